@@ -1,0 +1,93 @@
+// Writes schemas/**/*.json from the zod schemas that the code parses with, and the README's table of info types from
+// the catalogue: the contract at rest, read in review. `--check` writes nothing, lists what differs and exits 1.
+
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as z from 'zod'
+import { FeederFrame, GatewayFrame } from '../src/feed/protocol.ts'
+import { CATALOGUE } from '../src/info/catalogue.ts'
+import { openApiDocument } from '../src/info/openapi.ts'
+import { withInfoTable } from './info-table.ts'
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+const README = 'README.md'
+
+/** What is generated: a folder of schemas and its documents by file name. A new surface adds one line. */
+const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>> = {
+  'schemas/feed': () => ({ 'feeder-frame': schemaOf(FeederFrame), 'gateway-frame': schemaOf(GatewayFrame) }),
+  'schemas/info': () =>
+    Object.fromEntries(
+      CATALOGUE.map(({ type, request, response }) => [
+        type,
+        { title: type, request: schemaOf(request), response: schemaOf(response) },
+      ]),
+    ),
+}
+
+/** As input: what a sender may write, before defaults and normalisation. */
+function schemaOf(schema: z.ZodType): unknown {
+  return z.toJSONSchema(schema, { io: 'input' })
+}
+
+/** Every generated file's text, by its path below the repository. */
+export function generated(): ReadonlyMap<string, string> {
+  const files = new Map<string, string>()
+  for (const [folder, documents] of Object.entries(FOLDERS)) {
+    for (const [name, document] of Object.entries(documents())) files.set(`${folder}/${name}.json`, jsonText(document))
+  }
+  files.set('schemas/openapi.json', jsonText(openApiDocument(CATALOGUE)))
+  files.set(README, withInfoTable(readIfThere(README) ?? ''))
+  return files
+}
+
+function jsonText(document: unknown): string {
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
+/** Paths whose file is missing, differs, or has no source any more. */
+export function differences(files: ReadonlyMap<string, string>): string[] {
+  const differing = [...files].filter(([path, text]) => text !== readIfThere(path)).map(([path]) => path)
+  return [...differing, ...orphans(files)].sort()
+}
+
+function orphans(files: ReadonlyMap<string, string>): string[] {
+  return Object.keys(FOLDERS)
+    .flatMap((folder) => namesIn(folder).map((name) => `${folder}/${name}`))
+    .filter((path) => path.endsWith('.json') && !files.has(path))
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(join(ROOT, folder))
+  } catch {
+    return []
+  }
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(join(ROOT, path), 'utf8')
+  } catch {
+    return null
+  }
+}
+
+function write(files: ReadonlyMap<string, string>): void {
+  for (const path of orphans(files)) rmSync(join(ROOT, path))
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(ROOT, path)), { recursive: true })
+    writeFileSync(join(ROOT, path), text)
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const files = generated()
+  if (process.argv.includes('--check')) {
+    const differing = differences(files)
+    for (const path of differing) console.error(`${path} differs: run npm run generate`)
+    process.exit(differing.length > 0 ? 1 : 0)
+  }
+  write(files)
+  console.error(`${files.size} files written`)
+}

@@ -1,0 +1,9 @@
+// What pure files may use beyond the language itself. Seen by tsconfig.pure.json only.
+declare class TextEncoder {
+  encode(input?: string): Uint8Array<ArrayBuffer>
+}
+declare class TextDecoder {
+  constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean })
+  decode(input?: Uint8Array | ArrayBuffer): string
+}
+declare function structuredClone<T>(value: T): T

@@ -1,0 +1,67 @@
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
+import { defineConfig } from 'vitest/config'
+
+process.env.WRANGLER_LOG ??= 'error'
+process.env.WRANGLER_SEND_METRICS ??= 'false'
+process.env.WRANGLER_HIDE_BANNER ??= 'true'
+
+const migrations = await readD1Migrations('schemas/d1/accounts')
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './scripts/counts.reporter.ts'],
+    projects: [
+      {
+        test: {
+          name: 'pure',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/**/*.worker.test.ts', 'test/conformance/**'],
+          testTimeout: 30_000,
+        },
+      },
+      {
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: './wrangler.live.toml' },
+            miniflare: {
+              bindings: { MIGRATIONS: migrations },
+              // The gateway's own stores, so that code of both Workers can be tested in one project.
+              d1Databases: ['ACCOUNTS'],
+              kvNamespaces: ['KEYS'],
+              workers: [
+                {
+                  name: 'weir',
+                  modules: true,
+                  compatibilityDate: '2026-11-01',
+                  script: `
+                    import { WorkerEntrypoint } from 'cloudflare:workers'
+                    export class Internal extends WorkerEntrypoint {
+                      info(identity, body) { return { status: 200, body: JSON.stringify({ echo: JSON.parse(body) }) } }
+                      keepUsage() {}
+                    }
+                    export default { fetch: () => new Response('stub gateway') }`,
+                },
+              ],
+            },
+          }),
+        ],
+        test: {
+          name: 'workers',
+          include: ['test/**/*.worker.test.ts'],
+          setupFiles: ['test/migrate.worker.ts'],
+          testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'conformance',
+          include: ['test/conformance/**/*.test.ts'],
+          globalSetup: ['test/conformance/build.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
