@@ -1,0 +1,24 @@
+// Stored blobs are cut at 1 MiB: production refuses rows over 2 MB, while local storage would take them silently.
+
+/** Bytes per stored row. */
+export const CHUNK_BYTES = 1024 * 1024
+
+/** UTF-8 of a text in pieces of at most CHUNK_BYTES; one empty piece for an empty text. */
+export function toChunks(text: string, chunkBytes: number = CHUNK_BYTES): Uint8Array<ArrayBuffer>[] {
+  const bytes = new TextEncoder().encode(text)
+  const chunks: Uint8Array<ArrayBuffer>[] = []
+  for (let at = 0; at === 0 || at < bytes.length; at += chunkBytes) chunks.push(bytes.slice(at, at + chunkBytes))
+  return chunks
+}
+
+/** Inverse of toChunks; the pieces in their order. */
+export function fromChunks(chunks: readonly ArrayBuffer[]): string {
+  const total = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0)
+  const bytes = new Uint8Array(total)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(new Uint8Array(chunk), at)
+    at += chunk.byteLength
+  }
+  return new TextDecoder().decode(bytes)
+}

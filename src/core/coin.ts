@@ -1,0 +1,35 @@
+// The grammar of coin names: what market a name belongs to, and which shard keeps its book.
+
+export const MARKET_TYPES = ['perp', 'spot', 'outcome'] as const
+export type MarketType = (typeof MARKET_TYPES)[number]
+
+/** Bound of a coin name on the wire; the longest real ones are about 20 characters. */
+export const COIN_MAX_LENGTH = 64
+
+/**
+ * `BTC`, `xyz:GOLD` are perps (vanilla and builder-deployed); `@107` and `PURR/USDC` are spot;
+ * `#40` is one side of an outcome market. Any string has a market type: existence is the book's business.
+ */
+export function marketTypeOf(coin: string): MarketType {
+  if (coin.startsWith('#')) return 'outcome'
+  if (coin.startsWith('@') || coin.includes('/')) return 'spot'
+  return 'perp'
+}
+
+/** The builder-deployed DEX of a coin, or `''` for the main DEX, spot and outcomes. */
+export function dexOf(coin: string): string {
+  const colon = coin.indexOf(':')
+  return colon > 0 ? coin.slice(0, colon) : ''
+}
+
+/**
+ * Shard of a coin among `shards` book hubs, stable across releases: FNV-1a over UTF-16 units, then murmur3's
+ * finalizer, because the low bits of FNV alone depend on the low bits of the letters alone.
+ */
+export function shardOf(coin: string, shards: number): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < coin.length; i++) hash = Math.imul(hash ^ coin.charCodeAt(i), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) % shards
+}

@@ -1,0 +1,51 @@
+// Exact decimals as wire strings. Prices and sizes are never floats; a float is only ever a sort hint.
+
+/** A plain decimal: optional sign, digits, optional fraction. At most 18 decimals, as the exchange has. */
+export const DECIMAL = /^-?\d{1,38}(?:\.\d{1,18})?$/
+/** The same without a sign: prices and sizes. */
+export const UNSIGNED_DECIMAL = /^\d{1,38}(?:\.\d{1,18})?$/
+
+/** Number of decimals that a scaled integer carries; the exchange's most precise tokens have 18. */
+export const SCALE_DECIMALS = 18
+const ZEROS = '0'.repeat(SCALE_DECIMALS)
+
+/** Parses a decimal string into an integer scaled by 10^18. The caller has checked the grammar. */
+export function toScaled(text: string): bigint {
+  const dot = text.indexOf('.')
+  if (dot < 0) return BigInt(text + ZEROS)
+  const fraction = text.length - dot - 1
+  return BigInt(text.slice(0, dot) + text.slice(dot + 1) + ZEROS.slice(fraction))
+}
+
+/** Wire form of a scaled integer: trailing zeros trimmed to at least one decimal (`"1.0"`, `"0.25"`, `"-3.0"`). */
+export function fromScaled(scaled: bigint): string {
+  const negative = scaled < 0n
+  const digits = (negative ? -scaled : scaled).toString().padStart(SCALE_DECIMALS + 1, '0')
+  const whole = digits.slice(0, -SCALE_DECIMALS)
+  let end = digits.length
+  const first = digits.length - SCALE_DECIMALS
+  while (end > first + 1 && digits.charCodeAt(end - 1) === 48) end--
+  return `${negative ? '-' : ''}${whole}.${digits.slice(first, end)}`
+}
+
+/**
+ * Exact order of two decimal strings, negative, zero or positive as for sort.
+ * `Number()` rounds monotonically, so different floats decide; only equal floats need the exact look.
+ */
+export function compareDecimals(a: string, b: string): number {
+  const hint = Number(a) - Number(b)
+  if (hint !== 0) return hint
+  if (a === b) return 0
+  const exact = toScaled(a) - toScaled(b)
+  return exact < 0n ? -1 : exact > 0n ? 1 : 0
+}
+
+/** True for `0`, `0.0`, `0.000` and so on. */
+export function isZero(text: string): boolean {
+  return Number(text) === 0
+}
+
+/** Wire form of a decimal string: `81308` and `81308.00` become `81308.0`. */
+export function trimDecimal(text: string): string {
+  return fromScaled(toScaled(text))
+}

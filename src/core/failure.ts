@@ -1,0 +1,127 @@
+// Every way in which Weir refuses or fails, as one closed union. Each surface turns it into bytes
+// in exactly one exhaustive switch (edge/failure-wire.ts, stream/failure-frame.ts).
+
+/** A field of the caller's input that is wrong: `path` is dotted (`req.coin`), `message` says what to send instead. */
+export interface Issue {
+  readonly path: string
+  readonly message: string
+}
+
+export type Failure =
+  | { readonly kind: 'key_missing' }
+  /** Not of the form of a key, or its check characters do not match. */
+  | { readonly kind: 'key_malformed'; readonly hint?: string }
+  | { readonly kind: 'key_unknown' }
+  | { readonly kind: 'key_revoked' }
+  | { readonly kind: 'key_expired' }
+  | { readonly kind: 'not_entitled'; readonly to: string }
+  | { readonly kind: 'credits_exhausted'; readonly neededMicro: number; readonly remainingMicro: number }
+  | { readonly kind: 'rate_limited'; readonly retryAfterMs: number }
+  | { readonly kind: 'not_json'; readonly hint?: string }
+  | { readonly kind: 'unsupported_media_type' }
+  | { readonly kind: 'body_too_large'; readonly limitBytes: number }
+  /** `planned`: the interface names this type, and this gateway does not serve it yet. */
+  | { readonly kind: 'unknown_type'; readonly type: string; readonly planned?: true }
+  | { readonly kind: 'not_found'; readonly what: string }
+  | { readonly kind: 'bad_field'; readonly issues: readonly Issue[] }
+  | { readonly kind: 'upstream_failed'; readonly source: string }
+  | { readonly kind: 'upstream_timeout'; readonly source: string }
+  | { readonly kind: 'unavailable'; readonly what: string; readonly retryAfterMs?: number }
+  | { readonly kind: 'internal' }
+
+/** Codes as they appear on the wire in `code` and `error`. */
+export type FailureCode =
+  | 'unauthorized'
+  | 'forbidden'
+  | 'credits_exhausted'
+  | 'rate_limited'
+  | 'invalid_json'
+  | 'unsupported_media_type'
+  | 'body_too_large'
+  | 'unsupported_type'
+  | 'not_found'
+  | 'invalid_request'
+  | 'upstream_failed'
+  | 'upstream_timeout'
+  | 'unavailable'
+  | 'internal'
+
+/** Wire code of a failure, the same on every surface that has room for one. */
+export function failureCode(failure: Failure): FailureCode {
+  switch (failure.kind) {
+    case 'key_missing':
+    case 'key_malformed':
+    case 'key_unknown':
+    case 'key_revoked':
+    case 'key_expired':
+      return 'unauthorized'
+    case 'not_entitled':
+      return 'forbidden'
+    case 'credits_exhausted':
+      return 'credits_exhausted'
+    case 'rate_limited':
+      return 'rate_limited'
+    case 'not_json':
+      return 'invalid_json'
+    case 'unsupported_media_type':
+      return 'unsupported_media_type'
+    case 'body_too_large':
+      return 'body_too_large'
+    case 'unknown_type':
+      return 'unsupported_type'
+    case 'not_found':
+      return 'not_found'
+    case 'bad_field':
+      return 'invalid_request'
+    case 'upstream_failed':
+      return 'upstream_failed'
+    case 'upstream_timeout':
+      return 'upstream_timeout'
+    case 'unavailable':
+      return 'unavailable'
+    case 'internal':
+      return 'internal'
+  }
+}
+
+/** One sentence for a person: what was wrong and what to do. Never carries an internal message. */
+export function failureMessage(failure: Failure): string {
+  switch (failure.kind) {
+    case 'key_missing':
+      return 'No API key: send it as "Authorization: Bearer <key>", or as ?key= on a WebSocket URL.'
+    case 'key_malformed':
+      return failure.hint ?? 'The API key is malformed or truncated: it is "cqt_" followed by 26 base58 characters.'
+    case 'key_unknown':
+      return 'This API key does not exist.'
+    case 'key_revoked':
+      return 'This API key was revoked: use the key that replaced it.'
+    case 'key_expired':
+      return 'This API key has expired: ask for a new one.'
+    case 'not_entitled':
+      return `This key is not entitled to ${failure.to}.`
+    case 'credits_exhausted':
+      return `Not enough credits: this costs ${failure.neededMicro / 1e6}, ${failure.remainingMicro / 1e6} remain. Top up the account.`
+    case 'rate_limited':
+      return `Too many requests: retry after ${Math.ceil(failure.retryAfterMs / 1000)} s.`
+    case 'not_json':
+      return failure.hint ?? 'The request body is not valid JSON.'
+    case 'unsupported_media_type':
+      return 'Send the request with "Content-Type: application/json".'
+    case 'body_too_large':
+      return `The request is larger than ${failure.limitBytes} bytes.`
+    case 'unknown_type':
+      return `The type ${JSON.stringify(failure.type.slice(0, 64))} is not supported${failure.planned ? ' yet' : ''}.`
+    case 'not_found':
+      return `${failure.what} does not exist.`
+    case 'bad_field':
+      return failure.issues.map((issue) => `${issue.path || 'body'}: ${issue.message}`).join('; ')
+    case 'upstream_failed':
+      return `The source "${failure.source}" answered with an error: retry with backoff.`
+    case 'upstream_timeout':
+      return `The source "${failure.source}" did not answer in time: retry with backoff.`
+    case 'unavailable':
+      return `${failure.what}: retry with backoff.`
+    case 'internal':
+      return 'Something went wrong on our side; quote the request id when you report it.'
+  }
+}
