@@ -1,0 +1,353 @@
+// BlockLog: the one place where the order of blocks is decided, and the only one that acknowledges.
+// A thin shell: chain.ts judges, segment.ts encodes, reader-link.ts paces. Send first, then persist, then
+// acknowledge: a write holds back every later frame of this object until it is durable.
+// Over 300 lines because the order of these steps is the point, and is read in one place.
+
+import { DurableObject } from 'cloudflare:workers'
+import { isDeeperThan } from '../core/json.ts'
+import type { Block, BookChange } from './block.ts'
+import { BlockLogStore } from './block-log.store.ts'
+import { type ChainState, EMPTY_CHAIN, gapAfterGone, judgeBlock, judgeSnapshot, startedOver } from './chain.ts'
+import { FeederLinks, type FeederSocket } from './feeder-links.do.ts'
+import { parseFeederFrame } from './frame-check.ts'
+import {
+  type AttachAnswer,
+  type AttachRequest,
+  type BlockLogApi,
+  type HubSeed,
+  LOG_API_VERSION,
+  type LogStatus,
+} from './log-api.ts'
+import { PendingSegment } from './pending-segment.ts'
+import type { BlockFrame, FeederFrame, SnapshotFrame } from './protocol.ts'
+import { ReaderLinks } from './reader-links.do.ts'
+import { seedParts } from './seed-parts.ts'
+import { type BlockTexts, digest, encodeBlock, gapText, SEGMENT_MS } from './segment.ts'
+
+/** How long books and events are kept for readers that come back: five minutes of blocks. */
+const WINDOW_MS = 5 * 60_000
+/** Digests of held heights, for finding a node that tells another story: about five minutes of blocks. */
+const DIGESTS = 4500
+/** Hard bound of a frame: twice what the protocol allows, so that a clear refusal can still be given. */
+const FRAME_LIMIT_CHARS = 1024 * 1024
+/** How much of a refused frame may stand in the refusal. */
+const ECHO_CHARS = 256
+/** Whole books are asked for again after this time where they did not come. */
+const SEED_RETRY_MS = 5000
+
+export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogApi {
+  readonly #store: BlockLogStore
+  readonly #feeders: FeederLinks
+  readonly #readers: ReaderLinks
+  readonly #pending = new PendingSegment()
+  readonly #coins: Set<string>
+  readonly #digests = new Map<number, { digest: number; feeder: string }>()
+  #chain: ChainState
+  #durable: number | null
+  #time: number | null = null
+  #blocks = 0
+  #disagreements = 0
+  #flushTimer: ReturnType<typeof setTimeout> | null = null
+  #reseeds = new Map<string, number>()
+  #askedForSeedMs = 0
+  /** Height at which a coin of this epoch was last repaired; in memory alone, as are the links that miss it. */
+  readonly #repairs = new Map<string, number>()
+
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env)
+    this.#store = new BlockLogStore(ctx.storage)
+    this.#feeders = new FeederLinks(ctx)
+    this.#readers = new ReaderLinks(env, {
+      lookUp: (kind, height) => this.#store.segmentWith(kind, height),
+      pending: () => this.#pending.blocks,
+      gapAt: (height) => (height > (this.#durable ?? -1) ? null : this.#store.gapAt(height)),
+    })
+    this.#chain = this.#store.chain()
+    this.#coins = new Set(this.#store.coins())
+    this.#durable = this.#chain.height
+  }
+
+  /** `GET /feed`, already authorised by the gateway: one feeder's socket. */
+  override fetch(request: Request): Response {
+    if (request.headers.get('upgrade') !== 'websocket') return new Response('send a WebSocket upgrade', { status: 426 })
+    const { 0: client, 1: server } = new WebSocketPair()
+    this.#feeders.accept(server)
+    return new Response(null, { status: 101, webSocket: client })
+  }
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    const feeder = this.#feeders.of(socket)
+    feeder.seenMs = Date.now()
+    if (typeof message !== 'string') return feeder.refuse('', 'send text frames of JSON, not binary')
+    if (message.length > FRAME_LIMIT_CHARS) return feeder.refuse('', 'the frame is over 512 KiB: split it in parts')
+    if (isDeeperThan(message)) return feeder.refuse('', 'the frame nests deeper than 64 levels')
+    let value: unknown
+    try {
+      value = JSON.parse(message)
+    } catch {
+      return feeder.refuse('', 'the frame is not valid JSON')
+    }
+    const parsed = parseFeederFrame(value)
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0]!
+      return feeder.refuse(issue.path.join('.').slice(0, ECHO_CHARS), issue.message.slice(0, ECHO_CHARS))
+    }
+    this.#take(feeder, parsed.data, message.length)
+  }
+
+  override webSocketClose(socket: WebSocket, code: number, reason: string): void {
+    this.#feeders.drop(socket, code, reason)
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.#feeders.drop(socket, 1006, '')
+  }
+
+  #take(feeder: FeederSocket, frame: FeederFrame, units: number): void {
+    if (frame.type === 'hello') return this.#welcome(feeder, frame)
+    if (feeder.state === null) return feeder.refuse('type', 'say hello first')
+    if (frame.type === 'gone') return this.#gone(feeder, frame.first)
+    const joined = feeder.joiner.push(frame, units)
+    if (joined === null) return
+    if ('refused' in joined) return feeder.refuse('part', joined.refused)
+    if (joined.type === 'block') this.#block(feeder, joined)
+    else this.#snapshot(feeder, joined)
+  }
+
+  #welcome(feeder: FeederSocket, hello: Extract<FeederFrame, { type: 'hello' }>): void {
+    if (hello.chain !== this.env.CHAIN)
+      return feeder.refuse(
+        'chain',
+        `this gateway carries ${this.env.CHAIN}: start the feeder with --chain ${this.env.CHAIN}`,
+      )
+    // What is not durable yet might be lost with this object: a feeder is told of the durable height alone.
+    this.#flush()
+    feeder.greet(hello, this.#chain)
+    for (let index = 0; index < Number(this.env.BOOK_HUBS); index++)
+      this.ctx.waitUntil(
+        this.env.BOOK_HUB.getByName(`${this.env.CHAIN}/${index}`)
+          .wake()
+          .catch(() => undefined),
+      )
+  }
+
+  #gone(feeder: FeederSocket, first: number): void {
+    if (feeder.state?.conflict) return
+    feeder.update({ first })
+    const gap = gapAfterGone(this.#chain, this.#feeders.states(feeder), first)
+    if (gap) this.#skip(gap)
+  }
+
+  /** Records heights that will never come; the books are unknown from here to the next seed. */
+  #skip(gap: { readonly from: number; readonly to: number }): void {
+    this.#flush()
+    this.#store.addGap(gap)
+    this.#chain = { ...this.#chain, height: gap.to, booksKnown: false }
+    this.#save()
+    const text = gapText(gap.from, gap.to)
+    // A reader that is behind comes to the gap in its turn.
+    for (const reader of this.#readers) if (reader.height === gap.from - 1) reader.frame(text, gap.to + 1)
+  }
+
+  #block(feeder: FeederSocket, frame: BlockFrame): void {
+    feeder.update({ head: Math.max(frame.height, feeder.state?.head ?? 0) })
+    const verdict = judgeBlock(this.#chain, feeder.state!, frame)
+    if (verdict.do === 'ignore') return
+    if (verdict.do === 'resend') return feeder.askAgain(verdict.from)
+    const { type: _, part: __, parts: ___, ...block } = frame
+    if (frame.height >= (feeder.state?.awaiting ?? 0)) feeder.update({ awaiting: null })
+    if (verdict.do === 'acknowledge') return this.#compare(feeder, block)
+    if (!this.#chain.booksKnown && this.#feeders.seeds(this.#chain.height, feeder, Date.now())) return
+    this.#feeders.lead(feeder)
+    this.#append(feeder, block)
+  }
+
+  #append(feeder: FeederSocket, block: Block): void {
+    const booksKnown = this.#chain.epoch !== null && this.#chain.booksKnown && block.books !== null
+    const texts = encodeBlock(booksKnown ? block : { ...block, books: null }, booksKnown ? this.#chain.epoch : null)
+    if (this.#chain.height === null) for (const reader of this.#readers) reader.begin(block.height)
+    this.#chain = { ...this.#chain, height: block.height, booksKnown }
+    if (block.books && !booksKnown) this.#askForSeed()
+    this.#time = block.time
+    this.#blocks++
+    if (booksKnown) this.#note(block.books ?? [])
+    this.#remember(block.height, digest(texts.events), feeder.name)
+    for (const reader of this.#readers) reader.offer(texts)
+    this.#hold(texts)
+  }
+
+  #note(changes: readonly BookChange[]): void {
+    const added = changes.filter(({ coin }) => !this.#coins.has(coin)).map(({ coin }) => coin)
+    if (added.length === 0) return
+    for (const coin of added) this.#coins.add(coin)
+    this.#store.addCoins(added)
+  }
+
+  #remember(height: number, value: number, feeder: string): void {
+    this.#digests.set(height, { digest: value, feeder })
+    for (const oldest of this.#digests.keys()) {
+      if (this.#digests.size <= DIGESTS) break
+      this.#digests.delete(oldest)
+    }
+  }
+
+  /** A copy of a held height: the first one stands. A feeder that contradicts its own copy has another chain. */
+  #compare(feeder: FeederSocket, block: Block): void {
+    const held = this.#digests.get(block.height)
+    if (held && held.digest !== digest(encodeBlock(block, null).events)) {
+      this.#disagreements++
+      if (held.feeder === feeder.name) return feeder.conflict(startedOver(block.height, this.#chain.height!))
+    }
+    if (this.#durable !== null && block.height <= this.#durable) feeder.send({ type: 'ack', height: this.#durable })
+  }
+
+  #hold(texts: BlockTexts): void {
+    if (this.#pending.push(texts, Date.now())) return this.#flush()
+    this.#flushTimer ??= setTimeout(() => this.#flush(), SEGMENT_MS)
+  }
+
+  /** Stores what is pending as one segment and acknowledges it. */
+  #flush(): void {
+    if (this.#flushTimer) clearTimeout(this.#flushTimer)
+    this.#flushTimer = null
+    const segment = this.#pending.take()
+    if (!segment) return
+    this.#store.save(segment, this.#chain, segment.time - WINDOW_MS)
+    this.#acknowledge()
+  }
+
+  #save(): void {
+    this.#store.save(null, this.#chain, (this.#time ?? 0) - WINDOW_MS)
+    this.#acknowledge()
+  }
+
+  #acknowledge(): void {
+    this.#durable = this.#chain.height
+    if (this.#durable !== null) this.#feeders.broadcast({ type: 'ack', height: this.#durable })
+  }
+
+  #snapshot(feeder: FeederSocket, snapshot: SnapshotFrame): void {
+    const verdict = judgeSnapshot(this.#chain, feeder.state!, this.#feeders.states(feeder), snapshot)
+    switch (verdict.do) {
+      case 'ignore':
+        return
+      case 'refuse':
+        return feeder.refuse(verdict.field, verdict.message)
+      case 'resend':
+        return feeder.askAgain(verdict.from)
+      case 'repair':
+        for (const { coin } of snapshot.books) this.#repairs.set(coin, snapshot.height)
+        return this.#seed(snapshot, this.#chain.epoch!)
+      case 'seed': {
+        if (verdict.gap) this.#skip(verdict.gap)
+        this.#flush()
+        if (this.#chain.height === null) for (const reader of this.#readers) reader.begin(snapshot.height + 1)
+        this.#chain = { epoch: crypto.randomUUID(), height: snapshot.height, booksKnown: true }
+        this.#time = snapshot.time
+        this.#repairs.clear()
+        this.#coins.clear()
+        for (const { coin } of snapshot.books) this.#coins.add(coin)
+        this.#store.setCoins(this.#coins)
+        this.#save()
+        this.#seed(snapshot, this.#chain.epoch!)
+      }
+    }
+  }
+
+  #seed(snapshot: SnapshotFrame, epoch: string): void {
+    this.#reseeds.clear()
+    const { scope, height, time } = snapshot
+    for (const reader of this.#readers) {
+      if (reader.kind.kind !== 'hub') continue
+      // A repair is of one height: a hub that is still behind would apply older changes over it. It attaches again.
+      if (scope === 'coins' && reader.height !== height) {
+        reader.close()
+        continue
+      }
+      const books = snapshot.books.filter(({ coin }) => reader.wants(coin))
+      const head: Omit<HubSeed, 'books' | 'part' | 'parts'> = {
+        v: LOG_API_VERSION,
+        t: 'seed',
+        scope,
+        epoch,
+        height,
+        time,
+      }
+      for (const text of seedParts(head, books)) reader.frame(text, height + 1)
+    }
+  }
+
+  async attach(request: AttachRequest): Promise<AttachAnswer> {
+    const socket = await this.#readers.dial(request)
+    // From here to the end nothing is awaited: what the answer says is where the link begins.
+    const { epoch, height, booksKnown } = this.#chain
+    const { cursor } = request
+    const head = height ?? -1
+    const next = cursor ? Math.min(cursor.height, head) + 1 : head + 1
+    const isSameEpoch = cursor === null || request.reader.kind === 'relay' || cursor.epoch === epoch
+    const lost = cursor !== null && (!isSameEpoch || !this.#holds(request, next))
+    const from = lost ? head + 1 : next
+    const reader = this.#readers.open(request, from, socket)
+    const coins = request.reader.kind === 'hub' ? [...this.#coins].filter((coin) => reader.wants(coin)) : []
+    const repairs = coins.length > 0 && cursor ? [...this.#repairs] : []
+    const repaired = repairs
+      .map(([coin, at]) => ({ coin, height: at }))
+      .filter((one) => one.height >= cursor!.height && reader.wants(one.coin))
+    return { v: LOG_API_VERSION, epoch: booksKnown ? epoch : null, height, from, lost, coins, repaired }
+  }
+
+  #holds(request: AttachRequest, next: number): boolean {
+    if (next > (this.#chain.height ?? -1)) return true
+    const oldest = this.#pending.blocks[0]
+    if (oldest && next >= oldest.height) return true
+    if (this.#store.gapAt(next) !== null) return true
+    return this.#store.segmentWith(request.reader.kind === 'hub' ? 'books' : 'events', next) !== null
+  }
+
+  /** A feeder knows its books and the log does not, such as after another feeder went away before its snapshot. */
+  #askForSeed(): void {
+    const now = Date.now()
+    if (now - this.#askedForSeedMs < SEED_RETRY_MS) return
+    this.#askedForSeedMs = now
+    this.#feeders.first()?.send({ type: 'reseed', coins: null, reason: 'the books are not known' })
+  }
+
+  async reseed(coins: readonly string[] | null, reason: string): Promise<void> {
+    const now = Date.now()
+    const wanted = coins?.filter((coin) => now - (this.#reseeds.get(coin) ?? 0) > 1000) ?? null
+    if (wanted?.length === 0 || (wanted === null && now - (this.#reseeds.get('') ?? 0) <= 1000)) return
+    for (const coin of wanted ?? ['']) this.#reseeds.set(coin, now)
+    this.#feeders.first()?.send({ type: 'reseed', coins: wanted, reason })
+  }
+
+  async status(): Promise<LogStatus> {
+    const readers = [...this.#readers].map(({ name, height }) => ({ name, height }))
+    const { epoch, height, booksKnown } = this.#chain
+    const feeders = this.#feeders.states().map(({ name, head, conflict }) => ({ name, head, conflict }))
+    const counts = { disagreements: this.#disagreements, blocksSinceWake: this.#blocks }
+    const place = { epoch, height, durable: this.#durable, time: this.#time, booksKnown }
+    return {
+      v: LOG_API_VERSION,
+      chain: this.env.CHAIN,
+      ...place,
+      feeders,
+      readers,
+      gaps: this.#store.gaps(20),
+      ...counts,
+    }
+  }
+
+  async reset(): Promise<void> {
+    const last = this.#chain.height
+    this.#pending.take()
+    this.#store.reset()
+    // Readers hold heights of the old chain: the gap tells them that what follows does not continue it.
+    if (last !== null) this.#store.addGap({ from: last + 1, to: last + 1 })
+    this.#chain = EMPTY_CHAIN
+    this.#durable = null
+    this.#digests.clear()
+    this.#repairs.clear()
+    this.#readers.closeAll()
+    this.#feeders.closeAll(1012, 'the feed was reset')
+  }
+}

@@ -1,0 +1,114 @@
+// What the BlockLog keeps in its SQLite: the state of the chain, segments of blocks, and gaps.
+// See schemas/storage.md.
+
+import { fromChunks, toChunks } from '../core/chunks.ts'
+import { type ChainState, EMPTY_CHAIN } from './chain.ts'
+import type { NewSegment } from './pending-segment.ts'
+import type { SegmentKind } from './segment.ts'
+
+export class BlockLogStore {
+  readonly #sql: SqlStorage
+  readonly #transaction: <T>(closure: () => T) => T
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql
+    this.#transaction = (closure) => storage.transactionSync(closure)
+    this.#sql.exec(`CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`)
+    this.#sql.exec(`CREATE TABLE IF NOT EXISTS segments (
+      kind TEXT NOT NULL, first INTEGER NOT NULL, part INTEGER NOT NULL, last INTEGER NOT NULL,
+      time INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, first, part)) WITHOUT ROWID`)
+    this.#sql.exec(`CREATE TABLE IF NOT EXISTS coins (coin TEXT PRIMARY KEY) WITHOUT ROWID`)
+    this.#sql.exec(`CREATE TABLE IF NOT EXISTS gaps (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)`)
+  }
+
+  /** The chain as of the last durable height. */
+  chain(): ChainState {
+    const row = this.#sql.exec<{ value: string }>(`SELECT value FROM meta WHERE key = 'chain'`).toArray()[0]
+    return row ? (JSON.parse(row.value) as ChainState) : EMPTY_CHAIN
+  }
+
+  /** One transaction: the segment (null: none), the chain as it stands after it, and what is now too old. */
+  save(segment: NewSegment | null, chain: ChainState, oldestMs: number): void {
+    this.#transaction(() => {
+      if (segment) for (const kind of ['books', 'events'] as const) this.#insert(kind, segment)
+      this.#sql.exec(`INSERT OR REPLACE INTO meta VALUES ('chain', ?)`, JSON.stringify(chain))
+      this.#sql.exec(`DELETE FROM segments WHERE time < ?`, oldestMs)
+    })
+  }
+
+  #insert(kind: SegmentKind, { first, last, time, lines }: NewSegment): void {
+    toChunks(lines[kind]).forEach((chunk, part) => {
+      this.#sql.exec(`INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?, ?, ?)`, kind, first, part, last, time, chunk)
+    })
+  }
+
+  /** Lines of the segment that holds `height`, or null; they may begin before it. */
+  segmentWith(kind: SegmentKind, height: number): readonly string[] | null {
+    const found = this.#sql
+      .exec<{ first: number; last: number }>(
+        `SELECT first, last FROM segments WHERE kind = ? AND first <= ? AND part = 0 ORDER BY first DESC LIMIT 1`,
+        kind,
+        height,
+      )
+      .toArray()[0]
+    if (!found || found.last < height) return null
+    const chunks = this.#sql
+      .exec<{ body: ArrayBuffer }>(
+        `SELECT body FROM segments WHERE kind = ? AND first = ? ORDER BY part`,
+        kind,
+        found.first,
+      )
+      .toArray()
+    return fromChunks(chunks.map(({ body }) => body)).split('\n')
+  }
+
+  /** Names of the coins that have a book in the present epoch. */
+  coins(): string[] {
+    return this.#sql
+      .exec<{ coin: string }>(`SELECT coin FROM coins`)
+      .toArray()
+      .map(({ coin }) => coin)
+  }
+
+  /** Replaces the coins of the epoch. */
+  setCoins(coins: Iterable<string>): void {
+    this.#transaction(() => {
+      this.#sql.exec(`DELETE FROM coins`)
+      this.addCoins(coins)
+    })
+  }
+
+  addCoins(coins: Iterable<string>): void {
+    for (const coin of coins) this.#sql.exec(`INSERT OR IGNORE INTO coins VALUES (?)`, coin)
+  }
+
+  addGap(gap: { readonly from: number; readonly to: number }): void {
+    this.#sql.exec(`INSERT OR REPLACE INTO gaps VALUES (?, ?)`, gap.from, gap.to)
+  }
+
+  /** The last height of the gap that has `height`, null where none has. */
+  gapAt(height: number): number | null {
+    const [found] = this.#sql
+      .exec<{ last: number }>(`SELECT last FROM gaps WHERE first <= ? AND last >= ? LIMIT 1`, height, height)
+      .toArray()
+    return found?.last ?? null
+  }
+
+  /** The newest gaps, newest first, at most `limit`. */
+  gaps(limit: number): { from: number; to: number }[] {
+    return this.#sql
+      .exec<{ from: number; to: number }>(
+        `SELECT first AS "from", last AS "to" FROM gaps ORDER BY first DESC LIMIT ?`,
+        limit,
+      )
+      .toArray()
+  }
+
+  /** Forgets the chain and its segments; gaps stay, for the record. */
+  reset(): void {
+    this.#transaction(() => {
+      this.#sql.exec(`DELETE FROM segments`)
+      this.#sql.exec(`DELETE FROM meta WHERE key = 'chain'`)
+    })
+  }
+}

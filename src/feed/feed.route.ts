@@ -1,0 +1,55 @@
+// GET /feed: the one door of feeders, behind FEED_TOKEN; and what the log tells of itself.
+
+import { Hono } from 'hono'
+import { gateBySecret } from '../core/secret.ts'
+import type { BlockLogApi, LogStatus } from './log-api.ts'
+
+export interface FeedEnv {
+  readonly FEED_TOKEN?: string
+}
+
+/** The log as the route needs it. */
+export type LogStub = Pick<BlockLogApi, 'status' | 'reset'> & Pick<Fetcher, 'fetch'>
+
+/** How long an isolate repeats the log's last status: a public page must not load the log. */
+const STATUS_MS = 1000
+
+/** `GET /feed` (an upgrade) and `GET /status`. */
+export function feedRoutes<Env extends FeedEnv>(logOf: (env: Env) => LogStub, nowMs: () => number) {
+  const app = new Hono<{ Bindings: Env }>()
+  let seen: { readonly at: number; readonly status: LogStatus } | null = null
+
+  app.get('/feed', async (c) => {
+    const gate = gateBySecret(c.req.header('authorization'), c.env.FEED_TOKEN)
+    if (gate === 'closed') return c.notFound()
+    if (gate === 'refused')
+      return c.json(problem(401, 'The feed token is missing or wrong: send "Authorization: Bearer <FEED_TOKEN>".'), 401)
+    if (c.req.header('upgrade')?.toLowerCase() !== 'websocket')
+      return c.json(problem(426, 'Connect with a WebSocket client.'), 426)
+    return logOf(c.env).fetch('http://log/feed', { headers: { upgrade: 'websocket' } })
+  })
+
+  app.get('/status', async (c) => {
+    if (!seen || nowMs() - seen.at >= STATUS_MS) seen = { at: nowMs(), status: await logOf(c.env).status() }
+    const { v: _, ...status } = seen.status
+    // A node that stands still shows here first: everything else goes on answering with what it has.
+    return c.json({ ...status, lagMs: status.time === null ? null : nowMs() - status.time })
+  })
+  return app
+}
+
+/** `POST /feed/reset` for the operator's API, which has checked the caller. */
+export function feedAdminRoutes<Env extends object>(logOf: (env: Env) => LogStub) {
+  const app = new Hono<{ Bindings: Env }>()
+  app.post('/feed/reset', async (c) => {
+    await logOf(c.env).reset()
+    return c.json({ reset: true })
+  })
+  return app
+}
+
+const problem = (status: number, message: string) => ({
+  error: true,
+  error_message: message,
+  error_code: String(status),
+})

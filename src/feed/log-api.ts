@@ -1,0 +1,128 @@
+// What the BlockLog answers over RPC, and the frames it sends to the readers it dials. Types and codecs alone.
+// Payloads carry `v`; a reader accepts N and N-1, because the two Workers are deployed apart.
+
+import type { BookChange, LedgerEvent, UserFill } from './block.ts'
+
+export const LOG_API_VERSION = 1
+
+/** Where a reader stands: it has everything up to and including `height` of `epoch`. */
+export interface Cursor {
+  readonly epoch: string
+  readonly height: number
+}
+
+/**
+ * A hub reads the books of its shard; a relay reads all fills and ledger events.
+ * (A block of the real exchange has about three fills: filtering by address at the writer would save nothing
+ * and would have to be kept in step with every subscription.)
+ */
+export type ReaderKind =
+  | { readonly kind: 'hub'; readonly index: number; readonly shards: number }
+  | { readonly kind: 'relay' }
+
+export interface AttachRequest {
+  readonly v: number
+  /** Name of the reader's object, by which the log dials it. A second attach of a name replaces the first. */
+  readonly name: string
+  readonly reader: ReaderKind
+  /** Null: from the next block on. */
+  readonly cursor: Cursor | null
+}
+
+export interface AttachAnswer {
+  readonly v: number
+  /** Current epoch of the books, null before the first seed. */
+  readonly epoch: string | null
+  /** Last height the log has taken, null while empty. */
+  readonly height: number | null
+  /** First height that will be sent; blocks between the cursor and here are lost to this reader. */
+  readonly from: number
+  /** True where the log no longer holds what follows the cursor, or the cursor is of another epoch or ahead. */
+  readonly lost: boolean
+  /** Names of every coin of a hub's shard that has a book in this epoch; empty for relays. */
+  readonly coins: readonly string[]
+  /** Coins of a hub's shard that were repaired at or after the cursor: blocks do not lead to their books. */
+  readonly repaired?: readonly { readonly coin: string; readonly height: number }[]
+}
+
+export interface BlockLogApi {
+  /** Dials the reader (`GET /link` with LINK_HEADER) and sends what follows the cursor, then every block. */
+  attach(request: AttachRequest): Promise<AttachAnswer>
+  /** Asks a feeder for whole books of these coins (null: of all). Repeats within a second are merged. */
+  reseed(coins: readonly string[] | null, reason: string): Promise<void>
+  status(): Promise<LogStatus>
+  /** Forgets the chain of heights and begins a new one: the next feeder may send from anywhere. */
+  reset(): Promise<void>
+}
+
+export interface LogStatus {
+  readonly v: number
+  readonly chain: string
+  readonly epoch: string | null
+  readonly height: number | null
+  readonly durable: number | null
+  readonly time: number | null
+  readonly booksKnown: boolean
+  readonly feeders: readonly { readonly name: string; readonly head: number | null; readonly conflict: string | null }[]
+  readonly readers: readonly { readonly name: string; readonly height: number | null }[]
+  readonly gaps: readonly { readonly from: number; readonly to: number }[]
+  /** Copies of a held height with another digest, by feeder; always 0 on a healthy pair of nodes. */
+  readonly disagreements: number
+  /** Blocks taken since this object woke. */
+  readonly blocksSinceWake: number
+}
+
+/** Header of a dial: JSON `{v, from: 'log' | 'hub', index}` (index of the hub). Set by objects, stripped at the edge. */
+export const LINK_HEADER = 'x-weir-link'
+export interface LinkHeader {
+  readonly v: number
+  readonly from: 'log' | 'hub'
+  readonly index: number
+}
+
+/** log → hub: the changes of this hub's coins in one block; an empty list is the tick. */
+export interface HubBlock {
+  readonly v: number
+  readonly t: 'block'
+  readonly epoch: string | null
+  readonly height: number
+  readonly time: number
+  /** Null: changes unknown; the books are unknown until the next seed. */
+  readonly books: readonly BookChange[] | null
+  /** Last trade price of each coin of the shard that traded in this block. */
+  readonly px: Readonly<Record<string, string>>
+}
+
+/** log → hub: whole books of this hub's coins after block `height`; a long list comes in parts, applied with the last. */
+export interface HubSeed {
+  readonly v: number
+  readonly t: 'seed'
+  readonly scope: 'all' | 'coins'
+  readonly epoch: string
+  readonly height: number
+  readonly time: number
+  readonly books: readonly Omit<BookChange, 'new'>[]
+  readonly part: number
+  readonly parts: number
+}
+
+/** log → relay: the events of one block; empty lists are the tick. */
+export interface RelayEvents {
+  readonly v: number
+  readonly t: 'events'
+  readonly height: number
+  readonly time: number
+  readonly fills: readonly UserFill[]
+  readonly ledger: readonly LedgerEvent[]
+}
+
+/** log → all readers: heights `from` to `to` never came and never will. */
+export interface LinkGap {
+  readonly v: number
+  readonly t: 'gap'
+  readonly from: number
+  readonly to: number
+}
+
+export type HubFrame = HubBlock | HubSeed | LinkGap
+export type RelayFrame = RelayEvents | LinkGap

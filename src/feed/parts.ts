@@ -1,0 +1,137 @@
+// Splits a block or snapshot frame that is too long for one message, and joins the parts again.
+// Arrays are cut between entries (and a book between levels), so every part is a valid frame by itself.
+
+import type { BlockFrame, SnapshotFrame } from './protocol.ts'
+import { FRAME_MAX_BYTES } from './protocol.ts'
+
+type Frame = BlockFrame | SnapshotFrame
+const LISTS = ['fills', 'ledger', 'funding', 'events', 'twaps', 'orders', 'diffs', 'books'] as const
+/** Room for the envelope of a part beside its entries. */
+const ENVELOPE_BYTES = 1024
+/** Levels of one book cut into runs of this many: about 40 bytes each, far below a frame. */
+const LEVELS_PER_RUN = 4096
+
+/**
+ * JSON texts of a frame, one if it fits. A single entry larger than a frame still travels alone
+ * in an oversized part: the receiver refuses it by name rather than the sender hiding it.
+ */
+export function encodeFrame(frame: Frame, maxBytes: number = FRAME_MAX_BYTES): string[] {
+  const whole = JSON.stringify(frame)
+  if (byteLength(whole) <= maxBytes) return [whole]
+  const parts = cut(frame, maxBytes - ENVELOPE_BYTES)
+  return parts.map((piece, part) => JSON.stringify({ ...piece, part, parts: parts.length }))
+}
+
+function cut(frame: Frame, budget: number): Frame[] {
+  const source = frame as unknown as Record<string, unknown>
+  const empty: Record<string, unknown> = { ...source }
+  for (const list of LISTS) if (Array.isArray(source[list])) empty[list] = []
+  const parts: Record<string, unknown>[] = []
+  let current: Record<string, unknown> | undefined
+  let used = 0
+  for (const list of LISTS) {
+    const entries = source[list]
+    if (!Array.isArray(entries)) continue
+    for (const entry of list === 'books' ? entries.flatMap(runsOf) : entries) {
+      const size = byteLength(JSON.stringify(entry)) + 1
+      if (!current || used + size > budget) {
+        current = structuredClone(empty)
+        parts.push(current)
+        used = 0
+      }
+      ;(current[list] as unknown[]).push(entry)
+      used += size
+    }
+  }
+  return parts as unknown as Frame[]
+}
+
+type Book = SnapshotFrame['books'][number] & { new?: true | undefined }
+
+function runsOf(book: Book): Book[] {
+  const [bids, asks] = book.levels
+  if (bids.length + asks.length <= LEVELS_PER_RUN) return [book]
+  const runs: Book[] = []
+  for (let i = 0; i < Math.max(bids.length, asks.length); i += LEVELS_PER_RUN) {
+    runs.push({ ...book, levels: [bids.slice(i, i + LEVELS_PER_RUN), asks.slice(i, i + LEVELS_PER_RUN)] })
+  }
+  return runs
+}
+
+/** Bound of what is collected: twice the books of the whole exchange, and far from what exhausts an object's memory. */
+export const JOINED_MAX_UNITS = 64 * 1024 * 1024
+
+/**
+ * Collects the parts of one frame. `push` answers the whole frame with its last part, null while parts are
+ * missing, or the reason why a part does not belong; after a reason everything collected is dropped.
+ */
+export class PartJoiner<F extends Frame> {
+  #parts: F[] = []
+  #units = 0
+
+  /** The first part of a frame that is still being sent. */
+  get begun(): F | undefined {
+    return this.#parts[0]
+  }
+
+  /** `units`: length of the frame's text, by which what is collected is bounded. */
+  push(frame: F, units = 0): F | null | { readonly refused: string } {
+    const { part, parts, ...whole } = frame
+    if (part === undefined && parts === undefined) {
+      this.#clear()
+      return frame
+    }
+    const first = this.#parts[0]
+    const fits =
+      part === this.#parts.length &&
+      parts !== undefined &&
+      part < parts &&
+      (!first || (first.type === frame.type && first.height === frame.height && first.parts === parts))
+    if (!fits) {
+      const expected = this.#parts.length
+      this.#clear()
+      return { refused: `expected part ${expected} of the same frame, got part ${part} of ${parts}` }
+    }
+    this.#units += units
+    if (this.#units > JOINED_MAX_UNITS) {
+      this.#clear()
+      return { refused: `the parts of one frame are over ${JOINED_MAX_UNITS / 2 ** 20} MiB together` }
+    }
+    this.#parts.push(frame)
+    if (part + 1 < parts) return null
+    const joined = joinParts(this.#parts, whole as F)
+    this.#clear()
+    return joined
+  }
+
+  #clear(): void {
+    this.#parts = []
+    this.#units = 0
+  }
+}
+
+function joinParts<F extends Frame>(parts: readonly F[], envelope: F): F {
+  const joined: Record<string, unknown> = { ...envelope }
+  for (const list of LISTS) {
+    const pieces = parts.map((piece) => (piece as unknown as Record<string, unknown>)[list])
+    if (pieces.some(Array.isArray)) joined[list] = pieces.flatMap((piece) => (Array.isArray(piece) ? piece : []))
+  }
+  if (Array.isArray(joined.books)) joined.books = mergeRuns(joined.books as Book[])
+  return joined as unknown as F
+}
+
+function mergeRuns(books: readonly Book[]): Book[] {
+  const byCoin = new Map<string, Book>()
+  for (const book of books) {
+    const seen = byCoin.get(book.coin)
+    if (!seen) byCoin.set(book.coin, { ...book, levels: [[...book.levels[0]], [...book.levels[1]]] })
+    else for (const side of [0, 1] as const) for (const level of book.levels[side]) seen.levels[side].push(level)
+  }
+  return [...byCoin.values()]
+}
+
+const encoder = new TextEncoder()
+function byteLength(text: string): number {
+  // Almost everything on the wire is ASCII, where units are bytes; only a text near the limit needs the exact count.
+  return text.length * 3 <= FRAME_MAX_BYTES ? text.length : encoder.encode(text).length
+}

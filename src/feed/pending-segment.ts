@@ -1,0 +1,46 @@
+// Blocks that readers have seen and storage has not: the segment that is being filled.
+
+import { type BlockTexts, hubBlockText, SEGMENT_CHARS, SEGMENT_MS, type SegmentKind } from './segment.ts'
+
+/** A segment to be stored: its lines, and the heights and block time they end with. */
+export interface NewSegment {
+  readonly first: number
+  readonly last: number
+  readonly time: number
+  readonly lines: Readonly<Record<SegmentKind, string>>
+}
+
+export class PendingSegment {
+  #blocks: BlockTexts[] = []
+  #chars = 0
+  #sinceMs = 0
+
+  /** Adds the next block; true where the segment should be stored now. */
+  push(texts: BlockTexts, nowMs: number): boolean {
+    if (this.#blocks.length === 0) this.#sinceMs = nowMs
+    this.#blocks.push(texts)
+    for (const { text } of texts.books ?? []) this.#chars += text.length
+    this.#chars += texts.events.length
+    return this.#chars >= SEGMENT_CHARS || nowMs - this.#sinceMs >= SEGMENT_MS
+  }
+
+  /** The blocks that wait, oldest first. */
+  get blocks(): readonly BlockTexts[] {
+    return this.#blocks
+  }
+
+  /** Takes everything out as one segment, null if nothing waits. */
+  take(): NewSegment | null {
+    const blocks = this.#blocks
+    const first = blocks[0]
+    const last = blocks.at(-1)
+    this.#blocks = []
+    this.#chars = 0
+    if (!first || !last) return null
+    const lines = {
+      books: blocks.map((texts) => hubBlockText(texts, () => true)).join('\n'),
+      events: blocks.map((texts) => texts.events).join('\n'),
+    }
+    return { first: first.height, last: last.height, time: last.time, lines }
+  }
+}

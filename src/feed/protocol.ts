@@ -1,0 +1,73 @@
+// The feed protocol: what a feeder and the gateway say to each other on WebSocket /feed.
+// JSON text frames of at most FRAME_MAX_BYTES; longer ones are split by parts.ts.
+
+import * as z from 'zod'
+import { Block, BookChange, Height, Millis } from './block.ts'
+
+export const FEED_PROTOCOL = 1
+/** 512 KiB: half of the 1 MiB at which the platform's hibernating sockets may refuse a frame. */
+export const FRAME_MAX_BYTES = 512 * 1024
+
+const part = { part: z.int().min(0).optional(), parts: z.int().min(1).max(4096).optional() }
+
+/** Heights the feeder can send: `first` (null: none yet) to `head`. */
+export const Hello = z.strictObject({
+  type: z.literal('hello'),
+  protocol: z.literal(FEED_PROTOCOL),
+  chain: z.string().min(1).max(32),
+  feeder: z.string().min(1).max(64),
+  first: Height.nullable(),
+  head: Height.nullable(),
+})
+
+/**
+ * Whole books after block `height`. `scope: 'all'` seeds every coin (a coin not listed has no book);
+ * `scope: 'coins'` answers a `reseed` and speaks of the listed coins alone.
+ */
+export const SnapshotFrame = z.strictObject({
+  type: z.literal('snapshot'),
+  scope: z.enum(['all', 'coins']),
+  height: Height,
+  time: Millis,
+  books: z.array(BookChange.omit({ new: true })),
+  ...part,
+})
+export type SnapshotFrame = z.infer<typeof SnapshotFrame>
+
+export const BlockFrame = z.strictObject({ type: z.literal('block'), ...Block.shape, ...part })
+export type BlockFrame = z.infer<typeof BlockFrame>
+
+/** Files before `first` no longer exist on the node: what lies between is a gap. */
+export const Gone = z.strictObject({ type: z.literal('gone'), first: Height })
+
+export const FeederFrame = z.discriminatedUnion('type', [Hello, SnapshotFrame, BlockFrame, Gone])
+export type FeederFrame = z.infer<typeof FeederFrame>
+
+export const WANTED = ['orders', 'diffs', 'rejected'] as const
+
+/** `height`: the last durable height, null where the log is empty; `epoch` null: no books are known, send a snapshot. */
+export const Welcome = z.strictObject({
+  type: z.literal('welcome'),
+  epoch: z.string().nullable(),
+  height: Height.nullable(),
+  want: z.array(z.enum(WANTED)),
+})
+
+/** Everything up to `height` is durable. */
+export const Ack = z.strictObject({ type: z.literal('ack'), height: Height })
+/** Send again from `from`; everything else is ignored until that block comes. */
+export const Resend = z.strictObject({ type: z.literal('resend'), from: Height })
+/** Send `snapshot {scope: 'coins'}` of these coins (`coins: null`: `scope: 'all'`) after the block sent last. */
+export const Reseed = z.strictObject({
+  type: z.literal('reseed'),
+  coins: z.array(z.string()).nullable(),
+  reason: z.string(),
+})
+export const Slow = z.strictObject({ type: z.literal('slow'), retryMs: z.int().min(0) })
+/** The feeder's node does not continue this log. Final until an operator resets the feed. */
+export const Conflict = z.strictObject({ type: z.literal('conflict'), reason: z.string() })
+/** A frame was refused; nothing of it was applied. `field` is a dotted path. */
+export const FeedError = z.strictObject({ type: z.literal('error'), field: z.string(), message: z.string() })
+
+export const GatewayFrame = z.discriminatedUnion('type', [Welcome, Ack, Resend, Reseed, Slow, Conflict, FeedError])
+export type GatewayFrame = z.infer<typeof GatewayFrame>

@@ -1,0 +1,99 @@
+// One reader of the log as the log sees it: where it stands and what it is sent next. Pure: the shell gives it
+// a way to send and a way to look blocks up. A reader that is behind is served from storage, a slice at a time,
+// and joins the live blocks when it has caught up; it never misses a height and never sees one twice.
+
+import type { AttachRequest, ReaderKind } from './log-api.ts'
+import { type BlockTexts, type BooksTexts, gapText, hubBlockText, readBooksLine, type SegmentKind } from './segment.ts'
+
+/** How a reader gets at what it has missed: lines of the stored segment with a height, or null. */
+export type LookUp = (kind: SegmentKind, height: number) => readonly string[] | null
+
+/** The last height of a recorded gap that has a height, or null where none has. */
+export type GapAt = (height: number) => number | null
+
+/** The dialled socket: a failed send closes it, and the reader attaches again. */
+export interface ReaderSocket {
+  send(text: string): void
+  close(): void
+}
+
+export class ReaderLink {
+  readonly name: string
+  readonly kind: ReaderKind
+  readonly #wants: (coin: string) => boolean
+  readonly #socket: ReaderSocket
+  #next: number
+
+  /** `next` is the first height this reader is to be sent. */
+  constructor(
+    request: AttachRequest,
+    next: number,
+    socket: ReaderSocket,
+    shardOf: (coin: string, shards: number) => number,
+  ) {
+    this.#socket = socket
+    this.name = request.name
+    this.kind = request.reader
+    this.#next = next
+    const { reader } = request
+    this.#wants = reader.kind === 'hub' ? (coin) => shardOf(coin, reader.shards) === reader.index : () => false
+  }
+
+  /** Last height sent, null before the first. */
+  get height(): number {
+    return this.#next - 1
+  }
+
+  /** Sends a live block if it is this reader's next; otherwise the reader is behind and `catchUp` will send it. */
+  offer(block: BlockTexts): void {
+    if (block.height !== this.#next) return
+    this.#next++
+    this.#socket.send(this.kind.kind === 'hub' ? hubBlockText(block, this.#wants) : block.events)
+  }
+
+  /** Sends a frame that is not a block (a seed, a gap) and moves over the heights it replaces. */
+  frame(text: string, next?: number): void {
+    if (next !== undefined) this.#next = Math.max(this.#next, next)
+    this.#socket.send(text)
+  }
+
+  /** The log was empty and begins with this height. */
+  begin(height: number): void {
+    this.#next = height
+  }
+
+  /** Ends the link; the reader attaches again and learns where the log stands. */
+  close(): void {
+    this.#socket.close()
+  }
+
+  /** True for a coin of this reader's shard. */
+  wants(coin: string): boolean {
+    return this.#wants(coin)
+  }
+
+  /**
+   * Sends the stored lines that come next, one segment, or the gap that stands there; false where storage holds
+   * nothing more for this reader.
+   */
+  catchUp(lookUp: LookUp, gapAt: GapAt): boolean {
+    const kind: SegmentKind = this.kind.kind === 'hub' ? 'books' : 'events'
+    const lines = lookUp(kind, this.#next)
+    if (!lines) return this.#crossGap(gapAt)
+    for (const line of lines) {
+      const block = kind === 'books' ? readBooksLine(line) : null
+      const height = block ? block.height : (JSON.parse(line) as { height: number }).height
+      if (height !== this.#next) continue
+      this.#next++
+      this.#socket.send(block ? hubBlockText(block satisfies BooksTexts, this.#wants) : line)
+    }
+    return true
+  }
+
+  #crossGap(gapAt: GapAt): boolean {
+    const to = gapAt(this.#next)
+    if (to === null) return false
+    this.frame(gapText(this.#next, to), to + 1)
+    return true
+  }
+}

@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Block } from '../../src/feed/block.ts'
+import { ReaderLink } from '../../src/feed/reader-link.ts'
+import { type BlockTexts, digest, encodeBlock, hubBlockText, readBooksLine } from '../../src/feed/segment.ts'
+
+const blockOf = (height: number): Block => ({
+  height,
+  time: height * 70,
+  fills: [],
+  ledger: [],
+  funding: [],
+  books: ['A', 'BB'].map((coin) => ({ coin, levels: [[{ px: `${height}.0`, sz: '1.0', n: 1 }], []] })),
+})
+const texts = (height: number) => encodeBlock(blockOf(height), 'e')
+const shardOf = (coin: string) => coin.length - 1
+
+describe('a reader of the log', () => {
+  it('gets every height once and in order, however storage and live blocks interleave', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('hub' as const, 'relay' as const),
+        fc.integer({ min: 1, max: 20 }),
+        fc.array(fc.constantFrom('block', 'flush', 'pump'), { maxLength: 60 }),
+        (kind, from, actions) => {
+          const reader = kind === 'hub' ? { kind, index: 1, shards: 2 } : { kind }
+          const sent: number[] = []
+          const socket = {
+            send: (text: string) => sent.push((JSON.parse(text) as { height: number }).height),
+            close: () => undefined,
+          }
+          const link = new ReaderLink({ v: 1, name: 'r', reader, cursor: null }, from, socket, shardOf)
+          let head = 20
+          let pending: BlockTexts[] = []
+          const segments: BlockTexts[][] = [[...Array(20)].map((_, i) => texts(i + 1))]
+          const lookUp = (segment: 'books' | 'events', height: number) => {
+            const found = segments.find((one) => one[0]!.height <= height && one.at(-1)!.height >= height)
+            return found?.map((one) => (segment === 'books' ? hubBlockText(one, () => true) : one.events)) ?? null
+          }
+          const settle = () => {
+            while (link.catchUp(lookUp, () => null));
+            for (const one of pending) link.offer(one)
+          }
+          for (const action of actions) {
+            if (action === 'block') {
+              const next = texts(++head)
+              pending.push(next)
+              link.offer(next)
+            }
+            if (action === 'flush' && pending.length > 0) {
+              segments.push(pending)
+              pending = []
+            }
+            if (action === 'pump') settle()
+          }
+          settle()
+          expect(sent).toEqual([...Array(head - from + 1)].map((_, i) => from + i))
+        },
+      ),
+    )
+  })
+
+  it('is told of a gap where it comes to it, and goes on behind it', () => {
+    const sent: unknown[] = []
+    const socket = { send: (text: string) => void sent.push(JSON.parse(text)), close: () => undefined }
+    const link = new ReaderLink({ v: 1, name: 'r', reader: { kind: 'relay' }, cursor: null }, 1, socket, shardOf)
+    const segments = [[1, 2], [6]].map((heights) => heights.map((height) => texts(height)))
+    const lookUp = (_: string, height: number) =>
+      segments.find((one) => one[0]!.height <= height && one.at(-1)!.height >= height)?.map(({ events }) => events) ??
+      null
+    while (link.catchUp(lookUp, (height) => (height >= 3 && height <= 5 ? 5 : null)));
+    link.offer(texts(7))
+    expect(sent).toMatchObject([
+      { height: 1 },
+      { height: 2 },
+      { t: 'gap', from: 3, to: 5 },
+      { height: 6 },
+      { height: 7 },
+    ])
+  })
+
+  it('is sent its own coins alone, and the same text live and from storage', () => {
+    const one = texts(3)
+    const wants = (coin: string) => coin === 'BB'
+    const live = hubBlockText(one, wants)
+    expect((JSON.parse(live) as { books: { coin: string }[] }).books.map(({ coin }) => coin)).toEqual(['BB'])
+    expect(hubBlockText(readBooksLine(hubBlockText(one, () => true)), wants)).toBe(live)
+    const unknown = encodeBlock({ ...blockOf(4), books: null }, null)
+    expect(readBooksLine(hubBlockText(unknown, () => true))).toMatchObject({ height: 4, epoch: null, books: null })
+  })
+})
+
+describe('the digest of a block', () => {
+  it('tells texts apart and is stable', () => {
+    expect(digest('a')).not.toBe(digest('b'))
+    expect(digest(texts(1).events)).toBe(digest(texts(1).events))
+    expect(digest(texts(1).events)).not.toBe(digest(texts(2).events))
+  })
+})
