@@ -1,0 +1,181 @@
+// The resting orders of one coin and the price levels they add up to. Sizes are exact (integers scaled by 10^18).
+// Law: a level's size and count are always the sum over its orders; a block's changes are the levels that end it
+// other than they began it, whatever happened in between.
+
+import { fromScaled, toScaled } from '../core/decimal.ts'
+import type { Level, Levels } from '../feed/block.ts'
+import type { Side } from './raw-diff.ts'
+
+/** A price level and its state when the running block began. */
+interface LevelState {
+  readonly px: string
+  sz: bigint
+  n: number
+  oldSz: bigint
+  oldN: number
+  touched: boolean
+}
+
+/** `sz` as the node wrote it last; an order of size zero waits for its `remove` and counts in no level. */
+interface RestingOrder {
+  readonly side: 0 | 1
+  level: LevelState
+  sz: string
+}
+
+/** An order as it stands in a snapshot or checkpoint. */
+export interface SavedOrder {
+  readonly oid: number
+  readonly side: Side
+  readonly px: string
+  readonly sz: string
+}
+
+export class CoinOrders {
+  readonly coin: string
+  /** False until an entry of this coin was emitted or its book seeded: its first entry is marked `new`. */
+  known: boolean
+  readonly #orders = new Map<number, RestingOrder>()
+  readonly #levels: readonly [Map<string, LevelState>, Map<string, LevelState>] = [new Map(), new Map()]
+  #touched: [LevelState[], LevelState[]] = [[], []]
+
+  constructor(coin: string, known: boolean) {
+    this.coin = coin
+    this.known = known
+  }
+
+  get orderCount(): number {
+    return this.#orders.size
+  }
+
+  /** Adds an order; false where the oid already rested (the newer one stands). */
+  add(oid: number, side: Side, px: string, sz: string): boolean {
+    const fresh = this.remove(oid) === null
+    const index = side === 'B' ? 0 : 1
+    const level = this.#levelAt(index, px)
+    this.#orders.set(oid, { side: index, level, sz })
+    this.#grow(index, level, toScaled(sz))
+    return fresh
+  }
+
+  /** Gives an order another size and answers the size it had, null where the oid is unknown. */
+  resize(oid: number, sz: string): string | null {
+    const order = this.#orders.get(oid)
+    if (!order) return null
+    const before = order.sz
+    this.#shrink(order)
+    order.sz = sz
+    order.level = this.#levelAt(order.side, order.level.px)
+    this.#grow(order.side, order.level, toScaled(sz))
+    return before
+  }
+
+  /** Takes an order away and answers the size it had, null where the oid is unknown. */
+  remove(oid: number): string | null {
+    const order = this.#orders.get(oid)
+    if (!order) return null
+    this.#orders.delete(oid)
+    this.#shrink(order)
+    return order.sz
+  }
+
+  /** Net changes since the last call, best first; null where every level is as it was. */
+  endBlock(): Levels | null {
+    const bids = this.#changesOf(0)
+    const asks = this.#changesOf(1)
+    return bids.length + asks.length > 0 ? [bids, asks] : null
+  }
+
+  /** The whole book, best first. To be read between blocks. */
+  levels(): Levels {
+    return [
+      sorted([...this.#levels[0].values()], 0).map(levelOf),
+      sorted([...this.#levels[1].values()], 1).map(levelOf),
+    ]
+  }
+
+  /** Levels of both sides together. */
+  get levelCount(): number {
+    return this.#levels[0].size + this.#levels[1].size
+  }
+
+  /** True where both have the same levels (price text, size, count). To be asked between blocks. */
+  sameLevels(other: CoinOrders): boolean {
+    return ([0, 1] as const).every((side) => {
+      const mine = this.#levels[side]
+      const theirs = other.#levels[side]
+      if (mine.size !== theirs.size) return false
+      for (const [px, level] of mine) {
+        const twin = theirs.get(px)
+        if (!twin || twin.n !== level.n || twin.sz !== level.sz) return false
+      }
+      return true
+    })
+  }
+
+  *orders(): Generator<SavedOrder> {
+    for (const [oid, { side, level, sz }] of this.#orders) yield { oid, side: side === 0 ? 'B' : 'A', px: level.px, sz }
+  }
+
+  #levelAt(side: 0 | 1, px: string): LevelState {
+    let level = this.#levels[side].get(px)
+    if (!level) {
+      level = { px, sz: 0n, n: 0, oldSz: 0n, oldN: 0, touched: false }
+      this.#levels[side].set(px, level)
+    }
+    return level
+  }
+
+  #grow(side: 0 | 1, level: LevelState, sz: bigint): void {
+    this.#touch(side, level)
+    if (sz === 0n) return
+    level.sz += sz
+    level.n++
+  }
+
+  #shrink({ side, level, sz }: RestingOrder): void {
+    const scaled = toScaled(sz)
+    // An order of size zero counts nowhere, and its level may be gone already.
+    if (scaled === 0n) return
+    this.#touch(side, level)
+    level.sz -= scaled
+    level.n--
+  }
+
+  #touch(side: 0 | 1, level: LevelState): void {
+    if (level.touched) return
+    level.touched = true
+    level.oldSz = level.sz
+    level.oldN = level.n
+    this.#touched[side].push(level)
+  }
+
+  #changesOf(side: 0 | 1): Level[] {
+    const touched = this.#touched[side]
+    if (touched.length === 0) return []
+    this.#touched[side] = []
+    const changed: LevelState[] = []
+    for (const level of touched) {
+      level.touched = false
+      if (level.n === 0) this.#levels[side].delete(level.px)
+      if (level.sz !== level.oldSz || level.n !== level.oldN) changed.push(level)
+    }
+    return sorted(changed, side).map(levelOf)
+  }
+}
+
+const levelOf = ({ px, sz, n }: LevelState): Level => ({ px, sz: n === 0 ? '0' : fromScaled(sz), n })
+
+/** Bids from the highest, asks from the lowest. Floats decide, and the exact value where floats are equal. */
+function sorted(levels: LevelState[], side: 0 | 1): LevelState[] {
+  if (levels.length < 2) return levels
+  const sign = side === 0 ? -1 : 1
+  const keyed = levels.map((level) => ({ level, key: Number(level.px) }))
+  keyed.sort((a, b) => sign * (a.key - b.key || exactly(a.level.px, b.level.px)))
+  return keyed.map(({ level }) => level)
+}
+
+function exactly(a: string, b: string): number {
+  const difference = toScaled(a) - toScaled(b)
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0
+}

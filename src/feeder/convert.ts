@@ -1,0 +1,75 @@
+// Events of the node's lines → the events of a block as the feed carries them.
+// An event of a shape that nobody could use is left out and counted by name: one odd event must not stop a chain.
+
+import * as z from 'zod'
+import { type Block, LedgerEvent, UserFill } from '../feed/block.ts'
+import { FundingPayload, reduceFunding } from './funding.ts'
+import { nodeTimeMs } from './streams.ts'
+
+/** What the gateway asked for beyond the default. */
+export interface Wanted {
+  readonly orders: boolean
+  readonly diffs: boolean
+  readonly rejected: boolean
+}
+
+/** Events of one height by stream; null for a stream that this node does not write. */
+export interface BlockEvents {
+  readonly fills: readonly unknown[]
+  readonly misc: readonly unknown[] | null
+  readonly twaps: readonly unknown[] | null
+  readonly statuses: readonly unknown[] | null
+  readonly diffs: readonly unknown[]
+}
+
+export type EventParts = Omit<Block, 'height' | 'time' | 'books'>
+
+/** The event parts of a block. `refuse` hears of every event left out, with the reason. */
+export function convertEvents(events: BlockEvents, want: Wanted, refuse: (reason: string) => void): EventParts {
+  const parts: EventParts = { fills: [], ledger: [], funding: [] }
+  for (const event of events.fills) {
+    const fill = UserFill.safeParse(event)
+    if (fill.success) parts.fills.push(fill.data)
+    else refuse(`fill: ${issueOf(fill.error)}`)
+  }
+  const others = (events.misc ?? []).filter((event) => !placeMisc(event, parts, refuse))
+  if (others.length > 0) parts.events = others
+  if (events.twaps && events.twaps.length > 0) parts.twaps = [...events.twaps]
+  if (want.orders && events.statuses)
+    parts.orders = events.statuses.filter((event) => want.rejected || !rejected(event))
+  if (want.diffs) parts.diffs = [...events.diffs]
+  return parts
+}
+
+const MiscEvent = z.looseObject({ time: z.string(), hash: z.string(), inner: z.record(z.string(), z.unknown()) })
+const LedgerPayload = LedgerEvent.pick({ users: true, delta: true }).loose()
+
+/** Puts a misc event that has a place of its own there; false for any other. */
+function placeMisc(value: unknown, parts: EventParts, refuse: (reason: string) => void): boolean {
+  const event = MiscEvent.safeParse(value)
+  if (!event.success) return false
+  const { time, hash, inner } = event.data
+  if (inner.Funding !== undefined) {
+    const funding = FundingPayload.safeParse(inner.Funding)
+    if (funding.success) parts.funding.push(...reduceFunding(funding.data.deltas))
+    else refuse(`funding: ${issueOf(funding.error)}`)
+    return true
+  }
+  if (inner.LedgerUpdate === undefined) return false
+  const ledger = LedgerPayload.safeParse(inner.LedgerUpdate)
+  const timeMs = nodeTimeMs(time)
+  if (ledger.success && timeMs >= 0)
+    parts.ledger.push({ users: ledger.data.users, time: timeMs, hash, delta: ledger.data.delta })
+  else refuse(`ledger update: ${ledger.success ? `time ${time}` : issueOf(ledger.error)}`)
+  return true
+}
+
+function rejected(event: unknown): boolean {
+  const status = (event as { status?: unknown } | null)?.status
+  return typeof status === 'string' && status.endsWith('Rejected')
+}
+
+function issueOf(error: z.ZodError): string {
+  const issue = error.issues[0]
+  return issue ? `${issue.path.join('.')} ${issue.message}` : 'unreadable'
+}

@@ -1,0 +1,103 @@
+// One WebSocket to the gateway's /feed: dial, ping, parse. It decides nothing; whoever holds it reconnects.
+
+import { WebSocket } from 'ws'
+import { GatewayFrame } from '../feed/protocol.ts'
+
+const HANDSHAKE_TIMEOUT_MS = 5_000
+const PING_EVERY_MS = 2_500
+const PONG_TIMEOUT_MS = 5_000
+/** The library would wait half a minute for the other side's goodbye. */
+const CLOSE_TIMEOUT_MS = 250
+const FRAME_MAX_BYTES = 4 * 1024 * 1024
+
+export interface FeedSocketEvents {
+  opened(): void
+  frame(frame: GatewayFrame): void
+  /** A frame that does not follow the protocol; it is otherwise ignored. */
+  unreadable(why: string): void
+  /** Exactly once, also where the dial failed. */
+  closed(why: string): void
+}
+
+export class FeedSocket {
+  readonly #socket: WebSocket
+  readonly #events: FeedSocketEvents
+  readonly #pings: NodeJS.Timeout
+  #heardAt = Date.now()
+  #answersPings = false
+  #why = ''
+  #ended = false
+
+  /** `gatewayUrl` is http(s):// or ws(s)://, with or without a path before `/feed`. */
+  constructor(gatewayUrl: string, token: string, events: FeedSocketEvents) {
+    this.#events = events
+    const url = `${gatewayUrl.replace(/^http/, 'ws').replace(/\/(?:feed\/?)?$/, '')}/feed`
+    this.#socket = new WebSocket(url, {
+      headers: { authorization: `Bearer ${token}` },
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      maxPayload: FRAME_MAX_BYTES,
+      perMessageDeflate: false,
+    })
+    this.#socket.on('open', () => events.opened())
+    this.#socket.on('message', (data) => this.#message(String(data)))
+    this.#socket.on('pong', () => {
+      this.#heardAt = Date.now()
+      this.#answersPings = true
+    })
+    this.#socket.on('error', (error) => {
+      this.#why ||= error.message
+    })
+    this.#socket.on('close', (code) => this.#end(this.#why || `closed with ${code}`))
+    this.#pings = setInterval(() => this.#ping(), PING_EVERY_MS)
+  }
+
+  /** Bytes handed over and not yet with the system. */
+  get buffered(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  send(text: string): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(text)
+  }
+
+  /** Gives the connection up at once; `closed` follows. */
+  drop(why: string): void {
+    this.#why ||= why
+    this.#socket.terminate()
+    this.#end(this.#why)
+  }
+
+  /** Closes in order, or soon without; `closed` follows. */
+  close(): void {
+    this.#socket.close(1000)
+    setTimeout(() => this.drop('closed by us'), CLOSE_TIMEOUT_MS).unref()
+  }
+
+  #message(text: string): void {
+    this.#heardAt = Date.now()
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch {
+      this.#events.unreadable('not JSON')
+      return
+    }
+    const frame = GatewayFrame.safeParse(value)
+    if (frame.success) this.#events.frame(frame.data)
+    else this.#events.unreadable(frame.error.issues[0]?.message ?? 'unknown frame')
+  }
+
+  #ping(): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return
+    // A server that never answers pings is judged by its acknowledgements alone.
+    if (this.#answersPings && Date.now() - this.#heardAt > PONG_TIMEOUT_MS) this.drop('the gateway answers no ping')
+    else this.#socket.ping()
+  }
+
+  #end(why: string): void {
+    if (this.#ended) return
+    this.#ended = true
+    clearInterval(this.#pings)
+    this.#events.closed(why)
+  }
+}

@@ -1,0 +1,273 @@
+// The feeder: reads the node's files, keeps the books, and serves the gateway's session, in one loop.
+// Everything that decides is in the pure files; this one waits, reads and hands on.
+
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { BookKeeper } from './book-keeper.ts'
+import { CheckpointFiles, type StoredCheckpoint } from './checkpoint-files.node.ts'
+import { Checkpointer } from './checkpointer.node.ts'
+import { FeedLink } from './feed-link.node.ts'
+import { NodeFiles, type NodeReader } from './node-files.node.ts'
+import { type FileRange, type Plan, planPosition, startedOver } from './plan.ts'
+import { Producer } from './producer.ts'
+import { FeedSession, type Order, type Reposition } from './session.ts'
+import { SnapshotDesk } from './snapshot-desk.node.ts'
+import type { Status } from './status.ts'
+import { nodeTimeMs } from './streams.ts'
+
+const POLL_MS = 15
+const SECOND_MS = 1_000
+/** Blocks after which sockets and signals get their turn while catching up. */
+const BLOCKS_PER_TURN = 32
+const STUMBLE_MS = 500
+/** How long a stop waits for the acknowledgement that makes the next start seamless. */
+const LAST_ACK_MS = 1_500
+
+export interface FeederOptions {
+  readonly dataDir: string
+  readonly infoUrl: string
+  readonly gatewayUrl: string
+  readonly token: string
+  readonly chain: string
+  readonly name: string
+  readonly stateDir: string
+  readonly snapshotDir: string
+  readonly verifyMs: number
+  readonly checkpointMs: number
+}
+
+export class Feeder {
+  readonly #options: FeederOptions
+  readonly #say: (sentence: string) => void
+  readonly #files: NodeFiles
+  readonly #session = new FeedSession()
+  readonly #keeper = new BookKeeper()
+  readonly #producer: Producer
+  readonly #store: CheckpointFiles
+  readonly #checkpointer: Checkpointer
+  readonly #link: FeedLink
+  readonly #desk: SnapshotDesk
+  readonly #stopping = new AbortController()
+  #reader: NodeReader | null = null
+  #reposition: Reposition | null = null
+  #exitCode: number | null = null
+  #secondAt = 0
+  #blocks = 0
+  #blocksPerSecond = 0
+
+  /** `say` hears one sentence of everything unusual; `random` is uniform in [0, 1). */
+  constructor(options: FeederOptions, say: (sentence: string) => void, random: () => number) {
+    this.#options = options
+    this.#say = say
+    this.#files = new NodeFiles(options.dataDir)
+    this.#producer = new Producer(this.#keeper, this.#session, say)
+    this.#store = new CheckpointFiles(options.stateDir, options.chain, say)
+    this.#checkpointer = new Checkpointer(this.#store, this.#keeper, options.chain, options.checkpointMs, say)
+    this.#link = new FeedLink(options, {
+      session: this.#session,
+      range: () => this.#files.range(),
+      order: (order) => this.#order(order),
+      say,
+      random,
+    })
+    this.#desk = new SnapshotDesk(options, this.#keeper, this.#stopping.signal, say)
+  }
+
+  /** Runs until stop(), or until it is of no use to go on; answers the exit code. */
+  async run(): Promise<number> {
+    this.#link.start()
+    while (!this.#stopping.signal.aborted && this.#exitCode === null) {
+      let worked = false
+      try {
+        worked = await this.#turn(Date.now())
+      } catch (error) {
+        await this.#stumble(error)
+      }
+      if (!worked) await sleep(POLL_MS, undefined, { signal: this.#stopping.signal }).catch(() => {})
+    }
+    await this.#finish()
+    return this.#exitCode ?? 0
+  }
+
+  /** Ends run() soon, with a checkpoint if the gateway still acknowledges. */
+  stop(): void {
+    this.#stopping.abort()
+  }
+
+  status(nowMs: number): Status {
+    const { place } = this.#keeper
+    return {
+      height: place?.height ?? null,
+      lagMs: place?.time ? nowMs - nodeTimeMs(place.time) : null,
+      blocksPerSecond: this.#blocksPerSecond,
+      unacked: this.#session.unacked,
+      reconnects: this.#link.reconnects,
+      misfits: this.#keeper.misfits,
+      drifted: this.#keeper.drifted,
+      gaps: this.#producer.gapHeights,
+      refusedEvents: this.#producer.refusedEvents,
+      booksKnown: this.#keeper.books !== null,
+      state: this.#state(),
+    }
+  }
+
+  #state(): string {
+    if (!this.#link.hasFiles) return `waiting for the node's files in ${this.#options.dataDir}`
+    const { phase } = this.#session
+    if (phase !== 'flowing') return phase === 'refused' ? 'refused' : 'connecting'
+    if (this.#session.full) return 'waiting for acknowledgements'
+    const awaited = this.#reader?.awaited ?? []
+    return awaited.length > 0 && this.#blocksPerSecond === 0 ? `waiting for ${awaited.join(', ')}` : 'sending'
+  }
+
+  /** One round of everything; true where there was something to do. */
+  async #turn(nowMs: number): Promise<boolean> {
+    if (nowMs - this.#secondAt >= SECOND_MS) await this.#second(nowMs)
+    if (this.#reposition) await this.#moveTo(this.#reposition)
+    const worked = this.#reader !== null && !this.#session.full && (await this.#readOn(this.#reader, nowMs))
+    if (this.#reader) this.#desk.tick(nowMs)
+    this.#producer.handOver()
+    this.#link.flush(nowMs)
+    this.#checkpointer.tick(nowMs, this.#session.durable)
+    return worked
+  }
+
+  async #readOn(reader: NodeReader, nowMs: number): Promise<boolean> {
+    const worked = await reader.pump(nowMs)
+    if (reader.startedOver)
+      return this.#giveUp(
+        'the node wrote heights anew that it had passed: it started over. Begin a new log (feed reset).',
+      )
+    let turn = 0
+    while (!this.#session.full && !this.#reposition && !this.#stopping.signal.aborted) {
+      const paired = reader.take()
+      if (!paired) break
+      this.#producer.accept(paired)
+      this.#blocks++
+      if (++turn % BLOCKS_PER_TURN !== 0) continue
+      this.#link.flush(Date.now())
+      await nextTurn()
+    }
+    return worked || turn > 0
+  }
+
+  async #second(nowMs: number): Promise<void> {
+    const passed = this.#secondAt === 0 ? SECOND_MS : nowMs - this.#secondAt
+    this.#blocksPerSecond = Math.round((this.#blocks * SECOND_MS) / passed)
+    this.#secondAt = nowMs
+    this.#blocks = 0
+    this.#link.tick(nowMs)
+    await this.#followStreams()
+  }
+
+  /** A stream may come into being while we run, or be asked for by the gateway. */
+  async #followStreams(): Promise<void> {
+    const { place } = this.#keeper
+    if (!this.#reader || !place) return
+    const present = await this.#files.present(this.#session.want.orders)
+    const reading = this.#reader.streams
+    if (present.length === reading.length && present.every((name) => reading.includes(name))) return
+    await this.#openReader(place.height + 1, place.time || null)
+  }
+
+  async #openReader(from: number, passedTime: string | null): Promise<void> {
+    await this.#reader?.close()
+    const present = await this.#files.present(this.#session.want.orders)
+    this.#reader = await this.#files.open(present, from, passedTime, this.#say)
+  }
+
+  #order(order: Order): void {
+    if (order.do === 'say') this.#say(order.sentence)
+    else if (order.do === 'reposition') this.#reposition = order.to
+    else {
+      this.#say(`the gateway refuses this feeder: ${order.reason}`)
+      // Refused on the first word: the node's heights do not reach what the log already has.
+      if (order.atGreeting) this.#exitCode = 2
+      else this.#link.retryLater()
+    }
+  }
+
+  /** Takes the place that the gateway's log asks for. */
+  async #moveTo(target: Reposition): Promise<void> {
+    const range = await this.#files.range()
+    if (!range) return
+    const checkpoints = await this.#usable(target, range)
+    if (this.#exitCode !== null || this.#reposition !== target) return
+    const memory = this.#keeper.books && this.#keeper.place?.time ? this.#keeper.place : null
+    const plan = planPosition(target, range, memory, checkpoints)
+    const start = await this.#begin(plan, checkpoints)
+    if (!start || this.#reposition !== target) return
+    this.#reposition = null
+    await this.#openReader(start.readFrom, this.#keeper.place?.time || null)
+    this.#session.positioned(start.sendFrom, plan.needsSeed, plan.gone)
+    const lost = plan.gone ? `; heights ${plan.gone.from} to ${plan.gone.to} are no longer in the files` : ''
+    this.#say(`books from ${plan.books}, reading from height ${start.readFrom}, sending from ${start.sendFrom}${lost}`)
+  }
+
+  /** Puts the books where the plan wants them; null where that has to be tried again. */
+  async #begin(plan: Plan, checkpoints: readonly StoredCheckpoint[]) {
+    const { readFrom, sendFrom } = plan
+    this.#desk.forget()
+    if (plan.books === 'checkpoint') {
+      const stored = checkpoints.find(({ height }) => height === plan.checkpoint)!
+      const books = await this.#store.load(stored)
+      if (!books) return null
+      this.#keeper.begin({ height: stored.height, time: stored.time }, books)
+    }
+    if (plan.books === 'snapshot') {
+      const before = readFrom === null ? null : readFrom - 1
+      const time = before === null ? null : await this.#files.timeOf(before)
+      this.#keeper.begin(before === null ? null : { height: before, time: time ?? '' }, null)
+    }
+    if (readFrom !== null && sendFrom !== null) return { readFrom, sendFrom }
+    const seed = await this.#desk.fetch()
+    if (!seed) {
+      await sleep(STUMBLE_MS)
+      return null
+    }
+    this.#keeper.offer(seed)
+    return { readFrom: seed.height, sendFrom: seed.height + 1 }
+  }
+
+  /** Checkpoints that belong to the node's present files. */
+  async #usable(target: Reposition, range: FileRange): Promise<StoredCheckpoint[]> {
+    const usable: StoredCheckpoint[] = []
+    for (const stored of await this.#store.list()) {
+      const time = stored.height < range.first ? null : await this.#files.timeOf(stored.height)
+      const foreign = startedOver(stored, range.head, time)
+      if (!foreign) usable.push(stored)
+      else if (target.durable !== null) this.#giveUp(foreign)
+      else this.#say(`the checkpoint ${stored.path} is ignored: it is not of this node's present chain`)
+    }
+    return usable
+  }
+
+  #giveUp(sentence: string): false {
+    this.#say(sentence)
+    this.#exitCode = 2
+    return false
+  }
+
+  /** Nothing ends the feeder but its end: after an error the gateway's log tells where to go on. */
+  async #stumble(error: unknown): Promise<void> {
+    if (this.#stopping.signal.aborted) return
+    this.#say(`something failed and is tried again: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
+    this.#reposition ??= { durable: this.#session.durable, seeded: false }
+    await sleep(STUMBLE_MS)
+  }
+
+  async #finish(): Promise<void> {
+    this.#checkpointer.tick(Date.now(), this.#session.durable)
+    if (this.#exitCode === null) {
+      this.#checkpointer.take(Date.now())
+      const until = Date.now() + LAST_ACK_MS
+      while (this.#checkpointer.heldHeight !== null && this.#session.phase === 'flowing' && Date.now() < until) {
+        this.#link.flush(Date.now())
+        this.#checkpointer.tick(Date.now(), this.#session.durable)
+        await sleep(POLL_MS)
+      }
+    }
+    this.#link.stop()
+    await this.#checkpointer.settled()
+    await this.#reader?.close()
+  }
+}

@@ -1,0 +1,110 @@
+// The data folder of a node: which streams it writes, what they hold, and their lines paired by height.
+
+import { join } from 'node:path'
+import { type PairedBlock, type PairedGap, Pairing } from './pairing.ts'
+import type { FileRange } from './plan.ts'
+import { type LineHead, StreamFiles } from './stream-files.node.ts'
+import { REQUIRED_STREAMS, STREAM_FOLDER, STREAMS, type StreamName } from './streams.ts'
+import { StreamTail } from './tail.node.ts'
+
+/** A stream is not read further while this much of it waits for the others. */
+const WAITING_MAX_UNITS = 4 * 1024 * 1024
+
+export class NodeFiles {
+  readonly #streams: ReadonlyMap<StreamName, StreamFiles>
+
+  /** `dataDir` is the node's data folder, the one that holds `node_fills_by_block` and so on. */
+  constructor(dataDir: string) {
+    this.#streams = new Map(STREAMS.map((name) => [name, new StreamFiles(join(dataDir, STREAM_FOLDER[name]))]))
+  }
+
+  /** Heights that every required stream holds; null until each has a line. */
+  async range(): Promise<FileRange | null> {
+    const streams = REQUIRED_STREAMS.map((name) => this.#streams.get(name)!)
+    const firsts = await Promise.all(streams.map((files) => files.first()))
+    const lasts = await Promise.all(streams.map((files) => files.last()))
+    if (firsts.includes(null) || lasts.includes(null)) return null
+    const first = Math.max(...firsts.map((line) => line!.height))
+    const head = Math.min(...lasts.map((line) => line!.height))
+    return { first, head: Math.max(first, head) }
+  }
+
+  /** Block time that the files tell of a height, null where they do not hold it. */
+  async timeOf(height: number): Promise<string | null> {
+    return (await this.#streams.get('diffs')!.headOf(height))?.time ?? null
+  }
+
+  /** Streams whose folder exists; order statuses only if wanted, since they are most of the volume. */
+  async present(wantsStatuses: boolean): Promise<StreamName[]> {
+    const present: StreamName[] = []
+    for (const [name, files] of this.#streams) {
+      if (name === 'statuses' && !wantsStatuses) continue
+      if (REQUIRED_STREAMS.includes(name) || (await files.exists())) present.push(name)
+    }
+    return present
+  }
+
+  /** Reads the streams `names` from height `from` on. `passedTime`: time of the height before, null if not known. */
+  async open(
+    names: readonly StreamName[],
+    from: number,
+    passedTime: string | null,
+    say: (sentence: string) => void,
+  ): Promise<NodeReader> {
+    const firsts = new Map<StreamName, number>()
+    const tails = new Map<StreamName, StreamTail>()
+    for (const name of names) {
+      const files = this.#streams.get(name)!
+      const first: LineHead | null = await files.first()
+      firsts.set(name, REQUIRED_STREAMS.includes(name) ? 0 : (first?.height ?? 0))
+      tails.set(name, new StreamTail(files, from, (sentence) => say(`${STREAM_FOLDER[name]}: ${sentence}`)))
+    }
+    return new NodeReader(tails, new Pairing(from, passedTime, firsts))
+  }
+}
+
+export class NodeReader {
+  readonly #tails: ReadonlyMap<StreamName, StreamTail>
+  readonly #pairing: Pairing
+  /** Set once a line contradicted what was read before: the node started over. */
+  startedOver = false
+  duplicates = 0
+
+  constructor(tails: ReadonlyMap<StreamName, StreamTail>, pairing: Pairing) {
+    this.#tails = tails
+    this.#pairing = pairing
+  }
+
+  get streams(): StreamName[] {
+    return [...this.#tails.keys()]
+  }
+
+  /** Streams that the others wait for. */
+  get awaited(): StreamName[] {
+    return this.#pairing.awaited
+  }
+
+  /** Reads on once in every stream; false where none had anything. */
+  async pump(nowMs: number): Promise<boolean> {
+    let progressed = false
+    for (const [name, tail] of this.#tails) {
+      if (this.#pairing.waitingUnits(name) > WAITING_MAX_UNITS) continue
+      for (const line of await tail.read(nowMs)) {
+        const verdict = this.#pairing.push(name, line)
+        if (verdict === 'duplicate') this.duplicates++
+        if (verdict === 'started_over') this.startedOver = true
+      }
+      progressed ||= tail.progressed
+    }
+    return progressed
+  }
+
+  /** The next block or gap, null while lines are awaited. */
+  take(): PairedBlock | PairedGap | null {
+    return this.#pairing.take()
+  }
+
+  async close(): Promise<void> {
+    for (const tail of this.#tails.values()) await tail.close()
+  }
+}

@@ -1,0 +1,130 @@
+// All order books of a node: order-level state in, net level changes per block out.
+// Law: applying the raw diffs of a block changes exactly the levels that block() answers. A diff that does not fit
+// (unknown order, other size than we hold, order that exists already) is counted and makes its coin suspect; the
+// diff is applied as far as it goes, because a nearly right book until the repair beats a frozen one.
+
+import { compareDecimals } from '../core/decimal.ts'
+import type { BookChange, Levels } from '../feed/block.ts'
+import { CoinOrders, type SavedOrder } from './coin-orders.ts'
+import type { RawDiff } from './raw-diff.ts'
+
+/** Orders of one coin as a snapshot or checkpoint lists them; `known` false: no entry of it was ever emitted. */
+export interface SavedCoin {
+  readonly coin: string
+  readonly known: boolean
+  readonly orders: Iterable<SavedOrder>
+}
+
+export class OrderBooks {
+  readonly #coins = new Map<string, CoinOrders>()
+  readonly #changed = new Set<CoinOrders>()
+  readonly #suspects = new Set<string>()
+  #misfits = 0
+
+  /** Replaces the book of a coin, between blocks; nothing of it is emitted as a change. */
+  load(saved: SavedCoin): void {
+    const book = new CoinOrders(saved.coin, saved.known)
+    for (const { oid, side, px, sz } of saved.orders) book.add(oid, side, px, sz)
+    book.endBlock()
+    this.#coins.set(saved.coin, book)
+    this.#suspects.delete(saved.coin)
+  }
+
+  /** Takes over a coin's book from other books at the same height; a coin that they lack becomes empty. */
+  adopt(coin: string, from: OrderBooks): void {
+    const book = from.#coins.get(coin) ?? new CoinOrders(coin, true)
+    // Whoever adopts tells the reader the whole book, so its next entry is not the first.
+    book.known = true
+    this.#coins.set(coin, book)
+    this.#suspects.delete(coin)
+  }
+
+  /** Counts an event that could not be read and makes its coin suspect, where it names one. */
+  doubt(coin: string | null): void {
+    this.#misfits++
+    if (coin !== null) this.#suspects.add(coin)
+  }
+
+  /** Applies one diff of the running block. */
+  apply(diff: RawDiff): void {
+    let book = this.#coins.get(diff.coin)
+    if (!book) {
+      book = new CoinOrders(diff.coin, false)
+      this.#coins.set(diff.coin, book)
+    }
+    this.#changed.add(book)
+    if (!fits(book, diff)) {
+      this.#misfits++
+      this.#suspects.add(diff.coin)
+    }
+  }
+
+  /** Ends the running block and answers its net, absolute level changes, coins in the order of their first diff. */
+  endBlock(): BookChange[] {
+    const changes: BookChange[] = []
+    for (const book of this.#changed) {
+      const levels = book.endBlock()
+      if (levels) changes.push(book.known ? { coin: book.coin, levels } : { coin: book.coin, levels, new: true })
+      if (levels) book.known = true
+    }
+    this.#changed.clear()
+    return changes
+  }
+
+  /** Whole book of a coin, best first; empty where it has none. To be asked between blocks. */
+  levels(coin: string): Levels {
+    return this.#coins.get(coin)?.levels() ?? [[], []]
+  }
+
+  /** Coins with a book, also an empty one. */
+  coins(): string[] {
+    return [...this.#coins.keys()]
+  }
+
+  /** Marks every coin as known to the reader, such as after a snapshot of all. */
+  markAllKnown(): void {
+    for (const book of this.#coins.values()) book.known = true
+  }
+
+  /** Every coin with its orders, for a checkpoint taken between blocks. */
+  *saved(): Generator<SavedCoin> {
+    for (const book of this.#coins.values()) yield { coin: book.coin, known: book.known, orders: book.orders() }
+  }
+
+  /** Coins of either side whose levels differ from `other`, both standing at the same height between blocks. */
+  differing(other: OrderBooks): string[] {
+    const empty = new CoinOrders('', true)
+    const coins = new Set([...this.#coins.keys(), ...other.#coins.keys()])
+    return [...coins].filter((coin) => !(this.#coins.get(coin) ?? empty).sameLevels(other.#coins.get(coin) ?? empty))
+  }
+
+  /** Coins with a diff that did not fit since their book was last loaded. */
+  get suspects(): ReadonlySet<string> {
+    return this.#suspects
+  }
+
+  /** Diffs that did not fit since these books were made. */
+  get misfits(): number {
+    return this.#misfits
+  }
+
+  get orderCount(): number {
+    let count = 0
+    for (const book of this.#coins.values()) count += book.orderCount
+    return count
+  }
+}
+
+/** Applies a diff; false where it contradicts the book. */
+function fits(book: CoinOrders, diff: RawDiff): boolean {
+  if (diff.kind === 'new') return book.add(diff.oid, diff.side, diff.px, diff.sz)
+  if (diff.kind === 'remove') return book.remove(diff.oid) !== null
+  const before = book.resize(diff.oid, diff.sz)
+  if (before === null) book.add(diff.oid, diff.side, diff.px, diff.sz)
+  return before !== null && sameSize(before, diff.origSz)
+}
+
+/** `0.1` and `0.10` are one size; the texts are nearly always equal. */
+function sameSize(a: string, b: string): boolean {
+  return a === b || compareDecimals(a, b) === 0
+}

@@ -1,0 +1,153 @@
+// What was produced and is not yet durable at the gateway, in sending order, as encoded frames.
+// Law: an item leaves only when it is acknowledged. A block is, when its height is; a snapshot of height s is,
+// when a later height is, because frames are taken in order and a snapshot itself is not acknowledged.
+
+import type { Block } from '../feed/block.ts'
+import { encodeFrame, PartJoiner } from '../feed/parts.ts'
+import { BlockFrame, type SnapshotFrame } from '../feed/protocol.ts'
+
+export interface OutboxItem {
+  readonly kind: 'block' | 'snapshot' | 'gone'
+  /** Of a `gone`: the last height that is gone. */
+  readonly height: number
+  /** Of a `gone`: the first height that is gone; else the height. */
+  readonly from: number
+  readonly scope: 'all' | 'coins' | null
+  readonly coins: readonly string[]
+  readonly texts: readonly string[]
+  readonly units: number
+}
+
+export class Outbox {
+  #items: OutboxItem[] = []
+  #sent = 0
+  #units = 0
+
+  /** Characters held; nearly all are ASCII, so about bytes. */
+  get units(): number {
+    return this.#units
+  }
+
+  get length(): number {
+    return this.#items.length
+  }
+
+  /** Items sent and not acknowledged. */
+  get inFlight(): readonly OutboxItem[] {
+    return this.#items.slice(0, this.#sent)
+  }
+
+  /** True where something sent will be acknowledged in time if the gateway is well. */
+  get awaitsAck(): boolean {
+    return this.#sent > 0 && this.#items.slice(0, this.#sent).some((item) => item.kind === 'block')
+  }
+
+  pushBlock(block: Block): void {
+    this.#push(itemOf('block', block.height, block.height, encodeFrame({ type: 'block', ...block })))
+  }
+
+  pushSnapshot(frame: SnapshotFrame): void {
+    const coins = frame.scope === 'coins' ? frame.books.map((book) => book.coin) : []
+    this.#push({ ...itemOf('snapshot', frame.height, frame.height, encodeFrame(frame)), scope: frame.scope, coins })
+  }
+
+  /** Heights `from` to `to` will never come. */
+  pushGone(from: number, to: number): void {
+    this.#push(goneItem(from, to))
+  }
+
+  /** Drops what is durable once `height` is. */
+  ack(height: number): void {
+    let done = 0
+    for (const item of this.#items) {
+      if (item.kind === 'snapshot' ? item.height >= height : item.height > height) break
+      done++
+      this.#units -= item.units
+    }
+    this.#items.splice(0, done)
+    this.#sent = Math.max(0, this.#sent - done)
+  }
+
+  /** True where what is held goes on from `height` without a hole. */
+  covers(height: number): boolean {
+    const first = this.#items.find((item) => item.kind !== 'snapshot')
+    const last = this.#items.findLast((item) => item.kind !== 'snapshot')
+    return first !== undefined && first.from <= height && last!.height >= height
+  }
+
+  /** Sends again from the item that carries `height`. */
+  rewind(height: number): void {
+    const index = this.#items.findIndex((item) => item.height >= height)
+    this.#sent = index < 0 ? this.#items.length : index
+  }
+
+  /** The next item to send, null when all is sent. */
+  next(): OutboxItem | null {
+    const item = this.#items[this.#sent]
+    if (!item) return null
+    this.#sent++
+    return item
+  }
+
+  /** Takes snapshots out: those for which `drop` says so. */
+  dropSnapshots(drop: (item: OutboxItem) => boolean): void {
+    const sent = this.#items.slice(0, this.#sent)
+    const keep = (item: OutboxItem) => item.kind !== 'snapshot' || !drop(item)
+    this.#items = this.#items.filter(keep)
+    this.#sent = sent.filter(keep).length
+    this.#units = this.#items.reduce((sum, item) => sum + item.units, 0)
+  }
+
+  /** Whether a snapshot of all books is held. */
+  get holdsSeed(): boolean {
+    return this.#items.some((item) => item.scope === 'all')
+  }
+
+  /** Makes the book changes of all blocks before the first held seed unknown: nothing is known that they follow. */
+  blankBooks(): void {
+    const seed = this.#items.findIndex((item) => item.scope === 'all')
+    this.#items = this.#items.map((item, index) => (seed >= 0 && index > seed ? item : blanked(item)))
+    this.#units = this.#items.reduce((sum, item) => sum + item.units, 0)
+  }
+
+  /** Gives up the block of `height`: it becomes a gap, and what follows it has unknown books. */
+  giveUp(height: number): void {
+    const index = this.#items.findIndex((item) => item.kind === 'block' && item.height === height)
+    if (index < 0) return
+    this.#items[index] = goneItem(height, height)
+    this.blankBooks()
+    this.rewind(height)
+  }
+
+  clear(): void {
+    this.#items = []
+    this.#sent = 0
+    this.#units = 0
+  }
+
+  #push(item: OutboxItem): void {
+    this.#items.push(item)
+    this.#units += item.units
+  }
+}
+
+function itemOf(kind: OutboxItem['kind'], from: number, height: number, texts: readonly string[]): OutboxItem {
+  const units = texts.reduce((sum, text) => sum + text.length, 0)
+  return { kind, height, from, scope: null, coins: [], texts, units }
+}
+
+function goneItem(from: number, to: number): OutboxItem {
+  return itemOf('gone', from, to, [JSON.stringify({ type: 'gone', first: to + 1 })])
+}
+
+function blanked(item: OutboxItem): OutboxItem {
+  if (item.kind !== 'block') return item
+  const joiner = new PartJoiner<BlockFrame>()
+  let whole: BlockFrame | null = null
+  for (const text of item.texts) {
+    const joined = joiner.push(BlockFrame.parse(JSON.parse(text)))
+    if (joined && !('refused' in joined)) whole = joined
+  }
+  if (!whole) throw new Error('an outbox item holds parts of different frames')
+  return itemOf('block', item.from, item.height, encodeFrame({ ...whole, books: null }))
+}

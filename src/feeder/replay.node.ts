@@ -1,0 +1,176 @@
+// Replays a folder of recorded node data: an order-level snapshot and the blocks after it, as the feed would carry
+// them. The folder holds `l4Snapshot*.json[.gz]` and either flat files `*raw_book_diffs_by_block*.jsonl` (fills and
+// misc events beside them are taken along) or the node's own hourly folders.
+
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createGunzip } from 'node:zlib'
+import type { Block } from '../feed/block.ts'
+import type { SnapshotFrame } from '../feed/protocol.ts'
+import { convertEvents } from './convert.ts'
+import { NodeFiles } from './node-files.node.ts'
+import { OrderBooks } from './order-book.ts'
+import { readRawDiff } from './raw-diff.ts'
+import { SnapshotScanner } from './snapshot-file.ts'
+import { nodeTimeMs, readEvents, readLineHead, STREAM_FOLDER, type StreamLine, type StreamName } from './streams.ts'
+
+/** Raw diffs that contradict the snapshot end a replay: a recording is right or of no use. */
+export interface Replay {
+  /** The books as the snapshot has them, as a frame of the feed. */
+  readonly seed: SnapshotFrame
+  /** The books as of the block yielded last. */
+  readonly books: OrderBooks
+  /** The blocks after the snapshot, in order; to be run through once. Throws on a gap or a diff that does not fit. */
+  blocks(): AsyncGenerator<Block>
+}
+
+type Lines = Partial<Record<StreamName, string>> & { readonly diffs: string }
+type Recorded = { readonly head: StreamLine; readonly lines: Lines }
+
+/** Opens a recorded folder. Throws with a sentence where it is none. */
+export async function openReplay(folder: string): Promise<Replay> {
+  const names = await readdir(folder)
+  const snapshot = names.filter((name) => /^l4Snapshot.*\.json(?:\.gz)?$/.test(name)).sort()[0]
+  if (!snapshot) throw new Error(`${folder} holds no l4Snapshot*.json or .json.gz`)
+  const books = new OrderBooks()
+  const inFile = await readBooks(join(folder, snapshot), books)
+  const records = await recordsOf(folder, names)
+  const first = (await records(0).next()).value as Recorded | undefined
+  const inName = /\.(\d+)\.json/.exec(snapshot)?.[1]
+  const height = inFile ?? (inName ? Number(inName) : first ? first.head.height - 1 : 0)
+  const whole = books.coins().map((coin) => ({ coin, levels: books.levels(coin) }))
+  const time = first ? Math.max(0, nodeTimeMs(first.head.time) - 1) : 0
+  const seed: SnapshotFrame = { type: 'snapshot', scope: 'all', height, time, books: whole }
+  return { seed, books, blocks: () => replayBlocks(books, height, records(height + 1)) }
+}
+
+async function* replayBlocks(
+  books: OrderBooks,
+  height: number,
+  records: AsyncGenerator<Recorded>,
+): AsyncGenerator<Block> {
+  let last = height
+  for await (const { head, lines } of records) {
+    if (head.height <= last) continue
+    if (head.height !== last + 1) throw new Error(`block ${head.height} follows block ${last}: the recording has a gap`)
+    last = head.height
+    const diffs = eventsOf(lines.diffs, last)
+    for (const event of diffs) {
+      const diff = readRawDiff(event)
+      if (!diff) throw new Error(`block ${last} holds a diff that cannot be read: ${JSON.stringify(event)}`)
+      books.apply(diff)
+    }
+    const changes = books.endBlock()
+    if (books.misfits > 0) throw new Error(`block ${last} does not fit the snapshot: ${[...books.suspects].join(', ')}`)
+    const events = convertEvents(
+      {
+        fills: lines.fills ? eventsOf(lines.fills, last) : [],
+        misc: lines.misc ? eventsOf(lines.misc, last) : null,
+        twaps: null,
+        statuses: null,
+        diffs,
+      },
+      { orders: false, diffs: false, rejected: false },
+      (reason) => {
+        throw new Error(`block ${last}: ${reason}`)
+      },
+    )
+    yield { height: last, time: nodeTimeMs(head.time), ...events, books: changes }
+  }
+}
+
+function eventsOf(line: string, height: number): unknown[] {
+  const events = readEvents(line)
+  if (!events.ok) throw new Error(`a line of block ${height} ${events.error}`)
+  return events.value
+}
+
+async function readBooks(path: string, books: OrderBooks): Promise<number | null> {
+  const scanner = new SnapshotScanner()
+  const file = createReadStream(path)
+  const stream = path.endsWith('.gz') ? file.pipe(createGunzip()) : file
+  stream.setEncoding('utf8')
+  for await (const chunk of stream)
+    for (const { coin, orders } of scanner.push(chunk as string)) books.load({ coin, known: true, orders })
+  if (!scanner.complete) throw new Error(`${path} is cut off`)
+  return scanner.height
+}
+
+/** A source of the recorded blocks from a height on, in either layout. */
+async function recordsOf(
+  folder: string,
+  names: readonly string[],
+): Promise<(from: number) => AsyncGenerator<Recorded>> {
+  const flat = (stream: StreamName) =>
+    names
+      .filter((name) => name.includes(STREAM_FOLDER[stream].replace(/^node_/, '')) && name.endsWith('.jsonl'))
+      .sort()
+      .map((name) => join(folder, name))
+  if (flat('diffs').length > 0) return () => flatRecords(flat('diffs'), { fills: flat('fills'), misc: flat('misc') })
+  if (await isFolder(join(folder, STREAM_FOLDER.diffs))) return (from) => hourlyRecords(folder, from)
+  throw new Error(`${folder} holds neither *raw_book_diffs_by_block*.jsonl nor the folder ${STREAM_FOLDER.diffs}`)
+}
+
+async function* flatRecords(
+  diffs: readonly string[],
+  others: Readonly<Record<'fills' | 'misc', readonly string[]>>,
+): AsyncGenerator<Recorded> {
+  const beside = { fills: new Map<number, string>(), misc: new Map<number, string>() }
+  for (const stream of ['fills', 'misc'] as const)
+    for (const path of others[stream])
+      for await (const { height, text } of linesOf(path)) beside[stream].set(height, text)
+  for (const path of diffs)
+    for await (const head of linesOf(path)) {
+      const lines: Lines = { diffs: head.text }
+      for (const stream of ['fills', 'misc'] as const) {
+        const text = beside[stream].get(head.height)
+        if (text !== undefined) lines[stream] = text
+      }
+      yield { head, lines }
+    }
+}
+
+/** Rounds without news after which the files of a finished recording are read to their end. */
+const QUIET_ROUNDS = 5
+
+async function* hourlyRecords(folder: string, from: number): AsyncGenerator<Recorded> {
+  const files = new NodeFiles(folder)
+  const first = (await files.range())?.first ?? from
+  const reader = await files.open(await files.present(false), Math.max(from, first), null, (sentence) => {
+    throw new Error(sentence)
+  })
+  try {
+    // The tail waits in its own time for files that may still grow; here they do not, so its clock runs fast.
+    for (let quiet = 0, clock = 0; quiet < QUIET_ROUNDS; clock += 1_000) {
+      quiet = (await reader.pump(clock)) ? 0 : quiet + 1
+      for (let paired = reader.take(); paired; paired = reader.take()) {
+        const { kind, height, time, lines } =
+          paired.kind === 'block' ? paired : { ...paired, height: paired.from, lines: null }
+        const diffs = lines?.get('diffs')
+        if (kind === 'gap' || diffs === undefined) throw new Error(`height ${height} is a gap in the recording`)
+        yield { head: { height, time, text: diffs }, lines: { ...Object.fromEntries(lines!), diffs } }
+      }
+    }
+  } finally {
+    await reader.close()
+  }
+}
+
+async function* linesOf(path: string): AsyncGenerator<StreamLine> {
+  let half = ''
+  for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {
+    const lines = (half + chunk).split('\n')
+    half = lines.pop()!
+    for (const text of lines) {
+      const line = readLineHead(text)
+      if (line) yield line
+    }
+  }
+  const last = readLineHead(half)
+  if (last) yield last
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() ?? false
+}

@@ -1,0 +1,280 @@
+// The feeder's side of the feed protocol as a pure state machine: frames and blocks in, texts and orders out.
+// Laws: blocks leave in height order without holes; nothing is forgotten before it is acknowledged; after a block
+// whose book changes are unknown, or a break of the gateway's books, comes a snapshot of all before the next changes.
+
+import type * as z from 'zod'
+import type { Block, BookChange } from '../feed/block.ts'
+import { FEED_PROTOCOL, type GatewayFrame, type Hello } from '../feed/protocol.ts'
+import type { Wanted } from './convert.ts'
+import { Outbox } from './outbox.ts'
+
+/** Without an acknowledgement of outstanding blocks for this long, the connection is taken for dead. */
+export const ACK_TIMEOUT_MS = 10_000
+export const WELCOME_TIMEOUT_MS = 5_000
+/** Unacknowledged characters at which reading stops: the node's files keep the rest. */
+export const OUTBOX_MAX_UNITS = 64 * 1024 * 1024
+const RESEND_PAUSE_MS = 100
+/** So often a block may be refused before it is given up as a gap. */
+const BLOCK_REFUSALS = 3
+/** So often a repair may be refused in a row, such as while another feeder is ahead, before it is dropped. */
+const REPAIR_REFUSALS = 50
+
+/** Where production has to go on: after `durable` (null: the log is empty). `seeded`: the gateway's books are known. */
+export interface Reposition {
+  readonly durable: number | null
+  readonly seeded: boolean
+}
+
+/** What the shell has to do after a frame. */
+export type Order =
+  | { readonly do: 'reposition'; readonly to: Reposition }
+  | { readonly do: 'say'; readonly sentence: string }
+  /** The gateway refuses this node: nothing is sent until a later connection is welcomed. */
+  | { readonly do: 'refused'; readonly reason: string; readonly atGreeting: boolean }
+
+type Phase = 'closed' | 'greeting' | 'flowing' | 'refused'
+
+export class FeedSession {
+  readonly #outbox = new Outbox()
+  #phase: Phase = 'closed'
+  #since = 0
+  #lastAckAt = 0
+  #pausedUntil = 0
+  /** First height to be produced for the gateway; null until a position is set. */
+  #next: number | null = null
+  #durable: number | null = null
+  #seeded = false
+  #dueAll = false
+  readonly #dueCoins = new Set<string>()
+  /** The next block follows a gap: its changes do not follow what the gateway has. */
+  #broken = false
+  #repairRefusals = 0
+  #refusals = { height: -1, resends: 0, errors: 0 }
+  want: Wanted = { orders: false, diffs: false, rejected: false }
+
+  get phase(): Phase {
+    return this.#phase
+  }
+
+  /** Last height known to be durable at the gateway. */
+  get durable(): number | null {
+    return this.#durable
+  }
+
+  /** First height that the gateway still needs from production, null while it is not known. */
+  get next(): number | null {
+    return this.#next
+  }
+
+  get unacked(): number {
+    return this.#outbox.length
+  }
+
+  /** True while no more may be produced. */
+  get full(): boolean {
+    return this.#outbox.units >= OUTBOX_MAX_UNITS
+  }
+
+  /** The socket is open: answers the greeting to send. */
+  opened(hello: Pick<z.infer<typeof Hello>, 'chain' | 'feeder' | 'first' | 'head'>, nowMs: number): string {
+    this.#phase = 'greeting'
+    this.#since = nowMs
+    this.#pausedUntil = 0
+    return JSON.stringify({ type: 'hello', protocol: FEED_PROTOCOL, ...hello })
+  }
+
+  closed(): void {
+    this.#phase = 'closed'
+  }
+
+  /** Takes a frame of the gateway. */
+  received(frame: GatewayFrame, nowMs: number): Order[] {
+    switch (frame.type) {
+      case 'welcome':
+        return this.#welcomed(frame, nowMs)
+      case 'ack':
+        this.#acked(frame.height, nowMs)
+        return []
+      case 'resend':
+        return this.#resend(frame.from, nowMs)
+      case 'reseed':
+        if (frame.coins === null) this.#dueAll = true
+        else for (const coin of frame.coins) this.#dueCoins.add(coin)
+        return [{ do: 'say', sentence: `the gateway asks for ${count(frame.coins)}: ${frame.reason}` }]
+      case 'slow':
+        this.#pausedUntil = nowMs + frame.retryMs
+        return []
+      case 'conflict': {
+        const atGreeting = this.#phase === 'greeting'
+        this.#phase = 'refused'
+        return [{ do: 'refused', reason: frame.reason, atGreeting }]
+      }
+      case 'error':
+        return this.#refused(frame.field, frame.message)
+    }
+  }
+
+  /** Production goes on with the block `next`; what was held is forgotten. `gone`: heights that the files lost. */
+  positioned(next: number, needsSeed: boolean, gone: { readonly from: number; readonly to: number } | null): void {
+    this.#outbox.clear()
+    this.#next = next
+    if (needsSeed) this.#dueAll = true
+    this.#broken = false
+    if (gone) this.gap(gone.from, gone.to)
+  }
+
+  /** Takes a produced block. Heights below `next` are wanted by nobody and ignored. */
+  block(block: Block): void {
+    if (this.#next === null || block.height < this.#next) return
+    if (block.height > this.#next) throw new Error(`block ${block.height} produced where ${this.#next} was due`)
+    const books = this.#broken || this.#dueAll ? null : block.books
+    this.#outbox.pushBlock(books === block.books ? block : { ...block, books })
+    this.#broken = false
+    if (books === null) this.#dueAll = true
+    this.#next = block.height + 1
+  }
+
+  /** Heights `from` to `to` will never come. */
+  gap(from: number, to: number): void {
+    if (this.#next === null || to < this.#next) return
+    this.#outbox.pushGone(Math.max(from, this.#next), to)
+    this.#next = to + 1
+    this.#broken = true
+    this.#dueAll = true
+  }
+
+  /** Which books to hand in now, production standing after `height` with known books; null for none. */
+  due(height: number): 'all' | string[] | null {
+    if (this.#next === null || height !== this.#next - 1 || this.#broken) return null
+    if (this.#dueAll) return 'all'
+    return this.#dueCoins.size > 0 ? [...this.#dueCoins] : null
+  }
+
+  /** Whole books after block `height`, as due() asked. */
+  snapshot(scope: 'all' | 'coins', height: number, timeMs: number, books: Omit<BookChange, 'new'>[]): void {
+    this.#outbox.pushSnapshot({ type: 'snapshot', scope, height, time: timeMs, books })
+    if (scope === 'all') this.#dueAll = false
+    this.#dueCoins.clear()
+  }
+
+  /** Coins whose book was repaired here and has to be repaired at the gateway. */
+  repaired(coins: 'all' | readonly string[]): void {
+    if (coins === 'all') return
+    for (const coin of coins) this.#dueCoins.add(coin)
+  }
+
+  /** Texts to send now, at least one item if there is any, no further item once `roomUnits` are reached. */
+  drain(nowMs: number, roomUnits: number): string[] {
+    if (this.#phase !== 'flowing' || nowMs < this.#pausedUntil || roomUnits <= 0) return []
+    const texts: string[] = []
+    const waited = this.#outbox.awaitsAck
+    let units = 0
+    while (units < roomUnits) {
+      const item = this.#outbox.next()
+      if (!item) break
+      for (const text of item.texts) texts.push(text)
+      units += item.units
+    }
+    // The clock of the acknowledgement starts with the first block in flight.
+    if (!waited && texts.length > 0) this.#lastAckAt = nowMs
+    return texts
+  }
+
+  /** Why the connection has to be given up, null while it is well. */
+  overdue(nowMs: number): string | null {
+    if (this.#phase === 'greeting' && nowMs - this.#since > WELCOME_TIMEOUT_MS) return 'no welcome came'
+    if (this.#phase !== 'flowing' || nowMs < this.#pausedUntil || !this.#outbox.awaitsAck) return null
+    return nowMs - Math.max(this.#lastAckAt, this.#pausedUntil) > ACK_TIMEOUT_MS ? 'no acknowledgement came' : null
+  }
+
+  #welcomed(frame: Extract<GatewayFrame, { type: 'welcome' }>, nowMs: number): Order[] {
+    this.#phase = 'flowing'
+    this.#lastAckAt = nowMs
+    this.#seeded = frame.epoch !== null
+    this.want = {
+      orders: frame.want.includes('orders'),
+      diffs: frame.want.includes('diffs'),
+      rejected: frame.want.includes('rejected'),
+    }
+    const durable = frame.height
+    this.#durable = durable
+    if (durable === null || this.#next === null) return [this.#reposition(durable)]
+    if (durable >= this.#next - 1) {
+      this.#skipTo(durable)
+      if (!this.#seeded) this.#dueAll = true
+      return []
+    }
+    if (!this.#outbox.covers(durable + 1)) return [this.#reposition(durable)]
+    this.#outbox.ack(durable)
+    if (this.#seeded) this.#outbox.dropSnapshots((item) => item.scope === 'all' && item.height <= durable)
+    else this.#unseed()
+    this.#outbox.rewind(durable)
+    return []
+  }
+
+  /** The gateway's books are unknown: changes on the way to it mean nothing until the next seed. */
+  #unseed(): void {
+    if (!this.#outbox.holdsSeed) this.#dueAll = true
+    this.#outbox.blankBooks()
+  }
+
+  #acked(height: number, nowMs: number): void {
+    this.#lastAckAt = nowMs
+    if (this.#durable !== null && height <= this.#durable) return
+    this.#durable = height
+    this.#outbox.ack(height)
+    if (this.#next !== null && height >= this.#next) this.#skipTo(height)
+  }
+
+  /** Another feeder brought the gateway to `durable`: production catches up in silence. */
+  #skipTo(durable: number): void {
+    // A snapshot that was not confirmed is made anew at the height that is reached next.
+    this.#outbox.dropSnapshots((item) => {
+      for (const coin of item.coins) this.#dueCoins.add(coin)
+      return true
+    })
+    this.#outbox.clear()
+    this.#next = durable + 1
+    this.#broken = false
+  }
+
+  #resend(from: number, nowMs: number): Order[] {
+    const refusals = this.#refusals
+    if (refusals.height !== from) this.#refusals = { height: from, resends: 1, errors: 0 }
+    else refusals.resends++
+    // Another feeder has what we lack: asking in circles at full speed helps nobody.
+    if (this.#refusals.resends > BLOCK_REFUSALS) this.#pausedUntil = nowMs + RESEND_PAUSE_MS
+    if (this.#next === null || from > this.#next) return []
+    if (from < this.#next && !this.#outbox.covers(from)) return [this.#reposition(from - 1)]
+    if (this.#refusals.errors < BLOCK_REFUSALS) {
+      this.#outbox.rewind(from)
+      return []
+    }
+    this.#refusals = { height: -1, resends: 0, errors: 0 }
+    this.#outbox.giveUp(from)
+    if (!this.#outbox.holdsSeed) this.#dueAll = true
+    return [{ do: 'say', sentence: `the gateway refuses block ${from} again and again: it is given up as a gap` }]
+  }
+
+  #refused(field: string, message: string): Order[] {
+    let refused = false
+    this.#outbox.dropSnapshots((item) => {
+      // Sent at the wrong moment (another feeder was faster): the repair is made anew after the next block.
+      if (item.scope !== 'coins' || !this.#outbox.inFlight.includes(item)) return false
+      refused = true
+      if (this.#repairRefusals < REPAIR_REFUSALS) for (const coin of item.coins) this.#dueCoins.add(coin)
+      return true
+    })
+    if (!refused) this.#refusals.errors++
+    this.#repairRefusals = refused ? this.#repairRefusals + 1 : 0
+    return [{ do: 'say', sentence: `the gateway refused a frame: ${field}: ${message}` }]
+  }
+
+  #reposition(durable: number | null): Order {
+    this.#outbox.clear()
+    this.#next = null
+    return { do: 'reposition', to: { durable, seeded: this.#seeded } }
+  }
+}
+
+const count = (coins: readonly string[] | null) => (coins === null ? 'all books' : `the books of ${coins.length} coins`)

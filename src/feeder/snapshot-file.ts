@@ -1,0 +1,115 @@
+// Reads the order-level snapshot that a node writes (fileSnapshot, compute-l4-snapshots): a stream of text in,
+// one coin at a time out, because the whole file of the real exchange is longer than a string may be.
+// Both shapes are read: `[[coin,[bids,asks]]…]` and `[height,[[coin,[bids,asks]]…]]`.
+
+import * as z from 'zod'
+import { CoinName } from '../feed/block.ts'
+import type { SavedOrder } from './coin-orders.ts'
+import { isDecimal } from './raw-diff.ts'
+
+/** One coin of a snapshot; untriggered trigger orders are left out, since they do not rest. */
+export interface SnapshotCoin {
+  readonly coin: string
+  readonly orders: SavedOrder[]
+}
+
+const QUOTE = 34
+const COMMA = 44
+const OPEN = 91
+const BACKSLASH = 92
+const CLOSE = 93
+/** Longest text of one coin, in UTF-16 units: ten times the biggest book of today. */
+const COIN_MAX_UNITS = 256 * 1024 * 1024
+
+/** Orders are checked by hand (order-book shapes come by the hundred thousand), the frame around them with zod. */
+const Coin = z.tuple([CoinName, z.tuple([z.array(z.unknown()), z.array(z.unknown())])])
+
+export class SnapshotScanner {
+  /** Height in the file, null until it was read and for good where the file has none. */
+  height: number | null = null
+  #depth = 0
+  /** Depth at which the text of a coin begins: 2 without a height, 3 with one. */
+  #coinDepth = 0
+  #inString = false
+  #escaped = false
+  #head = ''
+  #piece: string[] | null = null
+  #pieceUnits = 0
+
+  /** True once the outermost array is closed: a file that ends earlier was cut off. */
+  get complete(): boolean {
+    return this.#coinDepth > 0 && this.#depth === 0
+  }
+
+  /** Takes the next chunk of the file and answers the coins that it completes. Throws on any other shape. */
+  push(text: string): SnapshotCoin[] {
+    const coins: SnapshotCoin[] = []
+    let begin = 0
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i)
+      if (this.#inString) {
+        if (this.#escaped) this.#escaped = false
+        else if (unit === BACKSLASH) this.#escaped = true
+        else if (unit === QUOTE) this.#inString = false
+      } else if (unit === QUOTE) this.#inString = true
+      else if (unit === OPEN) {
+        if (this.#opens()) begin = i
+      } else if (unit === CLOSE) {
+        if (this.#depth === this.#coinDepth && this.#piece) coins.push(this.#finish(text.slice(begin, i + 1)))
+        this.#depth--
+      } else if (this.#coinDepth === 0) this.#readHead(unit)
+    }
+    if (this.#piece) this.#keep(text.slice(begin))
+    return coins
+  }
+
+  /** Counts an opening bracket; true where it begins a coin. */
+  #opens(): boolean {
+    this.#depth++
+    if (this.#depth === 2 && this.#coinDepth === 0) this.#coinDepth = 2
+    if (this.#depth !== this.#coinDepth || this.#piece) return false
+    this.#piece = []
+    this.#pieceUnits = 0
+    return true
+  }
+
+  /** Digits before the first inner bracket are the height; then the coins stand one level deeper. */
+  #readHead(unit: number): void {
+    if (unit === COMMA) {
+      this.height = z.coerce.number().pipe(z.int().min(0)).parse(this.#head.trim())
+      this.#coinDepth = 3
+    } else this.#head += String.fromCharCode(unit)
+    if (this.#head.length > 64)
+      throw new Error('not an order-level snapshot: it does not begin with a height or a list')
+  }
+
+  #keep(text: string): void {
+    this.#pieceUnits += text.length
+    if (this.#pieceUnits > COIN_MAX_UNITS) throw new Error('one coin of the snapshot is longer than 256 MiB')
+    this.#piece!.push(text)
+  }
+
+  #finish(last: string): SnapshotCoin {
+    const text = this.#piece!.join('') + last
+    this.#piece = null
+    const [coin, [bids, asks]] = Coin.parse(JSON.parse(text))
+    const orders: SavedOrder[] = []
+    for (const side of [bids, asks])
+      for (const entry of side) {
+        const order = readOrder(Array.isArray(entry) ? entry[1] : entry, coin)
+        if (order) orders.push(order)
+      }
+    return { coin, orders }
+  }
+}
+
+/** A resting order, null for an untriggered trigger order. */
+function readOrder(value: unknown, coin: string): SavedOrder | null {
+  const { oid, side, limitPx, sz, isTrigger } = (value ?? {}) as Record<string, unknown>
+  if (isTrigger === true) return null
+  if (!Number.isSafeInteger(oid) || (side !== 'B' && side !== 'A') || !isDecimal(limitPx) || !isDecimal(sz))
+    throw new Error(
+      `the snapshot holds an order of ${coin} that cannot be read: ${JSON.stringify(value)?.slice(0, 200)}`,
+    )
+  return { oid: oid as number, side, px: limitPx, sz }
+}

@@ -1,0 +1,174 @@
+// The hourly files of one stream: which there are, and what heights they begin and end with.
+
+import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type HourlyFile, hourlyFile } from './hourly.ts'
+import { readLineHead, type StreamLine } from './streams.ts'
+
+/** Height and time stand at the front of a line, which can be 20 MB long. */
+const HEAD_BYTES = 1024
+const STEP_BYTES = 256 * 1024
+const LINE_FEED = 10
+
+export type LineHead = Omit<StreamLine, 'text'>
+
+export class StreamFiles {
+  readonly #root: string
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  /** Whether the node writes this stream at all. */
+  async exists(): Promise<boolean> {
+    return (await stat(this.#root).catch(() => null))?.isDirectory() ?? false
+  }
+
+  /** Path of a file of list(). */
+  async path(file: HourlyFile): Promise<string> {
+    return join(await this.#base(), file.date, file.hour)
+  }
+
+  /** All files, oldest first. */
+  async list(): Promise<HourlyFile[]> {
+    const base = await this.#base()
+    const files: HourlyFile[] = []
+    for (const date of await names(base)) {
+      if (!/^\d{8}$/.test(date)) continue
+      for (const hour of await names(join(base, date))) {
+        const file = hourlyFile(date, hour)
+        if (file) files.push(file)
+      }
+    }
+    return files.sort((a, b) => a.order - b.order)
+  }
+
+  /** The first line of the stream, null while there is none. */
+  async first(): Promise<LineHead | null> {
+    for (const file of await this.list()) {
+      const head = await this.#with(file, (handle) => lineHeadAt(handle, 0))
+      if (head) return head
+    }
+    return null
+  }
+
+  /** The last complete line of the stream, null while there is none. */
+  async last(): Promise<LineHead | null> {
+    for (const file of (await this.list()).reverse()) {
+      const head = await this.#with(file, lastLineHead)
+      if (head) return head
+    }
+    return null
+  }
+
+  /** File and offset of a line start at or before the first line of `height` or more, within 256 KiB of it. */
+  async find(height: number): Promise<{ file: HourlyFile; offset: number } | null> {
+    const files = await this.list()
+    for (const file of files.toReversed()) {
+      const offset = await this.#with(file, async (handle) => {
+        const head = await lineHeadAt(handle, 0)
+        return head && head.height <= height ? searchHeight(handle, height) : null
+      })
+      if (offset !== null) return { file, offset }
+    }
+    return files[0] ? { file: files[0], offset: 0 } : null
+  }
+
+  /** The line of exactly this height, null where there is none. */
+  async headOf(height: number): Promise<LineHead | null> {
+    const place = await this.find(height)
+    if (!place) return null
+    return await this.#with(place.file, async (handle) => {
+      let offset: number | null = place.offset
+      while (offset !== null) {
+        const head = await lineHeadAt(handle, offset)
+        if (!head || head.height > height) return null
+        if (head.height === height) return head
+        offset = await nextLine(handle, offset)
+      }
+      return null
+    })
+  }
+
+  async #base(): Promise<string> {
+    const hourly = join(this.#root, 'hourly')
+    return (await stat(hourly).catch(() => null))?.isDirectory() ? hourly : this.#root
+  }
+
+  async #with<T>(file: HourlyFile, use: (handle: FileHandle) => Promise<T | null>): Promise<T | null> {
+    // A file may be pruned between the listing and here.
+    const handle = await open(await this.path(file)).catch(() => null)
+    if (!handle) return null
+    try {
+      return await use(handle)
+    } finally {
+      await handle.close()
+    }
+  }
+}
+
+async function names(folder: string): Promise<string[]> {
+  return await readdir(folder).catch(() => [])
+}
+
+async function readAt(handle: FileHandle, offset: number, bytes: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(bytes)
+  const { bytesRead } = await handle.read(buffer, 0, bytes, offset)
+  return buffer.subarray(0, bytesRead)
+}
+
+async function lineHeadAt(handle: FileHandle, offset: number): Promise<LineHead | null> {
+  const bytes = await readAt(handle, offset, HEAD_BYTES)
+  const end = bytes.indexOf(LINE_FEED)
+  const line = readLineHead((end < 0 ? bytes : bytes.subarray(0, end)).toString('utf8'))
+  return line && { height: line.height, time: line.time }
+}
+
+/** Offset behind the first line feed at or after `offset`, null where none follows. */
+async function nextLine(handle: FileHandle, offset: number): Promise<number | null> {
+  for (let at = offset; ; ) {
+    const bytes = await readAt(handle, at, STEP_BYTES)
+    if (bytes.length === 0) return null
+    const end = bytes.indexOf(LINE_FEED)
+    if (end >= 0) return at + end + 1
+    at += bytes.length
+  }
+}
+
+/** Binary search over offsets; heights rise within a file. */
+async function searchHeight(handle: FileHandle, height: number): Promise<number> {
+  let low = 0
+  let high = (await handle.stat()).size
+  while (high - low > STEP_BYTES) {
+    const middle = Math.floor((low + high) / 2)
+    const start = await nextLine(handle, middle)
+    const head = start === null || start >= high ? null : await lineHeadAt(handle, start)
+    if (start !== null && head && head.height < height) low = start
+    else high = middle
+  }
+  return low
+}
+
+async function lastLineHead(handle: FileHandle): Promise<LineHead | null> {
+  const { size } = await handle.stat()
+  /** Offset of the line feed that ends the last complete line, once found. */
+  let end: number | null = null
+  for (let high = size; high > 0; ) {
+    const low = Math.max(0, high - STEP_BYTES)
+    const bytes = await readAt(handle, low, high - low)
+    let from = bytes.length - 1
+    if (end === null) {
+      const found = bytes.lastIndexOf(LINE_FEED)
+      if (found >= 0) {
+        end = low + found
+        from = found - 1
+      }
+    }
+    if (end !== null && from >= 0) {
+      const before = bytes.lastIndexOf(LINE_FEED, from)
+      if (before >= 0) return await lineHeadAt(handle, low + before + 1)
+    }
+    high = low
+  }
+  return end === null ? null : await lineHeadAt(handle, 0)
+}

@@ -1,0 +1,167 @@
+// Reads one stream from a height on, line by line, over the hour's end and for ever. A line that is not complete
+// waits; a file is read to its end before the next one is opened; memory holds one chunk and one line.
+
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import type { HourlyFile } from './hourly.ts'
+import type { StreamFiles } from './stream-files.node.ts'
+import { readLineHead, type StreamLine } from './streams.ts'
+
+const CHUNK_BYTES = 512 * 1024
+const LINE_MAX_BYTES = 256 * 1024 * 1024
+/** How often the end of a file is a reason to look for the next one. */
+const LOOK_MS = 50
+/** How long a half-written last line of an old file may still be completed. */
+const HALF_LINE_MS = 2_000
+const LINE_FEED = 10
+
+export class StreamTail {
+  readonly #files: StreamFiles
+  readonly #say: (sentence: string) => void
+  readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+  #file: HourlyFile | null = null
+  #handle: FileHandle | null = null
+  #inode = 0
+  #offset = 0
+  #half: Buffer[] = []
+  #halfBytes = 0
+  #skipping = false
+  readonly #from: number
+  #arrived = false
+  /** Whether the last read found bytes, also such that complete no line. */
+  progressed = false
+  #lookedAt = 0
+  /** When a newer file was first seen while this one still had a half line. */
+  #sealedAt: number | null = null
+
+  /** Lines from height `from` on. `say` hears of lines that had to be left out. */
+  constructor(files: StreamFiles, from: number, say: (sentence: string) => void) {
+    this.#files = files
+    this.#from = from
+    this.#say = say
+  }
+
+  /** The lines that became complete, at most about half a megabyte more than one line; empty where none did. */
+  async read(nowMs: number): Promise<StreamLine[]> {
+    this.progressed = false
+    if (!this.#handle && !(await this.#start())) return []
+    const { bytesRead } = await this.#handle!.read(this.#chunk, 0, CHUNK_BYTES, this.#offset)
+    if (bytesRead > 0) {
+      this.#sealedAt = null
+      return this.#advance(bytesRead)
+    }
+    if (nowMs - this.#lookedAt < LOOK_MS) return []
+    this.#lookedAt = nowMs
+    return await this.#atEnd(nowMs)
+  }
+
+  async close(): Promise<void> {
+    await this.#handle?.close()
+    this.#handle = null
+  }
+
+  async #start(): Promise<boolean> {
+    const place = await this.#files.find(this.#from)
+    if (!place) return false
+    return await this.#open(place.file, place.offset)
+  }
+
+  async #open(file: HourlyFile, offset: number): Promise<boolean> {
+    const handle = await open(await this.#files.path(file)).catch(() => null)
+    if (!handle) return false
+    await this.#handle?.close()
+    this.#handle = handle
+    this.#file = file
+    this.#inode = (await handle.stat()).ino
+    this.#offset = offset
+    this.#half = []
+    this.#halfBytes = 0
+    this.#skipping = false
+    this.#sealedAt = null
+    return true
+  }
+
+  /** Nothing more in this file for now: another may have taken its place, or come after it. */
+  async #atEnd(nowMs: number): Promise<StreamLine[]> {
+    const file = this.#file!
+    const now = await stat(await this.#files.path(file)).catch(() => null)
+    if (now && (now.ino !== this.#inode || now.size < this.#offset)) {
+      this.#say(`${file.date}/${file.hour} was written anew: reading it from its beginning`)
+      await this.#open(file, 0)
+      // Whatever stands there now is told, also lower heights: the node may have started over.
+      this.#arrived = true
+      return []
+    }
+    const next = (await this.#files.list()).find(({ order }) => order > file.order)
+    if (!next) return []
+    // The node may have finished this file between the last read and the listing.
+    const { bytesRead } = await this.#handle!.read(this.#chunk, 0, CHUNK_BYTES, this.#offset)
+    if (bytesRead > 0) return this.#advance(bytesRead)
+    if (this.#halfBytes > 0) {
+      this.#sealedAt ??= nowMs
+      if (nowMs - this.#sealedAt < HALF_LINE_MS) return []
+    }
+    const rest = this.#closeHalf(file)
+    await this.#open(next, 0)
+    return rest
+  }
+
+  /** The last line of a finished file may lack its line feed; one that is no JSON was cut off by a crash. */
+  #closeHalf(file: HourlyFile): StreamLine[] {
+    if (this.#halfBytes === 0) return []
+    const text = Buffer.concat(this.#half).toString('utf8')
+    const line = readLineHead(text)
+    try {
+      JSON.parse(text)
+      return line ? [line] : []
+    } catch {
+      this.#say(
+        `${file.date}/${file.hour} ends in a half line${line ? ` of height ${line.height}` : ''}: it is left out`,
+      )
+      return []
+    }
+  }
+
+  #advance(bytesRead: number): StreamLine[] {
+    this.progressed = true
+    this.#offset += bytesRead
+    return this.#split(this.#chunk.subarray(0, bytesRead))
+  }
+
+  #split(bytes: Buffer): StreamLine[] {
+    const lines: StreamLine[] = []
+    let begin = 0
+    for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, begin)) {
+      const text = this.#finish(bytes.subarray(begin, end))
+      begin = end + 1
+      const line = text === null || text === '' ? null : readLineHead(text)
+      if (line) lines.push(line)
+      else if (text) this.#say(`a line without height and time is left out: ${text.slice(0, 80)}`)
+    }
+    this.#keep(bytes.subarray(begin))
+    if (this.#arrived) return lines
+    // Until the first wanted line has come, lower ones are the run-up of a search.
+    const first = lines.findIndex(({ height }) => height >= this.#from)
+    this.#arrived = first >= 0
+    return first < 0 ? [] : lines.slice(first)
+  }
+
+  #finish(last: Buffer): string | null {
+    const skipped = this.#skipping
+    const text = this.#halfBytes === 0 ? last.toString('utf8') : Buffer.concat([...this.#half, last]).toString('utf8')
+    this.#half = []
+    this.#halfBytes = 0
+    this.#skipping = false
+    return skipped ? null : text
+  }
+
+  #keep(rest: Buffer): void {
+    if (rest.length === 0 || this.#skipping) return
+    this.#half.push(Buffer.from(rest))
+    this.#halfBytes += rest.length
+    if (this.#halfBytes <= LINE_MAX_BYTES) return
+    this.#say('a line longer than 256 MiB is left out')
+    this.#half = []
+    this.#halfBytes = 0
+    this.#skipping = true
+  }
+}

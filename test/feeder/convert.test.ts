@@ -1,0 +1,114 @@
+// Events of the node's lines become the events of a block; odd ones are left out by name.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { Block } from '../../src/feed/block.ts'
+import { type BlockEvents, convertEvents } from '../../src/feeder/convert.ts'
+import { reduceFunding } from '../../src/feeder/funding.ts'
+import { nodeTimeMs, readEvents, readLineHead } from '../../src/feeder/streams.ts'
+
+const NOTHING = { orders: false, diffs: false, rejected: false }
+const events = (some: Partial<BlockEvents>): BlockEvents => ({
+  fills: [],
+  misc: null,
+  twaps: null,
+  statuses: null,
+  diffs: [],
+  ...some,
+})
+const never = (reason: string) => {
+  throw new Error(reason)
+}
+
+describe('funding', () => {
+  test('is what a long pays per unit: rounding of single positions cancels out', () => {
+    const deltas = [
+      { coin: 'BTC', funding_amount: '-1.000001', szi: '2.0' },
+      { coin: 'BTC', funding_amount: '0.499999', szi: '-1.0' },
+      { coin: 'ZEC', funding_amount: '9.33', szi: '3.0' },
+      { coin: 'ETH', funding_amount: '0.0', szi: '0.0' },
+    ]
+    expect(reduceFunding(deltas)).toEqual([
+      { coin: 'BTC', perUnit: '0.5' },
+      { coin: 'ZEC', perUnit: '-3.11' },
+    ])
+  })
+})
+
+describe('misc events', () => {
+  const time = '2026-06-11T01:00:02.896899363'
+  const user = `0x${'1'.repeat(40)}`
+  const hash = `0x${'2'.repeat(64)}`
+  const delta = { type: 'deposit', usdc: '5.0', extra: { kept: true } }
+
+  test('have their places: ledger, funding, and the rest as written', () => {
+    const other = { time, hash, inner: { CDeposit: { user, amount: '1.0' } } }
+    const misc = [
+      { time, hash, inner: { LedgerUpdate: { users: [user], delta } } },
+      {
+        time,
+        hash,
+        inner: { Funding: { deltas: [{ user, coin: 'BTC', funding_amount: '-1.0', szi: '4.0', funding_rate: '0' }] } },
+      },
+      other,
+    ]
+    expect(convertEvents(events({ misc }), NOTHING, never)).toEqual({
+      fills: [],
+      ledger: [{ users: [user], time: 1781139602896, hash, delta }],
+      funding: [{ coin: 'BTC', perUnit: '0.25' }],
+      events: [other],
+    })
+  })
+
+  test('that nobody could use are named and left out', () => {
+    const refused: string[] = []
+    const misc = [{ time, hash, inner: { LedgerUpdate: { users: ['me'], delta } } }]
+    const parts = convertEvents(events({ misc, fills: [[user, { coin: 'BTC' }]] }), NOTHING, (why) => refused.push(why))
+    expect(parts).toEqual({ fills: [], ledger: [], funding: [] })
+    expect(refused).toHaveLength(2)
+    expect(refused.join()).toMatch(/fill: 1\.px.*ledger update: users\.0/)
+  })
+})
+
+test('order statuses and diffs travel only if wanted, rejected ones apart', () => {
+  const statuses = [{ status: 'open' }, { status: 'badAloPxRejected' }, { status: 'filled' }]
+  const some = events({ statuses, diffs: [1, 2] })
+  expect(convertEvents(some, NOTHING, never)).not.toHaveProperty('orders')
+  expect(convertEvents(some, { ...NOTHING, orders: true, diffs: true }, never)).toMatchObject({
+    orders: [{ status: 'open' }, { status: 'filled' }],
+    diffs: [1, 2],
+  })
+  expect(convertEvents(some, { ...NOTHING, orders: true, rejected: true }, never).orders).toHaveLength(3)
+})
+
+describe('lines', () => {
+  test('height and time are read without parsing; what is no line is none', () => {
+    expect(
+      readLineHead('{"local_time":"x","block_time":"2026-05-05T17:39:13.024","block_number":12,"events":['),
+    ).toMatchObject({
+      height: 12,
+      time: '2026-05-05T17:39:13.024',
+    })
+    expect(readLineHead('{"coin":"BTC"}')).toBeNull()
+    expect(readEvents('{"block_number":1').ok).toBe(false)
+    expect(readEvents('{"block_number":1,"block_time":"x"}').ok).toBe(false)
+  })
+
+  test('times are UTC, with or without a fraction', () => {
+    expect(nodeTimeMs('1970-01-01T00:00:00')).toBe(0)
+    expect(nodeTimeMs('1970-01-01T00:00:01.002003004')).toBe(1002)
+    expect(nodeTimeMs('yesterday')).toBeNaN()
+  })
+})
+
+const MISC = '../shared/wire/samples/hyperliquid-db-rs/misc_events.jsonl'
+test.skipIf(!existsSync(MISC))(`every recorded misc event has a place (${MISC})`, () => {
+  for (const text of readFileSync(MISC, 'utf8').trim().split('\n')) {
+    const read = readEvents(text)
+    if (!read.ok) throw new Error(read.error)
+    const parts = convertEvents(events({ misc: read.value }), NOTHING, never)
+    const placed = parts.ledger.length + (parts.events?.length ?? 0) + (parts.funding.length > 0 ? 1 : 0)
+    expect(placed).toBe(read.value.length)
+    Block.parse({ height: 1, time: 1, books: [], ...parts })
+  }
+})

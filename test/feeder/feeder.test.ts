@@ -1,0 +1,292 @@
+// The feeder as it runs: real files, real sockets, a node and a gateway that die and return.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Feeder } from '../../src/feeder/feeder.node.ts'
+import { FakeGateway } from './fake-gateway.ts'
+import { FakeNode } from './fake-node.ts'
+import { ModelNode, seededRandom } from './model-node.ts'
+
+const PATIENCE_MS = 15_000
+
+let folder: string
+let node: FakeNode
+let gateway: FakeGateway
+let urls: { info: string; gateway: string }
+let said: string[]
+const running: { feeder: Feeder; ended: Promise<number> }[] = []
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-feeder-test-'))
+  node = new FakeNode(join(folder, 'data'), new ModelNode(seededRandom(7)))
+  gateway = new FakeGateway()
+  urls = { info: await node.listen(), gateway: await gateway.listen() }
+  said = []
+})
+
+afterEach(async () => {
+  for (const { feeder, ended } of running.splice(0)) {
+    feeder.stop()
+    await ended
+  }
+  gateway.kill()
+  node.close()
+  rmSync(folder, { recursive: true, force: true })
+  expect(gateway.errors).toEqual([])
+})
+
+function start(more: { checkpointMs?: number; verifyMs?: number } = {}) {
+  const stateDir = join(folder, 'state')
+  const feeder = new Feeder(
+    {
+      dataDir: node.data,
+      infoUrl: urls.info,
+      gatewayUrl: urls.gateway,
+      token: 'secret',
+      chain: 'hyperliquid',
+      name: 'test',
+      stateDir,
+      snapshotDir: join(stateDir, 'snapshots'),
+      verifyMs: 600_000,
+      checkpointMs: 30_000,
+      ...more,
+    },
+    (sentence) => said.push(sentence),
+    seededRandom(1),
+  )
+  const one = { feeder, ended: feeder.run() }
+  running.push(one)
+  return one
+}
+
+async function until(what: string, holds: () => boolean): Promise<void> {
+  const end = Date.now() + PATIENCE_MS
+  while (!holds()) {
+    if (Date.now() > end) throw new Error(`waited for: ${what}; the feeder said:\n${said.join('\n')}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/** The gateway has all that the node wrote, and its books. */
+async function inStep(): Promise<void> {
+  const { head } = node.model
+  await until(`height ${head}`, () => gateway.model.durable === head && gateway.model.chain.booksKnown)
+  const books = [...gateway.model.levels()!].filter(([, [bids, asks]]) => bids.length + asks.length > 0)
+  const truth = node.model.books()
+  expect(books.map(([coin]) => coin).sort()).toEqual(truth.coins().sort())
+  for (const [coin, levels] of books) expect(levels).toEqual(truth.levels(coin))
+}
+
+const heights = () => gateway.model.entries.flatMap((entry) => (entry.kind === 'block' ? [entry.block.height] : []))
+const trades = () =>
+  gateway.model.entries.flatMap((entry) => (entry.kind === 'block' ? entry.block.fills.map(([, { tid }]) => tid) : []))
+const gaps = () => gateway.model.entries.filter((entry) => entry.kind === 'gap')
+
+test('an empty log begins with the node’s books; then every block comes once', async () => {
+  node.write(30)
+  start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  node.write(50)
+  await inStep()
+  expect(gateway.tokens).toEqual(['Bearer secret'])
+  expect(heights()).toEqual(Array.from({ length: 50 }, (_, i) => 130 + i))
+  expect(gateway.model.seeds).toBe(1)
+  expect(readdirSync(join(folder, 'state', 'snapshots'))).toEqual([])
+})
+
+test('half-written lines wait, and the hour’s end is crossed in number order', async () => {
+  node.write(5)
+  start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { height, lines } = node.model.step()
+  for (const [stream, line] of lines) node.append(stream, line.slice(0, 100))
+  await until('an acknowledgement', () => gateway.model.durable === height - 1)
+  for (const [stream, line] of lines) node.append(stream, `${line.slice(100)}\n`)
+  node.hour = 10
+  node.write(5)
+  await inStep()
+  node.date = '20260506'
+  node.hour = 0
+  node.write(5)
+  await inStep()
+  expect(gaps()).toEqual([])
+})
+
+test('a restart with a checkpoint is seamless: no new epoch, no block lost', async () => {
+  node.write(10)
+  const first = start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  node.write(20)
+  await inStep()
+  first.feeder.stop()
+  expect(await first.ended).toBe(0)
+  node.write(20)
+  start()
+  await inStep()
+  expect(gateway.model.seeds).toBe(1)
+  expect(node.snapshots).toBe(1)
+  expect(trades()).toEqual(node.model.blocks.filter(({ height }) => height > 109).flatMap(({ tids }) => tids))
+})
+
+test('a spoilt checkpoint is ignored with a sentence: events go on, books begin anew', async () => {
+  node.write(10)
+  const first = start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  node.write(20)
+  await inStep()
+  first.feeder.stop()
+  await first.ended
+  const path = join(folder, 'state', 'books.checkpoint')
+  writeFileSync(path, readFileSync(path, 'utf8').slice(0, -20))
+  node.write(20)
+  start()
+  await inStep()
+  expect(said.filter((sentence) => sentence.includes('ignored'))).toHaveLength(1)
+  expect(gateway.model.seeds).toBe(2)
+  expect(heights()).toEqual(Array.from({ length: 40 }, (_, i) => 110 + i))
+})
+
+test('a gateway that dies with blocks on the way gets them again, and soon', async () => {
+  node.write(10)
+  start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  gateway.acknowledges = false
+  node.write(30)
+  await until('blocks on the way', () => gateway.model.chain.height === node.model.head)
+  gateway.kill()
+  node.write(10)
+  await gateway.listen()
+  gateway.acknowledges = true
+  const since = Date.now()
+  await inStep()
+  expect(Date.now() - since).toBeLessThan(1_500)
+  expect(gateway.model.seeds).toBe(1)
+  expect(gaps()).toEqual([])
+})
+
+test('a line missing in one stream is a recorded gap and a new epoch', async () => {
+  node.write(10)
+  start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  node.write(5)
+  node.write(1, ['fills'])
+  node.write(5)
+  await inStep()
+  expect(gaps()).toEqual([{ kind: 'gap', from: 115, to: 115 }])
+  node.write(1, ['diffs'])
+  node.write(5)
+  await inStep()
+  expect(gaps()).toHaveLength(2)
+  expect(gateway.model.seeds).toBe(3)
+})
+
+test('diffs that do not fit mark one coin, which is repaired inside the epoch', async () => {
+  node.write(10)
+  const { feeder } = start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { lines } = node.model.step()
+  const stray = {
+    user: '0x',
+    oid: 999_999,
+    coin: 'BTC',
+    side: 'B',
+    px: '91.5',
+    raw_book_diff: { update: { origSz: '1.0', newSz: '0.5' } },
+  }
+  const broken = JSON.parse(lines.get('diffs')!) as { events: unknown[] }
+  broken.events.push(stray, { ...stray, oid: 999_998, raw_book_diff: 'remove' })
+  for (const [stream, line] of lines) node.append(stream, `${stream === 'diffs' ? JSON.stringify(broken) : line}\n`)
+  await until('the misfits', () => feeder.status(0).misfits === 2)
+  await until('the repair', () =>
+    gateway.model.entries.some((entry) => entry.kind === 'seed' && entry.frame.scope === 'coins'),
+  )
+  node.write(10)
+  await inStep()
+  expect(gateway.model.seeds).toBe(1)
+})
+
+test('drift that no diff betrays is found by comparison with the node', async () => {
+  node.write(10)
+  const { feeder } = start({ verifyMs: 300 })
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { lines } = node.model.step()
+  const broken = JSON.parse(lines.get('diffs')!) as { events: unknown[] }
+  broken.events.push({
+    user: '0x',
+    oid: 999_999,
+    coin: 'ETH',
+    side: 'A',
+    px: '105.5',
+    raw_book_diff: { new: { sz: '1.0' } },
+  })
+  for (const [stream, line] of lines) node.append(stream, `${stream === 'diffs' ? JSON.stringify(broken) : line}\n`)
+  await until('the drift', () => feeder.status(0).drifted > 0)
+  node.write(10)
+  await inStep()
+  expect(gateway.model.seeds).toBe(1)
+  expect(feeder.status(0).drifted).toBe(1)
+})
+
+test('a node that started over is refused, before and after a restart', async () => {
+  node.write(30)
+  const first = start({ checkpointMs: 50 })
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  node.write(30)
+  await inStep()
+  first.feeder.stop()
+  await first.ended
+  node.wipe()
+  node.model = new ModelNode(seededRandom(8), 100, 3_600_000)
+  node.write(20)
+  expect(await start().ended).toBe(2)
+  expect(said.at(-1)).toMatch(/started over/)
+  node.write(100)
+  expect(await start().ended).toBe(2)
+  expect(said.at(-1)).toMatch(/another chain/)
+})
+
+test('a node that starts over under a running feeder is refused', async () => {
+  node.write(30)
+  const { ended } = start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  node.write(10)
+  await inStep()
+  node.model = new ModelNode(seededRandom(8), 100, 3_600_000)
+  node.write(5)
+  expect(await ended).toBe(2)
+  expect(said.at(-1)).toMatch(/started over/)
+})
+
+test('files that are gone are told as a gap', async () => {
+  node.write(10)
+  const first = start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  await inStep()
+  first.feeder.stop()
+  await first.ended
+  node.write(20)
+  node.wipe()
+  node.write(20)
+  start()
+  await inStep()
+  expect(gaps()).toEqual([{ kind: 'gap', from: 110, to: 129 }])
+})
+
+test('a node without misc events is served, and with them once they appear', async () => {
+  node.write(10, ['misc'])
+  start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  node.write(10, ['misc'])
+  await inStep()
+  node.write(60)
+  await inStep()
+  const ledger = () => gateway.model.entries.some((entry) => entry.kind === 'block' && entry.block.ledger.length > 0)
+  await until('the stream to be noticed', () => {
+    node.write(1)
+    return ledger()
+  })
+  await inStep()
+  expect(gaps()).toEqual([])
+})

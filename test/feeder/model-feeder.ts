@@ -1,0 +1,105 @@
+// The feeder's pure parts put together as feeder.node.ts does, over a node in memory and without waiting.
+
+import type { GatewayFrame } from '../../src/feed/protocol.ts'
+import { BookKeeper, type Place } from '../../src/feeder/book-keeper.ts'
+import { CheckpointReader, decodeCheckpointHead, encodeCheckpoint } from '../../src/feeder/checkpoint.ts'
+import { Pairing } from '../../src/feeder/pairing.ts'
+import { planPosition } from '../../src/feeder/plan.ts'
+import { Producer } from '../../src/feeder/producer.ts'
+import { FeedSession, type Order, type Reposition } from '../../src/feeder/session.ts'
+import type { ModelNode } from './model-node.ts'
+
+export class ModelFeeder {
+  readonly session = new FeedSession()
+  readonly keeper = new BookKeeper()
+  readonly said: string[] = []
+  readonly #node: ModelNode
+  readonly #producer: Producer
+  readonly #checkpoints: readonly string[][]
+  #pairing: Pairing | null = null
+  #read = 0
+  #reposition: Reposition | null = null
+
+  /** `first`: lowest height that the node still has. */
+  constructor(node: ModelNode, checkpoints: readonly string[][], first: () => number) {
+    this.#node = node
+    this.#checkpoints = checkpoints
+    this.#first = first
+    this.#producer = new Producer(this.keeper, this.session, (sentence) => this.said.push(sentence))
+  }
+  readonly #first: () => number
+
+  connect(nowMs: number): string {
+    return this.session.opened({ chain: 'c', feeder: 'f', first: this.#first(), head: this.#node.head }, nowMs)
+  }
+
+  received(frame: GatewayFrame, nowMs: number): Order[] {
+    const orders = this.session.received(frame, nowMs)
+    for (const order of orders) if (order.do === 'reposition') this.#reposition = order.to
+    return orders
+  }
+
+  /** Reads up to `blocks` heights. */
+  work(blocks: number): void {
+    if (this.#reposition) this.#move(this.#reposition)
+    this.#producer.handOver()
+    for (let i = 0; i < blocks && this.#pairing; i++) {
+      const block = this.#node.block(this.#read)
+      if (block) {
+        for (const [stream, text] of block.lines)
+          this.#pairing.push(stream, { height: block.height, time: block.time, text })
+        this.#read++
+      }
+      const paired = this.#pairing.take()
+      if (paired) this.#producer.accept(paired)
+    }
+    this.#producer.handOver()
+  }
+
+  /** The node answers a fileSnapshot. */
+  snapshot(): void {
+    if (this.#pairing && this.keeper.wantsSnapshot)
+      this.keeper.offer({ height: this.#node.head, books: this.#node.books() })
+  }
+
+  checkpoint(): { height: number; lines: string[] } | null {
+    const { books, place } = this.keeper
+    return books && place?.time ? { height: place.height, lines: [...encodeCheckpoint('c', place, books)] } : null
+  }
+
+  #move(target: Reposition): void {
+    this.#reposition = null
+    const files = { first: this.#first(), head: this.#node.head }
+    const memory = this.keeper.books && this.keeper.place?.time ? this.keeper.place : null
+    const heads = this.#checkpoints.map(([head]) => decodeCheckpointHead(head!))
+    const plan = planPosition(target, files, memory, heads)
+    if (plan.books === 'checkpoint') {
+      const at = heads.findIndex(({ height }) => height === plan.checkpoint)
+      const reader = new CheckpointReader()
+      for (const line of this.#checkpoints[at]!.slice(1)) reader.push(line)
+      this.keeper.begin({ height: heads[at]!.height, time: heads[at]!.time }, reader.books)
+    }
+    let { readFrom, sendFrom } = plan
+    if (plan.books === 'snapshot') this.keeper.begin(readFrom === null ? null : this.#place(readFrom - 1), null)
+    if (readFrom === null) {
+      this.keeper.offer({ height: this.#node.head, books: this.#node.books() })
+      readFrom = this.#node.head
+      sendFrom = readFrom + 1
+    }
+    this.#pairing = new Pairing(
+      readFrom,
+      null,
+      new Map([
+        ['diffs', 0],
+        ['fills', 0],
+        ['misc', 0],
+      ]),
+    )
+    this.#read = readFrom
+    this.session.positioned(sendFrom!, plan.needsSeed, plan.gone)
+  }
+
+  #place(height: number): Place {
+    return { height, time: this.#node.block(height)?.time ?? '' }
+  }
+}

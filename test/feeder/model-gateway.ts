@@ -1,0 +1,176 @@
+// The gateway's side of the feed for tests: the log's own rules (feed/chain.ts), a durable part, and books built
+// from what came, so that a test can hold them against the node's.
+
+import type { Block, Levels } from '../../src/feed/block.ts'
+import {
+  type ChainState,
+  conflictAtHello,
+  EMPTY_CHAIN,
+  type FeederState,
+  gapAfterGone,
+  judgeBlock,
+  judgeSnapshot,
+} from '../../src/feed/chain.ts'
+import { PartJoiner } from '../../src/feed/parts.ts'
+import { type BlockFrame, FeederFrame, type GatewayFrame, type SnapshotFrame } from '../../src/feed/protocol.ts'
+
+type Entry =
+  | { readonly kind: 'block'; readonly block: Block }
+  | { readonly kind: 'seed'; readonly frame: SnapshotFrame }
+  | { readonly kind: 'gap'; readonly from: number; readonly to: number }
+
+interface State {
+  readonly chain: ChainState
+  readonly entries: number
+}
+
+const NOBODY: FeederState = { name: 'test', first: null, head: null, awaiting: null, conflict: null }
+
+export class ModelGateway {
+  readonly entries: Entry[] = []
+  chain: ChainState = EMPTY_CHAIN
+  seeds = 0
+  #durable: State = { chain: EMPTY_CHAIN, entries: 0 }
+  #backups: State[] = []
+  #feeder = NOBODY
+  #joiner = new PartJoiner<BlockFrame | SnapshotFrame>()
+  /** `coin` → `px` → level, by side; null while books are unknown. */
+  #books: Map<string, [Map<string, Level>, Map<string, Level>]> | null = null
+
+  get durable(): number | null {
+    return this.#durable.chain.height
+  }
+
+  connected(): void {
+    this.#feeder = NOBODY
+    this.#joiner = new PartJoiner()
+  }
+
+  /** Takes a text of the feeder and answers what the gateway says. */
+  received(text: string): GatewayFrame[] {
+    const frame = FeederFrame.parse(JSON.parse(text))
+    if (frame.type === 'hello') return this.#hello(frame)
+    if (frame.type === 'gone') return this.#gone(frame.first)
+    const joined = this.#joiner.push(frame)
+    if (joined === null) return []
+    if ('refused' in joined) return [{ type: 'error', field: 'part', message: joined.refused }]
+    return joined.type === 'block' ? this.#block(joined) : this.#snapshot(joined)
+  }
+
+  /** Makes durable what came, and answers the acknowledgement. */
+  flush(): GatewayFrame[] {
+    this.#durable = { chain: this.chain, entries: this.entries.length }
+    this.#backups = [...this.#backups, this.#durable].slice(-20)
+    return this.chain.height === null ? [] : [{ type: 'ack', height: this.chain.height }]
+  }
+
+  /** Stands again as it did some flushes ago: acknowledged blocks are lost. */
+  restore(flushes: number): void {
+    this.#durable = this.#backups.at(-1 - flushes) ?? this.#durable
+    this.#backups = [this.#durable]
+    this.crash(true)
+  }
+
+  /** Loses what is not durable; books are built again from the log, or given up. */
+  crash(losesBooks: boolean): void {
+    this.chain = losesBooks ? { ...this.#durable.chain, epoch: null, booksKnown: false } : this.#durable.chain
+    this.entries.length = this.#durable.entries
+    this.#books = null
+    for (const entry of this.entries) this.#apply(entry)
+    if (losesBooks) this.#books = null
+    this.#durable = { chain: this.chain, entries: this.entries.length }
+  }
+
+  /** Coins and whole books, null while they are unknown. */
+  levels(): Map<string, Levels> | null {
+    if (!this.#books) return null
+    const sides = (side: Map<string, Level>, sign: number) =>
+      [...side.values()].sort((a, b) => sign * (Number(a.px) - Number(b.px)))
+    return new Map([...this.#books].map(([coin, [bids, asks]]) => [coin, [sides(bids, -1), sides(asks, 1)]]))
+  }
+
+  #hello(hello: Extract<FeederFrame, { type: 'hello' }>): GatewayFrame[] {
+    this.#feeder = { ...NOBODY, first: hello.first, head: hello.head }
+    const reason = conflictAtHello(this.chain, hello.head)
+    if (reason) return [{ type: 'conflict', reason }]
+    this.flush()
+    const { epoch, height, booksKnown } = this.chain
+    return [{ type: 'welcome', epoch: booksKnown ? epoch : null, height, want: [] }]
+  }
+
+  #gone(first: number): GatewayFrame[] {
+    const gap = gapAfterGone(this.chain, [], first)
+    if (!gap) return []
+    this.chain = { ...this.chain, height: gap.to, booksKnown: false }
+    this.#enter({ kind: 'gap', ...gap })
+    return []
+  }
+
+  #block({ type: _, ...block }: BlockFrame): GatewayFrame[] {
+    const verdict = judgeBlock(this.chain, this.#feeder, block)
+    if (verdict.do === 'ignore') return []
+    if (verdict.do === 'acknowledge') return this.durable === null ? [] : [{ type: 'ack', height: this.durable }]
+    if (verdict.do === 'resend') {
+      this.#feeder = { ...this.#feeder, awaiting: verdict.from }
+      return [{ type: 'resend', from: verdict.from }]
+    }
+    this.#feeder = { ...this.#feeder, awaiting: null }
+    if (!this.chain.booksKnown && block.books !== null)
+      throw new Error(`block ${block.height} carries changes of books that are not known here`)
+    const booksKnown = this.chain.booksKnown && block.books !== null
+    this.chain = { ...this.chain, height: block.height, booksKnown }
+    this.#enter({ kind: 'block', block })
+    return []
+  }
+
+  #snapshot(frame: SnapshotFrame): GatewayFrame[] {
+    const verdict = judgeSnapshot(this.chain, this.#feeder, [], frame)
+    if (verdict.do === 'ignore') return []
+    if (verdict.do === 'refuse') return [{ type: 'error', field: verdict.field, message: verdict.message }]
+    if (verdict.do === 'resend') return [{ type: 'resend', from: verdict.from }]
+    if (verdict.do === 'seed') {
+      this.seeds++
+      this.chain = { epoch: `epoch-${this.seeds}`, height: frame.height, booksKnown: true }
+    }
+    this.#enter({ kind: 'seed', frame })
+    return this.flush()
+  }
+
+  #enter(entry: Entry): void {
+    this.entries.push(entry)
+    this.#apply(entry)
+  }
+
+  #apply(entry: Entry): void {
+    if (entry.kind === 'gap') this.#books = null
+    else if (entry.kind === 'seed') this.#seed(entry.frame)
+    else if (entry.block.books === null) this.#books = null
+    else this.#change(entry.block.books)
+  }
+
+  #seed({ scope, books }: SnapshotFrame): void {
+    if (scope === 'all') this.#books = new Map()
+    for (const { coin, levels } of books)
+      this.#books?.set(coin, [
+        new Map(levels[0].map((level) => [level.px, level])),
+        new Map(levels[1].map((level) => [level.px, level])),
+      ])
+  }
+
+  #change(changes: NonNullable<Block['books']>): void {
+    const books = this.#books
+    if (!books) return
+    for (const change of changes) {
+      const isNew = !books.has(change.coin)
+      if (isNew !== (change.new === true)) throw new Error(`${change.coin}: new is wrong`)
+      if (isNew) books.set(change.coin, [new Map(), new Map()])
+      const sides = books.get(change.coin)!
+      for (const side of [0, 1] as const)
+        for (const level of change.levels[side])
+          if (level.n === 0) sides[side].delete(level.px)
+          else sides[side].set(level.px, level)
+    }
+  }
+}
+
+type Level = Levels[0][number]

@@ -1,0 +1,150 @@
+// Order-level books: levels are always the sum of their orders, changes are net, contradictions are noticed.
+
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compareDecimals } from '../../src/core/decimal.ts'
+import type { Levels } from '../../src/feed/block.ts'
+import { OrderBooks } from '../../src/feeder/order-book.ts'
+import { type RawDiff, readRawDiff } from '../../src/feeder/raw-diff.ts'
+
+const add = (oid: number, px: string, sz: string, side: 'B' | 'A' = 'B', coin = 'BTC'): RawDiff => ({
+  kind: 'new',
+  oid,
+  coin,
+  side,
+  px,
+  sz,
+})
+const resize = (oid: number, px: string, origSz: string, sz: string): RawDiff => ({
+  kind: 'update',
+  oid,
+  coin: 'BTC',
+  side: 'B',
+  px,
+  origSz,
+  sz,
+})
+const remove = (oid: number, px: string): RawDiff => ({ kind: 'remove', oid, coin: 'BTC', side: 'B', px })
+
+function block(books: OrderBooks, ...diffs: RawDiff[]) {
+  for (const diff of diffs) books.apply(diff)
+  return books.endBlock()
+}
+
+describe('net changes of a block', () => {
+  test('a coin without a book is new with its first entry alone', () => {
+    const books = new OrderBooks()
+    expect(block(books, add(1, '10.0', '1.5'))).toEqual([
+      { coin: 'BTC', levels: [[{ px: '10.0', sz: '1.5', n: 1 }], []], new: true },
+    ])
+    expect(block(books, add(2, '10.0', '0.50'))).toEqual([
+      { coin: 'BTC', levels: [[{ px: '10.0', sz: '2.0', n: 2 }], []] },
+    ])
+  })
+
+  test('a coin whose first order came and went is still to be announced', () => {
+    const books = new OrderBooks()
+    expect(block(books, add(1, '10.0', '1'), remove(1, '10.0'))).toEqual([])
+    expect(block(books, add(2, '10.0', '1'))[0]!.new).toBe(true)
+  })
+
+  test('a level that ends as it began is not emitted; one that only changed its count is', () => {
+    const books = new OrderBooks()
+    block(books, add(1, '10.0', '2.0'), add(2, '11.0', '2.0'))
+    const changes = block(
+      books,
+      remove(1, '10.0'),
+      add(3, '10.0', '2'),
+      remove(2, '11.0'),
+      add(4, '11.0', '1'),
+      add(5, '11.0', '1'),
+    )
+    expect(changes).toEqual([{ coin: 'BTC', levels: [[{ px: '11.0', sz: '2.0', n: 2 }], []] }])
+  })
+
+  test('a filled maker brought to zero and then removed leaves once', () => {
+    const books = new OrderBooks()
+    block(books, add(1, '10.0', '2.0'))
+    expect(block(books, resize(1, '10.0', '2.0', '0.0'))).toEqual([
+      { coin: 'BTC', levels: [[{ px: '10.0', sz: '0', n: 0 }], []] },
+    ])
+    expect(block(books, add(2, '10.0', '1.0'))).toHaveLength(1)
+    expect(block(books, remove(1, '10.0'))).toEqual([])
+    expect(books.levels('BTC')).toEqual([[{ px: '10.0', sz: '1.0', n: 1 }], []])
+    expect(books.misfits).toBe(0)
+  })
+
+  test('levels are best first, exactly, also where floats are equal', () => {
+    const books = new OrderBooks()
+    const low = '0.100000000000000001'
+    const high = '0.100000000000000002'
+    const [change] = block(books, add(1, low, '1'), add(2, high, '1'), add(3, high, '1', 'A'), add(4, low, '1', 'A'))
+    expect(change!.levels.map((side) => side.map(({ px }) => px))).toEqual([
+      [high, low],
+      [low, high],
+    ])
+  })
+})
+
+describe('contradictions', () => {
+  test.each([
+    ['remove of an unknown order', remove(9, '10.0')],
+    ['update of an unknown order', resize(9, '10.0', '1.0', '0.5')],
+    ['update from another size', resize(1, '10.0', '7.0', '0.5')],
+    ['new order that exists', add(1, '10.0', '3.0')],
+  ])('%s: counted, the coin suspect, others not', (_, diff) => {
+    const books = new OrderBooks()
+    block(books, add(1, '10.0', '1.0'), add(2, '5.0', '1.0', 'B', 'ETH'))
+    block(books, diff)
+    expect(books.misfits).toBe(1)
+    expect([...books.suspects]).toEqual(['BTC'])
+    const truth = new OrderBooks()
+    block(truth, add(1, '10.0', '1.0'))
+    books.adopt('BTC', truth)
+    expect([...books.suspects]).toEqual([])
+    expect(books.levels('BTC')).toEqual(truth.levels('BTC'))
+  })
+})
+
+test('a size that is written in another way is the same size', () => {
+  const books = new OrderBooks()
+  block(books, add(1, '10.0', '1.50'), resize(1, '10.0', '1.5', '1.0'))
+  expect(books.misfits).toBe(0)
+})
+
+test('law: changes applied to the levels before give the levels after, whatever the diffs', () => {
+  const size = fc.constantFrom('0.1', '2.5', '0.00033', '7', '1000000000000.000000000000000001')
+  const diff = fc.oneof(
+    fc
+      .tuple(fc.integer({ min: 1, max: 12 }), fc.constantFrom('9.5', '10.0', '10.5'), size)
+      .map(([oid, px, sz]) => add(oid, px, sz)),
+    fc.tuple(fc.integer({ min: 1, max: 12 }), size).map(([oid, sz]) => resize(oid, '10.0', sz, sz)),
+    fc.integer({ min: 1, max: 12 }).map((oid) => remove(oid, '10.0')),
+  )
+  fc.assert(
+    fc.property(fc.array(fc.array(diff, { maxLength: 12 }), { maxLength: 12 }), (blocks) => {
+      const books = new OrderBooks()
+      const reader = new Map<string, Levels[0][number]>()
+      for (const diffs of blocks) {
+        for (const { levels } of block(books, ...diffs))
+          for (const level of levels[0])
+            if (level.n === 0) reader.delete(level.px)
+            else reader.set(level.px, level)
+        const sorted = [...reader.values()].sort((a, b) => compareDecimals(b.px, a.px))
+        expect(books.levels('BTC')[0]).toEqual(sorted)
+      }
+    }),
+  )
+})
+
+test.each([
+  null,
+  {},
+  { oid: 1.5, coin: 'BTC', side: 'B', px: '1', raw_book_diff: 'remove' },
+  { oid: 1, coin: 'BTC', side: 'Bid', px: '1', raw_book_diff: 'remove' },
+  { oid: 1, coin: 'BTC', side: 'B', px: '1e5', raw_book_diff: 'remove' },
+  { oid: 1, coin: 'BTC', side: 'B', px: '1', raw_book_diff: { new: { sz: '-1' } } },
+  { oid: 1, coin: 'BTC', side: 'B', px: '1', raw_book_diff: { update: { newSz: '1' } } },
+])('%j is no raw diff', (event) => {
+  expect(readRawDiff(event)).toBeNull()
+})

@@ -1,0 +1,285 @@
+// The protocol's corners one by one; simulation.test.ts puts them together.
+
+import { describe, expect, test } from 'vitest'
+import type { Block } from '../../src/feed/block.ts'
+import type { GatewayFrame } from '../../src/feed/protocol.ts'
+import { Outbox } from '../../src/feeder/outbox.ts'
+import { planPosition, startedOver } from '../../src/feeder/plan.ts'
+import { ACK_TIMEOUT_MS, FeedSession, OUTBOX_MAX_UNITS, WELCOME_TIMEOUT_MS } from '../../src/feeder/session.ts'
+
+const block = (height: number): Block => ({ height, time: height, fills: [], ledger: [], funding: [], books: [] })
+const welcome = (height: number | null, epoch: string | null = 'e'): GatewayFrame => ({
+  type: 'welcome',
+  epoch,
+  height,
+  want: [],
+})
+const ROOM = 1e9
+
+/** A welcomed session that sent blocks `from` to `to`. */
+function flowing(from: number, to: number): FeedSession {
+  const session = new FeedSession()
+  session.opened({ chain: 'c', feeder: 'f', first: 1, head: to }, 0)
+  expect(session.received(welcome(from - 1), 0)).toEqual([
+    { do: 'reposition', to: { durable: from - 1, seeded: true } },
+  ])
+  session.positioned(from, false, null)
+  for (let height = from; height <= to; height++) session.block(block(height))
+  return session
+}
+
+const sent = (session: FeedSession, now = 0) =>
+  session.drain(now, ROOM).map((text) => {
+    const { type, height, books, scope, first, parts } = JSON.parse(text)
+    return type === 'block'
+      ? books === null
+        ? `${height}?`
+        : `${height}`
+      : type === 'gone'
+        ? `gone<${first}`
+        : `${scope}@${height}${parts ? '/' : ''}`
+  })
+
+describe('sending', () => {
+  test('starts with the greeting and holds blocks back until the welcome', () => {
+    const session = new FeedSession()
+    expect(JSON.parse(session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 0))).toEqual({
+      type: 'hello',
+      protocol: 1,
+      chain: 'c',
+      feeder: 'f',
+      first: 1,
+      head: 9,
+    })
+    expect(session.drain(0, ROOM)).toEqual([])
+  })
+
+  test('what is not acknowledged is sent again after a reconnect, the rest is not', () => {
+    const session = flowing(5, 9)
+    expect(sent(session)).toEqual(['5', '6', '7', '8', '9'])
+    session.closed()
+    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 1)
+    expect(session.received(welcome(6), 1)).toEqual([])
+    expect(sent(session)).toEqual(['7', '8', '9'])
+    expect(session.unacked).toBe(3)
+  })
+
+  test('a gateway that forgot its books gets unknown changes, then a seed', () => {
+    const session = flowing(5, 7)
+    session.closed()
+    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 1)
+    session.received(welcome(5, null), 1)
+    expect(sent(session)).toEqual(['6?', '7?'])
+    expect(session.due(7)).toBe('all')
+    session.snapshot('all', 7, 7, [])
+    session.block(block(8))
+    expect(sent(session)).toEqual(['all@7', '8'])
+  })
+
+  test('a gateway further on than we are is followed in silence', () => {
+    const session = flowing(5, 6)
+    session.received({ type: 'ack', height: 9 }, 0)
+    for (const height of [7, 8, 9, 10]) session.block(block(height))
+    expect(sent(session)).toEqual(['10'])
+  })
+
+  test('a gateway that lost acknowledged blocks is served from the files', () => {
+    const session = flowing(5, 9)
+    session.received({ type: 'ack', height: 8 }, 0)
+    session.closed()
+    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 1)
+    expect(session.received(welcome(3), 1)).toEqual([{ do: 'reposition', to: { durable: 3, seeded: true } }])
+    expect(sent(session)).toEqual([])
+  })
+
+  test('resend goes back, to the files if need be', () => {
+    const session = flowing(5, 9)
+    sent(session)
+    session.received({ type: 'resend', from: 7 }, 0)
+    expect(sent(session)).toEqual(['7', '8', '9'])
+    session.received({ type: 'ack', height: 8 }, 0)
+    expect(session.received({ type: 'resend', from: 6 }, 0)).toMatchObject([{ do: 'reposition' }])
+  })
+
+  test('a block refused again and again becomes a gap, with a new seed', () => {
+    const session = flowing(5, 6)
+    for (let i = 0; i < 4; i++) {
+      sent(session, i * 1000)
+      session.received({ type: 'error', field: 'fills.0', message: 'bad' }, i * 1000)
+      session.received({ type: 'resend', from: 5 }, i * 1000)
+    }
+    expect(sent(session, 9000)).toEqual(['gone<6', '6?'])
+    expect(session.due(6)).toBe('all')
+  })
+
+  test('a gap is told, and the block after it has unknown changes', () => {
+    const session = flowing(5, 5)
+    session.gap(6, 8)
+    expect(session.due(8)).toBeNull()
+    session.block(block(9))
+    expect(sent(session)).toEqual(['5', 'gone<9', '9?'])
+    expect(session.due(9)).toBe('all')
+  })
+
+  test('slow pauses, conflict ends', () => {
+    const session = flowing(5, 5)
+    session.received({ type: 'slow', retryMs: 500 }, 100)
+    expect(sent(session, 599)).toEqual([])
+    expect(sent(session, 600)).toEqual(['5'])
+    expect(session.received({ type: 'conflict', reason: 'no' }, 600)).toEqual([
+      { do: 'refused', reason: 'no', atGreeting: false },
+    ])
+    session.block(block(6))
+    expect(sent(session, 700)).toEqual([])
+  })
+
+  test('production stops at the bound', () => {
+    const session = flowing(5, 5)
+    expect(session.full).toBe(false)
+    const events = Array.from({ length: 70 }, () => 'x'.repeat(1024 * 1024))
+    session.block({ ...block(6), events })
+    expect(session.full).toBe(OUTBOX_MAX_UNITS < 70 * 1024 * 1024)
+  })
+})
+
+describe('repairs', () => {
+  test('are sent after the block sent last, and again if the gateway was not there', () => {
+    const session = flowing(5, 6)
+    session.received({ type: 'reseed', coins: ['BTC', 'ETH'], reason: 'why' }, 0)
+    expect(session.due(5)).toBeNull()
+    expect(session.due(6)).toEqual(['BTC', 'ETH'])
+    session.snapshot('coins', 6, 6, [{ coin: 'BTC', levels: [[], []] }])
+    expect(session.due(6)).toBeNull()
+    expect(sent(session)).toEqual(['5', '6', 'coins@6'])
+    session.received({ type: 'error', field: 'height', message: 'too late' }, 0)
+    expect(session.due(6)).toEqual(['BTC'])
+  })
+
+  test('survive a reconnect until a later block is acknowledged', () => {
+    const session = flowing(5, 5)
+    session.repaired(['BTC'])
+    session.snapshot('coins', 5, 5, [{ coin: 'BTC', levels: [[], []] }])
+    sent(session)
+    session.received({ type: 'ack', height: 5 }, 0)
+    session.closed()
+    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 1)
+    session.received(welcome(5), 1)
+    expect(session.due(5)).toEqual(['BTC'])
+  })
+})
+
+test('a snapshot leaves the outbox with the acknowledgement of a later height', () => {
+  const outbox = new Outbox()
+  outbox.pushBlock(block(5))
+  outbox.pushSnapshot({ type: 'snapshot', scope: 'coins', height: 5, time: 1, books: [] })
+  outbox.pushBlock(block(6))
+  outbox.ack(5)
+  expect(outbox.length).toBe(2)
+  outbox.ack(6)
+  expect(outbox.length).toBe(0)
+  expect(outbox.units).toBe(0)
+})
+
+describe('dead connections', () => {
+  test('no welcome', () => {
+    const session = new FeedSession()
+    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 1 }, 0)
+    expect(session.overdue(WELCOME_TIMEOUT_MS)).toBeNull()
+    expect(session.overdue(WELCOME_TIMEOUT_MS + 1)).toMatch(/welcome/)
+  })
+
+  test('no acknowledgement of what is outstanding; silence with nothing outstanding is fine', () => {
+    const session = flowing(5, 5)
+    expect(session.overdue(1e9)).toBeNull()
+    sent(session, 20_000)
+    expect(session.overdue(20_000 + ACK_TIMEOUT_MS)).toBeNull()
+    expect(session.overdue(20_001 + ACK_TIMEOUT_MS)).toMatch(/acknowledgement/)
+    session.received({ type: 'ack', height: 5 }, 25_000)
+    expect(session.overdue(1e9)).toBeNull()
+  })
+})
+
+describe('where to go on', () => {
+  const files = { first: 100, head: 200 }
+  const place = (height: number) => ({ height, time: `t${height}` })
+
+  test.each([
+    [
+      'an empty log: the node’s snapshot',
+      null,
+      null,
+      [],
+      { books: 'snapshot', readFrom: null, sendFrom: null, needsSeed: true },
+    ],
+    [
+      'an empty log: a checkpoint, silent to the head',
+      null,
+      null,
+      [150],
+      { books: 'checkpoint', readFrom: 151, sendFrom: 201, needsSeed: true },
+    ],
+    [
+      'an empty log: books at hand',
+      null,
+      180,
+      [150],
+      { books: 'memory', readFrom: 181, sendFrom: 181, needsSeed: true },
+    ],
+    [
+      'a checkpoint below the log: seamless',
+      160,
+      null,
+      [120, 150],
+      { books: 'checkpoint', readFrom: 151, sendFrom: 161, needsSeed: false },
+    ],
+    [
+      'a checkpoint ahead of the log is of no use',
+      140,
+      null,
+      [150],
+      { books: 'snapshot', readFrom: 141, sendFrom: 141, needsSeed: true },
+    ],
+    [
+      'the older of two checkpoints',
+      140,
+      null,
+      [150, 130],
+      { books: 'checkpoint', readFrom: 131, sendFrom: 141, needsSeed: false },
+    ],
+    [
+      'a checkpoint that the files no longer continue',
+      160,
+      null,
+      [90],
+      { books: 'snapshot', readFrom: 161, sendFrom: 161, needsSeed: true },
+    ],
+    [
+      'a log that ends before the files begin',
+      80,
+      null,
+      [70],
+      { books: 'snapshot', readFrom: 100, sendFrom: 81, gone: { from: 81, to: 99 } },
+    ],
+    [
+      'the last height that still needs no gap',
+      99,
+      null,
+      [99],
+      { books: 'checkpoint', readFrom: 100, sendFrom: 100, gone: null },
+    ],
+  ] as const)('%s', (_, durable, memory, checkpoints, plan) => {
+    const at = memory === null ? null : place(memory)
+    expect(planPosition({ durable, seeded: true }, files, at, checkpoints.map(place))).toMatchObject(plan)
+  })
+
+  test('an unseeded gateway gets a seed at the end of its log', () => {
+    expect(planPosition({ durable: 160, seeded: false }, files, null, [place(150)])).toMatchObject({ needsSeed: true })
+  })
+
+  test('a node that started over is told from one that goes on', () => {
+    expect(startedOver(place(150), 200, 't150')).toBeNull()
+    expect(startedOver(place(150), 200, null)).toBeNull()
+    expect(startedOver(place(150), 149, null)).toMatch(/started over/)
+    expect(startedOver(place(150), 200, 't151')).toMatch(/another chain/)
+  })
+})

@@ -1,0 +1,99 @@
+// Snapshot files are read in any chunks, in both shapes; checkpoints come back as they went.
+
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { CheckpointReader, decodeCheckpointHead, encodeCheckpoint } from '../../src/feeder/checkpoint.ts'
+import { OrderBooks } from '../../src/feeder/order-book.ts'
+import { SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
+import { ModelNode, seededRandom } from './model-node.ts'
+
+const order = (oid: number, side: 'B' | 'A', more: object = {}) => ({
+  coin: 'X',
+  side,
+  limitPx: '1.5',
+  sz: '2.0',
+  oid,
+  isTrigger: false,
+  cloid: '0x"[]\\',
+  children: [{ nested: [1, [2]] }],
+  ...more,
+})
+const coins = [
+  ['X', [[['0xabc', order(1, 'B')], order(2, 'B', { isTrigger: true })], [order(3, 'A')]]],
+  ['odd"[name]\\', [[], []]],
+]
+
+describe('snapshot files', () => {
+  test.each([
+    ['with a height', JSON.stringify([77, coins]), 77],
+    ['with a height and spaces', JSON.stringify([77, coins], null, 1), 77],
+    ['without a height', JSON.stringify(coins), null],
+    ['without coins', '[77,[]]', 77],
+  ])('%s, cut anywhere', (_, text, height) => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: text.length }), (size) => {
+        const scanner = new SnapshotScanner()
+        const found = []
+        for (let i = 0; i < text.length; i += size) found.push(...scanner.push(text.slice(i, i + size)))
+        expect(scanner.complete).toBe(true)
+        expect(scanner.height).toBe(height)
+        if (text === '[77,[]]') return
+        expect(found.map(({ coin }) => coin)).toEqual(['X', 'odd"[name]\\'])
+        expect(found[0]!.orders.map(({ oid, side, px, sz }) => [oid, side, px, sz])).toEqual([
+          [1, 'B', '1.5', '2.0'],
+          [3, 'A', '1.5', '2.0'],
+        ])
+      }),
+    )
+  })
+
+  test('that are cut off are not complete', () => {
+    const scanner = new SnapshotScanner()
+    scanner.push(JSON.stringify([77, coins]).slice(0, -1))
+    expect(scanner.complete).toBe(false)
+  })
+
+  test.each(['{"error":"no"}', '"x"', `[77,[["X",[[{"oid":1}],[]]]]]`])('%s is refused', (text) => {
+    const read = () => {
+      const scanner = new SnapshotScanner()
+      scanner.push(text)
+      if (!scanner.complete) throw new Error('incomplete')
+    }
+    expect(read).toThrow()
+  })
+})
+
+describe('checkpoints', () => {
+  const node = new ModelNode(seededRandom(3))
+  for (let i = 0; i < 200; i++) node.step()
+  const lines = [...encodeCheckpoint('chain', { height: 9, time: 't' }, node.books())]
+  const read = (texts: readonly string[]) => {
+    const reader = new CheckpointReader()
+    for (const text of texts) reader.push(text)
+    if (!reader.done) throw new Error('cut off')
+    return reader.books
+  }
+
+  test('give back the books, and who was announced', () => {
+    expect(decodeCheckpointHead(lines[0]!)).toEqual({ v: 1, chain: 'chain', height: 9, time: 't' })
+    const books = read(lines.slice(1))
+    expect(books.differing(node.books())).toEqual([])
+    expect(books.orderCount).toBe(node.books().orderCount)
+    const fresh = new OrderBooks()
+    fresh.apply({ kind: 'new', oid: 1, coin: 'A', side: 'B', px: '1', sz: '1' })
+    fresh.apply({ kind: 'remove', oid: 1, coin: 'A', side: 'B', px: '1' })
+    fresh.endBlock()
+    const again = read([...encodeCheckpoint('c', { height: 1, time: 't' }, fresh)].slice(1))
+    again.apply({ kind: 'new', oid: 2, coin: 'A', side: 'B', px: '1', sz: '1' })
+    expect(again.endBlock()[0]!.new).toBe(true)
+  })
+
+  test('that are cut, shortened or spoilt are refused', () => {
+    expect(() => read(lines.slice(1, -1))).toThrow()
+    expect(() => read([...lines.slice(1, 2), ...lines.slice(3)])).toThrow()
+    expect(() =>
+      read([lines[1]!.slice(0, -2), ...lines.slice(2)].map((line) => line.replace(/\tB (\d)/, '\tB x$1'))),
+    ).toThrow()
+    expect(() => decodeCheckpointHead('{"v":2}')).toThrow()
+  })
+})
