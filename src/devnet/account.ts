@@ -1,0 +1,91 @@
+// A wallet: one margin account per DEX, spot balances, and its resting orders.
+// Perp cash is kept as the exchange's totalRawUsd (cash minus signed cost), whose sum over all wallets a trade never changes.
+
+import { abs, notional } from './amount.ts'
+import { DEXES, MARKETS, TOKENS } from './market.ts'
+import type { Order, Side } from './order.ts'
+import type { Position } from './position.ts'
+
+export interface MarginAccount {
+  rawUsd: bigint
+  /** By market id. */
+  readonly positions: Map<number, Position>
+}
+
+export interface SpotBalance {
+  total: bigint
+  /** Reserved by resting orders. */
+  hold: bigint
+  /** What the tokens held cost, USDC. */
+  cost: bigint
+}
+
+export interface Account {
+  readonly index: number
+  readonly address: string
+  /** By index in DEXES. */
+  readonly margin: readonly MarginAccount[]
+  /** By index in TOKENS. */
+  readonly spot: readonly SpotBalance[]
+  /** By market id: `[bids, asks]` in no particular order. */
+  readonly orders: readonly (readonly [Order[], Order[]])[]
+}
+
+/** A wallet without money; `index` is its place among all accounts. */
+export function emptyAccount(index: number, address: string): Account {
+  return {
+    index,
+    address,
+    margin: DEXES.map(() => ({ rawUsd: 0n, positions: new Map() })),
+    spot: TOKENS.map(() => ({ total: 0n, hold: 0n, cost: 0n })),
+    orders: MARKETS.map(() => [[], []] as [Order[], Order[]]),
+  }
+}
+
+/** The wallet's resting orders of a market and side. */
+export function ordersOf(account: Account, market: number, side: Side): Order[] {
+  return account.orders[market]![side === 'B' ? 0 : 1]
+}
+
+/** Notes a resting order with its owner. */
+export function listOrder(account: Account, order: Order): void {
+  const list = ordersOf(account, order.market, order.side)
+  order.slot = list.length
+  list.push(order)
+}
+
+/** Forgets a resting order; the last of the list takes its slot. */
+export function unlistOrder(account: Account, order: Order): void {
+  const list = ordersOf(account, order.market, order.side)
+  const last = list.pop()!
+  if (last !== order) {
+    list[order.slot] = last
+    last.slot = order.slot
+  }
+  order.slot = -1
+}
+
+export interface MarginState {
+  /** Raw USD plus the positions' signed value at mark. */
+  readonly value: bigint
+  readonly ntl: bigint
+  /** Initial margin of what is held. */
+  readonly used: bigint
+  readonly maintenance: bigint
+}
+
+/** Cross margin of a wallet on one DEX at the given mark prices (by market id). */
+export function marginState(margin: MarginAccount, marks: readonly bigint[]): MarginState {
+  let value = margin.rawUsd
+  let ntl = 0n
+  let used = 0n
+  let maintenance = 0n
+  for (const [market, position] of margin.positions) {
+    const held = notional(marks[market]!, abs(position.szi))
+    value += position.szi > 0n ? held : -held
+    ntl += held
+    used += held / BigInt(position.leverage)
+    maintenance += held / BigInt(2 * MARKETS[market]!.maxLeverage)
+  }
+  return { value, ntl, used, maintenance }
+}

@@ -1,0 +1,56 @@
+// Why an order is refused before it reaches the book. Answers the first reason, as the exchange does.
+
+import { marginState } from './account.ts'
+import { abs, notional, units } from './amount.ts'
+import { type Exchange, markPxs } from './exchange.ts'
+import { MARKETS, type Market, USDC } from './market.ts'
+import { type Order, type OrderStatus, opposite } from './order.ts'
+
+const MIN_NTL = units(10)
+
+/** Null: the order may trade. The size of a reduce-only order has been cut to the position already. */
+export function refusal(x: Exchange, order: Order): OrderStatus | null {
+  const market = MARKETS[order.market]!
+  const { fair } = x.quotes[order.market]!
+  if (order.px % market.tick !== 0n) return 'tickRejected'
+  if (order.liquidation !== null) return null
+  if (abs(order.px - fair) * 100n > fair * 80n) return 'oracleRejected'
+  if (order.reduceOnly) return reduces(x, order, market) ? null : 'reduceOnlyRejected'
+  if (notional(order.px, order.sz) < MIN_NTL) return 'minTradeNtlRejected'
+  if (order.tif === 'Alo' && crosses(x, order)) return 'badAloPxRejected'
+  if (market.kind === 'perp') return hasMargin(x, order, market) ? null : 'perpMarginRejected'
+  return hasBalance(x, order, market) ? null : 'insufficientSpotBalanceRejected'
+}
+
+/** True where the order would trade at once. */
+export function crosses(x: Exchange, order: Order): boolean {
+  const best = x.books[order.market]!.best(opposite(order.side))
+  return best !== undefined && (order.side === 'B' ? order.px >= best.px : order.px <= best.px)
+}
+
+/** Signed size of the wallet's position in a perp. */
+export function positionOf(x: Exchange, owner: number, market: Market): bigint {
+  return x.accounts[owner]!.margin[market.dex]!.positions.get(market.id)?.szi ?? 0n
+}
+
+function reduces(x: Exchange, order: Order, market: Market): boolean {
+  const szi = positionOf(x, order.owner, market)
+  return order.sz > 0n && (order.side === 'B' ? szi < 0n : szi > 0n)
+}
+
+function hasMargin(x: Exchange, order: Order, market: Market): boolean {
+  const margin = x.accounts[order.owner]!.margin[market.dex]!
+  const szi = positionOf(x, order.owner, market)
+  const after = abs(szi + (order.side === 'B' ? order.sz : -order.sz))
+  if (after <= abs(szi)) return true
+  const leverage = BigInt(margin.positions.get(market.id)?.leverage ?? market.maxLeverage)
+  const state = marginState(margin, markPxs(x))
+  return state.value >= state.used + notional(order.px, after - abs(szi)) / leverage
+}
+
+function hasBalance(x: Exchange, order: Order, market: Market): boolean {
+  const { spot } = x.accounts[order.owner]!
+  const balance = order.side === 'B' ? spot[USDC]! : spot[market.token]!
+  const need = order.side === 'B' ? notional(order.px, order.sz) : order.sz
+  return balance.total - balance.hold >= need
+}

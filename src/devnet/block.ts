@@ -1,0 +1,199 @@
+// One block in the node's own shapes and key order, gathered while it is made.
+
+import { MARKETS } from './market.ts'
+import type { FrontendOrder, Liquidation, Order, OrderStatus, Side } from './order.ts'
+import { frontendOrder } from './order.ts'
+
+/** Hash of what the system does by itself. */
+export const ZERO_HASH = `0x${'0'.repeat(64)}`
+
+export interface NodeFill {
+  coin: string
+  px: string
+  sz: string
+  side: Side
+  time: number
+  startPosition: string
+  dir: string
+  closedPnl: string
+  hash: string
+  oid: number
+  crossed: boolean
+  fee: string
+  builderFee?: string
+  tid: number
+  cloid?: string
+  liquidation?: Liquidation
+  builder?: string
+  feeToken: string
+  deployerFee?: string
+  twapId: number | null
+}
+
+export interface NodeOrderStatus {
+  time: string
+  user: string
+  hash: string | null
+  builder: { b: string; f: number } | null
+  status: OrderStatus
+  order: FrontendOrder
+}
+
+export type RawDiff = { new: { sz: string } } | { update: { origSz: string; newSz: string } } | 'remove'
+
+export interface NodeBookDiff {
+  user: string
+  oid: number
+  coin: string
+  side: Side
+  px: string
+  raw_book_diff: RawDiff
+}
+
+export interface FundingDelta {
+  user: string
+  coin: string
+  funding_amount: string
+  szi: string
+  funding_rate: string
+}
+
+export interface LedgerUpdate {
+  users: string[]
+  delta: { type: string; [key: string]: unknown }
+}
+
+/** What the node writes about staking. */
+export type StakingEvent =
+  | { CDeposit: { user: string; amount: string } }
+  | { CWithdrawal: { user: string; amount: string; is_finalized: boolean } }
+  | { Delegation: { user: string; validator: string; amount: string; is_undelegate: boolean } }
+  | { ValidatorRewards: { validator_to_reward: (readonly [string, string])[] } }
+
+export interface NodeMiscEvent {
+  time: string
+  hash: string
+  inner: { LedgerUpdate: LedgerUpdate } | { Funding: { deltas: FundingDelta[] } } | StakingEvent
+}
+
+/** What one wallet got for staking. The node writes no more than each validator's total. */
+export interface StakingReward {
+  readonly user: string
+  readonly source: 'delegation' | 'commission'
+  readonly amount: bigint
+}
+
+/** What one step of the engine made. `changed`: coins whose book differs in any order from the block before. */
+export interface DevnetBlock {
+  readonly height: number
+  readonly timeNs: bigint
+  readonly timeMs: number
+  /** ISO with nanoseconds, without zone. */
+  readonly time: string
+  readonly fills: [string, NodeFill][]
+  readonly orderStatuses: NodeOrderStatus[]
+  readonly rawDiffs: NodeBookDiff[]
+  readonly miscEvents: NodeMiscEvent[]
+  readonly rewards: StakingReward[]
+  readonly changed: ReadonlySet<string>
+}
+
+export interface OpenBlock extends DevnetBlock {
+  readonly changed: Set<string>
+}
+
+/** ISO time with nanoseconds and without zone, as the node writes it; nanoseconds since 1970. */
+export function isoNanos(timeNs: bigint): string {
+  const ms = timeNs / 1_000_000n
+  const rest = (timeNs - ms * 1_000_000n).toString().padStart(6, '0')
+  return new Date(Number(ms)).toISOString().slice(0, -1) + rest
+}
+
+/** Inverse of isoNanos. The caller has checked the form. */
+export function nanosOf(iso: string): bigint {
+  const [seconds = '', fraction = ''] = iso.split('.')
+  return BigInt(Date.parse(`${seconds}Z`)) * 1_000_000n + BigInt(fraction.padEnd(9, '0').slice(0, 9))
+}
+
+/** A block without events; `timeNs`: nanoseconds since 1970. */
+export function openBlock(height: number, timeNs: bigint): OpenBlock {
+  const timeMs = Number(timeNs / 1_000_000n)
+  const time = isoNanos(timeNs)
+  return {
+    height,
+    timeNs,
+    timeMs,
+    time,
+    fills: [],
+    orderStatuses: [],
+    rawDiffs: [],
+    miscEvents: [],
+    rewards: [],
+    changed: new Set(),
+  }
+}
+
+/** A hash with the height in it as the node has it: byte 10 is 04, bytes 11 to 14 the height, `random` 25 bytes of hex. */
+export function eventHash(height: number, random: string): string {
+  return `0x${random.slice(0, 20)}04${height.toString(16).padStart(8, '0')}${random.slice(20, 54)}`
+}
+
+/** `address` owns the order; `builder`: address of its builder, null where it has none. */
+export function recordStatus(
+  block: OpenBlock,
+  address: string,
+  order: Order,
+  status: OrderStatus,
+  hash: string | null,
+  builder: string | null,
+): void {
+  const routed = order.builder === null || builder === null ? null : { b: builder, f: order.builder.f }
+  block.orderStatuses.push({
+    time: block.time,
+    user: address,
+    hash,
+    builder: routed,
+    status,
+    order: frontendOrder(order),
+  })
+}
+
+/** Notes a change of the resting orders; the order's own fields name side and price. */
+export function recordDiff(block: OpenBlock, address: string, order: Order, diff: RawDiff): void {
+  const coin = MARKETS[order.market]!.coin
+  block.changed.add(coin)
+  block.rawDiffs.push({ user: address, oid: order.oid, coin, side: order.side, px: order.pxText, raw_book_diff: diff })
+}
+
+/** `users`: the wallets concerned; `delta` with the keys of the wire. */
+export function recordLedger(block: OpenBlock, hash: string, users: string[], delta: LedgerUpdate['delta']): void {
+  block.miscEvents.push({ time: block.time, hash, inner: { LedgerUpdate: { users, delta } } })
+}
+
+/** The node's directory names, in the order in which a block is written. */
+export const STREAMS = [
+  'node_fills_by_block',
+  'node_order_statuses_by_block',
+  'node_raw_book_diffs_by_block',
+  'misc_events_by_block',
+] as const
+export type Stream = (typeof STREAMS)[number]
+
+/** One line of a stream without its line feed. */
+export function streamLine(block: DevnetBlock, stream: Stream, localTime: string): string {
+  const events = JSON.stringify(eventsOf(block, stream))
+  return `{"local_time":"${localTime}","block_time":"${block.time}","block_number":${block.height},"events":${events}}`
+}
+
+function eventsOf(block: DevnetBlock, stream: Stream): readonly unknown[] {
+  switch (stream) {
+    case 'node_fills_by_block':
+      return block.fills
+    case 'node_order_statuses_by_block':
+      return block.orderStatuses
+    case 'node_raw_book_diffs_by_block':
+      return block.rawDiffs
+    case 'misc_events_by_block':
+      return block.miscEvents
+  }
+}

@@ -1,0 +1,95 @@
+// The exchange as one object: step() makes the next block. What is in a block depends on seed and
+// height alone; the time given to step() is only stamped on it.
+
+import { arbitrageursAct, backstopActs } from './agent-arbitrageur.ts'
+import { clumsyAct, gamblersAct } from './agent-gambler.ts'
+import { makersAct } from './agent-maker.ts'
+import { takersAct } from './agent-taker.ts'
+import { treasurerActs } from './agent-treasurer.ts'
+import { type DevnetBlock, openBlock } from './block.ts'
+import { decodeExchange, encodeExchange } from './checkpoint.ts'
+import { type Exchange, emptyExchange } from './exchange.ts'
+import { payFunding } from './funding.ts'
+import { openWallets, payIn } from './genesis.ts'
+import { liquidate } from './liquidation.ts'
+import { Past } from './past.ts'
+import { walkPrices } from './price-walk.ts'
+import { stakingActs } from './staking.ts'
+import { runTwaps } from './twap.ts'
+
+/** About a minute at 70 ms a block: the exchange's hourly funding, soon enough to be seen. */
+export const FUNDING_BLOCKS = 857
+/** Stamp of block n without a clock: this plus n times 70 ms. */
+const EPOCH_NS = 1_777_000_000_000_000_000n
+const BLOCK_NS = 70_000_000n
+/** Every wallet is looked at once in this many blocks. */
+const LIQUIDATION_TURNS = 4
+
+export interface Engine {
+  readonly exchange: Exchange
+  /** History; not part of a checkpoint, so that a restored engine begins without. */
+  readonly past: Past
+  /** Height of the last block; 0 before the first. */
+  readonly height: number
+  /** Makes the next block. `timeNs`: nanoseconds since 1970, above the last one's; a fixed series when left out. */
+  step(timeNs?: bigint): DevnetBlock
+  /** The whole state as text for restoreEngine. */
+  checkpoint(): string
+}
+
+export interface EngineOptions {
+  /** Blocks between two fundings. */
+  readonly fundingBlocks?: number
+}
+
+/** An exchange at height 0; its wallets are paid in and its books begin to fill with block 1. */
+export function createEngine(seed: number, options: EngineOptions = {}): Engine {
+  const exchange = emptyExchange(seed, options.fundingBlocks ?? FUNDING_BLOCKS)
+  openWallets(exchange)
+  return engineOf(exchange)
+}
+
+/** Goes on from the text of checkpoint(); blocks are the same as if it had never stopped. Throws on any other text. */
+export function restoreEngine(text: string): Engine {
+  return engineOf(decodeExchange(text))
+}
+
+function engineOf(exchange: Exchange): Engine {
+  const past = new Past()
+  return {
+    exchange,
+    past,
+    get height() {
+      return exchange.height
+    },
+    step(timeNs) {
+      const block = step(exchange, timeNs ?? EPOCH_NS + BigInt(exchange.height + 1) * BLOCK_NS)
+      past.note(exchange)
+      return block
+    },
+    checkpoint: () => encodeExchange(exchange),
+  }
+}
+
+function step(x: Exchange, timeNs: bigint): DevnetBlock {
+  x.height++
+  x.block = openBlock(x.height, timeNs)
+  if (x.height === 1) payIn(x)
+  walkPrices(x)
+  makersAct(x)
+  arbitrageursAct(x)
+  takersAct(x)
+  gamblersAct(x)
+  clumsyAct(x)
+  runTwaps(x)
+  backstopActs(x)
+  treasurerActs(x)
+  liquidate(x, turn(x))
+  payFunding(x)
+  stakingActs(x)
+  return x.block
+}
+
+function* turn(x: Exchange): Generator<number> {
+  for (let i = x.height % LIQUIDATION_TURNS; i < x.accounts.length; i += LIQUIDATION_TURNS) yield i
+}

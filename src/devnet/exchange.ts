@@ -1,0 +1,160 @@
+// The whole state of the exchange, and the few questions that every part asks of it.
+// A plain record: what changes it are the functions of matching, ledger, vault, funding and liquidation.
+
+import { type Account, marginState } from './account.ts'
+import { UNIT } from './amount.ts'
+import { eventHash, type OpenBlock, openBlock } from './block.ts'
+import { MARKETS, TOKENS } from './market.ts'
+import { OrderBook } from './order-book.ts'
+import { Prng, seedState } from './prng.ts'
+import { emptyStaking, type Staking } from './staker.ts'
+
+export interface Quote {
+  /** What agents hold the coin to be worth; also its oracle price. */
+  fair: bigint
+  /** Blocks that a burst still lasts, and its step per block in millionths. */
+  burst: number
+  drift: number
+  last: bigint
+}
+
+export interface Twap {
+  readonly id: number
+  readonly owner: number
+  readonly market: number
+  readonly side: 'B' | 'A'
+  readonly sliceSz: bigint
+  slicesLeft: number
+  nextHeight: number
+}
+
+export interface Follower {
+  shares: bigint
+  /** What the shares held were bought for, USDC. */
+  basis: bigint
+}
+
+export interface Vault {
+  /** Account index of the vault's own wallet. */
+  readonly account: number
+  readonly name: string
+  /** Account index. */
+  readonly leader: number
+  readonly createdMs: number
+  totalShares: bigint
+  /** By account index. */
+  readonly followers: Map<number, Follower>
+}
+
+/** USDC that left wallets without leaving the exchange, and what came and went; token fees by TOKENS index. */
+export interface Pools {
+  fees: bigint
+  deployerFees: bigint
+  /** Collateral of the outcome shares outstanding. */
+  escrow: bigint
+  deposited: bigint
+  withdrawn: bigint
+  /** Unclaimed builder fees by account index. */
+  readonly builderFees: Map<number, bigint>
+  readonly tokenFees: bigint[]
+  readonly tokenSupply: bigint[]
+}
+
+export interface Exchange {
+  readonly seed: number
+  readonly rng: Prng
+  readonly fundingBlocks: number
+  height: number
+  block: OpenBlock
+  nextOid: number
+  nextTwapId: number
+  readonly accounts: Account[]
+  readonly byAddress: Map<string, number>
+  /** By market id. */
+  readonly books: readonly OrderBook[]
+  readonly quotes: readonly Quote[]
+  readonly twaps: Twap[]
+  readonly vaults: Vault[]
+  readonly pools: Pools
+  readonly staking: Staking
+}
+
+const FIRST_OID = 412_000_000_000
+const FIRST_TWAP = 1_790_000
+
+/** An exchange without wallets, at height 0. `fundingBlocks`: blocks between two fundings. */
+export function emptyExchange(seed: number, fundingBlocks: number): Exchange {
+  return {
+    seed,
+    rng: new Prng(seedState(seed)),
+    fundingBlocks,
+    height: 0,
+    block: openBlock(0, 0n),
+    nextOid: FIRST_OID,
+    nextTwapId: FIRST_TWAP,
+    accounts: [],
+    byAddress: new Map(),
+    books: MARKETS.map(() => new OrderBook()),
+    quotes: MARKETS.map(({ base }) => ({ fair: base, burst: 0, drift: 0, last: base })),
+    twaps: [],
+    vaults: [],
+    pools: {
+      fees: 0n,
+      deployerFees: 0n,
+      escrow: 0n,
+      deposited: 0n,
+      withdrawn: 0n,
+      builderFees: new Map(),
+      tokenFees: TOKENS.map(() => 0n),
+      tokenSupply: TOKENS.map(() => 0n),
+    },
+    staking: emptyStaking(),
+  }
+}
+
+/** Hash of one user's transaction in the present block. */
+export function newHash(x: Exchange): string {
+  return eventHash(x.height, x.rng.hex(27))
+}
+
+/** Rounds a price to the market's tick, down for `B` and up for `A`, never below one tick. */
+export function onTick(market: number, px: bigint, side: 'B' | 'A'): bigint {
+  const { tick } = MARKETS[market]!
+  const ticks = side === 'B' ? px / tick : (px + tick - 1n) / tick
+  return ticks > 0n ? ticks * tick : tick
+}
+
+/** Middle of the book, or null where a side is empty. */
+export function midPx(x: Exchange, market: number): bigint | null {
+  const book = x.books[market]!
+  const bid = book.best('B')
+  const ask = book.best('A')
+  return bid === undefined || ask === undefined ? null : (bid.px + ask.px) / 2n
+}
+
+/** Mark price: the middle of the book, kept within one percent of the oracle. */
+export function markPx(x: Exchange, market: number): bigint {
+  const { fair } = x.quotes[market]!
+  const mid = midPx(x, market) ?? fair
+  const band = fair / 100n
+  return mid > fair + band ? fair + band : mid < fair - band ? fair - band : mid
+}
+
+/** Mark prices by market id. */
+export function markPxs(x: Exchange): bigint[] {
+  return MARKETS.map(({ id }) => markPx(x, id))
+}
+
+/** The largest size whose notional at the fair price is at most `usd`, in whole lots; at least one lot. */
+export function sizeFor(x: Exchange, market: number, usd: bigint): bigint {
+  const { lot } = MARKETS[market]!
+  const lots = (usd * UNIT) / x.quotes[market]!.fair / lot
+  return lots > 0n ? lots * lot : lot
+}
+
+/** What a wallet could take out of a DEX without coming near its margin, USDC; may be below zero. */
+export function freeUsd(x: Exchange, account: number, dex: number): bigint {
+  const { value, used } = marginState(x.accounts[account]!.margin[dex]!, markPxs(x))
+  const cash = x.accounts[account]!.margin[dex]!.rawUsd
+  return cash < value - 2n * used ? cash : value - 2n * used
+}

@@ -1,0 +1,57 @@
+// Funding: every `fundingBlocks` blocks longs pay shorts (or the reverse) an amount per unit of size.
+// That amount has as many decimals as make it times any size exact, so payments add up to zero.
+
+import { formatAmount, UNIT } from './amount.ts'
+import type { FundingDelta } from './block.ts'
+import { ZERO_HASH } from './block.ts'
+import { type Exchange, markPx } from './exchange.ts'
+import { MARKETS, type Market } from './market.ts'
+
+/** Interest of an hour, 0.00125 percent, as an amount. */
+const INTEREST = 1_250n
+/** A rate is at most 4 percent either way. */
+const CAP = 4_000_000n
+
+/** Of mark over oracle, as an amount. */
+export function premium(x: Exchange, market: number): bigint {
+  const { fair } = x.quotes[market]!
+  return ((markPx(x, market) - fair) * UNIT) / fair
+}
+
+/** Rate of one funding: interest plus an eighth of the premium. */
+export function fundingRate(x: Exchange, market: number): bigint {
+  const rate = INTEREST + premium(x, market) / 8n
+  return rate > CAP ? CAP : rate < -CAP ? -CAP : rate
+}
+
+/** Pays funding where the height says so. */
+export function payFunding(x: Exchange): void {
+  if (x.height % x.fundingBlocks !== 0) return
+  const deltas: FundingDelta[] = []
+  for (const market of MARKETS) if (market.kind === 'perp') payMarket(x, market, deltas)
+  if (deltas.length > 0)
+    x.block.miscEvents.push({ time: x.block.time, hash: ZERO_HASH, inner: { Funding: { deltas } } })
+}
+
+function payMarket(x: Exchange, market: Market, deltas: FundingDelta[]): void {
+  const rate = fundingRate(x, market.id)
+  const exact = 10n ** BigInt(market.szDecimals)
+  const perUnit = ((x.quotes[market.id]!.fair * rate) / UNIT / exact) * exact
+  if (perUnit === 0n) return
+  for (const account of x.accounts) {
+    const margin = account.margin[market.dex]!
+    const position = margin.positions.get(market.id)
+    if (position === undefined) continue
+    const paid = (position.szi * perUnit) / UNIT
+    margin.rawUsd -= paid
+    position.fundingSinceOpen += paid
+    position.fundingSinceChange += paid
+    deltas.push({
+      user: account.address,
+      coin: market.coin,
+      funding_amount: formatAmount(-paid),
+      szi: formatAmount(position.szi),
+      funding_rate: formatAmount(rate),
+    })
+  }
+}

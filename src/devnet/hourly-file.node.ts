@@ -1,0 +1,146 @@
+// Append-only lines in hourly files `<dir>/hourly/{YYYYMMDD}/{H}`, as the node keeps them: one write per
+// line, so that a reader sees whole lines and a kill leaves at most one half line.
+
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+const NS_PER_HOUR = 3_600_000_000_000n
+const CHUNK_BYTES = 64 * 1024
+const LINE_FEED = 10
+
+/** Hour since 1970 (UTC) of a time in nanoseconds. */
+const hourOf = (timeNs: bigint) => Number(timeNs / NS_PER_HOUR)
+
+/** `YYYYMMDD` and the hour without leading zero. */
+function nameOf(hour: number): [date: string, hour: string] {
+  return [new Date(hour * 3_600_000).toISOString().slice(0, 10).replaceAll('-', ''), String(hour % 24)]
+}
+
+export class HourlyFile {
+  readonly #root: string
+  readonly #keepHours: number
+  #hour = -1
+  #fd = -1
+
+  /** `keepHours`: files of older hours are deleted when a new hour begins, the current one never. */
+  constructor(dir: string, keepHours: number) {
+    this.#root = join(dir, 'hourly')
+    this.#keepHours = keepHours
+    mkdirSync(this.#root, { recursive: true })
+  }
+
+  /** Appends one line (without line feed) to the file of its hour. Throws where the disk refuses. */
+  append(line: string, timeNs: bigint): void {
+    const hour = hourOf(timeNs)
+    if (hour !== this.#hour) this.#open(hour)
+    const bytes = Buffer.from(`${line}\n`)
+    for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done)
+  }
+
+  close(): void {
+    if (this.#fd >= 0) closeSync(this.#fd)
+    this.#fd = -1
+    this.#hour = -1
+  }
+
+  #open(hour: number): void {
+    this.close()
+    const [date, name] = nameOf(hour)
+    mkdirSync(join(this.#root, date), { recursive: true })
+    this.#fd = openSync(join(this.#root, date, name), 'a')
+    this.#hour = hour
+    this.#prune(hour)
+  }
+
+  #prune(current: number): void {
+    for (const { path, hour } of this.files()) if (hour <= current - this.#keepHours) rmSync(path)
+    const today = nameOf(current)[0]
+    for (const date of readdirSync(this.#root))
+      if (date !== today && readdirSync(join(this.#root, date)).length === 0) rmdirSync(join(this.#root, date))
+  }
+
+  /** The hourly files there are, oldest first. */
+  files(): { path: string; hour: number }[] {
+    const found: { path: string; hour: number }[] = []
+    for (const date of readdirSync(this.#root)) {
+      if (!/^\d{8}$/.test(date)) continue
+      const day = Date.parse(`${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}T00:00:00Z`) / 3_600_000
+      for (const name of readdirSync(join(this.#root, date)))
+        if (/^\d{1,2}$/.test(name)) found.push({ path: join(this.#root, date, name), hour: day + Number(name) })
+    }
+    return found.sort((a, b) => a.hour - b.hour)
+  }
+
+  /** Cuts a half-written last line off every file that has one: a kill can leave it in the last. */
+  mend(): void {
+    for (const { path } of this.files()) {
+      const size = statSync(path).size
+      const whole = wholeBytes(path, size)
+      if (whole < size) truncateSync(path, whole)
+    }
+  }
+
+  /** Whole lines from the last one back, over all files. */
+  *linesBackward(): Generator<string> {
+    for (const { path } of this.files().reverse()) yield* fileLinesBackward(path)
+  }
+}
+
+/** Bytes up to and with the last line feed. */
+function wholeBytes(path: string, size: number): number {
+  const fd = openSync(path, 'r')
+  try {
+    for (let end = size; end > 0; ) {
+      const start = Math.max(0, end - CHUNK_BYTES)
+      const chunk = Buffer.alloc(end - start)
+      readSync(fd, chunk, 0, chunk.length, start)
+      const at = chunk.lastIndexOf(LINE_FEED)
+      if (at >= 0) return start + at + 1
+      end = start
+    }
+    return 0
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function* fileLinesBackward(path: string): Generator<string> {
+  const fd = openSync(path, 'r')
+  try {
+    let rest: Buffer = Buffer.alloc(0)
+    for (let end = statSync(path).size; end > 0; ) {
+      const start = Math.max(0, end - CHUNK_BYTES)
+      const chunk = Buffer.alloc(end - start)
+      readSync(fd, chunk, 0, chunk.length, start)
+      rest = Buffer.concat([chunk, rest])
+      end = start
+      for (let at = lastBreak(rest); at >= 0; at = lastBreak(rest)) {
+        const line = rest
+          .subarray(at + 1, rest.length)
+          .toString()
+          .trimEnd()
+        rest = rest.subarray(0, at + 1)
+        if (line !== '') yield line
+      }
+    }
+    if (rest.length > 0) yield rest.toString().trimEnd()
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The line feed before the last line; a line feed that ends the text belongs to that line. */
+function lastBreak(text: Buffer): number {
+  return text.length < 2 ? -1 : text.lastIndexOf(LINE_FEED, text.length - 2)
+}

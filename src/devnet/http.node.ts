@@ -1,0 +1,143 @@
+// The HTTP server of the stand-in: POST /info and POST /evm on 127.0.0.1, with the public server's refusals,
+// and POST /misbehave, which makes /info fail on demand (misbehaviour.ts).
+
+import { realpathSync, renameSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { basename, dirname, isAbsolute, join, resolve as resolvePath, sep } from 'node:path'
+import type { Engine } from './engine.ts'
+import { answerEvm, type RecentTimes } from './evm.ts'
+import { type Answer, answerInfo, l4Snapshot, UNFIT } from './info.ts'
+import { type FileSnapshotRequest, InfoRequest } from './info-request.ts'
+import { misbehave, type OpenFault } from './misbehave.node.ts'
+import { Faults, lagged, MisbehaveRequest } from './misbehaviour.ts'
+
+const MAX_BODY_BYTES = 64 * 1024
+const BAD_JSON: Answer = { status: 400, text: 'Failed to parse the request body as JSON' }
+const TOO_LARGE: Answer = { status: 413, text: `The request body is larger than ${MAX_BODY_BYTES} bytes` }
+const NOT_JSON: Answer = { status: 415, text: 'Expected request with `Content-Type: application/json`' }
+
+export interface Served {
+  readonly engine: Engine
+  readonly times: RecentTimes
+  /** Folder of the block files; snapshots go beside it. */
+  readonly data: string
+}
+
+/** A server that answers from `served()`; the caller listens and closes. */
+export function devnetServer(served: () => Served): Server {
+  const faults = new Faults()
+  return createServer((request, response) => {
+    answer(served, faults, request).then(
+      (result) => reply(response, result),
+      () => response.destroy(),
+    )
+  })
+}
+
+type Result = (Answer | { readonly status: 404 | 405 }) & { readonly fault?: OpenFault }
+
+const PATHS = ['/info', '/evm', '/misbehave']
+
+async function answer(served: () => Served, faults: Faults, request: IncomingMessage): Promise<Result> {
+  const path = request.url?.split('?')[0] ?? ''
+  if (!PATHS.includes(path)) return { status: 404 }
+  if (request.method !== 'POST') return { status: 405 }
+  if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers['content-type'] ?? '')) return NOT_JSON
+  const text = await readBody(request)
+  if (text === null) return TOO_LARGE
+  const body = parseJson(text)
+  if (body === undefined) return BAD_JSON
+  if (path === '/misbehave') return order(faults, body)
+  const { engine, times, data } = served()
+  if (path === '/evm') return { status: 200, body: answerEvm(engine.exchange, times, body) }
+  return answerQuery(engine, data, faults, body)
+}
+
+function answerQuery(engine: Engine, data: string, faults: Faults, body: unknown): Result {
+  const type = (body as { type?: unknown } | null)?.type
+  const fault = faults.happen(typeof type === 'string' ? type : '', performance.now())
+  const parsed = InfoRequest.safeParse(body)
+  const result = !parsed.success
+    ? UNFIT
+    : parsed.data.type === 'fileSnapshot'
+      ? writeSnapshot(engine, data, parsed.data)
+      : answerInfo(engine, parsed.data)
+  if (fault === null) return result
+  if (fault.how === 'lag') return 'body' in result ? { ...result, body: lagged(result.body, fault.byMs) } : result
+  return { ...result, fault: { ...fault, how: fault.how } }
+}
+
+function order(faults: Faults, body: unknown): Answer {
+  const parsed = MisbehaveRequest.safeParse(body)
+  if (!parsed.success) {
+    const { path, message } = parsed.error.issues[0]!
+    return { status: 422, text: `${path.join('.') || 'body'}: ${message}` }
+  }
+  if (!faults.add(parsed.data, performance.now())) return { status: 422, text: 'too many faults at once' }
+  return { status: 200, body: { active: faults.active(performance.now()) } }
+}
+
+/** Null: larger than the bound. What is beyond it is read and dropped, so that the refusal can be delivered. */
+function readBody(request: IncomingMessage): Promise<string | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<string | null>()
+  const chunks: Buffer[] = []
+  let size = 0
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size > MAX_BODY_BYTES) resolve(null)
+    else chunks.push(chunk)
+  })
+  request.once('end', () => resolve(Buffer.concat(chunks).toString()))
+  request.once('error', reject)
+  return promise
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Written whole under another name first: a reader never sees half of it. */
+function writeSnapshot(engine: Engine, data: string, request: FileSnapshotRequest): Answer {
+  const path = allowedPath(data, request.outPath)
+  if (path === null)
+    return { status: 422, text: 'outPath must be an absolute path of a .json file beside the data folder' }
+  const content = l4Snapshot(engine.exchange, request.request.includeUsers, request.includeHeightInOutput)
+  try {
+    writeFileSync(`${path}.part`, JSON.stringify(content))
+    renameSync(`${path}.part`, path)
+  } catch {
+    return { status: 422, text: `cannot write ${path}` }
+  }
+  return { status: 200, body: null }
+}
+
+/** The path where its existing folder lies within the parent of the data folder, outside our own state; else null. */
+function allowedPath(data: string, outPath: string): string | null {
+  if (!isAbsolute(outPath) || !outPath.endsWith('.json')) return null
+  try {
+    const parent = realpathSync(dirname(resolvePath(data)))
+    const folder = realpathSync(dirname(resolvePath(outPath)))
+    const own = join(realpathSync(data), 'devnet')
+    const inside = folder === parent || folder.startsWith(parent.endsWith(sep) ? parent : parent + sep)
+    return inside && folder !== own ? join(folder, basename(outPath)) : null
+  } catch {
+    return null
+  }
+}
+
+function reply(response: ServerResponse, result: Result): void {
+  if (result.fault !== undefined) {
+    const text = 'text' in result ? result.text : 'body' in result ? JSON.stringify(result.body) : ''
+    misbehave(response, result.fault, text, performance.now())
+  } else if ('text' in result) {
+    // The rest of an oversized body is of no use: the connection ends with the answer.
+    if (result.status === 413) response.setHeader('connection', 'close')
+    response.writeHead(result.status, { 'content-type': 'text/plain; charset=utf-8' }).end(result.text)
+  } else if ('body' in result)
+    response.writeHead(result.status, { 'content-type': 'application/json' }).end(JSON.stringify(result.body))
+  else response.writeHead(result.status).end()
+}

@@ -1,0 +1,120 @@
+// Price-time matching: orders in; fills, statuses and raw book diffs out, in the order in which the node writes them.
+// A taker's own resting orders are cancelled, never traded with.
+
+import { listOrder, unlistOrder } from './account.ts'
+import { crosses, positionOf, refusal } from './admission.ts'
+import { abs, formatAmount, min, notional } from './amount.ts'
+import { recordDiff, recordStatus, ZERO_HASH } from './block.ts'
+import { type Exchange, newHash } from './exchange.ts'
+import { MARKETS, USDC } from './market.ts'
+import { type Order, type OrderRequest, type OrderStatus, opposite, orderOf } from './order.ts'
+import { settle, type Trade } from './settle.ts'
+
+/** Takes an order: refused, traded, rested or cancelled. Answers it with `sz` as what did not trade. */
+export function placeOrder(x: Exchange, request: OrderRequest): Order {
+  const order = orderOf(cut(x, request), x.nextOid++, x.block.timeMs)
+  const refused = refusal(x, order)
+  if (refused !== null) {
+    report(x, order, refused, null)
+    return order
+  }
+  const immediate = order.tif !== 'Gtc' && order.tif !== 'Alo'
+  if (immediate && !crosses(x, order)) {
+    const empty = x.books[order.market]!.best(opposite(order.side)) === undefined
+    report(x, order, empty ? 'marketOrderNoLiquidityRejected' : 'iocCancelRejected', null)
+    return order
+  }
+  const system = order.twapId !== null || order.liquidation !== null
+  const hash = system ? ZERO_HASH : newHash(x)
+  report(x, order, 'open', hash)
+  match(x, order, hash)
+  if (order.sz === 0n) report(x, order, 'filled', null)
+  else if (immediate) report(x, order, 'canceled', null)
+  else rest(x, order)
+  return order
+}
+
+/** Takes a resting order out of the book. */
+export function cancelOrder(x: Exchange, order: Order, status: OrderStatus = 'canceled'): void {
+  recordDiff(x.block, x.accounts[order.owner]!.address, order, 'remove')
+  x.books[order.market]!.remove(order)
+  release(x, order, order.sz)
+  unlistOrder(x.accounts[order.owner]!, order)
+  report(x, order, status, null)
+}
+
+/** A reduce-only order never asks for more than the position. */
+function cut(x: Exchange, request: OrderRequest): OrderRequest {
+  const market = MARKETS[request.market]!
+  if (request.reduceOnly !== true || market.kind !== 'perp') return request
+  return { ...request, sz: min(request.sz, abs(positionOf(x, request.owner, market)) || market.lot) }
+}
+
+function match(x: Exchange, taker: Order, hash: string): void {
+  const book = x.books[taker.market]!
+  while (taker.sz > 0n && crosses(x, taker)) {
+    const maker = book.best(opposite(taker.side))!.orders[0]!
+    if (maker.owner === taker.owner) cancelOrder(x, maker, 'selfTradeCanceled')
+    else trade(x, taker, maker, hash)
+  }
+}
+
+function trade(x: Exchange, taker: Order, maker: Order, hash: string): void {
+  const sz = min(taker.sz, maker.sz)
+  const terms: Trade = { px: maker.px, sz, tid: newTid(x), hash }
+  const before = maker.sz
+  release(x, maker, sz)
+  x.books[maker.market]!.reduceBest(maker, sz)
+  taker.sz -= sz
+  // Both sides of a liquidation's trade name it.
+  recordTrade(x, taker, taker.liquidation === null ? maker : { ...maker, liquidation: taker.liquidation }, terms)
+  const { address } = x.accounts[maker.owner]!
+  // The node shows a filled maker in either of two ways.
+  if (maker.sz > 0n || maker.oid % 4 === 0)
+    recordDiff(x.block, address, maker, { update: { origSz: formatAmount(before), newSz: formatAmount(maker.sz) } })
+  if (maker.sz > 0n) return
+  recordDiff(x.block, address, maker, 'remove')
+  x.books[maker.market]!.remove(maker)
+  unlistOrder(x.accounts[maker.owner]!, maker)
+  report(x, maker, 'filled', null)
+}
+
+/** Settles both sides and writes the fills, buyer first. */
+export function recordTrade(x: Exchange, taker: Order, maker: Order, terms: Trade): void {
+  const takerFill = settle(x, taker, terms, true)
+  const makerFill = settle(x, maker, terms, false)
+  x.quotes[taker.market]!.last = terms.px
+  if (taker.side === 'B') x.block.fills.push(takerFill, makerFill)
+  else x.block.fills.push(makerFill, takerFill)
+}
+
+/** Trade ids have 50 bits. */
+export function newTid(x: Exchange): number {
+  return x.rng.word() * 2 ** 18 + x.rng.below(2 ** 18)
+}
+
+function rest(x: Exchange, order: Order): void {
+  const account = x.accounts[order.owner]!
+  x.books[order.market]!.add(order)
+  listOrder(account, order)
+  reserve(x, order, order.sz)
+  recordDiff(x.block, account.address, order, { new: { sz: formatAmount(order.sz) } })
+}
+
+/** Spot orders reserve what they would pay while they rest. */
+function reserve(x: Exchange, order: Order, sz: bigint): void {
+  const market = MARKETS[order.market]!
+  if (market.kind === 'perp') return
+  const { spot } = x.accounts[order.owner]!
+  if (order.side === 'B') spot[USDC]!.hold += notional(order.px, sz)
+  else spot[market.token]!.hold += sz
+}
+
+function release(x: Exchange, order: Order, sz: bigint): void {
+  reserve(x, order, -sz)
+}
+
+function report(x: Exchange, order: Order, status: OrderStatus, hash: string | null): void {
+  const builder = order.builder === null ? null : x.accounts[order.builder.account]!.address
+  recordStatus(x.block, x.accounts[order.owner]!.address, order, status, hash, builder)
+}

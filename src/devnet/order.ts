@@ -1,0 +1,118 @@
+// An order, what is asked of the exchange, and how the node writes it (FrontendOrder).
+
+import { formatAmount } from './amount.ts'
+import { MARKETS } from './market.ts'
+
+export type Side = 'B' | 'A'
+export type Tif = 'Gtc' | 'Ioc' | 'Alo' | 'FrontendMarket' | 'LiquidationMarket'
+export type OrderType = 'Limit' | 'Market' | 'Twap Slice'
+
+/** The statuses that this exchange gives; spelled as on the wire. */
+export type OrderStatus =
+  | 'open'
+  | 'filled'
+  | 'canceled'
+  | 'selfTradeCanceled'
+  | 'liquidatedCanceled'
+  | 'tickRejected'
+  | 'minTradeNtlRejected'
+  | 'perpMarginRejected'
+  | 'reduceOnlyRejected'
+  | 'badAloPxRejected'
+  | 'iocCancelRejected'
+  | 'marketOrderNoLiquidityRejected'
+  | 'insufficientSpotBalanceRejected'
+  | 'oracleRejected'
+
+export interface Builder {
+  /** Account index. */
+  readonly account: number
+  /** Tenths of a basis point. */
+  readonly f: number
+}
+
+export interface Liquidation {
+  readonly liquidatedUser: string
+  readonly markPx: string
+  readonly method: 'market' | 'backstop'
+}
+
+export interface OrderRequest {
+  /** Account index. */
+  readonly owner: number
+  /** Market id. */
+  readonly market: number
+  readonly side: Side
+  readonly px: bigint
+  readonly sz: bigint
+  readonly tif: Tif
+  readonly orderType?: OrderType
+  readonly reduceOnly?: boolean
+  readonly cloid?: string | null
+  readonly builder?: Builder | null
+  readonly twapId?: number | null
+  readonly liquidation?: Liquidation | null
+}
+
+export interface Order extends Required<Omit<OrderRequest, 'sz'>> {
+  readonly oid: number
+  readonly pxText: string
+  readonly timestampMs: number
+  readonly origSz: bigint
+  /** What is left. */
+  sz: bigint
+  /** Place in its owner's list of this market and side while it rests. */
+  slot: number
+}
+
+/** Fills in what a request left out. */
+export function orderOf(request: OrderRequest, oid: number, timestampMs: number): Order {
+  const { owner, market, side, px, sz, tif } = request
+  return {
+    oid,
+    owner,
+    market,
+    side,
+    px,
+    pxText: formatAmount(px),
+    sz,
+    origSz: sz,
+    timestampMs,
+    tif,
+    orderType: request.orderType ?? 'Limit',
+    reduceOnly: request.reduceOnly ?? false,
+    cloid: request.cloid ?? null,
+    builder: request.builder ?? null,
+    twapId: request.twapId ?? null,
+    liquidation: request.liquidation ?? null,
+    slot: -1,
+  }
+}
+
+/** An order as order statuses and the order-level snapshot show it, in the node's key order. */
+export function frontendOrder(order: Order) {
+  return {
+    coin: MARKETS[order.market]!.coin,
+    side: order.side,
+    limitPx: order.pxText,
+    sz: formatAmount(order.sz),
+    oid: order.oid,
+    timestamp: order.timestampMs,
+    triggerCondition: 'N/A',
+    isTrigger: false,
+    triggerPx: '0.0',
+    children: [],
+    isPositionTpsl: false,
+    reduceOnly: order.reduceOnly,
+    orderType: order.orderType,
+    origSz: formatAmount(order.origSz),
+    tif: order.tif,
+    cloid: order.cloid,
+  }
+}
+export type FrontendOrder = ReturnType<typeof frontendOrder>
+
+/** The other side. */
+export function opposite(side: Side): Side {
+  return side === 'B' ? 'A' : 'B'
+}

@@ -1,0 +1,27 @@
+// Who the wallets are: ranges of account indexes, fixed for every seed. Vaults' own wallets come after them.
+
+const range = (first: number, count: number): readonly number[] => Array.from({ length: count }, (_, i) => first + i)
+
+export const MAIN_MAKERS = range(0, 6)
+export const DEX_MAKERS = range(6, 2)
+export const SPOT_MAKERS = range(8, 2)
+export const ARBITRAGEURS = range(10, 2)
+export const BUILDERS = range(12, 3)
+export const TAKERS = range(15, 24)
+export const DEX_TAKERS = range(39, 4)
+export const SPOT_TAKERS = range(43, 4)
+/** Takers who stake as well. */
+export const STAKERS = range(15, 8)
+/** All in, at the highest leverage. */
+export const GAMBLERS = range(47, 10)
+export const TWAPPERS = range(57, 3)
+/** Leads the backstop vault, which is the first vault. */
+export const VAULT_LEADER = 60
+export const WALLETS = 61
+/** Bound of all vaults, so that the number of wallets is bounded. */
+export const MAX_VAULTS = 6
+
+/** True for wallets that trade with a maker rebate. */
+export function isMaker(account: number): boolean {
+  return account < ARBITRAGEURS[0]!
+}

@@ -1,0 +1,45 @@
+// TWAP orders: a total traded in equal slices, one every second or so. Slices are system actions: hash zero.
+
+import { positionOf } from './admission.ts'
+import { units } from './amount.ts'
+import { type Exchange, onTick, sizeFor, type Twap } from './exchange.ts'
+import { MARKETS, perpsOf } from './market.ts'
+import { placeOrder } from './matching.ts'
+import { TWAPPERS } from './roles.ts'
+
+const MAX_ACTIVE = 4
+const START_PPM = 4_000
+const SLICES = 30
+const BLOCKS_PER_SLICE = 14
+
+/** Starts a TWAP now and then and sends the slices that are due. */
+export function runTwaps(x: Exchange): void {
+  if (x.twaps.length < MAX_ACTIVE && x.rng.chance(START_PPM)) start(x)
+  for (let i = x.twaps.length - 1; i >= 0; i--) {
+    const twap = x.twaps[i]!
+    if (twap.nextHeight > x.height) continue
+    slice(x, twap)
+    if (twap.slicesLeft === 0) x.twaps.splice(i, 1)
+  }
+}
+
+function start(x: Exchange): void {
+  const owner = x.rng.pick(TWAPPERS)
+  const market = x.rng.pick(perpsOf(0))
+  const szi = positionOf(x, owner, market)
+  // Against the position held, so that positions stay bounded.
+  const side = szi === 0n ? (x.rng.chance(500_000) ? 'B' : 'A') : szi > 0n ? 'A' : 'B'
+  const sliceSz = sizeFor(x, market.id, units(x.rng.between(50, 3_000)))
+  const id = x.nextTwapId++
+  x.twaps.push({ id, owner, market: market.id, side, sliceSz, slicesLeft: SLICES, nextHeight: x.height })
+}
+
+function slice(x: Exchange, twap: Twap): void {
+  const { id, owner, market, side, sliceSz } = twap
+  twap.slicesLeft--
+  twap.nextHeight = x.height + BLOCKS_PER_SLICE
+  const { fair } = x.quotes[market]!
+  const px = onTick(market, side === 'B' ? (fair * 103n) / 100n : (fair * 97n) / 100n, side)
+  const sz = sliceSz > 0n ? sliceSz : MARKETS[market]!.lot
+  placeOrder(x, { owner, market, side, px, sz, tif: 'Ioc', orderType: 'Twap Slice', twapId: id })
+}

@@ -1,0 +1,111 @@
+// Vaults: a wallet of its own, owned in shares. Share prices follow the vault's account value on the main DEX.
+
+import { emptyAccount, marginState } from './account.ts'
+import { formatAmount, min, UNIT } from './amount.ts'
+import { recordLedger } from './block.ts'
+import { type Exchange, markPxs, newHash, type Vault } from './exchange.ts'
+import { credit } from './ledger.ts'
+
+const CREATION_FEE = 100n * UNIT
+/** Percent of a follower's profit that the leader takes. */
+export const COMMISSION_PERCENT = 10n
+
+/** Opens a wallet. The caller bounds how many there are. */
+export function openAccount(x: Exchange): number {
+  const index = x.accounts.length
+  const account = emptyAccount(index, `0x${x.rng.hex(20)}`)
+  x.accounts.push(account)
+  x.byAddress.set(account.address, index)
+  return index
+}
+
+/** What a vault is worth at mark, never below zero. */
+export function vaultEquity(x: Exchange, vault: Vault): bigint {
+  const { value } = marginState(x.accounts[vault.account]!.margin[0]!, markPxs(x))
+  return value > 0n ? value : 0n
+}
+
+/** The leader pays `usdc` in and a fee of 100 USDC on top, from the main DEX. */
+export function createVault(x: Exchange, leader: number, name: string, usdc: bigint): Vault {
+  const account = openAccount(x)
+  const vault: Vault = { account, name, leader, createdMs: x.block.timeMs, totalShares: 0n, followers: new Map() }
+  x.vaults.push(vault)
+  credit(x, leader, 0, -usdc - CREATION_FEE)
+  x.pools.fees += CREATION_FEE
+  issue(x, vault, leader, usdc)
+  const [owner, address] = [x.accounts[leader]!.address, x.accounts[account]!.address]
+  const delta = { type: 'vaultCreate', vault: address, usdc: formatAmount(usdc), fee: formatAmount(CREATION_FEE) }
+  recordLedger(x.block, newHash(x), [owner, address], delta)
+  return vault
+}
+
+function issue(x: Exchange, vault: Vault, holder: number, usdc: bigint): void {
+  const equity = vaultEquity(x, vault)
+  const shares = vault.totalShares === 0n || equity === 0n ? usdc : (usdc * vault.totalShares) / equity
+  credit(x, vault.account, 0, usdc)
+  const follower = vault.followers.get(holder) ?? { shares: 0n, basis: 0n }
+  follower.shares += shares
+  follower.basis += usdc
+  vault.followers.set(holder, follower)
+  vault.totalShares += shares
+}
+
+/** Shares at the present price for USDC of the main DEX. */
+export function depositToVault(x: Exchange, vault: Vault, holder: number, usdc: bigint): void {
+  credit(x, holder, 0, -usdc)
+  issue(x, vault, holder, usdc)
+  const address = x.accounts[vault.account]!.address
+  const delta = { type: 'vaultDeposit', vault: address, usdc: formatAmount(usdc) }
+  recordLedger(x.block, newHash(x), [x.accounts[holder]!.address, address], delta)
+}
+
+/** Redeems `percent` of a follower's shares, less the leader's commission on the profit. */
+export function withdrawFromVault(x: Exchange, vault: Vault, holder: number, percent: bigint): void {
+  const follower = vault.followers.get(holder)
+  const state = marginState(x.accounts[vault.account]!.margin[0]!, markPxs(x))
+  if (follower === undefined || vault.totalShares === 0n) return
+  const shares = (follower.shares * percent) / 100n
+  const requested = (vaultEquity(x, vault) * shares) / vault.totalShares
+  const free = state.value - state.used
+  if (requested <= 0n || requested > free) return
+  const basis = min((follower.basis * percent) / 100n, follower.basis)
+  const profit = requested - basis
+  const commission = holder !== vault.leader && profit > 0n ? (profit * COMMISSION_PERCENT) / 100n : 0n
+  follower.shares -= shares
+  follower.basis -= basis
+  vault.totalShares -= shares
+  if (follower.shares === 0n) vault.followers.delete(holder)
+  credit(x, vault.account, 0, -requested)
+  credit(x, holder, 0, requested - commission)
+  credit(x, vault.leader, 0, commission)
+  recordWithdrawal(x, vault, holder, { requested, commission, basis })
+}
+
+interface Redemption {
+  readonly requested: bigint
+  readonly commission: bigint
+  readonly basis: bigint
+}
+
+function recordWithdrawal(
+  x: Exchange,
+  vault: Vault,
+  holder: number,
+  { requested, commission, basis }: Redemption,
+): void {
+  const hash = newHash(x)
+  const [user, address] = [x.accounts[holder]!.address, x.accounts[vault.account]!.address]
+  recordLedger(x.block, hash, [user, address], {
+    type: 'vaultWithdraw',
+    vault: address,
+    user,
+    requestedUsd: formatAmount(requested),
+    commission: formatAmount(commission),
+    closingCost: '0.0',
+    basis: formatAmount(basis),
+    netWithdrawnUsd: formatAmount(requested - commission),
+  })
+  if (commission === 0n) return
+  const leader = x.accounts[vault.leader]!.address
+  recordLedger(x.block, hash, [leader], { type: 'vaultLeaderCommission', user: leader, usdc: formatAmount(commission) })
+}

@@ -1,0 +1,199 @@
+// The files on disk: recovery from a kill at any place, hour rollover, pruning, refusals.
+
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { STREAMS } from '../../src/devnet/block.ts'
+import { Chain, type ChainOptions } from '../../src/devnet/chain.node.ts'
+import { createEngine } from '../../src/devnet/engine.ts'
+import { RebuiltBooks } from './rebuild.ts'
+
+const START = BigInt(Date.UTC(2026, 0, 2, 3, 4, 5)) * 1_000_000n
+const MS = 1_000_000n
+const HOUR = 3_600_000n * MS
+
+let folder: string
+let options: ChainOptions
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'devnet-'))
+  options = { data: join(folder, 'data'), seed: 7, fundingBlocks: 40, keepHours: 2, oracle: join(folder, 'oracle') }
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Line {
+  block_number: number
+  block_time: string
+  local_time: string
+  events: unknown[]
+}
+
+function filesOf(dir: string): string[] {
+  const dates = readdirSync(join(dir, 'hourly')).sort()
+  return dates.flatMap((date) =>
+    readdirSync(join(dir, 'hourly', date))
+      .sort((a, b) => Number(a) - Number(b))
+      .map((hour) => join(dir, 'hourly', date, hour)),
+  )
+}
+
+const linesOf = <T = Line>(dir: string): T[] =>
+  filesOf(dir).flatMap((path) =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as T),
+  )
+
+function run(chain: Chain, blocks: number, from = START): void {
+  for (let i = 1; i <= blocks; i++) chain.advance(from + BigInt(i) * 70n * MS)
+}
+
+describe('a kill', () => {
+  it('at any place loses nothing and writes nothing twice', () => {
+    run(Chain.open(options), 60)
+    // Killed between two streams, with a half line in a third; the only checkpoint is the one of height 0.
+    const [fills, statuses, diffs, misc] = STREAMS.map((stream) => filesOf(join(options.data, stream))[0]!)
+    dropLines(statuses!, 1)
+    dropLines(diffs!, 2)
+    appendFileSync(fills!, '{"local_time":"2026-01-02T03:0')
+    const before = readFileSync(misc!, 'utf8')
+    const chain = Chain.open(options)
+    expect(chain.engine.height).toBe(60)
+    expect(readFileSync(misc!, 'utf8')).toBe(before)
+    run(chain, 10, START + 60n * 1000n * MS)
+    chain.close()
+    checkStreams(70)
+  })
+
+  it('after a checkpoint goes on from there with the times of the files', () => {
+    const first = Chain.open(options)
+    run(first, 30)
+    first.checkpoint()
+    run(first, 25, START + 10n * 1000n * MS)
+    first.close()
+    const again = Chain.open(options)
+    expect(again.engine.checkpoint()).toBe(first.engine.checkpoint())
+  })
+
+  it('leaves the history of wallets and coins that the files tell', () => {
+    const first = Chain.open(options)
+    run(first, 120)
+    first.checkpoint()
+    run(first, 25, START + 30n * 1000n * MS)
+    first.close()
+    const again = Chain.open(options)
+    const [before, after] = [first.engine.past, again.engine.past]
+    const users = first.engine.exchange.accounts.map(({ address }) => address)
+    expect(users.some((user) => (before.wallet(user)?.fills.length ?? 0) > 0)).toBe(true)
+    for (const user of users) {
+      expect(after.wallet(user)?.fills.toArray()).toEqual(before.wallet(user)?.fills.toArray())
+      expect(after.wallet(user)?.ledger.toArray()).toEqual(before.wallet(user)?.ledger.toArray())
+      expect([...(after.wallet(user)?.orders ?? [])]).toEqual([...(before.wallet(user)?.orders ?? [])])
+      expect(after.volumes.days(user)).toEqual(before.volumes.days(user))
+    }
+    const candles = (past: typeof before) => past.candles.map((series) => series.within('1m', 0, Number.MAX_VALUE))
+    expect(candles(after)).toEqual(candles(before))
+    again.close()
+  })
+
+  it('before the first block, or with the block files gone, is no matter', () => {
+    Chain.open(options).close()
+    const chain = Chain.open(options)
+    run(chain, 3)
+    chain.checkpoint()
+    chain.close()
+    for (const stream of STREAMS) rmSync(join(options.data, stream), { recursive: true })
+    const later = Chain.open(options)
+    run(later, 2, START + HOUR)
+    expect(linesOf(join(options.data, STREAMS[0])).map((line) => line.block_number)).toEqual([4, 5])
+  })
+
+  it('does not change what the oracle says of the books', () => {
+    run(Chain.open(options), 30)
+    const chain = Chain.open(options)
+    run(chain, 30, START + 5n * 1000n * MS)
+    chain.close()
+    const books = new RebuiltBooks()
+    const oracle = linesOf<{ height: number; books: Record<string, string> }>(options.oracle!)
+    const diffs = linesOf(join(options.data, 'node_raw_book_diffs_by_block'))
+    expect(oracle.map(({ height }) => height)).toEqual(diffs.map((line) => line.block_number))
+    diffs.forEach(({ events }, i) => {
+      books.apply(events as never)
+      for (const [coin, hash] of Object.entries(oracle[i]!.books)) expect(books.hash(coin)).toBe(hash)
+    })
+  })
+})
+
+function dropLines(path: string, n: number): void {
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+  truncateSync(path, Buffer.byteLength(`${lines.slice(0, -n).join('\n')}\n`))
+}
+
+/** All streams have the heights 1 to `last` once, with one block time each, and the content of an engine that never stopped. */
+function checkStreams(last: number): void {
+  const engine = createEngine(options.seed, { fundingBlocks: options.fundingBlocks })
+  const streams = STREAMS.map((stream) => linesOf(join(options.data, stream)))
+  for (let height = 1; height <= last; height++) {
+    const lines = streams.map((stream) => stream[height - 1]!)
+    const block = engine.step(toNs(lines[0]!.block_time))
+    for (const line of lines) expect([line.block_number, line.block_time]).toEqual([height, lines[0]!.block_time])
+    const events = [block.fills, block.orderStatuses, block.rawDiffs, block.miscEvents]
+    expect(lines.map((line) => line.events)).toEqual(JSON.parse(JSON.stringify(events)))
+  }
+  for (const stream of streams) expect(stream).toHaveLength(last)
+}
+
+const toNs = (iso: string) => BigInt(Date.parse(`${iso.slice(0, 19)}Z`)) * MS + BigInt(iso.slice(20))
+
+describe('hours', () => {
+  it('begin a new file by local time and drop those that are too old', () => {
+    const chain = Chain.open(options)
+    for (let hour = 0; hour < 30; hour++) {
+      chain.advance(START + BigInt(hour) * HOUR)
+      const files = filesOf(join(options.data, STREAMS[0])).map((path) => path.split('/').slice(-2).join('/'))
+      expect(files.length).toBe(Math.min(hour + 1, 2))
+      expect(files.at(-1)).toBe(`2026010${2 + Math.floor((hour + 3) / 24)}/${(hour + 3) % 24}`)
+    }
+    expect(readdirSync(join(options.data, STREAMS[0], 'hourly'))).toEqual(['20260103'])
+    expect(filesOf(options.oracle!)).toHaveLength(2)
+  })
+
+  it('a clock that goes back does not take block times back', () => {
+    const chain = Chain.open(options)
+    const [a, b, c] = [START, START - HOUR, START + 1n].map((at) => chain.advance(at))
+    expect(b!.timeNs).toBe(a!.timeNs + 1n)
+    expect(c!.timeNs).toBeGreaterThan(b!.timeNs)
+    const local = linesOf(join(options.data, STREAMS[0])).map((line) => line.local_time)
+    expect(local).toEqual([...local].sort())
+  })
+})
+
+describe('refusals', () => {
+  it('a folder of another seed', () => {
+    Chain.open(options).close()
+    expect(() => Chain.open({ ...options, seed: 8 })).toThrow(/belongs to seed 7, not 8/)
+    expect(() => Chain.open({ ...options, fundingBlocks: 41 })).toThrow(/every 40 blocks, not 41/)
+  })
+
+  it("a real node's folder, and a broken checkpoint", () => {
+    const hourly = join(options.data, STREAMS[0], 'hourly', '20260102')
+    mkdirSync(hourly, { recursive: true })
+    writeFileSync(join(hourly, '3'), '{}\n')
+    expect(() => Chain.open(options)).toThrow(/no devnet checkpoint/)
+    expect(readFileSync(join(hourly, '3'), 'utf8')).toBe('{}\n')
+    const other = { ...options, data: join(folder, 'other') }
+    mkdirSync(join(other.data, 'devnet'), { recursive: true })
+    writeFileSync(join(other.data, 'devnet', 'checkpoint.json'), '{"v":1')
+    expect(() => Chain.open(other)).toThrow(/is not a checkpoint/)
+  })
+})

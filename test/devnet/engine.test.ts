@@ -1,0 +1,154 @@
+// The laws of the stand-in exchange: conservation at every block, the same blocks from the same seed,
+// and a checkpoint that loses nothing.
+
+import { describe, expect, it } from 'vitest'
+import { marginState } from '../../src/devnet/account.ts'
+import { STREAMS, streamLine } from '../../src/devnet/block.ts'
+import { createEngine, type Engine, restoreEngine } from '../../src/devnet/engine.ts'
+import { markPxs } from '../../src/devnet/exchange.ts'
+import { audit } from './audit.ts'
+
+const text = (engine: Engine, blocks: number): string => {
+  let out = ''
+  for (let i = 0; i < blocks; i++) {
+    const block = engine.step()
+    for (const stream of STREAMS) out += `${streamLine(block, stream, block.time)}\n`
+  }
+  return out
+}
+
+describe('conservation', () => {
+  it.each([1, 2, 77, 2 ** 40 + 5])('nothing is made or lost at any block (seed %i)', (seed) => {
+    const engine = createEngine(seed, { fundingBlocks: 100 })
+    for (let i = 0; i < 700; i++) {
+      engine.step()
+      // Every block while the books fill, then every third: an imbalance does not heal.
+      if (i < 50 || i % 3 === 0) expect(audit(engine.exchange), `seed ${seed}, block ${engine.height}`).toEqual([])
+    }
+  })
+
+  it('holds through thousands of blocks, which stay as cheap as the first', () => {
+    const engine = createEngine(9, { fundingBlocks: 250 })
+    let orders = 0
+    for (let i = 0; i < 2_500; i++) {
+      engine.step()
+      if (i % 50 === 0) expect(audit(engine.exchange), `block ${engine.height}`).toEqual([])
+      orders = engine.exchange.accounts.reduce((n, a) => n + a.orders.flat().reduce((m, list) => m + list.length, 0), 0)
+      expect(orders).toBeLessThan(5_000)
+    }
+    expect(engine.exchange.accounts.length).toBeLessThanOrEqual(67)
+  })
+
+  it('an audit notices what is missing', () => {
+    const engine = createEngine(1)
+    engine.step()
+    engine.exchange.accounts[3]!.margin[0]!.rawUsd += 1n
+    expect(audit(engine.exchange)).toHaveLength(1)
+  })
+})
+
+describe('determinism', () => {
+  it('the same seed gives the same blocks, another seed others', () => {
+    expect(text(createEngine(5), 150)).toBe(text(createEngine(5), 150))
+    expect(text(createEngine(5), 20)).not.toBe(text(createEngine(6), 20))
+  })
+
+  it('the clock stamps blocks and changes nothing else', () => {
+    const [a, b] = [createEngine(5), createEngine(5)]
+    const bare = (json: string) => json.replaceAll(/"(time|timestamp|nonce)":("[^"]*"|\d+)/g, '')
+    for (let i = 1; i <= 100; i++) {
+      const [left, right] = [a.step(), b.step(2_000_000_000_123_456_789n + BigInt(i * i) * 1_000_000n)]
+      expect(bare(JSON.stringify(left.orderStatuses))).toBe(bare(JSON.stringify(right.orderStatuses)))
+      expect(bare(JSON.stringify(left.fills))).toBe(bare(JSON.stringify(right.fills)))
+      expect(left.rawDiffs).toEqual(right.rawDiffs)
+    }
+  })
+
+  it.each([0, 1, 60, 400])('goes on from a checkpoint at height %i as if nothing had happened', (height) => {
+    const engine = createEngine(11, { fundingBlocks: 90 })
+    for (let i = 0; i < height; i++) engine.step()
+    const restored = restoreEngine(engine.checkpoint())
+    expect(restored.height).toBe(height)
+    expect(restored.checkpoint()).toBe(engine.checkpoint())
+    expect(text(restored, 200)).toBe(text(engine, 200))
+    expect(audit(restored.exchange)).toEqual([])
+  })
+
+  it('refuses a text that is no checkpoint', () => {
+    expect(() => restoreEngine('{"v":7}')).toThrow()
+    expect(() => restoreEngine(createEngine(1).checkpoint().replace('"v":2', '"v":1'))).toThrow()
+    expect(() => restoreEngine(createEngine(1).checkpoint().slice(0, -9))).toThrow()
+  })
+})
+
+describe('what happens on the exchange', () => {
+  it('shows every kind of event within some minutes', () => {
+    const engine = createEngine(3, { fundingBlocks: 500 })
+    const seen = new Set<string>()
+    for (let i = 0; i < 6_000; i++) {
+      const block = engine.step()
+      for (const [, fill] of block.fills) {
+        seen.add(fill.dir)
+        if (fill.builder !== undefined) seen.add('builder')
+        if (fill.twapId !== null) seen.add('twap')
+        if (fill.liquidation !== undefined) seen.add(fill.liquidation.method)
+        if (fill.deployerFee !== undefined) seen.add('deployer')
+      }
+      for (const { status } of block.orderStatuses) seen.add(status)
+      for (const { inner } of block.miscEvents)
+        seen.add('LedgerUpdate' in inner ? inner.LedgerUpdate.delta.type : Object.keys(inner)[0]!)
+    }
+    const dirs = ['Open Long', 'Open Short', 'Close Long', 'Close Short', 'Buy', 'Sell', 'Long > Short', 'Short > Long']
+    const ledger = [
+      'deposit',
+      'withdraw',
+      'internalTransfer',
+      'send',
+      'accountClassTransfer',
+      'spotTransfer',
+      'spotGenesis',
+    ]
+    const vaults = [
+      'vaultCreate',
+      'vaultDeposit',
+      'vaultWithdraw',
+      'vaultLeaderCommission',
+      'rewardsClaim',
+      'liquidation',
+    ]
+    const statuses = [
+      'badAloPxRejected',
+      'iocCancelRejected',
+      'perpMarginRejected',
+      'tickRejected',
+      'liquidatedCanceled',
+    ]
+    const wanted = [
+      ...dirs,
+      ...ledger,
+      ...vaults,
+      ...statuses,
+      'builder',
+      'twap',
+      'market',
+      'backstop',
+      'deployer',
+      'Funding',
+      'CDeposit',
+      'CWithdrawal',
+      'Delegation',
+      'ValidatorRewards',
+    ]
+    expect(wanted.filter((kind) => !seen.has(kind))).toEqual([])
+  })
+
+  it('books of the big coins are deep, and makers stay solvent', () => {
+    const engine = createEngine(4)
+    for (let i = 0; i < 300; i++) engine.step()
+    for (const id of [0, 1, 2])
+      for (const side of engine.exchange.books[id]!.levels()) expect(side.length).toBeGreaterThan(200)
+    const marks = markPxs(engine.exchange)
+    for (let i = 0; i < 6; i++)
+      expect(marginState(engine.exchange.accounts[i]!.margin[0]!, marks).value).toBeGreaterThan(0n)
+  })
+})

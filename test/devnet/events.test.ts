@@ -1,0 +1,131 @@
+// What the files say must be enough to rebuild the exchange: books from raw diffs, positions from fills,
+// orders from statuses; and every event has the node's keys in the node's order.
+
+import { describe, expect, it } from 'vitest'
+import { toScaled } from '../../src/core/decimal.ts'
+import { formatAmount } from '../../src/devnet/amount.ts'
+import { eventHash, isoNanos, nanosOf } from '../../src/devnet/block.ts'
+import { createEngine } from '../../src/devnet/engine.ts'
+import { MARKETS } from '../../src/devnet/market.ts'
+import { LedgerEvent, UserFill } from '../../src/feed/block.ts'
+import { RebuiltBooks } from './rebuild.ts'
+
+const FILL_KEYS = [
+  'coin',
+  'px',
+  'sz',
+  'side',
+  'time',
+  'startPosition',
+  'dir',
+  'closedPnl',
+  'hash',
+  'oid',
+  'crossed',
+  'fee',
+  'builderFee',
+  'tid',
+  'cloid',
+  'liquidation',
+  'builder',
+  'feeToken',
+  'deployerFee',
+  'twapId',
+]
+const OPTIONAL = ['builderFee', 'cloid', 'liquidation', 'builder', 'deployerFee']
+
+describe('the files tell the whole history', () => {
+  it('books rebuilt from raw diffs are the books of the exchange', () => {
+    const engine = createEngine(21)
+    const books = new RebuiltBooks()
+    for (let i = 1; i <= 400; i++) {
+      const block = engine.step()
+      books.apply(block.rawDiffs)
+      if (i % 40 !== 0) continue
+      for (const { id, coin } of MARKETS) expect(books.levels(coin)).toEqual(engine.exchange.books[id]!.levels())
+    }
+  })
+
+  it('positions follow from fills, and every fill starts where the last one ended', () => {
+    const engine = createEngine(22)
+    const positions = new Map<string, bigint>()
+    const perps = new Set(MARKETS.filter((m) => m.kind === 'perp').map((m) => m.coin))
+    for (let i = 0; i < 2_000; i++) {
+      const { fills } = engine.step()
+      for (let j = 0; j < fills.length; j += 2) {
+        expect(fills[j]![1]).toMatchObject({ side: 'B', tid: fills[j + 1]![1].tid })
+        expect(fills[j]![1].crossed).not.toBe(fills[j + 1]![1].crossed)
+      }
+      for (const [user, fill] of fills) {
+        if (!perps.has(fill.coin)) continue
+        const key = `${user} ${fill.coin}`
+        const start = positions.get(key) ?? 0n
+        expect(toScaled(fill.startPosition)).toBe(start)
+        const end = start + (fill.side === 'B' ? toScaled(fill.sz) : -toScaled(fill.sz))
+        expect(fill.dir).toBe(expectedDir(start, end))
+        positions.set(key, end)
+      }
+    }
+    for (const account of engine.exchange.accounts)
+      for (const { positions: held } of account.margin)
+        for (const [id, { szi }] of held)
+          expect(positions.get(`${account.address} ${MARKETS[id]!.coin}`)).toBe(toScaled(formatAmount(szi)))
+  })
+
+  it('an order is open before it rests, and resting orders have been reported open', () => {
+    const engine = createEngine(23)
+    const open = new Set<number>()
+    for (let i = 0; i < 300; i++) {
+      const block = engine.step()
+      for (const { status, order } of block.orderStatuses) if (status === 'open') open.add(order.oid)
+      for (const { oid } of block.rawDiffs) expect(open.has(oid)).toBe(true)
+    }
+  })
+})
+
+function expectedDir(start: bigint, end: bigint): string {
+  if (start === 0n) return end > 0n ? 'Open Long' : 'Open Short'
+  const long = start > 0n
+  if (end !== 0n && end > 0n !== long) return long ? 'Long > Short' : 'Short > Long'
+  const grows = long ? end > start : end < start
+  return `${grows ? 'Open' : 'Close'} ${long ? 'Long' : 'Short'}`
+}
+
+describe('the form of events', () => {
+  it("fills have the node's keys in its order, and pass the feed's own schemas", () => {
+    const engine = createEngine(24)
+    for (let i = 0; i < 500; i++) {
+      const block = engine.step()
+      for (const fill of block.fills) {
+        const keys = Object.keys(fill[1])
+        expect(keys).toEqual(FILL_KEYS.filter((key) => !OPTIONAL.includes(key) || keys.includes(key)))
+        expect(UserFill.safeParse(fill).error).toBeUndefined()
+      }
+      for (const { hash, inner } of block.miscEvents) {
+        if (!('LedgerUpdate' in inner)) continue
+        expect(LedgerEvent.safeParse({ ...inner.LedgerUpdate, hash, time: block.timeMs }).error).toBeUndefined()
+      }
+    }
+  })
+
+  it('prices have at most five significant figures unless whole, and the decimals their market allows', () => {
+    const engine = createEngine(25)
+    const decimals = new Map(MARKETS.map((m) => [m.coin, (m.kind === 'perp' ? 6 : 8) - m.szDecimals]))
+    for (let i = 0; i < 300; i++)
+      for (const { coin, px } of engine.step().rawDiffs) {
+        const [whole, fraction] = px.replace(/\.0$/, '').split('.') as [string, string?]
+        if (fraction === undefined) continue
+        expect(fraction.length).toBeLessThanOrEqual(decimals.get(coin)!)
+        expect((whole + fraction).replace(/^0+/, '').length).toBeLessThanOrEqual(5)
+      }
+  })
+
+  it('hashes carry the height, times nine decimals', () => {
+    const hash = eventHash(985_148_182, 'ab'.repeat(27))
+    expect(hash).toHaveLength(66)
+    expect(hash.slice(2 + 20, 2 + 30)).toBe('043ab82b16')
+    const ns = 1_778_002_753_024_084_407n
+    expect(isoNanos(ns)).toBe('2026-05-05T17:39:13.024084407')
+    expect(nanosOf(isoNanos(ns))).toBe(ns)
+  })
+})

@@ -1,0 +1,188 @@
+// The HTTP surface over a real socket: every query, the public server's refusals, the snapshot file, /evm.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { formatAmount } from '../../src/devnet/amount.ts'
+import { createEngine } from '../../src/devnet/engine.ts'
+import { RecentTimes } from '../../src/devnet/evm.ts'
+import { devnetServer } from '../../src/devnet/http.node.ts'
+import { MARKETS } from '../../src/devnet/market.ts'
+
+const engine = createEngine(31)
+const times = new RecentTimes()
+let folder: string
+let server: Server
+let base: string
+
+beforeAll(async () => {
+  for (let i = 0; i < 300; i++) {
+    const { height, timeMs } = engine.step()
+    times.add(height, timeMs)
+  }
+  folder = mkdtempSync(join(tmpdir(), 'devnet-http-'))
+  mkdirSync(join(folder, 'data'))
+  server = devnetServer(() => ({ engine, times, data: join(folder, 'data') }))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.close()
+  rmSync(folder, { recursive: true })
+})
+
+const post = (path: string, body: string, type = 'application/json') =>
+  fetch(base + path, { method: 'POST', headers: { 'content-type': type }, body })
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
+async function info(body: object): Promise<any> {
+  const response = await post('/info', JSON.stringify(body))
+  expect(response.status).toBe(200)
+  return response.json()
+}
+
+const unfit = 'Failed to deserialize the JSON body into the target type'
+
+describe('/info', () => {
+  it('describes the markets', async () => {
+    const main = await info({ type: 'meta' })
+    expect(main.universe.length).toBeGreaterThanOrEqual(10)
+    expect(main.universe[0]).toEqual({ szDecimals: 5, name: 'BTC', maxLeverage: 40, marginTableId: 40 })
+    const dexes = await info({ type: 'perpDexs' })
+    expect(dexes.map((dex: { name: string } | null) => dex?.name ?? null)).toEqual([null, 'xyz', 'flx'])
+    expect((await info({ type: 'meta', dex: 'xyz' })).universe.map((a: { name: string }) => a.name)).toEqual([
+      'xyz:GOLD',
+      'xyz:TSLA',
+    ])
+    expect((await info({ type: 'spotMeta' })).universe.map((a: { name: string }) => a.name)).toEqual([
+      'PURR/USDC',
+      '@1',
+    ])
+    const mids = await info({ type: 'allMids' })
+    expect(Object.keys(mids)).toEqual(MARKETS.filter((m) => m.dex === 0).map((m) => m.coin))
+    expect(Number((await info({ type: 'exchangeStatus' })).time)).toBe(engine.exchange.block.timeMs)
+  })
+
+  it('answers books, whole and rounded', async () => {
+    const { levels, coin } = await info({ type: 'l2Book', coin: 'BTC' })
+    expect([coin, levels[0].length, levels[1].length]).toEqual(['BTC', 20, 20])
+    expect(levels).toEqual(engine.exchange.books[0]!.levels(20))
+    const rounded = await info({ type: 'l2Book', coin: 'BTC', nSigFigs: 3 })
+    for (const { px } of rounded.levels.flat()) expect(Number(px) % 100).toBe(0)
+    expect(Number(rounded.levels[0][0].px)).toBeLessThan(Number(rounded.levels[1][0].px))
+    expect(await info({ type: 'l2Book', coin: 'NOPE' })).toBeNull()
+  })
+
+  it('answers wallets, known or not, in any case', async () => {
+    const maker = engine.exchange.accounts[0]!
+    const user = maker.address.toUpperCase().replace('0X', '0x')
+    const state = await info({ type: 'clearinghouseState', user })
+    expect(state.assetPositions.length).toBe(maker.margin[0]!.positions.size)
+    expect(state.marginSummary.totalRawUsd).toBe(formatAmount(maker.margin[0]!.rawUsd))
+    const orders = await info({ type: 'openOrders', user })
+    expect(orders.length).toBe(maker.orders.flat(2).length)
+    expect(orders.map((o: { oid: number }) => o.oid)).toEqual(
+      orders.map((o: { oid: number }) => o.oid).sort((a: number, b: number) => b - a),
+    )
+    const nobody = `0x${'9'.repeat(40)}`
+    expect(await info({ type: 'openOrders', user: nobody, dex: 'flx' })).toEqual([])
+    expect((await info({ type: 'clearinghouseState', user: nobody })).marginSummary.accountValue).toBe('0.0')
+    const spot = await info({ type: 'spotClearinghouseState', user: engine.exchange.accounts[8]!.address })
+    expect(spot.balances.map((b: { coin: string }) => b.coin)).toEqual(['USDC', 'PURR', 'HFUN', '+40', '+41'])
+  })
+
+  it('refuses as the public server does, and lives on', async () => {
+    const refused = async (body: string, type?: string) => {
+      const response = await post('/info', body, type)
+      return [response.status, await response.text()]
+    }
+    for (const body of [
+      '{}',
+      '{"type":"nope"}',
+      '[]',
+      'null',
+      '{"type":"openOrders"}',
+      '{"type":"openOrders","user":"0x12"}',
+    ])
+      expect(await refused(body)).toEqual([422, unfit])
+    expect(await refused('{"type":')).toEqual([400, 'Failed to parse the request body as JSON'])
+    expect(await refused('{}', 'text/plain')).toEqual([415, 'Expected request with `Content-Type: application/json`'])
+    expect(await refused('{"type":"meta","dex":"nope"}')).toEqual([500, 'null'])
+    expect((await refused(`{"type":"meta","dex":"${'x'.repeat(3_000_000)}"}`))[0]).toBe(413)
+    expect((await refused(`${'['.repeat(60_000)}`))[0]).toBe(400)
+    expect((await fetch(`${base}/info`)).status).toBe(405)
+    expect((await fetch(`${base}/else`)).status).toBe(404)
+    expect((await info({ type: 'meta' })).collateralToken).toBe(0)
+  })
+})
+
+describe('fileSnapshot', () => {
+  const ask = (outPath: string, includeUsers = true) =>
+    post(
+      '/info',
+      JSON.stringify({
+        type: 'fileSnapshot',
+        request: { type: 'l4Snapshots', includeUsers, includeTriggerOrders: false },
+        outPath,
+        includeHeightInOutput: true,
+      }),
+    )
+
+  it('writes every resting order, best first and first come first', async () => {
+    const path = join(folder, 'out.json')
+    expect((await ask(path)).status).toBe(200)
+    const [height, books] = JSON.parse(readFileSync(path, 'utf8'))
+    expect(height).toBe(engine.height)
+    expect(books.map(([coin]: [string]) => coin)).toEqual(MARKETS.map((m) => m.coin))
+    for (const [coin, sides] of books) {
+      sides.forEach((orders: [string, { oid: number; limitPx: string; coin: string }][], side: number) => {
+        for (let i = 1; i < orders.length; i++) {
+          const [a, b] = [orders[i - 1]![1], orders[i]![1]]
+          const order = (Number(b.limitPx) - Number(a.limitPx)) * (side === 0 ? -1 : 1)
+          expect(b.coin).toBe(coin)
+          expect(order > 0 || (order === 0 && b.oid > a.oid)).toBe(true)
+        }
+      })
+    }
+    expect(books[0][1][0][0][0]).toMatch(/^0x[0-9a-f]{40}$/)
+  })
+
+  it('refuses paths elsewhere', async () => {
+    for (const path of [
+      '/etc/out.json',
+      'out.json',
+      join(folder, '..', 'out.json'),
+      join(folder, 'none', 'out.json'),
+      join(folder, 'out'),
+    ])
+      expect((await ask(path)).status).toBe(422)
+  })
+})
+
+describe('/evm', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
+  const call = async (body: unknown): Promise<any> => (await post('/evm', JSON.stringify(body))).json()
+  const request = (method: string, params: unknown[] = []) => ({ jsonrpc: '2.0', id: 1, method, params })
+
+  it('answers the three methods, single and in a batch', async () => {
+    expect(await call(request('eth_blockNumber'))).toEqual({ jsonrpc: '2.0', id: 1, result: '0x12c' })
+    const [chain, latest, first] = await call([
+      request('eth_chainId'),
+      request('eth_getBlockByNumber', ['latest', false]),
+      request('eth_getBlockByNumber', ['0x12b', false]),
+    ])
+    expect(chain.result).toBe('0x3e7')
+    expect([latest.result.number, latest.result.parentHash]).toEqual(['0x12c', first.result.hash])
+    expect((await call(request('eth_getBlockByNumber', ['0xffff', false]))).result).toBeNull()
+  })
+
+  it('refuses the rest', async () => {
+    expect((await call(request('eth_call'))).error.code).toBe(-32601)
+    expect((await call(request('eth_getBlockByNumber', ['soon']))).error.code).toBe(-32602)
+    expect((await call({ hello: 1 })).error.code).toBe(-32600)
+    expect((await call([])).error.code).toBe(-32600)
+  })
+})

@@ -1,0 +1,94 @@
+// Answers that are functions of time: candles and auctions.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { auctionAt } from '../../src/devnet/auction.ts'
+import { Candles, candleSpan, INTERVALS } from '../../src/devnet/candles.ts'
+import { createEngine } from '../../src/devnet/engine.ts'
+import { answerInfo } from '../../src/devnet/info.ts'
+import { Tail } from '../../src/devnet/tail.ts'
+
+describe('a tail', () => {
+  it('is the end of what was added', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat()), fc.integer({ min: 1, max: 12 }), (items, bound) => {
+        const tail = new Tail<number>(bound)
+        for (const item of items) tail.push(item)
+        expect(tail.toArray()).toEqual(items.slice(-bound))
+        expect([tail.last(), tail.length]).toEqual([items.at(-1), Math.min(items.length, bound)])
+      }),
+    )
+  })
+})
+
+describe('candles', () => {
+  const trades = fc.array(fc.record({ gap: fc.nat(4_000_000), px: fc.bigInt(1n, 99n), sz: fc.bigInt(1n, 9n) }), {
+    minLength: 1,
+    maxLength: 60,
+  })
+
+  it('of every interval hold every trade once and do not overlap', () => {
+    fc.assert(
+      fc.property(trades, (list) => {
+        const candles = new Candles()
+        let at = 1_770_000_000_000
+        for (const { gap, px, sz } of list) {
+          at += gap
+          candles.trade(at, px, sz, px * sz)
+        }
+        for (const interval of INTERVALS) {
+          const all = candles.within(interval, 0, Number.POSITIVE_INFINITY)
+          expect(all.reduce((n, { trades: count }) => n + count, 0)).toBe(list.length)
+          expect(all.reduce((n, { volume }) => n + volume, 0n)).toBe(list.reduce((n, { sz }) => n + sz, 0n))
+          all.forEach(({ open, close, high, low, openMs, closeMs }, i) => {
+            expect(low <= open && open <= high && low <= close && close <= high).toBe(true)
+            expect(candleSpan(interval, closeMs + 1).openMs).toBe(closeMs + 1)
+            if (i > 0) expect(all[i - 1]!.closeMs).toBeLessThan(openMs)
+          })
+        }
+      }),
+    )
+  })
+
+  it('months are those of the calendar', () => {
+    const span = candleSpan('1M', Date.UTC(2026, 1, 14))
+    expect(span).toEqual({ openMs: Date.UTC(2026, 1, 1), closeMs: Date.UTC(2026, 2, 1) - 1 })
+  })
+
+  it('are answered where they overlap the window, and page by the last end', () => {
+    const engine = createEngine(5)
+    for (let i = 0; i < 4_000; i++) engine.step()
+    // biome-ignore lint/suspicious/noExplicitAny: looked at field by field
+    const ask = (startTime: number, endTime?: number): any[] => {
+      const req = { coin: 'BTC', interval: '1m', startTime, endTime } as const
+      return (answerInfo(engine, { type: 'candleSnapshot', req }) as { body: object[] }).body
+    }
+    const all = ask(0)
+    expect(all.length).toBeGreaterThan(3)
+    expect(Object.keys(all[0]!)).toEqual(['t', 'T', 's', 'i', 'o', 'c', 'h', 'l', 'v', 'n'])
+    expect(ask(all[1]!.T, all[2]!.t)).toEqual(all.slice(1, 3))
+    expect(ask(all[1]!.T + 1)).toEqual(all.slice(2))
+    const req = { coin: 'NOPE', interval: '1m', startTime: 0 } as const
+    expect(answerInfo(engine, { type: 'candleSnapshot', req })).toEqual({ status: 500, body: null })
+  })
+})
+
+describe('an auction', () => {
+  it('falls, ends, and names exactly one of its two prices', () => {
+    for (const slot of [0, 1]) {
+      let before = auctionAt(1, slot, 1_770_000_000_000)
+      let ended = 0
+      for (let at = 1_770_000_000_000; at < 1_770_010_000_000; at += 7_000) {
+        const now = auctionAt(1, slot, at)
+        expect((now.currentGas === null) !== (now.endGas === null)).toBe(true)
+        expect(now.startTimeSeconds * 1000).toBeLessThanOrEqual(at)
+        if (now.startTimeSeconds === before.startTimeSeconds && before.currentGas !== null) {
+          if (now.currentGas === null) ended++
+          expect(Number(now.currentGas ?? now.endGas)).toBeLessThanOrEqual(Number(before.currentGas))
+        } else if (now.startTimeSeconds === before.startTimeSeconds) expect(now).toEqual(before)
+        before = now
+      }
+      expect(ended).toBeGreaterThan(2)
+    }
+  })
+})

@@ -1,0 +1,93 @@
+// Laws of the small pure parts: amounts, positions, the generator.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fromScaled, toScaled } from '../../src/core/decimal.ts'
+import { amountOf, formatAmount, notional } from '../../src/devnet/amount.ts'
+import { applyFill, type Position } from '../../src/devnet/position.ts'
+import { Prng, seedState } from '../../src/devnet/prng.ts'
+
+const flat = (): Position => ({ szi: 0n, cost: 0n, leverage: 1, fundingSinceOpen: 0n, fundingSinceChange: 0n })
+
+describe('amounts', () => {
+  it("are written as the exchange's decimals", () => {
+    const amount = fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n })
+    fc.assert(fc.property(amount, (a) => void expect(formatAmount(a)).toBe(fromScaled(a * 10n ** 10n))))
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 20n }), (a) => {
+        expect(amountOf(formatAmount(a))).toBe(a)
+        expect(toScaled(formatAmount(a))).toBe(a * 10n ** 10n)
+      }),
+    )
+  })
+})
+
+describe('a position', () => {
+  const lot = 1_000n
+  const fill = fc.record({
+    lots: fc.bigInt({ min: -500n, max: 500n }).filter((n) => n !== 0n),
+    px: fc.bigInt({ min: 1n, max: 10n ** 6n }).map((ticks) => ticks * 10n ** 6n),
+  })
+
+  it('realises exactly what was paid and received, whatever the order of fills', () => {
+    fc.assert(
+      fc.property(fc.array(fill, { maxLength: 40 }), (fills) => {
+        const position = flat()
+        let cash = 0n
+        let realised = 0n
+        for (const { lots, px } of fills) {
+          const delta = lots * lot
+          const change = applyFill(position, delta, px)
+          cash -= delta > 0n ? notional(px, delta) : -notional(px, -delta)
+          realised += change.closedPnl
+          expect(change.start + delta).toBe(position.szi)
+          expect(cash + position.cost).toBe(realised)
+          if (position.szi === 0n) expect(position.cost).toBe(0n)
+          if (change.dir.startsWith('Open')) expect(change.closedPnl).toBe(0n)
+        }
+      }),
+    )
+  })
+
+  it('names every way through zero', () => {
+    const position = flat()
+    const dirs = [5n, 5n, -4n, -10n, -1n, 2n, 9n, -6n].map((lots) => applyFill(position, lots * lot, 10n ** 8n).dir)
+    expect(dirs).toEqual([
+      'Open Long',
+      'Open Long',
+      'Close Long',
+      'Long > Short',
+      'Open Short',
+      'Close Short',
+      'Short > Long',
+      'Close Long',
+    ])
+  })
+})
+
+describe('the generator', () => {
+  it('goes on from its state, and seeds differ from one another', () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), (seed) => {
+        const rng = new Prng(seedState(seed))
+        for (let i = 0; i < 10; i++) rng.word()
+        const copy = new Prng(rng.state())
+        expect(copy.hex(20)).toBe(rng.hex(20))
+        expect(rng.hex(16)).toMatch(/^[0-9a-f]{32}$/)
+        expect(new Prng(seedState(seed + 1)).hex(16)).not.toBe(new Prng(seedState(seed)).hex(16))
+      }),
+    )
+  })
+
+  it('is the published xoshiro128**', () => {
+    const rng = new Prng([1, 2, 3, 4])
+    expect([rng.word(), rng.word(), rng.word(), rng.word()]).toEqual([11520, 0, 5927040, 70819200])
+  })
+
+  it('spreads evenly', () => {
+    const rng = new Prng(seedState(1))
+    const counts = new Array<number>(10).fill(0)
+    for (let i = 0; i < 100_000; i++) counts[rng.below(10)]!++
+    for (const count of counts) expect(Math.abs(count - 10_000)).toBeLessThan(500)
+  })
+})
