@@ -1,0 +1,292 @@
+// BookHub: the books of one shard of coins. A thin shell around shard-books.ts: frames of the log in, one frame
+// per block and relay out, snapshots on demand. Sends come first, checkpoints after.
+
+import { DurableObject } from 'cloudflare:workers'
+import { type MarketType, marketTypeOf } from '../core/coin.ts'
+import { type HubFrame, type HubSeed, LINK_HEADER, LOG_API_VERSION } from '../feed/log-api.ts'
+import { joinSeed } from '../feed/seed-parts.ts'
+import { CheckpointStore } from './checkpoint.store.ts'
+import type { Checkpoint } from './coin-book.ts'
+import {
+  type BookHubApi,
+  type BookInterest,
+  type BookSnapshot,
+  HUB_API_VERSION,
+  type JoinAnswer,
+  type RelayAttachAnswer,
+  type RelayAttachRequest,
+  type SnapshotAnswer,
+  type TopOfBook,
+} from './hub-api.ts'
+import { type CoinFragment, encodeFragment, type HubTick } from './hub-link.ts'
+import type { EncodedFragment } from './relay-link.ts'
+import { RelayLinks } from './relay-links.do.ts'
+import { Ring, type RingEntry } from './ring.ts'
+import { Rotation } from './rotation.ts'
+import { ShardBooks } from './shard-books.ts'
+
+/** No frame of the log for this long: the link is taken for dead and dialled again. */
+const SILENCE_MS = 10_000
+/** Characters of snapshots in one answer to a relay. */
+const JOIN_CHARS = 1024 * 1024
+/** A reseed that was asked for and did not come is asked for again after this time. */
+const RESEED_RETRY_MS = 3000
+
+export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi {
+  readonly #store: CheckpointStore
+  readonly #books = new ShardBooks()
+  readonly #ring = new Ring()
+  readonly #rotation = new Rotation()
+  readonly #relays: RelayLinks
+  readonly #name: string
+  readonly #index: number
+  readonly #shards: number
+  #attaching: Promise<void> | null = null
+  #early: string[] = []
+  #seedParts: HubSeed[] = []
+  #lastFrameMs = 0
+  #askedForBooksMs = 0
+  /** Height from which on the books are whole: after a restart they pass through states that never were. */
+  #wholeFrom = -1
+
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env)
+    if (!ctx.id.name) throw new Error('a hub is addressed by its name, which says its shard')
+    this.#name = ctx.id.name
+    this.#index = Number(this.#name.slice(this.#name.lastIndexOf('/') + 1))
+    this.#shards = Number(env.BOOK_HUBS)
+    this.#store = new CheckpointStore(ctx.storage)
+    this.#relays = new RelayLinks(env)
+    this.#restore()
+  }
+
+  #restore(): void {
+    const stamp = this.#store.stamp()
+    if (stamp?.shards !== this.#shards || stamp.index !== this.#index) return
+    this.#books.restore(stamp.epoch, stamp.seedHeight, this.#store.load())
+  }
+
+  async wake(): Promise<void> {
+    await this.#attached()
+  }
+
+  /** `GET /link`: the log dials in. Only objects of our own can reach this. */
+  override async fetch(request: Request): Promise<Response> {
+    if (!request.headers.has(LINK_HEADER)) return new Response('not a link', { status: 404 })
+    for (const old of this.ctx.getWebSockets()) old.close(1000, 'replaced')
+    const { 0: client, 1: server } = new WebSocketPair()
+    this.ctx.acceptWebSocket(server)
+    this.#lastFrameMs = Date.now()
+    return new Response(null, { status: 101, webSocket: client })
+  }
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    if (socket.readyState !== WebSocket.OPEN || typeof message !== 'string') return
+    this.#lastFrameMs = Date.now()
+    // The first frames may overtake the answer that says where they begin.
+    if (this.#attaching) this.#early.push(message)
+    else this.#take(JSON.parse(message) as HubFrame)
+  }
+
+  override webSocketClose(socket: WebSocket, code: number): void {
+    if (code === 1005 || code === 1006) socket.close()
+    else socket.close(code)
+    this.#attachSoon()
+  }
+
+  override webSocketError(): void {
+    this.#lastFrameMs = 0
+    this.#attachSoon()
+  }
+
+  /** Where this fails, the alarm tries again. */
+  #attachSoon(): void {
+    this.ctx.waitUntil(this.#attached().catch(() => undefined))
+  }
+
+  /** Attaches to the log unless a live link exists; concurrent callers share one attempt. */
+  async #attached(): Promise<void> {
+    const isLive = this.ctx.getWebSockets().some((socket) => socket.readyState === WebSocket.OPEN)
+    if (!this.#attaching && isLive && Date.now() - this.#lastFrameMs < SILENCE_MS) return
+    this.#attaching ??= this.#attach().finally(() => {
+      this.#attaching = null
+      const early = this.#early
+      this.#early = []
+      for (const text of early) this.#take(JSON.parse(text) as HubFrame)
+    })
+    await this.#attaching
+  }
+
+  async #attach(): Promise<void> {
+    await this.ctx.storage.setAlarm(Date.now() + SILENCE_MS)
+    const { epoch, height } = this.#books
+    const cursor = epoch !== null && height !== null ? { epoch, height } : null
+    const reader = { kind: 'hub', index: this.#index, shards: this.#shards } as const
+    const answer = await this.#log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor })
+    // Books that the log knows and this hub does not stay so: no seed of them is on its way.
+    const isIgnorant = cursor === null || (answer.epoch !== null && !this.#books.ready)
+    if (answer.lost || isIgnorant) {
+      this.#ring.clear()
+      this.#books.forget(answer.epoch, answer.height === null ? null : answer.from - 1, answer.coins)
+      if (answer.epoch !== null) this.#begin(answer.epoch, answer.from - 1)
+    } else {
+      this.#books.expect(answer.coins)
+      this.#store.drop(this.#books.outdate(answer.repaired ?? []))
+    }
+    this.#wholeFrom = Math.max(this.#books.completeAt, answer.height ?? -1)
+    this.#repair()
+  }
+
+  #begin(epoch: string, seedHeight: number): void {
+    this.#rotation.clear()
+    this.#store.begin({ shards: this.#shards, index: this.#index, epoch, seedHeight })
+  }
+
+  get #isReady(): boolean {
+    return this.#books.ready && (this.#books.height ?? -1) >= this.#wholeFrom
+  }
+
+  #log() {
+    return this.env.BLOCK_LOG.getByName(this.env.CHAIN)
+  }
+
+  /** The watchdog: a hub without ticks attaches again. The alarm is set first, so that a failure cannot end it. */
+  override async alarm(): Promise<void> {
+    await this.ctx.storage.setAlarm(Date.now() + SILENCE_MS)
+    await this.#attached().catch(() => undefined)
+  }
+
+  #take(frame: HubFrame): void {
+    if (frame.t === 'gap') return this.#books.skip(frame.to)
+    if (frame.t === 'seed') return this.#seed(frame)
+    const outcome = this.#books.apply(frame)
+    if (outcome.kind === 'duplicate') return
+    if (outcome.kind === 'missing') {
+      this.#lastFrameMs = 0
+      return this.#attachSoon()
+    }
+    this.#publish(outcome.fragments, frame.height, frame.time)
+    this.#repair()
+    this.#checkpoint(outcome.fragments, frame.height)
+  }
+
+  #publish(fragments: readonly CoinFragment[], height: number, time: number): void {
+    const epoch = this.#books.ready ? this.#books.epoch : null
+    const tick: HubTick = { v: HUB_API_VERSION, epoch, height, time }
+    if (height > this.#books.completeAt) this.#ring.push({ tick, fragments })
+    const encoded = encodeAll(fragments)
+    for (const relay of this.#relays) relay.send(tick, encoded)
+  }
+
+  #seed(frame: HubSeed): void {
+    if (frame.part === 0) this.#seedParts = []
+    if (frame.part !== this.#seedParts.length) return
+    this.#seedParts.push(frame)
+    if (this.#seedParts.length < frame.parts) return
+    const books = joinSeed(this.#seedParts)
+    this.#seedParts = []
+    this.#books.seed({ ...frame, books })
+    if (frame.scope === 'all') this.#begin(frame.epoch, frame.height)
+    else this.#store.drop(books.map(({ coin }) => coin))
+    for (const { coin } of books) this.#rotation.changed(coin, frame.height)
+  }
+
+  /** Asks for the books of coins that the shard has changes of but no book. */
+  #repair(): void {
+    const { suspects } = this.#books
+    if (suspects.length === 0 || !this.#books.ready || Date.now() - this.#askedForBooksMs < RESEED_RETRY_MS) return
+    this.#askedForBooksMs = Date.now()
+    this.ctx.waitUntil(
+      this.#log()
+        .reseed(suspects, 'a hub lost these books')
+        .catch(() => undefined),
+    )
+  }
+
+  #checkpoint(changed: readonly CoinFragment[], height: number): void {
+    for (const { coin } of changed) this.#rotation.changed(coin, height)
+    const due = this.#rotation.due(Date.now(), height)
+    if (due.length === 0) return
+    const checkpoints: Checkpoint[] = []
+    for (const [coin, since] of due) {
+      const checkpoint = this.#books.checkpoint(coin)
+      if (checkpoint) checkpoints.push(checkpoint)
+      else this.#rotation.changed(coin, since)
+    }
+    const clean = this.#rotation.cleanUpTo(height)
+    this.#store.save(checkpoints.map((checkpoint) => ({ ...checkpoint, clean })))
+  }
+
+  async snapshot(coin: string, depth?: number): Promise<SnapshotAnswer> {
+    await this.#attached()
+    const v = HUB_API_VERSION
+    if (!this.#isReady) return { v, ok: false, reason: 'not_ready' }
+    const snapshot = this.#snapshotOf(coin, depth)
+    if (snapshot) return { v, ok: true, snapshot }
+    return { v, ok: false, reason: this.#books.isSettled(coin) ? 'unknown_coin' : 'not_ready' }
+  }
+
+  #snapshotOf(coin: string, depth?: number): BookSnapshot | null {
+    const { time, height, epoch } = this.#books
+    const book = this.#books.encode(coin, depth)
+    return book && height !== null && epoch !== null ? { coin, time, height, epoch, ...book } : null
+  }
+
+  async tops(): Promise<{ v: number; height: number; time: number; tops: TopOfBook[] } | null> {
+    await this.#attached()
+    const { height, time } = this.#books
+    return this.#isReady && height !== null ? { v: HUB_API_VERSION, height, time, tops: [...this.#books.tops()] } : null
+  }
+
+  async attach(request: RelayAttachRequest): Promise<RelayAttachAnswer> {
+    await this.#attached().catch(() => undefined)
+    const socket = await this.#relays.dial(request.relay, this.#index)
+    // From here on nothing is awaited: what was missed ends where the link begins.
+    const link = this.#relays.open(request, socket)
+    const missed = this.#missed(request)
+    for (const { tick, fragments } of missed ?? []) link.send(tick, encodeAll(fragments))
+    const { ready, epoch, height } = this.#books
+    return { v: HUB_API_VERSION, epoch: ready ? epoch : null, height, lost: missed === null }
+  }
+
+  /** What a returning relay has missed; null where it can no longer be had. */
+  #missed({ cursor }: RelayAttachRequest): readonly RingEntry[] | null {
+    if (cursor === null) return []
+    // Blocks replayed after a restart lack what the checkpoints already held.
+    if (cursor.height < this.#books.completeAt) return null
+    if (this.#books.height !== null && cursor.height >= this.#books.height) return []
+    return this.#ring.since(cursor.height)
+  }
+
+  async join(relay: string, coins: readonly string[], withBooks = true): Promise<JoinAnswer> {
+    await this.#attached()
+    this.#relays.get(relay)?.addCoins(coins)
+    const answer = { v: HUB_API_VERSION, ready: true, snapshots: [] as BookSnapshot[], unknown: [] as string[] }
+    const isWaiting = !this.#isReady || !coins.every((coin) => this.#books.isSettled(coin))
+    if (isWaiting || !this.#relays.get(relay)) return { ...answer, ready: false, rest: coins }
+    if (!withBooks) return { ...answer, unknown: coins.filter((coin) => !this.#books.has(coin)), rest: [] }
+    let chars = 0
+    for (const [at, coin] of coins.entries()) {
+      if (chars >= JOIN_CHARS) return { ...answer, rest: coins.slice(at) }
+      const snapshot = this.#snapshotOf(coin)
+      if (snapshot) answer.snapshots.push(snapshot)
+      else answer.unknown.push(coin)
+      chars += snapshot?.levels.length ?? 0
+    }
+    return { ...answer, rest: [] }
+  }
+
+  async joinTypes(relay: string, types: readonly MarketType[]): Promise<{ v: number; coins: string[] }> {
+    await this.#attached()
+    this.#relays.get(relay)?.addTypes(types)
+    const coins = [...this.#books.coins(), ...this.#books.suspects]
+    return { v: HUB_API_VERSION, coins: coins.filter((coin) => types.includes(marketTypeOf(coin))) }
+  }
+
+  async setInterest(relay: string, interest: BookInterest): Promise<void> {
+    this.#relays.get(relay)?.setInterest(interest)
+  }
+}
+
+const encodeAll = (fragments: readonly CoinFragment[]): EncodedFragment[] =>
+  fragments.map((fragment) => ({ coin: fragment.coin, text: encodeFragment(fragment) }))

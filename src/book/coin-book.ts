@@ -1,0 +1,60 @@
+// One coin of a shard: its book, its place in the sequence, and what its clients have yet to be told.
+
+import type { Levels } from '../feed/block.ts'
+import { LevelBook } from './level-book.ts'
+
+export interface CoinBook {
+  book: LevelBook
+  /** Height of the block that last changed the book. */
+  seq: number
+  /** JSON text of the whole book at its present state; dropped with the next change. */
+  encoded: string | null
+  /** Outcome of a reseed inside the epoch: becomes the book, and its difference a change, with the next block. */
+  reseeded: LevelBook | null
+  /** What clients of the old epoch lack to hold the present book; published with the next block. */
+  owed: Levels | null
+  lastPx: string | null
+}
+
+/** A coin at rest: the book, its `seq`, and the height and epoch at which both were true. */
+export interface Checkpoint {
+  readonly coin: string
+  readonly epoch: string
+  readonly height: number
+  readonly time: number
+  readonly seq: number
+  readonly lastPx: string | null
+  readonly levels: Levels
+  /** Height up to which every stored checkpoint of the shard had all changes when this one was stored. */
+  readonly clean?: number
+}
+
+/** A coin whose book is exactly `levels`. */
+export function newBook(levels: Levels, seq: number): CoinBook {
+  const book = new LevelBook()
+  book.apply(levels)
+  return { book, seq, encoded: null, reseeded: null, owed: null, lastPx: null }
+}
+
+/** Turns a pending reseed into the book and answers what clients lack, null if nothing. */
+export function takeDebt(known: CoinBook): Levels | null {
+  let { owed } = known
+  known.owed = null
+  if (known.reseeded) {
+    const changes = known.book.changesTo(known.reseeded)
+    known.book = known.reseeded
+    known.reseeded = null
+    owed = owed ? overlay(owed, changes) : changes
+  }
+  return owed && owed[0].length + owed[1].length > 0 ? owed : null
+}
+
+/** `later` over `earlier`: absolute states, one entry per price. */
+export function overlay(earlier: Levels, later: Levels): Levels {
+  const side = (index: 0 | 1) => {
+    const byPx = new Map(earlier[index].map((level) => [level.px, level]))
+    for (const level of later[index]) byPx.set(level.px, level)
+    return [...byPx.values()]
+  }
+  return [side(0), side(1)]
+}

@@ -1,0 +1,56 @@
+// The frames that a hub sends to a relay: one text per block, coins pre-encoded, so that a relay
+// concatenates and never parses a level.
+//
+//   {"v":1,"epoch":"…","height":9,"time":1}      head, JSON
+//   =\tBTC\t8\t[[…],[…]]                          one line per changed coin: mark, coin, prev_seq, levels
+//
+// JSON text holds no raw tab or line feed, and coin names with control characters are refused at the feed.
+
+/**
+ * `=` a change that follows `prev_seq`; `+` the coin's first book (levels are the whole book);
+ * `!` continuity lost: levels are empty and whoever holds this coin must begin again.
+ */
+export type CoinMark = '=' | '+' | '!'
+
+export interface CoinFragment {
+  readonly mark: CoinMark
+  readonly coin: string
+  /** -1 with `!`. */
+  readonly prevSeq: number
+  /** JSON text `[changed bids,changed asks]`. */
+  readonly levels: string
+}
+
+export interface HubTick {
+  readonly v: number
+  /** Null while the hub waits for a seed. */
+  readonly epoch: string | null
+  readonly height: number
+  readonly time: number
+}
+
+/** `seq` of every coin in the frame is the frame's height. */
+export interface HubFrameToRelay extends HubTick {
+  readonly coins: readonly CoinFragment[]
+}
+
+export function encodeFragment(fragment: CoinFragment): string {
+  return `\n${fragment.mark}\t${fragment.coin}\t${fragment.prevSeq}\t${fragment.levels}`
+}
+
+/** `fragments` are texts of encodeFragment. */
+export function encodeHubFrame(tick: HubTick, fragments: string): string {
+  return JSON.stringify(tick) + fragments
+}
+
+/** Inverse of encodeHubFrame. Throws on a frame that this version cannot read: only our own objects send them. */
+export function decodeHubFrame(text: string): HubFrameToRelay {
+  const lines = text.split('\n')
+  const tick = JSON.parse(lines[0]!) as HubTick
+  const coins: CoinFragment[] = []
+  for (let i = 1; i < lines.length; i++) {
+    const [mark, coin, prevSeq, levels] = lines[i]!.split('\t') as [CoinMark, string, string, string]
+    coins.push({ mark, coin, prevSeq: Number(prevSeq), levels })
+  }
+  return { ...tick, coins }
+}

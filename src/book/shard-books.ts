@@ -1,0 +1,277 @@
+// The books of one shard of coins and the rule of their order. Frames of the log go in, fragments for relays
+// come out. A block is applied only if its height follows; nothing is guessed: what is not known says so.
+//
+//   waiting ──seed(all)──▶ ready ──block──▶ ready
+//                            ├──books: null, gap──▶ waiting   (books unknown until the next seed)
+//                            └──missing heights──▶ refused: the shell reads them from the log
+
+import type { BookChange, Levels } from '../feed/block.ts'
+import type { HubBlock, HubSeed } from '../feed/log-api.ts'
+import { type Checkpoint, type CoinBook, newBook, overlay, takeDebt } from './coin-book.ts'
+import type { CoinFragment } from './hub-link.ts'
+import { ASKS, BIDS } from './level-book.ts'
+
+export type BlockOutcome =
+  /** `fragments`: one per changed coin, each encoded once; empty is the tick. */
+  | { readonly kind: 'applied'; readonly fragments: readonly CoinFragment[] }
+  | { readonly kind: 'duplicate' }
+  /** The block does not follow: `from` is the first missing height. */
+  | { readonly kind: 'missing'; readonly from: number }
+
+export class ShardBooks {
+  #epoch: string | null = null
+  #height: number | null = null
+  #time = 0
+  #seedHeight = 0
+  #known = false
+  #coins = new Map<string, CoinBook>()
+  /** Height up to which a restored coin already has the changes that the log sends again. */
+  #restoredAt = new Map<string, number>()
+  #completeAt = -1
+  /** Coins whose book is not known: a reseed is wanted, and changes to them are not published. */
+  #suspect = new Set<string>()
+  /** Coins that owe their clients the outcome of a reseed: paid with the next block. */
+  #indebted = new Set<string>()
+  /** Coins whose continuity broke: told to clients with the next block. */
+  #broken = new Set<string>()
+
+  get epoch(): string | null {
+    return this.#epoch
+  }
+  get height(): number | null {
+    return this.#height
+  }
+  get time(): number {
+    return this.#time
+  }
+  /** Height of the seed of the present epoch. */
+  get seedHeight(): number {
+    return this.#seedHeight
+  }
+  /** True while the books are those of `height`. */
+  get ready(): boolean {
+    return this.#known
+  }
+  /** Fragments of heights up to here lack the changes that checkpoints already held: not fit for replay. */
+  get completeAt(): number {
+    return this.#completeAt
+  }
+  /** Coins whose book is not known though the shard is ready. */
+  get suspects(): readonly string[] {
+    return [...this.#suspect]
+  }
+  /** False while a coin's book is not known, or its clients have yet to be told to begin again. */
+  isSettled(coin: string): boolean {
+    return !this.#suspect.has(coin) && !this.#broken.has(coin)
+  }
+  /** True for a coin with a book. */
+  has(coin: string): boolean {
+    return this.#coins.has(coin)
+  }
+  /** Every coin with a book. */
+  coins(): IterableIterator<string> {
+    return this.#coins.keys()
+  }
+
+  /**
+   * Takes over checkpoints of one epoch, each at its own height, and answers the height after which blocks must
+   * follow; null (and nothing taken) where no checkpoint is of that epoch. `expect` must tell of the other coins.
+   */
+  restore(epoch: string, seedHeight: number, checkpoints: readonly Checkpoint[]): number | null {
+    const usable = checkpoints.filter((checkpoint) => checkpoint.epoch === epoch)
+    if (usable.length === 0) return null
+    // A coin without changes is not stored again: its checkpoint is as true as the others say.
+    const clean = usable.reduce((height, checkpoint) => Math.max(height, checkpoint.clean ?? -1), -1)
+    this.#begin(
+      epoch,
+      usable.reduce((from, { height }) => Math.min(from, Math.max(height, clean)), Infinity),
+      0,
+    )
+    this.#seedHeight = seedHeight
+    for (const { coin, height, time, seq, lastPx, levels } of usable) {
+      const trueAt = Math.max(height, clean)
+      this.#coins.set(coin, { ...newBook(levels, seq), lastPx })
+      this.#restoredAt.set(coin, trueAt)
+      this.#completeAt = Math.max(this.#completeAt, trueAt)
+      this.#time = Math.max(this.#time, time)
+    }
+    return this.#height
+  }
+
+  /** The coins that have a book in this epoch: those that are not held here must be reseeded. */
+  expect(coins: readonly string[]): void {
+    for (const coin of coins) if (!this.#coins.has(coin)) this.#suspect.add(coin)
+  }
+
+  /**
+   * Coins that the log repaired, each at a height: those whose book here is from before it are given up, to be
+   * reseeded, because no block leads from it to the repaired book. Answers their names.
+   */
+  outdate(repairs: readonly { readonly coin: string; readonly height: number }[]): string[] {
+    const outdated = repairs.filter(({ coin, height }) => {
+      // A coin in debt has the repair, and waits for the block that publishes it.
+      if (!this.#coins.has(coin) || this.#indebted.has(coin)) return false
+      return Math.max(this.#height ?? -1, this.#restoredAt.get(coin) ?? -1) <= height
+    })
+    for (const { coin } of outdated) this.#coins.delete(coin)
+    this.expect(outdated.map(({ coin }) => coin))
+    return outdated.map(({ coin }) => coin)
+  }
+
+  /** Stands at a height of an epoch without any book: every coin the shard had must be reseeded. */
+  forget(epoch: string | null, height: number | null, coins: readonly string[]): void {
+    this.#begin(epoch, height, this.#time)
+    this.#known = epoch !== null
+    this.#coins.clear()
+    this.#indebted.clear()
+    this.expect(coins)
+  }
+
+  /** Heights up to `to` never came: the books are unknown until the next seed. */
+  skip(to: number): void {
+    this.#height = to
+    this.#known = false
+  }
+
+  /** Applies the changes of one block. */
+  apply(block: HubBlock): BlockOutcome {
+    if (this.#height !== null && block.height <= this.#height) return { kind: 'duplicate' }
+    if (this.#height !== null && block.height > this.#height + 1) return { kind: 'missing', from: this.#height + 1 }
+    this.#height = block.height
+    this.#time = block.time
+    if (block.books === null || block.epoch !== this.#epoch) this.#known = false
+    if (!this.#known) return { kind: 'applied', fragments: [] }
+    const fragments: CoinFragment[] = []
+    for (const change of block.books ?? []) {
+      const fragment = this.#change(change, block.height)
+      if (fragment) fragments.push(fragment)
+    }
+    this.#payDebts(block.height, fragments)
+    for (const coin in block.px) {
+      const known = this.#coins.get(coin)
+      if (known) known.lastPx = block.px[coin]!
+    }
+    return { kind: 'applied', fragments }
+  }
+
+  #change({ coin, levels, new: isNew }: BookChange, height: number): CoinFragment | null {
+    if (height <= (this.#restoredAt.get(coin) ?? -1)) return null
+    const known = this.#coins.get(coin)
+    if (!known) return this.#first(coin, levels, isNew === true, height)
+    const prevSeq = known.seq
+    const owed = this.#indebted.delete(coin) ? takeDebt(known) : null
+    known.book.apply(levels)
+    known.seq = height
+    known.encoded = null
+    return { mark: '=', coin, prevSeq, levels: JSON.stringify(owed ? overlay(owed, levels) : levels) }
+  }
+
+  #first(coin: string, levels: Levels, isNew: boolean, height: number): CoinFragment | null {
+    if (!isNew) {
+      this.#suspect.add(coin)
+      return null
+    }
+    this.#suspect.delete(coin)
+    const known = newBook(levels, height)
+    this.#coins.set(coin, known)
+    return { mark: '+', coin, prevSeq: this.#seedHeight, levels: JSON.stringify(known.book.levels()) }
+  }
+
+  #payDebts(height: number, fragments: CoinFragment[]): void {
+    for (const coin of this.#indebted) {
+      const known = this.#coins.get(coin)!
+      const owed = takeDebt(known)
+      if (!owed) continue
+      fragments.push({ mark: '=', coin, prevSeq: known.seq, levels: JSON.stringify(owed) })
+      known.seq = height
+      known.encoded = null
+    }
+    this.#indebted.clear()
+    for (const coin of this.#broken) {
+      const known = this.#coins.get(coin)
+      if (known) known.seq = height
+      const changed = fragments.findIndex((fragment) => fragment.coin === coin)
+      if (changed >= 0) fragments.splice(changed, 1)
+      fragments.push({ mark: '!', coin, prevSeq: -1, levels: '[[],[]]' })
+    }
+    this.#broken.clear()
+  }
+
+  /**
+   * Takes whole books. `scope: 'all'` begins `seed.epoch` (a coin not listed has an empty book from now on);
+   * `scope: 'coins'` repairs the listed coins inside the epoch. What clients hold turns into what is true with
+   * the next block: as a change where the old book is known, as a `!` where it is not.
+   */
+  seed(seed: Pick<HubSeed, 'scope' | 'epoch' | 'height' | 'time' | 'books'>): void {
+    const isFresh = seed.scope === 'all'
+    // A repair is of one height: later changes follow it, earlier ones would be applied over it.
+    const isFit = this.#known && seed.epoch === this.#epoch && seed.height === this.#height
+    if (!isFresh && !isFit) return
+    // Clients may hold books from before this hub lost them: they must hear that theirs no longer continue.
+    for (const { coin } of seed.books) if (this.#suspect.has(coin)) this.#broken.add(coin)
+    if (isFresh) this.#begin(seed.epoch, seed.height, seed.time)
+    const listed = new Set<string>()
+    for (const { coin, levels } of seed.books) {
+      listed.add(coin)
+      this.#replace(coin, levels, isFresh)
+    }
+    if (!isFresh) return
+    for (const coin of [...this.#coins.keys()]) if (!listed.has(coin)) this.#replace(coin, [[], []], true)
+  }
+
+  #begin(epoch: string | null, height: number | null, time: number): void {
+    this.#epoch = epoch
+    this.#height = height
+    this.#time = time
+    this.#seedHeight = height ?? 0
+    this.#known = true
+    this.#restoredAt.clear()
+    this.#completeAt = -1
+    this.#suspect.clear()
+  }
+
+  #replace(coin: string, levels: Levels, isFresh: boolean): void {
+    const known = this.#coins.get(coin)
+    this.#suspect.delete(coin)
+    const fresh = newBook(levels, isFresh ? this.#seedHeight : this.#height!)
+    if (!known) {
+      this.#coins.set(coin, fresh)
+      return
+    }
+    this.#indebted.add(coin)
+    if (!isFresh) {
+      known.reseeded = fresh.book
+      return
+    }
+    const changes = known.book.changesTo(fresh.book)
+    const owed = known.owed ? overlay(known.owed, changes) : changes
+    this.#coins.set(coin, { ...fresh, lastPx: known.lastPx, owed })
+  }
+
+  /** Text `[bids,asks]` of a coin's book, null if there is none. The whole book is encoded once per state. */
+  encode(coin: string, depth?: number): { readonly seq: number; readonly levels: string } | null {
+    const known = this.#coins.get(coin)
+    if (!known) return null
+    if (depth !== undefined) return { seq: known.seq, levels: JSON.stringify(known.book.levels(depth)) }
+    known.encoded ??= JSON.stringify(known.book.levels())
+    return { seq: known.seq, levels: known.encoded }
+  }
+
+  /** Best prices and last trade of every coin. */
+  *tops(): Generator<{ coin: string; bidPx: string | null; askPx: string | null; lastPx: string | null }> {
+    for (const [coin, { book, lastPx }] of this.#coins)
+      yield { coin, bidPx: book.bestPx(BIDS), askPx: book.bestPx(ASKS), lastPx }
+  }
+
+  /** What to store of a coin so that `restore` can go on from here; null where it cannot be trusted now. */
+  checkpoint(coin: string): Checkpoint | null {
+    const known = this.#coins.get(coin)
+    if (!known || !this.#known || this.#epoch === null || this.#height === null) return null
+    // A debt to clients lives in memory alone: such a coin is stored after the next block has paid it.
+    if (this.#indebted.has(coin) || this.#broken.has(coin)) return null
+    // While restored blocks are replayed, the coin already stands later than the shard.
+    const height = Math.max(this.#height, this.#restoredAt.get(coin) ?? -1)
+    const { seq, lastPx, book } = known
+    return { coin, epoch: this.#epoch, height, time: this.#time, seq, lastPx, levels: book.levels() }
+  }
+}

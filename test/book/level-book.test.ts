@@ -1,0 +1,79 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { LevelBook } from '../../src/book/level-book.ts'
+import type { Level, Levels } from '../../src/feed/block.ts'
+
+// Spellings of one price, prices that only exact comparison tells apart, and ordinary ones.
+const px = fc.oneof(
+  fc.integer({ min: 1, max: 30 }).map(String),
+  fc.integer({ min: 1, max: 30 }).map((n) => `${n}.0`),
+  fc.constantFrom('10.000000000000000001', '10.000000000000000002', '0.000000000000000001'),
+)
+const level: fc.Arbitrary<Level> = fc
+  .tuple(px, fc.integer({ min: 0, max: 5 }))
+  .map(([price, n]) => ({ px: price, sz: n === 0 ? '0' : `${n}.5`, n }))
+const levels: fc.Arbitrary<Levels> = fc.tuple(fc.array(level, { maxLength: 8 }), fc.array(level, { maxLength: 8 }))
+
+/** The same book kept in the most obvious way: a map by exact value, sorted when asked. */
+function naive(changes: readonly Levels[]): Levels {
+  const scaled = (text: string) =>
+    BigInt(
+      text.includes('.') ? text.replace(/\.(\d*)$/, (_, f: string) => f.padEnd(18, '0')) : `${text}${'0'.repeat(18)}`,
+    )
+  const side = (index: 0 | 1) => {
+    const map = new Map<bigint, Level>()
+    for (const change of changes)
+      for (const one of change[index]) {
+        if (one.n === 0) map.delete(scaled(one.px))
+        else map.set(scaled(one.px), one)
+      }
+    const sorted = [...map].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
+    return index === 0 ? sorted.reverse() : sorted
+  }
+  return [side(0), side(1)]
+}
+
+const bookOf = (changes: readonly Levels[]): LevelBook => {
+  const book = new LevelBook()
+  for (const change of changes) book.apply(change)
+  return book
+}
+
+describe('a level book', () => {
+  it('equals the obvious book after any changes', () => {
+    fc.assert(
+      fc.property(fc.array(levels, { maxLength: 12 }), (changes) => {
+        expect(bookOf(changes).levels()).toEqual(naive(changes))
+      }),
+    )
+  })
+
+  it('answers the best levels and prices', () => {
+    const book = bookOf([
+      [
+        [
+          { px: '9', sz: '1', n: 1 },
+          { px: '10', sz: '1', n: 1 },
+        ],
+        [{ px: '11', sz: '2', n: 1 }],
+      ],
+    ])
+    expect(book.levels(1)).toEqual([[{ px: '10', sz: '1', n: 1 }], [{ px: '11', sz: '2', n: 1 }]])
+    expect([book.bestPx(0), book.bestPx(1), book.size]).toEqual(['10', '11', 3])
+    expect(new LevelBook().bestPx(0)).toBeNull()
+  })
+
+  it('tells the changes that turn it into another book', () => {
+    fc.assert(
+      fc.property(fc.array(levels, { maxLength: 6 }), fc.array(levels, { maxLength: 6 }), (from, to) => {
+        const book = bookOf(from)
+        const target = bookOf(to)
+        book.apply(book.changesTo(target))
+        const values = ([bids, asks]: Levels) =>
+          [bids, asks].map((side) => side.map(({ px: price, sz, n }) => [Number(price), sz, n]))
+        expect(values(book.levels())).toEqual(values(target.levels()))
+        expect(book.changesTo(target)).toEqual([[], []])
+      }),
+    )
+  })
+})

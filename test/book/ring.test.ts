@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { decodeHubFrame, encodeFragment, encodeHubFrame } from '../../src/book/hub-link.ts'
+import { RelayLink } from '../../src/book/relay-link.ts'
+import { RING_MS, Ring } from '../../src/book/ring.ts'
+import { CHECKPOINT_MS, ROTATION_MS, Rotation } from '../../src/book/rotation.ts'
+
+const entry = (height: number, time = height) => ({ tick: { v: 1, epoch: 'e', height, time }, fragments: [] })
+
+describe('the ring', () => {
+  it('answers what came after a height, or that it cannot', () => {
+    const ring = new Ring()
+    expect(ring.since(0)).toBeNull()
+    for (let height = 5; height <= 8; height++) ring.push(entry(height))
+    expect(ring.since(6)?.map(({ tick }) => tick.height)).toEqual([7, 8])
+    expect(ring.since(4)?.length).toBe(4)
+    expect(ring.since(8)).toEqual([])
+    expect(ring.since(3)).toBeNull()
+  })
+
+  it('keeps thirty seconds, also after thousands of blocks', () => {
+    const ring = new Ring()
+    for (let height = 0; height < 5000; height++) ring.push(entry(height, height * 70))
+    const oldest = 4999 - Math.floor(RING_MS / 70)
+    expect(ring.since(oldest - 1)?.[0]?.tick.height).toBe(oldest)
+    expect(ring.since(oldest - 2)).toBeNull()
+  })
+})
+
+describe('the ring over a jump in heights', () => {
+  it('answers what came after a height beyond a gap, and forgets what another chain had', () => {
+    const ring = new Ring()
+    for (const height of [5, 6, 20, 21, 22]) ring.push(entry(height))
+    expect(ring.since(6)?.map(({ tick }) => tick.height)).toEqual([20, 21, 22])
+    expect(ring.since(21)?.map(({ tick }) => tick.height)).toEqual([22])
+    ring.push(entry(3))
+    expect(ring.since(21)).toEqual([])
+    expect(ring.since(2)?.map(({ tick }) => tick.height)).toEqual([3])
+    expect(ring.since(1)).toBeNull()
+  })
+})
+
+describe('frames between hub and relay', () => {
+  it('come back as they were sent', () => {
+    const fragments = [
+      { mark: '=' as const, coin: 'BTC', prevSeq: 7, levels: '[[{"px":"1","sz":"2","n":1}],[]]' },
+      { mark: '!' as const, coin: 'PURR/USDC', prevSeq: -1, levels: '[[],[]]' },
+    ]
+    const tick = { v: 1, epoch: null, height: 8, time: 9 }
+    expect(decodeHubFrame(encodeHubFrame(tick, fragments.map(encodeFragment).join('')))).toEqual({
+      ...tick,
+      coins: fragments,
+    })
+    expect(decodeHubFrame(encodeHubFrame(tick, ''))).toEqual({ ...tick, coins: [] })
+  })
+
+  it('carry the coins and market types that a relay wants, and tick without them', () => {
+    const sent: string[] = []
+    const link = new RelayLink('r', { coins: ['BTC'], types: ['spot'] }, (text) => sent.push(text))
+    const coins = ['BTC', 'ETH', '@1', '#1'].map((coin) => {
+      return { coin, text: encodeFragment({ mark: '=', coin, prevSeq: 1, levels: '[[],[]]' }) }
+    })
+    const tick = { v: 1, epoch: 'e', height: 2, time: 3 }
+    link.send(tick, coins)
+    link.setInterest({ coins: [], types: [] })
+    link.send(tick, coins)
+    expect(sent.map((text) => decodeHubFrame(text).coins.map(({ coin }) => coin))).toEqual([['BTC', '@1'], []])
+  })
+})
+
+describe('the rotation of checkpoints', () => {
+  it('stores every changed coin within its period, a few at a time', () => {
+    const rotation = new Rotation()
+    for (let i = 0; i < 100; i++) rotation.changed(`coin${i}`, 1)
+    const seen = new Set<string>()
+    let largest = 0
+    for (let now = CHECKPOINT_MS; now <= 2 * ROTATION_MS; now += CHECKPOINT_MS) {
+      const due = rotation.due(now, 5)
+      largest = Math.max(largest, due.length)
+      for (const [coin] of due) seen.add(coin)
+      expect(rotation.due(now + 1, 5)).toEqual([])
+    }
+    expect(largest).toBe(4)
+    expect(seen.size).toBeGreaterThan(85)
+  })
+
+  it('tells up to where the stored checkpoints are true, and tells it again where nothing changes', () => {
+    const rotation = new Rotation()
+    rotation.changed('A', 7)
+    rotation.changed('B', 8)
+    rotation.changed('A', 9)
+    expect(rotation.cleanUpTo(9)).toBe(6)
+    expect(rotation.due(CHECKPOINT_MS, 9)).toEqual([['A', 7]])
+    expect(rotation.cleanUpTo(9)).toBe(7)
+    expect(rotation.due(2 * CHECKPOINT_MS, 9)).toEqual([['B', 8]])
+    expect(rotation.cleanUpTo(9)).toBe(9)
+    expect(rotation.due(3 * CHECKPOINT_MS, 10)).toEqual([])
+    expect(rotation.due(2 * CHECKPOINT_MS + ROTATION_MS, 500)).toEqual([['B', 500]])
+    rotation.clear()
+    expect(rotation.due(9 * ROTATION_MS, 900)).toEqual([])
+  })
+})
