@@ -1,0 +1,17 @@
+// What a socket of a relay carries through hibernation: ids only, for an attachment holds 16 KB.
+
+import * as z from 'zod'
+import { Identity } from '../key/identity.ts'
+
+export const Attachment = z.discriminatedUnion('of', [
+  z.object({ of: z.literal('client'), id: z.string(), identity: Identity }),
+  z.object({ of: z.literal('log') }),
+  z.object({ of: z.literal('hub'), index: z.int().min(0) }),
+])
+export type Attachment = z.infer<typeof Attachment>
+
+/** Null for a socket that another version accepted and that this one cannot read. */
+export function parseAttachment(value: unknown): Attachment | null {
+  const parsed = Attachment.safeParse(value)
+  return parsed.success ? parsed.data : null
+}

@@ -1,0 +1,224 @@
+// Who gets which book changes: distinct bodies (topics), grouped by the hubs that they wait for.
+// Law: per block and distinct body one text; a fragment reaches exactly the bodies that have its coin.
+
+import type { HubFrameToRelay } from '../book/hub-link.ts'
+import type { MarketType } from '../core/coin.ts'
+import { marketTypeOf, shardOf } from '../core/coin.ts'
+import type { Emission, Entry } from './block-join.ts'
+import { BlockJoin } from './block-join.ts'
+import type { BookBody } from './body.ts'
+import { diff2Text, diffTexts } from './book-text.ts'
+import type { Receiver } from './event-fanout.ts'
+import type { Joiner } from './joiner.ts'
+
+/** A socket of a book body, told when its stream cannot go on. */
+export interface BookReceiver extends Receiver {
+  /** `continuity`: its books must begin again; `overflow`: its Snapshots took too long. */
+  broken(why: 'continuity' | 'overflow'): void
+}
+
+interface Topic<R> {
+  readonly key: string
+  readonly body: BookBody
+  readonly types: ReadonlySet<MarketType>
+  /** Served by the shared frames. */
+  readonly shared: Set<R>
+  /** Served alone until settled. */
+  readonly alone: Map<R, Joiner>
+  /** Entries of the emission at work. */
+  entries: Entry[]
+}
+
+interface Group<R> {
+  readonly hubs: readonly number[]
+  readonly join: BlockJoin
+  readonly byCoin: Map<string, Set<Topic<R>>>
+  readonly wildcards: Set<Topic<R>>
+}
+
+/** Hubs that keep the coins of a body, ascending. */
+export function hubsOf(body: BookBody, shards: number): number[] {
+  if (body.coins === null) return Array.from({ length: shards }, (_, hub) => hub)
+  return [...new Set(body.coins.map((coin) => shardOf(coin, shards)))].sort((a, b) => a - b)
+}
+
+export class BookFanout<R extends BookReceiver> {
+  readonly #shards: number
+  readonly #topics = new Map<string, Topic<R>>()
+  readonly #groups = new Map<string, Group<R>>()
+  /** Highest height that each hub reported on its link. */
+  readonly #reported = new Map<number, number>()
+
+  constructor(shards: number) {
+    this.#shards = shards
+  }
+
+  get size(): number {
+    return this.#topics.size
+  }
+
+  /** With a joiner the receiver is served alone, without one from the next block's shared frame. */
+  add(key: string, body: BookBody, receiver: R, joiner?: Joiner): void {
+    let topic = this.#topics.get(key)
+    if (!topic) {
+      topic = { key, body, types: new Set(body.types), shared: new Set(), alone: new Map(), entries: [] }
+      this.#topics.set(key, topic)
+      this.#enrol(topic)
+    }
+    if (joiner) topic.alone.set(receiver, joiner)
+    else topic.shared.add(receiver)
+  }
+
+  remove(key: string, receiver: R): void {
+    const topic = this.#topics.get(key)
+    if (!topic) return
+    topic.shared.delete(receiver)
+    topic.alone.delete(receiver)
+    if (topic.shared.size + topic.alone.size > 0) return
+    this.#topics.delete(key)
+    this.#strike(topic)
+  }
+
+  /** The joiner of a receiver that is still served alone. */
+  joinerOf(key: string, receiver: R): Joiner | undefined {
+    return this.#topics.get(key)?.alone.get(receiver)
+  }
+
+  /** Takes one frame of a hub and sends whatever is complete with it. */
+  push(hub: number, frame: HubFrameToRelay, nowMs: number): void {
+    this.#reported.set(hub, frame.height)
+    for (const group of this.#groups.values()) {
+      if (!group.hubs.includes(hub)) continue
+      for (const emission of group.join.push(hub, frame, nowMs)) deliver(group, emission)
+    }
+  }
+
+  /** Lets the others go on where a hub is late. */
+  tick(nowMs: number): void {
+    for (const group of this.#groups.values()) {
+      for (const emission of group.join.tick(nowMs)) deliver(group, emission)
+    }
+  }
+
+  /** When tick may have something to give, null while nothing waits. */
+  dueMs(): number | null {
+    let due: number | null = null
+    for (const { join } of this.#groups.values()) {
+      const next = join.dueMs()
+      if (next !== null) due = due === null ? next : Math.min(due, next)
+    }
+    return due
+  }
+
+  /** Heights begin anew (the operator reset the feed): what waits of the old chain is dropped. */
+  restart(hub: number): void {
+    this.#reported.delete(hub)
+    const topics = [...this.#topics.values()]
+    this.#groups.clear()
+    for (const topic of topics) this.#enrol(topic)
+  }
+
+  /** True while a body has coins of this hub. */
+  needs(hub: number): boolean {
+    for (const group of this.#groups.values()) if (group.hubs.includes(hub)) return true
+    return false
+  }
+
+  /** What must be in force at a hub for the present bodies. */
+  interestOf(hub: number): { coins: Set<string>; types: Set<MarketType> } {
+    const coins = new Set<string>()
+    const types = new Set<MarketType>()
+    for (const { body } of this.#topics.values()) {
+      for (const type of body.types) types.add(type)
+      for (const coin of body.coins ?? []) if (shardOf(coin, this.#shards) === hub) coins.add(coin)
+    }
+    return { coins, types }
+  }
+
+  /** Receivers of `l2BookDiff` bodies with coins of this hub, once each: those whose books a lost link breaks. */
+  diffReceiversOf(hub: number): Set<R> {
+    const receivers = new Set<R>()
+    for (const { body, shared, alone } of this.#topics.values()) {
+      if (body.type !== 'l2BookDiff' || !hubsOf(body, this.#shards).includes(hub)) continue
+      for (const receiver of [...shared, ...alone.keys()]) receivers.add(receiver)
+    }
+    return receivers
+  }
+
+  #enrol(topic: Topic<R>): void {
+    const hubs = hubsOf(topic.body, this.#shards)
+    const name = hubs.join()
+    let group = this.#groups.get(name)
+    if (!group) {
+      const join = new BlockJoin(new Map(hubs.map((hub) => [hub, this.#reported.get(hub) ?? -1])))
+      group = { hubs, join, byCoin: new Map(), wildcards: new Set() }
+      this.#groups.set(name, group)
+    }
+    if (topic.body.coins === null) group.wildcards.add(topic)
+    for (const coin of topic.body.coins ?? []) {
+      const topics = group.byCoin.get(coin)
+      if (topics) topics.add(topic)
+      else group.byCoin.set(coin, new Set([topic]))
+    }
+  }
+
+  #strike(topic: Topic<R>): void {
+    const name = hubsOf(topic.body, this.#shards).join()
+    const group = this.#groups.get(name)
+    if (!group) return
+    group.wildcards.delete(topic)
+    for (const coin of topic.body.coins ?? []) {
+      const topics = group.byCoin.get(coin)
+      topics?.delete(topic)
+      if (topics?.size === 0) group.byCoin.delete(coin)
+    }
+    if (group.wildcards.size + group.byCoin.size === 0) this.#groups.delete(name)
+  }
+}
+
+function deliver<R extends BookReceiver>(group: Group<R>, emission: Emission): void {
+  const touched: Topic<R>[] = []
+  const take = (topic: Topic<R>, entry: Entry) => {
+    if (topic.entries.length === 0) touched.push(topic)
+    topic.entries.push(entry)
+  }
+  for (const entry of emission.entries) {
+    for (const topic of group.byCoin.get(entry.coin) ?? []) take(topic, entry)
+    if (group.wildcards.size === 0) continue
+    const type = marketTypeOf(entry.coin)
+    for (const topic of group.wildcards) if (topic.types.has(type)) take(topic, entry)
+  }
+  for (const topic of touched) {
+    const block = { ...emission, entries: topic.entries }
+    topic.entries = []
+    if (topic.body.type === 'l2BookDiff2') sendDiff2(topic, block)
+    else sendDiff(topic, block, group.join)
+  }
+}
+
+function sendDiff2<R extends BookReceiver>(topic: Topic<R>, block: Emission): void {
+  const text = diff2Text(block)
+  for (const receiver of topic.shared) receiver.send(text)
+}
+
+function sendDiff<R extends BookReceiver>(topic: Topic<R>, block: Emission, join: BlockJoin): void {
+  if (topic.shared.size > 0) {
+    const { texts, broken } = diffTexts(block)
+    for (const receiver of topic.shared) {
+      if (broken) receiver.broken('continuity')
+      else for (const text of texts) receiver.send(text)
+    }
+  }
+  for (const [receiver, joiner] of topic.alone) {
+    const answer = joiner.push(block)
+    if (answer === 'overflow' || answer.broken) {
+      receiver.broken(answer === 'overflow' ? 'overflow' : 'continuity')
+      continue
+    }
+    for (const text of answer.texts) receiver.send(text)
+    if (joiner.settled((hub) => join.clearedOf(hub))) {
+      topic.alone.delete(receiver)
+      topic.shared.add(receiver)
+    }
+  }
+}

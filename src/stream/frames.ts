@@ -1,0 +1,76 @@
+// Frames that go down to a client, except those of books (book-text.ts).
+// Law: a text is built once and the same string goes to every socket that gets it.
+
+import type { LedgerEvent } from '../feed/block.ts'
+
+/** Longest echo of a subscription in an error: real bodies are far shorter, 1,000 addresses are not worth 90 KB. */
+const ECHO_CHARS = 4096
+
+export const PONG = '{"channel":"pong"}'
+
+/** `code` is a FailureCode or one of the stream's own (`already_subscribed`, `replay_unavailable`, `gap`, …). */
+export function errorFrame(text: string, code: string): string {
+  return `{"channel":"error","data":${JSON.stringify(text)},"code":${JSON.stringify(code)}}`
+}
+
+/** A warning before the end: no error, so it comes on the public server's channel for remarks. Amounts in micro-credits. */
+export function lowCreditsFrame(nextMinute: number, remaining: number): string {
+  const notification = `Credits run low: the next minute costs ${nextMinute / 1e6}, ${remaining / 1e6} remain. Top up the account, or this connection closes.`
+  return JSON.stringify({ channel: 'notification', data: { notification } })
+}
+
+/** `echo` is JSON of the subscription as sent. */
+export function ackFrame(method: 'subscribe' | 'unsubscribe', echo: string): string {
+  return `{"channel":"subscriptionResponse","data":{"method":"${method}","subscription":${echo}}}`
+}
+
+/** `reason` names the field and the fix: it follows the JSON, which SDKs look for. */
+export function invalidSubscription(echo: string, reason: string, code = 'invalid_request'): string {
+  return errorFrame(`Invalid subscription ${bounded(echo)}: ${reason}`, code)
+}
+
+export function alreadySubscribed(echo: string): string {
+  return errorFrame(`Already subscribed: ${bounded(echo)}`, 'already_subscribed')
+}
+
+export function alreadyUnsubscribed(echo: string): string {
+  return errorFrame(`Already unsubscribed: ${bounded(echo)}`, 'already_unsubscribed')
+}
+
+function bounded(echo: string): string {
+  return echo.length > ECHO_CHARS ? `${echo.slice(0, ECHO_CHARS)}…` : echo
+}
+
+/** Height and time that `"meta":true` adds to an envelope. */
+export interface Meta {
+  readonly height: number
+  readonly time: number
+}
+
+/** `pieces` are texts of `[address, fill]`. `meta` null: the frame exactly as specified. */
+export function fillsFrame(channel: 'userFills' | 'allFills', pieces: readonly string[], meta: Meta | null): string {
+  return `{"channel":"${channel}","fills":[${pieces.join(',')}]${metaText(meta)}}`
+}
+
+/** One wallet's updates of one block; `pieces` are texts of ledger updates. */
+export function ledgerFrame(user: string, pieces: readonly string[], meta: Meta | null): string {
+  return `{"channel":"userNonFundingLedgerUpdates","data":{"user":"${user}","isSnapshot":false,"nonFundingLedgerUpdates":[${pieces.join(',')}]${metaText(meta)}}}`
+}
+
+/** Text of one ledger update as specified: without the wallets that it concerns. */
+export function ledgerPiece({ time, hash, delta }: LedgerEvent): string {
+  return JSON.stringify({ time, hash, delta })
+}
+
+function metaText(meta: Meta | null): string {
+  return meta ? `,"block_height":${meta.height},"time":${meta.time}` : ''
+}
+
+/** `body` is the JSON text of an info answer, embedded as it is. */
+export function postFrame(id: number, type: string, body: string): string {
+  return `{"channel":"post","data":{"id":${id},"response":{"type":"info","payload":{"type":${JSON.stringify(type)},"data":${body}}}}}`
+}
+
+export function postErrorFrame(id: number, text: string): string {
+  return `{"channel":"post","data":{"id":${id},"response":{"type":"error","payload":${JSON.stringify(text)}}}}`
+}

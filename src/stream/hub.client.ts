@@ -1,0 +1,85 @@
+// One hub as a relay sees it: the link with its frames, and the coins that are in force on it.
+// Law: what is in force is never less than what subscriptions need; what is no longer needed is given back in time.
+
+import type { BookHubApi, BookInterest, JoinAnswer } from '../book/hub-api.ts'
+import { HUB_API_VERSION } from '../book/hub-api.ts'
+import type { MarketType } from '../core/coin.ts'
+import type { Cursor } from '../feed/log-api.ts'
+import type { AttachOutcome, LinkPorts } from './link.client.ts'
+import { Link } from './link.client.ts'
+
+interface Interest {
+  readonly coins: ReadonlySet<string>
+  readonly types: ReadonlySet<MarketType>
+}
+
+export interface HubPorts extends Pick<LinkPorts, 'needed' | 'lost' | 'restarted'> {
+  /** Name of the relay's object, by which the hub dials it. */
+  readonly relay: string
+  /** A fresh stub: calls on one stub arrive in order, and a stub that failed stays broken. */
+  stub(): BookHubApi
+  /** What present subscriptions need of this hub. */
+  interest(): Interest
+}
+
+export class Hub {
+  readonly link: Link
+  readonly #ports: HubPorts
+  #api: BookHubApi
+  #coins = new Set<string>()
+  #types = new Set<MarketType>()
+
+  constructor(ports: HubPorts) {
+    this.#ports = ports
+    this.#api = ports.stub()
+    this.link = new Link({ ...ports, attach: (cursor) => this.#attach(cursor) })
+  }
+
+  async join(coins: readonly string[], withBooks: boolean): Promise<JoinAnswer> {
+    for (const coin of coins) this.#coins.add(coin)
+    return this.#api.join(this.#ports.relay, coins, withBooks)
+  }
+
+  async joinTypes(types: readonly MarketType[]): Promise<{ readonly coins: readonly string[] }> {
+    for (const type of types) this.#types.add(type)
+    return this.#api.joinTypes(this.#ports.relay, types)
+  }
+
+  /** Tells the hub what is needed where that differs from what is in force. Not while a subscription begins. */
+  async settle(): Promise<void> {
+    const { coins, types } = this.#ports.interest()
+    if (same(coins, this.#coins) && same(types, this.#types)) return
+    const before = { coins: this.#coins, types: this.#types }
+    try {
+      await this.#api.setInterest(this.#ports.relay, this.#take({ coins, types }))
+    } catch (error) {
+      // What is in force is not known now: as long as it differs from what is needed, the hub is told again.
+      this.#take({
+        coins: new Set([...before.coins, ...this.#coins]),
+        types: new Set([...before.types, ...this.#types]),
+      })
+      throw error
+    }
+  }
+
+  async #attach(cursor: Cursor | null): Promise<AttachOutcome> {
+    this.#api = this.#ports.stub()
+    const { coins, types } = this.#ports.interest()
+    // A subscription that is beginning has brought coins into force that no body names yet.
+    const interest = this.#take({
+      coins: new Set([...coins, ...this.#coins]),
+      types: new Set([...types, ...this.#types]),
+    })
+    return this.#api.attach({ v: HUB_API_VERSION, relay: this.#ports.relay, interest, cursor })
+  }
+
+  #take({ coins, types }: Interest): BookInterest {
+    this.#coins = new Set(coins)
+    this.#types = new Set(types)
+    return { coins: [...coins], types: [...types] }
+  }
+}
+
+function same<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
+  return a.size === b.size && [...a].every((item) => b.has(item))
+}

@@ -1,0 +1,192 @@
+// One link to a writer (the log or a hub): the relay asks, the writer dials, frames come in as messages.
+// Law: the cursor only moves forward within a chain, a frame at or below it is dropped, and a link that is needed
+// and down is asked for again, first at once and then with exponential backoff.
+
+import type { Cursor } from '../feed/log-api.ts'
+
+/** A writer ticks with every block: silence for this long means that the link is dead. */
+export const SILENCE_MS = 10_000
+const ATTACH_TIMEOUT_MS = 5000
+const BACKOFF_MS = 200
+const MAX_BACKOFF_MS = 10_000
+const REMEMBERED_EPOCHS = 16
+
+export interface AttachOutcome {
+  readonly epoch: string | null
+  readonly height: number | null
+  readonly lost: boolean
+}
+
+/** What a link says to its relay and asks of it. */
+export interface LinkPorts {
+  attach(cursor: Cursor | null): Promise<AttachOutcome>
+  /** True while something lives on this link. */
+  needed(): boolean
+  /** What came between the cursor and now is lost. */
+  lost(): void
+  /** Heights begin anew: another chain. */
+  restarted(): void
+}
+
+export class Link {
+  readonly #ports: LinkPorts
+  #socket: WebSocket | null = null
+  #attached = false
+  #attaching: Promise<void> | null = null
+  #retry: ReturnType<typeof setTimeout> | null = null
+  #failures = 0
+  #cursor: Cursor | null = null
+  readonly #epochs: string[] = []
+  #lastFrameMs = 0
+  /** True until the first frame after a re-attach: only there a jump in heights means loss. */
+  #resuming = false
+
+  constructor(ports: LinkPorts) {
+    this.#ports = ports
+  }
+
+  get up(): boolean {
+    return this.#attached && this.#socket !== null
+  }
+
+  /** Resolves when frames flow; rejects where the writer cannot be reached now (the link keeps trying if needed). */
+  ensure(): Promise<void> {
+    if (this.up) return Promise.resolve()
+    this.#attaching ??= this.#attach().finally(() => {
+      this.#attaching = null
+    })
+    return this.#attaching
+  }
+
+  /** The writer dialled. */
+  accept(socket: WebSocket, nowMs: number): void {
+    const old = this.#socket
+    this.#socket = socket
+    this.#lastFrameMs = nowMs
+    if (old) close(old)
+  }
+
+  /** A link that outlived the relay's memory: it goes on, with the next frame as the first. */
+  restore(socket: WebSocket, nowMs: number): void {
+    this.accept(socket, nowMs)
+    this.#attached = true
+  }
+
+  /** True where the frame is new and its content may be used. `epoch` null: the writer does not say. */
+  admit(socket: WebSocket, height: number, epoch: string | null, nowMs: number): boolean {
+    if (socket !== this.#socket) return false
+    this.#lastFrameMs = nowMs
+    const last = this.#cursor?.height ?? null
+    if (last !== null && epoch !== null && height <= last && this.#isNewEpoch(epoch)) this.#restart()
+    else if (last !== null && height <= last) return false
+    else if (last !== null && this.#resuming && height > last + 1) this.#ports.lost()
+    this.#resuming = false
+    this.#move(height, epoch)
+    return true
+  }
+
+  /** A socket of this link closed or failed. */
+  closed(socket: WebSocket): void {
+    if (socket !== this.#socket) return
+    this.#socket = null
+    this.#attached = false
+    if (this.#ports.needed()) this.#again(0)
+  }
+
+  /** Called by the alarm: replaces a silent link, drops one that nothing needs any more. */
+  watch(nowMs: number): void {
+    if (!this.#ports.needed()) return this.drop()
+    if (this.up && nowMs - this.#lastFrameMs < SILENCE_MS) return
+    if (this.up) this.#detach()
+    if (!this.#attaching && this.#retry === null) this.#again(0)
+  }
+
+  /** Lets go of the link: without it the relay can hibernate. */
+  drop(): void {
+    if (this.#retry !== null) clearTimeout(this.#retry)
+    this.#retry = null
+    if (this.#attaching) return
+    this.#detach()
+    this.#cursor = null
+  }
+
+  #detach(): void {
+    const socket = this.#socket
+    this.#socket = null
+    this.#attached = false
+    if (socket) close(socket)
+  }
+
+  async #attach(): Promise<void> {
+    const cursor = this.#cursor
+    this.#resuming = cursor !== null
+    try {
+      const outcome = await within(this.#ports.attach(cursor), ATTACH_TIMEOUT_MS)
+      if (!this.#socket) throw new Error('the writer answered but did not dial')
+      this.#attached = true
+      this.#failures = 0
+      this.#arrived(cursor, outcome)
+    } catch (error) {
+      this.#failures++
+      if (this.#ports.needed()) this.#again(Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** Math.min(this.#failures, 10)))
+      throw error
+    }
+  }
+
+  #arrived(cursor: Cursor | null, { epoch, height, lost }: AttachOutcome): void {
+    if (cursor === null) {
+      if (height !== null && this.#cursor === null) this.#move(height, epoch)
+      return
+    }
+    // Without an epoch nothing tells a log that was reset from one that lost its last second: to hear a second
+    // twice is better than to wait for heights that may never come.
+    const isAnother = epoch === null || this.#isNewEpoch(epoch)
+    const isShorter = height === null || (height < cursor.height && isAnother)
+    if (isShorter) this.#restart()
+    else if (lost) {
+      this.#resuming = false
+      this.#ports.lost()
+    }
+  }
+
+  #restart(): void {
+    this.#cursor = null
+    this.#resuming = false
+    this.#ports.restarted()
+  }
+
+  #isNewEpoch(epoch: string): boolean {
+    return !this.#epochs.includes(epoch)
+  }
+
+  #move(height: number, epoch: string | null): void {
+    this.#cursor = { height, epoch: epoch ?? this.#cursor?.epoch ?? '' }
+    if (epoch === null || !this.#isNewEpoch(epoch)) return
+    this.#epochs.push(epoch)
+    if (this.#epochs.length > REMEMBERED_EPOCHS) this.#epochs.shift()
+  }
+
+  #again(afterMs: number): void {
+    if (this.#retry !== null) return
+    this.#retry = setTimeout(() => {
+      this.#retry = null
+      // A failure has arranged the next attempt already.
+      if (this.#ports.needed()) this.ensure().catch(() => undefined)
+    }, afterMs)
+  }
+}
+
+function close(socket: WebSocket): void {
+  try {
+    socket.close(1000, 'replaced')
+  } catch {
+    // Closed by the other side already.
+  }
+}
+
+function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}

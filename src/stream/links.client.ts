@@ -1,0 +1,98 @@
+// All links of one relay: to the log while events are subscribed to, to a hub while its coins are.
+
+import type { BookHubApi } from '../book/hub-api.ts'
+import type { BlockLogApi, LinkHeader } from '../feed/log-api.ts'
+import { LOG_API_VERSION } from '../feed/log-api.ts'
+import type { Attachment } from './attachment.ts'
+import type { BookFanout } from './book-fanout.ts'
+import type { Connection } from './connection.ts'
+import type { EventFanout } from './event-fanout.ts'
+import { errorFrame } from './frames.ts'
+import { Hub } from './hub.client.ts'
+import { Link } from './link.client.ts'
+
+export interface LinksPorts {
+  /** Name of the relay's object, by which the writers dial it. */
+  readonly relay: string
+  readonly shards: number
+  log(): BlockLogApi
+  hub(index: number): BookHubApi
+  /** True while a subscription begins, which needs links before a body names them. */
+  busy(): boolean
+}
+
+export class Links {
+  readonly log: Link
+  readonly hubs: readonly Hub[]
+  readonly #ports: LinksPorts
+  readonly #books: BookFanout<Connection>
+  readonly #events: EventFanout<Connection>
+
+  constructor(ports: LinksPorts, books: BookFanout<Connection>, events: EventFanout<Connection>) {
+    this.#ports = ports
+    this.#books = books
+    this.#events = events
+    this.log = this.#linkToLog()
+    this.hubs = Array.from({ length: ports.shards }, (_, index) => this.#linkToHub(index))
+  }
+
+  get up(): boolean {
+    return this.log.up || this.hubs.some(({ link }) => link.up)
+  }
+
+  /** The link that a socket belongs to. */
+  of(attachment: Attachment): Link | undefined {
+    if (attachment.of === 'log') return this.log
+    return attachment.of === 'hub' ? this.hubs[attachment.index]?.link : undefined
+  }
+
+  /** What the alarm does for links: replaces silent ones, drops unneeded ones, gives coins back. */
+  watch(nowMs: number): void {
+    this.log.watch(nowMs)
+    for (const hub of this.hubs) {
+      hub.link.watch(nowMs)
+      // A hub that cannot be told now is told again next time, or attached to anew.
+      if (hub.link.up && !this.#ports.busy()) hub.settle().catch(() => undefined)
+    }
+  }
+
+  /** Books with coins of this hub cannot be continued: their sockets must connect again. */
+  breakDiffs(index: number): void {
+    for (const connection of this.#books.diffReceiversOf(index)) connection.broken('continuity')
+  }
+
+  /** Tells every subscriber of events that some are missing. */
+  tellGap(text: string): void {
+    for (const connection of this.#events.receivers()) connection.send(errorFrame(text, 'gap'))
+  }
+
+  #linkToLog(): Link {
+    const { relay, log, busy } = this.#ports
+    return new Link({
+      attach: (cursor) => log().attach({ v: LOG_API_VERSION, name: relay, reader: { kind: 'relay' }, cursor }),
+      needed: () => busy() || this.#events.size > 0,
+      lost: () => this.tellGap('The link to the feed was lost for too long: some events are missing.'),
+      restarted: () => this.tellGap('The feed begins anew: block heights start over.'),
+    })
+  }
+
+  #linkToHub(index: number): Hub {
+    const { relay, hub, busy } = this.#ports
+    return new Hub({
+      relay,
+      stub: () => hub(index),
+      interest: () => this.#books.interestOf(index),
+      needed: () => busy() || this.#books.needs(index),
+      lost: () => this.breakDiffs(index),
+      restarted: () => {
+        this.breakDiffs(index)
+        this.#books.restart(index)
+      },
+    })
+  }
+}
+
+/** The attachment of a dialled socket. */
+export function attachmentOf(header: LinkHeader): Attachment {
+  return header.from === 'log' ? { of: 'log' } : { of: 'hub', index: header.index }
+}

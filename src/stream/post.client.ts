@@ -1,0 +1,44 @@
+// `{"method":"post"}` on a socket: an info request answered over the same connection, at its normal price.
+
+import type { Identity } from '../key/identity.ts'
+import type { Connection } from './connection.ts'
+import { MAX_POSTS_IN_FLIGHT } from './connection.ts'
+import { errorFrame, postErrorFrame, postFrame } from './frames.ts'
+import type { PostFrame } from './protocol.ts'
+
+/** The gateway as a relay reaches it: entry point `Internal` of the gateway Worker. */
+export interface GatewayInternal {
+  /** Answers the JSON body of an info request; authenticated already, charged there. */
+  info(identity: Identity, body: string): Promise<{ readonly status: number; readonly body: string }>
+}
+
+/** Sends the answer, or a `post` of type error, in the public server's shape. Never throws. */
+export async function answerPost(connection: Connection, frame: PostFrame, gateway: GatewayInternal): Promise<void> {
+  const { id, request } = frame
+  if (request.type !== 'info') {
+    return connection.send(postErrorFrame(id, '400: request.type: only "info" is served here'))
+  }
+  if (connection.posts >= MAX_POSTS_IN_FLIGHT) {
+    return connection.send(errorFrame(`too many pending post requests id=${id}`, 'rate_limited'))
+  }
+  connection.posts++
+  try {
+    const answer = await gateway.info(connection.identity, JSON.stringify(request.payload ?? null))
+    const type = (request.payload as { type?: unknown } | null)?.type
+    if (answer.status >= 200 && answer.status < 300) connection.send(postFrame(id, String(type), answer.body))
+    else connection.send(postErrorFrame(id, `${answer.status}: ${reasonOf(answer.body)}`))
+  } catch {
+    connection.send(postErrorFrame(id, '503: the request could not be answered: retry with backoff'))
+  } finally {
+    connection.posts--
+  }
+}
+
+function reasonOf(body: string): string {
+  try {
+    const { msg } = JSON.parse(body) as { msg?: unknown }
+    return typeof msg === 'string' ? msg : body
+  } catch {
+    return body
+  }
+}

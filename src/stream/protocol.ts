@@ -1,0 +1,78 @@
+// Frames that a client sends on /ws: bounds, grammar, and the public server's words when one is refused.
+// Law: nothing of a refused frame takes effect, and a refusal names the field and the fix.
+
+import * as z from 'zod'
+import type { Issue } from '../core/failure.ts'
+import { isDeeperThan } from '../core/json.ts'
+import type { Result } from '../core/result.ts'
+import { err } from '../core/result.ts'
+import { parseWith } from '../core/schema-words.ts'
+import { errorFrame } from './frames.ts'
+
+export const UP_FRAME_MAX_BYTES = 64 * 1024
+const MAX_DEPTH = 32
+/** How much of a refused frame is echoed: enough to recognise it, never an amplifier. */
+const ECHO_CHARS = 256
+
+/** Passed on as the very value that was sent: its key order is echoed. */
+const subscription = z.custom<{ readonly type: string }>(
+  (value) => typeof (value as { type?: unknown } | null)?.type === 'string',
+  'must be an object with a "type"',
+)
+const UpFrame = z.discriminatedUnion(
+  'method',
+  [
+    z.strictObject({ method: z.literal('ping') }),
+    z.strictObject({
+      method: z.literal('subscribe'),
+      subscription,
+      fromBlock: z.int().min(0).optional(),
+      meta: z.boolean().optional(),
+    }),
+    z.strictObject({ method: z.literal('unsubscribe'), subscription }),
+    z.strictObject({
+      method: z.literal('post'),
+      id: z.int().min(0),
+      request: z.looseObject({ type: z.string(), payload: z.unknown() }),
+    }),
+  ],
+  { error: 'must be subscribe, unsubscribe, ping or post' },
+)
+export type UpFrame = z.infer<typeof UpFrame>
+export type SubscribeFrame = Extract<UpFrame, { method: 'subscribe' }>
+export type UnsubscribeFrame = Extract<UpFrame, { method: 'unsubscribe' }>
+export type PostFrame = Extract<UpFrame, { method: 'post' }>
+
+/** A frame, or the text of the error frame that answers it. */
+export function parseUpFrame(text: string): Result<UpFrame, string> {
+  // Units are at most bytes, so the cheap test can only let too much through to the exact one.
+  if (text.length > UP_FRAME_MAX_BYTES || byteLength(text) > UP_FRAME_MAX_BYTES) {
+    return err(refusal(text, { path: 'frame', message: `larger than ${UP_FRAME_MAX_BYTES} bytes` }))
+  }
+  if (isDeeperThan(text, MAX_DEPTH)) {
+    return err(refusal(text, { path: 'frame', message: `nested deeper than ${MAX_DEPTH}` }))
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return err(refusal(text, { path: 'frame', message: 'not valid JSON' }))
+  }
+  const parsed = parseWith(UpFrame, value)
+  return parsed.ok ? parsed : err(refusal(text, parsed.error[0]))
+}
+
+/** Error frame for what cannot be read at all: a binary frame, or a text that is no request. */
+export function refusal(sent: string, issue: Issue): string {
+  const echo = sent.length > ECHO_CHARS ? `${sent.slice(0, ECHO_CHARS)}…` : sent
+  const where = issue.path || 'frame'
+  return errorFrame(
+    `Error parsing JSON into valid websocket request: ${echo}: ${where}: ${issue.message}`,
+    where === 'frame' ? 'invalid_json' : 'invalid_request',
+  )
+}
+
+const encoder = new TextEncoder()
+function byteLength(text: string): number {
+  return text.length * 3 <= UP_FRAME_MAX_BYTES ? text.length : encoder.encode(text).length
+}

@@ -1,0 +1,117 @@
+// The way of a book body's coins into force at their hubs, and of their Snapshots to the subscriber.
+// Law: a coin is in force before its Snapshot is sent, and Snapshots are paced, for nobody can see how fast they are read.
+
+import type { BookSnapshot, JoinAnswer } from '../book/hub-api.ts'
+import type { MarketType } from '../core/coin.ts'
+import { shardOf } from '../core/coin.ts'
+import type { BookBody } from './body.ts'
+import { snapshotText } from './book-text.ts'
+import type { Clock, Connection } from './connection.ts'
+import type { Joiner } from './joiner.ts'
+import { Bucket } from './rate.ts'
+
+/** How long a subscriber waits for hubs that have no books yet. */
+const READY_WAIT_MS = 5000
+const READY_POLL_MS = 250
+/** Snapshot bytes of a relay on their way at once, and per second after that. An answer of a hub is 1 MiB. */
+const BURST_BYTES = 8 * 1024 * 1024
+const BYTES_PER_MS = BURST_BYTES / 1000
+
+/** The hubs: links are up when `ensure` resolves; the others are calls to hub `hub`, as in BookHubApi. */
+export interface BookSource {
+  ensure(hub: number): Promise<void>
+  join(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinAnswer>
+  joinTypes(hub: number, types: readonly MarketType[]): Promise<{ readonly coins: readonly string[] }>
+}
+
+/** What was found out about the coins of a body, all in force now. */
+export interface Found {
+  /** Coins of a list that no hub has a book of. */
+  readonly unknown: string[]
+  readonly snapshots: { readonly hub: number; readonly snapshot: BookSnapshot }[]
+  /** Coins whose snapshot is still to be fetched. */
+  readonly missing: { readonly hub: number; readonly coins: readonly string[] }[]
+}
+
+export class Snapshots {
+  readonly #source: BookSource
+  readonly #shards: number
+  readonly #clock: Clock
+  readonly #wait: (ms: number) => Promise<void>
+  readonly #pacer: Bucket
+
+  constructor(source: BookSource, shards: number, clock: Clock, wait: (ms: number) => Promise<void>) {
+    this.#source = source
+    this.#shards = shards
+    this.#clock = clock
+    this.#wait = wait
+    this.#pacer = new Bucket(BURST_BYTES, BYTES_PER_MS, clock.nowMs)
+  }
+
+  /** Brings a body into force at its hubs, of a wildcard only `types`; null where a hub has no books yet. */
+  async find(body: BookBody, types: readonly MarketType[], hubs: readonly number[]): Promise<Found | null> {
+    const found: Found = { unknown: [], snapshots: [], missing: [] }
+    const jobs = hubs.map((hub) => {
+      if (body.coins === null) return this.#findTypes(hub, types, found)
+      const coins = body.coins.filter((coin) => shardOf(coin, this.#shards) === hub)
+      return this.#findCoins(hub, coins, body.type === 'l2BookDiff', found)
+    })
+    return (await Promise.all(jobs)).includes(false) ? null : found
+  }
+
+  /** Sends every Snapshot of `found`; false where a hub stopped answering. */
+  async send(connection: Connection, joiner: Joiner, found: Found): Promise<boolean> {
+    for (const { hub, snapshot } of found.snapshots) await this.#sendOne(connection, joiner, hub, snapshot)
+    for (const { hub, coins } of found.missing) {
+      for (let rest = coins; rest.length > 0 && !connection.ended; ) {
+        const answer = await this.#joinWhenReady(hub, rest, true)
+        if (!answer) return false
+        for (const snapshot of answer.snapshots) await this.#sendOne(connection, joiner, hub, snapshot)
+        rest = answer.rest
+      }
+    }
+    return true
+  }
+
+  async #findTypes(hub: number, types: readonly MarketType[], found: Found): Promise<boolean> {
+    if (types.length === 0) return true
+    if (!(await this.#joinWhenReady(hub, [], false))) return false
+    const { coins } = await this.#source.joinTypes(hub, types)
+    found.missing.push({ hub, coins })
+    return true
+  }
+
+  /** The first answer's books are kept; of the other coins it is only asked whether they exist, until their turn. */
+  async #findCoins(hub: number, coins: readonly string[], withBooks: boolean, found: Found): Promise<boolean> {
+    const first = await this.#joinWhenReady(hub, coins, withBooks)
+    if (!first) return false
+    found.unknown.push(...first.unknown)
+    found.snapshots.push(...first.snapshots.map((snapshot) => ({ hub, snapshot })))
+    if (first.rest.length > 0) found.missing.push({ hub, coins: first.rest })
+    for (let rest = first.rest; rest.length > 0; ) {
+      const answer = await this.#joinWhenReady(hub, rest, false)
+      if (!answer) return false
+      found.unknown.push(...answer.unknown)
+      rest = answer.rest
+    }
+    return true
+  }
+
+  async #joinWhenReady(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinAnswer | null> {
+    for (let waited = 0; waited <= READY_WAIT_MS; waited += READY_POLL_MS) {
+      const answer = await this.#source.join(hub, coins, withBooks)
+      if (answer.ready) return answer
+      await this.#wait(READY_POLL_MS)
+      await this.#source.ensure(hub)
+    }
+    return null
+  }
+
+  async #sendOne(connection: Connection, joiner: Joiner, hub: number, snapshot: BookSnapshot): Promise<void> {
+    if (connection.ended) return
+    joiner.joined(snapshot, hub)
+    connection.sendSnapshot(snapshotText(snapshot))
+    const waitMs = this.#pacer.takeOnCredit(snapshot.levels.length, this.#clock.nowMs)
+    if (waitMs > 0) await this.#wait(waitMs)
+  }
+}

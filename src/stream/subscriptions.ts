@@ -1,0 +1,347 @@
+// Subscriptions of one relay, from request to end: who has what, what was paid for it, and in which order a client
+// hears of it. Law: known coin, then charge, then ack, then data; nothing of a refused request stays behind.
+// A little long: the order of these steps is the contract, and stands in one place.
+
+import { marketTypeOf } from '../core/coin.ts'
+import type { Charge, ChargeAnswer, MicroCredits } from '../credit/meter-api.ts'
+import type { Body, BookBody } from './body.ts'
+import { parseBody } from './body.ts'
+import type { BookFanout } from './book-fanout.ts'
+import { hubsOf } from './book-fanout.ts'
+import type { Clock, Connection } from './connection.ts'
+import type { EventFanout } from './event-fanout.ts'
+import {
+  ackFrame,
+  alreadySubscribed,
+  alreadyUnsubscribed,
+  errorFrame,
+  invalidSubscription,
+  lowCreditsFrame,
+} from './frames.ts'
+import { canonicalJson } from './identity.ts'
+import { Joiner } from './joiner.ts'
+import type { Minutes } from './minutes.ts'
+import { MinuteBook, nextCharge, pay, wokenMinutes } from './minutes.ts'
+import { streamPrice } from './price.ts'
+import type { SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
+import type { BookSource, Found } from './snapshots.ts'
+import { Snapshots } from './snapshots.ts'
+
+export const MAX_SUBSCRIPTIONS_PER_SOCKET = 1000
+export interface Subscription {
+  readonly connection: Connection
+  readonly identity: string
+  readonly body: Body
+  /** JSON of the body as sent. */
+  readonly echo: string
+  readonly meta: boolean
+  readonly minutes: Minutes
+}
+
+export interface Ports {
+  /** Name of the relay's object: part of every charge id. */
+  readonly relay: string
+  readonly shards: number
+  readonly clock: Clock
+  readonly books: BookSource
+  newId(): string
+  wait(ms: number): Promise<void>
+  /** The link to the log is up. */
+  ensureEvents(): Promise<void>
+  charge(account: string, charge: Charge): Promise<ChargeAnswer>
+  /** Remembers or forgets a subscription across hibernation. */
+  saved(subscription: Subscription): void
+  dropped(subscription: Subscription): void
+}
+
+interface Request {
+  readonly connection: Connection
+  readonly identity: string
+  readonly echo: string
+  readonly body: Body
+  readonly meta: boolean
+}
+
+export class Subscriptions {
+  readonly minutes = new MinuteBook()
+  readonly #ports: Ports
+  readonly #books: BookFanout<Connection>
+  readonly #events: EventFanout<Connection>
+  readonly #held = new Map<Connection, Map<string, Subscription>>()
+  readonly #byMinutes = new Map<string, Subscription>()
+  readonly #snapshots: Snapshots
+  #busy = 0
+
+  constructor(ports: Ports, books: BookFanout<Connection>, events: EventFanout<Connection>) {
+    this.#ports = ports
+    this.#books = books
+    this.#events = events
+    this.#snapshots = new Snapshots(ports.books, ports.shards, ports.clock, (ms) => ports.wait(ms))
+  }
+
+  get size(): number {
+    return this.#byMinutes.size
+  }
+
+  /** Requests at work: while there are some, coins may be in force at hubs that no subscription names yet. */
+  get busy(): number {
+    return this.#busy
+  }
+
+  ofMinutes(minutes: Minutes): Subscription | undefined {
+    return this.#byMinutes.get(minutes.id)
+  }
+
+  /** Connections of an account, or of one of its keys. */
+  connectionsOf(by: { readonly account?: string; readonly keyHash?: string }): Connection[] {
+    return [...this.#held.keys()].filter(
+      ({ identity }) => identity.account === by.account || identity.keyHash === by.keyHash,
+    )
+  }
+
+  async subscribe(connection: Connection, frame: SubscribeFrame): Promise<void> {
+    const echo = JSON.stringify(frame.subscription)
+    const identity = canonicalJson(frame.subscription)
+    const parsed = parseBody(frame.subscription)
+    if (!parsed.ok) {
+      const { path, message } = parsed.error
+      return connection.send(invalidSubscription(echo, `${path || 'subscription'}: ${message}`))
+    }
+    const held = this.#heldBy(connection)
+    if (held.has(identity)) return connection.send(alreadySubscribed(echo))
+    if (held.size >= MAX_SUBSCRIPTIONS_PER_SOCKET) {
+      const reason = `at most ${MAX_SUBSCRIPTIONS_PER_SOCKET} subscriptions per connection: open another one`
+      return connection.send(invalidSubscription(echo, `subscription: ${reason}`, 'rate_limited'))
+    }
+    const request = { connection, identity, echo, body: parsed.value, meta: frame.meta === true }
+    this.#busy++
+    try {
+      await this.#begin(request, frame.fromBlock)
+    } finally {
+      this.#busy--
+    }
+  }
+
+  unsubscribe(connection: Connection, frame: UnsubscribeFrame): void {
+    const echo = JSON.stringify(frame.subscription)
+    const subscription = this.#heldBy(connection).get(canonicalJson(frame.subscription))
+    if (!subscription) return connection.send(alreadyUnsubscribed(echo))
+    this.#drop(subscription)
+    connection.send(ackFrame('unsubscribe', echo))
+  }
+
+  /** The connection has ended: so have its subscriptions. */
+  ended(connection: Connection): void {
+    for (const subscription of this.#held.get(connection)?.values() ?? []) this.#drop(subscription)
+    this.#held.delete(connection)
+  }
+
+  /** Takes up a subscription that slept with the relay; it goes on where it was. */
+  restore(connection: Connection, saved: { id: string; echo: string; meta: boolean; sinceMs: number }): void {
+    const sent = JSON.parse(saved.echo) as { type: string }
+    const parsed = parseBody(sent)
+    if (!parsed.ok) return
+    const { account, keyHash } = connection.identity
+    const price = streamPrice(parsed.value)
+    const begun = { id: saved.id, account, keyHash, type: sent.type, price, sinceMs: saved.sinceMs }
+    const minutes = wokenMinutes(begun, this.#ports.clock.nowMs)
+    const identity = canonicalJson(sent)
+    const subscription = { connection, identity, body: parsed.value, echo: saved.echo, meta: saved.meta, minutes }
+    this.#hold(subscription)
+    this.#fanOut(subscription)
+  }
+
+  async #begin(request: Request, fromBlock: number | undefined): Promise<void> {
+    const { connection, body } = request
+    const began = isBook(body) ? await this.#beginBook(request, body) : await this.#beginEvents(request)
+    if (!began || fromBlock === undefined) return
+    const text = `fromBlock: block ${fromBlock} cannot be replayed; live data follows. Leave "fromBlock" out.`
+    connection.send(errorFrame(text, 'replay_unavailable'))
+  }
+
+  async #beginEvents(request: Request): Promise<boolean> {
+    if (!(await this.#reach(request, [this.#ports.ensureEvents()]))) return false
+    const minutes = await this.#pay(request)
+    if (!minutes) return false
+    const subscription = { ...request, minutes }
+    this.#hold(subscription)
+    request.connection.send(ackFrame('subscribe', request.echo))
+    this.#fanOut(subscription)
+    return true
+  }
+
+  async #beginBook(request: Request, body: BookBody): Promise<boolean> {
+    const { connection, echo } = request
+    const hubs = hubsOf(body, this.#ports.shards)
+    if (
+      !(await this.#reach(
+        request,
+        hubs.map((hub) => this.#ports.books.ensure(hub)),
+      ))
+    )
+      return false
+    const before = this.#wildcardOf(connection, body)
+    const key = topicKey(request)
+    const joiner =
+      body.type === 'l2BookDiff' ? new Joiner(before && this.#books.joinerOf(topicKey(before), connection)) : null
+    // Blocks are collected from before the coins come into force, so that none falls between.
+    if (joiner) this.#books.add(key, body, connection, joiner)
+    const found = await this.#find(request, body, hubs, before?.body)
+    const minutes = found && (before ? before.minutes : await this.#pay(request))
+    if (!found || !minutes || connection.ended) {
+      if (joiner) this.#books.remove(key, connection)
+      return false
+    }
+    if (before) this.#replace(before, joiner)
+    this.#hold({ ...request, minutes })
+    connection.send(ackFrame('subscribe', echo))
+    if (joiner) await this.#serveAlone(connection, joiner, found)
+    else this.#books.add(key, body, connection)
+    return true
+  }
+
+  /** False, and the client was told, where what a subscription lives on cannot be reached. */
+  async #reach(request: Request, links: readonly Promise<void>[]): Promise<boolean> {
+    try {
+      await Promise.all(links)
+      return true
+    } catch {
+      return this.#unavailable(request)
+    }
+  }
+
+  #unavailable({ connection, echo }: Request): false {
+    connection.send(
+      invalidSubscription(echo, 'the data is not ready yet: subscribe again in a few seconds', 'unavailable'),
+    )
+    return false
+  }
+
+  /** The wildcard of the same type that this one takes over from. */
+  #wildcardOf(connection: Connection, body: BookBody): (Subscription & { body: BookBody }) | undefined {
+    if (body.coins !== null) return undefined
+    for (const held of this.#heldBy(connection).values()) {
+      if (held.body.type === body.type && isBook(held.body) && held.body.coins === null) {
+        return held as Subscription & { body: BookBody }
+      }
+    }
+    return undefined
+  }
+
+  /** The old body ends without its minutes, which go over; what it has delivered is not delivered again. */
+  #replace(before: Subscription & { body: BookBody }, joiner: Joiner | null): void {
+    joiner?.forget((coin) => before.body.types.includes(marketTypeOf(coin)))
+    this.#books.remove(topicKey(before), before.connection)
+    this.#heldBy(before.connection).delete(before.identity)
+  }
+
+  /** What the body's coins are; null, and the client was told, where hubs cannot answer or a coin is unknown. */
+  async #find(request: Request, body: BookBody, hubs: readonly number[], before?: BookBody): Promise<Found | null> {
+    const types = body.types.filter((type) => !before?.types.includes(type))
+    const found = await this.#snapshots.find(body, types, hubs).catch(() => null)
+    if (!found) this.#unavailable(request)
+    if (!found || found.unknown.length === 0) return found
+    const names = found.unknown.slice(0, 5).map((coin) => JSON.stringify(coin))
+    const reason = `coin: there is no book of ${names.join(', ')}: send coins as "meta" and "spotMeta" name them`
+    request.connection.send(invalidSubscription(request.echo, reason, 'not_found'))
+    return null
+  }
+
+  async #serveAlone(connection: Connection, joiner: Joiner, found: Found): Promise<void> {
+    if (!(await this.#snapshots.send(connection, joiner, found).catch(() => false)))
+      return connection.broken('overflow')
+    const { texts, broken } = joiner.open()
+    if (broken) return connection.broken('continuity')
+    for (const text of texts) connection.send(text)
+  }
+
+  /** The first minute, or the rest of one that was paid before; null, and the client was told, where it is refused. */
+  async #pay(request: Request): Promise<Minutes | null> {
+    const { connection, echo, body, identity } = request
+    const { account, keyHash } = connection.identity
+    const kept = this.minutes.resume(minutesName(keyHash, identity), this.#ports.clock.nowMs)
+    const sinceMs = this.#ports.clock.nowMs
+    const fresh = { account, keyHash, type: body.type, price: streamPrice(body), sinceMs, paid: 0, resumed: false }
+    const minutes = kept ?? { id: this.#ports.newId(), ...fresh }
+    if (!kept) {
+      let answer: ChargeAnswer
+      try {
+        const charge = nextCharge(this.#ports.relay, minutes)
+        // A charge whose answer was lost may have taken effect: its id makes the second attempt harmless.
+        answer = await this.#ports.charge(account, charge).catch(() => this.#ports.charge(account, charge))
+      } catch {
+        this.#unavailable(request)
+        return null
+      }
+      if (!answer.ok) {
+        refuse(connection, echo, minutes.price, answer)
+        return null
+      }
+      pay(minutes)
+      this.#warn(connection, this.minutes.nextMinuteOf(account) + minutes.price, answer.remaining)
+    }
+    if (!connection.ended) return minutes
+    this.minutes.stop(minutes, minutesName(keyHash, identity), this.#ports.clock.nowMs)
+    return null
+  }
+
+  #warn(connection: Connection, nextMinute: MicroCredits, remaining: MicroCredits): void {
+    if (remaining >= nextMinute) return
+    // Behind the request at work, so that its ack comes first.
+    connection.enqueue(async () => connection.send(lowCreditsFrame(nextMinute, remaining)))
+  }
+
+  #heldBy(connection: Connection): Map<string, Subscription> {
+    let held = this.#held.get(connection)
+    if (!held) {
+      held = new Map()
+      if (!connection.ended) this.#held.set(connection, held)
+    }
+    return held
+  }
+
+  #hold(subscription: Subscription): void {
+    this.#heldBy(subscription.connection).set(subscription.identity, subscription)
+    this.#byMinutes.set(subscription.minutes.id, subscription)
+    this.minutes.start(subscription.minutes)
+    this.#ports.saved(subscription)
+  }
+
+  #fanOut(subscription: Subscription): void {
+    const { body, connection, meta } = subscription
+    if (isBook(body)) this.#books.add(topicKey(subscription), body, connection)
+    else this.#events.add(topicKey(subscription), body, meta, connection)
+  }
+
+  #drop(subscription: Subscription): void {
+    const { body, connection, identity, minutes } = subscription
+    if (isBook(body)) this.#books.remove(topicKey(subscription), connection)
+    else this.#events.remove(topicKey(subscription), connection)
+    this.#heldBy(connection).delete(identity)
+    this.#byMinutes.delete(minutes.id)
+    this.minutes.stop(minutes, minutesName(minutes.keyHash, identity), this.#ports.clock.nowMs)
+    this.#ports.dropped(subscription)
+  }
+}
+
+function isBook(body: Body): body is BookBody {
+  return body.type === 'l2BookDiff' || body.type === 'l2BookDiff2'
+}
+
+/** Bodies that get the very same frames. */
+function topicKey({ identity, meta }: { readonly identity: string; readonly meta: boolean }): string {
+  return meta ? `meta ${identity}` : identity
+}
+
+function minutesName(keyHash: string, identity: string): string {
+  return `${keyHash} ${identity}`
+}
+
+function refuse(connection: Connection, echo: string, price: number, answer: ChargeAnswer & { ok: false }): void {
+  if (answer.reason === 'revoked') {
+    const text = 'This API key was revoked: use the key that replaced it.'
+    return connection.end(4401, 'key revoked', errorFrame(text, 'unauthorized'))
+  }
+  const reason = `a minute costs ${price / 1e6} credits, ${answer.remaining / 1e6} remain: top up the account`
+  connection.send(invalidSubscription(echo, reason, 'credits_exhausted'))
+}

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import { parseBody } from '../../src/stream/body.ts'
+import { canonicalJson } from '../../src/stream/identity.ts'
+import { parseUpFrame, UP_FRAME_MAX_BYTES } from '../../src/stream/protocol.ts'
+
+const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
+const MIXED = '0xAbCdEf0123456789aBcDeF0123456789abcdef01'
+
+function refusalOf(body: { type: string } & Record<string, unknown>): string {
+  const parsed = parseBody(body)
+  return parsed.ok ? 'accepted' : `${parsed.error.path}: ${parsed.error.message}`
+}
+
+test('each alias of addresses is accepted alone, in mixed case, and matched in lower case', () => {
+  for (const form of [{ addresses: [MIXED] }, { users: [MIXED, MIXED.toLowerCase()] }, { user: MIXED }]) {
+    const parsed = parseBody({ type: 'userFills', ...form })
+    expect(parsed).toMatchObject({ ok: true, value: { addresses: [MIXED.toLowerCase()], aggregate: false } })
+  }
+})
+
+test('1,000 addresses are accepted, 1,001 are refused by name', () => {
+  const addresses = Array.from({ length: 1001 }, (_, i) => address(i))
+  expect(refusalOf({ type: 'userFills', addresses: addresses.slice(1) })).toBe('accepted')
+  expect(refusalOf({ type: 'userFills', addresses })).toMatch(/^addresses: at most 1000 addresses/)
+  expect(refusalOf({ type: 'userNonFundingLedgerUpdates', users: addresses })).toMatch(/^users: at most 1000/)
+})
+
+test.each([
+  [{ type: 'userFills' }, /^addresses: send exactly one of/],
+  [{ type: 'userFills', user: MIXED, users: [MIXED] }, /^addresses: send exactly one of/],
+  [{ type: 'userFills', user: '0x12' }, /^user: must be 0x and 40 hex digits/],
+  [{ type: 'userFills', addresses: ['0x12'] }, /^addresses.0: must be 0x and 40 hex digits/],
+  [{ type: 'userFills', user: MIXED, aggregateByTime: 'yes' }, /^aggregateByTime: /],
+  [{ type: 'userFills', adresses: [MIXED] }, /^adresses: unknown field/],
+  [{ type: 'l2BookDiff', coins: ['BTC'] }, /^coins: unknown field/],
+  [{ type: 'l2BookDiff', coin: [] }, /^coin: must name at least one coin/],
+  [{ type: 'l2BookDiff', coin: ['BTC', 'BTC'] }, /^coin: names a coin twice/],
+  [{ type: 'l2BookDiff', coin: ['BTC', 'E TH'] }, /^coin.1: must be printable/],
+  [{ type: 'l2BookDiff', coin: null }, /^coin: must be a coin or a list/],
+  [{ type: 'l2BookDiff', coin: 'BTC', marketTypes: ['perp'] }, /^marketTypes: valid only when coin is omitted/],
+  [{ type: 'l2BookDiff', marketTypes: ['perps'] }, /^marketTypes.0: must be one of perp, spot, outcome, \*/],
+  [{ type: 'l2BookDiff', marketTypes: [] }, /^marketTypes: must name at least one/],
+  [{ type: 'allFills', coin: ['BTC'] }, /^coin: /],
+  [{ type: 'trades', coin: 'BTC' }, /^type: unknown subscription type: use one of userFills/],
+  [{ type: 'constructor' }, /^type: unknown subscription type/],
+])('a wrong body names field and fix: %j', (body, expected) => {
+  expect(refusalOf(body)).toMatch(expected)
+})
+
+test('book bodies: one coin, a list, wildcards with their market types', () => {
+  const bodyOf = (body: { type: string } & Record<string, unknown>) => {
+    const parsed = parseBody(body)
+    return parsed.ok ? parsed.value : parsed.error
+  }
+  expect(bodyOf({ type: 'l2BookDiff', coin: 'BTC' })).toEqual({ type: 'l2BookDiff', coins: ['BTC'], types: [] })
+  expect(bodyOf({ type: 'l2BookDiff2', coin: ['@1', '#4'] })).toMatchObject({ coins: ['@1', '#4'] })
+  expect(bodyOf({ type: 'l2BookDiff' })).toMatchObject({ coins: null, types: ['perp'] })
+  expect(bodyOf({ type: 'l2BookDiff', marketTypes: ['spot', 'perp'] })).toMatchObject({ types: ['perp', 'spot'] })
+  expect(bodyOf({ type: 'l2BookDiff', marketTypes: ['*'] })).toMatchObject({ types: ['perp', 'spot', 'outcome'] })
+})
+
+test('identity is the exact JSON value: key order is nothing, everything else counts', () => {
+  const same = canonicalJson({ type: 'userFills', users: ['a', 'b'], x: { b: 1, a: null } })
+  expect(canonicalJson({ x: { a: null, b: 1 }, users: ['a', 'b'], type: 'userFills' })).toBe(same)
+  const others = [
+    { type: 'userFills', users: ['b', 'a'], x: { b: 1, a: null } },
+    { type: 'userFills', addresses: ['a', 'b'], x: { b: 1, a: null } },
+    { type: 'userFills', users: ['A', 'b'], x: { b: 1, a: null } },
+    { type: 'userFills', users: ['a', 'b'], x: { b: '1', a: null } },
+    { type: 'userFills', users: ['a', 'b'], x: { b: 1 } },
+  ]
+  expect(new Set([same, ...others.map(canonicalJson)]).size).toBe(others.length + 1)
+})
+
+const errorOf = (text: string) => {
+  const parsed = parseUpFrame(text)
+  if (parsed.ok) throw new Error('accepted')
+  return JSON.parse(parsed.error) as { channel: string; data: string; code: string }
+}
+
+test('frames are accepted as sent', () => {
+  expect(parseUpFrame('{"method":"ping"}')).toEqual({ ok: true, value: { method: 'ping' } })
+  const subscribe = parseUpFrame('{"subscription":{"coin":"BTC","type":"allFills"},"method":"subscribe","meta":true}')
+  if (!subscribe.ok || subscribe.value.method !== 'subscribe') throw new Error('refused')
+  expect(JSON.stringify(subscribe.value.subscription)).toBe('{"coin":"BTC","type":"allFills"}')
+})
+
+test.each([
+  ['nonsense', /: nonsense: frame: not valid JSON$/, 'invalid_json'],
+  ['[]', /frame: /, 'invalid_json'],
+  ['{"method":"hello"}', /method: must be subscribe, unsubscribe, ping or post$/, 'invalid_request'],
+  ['{"method":"subscribe"}', /subscription: must be an object with a "type"$/, 'invalid_request'],
+  ['{"method":"subscribe","subscription":"BTC"}', /subscription: must be an object/, 'invalid_request'],
+  ['{"method":"subscribe","subscription":{"type":"x"},"fromBlock":-1}', /fromBlock: /, 'invalid_request'],
+  ['{"method":"post","request":{"type":"info"}}', /id: /, 'invalid_request'],
+  [`${'['.repeat(40)}${']'.repeat(40)}`, /frame: nested deeper than 32$/, 'invalid_json'],
+  ['x'.repeat(UP_FRAME_MAX_BYTES + 1), /frame: larger than 65536 bytes$/, 'invalid_json'],
+  [`"${'é'.repeat(UP_FRAME_MAX_BYTES / 2)}"`, /frame: larger than 65536 bytes$/, 'invalid_json'],
+])('a frame that is no request is refused in the public words: %#', (text, expected, code) => {
+  const error = errorOf(text)
+  expect(error.channel).toBe('error')
+  expect(error.data).toMatch(/^Error parsing JSON into valid websocket request: /)
+  expect(error.data).toMatch(expected)
+  expect(error.code).toBe(code)
+  expect(error.data.length).toBeLessThan(500)
+})
+
+test('an unknown field is named, not said back at length', () => {
+  const error = errorOf(JSON.stringify({ method: 'ping', ['x'.repeat(50_000)]: 1 }))
+  expect(error.data.length).toBeLessThan(500)
+})

@@ -1,0 +1,256 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { CoinMark, HubFrameToRelay } from '../../src/book/hub-link.ts'
+import { shardOf } from '../../src/core/coin.ts'
+import type { BookBody } from '../../src/stream/body.ts'
+import { BookFanout, hubsOf } from '../../src/stream/book-fanout.ts'
+import { snapshotText } from '../../src/stream/book-text.ts'
+import { Joiner } from '../../src/stream/joiner.ts'
+
+const SHARDS = 4
+const socket = () => {
+  const sent: string[] = []
+  const broken: string[] = []
+  return {
+    sent,
+    broken: (why: string) => void broken.push(why),
+    send: (text: string) => void sent.push(text),
+    why: broken,
+  }
+}
+const frame = (height: number, coins: readonly [CoinMark, string, number][]): HubFrameToRelay => ({
+  v: 1,
+  epoch: 'e1',
+  height,
+  time: height * 10,
+  coins: coins.map(([mark, coin, prevSeq]) => ({
+    mark,
+    coin,
+    prevSeq,
+    levels: `[[{"px":"1","sz":"${height}","n":1}],[]]`,
+  })),
+})
+const diff = (coins: readonly string[] | null, type: BookBody['type'] = 'l2BookDiff'): BookBody => ({
+  type,
+  coins,
+  types: coins ? [] : ['perp'],
+})
+
+/** Pushes a block to all hubs, each with its own coins. */
+function block(
+  fanout: BookFanout<ReturnType<typeof socket>>,
+  height: number,
+  coins: readonly [CoinMark, string, number][],
+) {
+  for (let hub = 0; hub < SHARDS; hub++) {
+    fanout.push(
+      hub,
+      frame(
+        height,
+        coins.filter(([, coin]) => shardOf(coin, SHARDS) === hub),
+      ),
+      0,
+    )
+  }
+}
+
+test('l2BookDiff: one Updates per block with the changed coins alone, as specified', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const one = socket()
+  fanout.add('list', diff(['BTC', 'ETH', 'SOL']), one)
+  block(fanout, 7, [
+    ['=', 'BTC', 6],
+    ['=', 'DOGE', 6],
+    ['=', 'SOL', 3],
+  ])
+  block(fanout, 8, [['=', 'DOGE', 7]])
+  expect(one.sent).toHaveLength(1)
+  const { book_diffs, ...rest } = JSON.parse(one.sent[0]!).data.Updates
+  expect(rest).toEqual({ time: 70, block_height: 7 })
+  const levels = [[{ px: '1', sz: '7', n: 1 }], []]
+  expect(book_diffs.sort((a: { coin: string }, b: { coin: string }) => (a.coin < b.coin ? -1 : 1))).toEqual([
+    { coin: 'BTC', levels },
+    { coin: 'SOL', levels },
+  ])
+})
+
+test('l2BookDiff2: epoch, cursor, seq and prev_seq', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const one = socket()
+  fanout.add('btc', diff(['BTC'], 'l2BookDiff2'), one)
+  block(fanout, 7, [['=', 'BTC', 4]])
+  expect(JSON.parse(one.sent[0]!)).toEqual({
+    channel: 'l2BookDiff2',
+    data: {
+      Updates: {
+        time: 70,
+        block_height: 7,
+        epoch: 'e1',
+        cursor: '7',
+        book_diffs: [{ coin: 'BTC', seq: 7, prev_seq: 4, levels: [[{ px: '1', sz: '7', n: 1 }], []] }],
+      },
+    },
+  })
+})
+
+test('one body, one text: every socket of it gets the very same string', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const sockets = [socket(), socket(), socket()]
+  for (const each of sockets) fanout.add('btc', diff(['BTC']), each)
+  block(fanout, 7, [['=', 'BTC', 4]])
+  expect(new Set(sockets.map(({ sent }) => sent[0])).size).toBe(1)
+})
+
+test('a new coin is a Snapshot on l2BookDiff wildcards and an ordinary diff on l2BookDiff2', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const wild = socket()
+  const wild2 = socket()
+  const list = socket()
+  const spot = socket()
+  fanout.add('wild', diff(null), wild)
+  fanout.add('wild2', diff(null, 'l2BookDiff2'), wild2)
+  fanout.add('list', diff(['BTC']), list)
+  fanout.add('spot', { ...diff(null), types: ['spot'] }, spot)
+  block(fanout, 7, [
+    ['+', 'NEW', -1],
+    ['=', 'BTC', 6],
+  ])
+  const levels = [[{ px: '1', sz: '7', n: 1 }], []]
+  expect(wild.sent.map((text) => JSON.parse(text).data)).toEqual([
+    { Snapshot: { coin: 'NEW', time: 70, block_height: 7, levels } },
+    { Updates: { time: 70, block_height: 7, book_diffs: [{ coin: 'BTC', levels }] } },
+  ])
+  expect(JSON.parse(wild2.sent[0]!).data.Updates.book_diffs).toHaveLength(2)
+  expect(list.sent).toHaveLength(1)
+  expect(spot.sent).toEqual([])
+})
+
+test('lost continuity breaks l2BookDiff sockets that have the coin, and is told to l2BookDiff2', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const has = socket()
+  const hasNot = socket()
+  const two = socket()
+  fanout.add('btc', diff(['BTC']), has)
+  fanout.add('eth', diff(['ETH']), hasNot)
+  fanout.add('btc2', diff(['BTC'], 'l2BookDiff2'), two)
+  block(fanout, 7, [['!', 'BTC', -1]])
+  expect([has.why, hasNot.why, two.why]).toEqual([['continuity'], [], []])
+  expect(JSON.parse(two.sent[0]!).data.Updates.book_diffs[0]).toMatchObject({ coin: 'BTC', prev_seq: -1 })
+})
+
+test('what a hub must have in force follows the bodies', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const one = socket()
+  const hub = shardOf('BTC', SHARDS)
+  expect(fanout.needs(hub)).toBe(false)
+  fanout.add('btc', diff(['BTC']), one)
+  fanout.add('wild', { ...diff(null), types: ['spot'] }, one)
+  expect(fanout.interestOf(hub)).toEqual({ coins: new Set(['BTC']), types: new Set(['spot']) })
+  fanout.remove('wild', one)
+  expect(fanout.interestOf((hub + 1) % SHARDS)).toEqual({ coins: new Set(), types: new Set() })
+  expect(fanout.needs((hub + 1) % SHARDS)).toBe(false)
+  fanout.remove('btc', one)
+  expect(fanout.needs(hub)).toBe(false)
+})
+
+/** Checks the specification's lifecycle: Snapshot first, then exactly the heights above it that changed the coin. */
+function follow(sent: readonly string[]): Map<string, number[]> {
+  const seen = new Map<string, number[]>()
+  for (const text of sent) {
+    const { Snapshot, Updates } = JSON.parse(text).data
+    if (Snapshot) {
+      expect(seen.has(Snapshot.coin)).toBe(false)
+      seen.set(Snapshot.coin, [Snapshot.block_height])
+    }
+    for (const { coin } of Updates?.book_diffs ?? []) {
+      expect(seen.has(coin)).toBe(true)
+      expect(seen.get(coin)!.at(-1)!).toBeLessThan(Updates.block_height)
+      seen.get(coin)!.push(Updates.block_height)
+    }
+  }
+  return seen
+}
+
+test('law: a subscriber that joins mid-stream gets each Snapshot once and exactly the changes above it', () => {
+  const coins = ['BTC', 'ETH', 'SOL', 'XRP', 'ADA', 'TON']
+  // `hubAt`: how far each hub is when its coins join; `link`: how far its frames have come to the relay by then.
+  const plan = fc.record({
+    changed: fc.array(fc.subarray(coins), { minLength: 12, maxLength: 40 }),
+    delivery: fc.infiniteStream(fc.nat({ max: SHARDS - 1 })),
+    joinAfter: fc.nat({ max: 30 }),
+    ahead: fc.array(fc.nat({ max: 4 }), { minLength: coins.length, maxLength: coins.length }),
+    gaps: fc.array(fc.nat({ max: 6 }), { minLength: coins.length, maxLength: coins.length }),
+    late: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(plan, ({ changed, delivery, joinAfter, ahead, gaps, late }) => {
+      const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+      const one = socket()
+      const old = socket()
+      fanout.add('body', diff(coins), old)
+      const at = new Array<number>(SHARDS).fill(0)
+      const step = () => {
+        const hub = delivery.next().value as number
+        if (at[hub]! >= changed.length) return
+        const height = ++at[hub]!
+        const own = changed[height - 1]!.filter((coin) => shardOf(coin, SHARDS) === hub)
+        fanout.push(
+          hub,
+          frame(
+            height,
+            own.map((coin) => ['=', coin, 0]),
+          ),
+          late ? height * 700 : 0,
+        )
+      }
+      for (let i = 0; i < joinAfter; i++) step()
+      const joiner = new Joiner()
+      fanout.add('body', diff(coins), one, joiner)
+      coins.forEach((coin, index) => {
+        for (let i = 0; i < gaps[index]!; i++) step()
+        // The hub may be ahead of what has come over its link, never behind.
+        const hub = shardOf(coin, SHARDS)
+        const height = Math.min(changed.length, at[hub]! + ahead[index]!)
+        joiner.joined({ coin, height }, hub)
+        one.send(snapshotText({ coin, height, time: 0, levels: '[[],[]]' }))
+      })
+      const opened = joiner.open()
+      expect(opened.broken).toBe(false)
+      for (const text of opened.texts) one.send(text)
+      while (at.some((height) => height < changed.length)) {
+        const hub = at.findIndex((height) => height < changed.length)
+        const height = ++at[hub]!
+        fanout.push(
+          hub,
+          frame(
+            height,
+            changed[height - 1]!.filter((coin) => shardOf(coin, SHARDS) === hub).map((coin) => ['=', coin, 0]),
+          ),
+          0,
+        )
+      }
+      fanout.tick(1e9)
+      const seen = follow(one.sent)
+      for (const coin of coins) {
+        const [from, ...heights] = seen.get(coin)!
+        const due = changed.flatMap((block, index) => (block.includes(coin) && index + 1 > from! ? [index + 1] : []))
+        expect(heights).toEqual(due)
+      }
+      expect(one.why).toEqual([])
+      // Served from the shared frame in the end: the next block settles whoever it still serves alone.
+      for (const height of [changed.length + 1, changed.length + 2]) {
+        block(
+          fanout,
+          height,
+          coins.map((coin) => ['=', coin, 0]),
+        )
+      }
+      expect(fanout.joinerOf('body', one)).toBeUndefined()
+    }),
+  )
+})
+
+test('hubs of a body: one for one coin, all for a wildcard', () => {
+  expect(hubsOf(diff(['BTC']), SHARDS)).toEqual([shardOf('BTC', SHARDS)])
+  expect(hubsOf(diff(null), SHARDS)).toEqual([0, 1, 2, 3])
+})

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import type { Identity } from '../../src/key/identity.ts'
+import { Connection } from '../../src/stream/connection.ts'
+import { Lag, MAX_UNREAD_BYTES, MAX_UNREAD_BYTES_PINGING } from '../../src/stream/lag.ts'
+import { Bucket } from '../../src/stream/rate.ts'
+
+const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }
+
+function open() {
+  const sent: string[] = []
+  const closes: [number, string][] = []
+  const clock = { nowMs: 1000 }
+  const ended: string[] = []
+  const sink = {
+    send: (text: string) => sent.push(text),
+    close: (code: number, why: string) => closes.push([code, why]),
+  }
+  const connection = new Connection('c', identity, sink, clock, ({ id }) => ended.push(id))
+  return { connection, sent, closes, clock, ended }
+}
+
+test('what was sent since the last frame of the client is bounded, wider for one that pings', () => {
+  const lag = new Lag()
+  expect(lag.sending(MAX_UNREAD_BYTES)).toBe(true)
+  expect(lag.sending(1)).toBe(false)
+  lag.received()
+  lag.pinged()
+  expect(lag.sending(MAX_UNREAD_BYTES_PINGING)).toBe(true)
+  expect(lag.sending(1)).toBe(false)
+})
+
+test('a socket that does not read is told to send pings and closed with 1013, once', () => {
+  const { connection, sent, closes, ended } = open()
+  const text = 'x'.repeat(1024 * 1024)
+  for (let i = 0; i < 6; i++) connection.send(text)
+  expect(sent.slice(0, 4)).toEqual([text, text, text, text])
+  expect(JSON.parse(sent[4]!)).toMatchObject({ channel: 'error', code: 'too_slow' })
+  expect(sent).toHaveLength(5)
+  expect(closes).toEqual([[1013, 'send pings']])
+  expect(ended).toEqual(['c'])
+})
+
+test('a socket whose send fails is over, and its end is told once', () => {
+  const ended: string[] = []
+  const sink = {
+    send: () => {
+      throw new Error('closed')
+    },
+    close: () => undefined,
+  }
+  const connection = new Connection('c', identity, sink, { nowMs: 0 }, ({ id }) => ended.push(id))
+  connection.send('a')
+  connection.send('b')
+  connection.gone()
+  expect(ended).toEqual(['c'])
+})
+
+test('frames over the rate are refused, and a flood without end is closed', () => {
+  const { connection, clock, closes } = open()
+  for (let i = 0; i < 2000; i++) expect(connection.admit()).toBe('yes')
+  expect(connection.admit()).toBe('no')
+  clock.nowMs += 30
+  expect(connection.admit()).toBe('yes')
+  for (let i = 0; i < 1001; i++) expect(connection.admit()).toBe('no')
+  expect(closes).toEqual([[1008, 'too many messages']])
+})
+
+test('tasks of one socket run one after another', async () => {
+  const { connection } = open()
+  const order: string[] = []
+  let release = () => {}
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  connection.enqueue(async () => {
+    await gate
+    order.push('first')
+  })
+  connection.enqueue(async () => {
+    order.push('second')
+  })
+  release()
+  await connection.drained()
+  expect(order).toEqual(['first', 'second'])
+})
+
+test('a bucket on credit says how long to wait', () => {
+  const bucket = new Bucket(100, 1, 0)
+  expect(bucket.takeOnCredit(100, 0)).toBe(0)
+  expect(bucket.takeOnCredit(50, 0)).toBe(50)
+  expect(bucket.takeOnCredit(0, 50)).toBe(0)
+  expect(bucket.take(1, 50)).toBe(false)
+  expect(bucket.take(1, 51)).toBe(true)
+})

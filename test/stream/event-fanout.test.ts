@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest'
+import type { Fill, LedgerEvent } from '../../src/feed/block.ts'
+import type { RelayEvents } from '../../src/feed/log-api.ts'
+import { EventFanout } from '../../src/stream/event-fanout.ts'
+
+const A = `0x${'a'.repeat(40)}`
+const B = `0x${'b'.repeat(40)}`
+const fill = (coin: string, tid: number): Fill => ({
+  coin,
+  px: '1.0',
+  sz: '1.0',
+  side: 'B',
+  time: 5,
+  startPosition: '0.0',
+  dir: 'Buy',
+  closedPnl: '0.0',
+  hash: '0x1',
+  oid: 7,
+  crossed: true,
+  fee: '0.1',
+  tid,
+  feeToken: 'USDC',
+  twapId: null,
+})
+const block = (fills: RelayEvents['fills'], ledger: LedgerEvent[] = []): RelayEvents => ({
+  v: 1,
+  t: 'events',
+  height: 9,
+  time: 90,
+  fills,
+  ledger,
+})
+const socket = () => {
+  const sent: string[] = []
+  return { sent, send: (text: string) => void sent.push(text) }
+}
+
+test('userFills: one push per block with all matching fills, exactly as specified', () => {
+  const fanout = new EventFanout()
+  const one = socket()
+  const two = socket()
+  for (const receiver of [one, two])
+    fanout.add('ab', { type: 'userFills', addresses: [A, B], aggregate: false }, false, receiver)
+  fanout.deliver(
+    block([
+      [A, fill('BTC', 1)],
+      [`0x${'c'.repeat(40)}`, fill('BTC', 1)],
+      [B, fill('ETH', 2)],
+    ]),
+  )
+  fanout.deliver(block([]))
+  expect(one.sent).toEqual([
+    JSON.stringify({
+      channel: 'userFills',
+      fills: [
+        [A, fill('BTC', 1)],
+        [B, fill('ETH', 2)],
+      ],
+    }),
+  ])
+  expect(two.sent[0]).toBe(one.sent[0])
+})
+
+test('allFills: every market or one coin; meta adds height and time', () => {
+  const fanout = new EventFanout()
+  const all = socket()
+  const eth = socket()
+  const meta = socket()
+  fanout.add('all', { type: 'allFills', coin: null, aggregate: false }, false, all)
+  fanout.add('eth', { type: 'allFills', coin: 'ETH', aggregate: false }, false, eth)
+  fanout.add('meta eth', { type: 'allFills', coin: 'ETH', aggregate: false }, true, meta)
+  fanout.deliver(
+    block([
+      [A, fill('BTC', 1)],
+      [B, fill('ETH', 2)],
+    ]),
+  )
+  expect(JSON.parse(all.sent[0]!)).toEqual({
+    channel: 'allFills',
+    fills: [
+      [A, fill('BTC', 1)],
+      [B, fill('ETH', 2)],
+    ],
+  })
+  expect(JSON.parse(eth.sent[0]!)).toEqual({ channel: 'allFills', fills: [[B, fill('ETH', 2)]] })
+  expect(JSON.parse(meta.sent[0]!)).toMatchObject({ block_height: 9, time: 90, fills: [[B, { tid: 2 }]] })
+})
+
+test('aggregateByTime merges for those who asked, and for nobody else', () => {
+  const fanout = new EventFanout()
+  const plain = socket()
+  const merged = socket()
+  fanout.add('plain', { type: 'userFills', addresses: [A], aggregate: false }, false, plain)
+  fanout.add('merged', { type: 'userFills', addresses: [A], aggregate: true }, false, merged)
+  fanout.deliver(
+    block([
+      [A, fill('BTC', 1)],
+      [A, fill('BTC', 2)],
+    ]),
+  )
+  expect(JSON.parse(plain.sent[0]!).fills).toHaveLength(2)
+  expect(JSON.parse(merged.sent[0]!).fills).toEqual([[A, { ...fill('BTC', 1), sz: '2.0', fee: '0.2' }]])
+})
+
+test('ledger: one push per affected wallet and block, without the list of wallets', () => {
+  const fanout = new EventFanout()
+  const both = socket()
+  const onlyB = socket()
+  const type = 'userNonFundingLedgerUpdates'
+  fanout.add('ab', { type, addresses: [A, B], aggregate: false }, false, both)
+  fanout.add('b', { type, addresses: [B], aggregate: false }, true, onlyB)
+  const send = { time: 90, hash: '0x2', delta: { type: 'send', user: A, destination: B, amount: '1.0' } }
+  const deposit = { time: 90, hash: '0x3', delta: { type: 'deposit', usdc: '5.0' } }
+  fanout.deliver(
+    block(
+      [],
+      [
+        { ...send, users: [A, B] },
+        { ...deposit, users: [A] },
+      ],
+    ),
+  )
+  const envelope = (user: string, updates: unknown[]) => ({
+    channel: type,
+    data: { user, isSnapshot: false, nonFundingLedgerUpdates: updates },
+  })
+  expect(both.sent.map((text) => JSON.parse(text))).toEqual([envelope(A, [send, deposit]), envelope(B, [send])])
+  expect(JSON.parse(onlyB.sent[0]!).data).toMatchObject({ user: B, block_height: 9, time: 90 })
+})
+
+test('nothing is sent after the last subscriber of a body has gone', () => {
+  const fanout = new EventFanout()
+  const one = socket()
+  fanout.add('a', { type: 'userFills', addresses: [A], aggregate: false }, false, one)
+  fanout.remove('a', one)
+  fanout.remove('a', one)
+  fanout.deliver(block([[A, fill('BTC', 1)]]))
+  expect(one.sent).toEqual([])
+  expect(fanout.size).toBe(0)
+})
+
+test('a socket that ends while its ledger updates go out takes no other socket with it', () => {
+  const fanout = new EventFanout()
+  const sent: string[] = []
+  const ending = {
+    send: () => fanout.remove('ab', ending),
+  }
+  const other = { send: (text: string) => void sent.push(text) }
+  const C = `0x${'c'.repeat(40)}`
+  fanout.add('ab', { type: 'userNonFundingLedgerUpdates', addresses: [A, B], aggregate: false }, false, ending)
+  fanout.add('c', { type: 'userNonFundingLedgerUpdates', addresses: [C], aggregate: false }, false, other)
+  fanout.deliver(block([], [{ users: [A, B, C], time: 1, hash: '0x1', delta: { type: 'send' } }]))
+  expect(sent).toHaveLength(1)
+})

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import type { BookHubApi, BookInterest } from '../../src/book/hub-api.ts'
+import type { MarketType } from '../../src/core/coin.ts'
+import { Hub } from '../../src/stream/hub.client.ts'
+
+function hubOf() {
+  const told: (readonly string[])[] = []
+  const needed = { coins: new Set<string>(), types: new Set<MarketType>() }
+  const state = { isDown: false }
+  const api = {
+    attach: async ({ interest }: { interest: BookInterest }) => {
+      told.push(interest.coins)
+      hub.link.accept({ close: () => undefined } as unknown as WebSocket, 0)
+      return { v: 1, epoch: 'e', height: 1, lost: false }
+    },
+    join: async () => ({ v: 1, ready: true, snapshots: [], unknown: [], rest: [] }),
+    setInterest: async (_: string, interest: BookInterest) => {
+      if (state.isDown) throw new Error('down')
+      told.push(interest.coins)
+    },
+  } as unknown as BookHubApi
+  const ports = { relay: 'r', stub: () => api, interest: () => needed, needed: () => true }
+  const hub: Hub = new Hub({ ...ports, lost: () => undefined, restarted: () => undefined })
+  return { hub, told, needed, state }
+}
+
+test('a link taken up anew keeps the coins of a subscription that is beginning', async () => {
+  const { hub, told } = hubOf()
+  await hub.link.ensure()
+  await hub.join(['BTC'], false)
+  hub.link.watch(60_000)
+  await new Promise((resolve) => setTimeout(resolve))
+  await hub.link.ensure()
+  expect(told).toEqual([[], ['BTC']])
+})
+
+test('what a hub could not be told is told again', async () => {
+  const { hub, told, state } = hubOf()
+  await hub.link.ensure()
+  await hub.join(['BTC'], false)
+  state.isDown = true
+  await expect(hub.settle()).rejects.toThrow('down')
+  state.isDown = false
+  await hub.settle()
+  await hub.settle()
+  expect(told).toEqual([[], []])
+})

@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Cursor } from '../../src/feed/log-api.ts'
+import type { AttachOutcome } from '../../src/stream/link.client.ts'
+import { Link, SILENCE_MS } from '../../src/stream/link.client.ts'
+
+/** A writer that dials when it is asked, or fails. */
+class Writer {
+  readonly cursors: (Cursor | null)[] = []
+  readonly told: string[] = []
+  outcome: AttachOutcome = { epoch: 'e', height: 10, lost: false }
+  isDown = false
+  isNeeded = true
+  socket = this.#dial()
+  readonly link: Link
+
+  constructor() {
+    this.link = new Link({
+      attach: async (cursor) => {
+        this.cursors.push(cursor)
+        if (this.isDown) throw new Error('down')
+        this.socket = this.#dial()
+        this.link.accept(this.socket, Date.now())
+        return this.outcome
+      },
+      needed: () => this.isNeeded,
+      lost: () => this.told.push('lost'),
+      restarted: () => this.told.push('restarted'),
+    })
+  }
+
+  #dial(): WebSocket {
+    return { close: () => undefined } as unknown as WebSocket
+  }
+
+  frame(height: number, epoch: string | null = 'e'): boolean {
+    return this.link.admit(this.socket, height, epoch, Date.now())
+  }
+}
+
+let writer: Writer
+beforeEach(() => {
+  vi.useFakeTimers()
+  writer = new Writer()
+})
+afterEach(() => vi.useRealTimers())
+
+test('concurrent callers share one attach, and frames up to the present height are dropped', async () => {
+  await Promise.all([writer.link.ensure(), writer.link.ensure()])
+  await writer.link.ensure()
+  expect(writer.cursors).toEqual([null])
+  expect([10, 11, 11, 12].map((height) => writer.frame(height))).toEqual([false, true, false, true])
+})
+
+test('a lost link is taken up at once from its cursor, then with growing pauses', async () => {
+  await writer.link.ensure()
+  writer.frame(11)
+  writer.isDown = true
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(writer.cursors).toEqual([null, { epoch: 'e', height: 11 }])
+  await vi.advanceTimersByTimeAsync(399)
+  expect(writer.cursors).toHaveLength(2)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(writer.cursors).toHaveLength(3)
+  await vi.advanceTimersByTimeAsync(799)
+  expect(writer.cursors).toHaveLength(3)
+  writer.isDown = false
+  await vi.advanceTimersByTimeAsync(1)
+  expect(writer.link.up).toBe(true)
+  expect(writer.told).toEqual([])
+})
+
+test('silence is noticed by the watch; a link that nothing needs is dropped', async () => {
+  await writer.link.ensure()
+  vi.setSystemTime(Date.now() + SILENCE_MS - 1)
+  writer.link.watch(Date.now())
+  expect(writer.link.up).toBe(true)
+  vi.setSystemTime(Date.now() + 1)
+  writer.link.watch(Date.now())
+  await vi.advanceTimersByTimeAsync(0)
+  expect(writer.cursors).toHaveLength(2)
+  writer.isNeeded = false
+  writer.link.watch(Date.now())
+  expect(writer.link.up).toBe(false)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(writer.cursors).toHaveLength(2)
+})
+
+test('loss is told, whether the writer says so or its first frame jumps', async () => {
+  await writer.link.ensure()
+  writer.frame(11)
+  writer.outcome = { epoch: 'e', height: 20, lost: true }
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(writer.told).toEqual(['lost'])
+  expect(writer.frame(21)).toBe(true)
+  writer.outcome = { epoch: 'e', height: 30, lost: false }
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(writer.frame(31)).toBe(true)
+  expect(writer.told).toEqual(['lost', 'lost'])
+  // Within a link a jump is a gap of the chain, which the writer explains by itself.
+  expect(writer.frame(40)).toBe(true)
+  expect(writer.told).toHaveLength(2)
+})
+
+test('a new epoch with lower heights is another chain; an old epoch coming back is not', async () => {
+  await writer.link.ensure()
+  writer.frame(11)
+  writer.frame(12, 'f')
+  expect(writer.frame(11, 'e')).toBe(false)
+  expect(writer.told).toEqual([])
+  expect(writer.frame(3, 'g')).toBe(true)
+  expect(writer.told).toEqual(['restarted'])
+  expect(writer.frame(4, 'g')).toBe(true)
+})
+
+test('a log that begins anew is noticed on attach, though its frames name no epoch', async () => {
+  await writer.link.ensure()
+  writer.frame(500, null)
+  writer.outcome = { epoch: null, height: null, lost: false }
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(writer.told).toEqual(['restarted'])
+  expect(writer.frame(1, null)).toBe(true)
+})
+
+test('a writer that does not answer is given up after five seconds', async () => {
+  const link = new Link({
+    attach: () => new Promise(() => undefined),
+    needed: () => false,
+    lost: () => undefined,
+    restarted: () => undefined,
+  })
+  const failed = expect(link.ensure()).rejects.toThrow('no answer within 5000 ms')
+  await vi.advanceTimersByTimeAsync(5000)
+  await failed
+})
+
+test('a log that begins anew without known books is noticed too', async () => {
+  await writer.link.ensure()
+  writer.frame(500, null)
+  writer.outcome = { epoch: null, height: 3, lost: false }
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(writer.told).toEqual(['restarted'])
+  expect(writer.frame(4, null)).toBe(true)
+})

@@ -1,0 +1,505 @@
+// The relay against the real log, hubs and meter, driven by a fake feeder and client sockets.
+
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { shardOf } from '../../src/core/coin.ts'
+import type { WholeMeterApi } from '../../src/credit/meter-api.ts'
+import type { Fill } from '../../src/feed/block.ts'
+import { LINK_HEADER } from '../../src/feed/log-api.ts'
+import type { Identity } from '../../src/key/identity.ts'
+import { IDENTITY_HEADER } from '../../src/key/identity.ts'
+import { FakeFeeder, levelsOf } from '../feed/fake-feeder.worker.ts'
+
+const CREDIT = 1_000_000
+const A = `0x${'a'.repeat(40)}`
+const B = `0x${'b'.repeat(40)}`
+const fill = (coin: string, tid: number): Fill => ({
+  coin,
+  px: '1.0',
+  sz: '1.0',
+  side: 'B',
+  time: 5,
+  startPosition: '0.0',
+  dir: 'Buy',
+  closedPnl: '0.0',
+  hash: '0x1',
+  oid: 7,
+  crossed: true,
+  fee: '0.1',
+  tid,
+  feeToken: 'USDC',
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: frames of a test are looked into freely.
+type Frame = any
+
+/** A client socket with its frames in order. */
+class Client {
+  readonly frames: Frame[] = []
+  closed: { code: number; reason: string } | null = null
+  readonly #socket: WebSocket
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket
+    socket.addEventListener('message', ({ data }) => {
+      this.frames.push(JSON.parse(data as string))
+    })
+    socket.addEventListener('close', ({ code, reason }) => {
+      this.closed = { code, reason }
+    })
+    socket.accept()
+  }
+
+  static async connect(relay: string, account: string): Promise<Client> {
+    const identity: Identity = {
+      v: 1,
+      account,
+      keyHash: `key of ${account}`,
+      kind: 'api',
+      plan: 'entry',
+      products: ['stream'],
+    }
+    const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
+    const answer = await env.RELAY.getByName(relay).fetch('http://relay/ws', { headers })
+    expect(answer.status).toBe(101)
+    return new Client(answer.webSocket!)
+  }
+
+  send(frame: unknown): void {
+    this.#socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason)
+  }
+
+  /** The first frame that passes, taken out of the list. */
+  next(passes: (frame: Frame) => boolean): Promise<Frame> {
+    return vi.waitFor(
+      () => {
+        const index = this.frames.findIndex(passes)
+        if (index < 0) throw new Error(`not among ${JSON.stringify(this.frames).slice(0, 2000)}`)
+        return this.frames.splice(index, 1)[0]
+      },
+      { timeout: 10_000, interval: 10 },
+    )
+  }
+
+  async subscribe(subscription: object, more: object = {}): Promise<void> {
+    this.send({ method: 'subscribe', subscription, ...more })
+    expect(await this.next((f) => f.channel === 'subscriptionResponse' || f.channel === 'error')).toEqual({
+      channel: 'subscriptionResponse',
+      data: { method: 'subscribe', subscription },
+    })
+  }
+
+  refused(): Promise<Frame> {
+    return this.next(({ channel }) => channel === 'error')
+  }
+
+  closing(): Promise<{ code: number; reason: string }> {
+    return vi.waitFor(
+      () => {
+        if (!this.closed) throw new Error('still open')
+        return this.closed
+      },
+      { timeout: 10_000, interval: 10 },
+    )
+  }
+}
+
+const meter = (account: string) => env.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
+const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
+const of = (channel: string, kind?: string) => (frame: Frame) =>
+  frame.channel === channel && (kind === undefined || frame.data?.[kind] !== undefined)
+
+const WAIT = { timeout: 10_000, interval: 10 }
+const hubOf = (coin: string) => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf(coin, Number(env.BOOK_HUBS))}`)
+
+async function hubStands(coin: string, height: number): Promise<void> {
+  const answer = await hubOf(coin).snapshot(coin)
+  expect(answer.ok && answer.snapshot.height).toBe(height)
+}
+
+let feeder: FakeFeeder
+let base = 0
+let relay = ''
+
+/** Each test has heights, a relay and an account of its own. */
+beforeEach(async () => {
+  await log().reset()
+  base += 1000
+  relay = `${env.CHAIN}/test/${base}`
+  await meter(relay).grantCredits('g', 1000 * CREDIT)
+  feeder = await FakeFeeder.connect()
+  feeder.hello(base - 1, base - 1)
+  await feeder.next('welcome')
+  await vi.waitFor(async () =>
+    expect((await log().status()).readers.length).toBeGreaterThanOrEqual(Number(env.BOOK_HUBS)),
+  )
+  feeder.snapshot(base - 1, [
+    { coin: 'BTC', levels: levelsOf(['100', '1.0', 1]) },
+    { coin: 'ETH', levels: levelsOf(['10', '2.0', 2]) },
+    { coin: 'SOL', levels: levelsOf(['5', '3.0', 3]) },
+    { coin: '@1', levels: levelsOf(['7', '4.0', 4]) },
+  ])
+  // The first block of a new epoch tells who held books of an older one that these do not continue.
+  feeder.block(base, [])
+  for (const coin of ['BTC', 'ETH', 'SOL', '@1']) await vi.waitFor(() => hubStands(coin, base), WAIT)
+})
+afterEach(() => feeder.close())
+
+const change = (coin: string, sz: string) => ({ coin, levels: levelsOf(['100', sz, 1]) })
+
+describe('book channels', () => {
+  it('l2BookDiff: ack, Snapshot, then one Updates per block that changes the coin', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
+    expect(await client.next(of('l2BookDiff'))).toEqual({
+      channel: 'l2BookDiff',
+      data: {
+        Snapshot: { coin: 'BTC', time: expect.any(Number), block_height: base, levels: levelsOf(['100', '1.0', 1]) },
+      },
+    })
+    feeder.block(base + 1, [change('BTC', '2.0'), change('ETH', '1.0')])
+    feeder.block(base + 2, [change('ETH', '2.0')])
+    feeder.block(base + 3, [change('BTC', '3.0')])
+    expect((await client.next(of('l2BookDiff'))).data.Updates).toMatchObject({
+      block_height: base + 1,
+      book_diffs: [{ coin: 'BTC', levels: levelsOf(['100', '2.0', 1]) }],
+    })
+    expect((await client.next(of('l2BookDiff'))).data.Updates).toMatchObject({ block_height: base + 3 })
+    expect(client.frames).toEqual([])
+  })
+
+  it('wildcard over all hubs: every perp Snapshot, joint Updates, and marketTypes replaced adds the new type alone', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'l2BookDiff' })
+    const coins = []
+    for (let i = 0; i < 3; i++) coins.push((await client.next(of('l2BookDiff', 'Snapshot'))).data.Snapshot.coin)
+    expect(coins.sort()).toEqual(['BTC', 'ETH', 'SOL'])
+    const before = (await meter(relay).balance()).available
+    await client.subscribe({ type: 'l2BookDiff', marketTypes: ['*'] })
+    expect((await client.next(of('l2BookDiff'))).data.Snapshot).toMatchObject({ coin: '@1', block_height: base })
+    expect((await meter(relay).balance()).available).toBe(before)
+    feeder.block(base + 1, [
+      change('BTC', '2.0'),
+      change('@1', '2.0'),
+      { coin: 'NEW', new: true, levels: levelsOf(['1', '1.0', 1]) },
+    ])
+    expect((await client.next(of('l2BookDiff', 'Snapshot'))).data.Snapshot).toMatchObject({
+      coin: 'NEW',
+      block_height: base + 1,
+    })
+    const { book_diffs } = (await client.next(of('l2BookDiff', 'Updates'))).data.Updates
+    expect(book_diffs.map(({ coin }: { coin: string }) => coin).sort()).toEqual(['@1', 'BTC'])
+    // The old body is gone with its filter.
+    client.send({ method: 'unsubscribe', subscription: { type: 'l2BookDiff' } })
+    expect((await client.refused()).data).toMatch(/^Already unsubscribed: \{"type":"l2BookDiff"\}/)
+    expect(client.frames).toEqual([])
+  })
+
+  it('l2BookDiff2: diffs alone, whose prev_seq continues the snapshot that is fetched after the ack', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'l2BookDiff2', coin: ['BTC', 'SOL'] })
+    const seqs = await Promise.all(
+      ['BTC', 'SOL'].map(async (coin) => {
+        const answer = await hubOf(coin).snapshot(coin)
+        if (!answer.ok) throw new Error(answer.reason)
+        expect(answer.snapshot.height).toBe(base)
+        return answer.snapshot.seq
+      }),
+    )
+    const { epoch } = await log().status()
+    feeder.block(base + 1, [change('BTC', '2.0')])
+    feeder.block(base + 2, [change('BTC', '3.0'), change('SOL', '3.0')])
+    expect((await client.next(of('l2BookDiff2'))).data.Updates).toMatchObject({
+      block_height: base + 1,
+      epoch,
+      cursor: String(base + 1),
+      book_diffs: [{ coin: 'BTC', seq: base + 1, prev_seq: seqs[0], levels: levelsOf(['100', '2.0', 1]) }],
+    })
+    const { book_diffs } = (await client.next(of('l2BookDiff2'))).data.Updates
+    expect(Object.fromEntries(book_diffs.map((d: Frame) => [d.coin, d.prev_seq]))).toEqual({
+      BTC: base + 1,
+      SOL: seqs[1],
+    })
+  })
+
+  it('an unknown coin is an error frame, costs nothing, and leaves the connection alive', async () => {
+    const client = await Client.connect(relay, relay)
+    for (const type of ['l2BookDiff', 'l2BookDiff2']) {
+      client.send({ method: 'subscribe', subscription: { type, coin: ['BTC', 'btc'] } })
+      const { data, code } = await client.refused()
+      expect(data).toMatch(
+        new RegExp(
+          `^Invalid subscription {"type":"${type}","coin":\\["BTC","btc"\\]}: coin: there is no book of "btc"`,
+        ),
+      )
+      expect(code).toBe('not_found')
+    }
+    expect((await meter(relay).balance()).available).toBe(1000 * CREDIT)
+    await client.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
+  })
+
+  it('a lost link is taken up again from its cursor: no change is missing', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'l2BookDiff', coin: ['BTC', 'ETH', 'SOL'] })
+    const heights: number[] = []
+    const follow = async () => heights.push((await client.next(of('l2BookDiff', 'Updates'))).data.Updates.block_height)
+    feeder.block(base + 1, [change('BTC', '2.0')])
+    await follow()
+    await runInDurableObject(env.RELAY.getByName(relay), (_, state) => {
+      for (const socket of state.getWebSockets()) {
+        if (socket.deserializeAttachment().of === 'hub') socket.close(1011, 'test')
+      }
+    })
+    feeder.block(base + 2, [change('BTC', '3.0')])
+    feeder.block(base + 3, [change('BTC', '4.0')])
+    await follow()
+    await follow()
+    expect(heights).toEqual([base + 1, base + 2, base + 3])
+    expect(client.closed).toBeNull()
+  })
+
+  it('where a hub died, l2BookDiff either goes on or closes with 1012, and never lies', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
+    let seen = 0
+    await runInDurableObject(hubOf('BTC'), (_, state) => state.abort('test')).catch(() => undefined)
+    for (let i = 1; i <= 20; i++) {
+      feeder.block(base + i, [change('BTC', `${i}.0`)])
+      await feeder.acked(base + i)
+      const updates = client.frames.filter(of('l2BookDiff', 'Updates'))
+      for (const { data } of updates.slice(seen)) expect(data.Updates.block_height).toBe(base + ++seen)
+      if (client.closed || seen > 3) break
+    }
+    expect(client.closed?.code ?? seen).toSatisfy((end: number) => end === 1012 || end > 3)
+  })
+})
+
+describe('event channels', () => {
+  it('fills and ledger reach whom they concern, in mixed case and with every alias', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'userFills', user: A.replaceAll('a', 'A').replace('0X', '0x') })
+    await client.subscribe({ type: 'userFills', addresses: [A], aggregateByTime: true }, { meta: true })
+    await client.subscribe({ type: 'userNonFundingLedgerUpdates', users: [B] })
+    await client.subscribe({ type: 'allFills', coin: 'ETH' })
+    const deposit = { time: 1, hash: `0x${'1'.repeat(64)}`, delta: { type: 'deposit', usdc: '1.0' } }
+    feeder.block(base + 1, [], {
+      fills: [
+        [A, fill('BTC', 1)],
+        [A, fill('BTC', 2)],
+        [B, fill('ETH', 3)],
+      ],
+      ledger: [{ users: [A, B], ...deposit }],
+    })
+    expect(await client.next((f) => f.channel === 'userFills' && !f.block_height)).toEqual({
+      channel: 'userFills',
+      fills: [
+        [A, fill('BTC', 1)],
+        [A, fill('BTC', 2)],
+      ],
+    })
+    expect(await client.next(of('userFills'))).toMatchObject({
+      block_height: base + 1,
+      fills: [[A, { sz: '2.0', tid: 1 }]],
+    })
+    expect(await client.next(of('allFills'))).toEqual({ channel: 'allFills', fills: [[B, fill('ETH', 3)]] })
+    expect(await client.next(of('userNonFundingLedgerUpdates'))).toEqual({
+      channel: 'userNonFundingLedgerUpdates',
+      data: { user: B, isSnapshot: false, nonFundingLedgerUpdates: [deposit] },
+    })
+    expect(client.frames).toEqual([])
+  })
+
+  it('subscribing twice and unsubscribing of nothing are answered in the public words', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'allFills' })
+    client.send({ method: 'subscribe', subscription: { type: 'allFills' } })
+    expect(await client.refused()).toMatchObject({ data: 'Already subscribed: {"type":"allFills"}' })
+    client.send({ method: 'unsubscribe', subscription: { type: 'allFills', coin: 'BTC' } })
+    expect(await client.refused()).toMatchObject({ data: 'Already unsubscribed: {"type":"allFills","coin":"BTC"}' })
+    client.send({ method: 'unsubscribe', subscription: { type: 'allFills' } })
+    expect(await client.next(of('subscriptionResponse'))).toMatchObject({ data: { method: 'unsubscribe' } })
+    feeder.block(base + 1, [], { fills: [[A, fill('BTC', 1)]] })
+    client.send({ method: 'ping' })
+    expect(await client.next(of('pong'))).toEqual({ channel: 'pong' })
+    await feeder.acked(base + 1)
+    expect(client.frames).toEqual([])
+  })
+
+  it('fromBlock is answered as unavailable, with live data', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'allFills' }, { fromBlock: base })
+    expect(await client.refused()).toMatchObject({ code: 'replay_unavailable' })
+    feeder.block(base + 1, [], { fills: [[A, fill('BTC', 1)]] })
+    await client.next(of('allFills'))
+  })
+})
+
+describe('bad input', () => {
+  it('is answered and forgotten: the connection lives, nothing is half applied', async () => {
+    const client = await Client.connect(relay, relay)
+    const addresses = Array.from({ length: 1001 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
+    client.send('{"method":')
+    expect((await client.refused()).data).toMatch(/^Error parsing JSON into valid websocket request: \{"method":/)
+    client.send('['.repeat(1000))
+    expect((await client.refused()).data).toMatch(/nested deeper/)
+    client.send('x'.repeat(70_000))
+    expect((await client.refused()).data).toMatch(/larger than 65536 bytes/)
+    client.send({ method: 'subscribe', subscription: { type: 'userFills', addresses } })
+    expect((await client.refused()).data).toMatch(/^Invalid subscription .*: addresses: at most 1000 addresses/)
+    client.send({ method: 'subscribe', subscription: { type: 'nope' } })
+    expect((await client.refused()).data).toMatch(/^Invalid subscription \{"type":"nope"\}: type: unknown/)
+    await client.subscribe({ type: 'userFills', addresses: addresses.slice(1) })
+    expect((await meter(relay).balance()).available).toBe(999 * CREDIT)
+  })
+
+  it('a relay refuses callers without identity, and plain requests', async () => {
+    const stub = env.RELAY.getByName(relay)
+    expect((await stub.fetch('http://relay/ws')).status).toBe(426)
+    expect((await stub.fetch('http://relay/ws', { headers: { upgrade: 'websocket' } })).status).toBe(401)
+    const headers = { upgrade: 'websocket', [LINK_HEADER]: '{"v":1,"from":"hub","index":99}' }
+    expect((await stub.fetch('http://relay/link', { headers })).status).toBe(404)
+  })
+})
+
+describe('post', () => {
+  it('answers info requests over the socket, and says what is wrong with others', async () => {
+    const client = await Client.connect(relay, relay)
+    client.send({ method: 'post', id: 4, request: { type: 'info', payload: { type: 'meta' } } })
+    expect(await client.next(of('post'))).toEqual({
+      channel: 'post',
+      data: { id: 4, response: { type: 'info', payload: { type: 'meta', data: { echo: { type: 'meta' } } } } },
+    })
+    client.send({ method: 'post', id: 5, request: { type: 'action', payload: {} } })
+    expect((await client.next(of('post'))).data).toMatchObject({ id: 5, response: { type: 'error' } })
+  })
+})
+
+describe('minutes', () => {
+  it('the charge comes first: without credits there is no ack, and no data', async () => {
+    const client = await Client.connect(relay, 'poor')
+    client.send({ method: 'subscribe', subscription: { type: 'l2BookDiff', coin: 'BTC' } })
+    expect(await client.refused()).toMatchObject({ code: 'credits_exhausted' })
+    feeder.block(base + 1, [change('BTC', '2.0')])
+    await feeder.acked(base + 1)
+    client.send({ method: 'ping' })
+    await client.next(of('pong'))
+    expect(client.frames).toEqual([])
+  })
+
+  it('the rest of a minute serves one resubscribe of the same body', async () => {
+    const client = await Client.connect(relay, relay)
+    const subscription = { type: 'l2BookDiff2', coin: 'BTC' }
+    const unsubscribe = async () => {
+      client.send({ method: 'unsubscribe', subscription })
+      await client.next(of('subscriptionResponse'))
+    }
+    await client.subscribe(subscription)
+    await unsubscribe()
+    await client.subscribe(subscription)
+    expect((await meter(relay).balance()).spent).toBe(130_000)
+    await unsubscribe()
+    await client.subscribe(subscription)
+    expect((await meter(relay).balance()).spent).toBe(260_000)
+  })
+
+  it('a further minute is charged by the alarm; exhaustion warns, then closes with 4402', async () => {
+    const account = `${relay} small`
+    await meter(account).grantCredits('g', 2 * CREDIT)
+    const client = await Client.connect(relay, account)
+    await client.subscribe({ type: 'allFills' })
+    expect(client.frames).toEqual([])
+    const stub = env.RELAY.getByName(relay)
+    const pass = async (minutes: number) => {
+      vi.setSystemTime(Date.now() + minutes * 60_000)
+      client.send({ method: 'ping' })
+      await client.next(of('pong'))
+      await runDurableObjectAlarm(stub)
+    }
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      await pass(1)
+      expect(await client.next(of('notification'))).toMatchObject({
+        data: { notification: expect.stringMatching(/run low/) },
+      })
+      expect((await meter(account).balance()).available).toBe(0)
+      await pass(1)
+      expect(await client.refused()).toMatchObject({ code: 'credits_exhausted' })
+      expect(await client.closing()).toMatchObject({ code: 4402 })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('a revoked key is told and closed with 4401', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'allFills' })
+    await meter(relay).revokeKey(`key of ${relay}`)
+    client.send({ method: 'subscribe', subscription: { type: 'allFills', coin: 'BTC' } })
+    expect(await client.refused()).toMatchObject({ code: 'unauthorized' })
+    expect(await client.closing()).toMatchObject({ code: 4401 })
+  })
+})
+
+describe('life of a relay', () => {
+  it('answers a close at once, with the same code', async () => {
+    const client = await Client.connect(relay, relay)
+    client.close(1000, 'bye')
+    expect(await client.closing()).toMatchObject({ code: 1000 })
+  })
+
+  it('subscriptions outlive its memory: frames and charges go on after an eviction', async () => {
+    const client = await Client.connect(relay, relay)
+    const subscriptions = [
+      { type: 'allFills' },
+      { type: 'l2BookDiff2', coin: 'BTC' },
+      { type: 'l2BookDiff', coin: 'ETH' },
+    ]
+    for (const subscription of subscriptions) await client.subscribe(subscription)
+    await client.next(of('l2BookDiff', 'Snapshot'))
+    const stub = env.RELAY.getByName(relay)
+    await vi.waitFor(
+      () =>
+        runInDurableObject(stub, (_, { storage }) => {
+          expect(storage.sql.exec('SELECT * FROM subscription').toArray()).toHaveLength(3)
+        }),
+      { timeout: 5000, interval: 100 },
+    )
+    const { spent } = await meter(relay).balance()
+    await evictDurableObject(stub)
+    feeder.block(base + 1, [change('BTC', '2.0'), change('ETH', '2.0')], { fills: [[A, fill('BTC', 1)]] })
+    await client.next(of('allFills'))
+    await client.next(of('l2BookDiff2'))
+    expect((await client.next(of('l2BookDiff'))).data.Updates.block_height).toBe(base + 1)
+    await runDurableObjectAlarm(stub)
+    // The minute was paid before: its charge is repeated with the same id.
+    expect((await meter(relay).balance()).spent).toBe(spent)
+    client.send({ method: 'subscribe', subscription: { type: 'allFills' } })
+    expect((await client.refused()).code).toBe('already_subscribed')
+  })
+
+  it('lets go of its links when nobody subscribes any more', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'allFills' })
+    const reads = async () => (await log().status()).readers.some(({ name }) => name === relay)
+    expect(await reads()).toBe(true)
+    client.close(1000, '')
+    await client.closing()
+    await runDurableObjectAlarm(env.RELAY.getByName(relay))
+    await vi.waitFor(async () => expect(await reads()).toBe(false), { timeout: 5000, interval: 20 })
+  })
+
+  it('a full relay says so', async () => {
+    const clients = await Promise.all(
+      Array.from({ length: Number(env.RELAY_SOCKETS) }, () => Client.connect(relay, relay)),
+    )
+    const identity: Identity = { v: 1, account: relay, keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }
+    const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
+    expect((await env.RELAY.getByName(relay).fetch('http://relay/ws', { headers })).status).toBe(503)
+    for (const client of clients) client.close(1000, '')
+  })
+})
