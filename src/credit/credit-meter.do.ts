@@ -1,0 +1,267 @@
+// One per account: the only place where its balance changes. Laws: one synchronous transaction per decision, so an
+// answer that was sent has happened and one that was not has not; everything is decided in ledger.ts.
+
+import { DurableObject } from 'cloudflare:workers'
+import { KeyCaps } from './key-caps.store.ts'
+import {
+  decideCharge,
+  decideGrant,
+  decideLease,
+  decideReclaim,
+  evolveAccount,
+  evolveLease,
+  LEASE_TTL_MS,
+  type Lease,
+  RECLAIM_GRACE_MS,
+} from './ledger.ts'
+import { MeterStore } from './meter.store.ts'
+import {
+  type AccountState,
+  type Charge,
+  type ChargeAnswer,
+  type DayUsage,
+  type GrantAnswer,
+  type LeaseAnswer,
+  type LeaseRequest,
+  METER_API_VERSION,
+  type MicroCredits,
+  type UsageKeeper,
+  type UsageRow,
+  type WholeMeterApi,
+} from './meter-api.ts'
+import { PlanStore } from './plan.store.ts'
+import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plan-period.ts'
+import { RequestBuckets } from './request-lease.ts'
+import { mergeUsage } from './usage.ts'
+
+const v = METER_API_VERSION
+/** Old rows are looked for at least this often while there are any. */
+const PRUNE_EVERY_MS = 3_600_000
+/** Usage is copied at most this long after it was counted. */
+const COPY_EVERY_MS = 60_000
+const COPY_ROWS = 500
+const COPY_ROUNDS = 20
+
+export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeMeterApi {
+  readonly #store: MeterStore
+  readonly #plans: PlanStore
+  readonly #caps: KeyCaps
+  readonly #requests = new RequestBuckets()
+  #alarmAtMs = 0
+  /** End of the plan's period as stored, so that no decision reads the plan before it is due. */
+  #periodEndMs: number
+
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env)
+    this.#store = new MeterStore(ctx.storage.sql)
+    this.#plans = new PlanStore(ctx.storage.sql)
+    this.#caps = new KeyCaps(ctx.storage.sql)
+    this.#periodEndMs = this.#plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
+  }
+
+  async charge(charge: Charge): Promise<ChargeAnswer> {
+    const [answer] = await this.chargeAll([charge])
+    if (answer === undefined) throw new Error('one charge has one answer')
+    return answer
+  }
+
+  async chargeAll(charges: readonly Charge[]): Promise<readonly ChargeAnswer[]> {
+    const now = Date.now()
+    this.#renew(now)
+    const answers = this.ctx.storage.transactionSync(() => charges.map((charge) => this.#charge(charge, now)))
+    await this.#wakeAt(now + COPY_EVERY_MS)
+    return answers
+  }
+
+  async lease(request: LeaseRequest): Promise<LeaseAnswer> {
+    const now = Date.now()
+    this.#renew(now)
+    const answer = this.ctx.storage.transactionSync(() => this.#lease(request, now))
+    await this.#wakeAt(now + LEASE_TTL_MS + RECLAIM_GRACE_MS)
+    if (!answer.ok || request.requests === undefined) return answer
+    return { ...answer, requests: this.#requests.take(request.keyHash, request.requests, now) }
+  }
+
+  async grantCredits(id: string, amount: MicroCredits): Promise<GrantAnswer> {
+    const now = Date.now()
+    this.#renew(now)
+    return this.ctx.storage.transactionSync(() => this.#grant(id, amount, now))
+  }
+
+  async beginPlan(order: PlanOrder): Promise<boolean> {
+    if (this.#plans.read() !== null) return false
+    await this.changePlan(order)
+    return true
+  }
+
+  async changePlan(order: PlanOrder): Promise<PlanState> {
+    const now = Date.now()
+    this.#renew(now)
+    for (const amount of [order.firstMicro, order.everyMicro]) wholeMicro(amount ?? 0)
+    const before = this.#plans.read()
+    const decision = decidePlan(this.#store.account(), before, order, now)
+    if (decision === null && before !== null) return before
+    if (decision === null) throw new Error('an account without a plan takes any')
+    this.#turnPeriod(decision)
+    if (decision.state.untilMs !== null) await this.#wakeAt(decision.state.untilMs)
+    return decision.state
+  }
+
+  async plan(): Promise<PlanState | null> {
+    this.#renew(Date.now())
+    return this.#plans.read()
+  }
+
+  async revokeKey(keyHash: string): Promise<void> {
+    this.#store.putRevoked(keyHash, Date.now())
+  }
+
+  async capKey(keyHash: string, cap: MicroCredits | null): Promise<void> {
+    this.#caps.put(keyHash, cap === null ? null : wholeMicro(cap))
+  }
+
+  async balance(): Promise<AccountState> {
+    this.#renew(Date.now())
+    return this.#store.account()
+  }
+
+  async usage(fromMs: number): Promise<readonly UsageRow[]> {
+    return this.#store.usage(fromMs)
+  }
+
+  async usageByDay(fromMs: number, toMs: number): Promise<readonly DayUsage[]> {
+    return this.#store.usageByDay(fromMs, toMs)
+  }
+
+  /** Copies usage, ends leases whose isolates went silent, and periods of the plan. Caught and re-armed: an alarm that fails six times is dropped for good. */
+  override async alarm(): Promise<void> {
+    const now = Date.now()
+    this.#alarmAtMs = 0
+    try {
+      this.#renew(now)
+      this.ctx.storage.transactionSync(() => this.#reclaim(now))
+    } catch (error) {
+      console.error('renewing the plan or reclaiming leases failed', error instanceof Error ? error.message : '')
+      await this.#wakeAt(now + RECLAIM_GRACE_MS)
+      return
+    }
+    if (!(await this.#copyUsage())) await this.#wakeAt(now + COPY_EVERY_MS)
+    const first = this.#store.firstDeadline()
+    if (first !== null) await this.#wakeAt(Math.max(first + RECLAIM_GRACE_MS, now + 1_000))
+    else if (this.#store.hasMortalRows()) await this.#wakeAt(now + PRUNE_EVERY_MS)
+    if (this.#periodEndMs < Number.POSITIVE_INFINITY) await this.#wakeAt(Math.max(this.#periodEndMs, now + 1_000))
+  }
+
+  /** True where nothing is left to copy. A copy whose answer is lost is made again: it holds sums, not differences. */
+  async #copyUsage(): Promise<boolean> {
+    const keeper = this.env.GATEWAY as unknown as UsageKeeper
+    for (let round = 0; round < COPY_ROUNDS; round++) {
+      const rows = this.#store.usageDue(COPY_ROWS)
+      if (rows.length === 0) return true
+      try {
+        await keeper.keepUsage(rows)
+      } catch (error) {
+        console.error('copying usage failed', error instanceof Error ? error.message : '')
+        return false
+      }
+      this.ctx.storage.transactionSync(() => this.#store.usageCopied(rows))
+    }
+    return false
+  }
+
+  /** Ends a period that is over. Done before every decision: an alarm may be late. */
+  #renew(now: number): void {
+    if (now < this.#periodEndMs) return
+    const state = this.#plans.read()
+    const decision = state === null ? null : decideRenewal(this.#store.account(), state, now)
+    if (decision !== null) this.#turnPeriod(decision)
+  }
+
+  #turnPeriod(decision: PlanDecision): void {
+    this.ctx.storage.transactionSync(() => {
+      this.#store.putAccount(decision.events.reduce(evolveAccount, this.#store.account()))
+      this.#plans.put(decision)
+    })
+    this.#periodEndMs = decision.state.untilMs ?? Number.POSITIVE_INFINITY
+  }
+
+  #charge({ id, keyHash, amount, product, type }: Charge, now: number): ChargeAnswer {
+    const account = this.#store.account()
+    if (this.#store.hasCharge(id)) return { v, ok: true, remaining: account.available, repeated: true }
+    if (this.#store.isRevoked(keyHash)) return { v, ok: false, reason: 'revoked' }
+    const event = decideCharge(account, wholeMicro(amount))
+    const room = this.#caps.room(keyHash)
+    if (event === null || room < amount) {
+      return { v, ok: false, reason: 'exhausted', remaining: Math.min(account.available, room) }
+    }
+    const after = evolveAccount(account, event)
+    this.#caps.add(keyHash, amount)
+    this.#store.putAccount(after)
+    this.#store.putCharge(id, now)
+    this.#store.addUsage(keyHash, [{ product, type, calls: 1, amount }], now)
+    return { v, ok: true, remaining: after.available, repeated: false }
+  }
+
+  #lease(request: LeaseRequest, now: number): LeaseAnswer {
+    for (const amount of [request.spent, request.need, request.waiting, request.forecast]) wholeMicro(amount)
+    const account = this.#store.account()
+    const known = this.#store.lease(request.lease)
+    const revoked = this.#store.isRevoked(request.keyHash)
+    const room = this.#caps.room(request.keyHash)
+    const { events, outcome } = decideLease(account, known?.lease ?? null, request, revoked, now, room)
+    const after = events.reduce(evolveAccount, account)
+    const lease = events.reduce(evolveLease, known?.lease ?? unopened(request))
+    if (events.length > 0) {
+      const { added, merged } = mergeUsage(known?.usage ?? [], request.usage)
+      this.#store.putAccount(after)
+      this.#store.putLease({ lease, usage: merged })
+      this.#store.addUsage(request.keyHash, added, now)
+      this.#caps.add(request.keyHash, lease.settled - (known?.lease.settled ?? 0))
+    }
+    const remaining = Math.min(after.available, this.#caps.room(request.keyHash))
+    if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining }
+    return { v, ok: true, granted: lease.granted, ttlMs: LEASE_TTL_MS, remaining }
+  }
+
+  #grant(id: string, amount: MicroCredits, now: number): GrantAnswer {
+    const account = this.#store.account()
+    const before = this.#store.grantAmount(id)
+    if (before !== null) {
+      return before === amount ? { v, ok: true, repeated: true, account } : { v, ok: false, reason: 'conflict' }
+    }
+    const event = decideGrant(account, wholeMicro(amount))
+    if (event === null) return { v, ok: false, reason: 'too_large' }
+    const after = evolveAccount(account, event)
+    this.#store.putAccount(after)
+    this.#store.putGrant(id, amount, now)
+    return { v, ok: true, repeated: false, account: after }
+  }
+
+  #reclaim(now: number): void {
+    for (const { lease, usage } of this.#store.overdue(now - RECLAIM_GRACE_MS)) {
+      const event = decideReclaim(lease, now)
+      if (event === null) continue
+      this.#store.putAccount(evolveAccount(this.#store.account(), event))
+      this.#store.putLease({ lease: evolveLease(lease, event), usage })
+    }
+    this.#store.prune(now)
+  }
+
+  /** Brings the alarm forward to `atMs`; a later one that is set already is kept only if it is earlier. */
+  async #wakeAt(atMs: number): Promise<void> {
+    if (this.#alarmAtMs === 0) this.#alarmAtMs = (await this.ctx.storage.getAlarm()) ?? Number.POSITIVE_INFINITY
+    if (this.#alarmAtMs <= atMs) return
+    this.#alarmAtMs = atMs
+    await this.ctx.storage.setAlarm(atMs)
+  }
+}
+
+/** A negative or fractional amount is a bug of the caller, and must not reach the ledger. */
+function wholeMicro(amount: MicroCredits): MicroCredits {
+  if (!Number.isSafeInteger(amount) || amount < 0) throw new Error('an amount is a whole number of micro-credits')
+  return amount
+}
+
+function unopened(request: LeaseRequest): Lease {
+  return { id: request.lease, keyHash: request.keyHash, granted: 0, settled: 0, untilMs: 0, open: true }
+}

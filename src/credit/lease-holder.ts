@@ -1,0 +1,185 @@
+// The isolate's side of leases for one (account, key): what may be spent here without asking, what must be reported.
+// Laws: what is granted covers what is spent and in flight; a refusal is only ever the meter's own, at most one
+// second old; a lease that was closed is never spent from. Time and lease ids are arguments.
+
+import {
+  type LeaseAnswer,
+  type LeaseRequest,
+  METER_API_VERSION,
+  type MicroCredits,
+  type UsageLine,
+} from './meter-api.ts'
+
+/** A lease as its isolate sees it. Calls in flight point to it, so that they settle on the lease that they held. */
+export interface HeldLease {
+  readonly id: string
+  granted: MicroCredits
+  spent: MicroCredits
+  /** Reserved by calls in flight. */
+  held: MicroCredits
+  reported: MicroCredits
+  expiresAtMs: number
+  /** The meter has ended it: only unreported spending is owed. */
+  ended: boolean
+  readonly usage: Map<string, UsageLine>
+}
+
+export type TakeAnswer =
+  | { readonly do: 'go'; readonly lease: HeldLease }
+  | { readonly do: 'ask' }
+  | { readonly do: 'refuse'; readonly remaining: MicroCredits }
+  | { readonly do: 'revoked' }
+
+const DENIAL_MS = 1_000
+const FORECAST_MS = 5_000
+/** Of an isolate's revoked keys; longer than any key record is remembered. */
+const REVOKED_MS = 60_000
+const RETIRED_MAX = 64
+
+export class LeaseHolder {
+  readonly keyHash: string
+  #current: HeldLease | null = null
+  /** Never spent from again: on their way to being closed, or ended by the meter while calls were in flight. */
+  #retired: HeldLease[] = []
+  /** Amounts of `fromMicro` and more are refused until then: less than that is left. */
+  #denial: { readonly fromMicro: MicroCredits; readonly remaining: MicroCredits; readonly untilMs: number } | null =
+    null
+  #revokedUntilMs = 0
+  #remaining: MicroCredits = 0
+  #lastUseMs = 0
+  /** Spent or in flight since `#rateSinceMs`, for the forecast. */
+  #taken = 0
+  #rateSinceMs = 0
+
+  constructor(keyHash: string) {
+    this.keyHash = keyHash
+  }
+
+  /** Reserves `amount`, or says what to do instead. An amount of 0 needs a living lease too: it proves the key. */
+  take(amount: MicroCredits, nowMs: number): TakeAnswer {
+    if (nowMs < this.#revokedUntilMs) return { do: 'revoked' }
+    const lease = this.#current
+    if (lease !== null && nowMs < lease.expiresAtMs && free(lease) >= amount) {
+      lease.held += amount
+      this.#lastUseMs = nowMs
+      this.#taken += amount
+      return { do: 'go', lease }
+    }
+    const denial = this.#denial
+    if (denial !== null && nowMs < denial.untilMs && amount >= denial.fromMicro) {
+      return { do: 'refuse', remaining: this.remaining() }
+    }
+    return { do: 'ask' }
+  }
+
+  /** The call succeeded: what it held is spent, and counted under its product and type. */
+  settle(lease: HeldLease, amount: MicroCredits, product: string, type: string): void {
+    lease.held -= amount
+    lease.spent += amount
+    const name = `${product} ${type}`
+    const line = lease.usage.get(name)
+    lease.usage.set(name, { product, type, calls: (line?.calls ?? 0) + 1, amount: (line?.amount ?? 0) + amount })
+  }
+
+  /** The call failed: what it held may be spent again, so a cached refusal no longer holds. */
+  release(lease: HeldLease, amount: MicroCredits): void {
+    lease.held -= amount
+    if (lease === this.#current) this.#denial = null
+  }
+
+  /** What to send so that a call of `amount` can go on; `waiting` is the sum of all waiting calls. */
+  ask(amount: MicroCredits, waiting: MicroCredits, nowMs: number, newId: () => string): AskedExchange {
+    this.#current ??= fresh(newId())
+    const lease = this.#current
+    this.#lastUseMs = nowMs
+    const missing = Math.max(0, amount - free(lease))
+    const more = { need: missing, waiting: Math.max(missing, waiting - free(lease)), forecast: this.#forecast(nowMs) }
+    this.#taken = 0
+    this.#rateSinceMs = nowMs
+    return { lease, amount, sentAtMs: nowMs, request: this.#request(lease, more, false) }
+  }
+
+  /** Takes in the meter's answer. Unordered and repeated answers are harmless: all numbers are cumulative. */
+  answered(asked: AskedExchange, answer: LeaseAnswer): void {
+    const { lease, request, sentAtMs } = asked
+    lease.reported = Math.max(lease.reported, request.spent)
+    this.#remaining = answer.remaining
+    if (request.close) lease.ended = true
+    if (answer.ok) {
+      lease.granted = Math.max(lease.granted, answer.granted)
+      lease.expiresAtMs = Math.max(lease.expiresAtMs, sentAtMs + answer.ttlMs)
+      if (request.need > 0) this.#denial = null
+      return
+    }
+    if (answer.reason === 'exhausted') {
+      this.#denial = { fromMicro: asked.amount, remaining: answer.remaining, untilMs: sentAtMs + DENIAL_MS }
+      return
+    }
+    if (answer.reason === 'revoked') this.#revokedUntilMs = sentAtMs + REVOKED_MS
+    if (answer.reason === 'gone') lease.ended = true
+    this.#retire(lease)
+  }
+
+  /** Exchanges that are due: unreported spending, and a close where nothing was taken for `idleMs`. */
+  due(nowMs: number, idleMs: number): AskedExchange[] {
+    const lease = this.#current
+    if (lease !== null && lease.held === 0 && nowMs - this.#lastUseMs >= idleMs) this.#retire(lease)
+    this.#retired = this.#retired.filter((each) => !each.ended || each.held > 0 || each.spent > each.reported)
+    const exchanges = this.#retired
+      .filter((each) => each.held === 0 || each.spent > each.reported)
+      .map((each) => this.#report(each, each.held === 0, nowMs))
+    if (this.#current !== null && this.#current.spent > this.#current.reported) {
+      exchanges.push(this.#report(this.#current, false, nowMs))
+    }
+    return exchanges
+  }
+
+  /** True while the isolate owes the meter a report or holds credits. */
+  get busy(): boolean {
+    return this.#current !== null || this.#retired.length > 0
+  }
+
+  /** What may still be spent as far as this isolate knows. */
+  remaining(): MicroCredits {
+    return this.#remaining + (this.#current === null ? 0 : free(this.#current))
+  }
+
+  #retire(lease: HeldLease): void {
+    if (lease !== this.#current) return
+    this.#current = null
+    this.#retired.push(lease)
+    if (this.#retired.length > RETIRED_MAX) this.#retired.shift()
+  }
+
+  #report(lease: HeldLease, close: boolean, nowMs: number): AskedExchange {
+    const none = { need: 0, waiting: 0, forecast: 0 }
+    return { lease, amount: 0, sentAtMs: nowMs, request: this.#request(lease, none, close) }
+  }
+
+  #forecast(nowMs: number): MicroCredits {
+    const elapsed = Math.max(100, nowMs - this.#rateSinceMs)
+    return elapsed > 2 * FORECAST_MS ? 0 : Math.ceil((this.#taken * FORECAST_MS) / elapsed)
+  }
+
+  #request(lease: HeldLease, more: Pick<LeaseRequest, 'need' | 'waiting' | 'forecast'>, close: boolean): LeaseRequest {
+    const { id, spent, usage } = lease
+    return { v: METER_API_VERSION, lease: id, keyHash: this.keyHash, spent, usage: [...usage.values()], ...more, close }
+  }
+}
+
+/** A request on its way, with what is needed to take in its answer. */
+export interface AskedExchange {
+  readonly lease: HeldLease
+  /** Price of the call that asked. */
+  readonly amount: MicroCredits
+  readonly sentAtMs: number
+  readonly request: LeaseRequest
+}
+
+function free(lease: HeldLease): MicroCredits {
+  return lease.granted - lease.spent - lease.held
+}
+
+function fresh(id: string): HeldLease {
+  return { id, granted: 0, spent: 0, held: 0, reported: 0, expiresAtMs: 0, ended: false, usage: new Map() }
+}

@@ -1,0 +1,154 @@
+// The rules of an account's balance, over integers of micro-credits. `decide…` answers events, `evolve…` applies one.
+// Laws (test/credit/ledger.test.ts): nothing goes below zero; granted = available + held + spent; what is given to a
+// lease is settled, returned or reclaimed; repeating a cumulative report changes nothing.
+
+import { grantSize } from './lease.ts'
+import type { AccountState, LeaseRequest, MicroCredits } from './meter-api.ts'
+
+/** A lease counts from when the isolate sent its request; the meter waits this much longer before it reclaims. */
+export const LEASE_TTL_MS = 30_000
+export const RECLAIM_GRACE_MS = 30_000
+
+export interface Lease {
+  readonly id: string
+  readonly keyHash: string
+  /** Never below `settled`. */
+  readonly granted: MicroCredits
+  /** Cumulative spend that has been accounted for. */
+  readonly settled: MicroCredits
+  /** Unix ms of the meter's clock after which the isolate may no longer spend. */
+  readonly untilMs: number
+  readonly open: boolean
+}
+
+export type LedgerEvent =
+  | { readonly type: 'granted'; readonly amount: MicroCredits }
+  /** The rest of a plan's period: no longer granted. */
+  | { readonly type: 'expired'; readonly amount: MicroCredits }
+  | { readonly type: 'charged'; readonly amount: MicroCredits }
+  | { readonly type: 'leased'; readonly amount: MicroCredits; readonly untilMs: number }
+  | { readonly type: 'settled'; readonly amount: MicroCredits }
+  /** Spent under a lease that was already reclaimed: charged as far as the balance goes, the rest written off. */
+  | { readonly type: 'settled_late'; readonly charged: MicroCredits; readonly writtenOff: MicroCredits }
+  | { readonly type: 'returned'; readonly amount: MicroCredits }
+  | { readonly type: 'reclaimed'; readonly amount: MicroCredits }
+
+export const EMPTY_ACCOUNT: AccountState = { available: 0, held: 0, spent: 0, granted: 0, writtenOff: 0 }
+
+/** The account after one event. */
+export function evolveAccount(a: AccountState, event: LedgerEvent): AccountState {
+  switch (event.type) {
+    case 'granted':
+      return { ...a, granted: a.granted + event.amount, available: a.available + event.amount }
+    case 'expired':
+      return { ...a, granted: a.granted - event.amount, available: a.available - event.amount }
+    case 'charged':
+      return { ...a, available: a.available - event.amount, spent: a.spent + event.amount }
+    case 'leased':
+      return { ...a, available: a.available - event.amount, held: a.held + event.amount }
+    case 'settled':
+      return { ...a, held: a.held - event.amount, spent: a.spent + event.amount }
+    case 'settled_late':
+      return {
+        ...a,
+        available: a.available - event.charged,
+        spent: a.spent + event.charged,
+        writtenOff: a.writtenOff + event.writtenOff,
+      }
+    case 'returned':
+    case 'reclaimed':
+      return { ...a, held: a.held - event.amount, available: a.available + event.amount }
+  }
+}
+
+/** The lease after one event; events of the account alone leave it as it is. */
+export function evolveLease(lease: Lease, event: LedgerEvent): Lease {
+  switch (event.type) {
+    case 'granted':
+    case 'expired':
+    case 'charged':
+      return lease
+    case 'leased':
+      return { ...lease, granted: lease.granted + event.amount, untilMs: event.untilMs }
+    case 'settled':
+      return { ...lease, settled: lease.settled + event.amount }
+    case 'settled_late': {
+      const settled = lease.settled + event.charged + event.writtenOff
+      return { ...lease, settled, granted: Math.max(lease.granted, settled) }
+    }
+    case 'returned':
+    case 'reclaimed':
+      return { ...lease, open: false }
+  }
+}
+
+/** Null where the sum would leave exact integers. */
+export function decideGrant(account: AccountState, amount: MicroCredits): LedgerEvent | null {
+  return Number.isSafeInteger(account.granted + amount) ? { type: 'granted', amount } : null
+}
+
+/** Null where less than `amount` is available. */
+export function decideCharge(account: AccountState, amount: MicroCredits): LedgerEvent | null {
+  return account.available >= amount ? { type: 'charged', amount } : null
+}
+
+/** What an exchange about a lease does, in order. `outcome` is what the isolate is told. */
+export interface LeaseDecision {
+  readonly events: readonly LedgerEvent[]
+  readonly outcome: 'ok' | 'exhausted' | 'revoked' | 'gone'
+}
+
+/**
+ * `lease` is the row of `request.lease`, null when there is none. Spending is accounted for first and always:
+ * it has happened. A lease of another key is treated as unknown. `room` is what the key's own cap leaves.
+ */
+export function decideLease(
+  account: AccountState,
+  lease: Lease | null,
+  request: LeaseRequest,
+  revoked: boolean,
+  nowMs: number,
+  room: number = Number.POSITIVE_INFINITY,
+): LeaseDecision {
+  if (lease === null) {
+    // An unknown lease with spending is one whose row is long gone: nothing says whether it was counted.
+    if (request.close || request.spent > 0) return { events: [], outcome: revoked ? 'revoked' : 'gone' }
+    return revoked ? { events: [], outcome: 'revoked' } : decideMore(account, request, nowMs, room)
+  }
+  if (lease.keyHash !== request.keyHash) return { events: [], outcome: 'gone' }
+  const events = settlement(account, lease, request.spent)
+  if (!lease.open) return { events, outcome: revoked ? 'revoked' : 'gone' }
+  const settledLease = events.reduce(evolveLease, lease)
+  if (request.close) {
+    const rest = settledLease.granted - settledLease.settled
+    return { events: [...events, { type: 'returned', amount: rest }], outcome: revoked ? 'revoked' : 'ok' }
+  }
+  if (revoked) return { events, outcome: 'revoked' }
+  const more = decideMore(events.reduce(evolveAccount, account), request, nowMs, room)
+  return { events: [...events, ...more.events], outcome: more.outcome }
+}
+
+/** The end of a lease that its isolate did not close in time; null while it may still be used. */
+export function decideReclaim(lease: Lease, nowMs: number): LedgerEvent | null {
+  if (!lease.open || nowMs < lease.untilMs + RECLAIM_GRACE_MS) return null
+  return { type: 'reclaimed', amount: lease.granted - lease.settled }
+}
+
+function settlement(account: AccountState, lease: Lease, spent: MicroCredits): LedgerEvent[] {
+  const news = spent - lease.settled
+  if (news <= 0) return []
+  const inside = lease.open ? Math.min(news, lease.granted - lease.settled) : 0
+  const events: LedgerEvent[] = inside > 0 ? [{ type: 'settled', amount: inside }] : []
+  const late = news - inside
+  if (late > 0) {
+    const charged = Math.min(late, account.available)
+    events.push({ type: 'settled_late', charged, writtenOff: late - charged })
+  }
+  return events
+}
+
+function decideMore(account: AccountState, request: LeaseRequest, nowMs: number, room: number): LeaseDecision {
+  const amount = grantSize({ ...account, available: Math.min(account.available, room) }, request)
+  const event: LedgerEvent = { type: 'leased', amount: amount ?? 0, untilMs: nowMs + LEASE_TTL_MS }
+  return { events: [event], outcome: amount === null ? 'exhausted' : 'ok' }
+}

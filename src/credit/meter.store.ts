@@ -1,0 +1,229 @@
+// The tables of a CreditMeter: one account row, leases, grants, charge ids, revoked keys, usage per hour.
+// Called inside one synchronous transaction per decision; the rules are in ledger.ts.
+
+import { EMPTY_ACCOUNT, type Lease } from './ledger.ts'
+import type { AccountState, DayUsage, UsageLine, UsageRow } from './meter-api.ts'
+import { hourOf } from './usage.ts'
+
+/** Longest memory of a charge id: a relay repeats a charge within minutes, a day is generous. */
+export const CHARGE_MEMORY_MS = 24 * 3_600_000
+/** How long the row of an ended lease is kept, so that late spending is counted once. */
+export const LEASE_MEMORY_MS = 3_600_000
+/** Usage is kept by the hour for 400 days: a year and a month to compare with. */
+export const USAGE_MEMORY_MS = 400 * 24 * 3_600_000
+const USAGE_ROWS_MAX = 10_000
+/** A year of a hundred keys in use every day. */
+const DAY_ROWS_MAX = 40_000
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS account (
+    one INTEGER PRIMARY KEY CHECK (one = 1), available INTEGER NOT NULL CHECK (available >= 0),
+    held INTEGER NOT NULL CHECK (held >= 0), spent INTEGER NOT NULL, granted INTEGER NOT NULL,
+    written_off INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS leases (
+    id TEXT PRIMARY KEY, key_hash TEXT NOT NULL, granted INTEGER NOT NULL, settled INTEGER NOT NULL,
+    until INTEGER NOT NULL, open INTEGER NOT NULL, usage TEXT NOT NULL) STRICT;
+  CREATE INDEX IF NOT EXISTS leases_by_end ON leases (open, until);
+  CREATE TABLE IF NOT EXISTS grants (id TEXT PRIMARY KEY, amount INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS charges (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
+  CREATE INDEX IF NOT EXISTS charges_by_age ON charges (at);
+  CREATE TABLE IF NOT EXISTS revoked (key_hash TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS usage (
+    hour INTEGER NOT NULL, key_hash TEXT NOT NULL, product TEXT NOT NULL, type TEXT NOT NULL,
+    calls INTEGER NOT NULL, amount INTEGER NOT NULL, PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS usage_due (
+    hour INTEGER NOT NULL, key_hash TEXT NOT NULL, product TEXT NOT NULL, type TEXT NOT NULL,
+    PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;`
+
+type LeaseRow = {
+  id: string
+  key_hash: string
+  granted: number
+  settled: number
+  until: number
+  open: number
+  usage: string
+}
+
+/** A lease with what was used under it. */
+export interface StoredLease {
+  readonly lease: Lease
+  readonly usage: readonly UsageLine[]
+}
+
+export class MeterStore {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(TABLES)
+  }
+
+  account(): AccountState {
+    const row = this.#sql
+      .exec<Record<keyof AccountState, number>>(
+        'SELECT available, held, spent, granted, written_off AS writtenOff FROM account',
+      )
+      .toArray()[0]
+    return row ?? EMPTY_ACCOUNT
+  }
+
+  putAccount(a: AccountState): void {
+    this.#sql.exec(
+      `INSERT INTO account VALUES (1, ?, ?, ?, ?, ?) ON CONFLICT (one) DO UPDATE SET available = excluded.available,
+       held = excluded.held, spent = excluded.spent, granted = excluded.granted, written_off = excluded.written_off`,
+      a.available,
+      a.held,
+      a.spent,
+      a.granted,
+      a.writtenOff,
+    )
+  }
+
+  lease(id: string): StoredLease | null {
+    const row = this.#sql.exec<LeaseRow>('SELECT * FROM leases WHERE id = ?', id).toArray()[0]
+    return row === undefined ? null : stored(row)
+  }
+
+  putLease({ lease, usage }: StoredLease): void {
+    this.#sql.exec(
+      `INSERT INTO leases VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET granted = excluded.granted,
+       settled = excluded.settled, until = excluded.until, open = excluded.open, usage = excluded.usage`,
+      lease.id,
+      lease.keyHash,
+      lease.granted,
+      lease.settled,
+      lease.untilMs,
+      lease.open ? 1 : 0,
+      JSON.stringify(usage),
+    )
+  }
+
+  /** Open leases whose deadline is at or before `untilMs`. */
+  overdue(untilMs: number): StoredLease[] {
+    return this.#sql
+      .exec<LeaseRow>('SELECT * FROM leases WHERE open = 1 AND until <= ? ORDER BY until LIMIT 1000', untilMs)
+      .toArray()
+      .map(stored)
+  }
+
+  /** Deadline of the open lease that ends first, null where none is open. */
+  firstDeadline(): number | null {
+    return this.#sql.exec<{ until: number | null }>('SELECT min(until) AS until FROM leases WHERE open = 1').one().until
+  }
+
+  grantAmount(id: string): number | null {
+    return this.#sql.exec<{ amount: number }>('SELECT amount FROM grants WHERE id = ?', id).toArray()[0]?.amount ?? null
+  }
+
+  putGrant(id: string, amount: number, atMs: number): void {
+    this.#sql.exec('INSERT INTO grants VALUES (?, ?, ?)', id, amount, atMs)
+  }
+
+  hasCharge(id: string): boolean {
+    return this.#sql.exec('SELECT 1 FROM charges WHERE id = ?', id).toArray().length > 0
+  }
+
+  putCharge(id: string, atMs: number): void {
+    this.#sql.exec('INSERT INTO charges VALUES (?, ?)', id, atMs)
+  }
+
+  isRevoked(keyHash: string): boolean {
+    return this.#sql.exec('SELECT 1 FROM revoked WHERE key_hash = ?', keyHash).toArray().length > 0
+  }
+
+  putRevoked(keyHash: string, atMs: number): void {
+    this.#sql.exec('INSERT INTO revoked VALUES (?, ?) ON CONFLICT DO NOTHING', keyHash, atMs)
+  }
+
+  addUsage(keyHash: string, lines: readonly UsageLine[], nowMs: number): void {
+    for (const { product, type, calls, amount } of lines) {
+      this.#sql.exec(
+        `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+         calls = calls + excluded.calls, amount = amount + excluded.amount`,
+        hourOf(nowMs),
+        keyHash,
+        product,
+        type,
+        calls,
+        amount,
+      )
+      // In the same transaction, so that no row can be counted and never copied.
+      this.#sql.exec(
+        'INSERT INTO usage_due VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+        hourOf(nowMs),
+        keyHash,
+        product,
+        type,
+      )
+    }
+  }
+
+  /** Rows that have changed since they were copied, oldest first, at most `limit`. */
+  usageDue(limit: number): UsageRow[] {
+    return this.#sql
+      .exec<Record<string, string | number>>(
+        `SELECT u.hour, u.key_hash AS keyHash, u.product, u.type, u.calls, u.amount
+         FROM usage_due JOIN usage u USING (hour, key_hash, product, type) ORDER BY u.hour LIMIT ?`,
+        limit,
+      )
+      .toArray() as unknown as UsageRow[]
+  }
+
+  /** These rows were copied; one that has grown meanwhile stays due. */
+  usageCopied(rows: readonly UsageRow[]): void {
+    for (const { hour, keyHash, product, type, calls } of rows) {
+      this.#sql.exec(
+        `DELETE FROM usage_due WHERE hour = ?1 AND key_hash = ?2 AND product = ?3 AND type = ?4 AND ?5 =
+         (SELECT calls FROM usage WHERE hour = ?1 AND key_hash = ?2 AND product = ?3 AND type = ?4)`,
+        hour,
+        keyHash,
+        product,
+        type,
+        calls,
+      )
+    }
+  }
+
+  usageByDay(fromMs: number, toMs: number): DayUsage[] {
+    return this.#sql
+      .exec<Record<string, string | number>>(
+        `SELECT hour - hour % 86400000 AS day, key_hash AS keyHash, sum(calls) AS calls, sum(amount) AS amount
+         FROM usage WHERE hour >= ? AND hour < ? GROUP BY day, key_hash ORDER BY day, key_hash LIMIT ${DAY_ROWS_MAX}`,
+        fromMs,
+        toMs,
+      )
+      .toArray() as unknown as DayUsage[]
+  }
+
+  usage(fromMs: number): UsageRow[] {
+    return this.#sql
+      .exec<Record<string, string | number>>(
+        `SELECT hour, key_hash AS keyHash, product, type, calls, amount FROM usage
+         WHERE hour >= ? ORDER BY hour, key_hash, product, type LIMIT ${USAGE_ROWS_MAX}`,
+        hourOf(fromMs),
+      )
+      .toArray() as unknown as UsageRow[]
+  }
+
+  /** Forgets what is too old to matter. */
+  prune(nowMs: number): void {
+    this.#sql.exec('DELETE FROM charges WHERE at < ?', nowMs - CHARGE_MEMORY_MS)
+    this.#sql.exec('DELETE FROM leases WHERE open = 0 AND until < ?', nowMs - LEASE_MEMORY_MS)
+    this.#sql.exec('DELETE FROM usage WHERE hour < ?', nowMs - USAGE_MEMORY_MS)
+    this.#sql.exec('DELETE FROM usage_due WHERE hour < ?', nowMs - USAGE_MEMORY_MS)
+  }
+
+  /** True while rows are left that `prune` will remove some day. */
+  hasMortalRows(): boolean {
+    return (
+      this.#sql.exec('SELECT 1 FROM charges LIMIT 1').toArray().length > 0 ||
+      this.#sql.exec('SELECT 1 FROM leases LIMIT 1').toArray().length > 0
+    )
+  }
+}
+
+function stored(row: LeaseRow): StoredLease {
+  const { id, key_hash: keyHash, granted, settled, until: untilMs, open, usage } = row
+  return { lease: { id, keyHash, granted, settled, untilMs, open: open === 1 }, usage: JSON.parse(usage) }
+}

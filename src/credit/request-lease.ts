@@ -1,0 +1,128 @@
+// Requests per second, leased like credits. The meter has one bucket per key and kind of request; an isolate takes
+// some tokens ahead, for two and a half seconds. Laws: without a token nothing goes, unless the meter is away; then an
+// isolate rations itself to the plan's rate. A lost answer loses tokens and never makes any.
+
+import { type Bucket, fullBucket, takeTokens, wholeTokens } from './token-bucket.ts'
+
+/** What an isolate asks for along with a lease. */
+export interface RequestAsk {
+  /** Which limit: `info`, `rest`. */
+  readonly bucket: string
+  readonly perSecond: number
+  /** Calls that wait for a token. */
+  readonly need: number
+  /** Tokens that it would like beyond those. */
+  readonly forecast: number
+}
+
+/** `waitMs` until the bucket has another token, 0 if it has; `remaining` is what is left in it. */
+export interface RequestAnswer {
+  readonly granted: number
+  readonly waitMs: number
+  readonly remaining: number
+}
+
+/** Tokens taken ahead are used within this time of asking, or lost. */
+export const TOKENS_TTL_MS = 2_500
+/** An isolate takes at most this part of a second's tokens ahead: a slow key asks for each request. */
+const AHEAD_SHARE = 4
+const BUCKETS_MAX = 10_000
+
+/** The meter's side: buckets live in memory, a restart finds them full. */
+export class RequestBuckets {
+  readonly #buckets = new Map<string, Bucket>()
+
+  take(keyHash: string, { bucket, perSecond, need, forecast }: RequestAsk, nowMs: number): RequestAnswer {
+    const name = `${keyHash} ${bucket}`
+    const before = this.#buckets.get(name) ?? fullBucket(perSecond, nowMs)
+    const most = Math.max(need, Math.min(forecast, ahead(perSecond)))
+    const { bucket: after, taken, waitMs } = takeTokens(before, perSecond, most, nowMs)
+    this.#buckets.delete(name)
+    if (this.#buckets.size >= BUCKETS_MAX) this.#dropOldest()
+    this.#buckets.set(name, after)
+    return { granted: taken, waitMs, remaining: wholeTokens(after) }
+  }
+
+  #dropOldest(): void {
+    for (const oldest of this.#buckets.keys()) {
+      this.#buckets.delete(oldest)
+      return
+    }
+  }
+}
+
+export type RequestVerdict = 'go' | 'ask' | { readonly waitMs: number }
+
+/** The isolate's side, for one key and bucket. */
+export class RequestTokens {
+  readonly bucket: string
+  readonly perSecond: number
+  #tokens = 0
+  #untilMs = 0
+  #refusedUntilMs = 0
+  #used = 0
+  #usedSinceMs = 0
+  #remaining: number
+  #remainingAtMs = 0
+
+  constructor(bucket: string, perSecond: number) {
+    this.bucket = bucket
+    this.perSecond = perSecond
+    this.#remaining = perSecond
+  }
+
+  /** Takes a token if there is one. */
+  take(nowMs: number): RequestVerdict {
+    if (this.#tokens > 0 && nowMs < this.#untilMs) {
+      this.#tokens--
+      this.#used++
+      return 'go'
+    }
+    return nowMs < this.#refusedUntilMs ? { waitMs: this.#refusedUntilMs - nowMs } : 'ask'
+  }
+
+  /** What to ask for; null where `waiting` is 0 and what is here lasts as long as until the next report. */
+  ask(waiting: number, nowMs: number): RequestAsk | null {
+    const here = nowMs < this.#untilMs ? this.#tokens : 0
+    const elapsedMs = Math.max(100, nowMs - this.#usedSinceMs)
+    const forecast = elapsedMs > 4_000 ? 0 : Math.ceil((this.#used * 1_500) / elapsedMs) - here
+    this.#used = 0
+    this.#usedSinceMs = nowMs
+    if (waiting === 0 && forecast <= 0) return null
+    const { bucket, perSecond } = this
+    return { bucket, perSecond, need: waiting, forecast: Math.max(0, forecast) }
+  }
+
+  /** Takes in the meter's answer to `ask`, sent at `sentAtMs`. */
+  answered(ask: RequestAsk, { granted, waitMs, remaining }: RequestAnswer, sentAtMs: number, nowMs: number): void {
+    const here = nowMs < this.#untilMs ? this.#tokens : 0
+    this.#tokens = Math.min(here + granted, Math.max(ask.need, ahead(this.perSecond)))
+    this.#untilMs = sentAtMs + TOKENS_TTL_MS
+    this.#refusedUntilMs = nowMs + waitMs
+    this.#remaining = remaining
+    this.#remainingAtMs = nowMs
+  }
+
+  /** The meter did not answer: this isolate goes by its own count for a second. */
+  alone(nowMs: number): void {
+    this.#tokens = Math.max(1, Math.floor(this.perSecond))
+    this.#untilMs = nowMs + 1_000
+    this.#refusedUntilMs = 0
+  }
+
+  /** Headers of draft-ietf-httpapi-ratelimit-headers; `r` as far as this isolate knows. */
+  headers(nowMs: number): { readonly ratelimit: string; readonly 'ratelimit-policy': string } {
+    const { bucket, perSecond } = this
+    const here = nowMs < this.#untilMs ? this.#tokens : 0
+    const inMeter = this.#remaining + ((nowMs - this.#remainingAtMs) * perSecond) / 1000
+    const left = Math.min(perSecond, Math.floor(here + inMeter))
+    return {
+      ratelimit: `"${bucket}";r=${left};t=${left < perSecond ? 1 : 0}`,
+      'ratelimit-policy': `"${bucket}";q=${perSecond};w=1`,
+    }
+  }
+}
+
+function ahead(perSecond: number): number {
+  return Math.max(1, Math.floor(perSecond / AHEAD_SHARE))
+}

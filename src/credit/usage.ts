@@ -1,0 +1,31 @@
+// Usage as cumulative lines per lease, rolled up per hour. Law: a repeated or late report adds nothing twice.
+
+import type { UsageLine } from './meter-api.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Start of the hour in Unix ms. */
+export function hourOf(nowMs: number): number {
+  return Math.floor(nowMs / HOUR_MS) * HOUR_MS
+}
+
+/** What `next` has beyond `before`, and the highest of both per (product, type) to remember. */
+export function mergeUsage(
+  before: readonly UsageLine[],
+  next: readonly UsageLine[],
+): { readonly added: readonly UsageLine[]; readonly merged: readonly UsageLine[] } {
+  const merged = new Map(before.map((line) => [nameOf(line), line]))
+  const added: UsageLine[] = []
+  for (const line of next) {
+    const old = merged.get(nameOf(line))
+    const calls = line.calls - (old?.calls ?? 0)
+    if (calls <= 0) continue
+    added.push({ product: line.product, type: line.type, calls, amount: line.amount - (old?.amount ?? 0) })
+    merged.set(nameOf(line), line)
+  }
+  return { added, merged: [...merged.values()] }
+}
+
+function nameOf(line: UsageLine): string {
+  return `${line.product} ${line.type}`
+}

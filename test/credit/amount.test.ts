@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { formatCredits, parseCredits } from '../../src/credit/amount.ts'
+import { PLANS } from '../../src/credit/plan.ts'
+import { streamPricePerMinute } from '../../src/credit/tariff.ts'
+
+describe('amounts', () => {
+  it.each([
+    ['0.13', 130_000],
+    [0.13, 130_000],
+    ['1', 1_000_000],
+    [25_000, 25_000_000_000],
+    [1e-6, 1],
+    ['1000000000', 1e15],
+  ])('reads %s', (text, micro) => expect(parseCredits(text)).toEqual({ ok: true, value: micro }))
+
+  it.each([
+    '-1',
+    -0.5,
+    '0.1234567',
+    1e-7,
+    '',
+    ' 1',
+    '1e3',
+    '0x10',
+    '1.',
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    '1000000000.000001',
+    1e21,
+  ])('refuses %s', (text) => expect(parseCredits(text).ok).toBe(false))
+
+  it('comes back from its text', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1e15 }), (micro) => {
+        expect(parseCredits(formatCredits(micro))).toEqual({ ok: true, value: micro })
+      }),
+    )
+    expect([0, 1, 130_000, 1_000_000, 2_500_000].map(formatCredits)).toEqual(['0', '0.000001', '0.13', '1', '2.5'])
+  })
+})
+
+describe('tariff and plans', () => {
+  it('has the prices of the specification', () => {
+    expect(streamPricePerMinute('userFills', 1)).toBe(1_000_000)
+    expect(streamPricePerMinute('l2BookDiff', 1)).toBe(130_000)
+    expect(streamPricePerMinute('l2BookDiff2', 20)).toBe(2_600_000)
+    expect(streamPricePerMinute('l2BookDiff', 'wildcard')).toBe(10_000_000)
+    expect(streamPricePerMinute('toString', 3)).toBe(1_000_000)
+  })
+
+  it('has the plans of the specification', () => {
+    expect(PLANS.trial).toMatchObject({ requestsPerSecond: 4, credits: { micro: 25_000e6, every: 'once' }, days: 14 })
+    expect(PLANS.entry).toMatchObject({ requestsPerSecond: 4, credits: { micro: 10_000e6, every: 'month' } })
+    expect(PLANS.professional).toMatchObject({ requestsPerSecond: 50, credits: { micro: 300_000e6, every: 'month' } })
+  })
+})

@@ -1,0 +1,144 @@
+// A CreditMeter without storage: the same pure decisions over Maps, with its events kept, for laws and simulations.
+
+import {
+  decideCharge,
+  decideGrant,
+  decideLease,
+  decideReclaim,
+  EMPTY_ACCOUNT,
+  evolveAccount,
+  evolveLease,
+  LEASE_TTL_MS,
+  type Lease,
+  type LedgerEvent,
+} from '../../src/credit/ledger.ts'
+import {
+  type AccountState,
+  type LeaseAnswer,
+  type LeaseMeterApi,
+  type LeaseRequest,
+  METER_API_VERSION,
+  type UsageLine,
+} from '../../src/credit/meter-api.ts'
+import type { PlanName } from '../../src/credit/plan.ts'
+import { decidePlan, decideRenewal, type PlanDecision, type PlanState } from '../../src/credit/plan-period.ts'
+import { RequestBuckets } from '../../src/credit/request-lease.ts'
+import { mergeUsage } from '../../src/credit/usage.ts'
+
+const v = METER_API_VERSION
+
+export class ModelMeter implements LeaseMeterApi {
+  account: AccountState = EMPTY_ACCOUNT
+  readonly leases = new Map<string, Lease>()
+  readonly usage = new Map<string, readonly UsageLine[]>()
+  readonly charges = new Set<string>()
+  readonly revoked = new Set<string>()
+  readonly events: LedgerEvent[] = []
+  readonly requests = new RequestBuckets()
+  state: PlanState | null = null
+  readonly nowMs: () => number
+  exchanges = 0
+
+  constructor(credits: number, nowMs: () => number) {
+    this.nowMs = nowMs
+    this.grant(credits)
+  }
+
+  grant(amount: number): void {
+    const event = decideGrant(this.account, amount)
+    if (event !== null) this.#apply(event)
+  }
+
+  plan(plan: PlanName): void {
+    this.#turn(decidePlan(this.account, this.state, { plan, firstMicro: null, everyMicro: null }, this.nowMs()))
+  }
+
+  renew(): void {
+    if (this.state !== null) this.#turn(decideRenewal(this.account, this.state, this.nowMs()))
+  }
+
+  /** 'ok', 'repeated' or 'exhausted'. */
+  charge(id: string, amount: number): string {
+    if (this.charges.has(id)) return 'repeated'
+    const event = decideCharge(this.account, amount)
+    if (event === null) return 'exhausted'
+    this.#apply(event)
+    this.charges.add(id)
+    return 'ok'
+  }
+
+  decide(request: LeaseRequest): LeaseAnswer {
+    this.exchanges++
+    const known = this.leases.get(request.lease) ?? null
+    const revoked = this.revoked.has(request.keyHash)
+    const { events, outcome } = decideLease(this.account, known, request, revoked, this.nowMs())
+    const blank = { id: request.lease, keyHash: request.keyHash, granted: 0, settled: 0, untilMs: 0, open: true }
+    if (events.length > 0) {
+      this.leases.set(request.lease, events.reduce(evolveLease, known ?? blank))
+      this.usage.set(request.lease, mergeUsage(this.usage.get(request.lease) ?? [], request.usage).merged)
+    }
+    for (const event of events) this.#apply(event)
+    const remaining = this.account.available
+    if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining }
+    return { v, ok: true, granted: this.leases.get(request.lease)?.granted ?? 0, ttlMs: LEASE_TTL_MS, remaining }
+  }
+
+  async lease(request: LeaseRequest): Promise<LeaseAnswer> {
+    const answer = this.decide(structuredClone(request))
+    if (!answer.ok || request.requests === undefined) return answer
+    return { ...answer, requests: this.requests.take(request.keyHash, request.requests, this.nowMs()) }
+  }
+
+  reclaim(): void {
+    for (const lease of this.leases.values()) {
+      const event = decideReclaim(lease, this.nowMs())
+      if (event === null) continue
+      this.leases.set(lease.id, evolveLease(lease, event))
+      this.#apply(event)
+    }
+  }
+
+  /** Throws where a law of the ledger is broken. */
+  checkLaws(): void {
+    const { available, held, spent, granted, writtenOff } = this.account
+    for (const amount of [available, held, spent, granted, writtenOff]) {
+      if (!Number.isSafeInteger(amount) || amount < 0) throw new Error(`below zero: ${JSON.stringify(this.account)}`)
+    }
+    if (available + held + spent !== granted) throw new Error(`sums: ${JSON.stringify(this.account)}`)
+    let open = 0
+    for (const lease of this.leases.values()) {
+      if (lease.granted < lease.settled) throw new Error(`settled beyond the grant: ${JSON.stringify(lease)}`)
+      if (lease.open) open += lease.granted - lease.settled
+    }
+    if (open !== held) throw new Error(`held ${held}, open leases have ${open}`)
+    if (this.#sumOfEvents() !== available) throw new Error('the sum of events is not the balance')
+  }
+
+  #turn(decision: PlanDecision | null): void {
+    for (const event of decision?.events ?? []) this.#apply(event)
+    this.state = decision?.state ?? this.state
+  }
+
+  #apply(event: LedgerEvent): void {
+    this.events.push(event)
+    this.account = evolveAccount(this.account, event)
+  }
+
+  /** By signs alone, apart from evolveAccount. */
+  #sumOfEvents(): number {
+    const signs = {
+      granted: 1,
+      expired: -1,
+      charged: -1,
+      leased: -1,
+      settled: 0,
+      settled_late: -1,
+      returned: 1,
+      reclaimed: 1,
+    }
+    return this.events.reduce(
+      (sum, event) => sum + signs[event.type] * (event.type === 'settled_late' ? event.charged : event.amount),
+      0,
+    )
+  }
+}
