@@ -1,0 +1,51 @@
+// Answers of one isolate and chain, bounded in size. Knows ages, not classes: who reads decides what is too old.
+// What was written longest ago is forgotten first: what is in demand is written again with every refresh.
+
+import type { Answer } from './query.ts'
+
+export interface CachedAnswer extends Answer {
+  /** When the source was asked. */
+  readonly at: number
+}
+
+/** Characters; nearly all answers are ASCII, where a character is a byte. */
+const MAX_LENGTH = 24 * 1024 * 1024
+const ENTRY_LENGTH = 256
+
+export class AnswerCache {
+  readonly #entries = new Map<string, CachedAnswer>()
+  readonly #maxLength: number
+  #length = 0
+
+  constructor(maxLength: number = MAX_LENGTH) {
+    this.#maxLength = maxLength
+  }
+
+  get(key: string): CachedAnswer | undefined {
+    return this.#entries.get(key)
+  }
+
+  /** Keeps an answer, unless one that was asked for later is there already. */
+  set(key: string, answer: CachedAnswer): void {
+    const known = this.#entries.get(key)
+    if (known && known.at > answer.at) return
+    const length = lengthOf(key, answer)
+    if (length > this.#maxLength / 4) return
+    if (known) this.#forget(key, known)
+    this.#entries.set(key, answer)
+    this.#length += length
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#length <= this.#maxLength) break
+      this.#forget(oldest, entry)
+    }
+  }
+
+  #forget(key: string, entry: CachedAnswer): void {
+    this.#entries.delete(key)
+    this.#length -= lengthOf(key, entry)
+  }
+}
+
+function lengthOf(key: string, { body }: Answer): number {
+  return key.length + body.length + ENTRY_LENGTH
+}

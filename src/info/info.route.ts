@@ -1,0 +1,91 @@
+// POST /info and /k/<key>/info: HTTP around the desk. Reads the body within its bound, never clones a response.
+
+import { Hono } from 'hono'
+import type { Failure } from '../core/failure.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { INFO_BODY_MAX_BYTES, readText } from '../edge/body.ts'
+import type { Charging } from '../edge/charging.ts'
+import { infoFailure } from '../edge/failure-wire.ts'
+import type { Identity } from '../key/identity.ts'
+import type { InfoDesk, InfoReply } from './info-desk.ts'
+
+type WaitUntil = (work: Promise<unknown>) => void
+
+/** What the gateway lends. All of it is called per request. */
+export interface InfoRouteDeps<Env> {
+  readonly desk: (env: Env) => InfoDesk
+  /** `path`: the segment after `/k/`, undefined on `/info`. */
+  readonly authenticate: (
+    env: Env,
+    request: Request,
+    path: string | undefined,
+    waitUntil: WaitUntil,
+  ) => Promise<Result<Identity, Failure>>
+  readonly charging: (env: Env, waitUntil: WaitUntil) => Charging
+  readonly requestId: () => string
+}
+
+const PREFLIGHT_HEADERS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'POST, OPTIONS',
+  'access-control-allow-headers': 'authorization, content-type',
+  'access-control-max-age': '86400',
+}
+const EXPOSED_HEADERS =
+  'x-request-id, x-credits-cost, x-credits-remaining, x-block-height, age, retry-after, ratelimit, ratelimit-policy'
+
+/** Routes of the info surface; without `pathKeys` the path form does not exist. */
+export function infoRoutes<Env extends object>(deps: InfoRouteDeps<Env>, { pathKeys }: { readonly pathKeys: boolean }) {
+  const app = new Hono<{ Bindings: Env }>()
+  for (const path of pathKeys ? ['/info', '/k/:key/info'] : ['/info']) {
+    app.post(path, (c) =>
+      answerHttp(deps, c.env, c.req.raw, c.req.param('key'), (work) => c.executionCtx.waitUntil(work)),
+    )
+    app.options(path, () => new Response(null, { status: 204, headers: PREFLIGHT_HEADERS }))
+    app.all(path, () => new Response(null, { status: 405, headers: { allow: 'POST, OPTIONS' } }))
+  }
+  return app
+}
+
+/** One HTTP request, from the key to the bytes. Also for callers without Hono. */
+export async function answerHttp<Env>(
+  deps: InfoRouteDeps<Env>,
+  env: Env,
+  request: Request,
+  path: string | undefined,
+  waitUntil: WaitUntil,
+): Promise<Response> {
+  const requestId = deps.requestId()
+  const identity = await deps.authenticate(env, request, path, waitUntil)
+  if (!identity.ok) return respond(request, infoFailure(identity.error, requestId))
+  const text = await bodyOf(request)
+  const caller = { identity: identity.value, requestId, charging: deps.charging(env, waitUntil), waitUntil }
+  const desk = deps.desk(env)
+  const reply = await (text.ok ? desk.answer({ ...caller, text: text.value }) : desk.refuse(caller, text.error))
+  const limit = caller.charging.limitHeaders?.(identity.value, 'info')
+  return respond(request, limit === undefined ? reply : { ...reply, headers: { ...reply.headers, ...limit } })
+}
+
+async function bodyOf(request: Request): Promise<Result<string, Failure>> {
+  if (!isJson(request.headers.get('content-type'))) return err({ kind: 'unsupported_media_type' })
+  const contentLength = request.headers.get('content-length')
+  try {
+    // A declared length is kept by the HTTP layer; only a body without one has to be counted as it comes.
+    if (contentLength !== null && Number(contentLength) <= INFO_BODY_MAX_BYTES) return ok(await request.text())
+    return await readText({ chunks: request.body, contentLength }, INFO_BODY_MAX_BYTES)
+  } catch {
+    // The caller went away in the middle of its body.
+    return err({ kind: 'not_json' })
+  }
+}
+
+function isJson(contentType: string | null): boolean {
+  if (contentType === 'application/json') return true
+  return contentType !== null && /^application\/json\s*(;|$)/i.test(contentType)
+}
+
+function respond(request: Request, { status, headers, body }: InfoReply): Response {
+  if (!request.headers.has('origin')) return new Response(body, { status, headers })
+  const cors = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS }
+  return new Response(body, { status, headers: { ...headers, ...cors } })
+}

@@ -1,0 +1,31 @@
+// GET /openapi.json and GET /docs: the info API described for programs and for people. Free, without a key, each built
+// once per isolate.
+
+import { Hono } from 'hono'
+import { CATALOGUE } from './catalogue.ts'
+import { docsPage } from './docs-page.ts'
+import { openApiDocument } from './openapi.ts'
+
+const HEADERS = { 'cache-control': 'public, max-age=300', 'x-content-type-options': 'nosniff' }
+const DOCUMENT_HEADERS = { ...HEADERS, 'content-type': 'application/json', 'access-control-allow-origin': '*' }
+const PAGE_HEADERS = {
+  ...HEADERS,
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+}
+
+/** The routes of both. */
+export function openApiRoutes<Env extends object>() {
+  const app = new Hono<{ Bindings: Env }>()
+  let document: string | null = null
+  let page: string | null = null
+  app.get('/openapi.json', () => {
+    document ??= JSON.stringify(openApiDocument(CATALOGUE))
+    return new Response(document, { headers: DOCUMENT_HEADERS })
+  })
+  app.get('/docs', () => {
+    page ??= docsPage(CATALOGUE)
+    return new Response(page, { headers: PAGE_HEADERS })
+  })
+  return app
+}

@@ -1,0 +1,46 @@
+// allMids: the middle of every book of one DEX, from our own books, at most a second old. The main DEX comes with spot
+// and outcomes, as on the exchange. A coin without two sides is shown at its last trade, and not at all before one.
+
+import * as z from 'zod'
+import type { TopOfBook } from '../../book/hub-api.ts'
+import { dexOf } from '../../core/coin.ts'
+import { fromScaled, toScaled, trimDecimal } from '../../core/decimal.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Dex } from '../request-fields.ts'
+import { Decimal } from '../shapes.ts'
+
+const FRESH_MS = 1_000
+
+const AllMidsRequest = z.object({ type: z.literal('allMids'), dex: Dex })
+
+export const allMids = defineQuery({
+  type: 'allMids',
+  summary: 'The middle price of every coin of a DEX',
+  example: { request: {}, response: { BTC: '81306.5', '@107': '31.25' } },
+  request: AllMidsRequest,
+  response: z.record(z.string(), Decimal),
+  price: ONE_CREDIT,
+  freshness: { class: 'block', freshMs: FRESH_MS },
+  needs: ['books'],
+  resolve: async ({ dex }, { books }) => {
+    const answer = await books.tops()
+    if (!answer.ok) return answer
+    const { tops, height } = answer.value
+    return { ok: true, value: { body: midsOf(tops, dex ?? ''), height } }
+  },
+})
+
+function midsOf(tops: readonly TopOfBook[], dex: string): string {
+  const entries: string[] = []
+  // Text rather than an object: a coin may be called `__proto__`, or `1`, which objects would reorder.
+  for (const top of [...tops].sort((a, b) => (a.coin < b.coin ? -1 : 1))) {
+    const mid = dexOf(top.coin) === dex ? midOf(top) : null
+    if (mid !== null) entries.push(`${JSON.stringify(top.coin)}:"${mid}"`)
+  }
+  return `{${entries.join(',')}}`
+}
+
+function midOf({ bidPx, askPx, lastPx }: TopOfBook): string | null {
+  if (bidPx !== null && askPx !== null) return fromScaled((toScaled(bidPx) + toScaled(askPx)) / 2n)
+  return lastPx === null ? null : trimDecimal(lastPx)
+}

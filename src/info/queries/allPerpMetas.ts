@@ -1,0 +1,41 @@
+// allPerpMetas: the markets of every perp DEX, the main one first, then in the order of perpDexs. Passed through where a
+// source serves it; otherwise put together from `meta` of each DEX, which a plain node has. All DEXes or none.
+
+import * as z from 'zod'
+import type { Failure } from '../../core/failure.ts'
+import { ok, type Result } from '../../core/result.ts'
+import { PERP_META } from '../examples.ts'
+import { fanOut } from '../fan-out.ts'
+import { passThrough } from '../pass-through.ts'
+import { type Answer, defineQuery, ONE_CREDIT } from '../query.ts'
+import { PerpMeta } from '../shapes.ts'
+import type { Sources } from '../sources.ts'
+
+const AllPerpMetasRequest = z.object({ type: z.literal('allPerpMetas') })
+
+export const allPerpMetas = defineQuery({
+  type: 'allPerpMetas',
+  summary: 'The markets of every perp DEX',
+  example: { request: {}, response: [PERP_META] },
+  request: AllPerpMetasRequest,
+  response: z.array(PerpMeta),
+  price: ONE_CREDIT,
+  freshness: { class: 'fixed' },
+  needs: ['upstream', 'dexes'],
+  async resolve(request, from) {
+    const whole = await passThrough(request, from)
+    return whole.ok ? whole : composed(from)
+  },
+})
+
+async function composed(from: Pick<Sources, 'upstream' | 'dexes'>): Promise<Result<Answer, Failure>> {
+  const names = await from.dexes.names()
+  if (!names.ok) return names
+  const metas = await fanOut([undefined, ...names.value], (dex) => passThrough({ type: 'meta', dex }, from))
+  const bodies: string[] = []
+  for (const meta of metas) {
+    if (!meta.ok) return meta
+    bodies.push(meta.value.body)
+  }
+  return ok({ body: `[${bodies.join(',')}]` })
+}

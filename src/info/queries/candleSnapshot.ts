@@ -1,0 +1,83 @@
+// candleSnapshot: the candles of a coin that overlap a window, oldest first, at most 5,000. Wire-equal. The next page
+// starts at the last `T` + 1; fewer than 5,000 candles are the last page, so a longer answer is cut at its newer end.
+
+import * as z from 'zod'
+import { ok } from '../../core/result.ts'
+import { CoinName } from '../../feed/block.ts'
+import { TIME } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { isInOrder, Moment, optional, REVERSED_WINDOW } from '../request-fields.ts'
+import { Decimal } from '../shapes.ts'
+
+const PAGE_MAX = 5_000
+/** No candle is shorter as text; most answers are known to fit a page by their length alone. */
+const CANDLE_MIN_LENGTH = 60
+/** The present candle moves with every trade. */
+const FRESH_MS = 1_000
+const INTERVALS = ['1m', '3m', '5m', '15m', '30m', '1h', '2h', '4h', '8h', '12h', '1d', '3d', '1w', '1M'] as const
+
+const CandleSnapshotRequest = z.object({
+  type: z.literal('candleSnapshot'),
+  req: z
+    .object({
+      coin: CoinName,
+      interval: z.enum(INTERVALS, `must be one of ${INTERVALS.join(', ')}`),
+      startTime: Moment,
+      endTime: optional(Moment),
+    })
+    .refine(isInOrder, REVERSED_WINDOW),
+})
+
+const Candle = z
+  .looseObject({
+    t: z.int(),
+    T: z.int(),
+    s: z.string(),
+    i: z.string(),
+    o: Decimal,
+    c: Decimal,
+    h: Decimal,
+    l: Decimal,
+    v: Decimal,
+    n: z.int(),
+  })
+  .meta({ id: 'Candle' })
+
+const EXAMPLE_CANDLE = {
+  t: TIME,
+  T: TIME + 59_999,
+  s: 'BTC',
+  i: '1m',
+  o: '81300.0',
+  c: '81307.0',
+  h: '81310.0',
+  l: '81299.0',
+  v: '12.5',
+  n: 84,
+}
+
+export const candleSnapshot = defineQuery({
+  type: 'candleSnapshot',
+  summary: 'The candles of a coin in a window, at most 5,000',
+  example: {
+    request: { req: { coin: 'BTC', interval: '1m', startTime: TIME, endTime: TIME + 60_000 } },
+    response: [EXAMPLE_CANDLE],
+  },
+  request: CandleSnapshotRequest,
+  response: z.array(Candle),
+  price: ONE_CREDIT,
+  freshness: { class: 'block', freshMs: FRESH_MS },
+  needs: ['upstream'],
+  async resolve(request, from) {
+    const answer = await passThrough(request, from)
+    return answer.ok ? ok({ ...answer.value, body: firstPage(answer.value.body) }) : answer
+  },
+})
+
+/** The same bytes where they fit a page; candles hold nothing but strings and integers. */
+function firstPage(body: string): string {
+  if (body.length < PAGE_MAX * CANDLE_MIN_LENGTH) return body
+  const candles = JSON.parse(body) as unknown
+  return Array.isArray(candles) && candles.length > PAGE_MAX ? JSON.stringify(candles.slice(0, PAGE_MAX)) : body
+}

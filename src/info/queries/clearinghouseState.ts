@@ -1,0 +1,28 @@
+// clearinghouseState: a user's account on one perp DEX, or on all of them. One DEX is wire-equal; the wildcard is a
+// map from DEX name to state with the main DEX as `native`, all states or none.
+
+import * as z from 'zod'
+import { PERP_STATE, USER } from '../examples.ts'
+import { perpState } from '../perp-states.ts'
+import { ALL_DEXES_PRICE, defineQuery, ONE_CREDIT } from '../query.ts'
+import { DexOrAll, isAllDexes, UserAddress } from '../request-fields.ts'
+import { PerpState } from '../shapes.ts'
+
+const ClearinghouseStateRequest = z.object({
+  type: z.literal('clearinghouseState'),
+  user: UserAddress,
+  dex: DexOrAll,
+})
+type ClearinghouseStateRequest = z.infer<typeof ClearinghouseStateRequest>
+
+export const clearinghouseState = defineQuery({
+  type: 'clearinghouseState',
+  summary: "A user's perp account on one DEX, or on all of them (`*`, `ALL_DEXES`)",
+  example: { request: { user: USER, dex: '' }, response: PERP_STATE },
+  request: ClearinghouseStateRequest,
+  response: z.union([PerpState, z.record(z.string(), PerpState)]),
+  price: ({ dex }: ClearinghouseStateRequest) => (isAllDexes(dex) ? ALL_DEXES_PRICE : ONE_CREDIT),
+  freshness: { class: 'user' },
+  needs: ['upstream', 'dexes'],
+  resolve: perpState,
+})

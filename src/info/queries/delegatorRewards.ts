@@ -1,0 +1,22 @@
+// delegatorRewards: what a user earned by staking. Wire-equal.
+
+import * as z from 'zod'
+import { TIME, USER } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { UserAddress } from '../request-fields.ts'
+import { Decimal } from '../shapes.ts'
+
+const DelegatorRewardsRequest = z.object({ type: z.literal('delegatorRewards'), user: UserAddress })
+
+export const delegatorRewards = defineQuery({
+  type: 'delegatorRewards',
+  summary: 'What a user earned by staking',
+  example: { request: { user: USER }, response: [{ time: TIME, source: 'delegation', totalAmount: '0.5' }] },
+  request: DelegatorRewardsRequest,
+  response: z.array(z.looseObject({ time: z.int(), source: z.string(), totalAmount: Decimal })),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,21 @@
+// extraAgents: the named agents that may act for a user. Wire-equal.
+
+import * as z from 'zod'
+import { OTHER_USER, TIME, USER } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { UserAddress } from '../request-fields.ts'
+
+const ExtraAgentsRequest = z.object({ type: z.literal('extraAgents'), user: UserAddress })
+
+export const extraAgents = defineQuery({
+  type: 'extraAgents',
+  summary: 'The named agents of a user',
+  example: { request: { user: USER }, response: [{ name: 'bot', address: OTHER_USER, validUntil: TIME }] },
+  request: ExtraAgentsRequest,
+  response: z.array(z.looseObject({ name: z.string(), address: z.string(), validUntil: z.int().nullish() })),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

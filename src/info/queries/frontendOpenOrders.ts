@@ -1,0 +1,22 @@
+// frontendOpenOrders: the resting orders of a user on one DEX with triggers and attached orders. Wire-equal.
+
+import * as z from 'zod'
+import { FRONTEND_ORDER, USER } from '../examples.ts'
+import { FrontendOrder } from '../order-shapes.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Dex, UserAddress } from '../request-fields.ts'
+
+const FrontendOpenOrdersRequest = z.object({ type: z.literal('frontendOpenOrders'), user: UserAddress, dex: Dex })
+
+export const frontendOpenOrders = defineQuery({
+  type: 'frontendOpenOrders',
+  summary: 'The resting orders of a user with triggers and kinds',
+  example: { request: { user: USER, dex: '' }, response: [FRONTEND_ORDER] },
+  request: FrontendOpenOrdersRequest,
+  response: z.array(FrontendOrder),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,38 @@
+// fundingHistory: the hourly funding rates of a coin, oldest first, at most 500. Wire-equal. Old rows may lack `premium`
+// or say NaN.
+
+import * as z from 'zod'
+import { CoinName } from '../../feed/block.ts'
+import { TIME } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { isInOrder, Moment, optional, REVERSED_WINDOW } from '../request-fields.ts'
+import { Decimal } from '../shapes.ts'
+
+const FRESH_MS = 10_000
+
+const FundingHistoryRequest = z
+  .object({ type: z.literal('fundingHistory'), coin: CoinName, startTime: Moment, endTime: optional(Moment) })
+  .refine(isInOrder, REVERSED_WINDOW)
+
+const FundingRate = z.looseObject({
+  coin: z.string(),
+  fundingRate: Decimal,
+  premium: z.string().nullish(),
+  time: z.int(),
+})
+
+export const fundingHistory = defineQuery({
+  type: 'fundingHistory',
+  summary: 'Hourly funding rates of a coin',
+  example: {
+    request: { coin: 'BTC', startTime: TIME },
+    response: [{ coin: 'BTC', fundingRate: '0.0000125', premium: '-0.0003', time: TIME }],
+  },
+  request: FundingHistoryRequest,
+  response: z.array(FundingRate),
+  price: ONE_CREDIT,
+  freshness: { class: 'slow', freshMs: FRESH_MS },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,22 @@
+// historicalOrders: the last orders of a user and what became of them, newest first, at most 2,000. Wire-equal.
+
+import * as z from 'zod'
+import { FRONTEND_ORDER, TIME, USER } from '../examples.ts'
+import { OrderWithStatus } from '../order-shapes.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { UserAddress } from '../request-fields.ts'
+
+const HistoricalOrdersRequest = z.object({ type: z.literal('historicalOrders'), user: UserAddress })
+
+export const historicalOrders = defineQuery({
+  type: 'historicalOrders',
+  summary: 'The last orders of a user and what became of them',
+  example: { request: { user: USER }, response: [{ order: FRONTEND_ORDER, status: 'filled', statusTimestamp: TIME }] },
+  request: HistoricalOrdersRequest,
+  response: z.array(OrderWithStatus),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

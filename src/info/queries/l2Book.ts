@@ -1,0 +1,77 @@
+// l2Book: 20 levels a side from our own books, optionally aggregated to significant figures. Wire-equal in shape;
+// at most half a second old. An unknown coin is answered with null, as the exchange does.
+
+import * as z from 'zod'
+import type { BookSnapshot } from '../../book/hub-api.ts'
+import type { Failure } from '../../core/failure.ts'
+import { ok, type Result } from '../../core/result.ts'
+import { CoinName, type Levels } from '../../feed/block.ts'
+import { aggregateBook, spreadOf } from '../aggregate.ts'
+import { LEVELS, TIME } from '../examples.ts'
+import { type Answer, defineQuery, ONE_CREDIT } from '../query.ts'
+import { optional } from '../request-fields.ts'
+import { BookLevels, Decimal } from '../shapes.ts'
+import type { Books } from '../sources.ts'
+
+const FRESH_MS = 500
+const DEPTH = 20
+/** Raw levels that nearly always fill 20 aggregated ones; where they do not, the whole book is read. */
+const RAW_DEPTH: Readonly<Record<number, number>> = { 5: 500, 4: 4_000 }
+
+const L2BookRequest = z
+  .object({
+    type: z.literal('l2Book'),
+    coin: CoinName,
+    nSigFigs: optional(z.int().min(2, 'must be 2, 3, 4 or 5').max(5, 'must be 2, 3, 4 or 5')),
+    mantissa: optional(z.literal([1, 2, 5], 'must be 1, 2 or 5')),
+  })
+  .refine(({ nSigFigs, mantissa }) => mantissa === undefined || nSigFigs === 5, {
+    path: ['mantissa'],
+    message: 'is allowed only with nSigFigs 5',
+  })
+  .transform(({ mantissa, ...rest }) => ({ ...rest, mantissa: mantissa === 1 ? undefined : mantissa }))
+
+const L2Book = z.object({ coin: z.string(), time: z.int(), levels: BookLevels, spread: Decimal.optional() })
+
+export const l2Book = defineQuery({
+  type: 'l2Book',
+  summary: 'Twenty levels a side, optionally aggregated',
+  example: { request: { coin: 'BTC' }, response: { coin: 'BTC', time: TIME, levels: LEVELS } },
+  request: L2BookRequest,
+  response: L2Book.nullable(),
+  price: ONE_CREDIT,
+  freshness: { class: 'block', freshMs: FRESH_MS },
+  needs: ['books'],
+  resolve: (request, { books }) =>
+    request.nSigFigs === undefined
+      ? plain(request.coin, books)
+      : aggregated(request.coin, { nSigFigs: request.nSigFigs, mantissa: request.mantissa ?? 1 }, books),
+})
+
+async function plain(coin: string, books: Books): Promise<Result<Answer, Failure>> {
+  const answer = await books.snapshot(coin, DEPTH)
+  if (!answer.ok) return answer
+  return ok(answer.value === null ? { body: 'null' } : bookAnswer(answer.value, answer.value.levels))
+}
+
+async function aggregated(
+  coin: string,
+  { nSigFigs, mantissa }: { readonly nSigFigs: number; readonly mantissa: number },
+  books: Books,
+): Promise<Result<Answer, Failure>> {
+  for (let depth = RAW_DEPTH[nSigFigs]; ; depth = undefined) {
+    const answer = await books.snapshot(coin, depth)
+    if (!answer.ok) return answer
+    if (answer.value === null) return ok({ body: 'null' })
+    const raw = JSON.parse(answer.value.levels) as Levels
+    const merged = aggregateBook(raw, { nSigFigs, mantissa, limit: DEPTH })
+    const short = (side: 0 | 1) => depth !== undefined && raw[side].length >= depth && !merged.complete[side]
+    if (short(0) || short(1)) continue
+    return ok(bookAnswer(answer.value, JSON.stringify(merged.levels), spreadOf(raw)))
+  }
+}
+
+function bookAnswer({ coin, time, height }: BookSnapshot, levels: string, spread?: string): Answer {
+  const end = spread === undefined ? '}' : `,"spread":"${spread}"}`
+  return { body: `{"coin":${JSON.stringify(coin)},"time":${time},"levels":${levels}${end}`, height }
+}

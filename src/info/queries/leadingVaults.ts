@@ -1,0 +1,21 @@
+// leadingVaults: the vaults that a user leads. Wire-equal.
+
+import * as z from 'zod'
+import { OTHER_USER, USER } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { UserAddress } from '../request-fields.ts'
+
+const LeadingVaultsRequest = z.object({ type: z.literal('leadingVaults'), user: UserAddress })
+
+export const leadingVaults = defineQuery({
+  type: 'leadingVaults',
+  summary: 'The vaults that a user leads',
+  example: { request: { user: USER }, response: [{ address: OTHER_USER, name: 'A vault' }] },
+  request: LeadingVaultsRequest,
+  response: z.array(z.looseObject({ address: z.string(), name: z.string() })),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,26 @@
+// maxMarketOrderNtls: the largest market order by maximum leverage, highest leverage first. Wire-equal.
+
+import * as z from 'zod'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes.ts'
+
+const MaxMarketOrderNtlsRequest = z.object({ type: z.literal('maxMarketOrderNtls') })
+
+export const maxMarketOrderNtls = defineQuery({
+  type: 'maxMarketOrderNtls',
+  summary: 'The largest market order by maximum leverage',
+  example: {
+    request: {},
+    response: [
+      [50, '15000000.0'],
+      [20, '5000000.0'],
+    ],
+  },
+  request: MaxMarketOrderNtlsRequest,
+  response: z.array(z.tuple([z.int(), Decimal])),
+  price: ONE_CREDIT,
+  freshness: { class: 'fixed' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

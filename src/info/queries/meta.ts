@@ -1,0 +1,22 @@
+// meta: the markets of one perp DEX, as the exchange lists them. Wire-equal.
+
+import * as z from 'zod'
+import { PERP_META } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Dex } from '../request-fields.ts'
+import { PerpMeta } from '../shapes.ts'
+
+const MetaRequest = z.object({ type: z.literal('meta'), dex: Dex })
+
+export const meta = defineQuery({
+  type: 'meta',
+  summary: 'The markets of one perp DEX',
+  example: { request: { dex: '' }, response: PERP_META },
+  request: MetaRequest,
+  response: PerpMeta,
+  price: ONE_CREDIT,
+  freshness: { class: 'fixed' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,35 @@
+// openOrders: the resting orders of a user on one perp DEX (spot orders come with the main one). Wire-equal but for
+// `cloid`, which the specification wants null where the public API leaves it out.
+
+import * as z from 'zod'
+import { ok } from '../../core/result.ts'
+import { OPEN_ORDER, USER } from '../examples.ts'
+import { OpenOrder } from '../order-shapes.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Dex, UserAddress } from '../request-fields.ts'
+
+const OpenOrdersRequest = z.object({ type: z.literal('openOrders'), user: UserAddress, dex: Dex })
+
+export const openOrders = defineQuery({
+  type: 'openOrders',
+  summary: 'The resting orders of a user on one DEX',
+  example: { request: { user: USER, dex: '' }, response: [OPEN_ORDER] },
+  request: OpenOrdersRequest,
+  response: z.array(OpenOrder),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  async resolve(request, from) {
+    const answer = await passThrough(request, from)
+    return answer.ok ? ok({ ...answer.value, body: withCloids(answer.value.body) }) : answer
+  },
+})
+
+/** The same bytes where every order has its `cloid`; all numbers in orders are integers or strings. */
+function withCloids(body: string): string {
+  const orders = JSON.parse(body) as unknown
+  if (!Array.isArray(orders) || orders.every((order) => order && typeof order === 'object' && 'cloid' in order))
+    return body
+  return JSON.stringify(orders.map((order: object) => ({ ...order, cloid: 'cloid' in order ? order.cloid : null })))
+}

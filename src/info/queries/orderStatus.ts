@@ -1,0 +1,40 @@
+// orderStatus: one order of a user by its id or by the client's own. Wire-equal; an order that is not there is
+// `{"status":"unknownOid"}`.
+
+import * as z from 'zod'
+import { FRONTEND_ORDER, TIME, USER } from '../examples.ts'
+import { OrderWithStatus } from '../order-shapes.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { UserAddress } from '../request-fields.ts'
+
+const Oid = z.union(
+  [
+    z.int().min(0),
+    z
+      .string()
+      .regex(/^0x[0-9a-fA-F]{32}$/)
+      .toLowerCase(),
+  ],
+  'must be an order id (an integer) or a cloid (0x and 32 hex digits)',
+)
+
+const OrderStatusRequest = z.object({ type: z.literal('orderStatus'), user: UserAddress, oid: Oid })
+
+export const orderStatus = defineQuery({
+  type: 'orderStatus',
+  summary: "One order by its id or the client's own",
+  example: {
+    request: { user: USER, oid: 7 },
+    response: { status: 'order', order: { order: FRONTEND_ORDER, status: 'open', statusTimestamp: TIME } },
+  },
+  request: OrderStatusRequest,
+  response: z.union([
+    z.looseObject({ status: z.literal('order'), order: OrderWithStatus }),
+    z.looseObject({ status: z.string() }),
+  ]),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

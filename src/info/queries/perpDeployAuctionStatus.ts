@@ -1,0 +1,23 @@
+// perpDeployAuctionStatus: the gas auction for the next perp deployment. Wire-equal; its price decays by the second.
+
+import * as z from 'zod'
+import { GasAuction } from '../auction-shapes.ts'
+import { GAS_AUCTION } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+
+const FRESH_MS = 1_000
+
+const PerpDeployAuctionStatusRequest = z.object({ type: z.literal('perpDeployAuctionStatus') })
+
+export const perpDeployAuctionStatus = defineQuery({
+  type: 'perpDeployAuctionStatus',
+  summary: 'The gas auction for perp deployments',
+  example: { request: {}, response: GAS_AUCTION },
+  request: PerpDeployAuctionStatusRequest,
+  response: GasAuction,
+  price: ONE_CREDIT,
+  freshness: { class: 'block', freshMs: FRESH_MS },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,43 @@
+// perpDexs: every perp DEX; the first entry is null and stands for the main one. Wire-equal.
+
+import * as z from 'zod'
+import { USER } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes.ts'
+
+const PerpDexsRequest = z.object({ type: z.literal('perpDexs') })
+
+const PerpDex = z.looseObject({
+  name: z.string(),
+  fullName: z.string(),
+  deployer: z.string(),
+  oracleUpdater: z.string().nullable(),
+  feeRecipient: z.string().nullish(),
+  assetToStreamingOiCap: z.array(z.tuple([z.string(), Decimal])).optional(),
+})
+
+export const perpDexs = defineQuery({
+  type: 'perpDexs',
+  summary: 'Every perp DEX, the main one as null',
+  example: {
+    request: {},
+    response: [
+      null,
+      {
+        name: 'xyz',
+        fullName: 'XYZ',
+        deployer: USER,
+        oracleUpdater: null,
+        feeRecipient: null,
+        assetToStreamingOiCap: [['xyz:GOLD', '1000000.0']],
+      },
+    ],
+  },
+  request: PerpDexsRequest,
+  response: z.array(PerpDex.nullable()),
+  price: ONE_CREDIT,
+  freshness: { class: 'fixed' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

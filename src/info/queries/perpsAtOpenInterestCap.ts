@@ -1,0 +1,22 @@
+// perpsAtOpenInterestCap: the coins of one DEX whose open interest stands at its cap. Wire-equal.
+
+import * as z from 'zod'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Dex } from '../request-fields.ts'
+
+const FRESH_MS = 1_000
+
+const PerpsAtOpenInterestCapRequest = z.object({ type: z.literal('perpsAtOpenInterestCap'), dex: Dex })
+
+export const perpsAtOpenInterestCap = defineQuery({
+  type: 'perpsAtOpenInterestCap',
+  summary: 'Coins at their cap of open interest',
+  example: { request: { dex: '' }, response: ['BTC'] },
+  request: PerpsAtOpenInterestCapRequest,
+  response: z.array(z.string()),
+  price: ONE_CREDIT,
+  freshness: { class: 'block', freshMs: FRESH_MS },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

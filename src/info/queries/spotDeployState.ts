@@ -1,0 +1,36 @@
+// spotDeployState: the spot deployments that a user has begun, and the gas auction for the next. Wire-equal.
+
+import * as z from 'zod'
+import { GasAuction } from '../auction-shapes.ts'
+import { GAS_AUCTION, USER } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { UserAddress } from '../request-fields.ts'
+import { Decimal } from '../shapes.ts'
+
+const SpotDeployStateRequest = z.object({ type: z.literal('spotDeployState'), user: UserAddress })
+
+const Deployment = z.looseObject({
+  token: z.int(),
+  spec: z.looseObject({ name: z.string(), szDecimals: z.int(), weiDecimals: z.int() }),
+  fullName: z.string().nullable(),
+  spots: z.array(z.int()),
+  /** A decimal string or null on the public API, an integer in older answers. */
+  maxSupply: z.union([Decimal, z.number()]).nullable(),
+  hyperliquidityGenesisBalance: Decimal,
+  totalGenesisBalanceWei: Decimal,
+  userGenesisBalances: z.array(z.tuple([z.string(), Decimal])),
+  existingTokenGenesisBalances: z.array(z.tuple([z.int(), Decimal])),
+})
+
+export const spotDeployState = defineQuery({
+  type: 'spotDeployState',
+  summary: 'Spot deployments of a user and their gas auction',
+  example: { request: { user: USER }, response: { states: [], gasAuction: GAS_AUCTION } },
+  request: SpotDeployStateRequest,
+  response: z.looseObject({ states: z.array(Deployment), gasAuction: GasAuction }),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,21 @@
+// spotMeta: the spot pairs and tokens. Wire-equal.
+
+import * as z from 'zod'
+import { SPOT_META } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { SpotMeta } from '../spot-shapes.ts'
+
+const SpotMetaRequest = z.object({ type: z.literal('spotMeta') })
+
+export const spotMeta = defineQuery({
+  type: 'spotMeta',
+  summary: 'The spot pairs and tokens',
+  example: { request: {}, response: SPOT_META },
+  request: SpotMetaRequest,
+  response: SpotMeta,
+  price: ONE_CREDIT,
+  freshness: { class: 'fixed' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,45 @@
+// spotMetaAndAssetCtxs: the spot pairs and tokens, and what they trade at. Wire-equal. Contexts carry their own `coin`:
+// their order may differ from the universe.
+
+import * as z from 'zod'
+import { SPOT_META } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes.ts'
+import { SpotMeta } from '../spot-shapes.ts'
+
+const FRESH_MS = 1_000
+
+const SpotMetaAndAssetCtxsRequest = z.object({ type: z.literal('spotMetaAndAssetCtxs') })
+
+const SpotAssetCtx = z.looseObject({
+  prevDayPx: Decimal,
+  dayNtlVlm: Decimal,
+  markPx: Decimal,
+  midPx: Decimal.nullish(),
+  circulatingSupply: Decimal,
+  coin: z.string(),
+})
+
+const EXAMPLE_CTX = {
+  prevDayPx: '0.2',
+  dayNtlVlm: '1000.0',
+  markPx: '0.21',
+  midPx: '0.21',
+  circulatingSupply: '500000000.0',
+  coin: 'PURR/USDC',
+  totalSupply: '600000000.0',
+  dayBaseVlm: '4800.0',
+}
+
+export const spotMetaAndAssetCtxs = defineQuery({
+  type: 'spotMetaAndAssetCtxs',
+  summary: 'The spot pairs and tokens with prices',
+  example: { request: {}, response: [SPOT_META, [EXAMPLE_CTX]] },
+  request: SpotMetaAndAssetCtxsRequest,
+  response: z.tuple([SpotMeta, z.array(SpotAssetCtx)]),
+  price: ONE_CREDIT,
+  freshness: { class: 'block', freshMs: FRESH_MS },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

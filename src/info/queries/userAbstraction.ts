@@ -1,0 +1,21 @@
+// userAbstraction: how a user's balances are unified: a bare JSON string, an open set of names. Wire-equal.
+
+import * as z from 'zod'
+import { USER } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { UserAddress } from '../request-fields.ts'
+
+const UserAbstractionRequest = z.object({ type: z.literal('userAbstraction'), user: UserAddress })
+
+export const userAbstraction = defineQuery({
+  type: 'userAbstraction',
+  summary: "How a user's balances are unified: a bare string",
+  example: { request: { user: USER }, response: 'unifiedAccount' },
+  request: UserAbstractionRequest,
+  response: z.string(),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

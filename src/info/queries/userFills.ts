@@ -1,0 +1,22 @@
+// userFills: the last fills of a user, newest first, at most 2,000. Wire-equal.
+
+import * as z from 'zod'
+import { FILL, USER } from '../examples.ts'
+import { Fill } from '../fill-shapes.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Flag, UserAddress } from '../request-fields.ts'
+
+const UserFillsRequest = z.object({ type: z.literal('userFills'), user: UserAddress, aggregateByTime: Flag })
+
+export const userFills = defineQuery({
+  type: 'userFills',
+  summary: 'The last fills of a user',
+  example: { request: { user: USER }, response: [FILL] },
+  request: UserFillsRequest,
+  response: z.array(Fill),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

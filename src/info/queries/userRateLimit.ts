@@ -1,0 +1,32 @@
+// userRateLimit: what the exchange allows a user to send, by volume traded. Wire-equal.
+
+import * as z from 'zod'
+import { USER } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { UserAddress } from '../request-fields.ts'
+import { Decimal } from '../shapes.ts'
+
+const UserRateLimitRequest = z.object({ type: z.literal('userRateLimit'), user: UserAddress })
+
+const UserRateLimit = z.looseObject({
+  cumVlm: Decimal,
+  nRequestsUsed: z.int(),
+  nRequestsCap: z.int(),
+  nRequestsSurplus: z.int().optional(),
+})
+
+export const userRateLimit = defineQuery({
+  type: 'userRateLimit',
+  summary: 'What the exchange allows a user to send',
+  example: {
+    request: { user: USER },
+    response: { cumVlm: '813.07', nRequestsUsed: 12, nRequestsCap: 10813, nRequestsSurplus: 0 },
+  },
+  request: UserRateLimitRequest,
+  response: UserRateLimit,
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,22 @@
+// userRole: what an address is: user, agent, vault, sub-account or missing; an agent and a sub-account name theirs in
+// `data`. Wire-equal.
+
+import * as z from 'zod'
+import { OTHER_USER, USER } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { UserAddress } from '../request-fields.ts'
+
+const UserRoleRequest = z.object({ type: z.literal('userRole'), user: UserAddress })
+
+export const userRole = defineQuery({
+  type: 'userRole',
+  summary: 'What an address is',
+  example: { request: { user: USER }, response: { role: 'agent', data: { user: OTHER_USER } } },
+  request: UserRoleRequest,
+  response: z.looseObject({ role: z.string(), data: z.record(z.string(), z.unknown()).optional() }),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,21 @@
+// userToMultiSigSigners: who signs for a multi-sig user and how many must, null for any other. Wire-equal.
+
+import * as z from 'zod'
+import { OTHER_USER, USER } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { UserAddress } from '../request-fields.ts'
+
+const UserToMultiSigSignersRequest = z.object({ type: z.literal('userToMultiSigSigners'), user: UserAddress })
+
+export const userToMultiSigSigners = defineQuery({
+  type: 'userToMultiSigSigners',
+  summary: 'Who signs for a multi-sig user',
+  example: { request: { user: USER }, response: { authorizedUsers: [OTHER_USER], threshold: 1 } },
+  request: UserToMultiSigSignersRequest,
+  response: z.looseObject({ authorizedUsers: z.array(z.string()), threshold: z.int() }).nullable(),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

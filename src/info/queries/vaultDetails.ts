@@ -1,0 +1,69 @@
+// vaultDetails: one vault, with the follower state of `user` where given; null for an unknown vault. Wire-equal: here the
+// exchange answers shares and rates as JSON numbers.
+
+import * as z from 'zod'
+import { OTHER_USER, TIME, USER } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { optional, UserAddress } from '../request-fields.ts'
+import { Decimal } from '../shapes.ts'
+import { VaultRelationship } from '../vault-shapes.ts'
+
+const VaultDetailsRequest = z.object({
+  type: z.literal('vaultDetails'),
+  vaultAddress: UserAddress,
+  user: optional(UserAddress),
+})
+
+const History = z.array(z.tuple([z.int(), Decimal]))
+const Period = z.looseObject({ accountValueHistory: History, pnlHistory: History, vlm: Decimal })
+
+const VaultDetails = z.looseObject({
+  name: z.string(),
+  vaultAddress: z.string(),
+  leader: z.string(),
+  description: z.string(),
+  portfolio: z.array(z.tuple([z.string(), Period])),
+  apr: z.number(),
+  followerState: z.looseObject({}).nullable(),
+  leaderFraction: z.number(),
+  leaderCommission: z.number(),
+  followers: z.array(z.looseObject({ user: z.string(), vaultEquity: Decimal, pnl: Decimal })),
+  maxDistributable: z.number(),
+  maxWithdrawable: z.number(),
+  isClosed: z.boolean(),
+  relationship: VaultRelationship,
+  allowDeposits: z.boolean(),
+  alwaysCloseOnWithdraw: z.boolean().optional(),
+})
+
+const EXAMPLE = {
+  name: 'A vault',
+  vaultAddress: OTHER_USER,
+  leader: USER,
+  description: 'Holds what it has',
+  portfolio: [['day', { accountValueHistory: [[TIME, '1000.0']], pnlHistory: [[TIME, '0.0']], vlm: '0.0' }]],
+  apr: 0.36,
+  followerState: null,
+  leaderFraction: 0.5,
+  leaderCommission: 0.1,
+  followers: [{ user: 'Leader', vaultEquity: '1000.0', pnl: '0.0', allTimePnl: '0.0', daysFollowing: 3 }],
+  maxDistributable: 500.5,
+  maxWithdrawable: 100,
+  isClosed: false,
+  relationship: { type: 'normal' },
+  allowDeposits: true,
+  alwaysCloseOnWithdraw: false,
+}
+
+export const vaultDetails = defineQuery({
+  type: 'vaultDetails',
+  summary: 'One vault, and the part of a user in it',
+  example: { request: { vaultAddress: OTHER_USER }, response: EXAMPLE },
+  request: VaultDetailsRequest,
+  response: VaultDetails.nullable(),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

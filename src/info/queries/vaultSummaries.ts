@@ -1,0 +1,47 @@
+// vaultSummaries: a line per vault, possibly none: the public source lists only very young ones. Wire-equal.
+
+import * as z from 'zod'
+import { OTHER_USER, TIME, USER } from '../examples.ts'
+import { passThrough } from '../pass-through.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes.ts'
+import { VaultRelationship } from '../vault-shapes.ts'
+
+const FRESH_MS = 10_000
+
+const VaultSummariesRequest = z.object({ type: z.literal('vaultSummaries') })
+
+const VaultSummary = z.looseObject({
+  name: z.string(),
+  vaultAddress: z.string(),
+  leader: z.string(),
+  tvl: Decimal,
+  isClosed: z.boolean(),
+  relationship: VaultRelationship,
+  createTimeMillis: z.int(),
+})
+
+export const vaultSummaries = defineQuery({
+  type: 'vaultSummaries',
+  summary: 'A line per vault',
+  example: {
+    request: {},
+    response: [
+      {
+        name: 'A vault',
+        vaultAddress: OTHER_USER,
+        leader: USER,
+        tvl: '1000.0',
+        isClosed: false,
+        relationship: { type: 'normal' },
+        createTimeMillis: TIME,
+      },
+    ],
+  },
+  request: VaultSummariesRequest,
+  response: z.array(VaultSummary),
+  price: ONE_CREDIT,
+  freshness: { class: 'slow', freshMs: FRESH_MS },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,67 @@
+// What a query must tell about itself. One file per wire type under queries/, spelled as on the wire;
+// the surface (info-desk.ts) knows nothing else of a type, and a resolver sees only the sources that it needs.
+
+import type * as z from 'zod'
+import type { Failure } from '../core/failure.ts'
+import type { Result } from '../core/result.ts'
+import { MICRO_PER_CREDIT } from '../credit/amount.ts'
+import type { MicroCredits } from '../credit/meter-api.ts'
+import type { Freshness } from './freshness.ts'
+import type { Sources } from './sources.ts'
+
+/** A body ready to be sent, and the block that it reflects where that is known. */
+export interface Answer {
+  /** JSON text. */
+  readonly body: string
+  readonly height?: number
+}
+
+/** A request without its `type`, and an answer to it. */
+export interface Example {
+  readonly request: Readonly<Record<string, unknown>>
+  readonly response: unknown
+}
+
+/** One credit in micro-credits: the price of most types. */
+export const ONE_CREDIT: MicroCredits = MICRO_PER_CREDIT
+
+/** What a query over every DEX costs, however many there are. */
+export const ALL_DEXES_PRICE: MicroCredits = 10 * ONE_CREDIT
+
+export interface InfoQuery<Req extends { readonly type: string }, Needs extends keyof Sources> {
+  readonly type: Req['type']
+  /** One line for the published document. */
+  readonly summary: string
+  /** For the published document; the shared tests send this request. Fits the schemas below. */
+  readonly example: Example
+  /** Its output, as JSON, is the cache key and what travels upstream: extra fields dropped, addresses lower-cased. */
+  readonly request: z.ZodType<Req>
+  /** What a client may rely on. Checked in tests and published; never run on the hot path, never transforming. */
+  readonly response: z.ZodType
+  /** Micro-credits, known before any work. */
+  readonly price: MicroCredits | ((request: Req) => MicroCredits)
+  readonly freshness: Freshness
+  /** A query that needs `upstream` or `dexes` is resolved only after its hold is granted. */
+  readonly needs: readonly Needs[]
+  readonly resolve: (request: Req, from: Pick<Sources, Needs>) => Promise<Result<Answer, Failure>>
+}
+
+/** Any query, its request type forgotten: `resolve` and `price` take what its own `request` schema put out. */
+export type AnyQuery = InfoQuery<{ readonly type: string }, keyof Sources>
+
+/** Keeps a definition's own types while checking it, and forgets them for the catalogue. */
+export function defineQuery<Req extends { readonly type: string }, const Needs extends keyof Sources>(
+  query: InfoQuery<Req, Needs>,
+): AnyQuery {
+  return query as unknown as AnyQuery
+}
+
+/** Price of one parsed request, in micro-credits. */
+export function priceOf(query: AnyQuery, request: { readonly type: string }): MicroCredits {
+  return typeof query.price === 'function' ? query.price(request) : query.price
+}
+
+/** Whether anything outside Weir may be asked for this query. */
+export function asksUpstream(query: AnyQuery): boolean {
+  return query.needs.includes('upstream') || query.needs.includes('dexes')
+}

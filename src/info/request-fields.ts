@@ -1,0 +1,60 @@
+// The fields that requests are made of. Lenient as SDKs need (mixed-case addresses, explicit nulls), and normalising:
+// two requests that mean the same come out as the same JSON, because that JSON is the cache key.
+
+import * as z from 'zod'
+
+/** An address in any case; comes out in lower case. */
+export const UserAddress = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
+  .toLowerCase()
+
+/** An optional field; an explicit null is the same as leaving it out. */
+export const optional = <T extends z.ZodType>(field: T) => field.nullish().transform((value) => value ?? undefined)
+
+/** The name of a DEX where one must be given; `""` is the main one. */
+export const DexName = z
+  .string()
+  .max(64)
+  .regex(/^[\x21-\x7e]*$/, 'must be the name of a DEX, or empty for the main one')
+
+/** A DEX by name; the main DEX (`""`) comes out as absent. */
+export const Dex = DexName.nullish().transform((value) => value || undefined)
+
+const ALL_DEXES = 'ALL_DEXES'
+
+/** A DEX, or all of them: `*` and `ALL_DEXES` mean the same and come out as the latter. */
+export const DexOrAll = Dex.transform((dex) => (dex === '*' ? ALL_DEXES : dex))
+
+/** Whether a parsed `DexOrAll` means every DEX. */
+export const isAllDexes = (dex: string | undefined) => dex === ALL_DEXES
+
+/** A DEX where a wildcard is not offered. */
+export const OneDex = Dex.refine((dex) => dex !== '*' && dex !== ALL_DEXES, 'must be one DEX: no wildcard here')
+
+/** A moment in Unix milliseconds. */
+export const Moment = z.int('must be a time in Unix milliseconds').min(0, 'must be a time in Unix milliseconds')
+
+/** A switch; false is the same as leaving it out. */
+export const Flag = z
+  .boolean()
+  .nullish()
+  .transform((value) => value || undefined)
+
+/** Whether a window ends after it begins, where both are given. */
+export function isInOrder({ startTime, endTime }: { startTime?: number | undefined; endTime?: number | undefined }) {
+  return startTime === undefined || endTime === undefined || startTime <= endTime
+}
+
+/** What `isInOrder` says when it refuses. */
+export const REVERSED_WINDOW = { path: ['endTime'], message: 'must not lie before startTime' }
+
+const BATCH_MAX = 50
+const BATCH_SIZE = `must name 1 to ${BATCH_MAX} users`
+
+/** Up to 50 users, counted as sent; come out in lower case, each once, in the order of their first mention. */
+export const UserBatch = z
+  .array(UserAddress)
+  .min(1, BATCH_SIZE)
+  .max(BATCH_MAX, BATCH_SIZE)
+  .transform((users) => [...new Set(users)])

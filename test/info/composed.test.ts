@@ -1,0 +1,213 @@
+// Types that Weir puts together from several upstream answers: what they answer, what they ask, how they fail.
+
+import { beforeEach, describe, expect, it } from 'vitest'
+import { err, ok } from '../../src/core/result.ts'
+import { createWorld, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
+
+const CREDIT = 1_000_000
+const user = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
+const TIMEOUT = { kind: 'upstream_timeout', source: 's' } as const
+const REFUSED = { kind: 'bad_field', issues: [{ path: '', message: 'no' }] } as const
+
+let world: World
+beforeEach(() => {
+  world = createWorld()
+})
+
+describe.each([
+  ['batchClearinghouseState', 'clearinghouseState'],
+  ['batchSpotClearinghouseState', 'spotClearinghouseState'],
+])('%s', (type, single) => {
+  const send = (users: unknown, more: object = {}) => world.send({ type, users, ...more })
+
+  it('asks each user once, in lower case, and keeps the order of first mention', async () => {
+    world.upstream = (_, body) => ok(JSON.stringify(JSON.parse(body).user))
+    const [a, b] = [user(0xab), user(0xcd)]
+    const reply = await send([b, a.replace('ab', 'AB'), b.replace('cd', 'Cd'), a])
+    expect(JSON.parse(reply.body)).toEqual([b, a])
+    expect(world.asked).toEqual([b, a].map((one) => JSON.stringify({ type: single, user: one })))
+    expect(world.charged).toEqual([CREDIT])
+  })
+
+  it('keeps the order however long the answers take, with at most six in flight', async () => {
+    let open = 0
+    let most = 0
+    world.upstream = async (_, body) => {
+      most = Math.max(most, ++open)
+      const n = Number.parseInt(JSON.parse(body).user, 16)
+      for (let turn = 0; turn < 20 + ((n * 7) % 11); turn++) await Promise.resolve()
+      open--
+      return ok(String(n))
+    }
+    const reply = await send(Array.from({ length: 50 }, (_, i) => user(i)))
+    expect(JSON.parse(reply.body)).toEqual(Array.from({ length: 50 }, (_, i) => i))
+    expect(most).toBe(6)
+  })
+
+  it('puts an error in the slot of a user whose state cannot be had', async () => {
+    world.upstream = (_, body) => (body.includes(user(2)) ? err(TIMEOUT) : ok('{}'))
+    const reply = await send([1, 2, 3].map(user))
+    expect([reply.status, world.charged]).toEqual([200, [CREDIT]])
+    const message = 'The source "s" did not answer in time: retry with backoff.'
+    expect(JSON.parse(reply.body)).toEqual([{}, { error: 'upstream_error', user: user(2), message }, {}])
+  })
+
+  it('fails whole and uncharged where no slot can be filled', async () => {
+    world.upstream = () => err(TIMEOUT)
+    expect((await send([1, 2].map(user))).status).toBe(504)
+    expect(world.charged).toEqual([])
+  })
+
+  it('names the user that is malformed', async () => {
+    const reply = await send([user(1), 'nobody'])
+    expect(JSON.parse(reply.body).msg).toBe('users.1: must be an address: 0x and 40 hex digits')
+    expect(JSON.parse((await send([])).body).msg).toBe('users: must name 1 to 50 users')
+    expect((await send(Array(50).fill(USER))).status).toBe(200)
+    expect((await send(Array(51).fill(USER))).status).toBe(422)
+  })
+})
+
+it('batchClearinghouseState asks the DEX that is named, and offers no wildcard', async () => {
+  await world.send({ type: 'batchClearinghouseState', users: [USER], dex: 'xyz' })
+  expect(world.asked).toEqual([`{"type":"clearinghouseState","user":"${USER}","dex":"xyz"}`])
+  const reply = await world.send({ type: 'batchClearinghouseState', users: [USER], dex: '*' })
+  expect([reply.status, JSON.parse(reply.body).msg]).toEqual([422, 'dex: must be one DEX: no wildcard here'])
+})
+
+describe('portfolioState', () => {
+  const { clearinghouseState, spotClearinghouseState, userAbstraction } = UPSTREAM_ANSWERS
+  const rest = `"spotClearinghouseState":${spotClearinghouseState},"userAbstraction":${userAbstraction}}`
+
+  it('is the bytes of its three parts', async () => {
+    const reply = await world.send({ type: 'portfolioState', user: USER, dex: 'xyz' })
+    expect(reply.body).toBe(`{"clearinghouseState":${clearinghouseState},${rest}`)
+    expect(world.asked[0]).toContain('"dex":"xyz"')
+    expect(world.charged).toEqual([CREDIT])
+  })
+
+  it.each(['ALL_DEXES', '*'])('holds the states of every DEX for %s, for 10 credits', async (dex) => {
+    const reply = await world.send({ type: 'portfolioState', user: USER, dex })
+    const states = ['native', 'xyz', 'flx'].map((name) => `"${name}":${clearinghouseState}`)
+    expect(reply.body).toBe(`{"clearinghouseState":{${states.join(',')}},${rest}`)
+    expect(world.charged).toEqual([10 * CREDIT])
+  })
+
+  it.each(['clearinghouseState', 'spotClearinghouseState', 'userAbstraction'])(
+    'fails whole without %s',
+    async (part) => {
+      world.upstream = (type) => (type === part ? err(TIMEOUT) : ok(UPSTREAM_ANSWERS[type]!))
+      expect((await world.send({ type: 'portfolioState', user: USER })).status).toBe(504)
+      expect(world.charged).toEqual([])
+    },
+  )
+})
+
+describe('allPerpMetas', () => {
+  const send = () => world.send({ type: 'allPerpMetas' })
+
+  it('comes through unchanged where a source has it', async () => {
+    expect((await send()).body).toBe(UPSTREAM_ANSWERS.allPerpMetas)
+    expect(world.asked).toEqual(['{"type":"allPerpMetas"}'])
+  })
+
+  it('is the meta of every DEX in their order where none has', async () => {
+    world.upstream = (type, body) => {
+      if (type === 'allPerpMetas') return err(REFUSED)
+      return ok(type === 'meta' ? JSON.stringify(JSON.parse(body).dex ?? null) : UPSTREAM_ANSWERS[type]!)
+    }
+    expect((await send()).body).toBe('[null,"xyz","flx"]')
+    expect(world.charged).toEqual([CREDIT])
+  })
+
+  it('fails whole where one DEX cannot be had', async () => {
+    world.upstream = (type, body) => {
+      if (type === 'allPerpMetas') return err(REFUSED)
+      return body.includes('"flx"') ? err(TIMEOUT) : ok(UPSTREAM_ANSWERS[type]!)
+    }
+    expect([(await send()).status, world.charged]).toEqual([504, []])
+  })
+})
+
+describe('candleSnapshot', () => {
+  const req = { coin: 'BTC', interval: '1h', startTime: 5, endTime: 9 }
+  const send = (more: object = {}) => world.send({ type: 'candleSnapshot', req: { ...req, ...more } })
+  const candles = (count: number) =>
+    Array.from({ length: count }, (_, t) => ({ t, T: t, s: 'BTC', o: '81307.00', n: 1 }))
+
+  it.each(['1m', '3m', '5m', '15m', '30m', '1h', '2h', '4h', '8h', '12h', '1d', '3d', '1w', '1M'])(
+    'knows the interval %s',
+    async (interval) => {
+      expect((await send({ interval })).status).toBe(200)
+      expect(world.asked).toEqual([
+        `{"type":"candleSnapshot","req":{"coin":"BTC","interval":"${interval}","startTime":5,"endTime":9}}`,
+      ])
+    },
+  )
+
+  it('takes a null for the end, which is now', async () => {
+    await send({ endTime: null, extra: 1 })
+    expect(world.asked).toEqual(['{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1h","startTime":5}}'])
+  })
+
+  it.each<[object, string]>([
+    [{ interval: '1mo' }, 'req.interval: must be one of 1m, 3m'],
+    [{ interval: null }, 'req.interval: must be one of'],
+    [{ interval: '__proto__' }, 'req.interval: must be one of'],
+    [{ coin: undefined }, 'req.coin: is required'],
+    [{ startTime: undefined }, 'req.startTime: '],
+    [{ startTime: '5' }, 'req.startTime: must be a time in Unix milliseconds'],
+    [{ startTime: 1e300 }, 'req.startTime: must be a time in Unix milliseconds'],
+    [{ startTime: 10 }, 'req.endTime: must not lie before startTime'],
+  ])('refuses %j', async (more, message) => {
+    const reply = await send(more)
+    expect([reply.status, world.asked]).toEqual([422, []])
+    expect(JSON.parse(reply.body).msg).toContain(message)
+  })
+
+  it('comes through byte for byte up to 5,000 candles, and is cut there at its newer end', async () => {
+    const page = JSON.stringify(candles(5_000)).replace('[', '[ ')
+    world.upstream = () => ok(page)
+    expect((await send()).body).toBe(page)
+    world.upstream = () => ok(JSON.stringify(candles(5_001).map((candle) => ({ ...candle, pad: 'x'.repeat(60) }))))
+    const cut = JSON.parse((await send({ endTime: 10 })).body)
+    expect([cut.length, cut[0].t, cut.at(-1).t]).toEqual([5_000, 0, 4_999])
+  })
+})
+
+describe('requests of users', () => {
+  it('orderStatus takes an id, or a cloid in any case', async () => {
+    const cloid = `0x${'ab'.repeat(16)}`
+    await world.send({ type: 'orderStatus', user: USER, oid: 7 })
+    await world.send({ type: 'orderStatus', user: USER, oid: cloid.replace('ab', 'AB') })
+    expect(world.asked).toEqual([
+      `{"type":"orderStatus","user":"${USER}","oid":7}`,
+      `{"type":"orderStatus","user":"${USER}","oid":"${cloid}"}`,
+    ])
+  })
+
+  it.each(['userFillsByTime', 'userTwapSliceFillsByTime', 'userNonFundingLedgerUpdates'])(
+    '%s refuses a window that ends before it begins',
+    async (type) => {
+      const reply = await world.send({ type, user: USER, startTime: 2, endTime: 1 })
+      expect([reply.status, JSON.parse(reply.body).msg]).toEqual([422, 'endTime: must not lie before startTime'])
+      expect((await world.send({ type, user: USER, startTime: 2, endTime: null })).status).toBe(200)
+    },
+  )
+
+  it.each([
+    ['subAccounts', 'null'],
+    ['userAbstraction', '"portfolioMargin"'],
+    ['maxBuilderFee', '0'],
+    ['userToMultiSigSigners', 'null'],
+  ])('%s may answer %s', async (type, body) => {
+    world.upstream = () => ok(body)
+    expect((await world.send({ type, user: USER, builder: USER })).body).toBe(body)
+  })
+
+  it('a switch that is off is the same as none', async () => {
+    await world.send({ type: 'userFills', user: USER, aggregateByTime: false })
+    await world.send({ type: 'userFills', user: USER, aggregateByTime: true })
+    const bare = `{"type":"userFills","user":"${USER}"`
+    expect(world.asked).toEqual([`${bare}}`, `${bare},"aggregateByTime":true}`])
+  })
+})

@@ -1,0 +1,139 @@
+// A desk over fake ports: an account with credits, books of a few coins, an upstream that answers what it is told.
+
+import type { BookSnapshot, TopOfBook } from '../../src/book/hub-api.ts'
+import type { Failure } from '../../src/core/failure.ts'
+import { err, ok, type Result } from '../../src/core/result.ts'
+import type { Charging } from '../../src/edge/charging.ts'
+import { CATALOGUE } from '../../src/info/catalogue.ts'
+import { DexList } from '../../src/info/dex-list.ts'
+import { InfoDesk, type InfoReply } from '../../src/info/info-desk.ts'
+import type { Identity } from '../../src/key/identity.ts'
+
+export { USER } from '../../src/info/examples.ts'
+
+export const IDENTITY: Identity = {
+  v: 1,
+  account: 'acct',
+  keyHash: 'hash',
+  kind: 'api',
+  plan: 'entry',
+  products: ['info'],
+}
+
+/** What an upstream that behaves answers, by type: the examples, and a few with what must come through unchanged. */
+export const UPSTREAM_ANSWERS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(CATALOGUE.map(({ type, example }) => [type, JSON.stringify(example.response)])),
+  meta: '{"universe":[{"szDecimals":5,"name":"BTC","maxLeverage":50,"marginTableId":50,"extra":1}],"marginTables":[],"collateralToken":0}',
+  openOrders: '[{"coin":"BTC","side":"B","limitPx":"1.50","sz":"2.0","oid":7,"timestamp":1,"origSz":"2.0"}]',
+  perpDexs:
+    '[null,{"name":"xyz","fullName":"X","deployer":"0x","oracleUpdater":null},{"name":"flx","fullName":"F","deployer":"0x","oracleUpdater":null}]',
+}
+
+export const BTC: BookSnapshot = {
+  coin: 'BTC',
+  time: 1_000,
+  height: 42,
+  epoch: '5a1f7a6e-7c0e-4d3b-9a3e-111111111111',
+  seq: 41,
+  levels:
+    '[[{"px":"81307.0","sz":"0.5","n":1},{"px":"81306.0","sz":"1.5","n":2}],[{"px":"81309.0","sz":"0.25","n":1}]]',
+}
+
+export const TOPS: readonly TopOfBook[] = [
+  { coin: 'ETH', bidPx: '1903.9', askPx: '1904.0', lastPx: '1.0' },
+  { coin: 'BTC', bidPx: '81307.0', askPx: '81309', lastPx: '1.0' },
+  { coin: 'DOGE', bidPx: null, askPx: '0.1', lastPx: '0.069277' },
+  { coin: 'NEW', bidPx: null, askPx: null, lastPx: null },
+  { coin: '@107', bidPx: '10', askPx: '11', lastPx: null },
+  { coin: '#40', bidPx: '0.5', askPx: '0.6', lastPx: null },
+  { coin: 'xyz:GOLD', bidPx: '2', askPx: '2.5', lastPx: null },
+]
+
+export interface World {
+  readonly desk: InfoDesk
+  now: number
+  /** Micro-credits. */
+  balance: number
+  /** Every settled price, in order. */
+  readonly charged: number[]
+  readonly released: number[]
+  readonly asked: string[]
+  readonly reported: unknown[]
+  readonly work: Promise<unknown>[]
+  holdFailure: Failure | null
+  bookFailure: Failure | null
+  upstream: (type: string, body: string) => Promise<Result<string, Failure>> | Result<string, Failure>
+  /** Times that a hub was asked. */
+  bookCalls: number
+  /** Sends one request; `body` is sent as it is if it is a string. */
+  send(body: unknown, keyHash?: string): Promise<InfoReply>
+}
+
+/** A world in which everything works and 1,000 credits are there. */
+export function createWorld(): World {
+  const charging: Charging = {
+    hold: async (_, { amount }) => {
+      if (world.holdFailure) return err(world.holdFailure)
+      if (amount > world.balance) {
+        return err({ kind: 'credits_exhausted', neededMicro: amount, remainingMicro: world.balance })
+      }
+      world.balance -= amount
+      let open = true
+      const end = (list: number[], back: number) => {
+        if (!open) throw new Error('a hold was ended twice')
+        open = false
+        list.push(amount)
+        world.balance += back
+        return world.balance
+      }
+      return ok({ settle: () => end(world.charged, 0), release: () => end(world.released, amount) })
+    },
+  }
+  const upstream = {
+    ask: async (type: string, body: string) => {
+      world.asked.push(body)
+      return world.upstream(type, body)
+    },
+  }
+  const now = () => world.now
+  const books = {
+    snapshot: async (coin: string) => {
+      world.bookCalls++
+      if (world.bookFailure) return err(world.bookFailure)
+      return ok(coin === BTC.coin ? BTC : null)
+    },
+    tops: async () => {
+      world.bookCalls++
+      return world.bookFailure ? err(world.bookFailure) : ok({ height: 42, tops: TOPS })
+    },
+  }
+  const desk = new InfoDesk({
+    sources: { books, upstream, dexes: new DexList(upstream, now) },
+    now,
+    sleep: () => new Promise(() => {}),
+    report: (error) => world.reported.push(error),
+  })
+  const world: World = {
+    desk,
+    now: 1_000_000,
+    balance: 1_000_000_000,
+    charged: [],
+    released: [],
+    asked: [],
+    reported: [],
+    work: [],
+    holdFailure: null,
+    bookFailure: null,
+    bookCalls: 0,
+    upstream: (type) => ok(UPSTREAM_ANSWERS[type]!),
+    send: (body, keyHash = 'hash') =>
+      desk.answer({
+        identity: { ...IDENTITY, keyHash },
+        text: typeof body === 'string' ? body : JSON.stringify(body),
+        requestId: 'req_1',
+        charging,
+        waitUntil: (work) => world.work.push(work),
+      }),
+  }
+  return world
+}

@@ -1,0 +1,166 @@
+// What holds for every type of the catalogue, derived from its definition and one example request.
+// The requests are the examples of the definitions; a field of a new name adds its wrong values here.
+
+import * as fc from 'fast-check'
+import { beforeEach, describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { readCall } from '../../src/info/call.ts'
+import { CATALOGUE } from '../../src/info/catalogue.ts'
+import { createWorld, USER, type World } from './desk-world.ts'
+
+const CREDIT = 1_000_000
+
+const NOT_ADDRESSES = [1, '', '0x12', `0X${USER.slice(2)}`, `${USER}0`, `${USER} `]
+const NOT_MOMENTS = ['1', -1, 1.5, 1e300, {}]
+
+/** Values that a field of this name must refuse; where it is required, also leaving it out and null. */
+const WRONG: Record<string, readonly unknown[]> = {
+  user: NOT_ADDRESSES,
+  builder: NOT_ADDRESSES,
+  vaultAddress: NOT_ADDRESSES,
+  users: ['', {}, [], [USER, 1], [USER, '0x12'], Array(51).fill(USER)],
+  dex: [1, {}, [], true, 'a b', 'x'.repeat(65)],
+  coin: [1, '', 'a\tb', 'x'.repeat(65), ['BTC']],
+  nSigFigs: [1, 6, 2.5, '5'],
+  mantissa: [3, '1'],
+  startTime: NOT_MOMENTS,
+  endTime: NOT_MOMENTS,
+  aggregateByTime: [1, 'true', {}],
+  reversed: [0, 'no'],
+  oid: [-1, 1.5, '7', '0x12', {}],
+  id: [-1, 1.5, '50'],
+  req: [1, '', 'x'],
+}
+
+/** Prices beside the one credit of most types; those of wildcards stand with their types. */
+const PRICES: Record<string, number> = {
+  userCompletedTrades: 10 * CREDIT,
+  userCompletedTradesByTime: 10 * CREDIT,
+  userPnlSummary: 10 * CREDIT,
+}
+
+let world: World
+beforeEach(() => {
+  world = createWorld()
+})
+
+describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (type, query) => {
+  const whole = { type, ...query.example.request }
+  const example = query.example.request
+  const price = PRICES[type] ?? CREDIT
+  const fields = z.toJSONSchema(query.request, { io: 'input' })
+
+  it('has an example that fits its schemas', () => {
+    query.request.parse(whole)
+    query.response.parse(query.example.response)
+  })
+
+  it('answers in its own response schema, at its price, with the headers of an answer', async () => {
+    const reply = await world.send(whole)
+    expect(reply.status).toBe(200)
+    query.response.parse(JSON.parse(reply.body))
+    expect(world.charged).toEqual([price])
+    expect(reply.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-request-id': 'req_1',
+      'x-credits-cost': String(price / CREDIT),
+      'x-credits-remaining': String(1_000 - price / CREDIT),
+    })
+  })
+
+  it('accepts unknown fields and drops them', async () => {
+    const plain = await world.send(whole)
+    const asked = [...world.asked]
+    world.now += 3_600_000
+    world.asked.length = 0
+    const extra = await world.send({ extra: { deep: [1] }, ...whole, signature: null })
+    expect(extra.status).toBe(200)
+    expect(extra.body).toBe(plain.body)
+    expect(world.asked).toEqual(asked)
+  })
+
+  it('names a malformed field, charges nothing and asks nobody', async () => {
+    for (const field of Object.keys(fields.properties ?? {}).filter((name) => name !== 'type')) {
+      const values = WRONG[field]
+      expect(values, `${field} has no wrong values in this file`).toBeDefined()
+      const missing = fields.required?.includes(field) ? [undefined, null] : []
+      for (const value of [...missing, ...values!]) {
+        world = createWorld()
+        const reply = await world.send({ ...whole, [field]: value })
+        expect(reply.status, `${field} = ${JSON.stringify(value)}`).toBe(422)
+        expect(JSON.parse(reply.body)).toMatchObject({ error: 'invalid_request', code: 'invalid_request' })
+        expect(JSON.parse(reply.body).msg).toMatch(new RegExp(`(^|; )${field}(\\.\\d+)?: `))
+        expect(reply.headers['x-credits-cost']).toBe('0')
+        expect(reply.headers['x-credits-remaining']).toBe('1000')
+        expect([world.charged, world.asked, world.bookCalls]).toEqual([[], [], 0])
+      }
+    }
+  })
+
+  it('takes or refuses whatever its fields hold, and is charged only where it answers', async () => {
+    const names = Object.keys(fields.properties ?? {}).filter((name) => name !== 'type')
+    const value = fc.oneof(fc.jsonValue(), fc.constantFrom(...Object.values(example), null))
+    const request = fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] })
+    await fc.assert(
+      fc.asyncProperty(request, async (more) => {
+        world = createWorld()
+        const reply = await world.send(JSON.stringify({ ...more, type }))
+        expect([200, 422]).toContain(reply.status)
+        expect(world.charged.length).toBe(reply.status === 200 ? 1 : 0)
+        if (reply.status === 422) expect(world.asked).toEqual([])
+        for (const asked of world.asked) expect(readCall(asked)).toMatchObject({ ok: true, value: { key: asked } })
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('is refused without credits, whatever its source, and an upstream is not asked', async () => {
+    world.balance = price - 1
+    const reply = await world.send(whole)
+    expect(reply.status).toBe(402)
+    expect(reply.headers).toMatchObject({ 'x-credits-cost': '0', 'x-credits-remaining': String(1 - 1 / CREDIT) })
+    expect(world.asked).toEqual([])
+    await Promise.all(world.work)
+    expect([world.charged, world.balance]).toEqual([[], price - 1])
+  })
+
+  it.each([
+    [{ kind: 'upstream_failed', source: 's' } as const, 502],
+    [{ kind: 'upstream_timeout', source: 's' } as const, 504],
+    [{ kind: 'unavailable', what: 'x', retryAfterMs: 2_500 } as const, 503],
+  ])('charges nothing where its source fails: %j', async (failure, status) => {
+    world.bookFailure = failure
+    world.upstream = () => ({ ok: false, error: failure })
+    const reply = await world.send(whole)
+    expect(reply.status).toBe(status)
+    expect(reply.headers['retry-after']).toBe(status === 503 ? '3' : undefined)
+    expect([world.charged, world.released, world.balance]).toEqual([[], [price], 1_000 * CREDIT])
+  })
+
+  it('turns a bug into internal, uncharged and reported', async () => {
+    world.upstream = () => {
+      throw new Error('secret detail')
+    }
+    Object.defineProperty(world, 'bookFailure', {
+      get: () => {
+        throw new Error('secret detail')
+      },
+    })
+    const reply = await world.send(whole)
+    expect(reply.status).toBe(500)
+    expect(reply.body).not.toContain('secret')
+    expect(reply.body).toContain('req_1')
+    expect(world.charged).toEqual([])
+    expect(world.reported.length).toBe(1)
+  })
+
+  it('has one key however a request is spelled', async () => {
+    const read = readCall(JSON.stringify(whole))
+    if (!read.ok) throw new Error('the example was refused')
+    const reversed = Object.fromEntries(Object.entries(whole).reverse())
+    const again = readCall(JSON.stringify({ ...reversed, extra: 1 }))
+    const { key } = read.value
+    expect(again.ok && again.value.key).toBe(key)
+    expect(key.startsWith(`{"type":"${type}"`)).toBe(true)
+  })
+})

@@ -1,0 +1,220 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { err, ok } from '../../src/core/result.ts'
+import { FLIGHT_MAX_MS } from '../../src/info/flights.ts'
+import { createWorld, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
+
+const META = { type: 'meta' }
+const STATE = { type: 'clearinghouseState', user: USER }
+const FAILED = err({ kind: 'upstream_failed', source: 's' } as const)
+
+let world: World
+beforeEach(() => {
+  world = createWorld()
+})
+
+const codeOf = ({ body }: { body: string }) => JSON.parse(body).code
+
+/** An upstream that answers when told. */
+function gate() {
+  const open = Promise.withResolvers<string>()
+  world.upstream = async () => ok(await open.promise)
+  return { answer: (text: string) => open.resolve(text) }
+}
+
+const turns = async () => {
+  for (let i = 0; i < 20; i++) await Promise.resolve()
+}
+
+describe('refused bodies', () => {
+  it.each([
+    ['', 400, 'invalid_json'],
+    ['{"type":"meta"', 400, 'invalid_json'],
+    ['['.repeat(30_000), 400, 'invalid_json'],
+    [`{"type":"meta","x":${'['.repeat(100)}${']'.repeat(100)}}`, 400, 'invalid_json'],
+    ['[]', 422, 'invalid_request'],
+    ['null', 422, 'invalid_request'],
+    ['"meta"', 422, 'invalid_request'],
+    ['{}', 422, 'invalid_request'],
+    ['{"type":1}', 422, 'invalid_request'],
+    ['{"type":null}', 422, 'invalid_request'],
+    ['{"type":"nonsense"}', 400, 'unsupported_type'],
+    ['{"type":"userPnlSummary"}', 400, 'unsupported_type'],
+    ['{"type":"__proto__"}', 400, 'unsupported_type'],
+    ['{"type":"constructor"}', 400, 'unsupported_type'],
+    ['{"__proto__":{"type":"meta"}}', 422, 'invalid_request'],
+  ])('%.60s', async (text, status, code) => {
+    const reply = await world.send(text)
+    expect([reply.status, codeOf(reply)]).toEqual([status, code])
+    expect(reply.headers['x-credits-remaining']).toBe('1000')
+    expect([world.charged, world.released, world.asked]).toEqual([[], [0], []])
+  })
+
+  it('names the missing field, the type sent, and whether it is to come', async () => {
+    expect(JSON.parse((await world.send({})).body).msg).toBe('type: is required')
+    const planned = JSON.parse((await world.send({ type: 'userPnlSummary' })).body)
+    expect(planned).toMatchObject({ type: 'userPnlSummary', msg: 'The type "userPnlSummary" is not supported yet.' })
+    expect(JSON.parse((await world.send({ type: 'x' })).body).msg).toBe('The type "x" is not supported.')
+  })
+
+  it('are bounded to 20 a second and key, and only for that key', async () => {
+    for (let i = 0; i < 20; i++) expect((await world.send('x')).status).toBe(400)
+    const limited = await world.send('x')
+    expect([limited.status, limited.headers['retry-after']]).toEqual([429, '1'])
+    expect((await world.send(META)).status).toBe(429)
+    expect((await world.send(META, 'other')).status).toBe(200)
+    world.now += 1_000
+    expect((await world.send('x')).status).toBe(400)
+    expect((await world.send(META)).status).toBe(200)
+  })
+
+  it('do not hide that the key was revoked', async () => {
+    world.holdFailure = { kind: 'key_revoked' }
+    expect((await world.send('x')).status).toBe(401)
+    expect((await world.send(META)).status).toBe(401)
+  })
+})
+
+describe('freshness', () => {
+  it('serves l2Book for less than 500 ms from when the hub was asked, with age and height', async () => {
+    const first = await world.send({ type: 'l2Book', coin: 'BTC' })
+    expect([first.headers.age, first.headers['x-block-height']]).toEqual([undefined, '42'])
+    world.now += 499
+    const cached = await world.send({ type: 'l2Book', coin: 'BTC' })
+    expect([cached.headers.age, cached.headers['x-block-height'], cached.body]).toEqual(['0', '42', first.body])
+    expect(world.bookCalls).toBe(1)
+    world.now += 1
+    await world.send({ type: 'l2Book', coin: 'BTC' })
+    expect(world.bookCalls).toBe(2)
+    expect(world.charged.length).toBe(3)
+  })
+
+  it('serves mids for a second, and no book past its time when the hub is away', async () => {
+    await world.send({ type: 'allMids' })
+    world.now += 999
+    world.bookFailure = { kind: 'unavailable', what: 'x' }
+    expect((await world.send({ type: 'allMids' })).status).toBe(200)
+    world.now += 1
+    expect((await world.send({ type: 'allMids' })).status).toBe(503)
+  })
+
+  it('asks the hub for every l2BookDiffSnapshot, even for two at once', async () => {
+    const both = [1, 2].map(() => world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC' }))
+    await Promise.all(both)
+    await world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC' })
+    expect(world.bookCalls).toBe(3)
+  })
+
+  it('reads no whole book for a caller without credits', async () => {
+    world.balance = 0
+    expect((await world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC' })).status).toBe(402)
+    expect(world.bookCalls).toBe(0)
+  })
+
+  it('keeps no user state, and shares it while it is being fetched', async () => {
+    const { answer } = gate()
+    const replies = [STATE, { ...STATE, user: USER.toUpperCase().replace('0X', '0x') }].map((body) => world.send(body))
+    await turns()
+    answer('{"shared":1}')
+    expect((await Promise.all(replies)).map(({ body }) => body)).toEqual(['{"shared":1}', '{"shared":1}'])
+    expect(world.asked).toEqual([`{"type":"clearinghouseState","user":"${USER}"}`])
+    await world.send(STATE)
+    expect(world.asked.length).toBe(2)
+    expect(world.charged.length).toBe(3)
+  })
+
+  it('never mixes users', async () => {
+    world.upstream = (_, body) => ok(JSON.stringify(JSON.parse(body).user))
+    const other = USER.replace('ab', 'cd')
+    const replies = await Promise.all([STATE, { ...STATE, user: other }, STATE].map((body) => world.send(body)))
+    expect(replies.map(({ body }) => JSON.parse(body))).toEqual([USER, other, USER])
+  })
+
+  it('serves meta for a minute, then the old one while a new one is fetched, charged each time', async () => {
+    await world.send(META)
+    world.now += 59_999
+    expect((await world.send(META)).headers.age).toBe('59')
+    expect(world.asked.length).toBe(1)
+    world.now += 1
+    world.upstream = () => ok('"new"')
+    const stale = await world.send(META)
+    expect([stale.headers.age, stale.body]).toEqual(['60', UPSTREAM_ANSWERS.meta])
+    await Promise.all(world.work)
+    expect((await world.send(META)).body).toBe('"new"')
+    expect(world.asked.length).toBe(2)
+    expect(world.charged.length).toBe(4)
+  })
+
+  it('serves an old meta for an hour where the source is down, and says its age', async () => {
+    await world.send(META)
+    world.upstream = () => FAILED
+    world.now += 30 * 60_000
+    const stale = await world.send(META)
+    expect([stale.status, stale.headers.age]).toEqual([200, '1800'])
+    world.now += 30 * 60_000
+    expect((await world.send(META)).status).toBe(502)
+    expect(world.charged.length).toBe(2)
+  })
+
+  it('shows a refusal by the source as it is, old answer or not', async () => {
+    await world.send(META)
+    world.upstream = () => err({ kind: 'bad_field', issues: [{ path: '', message: 'no' }] })
+    world.now += 30 * 60_000
+    const reply = await world.send(META)
+    expect([reply.status, codeOf(reply), world.charged.length]).toEqual([422, 'invalid_request', 1])
+  })
+
+  it('does not keep failures', async () => {
+    world.upstream = () => FAILED
+    expect((await world.send(META)).status).toBe(502)
+    world.upstream = () => ok('[]')
+    expect((await world.send(META)).body).toBe('[]')
+  })
+})
+
+describe('flights', () => {
+  it('asks an upstream once for 1,000 requests in flight, and each of them pays', async () => {
+    const { answer } = gate()
+    const replies = Array.from({ length: 1_000 }, (_, i) => world.send({ ...META, [`extra${i}`]: i }))
+    await turns()
+    answer('{"x":1.50}')
+    expect(new Set((await Promise.all(replies)).map(({ status, body }) => `${status} ${body}`))).toEqual(
+      new Set(['200 {"x":1.50}']),
+    )
+    expect(world.asked.length).toBe(1)
+    expect([world.charged.length, world.balance]).toEqual([1_000, 0])
+  })
+
+  it('fails all that share it, uncharged', async () => {
+    world.upstream = () => FAILED
+    const replies = await Promise.all([1, 2, 3].map(() => world.send(META)))
+    expect(replies.map(({ status }) => status)).toEqual([502, 502, 502])
+    expect([world.asked.length, world.charged.length, world.released.length]).toEqual([1, 0, 3])
+  })
+
+  it('keeps the flight and the paying alive beyond the caller', async () => {
+    const { answer } = gate()
+    world.send(META)
+    await turns()
+    expect(world.work.length).toBeGreaterThan(0)
+    answer('[]')
+    await Promise.all(world.work)
+    expect(world.charged.length).toBe(1)
+  })
+
+  it('is not joined past its bound: its leader may be gone', async () => {
+    gate()
+    world.send(META)
+    await turns()
+    world.now += FLIGHT_MAX_MS
+    world.upstream = () => ok('[]')
+    expect((await world.send(META)).body).toBe('[]')
+  })
+
+  it('asks an upstream only once the hold is granted, and spends exactly what there is', async () => {
+    world.balance = 5_000_000
+    const replies = await Promise.all(Array.from({ length: 64 }, (_, i) => world.send({ ...META, dex: `d${i}` })))
+    expect(replies.filter(({ status }) => status === 200).length).toBe(5)
+    expect(replies.filter(({ status }) => status === 402).length).toBe(59)
+    expect([world.asked.length, world.balance]).toEqual([5, 0])
+  })
+})

@@ -1,0 +1,115 @@
+// What each query answers, byte for byte.
+
+import { beforeEach, describe, expect, it } from 'vitest'
+import { err, ok } from '../../src/core/result.ts'
+import { BTC, createWorld, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
+
+let world: World
+beforeEach(() => {
+  world = createWorld()
+})
+const bodyOf = async (request: object) => (await world.send(request)).body
+
+describe('types that an upstream answers', () => {
+  it.each(['meta', 'exchangeStatus', 'clearinghouseState'])('%s comes through unchanged', async (type) => {
+    expect(await bodyOf({ type, user: USER })).toBe(UPSTREAM_ANSWERS[type])
+  })
+
+  it('openOrders comes through but for a cloid of null where the exchange leaves it out', async () => {
+    const bare = JSON.parse(UPSTREAM_ANSWERS.openOrders!) as object[]
+    expect(await bodyOf({ type: 'openOrders', user: USER })).toBe(
+      JSON.stringify(bare.map((order) => ({ ...order, cloid: null }))),
+    )
+    const named = '[{"coin":"BTC","limitPx":"1.50","cloid":"0x01"}]'
+    world.upstream = () => ok(named)
+    expect(await bodyOf({ type: 'openOrders', user: USER, dex: 'xyz' })).toBe(named)
+  })
+
+  it('lower-cases addresses, drops nulls, extras and the empty dex on the way up', async () => {
+    await bodyOf({ dex: '', user: USER.replace('ab', 'AB'), type: 'openOrders', extra: 1 })
+    await bodyOf({ type: 'openOrders', user: USER, dex: null })
+    await bodyOf({ type: 'openOrders', user: USER, dex: 'xyz' })
+    const main = `{"type":"openOrders","user":"${USER}"}`
+    expect(world.asked).toEqual([main, main, `{"type":"openOrders","user":"${USER}","dex":"xyz"}`])
+  })
+})
+
+describe('clearinghouseState of all DEXes', () => {
+  it.each(['*', 'ALL_DEXES'])('%s is a map of every state, for 10 credits', async (dex) => {
+    const state = UPSTREAM_ANSWERS.clearinghouseState
+    const reply = await world.send({ type: 'clearinghouseState', user: USER, dex })
+    expect(reply.body).toBe(`{"native":${state},"xyz":${state},"flx":${state}}`)
+    expect([world.charged, reply.headers['x-credits-cost']]).toEqual([[10_000_000], '10'])
+  })
+
+  it('remembers the list of DEXes for two minutes', async () => {
+    const lists = () => world.asked.filter((body) => body.includes('perpDexs')).length
+    const ask = () => bodyOf({ type: 'clearinghouseState', user: USER, dex: '*' })
+    await ask()
+    world.now += 119_999
+    await ask()
+    expect(lists()).toBe(1)
+    world.now += 1
+    await ask()
+    expect(lists()).toBe(2)
+  })
+
+  it('fails whole where one DEX fails, uncharged', async () => {
+    world.upstream = (type, body) =>
+      body.includes('flx') ? err({ kind: 'upstream_timeout', source: 's' }) : ok(UPSTREAM_ANSWERS[type]!)
+    expect((await world.send({ type: 'clearinghouseState', user: USER, dex: '*' })).status).toBe(504)
+    expect(world.charged).toEqual([])
+  })
+
+  it('fails where the list is not a list', async () => {
+    world.upstream = () => ok('{"dexs":[]}')
+    expect((await world.send({ type: 'clearinghouseState', user: USER, dex: '*' })).status).toBe(502)
+  })
+})
+
+describe('books', () => {
+  it('l2BookDiffSnapshot is the hub text with its place in the stream', async () => {
+    expect(await bodyOf({ type: 'l2BookDiffSnapshot', coin: 'BTC' })).toBe(
+      `{"coin":"BTC","time":1000,"height":42,"epoch":"${BTC.epoch}","seq":41,"levels":${BTC.levels}}`,
+    )
+  })
+
+  it.each(['l2BookDiffSnapshot', 'l2Book'])('%s of an unknown coin is null, and charged', async (type) => {
+    const reply = await world.send({ type, coin: 'NOPE' })
+    expect([reply.status, reply.body, world.charged]).toEqual([200, 'null', [1_000_000]])
+  })
+
+  it('l2Book is the top of the book; explicit nulls mean the same', async () => {
+    const body = await bodyOf({ type: 'l2Book', coin: 'BTC' })
+    expect(body).toBe(`{"coin":"BTC","time":1000,"levels":${BTC.levels}}`)
+    expect(await bodyOf({ type: 'l2Book', coin: 'BTC', nSigFigs: null, mantissa: null })).toBe(body)
+    expect(world.bookCalls).toBe(1)
+  })
+
+  it('l2Book aggregates, with the spread', async () => {
+    expect(JSON.parse(await bodyOf({ type: 'l2Book', coin: 'BTC', nSigFigs: 4 }))).toEqual({
+      coin: 'BTC',
+      time: 1000,
+      levels: [[{ px: '81300.0', sz: '2.0', n: 3 }], [{ px: '81310.0', sz: '0.25', n: 1 }]],
+      spread: '2.0',
+    })
+  })
+
+  it('l2Book takes a mantissa with nSigFigs 5 only, where 1 is none', async () => {
+    for (const request of [{ mantissa: 2 }, { nSigFigs: 4, mantissa: 1 }]) {
+      const reply = await world.send({ type: 'l2Book', coin: 'BTC', ...request })
+      expect([reply.status, JSON.parse(reply.body).msg]).toEqual([422, 'mantissa: is allowed only with nSigFigs 5'])
+    }
+    await bodyOf({ type: 'l2Book', coin: 'BTC', nSigFigs: 5, mantissa: 1 })
+    await bodyOf({ type: 'l2Book', coin: 'BTC', nSigFigs: 5 })
+    expect(world.bookCalls).toBe(1)
+  })
+
+  it('allMids is exact, in order of names, main DEX with spot and outcomes, last trade without two sides', async () => {
+    expect(await bodyOf({ type: 'allMids' })).toBe(
+      '{"#40":"0.55","@107":"10.5","BTC":"81308.0","DOGE":"0.069277","ETH":"1903.95"}',
+    )
+    expect(await bodyOf({ type: 'allMids', dex: 'xyz' })).toBe('{"xyz:GOLD":"2.25"}')
+    expect(await bodyOf({ type: 'allMids', dex: 'nope' })).toBe('{}')
+  })
+})
