@@ -1,0 +1,54 @@
+// A circuit breaker: after a run of failures a source is left alone for a while, then tried with a single request.
+//
+//   closed ──5 failures in a row──▶ open ──pause over──▶ one probe ──▶ closed, or open for twice as long
+//
+// Time is an argument. A probe whose outcome never comes (its isolate died) gives way to another.
+
+const FAILURES_TO_OPEN = 5
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
+/** Longer than any attempt can take. */
+const PROBE_LOST_MS = 10_000
+
+export class Breaker {
+  #failures = 0
+  #pauseMs = 0
+  #closedFrom = 0
+  #restUntil = 0
+
+  /** True where a request may be sent now; while half open, true for one caller only. */
+  tryPass(now: number): boolean {
+    if (now < this.#restUntil || now < this.#closedFrom) return false
+    if (this.#pauseMs > 0) this.#closedFrom = now + PROBE_LOST_MS
+    return true
+  }
+
+  /** Milliseconds until the next request may pass, 0 if it may now. */
+  waitMs(now: number): number {
+    return Math.max(0, this.#restUntil - now, this.#closedFrom - now)
+  }
+
+  succeeded(): void {
+    this.#failures = 0
+    this.#pauseMs = 0
+    this.#closedFrom = 0
+  }
+
+  failed(now: number): void {
+    this.#failures++
+    if (this.#pauseMs === 0 && this.#failures < FAILURES_TO_OPEN) return
+    this.#pauseMs = Math.min(this.#pauseMs === 0 ? FIRST_PAUSE_MS : this.#pauseMs * 2, LONGEST_PAUSE_MS)
+    this.#closedFrom = now + this.#pauseMs
+  }
+
+  /** The source asked to be left alone until then; says nothing about its health. */
+  rest(until: number): void {
+    this.#restUntil = Math.max(this.#restUntil, until)
+    this.undecided()
+  }
+
+  /** The attempt said nothing about what this breaker guards: another may probe at once. */
+  undecided(): void {
+    if (this.#pauseMs > 0) this.#closedFrom = 0
+  }
+}

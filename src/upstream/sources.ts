@@ -1,0 +1,41 @@
+// Where answers come from that Weir does not hold itself: the UPSTREAMS variable, parsed and routed per type.
+// Order is preference: the first source that serves a type is asked first, the next is its failover.
+
+import * as z from 'zod'
+import { err, ok, type Result } from '../core/result.ts'
+
+const UpstreamSource = z.strictObject({
+  name: z.string().min(1).max(64),
+  /** The address to POST to, path included, such as `http://127.0.0.1:3001/info`. */
+  url: z.url({ protocol: /^https?$/ }),
+  /** Omitted: every type. A plain node serves about half of them. */
+  types: z.array(z.string()).optional(),
+  /** Weight per minute that this source grants us. */
+  budget: z.int().positive().optional(),
+})
+export type UpstreamSource = z.infer<typeof UpstreamSource>
+
+const Sources = z.array(UpstreamSource).max(16)
+
+/** Parses the UPSTREAMS variable; an error is one sentence for the operator. */
+export function parseSources(text: string): Result<readonly UpstreamSource[], string> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return err('UPSTREAMS is not JSON: expected a list such as [{"name":"node","url":"http://127.0.0.1:3001/info"}]')
+  }
+  const parsed = Sources.safeParse(value)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    return err(`UPSTREAMS ${issue?.path.join('.') || 'value'}: ${issue?.message}`)
+  }
+  const names = new Set(parsed.data.map((source) => source.name))
+  if (names.size < parsed.data.length) return err('UPSTREAMS has two sources of one name')
+  return ok(parsed.data)
+}
+
+/** The sources that serve a type, in their order of preference. */
+export function sourcesFor(sources: readonly UpstreamSource[], type: string): readonly UpstreamSource[] {
+  return sources.filter((source) => source.types === undefined || source.types.includes(type))
+}

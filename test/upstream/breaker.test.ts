@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { Breaker } from '../../src/upstream/breaker.ts'
+
+function opened(now: number): Breaker {
+  const breaker = new Breaker()
+  for (let i = 0; i < 5; i++) breaker.failed(now)
+  return breaker
+}
+
+describe('Breaker', () => {
+  it('passes until the fifth failure in a row', () => {
+    const breaker = new Breaker()
+    for (let i = 0; i < 4; i++) breaker.failed(0)
+    expect(breaker.tryPass(0)).toBe(true)
+    breaker.succeeded()
+    for (let i = 0; i < 4; i++) breaker.failed(0)
+    expect(breaker.tryPass(0)).toBe(true)
+    breaker.failed(0)
+    expect(breaker.tryPass(0)).toBe(false)
+    expect(breaker.waitMs(0)).toBe(1_000)
+  })
+
+  it('lets one probe through after the pause, and closes with its success', () => {
+    const breaker = opened(0)
+    expect(breaker.tryPass(999)).toBe(false)
+    expect(breaker.tryPass(1_000)).toBe(true)
+    expect(breaker.tryPass(1_000)).toBe(false)
+    breaker.succeeded()
+    expect(breaker.tryPass(1_000)).toBe(true)
+    expect(breaker.tryPass(1_000)).toBe(true)
+  })
+
+  it('pauses twice as long after a failed probe, up to 30 s', () => {
+    const breaker = opened(0)
+    let now = 1_000
+    for (const pause of [2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+      expect(breaker.tryPass(now)).toBe(true)
+      breaker.failed(now)
+      expect(breaker.waitMs(now)).toBe(pause)
+      now += pause
+    }
+  })
+
+  it('gives a lost probe up after 10 s, and one that decided nothing at once', () => {
+    const breaker = opened(0)
+    expect(breaker.tryPass(1_000)).toBe(true)
+    expect(breaker.tryPass(10_999)).toBe(false)
+    expect(breaker.tryPass(11_000)).toBe(true)
+    breaker.undecided()
+    expect(breaker.tryPass(11_000)).toBe(true)
+  })
+
+  it('rests as long as the source asks, without counting a failure', () => {
+    const breaker = new Breaker()
+    breaker.rest(5_000)
+    breaker.rest(3_000)
+    expect(breaker.tryPass(4_999)).toBe(false)
+    expect(breaker.tryPass(5_000)).toBe(true)
+    expect(breaker.tryPass(5_000)).toBe(true)
+  })
+})

@@ -1,0 +1,52 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, it } from 'vitest'
+import { fetchUpstream } from '../../src/upstream/upstream.client.ts'
+
+let server: Server | undefined
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+})
+
+/** An upstream over one real server that behaves as told. */
+async function over(listener: RequestListener, timeoutMs = 2_000) {
+  server = createServer(listener)
+  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return fetchUpstream([{ name: 'stub', url: `http://127.0.0.1:${port}/info` }], timeoutMs)
+}
+
+it('posts JSON and gives the bytes back as they are', async () => {
+  let seen = ''
+  const upstream = await over((request, response) => {
+    seen = `${request.method} ${request.url} ${request.headers['content-type']}`
+    request.pipe(response)
+  })
+  const body = '{"px": "1.50", "name":"é\\u0000"}'
+  expect(await upstream.ask('meta', body)).toEqual({ ok: true, value: body })
+  expect(seen).toBe('POST /info application/json')
+})
+
+it('ends a silence with a timeout', async () => {
+  const upstream = await over(() => {}, 50)
+  expect(await upstream.ask('meta', '{}')).toEqual({ ok: false, error: { kind: 'upstream_timeout', source: 'stub' } })
+})
+
+it('ends a body that never ends with a timeout', async () => {
+  const upstream = await over((_, response) => response.write('{"a":'), 50)
+  expect(await upstream.ask('meta', '{}')).toEqual({ ok: false, error: { kind: 'upstream_timeout', source: 'stub' } })
+})
+
+it.each<[string, RequestListener]>([
+  [
+    'a body that was cut',
+    (_, response) => response.writeHead(200, { 'content-length': 100 }).write('{}', () => response.destroy()),
+  ],
+  ['bytes that are not UTF-8', (_, response) => response.end(Buffer.from([0x22, 0xff, 0x22]))],
+  ['a body over 8 MiB', (_, response) => response.end(`"${'x'.repeat(9 * 1024 * 1024)}"`)],
+  ['a redirect', (_, response) => response.writeHead(302, { location: '/other' }).end()],
+])('calls %s a failure of the source', async (_, listener) => {
+  const upstream = await over(listener)
+  expect(await upstream.ask('meta', '{}')).toEqual({ ok: false, error: { kind: 'upstream_failed', source: 'stub' } })
+})
