@@ -1,0 +1,53 @@
+// Reading a JSON body without trusting its size: bytes are counted as they come (the platform alone takes 100 MB),
+// nesting is bounded, and text that is not UTF-8 is not JSON.
+
+import type { Failure } from '../core/failure.ts'
+import { isDeeperThan, JSON_MAX_DEPTH } from '../core/json.ts'
+import { err, ok, type Result } from '../core/result.ts'
+
+/** An info request is a few hundred bytes, with fifty wallets about 3 KB. */
+export const INFO_BODY_MAX_BYTES = 64 * 1024
+
+/** What a `Request` has of a body: its stream and the declared length, if any. */
+export interface BodySource {
+  readonly chunks: AsyncIterable<Uint8Array> | null
+  readonly contentLength: string | null
+}
+
+/** The parsed body, or why not: `not_json` (also when empty), `body_too_large`, `bad_field` when nested too deep. */
+export async function readJsonBody(source: BodySource, limitBytes: number): Promise<Result<unknown, Failure>> {
+  const text = await readText(source, limitBytes)
+  if (!text.ok) return text
+  if (isDeeperThan(text.value)) {
+    return err({ kind: 'bad_field', issues: [{ path: '', message: `nests deeper than ${JSON_MAX_DEPTH} levels` }] })
+  }
+  try {
+    return ok(JSON.parse(text.value))
+  } catch {
+    return err({ kind: 'not_json' })
+  }
+}
+
+/** The body as text; reading stops, and cancels the stream, at the first byte over the limit. */
+export async function readText(source: BodySource, limitBytes: number): Promise<Result<string, Failure>> {
+  const tooLarge = err({ kind: 'body_too_large', limitBytes } as const)
+  if (Number(source.contentLength ?? 0) > limitBytes) return tooLarge
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of source.chunks ?? []) {
+    size += chunk.byteLength
+    if (size > limitBytes) return tooLarge
+    chunks.push(chunk)
+  }
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  try {
+    return ok(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
+  } catch {
+    return err({ kind: 'not_json' })
+  }
+}

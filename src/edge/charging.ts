@@ -1,0 +1,25 @@
+// The port through which every HTTP surface pays: hold before the work, settle on success, release on failure.
+
+import type { Failure } from '../core/failure.ts'
+import type { Result } from '../core/result.ts'
+import type { MicroCredits } from '../credit/meter-api.ts'
+import type { Identity, Product } from '../key/identity.ts'
+
+export interface Price {
+  readonly product: Product
+  /** Wire type that usage is recorded under, such as `l2Book`. */
+  readonly type: string
+  readonly amount: MicroCredits
+}
+
+/** Exactly one of the two is called, once. Both answer what the caller may still spend, for `x-credits-remaining`. */
+export interface Hold {
+  settle(): MicroCredits
+  release(): MicroCredits
+}
+
+export interface Charging {
+  hold(identity: Identity, price: Price): Promise<Result<Hold, Failure>>
+  /** `ratelimit` and `ratelimit-policy` of a product for this caller; empty where it has no limit. */
+  limitHeaders?(identity: Identity, product: Product): Readonly<Record<string, string>>
+}

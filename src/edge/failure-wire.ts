@@ -1,0 +1,91 @@
+// Failure → bytes for the HTTP surfaces whose bodies are info's or REST's (JSON-RPC, GraphQL and sockets have their own).
+// Law: one exhaustive switch per surface; never a stack, an internal message or a key.
+
+import { type Failure, failureCode, failureMessage } from '../core/failure.ts'
+import { REQUEST_ID_HEADER } from './request-id.ts'
+
+export interface WireFailure {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON text. */
+  readonly body: string
+}
+
+/** `POST /info` and the WebSocket upgrade: `{error, code, msg, request_id}`, as the public SDK reads it. */
+export function infoFailure(failure: Failure, requestId: string): WireFailure {
+  const code = failureCode(failure)
+  const body = {
+    error: code,
+    code,
+    msg: failureMessage(failure),
+    request_id: requestId,
+    ...(failure.kind === 'unknown_type' ? { type: failure.type.slice(0, 64) } : {}),
+  }
+  return wire(failure.kind === 'bad_field' ? 422 : httpStatus(failure), failure, requestId, body)
+}
+
+/** REST data, platform and admin: `{error, error_message, error_code}` with the status as a string. */
+export function restFailure(failure: Failure, requestId: string): WireFailure {
+  const status = httpStatus(failure)
+  const text = failureMessage(failure)
+  const message = failure.kind === 'internal' ? `${text} (${requestId})` : text
+  return wire(status, failure, requestId, { error: true, error_message: message, error_code: String(status) })
+}
+
+/** Status of a failure on HTTP, where a surface says nothing else. */
+export function httpStatus(failure: Failure): number {
+  switch (failure.kind) {
+    case 'key_missing':
+    case 'key_malformed':
+    case 'key_unknown':
+    case 'key_revoked':
+    case 'key_expired':
+      return 401
+    case 'credits_exhausted':
+      return 402
+    case 'not_entitled':
+      return 403
+    case 'not_found':
+      return 404
+    case 'body_too_large':
+      return 413
+    case 'unsupported_media_type':
+      return 415
+    case 'rate_limited':
+      return 429
+    case 'not_json':
+    case 'unknown_type':
+    case 'bad_field':
+      return 400
+    case 'upstream_failed':
+      return 502
+    case 'unavailable':
+      return 503
+    case 'upstream_timeout':
+      return 504
+    case 'internal':
+      return 500
+  }
+}
+
+/** Seconds for `Retry-After`, null where a retry has no set time. */
+export function retryAfterSeconds(failure: Failure): number | null {
+  if (failure.kind === 'rate_limited') return Math.max(1, Math.ceil(failure.retryAfterMs / 1000))
+  if (failure.kind === 'unavailable') return Math.max(1, Math.ceil((failure.retryAfterMs ?? 1000) / 1000))
+  return null
+}
+
+function wire(status: number, failure: Failure, requestId: string, body: object): WireFailure {
+  const retryAfter = retryAfterSeconds(failure)
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      [REQUEST_ID_HEADER]: requestId,
+      ...(retryAfter === null ? {} : { 'retry-after': String(retryAfter) }),
+      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    },
+    body: JSON.stringify(body),
+  }
+}

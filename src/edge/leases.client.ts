@@ -1,0 +1,293 @@
+// Charging over leases held in isolate memory. Laws: one exchange with the meter at a time per (account, key), so an
+// answer never meets a state it does not know; spending is reported within about a second from `waitUntil`; what
+// cannot be reported is reclaimed by the meter. The rules are in credit/lease-holder.ts; here are calls and timers.
+
+import type { Failure } from '../core/failure.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { type AskedExchange, type HeldLease, LeaseHolder } from '../credit/lease-holder.ts'
+import type { LeaseMeterApi, MicroCredits } from '../credit/meter-api.ts'
+import { planNamed } from '../credit/plan.ts'
+import { RequestTokens } from '../credit/request-lease.ts'
+import type { Identity, Product } from '../key/identity.ts'
+import type { Charging, Hold, Price } from './charging.ts'
+
+/** What one request brings: the pool outlives requests, these do not. */
+export interface LeaseContext {
+  meterOf(account: string): LeaseMeterApi
+  waitUntil(work: Promise<unknown>): void
+  /** METER_FAILURE: what a call without leased credits gets while the meter cannot be reached. */
+  readonly meterFailure: 'closed' | 'open'
+  /** Told when the meter says that a key is revoked, so that the isolate forgets it. */
+  onRevoked(keyHash: string): void
+}
+
+/** Clock and ids, replaced in tests. */
+export interface LeaseClock {
+  nowMs(): number
+  sleep(ms: number): Promise<void>
+  newId(): string
+}
+
+const SYSTEM_CLOCK: LeaseClock = {
+  nowMs: () => Date.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  newId: () => crypto.randomUUID(),
+}
+
+const REPORT_EVERY_MS = 1_000
+/** A reporter stands down after this many rounds: the platform ends `waitUntil` 30 s after the response. */
+const REPORT_ROUNDS = 20
+/** A reporter that shows no sign of life for so long was ended with its request. */
+const REPORTER_DEAD_MS = 2 * REPORT_EVERY_MS + 500
+const EXCHANGE_TIMEOUT_MS = 5_000
+/** After a failed exchange calls are answered at once for so long, instead of each waiting in turn. */
+const DOWN_MS = 250
+/** Rounds of asking for one call; reached only if others take every grant first. */
+const TURNS_MAX = 100
+const SEATS_MAX = 10_000
+
+/** One (account, key) in this isolate. */
+interface Seat {
+  readonly account: string
+  readonly holder: LeaseHolder
+  flight: { readonly done: Promise<void>; readonly sinceMs: number } | null
+  /** Sum of the prices of calls that wait for a grant. */
+  waiting: MicroCredits
+  /** Request limits of this key by bucket, and the one that was used last: reports refill it. */
+  readonly limits: Map<string, Limit>
+  limit: Limit | null
+  reporterBeatMs: number
+  downUntilMs: number
+}
+
+/** A request limit in use. */
+interface Limit {
+  readonly tokens: RequestTokens
+  /** Calls that wait for a token. */
+  waiting: number
+}
+
+export class LeasePool {
+  readonly #seats = new Map<string, Seat>()
+  readonly #clock: LeaseClock
+
+  constructor(clock: LeaseClock = SYSTEM_CLOCK) {
+    this.#clock = clock
+  }
+
+  /** The charging port of one request. */
+  charging(context: LeaseContext): Charging {
+    return {
+      hold: (identity, price) => {
+        const seat = this.#seat(identity)
+        return this.#hold(context, seat, price, limitOf(seat, identity, price.product))
+      },
+      limitHeaders: (identity, product) =>
+        limitOf(this.#seat(identity), identity, product)?.tokens.headers(this.#clock.nowMs()) ?? {},
+    }
+  }
+
+  async #hold(context: LeaseContext, seat: Seat, price: Price, limit: Limit | null): Promise<Result<Hold, Failure>> {
+    const first = this.#take(context, seat, price, limit)
+    if (first !== null) return first
+    seat.waiting += price.amount
+    if (limit !== null) limit.waiting++
+    try {
+      for (let turn = 0; turn < TURNS_MAX; turn++) {
+        await this.#exchangeFor(context, seat, price.amount, limit)
+        const taken = this.#take(context, seat, price, limit)
+        if (taken !== null) return taken
+        if (this.#clock.nowMs() < seat.downUntilMs) return this.#withoutMeter(context)
+      }
+      return this.#withoutMeter(context)
+    } finally {
+      seat.waiting -= price.amount
+      if (limit !== null) limit.waiting--
+    }
+  }
+
+  /** Null: the meter must be asked. */
+  #take(context: LeaseContext, seat: Seat, price: Price, limit: Limit | null): Result<Hold, Failure> | null {
+    const now = this.#clock.nowMs()
+    const answer = seat.holder.take(price.amount, now)
+    switch (answer.do) {
+      case 'go': {
+        const verdict = limit === null ? 'go' : limit.tokens.take(now)
+        seat.limit = limit ?? seat.limit
+        if (verdict !== 'go') {
+          seat.holder.release(answer.lease, price.amount)
+          return verdict === 'ask' ? null : err({ kind: 'rate_limited', retryAfterMs: verdict.waitMs })
+        }
+        this.#keepReporting(context, seat)
+        return ok(this.#holdOn(context, seat, answer.lease, price))
+      }
+      case 'refuse':
+        return err({ kind: 'credits_exhausted', neededMicro: price.amount, remainingMicro: answer.remaining })
+      case 'revoked':
+        return err({ kind: 'key_revoked' })
+      case 'ask':
+        return null
+    }
+  }
+
+  #holdOn(context: LeaseContext, seat: Seat, lease: HeldLease, price: Price): Hold {
+    const { amount, product, type } = price
+    let open = true
+    const finish = (end: () => void): MicroCredits => {
+      if (!open) throw new Error('a hold is settled or released once')
+      open = false
+      end()
+      this.#keepReporting(context, seat)
+      return seat.holder.remaining()
+    }
+    return {
+      settle: () => finish(() => seat.holder.settle(lease, amount, product, type)),
+      release: () => finish(() => seat.holder.release(lease, amount)),
+    }
+  }
+
+  #withoutMeter(context: LeaseContext): Result<Hold, Failure> {
+    if (context.meterFailure === 'open') return ok({ settle: () => 0, release: () => 0 })
+    return err({ kind: 'unavailable', what: 'The credit meter cannot be reached', retryAfterMs: 1_000 })
+  }
+
+  /** Waits for the exchange under way, or makes one for this call. */
+  async #exchangeFor(context: LeaseContext, seat: Seat, amount: MicroCredits, limit: Limit | null): Promise<void> {
+    const now = this.#clock.nowMs()
+    if (now < seat.downUntilMs) return
+    const flight = seat.flight
+    if (flight !== null && now - flight.sinceMs < EXCHANGE_TIMEOUT_MS) {
+      await within(flight.done, EXCHANGE_TIMEOUT_MS)
+      return
+    }
+    const asked = seat.holder.ask(amount, seat.waiting, now, this.#clock.newId)
+    await this.#fly(context, seat, [asked], limit)
+  }
+
+  /** Sends exchanges one after the other as the seat's only flight; never rejects. */
+  #fly(
+    context: LeaseContext,
+    seat: Seat,
+    exchanges: readonly AskedExchange[],
+    limit: Limit | null = seat.limit,
+  ): Promise<void> {
+    const run = async () => {
+      for (const asked of exchanges) await this.#exchange(context, seat, asked, asked.request.close ? null : limit)
+    }
+    const landed = run().finally(() => {
+      if (seat.flight?.done === landed) seat.flight = null
+    })
+    seat.flight = { done: landed, sinceMs: this.#clock.nowMs() }
+    context.waitUntil(landed)
+    return landed
+  }
+
+  async #exchange(context: LeaseContext, seat: Seat, asked: AskedExchange, limit: Limit | null): Promise<void> {
+    const sentAtMs = this.#clock.nowMs()
+    const requests = limit?.tokens.ask(limit.waiting, sentAtMs) ?? null
+    const request = requests === null ? asked.request : { ...asked.request, requests }
+    const send = () => within(context.meterOf(seat.account).lease(request), EXCHANGE_TIMEOUT_MS)
+    const down = () => {
+      seat.downUntilMs = this.#clock.nowMs() + DOWN_MS
+      if (requests !== null) limit?.tokens.alone(this.#clock.nowMs())
+    }
+    try {
+      // Repeating is harmless (all numbers are cumulative), and a restarted object refuses the first call only.
+      const answer = (await send().catch(send)) ?? null
+      if (answer === null) return down()
+      seat.holder.answered(asked, answer)
+      if (answer.ok && requests !== null && limit !== null) {
+        // A meter of the version before knows no requests: then this isolate goes by its own count.
+        if (answer.requests === undefined) limit.tokens.alone(this.#clock.nowMs())
+        else limit.tokens.answered(requests, answer.requests, sentAtMs, this.#clock.nowMs())
+      }
+      if (!answer.ok && answer.reason === 'revoked') context.onRevoked(seat.holder.keyHash)
+    } catch {
+      down()
+    }
+  }
+
+  #keepReporting(context: LeaseContext, seat: Seat): void {
+    const now = this.#clock.nowMs()
+    if (now - seat.reporterBeatMs < REPORTER_DEAD_MS) return
+    seat.reporterBeatMs = now
+    context.waitUntil(this.#report(context, seat))
+  }
+
+  async #report(context: LeaseContext, seat: Seat): Promise<void> {
+    for (let round = 0; round < REPORT_ROUNDS; round++) {
+      await this.#clock.sleep(REPORT_EVERY_MS)
+      const now = this.#clock.nowMs()
+      seat.reporterBeatMs = now
+      if (seat.flight !== null && now - seat.flight.sinceMs < EXCHANGE_TIMEOUT_MS) {
+        await within(seat.flight.done, EXCHANGE_TIMEOUT_MS)
+      }
+      // Another call may have begun an exchange while this one waited: reports come a round later then.
+      if (seat.flight === null) {
+        const exchanges = seat.holder.due(now, REPORT_EVERY_MS)
+        if (exchanges.length > 0) await this.#fly(context, seat, exchanges)
+      }
+      if (!seat.holder.busy) break
+    }
+    seat.reporterBeatMs = 0
+  }
+
+  #seat(identity: Identity): Seat {
+    const name = `${identity.account} ${identity.keyHash}`
+    const known = this.#seats.get(name)
+    if (known !== undefined) return known
+    if (this.#seats.size >= SEATS_MAX) this.#makeRoom()
+    const holder = new LeaseHolder(identity.keyHash)
+    const seat: Seat = {
+      account: identity.account,
+      holder,
+      flight: null,
+      waiting: 0,
+      limits: new Map(),
+      limit: null,
+      reporterBeatMs: 0,
+      downUntilMs: 0,
+    }
+    this.#seats.set(name, seat)
+    return seat
+  }
+
+  /** Forgets the oldest tenth that holds nothing; if all hold something, the oldest one, which the meter reclaims. */
+  #makeRoom(): void {
+    let oldest: string | undefined
+    let room = 0
+    for (const [name, seat] of this.#seats) {
+      oldest ??= name
+      if (seat.holder.busy || seat.flight !== null) continue
+      this.#seats.delete(name)
+      if (++room >= SEATS_MAX / 10) return
+    }
+    if (room === 0 && oldest !== undefined) this.#seats.delete(oldest)
+  }
+}
+
+/** The limit of this product for the caller's plan, null where there is none. A changed plan begins another one. */
+function limitOf(seat: Seat, { plan }: Identity, product: Product): Limit | null {
+  const bucket =
+    product === 'info' ? 'info' : product === 'rpc' || product === 'data' || product === 'platform' ? 'rest' : null
+  if (bucket === null) return null
+  const terms = planNamed(plan)
+  const perSecond = bucket === 'info' ? terms.infoRequestsPerSecond : terms.requestsPerSecond
+  if (perSecond === null) return null
+  const known = seat.limits.get(bucket)
+  if (known?.tokens.perSecond === perSecond) return known
+  const limit = { tokens: new RequestTokens(bucket, perSecond), waiting: 0 }
+  seat.limits.set(bucket, limit)
+  return limit
+}
+
+/** The value of `work`, or undefined after `ms`: a promise of another request may never settle once that has ended. */
+async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => late.resolve(undefined), ms)
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

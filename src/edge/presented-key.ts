@@ -1,0 +1,71 @@
+// Where a request carries its key, and what is wrong where it does not. Which places count is the surface's choice.
+
+import type { Failure } from '../core/failure.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { bearerToken } from '../core/secret.ts'
+
+/** Places to look, in the order of preference. */
+export type KeyPlace = 'bearer' | 'query' | 'path' | 'basic'
+
+export interface KeyCarriers {
+  /** The Authorization header as received. */
+  readonly authorization: string | null
+  /** Every value of `?key=`, decoded. */
+  readonly query: readonly string[]
+  /** The segment after `/k/`, decoded; null where the URL has another form. */
+  readonly path: string | null
+}
+
+/** The text presented as a key, not yet checked. The first place that carries anything decides. */
+export function presentedKey(carriers: KeyCarriers, places: readonly KeyPlace[]): Result<string, Failure> {
+  for (const place of places) {
+    const found = PLACES[place](carriers)
+    if (found !== null) return found
+  }
+  return err({ kind: 'key_missing' })
+}
+
+const PLACES: Record<KeyPlace, (carriers: KeyCarriers) => Result<string, Failure> | null> = {
+  bearer: ({ authorization }) => {
+    if (authorization === null || authorization === '') return null
+    const token = bearerToken(authorization)
+    if (token !== null) return ok(token)
+    return malformed('The Authorization header is malformed: send "Authorization: Bearer <key>".')
+  },
+  query: ({ query }) => {
+    const [key, second] = query
+    if (key === undefined || key === '') return null
+    return second === undefined ? ok(key) : malformed('The URL has more than one "key" parameter.')
+  },
+  path: ({ path }) => (path === null || path === '' ? null : ok(path)),
+  basic: ({ authorization }) => {
+    const encoded = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? '')?.[1]
+    if (encoded === undefined) return null
+    const user = decodeBase64(encoded)?.split(':', 1)[0]
+    return user ? ok(user) : malformed('The basic credentials are malformed: the API key is the user name.')
+  },
+}
+
+function malformed(hint: string): Result<string, Failure> {
+  return err({ kind: 'key_malformed', hint })
+}
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+function decodeBase64(text: string): string | null {
+  const digits = text.replace(/=+$/, '').replaceAll('-', '+').replaceAll('_', '/')
+  const bytes: number[] = []
+  let bits = 0
+  let value = 0
+  for (const digit of digits) {
+    const index = BASE64.indexOf(digit)
+    if (index < 0) return null
+    value = ((value << 6) | index) & 0xffffff
+    bits += 6
+    if (bits >= 8) {
+      bits -= 8
+      bytes.push((value >> bits) & 0xff)
+    }
+  }
+  return new TextDecoder().decode(new Uint8Array(bytes))
+}

@@ -1,0 +1,28 @@
+// The id by which a reply can be found again. Always our own: a caller's could carry a key into the logs.
+
+import { randomBase58 } from '../key/format.ts'
+
+export const REQUEST_ID_HEADER = 'x-request-id'
+
+const ID_LENGTH = 16
+/** One draw from the platform's generator serves hundreds of ids: a draw per request costs more than the id. */
+const POOL_BYTES = 8192
+
+/** `req_` and 16 base58 characters. */
+export function newRequestId(random: (bytes: number) => Uint8Array): string {
+  return `req_${randomBase58(ID_LENGTH, random)}`
+}
+
+/** Random bytes handed out of a pool, each once. For ids, never for keys. */
+export function pooled(random: (bytes: number) => Uint8Array): (bytes: number) => Uint8Array {
+  let pool = new Uint8Array()
+  let at = 0
+  return (bytes) => {
+    if (at + bytes > pool.length) {
+      pool = new Uint8Array(random(Math.max(POOL_BYTES, bytes)))
+      at = 0
+    }
+    at += bytes
+    return pool.subarray(at - bytes, at)
+  }
+}

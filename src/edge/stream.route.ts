@@ -1,0 +1,82 @@
+// GET /ws and /k/<key>/ws: checks the key before the upgrade, then hands the socket to a relay of the caller's
+// region. The key ends here: a relay is told who is calling, in a header that no client can set.
+
+import { Hono } from 'hono'
+import type { Failure } from '../core/failure.ts'
+import type { Result } from '../core/result.ts'
+import type { MicroCredits } from '../credit/meter-api.ts'
+import { IDENTITY_HEADER, type Identity } from '../key/identity.ts'
+import { type CallerPlace, regionOf } from '../stream/region.ts'
+import { infoFailure } from './failure-wire.ts'
+
+type WaitUntil = (work: Promise<unknown>) => void
+
+/** What the gateway lends. */
+export interface StreamRouteDeps<Env> {
+  readonly authenticate: (
+    env: Env,
+    request: Request,
+    path: string | undefined,
+    waitUntil: WaitUntil,
+  ) => Promise<Result<Identity, Failure>>
+  /** What an account may spend in all, leased credits included; null where its meter cannot be reached. */
+  readonly balance: (env: Env, account: string) => Promise<MicroCredits | null>
+  readonly relay: (env: Env, name: string, region: DurableObjectLocationHint | undefined) => Pick<Fetcher, 'fetch'>
+  readonly requestId: () => string
+}
+
+/** The cheapest minute of any stream: who cannot pay for it is told so before the upgrade. Nothing is held for it. */
+const CHEAPEST_MINUTE: MicroCredits = 130_000
+
+/** Routes of the WebSocket surface. */
+export function streamRoutes<Env extends object>(
+  deps: StreamRouteDeps<Env>,
+  settings: { readonly pathKeys: boolean; readonly chain: string; readonly relaysPerRegion: number },
+) {
+  const app = new Hono<{ Bindings: Env }>()
+  for (const path of settings.pathKeys ? ['/ws', '/k/:key/ws'] : ['/ws']) {
+    app.get(path, async (c) => {
+      const requestId = deps.requestId()
+      const fail = (failure: Failure) => {
+        const { status, headers, body } = infoFailure(failure, requestId)
+        return new Response(body, { status, headers })
+      }
+      const request = c.req.raw
+      const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
+      const identity = await deps.authenticate(c.env, request, c.req.param('key'), waitUntil)
+      if (!identity.ok) return fail(identity.error)
+      if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') {
+        const issue = { path: 'upgrade', message: 'connect with a WebSocket client ("Upgrade: websocket")' }
+        return fail({ kind: 'bad_field', issues: [issue] })
+      }
+      const balance = await deps.balance(c.env, identity.value.account)
+      if (balance === null)
+        return fail({ kind: 'unavailable', what: 'The credit meter cannot be reached', retryAfterMs: 1000 })
+      if (balance < CHEAPEST_MINUTE)
+        return fail({ kind: 'credits_exhausted', neededMicro: CHEAPEST_MINUTE, remainingMicro: balance })
+      return (
+        (await connect(deps, c.env, request, identity.value, settings)) ??
+        fail({ kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 })
+      )
+    })
+  }
+  return app
+}
+
+/** Tries the region's relays in order, so that few of them are full rather than many half empty; null if all are. */
+async function connect<Env>(
+  deps: StreamRouteDeps<Env>,
+  env: Env,
+  request: Request,
+  identity: Identity,
+  { chain, relaysPerRegion }: { readonly chain: string; readonly relaysPerRegion: number },
+): Promise<Response | null> {
+  const region = regionOf(request.cf as CallerPlace | undefined)
+  const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
+  for (let index = 0; index < relaysPerRegion; index++) {
+    const relay = deps.relay(env, `${chain}/${region}/${index}`, region === 'local' ? undefined : region)
+    const answer = await relay.fetch('http://relay/ws', { headers })
+    if (answer.status === 101) return answer
+  }
+  return null
+}

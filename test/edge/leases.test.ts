@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest'
+import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/credit/meter-api.ts'
+import type { Charging, Hold } from '../../src/edge/charging.ts'
+import { type LeaseClock, LeasePool } from '../../src/edge/leases.client.ts'
+import type { Identity } from '../../src/key/identity.ts'
+import { ModelMeter } from '../credit/model-meter.ts'
+
+const CREDIT = 1_000_000
+const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'trial', products: ['info'] }
+const price = (credits: number) => ({ product: 'info', type: 'meta', amount: credits * CREDIT }) as const
+
+/** Time that moves when told; sleepers wake in order. */
+class ManualClock implements LeaseClock {
+  now = 1_000_000
+  #ids = 0
+  #sleepers: { atMs: number; wake: () => void }[] = []
+
+  nowMs = () => this.now
+  newId = () => `lease ${this.#ids++}`
+  sleep = (ms: number) => new Promise<void>((wake) => this.#sleepers.push({ atMs: this.now + ms, wake }))
+
+  async advance(ms: number): Promise<void> {
+    const end = this.now + ms
+    for (;;) {
+      await settled()
+      const next = this.#sleepers.filter(({ atMs }) => atMs <= end).sort((a, b) => a.atMs - b.atMs)[0]
+      if (next === undefined) break
+      this.#sleepers = this.#sleepers.filter((sleeper) => sleeper !== next)
+      this.now = next.atMs
+      next.wake()
+    }
+    this.now = end
+    await settled()
+  }
+}
+
+/** After everything that can go on without time has gone on. */
+async function settled(): Promise<void> {
+  for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+function isolate(clock: ManualClock, meter: LeaseMeterApi, meterFailure: 'open' | 'closed' = 'closed') {
+  const revoked: string[] = []
+  const charging = new LeasePool(clock).charging({
+    meterOf: () => meter,
+    waitUntil: () => {},
+    meterFailure,
+    onRevoked: (keyHash) => revoked.push(keyHash),
+  })
+  return { charging, revoked }
+}
+
+async function held(charging: Charging, credits: number): Promise<Hold> {
+  const hold = await charging.hold(identity, price(credits))
+  if (!hold.ok) throw new Error(hold.error.kind)
+  return hold.value
+}
+
+/** Calls with `inFlight` at a time until `count` are done; answers how many were served. */
+async function drain(charging: Charging, count: number, inFlight: number, credits: number, clock?: ManualClock) {
+  let started = 0
+  let served = 0
+  const caller = async () => {
+    while (started < count) {
+      started++
+      const hold = await charging.hold(identity, price(credits))
+      await new Promise((resolve) => setImmediate(resolve))
+      if (hold.ok) {
+        hold.value.settle()
+        served++
+      } else if (hold.error.kind !== 'credits_exhausted') throw new Error(hold.error.kind)
+      if (clock) clock.now += 1
+    }
+  }
+  await Promise.all(Array.from({ length: inFlight }, caller))
+  return served
+}
+
+describe('draining an account', () => {
+  it.each([
+    [100, 1, 64],
+    [5_000, 1, 64],
+    [1_003, 10, 64],
+    [7, 1, 1_000],
+    [0, 1, 64],
+    [130, 0.13, 64],
+  ])('%s credits at %s each, %s in flight: exactly the quotient', async (credits, each, inFlight) => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(credits * CREDIT, clock.nowMs)
+    const { charging } = isolate(clock, meter)
+    const quotient = Math.floor((credits * CREDIT) / (each * CREDIT))
+    expect(await drain(charging, quotient + 900, inFlight, each, clock)).toBe(quotient)
+    await clock.advance(3_000)
+    meter.checkLaws()
+    expect(meter.account).toMatchObject({ spent: quotient * each * CREDIT, held: 0, writtenOff: 0 })
+  })
+
+  it('asks the meter for few of many calls', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(1_000_000 * CREDIT, clock.nowMs)
+    const { charging } = isolate(clock, meter)
+    expect(await drain(charging, 20_000, 8, 1, clock)).toBe(20_000)
+    expect(meter.exchanges).toBeLessThan(200)
+  })
+
+  it('finds the last credit also when three isolates share the balance', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(10_000 * CREDIT, clock.nowMs)
+    const isolates = [0, 1, 2].map(() => isolate(clock, meter).charging)
+    let served = 0
+    for (let round = 0; round < 8; round++) {
+      const each = await Promise.all(isolates.map((charging) => drain(charging, 1_500, 16, 1, clock)))
+      served += each.reduce((sum, count) => sum + count, 0)
+      // Idle leases come back within two reports.
+      await clock.advance(3_000)
+      meter.checkLaws()
+    }
+    expect(served).toBe(10_000)
+    expect(meter.account).toMatchObject({ available: 0, held: 0, spent: 10_000 * CREDIT })
+  })
+})
+
+describe('one isolate', () => {
+  it('charges what succeeds and gives back what fails', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(1 * CREDIT, clock.nowMs)
+    const { charging } = isolate(clock, meter)
+    const first = await held(charging, 1)
+    expect(await charging.hold(identity, price(1))).toMatchObject({
+      ok: false,
+      error: { kind: 'credits_exhausted', neededMicro: CREDIT, remainingMicro: 0 },
+    })
+    expect(first.release()).toBe(CREDIT)
+    const second = await held(charging, 1)
+    expect(second.settle()).toBe(0)
+    expect(() => second.settle()).toThrow()
+    await clock.advance(3_000)
+    expect(meter.account).toMatchObject({ spent: CREDIT, held: 0 })
+    expect([...meter.usage.values()].flat()).toEqual([{ product: 'info', type: 'meta', calls: 1, amount: CREDIT }])
+  })
+
+  it('reports spending within two seconds and returns an idle lease', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(1_000 * CREDIT, clock.nowMs)
+    const { charging } = isolate(clock, meter)
+    for (let i = 0; i < 10; i++) (await held(charging, 1)).settle()
+    await clock.advance(2_000)
+    expect(meter.account.spent).toBe(10 * CREDIT)
+    await clock.advance(1_000)
+    expect(meter.account.held).toBe(0)
+  })
+
+  it('sees a top-up within a second of a refusal', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(0, clock.nowMs)
+    const { charging } = isolate(clock, meter)
+    expect((await charging.hold(identity, price(1))).ok).toBe(false)
+    const asked = meter.exchanges
+    meter.grant(5 * CREDIT)
+    clock.now += 999
+    expect((await charging.hold(identity, price(1))).ok).toBe(false)
+    expect(meter.exchanges).toBe(asked)
+    clock.now += 1
+    expect((await charging.hold(identity, price(1))).ok).toBe(true)
+  })
+
+  it('refuses only what is too dear: a cheaper call is still served', async () => {
+    const clock = new ManualClock()
+    const { charging } = isolate(clock, new ModelMeter(5 * CREDIT, clock.nowMs))
+    expect((await charging.hold(identity, price(10))).ok).toBe(false)
+    expect((await charging.hold(identity, price(5))).ok).toBe(true)
+  })
+
+  it('settles late work on its own lease after the meter reclaimed it', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(2 * CREDIT, clock.nowMs)
+    const { charging } = isolate(clock, meter)
+    const slow = await held(charging, 1)
+    clock.now += 61_000
+    meter.reclaim()
+    expect(meter.account.held).toBe(0)
+    slow.settle()
+    ;(await held(charging, 1)).settle()
+    await clock.advance(5_000)
+    meter.checkLaws()
+    expect(meter.account).toMatchObject({ available: 0, spent: 2 * CREDIT, writtenOff: 0 })
+  })
+
+  it('stops at once when the meter says revoked, and still reports what was spent', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(1_000 * CREDIT, clock.nowMs)
+    const { charging, revoked } = isolate(clock, meter)
+    for (let i = 0; i < 3; i++) (await held(charging, 1)).settle()
+    meter.revoked.add('k')
+    await clock.advance(1_000)
+    expect(await charging.hold(identity, price(1))).toMatchObject({ ok: false, error: { kind: 'key_revoked' } })
+    expect(revoked).toContain('k')
+    await clock.advance(3_000)
+    expect(meter.account).toMatchObject({ spent: 3 * CREDIT, held: 0 })
+  })
+
+  it('needs a living lease for a free call too, so that a revoked key gets none', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(0, clock.nowMs)
+    const { charging } = isolate(clock, meter)
+    ;(await held(charging, 0)).settle()
+    meter.revoked.add('k')
+    await clock.advance(31_000)
+    expect(await charging.hold(identity, price(0))).toMatchObject({ ok: false, error: { kind: 'key_revoked' } })
+  })
+})
+
+describe('while the meter cannot be reached', () => {
+  class BrokenMeter implements LeaseMeterApi {
+    broken = true
+    readonly inner: ModelMeter
+    constructor(inner: ModelMeter) {
+      this.inner = inner
+    }
+    async lease(request: LeaseRequest): Promise<LeaseAnswer> {
+      if (this.broken) throw new Error('Network connection lost.')
+      return this.inner.lease(request)
+    }
+  }
+
+  it('refuses with 503 when closed, serves when open, and recovers', async () => {
+    const clock = new ManualClock()
+    const meter = new BrokenMeter(new ModelMeter(10 * CREDIT, clock.nowMs))
+    const closed = isolate(clock, meter).charging
+    const open = isolate(clock, meter, 'open').charging
+    const answers = await Promise.all(Array.from({ length: 64 }, () => closed.hold(identity, price(1))))
+    expect(answers.every((answer) => !answer.ok && answer.error.kind === 'unavailable')).toBe(true)
+    expect((await open.hold(identity, price(1))).ok).toBe(true)
+    meter.broken = false
+    clock.now += 250
+    expect((await closed.hold(identity, price(1))).ok).toBe(true)
+  })
+
+  it('goes on spending what is leased', async () => {
+    const clock = new ManualClock()
+    const meter = new BrokenMeter(new ModelMeter(10_000 * CREDIT, clock.nowMs))
+    meter.broken = false
+    const { charging } = isolate(clock, meter)
+    for (let i = 0; i < 3; i++) (await held(charging, 1)).settle()
+    meter.broken = true
+    for (let i = 0; i < 10; i++) (await held(charging, 1)).settle()
+    await clock.advance(1_500)
+    meter.broken = false
+    await clock.advance(5_000)
+    expect(meter.inner.account).toMatchObject({ spent: 13 * CREDIT, held: 0 })
+  })
+})
