@@ -1,0 +1,357 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import type { WholeMeterApi } from '../../src/credit/meter-api.ts'
+import { KeyRing } from '../../src/edge/key-ring.store.ts'
+import { hashKey, mintKey } from '../../src/key/digest.client.ts'
+import { adminRoutes } from '../../src/platform/admin.route.ts'
+
+const bindings = env as unknown as Cloudflare.Env
+const ADMIN_TOKEN = 'an admin token of at least 32 characters'
+const KEY_SECRET = 'a key secret of at least 32 characters!'
+const settings = {
+  ACCOUNTS: bindings.ACCOUNTS,
+  KEYS: bindings.KEYS,
+  ADMIN_TOKEN: ADMIN_TOKEN as string | undefined,
+  KEY_SECRET,
+}
+const meterOf = (account: string) => bindings.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
+const app = adminRoutes((_, account) => meterOf(account))
+const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})
+
+async function ask(method: string, path: string, body?: unknown, over: { token?: string | null; env?: object } = {}) {
+  const token = over.token === undefined ? ADMIN_TOKEN : over.token
+  const response = await app.request(
+    path,
+    {
+      method,
+      headers: token === null ? {} : { authorization: `Bearer ${token}` },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    },
+    { ...settings, ...over.env },
+  )
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: JSON.parse(text) }
+}
+
+async function newKey(order: object = {}) {
+  const { status, json } = await ask('POST', '/keys', order)
+  expect(status).toBe(201)
+  return json as { key: string; hash: string; prefix: string; account: string }
+}
+
+const entry = { product: 'info', kind: 'api', places: ['bearer'] } as const
+async function enter(ring: KeyRing, key: string, over: object = {}) {
+  const request = new Request('http://weir/info', { headers: { authorization: `Bearer ${key}` } })
+  const result = await ring.authenticate(settings, request, { ...entry, ...over }, waitUntil)
+  return result.ok ? 'ok' : result.error.kind
+}
+
+describe('the admin door', () => {
+  it('does not exist while its token is unset or short', async () => {
+    for (const short of [undefined, '', 'short']) {
+      const answer = await ask('GET', '/keys', undefined, { token: short ?? null, env: { ADMIN_TOKEN: short } })
+      expect(answer).toMatchObject({ status: 404, json: { error: true, error_code: '404' } })
+    }
+  })
+
+  it('takes no other token, and gives no CORS', async () => {
+    for (const token of [null, 'x', `${ADMIN_TOKEN}x`]) {
+      const answer = await ask('GET', '/keys', undefined, { token })
+      expect(answer).toMatchObject({ status: 401, json: { error: true, error_code: '401' } })
+      expect(answer.text).not.toContain(ADMIN_TOKEN)
+    }
+    const open = await ask('GET', '/keys')
+    expect(open.status).toBe(200)
+    expect([...open.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+})
+
+describe('accounts and keys', () => {
+  it('ensures an account once, with its first credits', async () => {
+    expect(await ask('PUT', '/accounts/demo', { plan: 'enterprise', credits: 100_000 })).toMatchObject({
+      status: 201,
+      json: { account: 'demo', created: true, balance: '100000' },
+    })
+    await meterOf('demo').charge({ id: 'x', keyHash: 'k', amount: 130_000, product: 'info', type: 'meta' })
+    for (const credits of [100_000, 5]) {
+      expect(await ask('PUT', '/accounts/demo', { plan: 'enterprise', credits })).toMatchObject({
+        status: 200,
+        json: { created: false, balance: '99999.87', spent: '0.13' },
+      })
+    }
+  })
+
+  it('creates a key that works at once, also where KV said before that there is none', async () => {
+    const ring = new KeyRing()
+    const { key, hash, account } = await newKey({ credits: '1.5', label: 'first' })
+    expect(await bindings.KEYS.get(`key:${hash}`)).toBe(null)
+    expect(await enter(ring, key)).toBe('ok')
+    expect(await meterOf(account).balance()).toMatchObject({ available: 1_500_000 })
+    const stored = await bindings.ACCOUNTS.prepare('SELECT * FROM keys WHERE hash = ?').bind(hash).first()
+    expect(JSON.stringify(stored)).not.toContain(key)
+    expect(await hashKey(key)).toBe(hash)
+  })
+
+  it('gives a new account the credits of its plan', async () => {
+    const { account } = await newKey({ plan: 'trial' })
+    expect(await meterOf(account).balance()).toMatchObject({ available: 25_000e6 })
+  })
+
+  it('lists keys with their balance and without themselves', async () => {
+    const { key, prefix, account, hash } = await newKey({ credits: 3, label: 'listed' })
+    const { json, text } = await ask('GET', '/keys')
+    expect(json.keys.find((row: { hash: string }) => row.hash === hash)).toMatchObject({
+      prefix,
+      account,
+      label: 'listed',
+      kind: 'api',
+      revoked: null,
+      balance: '3',
+    })
+    expect(text).not.toContain(key)
+  })
+
+  it('grants once per idempotency key', async () => {
+    const { account } = await newKey({ credits: 0 })
+    const grant = (credits: unknown, id = 'top-up-1') =>
+      ask('POST', `/accounts/${account}/grants`, { credits, idempotency_key: id })
+    expect(await grant(5)).toMatchObject({ status: 200, json: { balance: '5' } })
+    expect(await grant(5)).toMatchObject({ status: 200, json: { balance: '5' } })
+    expect(await grant(6)).toMatchObject({
+      status: 409,
+      json: { error_code: '409', error_message: expect.stringContaining('idempotency_key') },
+    })
+    expect((await ask('POST', '/accounts/nobody/grants', { credits: 1, idempotency_key: 'a' })).status).toBe(404)
+  })
+
+  it.each([
+    ['POST', '/keys', { colour: 1 }, 'colour'],
+    ['POST', '/keys', { credits: -1 }, 'credits'],
+    ['POST', '/keys', { credits: '0.1234567' }, 'credits'],
+    ['POST', '/keys', { credits: true }, 'credits'],
+    ['POST', '/keys', { plan: 'golden' }, 'plan'],
+    ['POST', '/keys', { kind: 'root' }, 'kind'],
+    ['POST', '/keys', { account: 'nobody-here' }, 'account'],
+    ['POST', '/keys', { account: '../demo' }, 'account'],
+    ['POST', '/keys', { account: 'demo', credits: 5 }, 'credits'],
+    ['POST', '/keys', { label: 'x'.repeat(101) }, 'label'],
+    ['POST', '/keys', { products: ['gold'] }, 'products.0'],
+    ['POST', '/keys', { kind: 'service', products: ['info'] }, 'products'],
+    ['POST', '/keys', [], 'body'],
+    ['PUT', '/accounts/a%20b', {}, 'id'],
+    ['PUT', '/accounts/other', { credit: 5 }, 'credit'],
+    ['POST', '/accounts/demo/grants', { credits: 1 }, 'idempotency_key'],
+    ['POST', '/accounts/demo/grants', { idempotency_key: 'a' }, 'credits'],
+    ['DELETE', '/keys/cqt_', undefined, 'key'],
+    ['PATCH', '/keys/cqt_', {}, 'key'],
+    ['POST', '/keys/cqt_/rotate', undefined, 'key'],
+    ['PUT', '/accounts/demo/plan', {}, 'plan'],
+    ['PUT', '/accounts/demo/plan', { plan: 'golden' }, 'plan'],
+    ['PUT', '/accounts/demo/plan', { plan: 'entry', credits: 5 }, 'credits'],
+    ['PUT', '/accounts/demo/plan', { plan: 'enterprise', credits: -5 }, 'credits'],
+  ])('%s %s %j names "%s"', async (method, path, body, field) => {
+    const { status, json } = await ask(method, path, body)
+    expect(status).toBe(400)
+    expect(json).toEqual({ error: true, error_message: expect.stringContaining(`${field}: `), error_code: '400' })
+  })
+
+  it('shows an account with its plan’s period and keys, and changes its plan once', async () => {
+    expect((await ask('PUT', '/accounts/shown', { plan: 'entry' })).status).toBe(201)
+    const { hash } = await newKey({ account: 'shown', label: 'one' })
+    const before = await ask('GET', '/accounts/shown')
+    expect(before.json).toMatchObject({
+      plan: 'entry',
+      balance: '10000',
+      held: '0',
+      written_off: '0',
+      period: { credits: '10000', renews_with: '10000' },
+      keys: [{ hash, label: 'one' }],
+    })
+    const month = before.json.period.until - Date.now()
+    expect(month).toBeGreaterThan(26 * 86_400_000)
+    expect(month).toBeLessThanOrEqual(31 * 86_400_000)
+    for (let i = 0; i < 2; i++) {
+      expect(await ask('PUT', '/accounts/shown/plan', { plan: 'enterprise', credits: '5.5' })).toMatchObject({
+        status: 200,
+        json: { plan: 'enterprise', period: { credits: '5.5' } },
+      })
+      expect((await ask('GET', '/accounts/shown')).json).toMatchObject({ plan: 'enterprise', balance: '5.5' })
+    }
+    expect(JSON.parse((await bindings.KEYS.get(`key:${hash}`)) ?? '{}').plan).toBe('enterprise')
+    expect((await ask('GET', '/accounts/nobody')).status).toBe(404)
+    expect((await ask('PUT', '/accounts/nobody/plan', { plan: 'entry' })).status).toBe(404)
+  })
+
+  it('completes an account whose first try ended between D1 and the meter, and gives its credits once', async () => {
+    await bindings.ACCOUNTS.prepare("INSERT INTO accounts VALUES ('half', 'entry', 1)").run()
+    for (let i = 0; i < 2; i++) {
+      expect(await ask('PUT', '/accounts/half', { plan: 'trial' })).toMatchObject({ json: { balance: '10000' } })
+    }
+    await bindings.ACCOUNTS.prepare("INSERT INTO accounts VALUES ('old', 'trial', 1)").run()
+    await meterOf('old').grantCredits('first', 3e6)
+    expect(await ask('PUT', '/accounts/old', {})).toMatchObject({ json: { created: false, balance: '3' } })
+  })
+
+  it('labels, restricts and ends a key', async () => {
+    const ring = () => new KeyRing()
+    const { key, hash, prefix } = await newKey({ credits: 1 })
+    expect((await ask('PATCH', `/keys/${prefix}`, { label: 'renamed', products: ['rpc'] })).json).toMatchObject({
+      hash,
+      label: 'renamed',
+      products: ['rpc'],
+      expires: null,
+    })
+    expect(await enter(ring(), key)).toBe('not_entitled')
+    await ask('PATCH', `/keys/${hash}`, { products: ['info'], expires: 1 })
+    expect(await enter(ring(), key)).toBe('key_expired')
+    expect((await ask('PATCH', `/keys/${hash}`, { expires: null })).json).toMatchObject({ label: 'renamed' })
+    expect(await enter(ring(), key)).toBe('ok')
+    const service = await newKey({ kind: 'service', credits: 0 })
+    expect((await ask('PATCH', `/keys/${service.hash}`, { products: ['info'] })).status).toBe(400)
+    expect((await ask('PATCH', `/keys/${'0'.repeat(64)}`, {})).status).toBe(404)
+  })
+
+  it('caps what a key may spend', async () => {
+    const { hash, account } = await newKey({ credits: 10, cap: '1.5' })
+    const spend = (id: string) =>
+      meterOf(account).charge({ id, keyHash: hash, amount: 1e6, product: 'info', type: 'meta' })
+    expect([(await spend('a')).ok, (await spend('b')).ok]).toEqual([true, false])
+    expect((await ask('PATCH', `/keys/${hash}`, { cap: 2 })).json).toMatchObject({ cap: '2' })
+    expect([(await spend('c')).ok, (await spend('d')).ok]).toEqual([true, false])
+    expect((await ask('PATCH', `/keys/${hash}`, { cap: null })).json).toMatchObject({ cap: null })
+    expect((await spend('e')).ok).toBe(true)
+    expect((await ask('PATCH', `/keys/${hash}`, { cap: -1 })).json.error_message).toContain('cap: ')
+  })
+
+  it('rotates a key: both work through the grace, then the new one alone', async () => {
+    const old = await newKey({ credits: 2, label: 'turning', products: ['info'] })
+    const answer = await ask('POST', `/keys/${old.prefix}/rotate`, { grace_seconds: 60 })
+    expect(answer).toMatchObject({ status: 201, json: { account: old.account, label: 'turning' } })
+    const ringIn = (ms: number) => new KeyRing(() => Date.now() + ms)
+    expect([await enter(ringIn(0), old.key), await enter(ringIn(0), answer.json.key)]).toEqual(['ok', 'ok'])
+    expect(await enter(ringIn(61_000), old.key)).toBe('key_expired')
+    expect(await enter(ringIn(61_000), answer.json.key)).toBe('ok')
+    expect(answer.json.old_key_ends - Date.now()).toBeLessThanOrEqual(60_000)
+    const again = await ask('POST', `/keys/${answer.json.prefix}/rotate`, { grace_seconds: 0 })
+    expect(again.status).toBe(201)
+    expect(await enter(ringIn(0), answer.json.key)).toBe('key_revoked')
+    expect((await ask('POST', `/keys/${answer.json.hash}/rotate`)).status).toBe(400)
+  })
+
+  it('takes broken and large bodies for what they are', async () => {
+    expect(await ask('POST', '/keys', '{')).toMatchObject({ status: 400, json: { error: true } })
+    expect((await ask('POST', '/keys', `"${'x'.repeat(20_000)}"`)).status).toBe(413)
+    expect((await ask('PATCH', '/keys')).status).toBe(404)
+  })
+})
+
+describe('revoking', () => {
+  it('reaches the meter and a fresh isolate at once, an old isolate when the meter or 30 s say so', async () => {
+    let now = Date.now()
+    const ring = new KeyRing(() => now)
+    const other = new KeyRing(() => now)
+    const { key, hash, prefix, account } = await newKey({ credits: 3 })
+    expect([await enter(ring, key), await enter(other, key)]).toEqual(['ok', 'ok'])
+    expect(await ask('DELETE', `/keys/${prefix}`)).toMatchObject({ status: 200, json: { hash, prefix } })
+    const again = await ask('DELETE', `/keys/${hash}`)
+    expect(again.status).toBe(200)
+    expect(await enter(new KeyRing(), key)).toBe('key_revoked')
+    const charge = { id: 'x', keyHash: hash, amount: 1, product: 'info', type: 'meta' }
+    expect(await meterOf(account).charge(charge)).toMatchObject({ ok: false, reason: 'revoked' })
+    expect(await enter(ring, key)).toBe('ok')
+    ring.revoked(settings, hash, waitUntil)
+    expect(await enter(ring, key)).toBe('key_revoked')
+    now += 29_999
+    expect(await enter(other, key)).toBe('ok')
+    now += 1
+    expect(await enter(other, key)).toBe('key_revoked')
+    expect(
+      (await ask('GET', '/keys')).json.keys.find((row: { hash: string }) => row.hash === hash).revoked,
+    ).toBeGreaterThan(0)
+  })
+
+  it('refuses a key in its URL without repeating it, and does not know strangers', async () => {
+    const { key } = await newKey()
+    const answer = await ask('DELETE', `/keys/${key}`)
+    expect(answer.status).toBe(400)
+    expect(answer.text).not.toContain(key)
+    expect((await ask('DELETE', `/keys/${'0'.repeat(64)}`)).status).toBe(404)
+  })
+})
+
+describe('the key ring', () => {
+  it('tells every bad key by its kind, and looks up none that is made up', async () => {
+    const ring = new KeyRing()
+    const dead = {
+      ...settings,
+      get ACCOUNTS(): never {
+        throw new Error('looked up')
+      },
+      get KEYS(): never {
+        throw new Error('looked up')
+      },
+    }
+    const made = `cqt_${'1'.repeat(26)}`
+    for (const key of ['x', made, `${made} `, made.slice(0, -1)]) {
+      const result = await ring.identify(dead as unknown as typeof settings, key, entry, waitUntil)
+      expect(result).toMatchObject({ ok: false, error: { kind: 'key_malformed' } })
+      if (key.length > 4) expect(JSON.stringify(result)).not.toContain(key)
+    }
+    expect(await enter(ring, await mintKey('api', KEY_SECRET))).toBe('key_unknown')
+    expect(await enter(ring, await mintKey('api', 'another operator with another secret'))).toBe('key_malformed')
+  })
+
+  it('lets a flood of made-up keys reach neither KV nor D1 beyond its bound, and keeps serving known keys', async () => {
+    let now = Date.now()
+    const ring = new KeyRing(() => now)
+    const { key } = await newKey({ credits: 1 })
+    let lookUps = 0
+    const counted = {
+      ...settings,
+      KEY_CHECK: 'off',
+      TRUST_PROXY: 'on',
+      KEYS: { get: async () => null, put: async () => {} } as unknown as KVNamespace,
+      ACCOUNTS: {
+        prepare: (sql: string) => {
+          lookUps++
+          return bindings.ACCOUNTS.prepare(sql)
+        },
+      } as unknown as D1Database,
+    }
+    const enterFrom = async (address: string, text: string) => {
+      const headers = { authorization: `Bearer ${text}`, 'cf-connecting-ip': address }
+      const result = await ring.authenticate(counted, new Request('http://weir/info', { headers }), entry, waitUntil)
+      return result.ok ? 'ok' : result.error.kind
+    }
+    expect(await enterFrom('192.0.2.1', key)).toBe('ok')
+    const kinds: Record<string, number> = {}
+    for (let i = 0; i < 1_000; i++) {
+      const kind = await enterFrom('192.0.2.9', await mintKey('api', KEY_SECRET))
+      kinds[kind] = (kinds[kind] ?? 0) + 1
+    }
+    expect(kinds).toEqual({ key_unknown: 50, rate_limited: 950 })
+    expect(lookUps).toBe(51)
+    expect([await enterFrom('192.0.2.9', key), await enterFrom('192.0.2.1', key)]).toEqual(['ok', 'ok'])
+    now += 1_000
+    expect(await enterFrom('192.0.2.9', await mintKey('api', KEY_SECRET))).toBe('key_unknown')
+  })
+
+  it('takes keys without the keyed check where it is off', async () => {
+    const ring = new KeyRing()
+    const result = await ring.identify({ ...settings, KEY_CHECK: 'off' }, `cqt_${'1'.repeat(26)}`, entry, waitUntil)
+    expect(result).toEqual({ ok: false, error: { kind: 'key_unknown' } })
+  })
+
+  it('keeps service keys and data apart, and sees expiry', async () => {
+    const ring = new KeyRing()
+    const service = await newKey({ kind: 'service', credits: 0 })
+    expect(await enter(ring, service.key)).toBe('not_entitled')
+    expect(await enter(ring, service.key, { product: 'platform', kind: 'service' })).toBe('ok')
+    const api = await newKey({ credits: 0 })
+    expect(await enter(ring, api.key, { product: 'platform', kind: 'service' })).toBe('not_entitled')
+    const expired = await newKey({ credits: 0, expires: 1 })
+    expect(await enter(ring, expired.key)).toBe('key_expired')
+    const narrow = await newKey({ credits: 0, products: ['rpc'] })
+    expect(await enter(ring, narrow.key)).toBe('not_entitled')
+  })
+})

@@ -1,0 +1,135 @@
+import { createExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import type { WholeMeterApi } from '../../src/credit/meter-api.ts'
+import { KeyRing } from '../../src/edge/key-ring.store.ts'
+import { LeasePool } from '../../src/edge/leases.client.ts'
+import { adminRoutes } from '../../src/platform/admin.route.ts'
+import { platformRoutes } from '../../src/platform/platform.route.ts'
+
+const bindings = env as unknown as Cloudflare.Env
+const ADMIN_TOKEN = 'an admin token of at least 32 characters'
+const settings = { ...bindings, ADMIN_TOKEN, KEY_SECRET: 'a key secret of at least 32 characters!' }
+const meterOf = (account: string) => bindings.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
+const admin = adminRoutes((_, account) => meterOf(account))
+
+function gateway() {
+  const keys = new KeyRing()
+  const leases = new LeasePool()
+  return platformRoutes<typeof settings>({
+    authenticate: (inner, request, waitUntil) =>
+      keys.authenticate(inner, request, { product: 'platform', kind: 'any', places: ['bearer'] }, waitUntil),
+    charging: (inner, waitUntil) =>
+      leases.charging({
+        meterOf,
+        waitUntil,
+        meterFailure: 'closed',
+        onRevoked: (hash) => keys.revoked(inner, hash, waitUntil),
+      }),
+    meterOf: (_, account) => meterOf(account),
+    requestId: () => 'req_1',
+    now: () => Date.now(),
+  })
+}
+
+async function newKey(order: object) {
+  const answer = await admin.request(
+    '/keys',
+    { method: 'POST', headers: { authorization: `Bearer ${ADMIN_TOKEN}` }, body: JSON.stringify(order) },
+    settings,
+  )
+  return (await answer.json()) as { key: string; hash: string; prefix: string; account: string }
+}
+
+async function get(app: ReturnType<typeof gateway>, path: string, key?: string) {
+  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
+  const response = await app.request(path, { headers }, settings, createExecutionContext())
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: text === '' ? null : JSON.parse(text) }
+}
+
+describe('what a key may know of itself', () => {
+  it('is its account’s usage per day and key, to the millionth, with either kind of key', async () => {
+    const one = await newKey({ credits: 100, label: 'one' })
+    const two = await newKey({ account: one.account, label: 'two', kind: 'service' })
+    await newKey({ credits: 100, label: 'a stranger' })
+    const charge = (id: string, keyHash: string, amount: number) =>
+      meterOf(one.account).charge({ id, keyHash, amount, product: 'info', type: 'meta' })
+    await charge('a', one.hash, 130_000)
+    await charge('b', one.hash, 1_000_001)
+    await charge('c', two.hash, 2_000_000)
+    const app = gateway()
+    for (const { key } of [one, two]) {
+      const { status, json, headers, text } = await get(app, '/platform/usage/', key)
+      expect(status).toBe(200)
+      expect(json).toMatchObject({ error: false, error_message: null, error_code: null })
+      const today = new Date().toISOString().slice(0, 10)
+      expect(json.data.period.to).toBe(today)
+      expect(json.data.by_day).toEqual([{ date: today, premium_credits: 3.130001, free_credits: 0, calls: 3 }])
+      expect(json.data.aggregate).toEqual({
+        credits_consumed: 3.130001,
+        max_credits: 0,
+        plan: 'trial',
+        flex_credits: { limit: 0 },
+      })
+      expect(json.data.by_api_key).toHaveLength(2)
+      expect(json.data.by_api_key).toContainEqual({
+        apikey: one.prefix,
+        label: 'one',
+        credits_consumed: 1.130001,
+        calls: 2,
+      })
+      expect(text).not.toContain(one.key)
+      expect(headers.get('x-credits-cost')).toBe('0')
+      expect(headers.get('x-request-id')).toBe('req_1')
+      expect(headers.get('ratelimit-policy')).toBe('"rest";q=4;w=1')
+    }
+    expect((await meterOf(one.account).balance()).spent).toBe(3_130_001)
+  })
+
+  it('is the key itself, its balance and its limits', async () => {
+    const { key, prefix, account } = await newKey({
+      plan: 'professional',
+      label: 'mine',
+      products: ['info', 'platform'],
+    })
+    expect((await get(gateway(), '/platform/key', key)).json.data).toMatchObject({
+      apikey: prefix,
+      label: 'mine',
+      account,
+      plan: 'professional',
+      products: ['info', 'platform'],
+      credits_remaining: 300_000,
+      credits_spent: 0,
+      period: { credits: 300_000 },
+      limits: { requests_per_second: 50, info_requests_per_second: 5_000 },
+    })
+  })
+
+  it.each([
+    ['duration=2', 'duration: '],
+    ['from=2026-02-02&to=2026-02-01', 'from: '],
+    ['colour=red', 'colour: '],
+  ])('refuses ?%s in the platform’s words', async (query, field) => {
+    const { key } = await newKey({ credits: 1 })
+    const { status, json } = await get(gateway(), `/platform/usage/?${query}`, key)
+    expect(status).toBe(400)
+    expect(json).toEqual({ error: true, error_message: expect.stringContaining(field), error_code: '400' })
+  })
+
+  it('is told to nobody else, and not without end', async () => {
+    const app = gateway()
+    expect(await get(app, '/platform/usage/')).toMatchObject({ status: 401, json: { error: true, error_code: '401' } })
+    const narrow = await newKey({ credits: 1, products: ['info'] })
+    expect((await get(app, '/platform/key/', narrow.key)).status).toBe(403)
+    const { key } = await newKey({ credits: 1 })
+    const answers = await Promise.all(Array.from({ length: 10 }, () => get(app, '/platform/key/', key)))
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(6)
+    const refused = answers.find(({ status }) => status === 429)
+    expect(refused?.json).toMatchObject({ error: true, error_code: '429' })
+    expect(refused?.headers.get('retry-after')).toBe('1')
+    expect(refused?.headers.get('ratelimit')).toBe('"rest";r=0;t=1')
+    const before = await get(app, '/platform/key/', (await newKey({ credits: 1 })).key)
+    expect(before.status).toBe(200)
+  })
+})
