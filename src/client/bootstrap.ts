@@ -1,0 +1,171 @@
+// The specification's book bootstrap (rules 1 to 6) for one coin, as a state machine without I/O:
+// buffer batches, take the snapshot, drop what it holds, require one epoch and an unbroken prev_seq.
+// Law: a live book equals the server's book at (epoch, seq). Whatever is doubtful is fetched again.
+
+import { LevelBook } from '../book/level-book.ts'
+import type { Levels } from '../feed/block.ts'
+
+export interface BatchHead {
+  readonly epoch: string
+  readonly height: number
+  readonly time: number
+}
+
+export interface CoinChange {
+  readonly seq: number
+  readonly prevSeq: number
+  readonly levels: Levels
+}
+
+export interface Snapshot {
+  readonly coin: string
+  readonly epoch: string
+  readonly height: number
+  readonly time: number
+  readonly seq: number
+  readonly levels: Levels
+}
+
+/** `refetch`: the book is out of step and needs a snapshot whose request is sent from now on. */
+export type BatchOutcome = 'applied' | 'buffered' | 'dropped' | 'refetch'
+
+/** More than a minute of the busiest coin; beyond it the oldest go, and rule 5 notices if they were needed. */
+const BUFFER_MAX = 1_024
+
+interface Buffered {
+  readonly head: BatchHead
+  readonly change: CoinChange | null
+}
+
+export class CoinBook {
+  readonly coin: string
+  #book: LevelBook | null = null
+  #epoch = ''
+  #seq = -1
+  #height = -1
+  #time = 0
+  /** Batches of the stream's latest epoch alone: a replaced epoch never returns. */
+  #buffer: Buffered[] = []
+  /** How many of the buffer had come before the snapshot was asked for. */
+  #beforeFetch = 0
+  #why = 'not fetched yet'
+
+  constructor(coin: string) {
+    this.coin = coin
+  }
+
+  /** False: no book, or one that is out of step (then `why` says the reason). */
+  get live(): boolean {
+    return this.#book !== null
+  }
+  get why(): string {
+    return this.#why
+  }
+  get epoch(): string {
+    return this.#epoch
+  }
+  /** Height of the block that last changed the coin. */
+  get seq(): number {
+    return this.#seq
+  }
+  /** Height up to which the book is known to hold: of the snapshot or of the last change. */
+  get height(): number {
+    return this.#height
+  }
+  /** Time of the block at `height`, ms. */
+  get time(): number {
+    return this.#time
+  }
+  /** Best first, `depth` levels a side; both sides empty while not live. */
+  levels(depth?: number): Levels {
+    return this.#book?.levels(depth) ?? [[], []]
+  }
+
+  /** The stream was lost: nothing that was buffered or known is continuous any more. */
+  lost(why: string): void {
+    this.#forget(why)
+    this.#buffer = []
+  }
+
+  /** A snapshot is being asked for now: what is buffered up to here came before it. */
+  fetchBegan(): void {
+    this.#beforeFetch = this.#buffer.length
+  }
+
+  /** A batch of the stream; `change` is null where it does not speak of this coin. */
+  batch(head: BatchHead, change: CoinChange | null): BatchOutcome {
+    if (!this.#book) return this.#keep(head, change)
+    if (head.epoch !== this.#epoch) return this.#restart(`epoch changed to ${head.epoch}`, head, change)
+    if (change === null || head.height <= this.#height) return 'dropped'
+    if (change.prevSeq !== this.#seq)
+      return this.#restart(`gap: prev_seq ${change.prevSeq} follows seq ${this.#seq}`, head, change)
+    this.#apply(head, change)
+    return 'applied'
+  }
+
+  /** The snapshot that was asked for; `refetch` where the rules refuse it. */
+  snapshot(snapshot: Snapshot): 'live' | 'refetch' {
+    const later = this.#buffer.filter(
+      (batch, at) =>
+        batch.head.height > snapshot.height || (at >= this.#beforeFetch && batch.head.epoch !== snapshot.epoch),
+    )
+    const foreign = later.find((batch) => batch.head.epoch !== snapshot.epoch)
+    if (foreign) return this.#refuse(`snapshot of epoch ${snapshot.epoch}, stream of ${foreign.head.epoch}`)
+    this.#seed(snapshot)
+    for (const { head, change } of later) {
+      if (change === null) continue
+      if (change.prevSeq !== this.#seq) return this.#refuse(`gap: prev_seq ${change.prevSeq} follows seq ${this.#seq}`)
+      this.#apply(head, change)
+    }
+    this.#buffer = []
+    return 'live'
+  }
+
+  #seed(snapshot: Snapshot): void {
+    this.#book = new LevelBook()
+    // Worst first: the book keeps its best level last, so each of these is appended.
+    this.#book.apply([snapshot.levels[0].toReversed(), snapshot.levels[1].toReversed()])
+    this.#epoch = snapshot.epoch
+    this.#seq = snapshot.seq
+    this.#height = snapshot.height
+    this.#time = snapshot.time
+  }
+
+  #apply(head: BatchHead, change: CoinChange): void {
+    this.#book!.apply(change.levels)
+    this.#seq = change.seq
+    this.#height = head.height
+    this.#time = head.time
+  }
+
+  #keep(head: BatchHead, change: CoinChange | null): 'buffered' {
+    const last = this.#buffer.at(-1)
+    if (last && last.head.epoch !== head.epoch) this.#buffer = []
+    // Of batches without this coin only the latest matters, for its epoch.
+    else if (last && last.change === null && change === null) this.#buffer.pop()
+    this.#beforeFetch = Math.min(this.#beforeFetch, this.#buffer.length)
+    this.#buffer.push({ head, change })
+    if (this.#buffer.length > BUFFER_MAX) {
+      this.#buffer.shift()
+      this.#beforeFetch = Math.max(0, this.#beforeFetch - 1)
+    }
+    return 'buffered'
+  }
+
+  #restart(why: string, head: BatchHead, change: CoinChange | null): 'refetch' {
+    this.#forget(why)
+    this.#buffer = [{ head, change }]
+    return 'refetch'
+  }
+
+  #refuse(why: string): 'refetch' {
+    this.#forget(why)
+    return 'refetch'
+  }
+
+  #forget(why: string): void {
+    this.#book = null
+    this.#why = why
+    this.#beforeFetch = 0
+  }
+}

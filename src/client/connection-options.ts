@@ -1,0 +1,47 @@
+// What a connection can be told, the states it reports, and its bounds.
+
+import type { Endpoint } from './runtime.ts'
+
+export type ConnectionState =
+  | { readonly state: 'connecting'; readonly attempt: number }
+  | { readonly state: 'open' }
+  | { readonly state: 'waiting'; readonly retryMs: number; readonly reason: string }
+  /** No retry can mend it: the key or its credits. `status` is the HTTP status or the close code. */
+  | { readonly state: 'fatal'; readonly reason: string; readonly status: number }
+  | { readonly state: 'closed' }
+
+export interface ConnectionOptions {
+  /** Asked at every connect, because a gateway may return elsewhere; null: not known yet, try again. */
+  readonly endpoint: () => Endpoint | null
+  readonly onState?: (state: ConnectionState) => void
+  /** Error frames that belong to no subscription, such as a warning about credits. */
+  readonly onNotice?: (text: string, code: string | null) => void
+  readonly pingMs?: number
+  /** A socket without any frame for so long is dead; more than `pingMs` plus a round trip. */
+  readonly deadMs?: number
+}
+
+export const LIMITS = {
+  pingMs: 20_000,
+  deadMs: 30_000,
+  connectMs: 5_000,
+  ackMs: 10_000,
+  /** A socket that lasted so long was a good one: the next retry is fast again. */
+  steadyMs: 5_000,
+  /** Codes of error frames after which the same subscribe may succeed later. */
+  passingCodes: new Set(['rate_limited', 'unavailable', 'internal', 'upstream_failed', 'upstream_timeout']),
+} as const
+
+/** HTTP statuses of a refused upgrade that no retry mends. */
+export const FATAL_STATUSES: Readonly<Record<number, string>> = {
+  401: 'the gateway does not accept this API key',
+  402: 'the account has no credits left',
+  403: 'this API key may not open streams',
+}
+
+/** The same as close codes of a socket that was open. */
+export const FATAL_CODES: Readonly<Record<number, string>> = {
+  4401: 'the gateway no longer accepts this API key',
+  4402: 'the account has no credits left',
+  4403: 'this API key may not open streams',
+}

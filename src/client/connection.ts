@@ -1,0 +1,263 @@
+// One WebSocket to a gateway that stays: pings, notices a dead socket, reconnects with backoff and
+// subscribes every body again. A listener hears `live` when its body is acknowledged on the present
+// socket and `lost` when that socket ended; between the two it sees every frame of its channel in order.
+
+import { backoffMs } from './backoff.ts'
+import {
+  type ConnectionOptions,
+  type ConnectionState,
+  FATAL_CODES,
+  FATAL_STATUSES,
+  LIMITS,
+} from './connection-options.ts'
+import { type ClientRuntime, type ClientSocket, type Endpoint, type SocketEnd, streamUrl } from './runtime.ts'
+import { type DataFrame, decodeFrame, type KnownFrame } from './server-frame.ts'
+import { bodyKey, embeddedBody, type SubscriptionBody } from './subscription.ts'
+
+export interface Listener {
+  /** Acknowledged on this socket: whatever was known before is not continuous with what follows. */
+  live(): void
+  lost(reason: string): void
+  frame(frame: DataFrame): void
+  /** The gateway will not serve this body; it is not asked again. */
+  refused(reason: string): void
+}
+
+interface Entry {
+  readonly body: SubscriptionBody
+  readonly listener: Listener
+  acked: boolean
+  stopAckTimer: () => void
+}
+
+export class Connection {
+  readonly #runtime: ClientRuntime
+  readonly #options: ConnectionOptions
+  readonly #entries = new Map<string, Entry>()
+  #socket: ClientSocket | null = null
+  /** Counts sockets: a handler of an earlier one is ignored. */
+  #run = 0
+  #attempt = 0
+  #open = false
+  #ended = false
+  #openedAt = 0
+  #lastFrameAt = 0
+  #stopTimers: (() => void)[] = []
+
+  constructor(runtime: ClientRuntime, options: ConnectionOptions) {
+    this.#runtime = runtime
+    this.#options = options
+  }
+
+  /** Connects, and keeps connecting until `close` or a refusal that no retry can mend. */
+  start(): void {
+    this.#connect()
+  }
+
+  /** Where HTTP questions of this client go at present; null while unknown. */
+  endpoint(): Endpoint | null {
+    return this.#options.endpoint()
+  }
+
+  /** Adds a body, now and after every reconnect; the answer takes it away. A body can be added once at a time. */
+  subscribe(body: SubscriptionBody, listener: Listener): () => void {
+    const key = bodyKey(body)
+    if (this.#entries.has(key)) throw new Error(`already subscribed: ${key}`)
+    const entry: Entry = { body, listener, acked: false, stopAckTimer: () => {} }
+    this.#entries.set(key, entry)
+    if (this.#open) this.#ask(entry)
+    return () => this.#unsubscribe(key, entry)
+  }
+
+  /** Ends the socket and asks for nothing any more. */
+  close(): void {
+    this.#finish({ state: 'closed' })
+  }
+
+  #connect(): void {
+    const endpoint = this.#options.endpoint()
+    const run = ++this.#run
+    if (!endpoint) {
+      this.#retry('no gateway is known yet')
+      return
+    }
+    this.#report({ state: 'connecting', attempt: this.#attempt })
+    this.#socket = this.#runtime.open(streamUrl(endpoint), {
+      opened: () => run === this.#run && this.#opened(),
+      text: (frame) => run === this.#run && this.#text(frame),
+      ended: (end) => run === this.#run && this.#lost(end),
+    })
+    this.#stopTimers = [this.#runtime.after(LIMITS.connectMs, () => this.#dropSocket('no connection in time'))]
+  }
+
+  #opened(): void {
+    this.#clearTimers()
+    this.#open = true
+    this.#openedAt = this.#lastFrameAt = this.#runtime.now()
+    this.#report({ state: 'open' })
+    this.#schedulePing()
+    this.#scheduleWatch(this.#deadMs())
+    for (const entry of this.#entries.values()) this.#ask(entry)
+  }
+
+  #ask(entry: Entry): void {
+    this.#send({ method: 'subscribe', subscription: entry.body })
+    entry.stopAckTimer()
+    entry.stopAckTimer = this.#runtime.after(LIMITS.ackMs, () =>
+      this.#dropSocket(`no answer to subscribe ${entry.body.type}`),
+    )
+  }
+
+  #unsubscribe(key: string, entry: Entry): void {
+    if (this.#entries.get(key) !== entry) return
+    entry.stopAckTimer()
+    this.#entries.delete(key)
+    if (this.#open) this.#send({ method: 'unsubscribe', subscription: entry.body })
+  }
+
+  #text(text: string): void {
+    this.#lastFrameAt = this.#runtime.now()
+    const decoded = decodeFrame(text)
+    if (decoded.kind === 'malformed') this.#dropSocket(decoded.reason)
+    else if (decoded.kind === 'frame') this.#frame(decoded.frame)
+  }
+
+  #frame(frame: KnownFrame): void {
+    switch (frame.channel) {
+      case 'pong':
+        return
+      case 'subscriptionResponse':
+        if (frame.data.method === 'subscribe') this.#acknowledged(frame.data.subscription)
+        return
+      case 'notification':
+        this.#options.onNotice?.(frame.data.notification, null)
+        return
+      case 'error':
+        this.#refusal(frame.data, frame.code)
+        return
+      default:
+        for (const entry of [...this.#entries.values()])
+          if (entry.acked && entry.body.type === frame.channel) entry.listener.frame(frame)
+    }
+  }
+
+  #acknowledged(body: SubscriptionBody): void {
+    const entry = this.#entries.get(bodyKey(body))
+    if (!entry || entry.acked) return
+    entry.stopAckTimer()
+    entry.acked = true
+    entry.listener.live()
+  }
+
+  #refusal(text: string, code: string | undefined): void {
+    const [key, entry] = this.#refused(text)
+    if (!entry) {
+      this.#options.onNotice?.(text, code ?? null)
+      return
+    }
+    if (text.startsWith('Already subscribed')) {
+      this.#acknowledged(entry.body)
+      return
+    }
+    entry.stopAckTimer()
+    if (code && LIMITS.passingCodes.has(code)) {
+      entry.stopAckTimer = this.#runtime.after(backoffMs(3, this.#runtime.random()) + 200, () => this.#ask(entry))
+      return
+    }
+    this.#entries.delete(key)
+    entry.listener.refused(text)
+  }
+
+  /** The subscription that an error speaks of. A long body comes back cut: then it is the only one that waits. */
+  #refused(text: string): readonly [string, Entry | undefined] {
+    const body = embeddedBody(text)
+    if (body) return [bodyKey(body), this.#entries.get(bodyKey(body))]
+    const waiting = [...this.#entries].filter(([, entry]) => !entry.acked)
+    const only = text.startsWith('Invalid subscription') && waiting.length === 1 ? waiting[0] : undefined
+    return only ?? ['', undefined]
+  }
+
+  #lost(end: SocketEnd): void {
+    const reason = describeEnd(end)
+    this.#leaveSocket(reason)
+    if (this.#ended) return
+    const fatal = (end.status && FATAL_STATUSES[end.status]) || (end.code && FATAL_CODES[end.code])
+    if (fatal) this.#finish({ state: 'fatal', reason: end.reason || fatal, status: end.status ?? end.code ?? 0 })
+    else this.#retry(reason)
+  }
+
+  #retry(reason: string): void {
+    const retryMs = backoffMs(this.#attempt++, this.#runtime.random())
+    this.#report({ state: 'waiting', retryMs, reason })
+    this.#stopTimers = [this.#runtime.after(retryMs, () => this.#connect())]
+  }
+
+  /** Drops the present socket as dead and goes on as if it had ended by itself. */
+  #dropSocket(reason: string): void {
+    const socket = this.#socket
+    this.#run++
+    this.#lost({ status: null, code: null, reason })
+    socket?.drop()
+  }
+
+  #leaveSocket(reason: string): void {
+    this.#clearTimers()
+    if (this.#open && this.#runtime.now() - this.#openedAt >= LIMITS.steadyMs) this.#attempt = 0
+    this.#open = false
+    this.#socket = null
+    for (const entry of [...this.#entries.values()]) {
+      entry.stopAckTimer()
+      const wasAcked = entry.acked
+      entry.acked = false
+      if (wasAcked) entry.listener.lost(reason)
+    }
+  }
+
+  #finish(state: ConnectionState): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#run++
+    const socket = this.#socket
+    this.#leaveSocket(state.state === 'fatal' ? state.reason : 'closed')
+    socket?.drop()
+    this.#report(state)
+  }
+
+  #schedulePing(): void {
+    const stop = this.#runtime.after(this.#options.pingMs ?? LIMITS.pingMs, () => {
+      this.#send({ method: 'ping' })
+      this.#schedulePing()
+    })
+    this.#stopTimers[0] = stop
+  }
+
+  #scheduleWatch(inMs: number): void {
+    this.#stopTimers[1] = this.#runtime.after(inMs, () => {
+      const left = this.#deadMs() - (this.#runtime.now() - this.#lastFrameAt)
+      if (left <= 0) this.#dropSocket(`no frame for ${this.#deadMs() / 1000} s`)
+      else this.#scheduleWatch(left)
+    })
+  }
+
+  #deadMs(): number {
+    return this.#options.deadMs ?? LIMITS.deadMs
+  }
+
+  #clearTimers(): void {
+    for (const stop of this.#stopTimers) stop()
+    this.#stopTimers = []
+  }
+
+  #send(message: object): void {
+    this.#socket?.send(JSON.stringify(message))
+  }
+
+  #report(state: ConnectionState): void {
+    this.#options.onState?.(state)
+  }
+}
+
+function describeEnd(end: SocketEnd): string {
+  const number = end.status ? `HTTP ${end.status}` : end.code ? `close ${end.code}` : ''
+  return [number, end.reason].filter(Boolean).join(': ') || 'the connection ended'
+}

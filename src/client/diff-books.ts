@@ -1,0 +1,184 @@
+// Books kept from `l2BookDiff2` and `l2BookDiffSnapshot`: feeds the bootstrap machines of all coins of one
+// subscription and fetches their snapshots, a few at a time, again after every gap.
+
+import { backoffMs } from './backoff.ts'
+import { type BatchHead, CoinBook, type CoinChange } from './bootstrap.ts'
+import type { Connection } from './connection.ts'
+import type { ClientRuntime } from './runtime.ts'
+import type { DataFrame, DiffBatchData } from './server-frame.ts'
+import { requestSnapshot, type SnapshotOutcome } from './snapshot-request.ts'
+import { type BookScope, bookBody, isInScope, listedCoins, type SubscriptionBody } from './subscription.ts'
+
+export interface BookListener {
+  /** The book is live and just changed or was just seeded. */
+  changed?(book: CoinBook): void
+  /** The book is no longer in step; it is being fetched again. */
+  gap?(coin: string, reason: string): void
+  /** The gateway has no such coin. */
+  unknown?(coin: string): void
+  /** The gateway will not serve this subscription or its snapshots. */
+  refused?(reason: string): void
+}
+
+/** Snapshots asked for at the same time. */
+const FETCHES_MAX = 4
+/** A coin that does not exist may be listed later. */
+const UNKNOWN_RETRY_MS = 5_000
+
+interface Fetch {
+  /** Attempts since the coin was last live. */
+  attempt: number
+  /** Cancels the wait before the next attempt. */
+  stop: () => void
+}
+
+export class DiffBooks {
+  readonly #connection: Connection
+  readonly #runtime: ClientRuntime
+  readonly #listener: BookListener
+  readonly #body: SubscriptionBody
+  readonly #books = new Map<string, CoinBook>()
+  readonly #fetches = new Map<string, Fetch>()
+  readonly #queue: string[] = []
+  #running = 0
+  /** Counts losses of the stream: a snapshot asked for before one is of no use after it. */
+  #generation = 0
+  readonly #leave: () => void
+
+  constructor(connection: Connection, runtime: ClientRuntime, scope: BookScope, listener: BookListener) {
+    this.#connection = connection
+    this.#runtime = runtime
+    this.#listener = listener
+    this.#body = bookBody('l2BookDiff2', scope)
+    this.#leave = connection.subscribe(this.#body, {
+      live: () => this.#live(),
+      lost: (reason) => this.#lost(reason),
+      frame: (frame) => this.#frame(frame),
+      refused: (reason) => listener.refused?.(reason),
+    })
+  }
+
+  /** Book of a coin, live or not; undefined where the stream has not named it yet. */
+  get(coin: string): CoinBook | undefined {
+    return this.#books.get(coin)
+  }
+
+  coins(): IterableIterator<string> {
+    return this.#books.keys()
+  }
+
+  close(): void {
+    this.#leave()
+    this.#lost('closed')
+  }
+
+  #live(): void {
+    for (const coin of listedCoins(this.#body) ?? this.#books.keys()) this.#want(this.#bookOf(coin), 0)
+  }
+
+  #lost(reason: string): void {
+    this.#generation++
+    for (const fetch of this.#fetches.values()) fetch.stop()
+    this.#fetches.clear()
+    this.#queue.length = 0
+    this.#running = 0
+    for (const book of this.#books.values()) {
+      const wasLive = book.live
+      book.lost(reason)
+      if (wasLive) this.#listener.gap?.(book.coin, reason)
+    }
+  }
+
+  #frame(frame: DataFrame): void {
+    if (frame.channel !== 'l2BookDiff2') return
+    const batch = frame.data.Updates
+    const head = { epoch: batch.epoch, height: batch.block_height, time: batch.time }
+    const changes = changesOf(batch, this.#body)
+    for (const coin of changes.keys()) this.#bookOf(coin)
+    for (const book of this.#books.values()) this.#batch(book, head, changes.get(book.coin) ?? null)
+  }
+
+  #batch(book: CoinBook, head: BatchHead, change: CoinChange | null): void {
+    const outcome = book.batch(head, change)
+    if (outcome === 'applied') this.#listener.changed?.(book)
+    else if (outcome === 'refetch') {
+      this.#listener.gap?.(book.coin, book.why)
+      this.#want(book, 0)
+    } else if (outcome === 'buffered' && change) this.#want(book, 0)
+  }
+
+  #bookOf(coin: string): CoinBook {
+    let book = this.#books.get(coin)
+    if (!book) {
+      book = new CoinBook(coin)
+      this.#books.set(coin, book)
+    }
+    return book
+  }
+
+  /** Makes sure that a snapshot of the coin is on its way; `waitMs` before it is asked for. */
+  #want(book: CoinBook, waitMs: number): void {
+    if (waitMs === 0 && this.#fetches.has(book.coin)) return
+    const fetch = this.#fetches.get(book.coin) ?? { attempt: 0, stop: () => {} }
+    this.#fetches.set(book.coin, fetch)
+    const enqueue = () => {
+      this.#queue.push(book.coin)
+      this.#pump()
+    }
+    if (waitMs > 0) fetch.stop = this.#runtime.after(waitMs, enqueue)
+    else enqueue()
+  }
+
+  #pump(): void {
+    while (this.#running < FETCHES_MAX) {
+      const coin = this.#queue.shift()
+      if (coin === undefined) return
+      this.#running++
+      void this.#fetch(this.#bookOf(coin), this.#generation)
+    }
+  }
+
+  async #fetch(book: CoinBook, generation: number): Promise<void> {
+    book.fetchBegan()
+    const outcome = await requestSnapshot(this.#runtime, this.#connection.endpoint(), book.coin)
+    if (generation !== this.#generation) return
+    this.#running--
+    this.#settle(book, outcome)
+    this.#pump()
+  }
+
+  #settle(book: CoinBook, outcome: SnapshotOutcome): void {
+    switch (outcome.kind) {
+      case 'snapshot':
+        if (book.snapshot(outcome.snapshot) === 'refetch') this.#again(book, 0)
+        else {
+          this.#fetches.delete(book.coin)
+          this.#listener.changed?.(book)
+        }
+        break
+      case 'later':
+        this.#again(book, outcome.retryAfterMs)
+        break
+      case 'unknown':
+        this.#listener.unknown?.(book.coin)
+        this.#again(book, UNKNOWN_RETRY_MS)
+        break
+      case 'refused':
+        // The fetch stays noted, so that no diff asks again before the next connection.
+        this.#listener.refused?.(outcome.reason)
+    }
+  }
+
+  #again(book: CoinBook, atLeastMs: number): void {
+    const fetch = this.#fetches.get(book.coin)
+    if (!fetch) return
+    this.#want(book, Math.max(1, atLeastMs, backoffMs(fetch.attempt++, this.#runtime.random())))
+  }
+}
+
+function changesOf(batch: DiffBatchData, body: SubscriptionBody): Map<string, CoinChange> {
+  const changes = new Map<string, CoinChange>()
+  for (const { coin, seq, prev_seq: prevSeq, levels } of batch.book_diffs)
+    if (isInScope(body, coin)) changes.set(coin, { seq, prevSeq, levels })
+  return changes
+}

@@ -1,0 +1,67 @@
+// The client's world on Node: `ws` shows the HTTP status of a refused upgrade, which global WebSocket hides.
+
+import { WebSocket } from 'ws'
+import type { ClientRuntime, ClientSocket, HttpAnswer, SocketHandlers } from './runtime.ts'
+import { messageOf } from './snapshot-request.ts'
+
+const POST_TIMEOUT_MS = 5_000
+/** A full BTC snapshot is under 1 MB; nothing a gateway sends comes near this. */
+const FRAME_MAX_BYTES = 32 * 1024 * 1024
+
+/** Runtime over `ws`, global fetch and timers; `Socket` takes the place of `ws` in tests. */
+export function nodeRuntime(Socket: typeof WebSocket = WebSocket): ClientRuntime {
+  return {
+    now: () => Date.now(),
+    random: () => Math.random(),
+    after(ms, run) {
+      const timer = setTimeout(run, ms)
+      return () => clearTimeout(timer)
+    },
+    open: (url, handlers) => openSocket(new Socket(url, socketOptions), handlers),
+    post,
+  }
+}
+
+const socketOptions = { perMessageDeflate: false, maxPayload: FRAME_MAX_BYTES, handshakeTimeout: 5_000 }
+
+function openSocket(socket: WebSocket, handlers: SocketHandlers): ClientSocket {
+  let ended = false
+  const end = (status: number | null, code: number | null, reason: string) => {
+    if (ended) return
+    ended = true
+    handlers.ended({ status, code, reason })
+  }
+  socket.on('open', () => handlers.opened())
+  socket.on('message', (data) => handlers.text(data.toString()))
+  socket.on('close', (code, reason) => end(null, code, reason.toString()))
+  socket.on('error', (error) => end(null, null, error.message))
+  socket.on('unexpected-response', (_request, response) => {
+    const status = response.statusCode ?? 0
+    let body = ''
+    response.setEncoding('utf8')
+    response.on('data', (piece: string) => {
+      if (body.length < 4_096) body += piece
+    })
+    response.on('close', () => {
+      end(status, null, messageOf(body, status))
+      socket.terminate()
+    })
+  })
+  return {
+    send: (text) => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(text)
+    },
+    drop: () => socket.terminate(),
+  }
+}
+
+async function post(url: string, key: string, body: string): Promise<HttpAnswer> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body,
+    signal: AbortSignal.timeout(POST_TIMEOUT_MS),
+  })
+  const retryAfter = Number(answer.headers.get('retry-after'))
+  return { status: answer.status, text: await answer.text(), retryAfterMs: retryAfter > 0 ? retryAfter * 1_000 : null }
+}

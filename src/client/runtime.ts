@@ -1,0 +1,61 @@
+// What the client needs of the world, injected: sockets, HTTP, a clock, timers and chance.
+// web-runtime.client.ts fills it from a browser's globals, node-runtime.node.ts from `ws`.
+
+/** `status`: the HTTP status where the upgrade was refused; null where the platform does not tell (browsers) or there was none. */
+export interface SocketEnd {
+  readonly status: number | null
+  readonly code: number | null
+  readonly reason: string
+}
+
+export interface SocketHandlers {
+  opened(): void
+  text(frame: string): void
+  /** Called once, also for a socket that never opened. */
+  ended(end: SocketEnd): void
+}
+
+export interface ClientSocket {
+  send(text: string): void
+  /** Ends the socket at once, without waiting for the other side. */
+  drop(): void
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly text: string
+  readonly retryAfterMs: number | null
+}
+
+export interface ClientRuntime {
+  /** Unix time, ms. */
+  now(): number
+  /** Uniform in [0, 1). */
+  random(): number
+  /** Runs once after `ms`; the answer cancels. */
+  after(ms: number, run: () => void): () => void
+  /** Never calls a handler before it returned. */
+  open(url: string, handlers: SocketHandlers): ClientSocket
+  /** POST of a JSON body with the key as bearer. Rejects where there was no answer at all. */
+  post(url: string, key: string, body: string): Promise<HttpAnswer>
+}
+
+/** Where to connect and as whom: `url` is the HTTP base, such as `http://127.0.0.1:8787`. */
+export interface Endpoint {
+  readonly url: string
+  readonly key: string
+}
+
+/** `/ws` of a base URL with the key as the specification has it. */
+export function streamUrl(endpoint: Endpoint): string {
+  return `${trimSlash(endpoint.url).replace(/^http/, 'ws')}/ws?key=${encodeURIComponent(endpoint.key)}`
+}
+
+/** `/info` of a base URL. */
+export function infoUrl(endpoint: Endpoint): string {
+  return `${trimSlash(endpoint.url)}/info`
+}
+
+function trimSlash(url: string): string {
+  return url.endsWith('/') ? url.slice(0, -1) : url
+}

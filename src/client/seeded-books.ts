@@ -1,0 +1,112 @@
+// Books kept from `l2BookDiff`: a Snapshot first, Updates after it, everything dropped with the socket.
+// The stream has no sequence numbers: what is lost on the way cannot be seen here, so nothing survives a reconnect.
+
+import { LevelBook } from '../book/level-book.ts'
+import type { Levels } from '../feed/block.ts'
+import type { Connection } from './connection.ts'
+import type { BookSnapshotData, BookUpdatesData, DataFrame } from './server-frame.ts'
+import { type BookScope, bookBody, isInScope, type SubscriptionBody } from './subscription.ts'
+
+export interface SeededBook {
+  readonly coin: string
+  /** Height of the Snapshot or of the last change. */
+  readonly height: number
+  /** Time of the block at `height`, ms. */
+  readonly time: number
+  /** Best first, `depth` levels a side. */
+  levels(depth?: number): Levels
+}
+
+export interface SeededListener {
+  changed?(book: SeededBook): void
+  /** All books are gone (coin null), or one coin's change came without a Snapshot before it. */
+  gap?(coin: string | null, reason: string): void
+  refused?(reason: string): void
+}
+
+class Seeded implements SeededBook {
+  readonly coin: string
+  height: number
+  time: number
+  readonly #book = new LevelBook()
+
+  constructor(seed: BookSnapshotData) {
+    this.coin = seed.coin
+    this.height = seed.block_height
+    this.time = seed.time
+    // Worst first: the book keeps its best level last, so each of these is appended.
+    this.#book.apply([seed.levels[0].toReversed(), seed.levels[1].toReversed()])
+  }
+
+  apply(levels: Levels, height: number, time: number): void {
+    this.#book.apply(levels)
+    this.height = height
+    this.time = time
+  }
+
+  levels(depth?: number): Levels {
+    return this.#book.levels(depth)
+  }
+}
+
+export class SeededBooks {
+  readonly #body: SubscriptionBody
+  readonly #listener: SeededListener
+  readonly #books = new Map<string, Seeded>()
+  readonly #leave: () => void
+
+  constructor(connection: Connection, scope: BookScope, listener: SeededListener) {
+    this.#listener = listener
+    this.#body = bookBody('l2BookDiff', scope)
+    this.#leave = connection.subscribe(this.#body, {
+      live: () => this.#books.clear(),
+      lost: (reason) => this.#lost(reason),
+      frame: (frame) => this.#frame(frame),
+      refused: (reason) => listener.refused?.(reason),
+    })
+  }
+
+  /** Book of a coin; undefined until its Snapshot came on the present socket. */
+  get(coin: string): SeededBook | undefined {
+    return this.#books.get(coin)
+  }
+
+  coins(): IterableIterator<string> {
+    return this.#books.keys()
+  }
+
+  close(): void {
+    this.#leave()
+    this.#books.clear()
+  }
+
+  #lost(reason: string): void {
+    this.#books.clear()
+    this.#listener.gap?.(null, reason)
+  }
+
+  #frame(frame: DataFrame): void {
+    if (frame.channel !== 'l2BookDiff') return
+    if ('Snapshot' in frame.data) this.#seed(frame.data.Snapshot)
+    else this.#update(frame.data.Updates)
+  }
+
+  #seed(seed: BookSnapshotData): void {
+    if (!isInScope(this.#body, seed.coin)) return
+    const book = new Seeded(seed)
+    this.#books.set(seed.coin, book)
+    this.#listener.changed?.(book)
+  }
+
+  #update(updates: BookUpdatesData): void {
+    for (const { coin, levels } of updates.book_diffs) {
+      if (!isInScope(this.#body, coin)) continue
+      const book = this.#books.get(coin)
+      if (!book) this.#listener.gap?.(coin, 'an update came before the snapshot')
+      else if (updates.block_height > book.height) {
+        book.apply(levels, updates.block_height, updates.time)
+        this.#listener.changed?.(book)
+      }
+    }
+  }
+}

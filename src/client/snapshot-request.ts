@@ -1,0 +1,69 @@
+// One `l2BookDiffSnapshot` over HTTP and what its answer means for a book.
+
+import * as z from 'zod'
+import { Levels, Millis } from '../feed/block.ts'
+import type { Snapshot } from './bootstrap.ts'
+import { type ClientRuntime, type Endpoint, type HttpAnswer, infoUrl } from './runtime.ts'
+
+const SnapshotAnswer = z.object({
+  coin: z.string(),
+  time: Millis,
+  height: z.int().min(0),
+  epoch: z.string(),
+  seq: z.int(),
+  levels: Levels,
+})
+
+/** `later`: try again, not before `retryAfterMs`; `unknown`: no such coin; `refused`: the key or its credits. */
+export type SnapshotOutcome =
+  | { readonly kind: 'snapshot'; readonly snapshot: Snapshot }
+  | { readonly kind: 'later'; readonly reason: string; readonly retryAfterMs: number }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'refused'; readonly status: number; readonly reason: string }
+
+/** Asks once; never rejects. */
+export async function requestSnapshot(
+  runtime: ClientRuntime,
+  endpoint: Endpoint | null,
+  coin: string,
+): Promise<SnapshotOutcome> {
+  if (!endpoint) return later('no gateway is known yet')
+  try {
+    const body = JSON.stringify({ type: 'l2BookDiffSnapshot', coin })
+    return readSnapshot(await runtime.post(infoUrl(endpoint), endpoint.key, body))
+  } catch {
+    return later('no answer to l2BookDiffSnapshot')
+  }
+}
+
+/** What an HTTP answer to `l2BookDiffSnapshot` means. */
+export function readSnapshot(answer: HttpAnswer): SnapshotOutcome {
+  const { status, text, retryAfterMs } = answer
+  if (status === 401 || status === 402 || status === 403)
+    return { kind: 'refused', status, reason: messageOf(text, status) }
+  if (status === 404 || status === 422 || status === 400) return { kind: 'unknown' }
+  if (status !== 200) return later(messageOf(text, status), retryAfterMs ?? 0)
+  const value = parseJson(text)
+  if (value === null) return { kind: 'unknown' }
+  const parsed = SnapshotAnswer.safeParse(value)
+  if (!parsed.success) return later('the answer to l2BookDiffSnapshot cannot be read')
+  return { kind: 'snapshot', snapshot: parsed.data }
+}
+
+/** The sentence of an error body, else the status. */
+export function messageOf(text: string, status: number): string {
+  const message = (parseJson(text) as { msg?: unknown } | null | undefined)?.msg
+  return typeof message === 'string' ? message : `HTTP ${status}`
+}
+
+function later(reason: string, retryAfterMs = 0): SnapshotOutcome {
+  return { kind: 'later', reason, retryAfterMs }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

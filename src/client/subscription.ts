@@ -1,0 +1,86 @@
+// Subscription bodies and their identity: the exact JSON value, in which key order alone does not matter.
+
+import { type MarketType, marketTypeOf } from '../core/coin.ts'
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+export interface SubscriptionBody {
+  readonly type: string
+  readonly [key: string]: Json
+}
+
+/** What books to follow: one coin, a fixed list, or every coin of some market types (`*`: all, also future ones). */
+export type BookScope =
+  | { readonly coin: string | readonly string[] }
+  | { readonly marketTypes?: readonly (MarketType | '*')[] }
+
+/** Body of a book stream; `l2BookDiff` sends Snapshots, `l2BookDiff2` diffs with sequence numbers alone. */
+export function bookBody(type: 'l2BookDiff' | 'l2BookDiff2', scope: BookScope): SubscriptionBody {
+  return { type, ...scope }
+}
+
+/** Fills of up to 1,000 wallets. */
+export function userFillsBody(addresses: readonly string[], aggregateByTime = false): SubscriptionBody {
+  return { type: 'userFills', addresses, ...(aggregateByTime ? { aggregateByTime } : {}) }
+}
+
+/** Fills of everyone, on one coin or (null) on all. */
+export function allFillsBody(coin: string | null = null, aggregateByTime = false): SubscriptionBody {
+  return { type: 'allFills', ...(coin === null ? {} : { coin }), ...(aggregateByTime ? { aggregateByTime } : {}) }
+}
+
+/** Balance movements (funding payments excepted) of up to 1,000 wallets. */
+export function ledgerBody(addresses: readonly string[]): SubscriptionBody {
+  return { type: 'userNonFundingLedgerUpdates', addresses }
+}
+
+/** Coins that a book body names, null for a wildcard. */
+export function listedCoins(body: SubscriptionBody): readonly string[] | null {
+  const coin = body.coin
+  if (typeof coin === 'string') return [coin]
+  return Array.isArray(coin) ? (coin as string[]) : null
+}
+
+/** True where frames of this coin belong to a book body; without `marketTypes` a wildcard means perps. */
+export function isInScope(body: SubscriptionBody, coin: string): boolean {
+  const coins = listedCoins(body)
+  if (coins) return coins.includes(coin)
+  const types = (body.marketTypes as readonly string[] | undefined) ?? ['perp']
+  return types.includes('*') || types.includes(marketTypeOf(coin))
+}
+
+/** Identity of a body: its JSON with sorted keys. */
+export function bodyKey(body: Json): string {
+  if (Array.isArray(body)) return `[${body.map(bodyKey).join(',')}]`
+  if (body === null || typeof body !== 'object') return JSON.stringify(body)
+  const entries = Object.entries(body as Record<string, Json>).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${bodyKey(value)}`).join(',')}}`
+}
+
+/** The JSON object embedded in an error text (`Invalid subscription {…}: why`), null where there is none. */
+export function embeddedBody(text: string): SubscriptionBody | null {
+  const from = text.indexOf('{')
+  for (let to = text.lastIndexOf('}'); from >= 0 && to > from; to = text.lastIndexOf('}', to - 1)) {
+    const found = parse(text.slice(from, to + 1))
+    if (found) return found
+  }
+  return null
+}
+
+/** What an error text says after the body that it embeds, else the whole text. */
+export function reasonOf(text: string): string {
+  const after = text.slice(text.lastIndexOf('}') + 1)
+  return /^: ?(?=\S)/.test(after) ? after.replace(/^: ?/, '') : text
+}
+
+function parse(text: string): SubscriptionBody | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    const found = value as { subscription?: unknown; type?: unknown }
+    const body = (typeof found.subscription === 'object' && found.subscription ? found.subscription : found) as {
+      type?: unknown
+    }
+    return typeof body.type === 'string' ? (body as SubscriptionBody) : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,218 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { LevelBook } from '../../src/book/level-book.ts'
+import { type BatchHead, CoinBook, type CoinChange, type Snapshot } from '../../src/client/bootstrap.ts'
+import type { Levels } from '../../src/feed/block.ts'
+
+const level = (px: number, n: number) => ({ px: `${px}.0`, sz: n === 0 ? '0' : `${n}.5`, n })
+const head = (height: number, epoch = 'A'): BatchHead => ({ epoch, height, time: height })
+const change = (seq: number, prevSeq: number, n = seq): CoinChange => ({
+  seq,
+  prevSeq,
+  levels: [[level(10, n)], []],
+})
+const snapshot = (height: number, seq: number, epoch = 'A', n = seq): Snapshot => ({
+  coin: 'X',
+  epoch,
+  height,
+  time: height,
+  seq,
+  levels: [[level(10, n)], []],
+})
+
+describe('bootstrap rules', () => {
+  test('drops what the snapshot holds and applies the rest in order', () => {
+    const book = new CoinBook('X')
+    book.fetchBegan()
+    expect([4, 6, 9].map((h, i) => book.batch(head(h), change(h, [2, 4, 6][i]!)))).toEqual(Array(3).fill('buffered'))
+    expect(book.snapshot(snapshot(7, 6))).toBe('live')
+    expect([book.seq, book.height, book.levels()]).toEqual([9, 9, [[level(10, 9)], []]])
+    expect(book.batch(head(11), change(11, 9))).toBe('applied')
+    expect(book.batch(head(11), change(11, 9))).toBe('dropped')
+  })
+
+  test('a first diff whose prev_seq is not the seq is refused, and so is a later gap', () => {
+    const book = new CoinBook('X')
+    book.fetchBegan()
+    book.batch(head(9), change(9, 8))
+    expect(book.snapshot(snapshot(7, 6))).toBe('refetch')
+    expect([book.live, book.levels()]).toEqual([false, [[], []]])
+    book.fetchBegan()
+    expect(book.snapshot(snapshot(9, 9))).toBe('live')
+    expect(book.batch(head(12), change(12, 11))).toBe('refetch')
+    expect(book.why).toContain('prev_seq 11')
+    book.fetchBegan()
+    expect(book.snapshot(snapshot(11, 11))).toBe('live')
+    expect(book.seq).toBe(12)
+  })
+
+  test('another epoch is never applied, not even by a batch without the coin', () => {
+    const book = new CoinBook('X')
+    book.fetchBegan()
+    book.batch(head(9, 'B'), change(9, 6))
+    expect(book.snapshot(snapshot(7, 6, 'A'))).toBe('refetch')
+    book.fetchBegan()
+    expect(book.snapshot(snapshot(10, 9, 'B'))).toBe('live')
+    expect(book.batch(head(11, 'C'), null)).toBe('refetch')
+    expect(book.live).toBe(false)
+  })
+
+  test('heights that went back with a new epoch are not mistaken for old batches', () => {
+    const book = new CoinBook('X')
+    book.fetchBegan()
+    book.batch(head(3, 'B'), change(3, 2))
+    expect(book.snapshot(snapshot(100, 90, 'A'))).toBe('refetch')
+    book.fetchBegan()
+    expect(book.snapshot(snapshot(4, 3, 'B'))).toBe('live')
+  })
+
+  test('an entry that follows no seq (continuity lost) begins again', () => {
+    const book = new CoinBook('X')
+    book.fetchBegan()
+    book.snapshot(snapshot(5, 5))
+    expect(book.batch(head(6), { seq: 6, prevSeq: -1, levels: [[], []] })).toBe('refetch')
+  })
+
+  test('a lost stream drops the book and the buffer', () => {
+    const book = new CoinBook('X')
+    book.batch(head(9), change(9, 8))
+    book.lost('close 1006')
+    book.fetchBegan()
+    expect(book.snapshot(snapshot(7, 6))).toBe('live')
+  })
+})
+
+// The simulated server: one coin of several, blocks with or without it, epochs, heights that go back.
+interface Batch {
+  readonly head: BatchHead
+  readonly change: CoinChange | null
+}
+class Server {
+  epoch = 0
+  height = 10
+  seq = 10
+  book = new LevelBook()
+  readonly stream: Batch[] = []
+  /** Books by epoch and seq: what a client that claims them must hold. */
+  readonly history = new Map<string, Levels>()
+
+  constructor() {
+    this.#note()
+  }
+  name() {
+    return `e${this.epoch}`
+  }
+  block(levels: Levels | null) {
+    const prevSeq = this.seq
+    this.height++
+    if (levels) {
+      this.book.apply(levels)
+      this.seq = this.height
+    }
+    this.#note()
+    this.stream.push({ head: head(this.height, this.name()), change: levels && { seq: this.seq, prevSeq, levels } })
+  }
+  reseed(levels: Levels, height: number) {
+    this.epoch++
+    this.height = this.seq = height
+    this.book = new LevelBook()
+    this.book.apply(levels)
+    this.#note()
+  }
+  snapshot(): Snapshot {
+    const { height, seq } = this
+    return { coin: 'X', epoch: this.name(), height, time: height, seq, levels: this.book.levels() }
+  }
+  #note() {
+    this.history.set(`${this.name()} ${this.seq}`, this.book.levels())
+  }
+}
+
+const side = fc.array(
+  fc.record({ px: fc.integer({ min: 1, max: 6 }), n: fc.integer({ min: 0, max: 3 }) }).map(({ px, n }) => level(px, n)),
+  { maxLength: 3 },
+)
+const levels = fc.tuple(side, side).map((sides) => sides as Levels)
+const step = fc.oneof(
+  { weight: 6, arbitrary: levels.map((changed) => ({ do: 'block' as const, changed })) },
+  { weight: 2, arbitrary: fc.constant({ do: 'other' as const }) },
+  { weight: 6, arbitrary: fc.constant({ do: 'deliver' as const }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'lose' as const }) },
+  { weight: 5, arbitrary: fc.constant({ do: 'ask' as const }) },
+  { weight: 5, arbitrary: fc.constant({ do: 'take' as const }) },
+  { weight: 5, arbitrary: fc.constant({ do: 'answer' as const }) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(levels, fc.integer({ min: -8, max: 8 }))
+      .map(([seed, by]) => ({ do: 'epoch' as const, seed, by })),
+  },
+)
+
+/** A client that asks for a snapshot whenever it has no book, with the server's answer taken some time between. */
+class Client {
+  readonly book = new CoinBook('X')
+  asked = false
+  taken: Snapshot | null = null
+  ask() {
+    if (this.asked || this.book.live) return
+    this.asked = true
+    this.book.fetchBegan()
+  }
+  take(server: Server) {
+    if (this.asked) this.taken ??= server.snapshot()
+  }
+  answer() {
+    if (!this.taken) return
+    this.book.snapshot(this.taken)
+    this.taken = null
+    this.asked = false
+  }
+}
+
+test('a live book is the server’s at its epoch and seq, and the last flush always ends in step', () => {
+  let live = 0
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 80, size: 'max' }), (steps) => {
+      const server = new Server()
+      const client = new Client()
+      for (const action of steps) {
+        if (action.do === 'block') server.block(action.changed)
+        else if (action.do === 'other') server.block(null)
+        else if (action.do === 'epoch') server.reseed(action.seed, Math.max(1, server.height + action.by))
+        else if (action.do === 'ask') client.ask()
+        else if (action.do === 'take') client.take(server)
+        else if (action.do === 'answer') client.answer()
+        else {
+          const batch = server.stream.shift()
+          if (batch && action.do === 'deliver') client.book.batch(batch.head, batch.change)
+        }
+        expectInStep(client.book, server)
+        if (client.book.live) live++
+      }
+      finish(server, client)
+      expect(client.book.live).toBe(true)
+      expect([client.book.epoch, client.book.seq]).toEqual([server.name(), server.seq])
+      expectInStep(client.book, server)
+    }),
+    { numRuns: 500 },
+  )
+  expect(live).toBeGreaterThan(5_000)
+})
+
+function expectInStep(book: CoinBook, server: Server) {
+  if (book.live) expect(book.levels()).toEqual(server.history.get(`${book.epoch} ${book.seq}`))
+}
+
+/** One more change, everything delivered, and as many fetches as the client wants. */
+function finish(server: Server, client: Client) {
+  server.block([[level(3, 2)], [level(5, 1)]])
+  for (const batch of server.stream.splice(0)) client.book.batch(batch.head, batch.change)
+  client.take(server)
+  client.answer()
+  for (let i = 0; i < 3 && !client.book.live; i++) {
+    client.ask()
+    client.take(server)
+    client.answer()
+  }
+}

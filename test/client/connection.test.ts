@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest'
+import { backoffMs } from '../../src/client/backoff.ts'
+import { Connection, type Listener } from '../../src/client/connection.ts'
+import { allFillsBody, userFillsBody } from '../../src/client/subscription.ts'
+import { FakeRuntime } from './fake-runtime.ts'
+
+function setUp() {
+  const runtime = new FakeRuntime()
+  const log: string[] = []
+  const endpoint = { url: 'http://one/', key: 'k 1' }
+  const connection = new Connection(runtime, {
+    endpoint: () => ({ ...endpoint }),
+    onState: (state) => log.push(state.state === 'fatal' ? `fatal ${state.status} ${state.reason}` : state.state),
+    onNotice: (text) => log.push(`notice ${text}`),
+  })
+  const listener = (name: string): Listener => ({
+    live: () => log.push(`${name} live`),
+    lost: (reason) => log.push(`${name} lost ${reason}`),
+    frame: (frame) => log.push(`${name} ${frame.channel}`),
+    refused: (reason) => log.push(`${name} refused ${reason}`),
+  })
+  return { runtime, connection, listener, log, endpoint }
+}
+
+const fills = { channel: 'allFills', fills: [] }
+
+describe('connection', () => {
+  test('subscribes when open, delivers after the ack, and again after a reconnect to wherever the gateway is', () => {
+    const { runtime, connection, listener, log, endpoint } = setUp()
+    connection.subscribe(allFillsBody('BTC'), listener('fills'))
+    connection.start()
+    expect(runtime.last.url).toBe('ws://one/ws?key=k%201')
+    runtime.last.open()
+    expect(runtime.last.sent).toEqual([{ method: 'subscribe', subscription: { type: 'allFills', coin: 'BTC' } }])
+    runtime.last.receive(fills)
+    runtime.last.ack()
+    runtime.last.receive(fills)
+    endpoint.url = 'https://two'
+    runtime.last.end({ code: 1006 })
+    runtime.advance(200)
+    expect(runtime.last.url).toBe('wss://two/ws?key=k%201')
+    runtime.last.open()
+    runtime.last.ack()
+    expect(log).toEqual([
+      ...['connecting', 'open', 'fills live', 'fills allFills', 'fills lost close 1006'],
+      ...['waiting', 'connecting', 'open', 'fills live'],
+    ])
+  })
+
+  test('pings every 20 s and drops a socket that says nothing for 30 s', () => {
+    const { runtime, connection } = setUp()
+    connection.start()
+    const first = runtime.last
+    first.open()
+    runtime.advance(20_000)
+    expect(first.sent).toEqual([{ method: 'ping' }])
+    first.receive({ channel: 'pong' })
+    runtime.advance(29_999)
+    expect(first.dropped).toBe(false)
+    runtime.advance(1)
+    expect(first.dropped).toBe(true)
+    runtime.advance(200)
+    expect(runtime.sockets).toHaveLength(2)
+    first.end({ code: 1006 })
+    expect(runtime.sockets).toHaveLength(2)
+  })
+
+  test.each([401, 402, 403])('a %i at the upgrade is final and says why', (status) => {
+    const { runtime, connection, log } = setUp()
+    connection.start()
+    runtime.last.end({ status, reason: 'This API key was revoked.' })
+    runtime.advance(60_000)
+    expect(runtime.sockets).toHaveLength(1)
+    expect(log.at(-1)).toBe(`fatal ${status} This API key was revoked.`)
+  })
+
+  test.each([{ status: 503 }, { status: 429 }, { reason: 'ECONNREFUSED' }, { code: 1013 }])(
+    '%o is tried again',
+    (end) => {
+      const { runtime, connection } = setUp()
+      connection.start()
+      for (let i = 1; i <= 20; i++) {
+        runtime.last.end(end)
+        runtime.advance(750)
+        expect(runtime.sockets).toHaveLength(i + 1)
+      }
+    },
+  )
+
+  test('a revoked key ends an open socket for good', () => {
+    const { runtime, connection, listener, log } = setUp()
+    connection.subscribe(allFillsBody(), listener('fills'))
+    connection.start()
+    runtime.last.open()
+    runtime.last.ack()
+    runtime.last.end({ code: 4401 })
+    runtime.advance(60_000)
+    expect(log.slice(-2)).toEqual(['fills lost close 4401', 'fatal 4401 the gateway no longer accepts this API key'])
+  })
+
+  test('an error frame reaches the subscription it embeds; others are notices', () => {
+    const { runtime, connection, listener, log } = setUp()
+    connection.subscribe(allFillsBody('NOPE'), listener('one'))
+    connection.subscribe(userFillsBody(['0x1']), listener('two'))
+    connection.start()
+    runtime.last.open()
+    const text = 'Invalid subscription {"coin":"NOPE","type":"allFills"}: coin: no such coin'
+    runtime.last.receive({ channel: 'error', data: text, code: 'invalid_request' })
+    runtime.last.receive({ channel: 'error', data: 'credits are low' })
+    runtime.last.receive({ channel: 'error', data: 'Already subscribed: {"type":"userFills","addresses":["0x1"]}' })
+    expect(log.slice(2)).toEqual([`one refused ${text}`, 'notice credits are low', 'two live'])
+  })
+
+  test('a cut echo belongs to the only body that waits; a notification is a notice', () => {
+    const { runtime, connection, listener, log } = setUp()
+    connection.subscribe(allFillsBody(), listener('one'))
+    connection.subscribe(userFillsBody(['0x1']), listener('two'))
+    connection.start()
+    runtime.last.open()
+    const cut = 'Invalid subscription {"type":"userFills","addresses":["0x…: addresses: too many'
+    runtime.last.receive({ channel: 'error', data: cut, code: 'invalid_request' })
+    runtime.last.receive({
+      channel: 'subscriptionResponse',
+      data: { method: 'subscribe', subscription: { type: 'allFills' } },
+    })
+    runtime.last.receive({ channel: 'error', data: cut, code: 'invalid_request' })
+    runtime.last.receive({ channel: 'notification', data: { notification: 'few credits' } })
+    expect(log.slice(2)).toEqual([`notice ${cut}`, 'one live', `two refused ${cut}`, 'notice few credits'])
+  })
+
+  test('a passing refusal is asked again, a subscribe without an answer ends the socket', () => {
+    const { runtime, connection, listener, log } = setUp()
+    connection.subscribe(allFillsBody(), listener('fills'))
+    connection.start()
+    runtime.last.open()
+    runtime.last.receive({ channel: 'error', data: 'Invalid subscription {"type":"allFills"}', code: 'unavailable' })
+    runtime.advance(2_000)
+    expect(runtime.last.sent.filter(({ method }) => method === 'subscribe')).toHaveLength(2)
+    runtime.advance(10_000)
+    expect([runtime.sockets[0]!.dropped, log.includes('waiting')]).toEqual([true, true])
+  })
+
+  test('a frame that cannot be read ends the socket, an unknown channel does not', () => {
+    const { runtime, connection } = setUp()
+    connection.start()
+    runtime.last.open()
+    runtime.last.receive({ channel: 'news', data: 1 })
+    expect(runtime.last.dropped).toBe(false)
+    runtime.last.receive({ channel: 'l2BookDiff', data: { Updates: {} } })
+    expect(runtime.last.dropped).toBe(true)
+  })
+
+  test('close ends everything, and no timer brings it back', () => {
+    const { runtime, connection, log } = setUp()
+    connection.start()
+    runtime.last.open()
+    connection.close()
+    runtime.advance(100_000)
+    expect([runtime.sockets.length, runtime.last.dropped, log.at(-1)]).toEqual([1, true, 'closed'])
+  })
+})
+
+test('backoff: the first retry within 200 ms, never more than 1.5 s', () => {
+  expect([0, 1, 2, 3, 50].map((attempt) => backoffMs(attempt, 0.999_999))).toEqual([199, 399, 799, 1_499, 1_499])
+  expect(backoffMs(9, 0)).toBe(0)
+})
