@@ -1,0 +1,45 @@
+// `dev.json` in the state folder: where `npm start` says what runs and with which tokens. Law: parsed on reading, and
+// whatever is wrong with it is one sentence that says what to do.
+
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import * as z from 'zod'
+import { err, ok, type Result } from '../core/result.ts'
+
+const root = new URL('../..', import.meta.url).pathname
+
+/** State folder of `npm start`, relative to the root of the repository. */
+export const DEFAULT_STATE = '.weir'
+
+export const DevFile = z.object({
+  url: z.string(),
+  key: z.string(),
+  admin_token: z.string(),
+  feed_token: z.string(),
+  /** Process ids by name; empty once `npm start` has ended in good order. */
+  pids: z.record(z.string(), z.number()),
+})
+export type DevFile = z.infer<typeof DevFile>
+
+/** Path of dev.json in a state folder, which is taken from the root of the repository when it is relative. */
+export function devFilePath(stateDir: string): string {
+  return join(resolve(root, stateDir), 'dev.json')
+}
+
+/** What runs, or one sentence for a person. */
+export function readDevFile(stateDir: string = DEFAULT_STATE): Result<DevFile, string> {
+  const path = devFilePath(stateDir)
+  const nothing = `Nothing runs on ${stateDir}: run "npm start" first, or say --url and --token.`
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    return err(nothing)
+  }
+  try {
+    const file = DevFile.parse(JSON.parse(text))
+    return Object.keys(file.pids).length > 0 ? ok(file) : err(nothing)
+  } catch {
+    return err(`${path} is damaged: run "npm start" again, or say --url and --token.`)
+  }
+}

@@ -1,0 +1,40 @@
+// `npm run replay -- DIR`: replays recorded node data, prints the changed levels of every block, and at the end for
+// every coin `coin height bids asks sha256`, the hash being that of the canonical text of its whole book.
+
+import { createHash } from 'node:crypto'
+import { canonicalBook } from '../book/canonical.ts'
+import type { Block, Level } from '../feed/block.ts'
+import { openReplay } from '../feeder/replay.node.ts'
+
+function blockLines({ height, books }: Block): string {
+  if (!books || books.length === 0) return `${height} unchanged\n`
+  const side = (levels: readonly Level[]) => levels.map(({ px, sz, n }) => `${px}=${sz}/${n}`).join(' ') || '-'
+  return books.map(({ coin, levels }) => `${height} ${coin} bids ${side(levels[0])} asks ${side(levels[1])}\n`).join('')
+}
+
+async function main(folder: string): Promise<void> {
+  const replay = await openReplay(folder)
+  let { height } = replay.seed
+  for await (const block of replay.blocks()) {
+    height = block.height
+    process.stdout.write(blockLines(block))
+  }
+  for (const coin of replay.books.coins().sort()) {
+    const levels = replay.books.levels(coin)
+    const hash = createHash('sha256').update(canonicalBook(levels)).digest('hex')
+    process.stdout.write(`${coin} ${height} ${levels[0].length} ${levels[1].length} ${hash}\n`)
+  }
+}
+
+const [folder] = process.argv.slice(2)
+if (folder === undefined) {
+  process.stderr.write('Usage: npm run replay -- DIR   (a folder with l4Snapshot*.json[.gz] and raw book diffs)\n')
+  process.exitCode = 1
+} else {
+  // A reader that has seen enough, such as `head`, closes the pipe.
+  process.stdout.on('error', () => process.exit(0))
+  await main(folder).catch((error: Error) => {
+    process.stderr.write(`${error.message}\n`)
+    process.exitCode = 1
+  })
+}

@@ -1,0 +1,104 @@
+// What a watch knows: fed by the client's callbacks, read by the screen and by the lines of a pipe.
+
+import type { CoinBook } from '../client/bootstrap.ts'
+import type { Verdict } from '../client/step-check.ts'
+import type { Fill, Levels } from '../feed/block.ts'
+import { spreadOf, type Watched } from './watch-screen.ts'
+
+const FILLS_KEPT = 50
+const DEPTH = 10
+
+interface Row {
+  book: CoinBook | null
+  note: string
+  step: string
+  fills: number
+}
+
+export class WatchBoard {
+  status = 'connecting'
+  readonly #rows: Map<string, Row>
+  readonly #fills: string[] = []
+
+  constructor(coins: readonly string[]) {
+    this.#rows = new Map(
+      coins.map((coin) => [coin, { book: null, note: 'waiting for the book', step: '', fills: 0 }] as const),
+    )
+  }
+
+  /** True once the coin had a book. */
+  wasLive(coin: string): boolean {
+    return this.#rows.get(coin)?.book != null
+  }
+
+  changed(book: CoinBook): void {
+    const row = this.#rows.get(book.coin)
+    if (row) row.book = book
+  }
+
+  gap(coin: string, reason: string): void {
+    const row = this.#rows.get(coin)
+    if (!row) return
+    row.note = `out of step: ${reason}`
+    row.step = ''
+  }
+
+  fill(fill: Fill): void {
+    const row = this.#rows.get(fill.coin)
+    if (!row) return
+    row.fills++
+    this.#fills.push(`${clockOf(fill.time)}  ${fill.coin}  ${fill.dir}  ${fill.sz} @ ${fill.px}`)
+    if (this.#fills.length > FILLS_KEPT) this.#fills.shift()
+  }
+
+  /** Notes a comparison and answers its line. */
+  compared(coin: string, verdict: Verdict): string {
+    const line = verdictLine(coin, verdict)
+    const row = this.#rows.get(coin)
+    if (row) row.step = line
+    return line
+  }
+
+  screen(): Watched {
+    const coins = [...this.#rows].map(([coin, { book, note, step }]) => ({ coin, note, step, book: viewOf(book) }))
+    return { status: this.status, coins, fills: this.#fills }
+  }
+
+  /** One JSON line a coin. */
+  lines(nowMs: number): string[] {
+    return [...this.#rows].map(([coin, { book, note, fills }]) => {
+      const view = viewOf(book)
+      if (!view) return JSON.stringify({ coin, live: false, note, status: this.status, fills })
+      const [bid, ask] = [view.levels[0][0]?.px ?? null, view.levels[1][0]?.px ?? null]
+      const { height, seq, levels, timeMs } = view
+      const depth = [levels[0].length, levels[1].length]
+      const spread = spreadOf(levels)
+      return JSON.stringify({ coin, live: true, height, seq, bid, ask, spread, ageMs: nowMs - timeMs, depth, fills })
+    })
+  }
+}
+
+/** `in step BTC height=… seq=…`, or `out of step BTC height=… seq=…: …` with the first difference. */
+export function verdictLine(coin: string, verdict: Verdict): string {
+  const where = `${coin} height=${verdict.height} seq=${verdict.seq}`
+  if (verdict.kind === 'in_step') return `in step ${where}`
+  return `out of step ${where}: ${describeChanges(verdict.changes)}`
+}
+
+function describeChanges([bids, asks]: Levels): string {
+  const first = bids[0] ?? asks[0]
+  const side = bids[0] ? 'bid' : 'ask'
+  const says = first
+    ? `; first ${side} ${first.px}, the server has ${first.n === 0 ? 'none' : `${first.sz} n=${first.n}`}`
+    : ''
+  return `${bids.length + asks.length} levels differ${says}`
+}
+
+function viewOf(book: CoinBook | null) {
+  if (!book?.live) return null
+  return { height: book.height, seq: book.seq, timeMs: book.time, levels: book.levels(DEPTH) }
+}
+
+function clockOf(ms: number): string {
+  return new Date(ms).toISOString().slice(11, 23)
+}

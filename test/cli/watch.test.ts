@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { parseWatchArgs } from '../../src/cli/watch-args.ts'
+import { WatchBoard } from '../../src/cli/watch-board.ts'
+import { renderScreen, spreadOf, type Watched } from '../../src/cli/watch-screen.ts'
+import { CoinBook } from '../../src/client/bootstrap.ts'
+import type { Levels } from '../../src/feed/block.ts'
+
+const side = (from: number, by: number, count: number) =>
+  Array.from({ length: count }, (_, i) => ({ px: `${from + by * i}.5`, sz: '1.25', n: i + 1 }))
+const levels: Levels = [side(100, -1, 12), side(102, 1, 12)]
+
+function liveBook(): CoinBook {
+  const book = new CoinBook('BTC')
+  book.fetchBegan()
+  book.snapshot({ coin: 'BTC', epoch: 'A', height: 9, time: 1_000, seq: 8, levels })
+  return book
+}
+
+describe('arguments', () => {
+  test('coins once each, and where to go', () => {
+    const args = ['BTC', 'xyz:GOLD', '--url', 'http://h:1', 'BTC', '--key', 'k', '--state', 's']
+    expect(parseWatchArgs(args)).toEqual({
+      ok: true,
+      value: { coins: ['BTC', 'xyz:GOLD'], url: 'http://h:1', key: 'k', state: 's' },
+    })
+  })
+  test.each([
+    [[], /Which coin\?/],
+    [['BTC', '--url'], /--url needs a value/],
+    [['BTC', '--url', 'h:1'], /must look like/],
+    [['BTC', '--what'], /Unknown option "--what"/],
+    [Array.from({ length: 21 }, (_, i) => `C${i}`), /At most 20/],
+  ])('%j is refused in a sentence', (args, sentence) => {
+    const parsed = parseWatchArgs(args)
+    expect(!parsed.ok && parsed.error).toMatch(sentence)
+  })
+})
+
+describe('screen', () => {
+  const book = { height: 9, seq: 8, timeMs: 1_000, levels }
+  const watched = (count: number): Watched => ({
+    status: 'connected',
+    coins: Array.from({ length: count }, (_, i) => ({ coin: `C${i}`, book, note: '', step: 'in step' })),
+    fills: Array.from({ length: 30 }, (_, i) => `fill ${i}`),
+  })
+
+  test('ten levels a side, spread, height, age, and the newest fill first', () => {
+    const lines = renderScreen(watched(1), 100, 40, 1_035)
+    expect(lines[1]).toBe('C0  spread 2.0  height 9  age 35 ms')
+    expect(lines[4]!.split(/\s+/).filter(Boolean)).toEqual(['1', '1.25', '100.5', '102.5', '1.25', '1'])
+    expect(lines.filter((line) => line.includes('1.25'))).toHaveLength(10)
+    expect(lines[lines.indexOf('fills') + 1]).toBe('fill 29')
+  })
+
+  test.each([
+    [1, 40, 10],
+    [1, 100, 24],
+    [3, 130, 30],
+    [20, 80, 24],
+  ])('%i coins fit %i columns and %i rows', (coins, columns, rows) => {
+    const lines = renderScreen(watched(coins), columns, rows, 0)
+    expect(lines.length).toBeLessThanOrEqual(rows)
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns)
+  })
+
+  test('a spread is exact, and none without both sides', () => {
+    expect(spreadOf([side(1, 1, 1), [{ px: '1.500000000000000001', sz: '1', n: 1 }]])).toBe('0.000000000000000001')
+    expect(spreadOf([[], side(1, 1, 1)])).toBe(null)
+  })
+})
+
+describe('board', () => {
+  test('a line of JSON a coin: what is known, or why nothing is', () => {
+    const board = new WatchBoard(['BTC', 'ETH'])
+    board.status = 'connected'
+    board.changed(liveBook())
+    board.gap('ETH', 'epoch changed')
+    expect(board.lines(1_100).map((line) => JSON.parse(line))).toEqual([
+      {
+        ...{ coin: 'BTC', live: true, height: 9, seq: 8, bid: '100.5', ask: '102.5', spread: '2.0', ageMs: 100 },
+        ...{ depth: [10, 10], fills: 0 },
+      },
+      { coin: 'ETH', live: false, note: 'out of step: epoch changed', status: 'connected', fills: 0 },
+    ])
+    expect([board.wasLive('BTC'), board.wasLive('ETH')]).toEqual([true, false])
+  })
+
+  test('a comparison is in step, or names the first difference', () => {
+    const board = new WatchBoard(['BTC'])
+    expect(board.compared('BTC', { kind: 'in_step', seq: 8, height: 9 })).toBe('in step BTC height=9 seq=8')
+    const gone: Levels = [[], [{ px: '2.0', sz: '0', n: 0 }]]
+    expect(board.compared('BTC', { kind: 'differs', seq: 8, height: 9, changes: gone })).toBe(
+      'out of step BTC height=9 seq=8: 1 levels differ; first ask 2.0, the server has none',
+    )
+    expect(board.screen().coins[0]!.step).toContain('out of step')
+  })
+})
