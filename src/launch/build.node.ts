@@ -1,0 +1,59 @@
+// Builds both Workers with wrangler into dist/gateway and dist/live, unless nothing they are made of has changed.
+
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const BUILDS = [
+  { config: 'wrangler.toml', outdir: 'dist/gateway', main: 'gateway.js' },
+  { config: 'wrangler.live.toml', outdir: 'dist/live', main: 'live.js' },
+] as const
+
+/** wrangler without its notices, its metrics and any look at the network. */
+export const QUIET_WRANGLER = {
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_LOG: 'error',
+  WRANGLER_HIDE_BANNER: 'true',
+  CLOUDFLARE_API_TOKEN: '',
+} as const
+
+/** Brings `dist` up to date below `root`; true where there was anything to do. Throws with wrangler's own words. */
+export async function build(root: string): Promise<boolean> {
+  const stamp = join(root, 'dist/.stamp')
+  const want = sourceHash(root)
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === want) return false
+  rmSync(stamp, { force: true })
+  await Promise.all(BUILDS.map(({ config, outdir }) => runWrangler(root, config, outdir)))
+  for (const { outdir, main } of BUILDS)
+    if (!existsSync(join(root, outdir, main))) throw new Error(`wrangler did not write ${outdir}/${main}`)
+  mkdirSync(join(root, 'dist'), { recursive: true })
+  writeFileSync(stamp, want)
+  return true
+}
+
+function sourceHash(root: string): string {
+  const hash = createHash('sha256')
+  const sources = globSync('src/**/*.ts', { cwd: root }).filter((path) => !path.endsWith('.node.ts'))
+  for (const path of [...sources.sort(), 'wrangler.toml', 'wrangler.live.toml', 'package-lock.json']) {
+    hash.update(`${path}\0`)
+    hash.update(readFileSync(join(root, path)))
+  }
+  return hash.digest('hex')
+}
+
+function runWrangler(root: string, config: string, outdir: string): Promise<void> {
+  const wrangler = join(root, 'node_modules/wrangler/bin/wrangler.js')
+  const args = [wrangler, 'deploy', '--dry-run', '-c', config, '--outdir', outdir]
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, ...QUIET_WRANGLER },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${config} does not build:\n${said}`))))
+  })
+}

@@ -1,0 +1,36 @@
+// The demo key: an ordinary key of an ordinary account, made through the admin API like any operator's.
+
+import * as z from 'zod'
+import { err, ok, type Result } from '../core/result.ts'
+
+/** Wide limits, so that a bench meets the machine first; few enough credits to be drained in a trial. */
+const DEMO_ACCOUNT = { plan: 'enterprise', credits: 100_000 }
+const TIMEOUT_MS = 5_000
+
+const Issued = z.object({ key: z.string() })
+
+/** Makes a new key of the account `demo`, and the account at the first call. The error says what did not answer. */
+export async function ensureDemoKey(
+  url: string,
+  adminToken: string,
+  signal: AbortSignal,
+): Promise<Result<string, string>> {
+  const ask = async (method: string, path: string, body: object) => {
+    const answer = await fetch(`${url}/admin${path}`, {
+      method,
+      headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    })
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${(await answer.text()).slice(0, 200)}`)
+    return answer.json()
+  }
+  try {
+    await ask('PUT', '/accounts/demo', DEMO_ACCOUNT)
+    return ok(Issued.parse(await ask('POST', '/keys', { account: 'demo', label: 'npm start' })).key)
+  } catch (error) {
+    signal.throwIfAborted()
+    // fetch says only "fetch failed" where nothing listens yet, which is how every start begins.
+    return err(error instanceof TypeError ? 'the gateway' : `the demo key (${(error as Error).message})`)
+  }
+}

@@ -1,0 +1,108 @@
+// Both Workers in one workerd behind one direct socket: what `npm start` runs as its gateway, and what
+// tests of restarts and crashes run too.
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptionsShape } from 'miniflare'
+import { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } from 'wrangler'
+
+export interface GatewayProcessOptions {
+  /** Repository root; `dist` below it is built. */
+  readonly root: string
+  /** Folder of everything that outlives the process. */
+  readonly state: string
+  /** 0: any free one. */
+  readonly port: number
+  readonly secrets: { readonly ADMIN_TOKEN: string; readonly FEED_TOKEN: string; readonly KEY_SECRET: string }
+  /** Replaces variables of the gateway's wrangler.toml. */
+  readonly vars: Readonly<Record<string, string>>
+  /** The same of wrangler.live.toml. */
+  readonly liveVars?: Readonly<Record<string, string>>
+}
+
+type D1 = Awaited<ReturnType<Miniflare['getD1Database']>>
+
+/** Starts, migrates, and answers the URL; `dispose` ends workerd. Rejects where the port is taken. */
+export async function startGatewayProcess(
+  options: GatewayProcessOptions,
+): Promise<{ readonly url: string; readonly dispose: () => Promise<void> }> {
+  // wrangler takes required secrets from the environment.
+  Object.assign(process.env, options.secrets)
+  await migrate(options)
+  const gateway = workerOf(options.root, 'wrangler.toml', 'gateway')
+  const live = workerOf(options.root, 'wrangler.live.toml', 'live')
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      workers: [
+        {
+          ...gateway,
+          bindings: { ...gateway.bindings, ...options.vars },
+          unsafeDirectSockets: [{ host: '127.0.0.1', port: options.port }],
+        },
+        { ...live, bindings: { ...live.bindings, ...options.liveVars } },
+      ],
+      ...commonOptions(options.state),
+      handleStructuredLogs: ({ level, message }) => void process.stderr.write(`${level} ${message}\n`),
+    }),
+  )
+  await miniflare.ready
+  const url = await miniflare.unsafeGetDirectURL('weir')
+  return { url: url.origin, dispose: () => miniflare.dispose() }
+}
+
+/** A Worker as its wrangler file describes it, with the built bundle `dist/<part>/<part>.js`. */
+function workerOf(root: string, config: string, part: string) {
+  const { workerOptions } = unstable_getMiniflareWorkerOptions(join(root, config))
+  const { modulesRules: _, ...worker } = workerOptions as V4WorkerOptionsShape
+  const path = join(root, 'dist', part, `${part}.js`)
+  return {
+    ...worker,
+    // Without a name the storage folders of the objects would begin with a dash.
+    name: part === 'gateway' ? 'weir' : 'weir-live',
+    modulesRoot: join(root, 'dist', part),
+    modules: [{ type: 'ESModule' as const, path, contents: readFileSync(path, 'utf8') }],
+  }
+}
+
+function commonOptions(state: string) {
+  return {
+    // `v3` is what wrangler appends to --persist-to: its d1 and kv commands then see the same data.
+    resourcePersistencePath: join(state, 'v3'),
+    cf: false,
+    telemetry: { enabled: false },
+    log: new Log(LogLevel.WARN),
+  } as const
+}
+
+/** Applies new migrations before anything is served, in a workerd of its own; a marker spares it where there are none. */
+async function migrate({ root, state }: GatewayProcessOptions): Promise<void> {
+  const folder = join(root, 'schemas/d1/accounts')
+  const names = readdirSync(folder).filter((name) => name.endsWith('.sql'))
+  const marker = join(state, 'migrated')
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === names.sort().join()) return
+  const bare = { name: 'weir', modules: true, script: 'export default {}', d1Databases: ['ACCOUNTS'] }
+  const miniflare = new Miniflare(convertV4MiniflareOptions({ workers: [bare], ...commonOptions(state) }))
+  try {
+    await applyMigrations(await miniflare.getD1Database('ACCOUNTS'), folder, names)
+  } finally {
+    await miniflare.dispose()
+  }
+  writeFileSync(marker, names.join())
+}
+
+/** Each migration is applied whole or not at all, and noted in wrangler's own table. */
+async function applyMigrations(database: D1, folder: string, names: readonly string[]): Promise<void> {
+  await database
+    .prepare(
+      'CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)',
+    )
+    .run()
+  const { results } = await database.prepare('SELECT name FROM d1_migrations').all<{ name: string }>()
+  const applied = new Set(results.map(({ name }) => name))
+  for (const name of names) {
+    if (applied.has(name)) continue
+    const statements = unstable_splitSqlQuery(readFileSync(join(folder, name), 'utf8'))
+    const note = database.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(name)
+    await database.batch([...statements.map((statement) => database.prepare(statement)), note])
+  }
+}

@@ -1,0 +1,27 @@
+// The gateway as a process of its own: `--state DIR --port N --node URL`, secrets from the environment.
+// Miniflare starts workerd again when it dies, and ends it on SIGINT and SIGTERM.
+
+import { parseArgs } from 'node:util'
+import { startGatewayProcess } from './gateway-process.node.ts'
+
+const { values } = parseArgs({
+  options: { state: { type: 'string' }, port: { type: 'string' }, node: { type: 'string' } },
+})
+const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET } = process.env
+if (!values.state || !values.port || !values.node || !ADMIN_TOKEN || !FEED_TOKEN || !KEY_SECRET) {
+  process.stderr.write('gateway: needs --state, --port, --node and ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET\n')
+  process.exit(2)
+}
+
+const { url } = await startGatewayProcess({
+  root: new URL('../..', import.meta.url).pathname,
+  state: values.state,
+  port: Number(values.port),
+  secrets: { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
+  vars: {
+    PATH_KEYS: 'on',
+    TRUST_PROXY: process.env.TRUST_PROXY === 'on' ? 'on' : 'off',
+    UPSTREAMS: JSON.stringify([{ name: 'node', url: `${values.node}/info` }]),
+  },
+})
+process.stderr.write(`gateway at ${url}\n`)

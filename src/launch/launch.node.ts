@@ -1,0 +1,144 @@
+// One launch: three children on one state folder, their pids kept true in the lock and in dev.json.
+
+import { readFileSync } from 'node:fs'
+import { devFilePath } from '../cli/dev-file.node.ts'
+import type { LaunchOptions } from './args.ts'
+import type { Lock, ProcessId } from './leftovers.ts'
+import { processInfo } from './process-table.node.ts'
+import { type Ports, type Secrets, type StateFolder, writeWhole } from './state-folder.node.ts'
+import { type ChildSpec, type ChildWatcher, SupervisedChild } from './supervised-child.node.ts'
+
+export interface LaunchWorld {
+  readonly root: string
+  readonly folder: StateFolder
+  readonly lock: Lock
+  readonly options: LaunchOptions
+  readonly ports: Ports
+  readonly secrets: Secrets
+  readonly say: (line: string) => void
+}
+
+type Name = 'devnet' | 'gateway' | 'feeder'
+
+/** How often workerd's pid and the sizes of the logs are looked at. */
+const LOOK_MS = 500
+
+export class Launch {
+  readonly #world: LaunchWorld
+  readonly #children = new Map<Name, SupervisedChild>()
+  readonly #ids = new Map<string, ProcessId>()
+  #key: string | null = null
+  #look: NodeJS.Timeout | null = null
+  #written = ''
+
+  constructor(world: LaunchWorld) {
+    this.#world = world
+    const watcher = this.#watcher()
+    for (const spec of childSpecs(world)) this.#children.set(spec.name as Name, new SupervisedChild(spec, watcher))
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#world.ports.gateway}`
+  }
+
+  start(...names: Name[]): void {
+    for (const name of names) this.#children.get(name)?.start()
+    this.#look ??= setInterval(() => this.#lookAround(), LOOK_MS)
+  }
+
+  /** From now on dev.json is written, and kept true. Answers its text. */
+  ready(key: string): string {
+    this.#key = key
+    return this.#writeDevFile()
+  }
+
+  /** Ends all children, the feeder first so that it can note where it stands. */
+  async stop(): Promise<void> {
+    if (this.#look) clearInterval(this.#look)
+    await this.#children.get('feeder')?.stop()
+    await Promise.all([this.#children.get('gateway')?.stop(), this.#children.get('devnet')?.stop()])
+    this.#ids.clear()
+    if (this.#key) writeWhole(devFilePath(this.#world.folder.path), `${this.#devText({})}\n`)
+    this.#world.folder.unlock()
+  }
+
+  #watcher(): ChildWatcher {
+    return {
+      started: (name, id) => {
+        this.#ids.set(name, id)
+        const { folder, lock } = this.#world
+        folder.keepLock({ ...lock, children: Object.fromEntries(this.#ids) })
+        if (this.#key) this.#writeDevFile()
+      },
+      died: (name, how, restartMs) =>
+        this.#world.say(`${name} ended (${how}); it starts again in ${restartMs} ms. See ${this.#log(name)}`),
+    }
+  }
+
+  #lookAround(): void {
+    for (const child of this.#children.values()) child.trimLog()
+    if (this.#key) this.#writeDevFile()
+  }
+
+  #writeDevFile(): string {
+    const pids: Record<string, number> = { start: process.pid }
+    for (const [name, { pid }] of this.#ids) pids[name] = pid
+    const workerd = workerdOf(pids.gateway)
+    if (workerd) pids.workerd = workerd
+    const text = this.#devText(pids)
+    if (text !== this.#written) writeWhole(devFilePath(this.#world.folder.path), `${text}\n`)
+    this.#written = text
+    return text
+  }
+
+  #devText(pids: Readonly<Record<string, number>>): string {
+    const { ADMIN_TOKEN, FEED_TOKEN } = this.#world.secrets
+    return JSON.stringify({ url: this.url, key: this.#key, admin_token: ADMIN_TOKEN, feed_token: FEED_TOKEN, pids })
+  }
+
+  #log(name: string): string {
+    return this.#world.folder.part(`log/${name}.log`)
+  }
+}
+
+function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): ChildSpec[] {
+  const node = `http://127.0.0.1:${ports.devnet}`
+  const gateway = `http://127.0.0.1:${ports.gateway}`
+  const data = folder.part('node')
+  const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET } = secrets
+  const spec = (name: Name, program: string, args: readonly string[], env: Record<string, string> = {}): ChildSpec => ({
+    name,
+    args: [`${root}src/${program}`, ...args],
+    env,
+    log: folder.part(`log/${name}.log`),
+  })
+  return [
+    spec('devnet', 'devnet/main.node.ts', [
+      ...['--data', data, '--port', String(ports.devnet), '--json'],
+      ...options.devnet,
+    ]),
+    spec(
+      'gateway',
+      'launch/gateway.node.ts',
+      ['--state', folder.part('gateway'), '--port', String(ports.gateway), '--node', node],
+      { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
+    ),
+    spec(
+      'feeder',
+      'feeder/main.node.ts',
+      ['--data', data, '--info', node, '--gateway', gateway, '--state', folder.part('feeder')],
+      { FEED_TOKEN },
+    ),
+  ]
+}
+
+/** Pid of the workerd that a gateway runs; undefined where the system does not tell (it does on Linux). */
+function workerdOf(gateway: number | undefined): number | undefined {
+  if (!gateway) return undefined
+  try {
+    const children = readFileSync(`/proc/${gateway}/task/${gateway}/children`, 'utf8').trim().split(' ').map(Number)
+    return children.find((pid) => processInfo(pid)?.command.includes('workerd'))
+  } catch {
+    return undefined
+  }
+}

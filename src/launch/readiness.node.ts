@@ -1,0 +1,57 @@
+// When a launch is ready: the gateway answers, the demo key opens it, and the feed has brought a book.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ensureDemoKey } from './demo-key.node.ts'
+
+export interface Ready {
+  readonly key: string
+}
+
+const POLL_MS = 100
+/** Coin whose book stands for all; devnet always lists it. */
+const PROBE_COIN = 'BTC'
+
+/** Polls until everything stands; `waiting` hears what is missing when that changes. Ends only with `signal`. */
+export async function becomeReady(
+  url: string,
+  adminToken: string,
+  keptKey: string | null,
+  waiting: (what: string) => void,
+  signal: AbortSignal,
+): Promise<Ready> {
+  let key = keptKey
+  for (let last = ''; ; await sleep(POLL_MS, undefined, { signal })) {
+    const missing = key === null ? await makeKey() : await probe(url, key, signal)
+    if (missing === null && key !== null) return { key }
+    if (missing === 'key') key = null
+    else if (missing !== null && missing !== last) waiting(missing)
+    last = missing ?? last
+  }
+
+  async function makeKey(): Promise<string | null> {
+    const made = await ensureDemoKey(url, adminToken, signal)
+    if (!made.ok) return made.error
+    key = made.value
+    return 'the first book'
+  }
+}
+
+/** Null: a book is served; `key`: the key is not accepted; else what is missing. */
+async function probe(url: string, key: string, signal: AbortSignal): Promise<string | null> {
+  try {
+    const answer = await fetch(`${url}/info`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ type: 'l2BookDiffSnapshot', coin: PROBE_COIN }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(2_000)]),
+    })
+    const text = await answer.text()
+    if (answer.status === 401) return 'key'
+    // A drained demo account is a state of its own, not a failed start.
+    if (answer.status === 402) return null
+    return answer.status === 200 && text !== 'null' ? null : `the first book (HTTP ${answer.status})`
+  } catch {
+    signal.throwIfAborted()
+    return 'the gateway'
+  }
+}
