@@ -1,0 +1,186 @@
+// Worker 1: the routes, and what an isolate keeps in memory for them. No state of its own.
+
+import { WorkerEntrypoint } from 'cloudflare:workers'
+import { Hono } from 'hono'
+import type { BookHubApi } from './book/hub-api.ts'
+import type { AccountMeterApi, LeaseMeterApi, MicroCredits, UsageRow } from './credit/meter-api.ts'
+import type { Charging } from './edge/charging.ts'
+import { restFailure, type WireFailure } from './edge/failure-wire.ts'
+import { KeyRing } from './edge/key-ring.store.ts'
+import { LeasePool } from './edge/leases.client.ts'
+import { newRequestId, pooled } from './edge/request-id.ts'
+import { streamRoutes } from './edge/stream.route.ts'
+import { readSettings, type Settings } from './env.ts'
+import { feedAdminRoutes, feedRoutes, type LogStub } from './feed/feed.route.ts'
+import { hubBooks } from './info/books.client.ts'
+import { DexList } from './info/dex-list.ts'
+import { answerHttp, type InfoRouteDeps, infoRoutes } from './info/info.route.ts'
+import { InfoDesk } from './info/info-desk.ts'
+import { openApiRoutes } from './info/openapi.route.ts'
+import type { Identity, Product } from './key/identity.ts'
+import { adminRoutes } from './platform/admin.route.ts'
+import { platformRoutes } from './platform/platform.route.ts'
+import { keepUsage } from './platform/usage-copy.store.ts'
+import { fetchUpstream } from './upstream/upstream.client.ts'
+
+type Env = Cloudflare.Env
+type WaitUntil = (work: Promise<unknown>) => void
+
+const keys = new KeyRing()
+const leases = new LeasePool()
+const now = () => Date.now()
+const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
+const requestId = () => newRequestId(random)
+const meterOf = (env: Env, account: string) =>
+  env.CREDIT_METER.getByName(account) as unknown as AccountMeterApi & LeaseMeterApi
+const logOf = (env: Env) => env.BLOCK_LOG.getByName(env.CHAIN) as unknown as LogStub
+
+/** What an isolate builds on its first request, when it learns its variables. */
+interface Gateway {
+  readonly app: Hono<{ Bindings: Env }>
+  readonly desk: InfoDesk
+  readonly info: InfoRouteDeps<Env>
+  readonly settings: Settings
+}
+let built: Gateway | null = null
+
+function gateway(env: Env): Gateway {
+  built ??= build(env)
+  return built
+}
+
+function build(env: Env): Gateway {
+  const settings = readSettings(env)
+  const pathKeys = settings.PATH_KEYS
+  const desk = infoDesk(env, settings)
+  const app = new Hono<{ Bindings: Env }>()
+  const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
+  const info: InfoRouteDeps<Env> = { ...shared, desk: () => desk, authenticate: authenticator('info') }
+  app.route('/', infoRoutes<Env>(info, { pathKeys }))
+  app.route('/', openApiRoutes<Env>())
+  const relays = { pathKeys, chain: settings.CHAIN, relaysPerRegion: settings.RELAYS_PER_REGION }
+  app.route(
+    '/',
+    streamRoutes<Env>(
+      {
+        requestId,
+        authenticate: authenticator('stream'),
+        relay: relayOf,
+        balance: (inner, account) => balanceOf(inner, settings, account),
+      },
+      relays,
+    ),
+  )
+  app.route('/', feedRoutes<Env>(logOf, now))
+  const platform = platformRoutes<Env>({ ...shared, authenticate: platformKeys, meterOf, now })
+  app.route('/', platform as unknown as typeof app)
+  const admin = adminRoutes<Env>(meterOf)
+  admin.route('/', feedAdminRoutes<Env>(logOf) as unknown as typeof admin)
+  app.route('/admin', admin as unknown as Hono<{ Bindings: Env }>)
+  app.get('/', (c) =>
+    c.json({ name: 'Weir', info: 'POST /info', stream: 'GET /ws?key=<key> (WebSocket)', status: 'GET /status' }),
+  )
+  app.notFound(() => respond(restFailure({ kind: 'not_found', what: 'This endpoint' }, requestId())))
+  app.onError(failed)
+  return { app, desk, info, settings }
+}
+
+function infoDesk(env: Env, settings: Settings): InfoDesk {
+  const upstream = fetchUpstream(settings.UPSTREAMS)
+  const hub = (index: number) => env.BOOK_HUB.getByName(`${settings.CHAIN}/${index}`) as unknown as BookHubApi
+  const books = hubBooks({ shards: settings.BOOK_HUBS, hub })
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+  return new InfoDesk({ sources: { books, upstream, dexes: new DexList(upstream, now) }, now, sleep, report })
+}
+
+/** API keys may come as a bearer token, on sockets also as `?key=`, and in the path where that form exists. */
+function authenticator(product: Product) {
+  const places = product === 'stream' ? (['path', 'query', 'bearer'] as const) : (['path', 'bearer'] as const)
+  return (env: Env, request: Request, path: string | undefined, waitUntil: WaitUntil) =>
+    keys.authenticate(
+      env,
+      request,
+      { product, kind: 'api', places, ...(path === undefined ? {} : { path }) },
+      waitUntil,
+    )
+}
+
+/** The platform takes both kinds of keys where they only read about themselves. */
+function platformKeys(env: Env, request: Request, waitUntil: WaitUntil) {
+  return keys.authenticate(env, request, { product: 'platform', kind: 'any', places: ['bearer'] }, waitUntil)
+}
+
+function charging(env: Env, settings: Settings, waitUntil: WaitUntil): Charging {
+  const onRevoked = (keyHash: string) => keys.revoked(env, keyHash, waitUntil)
+  const meterFailure = settings.METER_FAILURE
+  return leases.charging({ meterOf: (account) => meterOf(env, account), waitUntil, meterFailure, onRevoked })
+}
+
+/** Null where the meter does not answer; with METER_FAILURE `open` nobody is kept out for that. */
+async function balanceOf(env: Env, settings: Settings, account: string): Promise<MicroCredits | null> {
+  try {
+    const { available, held } = await meterOf(env, account).balance()
+    return available + held
+  } catch {
+    return settings.METER_FAILURE === 'open' ? Number.MAX_SAFE_INTEGER : null
+  }
+}
+
+function relayOf(env: Env, name: string, locationHint: DurableObjectLocationHint | undefined) {
+  return env.RELAY.get(env.RELAY.idFromName(name), locationHint ? { locationHint } : {})
+}
+
+/** The message of a bug reaches the operator's log alone; it may quote a caller, so control characters are escaped. */
+function report(error: unknown, id: string): void {
+  console.error(
+    JSON.stringify({ request_id: id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+  )
+}
+
+function failed(error: unknown): Response {
+  const id = requestId()
+  report(error, id)
+  return respond(restFailure({ kind: 'internal' }, id))
+}
+
+function respond({ status, headers, body }: WireFailure): Response {
+  return new Response(body, { status, headers })
+}
+
+/** What Durable Objects ask of the gateway, over a service binding that nobody else has. */
+export class Internal extends WorkerEntrypoint<Env> {
+  /** Copies of a meter's usage rows: only this Worker has D1. */
+  async keepUsage(rows: readonly UsageRow[]): Promise<void> {
+    await keepUsage(this.env.ACCOUNTS, rows)
+  }
+
+  /** An info request of an authenticated socket, at its normal price. */
+  async info(identity: Identity, text: string): Promise<{ status: number; body: string }> {
+    const { desk, settings } = gateway(this.env)
+    const waitUntil: WaitUntil = (work) => this.ctx.waitUntil(work)
+    const { status, body } = await desk.answer({
+      identity,
+      text,
+      requestId: requestId(),
+      charging: charging(this.env, settings, waitUntil),
+      waitUntil,
+    })
+    return { status, body }
+  }
+}
+
+/** True for the path `/info`: a URL object would cost more than finding the key in memory does. */
+function isInfo(url: string): boolean {
+  const path = url.indexOf('/', 'https://'.length)
+  return url.startsWith('/info', path) && (url.length === path + 5 || url[path + 5] === '?')
+}
+
+export default {
+  fetch(request, env, ctx) {
+    const { app, info } = gateway(env)
+    // The one hot route skips the router, which costs a tenth of a cached answer.
+    if (request.method === 'POST' && isInfo(request.url))
+      return answerHttp(info, env, request, undefined, (work) => ctx.waitUntil(work)).catch((error) => failed(error))
+    return app.fetch(request, env, ctx)
+  },
+} satisfies ExportedHandler<Env>

@@ -1,0 +1,36 @@
+// WebCrypto for keys: hashing, the keyed check, minting. Shell of format.ts.
+
+import { constantTimeEqual } from '../core/secret.ts'
+import { checkOf, drawSigned, type KeyKind, type ParsedKey } from './format.ts'
+
+const text = new TextEncoder()
+type MacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
+const macKeys = new Map<string, Promise<MacKey>>()
+
+/** SHA-256 of a key, hex: the only form in which a key is stored or travels past the edge. */
+export async function hashKey(key: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', text.encode(key))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** A new key of this kind; shown once by whoever calls this, then only its hash is kept. */
+export async function mintKey(kind: KeyKind, secret: string): Promise<string> {
+  const signed = drawSigned(kind, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
+  return signed + (await checkFor(signed, secret))
+}
+
+/** True where the check characters are those of this operator's secret. */
+export async function checkHolds(key: ParsedKey, secret: string): Promise<boolean> {
+  return constantTimeEqual(key.check, await checkFor(key.signed, secret))
+}
+
+async function checkFor(signed: string, secret: string): Promise<string> {
+  let key = macKeys.get(secret)
+  if (key === undefined) {
+    // One entry in practice; cleared so that a test with many secrets cannot grow it.
+    if (macKeys.size > 8) macKeys.clear()
+    key = crypto.subtle.importKey('raw', text.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+    macKeys.set(secret, key)
+  }
+  return checkOf(new Uint8Array(await crypto.subtle.sign('HMAC', await key, text.encode(signed))))
+}

@@ -1,0 +1,71 @@
+// The form of a key: `cqt_` (API) or `cqs_` (service), 18 random base58 characters, 8 check characters.
+// The check is a truncated HMAC of all before it, so a made-up key is refused without a look-up.
+// Law: nothing here repeats a key in an error.
+
+import { err, ok, type Result } from '../core/result.ts'
+
+export type KeyKind = 'api' | 'service'
+
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const BASE = ALPHABET.length
+const PREFIX: Record<KeyKind, string> = { api: 'cqt_', service: 'cqs_' }
+const RANDOM_LENGTH = 18
+const CHECK_LENGTH = 8
+const KEY = /^(cqt|cqs)_[1-9A-HJ-NP-Za-km-z]{26}$/
+
+/** Characters of a key that may be shown and stored: prefix and 8 of the 18 random ones (58^10 remain secret). */
+export const DISPLAY_LENGTH = 12
+
+export interface ParsedKey {
+  readonly kind: KeyKind
+  readonly text: string
+  /** What the check characters were computed over. */
+  readonly signed: string
+  readonly check: string
+}
+
+/** Grammar alone; whether the check characters match needs the operator's secret. The error is a hint for a person. */
+export function parseKey(text: string): Result<ParsedKey, string> {
+  if (KEY.test(text)) {
+    const cut = text.length - CHECK_LENGTH
+    const kind = text.startsWith(PREFIX.api) ? 'api' : 'service'
+    return ok({ kind, text, signed: text.slice(0, cut), check: text.slice(cut) })
+  }
+  if (text.trim() !== text && KEY.test(text.trim())) return err('The API key has whitespace around it: remove it.')
+  if (/^(cqt|cqs)_/.test(text) && text.length < 30) {
+    return err(`The API key is truncated: it has ${text.length} characters instead of 30.`)
+  }
+  return err('The API key is malformed: it is "cqt_" (or "cqs_" for a service key) followed by 26 base58 characters.')
+}
+
+/** `count` uniform base58 characters; draws again where a byte would favour some characters. */
+export function randomBase58(count: number, random: (bytes: number) => Uint8Array): string {
+  const limit = 256 - (256 % BASE)
+  let text = ''
+  while (text.length < count) {
+    for (const byte of random(count)) if (byte < limit && text.length < count) text += ALPHABET[byte % BASE]
+  }
+  return text
+}
+
+/** Prefix and random part of a new key: what the check is computed over. */
+export function drawSigned(kind: KeyKind, random: (bytes: number) => Uint8Array): string {
+  return PREFIX[kind] + randomBase58(RANDOM_LENGTH, random)
+}
+
+/** Check characters from an HMAC of `signed`: its first 8 bytes modulo 58^8. */
+export function checkOf(mac: Uint8Array): string {
+  let number = 0n
+  for (const byte of mac.subarray(0, 8)) number = number * 256n + BigInt(byte)
+  let text = ''
+  for (let i = 0; i < CHECK_LENGTH; i++) {
+    text += ALPHABET[Number(number % BigInt(BASE))]
+    number /= BigInt(BASE)
+  }
+  return text
+}
+
+/** The part of a key that lists and logs may show. */
+export function displayPrefix(text: string): string {
+  return text.slice(0, DISPLAY_LENGTH)
+}

@@ -1,0 +1,46 @@
+// Reading and revoking key records. Law: D1 is the truth and KV a hint: a miss in KV proves nothing (KV caches
+// misses), so it is asked of D1; and a revoked key is overwritten in KV, not removed, so that no stale copy returns.
+
+import { KeyRecord } from './record.ts'
+
+export interface KeyStoreEnv {
+  readonly ACCOUNTS: D1Database
+  readonly KEYS: KVNamespace
+}
+
+const KV_TTL_SECONDS = 3600
+const kvName = (hash: string) => `key:${hash}`
+
+/** The record of a key hash, null where no such key exists. Fills KV through `waitUntil`. */
+export async function findKey(
+  env: KeyStoreEnv,
+  hash: string,
+  waitUntil: (work: Promise<unknown>) => void,
+): Promise<KeyRecord | null> {
+  const hint = KeyRecord.safeParse(await env.KEYS.get(kvName(hash), { type: 'json', cacheTtl: 30 }))
+  if (hint.success) return hint.data
+  const record = await keyFromD1(env.ACCOUNTS, hash)
+  if (record !== null) waitUntil(putKeyHint(env.KEYS, record))
+  return record
+}
+
+/** The record of a key hash as D1 has it now. */
+export async function keyFromD1(db: D1Database, hash: string): Promise<KeyRecord | null> {
+  const row = await db
+    .prepare(
+      `SELECT k.hash, k.account, k.kind, a.plan, k.products, k.expires, k.revoked
+       FROM keys k JOIN accounts a ON a.id = k.account WHERE k.hash = ?`,
+    )
+    .bind(hash)
+    .first<Record<string, unknown>>()
+  return row === null ? null : KeyRecord.parse({ ...row, v: 1, products: JSON.parse(String(row.products)) })
+}
+
+/** Puts a record into KV; a refused write (KV takes one a second per key) only costs a later D1 read. */
+export async function putKeyHint(kv: KVNamespace, record: KeyRecord): Promise<void> {
+  try {
+    await kv.put(kvName(record.hash), JSON.stringify(record), { expirationTtl: KV_TTL_SECONDS })
+  } catch {
+    // The hint is missing or stale for at most its lifetime; the meter refuses revoked keys all the same.
+  }
+}

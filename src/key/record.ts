@@ -1,0 +1,48 @@
+// What is known of a key: the row of D1 as KV and isolates keep it. Law: a hash, never the key.
+
+import * as z from 'zod'
+import type { Failure } from '../core/failure.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { type Identity, PRODUCTS, type Product } from './identity.ts'
+
+/** Version N and N-1 are read: KV outlives a deploy. */
+export const KeyRecord = z.object({
+  v: z.literal(1),
+  hash: z.string(),
+  account: z.string(),
+  kind: z.enum(['api', 'service']),
+  plan: z.string(),
+  products: z.array(z.enum(PRODUCTS)),
+  /** Unix ms; null: never. */
+  expires: z.number().nullable(),
+  /** Unix ms; null: not revoked. */
+  revoked: z.number().nullable(),
+})
+export type KeyRecord = z.infer<typeof KeyRecord>
+
+/** What a surface asks of a key. `any` takes both kinds. */
+export interface Entry {
+  readonly product: Product
+  readonly kind: 'api' | 'service' | 'any'
+}
+
+/** Products that a key of each kind is for, unless it was made for fewer. A service key manages; it calls no data API. */
+export const PRODUCTS_OF_KIND: Record<'api' | 'service', readonly Product[]> = {
+  api: ['info', 'stream', 'rpc', 'data', 'graphql', 'platform'],
+  service: ['platform'],
+}
+
+/** Whether a known key may enter. Revoked is told before expired: it is the stronger reason to stop using the key. */
+export function admit(record: KeyRecord, entry: Entry, nowMs: number): Result<Identity, Failure> {
+  if (record.revoked !== null) return err({ kind: 'key_revoked' })
+  if (record.expires !== null && record.expires <= nowMs) return err({ kind: 'key_expired' })
+  if (entry.kind !== 'any' && entry.kind !== record.kind) {
+    const wanted =
+      entry.kind === 'service' ? 'this endpoint: it takes a service key (cqs_)' : 'data: use an API key (cqt_)'
+    return err({ kind: 'not_entitled', to: wanted })
+  }
+  if (!record.products.includes(entry.product))
+    return err({ kind: 'not_entitled', to: `the product "${entry.product}"` })
+  const { account, hash, kind, plan, products } = record
+  return ok({ v: 1, account, keyHash: hash, kind, plan, products })
+}

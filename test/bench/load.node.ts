@@ -1,0 +1,65 @@
+// The load process: makes all load and takes all measurements, so that workerd has a core of its own.
+// Its parent asks over the IPC channel; it ends when its parent does.
+
+import { type HttpLoad, type HttpOutcome, httpLoad } from './http-load.node.ts'
+import { Swarm, type SwarmTarget } from './swarm.node.ts'
+
+type Name = SwarmTarget['kind']
+const swarms = new Map<Name, Swarm>()
+
+function swarm(name: Name): Swarm {
+  const known = swarms.get(name)
+  if (!known) throw new Error(`no swarm of ${name}`)
+  return known
+}
+
+/** What the parent may ask; every answer survives JSON. */
+export const DUTIES = {
+  http: (load: HttpLoad): Promise<HttpOutcome> => httpLoad(load),
+  connect: async (target: SwarmTarget): Promise<void> => {
+    const made = new Swarm(target)
+    swarms.set(target.kind, made)
+    await made.connectFeed()
+  },
+  tick: (name: Name): void => swarm(name).tick(),
+  endSeeding: (name: Name): void => swarm(name).endSeeding(),
+  resize: (name: Name, ...rest: Parameters<Swarm['resize']>) => swarm(name).resize(...rest),
+  ping: (name: Name) => swarm(name).ping(),
+  saturate: (name: Name, ...rest: Parameters<Swarm['saturate']>) => swarm(name).saturate(...rest),
+  pace: (name: Name, ...rest: Parameters<Swarm['pace']>) => swarm(name).pace(...rest),
+  ingest: (name: Name, ...rest: Parameters<Swarm['ingest']>) => swarm(name).ingest(...rest),
+  /** CPU time of this process so far. */
+  cpuMs: (): number => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  },
+  /** Share of one core that this process has used since the last call. */
+  busy: (): number => {
+    const now = performance.now()
+    const { user, system } = process.cpuUsage()
+    const share = (user + system - busyBefore.cpu) / 1000 / (now - busyBefore.atMs)
+    busyBefore = { cpu: user + system, atMs: now }
+    return share
+  },
+}
+let busyBefore = { cpu: 0, atMs: performance.now() }
+
+export type Duties = typeof DUTIES
+
+interface Question {
+  readonly id: number
+  readonly duty: keyof Duties
+  readonly args: readonly unknown[]
+}
+
+if (process.send) {
+  process.on('disconnect', () => process.exit(0))
+  process.on('message', async ({ id, duty, args }: Question) => {
+    try {
+      const value = await (DUTIES[duty] as (...all: readonly unknown[]) => unknown)(...args)
+      process.send?.({ id, value: value ?? null })
+    } catch (error) {
+      process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    }
+  })
+}

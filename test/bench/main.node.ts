@@ -1,0 +1,86 @@
+// `npm run bench`: speed and memory, each figure beside a bare baseline of the platform measured in the same run, and
+// a Markdown table at the end. `--quick` is a smoke run, `--only NAME[,NAME]` runs some sections.
+
+import { parseArgs } from 'node:util'
+import { coreLine } from './core.node.ts'
+import { fanOutLine } from './fan-out.node.ts'
+import { infoLines } from './info.node.ts'
+import { ingestLine, worstBlockLine } from './ingest.node.ts'
+import { latencyLines } from './latency.node.ts'
+import { memoryLine } from './memory.node.ts'
+import { type Line, tableOf } from './table.ts'
+import { type Bench, RELAY_SOCKETS, startBench } from './targets.node.ts'
+
+/** In this order: memory needs fresh processes, and fewer sockets come after more. */
+const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
+  memory: async (bench) => [await memoryLine(bench)],
+  latency: latencyLines,
+  'fan-out': async (bench) => [await fanOutLine(bench, 1000), await fanOutLine(bench, 100)],
+  ingest: async (bench) => [await ingestLine(bench)],
+  worst: async (bench) => [await worstBlockLine(bench)],
+  info: infoLines,
+}
+const NAMES = ['core', ...Object.keys(SECTIONS)]
+/** More than this beside us, and the figures say more of the others than of Weir. */
+const CALM_CORES = 0.2
+/** Whatever hangs ends here. */
+const LIMIT_MS = 240_000
+
+const say = (text: string) => void process.stderr.write(`${text}\n`)
+
+function options(): { quick: boolean; names: readonly string[] } {
+  try {
+    const { values } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' } } })
+    const names = values.only?.split(',') ?? NAMES
+    const unknown = names.find((name) => !NAMES.includes(name))
+    if (unknown !== undefined) throw new Error(`there is no section ${JSON.stringify(unknown)}`)
+    return { quick: values.quick ?? false, names }
+  } catch (error) {
+    say(`${(error as Error).message}. Usage: npm run bench -- [--quick] [--only ${NAMES.join(',')}]`)
+    process.exit(2)
+  }
+}
+
+async function run({ quick, names }: ReturnType<typeof options>): Promise<Line[]> {
+  const lines: Line[] = []
+  const add = (some: readonly Line[]) => {
+    lines.push(...some)
+    for (const { what, bare, weir, ratio, goal } of some)
+      say(`  ${what}: ${bare} bare, ${weir} Weir, ${ratio}${goal ? ` (goal ${goal})` : ''}`)
+  }
+  if (names.includes('core')) add([coreLine(quick)])
+  if (names.every((name) => name === 'core')) return lines
+  say(`starting both (one relay takes all sockets, as the bare object does: RELAY_SOCKETS=${RELAY_SOCKETS})`)
+  const bench = await startBench(quick, say)
+  const end = () => bench.stop().finally(() => process.exit(130))
+  process.once('SIGINT', end)
+  process.once('SIGTERM', end)
+  try {
+    for (const [name, section] of Object.entries(SECTIONS)) {
+      if (!names.includes(name)) continue
+      say(name)
+      add(await section(bench))
+    }
+    const others = await bench.others()
+    if (others > CALM_CORES) say(`other programs kept ${others.toFixed(1)} cores busy: repeat on a calm machine`)
+  } finally {
+    await bench.stop()
+  }
+  return lines
+}
+
+const limit = setTimeout(() => {
+  say(`still not done after ${LIMIT_MS / 1000} s`)
+  process.kill(process.pid, 'SIGTERM')
+}, LIMIT_MS)
+const start = performance.now()
+try {
+  const lines = await run(options())
+  process.stdout.write(`\n${tableOf(lines)}\n\n`)
+  say(`${((performance.now() - start) / 1000).toFixed(0)} s`)
+} catch (error) {
+  say(`the bench could not be finished: ${(error as Error).stack}`)
+  process.exitCode = 1
+} finally {
+  clearTimeout(limit)
+}

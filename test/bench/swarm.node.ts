@@ -1,0 +1,292 @@
+// One target under load, seen from the load process: a feeder's socket at one end, many clients' at the other.
+// Both ends share this process's clock. Law: a round ends only when every frame it caused has arrived.
+
+import { encodeFrame } from '../../src/feed/parts.ts'
+import { FEED_PROTOCOL, type GatewayFrame } from '../../src/feed/protocol.ts'
+import { BlockTexts, CHANNEL_AT, COIN, HEIGHT_AT, type Kind, seedBooks, timeOf } from './blocks.ts'
+import { clientFrame } from './frames.ts'
+import { type Address, RawSocket } from './raw-socket.node.ts'
+import { type Spread, spreadOf } from './statistics.ts'
+
+export interface SwarmTarget {
+  /** `bare` is fed what clients are to get; `weir` speaks the feed protocol and is subscribed to. */
+  readonly kind: 'bare' | 'weir'
+  readonly feed: Address
+  readonly client: Address
+}
+
+export interface Saturated {
+  readonly framesPerSecond: number
+  /** All frames of the round, also those outside the measured time. */
+  readonly frames: number
+}
+
+const FIRST_HEIGHT = 1_000_000
+const LAST_HEIGHT = 9_999_999
+const OPENING_AT_ONCE = 50
+const LETTER_L = 'l'.charCodeAt(0)
+const LETTER_P = 'p'.charCodeAt(0)
+const LETTER_S = 's'.charCodeAt(0)
+const SAMPLES = 1_000_000
+/** Blocks of a paced round that are not measured. */
+const WARM_BLOCKS = 5
+const DRAIN_MS = 15_000
+const WARM_MS = 300
+const PING = clientFrame('{"method":"ping"}')
+
+export class Swarm {
+  readonly #target: SwarmTarget
+  readonly #texts = new Map<Kind, BlockTexts>()
+  #feed: RawSocket | null = null
+  #clients: RawSocket[] = []
+  #height = FIRST_HEIGHT
+  #acked = 0
+  #seeding = true
+  #acks = 0
+  #pings = 0
+  #pongs = 0
+  /** Frames that came of each height in flight. */
+  readonly #arrived = new Map<number, number>()
+  #sentMs = new Map<number, number>()
+  #samples: Float64Array | null = null
+  #sampled = 0
+  #sampling = false
+  #frames = 0
+  #onHeight: ((height: number) => void) | null = null
+  #onAck: (() => void) | null = null
+  #trouble: string | null = null
+
+  constructor(target: SwarmTarget) {
+    this.#target = target
+  }
+
+  /** Connects the feeder's socket and seeds the books. */
+  async connectFeed(): Promise<void> {
+    this.#feed = await RawSocket.open(this.#target.feed, (chunk, from, to) => this.#fromFeed(chunk, from, to))
+    if (this.#target.kind === 'bare') return
+    this.#feed.send(
+      JSON.stringify({
+        type: 'hello',
+        protocol: FEED_PROTOCOL,
+        chain: 'hyperliquid',
+        feeder: 'bench',
+        first: null,
+        head: null,
+      }),
+    )
+    for (const text of this.#snapshot('all', seedBooks())) this.#feed.send(text)
+    await this.#until(() => this.#acked >= this.#height, 'the seed was not acknowledged')
+  }
+
+  /** Sends an empty block: a hub that attached late learns from it what it lacks. */
+  tick(): void {
+    this.#publish('empty')
+  }
+
+  /** From now on the books change, so a reseed could no longer be answered. */
+  endSeeding(): void {
+    this.#seeding = false
+  }
+
+  /** Brings the number of clients of `coins` to `count`; all or none of a swarm have the same coins. */
+  async resize(count: number, coins: readonly string[] = [COIN]): Promise<void> {
+    for (const client of this.#clients.splice(count)) client.close()
+    while (this.#clients.length < count) {
+      const some = Math.min(OPENING_AT_ONCE, count - this.#clients.length)
+      const acks = this.#acks + some
+      this.#clients.push(...(await Promise.all(Array.from({ length: some }, () => this.#open(coins)))))
+      if (this.#target.kind === 'weir')
+        await this.#until(() => this.#acks >= acks, 'a subscription was not acknowledged')
+    }
+  }
+
+  async #open(coins: readonly string[]): Promise<RawSocket> {
+    const client = await RawSocket.open(this.#target.client, (chunk, from) => this.#fromServer(chunk, from))
+    const coin = coins.length === 1 ? coins[0] : coins
+    const frame = { method: 'subscribe', subscription: { type: 'l2BookDiff2', coin } }
+    if (this.#target.kind === 'weir') client.send(JSON.stringify(frame))
+    return client
+  }
+
+  /** Lets every client say that it reads: between rounds, as real clients would from time to time. */
+  async ping(): Promise<void> {
+    if (this.#target.kind === 'bare') return
+    this.#sendPings()
+    await this.#until(() => this.#pongs >= this.#pings, 'a pong did not come')
+  }
+
+  #sendPings(): void {
+    for (const client of this.#clients) client.write(PING)
+    this.#pings += this.#clients.length
+  }
+
+  /** Closed loop: `inFlight` blocks at a time, each replaced when every client has it. */
+  async saturate(kind: Kind, inFlight: number, ms: number): Promise<Saturated> {
+    const before = this.#frames
+    const start = performance.now() + WARM_MS
+    const end = start + ms
+    let first = Number.NaN
+    let last = Number.NaN
+    let firstMs = 0
+    let lastMs = 0
+    await this.#round(
+      (height) => {
+        const now = performance.now()
+        if (now >= start && Number.isNaN(first)) {
+          first = height
+          firstMs = now
+        }
+        if (now <= end || Number.isNaN(last)) {
+          last = height
+          lastMs = now
+        }
+        if (now < end) this.#publish(kind)
+      },
+      () => {
+        for (let i = 0; i < inFlight; i++) this.#publish(kind)
+      },
+    )
+    const framesPerSecond = ((last - first) * this.#clients.length * 1000) / (lastMs - firstMs)
+    return { framesPerSecond, frames: this.#frames - before }
+  }
+
+  /**
+   * Open loop: a block every `everyMs` whatever happens; latency from the feeder's write to each client's read.
+   * With `pooled` the samples of earlier such calls count too: a p99 needs more blocks than one round has.
+   */
+  async pace(kind: Kind, blocks: number, everyMs: number, pooled = false): Promise<Spread> {
+    if (!pooled) this.#sampled = 0
+    const before = this.#sampled
+    const start = performance.now()
+    await this.#round(
+      () => undefined,
+      async () => {
+        for (let i = 0; i < WARM_BLOCKS + blocks; i++) {
+          const wait = start + i * everyMs - performance.now()
+          if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+          if (i === WARM_BLOCKS) {
+            this.#sampled = before
+            this.#samples ??= new Float64Array(SAMPLES)
+            this.#sampling = true
+          }
+          this.#publish(kind)
+        }
+      },
+    )
+    this.#sampling = false
+    return spreadOf(this.#samples!, this.#sampled)
+  }
+
+  /**
+   * `blocks` blocks, at most `inFlight` of them not both acknowledged and delivered; answers how many per second are.
+   * A feeder alone would wait for acknowledgements only, but what nobody has been sent is not yet through.
+   */
+  async ingest(kind: Kind, inFlight: number, blocks: number): Promise<{ readonly perSecond: number }> {
+    const last = this.#height + blocks
+    const marks: { height: number; atMs: number }[] = []
+    let delivered = this.#height
+    const go = () => {
+      const height = Math.min(delivered, this.#acked)
+      if (height > (marks.at(-1)?.height ?? -1)) marks.push({ height, atMs: performance.now() })
+      while (this.#height < Math.min(last, height + inFlight)) this.#publish(kind)
+    }
+    const deliver = (height: number) => {
+      delivered = height
+      go()
+    }
+    this.#onAck = go
+    await this.#round(deliver, go)
+    await this.#until(() => this.#acked >= last, 'blocks were not acknowledged')
+    this.#onAck = null
+    // The first mark is where the round began; after the last full segment an acknowledgement waits for a timer.
+    const first = marks[1]
+    const full = marks.findLast(({ height }) => height < last)
+    if (!first || !full || full.height <= first.height) throw new Error('too few blocks went through to measure by')
+    return { perSecond: ((full.height - first.height) * 1000) / (full.atMs - first.atMs) }
+  }
+
+  /** Runs `work`, then waits until every block has reached every client. */
+  async #round(onHeight: (height: number) => void, work: () => void | Promise<void>): Promise<void> {
+    if (!this.#feed) throw new Error('connect the feed first')
+    this.#onHeight = onHeight
+    await work()
+    await this.#until(() => this.#sentMs.size === 0, 'frames did not arrive')
+    this.#onHeight = null
+  }
+
+  /** Sends the next block. Its text is ready before the clock is read. */
+  #publish(kind: Kind): void {
+    const height = ++this.#height
+    if (height > LAST_HEIGHT) throw new Error('out of heights')
+    let texts = this.#texts.get(kind)
+    if (!texts) {
+      texts = new BlockTexts(kind)
+      this.#texts.set(kind, texts)
+    }
+    const frame = clientFrame(this.#target.kind === 'weir' ? texts.feed(height) : texts.client(height))
+    if (kind !== 'empty' && this.#clients.length > 0) this.#sentMs.set(height, performance.now())
+    this.#feed!.write(frame)
+  }
+
+  #snapshot(scope: 'all' | 'coins', books: ReturnType<typeof seedBooks>): string[] {
+    return encodeFrame({ type: 'snapshot', scope, height: this.#height, time: timeOf(this.#height), books })
+  }
+
+  #fromFeed(chunk: Buffer, from: number, to: number): void {
+    const frame = JSON.parse(chunk.toString('utf8', from, to)) as GatewayFrame
+    if (frame.type === 'ack') {
+      this.#acked = frame.height
+      this.#onAck?.()
+    } else if (frame.type === 'reseed' && this.#seeding) {
+      const books = seedBooks().filter(({ coin }) => frame.coins === null || frame.coins.includes(coin))
+      for (const text of this.#snapshot('coins', books)) this.#feed!.send(text)
+    } else if (frame.type !== 'welcome' && !this.#seeding) {
+      this.#trouble ??= `the gateway said ${JSON.stringify(frame)}`
+    }
+  }
+
+  #fromServer(chunk: Buffer, from: number): void {
+    const letter = chunk[from + CHANNEL_AT]
+    if (letter === LETTER_L) return this.#block(chunk, from)
+    if (letter === LETTER_S) this.#acks++
+    else if (letter === LETTER_P) this.#pongs++
+    else this.#trouble ??= `a client was told ${chunk.toString('utf8', from, from + 300)}`
+  }
+
+  #block(chunk: Buffer, from: number): void {
+    let height = 0
+    for (let i = from + HEIGHT_AT; i < from + HEIGHT_AT + 7; i++) height = height * 10 + chunk[i]! - 48
+    this.#frames++
+    const sentMs = this.#sentMs.get(height)
+    if (sentMs === undefined) {
+      this.#trouble ??= `a frame of height ${height}, which is not in flight: ${chunk.toString('utf8', from, from + 200)}`
+      return
+    }
+    if (this.#sampling && this.#sampled < SAMPLES) this.#samples![this.#sampled++] = performance.now() - sentMs
+    const arrived = (this.#arrived.get(height) ?? 0) + 1
+    if (arrived < this.#clients.length) {
+      this.#arrived.set(height, arrived)
+      return
+    }
+    this.#arrived.delete(height)
+    this.#sentMs.delete(height)
+    this.#onHeight?.(height)
+  }
+
+  async #until(isTrue: () => boolean, otherwise: string): Promise<void> {
+    const deadline = performance.now() + DRAIN_MS
+    while (!isTrue()) {
+      if (this.#trouble) throw new Error(`${this.#target.kind}: ${this.#trouble}`)
+      const lost = [this.#feed, ...this.#clients].find((socket) => socket?.lost)?.lost
+      if (lost) throw new Error(`${this.#target.kind}: a socket was lost: ${lost}`)
+      if (performance.now() > deadline) throw new Error(`${this.#target.kind}: ${otherwise}`)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    if (this.#trouble) throw new Error(`${this.#target.kind}: ${this.#trouble}`)
+  }
+
+  close(): void {
+    for (const client of this.#clients.splice(0)) client.close()
+    this.#feed?.close()
+  }
+}

@@ -1,0 +1,126 @@
+// Planted keys: whatever is done with a key, it appears in no log line, in no stored byte, in no URL, header or body
+// that an upstream saw, and in no answer but the one that issued it.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { scratch } from './children.ts'
+import { type GatewayChild, startGatewayChild } from './gateway-child.ts'
+import { Socket } from './socket.ts'
+import { startUpstream } from './world.ts'
+
+const folder = scratch()
+let upstream: Awaited<ReturnType<typeof startUpstream>>
+let gateway: GatewayChild
+let seen = ''
+/** Everything that callers were told, but for the answers that issued a key. */
+let told = ''
+
+beforeAll(async () => {
+  upstream = await startUpstream((request, response) => {
+    seen += `${request.method} ${request.url} ${JSON.stringify(request.rawHeaders)}\n`
+    request.on('data', (chunk) => {
+      seen += chunk
+    })
+    request.on('end', () => {
+      response.setHeader('content-type', 'application/json')
+      if (seen.includes('userRole')) response.statusCode = 500
+      response.end('{"time":1,"specialStatuses":null}')
+    })
+  })
+  gateway = await startGatewayChild(folder.path, 0, upstream.url.replace('/info', ''))
+})
+afterAll(async () => {
+  await gateway?.end('SIGTERM')
+  upstream.close()
+  folder.remove()
+})
+
+async function tell(url: string, init: RequestInit = {}): Promise<void> {
+  const answer = await fetch(url, init)
+  told += `${answer.status} ${JSON.stringify([...answer.headers])} ${await answer.text()}\n`
+}
+
+/** Every place that takes a key, and some that do not. */
+async function use(key: string): Promise<void> {
+  const { url } = gateway
+  const post = (body: unknown, headers = {}) => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  const bearer = { authorization: `Bearer ${key}` }
+  const address = `0x${'1'.repeat(40)}`
+  for (const body of [
+    { type: 'exchangeStatus' },
+    { type: 'userRole', user: address },
+    { type: key },
+    [key],
+    { [key]: 1 },
+  ])
+    await tell(`${url}/info`, post(body, bearer))
+  await tell(`${url}/k/${key}/info`, post({ type: 'exchangeStatus' }))
+  await tell(`${url}/info?key=${key}`, post({ type: 'exchangeStatus' }))
+  for (const path of ['platform/usage/', 'platform/key/', `platform/usage/?from=${key}`, `k/${key}/nowhere`, key])
+    await tell(`${url}/${path}`, { headers: bearer })
+  await tell(`${url}/admin/keys/${key}`, { method: 'DELETE', headers: bearer })
+  const ws = url.replace('http', 'ws')
+  for (const open of [
+    () => Socket.open(`${ws}/ws?key=${key}`),
+    () => Socket.open(`${ws}/k/${key}/ws`),
+    () => Socket.open(`${ws}/ws`, bearer),
+    () => Socket.open(`${ws}/ws?key=${key}&key=${key}`),
+  ]) {
+    const socket = await open().catch((error: { body?: string }) => {
+      told += `${error.body}\n`
+      return null
+    })
+    if (socket === null) continue
+    socket.send({ method: 'subscribe', subscription: { type: 'allFills' } })
+    socket.send({ method: 'post', id: 1, request: { type: 'info', payload: { type: 'exchangeStatus' } } })
+    socket.send({ method: 'ping' })
+    await socket.channel('pong')
+    told += JSON.stringify(socket.frames)
+    socket.close()
+  }
+}
+
+/** Every stored byte, as Latin-1 so that binary files can be searched too. */
+function stored(path: string): string {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    .join('\n')
+}
+
+it('finds no planted key anywhere', async () => {
+  const issue = (more: object) => gateway.admin('POST', '/keys', { credits: '100', label: 'planted', ...more })
+  const first = (await issue({})) as { key: string; hash: string; prefix: string; account: string }
+  const service = (await issue({ kind: 'service' })) as { key: string }
+  const rotated = (await gateway.admin('POST', `/keys/${first.hash}/rotate`, { grace_seconds: 60 })) as { key: string }
+  const madeUp = `cqt_${'Canary'.repeat(4)}22`
+  const keys = [first.key, service.key, rotated.key, madeUp, first.key.slice(0, -1)]
+  for (const key of keys) await use(key)
+  await gateway.admin('DELETE', `/keys/${first.hash}`)
+  await use(first.key)
+  told += JSON.stringify(await gateway.admin('GET', '/keys'))
+  // What was spent is reported, and idle leases are closed, within two seconds; then all there is to store is stored.
+  const { account } = first
+  const held = async () => (await gateway.admin('GET', `/accounts/${account}`)).held
+  await expect.poll(held, { timeout: 10_000 }).toBe('0')
+  await gateway.end('SIGTERM')
+  const disk = stored(folder.path)
+  // The search itself works: what may be stored is found, and the upstream was asked.
+  expect(disk).toContain(first.hash)
+  expect(disk).toContain(first.prefix)
+  expect(seen).toContain('exchangeStatus')
+  const secrets = keys.map((key) => key.slice(0, 29)).flatMap((key) => [key, key.slice(12)])
+  for (const secret of secrets) {
+    for (const [where, text] of Object.entries({ disk, log: gateway.log(), upstream: seen })) {
+      expect(text.includes(secret), where).toBe(false)
+    }
+  }
+  // A caller may be told its own words in an error of its own body, and nothing else.
+  const answers = told.split('\n').filter((line) => !/unsupported_type|invalid_request/.test(line))
+  for (const secret of secrets) expect(answers.find((line) => line.includes(secret))).toBe(undefined)
+})

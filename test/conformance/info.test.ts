@@ -1,0 +1,102 @@
+// Every info type that an upstream answers, over real HTTP from end to end: bytes, price, and what a bad source costs.
+
+import { existsSync, readFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CATALOGUE } from '../../src/info/catalogue.ts'
+import { asksUpstream } from '../../src/info/query.ts'
+import { startUpstream, startWorld, type World } from './world.ts'
+
+const SAMPLES = new URL('../../../shared/wire/samples/python-sdk-cassettes/', import.meta.url)
+const EXAMPLES = new Map(CATALOGUE.map(({ type, example }) => [type, JSON.stringify(example.response)]))
+const FROM_UPSTREAM = CATALOGUE.filter(asksUpstream)
+
+type Behaviour = (response: ServerResponse, type: string) => void
+const wellBehaved: Behaviour = (response, type) => response.end(EXAMPLES.get(type))
+
+let world: World
+let key: string
+let upstream: Awaited<ReturnType<typeof startUpstream>>
+let behave: Behaviour = wellBehaved
+beforeAll(async () => {
+  upstream = await startUpstream(async (request, response) => {
+    const { type } = JSON.parse(await text(request)) as { type: string }
+    response.setHeader('content-type', 'application/json')
+    behave(response, type)
+  })
+  world = await startWorld({ upstream: upstream.url })
+  key = await world.newKey('100000', { plan: 'professional' })
+})
+afterAll(async () => {
+  await world?.stop()
+  upstream?.close()
+})
+beforeEach(() => {
+  behave = wellBehaved
+})
+
+it.each(FROM_UPSTREAM.map((query) => [query.type, query] as const))('%s', async (type, { example }) => {
+  const reply = await world.info(key, { type, ...example.request })
+  expect([reply.status, await reply.text()]).toEqual([200, EXAMPLES.get(type)])
+  expect(reply.headers.get('content-type')).toBe('application/json')
+  expect(reply.headers.get('x-credits-cost')).toBe('1')
+})
+
+it.each(['clearinghouseState', 'portfolioState'])('%s of every DEX costs 10', async (type) => {
+  const { example } = CATALOGUE.find((query) => query.type === type)!
+  const reply = await world.info(key, { type, ...example.request, dex: 'ALL_DEXES' })
+  expect([reply.status, reply.headers.get('x-credits-cost')]).toEqual([200, '10'])
+})
+
+it.each(['builderFills', 'userPnlSummary'])('%s is still to come', async (type) => {
+  const reply = await world.info(key, { type })
+  expect([reply.status, reply.headers.get('x-credits-cost')]).toEqual([400, '0'])
+  expect(await reply.json()).toMatchObject({ error: 'unsupported_type', type })
+})
+
+it('GET /openapi.json describes every type, without a key', async () => {
+  const { paths } = (await (await fetch(`${world.url}/openapi.json`)).json()) as { paths: object }
+  expect(Object.keys(paths)).toEqual(CATALOGUE.map(({ type }) => `/info#${type}`).sort())
+})
+
+describe.skipIf(!existsSync(SAMPLES))('recorded answers come through byte for byte', () => {
+  const index = existsSync(SAMPLES) ? readFileSync(new URL('_index.json', SAMPLES), 'utf8') : '{}'
+  const served = new Set(FROM_UPSTREAM.map(({ type }) => type))
+  const recorded = Object.entries(JSON.parse(index) as Record<string, { request: { type: string } }>)
+    // The specification adds a key to openOrders.
+    .filter(([, { request }]) => served.has(request.type) && request.type !== 'openOrders')
+
+  it.each(recorded)('%s', async (file, { request }) => {
+    const body = readFileSync(new URL(file, SAMPLES))
+    behave = (response) => response.end(body)
+    // Another DEX name: an answer of the cache would prove nothing.
+    const fresh = request.type === 'meta' ? { ...request, dex: 'recorded' } : request
+    const reply = await world.info(key, fresh)
+    expect(reply.status).toBe(200)
+    expect(Buffer.from(await reply.arrayBuffer()).equals(body)).toBe(true)
+  })
+})
+
+describe('a source that misbehaves costs nothing and is asked again once it is well', () => {
+  const MISBEHAVIOURS: readonly (readonly [string, number, Behaviour])[] = [
+    ['refuses', 422, (response) => response.writeHead(422).end('Failed to deserialize')],
+    ['answers 500', 502, (response) => response.writeHead(500).end('{}')],
+    ['answers garbage', 502, (response) => response.end('[{"a":')],
+    [
+      'cuts its body',
+      502,
+      (response) => response.writeHead(200, { 'content-length': 99 }).write('[', () => response.destroy()),
+    ],
+    ['answers 429', 503, (response) => response.writeHead(429, { 'retry-after': '0' }).end()],
+  ]
+
+  it.each(MISBEHAVIOURS)('%s', async (_, status, misbehaviour) => {
+    const call = { type: 'userRole', user: `0x${'12'.repeat(20)}` }
+    behave = misbehaviour
+    const refused = await world.info(key, call)
+    expect([refused.status, refused.headers.get('x-credits-cost')]).toEqual([status, '0'])
+    behave = wellBehaved
+    await expect.poll(async () => (await world.info(key, call)).status, { timeout: 15_000, interval: 250 }).toBe(200)
+  })
+})

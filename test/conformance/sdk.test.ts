@@ -1,0 +1,95 @@
+// A third party's SDK, unmodified, against the gateway: every info method that it has for a type we serve, over HTTP
+// and over a socket's `post`. It refuses answers that are not JSON; their shapes are held to our published schemas.
+
+import { join } from 'node:path'
+import { HttpTransport, InfoClient, WebSocketTransport } from '@nktkas/hyperliquid'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
+import { type Program, run, scratch } from './children.ts'
+import { Socket } from './socket.ts'
+import { FEED_TOKEN, startWorld, type World } from './world.ts'
+
+const folder = scratch()
+let world: World
+let devnet: Program
+let feeder: Program
+let key: string
+let user: string
+let oid: number
+
+beforeAll(async () => {
+  devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
+  const { url } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
+  world = await startWorld({ upstream: `${url}/info` })
+  key = await world.newKey('100000')
+  const to = ['--data', join(folder.path, 'node'), '--info', url, '--gateway', world.url]
+  feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
+  const socket = await Socket.open(`${world.ws}/ws?key=${key}`)
+  socket.send({ method: 'subscribe', subscription: { type: 'allFills' } })
+  const { fills } = (await socket.channel('allFills', 30_000)) as unknown as { fills: [string, { oid: number }][] }
+  user = fills[0]![0]
+  oid = fills[0]![1].oid
+  socket.close()
+  // Fills may be there a moment before the hubs have their books.
+  await vi.waitFor(async () => expect((await world.info(key, { type: 'allMids' })).status).toBe(200), {
+    timeout: 20_000,
+    interval: 100,
+  })
+})
+afterAll(async () => {
+  await feeder?.end()
+  await devnet?.end()
+  await world?.stop()
+  folder.remove()
+})
+
+/** What a method needs beside `user`, which every method may be given that asks for it. */
+const PARAMETERS: Readonly<Record<string, () => object>> = {
+  candleSnapshot: () => ({ coin: 'BTC', interval: '1m', startTime: 0 }),
+  fundingHistory: () => ({ coin: 'BTC', startTime: 0 }),
+  l2Book: () => ({ coin: 'BTC', nSigFigs: null, mantissa: null }),
+  marginTable: () => ({ id: 20 }),
+  maxBuilderFee: () => ({ user, builder: user }),
+  orderStatus: () => ({ user, oid }),
+  perpDexLimits: () => ({ dex: 'xyz' }),
+  userFillsByTime: () => ({ user, startTime: 0 }),
+  userNonFundingLedgerUpdates: () => ({ user, startTime: 0 }),
+  userTwapSliceFillsByTime: () => ({ user, startTime: 0 }),
+  vaultDetails: () => ({ vaultAddress: user }),
+}
+
+type Method = (...parameters: object[]) => Promise<unknown>
+const methodOf = (client: InfoClient, type: string): Method | undefined => {
+  const method = (client as unknown as Record<string, Method | undefined>)[type]
+  return method && ((...parameters) => method.call(client, ...parameters))
+}
+/** None for a method of a type without fields: its first argument is a signal. */
+const parametersOf = (type: string): object[] => {
+  const isBare = Object.keys(queryOf(type)!.example.request).length === 0
+  return isBare ? [] : [PARAMETERS[type]?.() ?? { user }]
+}
+
+describe('@nktkas/hyperliquid', () => {
+  const types = CATALOGUE.map(({ type }) => type).filter((type) => type in InfoClient.prototype)
+
+  it('has a method for most of our types', () => {
+    expect(types.length).toBeGreaterThanOrEqual(40)
+  })
+
+  it.each(types)('%s over HTTP', async (type) => {
+    const fetchOptions = { headers: { authorization: `Bearer ${key}` } }
+    const client = new InfoClient({ transport: new HttpTransport({ apiUrl: world.url, fetchOptions }) })
+    const answer = await methodOf(client, type)!(...parametersOf(type))
+    queryOf(type)!.response.parse(answer)
+  })
+
+  it('and every one over the socket', async () => {
+    globalThis.WebSocket ??= WebSocket as unknown as typeof globalThis.WebSocket
+    const transport = new WebSocketTransport({ url: `${world.ws}/ws?key=${key}` })
+    await transport.ready()
+    const client = new InfoClient({ transport })
+    for (const type of types) queryOf(type)!.response.parse(await methodOf(client, type)!(...parametersOf(type)))
+    await transport.close()
+  })
+})

@@ -1,0 +1,312 @@
+// Streams and books as a client sees them: a feeder at one end, sockets and /info at the other.
+
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { LevelBook } from '../../src/book/level-book.ts'
+import type { BookChange, Fill, Level, Levels } from '../../src/feed/block.ts'
+import { Feeder, Socket } from './socket.ts'
+import { startWorld, type World } from './world.ts'
+
+interface Diff {
+  readonly coin: string
+  readonly seq: number
+  readonly prev_seq: number
+  readonly levels: Levels
+}
+interface Updates {
+  readonly time: number
+  readonly block_height: number
+  readonly epoch: string
+  readonly book_diffs: readonly Diff[]
+}
+interface Snapshot {
+  readonly coin: string
+  readonly block_height: number
+  readonly levels: Levels
+}
+type BookData = { readonly Snapshot?: Snapshot; readonly Updates?: Updates }
+
+const ALICE = `0x${'a'.repeat(40)}`
+const BOB = `0x${'b'.repeat(40)}`
+const level = (px: string, sz: string, n = 1): Level => ({ px, sz, n })
+const COINS = ['BTC', 'ETH', 'xyz:GOLD', 'PURR/USDC', '#0']
+const seedBooks = COINS.map((coin, i) => ({
+  coin,
+  levels: [[level(`${100 + i}`, '1.0')], [level(`${200 + i}`, '1.0')]] as Levels,
+}))
+const fill = (coin: string, more: Partial<Fill> = {}): Fill => ({
+  coin,
+  px: '100.0',
+  sz: '1.0',
+  side: 'B',
+  time: 1,
+  startPosition: '0.0',
+  dir: 'Open Long',
+  closedPnl: '0.0',
+  hash: `0x${'0'.repeat(64)}`,
+  oid: 7,
+  crossed: true,
+  fee: '0.1',
+  tid: 9,
+  feeToken: 'USDC',
+  twapId: null,
+  ...more,
+})
+
+let world: World
+let feeder: Feeder
+let key: string
+let height = 1000
+beforeAll(async () => {
+  world = await startWorld()
+  key = await world.newKey('100000')
+  feeder = await Feeder.connect(world.ws)
+  expect(await feeder.hello()).toMatchObject({ type: 'welcome', epoch: null, height: null })
+  feeder.snapshot(height, height * 70, seedBooks)
+  await feeder.acked(height)
+  await vi.waitFor(
+    async () => {
+      push([])
+      for (const coin of COINS) expect((await world.info(key, { type: 'l2BookDiffSnapshot', coin })).status).toBe(200)
+    },
+    { timeout: 20_000, interval: 100 },
+  )
+})
+afterAll(() => world.stop())
+
+const open = () => Socket.open(`${world.ws}/ws?key=${key}`)
+const push = (books: BookChange[], more: Parameters<Feeder['block']>[0] | object = {}) =>
+  feeder.block({ height: ++height, books, ...more })
+const subscribe = async (socket: Socket, subscription: object) => {
+  socket.send({ method: 'subscribe', subscription })
+  expect(await socket.channel('subscriptionResponse')).toEqual({
+    channel: 'subscriptionResponse',
+    data: { method: 'subscribe', subscription },
+  })
+}
+const dataOf = (frame: Record<string, unknown>) => frame.data as BookData
+
+describe('l2BookDiff', () => {
+  it('sends a Snapshot for every coin, then one Updates a block with the changed coins', async () => {
+    const socket = await open()
+    await subscribe(socket, { type: 'l2BookDiff', coin: ['BTC', 'ETH'] })
+    const snapshots = [dataOf(await socket.channel('l2BookDiff')), dataOf(await socket.channel('l2BookDiff'))]
+    expect(snapshots.map(({ Snapshot }) => Snapshot?.coin).sort()).toEqual(['BTC', 'ETH'])
+    expect(snapshots[0]?.Snapshot).toMatchObject({ block_height: height, levels: [[{ n: 1 }], [{ n: 1 }]] })
+    const change = (coin: string) => ({ coin, levels: [[level('99', '2.0')], []] as Levels })
+    push([change('xyz:GOLD')])
+    push([change('BTC'), change('ETH'), change('xyz:GOLD')])
+    const { Updates } = dataOf(await socket.channel('l2BookDiff'))
+    expect(Updates).toMatchObject({ block_height: height, time: height * 70 })
+    expect(Updates?.book_diffs.map(({ coin }) => coin).sort()).toEqual(['BTC', 'ETH'])
+    expect(Updates?.book_diffs[0]?.levels).toEqual([[level('99', '2.0')], []])
+    socket.close()
+  })
+
+  it('of all coins covers perps by default, other markets when asked, and replaces the earlier filter', async () => {
+    const socket = await open()
+    await subscribe(socket, { type: 'l2BookDiff' })
+    const perps: (string | undefined)[] = []
+    while (perps.length < 3) perps.push(dataOf(await socket.channel('l2BookDiff')).Snapshot?.coin)
+    expect(perps.sort()).toEqual(['BTC', 'ETH', 'xyz:GOLD'])
+    await subscribe(socket, { type: 'l2BookDiff', marketTypes: ['perp', 'spot'] })
+    expect(dataOf(await socket.channel('l2BookDiff')).Snapshot?.coin).toBe('PURR/USDC')
+    push([
+      { coin: '#0', levels: [[level('1', '1.0')], []] },
+      { coin: 'PURR/USDC', levels: [[level('1', '1.0')], []] },
+    ])
+    expect(dataOf(await socket.channel('l2BookDiff')).Updates?.book_diffs.map(({ coin }) => coin)).toEqual([
+      'PURR/USDC',
+    ])
+    socket.close()
+  })
+
+  it('begins a new coin with a Snapshot', async () => {
+    const socket = await open()
+    await subscribe(socket, { type: 'l2BookDiff' })
+    for (const _ of 'BGE') await socket.channel('l2BookDiff')
+    push([{ coin: 'NEW', levels: [[level('5', '1.0')], []], new: true }])
+    expect(dataOf(await socket.channel('l2BookDiff')).Snapshot).toMatchObject({
+      coin: 'NEW',
+      block_height: height,
+      levels: [[level('5', '1.0')], []],
+    })
+    push([{ coin: 'NEW', levels: [[level('6', '1.0')], []] }])
+    expect(dataOf(await socket.channel('l2BookDiff')).Updates).toMatchObject({ book_diffs: [{ coin: 'NEW' }] })
+    socket.close()
+  })
+})
+
+describe('l2BookDiff2 with l2BookDiffSnapshot', () => {
+  it('keeps the bootstrap rules at any instant', async () => {
+    const socket = await open()
+    await subscribe(socket, { type: 'l2BookDiff2', coin: 'BTC' })
+    for (let round = 0; round < 20; round++) {
+      const sent = Array.from({ length: 5 }, (_, i) => ({
+        px: `${50 + ((round + i) % 7)}`,
+        sz: `${round}.${i + 1}`,
+        n: 1 + i,
+      }))
+      // The snapshot is asked for while blocks are on their way.
+      for (const one of sent.slice(0, 2)) push([{ coin: 'BTC', levels: [[one], []] }])
+      const asked = world.info(key, { type: 'l2BookDiffSnapshot', coin: 'BTC' })
+      for (const one of sent.slice(2)) push([{ coin: 'BTC', levels: [[one], []] }])
+      const snapshot = (await (await asked).json()) as { height: number; epoch: string; seq: number; levels: Levels }
+      const batches: Updates[] = []
+      while ((batches.at(-1)?.block_height ?? 0) < height)
+        batches.push(dataOf(await socket.channel('l2BookDiff2')).Updates!)
+      const book = new LevelBook()
+      book.apply(snapshot.levels)
+      let seq = snapshot.seq
+      for (const { block_height, epoch, book_diffs } of batches.filter(
+        (batch) => batch.block_height > snapshot.height,
+      )) {
+        expect(epoch).toBe(snapshot.epoch)
+        expect([book_diffs[0]?.prev_seq, book_diffs[0]?.seq]).toEqual([seq, block_height])
+        book.apply(book_diffs[0]!.levels)
+        seq = block_height
+      }
+      const now = (await (await world.info(key, { type: 'l2BookDiffSnapshot', coin: 'BTC' })).json()) as typeof snapshot
+      expect([now.seq, now.levels]).toEqual([seq, book.levels()])
+    }
+    socket.close()
+  }, 60_000)
+})
+
+describe('event channels', () => {
+  it('push one frame a block with the fills of the subscribed wallets', async () => {
+    const socket = await open()
+    await subscribe(socket, { type: 'userFills', addresses: [ALICE.toUpperCase().replace('0X', '0x'), BOB] })
+    const all = await open()
+    await subscribe(all, { type: 'allFills', coin: 'ETH' })
+    const stranger = `0x${'c'.repeat(40)}`
+    push([], {
+      fills: [
+        [ALICE, fill('BTC')],
+        [stranger, fill('ETH')],
+        [BOB, fill('ETH', { side: 'A' })],
+      ],
+    })
+    expect(await socket.channel('userFills')).toEqual({
+      channel: 'userFills',
+      fills: [
+        [ALICE, fill('BTC')],
+        [BOB, fill('ETH', { side: 'A' })],
+      ],
+    })
+    expect(((await all.channel('allFills')).fills as unknown[]).length).toBe(2)
+    socket.close()
+    all.close()
+  })
+
+  it('merge partial fills of one order within a block when asked', async () => {
+    const socket = await open()
+    await subscribe(socket, { type: 'userFills', user: ALICE, aggregateByTime: true })
+    push([], {
+      fills: [
+        [ALICE, fill('BTC', { sz: '1.0', px: '100.0', tid: 1 })],
+        [ALICE, fill('BTC', { sz: '3.0', px: '104.0', tid: 2, startPosition: '1.0' })],
+      ],
+    })
+    const { fills } = (await socket.channel('userFills')) as unknown as { fills: [string, Fill][] }
+    expect(fills).toHaveLength(1)
+    expect(fills[0]?.[1]).toMatchObject({ sz: '4.0', px: '103.0', fee: '0.2', startPosition: '0.0' })
+    socket.close()
+  })
+
+  it('push ledger updates once per wallet', async () => {
+    const socket = await open()
+    await subscribe(socket, { type: 'userNonFundingLedgerUpdates', users: [ALICE, BOB] })
+    const delta = { type: 'internalTransfer', usdc: '5.0', user: ALICE, destination: BOB, fee: '0.0' }
+    push([], { ledger: [{ users: [ALICE, BOB], time: 5, hash: '0x1', delta }] })
+    const wallets = [
+      await socket.channel('userNonFundingLedgerUpdates'),
+      await socket.channel('userNonFundingLedgerUpdates'),
+    ]
+    expect(wallets.map((frame) => frame.data)).toEqual(
+      [ALICE, BOB].map((user) => ({
+        user,
+        isSnapshot: false,
+        nonFundingLedgerUpdates: [{ time: 5, hash: '0x1', delta }],
+      })),
+    )
+    socket.close()
+  })
+})
+
+describe('bad frames', () => {
+  it('get an error that names the field; the connection and its subscriptions live on', async () => {
+    const socket = await open()
+    await subscribe(socket, { type: 'l2BookDiff2', coin: 'ETH' })
+    const refusal = async (frame: unknown) => {
+      socket.send(frame)
+      return String((await socket.channel('error')).data)
+    }
+    const sub = (subscription: object) => ({ method: 'subscribe', subscription })
+    expect(await refusal('{"method"')).toContain('Error parsing JSON')
+    expect(await refusal(`${'['.repeat(200)}${']'.repeat(200)}`)).toContain('Error parsing JSON')
+    expect(await refusal({ method: 'dance' })).toContain('method')
+    expect(await refusal(sub({ type: 'l2BookDiff', coin: 'NOPE' }))).toContain('coin')
+    expect(await refusal(sub({ type: 'userFills', addresses: ['0x12'] }))).toContain('addresses')
+    const many = Array.from({ length: 1001 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
+    expect(await refusal(sub({ type: 'userFills', addresses: many }))).toContain('addresses')
+    expect(await refusal(sub({ type: 'l2BookDiff2', coin: 'ETH' }))).toContain('Already subscribed')
+    socket.send({ method: 'unsubscribe', subscription: { type: 'allFills' } })
+    expect(String((await socket.channel('error')).data)).toContain('Already unsubscribed')
+    expect(await refusal(JSON.stringify(sub({ type: 'allFills', junk: 'x'.repeat(70_000) })))).toBeTruthy()
+    push([{ coin: 'ETH', levels: [[level('7', '1.0')], []] }])
+    expect(dataOf(await socket.channel('l2BookDiff2')).Updates?.book_diffs[0]?.coin).toBe('ETH')
+    socket.close()
+  })
+
+  it('a thousand addresses are welcome', async () => {
+    const socket = await open()
+    const addresses = Array.from({ length: 1000 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
+    await subscribe(socket, { type: 'userFills', addresses })
+    push([], { fills: [[addresses[999]!, fill('BTC')]] })
+    expect((await socket.channel('userFills')).fills).toHaveLength(1)
+    socket.close()
+  })
+
+  it('unsubscribe takes the exact body alone', async () => {
+    const socket = await open()
+    await subscribe(socket, { type: 'userFills', user: ALICE })
+    socket.send({ method: 'unsubscribe', subscription: { type: 'userFills', addresses: [ALICE] } })
+    expect(String((await socket.channel('error')).data)).toContain('Already unsubscribed')
+    socket.send({ method: 'unsubscribe', subscription: { user: ALICE, type: 'userFills' } })
+    expect((await socket.channel('subscriptionResponse')).data).toMatchObject({ method: 'unsubscribe' })
+    socket.close()
+  })
+})
+
+describe('post', () => {
+  it('answers info over the socket at its price', async () => {
+    const own = await world.newKey('3')
+    const socket = await Socket.open(`${world.ws}/ws?key=${own}`)
+    socket.send({ method: 'post', id: 4, request: { type: 'info', payload: { type: 'l2Book', coin: 'ETH' } } })
+    expect((await socket.channel('post')).data).toMatchObject({
+      id: 4,
+      response: { type: 'info', payload: { type: 'l2Book', data: { coin: 'ETH' } } },
+    })
+    expect((await world.info(own, { type: 'l2Book', coin: 'ETH' })).headers.get('x-credits-remaining')).toBe('1')
+    socket.close()
+  })
+})
+
+describe('stream minutes', () => {
+  it('can be bought with the last credit, in the moment of connecting', async () => {
+    const socket = await Socket.open(`${world.ws}/ws?key=${await world.newKey('1')}`)
+    await subscribe(socket, { type: 'allFills' })
+    socket.close()
+  })
+
+  it('cost what the tariff says, before the ack', async () => {
+    const own = await world.newKey('1.5')
+    const socket = await Socket.open(`${world.ws}/ws?key=${own}`)
+    await subscribe(socket, { type: 'l2BookDiff2', coin: ['BTC', 'ETH'] })
+    socket.send({ method: 'subscribe', subscription: { type: 'allFills' } })
+    await socket.next((frame) => frame.channel === 'subscriptionResponse')
+    socket.send({ method: 'subscribe', subscription: { type: 'allFills', coin: 'BTC' } })
+    const refused = await socket.next(({ channel }) => channel === 'error')
+    expect(refused.code).toBe('credits_exhausted')
+  })
+})

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { checkHolds, hashKey, mintKey } from '../../src/key/digest.client.ts'
+import { parseKey, randomBase58 } from '../../src/key/format.ts'
+import { KeyMemory } from '../../src/key/memory.ts'
+import { admit, type KeyRecord } from '../../src/key/record.ts'
+
+const SECRET = 'an operator secret of forty characters!!'
+
+describe('the form of a key', () => {
+  it('mints keys that it reads and that only its secret vouches for', async () => {
+    for (const kind of ['api', 'service'] as const) {
+      const key = await mintKey(kind, SECRET)
+      expect(key).toMatch(kind === 'api' ? /^cqt_.{26}$/ : /^cqs_.{26}$/)
+      const parsed = parseKey(key)
+      if (!parsed.ok) throw new Error(parsed.error)
+      expect(parsed.value.kind).toBe(kind)
+      expect(await checkHolds(parsed.value, SECRET)).toBe(true)
+      expect(await checkHolds(parsed.value, `${SECRET}2`)).toBe(false)
+    }
+  })
+
+  it('notices any changed character', async () => {
+    const key = await mintKey('api', SECRET)
+    for (let at = 4; at < 30; at++) {
+      const other = key[at] === '2' ? '3' : '2'
+      const parsed = parseKey(key.slice(0, at) + other + key.slice(at + 1))
+      if (!parsed.ok) throw new Error(parsed.error)
+      expect(await checkHolds(parsed.value, SECRET)).toBe(false)
+    }
+  })
+
+  it.each(['', 'cqt_', 'cqt_short', `cqt_${'1'.repeat(27)}`, `cqx_${'1'.repeat(26)}`, `cqt_${'0'.repeat(26)}`])(
+    'refuses %j and does not repeat it',
+    (text) => {
+      const parsed = parseKey(text)
+      expect(parsed.ok).toBe(false)
+      if (!parsed.ok && text.length > 5) expect(parsed.error).not.toContain(text)
+    },
+  )
+
+  it('refuses whitespace, which only ?key= can carry', async () => {
+    const key = await mintKey('api', SECRET)
+    for (const text of [`${key} `, ` ${key}`, `${key}\n`, `${key}\t`]) {
+      const parsed = parseKey(text)
+      expect(parsed).toMatchObject({ ok: false, error: expect.stringContaining('whitespace') })
+    }
+  })
+
+  it('draws every character about equally often', () => {
+    const counts = new Map<string, number>()
+    for (const letter of randomBase58(58_000, (bytes) => randomBytes(bytes))) {
+      counts.set(letter, (counts.get(letter) ?? 0) + 1)
+    }
+    expect(counts.size).toBe(58)
+    for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(250)
+  })
+
+  it('hashes like everyone else', async () => {
+    expect(await hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  })
+})
+
+const record: KeyRecord = {
+  v: 1,
+  hash: 'h',
+  account: 'a',
+  kind: 'api',
+  plan: 'trial',
+  products: ['info', 'platform'],
+  expires: null,
+  revoked: null,
+}
+
+describe('who may enter', () => {
+  it('tells revoked, expired, wrong kind and wrong product apart', () => {
+    const info = { product: 'info', kind: 'api' } as const
+    const kindOf = (over: Partial<KeyRecord>, entry: Parameters<typeof admit>[1] = info) => {
+      const result = admit({ ...record, ...over }, entry, 1_000)
+      return result.ok ? 'ok' : result.error.kind
+    }
+    expect(kindOf({})).toBe('ok')
+    expect(kindOf({ revoked: 5 })).toBe('key_revoked')
+    expect(kindOf({ expires: 1_000 })).toBe('key_expired')
+    expect(kindOf({ expires: 1_001 })).toBe('ok')
+    expect(kindOf({ kind: 'service', products: ['info'] })).toBe('not_entitled')
+    expect(kindOf({}, { product: 'platform', kind: 'service' })).toBe('not_entitled')
+    expect(kindOf({}, { product: 'rpc', kind: 'api' })).toBe('not_entitled')
+    expect(kindOf({ kind: 'service', products: ['platform'] }, { product: 'platform', kind: 'any' })).toBe('ok')
+  })
+})
+
+describe('what an isolate remembers', () => {
+  it('forgets presence after 30 s and absence after 5 s', () => {
+    const memory = new KeyMemory(10)
+    memory.keep('present', record, 0)
+    memory.keep('absent', null, 0)
+    expect([memory.recall('present', 29_999), memory.recall('absent', 4_999)]).toEqual([record, null])
+    expect([memory.recall('present', 30_000), memory.recall('absent', 5_000)]).toEqual([undefined, undefined])
+  })
+
+  it('keeps what is present through a flood of absent keys', () => {
+    const memory = new KeyMemory(10)
+    for (let i = 0; i < 5; i++) memory.keep(`present ${i}`, record, 0)
+    for (let i = 0; i < 1_000; i++) memory.keep(`absent ${i}`, null, 0)
+    for (let i = 0; i < 5; i++) expect(memory.recall(`present ${i}`, 1)).toEqual(record)
+    expect(memory.size).toBeLessThanOrEqual(10)
+  })
+
+  it('never holds more than its capacity', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 50 })), (ids) => {
+        const memory = new KeyMemory(5)
+        for (const id of ids) memory.keep(String(id), null, 0)
+        expect(memory.size).toBeLessThanOrEqual(5)
+        const last = ids.at(-1)
+        if (last !== undefined) expect(memory.recall(String(last), 1)).toBe(null)
+      }),
+    )
+  })
+})
