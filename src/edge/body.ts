@@ -1,6 +1,7 @@
 // Reading a JSON body without trusting its size: bytes are counted as they come (the platform alone takes 100 MB),
 // nesting is bounded, and text that is not UTF-8 is not JSON.
 
+import { readBoundedText } from '../core/bounded-text.ts'
 import type { Failure } from '../core/failure.ts'
 import { isDeeperThan, JSON_MAX_DEPTH } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
@@ -32,22 +33,7 @@ export async function readJsonBody(source: BodySource, limitBytes: number): Prom
 export async function readText(source: BodySource, limitBytes: number): Promise<Result<string, Failure>> {
   const tooLarge = err({ kind: 'body_too_large', limitBytes } as const)
   if (Number(source.contentLength ?? 0) > limitBytes) return tooLarge
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of source.chunks ?? []) {
-    size += chunk.byteLength
-    if (size > limitBytes) return tooLarge
-    chunks.push(chunk)
-  }
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.byteLength
-  }
-  try {
-    return ok(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
-  } catch {
-    return err({ kind: 'not_json' })
-  }
+  const read = await readBoundedText(source.chunks, limitBytes)
+  if ('text' in read) return ok(read.text)
+  return read.refused === 'too_large' ? tooLarge : err({ kind: 'not_json', hint: 'The request body is not UTF-8.' })
 }

@@ -1,5 +1,6 @@
 // The thin shell around fetch: one POST to a source, bounded in time and bytes, told as a value. Decides nothing.
 
+import { readBoundedText } from '../core/bounded-text.ts'
 import type { Sent } from './outcome.ts'
 import { RoutedUpstream } from './routed-upstream.ts'
 import type { UpstreamSource } from './sources.ts'
@@ -31,36 +32,12 @@ async function post(url: string, body: string, timeoutMs: number): Promise<Sent>
       redirect: 'manual',
       signal,
     })
-    const text = await readBounded(response)
-    if (text === null) return { failed: 'oversized' }
+    const read = await readBoundedText(response.body, BODY_MAX_BYTES, 'keep')
+    if ('refused' in read && read.refused === 'too_large') return { failed: 'oversized' }
+    // Bytes that are not UTF-8 would become replacement characters, which could still be JSON: garbage stays garbage.
+    const text = 'text' in read ? read.text : ''
     return { status: response.status, retryAfter: response.headers.get('retry-after'), text }
   } catch {
     return { failed: signal.aborted ? 'timeout' : 'unreachable' }
-  }
-}
-
-async function readBounded(response: Response): Promise<string | null> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of response.body ?? []) {
-    length += chunk.byteLength
-    if (length > BODY_MAX_BYTES) return null
-    chunks.push(chunk)
-  }
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return decode(bytes)
-}
-
-/** Bytes that are not UTF-8 would become replacement characters, which could still be JSON: garbage stays garbage. */
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return ''
   }
 }

@@ -1,0 +1,38 @@
+// Text from outside, bounded in size: bytes are counted as they come, because no declared length can be trusted.
+
+/** The bytes as text; why not otherwise: `too_large` at the first byte over the limit, `not_utf8` after the last one. */
+export type BoundedText = { readonly text: string } | { readonly refused: 'too_large' | 'not_utf8' }
+
+/**
+ * Reads to the end, or stops and cancels the stream. `byteOrderMark`: whether a leading one is dropped, or kept because
+ * the bytes are to come through unchanged. Rejects where the stream itself fails.
+ */
+export async function readBoundedText(
+  chunks: AsyncIterable<Uint8Array> | null,
+  limitBytes: number,
+  byteOrderMark: 'drop' | 'keep' = 'drop',
+): Promise<BoundedText> {
+  const read: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunks ?? []) {
+    size += chunk.byteLength
+    if (size > limitBytes) return { refused: 'too_large' }
+    read.push(chunk)
+  }
+  try {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: byteOrderMark === 'keep' })
+    return { text: decoder.decode(joined(read, size)) }
+  } catch {
+    return { refused: 'not_utf8' }
+  }
+}
+
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
+}
