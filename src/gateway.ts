@@ -5,7 +5,7 @@ import { Hono } from 'hono'
 import type { BookHubApi } from './book/hub-api.ts'
 import type { AccountMeterApi, LeaseMeterApi, MicroCredits, UsageRow } from './credit/meter-api.ts'
 import type { Charging } from './edge/charging.ts'
-import { restFailure, type WireFailure } from './edge/failure-wire.ts'
+import { everyReply, failureReply } from './edge/every-reply.route.ts'
 import { KeyRing } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
@@ -54,6 +54,7 @@ function build(env: Env): Gateway {
   const pathKeys = settings.PATH_KEYS
   const desk = infoDesk(env, settings)
   const app = new Hono<{ Bindings: Env }>()
+  everyReply(app, { requestId, report })
   const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
   const info: InfoRouteDeps<Env> = { ...shared, desk: () => desk, authenticate: authenticator('info') }
   app.route('/', infoRoutes<Env>(info, { pathKeys }))
@@ -80,8 +81,6 @@ function build(env: Env): Gateway {
   app.get('/', (c) =>
     c.json({ name: 'Weir', info: 'POST /info', stream: 'GET /ws?key=<key> (WebSocket)', status: 'GET /status' }),
   )
-  app.notFound(() => respond(restFailure({ kind: 'not_found', what: 'This endpoint' }, requestId())))
-  app.onError(failed)
   return { app, desk, info, settings }
 }
 
@@ -140,11 +139,7 @@ function report(error: unknown, id: string): void {
 function failed(error: unknown): Response {
   const id = requestId()
   report(error, id)
-  return respond(restFailure({ kind: 'internal' }, id))
-}
-
-function respond({ status, headers, body }: WireFailure): Response {
-  return new Response(body, { status, headers })
+  return failureReply('/info', { kind: 'internal' }, id)
 }
 
 /** What Durable Objects ask of the gateway, over a service binding that nobody else has. */

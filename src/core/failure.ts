@@ -7,6 +7,13 @@ export interface Issue {
   readonly message: string
 }
 
+/** So many requests within so many seconds, under a name that callers see. */
+export interface RequestLimit {
+  readonly name: string
+  readonly quota: number
+  readonly windowSeconds: number
+}
+
 export type Failure =
   | { readonly kind: 'key_missing' }
   /** Not of the form of a key, or its check characters do not match. */
@@ -16,13 +23,16 @@ export type Failure =
   | { readonly kind: 'key_expired' }
   | { readonly kind: 'not_entitled'; readonly to: string }
   | { readonly kind: 'credits_exhausted'; readonly neededMicro: number; readonly remainingMicro: number }
-  | { readonly kind: 'rate_limited'; readonly retryAfterMs: number }
+  /** `limit`: the one that was met, where the surface does not tell it by itself. */
+  | { readonly kind: 'rate_limited'; readonly retryAfterMs: number; readonly limit?: RequestLimit }
   | { readonly kind: 'not_json'; readonly hint?: string }
   | { readonly kind: 'unsupported_media_type' }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
   /** `planned`: the interface names this type, and this gateway does not serve it yet. */
   | { readonly kind: 'unknown_type'; readonly type: string; readonly planned?: true }
   | { readonly kind: 'not_found'; readonly what: string }
+  /** `allow`: the methods that the endpoint takes; at least one. */
+  | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'bad_field'; readonly issues: readonly Issue[] }
   | { readonly kind: 'upstream_failed'; readonly source: string }
   | { readonly kind: 'upstream_timeout'; readonly source: string }
@@ -40,6 +50,7 @@ export type FailureCode =
   | 'body_too_large'
   | 'unsupported_type'
   | 'not_found'
+  | 'method_not_allowed'
   | 'invalid_request'
   | 'upstream_failed'
   | 'upstream_timeout'
@@ -71,6 +82,8 @@ export function failureCode(failure: Failure): FailureCode {
       return 'unsupported_type'
     case 'not_found':
       return 'not_found'
+    case 'method_not_allowed':
+      return 'method_not_allowed'
     case 'bad_field':
       return 'invalid_request'
     case 'upstream_failed':
@@ -113,6 +126,8 @@ export function failureMessage(failure: Failure): string {
       return `The type ${JSON.stringify(failure.type.slice(0, 64))} is not supported${failure.planned ? ' yet' : ''}.`
     case 'not_found':
       return `${failure.what} does not exist.`
+    case 'method_not_allowed':
+      return `This endpoint takes ${failure.allow.join(', ')}.`
     case 'bad_field':
       return failure.issues.map((issue) => `${issue.path || 'body'}: ${issue.message}`).join('; ')
     case 'upstream_failed':

@@ -2,7 +2,11 @@
 // Law: one exhaustive switch per surface; never a stack, an internal message or a key.
 
 import { type Failure, failureCode, failureMessage } from '../core/failure.ts'
+import { limitHeaders } from './limit-headers.ts'
 import { REQUEST_ID_HEADER } from './request-id.ts'
+
+/** What a refusal costs: nothing. */
+export const NO_COST = { 'x-credits-cost': '0' } as const
 
 export interface WireFailure {
   readonly status: number
@@ -21,7 +25,8 @@ export function infoFailure(failure: Failure, requestId: string): WireFailure {
     request_id: requestId,
     ...(failure.kind === 'unknown_type' ? { type: failure.type.slice(0, 64) } : {}),
   }
-  return wire(failure.kind === 'bad_field' ? 422 : httpStatus(failure), failure, requestId, body)
+  const reply = wire(failure.kind === 'bad_field' ? 422 : httpStatus(failure), failure, requestId, body)
+  return { ...reply, headers: { ...reply.headers, ...NO_COST } }
 }
 
 /** REST data, platform and admin: `{error, error_message, error_code}` with the status as a string. */
@@ -47,6 +52,8 @@ export function httpStatus(failure: Failure): number {
       return 403
     case 'not_found':
       return 404
+    case 'method_not_allowed':
+      return 405
     case 'body_too_large':
       return 413
     case 'unsupported_media_type':
@@ -84,6 +91,8 @@ function wire(status: number, failure: Failure, requestId: string, body: object)
       'cache-control': 'no-store',
       [REQUEST_ID_HEADER]: requestId,
       ...(retryAfter === null ? {} : { 'retry-after': String(retryAfter) }),
+      ...(failure.kind === 'rate_limited' && failure.limit ? limitHeaders(failure.limit, 0, retryAfter ?? 1) : {}),
+      ...(failure.kind === 'method_not_allowed' ? { allow: failure.allow.join(', ') } : {}),
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     },
     body: JSON.stringify(body),

@@ -5,6 +5,7 @@ import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { INFO_BODY_MAX_BYTES, readText } from '../edge/body.ts'
 import type { Charging } from '../edge/charging.ts'
+import { CORS_HEADERS } from '../edge/cors.ts'
 import { infoFailure } from '../edge/failure-wire.ts'
 import type { Identity } from '../key/identity.ts'
 import type { InfoDesk, InfoReply } from './info-desk.ts'
@@ -25,15 +26,6 @@ export interface InfoRouteDeps<Env> {
   readonly requestId: () => string
 }
 
-const PREFLIGHT_HEADERS = {
-  'access-control-allow-origin': '*',
-  'access-control-allow-methods': 'POST, OPTIONS',
-  'access-control-allow-headers': 'authorization, content-type',
-  'access-control-max-age': '86400',
-}
-const EXPOSED_HEADERS =
-  'x-request-id, x-credits-cost, x-credits-remaining, x-block-height, age, retry-after, ratelimit, ratelimit-policy'
-
 /** Routes of the info surface; without `pathKeys` the path form does not exist. */
 export function infoRoutes<Env extends object>(deps: InfoRouteDeps<Env>, { pathKeys }: { readonly pathKeys: boolean }) {
   const app = new Hono<{ Bindings: Env }>()
@@ -41,8 +33,6 @@ export function infoRoutes<Env extends object>(deps: InfoRouteDeps<Env>, { pathK
     app.post(path, (c) =>
       answerHttp(deps, c.env, c.req.raw, c.req.param('key'), (work) => c.executionCtx.waitUntil(work)),
     )
-    app.options(path, () => new Response(null, { status: 204, headers: PREFLIGHT_HEADERS }))
-    app.all(path, () => new Response(null, { status: 405, headers: { allow: 'POST, OPTIONS' } }))
   }
   return app
 }
@@ -86,6 +76,5 @@ function isJson(contentType: string | null): boolean {
 
 function respond(request: Request, { status, headers, body }: InfoReply): Response {
   if (!request.headers.has('origin')) return new Response(body, { status, headers })
-  const cors = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS }
-  return new Response(body, { status, headers: { ...headers, ...cors } })
+  return new Response(body, { status, headers: { ...headers, ...CORS_HEADERS } })
 }

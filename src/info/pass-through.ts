@@ -1,8 +1,9 @@
 // The resolver of a type that an upstream answers: the canonical request goes out, its bytes come back unchanged.
 
 import type { Failure } from '../core/failure.ts'
-import type { Result } from '../core/result.ts'
+import { err, ok, type Result } from '../core/result.ts'
 import type { Answer } from './query.ts'
+import { namingField } from './refused-field.ts'
 import type { Sources } from './sources.ts'
 
 /** Asks the upstream for exactly this request. */
@@ -11,5 +12,5 @@ export async function passThrough<Req extends { readonly type: string }>(
   from: Pick<Sources, 'upstream'>,
 ): Promise<Result<Answer, Failure>> {
   const answer = await from.upstream.ask(request.type, JSON.stringify(request))
-  return answer.ok ? { ok: true, value: { body: answer.value } } : answer
+  return answer.ok ? ok({ body: answer.value }) : err(namingField(answer.error, request))
 }

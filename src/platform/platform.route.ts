@@ -38,7 +38,6 @@ export function platformRoutes<Env extends { readonly ACCOUNTS: D1Database }>(de
         const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
         return enter(deps, c.env, c.req.raw, waitUntil, (identity) => answer(c.env, identity, c.req.raw))
       })
-      app.all(each, () => new Response(null, { status: 405, headers: { allow: 'GET' } }))
     }
   }
   serve('/platform/usage', async (env, identity, request) => {

@@ -17,6 +17,7 @@ const cases: readonly [Failure, info: number, rest: number, code: string][] = [
   [{ kind: 'body_too_large', limitBytes: 1 }, 413, 413, 'body_too_large'],
   [{ kind: 'unknown_type', type: 'nope' }, 400, 400, 'unsupported_type'],
   [{ kind: 'not_found', what: 'This' }, 404, 404, 'not_found'],
+  [{ kind: 'method_not_allowed', allow: ['GET', 'HEAD'] }, 405, 405, 'method_not_allowed'],
   [{ kind: 'bad_field', issues: [{ path: 'req.coin', message: 'is required' }] }, 422, 400, 'invalid_request'],
   [{ kind: 'upstream_failed', source: 'node' }, 502, 502, 'upstream_failed'],
   [{ kind: 'upstream_timeout', source: 'node' }, 504, 504, 'upstream_timeout'],
@@ -46,6 +47,16 @@ describe('failures on the wire', () => {
     expect(JSON.parse(infoFailure({ kind: 'unknown_type', type: 'nope' }, 'r').body).type).toBe('nope')
     const long = { kind: 'unknown_type', type: 'x'.repeat(60_000) } as const
     expect(infoFailure(long, 'r').body.length).toBeLessThan(500)
+  })
+
+  it('names the limit that was met, and the methods that are taken', () => {
+    const limit = { name: 'free', quota: 20, windowSeconds: 1 }
+    expect(infoFailure({ kind: 'rate_limited', retryAfterMs: 1_001, limit }, 'r').headers).toMatchObject({
+      'retry-after': '2',
+      ratelimit: '"free";r=0;t=2',
+      'ratelimit-policy': '"free";q=20;w=1',
+    })
+    expect(restFailure({ kind: 'method_not_allowed', allow: ['GET', 'HEAD'] }, 'r').headers.allow).toBe('GET, HEAD')
   })
 
   it('has an id that is its own', () => {

@@ -1,6 +1,8 @@
+import { Hono } from 'hono'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/core/failure.ts'
 import { err, ok, type Result } from '../../src/core/result.ts'
+import { everyReply } from '../../src/edge/every-reply.route.ts'
 import { type InfoRouteDeps, infoRoutes } from '../../src/info/info.route.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { createWorld, IDENTITY, UPSTREAM_ANSWERS } from './desk-world.ts'
@@ -26,7 +28,9 @@ function app(pathKeys = true) {
     charging: () => CHARGING,
     requestId: () => 'req_9',
   }
-  return infoRoutes(deps, { pathKeys })
+  const routes = new Hono()
+  everyReply(routes, { requestId: deps.requestId, report: () => undefined })
+  return routes.route('/', infoRoutes(deps, { pathKeys }))
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }

@@ -1,0 +1,62 @@
+// What every reply of the router has, whichever room it comes from: an id, a cost, CORS where browsers may ask, and
+// JSON for unknown endpoints (404), known ones asked with another method (405) and bugs (500).
+
+import type { Hono, Env as HonoEnv } from 'hono'
+import type { Failure } from '../core/failure.ts'
+import { CORS_HEADERS, isOpenToBrowsers, preflightHeaders } from './cors.ts'
+import { infoFailure, NO_COST, restFailure } from './failure-wire.ts'
+import { REQUEST_ID_HEADER } from './request-id.ts'
+
+export interface EveryReplyDeps {
+  readonly requestId: () => string
+  /** A bug was caught; the caller gets `internal` with this id. */
+  readonly report: (error: unknown, requestId: string) => void
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** To be called before routes are added to `app`. */
+export function everyReply<E extends HonoEnv>(app: Hono<E>, { requestId, report }: EveryReplyDeps): void {
+  app.use('*', async (c, next) => {
+    await next()
+    // A socket's headers have been sent by whoever took it.
+    if (c.res.status === 101) return
+    const { headers } = c.res
+    if (!headers.has(REQUEST_ID_HEADER)) c.header(REQUEST_ID_HEADER, requestId())
+    if (!isOpenToBrowsers(c.req.path)) return
+    if (!headers.has('x-credits-cost')) c.header('x-credits-cost', NO_COST['x-credits-cost'])
+    if (c.req.raw.headers.has('origin')) {
+      for (const [name, value] of Object.entries(CORS_HEADERS)) c.header(name, value)
+    }
+  })
+  app.notFound((c) => {
+    const { path, method } = c.req
+    const allow = methodsOf(app, path)
+    // A known method that came here was turned away by its route: to this caller the endpoint does not exist.
+    if (allow.length === 0 || allow.includes(method))
+      return failureReply(path, { kind: 'not_found', what: 'This endpoint' }, requestId())
+    if (!isOpenToBrowsers(path)) return failureReply(path, { kind: 'method_not_allowed', allow }, requestId())
+    if (method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders([...allow, method]) })
+    return failureReply(path, { kind: 'method_not_allowed', allow: [...allow, 'OPTIONS'] }, requestId())
+  })
+  app.onError((error, c) => {
+    const id = requestId()
+    report(error, id)
+    return failureReply(c.req.path, { kind: 'internal' }, id)
+  })
+}
+
+/** A failure in the form of the surface that owns the path. */
+export function failureReply(path: string, failure: Failure, requestId: string): Response {
+  const isInfo = /^(\/k\/[^/]*)?\/(info|ws)$/.test(path)
+  const { status, headers, body } = (isInfo ? infoFailure : restFailure)(failure, requestId)
+  return new Response(body, { status, headers })
+}
+
+/** The methods for which a route of this path was added; what runs for every method is no route. */
+function methodsOf<E extends HonoEnv>(app: Hono<E>, path: string): string[] {
+  const routed = METHODS.filter((method) =>
+    app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
+  )
+  return routed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+}

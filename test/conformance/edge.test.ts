@@ -1,0 +1,262 @@
+// What every reply has in common, over real HTTP: each route with each method, and every kind of bad input.
+
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ADMIN_TOKEN, FEED_TOKEN, startUpstream, startWorld, type World } from './world.ts'
+
+let world: World
+let upstream: Awaited<ReturnType<typeof startUpstream>>
+/** What the upstream was asked, in order. */
+const sent: string[] = []
+let key: string
+let poor: string
+let narrow: string
+
+beforeAll(async () => {
+  upstream = await startUpstream(async (request, response) => {
+    const body = await text(request)
+    sent.push(body)
+    // An unknown dex or coin is answered in this way by the public server.
+    if (/nope/i.test(body)) response.writeHead(500).end('null')
+    else response.setHeader('content-type', 'application/json').end('{"universe":[],"marginTables":[]}')
+  })
+  world = await startWorld({ upstream: upstream.url })
+  key = await world.newKey('1000', { plan: 'professional' })
+  poor = await world.newKey('0')
+  narrow = await world.newKey('10', { products: ['platform'] })
+})
+afterAll(async () => {
+  await world?.stop()
+  upstream?.close()
+})
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+describe('every route with every method', () => {
+  type Form = 'info' | 'rest'
+  const PUBLIC = ['/', '/status', '/openapi.json', '/docs'] as const
+  const KEYED = ['/platform/usage', '/platform/usage/', '/platform/key', '/platform/key/'] as const
+  const ROUTES: readonly (readonly [path: string, methods: readonly string[], form: Form])[] = [
+    ...PUBLIC.map((path) => [path, ['GET', 'HEAD'], 'rest'] as const),
+    ...KEYED.map((path) => [path, ['GET', 'HEAD'], 'rest'] as const),
+    ['/info', ['POST'], 'info'],
+    ['/k/KEY/info', ['POST'], 'info'],
+    ['/ws', ['GET', 'HEAD'], 'info'],
+    ['/k/KEY/ws', ['GET', 'HEAD'], 'info'],
+    ['/feed', ['GET', 'HEAD'], 'rest'],
+    ['/admin/keys', ['GET', 'HEAD', 'POST'], 'rest'],
+    ['/admin/feed/reset', ['POST'], 'rest'],
+  ]
+  const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+  const closed = (path: string) => /^\/(admin|feed)/.test(path)
+  const cases = ROUTES.flatMap(([path, methods, form]) => METHODS.map((method) => ({ method, path, methods, form })))
+
+  it.each(cases)('$method $path', async ({ method, path, methods, form }) => {
+    // Nothing here may change anything: a known method gets a body that is refused.
+    const answer = await fetch(world.url + path.replace('KEY', key), {
+      method,
+      headers: {
+        origin: 'https://page.example',
+        'content-type': 'application/json',
+        ...bearer(path.startsWith('/admin') ? (methods.includes(method) ? 'no' : ADMIN_TOKEN) : key),
+        ...(path === '/feed' ? bearer(FEED_TOKEN) : {}),
+      },
+      ...(method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? {} : { body: '[]' }),
+    })
+    const body = await answer.text()
+    expect(answer.headers.get('x-request-id')).toMatch(/^req_\w{16}$/)
+    expect(answer.headers.get('access-control-allow-origin')).toBe(closed(path) ? null : '*')
+    if (!closed(path)) expect(answer.headers.get('x-credits-cost')).toBe('0')
+    if (method === 'OPTIONS' && !closed(path)) {
+      expect(answer.status).toBe(204)
+      expect(answer.headers.get('access-control-allow-methods')).toBe([...methods, 'OPTIONS'].join(', '))
+      expect(answer.headers.get('access-control-allow-headers')).toBe('authorization, content-type')
+      return
+    }
+    if (!closed(path)) {
+      const exposed = answer.headers.get('access-control-expose-headers')
+      for (const name of ['x-request-id', 'x-credits-remaining', 'ratelimit', 'retry-after', 'age', 'x-block-height'])
+        expect(exposed).toContain(name)
+    }
+    if (methods.includes(method)) expect(answer.status).not.toBe(405)
+    else {
+      expect(answer.status).toBe(405)
+      expect(answer.headers.get('allow')).toBe([...methods, ...(closed(path) ? [] : ['OPTIONS'])].join(', '))
+    }
+    if (answer.status < 400) return
+    expect(answer.headers.get('content-type')).toBe('application/json')
+    if (method === 'HEAD') return
+    const error = JSON.parse(body) as Record<string, unknown>
+    if (form === 'rest') {
+      const message = expect.any(String)
+      expect(error).toEqual({ error: true, error_message: message, error_code: String(answer.status) })
+    } else expect(error).toMatchObject({ code: error.error, request_id: answer.headers.get('x-request-id') })
+  })
+
+  it.each([
+    ['401 without a key', null, 401, null],
+    ['402 without credits', () => poor, 402, '0'],
+    ['403 for another product', () => narrow, 403, null],
+  ] as const)('%s costs 0', async (_, who, status, remaining) => {
+    const answer = await world.info(who?.() ?? null, { type: 'meta' })
+    const { headers } = answer
+    expect([answer.status, headers.get('content-type')]).toEqual([status, 'application/json'])
+    expect([headers.get('x-credits-cost'), headers.get('x-credits-remaining')]).toEqual(['0', remaining])
+  })
+
+  it.each(['/nothing', '/k/x/nothing', '/infos', '/admin/nothing'])('GET %s is not found', async (path) => {
+    const answer = await fetch(world.url + path, { headers: bearer(ADMIN_TOKEN) })
+    expect([answer.status, answer.headers.get('x-request-id')]).toEqual([404, expect.stringMatching(/^req_/)])
+    expect(await answer.json()).toMatchObject({ error: true, error_code: '404' })
+  })
+
+  it('names an endpoint that does not exist in no other way for a preflight', async () => {
+    expect((await fetch(`${world.url}/nothing`, { method: 'OPTIONS' })).status).toBe(404)
+  })
+})
+
+describe('bad input', () => {
+  const user = `0x${'ab'.repeat(20)}`
+  const candles = (more: object) => ({
+    type: 'candleSnapshot',
+    req: { coin: 'BTC', interval: '1m', startTime: 1, endTime: 2, ...more },
+  })
+  const wallets = Array.from({ length: 51 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
+  type Case = readonly [name: string, body: unknown, status: number, code: string, says: string]
+  const CASES: readonly Case[] = [
+    ['not JSON', '{"type":', 400, 'invalid_json', 'not valid JSON'],
+    ['an empty body', '', 400, 'invalid_json', 'not valid JSON'],
+    ['two documents', '{"type":"meta"}{}', 400, 'invalid_json', 'not valid JSON'],
+    ['JavaScript', "{type:'meta'}", 400, 'invalid_json', 'not valid JSON'],
+    ['a list', [], 422, 'invalid_request', 'body: must be an object'],
+    ['a string', '"meta"', 422, 'invalid_request', 'body: must be an object'],
+    ['null', 'null', 422, 'invalid_request', 'body: must be an object'],
+    ['a number', '1', 422, 'invalid_request', 'body: must be an object'],
+    ['no type', {}, 422, 'invalid_request', 'type: is required'],
+    ['a type of another kind', { type: 7 }, 422, 'invalid_request', 'type: must be a string'],
+    ['a type of null', { type: null }, 422, 'invalid_request', 'type: must be a string'],
+    ['an unknown type', { type: 'nope' }, 400, 'unsupported_type', '"nope"'],
+    ['a type in other case', { type: 'Meta' }, 400, 'unsupported_type', '"Meta"'],
+    ['the type constructor', { type: 'constructor' }, 400, 'unsupported_type', '"constructor"'],
+    ['the type __proto__', { type: '__proto__' }, 400, 'unsupported_type', '"__proto__"'],
+    ['a prototype with a type', '{"__proto__":{"type":"meta"}}', 422, 'invalid_request', 'type: is required'],
+    ['the later of two types', '{"type":"meta","type":"nope"}', 400, 'unsupported_type', '"nope"'],
+    ['a lone surrogate as type', '{"type":"\\ud800"}', 400, 'unsupported_type', 'not supported'],
+    ['a lone surrogate as coin', '{"type":"l2Book","coin":"\\udfff"}', 422, 'invalid_request', 'coin: '],
+    ['a lone surrogate as dex', '{"type":"meta","dex":"\\ud800"}', 422, 'invalid_request', 'dex: '],
+    ['a long type', { type: 'x'.repeat(60_000) }, 400, 'unsupported_type', 'xxx'],
+    ['deep nesting', `${'['.repeat(30_000)}${']'.repeat(30_000)}`, 400, 'invalid_json', 'deeper than 64'],
+    [
+      'deep nesting in a field',
+      `{"type":"meta","x":${'{"a":'.repeat(99)}1${'}'.repeat(99)}}`,
+      400,
+      'invalid_json',
+      '64',
+    ],
+    ['an address of other length', { type: 'userRole', user: '0x12' }, 422, 'invalid_request', 'user: '],
+    ['an address that is a number', { type: 'userRole', user: 1 }, 422, 'invalid_request', 'user: must be a string'],
+    ['an address with spaces', { type: 'userRole', user: ` ${user}` }, 422, 'invalid_request', 'user: '],
+    ['no address', { type: 'openOrders' }, 422, 'invalid_request', 'user: is required'],
+    ['a coin of null', { type: 'l2Book', coin: null }, 422, 'invalid_request', 'coin: '],
+    ['an object as coin', { type: 'l2Book', coin: { a: 1 } }, 422, 'invalid_request', 'coin: must be a string'],
+    ['a bad interval', candles({ interval: '7m' }), 422, 'invalid_request', 'req.interval: must be one of 1m'],
+    ['a reversed window', candles({ endTime: 0 }), 422, 'invalid_request', 'req.endTime: must not lie before'],
+    ['a negative time', candles({ startTime: -1 }), 422, 'invalid_request', 'req.startTime: '],
+    ['a time within a millisecond', candles({ startTime: 0.5 }), 422, 'invalid_request', 'req.startTime: '],
+    [
+      'a time beyond all numbers',
+      JSON.stringify(candles({})).replace('"startTime":1', '"startTime":1e999'),
+      422,
+      'invalid_request',
+      'req.startTime: ',
+    ],
+    ['a time beyond exact numbers', candles({ startTime: 2 ** 60 }), 422, 'invalid_request', 'req.startTime: '],
+    ['a time as text', candles({ startTime: '1' }), 422, 'invalid_request', 'req.startTime: '],
+    ['no req', { type: 'candleSnapshot' }, 422, 'invalid_request', 'req: is required'],
+    [
+      '51 wallets',
+      { type: 'batchClearinghouseState', users: wallets },
+      422,
+      'invalid_request',
+      'users: must name 1 to 50',
+    ],
+    ['no wallets', { type: 'batchClearinghouseState', users: [] }, 422, 'invalid_request', 'users: must name 1 to 50'],
+    [
+      'a bad one of two wallets',
+      { type: 'batchClearinghouseState', users: [user, '0x'] },
+      422,
+      'invalid_request',
+      'users.1: ',
+    ],
+    ['a dex of another kind', { type: 'meta', dex: 1 }, 422, 'invalid_request', 'dex: must be a string'],
+    [
+      'figures beyond what books have',
+      { type: 'l2Book', coin: 'BTC', nSigFigs: 6 },
+      422,
+      'invalid_request',
+      'nSigFigs',
+    ],
+  ]
+
+  it.each(CASES)('%s', async (_, body, status, code, says) => {
+    const caller = await world.newKey('5')
+    const before = sent.length
+    const answer = await world.info(caller, body)
+    const error = (await answer.json()) as { msg: string }
+    expect([answer.status, error]).toEqual([status, expect.objectContaining({ error: code, code })])
+    expect(error.msg).toContain(says)
+    expect(error.msg.length).toBeLessThan(400)
+    const { headers } = answer
+    expect(headers.get('content-type')).toBe('application/json')
+    expect([headers.get('x-credits-cost'), headers.get('x-credits-remaining')]).toEqual(['0', '5'])
+    expect(sent.length).toBe(before)
+  })
+
+  it.each([
+    ['text/plain', 'text/plain'],
+    ['a form', 'application/x-www-form-urlencoded'],
+    ['nothing', ''],
+  ])('the content type of %s', async (_, type) => {
+    const answer = await fetch(`${world.url}/info`, {
+      method: 'POST',
+      headers: { ...bearer(await world.newKey('5')), ...(type === '' ? {} : { 'content-type': type }) },
+      // A string would be given a content type of its own.
+      body: new TextEncoder().encode('{"type":"meta"}'),
+    })
+    expect([answer.status, answer.headers.get('x-credits-remaining')]).toEqual([415, '5'])
+    expect(await answer.json()).toMatchObject({ code: 'unsupported_media_type' })
+  })
+
+  it.each(['declared', 'streamed'])('a %s body of 65 KiB', async (how) => {
+    const body = new TextEncoder().encode(JSON.stringify({ type: 'meta', x: 'x'.repeat(65 * 1024) }))
+    const answer = await fetch(`${world.url}/info`, {
+      method: 'POST',
+      headers: { ...bearer(await world.newKey('5')), 'content-type': 'application/json' },
+      body: how === 'declared' ? body : new Blob([body]).stream(),
+      duplex: 'half',
+    } as RequestInit)
+    expect([answer.status, answer.headers.get('x-credits-remaining')]).toEqual([413, '5'])
+    expect(await answer.json()).toMatchObject({ code: 'body_too_large' })
+  })
+
+  it('of unknown fields and prototype keys changes neither the request nor anybody else’s', async () => {
+    const caller = await world.newKey('5')
+    const odd =
+      '{"__proto__":{"dex":"x"},"constructor":{"prototype":{"dex":"y"}},"type":"nope","type":"meta","dex":null}'
+    expect((await world.info(caller, odd)).status).toBe(200)
+    expect(sent.at(-1)).toBe('{"type":"meta"}')
+    expect(await (await world.info(caller, { type: 'nope' })).json()).toMatchObject({ type: 'nope' })
+  })
+
+  it('that only the exchange can judge is told on its field', async () => {
+    const caller = await world.newKey('5')
+    for (const [body, says] of [
+      [{ type: 'meta', dex: 'nope' }, 'dex: '],
+      [candles({ coin: 'NOPE' }), 'req.coin: '],
+    ] as const) {
+      const answer = await world.info(caller, body)
+      expect([answer.status, answer.headers.get('x-credits-cost')]).toEqual([422, '0'])
+      expect(((await answer.json()) as { msg: string }).msg.startsWith(says)).toBe(true)
+    }
+  })
+})
