@@ -12,6 +12,7 @@ import { newRequestId, pooled } from './edge/request-id.ts'
 import { streamRoutes } from './edge/stream.route.ts'
 import { readSettings, type Settings } from './env.ts'
 import { feedAdminRoutes, feedRoutes, type LogStub } from './feed/feed.route.ts'
+import { cacheStore, kvStore } from './info/answer-stores.store.ts'
 import { hubBooks } from './info/books.client.ts'
 import { DexList } from './info/dex-list.ts'
 import { answerHttp, type InfoRouteDeps, infoRoutes } from './info/info.route.ts'
@@ -89,7 +90,8 @@ function infoDesk(env: Env, settings: Settings): InfoDesk {
   const hub = (index: number) => env.BOOK_HUB.getByName(`${settings.CHAIN}/${index}`) as unknown as BookHubApi
   const books = hubBooks({ shards: settings.BOOK_HUBS, hub })
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-  return new InfoDesk({ sources: { books, upstream, dexes: new DexList(upstream, now) }, now, sleep, report })
+  const stores = { region: cacheStore(caches.default, settings.CHAIN), network: kvStore(env.KEYS, settings.CHAIN) }
+  return new InfoDesk({ sources: { books, upstream, dexes: new DexList(upstream, now) }, stores, now, sleep, report })
 }
 
 /** API keys may come as a bearer token, on sockets also as `?key=`, and in the path where that form exists. */

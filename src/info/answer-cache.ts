@@ -6,6 +6,16 @@ import type { Answer } from './query.ts'
 export interface CachedAnswer extends Answer {
   /** When the source was asked. */
   readonly at: number
+  /** When its source last failed to give a newer one. */
+  readonly failedAt?: number
+  /** What is known of the copy in KV. */
+  readonly stored?: StoredCopy
+}
+
+export interface StoredCopy {
+  /** When it was written, or its source asked. */
+  readonly at: number
+  readonly body: string
 }
 
 /** Characters; nearly all answers are ASCII, where a character is a byte. */

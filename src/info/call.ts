@@ -56,8 +56,8 @@ function callOf(query: AnyQuery, request: { readonly type: string }): InfoCall {
     price: { product: 'info', type: query.type, amount },
     costText: formatCredits(amount),
     terms,
-    // What is not shared costs its full work for every request: nobody without credits may cause it.
-    holdsFirst: asksUpstream(query) || !terms.shared,
+    // What is never kept costs its full work again and again: nobody without credits may cause it.
+    holdsFirst: asksUpstream(query) || terms.shares === 'next',
   }
 }
 

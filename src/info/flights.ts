@@ -1,5 +1,5 @@
-// One flight per key: who asks for what is already being fetched waits for the same result.
-// A flight that outlives its bound is no longer joined: its leader may be gone without a trace.
+// One flight per key: who asks for what is already being fetched waits for the same result, and for nothing more where
+// it fails. A flight that outlives its bound is no longer joined: its leader may be gone without a trace.
 
 /** Longer than the attempts of one query can take together. */
 export const FLIGHT_MAX_MS = 12_000
@@ -9,11 +9,17 @@ interface Flight<T> {
   readonly result: Promise<T>
 }
 
+/** `leads`: `start` is, or will be, called for this caller and in its context. */
+export interface Joined<T> {
+  readonly result: Promise<T>
+  readonly leads: boolean
+}
+
+/** Callers share the flight under way. Results must not reject. */
 export class Flights<T> {
   readonly #flights = new Map<string, Flight<T>>()
 
-  /** `leads`: `start` was called for this caller. The result must not reject. */
-  join(key: string, now: number, start: () => Promise<T>): { readonly result: Promise<T>; readonly leads: boolean } {
+  join(key: string, now: number, start: () => Promise<T>): Joined<T> {
     const known = this.#flights.get(key)
     if (known && now - known.at < FLIGHT_MAX_MS) return { result: known.result, leads: false }
     const flight: Flight<T> = { at: now, result: start() }
@@ -22,5 +28,46 @@ export class Flights<T> {
       if (this.#flights.get(key) === flight) this.#flights.delete(key)
     })
     return { result: flight.result, leads: true }
+  }
+}
+
+/** A flight under way, and the one that begins when it has landed. */
+interface Line<T> {
+  present: Flight<T>
+  next: Promise<T> | null
+}
+
+/**
+ * Callers share only a flight that begins after all of them have come: who comes while one is under way waits for it to
+ * land and shares the next. So however many come at once, two flights answer them. Results must not reject.
+ */
+export class NextFlights<T> {
+  readonly #lines = new Map<string, Line<T>>()
+  readonly #now: () => number
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  join(key: string, start: () => Promise<T>): Joined<T> {
+    const line = this.#lines.get(key)
+    if (!line || this.#now() - line.present.at >= FLIGHT_MAX_MS) return { result: this.#begin(key, start), leads: true }
+    if (line.next) return { result: line.next, leads: false }
+    line.next = this.#after(key, line, start)
+    return { result: line.next, leads: true }
+  }
+
+  async #after(key: string, line: Line<T>, start: () => Promise<T>): Promise<T> {
+    await line.present.result
+    return this.#begin(key, start)
+  }
+
+  #begin(key: string, start: () => Promise<T>): Promise<T> {
+    const line: Line<T> = { present: { at: this.#now(), result: start() }, next: null }
+    this.#lines.set(key, line)
+    line.present.result.then(() => {
+      if (this.#lines.get(key) === line && !line.next) this.#lines.delete(key)
+    })
+    return line.present.result
   }
 }

@@ -1,20 +1,20 @@
-// Answers POST /info and `post` on sockets: read → price → hold credits → serve from cache or resolve → settle or
-// release → reply. The same for every type. Knows no HTTP and no platform; one desk per isolate.
+// Answers POST /info and `post` on sockets: read → price → hold credits → find the answer → settle or release → reply.
+// The same for every type. Knows no HTTP and no platform; one desk per isolate.
 // Laws: a failure costs nothing; an upstream is asked only after the hold; a hold is settled or released exactly once.
 
 import type { Failure } from '../core/failure.ts'
-import { err, ok, type Result } from '../core/result.ts'
+import type { Result } from '../core/result.ts'
 import { formatCredits } from '../credit/amount.ts'
 import type { MicroCredits } from '../credit/meter-api.ts'
 import type { Charging, Hold } from '../edge/charging.ts'
 import { infoFailure } from '../edge/failure-wire.ts'
 import type { Identity } from '../key/identity.ts'
-import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
+import { type AnswerStore, AnswerTiers } from './answer-tiers.ts'
+import { Answers, type Served } from './answers.ts'
 import { type InfoCall, readCall } from './call.ts'
 import { CallMemo } from './call-memo.ts'
-import { FLIGHT_MAX_MS, Flights } from './flights.ts'
 import { FreeWork } from './free-work.ts'
-import type { Answer } from './query.ts'
+import type { Tier } from './freshness.ts'
 import type { Sources } from './sources.ts'
 
 /** A reply as every surface can send it. */
@@ -26,6 +26,8 @@ export interface InfoReply {
 
 export interface InfoDeskDeps {
   readonly sources: Sources
+  /** Stores of answers that isolates share; one that is missing is left out. */
+  readonly stores: Partial<Readonly<Record<Tier, AnswerStore>>>
   readonly now: () => number
   readonly sleep: (ms: number) => Promise<void>
   /** A bug was caught; the caller gets `internal`. */
@@ -43,7 +45,6 @@ export interface InfoRequest {
 }
 
 type Unread = Omit<InfoRequest, 'text'>
-type Resolved = Result<CachedAnswer, Failure>
 
 /** Prices a body that could not be read: nothing, but revoked keys and rate limits still show. */
 const NO_PRICE = { product: 'info', type: 'refused', amount: 0 } as const
@@ -51,12 +52,12 @@ const NO_PRICE = { product: 'info', type: 'refused', amount: 0 } as const
 export class InfoDesk {
   readonly #deps: InfoDeskDeps
   readonly #memo = new CallMemo()
-  readonly #cache = new AnswerCache()
-  readonly #flights = new Flights<Resolved>()
+  readonly #answers: Answers
   readonly #freeWork = new FreeWork()
 
   constructor(deps: InfoDeskDeps) {
     this.#deps = deps
+    this.#answers = new Answers({ ...deps, tiers: new AnswerTiers(deps) })
   }
 
   /** Never rejects. */
@@ -69,10 +70,8 @@ export class InfoDesk {
         call = read.value
         this.#memo.set(request.text, call)
       }
-      const now = this.#deps.now()
-      const entry = this.#cache.get(call.key)
-      if (entry && now - entry.at < call.terms.freshMs) return await this.#serve(request, call, entry, now)
-      return await this.#answerUncached(request, call, now)
+      const fresh = this.#answers.fresh(call, this.#deps.now())
+      return await (fresh ? this.#serve(request, call, fresh) : this.#findAndServe(request, call))
     } catch (error) {
       this.#deps.report(error, request.requestId)
       return infoFailure({ kind: 'internal' }, request.requestId)
@@ -87,78 +86,35 @@ export class InfoDesk {
     return hold.ok ? this.#fail(request, failure, hold.value) : this.#refusal(request, hold.error)
   }
 
-  async #serve(request: InfoRequest, call: InfoCall, entry: CachedAnswer, now: number): Promise<InfoReply> {
+  async #serve(request: InfoRequest, call: InfoCall, fresh: Served): Promise<InfoReply> {
     const hold = await request.charging.hold(request.identity, call.price)
-    if (!hold.ok) return this.#refusal(request, hold.error)
-    return succeed(request, call, entry, hold.value.settle(), now - entry.at)
+    return hold.ok ? succeed(request, call, fresh, hold.value.settle()) : this.#refusal(request, hold.error)
   }
 
-  async #answerUncached(request: InfoRequest, call: InfoCall, now: number): Promise<InfoReply> {
+  async #findAndServe(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
     const refusal = this.#tooMuchFreeWork(request)
     if (refusal) return refusal
-    const work = call.holdsFirst ? this.#holdThenResolve(request, call, now) : this.#holdAndResolve(request, call)
+    const work = call.holdsFirst ? this.#holdThenFind(request, call) : this.#holdAndFind(request, call)
     // A call cancelled after its source was asked is charged all the same.
     request.waitUntil(work)
     return work
   }
 
-  async #holdThenResolve(request: InfoRequest, call: InfoCall, now: number): Promise<InfoReply> {
+  async #holdThenFind(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
     const hold = await request.charging.hold(request.identity, call.price)
     if (!hold.ok) return this.#refusal(request, hold.error)
-    const entry = this.#cache.get(call.key)
-    if (entry && now - entry.at < call.terms.revalidateMs) {
-      this.#fly(request, call)
-      return succeed(request, call, entry, hold.value.settle(), now - entry.at)
-    }
-    return this.#finish(request, call, hold.value, await this.#fly(request, call))
+    return this.#finish(request, call, hold.value, await this.#answers.find(call, request))
   }
 
-  async #holdAndResolve(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
-    const resolving = this.#fly(request, call)
+  async #holdAndFind(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
+    const finding = this.#answers.find(call, request)
     const hold = await request.charging.hold(request.identity, call.price)
     if (!hold.ok) return this.#refusal(request, hold.error)
-    return this.#finish(request, call, hold.value, await resolving)
+    return this.#finish(request, call, hold.value, await finding)
   }
 
-  #finish(request: InfoRequest, call: InfoCall, hold: Hold, resolved: Resolved): InfoReply {
-    if (resolved.ok) return succeed(request, call, resolved.value, hold.settle(), null)
-    const now = this.#deps.now()
-    const entry = this.#cache.get(call.key)
-    if (entry && now - entry.at < call.terms.ifErrorMs && isSourceFailure(resolved.error)) {
-      return succeed(request, call, entry, hold.settle(), now - entry.at)
-    }
-    return this.#fail(request, resolved.error, hold)
-  }
-
-  #fly(request: InfoRequest, call: InfoCall): Promise<Resolved> {
-    const start = () => {
-      const result = this.#resolve(request, call)
-      request.waitUntil(result)
-      return result
-    }
-    if (!call.terms.shared) return start()
-    const flight = this.#flights.join(call.key, this.#deps.now(), start)
-    return flight.leads ? flight.result : Promise.race([flight.result, this.#lost()])
-  }
-
-  /** What a follower gets whose leader vanished with its isolate's request. */
-  async #lost(): Promise<Resolved> {
-    await this.#deps.sleep(FLIGHT_MAX_MS)
-    return err({ kind: 'upstream_timeout', source: 'gateway' })
-  }
-
-  async #resolve(request: InfoRequest, call: InfoCall): Promise<Resolved> {
-    const at = this.#deps.now()
-    try {
-      const answer: Result<Answer, Failure> = await call.query.resolve(call.request, this.#deps.sources)
-      if (!answer.ok) return answer
-      const entry = { ...answer.value, at }
-      if (call.terms.freshMs > 0) this.#cache.set(call.key, entry)
-      return ok(entry)
-    } catch (error) {
-      this.#deps.report(error, request.requestId)
-      return err({ kind: 'internal' })
-    }
+  #finish(request: InfoRequest, call: InfoCall, hold: Hold, found: Result<Served, Failure>): InfoReply {
+    return found.ok ? succeed(request, call, found.value, hold.settle()) : this.#fail(request, found.error, hold)
   }
 
   #tooMuchFreeWork(request: Unread): InfoReply | null {
@@ -184,23 +140,17 @@ export class InfoDesk {
 
 function succeed(
   { requestId }: InfoRequest,
-  call: InfoCall,
-  answer: Answer,
+  { costText }: InfoCall,
+  { answer: { body, height }, ageMs }: Served,
   remaining: MicroCredits,
-  ageMs: number | null,
 ): InfoReply {
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     'x-request-id': requestId,
-    'x-credits-cost': call.costText,
+    'x-credits-cost': costText,
     'x-credits-remaining': formatCredits(remaining),
   }
   if (ageMs !== null) headers.age = String(Math.max(0, Math.floor(ageMs / 1000)))
-  if (answer.height !== undefined) headers['x-block-height'] = String(answer.height)
-  return { status: 200, headers, body: answer.body }
-}
-
-/** True where an older answer is better than this failure: the source is at fault, not the request. */
-function isSourceFailure({ kind }: Failure): boolean {
-  return kind === 'upstream_failed' || kind === 'upstream_timeout' || kind === 'unavailable'
+  if (height !== undefined) headers['x-block-height'] = String(height)
+  return { status: 200, headers, body }
 }

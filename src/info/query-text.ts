@@ -12,7 +12,7 @@ export function sourceText(query: AnyQuery): string {
 /** How old its answers may be. */
 export function freshnessText({ freshness }: AnyQuery): string {
   const { freshMs, revalidateMs } = termsOf(freshness)
-  if (freshness.class === 'none') return 'present state, never shared'
+  if (freshness.class === 'none') return 'present state, never kept'
   if (freshMs === 0) return 'asked every call'
   const age = freshMs < 1_000 ? `${freshMs} ms` : `${freshMs / 1_000} s`
   return revalidateMs > 0 ? `${age}, then stale while revalidating` : `at most ${age}`

@@ -6,7 +6,8 @@ import { err, ok, type Result } from '../../src/core/result.ts'
 import type { Charging } from '../../src/edge/charging.ts'
 import { CATALOGUE } from '../../src/info/catalogue.ts'
 import { DexList } from '../../src/info/dex-list.ts'
-import { InfoDesk, type InfoReply } from '../../src/info/info-desk.ts'
+import { InfoDesk, type InfoDeskDeps, type InfoReply } from '../../src/info/info-desk.ts'
+import type { Books } from '../../src/info/sources.ts'
 import type { Identity } from '../../src/key/identity.ts'
 
 export { USER } from '../../src/info/examples.ts'
@@ -69,8 +70,14 @@ export interface World {
   send(body: unknown, keyHash?: string): Promise<InfoReply>
 }
 
-/** A world in which everything works and 1,000 credits are there. */
-export function createWorld(): World {
+/** A world in which everything works and 1,000 credits are there; worlds with the same stores are isolates of one gateway. */
+export function createWorld({
+  stores = {},
+  books: otherBooks,
+}: {
+  stores?: InfoDeskDeps['stores']
+  books?: Books
+} = {}): World {
   const charging: Charging = {
     hold: async (_, { amount }) => {
       if (world.holdFailure) return err(world.holdFailure)
@@ -96,7 +103,7 @@ export function createWorld(): World {
     },
   }
   const now = () => world.now
-  const books = {
+  const books = otherBooks ?? {
     snapshot: async (coin: string) => {
       world.bookCalls++
       if (world.bookFailure) return err(world.bookFailure)
@@ -109,6 +116,7 @@ export function createWorld(): World {
   }
   const desk = new InfoDesk({
     sources: { books, upstream, dexes: new DexList(upstream, now) },
+    stores,
     now,
     sleep: () => new Promise(() => {}),
     report: (error) => world.reported.push(error),

@@ -13,8 +13,6 @@ import { Decimal } from '../shapes.ts'
 const PAGE_MAX = 5_000
 /** No candle is shorter as text; most answers are known to fit a page by their length alone. */
 const CANDLE_MIN_LENGTH = 60
-/** The present candle moves with every trade. */
-const FRESH_MS = 1_000
 const INTERVALS = ['1m', '3m', '5m', '15m', '30m', '1h', '2h', '4h', '8h', '12h', '1d', '3d', '1w', '1M'] as const
 
 const CandleSnapshotRequest = z.object({
@@ -67,7 +65,7 @@ export const candleSnapshot = defineQuery({
   request: CandleSnapshotRequest,
   response: z.array(Candle),
   price: ONE_CREDIT,
-  freshness: { class: 'block', freshMs: FRESH_MS },
+  freshness: { class: 'tick' },
   needs: ['upstream'],
   async resolve(request, from) {
     const answer = await passThrough(request, from)

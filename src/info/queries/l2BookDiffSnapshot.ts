@@ -1,5 +1,6 @@
 // l2BookDiffSnapshot: the whole book of a coin as its hub holds it now, with the place in the diff stream at which it
-// is true. Never cached and never shared: a client that subscribed before asking must get a book from after that.
+// is true. Never cached: a client that subscribed before asking must get a book from after that, so calls share a reading
+// of the hub only where it began after all of them came.
 
 import * as z from 'zod'
 import { CoinName } from '../../feed/block.ts'

@@ -8,8 +8,6 @@ import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Dex } from '../request-fields.ts'
 import { Decimal, PerpMeta } from '../shapes.ts'
 
-const FRESH_MS = 1_000
-
 const MetaAndAssetCtxsRequest = z.object({ type: z.literal('metaAndAssetCtxs'), dex: Dex })
 
 const AssetCtx = z.looseObject({
@@ -45,7 +43,7 @@ export const metaAndAssetCtxs = defineQuery({
   request: MetaAndAssetCtxsRequest,
   response: z.tuple([PerpMeta, z.array(AssetCtx)]),
   price: ONE_CREDIT,
-  freshness: { class: 'block', freshMs: FRESH_MS },
+  freshness: { class: 'tick' },
   needs: ['upstream'],
   resolve: passThrough,
 })

@@ -6,8 +6,6 @@ import { GAS_AUCTION } from '../examples.ts'
 import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 
-const FRESH_MS = 1_000
-
 const PerpDeployAuctionStatusRequest = z.object({ type: z.literal('perpDeployAuctionStatus') })
 
 export const perpDeployAuctionStatus = defineQuery({
@@ -17,7 +15,7 @@ export const perpDeployAuctionStatus = defineQuery({
   request: PerpDeployAuctionStatusRequest,
   response: GasAuction,
   price: ONE_CREDIT,
-  freshness: { class: 'block', freshMs: FRESH_MS },
+  freshness: { class: 'tick' },
   needs: ['upstream'],
   resolve: passThrough,
 })

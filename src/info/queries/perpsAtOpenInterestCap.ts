@@ -5,8 +5,6 @@ import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Dex } from '../request-fields.ts'
 
-const FRESH_MS = 1_000
-
 const PerpsAtOpenInterestCapRequest = z.object({ type: z.literal('perpsAtOpenInterestCap'), dex: Dex })
 
 export const perpsAtOpenInterestCap = defineQuery({
@@ -16,7 +14,7 @@ export const perpsAtOpenInterestCap = defineQuery({
   request: PerpsAtOpenInterestCapRequest,
   response: z.array(z.string()),
   price: ONE_CREDIT,
-  freshness: { class: 'block', freshMs: FRESH_MS },
+  freshness: { class: 'tick' },
   needs: ['upstream'],
   resolve: passThrough,
 })

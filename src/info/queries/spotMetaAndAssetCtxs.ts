@@ -8,8 +8,6 @@ import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes.ts'
 import { SpotMeta } from '../spot-shapes.ts'
 
-const FRESH_MS = 1_000
-
 const SpotMetaAndAssetCtxsRequest = z.object({ type: z.literal('spotMetaAndAssetCtxs') })
 
 const SpotAssetCtx = z.looseObject({
@@ -39,7 +37,7 @@ export const spotMetaAndAssetCtxs = defineQuery({
   request: SpotMetaAndAssetCtxsRequest,
   response: z.tuple([SpotMeta, z.array(SpotAssetCtx)]),
   price: ONE_CREDIT,
-  freshness: { class: 'block', freshMs: FRESH_MS },
+  freshness: { class: 'tick' },
   needs: ['upstream'],
   resolve: passThrough,
 })

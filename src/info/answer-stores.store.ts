@@ -1,0 +1,40 @@
+// The two stores of answers that isolates share. Both are addressed by the hash of chain and canonical request, which
+// holds nothing of a caller. The Cache API is one data centre's and does nothing on workers.dev: that is an empty store.
+
+import type { AnswerStore } from './answer-tiers.ts'
+
+/** Never resolved: an address that only the cache knows. */
+const CACHE_ORIGIN = 'https://answers.weir.invalid/1/'
+/** KV keeps nothing shorter. */
+const KV_MIN_SECONDS = 60
+
+/** The data centre's cache, answers of one chain. */
+export function cacheStore(cache: Pick<Cache, 'match' | 'put'>, chain: string): AnswerStore {
+  const urlOf = async (key: string) => CACHE_ORIGIN + (await nameOf(chain, key))
+  return {
+    async get(key) {
+      const response = await cache.match(await urlOf(key))
+      return response ? await response.text() : null
+    },
+    async put(key, text, seconds) {
+      const headers = { 'cache-control': `public, max-age=${seconds}`, 'content-type': 'text/plain' }
+      await cache.put(await urlOf(key), new Response(text, { headers }))
+    },
+  }
+}
+
+/** KV, answers of one chain, under `answer:<hash>`. */
+export function kvStore(kv: Pick<KVNamespace, 'get' | 'put'>, chain: string): AnswerStore {
+  const keyOf = async (key: string) => `answer:${await nameOf(chain, key)}`
+  return {
+    get: async (key) => kv.get(await keyOf(key), { type: 'text' }),
+    async put(key, text, seconds) {
+      await kv.put(await keyOf(key), text, { expirationTtl: Math.max(seconds, KV_MIN_SECONDS) })
+    },
+  }
+}
+
+async function nameOf(chain: string, key: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${chain}\n${key}`))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
