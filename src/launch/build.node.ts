@@ -24,7 +24,7 @@ export async function build(root: string): Promise<boolean> {
   const want = sourceHash(root)
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === want) return false
   rmSync(stamp, { force: true })
-  await Promise.all(BUILDS.map(({ config, outdir }) => runWrangler(root, config, outdir)))
+  await Promise.all(BUILDS.map(({ config, outdir }) => bundle(root, config, outdir)))
   for (const { outdir, main } of BUILDS)
     if (!existsSync(join(root, outdir, main))) throw new Error(`wrangler did not write ${outdir}/${main}`)
   mkdirSync(join(root, 'dist'), { recursive: true })
@@ -42,9 +42,10 @@ function sourceHash(root: string): string {
   return hash.digest('hex')
 }
 
-function runWrangler(root: string, config: string, outdir: string): Promise<void> {
+/** Bundles the Worker that `config` describes into `outdir`; with `main` another entry point in its place. */
+export function bundle(root: string, config: string, outdir: string, main?: string): Promise<void> {
   const wrangler = join(root, 'node_modules/wrangler/bin/wrangler.js')
-  const args = [wrangler, 'deploy', '--dry-run', '-c', config, '--outdir', outdir]
+  const args = [wrangler, 'deploy', ...(main ? [main] : []), '--dry-run', '-c', config, '--outdir', outdir]
   const child = spawn(process.execPath, args, {
     cwd: root,
     env: { ...process.env, ...QUIET_WRANGLER },

@@ -9,6 +9,8 @@ import { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } from 'wran
 export interface GatewayProcessOptions {
   /** Repository root; `dist` below it is built. */
   readonly root: string
+  /** Folder below `root` with other bundles of the two Workers than those in `dist`. */
+  readonly bundles?: string
   /** Folder of everything that outlives the process. */
   readonly state: string
   /** 0: any free one. */
@@ -29,8 +31,8 @@ export async function startGatewayProcess(
   // wrangler takes required secrets from the environment.
   Object.assign(process.env, options.secrets)
   await migrate(options)
-  const gateway = workerOf(options.root, 'wrangler.toml', 'gateway')
-  const live = workerOf(options.root, 'wrangler.live.toml', 'live')
+  const gateway = workerOf(options, 'wrangler.toml', 'gateway')
+  const live = workerOf(options, 'wrangler.live.toml', 'live')
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       workers: [
@@ -50,16 +52,19 @@ export async function startGatewayProcess(
   return { url: url.origin, dispose: () => miniflare.dispose() }
 }
 
-/** A Worker as its wrangler file describes it, with the built bundle `dist/<part>/<part>.js`. */
-function workerOf(root: string, config: string, part: string) {
+/** A Worker as its wrangler file describes it, with the one script in the folder of its bundle. */
+function workerOf({ root, bundles = 'dist' }: GatewayProcessOptions, config: string, part: string) {
   const { workerOptions } = unstable_getMiniflareWorkerOptions(join(root, config))
   const { modulesRules: _, ...worker } = workerOptions as V4WorkerOptionsShape
-  const path = join(root, 'dist', part, `${part}.js`)
+  const folder = join(root, bundles, part)
+  const script = readdirSync(folder).find((name) => name.endsWith('.js'))
+  if (script === undefined) throw new Error(`${folder} holds no bundle`)
+  const path = join(folder, script)
   return {
     ...worker,
     // Without a name the storage folders of the objects would begin with a dash.
     name: part === 'gateway' ? 'weir' : 'weir-live',
-    modulesRoot: join(root, 'dist', part),
+    modulesRoot: folder,
     modules: [{ type: 'ESModule' as const, path, contents: readFileSync(path, 'utf8') }],
   }
 }

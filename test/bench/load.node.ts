@@ -2,6 +2,7 @@
 // Its parent asks over the IPC channel; it ends when its parent does.
 
 import { type HttpLoad, type HttpOutcome, httpLoad } from './http-load.node.ts'
+import { type PacedLoad, type PacedOutcome, pacedLoad } from './http-paced.node.ts'
 import { Swarm, type SwarmTarget } from './swarm.node.ts'
 
 type Name = SwarmTarget['kind']
@@ -16,6 +17,7 @@ function swarm(name: Name): Swarm {
 /** What the parent may ask; every answer survives JSON. */
 export const DUTIES = {
   http: (load: HttpLoad): Promise<HttpOutcome> => httpLoad(load),
+  paced: (load: PacedLoad): Promise<PacedOutcome> => pacedLoad(load),
   connect: async (target: SwarmTarget): Promise<void> => {
     const made = new Swarm(target)
     swarms.set(target.kind, made)

@@ -3,6 +3,7 @@
 
 import { parseArgs } from 'node:util'
 import { coreLine } from './core.node.ts'
+import { creditLines } from './credits.node.ts'
 import { fanOutLine } from './fan-out.node.ts'
 import { infoLines } from './info.node.ts'
 import { ingestLine, worstBlockLine } from './ingest.node.ts'
@@ -19,12 +20,13 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
   ingest: async (bench) => [await ingestLine(bench)],
   worst: async (bench) => [await worstBlockLine(bench)],
   info: infoLines,
+  credits: creditLines,
 }
 const NAMES = ['core', ...Object.keys(SECTIONS)]
 /** More than this beside us, and the figures say more of the others than of Weir. */
 const CALM_CORES = 0.2
 /** Whatever hangs ends here. */
-const LIMIT_MS = 240_000
+const LIMIT_MS = 360_000
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 

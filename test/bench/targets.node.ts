@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from '../../src/launch/build.node.ts'
-import { startGatewayProcess } from '../../src/launch/gateway-process.node.ts'
+import { type GatewayProcessOptions, startGatewayProcess } from '../../src/launch/gateway-process.node.ts'
 import { processTable } from '../../src/launch/process-table.node.ts'
 import { startBare } from './bare.node.ts'
 import { COINS } from './blocks.ts'
@@ -39,6 +39,8 @@ export interface Bench {
   /** Header lines of an authenticated request. */
   readonly authorization: string
   readonly quick: boolean
+  /** Of the repository. */
+  readonly root: string
   readonly say: (text: string) => void
   /** Cores that other programs kept busy since the start; NaN where the system does not tell. */
   others(): Promise<number>
@@ -48,20 +50,16 @@ export interface Bench {
 /** Starts everything, seeds the books and waits until every coin can be had. */
 export async function startBench(quick: boolean, say: (text: string) => void): Promise<Bench> {
   await build(ROOT)
-  const state = mkdtempSync(join(tmpdir(), 'weir-bench-'))
-  // On a signal Miniflare ends the process by itself, after its workerds: only this runs then.
-  process.once('exit', () => rmSync(state, { recursive: true, force: true }))
   const stops: (() => unknown)[] = []
   const stop = async () => {
     for (const each of stops.splice(0).reverse()) await each()
   }
   try {
     const bare = await started(startBare(), 'bare', stops)
-    const secrets = { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET }
     const more = { RELAY_SOCKETS }
-    const gateway = startGatewayProcess({ root: ROOT, state, port: 0, secrets, vars: more, liveVars: more })
-    const weir = await started(gateway, 'weir', stops)
-    const key = await newKey(weir.port)
+    const { target: weir, stop: stopWeir } = await startWeir({ vars: more, liveVars: more })
+    stops.push(stopWeir)
+    const { key } = weir
     const load = new Loader()
     stops.push(() => load.stop())
     const authorization = `Authorization: Bearer ${key}\r\n`
@@ -69,7 +67,29 @@ export async function startBench(quick: boolean, say: (text: string) => void): P
     await connect(load, weir, `/ws?key=${key}`, '')
     await ready(load, weir, key)
     const others = watchOthers([bare, weir], load)
-    return { bare, weir, both: [bare, weir], load, authorization, quick, say, others, stop }
+    return { bare, weir, both: [bare, weir], load, authorization, quick, root: ROOT, say, others, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Starts a gateway with a key of its own that has credits for all benches; the bundles are built. */
+export async function startWeir(
+  options: Pick<GatewayProcessOptions, 'vars' | 'liveVars' | 'bundles'>,
+): Promise<{ target: Target & { readonly key: string }; stop: () => Promise<void> }> {
+  const state = mkdtempSync(join(tmpdir(), 'weir-bench-'))
+  // On a signal Miniflare ends the process by itself, after its workerds: only this runs then.
+  process.once('exit', () => rmSync(state, { recursive: true, force: true }))
+  const secrets = { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET }
+  const stops: (() => unknown)[] = []
+  const stop = async () => {
+    for (const each of stops.splice(0)) await each()
+  }
+  try {
+    const gateway = startGatewayProcess({ root: ROOT, state, port: 0, secrets, ...options })
+    const target = await started(gateway, 'weir', stops)
+    return { target: { ...target, key: await newKey(target.port) }, stop }
   } catch (error) {
     await stop()
     throw error

@@ -1,0 +1,18 @@
+// What a gateway under load asked of the platform, in the units that it bills.
+
+/** Sums since the last look. */
+export interface Counts {
+  kvReads: number
+  kvWrites: number
+  d1Statements: number
+  /** Calls of a meter while a request waited for the answer. */
+  meterWaits: number
+  /** All other calls of a meter: reports. */
+  meterReports: number
+  /** SQLite rows that meters wrote, and alarms that they set, each billed as a row. */
+  rowsWritten: number
+}
+
+export function noCounts(): Counts {
+  return { kvReads: 0, kvWrites: 0, d1Statements: 0, meterWaits: 0, meterReports: 0, rowsWritten: 0 }
+}

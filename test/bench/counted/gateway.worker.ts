@@ -1,0 +1,106 @@
+// The gateway as it is, which also counts what it asks of KV, D1 and meters (`GET /counts` tells and begins anew), and
+// answers `POST /free` with the same answer from the same kind of cache, without key and metering.
+
+import { ok } from '../../../src/core/result.ts'
+import type { LeaseRequest } from '../../../src/credit/meter-api.ts'
+import { readSettings } from '../../../src/env.ts'
+import gateway, { Internal as RealInternal } from '../../../src/gateway.ts'
+import { answerHttp, type InfoRouteDeps } from '../../../src/info/info.route.ts'
+import { InfoDesk } from '../../../src/info/info-desk.ts'
+import type { Sources } from '../../../src/info/sources.ts'
+import type { Identity } from '../../../src/key/identity.ts'
+import { fetchUpstream } from '../../../src/upstream/upstream.client.ts'
+import { noCounts } from './counts.ts'
+
+type Env = Cloudflare.Env
+type Meters = Env['CREDIT_METER']
+
+const NOBODY: Identity = { v: 1, account: '', keyHash: '', kind: 'api', plan: 'enterprise', products: ['info'] }
+const FREE = ok({ settle: () => 0, release: () => 0 })
+
+let counts = noCounts()
+let counted: Env | null = null
+let free: InfoRouteDeps<Env> | null = null
+
+/** Copies of usage reach D1 through here. */
+export class Internal extends RealInternal {
+  constructor(ctx: ExecutionContext, env: Env) {
+    super(ctx, countedEnv(env))
+  }
+}
+
+export default {
+  async fetch(request, env, ctx) {
+    if (request.url.endsWith('/counts')) return Response.json(await take(env))
+    if (request.url.endsWith('/free')) {
+      free ??= freeRoute(env)
+      return answerHttp(free, env, request, undefined, (work) => ctx.waitUntil(work))
+    }
+    return gateway.fetch(request, countedEnv(env), ctx)
+  },
+} satisfies ExportedHandler<Env>
+
+async function take(env: Env) {
+  const meter = env.CREDIT_METER.getByName('counts') as unknown as { takeRowsWritten(): Promise<number> }
+  const taken = { ...counts, rowsWritten: await meter.takeRowsWritten() }
+  counts = noCounts()
+  return taken
+}
+
+function freeRoute(env: Env): InfoRouteDeps<Env> {
+  // Only the upstream: the bench asks for nothing else.
+  const sources = { upstream: fetchUpstream(readSettings(env).UPSTREAMS) } as unknown as Sources
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+  const desk = new InfoDesk({ sources, now: () => Date.now(), sleep, report: console.error })
+  return {
+    desk: () => desk,
+    authenticate: async () => ok(NOBODY),
+    charging: () => ({ hold: async () => FREE }),
+    requestId: () => 'free',
+  }
+}
+
+function countedEnv(env: Env): Env {
+  counted ??= {
+    ...env,
+    KEYS: over(env.KEYS, (name) => {
+      if (name === 'get' || name === 'getWithMetadata') counts.kvReads++
+      if (name === 'put' || name === 'delete') counts.kvWrites++
+    }),
+    ACCOUNTS: over(env.ACCOUNTS, (name, [statements]) => {
+      if (name === 'prepare') counts.d1Statements++
+      // A batch takes prepared statements, counted before.
+      if (name === 'exec') counts.d1Statements += String(statements).split(';').length
+    }),
+    CREDIT_METER: over(
+      env.CREDIT_METER,
+      () => {},
+      (stub) => over(stub as object, countMeter),
+    ) as Meters,
+  }
+  return counted
+}
+
+function countMeter(name: string, [request]: readonly unknown[]): void {
+  const { need, requests } = name === 'lease' ? (request as LeaseRequest) : { need: 0, requests: undefined }
+  if (need > 0 || (requests?.need ?? 0) > 0) counts.meterWaits++
+  else counts.meterReports++
+}
+
+/** `target` with every call of a method told first. */
+function over<T extends object>(
+  target: T,
+  told: (name: string, args: readonly unknown[]) => void,
+  wrap: (answer: unknown) => unknown = (answer) => answer,
+): T {
+  return new Proxy(target, {
+    get(inner, name) {
+      const value = Reflect.get(inner, name)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        told(String(name), args)
+        return wrap(Reflect.apply(value, inner, args))
+      }
+    },
+  })
+}
