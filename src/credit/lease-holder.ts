@@ -35,6 +35,10 @@ const FORECAST_MS = 5_000
 /** Of an isolate's revoked keys; longer than any key record is remembered. */
 const REVOKED_MS = 60_000
 const RETIRED_MAX = 64
+const IDLE_MS = 1_000
+const IDLE_AMPLE_MS = 5_000
+/** An idle lease holds next to nothing where so many times as much is left outside of all leases. */
+const AMPLE = 64
 
 export class LeaseHolder {
   readonly keyHash: string
@@ -120,10 +124,10 @@ export class LeaseHolder {
     this.#retire(lease)
   }
 
-  /** Exchanges that are due: unreported spending, and a close where nothing was taken for `idleMs`. */
-  due(nowMs: number, idleMs: number): AskedExchange[] {
+  /** Exchanges that are due: unreported spending, and the close of a lease that nothing was taken from for a while. */
+  due(nowMs: number): AskedExchange[] {
     const lease = this.#current
-    if (lease !== null && lease.held === 0 && nowMs - this.#lastUseMs >= idleMs) this.#retire(lease)
+    if (lease !== null && lease.held === 0 && nowMs - this.#lastUseMs >= this.#idleMs(lease)) this.#retire(lease)
     this.#retired = this.#retired.filter((each) => !each.ended || each.held > 0 || each.spent > each.reported)
     const exchanges = this.#retired
       .filter((each) => each.held === 0 || each.spent > each.reported)
@@ -142,6 +146,11 @@ export class LeaseHolder {
   /** What may still be spent as far as this isolate knows. */
   remaining(): MicroCredits {
     return this.#remaining + (this.#current === null ? 0 : free(this.#current))
+  }
+
+  /** What an idle isolate holds others may need, unless there is ample left: then a slow caller need not ask each time. */
+  #idleMs(lease: HeldLease): number {
+    return free(lease) * AMPLE <= this.#remaining ? IDLE_AMPLE_MS : IDLE_MS
   }
 
   #retire(lease: HeldLease): void {

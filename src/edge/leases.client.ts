@@ -224,7 +224,7 @@ export class LeasePool {
       }
       // Another call may have begun an exchange while this one waited: reports come a round later then.
       if (seat.flight === null) {
-        const exchanges = seat.holder.due(now, REPORT_EVERY_MS)
+        const exchanges = seat.holder.due(now)
         if (exchanges.length > 0) await this.#fly(context, seat, exchanges)
       }
       if (!seat.holder.busy) break

@@ -155,8 +155,7 @@ class World {
       place.unreported.set(call.lease, (place.unreported.get(call.lease) ?? 0) + call.price)
     }
     if (action === 'fail' && call) place.holder.release(call.lease, call.price)
-    if (action === 'report')
-      for (const asked of place.holder.due(this.now, 1_000)) this.#exchange(place, asked, network)
+    if (action === 'report') for (const asked of place.holder.due(this.now)) this.#exchange(place, asked, network)
     if (action === 'crash') {
       for (const lost of place.unreported.values()) this.served -= lost
       this.isolates[isolate] = this.#newIsolate()
@@ -168,9 +167,8 @@ class World {
   settleAll(): void {
     for (const place of this.isolates) {
       for (const call of place.calls) place.holder.release(call.lease, call.price)
-      this.now += 2_000
-      for (let i = 0; i < 3; i++)
-        for (const asked of place.holder.due(this.now, 1_000)) this.#exchange(place, asked, 'good')
+      this.now += 6_000
+      for (let i = 0; i < 3; i++) for (const asked of place.holder.due(this.now)) this.#exchange(place, asked, 'good')
       expect(place.holder.busy).toBe(false)
     }
     this.now += LEASE_TTL_MS + RECLAIM_GRACE_MS

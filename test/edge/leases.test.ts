@@ -150,6 +150,24 @@ describe('one isolate', () => {
     expect(meter.account.held).toBe(0)
   })
 
+  it('spares a slow caller the round trip while there is ample left, and nobody else waits for what it holds', async () => {
+    const clock = new ManualClock()
+    const rich = new ModelMeter(1_000_000 * CREDIT, clock.nowMs)
+    const { charging } = isolate(clock, rich)
+    const calls = async () => {
+      for (let i = 0; i < 10; i++) {
+        ;(await held(charging, 1)).settle()
+        await clock.advance(1_000)
+      }
+    }
+    await calls()
+    // Each second's report, and at most a few calls that had to wait at the start.
+    expect(rich.exchanges).toBeLessThanOrEqual(13)
+    await clock.advance(7_000)
+    expect(rich.account).toMatchObject({ spent: 10 * CREDIT, held: 0 })
+    rich.checkLaws()
+  })
+
   it('sees a top-up within a second of a refusal', async () => {
     const clock = new ManualClock()
     const meter = new ModelMeter(0, clock.nowMs)
