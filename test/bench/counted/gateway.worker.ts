@@ -51,7 +51,7 @@ function freeRoute(env: Env): InfoRouteDeps<Env> {
   // Only the upstream: the bench asks for nothing else.
   const sources = { upstream: fetchUpstream(readSettings(env).UPSTREAMS) } as unknown as Sources
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-  const desk = new InfoDesk({ sources, now: () => Date.now(), sleep, report: console.error })
+  const desk = new InfoDesk({ sources, stores: {}, now: () => Date.now(), sleep, report: console.error })
   return {
     desk: () => desk,
     authenticate: async () => ok(NOBODY),
