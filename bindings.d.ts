@@ -11,6 +11,7 @@ declare namespace Cloudflare {
     KEY_CHECK: string
     METER_FAILURE: string
     TRUST_PROXY: string
+    WEBHOOK_HTTP: string
     UPSTREAMS: string
     ADMIN_TOKEN: string
     FEED_TOKEN: string

@@ -3,7 +3,7 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import type { BookHubApi } from './book/hub-api.ts'
-import type { AccountMeterApi, LeaseMeterApi, MicroCredits, UsageRow } from './credit/meter-api.ts'
+import type { MicroCredits, UsageRow, WholeMeterApi } from './credit/meter-api.ts'
 import type { Charging } from './edge/charging.ts'
 import { everyReply, failureReply } from './edge/every-reply.route.ts'
 import { KeyRing } from './edge/key-ring.store.ts'
@@ -22,6 +22,7 @@ import type { Identity, Product } from './key/identity.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { platformRoutes } from './platform/platform.route.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
+import { webhookRoutes } from './platform/webhook.route.ts'
 import { fetchUpstream } from './upstream/upstream.client.ts'
 
 type Env = Cloudflare.Env
@@ -32,8 +33,7 @@ const leases = new LeasePool()
 const now = () => Date.now()
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 const requestId = () => newRequestId(random)
-const meterOf = (env: Env, account: string) =>
-  env.CREDIT_METER.getByName(account) as unknown as AccountMeterApi & LeaseMeterApi
+const meterOf = (env: Env, account: string) => env.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
 const logOf = (env: Env) => env.BLOCK_LOG.getByName(env.CHAIN) as unknown as LogStub
 
 /** What an isolate builds on its first request, when it learns its variables. */
@@ -78,6 +78,7 @@ function build(env: Env): Gateway {
   app.route('/', platform as unknown as typeof app)
   const admin = adminRoutes<Env>(meterOf)
   admin.route('/', feedAdminRoutes<Env>(logOf) as unknown as typeof admin)
+  admin.route('/', webhookRoutes<Env>(meterOf) as unknown as typeof admin)
   app.route('/admin', admin as unknown as Hono<{ Bindings: Env }>)
   app.get('/', (c) =>
     c.json({ name: 'Weir', info: 'POST /info', stream: 'GET /ws?key=<key> (WebSocket)', status: 'GET /status' }),

@@ -33,19 +33,21 @@ import { PlanStore } from './plan.store.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plan-period.ts'
 import { RequestBuckets } from './request-lease.ts'
 import { mergeUsage } from './usage.ts'
+import { copyUsage } from './usage-outbox.do.ts'
+import type { Delivery, Webhook, WebhookOrder } from './webhook-api.ts'
+import { Webhooks } from './webhooks.do.ts'
 
 const v = METER_API_VERSION
 /** Old rows are looked for at least this often while there are any. */
 const PRUNE_EVERY_MS = 3_600_000
 /** Usage is copied at most this long after it was counted. */
 const COPY_EVERY_MS = 60_000
-const COPY_ROWS = 500
-const COPY_ROUNDS = 20
 
 export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeMeterApi {
   readonly #store: MeterStore
   readonly #plans: PlanStore
   readonly #caps: KeyCaps
+  readonly #webhooks: Webhooks
   readonly #requests = new RequestBuckets()
   #alarmAtMs = 0
   /** End of the plan's period as stored, so that no decision reads the plan before it is due. */
@@ -56,6 +58,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#store = new MeterStore(ctx.storage.sql)
     this.#plans = new PlanStore(ctx.storage.sql)
     this.#caps = new KeyCaps(ctx.storage.sql)
+    this.#webhooks = new Webhooks(ctx)
     this.#periodEndMs = this.#plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
   }
 
@@ -133,10 +136,27 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return this.#store.usageByDay(fromMs, toMs)
   }
 
+  async setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }> {
+    return this.#webhooks.set(order, this.#store.account())
+  }
+
+  async webhook(): Promise<Webhook | null> {
+    return this.#webhooks.view()
+  }
+
+  async testWebhook(): Promise<Delivery | null> {
+    return this.#webhooks.test()
+  }
+
+  async clearWebhook(): Promise<boolean> {
+    return this.#webhooks.clear()
+  }
+
   /** Copies usage, ends leases whose isolates went silent, and periods of the plan. Caught and re-armed: an alarm that fails six times is dropped for good. */
   override async alarm(): Promise<void> {
     const now = Date.now()
     this.#alarmAtMs = 0
+    this.#webhooks.deliver(now)
     try {
       this.#renew(now)
       this.ctx.storage.transactionSync(() => this.#reclaim(now))
@@ -145,28 +165,13 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
       await this.#wakeAt(now + RECLAIM_GRACE_MS)
       return
     }
-    if (!(await this.#copyUsage())) await this.#wakeAt(now + COPY_EVERY_MS)
+    const keeper = this.env.GATEWAY as unknown as UsageKeeper
+    if (!(await copyUsage(this.ctx, this.#store, keeper))) await this.#wakeAt(now + COPY_EVERY_MS)
     const first = this.#store.firstDeadline()
     if (first !== null) await this.#wakeAt(Math.max(first + RECLAIM_GRACE_MS, now + 1_000))
     else if (this.#store.hasMortalRows()) await this.#wakeAt(now + PRUNE_EVERY_MS)
     if (this.#periodEndMs < Number.POSITIVE_INFINITY) await this.#wakeAt(Math.max(this.#periodEndMs, now + 1_000))
-  }
-
-  /** True where nothing is left to copy. A copy whose answer is lost is made again: it holds sums, not differences. */
-  async #copyUsage(): Promise<boolean> {
-    const keeper = this.env.GATEWAY as unknown as UsageKeeper
-    for (let round = 0; round < COPY_ROUNDS; round++) {
-      const rows = this.#store.usageDue(COPY_ROWS)
-      if (rows.length === 0) return true
-      try {
-        await keeper.keepUsage(rows)
-      } catch (error) {
-        console.error('copying usage failed', error instanceof Error ? error.message : '')
-        return false
-      }
-      this.ctx.storage.transactionSync(() => this.#store.usageCopied(rows))
-    }
-    return false
+    if (this.#webhooks.nextMs < Number.POSITIVE_INFINITY) await this.#wakeAt(this.#webhooks.nextMs)
   }
 
   /** Ends a period that is over. Done before every decision: an alarm may be late. */
@@ -179,7 +184,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
 
   #turnPeriod(decision: PlanDecision): void {
     this.ctx.storage.transactionSync(() => {
-      this.#store.putAccount(decision.events.reduce(evolveAccount, this.#store.account()))
+      this.#put(decision.events.reduce(evolveAccount, this.#store.account()), true)
       this.#plans.put(decision)
     })
     this.#periodEndMs = decision.state.untilMs ?? Number.POSITIVE_INFINITY
@@ -196,7 +201,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     }
     const after = evolveAccount(account, event)
     this.#caps.add(keyHash, amount)
-    this.#store.putAccount(after)
+    this.#put(after)
     this.#store.putCharge(id, now)
     this.#store.addUsage(keyHash, [{ product, type, calls: 1, amount }], now)
     return { v, ok: true, remaining: after.available, repeated: false }
@@ -213,7 +218,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     const lease = events.reduce(evolveLease, known?.lease ?? unopened(request))
     if (events.length > 0) {
       const { added, merged } = mergeUsage(known?.usage ?? [], request.usage)
-      this.#store.putAccount(after)
+      this.#put(after)
       this.#store.putLease({ lease, usage: merged })
       this.#store.addUsage(request.keyHash, added, now)
       this.#caps.add(request.keyHash, lease.settled - (known?.lease.settled ?? 0))
@@ -232,7 +237,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     const event = decideGrant(account, wholeMicro(amount))
     if (event === null) return { v, ok: false, reason: 'too_large' }
     const after = evolveAccount(account, event)
-    this.#store.putAccount(after)
+    this.#put(after)
     this.#store.putGrant(id, amount, now)
     return { v, ok: true, repeated: false, account: after }
   }
@@ -241,18 +246,25 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     for (const { lease, usage } of this.#store.overdue(now - RECLAIM_GRACE_MS)) {
       const event = decideReclaim(lease, now)
       if (event === null) continue
-      this.#store.putAccount(evolveAccount(this.#store.account(), event))
+      this.#put(evolveAccount(this.#store.account(), event))
       this.#store.putLease({ lease: evolveLease(lease, event), usage })
     }
     this.#store.prune(now)
   }
 
-  /** Brings the alarm forward to `atMs`; a later one that is set already is kept only if it is earlier. */
+  /** Every change of the balance goes through here, in a transaction. */
+  #put(account: AccountState, isNewPeriod = false): void {
+    this.#store.putAccount(account)
+    this.#webhooks.notice(account, isNewPeriod)
+  }
+
+  /** Brings the alarm forward to `atMs`, or to what the webhook waits for; an earlier one stays. */
   async #wakeAt(atMs: number): Promise<void> {
     if (this.#alarmAtMs === 0) this.#alarmAtMs = (await this.ctx.storage.getAlarm()) ?? Number.POSITIVE_INFINITY
-    if (this.#alarmAtMs <= atMs) return
-    this.#alarmAtMs = atMs
-    await this.ctx.storage.setAlarm(atMs)
+    const firstMs = Math.min(atMs, this.#webhooks.nextMs)
+    if (this.#alarmAtMs <= firstMs) return
+    this.#alarmAtMs = firstMs
+    await this.ctx.storage.setAlarm(firstMs)
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { PlanOrder, PlanState } from './plan-period.ts'
 import type { RequestAnswer, RequestAsk } from './request-lease.ts'
+import type { WebhookApi } from './webhook-api.ts'
 
 export const METER_API_VERSION = 1
 
@@ -145,4 +146,4 @@ export interface AccountMeterApi {
 }
 
 /** Everything that the Durable Object answers. */
-export type WholeMeterApi = CreditMeterApi & LeaseMeterApi & AccountMeterApi
+export type WholeMeterApi = CreditMeterApi & LeaseMeterApi & AccountMeterApi & WebhookApi

@@ -20,6 +20,7 @@ const { url } = await startGatewayProcess({
   secrets: { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
   vars: {
     PATH_KEYS: 'on',
+    WEBHOOK_HTTP: 'on',
     TRUST_PROXY: process.env.TRUST_PROXY === 'on' ? 'on' : 'off',
     UPSTREAMS: JSON.stringify([{ name: 'node', url: `${values.node}/info` }]),
   },

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AccountOptions, accountCommand } from '../../src/cli/accounts.node.ts'
+import { type WebhookOptions, webhookCommand } from '../../src/cli/webhooks.node.ts'
 import { hashKey } from '../../src/key/digest.client.ts'
 
 const KEY = `cqt_${'A'.repeat(26)}`
@@ -30,12 +31,9 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const run = (line: string, options: AccountOptions = {}) =>
-  accountCommand(
-    { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: TOKEN },
-    line.split(' '),
-    options,
-  )
+const target = () => ({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: TOKEN })
+const run = (line: string, options: AccountOptions = {}) => accountCommand(target(), line.split(' '), options)
+const webhook = (line: string, options: WebhookOptions = {}) => webhookCommand(target(), line.split(' '), options)
 
 describe('the operator’s commands', () => {
   it.each([
@@ -80,5 +78,26 @@ describe('the operator’s commands', () => {
     expect(await run('key change cqt_AAAAAAAA', { expires: 'soon' })).toMatchObject({ ok: false })
     for (const line of ['account', 'account show', 'account show a b', 'key lose x', 'constructor x'])
       expect(await run(line)).toBe(null)
+  })
+
+  it.each([
+    ['webhook set a https://b', {}, 'PUT /admin/accounts/a/webhook', { url: 'https://b' }],
+    [
+      'webhook set a https://b',
+      { thresholds: '20%,0', 'new-secret': true },
+      'PUT /admin/accounts/a/webhook',
+      { url: 'https://b', thresholds: ['20%', '0'], new_secret: true },
+    ],
+    ['webhook show a', {}, 'GET /admin/accounts/a/webhook', null],
+    ['webhook test a', {}, 'POST /admin/accounts/a/webhook/test', null],
+    ['webhook clear a', {}, 'DELETE /admin/accounts/a/webhook', null],
+  ])('%s %j is %s', async (line, options, call, body) => {
+    expect(await webhook(line, options)).toMatchObject({ ok: true })
+    expect(seen).toEqual({ call, body })
+  })
+
+  it('on webhooks know their own', async () => {
+    for (const line of ['webhook', 'webhook set a', 'webhook show', 'webhook show a b', 'webhook toString a'])
+      expect(await webhook(line)).toBe(null)
   })
 })

@@ -1,5 +1,6 @@
 // Keys and credits at every surface, over real sockets.
 
+import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Socket } from './socket.ts'
 import { startUpstream, startWorld, type World } from './world.ts'
@@ -21,6 +22,11 @@ afterAll(async () => {
 })
 
 const CALL = { type: 'exchangeStatus' }
+/** The body is read too: unread ones keep their connections. */
+async function statusOf(response: Response): Promise<number> {
+  await response.arrayBuffer()
+  return response.status
+}
 const code = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code]
 
 describe('a call without the right key', () => {
@@ -121,11 +127,38 @@ describe('an account', () => {
     expect(new Set(statuses.filter((status) => status !== 200))).toEqual(new Set([402]))
   })
 
-  it('of 100 credits gives exactly 100 answers to 1,000 calls at once', async () => {
-    const key = await world.newKey('100')
-    const statuses = await Promise.all(Array.from({ length: 1000 }, async () => (await world.info(key, CALL)).status))
-    expect(statuses.filter((status) => status === 200)).toHaveLength(100)
-    expect(statuses.filter((status) => status === 402)).toHaveLength(900)
+  it('of 100 credits gives exactly 100 answers to 1,000 calls at once, ten accounts in a row', async () => {
+    for (let round = 0; round < 10; round++) {
+      const key = await world.newKey('100')
+      const statuses = await Promise.all(
+        Array.from({ length: 1000 }, async () => statusOf(await world.info(key, CALL))),
+      )
+      expect(statuses.filter((status) => status === 200)).toHaveLength(100)
+      expect(statuses.filter((status) => status === 402)).toHaveLength(900)
+    }
+  })
+
+  it('loses no call while its key is rotated under load', async () => {
+    const old = await world.newKey('100000')
+    let key = old
+    let isOver = false
+    const statuses: number[] = []
+    const caller = async () => {
+      while (!isOver) statuses.push(await statusOf(await world.info(key, CALL)))
+    }
+    const callers = Array.from({ length: 16 }, caller)
+    const calls = (count: number) => expect.poll(() => statuses.length, { timeout: 60_000 }).toBeGreaterThan(count)
+    await calls(200)
+    const rotated = await world.admin('POST', `/keys/${old.slice(0, 12)}/rotate`, { grace_seconds: 600 })
+    expect(rotated.status).toBe(201)
+    // For a while old and new are in use at once, as they are while a caller's machines are told one by one.
+    await calls(statuses.length + 200)
+    key = String(rotated.body.key)
+    await calls(statuses.length + 400)
+    isOver = true
+    await Promise.all(callers)
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(await statusOf(await world.info(old, CALL))).toBe(200)
   })
 
   it('pays nothing for refused and failed calls', async () => {
@@ -134,5 +167,54 @@ describe('an account', () => {
       expect((await world.info(key, body)).status).toBeGreaterThanOrEqual(400)
     }
     expect((await world.info(key, CALL)).headers.get('x-credits-remaining')).toBe('4')
+  })
+})
+
+describe('a webhook', () => {
+  it('is told of low credits once per threshold, signed, and not where it redirects', async () => {
+    const received: { id: string; signature: string; body: string }[] = []
+    const receiver = await startUpstream((request, response) => {
+      let body = ''
+      request.on('data', (piece) => {
+        body += piece
+      })
+      request.on('end', () => {
+        const header = (name: string) => String(request.headers[name])
+        received.push({ id: header('x-weir-event'), signature: header('x-weir-signature'), body })
+        response.statusCode = request.url === '/moved' ? 302 : 200
+        response.end()
+      })
+    })
+    const key = await world.newKey('10')
+    const listed = (await world.admin('GET', '/keys')).body.keys as { prefix: string; account: string }[]
+    const { account } = listed.find(({ prefix }) => key.startsWith(prefix))!
+    const place = `/accounts/${account}/webhook`
+    expect((await world.admin('GET', place)).status).toBe(404)
+    const url = receiver.url.replace('/info', '/hook')
+    const set = await world.admin('PUT', place, { url, thresholds: ['50%', '5'] })
+    expect(set).toMatchObject({ status: 200, body: { url, thresholds: ['50%', '5'], armed: ['50%', '5'], events: [] } })
+    expect((await world.admin('POST', `${place}/test`)).body).toMatchObject({ delivered: true, answer: '200' })
+    for (let i = 0; i < 6; i++) expect(await statusOf(await world.info(key, CALL))).toBe(200)
+    const delivered = async () =>
+      ((await world.admin('GET', place)).body.events as { state: string }[]).filter(
+        ({ state }) => state === 'delivered',
+      )
+    await expect.poll(async () => (await delivered()).length, { timeout: 30_000 }).toBe(2)
+    expect(received.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { type: 'test', account },
+      { type: 'credits.low', threshold: '50%', account },
+      { type: 'credits.low', threshold: '5', account },
+    ])
+    for (const { signature, body } of received) {
+      const seconds = /^t=(\d+),/.exec(signature)?.[1]
+      const mac = createHmac('sha256', String(set.body.secret)).update(`${seconds}.${body}`).digest('hex')
+      expect(signature).toBe(`t=${seconds},v1=${mac}`)
+    }
+    await world.admin('PUT', place, { url: url.replace('/hook', '/moved') })
+    const moved = (await world.admin('POST', `${place}/test`)).body
+    expect(moved).toMatchObject({ delivered: false, answer: '302: redirects are not followed' })
+    expect((await world.admin('DELETE', place)).body).toMatchObject({ cleared: true })
+    expect((await world.admin('DELETE', place)).status).toBe(404)
+    receiver.close()
   })
 })

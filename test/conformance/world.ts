@@ -35,7 +35,10 @@ export async function startWorld(
     state,
     port: 0,
     secrets: { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
-    vars: { PATH_KEYS: 'on', TRUST_PROXY: 'off', UPSTREAMS: JSON.stringify(upstreams), ...options.vars },
+    vars: {
+      ...{ PATH_KEYS: 'on', TRUST_PROXY: 'off', WEBHOOK_HTTP: 'on', UPSTREAMS: JSON.stringify(upstreams) },
+      ...options.vars,
+    },
   })
   const admin: World['admin'] = async (method, path, body) => {
     const answer = await fetch(`${url}/admin${path}`, {

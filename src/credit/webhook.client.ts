@@ -1,0 +1,48 @@
+// One attempt to deliver an event: signed, bounded in time, and never led elsewhere by a redirect.
+
+import type { Attempt } from './webhook.store.ts'
+import { EVENT_ID_HEADER, SIGNATURE_HEADER, signedText } from './webhook.ts'
+import type { Delivery } from './webhook-api.ts'
+
+const TIMEOUT_MS = 10_000
+
+/** Never rejects: whatever goes wrong is an answer. */
+export async function deliverEvent({ id, body, target }: Attempt, nowMs: number): Promise<Delivery> {
+  const seconds = Math.floor(nowMs / 1000)
+  // Not AbortSignal.timeout: its timer would keep the object in memory after the answer.
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), TIMEOUT_MS)
+  try {
+    const signature = await hmacHex(target.secret, signedText(seconds, body))
+    const response = await fetch(target.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'weir-webhook/1',
+        [EVENT_ID_HEADER]: id,
+        [SIGNATURE_HEADER]: `t=${seconds},v1=${signature}`,
+      },
+      body,
+      redirect: 'manual',
+      signal: late.signal,
+    })
+    // What it says is of no use, and may be without end.
+    await response.body?.cancel().catch(() => {})
+    const isRedirect = response.status >= 300 && response.status < 400
+    return { delivered: response.ok, answer: `${response.status}${isRedirect ? ': redirects are not followed' : ''}` }
+  } catch {
+    const answer = late.signal.aborted ? `no answer within ${TIMEOUT_MS / 1000} s` : 'could not be reached'
+    return { delivered: false, answer }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function hmacHex(secret: string, signed: string): Promise<string> {
+  const text = new TextEncoder()
+  const key = await crypto.subtle.importKey('raw', text.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, [
+    'sign',
+  ])
+  const mac = await crypto.subtle.sign('HMAC', key, text.encode(signed))
+  return Array.from(new Uint8Array(mac), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
