@@ -92,7 +92,13 @@ function infoDesk(env: Env, settings: Settings): InfoDesk {
   const books = hubBooks({ shards: settings.BOOK_HUBS, hub })
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const stores = { region: cacheStore(caches.default, settings.CHAIN), network: kvStore(env.KEYS, settings.CHAIN) }
-  return new InfoDesk({ sources: { books, upstream, dexes: new DexList(upstream, now) }, stores, now, sleep, report })
+  return new InfoDesk({
+    sources: { books, upstream, dexes: new DexList(upstream, now), sleep },
+    stores,
+    now,
+    sleep,
+    report,
+  })
 }
 
 /** API keys may come as a bearer token, on sockets also as `?key=`, and in the path where that form exists. */

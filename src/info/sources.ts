@@ -16,10 +16,14 @@ export interface Books {
 /** Names of the builder-deployed DEXes, in the exchange's order, without the native one. */
 export interface Dexes {
   names(): Promise<Result<readonly string[], Failure>>
+  /** Whether a DEX of this name exists; null where nobody can say now. */
+  has(name: string): Promise<boolean | null>
 }
 
 export interface Sources {
   readonly books: Books
   readonly upstream: Upstream
   readonly dexes: Dexes
+  /** Time that passes, for bounds on what is asked of others. */
+  readonly sleep: (ms: number) => Promise<void>
 }

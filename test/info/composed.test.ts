@@ -2,7 +2,8 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../src/core/result.ts'
-import { createWorld, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
+import { FAN_OUT_MAX_MS } from '../../src/info/fan-out.ts'
+import { createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
 
 const CREDIT = 1_000_000
 const user = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
@@ -44,6 +45,27 @@ describe.each([
     expect(most).toBe(6)
   })
 
+  it('gives up after a bound what hangs, and keeps what came: slots that are late hold errors', async () => {
+    const late = Promise.withResolvers<void>()
+    world.sleep = (ms) => (ms === FAN_OUT_MAX_MS ? late.promise : new Promise(() => {}))
+    world.upstream = (_, body) => (Number.parseInt(JSON.parse(body).user, 16) < 3 ? ok('{}') : new Promise(() => {}))
+    const reply = send(Array.from({ length: 50 }, (_, i) => user(i)))
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve()
+    // Three were answered, six hang, and the rest was never asked.
+    expect(world.asked.length).toBe(9)
+    late.resolve()
+    const slots = JSON.parse((await reply).body)
+    expect([slots.length, slots.slice(0, 3)]).toEqual([50, [{}, {}, {}]])
+    expect(slots.slice(3)).toEqual(
+      Array.from({ length: 47 }, (_, i) => ({
+        error: 'upstream_error',
+        user: user(i + 3),
+        message: 'The source "exchange" did not answer in time: retry with backoff.',
+      })),
+    )
+    expect([world.asked.length, world.charged]).toEqual([9, [CREDIT]])
+  })
+
   it('puts an error in the slot of a user whose state cannot be had', async () => {
     world.upstream = (_, body) => (body.includes(user(2)) ? err(TIMEOUT) : ok('{}'))
     const reply = await send([1, 2, 3].map(user))
@@ -69,7 +91,7 @@ describe.each([
 
 it('batchClearinghouseState asks the DEX that is named, and offers no wildcard', async () => {
   await world.send({ type: 'batchClearinghouseState', users: [USER], dex: 'xyz' })
-  expect(world.asked).toEqual([`{"type":"clearinghouseState","user":"${USER}","dex":"xyz"}`])
+  expect(world.asked).toEqual([DEX_LIST, `{"type":"clearinghouseState","user":"${USER}","dex":"xyz"}`])
   const reply = await world.send({ type: 'batchClearinghouseState', users: [USER], dex: '*' })
   expect([reply.status, JSON.parse(reply.body).msg]).toEqual([422, 'dex: must be one DEX: no wildcard here'])
 })
@@ -81,7 +103,7 @@ describe('portfolioState', () => {
   it('is the bytes of its three parts', async () => {
     const reply = await world.send({ type: 'portfolioState', user: USER, dex: 'xyz' })
     expect(reply.body).toBe(`{"clearinghouseState":${clearinghouseState},${rest}`)
-    expect(world.asked[0]).toContain('"dex":"xyz"')
+    expect(world.asked).toContain(`{"type":"clearinghouseState","user":"${USER}","dex":"xyz"}`)
     expect(world.charged).toEqual([CREDIT])
   })
 

@@ -30,6 +30,9 @@ export const UPSTREAM_ANSWERS: Readonly<Record<string, string>> = {
     '[null,{"name":"xyz","fullName":"X","deployer":"0x","oracleUpdater":null},{"name":"flx","fullName":"F","deployer":"0x","oracleUpdater":null}]',
 }
 
+/** What the gateway sends to learn which DEXes there are. */
+export const DEX_LIST = '{"type":"perpDexs"}'
+
 export const BTC: BookSnapshot = {
   coin: 'BTC',
   time: 1_000,
@@ -63,6 +66,8 @@ export interface World {
   readonly work: Promise<unknown>[]
   holdFailure: Failure | null
   bookFailure: Failure | null
+  /** Time does not pass by itself. */
+  sleep: (ms: number) => Promise<void>
   upstream: (type: string, body: string) => Promise<Result<string, Failure>> | Result<string, Failure>
   /** Times that a hub was asked. */
   bookCalls: number
@@ -115,10 +120,10 @@ export function createWorld({
     },
   }
   const desk = new InfoDesk({
-    sources: { books, upstream, dexes: new DexList(upstream, now) },
+    sources: { books, upstream, dexes: new DexList(upstream, now), sleep: (ms) => world.sleep(ms) },
     stores,
     now,
-    sleep: () => new Promise(() => {}),
+    sleep: (ms) => world.sleep(ms),
     report: (error) => world.reported.push(error),
   })
   const world: World = {
@@ -132,6 +137,7 @@ export function createWorld({
     work: [],
     holdFailure: null,
     bookFailure: null,
+    sleep: () => new Promise(() => {}),
     bookCalls: 0,
     upstream: (type) => ok(UPSTREAM_ANSWERS[type]!),
     send: (body, keyHash = 'hash') =>

@@ -212,7 +212,9 @@ describe('flights', () => {
 
   it('asks an upstream only once the hold is granted, and spends exactly what there is', async () => {
     world.balance = 5_000_000
-    const replies = await Promise.all(Array.from({ length: 64 }, (_, i) => world.send({ ...META, dex: `d${i}` })))
+    const replies = await Promise.all(
+      Array.from({ length: 64 }, (_, i) => world.send({ type: 'fundingHistory', coin: `C${i}`, startTime: 1 })),
+    )
     expect(replies.filter(({ status }) => status === 200).length).toBe(5)
     expect(replies.filter(({ status }) => status === 402).length).toBe(59)
     expect([world.asked.length, world.balance]).toEqual([5, 0])

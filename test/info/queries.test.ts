@@ -2,7 +2,8 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../src/core/result.ts'
-import { BTC, createWorld, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
+import { queryOf } from '../../src/info/catalogue.ts'
+import { BTC, createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
 
 let world: World
 beforeEach(() => {
@@ -30,7 +31,7 @@ describe('types that an upstream answers', () => {
     await bodyOf({ type: 'openOrders', user: USER, dex: null })
     await bodyOf({ type: 'openOrders', user: USER, dex: 'xyz' })
     const main = `{"type":"openOrders","user":"${USER}"}`
-    expect(world.asked).toEqual([main, main, `{"type":"openOrders","user":"${USER}","dex":"xyz"}`])
+    expect(world.asked).toEqual([main, main, DEX_LIST, `{"type":"openOrders","user":"${USER}","dex":"xyz"}`])
   })
 })
 
@@ -54,11 +55,38 @@ describe('clearinghouseState of all DEXes', () => {
     expect(lists()).toBe(2)
   })
 
-  it('fails whole where one DEX fails, uncharged', async () => {
-    world.upstream = (type, body) =>
-      body.includes('flx') ? err({ kind: 'upstream_timeout', source: 's' }) : ok(UPSTREAM_ANSWERS[type]!)
-    expect((await world.send({ type: 'clearinghouseState', user: USER, dex: '*' })).status).toBe(504)
-    expect(world.charged).toEqual([])
+  it.each(['clearinghouseState', 'portfolioState'])(
+    '%s holds an error for a DEX that cannot be had, never a state, and fails uncharged where none can',
+    async (type) => {
+      const states = (body: string) => {
+        const answer = JSON.parse(body)
+        return type === 'portfolioState' ? answer.clearinghouseState : answer
+      }
+      world.upstream = (asked, body) =>
+        body.includes('"flx"') ? err({ kind: 'upstream_timeout', source: 's' }) : ok(UPSTREAM_ANSWERS[asked]!)
+      const reply = await world.send({ type, user: USER, dex: '*' })
+      const state = JSON.parse(UPSTREAM_ANSWERS.clearinghouseState!)
+      const message = 'The source "s" did not answer in time: retry with backoff.'
+      expect(states(reply.body)).toEqual({
+        native: state,
+        xyz: state,
+        flx: { error: 'upstream_error', dex: 'flx', message },
+      })
+      queryOf(type)!.response.parse(JSON.parse(reply.body))
+      expect([reply.status, world.charged]).toEqual([200, [10_000_000]])
+      world.upstream = (asked) =>
+        asked === 'clearinghouseState' ? err({ kind: 'upstream_timeout', source: 's' }) : ok(UPSTREAM_ANSWERS[asked]!)
+      expect((await world.send({ type, user: USER, dex: 'ALL_DEXES' })).status).toBe(504)
+      expect(world.charged.length).toBe(1)
+    },
+  )
+
+  it('asks every DEX of the list, however long it is', async () => {
+    const names = Array.from({ length: 300 }, (_, i) => `d${i}`)
+    world.upstream = (type) =>
+      ok(type === 'perpDexs' ? JSON.stringify([null, ...names.map((name) => ({ name }))]) : '{}')
+    const reply = await world.send({ type: 'clearinghouseState', user: USER, dex: '*' })
+    expect(Object.keys(JSON.parse(reply.body))).toEqual(['native', ...names])
   })
 
   it('fails where the list is not a list', async () => {
@@ -110,6 +138,5 @@ describe('books', () => {
       '{"#40":"0.55","@107":"10.5","BTC":"81308.0","DOGE":"0.069277","ETH":"1903.95"}',
     )
     expect(await bodyOf({ type: 'allMids', dex: 'xyz' })).toBe('{"xyz:GOLD":"2.25"}')
-    expect(await bodyOf({ type: 'allMids', dex: 'nope' })).toBe('{}')
   })
 })

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import type { TopOfBook } from '../../book/hub-api.ts'
 import { dexOf } from '../../core/coin.ts'
 import { fromScaled, toScaled, trimDecimal } from '../../core/decimal.ts'
+import { unknownDex } from '../known-dex.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Dex } from '../request-fields.ts'
 import { Decimal } from '../shapes.ts'
@@ -26,6 +27,8 @@ export const allMids = defineQuery({
     const answer = await books.tops()
     if (!answer.ok) return answer
     const { tops, height } = answer.value
+    // A DEX is known by its coins: without an upstream nothing else tells.
+    if (dex !== undefined && !tops.some(({ coin }) => dexOf(coin) === dex)) return unknownDex()
     return { ok: true, value: { body: midsOf(tops, dex ?? ''), height } }
   },
 })

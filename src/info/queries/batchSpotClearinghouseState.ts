@@ -2,8 +2,9 @@
 // or an error.
 
 import * as z from 'zod'
-import { batch, FailedSlot } from '../batch.ts'
+import { batch } from '../batch.ts'
 import { SPOT_STATE, USER } from '../examples.ts'
+import { FailedUser } from '../failed-slot.ts'
 import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { UserBatch } from '../request-fields.ts'
@@ -19,9 +20,10 @@ export const batchSpotClearinghouseState = defineQuery({
   summary: 'The spot balances of up to 50 users',
   example: { request: { users: [USER] }, response: [SPOT_STATE] },
   request: BatchSpotClearinghouseStateRequest,
-  response: z.array(z.union([SpotState, FailedSlot])),
+  response: z.array(z.union([SpotState, FailedUser])),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: ({ users }, from) => batch(users, (user) => passThrough({ type: 'spotClearinghouseState', user }, from)),
+  needs: ['upstream', 'sleep'],
+  resolve: ({ users }, from) =>
+    batch(users, (user) => passThrough({ type: 'spotClearinghouseState', user }, from), from),
 })

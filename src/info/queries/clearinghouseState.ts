@@ -1,12 +1,11 @@
 // clearinghouseState: a user's account on one perp DEX, or on all of them. One DEX is wire-equal; the wildcard is a
-// map from DEX name to state with the main DEX as `native`, all states or none.
+// map from DEX name to state, or to an error, with the main DEX as `native`.
 
 import * as z from 'zod'
 import { PERP_STATE, USER } from '../examples.ts'
-import { perpState } from '../perp-states.ts'
+import { PerpStates, perpState } from '../perp-states.ts'
 import { ALL_DEXES_PRICE, defineQuery, ONE_CREDIT } from '../query.ts'
 import { DexOrAll, isAllDexes, UserAddress } from '../request-fields.ts'
-import { PerpState } from '../shapes.ts'
 
 const ClearinghouseStateRequest = z.object({
   type: z.literal('clearinghouseState'),
@@ -20,9 +19,9 @@ export const clearinghouseState = defineQuery({
   summary: "A user's perp account on one DEX, or on all of them (`*`, `ALL_DEXES`)",
   example: { request: { user: USER, dex: '' }, response: PERP_STATE },
   request: ClearinghouseStateRequest,
-  response: z.union([PerpState, z.record(z.string(), PerpState)]),
+  response: PerpStates,
   price: ({ dex }: ClearinghouseStateRequest) => (isAllDexes(dex) ? ALL_DEXES_PRICE : ONE_CREDIT),
   freshness: { class: 'user' },
-  needs: ['upstream', 'dexes'],
+  needs: ['upstream', 'dexes', 'sleep'],
   resolve: perpState,
 })

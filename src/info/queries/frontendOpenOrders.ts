@@ -2,8 +2,8 @@
 
 import * as z from 'zod'
 import { FRONTEND_ORDER, USER } from '../examples.ts'
+import { passThroughOnDex } from '../known-dex.ts'
 import { FrontendOrder } from '../order-shapes.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Dex, UserAddress } from '../request-fields.ts'
 
@@ -17,6 +17,6 @@ export const frontendOpenOrders = defineQuery({
   response: z.array(FrontendOrder),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
+  needs: ['upstream', 'dexes'],
+  resolve: passThroughOnDex,
 })

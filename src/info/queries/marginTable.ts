@@ -1,7 +1,7 @@
 // marginTable: one margin table of a DEX by its id. Wire-equal.
 
 import * as z from 'zod'
-import { passThrough } from '../pass-through.ts'
+import { passThroughOnDex } from '../known-dex.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Dex } from '../request-fields.ts'
 import { MarginTable } from '../shapes.ts'
@@ -19,6 +19,6 @@ export const marginTable = defineQuery({
   response: MarginTable.nullable(),
   price: ONE_CREDIT,
   freshness: { class: 'fixed' },
-  needs: ['upstream'],
-  resolve: passThrough,
+  needs: ['upstream', 'dexes'],
+  resolve: passThroughOnDex,
 })

@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { PERP_META } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
+import { passThroughOnDex } from '../known-dex.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Dex } from '../request-fields.ts'
 import { PerpMeta } from '../shapes.ts'
@@ -17,6 +17,6 @@ export const meta = defineQuery({
   response: PerpMeta,
   price: ONE_CREDIT,
   freshness: { class: 'fixed' },
-  needs: ['upstream'],
-  resolve: passThrough,
+  needs: ['upstream', 'dexes'],
+  resolve: passThroughOnDex,
 })

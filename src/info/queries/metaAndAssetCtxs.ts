@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { PERP_META } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
+import { passThroughOnDex } from '../known-dex.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Dex } from '../request-fields.ts'
 import { Decimal, PerpMeta } from '../shapes.ts'
@@ -44,6 +44,6 @@ export const metaAndAssetCtxs = defineQuery({
   response: z.tuple([PerpMeta, z.array(AssetCtx)]),
   price: ONE_CREDIT,
   freshness: { class: 'tick' },
-  needs: ['upstream'],
-  resolve: passThrough,
+  needs: ['upstream', 'dexes'],
+  resolve: passThroughOnDex,
 })

@@ -4,8 +4,8 @@
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
 import { OPEN_ORDER, USER } from '../examples.ts'
+import { passThroughOnDex } from '../known-dex.ts'
 import { OpenOrder } from '../order-shapes.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Dex, UserAddress } from '../request-fields.ts'
 
@@ -19,9 +19,9 @@ export const openOrders = defineQuery({
   response: z.array(OpenOrder),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
+  needs: ['upstream', 'dexes'],
   async resolve(request, from) {
-    const answer = await passThrough(request, from)
+    const answer = await passThroughOnDex(request, from)
     return answer.ok ? ok({ ...answer.value, body: withCloids(answer.value.body) }) : answer
   },
 })

@@ -1,7 +1,7 @@
 // perpsAtOpenInterestCap: the coins of one DEX whose open interest stands at its cap. Wire-equal.
 
 import * as z from 'zod'
-import { passThrough } from '../pass-through.ts'
+import { passThroughOnDex } from '../known-dex.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Dex } from '../request-fields.ts'
 
@@ -15,6 +15,6 @@ export const perpsAtOpenInterestCap = defineQuery({
   response: z.array(z.string()),
   price: ONE_CREDIT,
   freshness: { class: 'tick' },
-  needs: ['upstream'],
-  resolve: passThrough,
+  needs: ['upstream', 'dexes'],
+  resolve: passThroughOnDex,
 })

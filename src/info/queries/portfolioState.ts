@@ -1,21 +1,21 @@
 // portfolioState: a user's perp account (on one DEX or all), spot balances and abstraction in one answer, each part the
-// bytes of its own type. All parts or none: a missing one would read as an empty account.
+// bytes of its own type. All parts or none, but for single DEXes of a wildcard, which may hold an error.
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
 import { PERP_STATE, SPOT_STATE, USER } from '../examples.ts'
+import { fanOut } from '../fan-out.ts'
 import { passThrough } from '../pass-through.ts'
-import { perpState } from '../perp-states.ts'
+import { dexesOf, PerpStates, statesOf } from '../perp-states.ts'
 import { ALL_DEXES_PRICE, defineQuery, ONE_CREDIT } from '../query.ts'
 import { DexOrAll, isAllDexes, UserAddress } from '../request-fields.ts'
-import { PerpState } from '../shapes.ts'
 import { SpotState } from '../spot-shapes.ts'
 
 const PortfolioStateRequest = z.object({ type: z.literal('portfolioState'), user: UserAddress, dex: DexOrAll })
 type PortfolioStateRequest = z.infer<typeof PortfolioStateRequest>
 
 const PortfolioState = z.object({
-  clearinghouseState: z.union([PerpState, z.record(z.string(), PerpState)]),
+  clearinghouseState: PerpStates,
   spotClearinghouseState: SpotState,
   userAbstraction: z.string(),
 })
@@ -31,16 +31,20 @@ export const portfolioState = defineQuery({
   response: PortfolioState,
   price: ({ dex }: PortfolioStateRequest) => (isAllDexes(dex) ? ALL_DEXES_PRICE : ONE_CREDIT),
   freshness: { class: 'user' },
-  needs: ['upstream', 'dexes'],
+  needs: ['upstream', 'dexes', 'sleep'],
   async resolve({ user, dex }, from) {
-    const [perp, spot, abstraction] = await Promise.all([
-      perpState({ user, dex }, from),
-      passThrough({ type: 'spotClearinghouseState', user }, from),
-      passThrough({ type: 'userAbstraction', user }, from),
-    ])
+    const dexes = await dexesOf(dex, from)
+    if (!dexes.ok) return dexes
+    const asks = [
+      { type: 'spotClearinghouseState', user },
+      { type: 'userAbstraction', user },
+      ...dexes.value.map((one) => ({ type: 'clearinghouseState', user, dex: one })),
+    ]
+    const [spot, abstraction, ...states] = await fanOut(asks, (ask) => passThrough(ask, from), from)
+    const perp = statesOf(dex, dexes.value, states)
     if (!perp.ok) return perp
-    if (!spot.ok) return spot
-    if (!abstraction.ok) return abstraction
+    if (!spot?.ok) return spot!
+    if (!abstraction?.ok) return abstraction!
     const parts = [
       `"clearinghouseState":${perp.value.body}`,
       `"spotClearinghouseState":${spot.value.body}`,
