@@ -3,6 +3,7 @@ declare namespace Cloudflare {
   interface Env {
     KEYS: KVNamespace
     ACCOUNTS: D1Database
+    LOOK_UP_LIMIT: RateLimit
     CHAIN: string
     BOOK_HUBS: string
     RELAYS_PER_REGION: string

@@ -4,6 +4,8 @@ import { WorkerEntrypoint } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import type { BookHubApi } from './book/hub-api.ts'
 import type { MicroCredits, UsageRow, WholeMeterApi } from './credit/meter-api.ts'
+import { AddressGate, REST_REQUESTS } from './edge/address-gate.ts'
+import { addressLimit } from './edge/address-limit.route.ts'
 import type { Charging } from './edge/charging.ts'
 import { everyReply, failureReply } from './edge/every-reply.route.ts'
 import { KeyRing } from './edge/key-ring.store.ts'
@@ -30,6 +32,7 @@ type WaitUntil = (work: Promise<unknown>) => void
 
 const keys = new KeyRing()
 const leases = new LeasePool()
+const restGate = new AddressGate(REST_REQUESTS)
 const now = () => Date.now()
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 const requestId = () => newRequestId(random)
@@ -74,6 +77,7 @@ function build(env: Env): Gateway {
     ),
   )
   app.route('/', feedRoutes<Env>(logOf, now))
+  app.use('/platform/*', addressLimit(restGate, { requestId, now }))
   const platform = platformRoutes<Env>({ ...shared, authenticate: platformKeys, meterOf, now })
   app.route('/', platform as unknown as typeof app)
   const admin = adminRoutes<Env>(meterOf)

@@ -1,30 +1,55 @@
-// Bounds what one address may make the gateway look up before it is known who calls. Only a key that this isolate does
-// not remember costs a look-up, so callers at work are untouched by a flood. Laws: a bounded map; callers without a
-// known address share one wide bucket.
+// Bounds what one address may ask of an isolate in a second. Laws: a bounded map; callers without a known address
+// share one wide bucket; a flood of addresses resets nobody who keeps coming.
 
-import { type Bucket, fullBucket, takeTokens } from '../credit/token-bucket.ts'
+import type { RequestLimit } from '../core/failure.ts'
+import { type Bucket, fullBucket, takeTokens, wholeTokens } from '../credit/token-bucket.ts'
+import { networkOf } from './caller-address.ts'
 
-/** Unknown keys a second that one address may present. */
-export const LOOKUPS_PER_SECOND = 50
-/** The same for all callers whose address is not known. */
-export const SHARED_LOOKUPS_PER_SECOND = 2_000
+/** The limit of an address, and that of all callers together whose address is not known. */
+export interface AddressRates {
+  readonly each: RequestLimit
+  readonly unknown: RequestLimit
+}
+
+/** `waitMs`: 0 if the caller may go on; `left` of `limit` after that. */
+export interface AddressVerdict {
+  readonly waitMs: number
+  readonly left: number
+  readonly limit: RequestLimit
+}
+
+const aSecond = (name: string, each: number, unknown: number): AddressRates => ({
+  each: { name, quota: each, windowSeconds: 1 },
+  unknown: { name, quota: unknown, windowSeconds: 1 },
+})
+
+/** Keys that have to be looked up: those that this isolate does not remember, so that callers at work are not counted. */
+export const LOOK_UPS = aSecond('look-ups', 50, 2_000)
+/** Requests to the REST surfaces, with whatever keys: five times what the largest plan with a limit allows one key. */
+export const REST_REQUESTS = aSecond('address', 250, 2_000)
+
 const ADDRESSES_MAX = 10_000
-const SHARED = ''
+const UNKNOWN = ''
 
 export class AddressGate {
+  readonly #rates: AddressRates
   readonly #buckets = new Map<string, Bucket>()
 
-  /** Milliseconds to wait before another unknown key is looked at, 0 if this one may be. */
-  waitMs(address: string | null, nowMs: number): number {
-    const name = address === null ? SHARED : networkOf(address)
-    const perSecond = name === SHARED ? SHARED_LOOKUPS_PER_SECOND : LOOKUPS_PER_SECOND
-    const before = this.#buckets.get(name) ?? fullBucket(perSecond, nowMs)
-    const { bucket, taken, waitMs } = takeTokens(before, perSecond, 1, nowMs)
+  constructor(rates: AddressRates) {
+    this.#rates = rates
+  }
+
+  /** Counts one request. */
+  take(address: string | null, nowMs: number): AddressVerdict {
+    const network = address === null ? UNKNOWN : networkOf(address)
+    const limit = network === UNKNOWN ? this.#rates.unknown : this.#rates.each
+    const before = this.#buckets.get(network) ?? fullBucket(limit.quota, nowMs)
+    const { bucket, taken, waitMs } = takeTokens(before, limit.quota, 1, nowMs)
     // Least recently seen leave first; the shared bucket is put back at once and so never leaves a busy map full.
-    this.#buckets.delete(name)
+    this.#buckets.delete(network)
     if (this.#buckets.size >= ADDRESSES_MAX) this.#dropOldest()
-    this.#buckets.set(name, bucket)
-    return taken > 0 ? 0 : Math.max(1, waitMs)
+    this.#buckets.set(network, bucket)
+    return { waitMs: taken > 0 ? 0 : Math.max(1, waitMs), left: wholeTokens(bucket), limit }
   }
 
   get size(): number {
@@ -37,18 +62,4 @@ export class AddressGate {
       return
     }
   }
-}
-
-/** An IPv6 caller has its whole /64 to send from; an IPv4 one a single address. */
-function networkOf(address: string): string {
-  if (!address.includes(':')) return address.slice(0, 64)
-  const [head = '', tail] = address.toLowerCase().split('::')
-  const front = head === '' ? [] : head.split(':')
-  const back = tail ? tail.split(':') : []
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length)
-  const groups = [...front, ...Array.from({ length: zeros }, () => '0'), ...back]
-  return groups
-    .slice(0, 4)
-    .map((group) => group.slice(0, 4).replace(/^0+(?=.)/, ''))
-    .join(':')
 }

@@ -1,16 +1,20 @@
 // From the text of a key to who is calling: form, keyed check, isolate memory, KV, D1. Laws: a made-up key costs no
-// look-up, and an address gets few of them; a revoked key is refused at most 30 s after D1 says so, and at once when the meter said it; keys appear
-// in no error and no log.
+// look-up, an address gets few of them, and a key one at a time; a key that was known just now is not held up by
+// others of its address; a revoked key is refused at most 30 s after D1 says so, and at once when the meter said it;
+// keys appear in no error and no log.
 
 import type { Failure } from '../core/failure.ts'
-import { err, type Result } from '../core/result.ts'
+import { err, ok, type Result } from '../core/result.ts'
 import { checkHolds, hashKey } from '../key/digest.client.ts'
-import { parseKey } from '../key/format.ts'
+import { type ParsedKey, parseKey } from '../key/format.ts'
 import type { Identity } from '../key/identity.ts'
 import { findKey, type KeyStoreEnv, keyFromD1, putKeyHint } from '../key/key-records.store.ts'
 import { KeyMemory } from '../key/memory.ts'
-import { admit, type Entry } from '../key/record.ts'
-import { AddressGate } from './address-gate.ts'
+import { admit, type Entry, type KeyRecord } from '../key/record.ts'
+import { AddressGate, LOOK_UPS } from './address-gate.ts'
+import { callerAddress } from './caller-address.ts'
+import { within } from './leases.client.ts'
+import { isWithinLocation, LOCATION_PERIOD_MS, type LocationLimit } from './location-limit.client.ts'
 import { type KeyPlace, presentedKey } from './presented-key.ts'
 
 export interface KeyRingEnv extends KeyStoreEnv {
@@ -19,16 +23,23 @@ export interface KeyRingEnv extends KeyStoreEnv {
   readonly KEY_CHECK?: string
   /** `on`: `cf-connecting-ip` is set by the platform or a proxy of the operator, and not by the caller. */
   readonly TRUST_PROXY?: string
+  /** Set-ups from before this binding do without. */
+  readonly LOOK_UP_LIMIT?: LocationLimit
 }
 
 type WaitUntil = (work: Promise<unknown>) => void
+type Found = Result<KeyRecord | null, Failure>
 
 const REVOKED_MAX = 10_000
+/** A look-up that others wait for may be lost with the request that began it. */
+const LOOK_UP_MAX_MS = 3_000
+const LOOK_UPS_MAX = 1_000
 
 /** One per isolate. */
 export class KeyRing {
   readonly #memory = new KeyMemory()
-  readonly #gate = new AddressGate()
+  readonly #gate = new AddressGate(LOOK_UPS)
+  readonly #lookUps = new Map<string, { readonly found: Promise<Found>; readonly sinceMs: number }>()
   /** Hashes that the meter called revoked: memory and KV may not know it yet. */
   readonly #revoked = new Set<string>()
   readonly #nowMs: () => number
@@ -51,8 +62,7 @@ export class KeyRing {
     }
     const presented = presentedKey(carriers, entry.places)
     if (!presented.ok) return presented
-    const address = env.TRUST_PROXY === 'on' ? request.headers.get('cf-connecting-ip') : null
-    return this.identify(env, presented.value, entry, waitUntil, address)
+    return this.identify(env, presented.value, entry, waitUntil, callerAddress(env, request.headers))
   }
 
   /** Who a key belongs to, if it may enter. `address`: of the caller, null where it is not known for sure. */
@@ -66,22 +76,60 @@ export class KeyRing {
     const now = this.#nowMs()
     let record = this.#memory.recall(key, now)
     if (record === undefined) {
-      const parsed = parseKey(key)
-      if (!parsed.ok) return err({ kind: 'key_malformed', hint: parsed.error })
-      const retryAfterMs = this.#gate.waitMs(address, now)
-      if (retryAfterMs > 0) return err({ kind: 'rate_limited', retryAfterMs })
-      if (env.KEY_CHECK !== 'off') {
-        if (!env.KEY_SECRET) return err({ kind: 'unavailable', what: 'KEY_SECRET is not set on this gateway' })
-        if (!(await checkHolds(parsed.value, env.KEY_SECRET))) {
-          return err({ kind: 'key_malformed', hint: 'The check characters of this API key do not match: is it whole?' })
-        }
-      }
-      record = await findKey(env, await hashKey(key), waitUntil)
-      this.#memory.keep(key, record, now)
+      const found = await this.#lookUp(env, key, waitUntil, address, now)
+      if (!found.ok) return found
+      record = found.value
     }
     if (record === null) return err({ kind: 'key_unknown' })
     if (this.#revoked.has(record.hash)) return err({ kind: 'key_revoked' })
     return admit(record, entry, now)
+  }
+
+  /** One look-up for all who present the same key at the same time. */
+  async #lookUp(
+    env: KeyRingEnv,
+    key: string,
+    waitUntil: WaitUntil,
+    address: string | null,
+    now: number,
+  ): Promise<Found> {
+    const flight = this.#lookUps.get(key)
+    if (flight !== undefined && now - flight.sinceMs < LOOK_UP_MAX_MS) {
+      const found = await within(flight.found, LOOK_UP_MAX_MS)
+      if (found !== undefined) return found
+    }
+    const parsed = parseKey(key)
+    if (!parsed.ok) return err({ kind: 'key_malformed', hint: parsed.error })
+    const isKnown = this.#memory.remembers(key)
+    const { waitMs, limit } = isKnown ? { waitMs: 0, limit: LOOK_UPS.each } : this.#gate.take(address, now)
+    if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
+    const found = this.#find(env, parsed.value, waitUntil, isKnown ? null : address, now).finally(() => {
+      if (this.#lookUps.get(key)?.found === found) this.#lookUps.delete(key)
+    })
+    if (this.#lookUps.size >= LOOK_UPS_MAX) this.#lookUps.clear()
+    this.#lookUps.set(key, { found, sinceMs: now })
+    // Others may wait for it when this caller is gone.
+    waitUntil(found.catch(() => undefined))
+    return found
+  }
+
+  async #find(
+    env: KeyRingEnv,
+    key: ParsedKey,
+    waitUntil: WaitUntil,
+    address: string | null,
+    now: number,
+  ): Promise<Found> {
+    if (env.KEY_CHECK !== 'off') {
+      if (!env.KEY_SECRET) return err({ kind: 'unavailable', what: 'KEY_SECRET is not set on this gateway' })
+      if (!(await checkHolds(key, env.KEY_SECRET)))
+        return err({ kind: 'key_malformed', hint: 'The check characters of this API key do not match: is it whole?' })
+    }
+    if (!(await isWithinLocation(env.LOOK_UP_LIMIT, address)))
+      return err({ kind: 'rate_limited', retryAfterMs: LOCATION_PERIOD_MS, limit: LOOK_UPS.each })
+    const record = await findKey(env, await hashKey(key.text), waitUntil)
+    this.#memory.keep(key.text, record, now)
+    return ok(record)
   }
 
   /** The meter called this key revoked: refused here from now on, and the hint in KV brought up to date. */

@@ -282,7 +282,7 @@ function limitOf(seat: Seat, { plan }: Identity, product: Product): Limit | null
 }
 
 /** The value of `work`, or undefined after `ms`: a promise of another request may never settle once that has ended. */
-async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+export async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => late.resolve(undefined), ms)
   try {

@@ -22,6 +22,11 @@ export class KeyMemory {
     return (this.#absent.get(id) ?? 0) > nowMs ? null : undefined
   }
 
+  /** True for a key that was present when it was asked for last, even if that has to be asked again. */
+  remembers(id: string): boolean {
+    return this.#present.has(id)
+  }
+
   keep(id: string, record: KeyRecord | null, nowMs: number): void {
     this.#present.delete(id)
     this.#absent.delete(id)

@@ -20,7 +20,7 @@ beforeAll(async () => {
     if (/nope/i.test(body)) response.writeHead(500).end('null')
     else response.setHeader('content-type', 'application/json').end('{"universe":[],"marginTables":[]}')
   })
-  world = await startWorld({ upstream: upstream.url })
+  world = await startWorld({ upstream: upstream.url, vars: { TRUST_PROXY: 'on' } })
   key = await world.newKey('1000', { plan: 'professional' })
   poor = await world.newKey('0')
   narrow = await world.newKey('10', { products: ['platform'] })
@@ -258,5 +258,42 @@ describe('bad input', () => {
       expect([answer.status, answer.headers.get('x-credits-cost')]).toEqual([422, '0'])
       expect(((await answer.json()) as { msg: string }).msg.startsWith(says)).toBe(true)
     }
+  })
+})
+
+describe('floods', () => {
+  const madeUp = (i: number) => `cqt_${String(i).replaceAll('0', 'z').padStart(26, 'F')}`
+  it('of made-up keys end in 429 with its headers, and hold up nobody whose key is known', async () => {
+    const from = { 'cf-connecting-ip': '203.0.113.9' }
+    const call = { type: 'meta' }
+    expect((await world.info(key, call, from)).status).toBe(200)
+    let refused: Response | undefined
+    for (let round = 0; round < 20 && refused === undefined; round++) {
+      const flood = Array.from({ length: 200 }, (_, i) => world.info(madeUp(round * 200 + i), call, from))
+      const answers = await Promise.all(flood)
+      await Promise.all(answers.map((answer) => answer.text()))
+      expect(answers.filter(({ status }) => status !== 401 && status !== 429)).toEqual([])
+      refused = answers.find(({ status }) => status === 429)
+    }
+    expect(Object.fromEntries(refused!.headers)).toMatchObject({
+      'retry-after': '1',
+      ratelimit: '"look-ups";r=0;t=1',
+      'ratelimit-policy': '"look-ups";q=50;w=1',
+    })
+    expect((await world.info(key, call, from)).status).toBe(200)
+  })
+
+  it('of REST requests end by plan with 429, and a good reply tells both limits', async () => {
+    const trial = await world.newKey('5', { plan: 'trial' })
+    const ask = () => fetch(`${world.url}/platform/key/`, { headers: bearer(trial) })
+    const first = await ask()
+    const policy = '"rest";q=4;w=1, "address";q=2000;w=1'
+    expect([first.status, first.headers.get('ratelimit-policy')]).toEqual([200, policy])
+    expect(first.headers.get('ratelimit')).toMatch(/^"rest";r=\d;t=\d, "address";r=\d+;t=1$/)
+    let refused: Response | undefined
+    for (let round = 0; round < 20 && refused === undefined; round++)
+      refused = (await Promise.all(Array.from({ length: 20 }, ask))).find(({ status }) => status === 429)
+    expect(refused!.headers.get('retry-after')).toBe('1')
+    expect(refused!.headers.get('ratelimit')).toMatch(/^"rest";r=\d;t=\d, "address"/)
   })
 })

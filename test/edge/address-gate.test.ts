@@ -1,31 +1,33 @@
 import { describe, expect, it } from 'vitest'
-import { AddressGate, LOOKUPS_PER_SECOND, SHARED_LOOKUPS_PER_SECOND } from '../../src/edge/address-gate.ts'
+import { AddressGate, LOOK_UPS, REST_REQUESTS } from '../../src/edge/address-gate.ts'
 
 describe('the gate of an address', () => {
   it.each([
-    ['192.0.2.1', LOOKUPS_PER_SECOND],
-    [null, SHARED_LOOKUPS_PER_SECOND],
-  ])('lets %s look up so many keys a second, and says how long to wait', (address, perSecond) => {
-    const gate = new AddressGate()
-    let let_in = 0
-    for (let i = 0; i < perSecond * 3; i++) if (gate.waitMs(address, 0) === 0) let_in++
-    expect(let_in).toBe(perSecond)
-    const wait = gate.waitMs(address, 0)
-    expect(wait).toBeGreaterThan(0)
-    expect(gate.waitMs(address, wait)).toBe(0)
-    expect(gate.waitMs('198.51.100.7', 0)).toBe(0)
+    ['192.0.2.1', LOOK_UPS, LOOK_UPS.each],
+    [null, LOOK_UPS, LOOK_UPS.unknown],
+    ['192.0.2.1', REST_REQUESTS, REST_REQUESTS.each],
+  ])('lets %s through so many times a second, and says how long to wait', (address, rates, limit) => {
+    const gate = new AddressGate(rates)
+    expect(gate.take(address, 0)).toEqual({ waitMs: 0, left: limit.quota - 1, limit })
+    let passed = 1
+    for (let i = 0; i < limit.quota * 3; i++) if (gate.take(address, 0).waitMs === 0) passed++
+    expect(passed).toBe(limit.quota)
+    const { waitMs, left } = gate.take(address, 0)
+    expect([waitMs > 0, left]).toEqual([true, 0])
+    expect(gate.take(address, waitMs).waitMs).toBe(0)
+    expect(gate.take('198.51.100.7', 0).waitMs).toBe(0)
   })
 
   it('takes the /64 of an IPv6 caller for one, however it is written', () => {
-    const gate = new AddressGate()
-    for (let i = 0; i < LOOKUPS_PER_SECOND; i++) gate.waitMs(`2001:DB8::${i.toString(16)}`, 0)
-    expect(gate.waitMs('2001:0db8:0:0:ffff::1', 0)).toBeGreaterThan(0)
-    expect(gate.waitMs('2001:db8:0:1::1', 0)).toBe(0)
+    const gate = new AddressGate(LOOK_UPS)
+    for (let i = 0; i < LOOK_UPS.each.quota; i++) gate.take(`2001:DB8::${i.toString(16)}`, 0)
+    expect(gate.take('2001:0db8:0:0:ffff::1', 0).waitMs).toBeGreaterThan(0)
+    expect(gate.take('2001:db8:0:1::1', 0).waitMs).toBe(0)
   })
 
   it('stays bounded under a flood of addresses', () => {
-    const gate = new AddressGate()
-    for (let i = 0; i < 30_000; i++) gate.waitMs(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, 0)
+    const gate = new AddressGate(LOOK_UPS)
+    for (let i = 0; i < 30_000; i++) gate.take(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, 0)
     expect(gate.size).toBeLessThanOrEqual(10_000)
   })
 })

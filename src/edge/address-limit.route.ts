@@ -1,0 +1,24 @@
+// Bounds the requests of one address to a surface before it is known who calls, and tells the caller so on every reply.
+
+import type { MiddlewareHandler } from 'hono'
+import type { AddressGate } from './address-gate.ts'
+import { callerAddress } from './caller-address.ts'
+import { failureReply } from './every-reply.route.ts'
+import { joinedLimits, limitHeaders } from './limit-headers.ts'
+
+/** What a surface puts before its routes. Limits that the routes tell of themselves are joined with this one. */
+export function addressLimit<Env extends { readonly TRUST_PROXY?: string }>(
+  gate: AddressGate,
+  { requestId, now }: { readonly requestId: () => string; readonly now: () => number },
+): MiddlewareHandler<{ Bindings: Env }> {
+  return async (c, next) => {
+    const { waitMs, left, limit } = gate.take(callerAddress(c.env, c.req.raw.headers), now())
+    if (waitMs > 0) return failureReply(c.req.path, { kind: 'rate_limited', retryAfterMs: waitMs, limit }, requestId())
+    await next()
+    const inner = { ratelimit: c.res.headers.get('ratelimit'), policy: c.res.headers.get('ratelimit-policy') }
+    const told = inner.ratelimit && inner.policy ? { ratelimit: inner.ratelimit, 'ratelimit-policy': inner.policy } : {}
+    const joined = joinedLimits(told, limitHeaders(limit, left, left < limit.quota ? limit.windowSeconds : 0))
+    for (const [name, value] of Object.entries(joined)) c.header(name, value)
+    return undefined
+  }
+}

@@ -1,0 +1,23 @@
+// Where a caller sends from: the one thing that is known of it before its key is.
+
+/** What a request tells; null where the address is unknown, or could be the caller's own invention. */
+export function callerAddress(
+  { TRUST_PROXY }: { readonly TRUST_PROXY?: string },
+  headers: { get(name: string): string | null },
+): string | null {
+  return TRUST_PROXY === 'on' ? headers.get('cf-connecting-ip') : null
+}
+
+/** What counts as one caller: an IPv4 address, or the /64 of an IPv6 one, all of which its owner can send from. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address.slice(0, 64)
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const front = head === '' ? [] : head.split(':')
+  const back = tail ? tail.split(':') : []
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length)
+  const groups = [...front, ...Array.from({ length: zeros }, () => '0'), ...back]
+  return groups
+    .slice(0, 4)
+    .map((group) => group.slice(0, 4).replace(/^0+(?=.)/, ''))
+    .join(':')
+}
