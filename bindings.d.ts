@@ -21,6 +21,7 @@ declare namespace Cloudflare {
     BOOK_HUB: DurableObjectNamespace<import("./src/live").BookHub>
     RELAY: DurableObjectNamespace<import("./src/live").Relay>
     CREDIT_METER: DurableObjectNamespace<import("./src/live").CreditMeter>
+    SOURCE_BUDGET: DurableObjectNamespace<import("./src/live").SourceBudget>
     GATEWAY: Service<typeof import("./src/gateway").Internal>
   }
 }

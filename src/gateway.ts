@@ -1,6 +1,6 @@
 // Worker 1: the routes, and what an isolate keeps in memory for them. No state of its own.
 
-import { WorkerEntrypoint } from 'cloudflare:workers'
+import { waitUntil as keepAlive, WorkerEntrypoint } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import type { BookHubApi } from './book/hub-api.ts'
 import type { MicroCredits, UsageRow, WholeMeterApi } from './credit/meter-api.ts'
@@ -25,6 +25,7 @@ import { adminRoutes } from './platform/admin.route.ts'
 import { platformRoutes } from './platform/platform.route.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import { webhookRoutes } from './platform/webhook.route.ts'
+import type { SourceBudgetApi } from './upstream/budget-api.ts'
 import { fetchUpstream } from './upstream/upstream.client.ts'
 
 type Env = Cloudflare.Env
@@ -91,7 +92,11 @@ function build(env: Env): Gateway {
 }
 
 function infoDesk(env: Env, settings: Settings): InfoDesk {
-  const upstream = fetchUpstream(settings.UPSTREAMS)
+  const upstream = fetchUpstream(settings.UPSTREAMS, {
+    budgetOf: (source) => env.SOURCE_BUDGET.getByName(`${settings.CHAIN}/${source}`) as unknown as SourceBudgetApi,
+    // Breakers, budgets and clocks of sources outlive the request that happens to touch them.
+    waitUntil: keepAlive,
+  })
   const hub = (index: number) => env.BOOK_HUB.getByName(`${settings.CHAIN}/${index}`) as unknown as BookHubApi
   const books = hubBooks({ shards: settings.BOOK_HUBS, hub })
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

@@ -4,6 +4,7 @@ export { BookHub } from './book/book-hub.do.ts'
 export { CreditMeter } from './credit/credit-meter.do.ts'
 export { BlockLog } from './feed/block-log.do.ts'
 export { Relay } from './stream/relay.do.ts'
+export { SourceBudget } from './upstream/source-budget.do.ts'
 
 export default {
   fetch: () => new Response('This Worker holds objects; ask the gateway.', { status: 404 }),

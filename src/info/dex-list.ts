@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import type { Upstream } from '../upstream/upstream-api.ts'
+import type { Upstream, UpstreamAnswer } from '../upstream/upstream-api.ts'
 import { Flights } from './flights.ts'
 import type { Dexes } from './sources.ts'
 
@@ -63,9 +63,9 @@ export class DexList implements Dexes {
   }
 }
 
-function namesIn(answer: Result<string, Failure>): Names {
+function namesIn(answer: Result<UpstreamAnswer, Failure>): Names {
   if (!answer.ok) return answer
-  const parsed = PerpDexs.safeParse(JSON.parse(answer.value))
+  const parsed = PerpDexs.safeParse(JSON.parse(answer.value.text))
   if (!parsed.success) return err({ kind: 'upstream_failed', source: 'perpDexs' })
   return ok(parsed.data.flatMap((dex) => dex?.name ?? []))
 }

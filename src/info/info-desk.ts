@@ -141,7 +141,7 @@ export class InfoDesk {
 function succeed(
   { requestId }: InfoRequest,
   { costText }: InfoCall,
-  { answer: { body, height }, ageMs }: Served,
+  { answer: { body, height, lagMs }, ageMs }: Served,
   remaining: MicroCredits,
 ): InfoReply {
   const headers: Record<string, string> = {
@@ -150,7 +150,9 @@ function succeed(
     'x-credits-cost': costText,
     'x-credits-remaining': formatCredits(remaining),
   }
-  if (ageMs !== null) headers.age = String(Math.max(0, Math.floor(ageMs / 1000)))
+  if (ageMs !== null || lagMs !== undefined) {
+    headers.age = String(Math.max(0, Math.floor(((ageMs ?? 0) + (lagMs ?? 0)) / 1000)))
+  }
   if (height !== undefined) headers['x-block-height'] = String(height)
   return { status: 200, headers, body }
 }

@@ -12,5 +12,7 @@ export async function passThrough<Req extends { readonly type: string }>(
   from: Pick<Sources, 'upstream'>,
 ): Promise<Result<Answer, Failure>> {
   const answer = await from.upstream.ask(request.type, JSON.stringify(request))
-  return answer.ok ? ok({ body: answer.value }) : err(namingField(answer.error, request))
+  if (!answer.ok) return err(namingField(answer.error, request))
+  const { text, ...lateness } = answer.value
+  return ok({ body: text, ...lateness })
 }

@@ -14,6 +14,8 @@ export interface Answer {
   /** JSON text. */
   readonly body: string
   readonly height?: number
+  /** How late the clock of its source was, where that was later than it should be. */
+  readonly lagMs?: number
 }
 
 /** A request without its `type`, and an answer to it. */

@@ -15,11 +15,12 @@ const Head = z.object({
   at: z.int().min(0),
   length: z.int().min(0),
   height: z.int().min(0).optional(),
+  lagMs: z.int().min(0).optional(),
 })
 
 /** The text to store. */
-export function encodeStored(key: string, { body, at, height }: CachedAnswer): string {
-  const head: z.infer<typeof Head> = { v: VERSION, key, at, length: body.length, height }
+export function encodeStored(key: string, { body, at, height, lagMs }: CachedAnswer): string {
+  const head: z.infer<typeof Head> = { v: VERSION, key, at, length: body.length, height, lagMs }
   return `${JSON.stringify(head)}\n${body}`
 }
 
@@ -29,10 +30,11 @@ export function decodeStored(key: string, text: string, now: number): CachedAnsw
   if (end < 0) return null
   const head = Head.safeParse(parsed(text.slice(0, end)))
   if (!head.success || head.data.key !== key || head.data.at > now + CLOCK_SKEW_MS) return null
-  const { length, height } = head.data
+  const { length, height, lagMs } = head.data
   const body = text.slice(end + 1)
   if (body.length !== length || parsed(body) === undefined) return null
-  return { body, at: Math.min(head.data.at, now), ...(height === undefined ? {} : { height }) }
+  const known = { ...(height === undefined ? {} : { height }), ...(lagMs === undefined ? {} : { lagMs }) }
+  return { body, at: Math.min(head.data.at, now), ...known }
 }
 
 function parsed(text: string): unknown {

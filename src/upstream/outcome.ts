@@ -1,40 +1,40 @@
 // What a source's reply means, and what to do next. Every request to a source is a read, so all may be repeated.
 
-/** A reply whose body was read to its end, or why there is none. `oversized`: the body passed our bound. */
+/** A reply whose body was read to its end, or why there is none. `cut`: it ended early; `oversized`: it passed our bound. */
 export type Sent =
   | { readonly status: number; readonly retryAfter: string | null; readonly text: string }
-  | { readonly failed: 'timeout' | 'unreachable' | 'oversized' }
+  | { readonly failed: 'timeout' | 'unreachable' | 'cut' | 'oversized' }
 
 export type Outcome =
-  | { readonly kind: 'answer'; readonly text: string }
-  /** The source is well and does not accept this request; nothing to repeat, and not a mark against it. */
-  | { readonly kind: 'refused' }
+  /** `rows`: entries of the answer where it is a list, else 0. */
+  | { readonly kind: 'answer'; readonly text: string; readonly rows: number }
+  /** The source is well and does not accept this request. `sure`: nothing else can be meant by this reply. */
+  | { readonly kind: 'refused'; readonly sure: boolean }
   | { readonly kind: 'busy'; readonly restMs: number }
   | { readonly kind: 'timeout' }
-  /** `whole`: the source itself is away, rather than failing at this type. */
-  | { readonly kind: 'broken'; readonly whole: boolean }
+  /** `whole`: the source itself is away, rather than failing at this type. `again`: another attempt may go well. */
+  | { readonly kind: 'broken'; readonly whole: boolean; readonly again: boolean }
 
 /** A source that answers 429 without Retry-After is left alone for this long. */
 const DEFAULT_REST_MS = 1_000
 const LONGEST_REST_MS = 60_000
 
-/** Reads a reply. `now` is needed for a Retry-After that is a date. */
-export function outcomeOf(sent: Sent, now: number): Outcome {
+/** Reads a reply to `body`. `now` is needed for a Retry-After that is a date. */
+export function outcomeOf(sent: Sent, body: string, now: number): Outcome {
   if ('failed' in sent) {
-    return sent.failed === 'timeout' ? { kind: 'timeout' } : { kind: 'broken', whole: sent.failed === 'unreachable' }
+    if (sent.failed === 'timeout') return { kind: 'timeout' }
+    return { kind: 'broken', whole: sent.failed === 'unreachable', again: sent.failed !== 'oversized' }
   }
   const { status, text } = sent
-  if (status === 200) return isJson(text) ? { kind: 'answer', text } : { kind: 'broken', whole: false }
-  if (status === 429) return { kind: 'busy', restMs: restMs(sent.retryAfter, now) }
-  if (status === 400 || status === 422) return { kind: 'refused' }
-  // The public server answers an unknown dex or coin of some types with exactly this.
-  if (status === 500 && text === 'null') return { kind: 'refused' }
-  return { kind: 'broken', whole: status === 502 || status === 503 || status === 504 }
-}
-
-/** Whether the same source is asked once more: not after a timeout, which has already cost the caller its patience. */
-export function isWorthRepeating(outcome: Outcome): boolean {
-  return outcome.kind === 'broken'
+  if (status === 200) return answerOf(text)
+  const restMs = restMsOf(sent.retryAfter, now)
+  if (status === 429) return { kind: 'busy', restMs: restMs ?? DEFAULT_REST_MS }
+  if (status === 503 && restMs !== null) return { kind: 'busy', restMs }
+  if (status === 400 || status === 422) return { kind: 'refused', sure: true }
+  // The public server answers an unknown dex or coin of some types with exactly this; a broken one may, too.
+  if (status === 500 && text === 'null' && namesMarket(body)) return { kind: 'refused', sure: false }
+  const whole = status === 401 || status === 403 || status === 502 || status === 503 || status === 504
+  return { kind: 'broken', whole, again: status >= 500 }
 }
 
 /** Full jitter: a random part of a base that doubles per attempt. `random` is in [0, 1). */
@@ -42,18 +42,26 @@ export function retryDelayMs(attempt: number, random: number): number {
   return Math.floor(random * 100 * 2 ** attempt)
 }
 
-function isJson(text: string): boolean {
+function answerOf(text: string): Outcome {
   try {
-    JSON.parse(text)
-    return true
+    const value: unknown = JSON.parse(text)
+    return { kind: 'answer', text, rows: Array.isArray(value) ? value.length : 0 }
   } catch {
-    return false
+    return { kind: 'broken', whole: false, again: true }
   }
 }
 
-function restMs(retryAfter: string | null, now: number): number {
-  if (retryAfter === null) return DEFAULT_REST_MS
-  const seconds = Number(retryAfter)
-  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(retryAfter) - now
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), LONGEST_REST_MS) : DEFAULT_REST_MS
+/** Whether a canonical request names a dex or a coin, which may not exist. */
+function namesMarket(body: string): boolean {
+  return body.includes('"dex":') || body.includes('"coin":')
+}
+
+/** Null where the header is missing or says nothing. */
+function restMsOf(retryAfter: string | null, now: number): number | null {
+  if (retryAfter === null) return null
+  const isSeconds = /^\d+$/.test(retryAfter)
+  // Date.parse alone would make a date of almost anything.
+  if (!isSeconds && !retryAfter.endsWith(' GMT')) return null
+  const ms = isSeconds ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), LONGEST_REST_MS) : null
 }

@@ -1,106 +1,154 @@
 // Asks the sources of a type in their order: at most two attempts each, then the next. Pure but for what is injected.
-// A source that fails at one type is left alone for that type; one that is away is left alone altogether.
+// Laws: a request to a source with a budget is paid for before it is sent, every attempt anew; a refusal that is the
+// caller's fault is passed on and never taken elsewhere; the whole takes no longer than `ASK_MAX_MS`.
 
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { Breaker } from './breaker.ts'
-import { isWorthRepeating, type Outcome, outcomeOf, retryDelayMs, type Sent } from './outcome.ts'
-import { sourcesFor, type UpstreamSource } from './sources.ts'
-import type { Upstream } from './upstream-api.ts'
+import { type Outcome, outcomeOf, retryDelayMs, type Sent } from './outcome.ts'
+import { latenessOf, type RoutedSource, routeOf } from './route.ts'
+import { LAG_BODY, LAG_TYPE } from './source-lag.ts'
+import { sourcesFor } from './sources.ts'
+import type { Upstream, UpstreamAnswer } from './upstream-api.ts'
+import { weightOf, weightToReserve } from './weight.ts'
 
 export interface UpstreamDeps {
-  readonly sources: readonly UpstreamSource[]
-  /** One POST; never throws. */
-  readonly send: (url: string, body: string) => Promise<Sent>
+  readonly sources: readonly RoutedSource[]
+  /** One POST, ended after so long; never throws. */
+  readonly send: (url: string, body: string, timeoutMs: number) => Promise<Sent>
   readonly now: () => number
   readonly random: () => number
   readonly sleep: (ms: number) => Promise<void>
+  /** Keeps work alive beyond the request that began it. */
+  readonly background: (work: Promise<unknown>) => void
 }
 
 const ATTEMPTS_PER_SOURCE = 2
+/** Shorter than a flight may last (info/flights.ts). */
+const ASK_MAX_MS = 11_000
+/** An attempt that has less time than this left is not begun. */
+const ATTEMPT_MIN_MS = 50
+/** How long a request waits for a budget that is used up. */
+const BUDGET_WAIT_MS = 1_000
+
+/** `waitMs`: nothing was sent, and how long until it could be; `unpaid` where the budget alone is in the way. */
+type Turn = { readonly outcome: Outcome } | { readonly waitMs: number; readonly unpaid: boolean }
+
+interface Call {
+  readonly type: string
+  readonly body: string
+  readonly startMs: number
+}
 
 export class RoutedUpstream implements Upstream {
   readonly #deps: UpstreamDeps
-  readonly #bySource = new Map<string, Breaker>()
-  readonly #bySourceAndType = new Map<string, Breaker>()
+  readonly #byType = new Map<string, readonly RoutedSource[]>()
 
   constructor(deps: UpstreamDeps) {
     this.#deps = deps
   }
 
-  async ask(type: string, body: string): Promise<Result<string, Failure>> {
-    const sources = sourcesFor(this.#deps.sources, type)
-    let failure: Failure = { kind: 'unavailable', what: `No source for the type ${type} is available now` }
-    let shortestWaitMs = Number.POSITIVE_INFINITY
-    let asked = false
-    for (const source of sources) {
-      const waitMs = this.#waitMs(source, type)
-      if (waitMs > 0 || !this.#tryPass(source, type)) {
-        shortestWaitMs = Math.min(shortestWaitMs, Math.max(waitMs, 1))
-        continue
+  async ask(type: string, body: string): Promise<Result<UpstreamAnswer, Failure>> {
+    const call = { type, body, startMs: this.#deps.now() }
+    let candidates = this.route(type)
+    for (const source of candidates) this.#look(source)
+    let failure: Failure | null = null
+    let shortestMs = Number.POSITIVE_INFINITY
+    const refusedBy: RoutedSource[] = []
+    while (candidates.length > 0) {
+      const unpaid: RoutedSource[] = []
+      let budgetMs = Number.POSITIVE_INFINITY
+      for (const source of candidates) {
+        const turn = await this.#turn(source, call)
+        if ('waitMs' in turn) {
+          shortestMs = Math.min(shortestMs, turn.waitMs)
+          if (!turn.unpaid) continue
+          unpaid.push(source)
+          budgetMs = Math.min(budgetMs, turn.waitMs)
+          continue
+        }
+        const { outcome } = turn
+        if (outcome.kind === 'answer') {
+          for (const each of refusedBy) each.health.doesNotServe(type, this.#deps.now())
+          return ok({ text: outcome.text, ...latenessOf(source, this.#deps.now()) })
+        }
+        failure = failureOf(outcome, source.config.name)
+        if (outcome.kind !== 'refused') continue
+        if (outcome.sure && servesSurely(source, type)) return err(failure)
+        if (outcome.sure) refusedBy.push(source)
       }
-      asked = true
-      const outcome = await this.#askSource(source, type, body)
-      if (outcome.kind === 'answer') return ok(outcome.text)
-      failure = failureOf(outcome, source.name)
+      candidates = unpaid
+      if (this.#deps.now() + budgetMs > call.startMs + BUDGET_WAIT_MS) break
+      await this.#deps.sleep(budgetMs)
     }
-    if (!asked && Number.isFinite(shortestWaitMs)) failure = { ...failure, retryAfterMs: shortestWaitMs } as Failure
-    return err(failure)
+    return err(failure ?? unavailable(type, shortestMs))
   }
 
-  async #askSource(source: UpstreamSource, type: string, body: string): Promise<Outcome> {
-    for (let attempt = 0; ; attempt++) {
-      const outcome = outcomeOf(await this.#deps.send(source.url, body), this.#deps.now())
-      this.#record(source, type, outcome)
-      const last = attempt + 1 >= ATTEMPTS_PER_SOURCE
-      if (last || !isWorthRepeating(outcome)) return outcome
-      await this.#deps.sleep(retryDelayMs(attempt, this.#deps.random()))
-      if (!this.#tryPass(source, type)) return outcome
+  /** The sources of a type in the order in which they would be asked now. */
+  route(type: string): readonly RoutedSource[] {
+    let sources = this.#byType.get(type)
+    if (sources === undefined) {
+      const serving = new Set(
+        sourcesFor(
+          this.#deps.sources.map(({ config }) => config),
+          type,
+        ),
+      )
+      sources = this.#deps.sources.filter(({ config }) => serving.has(config))
+      this.#byType.set(type, sources)
     }
+    return routeOf(sources, type, this.#deps.now())
   }
 
-  #record(source: UpstreamSource, type: string, outcome: Outcome): void {
+  async #turn(source: RoutedSource, call: Call): Promise<Turn> {
+    let outcome: Outcome | null = null
+    for (let attempt = 0; attempt < ATTEMPTS_PER_SOURCE; attempt++) {
+      if (attempt > 0) await this.#deps.sleep(retryDelayMs(attempt - 1, this.#deps.random()))
+      const turn = await this.#attempt(source, call)
+      if ('waitMs' in turn) return outcome === null ? turn : { outcome }
+      outcome = turn.outcome
+      if (outcome.kind !== 'broken' || !outcome.again) break
+    }
+    return { outcome: outcome! }
+  }
+
+  async #attempt(source: RoutedSource, { type, body, startMs }: Call): Promise<Turn> {
+    const { health, budget, config } = source
+    const waitMs = health.waitMs(type, this.#deps.now())
+    if (waitMs > 0) return { waitMs, unpaid: false }
+    const payment = budget === null ? null : await budget.take(weightToReserve(type))
+    if (payment?.paid === false) return { waitMs: payment.waitMs, unpaid: true }
+    const sentAtMs = this.#deps.now()
+    const timeoutMs = Math.min(config.timeoutMs, startMs + ASK_MAX_MS - sentAtMs)
+    if (timeoutMs < ATTEMPT_MIN_MS || !health.tryPass(type, sentAtMs)) {
+      payment?.settle(0)
+      return { waitMs: Math.max(1, health.waitMs(type, sentAtMs)), unpaid: false }
+    }
+    const sent = await this.#deps.send(config.url, body, timeoutMs)
     const now = this.#deps.now()
-    const whole = this.#breaker(this.#bySource, source.name)
-    const one = this.#breaker(this.#bySourceAndType, `${source.name}/${type}`)
-    if (outcome.kind === 'busy') {
-      whole.rest(now + outcome.restMs)
-      one.undecided()
-      return
-    }
-    const away = outcome.kind === 'timeout' || (outcome.kind === 'broken' && outcome.whole)
-    if (away) whole.failed(now)
-    else whole.succeeded()
-    if (outcome.kind === 'broken' && !outcome.whole) one.failed(now)
-    else if (away) one.undecided()
-    else one.succeeded()
+    const outcome = outcomeOf(sent, body, now)
+    // Without a whole reply nobody knows what the source has counted.
+    if ('status' in sent) payment?.settle(weightOf(type, outcome.kind === 'answer' ? outcome.rows : 0))
+    health.record(type, outcome, now - sentAtMs, now)
+    if (type === LAG_TYPE) source.lag.record(outcome, now)
+    return { outcome }
   }
 
-  #waitMs(source: UpstreamSource, type: string): number {
-    const now = this.#deps.now()
-    return Math.max(
-      this.#breaker(this.#bySource, source.name).waitMs(now),
-      this.#breaker(this.#bySourceAndType, `${source.name}/${type}`).waitMs(now),
-    )
+  /** Looks at the source's clock beside the requests, if that is due. */
+  #look(source: RoutedSource): void {
+    const startMs = this.#deps.now()
+    if (source.health.waitMs(LAG_TYPE, startMs) > 0 || !source.lag.tryCheck(startMs)) return
+    this.#deps.background(this.#attempt(source, { type: LAG_TYPE, body: LAG_BODY, startMs }))
   }
+}
 
-  #tryPass(source: UpstreamSource, type: string): boolean {
-    const now = this.#deps.now()
-    if (this.#waitMs(source, type) > 0) return false
-    return (
-      this.#breaker(this.#bySource, source.name).tryPass(now) &&
-      this.#breaker(this.#bySourceAndType, `${source.name}/${type}`).tryPass(now)
-    )
-  }
+/** The operator names the type for this source, or it has answered it before: then a refusal is about the request. */
+function servesSurely({ config, health }: RoutedSource, type: string): boolean {
+  return config.types !== undefined || health.hasServed(type)
+}
 
-  #breaker(breakers: Map<string, Breaker>, name: string): Breaker {
-    let breaker = breakers.get(name)
-    if (!breaker) {
-      breaker = new Breaker()
-      breakers.set(name, breaker)
-    }
-    return breaker
-  }
+function unavailable(type: string, waitMs: number): Failure {
+  const what = `No source for the type ${type} is available now`
+  return { kind: 'unavailable', what, ...(Number.isFinite(waitMs) ? { retryAfterMs: waitMs } : {}) }
 }
 
 function failureOf(outcome: Exclude<Outcome, { kind: 'answer' }>, source: string): Failure {
@@ -111,7 +159,7 @@ function failureOf(outcome: Exclude<Outcome, { kind: 'answer' }>, source: string
         issues: [{ path: '', message: 'the exchange does not accept these values, such as an unknown dex or coin' }],
       }
     case 'busy':
-      return { kind: 'unavailable', what: 'The source of this type is rate limited', retryAfterMs: outcome.restMs }
+      return { kind: 'unavailable', what: 'The source of this type is busy', retryAfterMs: outcome.restMs }
     case 'timeout':
       return { kind: 'upstream_timeout', source }
     case 'broken':

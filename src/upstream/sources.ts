@@ -3,15 +3,21 @@
 
 import * as z from 'zod'
 import { err, ok, type Result } from '../core/result.ts'
+import { BUDGET_MAX, BUDGET_MIN } from './weight-bucket.ts'
 
 const UpstreamSource = z.strictObject({
+  /** What `/status` and failures call it; never its address. */
   name: z.string().min(1).max(64),
   /** The address to POST to, path included, such as `http://127.0.0.1:3001/info`. */
   url: z.url({ protocol: /^https?$/ }),
   /** Omitted: every type. A plain node serves about half of them. */
   types: z.array(z.string()).optional(),
-  /** Weight per minute that this source grants us. */
-  budget: z.int().positive().optional(),
+  /** Weight per minute that this source grants us, such as the public API's 1200. Omitted: as much as is asked. */
+  budget: z.int().min(BUDGET_MIN).max(BUDGET_MAX).optional(),
+  /** Bound of one attempt: connect, headers and body together. */
+  timeoutMs: z.int().min(50).max(10_000).default(2_000),
+  /** A source whose clock is later than this is passed over while a fresher one serves the type. */
+  maxLagMs: z.int().min(1_000).max(3_600_000).default(5_000),
 })
 export type UpstreamSource = z.infer<typeof UpstreamSource>
 

@@ -3,10 +3,14 @@
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 
+export interface UpstreamAnswer {
+  /** The source's bytes unchanged: known to be JSON, otherwise unread. */
+  readonly text: string
+  /** How late the source's clock is, where it is later than it should be. */
+  readonly lagMs?: number
+}
+
 export interface Upstream {
-  /**
-   * Sends `body` (canonical JSON of a request of this type) and answers the source's text unchanged: known to be
-   * JSON, otherwise unread. A request that the sources refuse is `bad_field`.
-   */
-  ask(type: string, body: string): Promise<Result<string, Failure>>
+  /** Sends `body` (canonical JSON of a request of this type). A request that the sources refuse is `bad_field`. */
+  ask(type: string, body: string): Promise<Result<UpstreamAnswer, Failure>>
 }

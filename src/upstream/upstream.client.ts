@@ -1,25 +1,51 @@
 // The thin shell around fetch: one POST to a source, bounded in time and bytes, told as a value. Decides nothing.
 
 import { readBoundedText } from '../core/bounded-text.ts'
+import type { SourceBudgetApi } from './budget-api.ts'
+import { LeasedBudget } from './leased-budget.ts'
 import type { Sent } from './outcome.ts'
+import type { RoutedSource } from './route.ts'
 import { RoutedUpstream } from './routed-upstream.ts'
-import type { UpstreamSource } from './sources.ts'
-import type { Upstream } from './upstream-api.ts'
+import { SourceHealth } from './source-health.ts'
+import { LAG_TYPE, SourceLag } from './source-lag.ts'
+import { sourcesFor, type UpstreamSource } from './sources.ts'
 
-/** Connect, headers and body together. */
-const TIMEOUT_MS = 2_000
 /** The largest public answer known is about 1 MB. */
 const BODY_MAX_BYTES = 8 * 1024 * 1024
 
-/** The upstream of an isolate: one per process of the Worker, because breakers remember. */
-export function fetchUpstream(sources: readonly UpstreamSource[], timeoutMs: number = TIMEOUT_MS): Upstream {
+export interface UpstreamPlatform {
+  /** The budget object of a source. */
+  readonly budgetOf: (source: string) => SourceBudgetApi
+  readonly waitUntil: (work: Promise<unknown>) => void
+}
+
+const clock = {
+  now: () => Date.now(),
+  sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+}
+
+/** The upstream of an isolate: one per process of the Worker, because breakers and leases remember. */
+export function fetchUpstream(configs: readonly UpstreamSource[], platform: UpstreamPlatform): RoutedUpstream {
+  const sources = configs.map((config) => routedSource(config, platform))
   return new RoutedUpstream({
     sources,
-    send: (url, body) => post(url, body, timeoutMs),
-    now: () => Date.now(),
+    send: post,
     random: () => Math.random(),
-    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    ...clock,
+    background: platform.waitUntil,
   })
+}
+
+function routedSource(config: UpstreamSource, { budgetOf, waitUntil }: UpstreamPlatform): RoutedSource {
+  const { name, budget, timeoutMs } = config
+  const asked = sourcesFor([config], LAG_TYPE).length > 0
+  const deps = { api: () => budgetOf(name), newId: () => crypto.randomUUID(), ...clock, background: waitUntil }
+  return {
+    config,
+    health: new SourceHealth(),
+    lag: new SourceLag({ asked, dear: budget !== undefined }),
+    budget: budget === undefined ? null : new LeasedBudget(budget, timeoutMs, deps),
+  }
 }
 
 async function post(url: string, body: string, timeoutMs: number): Promise<Sent> {
@@ -32,7 +58,8 @@ async function post(url: string, body: string, timeoutMs: number): Promise<Sent>
       redirect: 'manual',
       signal,
     })
-    const read = await readBoundedText(response.body, BODY_MAX_BYTES, 'keep')
+    const read = await readBoundedText(response.body, BODY_MAX_BYTES, 'keep').catch(() => null)
+    if (read === null) return { failed: signal.aborted ? 'timeout' : 'cut' }
     if ('refused' in read && read.refused === 'too_large') return { failed: 'oversized' }
     // Bytes that are not UTF-8 would become replacement characters, which could still be JSON: garbage stays garbage.
     const text = 'text' in read ? read.text : ''

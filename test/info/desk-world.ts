@@ -69,6 +69,8 @@ export interface World {
   /** Time does not pass by itself. */
   sleep: (ms: number) => Promise<void>
   upstream: (type: string, body: string) => Promise<Result<string, Failure>> | Result<string, Failure>
+  /** What the upstream says of its source's clock. */
+  lateness: { readonly lagMs?: number }
   /** Times that a hub was asked. */
   bookCalls: number
   /** Sends one request; `body` is sent as it is if it is a string. */
@@ -104,7 +106,8 @@ export function createWorld({
   const upstream = {
     ask: async (type: string, body: string) => {
       world.asked.push(body)
-      return world.upstream(type, body)
+      const answer = await world.upstream(type, body)
+      return answer.ok ? ok({ text: answer.value, ...world.lateness }) : answer
     },
   }
   const now = () => world.now
@@ -139,6 +142,7 @@ export function createWorld({
     bookFailure: null,
     sleep: () => new Promise(() => {}),
     bookCalls: 0,
+    lateness: {},
     upstream: (type) => ok(UPSTREAM_ANSWERS[type]!),
     send: (body, keyHash = 'hash') =>
       desk.answer({

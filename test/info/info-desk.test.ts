@@ -75,6 +75,14 @@ describe('refused bodies', () => {
 })
 
 describe('freshness', () => {
+  it('counts the lateness of the source in the age of an answer', async () => {
+    world.lateness = { lagMs: 61_900 }
+    expect((await world.send(STATE)).headers.age).toBe('61')
+    expect((await world.send(META)).headers.age).toBe('61')
+    world.now += 30_000
+    expect((await world.send(META)).headers.age).toBe('91')
+  })
+
   it('serves l2Book for less than 500 ms from when the hub was asked, with age and height', async () => {
     const first = await world.send({ type: 'l2Book', coin: 'BTC' })
     expect([first.headers.age, first.headers['x-block-height']]).toEqual([undefined, '42'])

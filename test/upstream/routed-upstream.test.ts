@@ -1,109 +1,240 @@
 import { describe, expect, it } from 'vitest'
 import type { Sent } from '../../src/upstream/outcome.ts'
-import { RoutedUpstream } from '../../src/upstream/routed-upstream.ts'
+import { answer, fakeUpstream, status } from './fake-sources.ts'
 
-const answer = (text: string): Sent => ({ status: 200, retryAfter: null, text })
-const status = (code: number, retryAfter: string | null = null): Sent => ({ status: code, retryAfter, text: 'x' })
-const NODE = { name: 'node', url: 'http://node', types: ['meta', 'openOrders'] }
-const PUBLIC = { name: 'public', url: 'http://public' }
+const NODE_TYPES = ['meta', 'openOrders']
+const ok = (text: string) => ({ ok: true, value: { text } })
+const UNREACHABLE: Sent = { failed: 'unreachable' }
+const TIMEOUT: Sent = { failed: 'timeout' }
+const NULL_500: Sent = { status: 500, retryAfter: null, text: 'null' }
 
-/** An upstream over sources that answer what `replies` says, by URL; remembers every request and pause. */
-function world(replies: Record<string, () => Sent>, sources = [NODE, PUBLIC]) {
-  const state = { now: 0, sent: [] as string[], slept: [] as number[], random: 0.5 }
-  const upstream = new RoutedUpstream({
-    sources,
-    send: async (url, body) => {
-      state.sent.push(`${url} ${body}`)
-      return replies[url]!()
-    },
-    now: () => state.now,
-    random: () => state.random,
-    sleep: async (ms) => {
-      state.slept.push(ms)
-    },
-  })
-  return { state, upstream }
+/** A node that serves two types, and a public source that serves all; neither tells its clock. */
+function nodeAndPublic(node: () => Sent, pub: () => Sent = () => answer('1')) {
+  return fakeUpstream([
+    { name: 'node', types: NODE_TYPES, reply: node },
+    { name: 'public', reply: (type) => (type === 'exchangeStatus' ? status(422) : pub()) },
+  ])
 }
+const nodeAlone = (reply: () => Sent) => fakeUpstream([{ name: 'node', types: NODE_TYPES, reply }])
 
 describe('RoutedUpstream', () => {
   it('asks the first source of the type and gives its text back unchanged', async () => {
-    const { state, upstream } = world({ 'http://node': () => answer('{"a": 1.0}') })
-    expect(await upstream.ask('meta', '{"type":"meta"}')).toEqual({ ok: true, value: '{"a": 1.0}' })
-    expect(state.sent).toEqual(['http://node {"type":"meta"}'])
+    const { state, ask } = nodeAndPublic(() => answer('{"a": 1.0}'))
+    expect(await ask('meta')).toEqual(ok('{"a": 1.0}'))
+    expect(state.sent).toEqual(['node meta'])
   })
 
   it('repeats a failure once with full jitter', async () => {
     const replies = [status(500), answer('[]')]
-    const { state, upstream } = world({ 'http://node': () => replies.shift()! })
-    expect(await upstream.ask('meta', '{}')).toEqual({ ok: true, value: '[]' })
-    expect(state.sent.length).toBe(2)
-    expect(state.slept).toEqual([50])
+    const { state, ask } = nodeAlone(() => replies.shift()!)
+    expect(await ask('meta')).toEqual(ok('[]'))
+    expect([state.sent.length, state.slept]).toEqual([2, [50]])
   })
 
-  it('goes on to the next source: after two failures, after silence at once, after 429 at once', async () => {
-    for (const [failure, attempts] of [
-      [status(500), 2],
-      [{ failed: 'timeout' } as Sent, 1],
-      [status(429), 1],
-      [status(422), 1],
-    ] as const) {
-      const { state, upstream } = world({ 'http://node': () => failure, 'http://public': () => answer('1') })
-      expect(await upstream.ask('meta', '{}')).toEqual({ ok: true, value: '1' })
-      expect(state.sent.length).toBe(attempts + 1)
-    }
+  it.each([
+    [status(500), 2],
+    [{ failed: 'cut' } as Sent, 2],
+    [NULL_500, 2],
+    [UNREACHABLE, 2],
+    [status(404), 1],
+    [TIMEOUT, 1],
+    [status(429), 1],
+    [status(503, '3'), 1],
+  ])('goes on to the next source after %j', async (failure, attempts) => {
+    const { state, ask } = nodeAndPublic(() => failure)
+    expect(await ask('meta')).toEqual(ok('1'))
+    expect(state.sent.length).toBe(attempts + 1)
   })
 
   it.each([
     [answer('{"cut":'), { kind: 'upstream_failed', source: 'public' }],
-    [{ failed: 'timeout' } as Sent, { kind: 'upstream_timeout', source: 'public' }],
+    [TIMEOUT, { kind: 'upstream_timeout', source: 'public' }],
     [status(429, '7'), { kind: 'unavailable', retryAfterMs: 7_000 }],
+    [status(503, '7'), { kind: 'unavailable', retryAfterMs: 7_000 }],
     [status(422), { kind: 'bad_field' }],
   ])('says what went wrong at the last source: %j', async (sent, failure) => {
-    const { upstream } = world({ 'http://public': () => sent })
-    const result = await upstream.ask('userFees', '{}')
-    expect(result).toMatchObject({ ok: false, error: failure })
+    const { ask } = nodeAndPublic(
+      () => answer('1'),
+      () => sent,
+    )
+    expect(await ask('userFees')).toMatchObject({ ok: false, error: failure })
   })
 
   it('has no source for a type that none serves', async () => {
-    const { state, upstream } = world({}, [NODE])
-    expect(await upstream.ask('userFees', '{}')).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
+    const { state, ask } = nodeAlone(() => answer('1'))
+    expect(await ask('userFees')).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
     expect(state.sent).toEqual([])
   })
 
-  it('leaves a source alone that is away, for every type, and comes back by itself', async () => {
+  it('gives each source its own time, and no more than eleven seconds in all', async () => {
+    const { state, ask } = fakeUpstream(
+      ['a', 'b', 'c'].map((name) => ({ name, types: ['meta'], timeoutMs: 5_000, reply: () => TIMEOUT })),
+    )
+    expect(await ask('meta')).toMatchObject({ error: { kind: 'upstream_timeout', source: 'c' } })
+    expect(state.now).toBe(11_000)
+  })
+})
+
+describe('a refusal that is the caller’s fault', () => {
+  it('is passed on where the operator names the type for the source', async () => {
+    const { state, ask } = nodeAndPublic(() => status(422))
+    expect(await ask('meta')).toMatchObject({ error: { kind: 'bad_field' } })
+    expect(state.sent).toEqual(['node meta'])
+  })
+
+  it('is passed on where the source has answered the type before; otherwise the next is asked', async () => {
+    let reply = status(422)
+    const any = fakeUpstream([
+      { name: 'a', reply: () => reply },
+      { name: 'b', reply: () => answer('1') },
+    ])
+    expect(await any.ask('meta')).toEqual(ok('1'))
+    // It refused what another answers, and is asked last from then on.
+    expect(await any.ask('meta')).toEqual(ok('1'))
+    expect(any.state.sent).toEqual(['a meta', 'b meta', 'b meta'])
+    reply = answer('2')
+    expect(await any.ask('openOrders')).toEqual(ok('2'))
+    reply = status(400)
+    expect(await any.ask('openOrders')).toMatchObject({ error: { kind: 'bad_field' } })
+    expect(any.state.sent.slice(3)).toEqual(['a openOrders', 'a openOrders'])
+  })
+
+  it('may hide behind 500 with null where a market is named: the next source decides', async () => {
+    const known = nodeAndPublic(() => NULL_500)
+    expect(await known.ask('meta', { dex: 'new' })).toEqual(ok('1'))
+    const unknown = nodeAndPublic(
+      () => NULL_500,
+      () => NULL_500,
+    )
+    expect(await unknown.ask('meta', { dex: 'nope' })).toMatchObject({ error: { kind: 'bad_field' } })
+    expect(unknown.state.sent).toEqual(['node meta', 'public meta'])
+  })
+
+  it('never opens a breaker', async () => {
+    const { state, ask } = nodeAlone(() => status(422))
+    for (let i = 0; i < 20; i++) await ask('meta')
+    expect(state.sent.length).toBe(20)
+  })
+})
+
+describe('sources that fail', () => {
+  it('are left alone for every type when away, and come back by themselves', async () => {
     let away = true
-    const { state, upstream } = world({ 'http://node': () => (away ? { failed: 'unreachable' } : answer('1')) }, [NODE])
-    for (let i = 0; i < 5; i++) await upstream.ask('meta', '{}')
+    const { state, ask } = nodeAlone(() => (away ? UNREACHABLE : answer('1')))
+    state.random = 0
+    for (let i = 0; i < 3; i++) await ask('meta')
     expect(state.sent.length).toBe(5)
-    const refused = await upstream.ask('openOrders', '{}')
+    const refused = await ask('openOrders')
     expect(refused).toMatchObject({ ok: false, error: { kind: 'unavailable', retryAfterMs: 1_000 } })
     expect(state.sent.length).toBe(5)
     away = false
-    state.now = 1_000
-    expect(await upstream.ask('openOrders', '{}')).toEqual({ ok: true, value: '1' })
-    expect(await upstream.ask('meta', '{}')).toEqual({ ok: true, value: '1' })
+    state.now += 1_000
+    expect(await ask('openOrders')).toEqual(ok('1'))
+    expect(await ask('meta')).toEqual(ok('1'))
   })
 
-  it('leaves a source alone for the one type at which it fails', async () => {
+  it('are left alone for the one type at which they fail', async () => {
     let broken = 'meta'
-    const { state, upstream } = world({ 'http://node': () => (broken === 'meta' ? status(500) : answer('1')) }, [NODE])
-    for (let i = 0; i < 4; i++) await upstream.ask('meta', '{}')
+    const { state, ask } = fakeUpstream([
+      { name: 'node', types: NODE_TYPES, reply: (type) => (type === broken ? status(500) : answer('1')) },
+    ])
+    for (let i = 0; i < 3; i++) await ask('meta')
     const sent = state.sent.length
-    expect(await upstream.ask('meta', '{}')).toMatchObject({ error: { kind: 'unavailable' } })
+    expect(await ask('meta')).toMatchObject({ error: { kind: 'unavailable' } })
     expect(state.sent.length).toBe(sent)
     broken = ''
-    expect(await upstream.ask('openOrders', '{}')).toEqual({ ok: true, value: '1' })
+    expect(await ask('openOrders')).toEqual(ok('1'))
   })
 
-  it('asks nothing of a source that rests, and never opens the breaker for refusals', async () => {
-    let reply = status(429, '3')
-    const { state, upstream } = world({ 'http://node': () => reply }, [NODE])
-    await upstream.ask('meta', '{}')
-    await upstream.ask('meta', '{}')
+  it.each([
+    [status(429, '3'), 3_000],
+    [status(503, '3'), 3_000],
+    [status(429), 1_000],
+  ])('rest for as long as they ask: %j', async (busy, restMs) => {
+    let reply = busy
+    const { state, ask } = nodeAlone(() => reply)
+    await ask('meta')
+    expect(await ask('openOrders')).toMatchObject({ error: { kind: 'unavailable', retryAfterMs: restMs } })
     expect(state.sent.length).toBe(1)
-    state.now = 3_000
-    reply = status(422)
-    for (let i = 0; i < 20; i++) await upstream.ask('meta', '{}')
-    expect(state.sent.length).toBe(21)
+    reply = answer('1')
+    state.now += restMs - 1
+    expect(await ask('openOrders')).toMatchObject({ error: { kind: 'unavailable' } })
+    state.now += 1
+    expect(await ask('openOrders')).toEqual(ok('1'))
+  })
+})
+
+describe('late sources', () => {
+  /** Sources whose clocks are late by so much; one that is null refuses to tell. */
+  function late(lags: Record<string, number | null>) {
+    const world = fakeUpstream(
+      Object.keys(lags).map((name) => ({
+        name,
+        maxLagMs: 5_000,
+        reply: (type) => {
+          const lagMs = lags[name]
+          if (type !== 'exchangeStatus') return answer(`"${name}"`)
+          return lagMs == null ? status(422) : answer(`{"specialStatuses":null,"time":${world.state.now - lagMs}}`)
+        },
+      })),
+    )
+    world.state.now = 1_000_000
+    return world
+  }
+
+  it('are passed over while a fresher one serves the type, and come back when they have caught up', async () => {
+    const lags: Record<string, number> = { node: 6_000, public: 100 }
+    const { state, ask } = late(lags)
+    expect(await ask('meta')).toMatchObject({ value: { text: '"node"' } })
+    expect(await ask('meta')).toEqual(ok('"public"'))
+    lags.node = 4_000
+    state.now += 3_000
+    await ask('meta')
+    expect(await ask('meta')).toEqual(ok('"node"'))
+  })
+
+  it('are used when there is no other, and when the fresher one fails; their answers say how late they are', async () => {
+    const one = late({ node: 60_000 })
+    await one.ask('meta')
+    expect(await one.ask('meta')).toEqual({ ok: true, value: { text: '"node"', lagMs: 60_000 } })
+
+    const two = late({ node: 60_000, public: 0 })
+    await two.ask('meta')
+    two.sources[1]!.health.record('meta', { kind: 'busy', restMs: 1_000 }, 0, two.state.now)
+    expect(await two.ask('meta')).toEqual({ ok: true, value: { text: '"node"', lagMs: 60_000 } })
+  })
+
+  it('keep their order where all are late: the exchange stands still, or our clock is wrong', async () => {
+    const { ask } = late({ node: 90_000, public: 88_000 })
+    await ask('meta')
+    expect(await ask('meta')).toMatchObject({ value: { text: '"node"' } })
+  })
+
+  it('are never those that do not tell their clock', async () => {
+    const { state, ask } = late({ node: null, public: 0 })
+    for (let i = 0; i < 5; i++) {
+      expect(await ask('meta')).toEqual(ok('"node"'))
+      state.now += 10_000
+    }
+    expect(state.looks.filter((name) => name === 'node').length).toBe(1)
+  })
+
+  it('are looked at every three seconds of traffic at most, one look at a time', async () => {
+    const { state, upstream, ask } = late({ node: 0 })
+    await Promise.all(Array.from({ length: 50 }, () => upstream.ask('meta', '{"type":"meta"}')))
+    expect(state.looks.length).toBe(1)
+    state.now += 2_999
+    await ask('meta')
+    expect(state.looks.length).toBe(1)
+    state.now += 1
+    await ask('meta')
+    expect(state.looks.length).toBe(2)
+    // What traffic brings by itself spares a look.
+    state.now += 2_000
+    await upstream.ask('exchangeStatus', '{"type":"exchangeStatus"}')
+    const looks = state.looks.length
+    state.now += 2_000
+    await ask('meta')
+    expect(state.looks.length).toBe(looks)
   })
 })

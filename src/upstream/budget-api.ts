@@ -1,0 +1,44 @@
+// What isolates and the budget object of a source say to each other. Types alone: the rules are in weight-bucket.ts
+// (the object's side) and weight-purse.ts (the isolate's).
+
+export const BUDGET_API_VERSION = 1
+
+/** Weight of one grant that will not be used. */
+export interface ReturnedWeight {
+  readonly grant: string
+  readonly weight: number
+}
+
+/** One exchange. All weights are whole numbers. It is sent once and never repeated: a return must not count twice. */
+export interface BudgetAsk {
+  readonly v: number
+  /** Id of the grant that this exchange may open, drawn by the isolate. */
+  readonly grant: string
+  /** The source's budget. */
+  readonly perMinute: number
+  /** The longest time between a grant and the arrival of a request that it pays for. */
+  readonly spreadMs: number
+  /** The least that helps the request at the head of the queue, and what all waiting ones need. 0: none waits. */
+  readonly least: number
+  readonly need: number
+  /** What the isolate would like beyond that, by its recent use. */
+  readonly forecast: number
+  readonly returned: readonly ReturnedWeight[]
+  /** Weight that answers had beyond what was reserved for them: the source has counted it already. */
+  readonly owed: number
+}
+
+export interface BudgetAnswer {
+  readonly v: number
+  /** 0 where less than `least` is there. Usable within `ttlMs` of when the exchange was sent. */
+  readonly granted: number
+  readonly ttlMs: number
+  /** Until `least` is there, 0 if it was. */
+  readonly waitMs: number
+  /** What is left in the bucket. */
+  readonly left: number
+}
+
+export interface SourceBudgetApi {
+  exchange(ask: BudgetAsk): Promise<BudgetAnswer>
+}

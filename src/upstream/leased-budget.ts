@@ -1,0 +1,149 @@
+// Pays for requests to a source that has a budget, from weight leased ahead: most requests need no round trip. Laws: one
+// exchange with the bucket at a time; an exchange is never repeated with its returns; while the bucket cannot be reached
+// nothing is sent beyond what is leased, because a source that sees too much shuts everyone out.
+
+import type { BudgetAnswer, BudgetAsk, SourceBudgetApi } from './budget-api.ts'
+import { WEIGHT_TTL_MS } from './weight-bucket.ts'
+import { type Spending, WeightPurse } from './weight-purse.ts'
+
+/** What a request to a source has to have first. */
+export interface Budget {
+  /** `waitMs`: not now, and when to ask again. `settle` is called with the real weight once it is known. */
+  take(weight: number): Promise<Payment>
+  /** What the bucket had at last, asked now unless that was within a second; null where it cannot be reached. */
+  left(): Promise<{ readonly weight: number; readonly atMs: number } | null>
+}
+
+export type Payment =
+  | { readonly paid: true; readonly settle: (weight: number) => void }
+  | { readonly paid: false; readonly waitMs: number }
+
+export interface BudgetDeps {
+  readonly api: () => SourceBudgetApi
+  readonly now: () => number
+  readonly sleep: (ms: number) => Promise<void>
+  readonly newId: () => string
+  /** Keeps work alive beyond the request that began it. */
+  readonly background: (work: Promise<unknown>) => void
+}
+
+const EXCHANGE_TIMEOUT_MS = 1_000
+/** After a failed exchange requests are refused at once for so long, instead of each waiting in turn. */
+const DOWN_MS = 250
+/** Rounds of asking for one request; reached only where others take every grant first. */
+const TURNS_MAX = 10
+const KEEP_EVERY_MS = 1_000
+/** The platform ends background work 30 s after the answer; the next request begins it anew. */
+const KEEP_ROUNDS = 20
+/** A keeper without a sign of life for so long was ended with its request. */
+const KEEPER_DEAD_MS = 2 * KEEP_EVERY_MS + EXCHANGE_TIMEOUT_MS
+
+export class LeasedBudget implements Budget {
+  readonly #deps: BudgetDeps
+  readonly #purse: WeightPurse
+  #flight: { readonly done: Promise<void>; readonly sinceMs: number } | null = null
+  /** Sum of the weights of requests that wait for a grant. */
+  #waiting = 0
+  #downUntilMs = 0
+  #keeperBeatMs = Number.NEGATIVE_INFINITY
+
+  constructor(perMinute: number, timeoutMs: number, deps: BudgetDeps) {
+    this.#purse = new WeightPurse(perMinute, WEIGHT_TTL_MS + timeoutMs)
+    this.#deps = deps
+  }
+
+  async take(weight: number): Promise<Payment> {
+    const spending = this.#purse.take(weight, this.#deps.now()) ?? (await this.#takeAsking(weight))
+    if ('waitMs' in spending) return { paid: false, waitMs: spending.waitMs }
+    this.#keep()
+    return { paid: true, settle: (real) => this.#purse.settle(spending, real) }
+  }
+
+  async left(): Promise<{ readonly weight: number; readonly atMs: number } | null> {
+    const known = this.#purse.left
+    if (known !== null && this.#deps.now() - known.atMs < KEEP_EVERY_MS) return known
+    if (this.#flying() === null) this.#fly(this.#purse.ask(this.#deps.newId(), 0, 0, this.#deps.now()))
+    await this.#landed()
+    return this.#deps.now() < this.#downUntilMs ? null : this.#purse.left
+  }
+
+  async #takeAsking(weight: number): Promise<Spending | { readonly waitMs: number }> {
+    this.#waiting += weight
+    try {
+      for (let turn = 0; turn < TURNS_MAX; turn++) {
+        const now = this.#deps.now()
+        const waitMs = Math.max(this.#purse.refusedMs(weight, now), this.#downUntilMs - now)
+        if (waitMs > 0) return { waitMs }
+        if (this.#flying() === null) this.#fly(this.#purse.ask(this.#deps.newId(), weight, this.#waiting, now))
+        await this.#landed()
+        const spending = this.#purse.take(weight, this.#deps.now())
+        if (spending !== null) return spending
+      }
+      return { waitMs: DOWN_MS }
+    } finally {
+      this.#waiting -= weight
+    }
+  }
+
+  /** The exchange under way; one that is older than any can be was ended with its request. */
+  #flying(): Promise<void> | null {
+    const flight = this.#flight
+    return flight !== null && this.#deps.now() - flight.sinceMs < 2 * EXCHANGE_TIMEOUT_MS + DOWN_MS ? flight.done : null
+  }
+
+  async #landed(): Promise<void> {
+    const flying = this.#flying()
+    if (flying !== null) await Promise.race([flying, this.#deps.sleep(2 * EXCHANGE_TIMEOUT_MS + DOWN_MS)])
+  }
+
+  #fly(ask: BudgetAsk): void {
+    const done = this.#exchange(ask).finally(() => {
+      if (this.#flight?.done === done) this.#flight = null
+    })
+    this.#flight = { done, sinceMs: this.#deps.now() }
+    this.#deps.background(done)
+  }
+
+  async #exchange(ask: BudgetAsk): Promise<void> {
+    const sentAtMs = this.#deps.now()
+    const again = { ...ask, grant: this.#deps.newId(), returned: [] }
+    // A restarted object refuses the first call only.
+    const sent = await this.#send(ask)
+      .catch(() => this.#send(again))
+      .catch(() => null)
+    if (sent !== null) return this.#purse.answered(sent.ask, sent.answer, sentAtMs, this.#deps.now())
+    this.#purse.unanswered(ask)
+    this.#downUntilMs = this.#deps.now() + DOWN_MS
+  }
+
+  /** Null where the answer is late: what it grants is lost. */
+  async #send(ask: BudgetAsk): Promise<{ readonly ask: BudgetAsk; readonly answer: BudgetAnswer } | null> {
+    const late = this.#deps.sleep(EXCHANGE_TIMEOUT_MS).then(() => null)
+    const answer = await Promise.race([this.#deps.api().exchange(ask), late])
+    return answer === null ? null : { ask, answer }
+  }
+
+  /** Looks after what is leased while there is any: asks ahead of use, gives back what is not used. */
+  #keep(): void {
+    const now = this.#deps.now()
+    if (this.#flying() === null && this.#purse.runsLow(now)) this.#fly(this.#purse.ask(this.#deps.newId(), 0, 0, now))
+    if (now - this.#keeperBeatMs < KEEPER_DEAD_MS) return
+    this.#keeperBeatMs = now
+    this.#deps.background(this.#keeper())
+  }
+
+  async #keeper(): Promise<void> {
+    for (let round = 0; round < KEEP_ROUNDS; round++) {
+      await this.#deps.sleep(KEEP_EVERY_MS)
+      const now = this.#deps.now()
+      this.#keeperBeatMs = now
+      const back = this.#flying() === null ? this.#purse.giveBack(this.#deps.newId(), now) : null
+      if (back !== null) {
+        this.#fly(back)
+        await this.#landed()
+      }
+      if (!this.#purse.holds(this.#deps.now())) break
+    }
+    this.#keeperBeatMs = Number.NEGATIVE_INFINITY
+  }
+}

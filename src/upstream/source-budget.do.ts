@@ -1,0 +1,29 @@
+// One per source that has a budget, named `<chain>/<source>`: the only place where its weight is given out.
+
+import { DurableObject } from 'cloudflare:workers'
+import type { BudgetAnswer, BudgetAsk, SourceBudgetApi } from './budget-api.ts'
+import { WeightBucket } from './weight-bucket.ts'
+
+export class SourceBudget extends DurableObject<Cloudflare.Env> implements SourceBudgetApi {
+  readonly #bucket: WeightBucket
+
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env)
+    ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS bucket (id INTEGER PRIMARY KEY, micro INTEGER, at INTEGER)')
+    const [row] = ctx.storage.sql.exec<{ micro: number; at: number }>('SELECT micro, at FROM bucket').toArray()
+    this.#bucket = new WeightBucket(row === undefined ? null : { micro: row.micro, atMs: row.at })
+  }
+
+  async exchange(ask: BudgetAsk): Promise<BudgetAnswer> {
+    for (const weight of [ask.least, ask.need, ask.forecast, ask.owed, ...ask.returned.map(({ weight }) => weight)]) {
+      if (!Number.isSafeInteger(weight) || weight < 0) throw new Error('a weight is a whole number')
+    }
+    const answer = this.#bucket.exchange(ask, Date.now())
+    // The answer leaves only once this is written: what was given out stays given out after a crash.
+    if (answer.granted > 0 || ask.owed > 0 || ask.returned.length > 0) {
+      const { micro, atMs } = this.#bucket.stored
+      this.ctx.storage.sql.exec('INSERT OR REPLACE INTO bucket (id, micro, at) VALUES (1, ?, ?)', micro, atMs)
+    }
+    return answer
+  }
+}

@@ -1,0 +1,120 @@
+// The token bucket of a source's budget, in weights per minute, shared by all isolates. Law, for every schedule, every
+// lost answer and every restart: the requests that arrive at the source within any 60 s weigh at most the budget.
+//
+// Why it holds. Isolates hold what is granted for a while (`spreadMs` at most until the request arrives), so arrivals of
+// a minute were granted within a minute and the spread. The bucket refills slowly enough that its burst and the refill
+// of that time are the budget together. Returned weight would let a bucket that has refilled meanwhile give it twice:
+// therefore the refill stops while what is in the bucket and what can still be returned make a full one.
+// Everything is counted in whole millionths of a weight.
+
+import { BUDGET_API_VERSION, type BudgetAnswer, type BudgetAsk, type ReturnedWeight } from './budget-api.ts'
+import { HEAVIEST_REQUEST } from './weight.ts'
+
+const MICRO = 1_000_000
+const MINUTE_MS = 60_000
+/** Burst and refill below have to leave room for the heaviest request. */
+export const BUDGET_MIN = 2 * HEAVIEST_REQUEST
+export const BUDGET_MAX = 1_000_000
+/** Granted weight is sent within this time of asking, or lost. */
+export const WEIGHT_TTL_MS = 3_000
+/** A return that was sent in time arrives within this time. */
+const RETURN_MS = 1_000
+/** An isolate may take at most this part of a full bucket beyond what its requests need now. */
+const AHEAD_SHARE = 4
+const BURST_SHARE = 8
+
+/** What has to outlive a restart. */
+export interface StoredBucket {
+  readonly micro: number
+  readonly atMs: number
+}
+
+interface Out {
+  weight: number
+  readonly untilMs: number
+}
+
+export class WeightBucket {
+  #micro: number | null
+  #atMs: number
+  /** Grants that may still be returned, oldest first. A restart forgets them: then they cannot be. */
+  readonly #out = new Map<string, Out>()
+  #outWeight = 0
+
+  /** Null: a bucket nobody has taken from. */
+  constructor(stored: StoredBucket | null) {
+    this.#micro = stored?.micro ?? null
+    this.#atMs = stored?.atMs ?? 0
+  }
+
+  get stored(): StoredBucket {
+    return { micro: this.#micro ?? 0, atMs: this.#atMs }
+  }
+
+  /** A clock that steps back gives nothing and takes nothing. */
+  exchange(ask: BudgetAsk, clockMs: number): BudgetAnswer {
+    const nowMs = Math.max(clockMs, this.#atMs)
+    const full = burst(ask.perMinute)
+    const perMs = refillPerMs(ask.perMinute, ask.spreadMs)
+    for (const each of ask.returned) this.#takeBack(each, nowMs)
+    this.#forget(nowMs)
+    const before = this.#refilled(full, perMs, nowMs)
+    const micro = Math.max(before - ask.owed * MICRO, -ask.perMinute * MICRO)
+    const there = Math.max(0, Math.floor(micro / MICRO))
+    const granted = there < ask.least ? 0 : Math.min(there, wanted(ask, full))
+    this.#micro = micro - granted * MICRO
+    this.#giveOut(ask.grant, granted, nowMs)
+    const waitMs = there < ask.least ? Math.ceil((ask.least * MICRO - micro) / perMs) : 0
+    return { v: BUDGET_API_VERSION, granted, ttlMs: WEIGHT_TTL_MS, waitMs, left: there - granted }
+  }
+
+  #refilled(full: number, perMs: number, nowMs: number): number {
+    const room = (full - this.#outWeight) * MICRO
+    if (this.#micro === null) {
+      this.#atMs = nowMs
+      return room
+    }
+    // More than two minutes fill any bucket; the bound keeps the product exact.
+    const elapsedMs = Math.min(nowMs - this.#atMs, 2 * MINUTE_MS)
+    this.#atMs = nowMs
+    const micro = Math.min(this.#micro, full * MICRO)
+    return micro + Math.max(0, Math.min(elapsedMs * perMs, room - micro))
+  }
+
+  #giveOut(grant: string, weight: number, nowMs: number): void {
+    if (weight === 0) return
+    this.#out.set(grant, { weight, untilMs: nowMs + WEIGHT_TTL_MS + RETURN_MS })
+    this.#outWeight += weight
+  }
+
+  #takeBack({ grant, weight }: ReturnedWeight, nowMs: number): void {
+    const out = this.#out.get(grant)
+    if (out === undefined || nowMs >= out.untilMs || this.#micro === null) return
+    const back = Math.min(weight, out.weight)
+    out.weight -= back
+    this.#outWeight -= back
+    this.#micro += back * MICRO
+  }
+
+  #forget(nowMs: number): void {
+    for (const [grant, { weight, untilMs }] of this.#out) {
+      if (nowMs < untilMs) return
+      this.#out.delete(grant)
+      this.#outWeight -= weight
+    }
+  }
+}
+
+/** Whole weights of a full bucket. */
+export function burst(perMinute: number): number {
+  return Math.max(HEAVIEST_REQUEST, Math.floor(perMinute / BURST_SHARE))
+}
+
+/** Millionths per millisecond, rounded down. */
+export function refillPerMs(perMinute: number, spreadMs: number): number {
+  return Math.floor(((perMinute - burst(perMinute)) * MICRO) / (MINUTE_MS + spreadMs))
+}
+
+function wanted({ need, forecast }: BudgetAsk, full: number): number {
+  return Math.max(need, Math.min(need + forecast, Math.floor(full / AHEAD_SHARE)))
+}

@@ -1,0 +1,71 @@
+// An upstream over sources that answer what they are told, in a time of its own.
+
+import type { Budget } from '../../src/upstream/leased-budget.ts'
+import type { Sent } from '../../src/upstream/outcome.ts'
+import type { RoutedSource } from '../../src/upstream/route.ts'
+import { RoutedUpstream } from '../../src/upstream/routed-upstream.ts'
+import { SourceHealth } from '../../src/upstream/source-health.ts'
+import { LAG_TYPE, SourceLag } from '../../src/upstream/source-lag.ts'
+import { parseSources, sourcesFor } from '../../src/upstream/sources.ts'
+
+export const answer = (text: string): Sent => ({ status: 200, retryAfter: null, text })
+export const status = (code: number, retryAfter: string | null = null): Sent => ({
+  status: code,
+  retryAfter,
+  text: 'x',
+})
+
+export interface FakeSource {
+  readonly name: string
+  readonly types?: readonly string[]
+  readonly maxLagMs?: number
+  readonly timeoutMs?: number
+  readonly budget?: Budget
+  readonly reply: (type: string) => Sent | Promise<Sent>
+}
+
+/** `sent` holds `name type` of every request but those that read clocks, which are in `looks`. */
+export function fakeUpstream(fakes: readonly FakeSource[]) {
+  const state = { now: 0, sent: [] as string[], looks: [] as string[], slept: [] as number[], random: 0.5 }
+  const background: Promise<unknown>[] = []
+  const configs = fakes.map(({ name, types, maxLagMs, timeoutMs }) => ({
+    name,
+    url: `http://${name}`,
+    types,
+    maxLagMs,
+    timeoutMs,
+  }))
+  const parsed = parseSources(JSON.stringify(configs))
+  if (!parsed.ok) throw new Error(parsed.error)
+  const sources = parsed.value.map((config, i): RoutedSource => {
+    const asked = sourcesFor([config], LAG_TYPE).length > 0
+    const budget = fakes[i]!.budget ?? null
+    return { config, health: new SourceHealth(), lag: new SourceLag({ asked, dear: budget !== null }), budget }
+  })
+  const upstream = new RoutedUpstream({
+    sources,
+    send: async (url, body, timeoutMs) => {
+      const name = new URL(url).host
+      const { type } = JSON.parse(body) as { type: string }
+      if (type === LAG_TYPE) state.looks.push(name)
+      else state.sent.push(`${name} ${type}`)
+      const sent = await fakes.find((fake) => fake.name === name)!.reply(type)
+      if ('failed' in sent && sent.failed === 'timeout') state.now += timeoutMs
+      return sent
+    },
+    now: () => state.now,
+    random: () => state.random,
+    sleep: async (ms) => {
+      state.slept.push(ms)
+      state.now += ms
+    },
+    background: (work) => void background.push(work),
+  })
+  /** Asks, and waits for what was begun beside. */
+  const ask = async (type: string, more: object = {}) => {
+    const result = await upstream.ask(type, JSON.stringify({ type, ...more }))
+    await Promise.all(background.splice(0))
+    return result
+  }
+  return { state, upstream, sources, ask }
+}

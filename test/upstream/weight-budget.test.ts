@@ -1,0 +1,309 @@
+// The law of a source's budget, over the pure halves: the bucket and the purses of isolates, with messages that are
+// late or lost, restarts, time-outs, and answers that cost less than was reserved.
+
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { BudgetAnswer, BudgetAsk } from '../../src/upstream/budget-api.ts'
+import { BUDGET_MIN, burst, refillPerMs, WEIGHT_TTL_MS, WeightBucket } from '../../src/upstream/weight-bucket.ts'
+import { type Spending, WeightPurse } from '../../src/upstream/weight-purse.ts'
+
+const MINUTE_MS = 60_000
+const EXCHANGE_TIMEOUT_MS = 1_000
+const TIMEOUT_MS = 2_000
+
+interface Step {
+  readonly waitMs: number
+  readonly isolate: number
+  readonly weight: number
+  /** What the answer really weighs, in hundredths of what was reserved; null: no answer came. */
+  readonly realPercent: number | null
+  /** Until the request arrives at the source, in hundredths of its time-out. */
+  readonly arrivalPercent: number
+  /** Until the bucket has the message, and until the isolate has the answer. */
+  readonly delaysMs: readonly [number, number]
+  readonly lost: 'none' | 'ask' | 'answer'
+  readonly what: 'request' | 'giveBack' | 'restart'
+}
+
+/** A world in which events happen in the order of their times. */
+class Simulation {
+  readonly arrivals: { readonly atMs: number; readonly weight: number }[] = []
+  now = 1_000_000
+  #bucket = new WeightBucket(null)
+  readonly #isolates: { readonly purse: WeightPurse; flying: boolean }[]
+  #events: { readonly atMs: number; readonly run: () => void }[] = []
+  #ids = 0
+
+  constructor(perMinute: number, isolates: number) {
+    this.#isolates = Array.from({ length: isolates }, () => ({
+      purse: new WeightPurse(perMinute, WEIGHT_TTL_MS + TIMEOUT_MS),
+      flying: false,
+    }))
+  }
+
+  run(steps: readonly Step[]): void {
+    for (const step of steps) {
+      this.#advance(this.now + step.waitMs)
+      this.#step(step)
+    }
+    this.#advance(this.now + 10_000)
+  }
+
+  /** The heaviest minute that the source has seen. */
+  heaviestMinute(): number {
+    const arrivals = this.arrivals.toSorted((a, b) => a.atMs - b.atMs)
+    let heaviest = 0
+    let sum = 0
+    for (let from = 0, to = 0; to < arrivals.length; to++) {
+      sum += arrivals[to]!.weight
+      while (arrivals[to]!.atMs - arrivals[from]!.atMs > MINUTE_MS) sum -= arrivals[from++]!.weight
+      heaviest = Math.max(heaviest, sum)
+    }
+    return heaviest
+  }
+
+  #step(step: Step): void {
+    if (step.what === 'restart') {
+      this.#bucket = new WeightBucket(this.#bucket.stored)
+      return
+    }
+    const isolate = this.#isolates[step.isolate % this.#isolates.length]!
+    const { purse } = isolate
+    if (step.what === 'giveBack') {
+      const ask = isolate.flying ? null : purse.giveBack(this.#id(), this.now)
+      if (ask !== null) this.#exchange(isolate, ask, step)
+      return
+    }
+    const spending = purse.take(step.weight, this.now)
+    if (spending !== null) return this.#send(purse, spending, step)
+    if (isolate.flying || purse.refusedMs(step.weight, this.now) > 0) return
+    this.#exchange(isolate, purse.ask(this.#id(), step.weight, step.weight * 3, this.now), step, () => {
+      const granted = purse.take(step.weight, this.now)
+      if (granted !== null) this.#send(purse, granted, step)
+    })
+  }
+
+  #exchange(
+    isolate: { readonly purse: WeightPurse; flying: boolean },
+    ask: BudgetAsk,
+    { delaysMs: [there, back], lost }: Step,
+    then = () => {},
+  ): void {
+    const sentAtMs = this.now
+    isolate.flying = true
+    let answer: BudgetAnswer | null = null
+    if (lost !== 'ask')
+      this.#at(sentAtMs + there, () => {
+        answer = this.#bucket.exchange(ask, this.now)
+      })
+    const late = lost !== 'none' || there + back > EXCHANGE_TIMEOUT_MS
+    this.#at(sentAtMs + (late ? EXCHANGE_TIMEOUT_MS : there + back), () => {
+      isolate.flying = false
+      if (late || answer === null) return isolate.purse.unanswered(ask)
+      isolate.purse.answered(ask, answer, sentAtMs, this.now)
+      then()
+    })
+  }
+
+  #send(purse: WeightPurse, spending: Spending, { weight, realPercent, arrivalPercent }: Step): void {
+    const real = realPercent === null ? weight : Math.ceil((weight * realPercent) / 100)
+    const arrivesMs = this.now + Math.floor((TIMEOUT_MS * arrivalPercent) / 100)
+    this.#at(arrivesMs, () => {
+      this.arrivals.push({ atMs: this.now, weight: real })
+      if (realPercent !== null) purse.settle(spending, real)
+    })
+  }
+
+  #at(atMs: number, run: () => void): void {
+    this.#events.push({ atMs, run })
+  }
+
+  #advance(toMs: number): void {
+    for (;;) {
+      const due = this.#events.filter(({ atMs }) => atMs <= toMs)
+      if (due.length === 0) break
+      const next = due.reduce((first, each) => (each.atMs < first.atMs ? each : first))
+      this.#events = this.#events.filter((event) => event !== next)
+      this.now = next.atMs
+      next.run()
+    }
+    this.now = toMs
+  }
+
+  #id(): string {
+    return `g${this.#ids++}`
+  }
+}
+
+const step = fc.record<Step>({
+  waitMs: fc.oneof({ weight: 8, arbitrary: fc.nat(300) }, { weight: 1, arbitrary: fc.nat(20_000) }),
+  isolate: fc.nat(3),
+  weight: fc.constantFrom(2, 2, 20, 20, 60, 120),
+  realPercent: fc.option(fc.integer({ min: 1, max: 100 }), { freq: 5, nil: null }),
+  arrivalPercent: fc.oneof(fc.nat(5), fc.nat(100)),
+  delaysMs: fc.tuple(fc.oneof(fc.nat(20), fc.nat(2_500)), fc.nat(200)),
+  lost: fc.constantFrom('none', 'none', 'none', 'none', 'ask', 'answer'),
+  what: fc.constantFrom('request', 'request', 'request', 'request', 'giveBack', 'restart'),
+})
+
+describe('the budget of a source', () => {
+  it('is never exceeded in any minute, whatever is late, lost or restarted', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: BUDGET_MIN, max: 3_000 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(step, { minLength: 50, maxLength: 400 }),
+        (perMinute, isolates, steps) => {
+          const simulation = new Simulation(perMinute, isolates)
+          simulation.run(steps)
+          expect(simulation.heaviestMinute()).toBeLessThanOrEqual(perMinute)
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+
+  it('is not exceeded at ten times its weight, and most of it is used', () => {
+    const perMinute = 1_200
+    const simulation = new Simulation(perMinute, 2)
+    const base = { lost: 'none', delaysMs: [2, 2], arrivalPercent: 1, what: 'request' } as const
+    // Every 100 ms one request of 20 by either of two isolates: 12,000 a minute, for five minutes.
+    const steps = Array.from({ length: 3_000 }, (_, i): Step[] => [
+      { ...base, waitMs: 100, isolate: i, weight: 20, realPercent: 100 },
+      ...(i % 10 === 0
+        ? [{ ...base, waitMs: 0, isolate: i, weight: 0, realPercent: null, what: 'giveBack' } as const]
+        : []),
+    ]).flat()
+    simulation.run(steps)
+    const total = simulation.arrivals.reduce((sum, { weight }) => sum + weight, 0)
+    expect(simulation.heaviestMinute()).toBeLessThanOrEqual(perMinute)
+    expect(total).toBeGreaterThan(perMinute * 5 * 0.7)
+  })
+
+  it('is used for answers that turn out small: what was reserved for their rows comes back', () => {
+    const perMinute = 1_200
+    const simulation = new Simulation(perMinute, 1)
+    const base = { isolate: 0, lost: 'none', delaysMs: [2, 2], arrivalPercent: 1 } as const
+    // userFills reserves 120 and costs 21: at most 57 of them fit a minute, ten would if nothing came back.
+    const steps = Array.from({ length: 3_000 }, (_, i): Step[] => [
+      { ...base, waitMs: 100, weight: 120, realPercent: 17.5, what: 'request' },
+      ...(i % 10 === 0 ? [{ ...base, waitMs: 0, weight: 0, realPercent: null, what: 'giveBack' } as const] : []),
+    ]).flat()
+    simulation.run(steps)
+    expect(simulation.heaviestMinute()).toBeLessThanOrEqual(perMinute)
+    expect(simulation.arrivals.length).toBeGreaterThan(5 * 20)
+  })
+})
+
+describe('a bucket', () => {
+  const ask = (more: Partial<BudgetAsk>): BudgetAsk => ({
+    v: 1,
+    grant: 'g',
+    perMinute: 1_200,
+    spreadMs: 5_000,
+    least: 0,
+    need: 0,
+    forecast: 0,
+    returned: [],
+    owed: 0,
+    ...more,
+  })
+
+  it('has room for the heaviest request, and its burst and refill are the budget together', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: BUDGET_MIN, max: 1_000_000 }),
+        fc.integer({ min: 3_000, max: 13_000 }),
+        (b, spread) => {
+          expect(burst(b)).toBeGreaterThanOrEqual(120)
+          expect(refillPerMs(b, spread)).toBeGreaterThan(0)
+          expect(burst(b) * 1e6 + refillPerMs(b, spread) * (MINUTE_MS + spread)).toBeLessThanOrEqual(b * 1e6)
+        },
+      ),
+    )
+  })
+
+  it('gives in any span of time its burst and what refills in that time, returns taken off', () => {
+    const move = fc.record({
+      waitMs: fc.oneof(fc.nat(10), fc.nat(4_000)),
+      need: fc.oneof(fc.nat(20), fc.nat(200)),
+      /** Which of the grants so far goes back, counted from the newest, and how much of it. */
+      back: fc.nat(3),
+      backWeight: fc.oneof(fc.constant(0), fc.nat(200)),
+      restart: fc.integer({ min: 0, max: 30 }),
+    })
+    const spreadMs = 5_000
+    fc.assert(
+      fc.property(
+        fc.integer({ min: BUDGET_MIN, max: 20_000 }),
+        fc.array(move, { minLength: 10, maxLength: 80 }),
+        (perMinute, moves) => {
+          let bucket = new WeightBucket(null)
+          let now = 0
+          const given: { atMs: number; weight: number }[] = []
+          for (const { waitMs, need, back, backWeight, restart } of moves) {
+            now += waitMs
+            if (restart === 0) bucket = new WeightBucket(bucket.stored)
+            const grant = given.at(-1 - back)
+            const held =
+              grant !== undefined && now < grant.atMs + WEIGHT_TTL_MS ? Math.min(grant.weight, backWeight) : 0
+            const returned = held > 0 ? [{ grant: `g${given.indexOf(grant!)}`, weight: held }] : []
+            // What is sent back is no longer used, whether or not the bucket still knows it.
+            if (held > 0) grant!.weight -= held
+            const terms = { perMinute, spreadMs, grant: `g${given.length}` }
+            const { granted } = bucket.exchange(ask({ ...terms, least: Math.min(1, need), need, returned }), now)
+            given.push({ atMs: now, weight: granted })
+          }
+          for (let from = 0; from < given.length; from++) {
+            let sum = 0
+            for (const { atMs, weight } of given.slice(from)) {
+              sum += weight
+              const most = burst(perMinute) * 1e6 + refillPerMs(perMinute, spreadMs) * (atMs - given[from]!.atMs)
+              expect(sum * 1e6).toBeLessThanOrEqual(most)
+            }
+          }
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  it('says when the least that helps is there, to the millisecond', () => {
+    const bucket = new WeightBucket(null)
+    expect(bucket.exchange(ask({ least: 20, need: 500 }), 0)).toMatchObject({ granted: 150, waitMs: 0, left: 0 })
+    const refused = bucket.exchange(ask({ grant: 'h', least: 20, need: 20 }), 5_000)
+    expect(refused).toMatchObject({ granted: 20, waitMs: 0 })
+    const { waitMs } = bucket.exchange(ask({ least: 100, need: 100 }), 5_000)
+    expect(bucket.exchange(ask({ grant: 'i', least: 100 }), 5_000 + waitMs - 1).granted).toBe(0)
+    expect(bucket.exchange(ask({ grant: 'i', least: 100, need: 100 }), 5_000 + waitMs).granted).toBe(100)
+  })
+
+  it('takes back what it gave, once, in time and no more than it gave', () => {
+    const bucket = new WeightBucket(null)
+    bucket.exchange(ask({ grant: 'a', least: 20, need: 100 }), 0)
+    bucket.exchange(ask({ grant: 'other', least: 20, need: 50 }), 0)
+    const back = (grant: string, weight: number, nowMs: number) =>
+      bucket.exchange(ask({ returned: [{ grant, weight }] }), nowMs).left
+    expect(back('unknown', 50, 0)).toBe(0)
+    expect(back('a', 50, 0)).toBe(50)
+    expect(back('a', 1_000, 0)).toBe(100)
+    expect(back('a', 1_000, 0)).toBe(100)
+    bucket.exchange(ask({ grant: 'c', least: 100, need: 100 }), 0)
+    // Four seconds bring 64; the grant has ended.
+    expect(back('other', 50, WEIGHT_TTL_MS + 1_000)).toBe(64)
+  })
+
+  it('has what is owed taken out, and fills up again', () => {
+    const bucket = new WeightBucket(null)
+    expect(bucket.exchange(ask({ owed: 1_000 }), 0).left).toBe(0)
+    expect(bucket.exchange(ask({ least: 2, need: 2 }), 1_000).granted).toBe(0)
+    expect(bucket.exchange(ask({ least: 2, need: 2 }), 3_600_000).granted).toBe(2)
+  })
+
+  it('gives nothing to a clock that steps back', () => {
+    const bucket = new WeightBucket(null)
+    bucket.exchange(ask({ least: 20, need: 150 }), 100_000)
+    expect(bucket.exchange(ask({ least: 2, need: 2 }), 0).granted).toBe(0)
+    expect(bucket.exchange(ask({ least: 2, need: 2 }), 99_000).granted).toBe(0)
+  })
+})
