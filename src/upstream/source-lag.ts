@@ -40,7 +40,7 @@ export class SourceLag {
     }
     if (outcome.kind !== 'answer') return
     const timeMs = timeOf(outcome.text)
-    this.#reading = timeMs === null ? null : { lagMs: Math.max(0, nowMs - timeMs), atMs: nowMs }
+    this.#reading = timeMs === null ? null : { lagMs: Math.max(0, Math.floor(nowMs - timeMs)), atMs: nowMs }
     this.#nextMs = Math.max(this.#nextMs, nowMs + this.#everyMs)
   }
 
