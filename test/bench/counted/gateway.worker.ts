@@ -1,6 +1,7 @@
 // The gateway as it is, which also counts what it asks of KV, D1 and meters (`GET /counts` tells and begins anew), and
 // answers `POST /free` with the same answer from the same kind of cache, without key and metering.
 
+import { waitUntil } from 'cloudflare:workers'
 import { ok } from '../../../src/core/result.ts'
 import type { LeaseRequest } from '../../../src/credit/meter-api.ts'
 import { readSettings } from '../../../src/env.ts'
@@ -9,6 +10,7 @@ import { answerHttp, type InfoRouteDeps } from '../../../src/info/info.route.ts'
 import { InfoDesk } from '../../../src/info/info-desk.ts'
 import type { Sources } from '../../../src/info/sources.ts'
 import type { Identity } from '../../../src/key/identity.ts'
+import type { SourceBudgetApi } from '../../../src/upstream/budget-api.ts'
 import { fetchUpstream } from '../../../src/upstream/upstream.client.ts'
 import { noCounts } from './counts.ts'
 
@@ -49,7 +51,9 @@ async function take(env: Env) {
 
 function freeRoute(env: Env): InfoRouteDeps<Env> {
   // Only the upstream: the bench asks for nothing else.
-  const sources = { upstream: fetchUpstream(readSettings(env).UPSTREAMS) } as unknown as Sources
+  const budgetOf = (source: string) => env.SOURCE_BUDGET.getByName(source) as unknown as SourceBudgetApi
+  const upstream = fetchUpstream(readSettings(env).UPSTREAMS, { budgetOf, waitUntil })
+  const sources = { upstream } as unknown as Sources
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const desk = new InfoDesk({ sources, stores: {}, now: () => Date.now(), sleep, report: console.error })
   return {
