@@ -16,7 +16,8 @@ export default defineConfig({
           name: 'pure',
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.worker.test.ts', 'test/conformance/**'],
-          testTimeout: 30_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -49,7 +50,8 @@ export default defineConfig({
           name: 'workers',
           include: ['test/**/*.worker.test.ts'],
           setupFiles: ['test/migrate.worker.ts'],
-          testTimeout: 30_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

@@ -73,7 +73,7 @@ describe('on the wire', () => {
     await expect(meta()).rejects.toThrow()
     await post('/misbehave', { how: 'cut', times: 1 })
     await expect(meta()).rejects.toThrow()
-    await post('/misbehave', { how: 'hang', for_ms: 30 })
+    await post('/misbehave', { how: 'hang', for_ms: 2_000 })
     await expect(meta()).rejects.toThrow()
     expect(JSON.parse(await meta()).collateralToken).toBe(0)
   })
