@@ -14,9 +14,11 @@ import { newRequestId, pooled } from './edge/request-id.ts'
 import { streamRoutes } from './edge/stream.route.ts'
 import { readSettings, type Settings } from './env.ts'
 import { feedAdminRoutes, feedRoutes, type LogStub } from './feed/feed.route.ts'
+import type { BlockLogApi } from './feed/log-api.ts'
 import { cacheStore, kvStore } from './info/answer-stores.store.ts'
 import { hubBooks } from './info/books.client.ts'
 import { DexList } from './info/dex-list.ts'
+import { logHistory } from './info/history.client.ts'
 import { answerHttp, type InfoRouteDeps, infoRoutes } from './info/info.route.ts'
 import { InfoDesk } from './info/info-desk.ts'
 import { openApiRoutes } from './info/openapi.route.ts'
@@ -38,7 +40,7 @@ const now = () => Date.now()
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 const requestId = () => newRequestId(random)
 const meterOf = (env: Env, account: string) => env.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
-const logOf = (env: Env) => env.BLOCK_LOG.getByName(env.CHAIN) as unknown as LogStub
+const logOf = (env: Env) => env.BLOCK_LOG.getByName(env.CHAIN) as unknown as LogStub & Pick<BlockLogApi, 'fills'>
 
 /** What an isolate builds on its first request, when it learns its variables. */
 interface Gateway {
@@ -101,8 +103,9 @@ function infoDesk(env: Env, settings: Settings): InfoDesk {
   const books = hubBooks({ shards: settings.BOOK_HUBS, hub })
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const stores = { region: cacheStore(caches.default, settings.CHAIN), network: kvStore(env.KEYS, settings.CHAIN) }
+  const history = logHistory({ log: () => logOf(env), sleep })
   return new InfoDesk({
-    sources: { books, upstream, dexes: new DexList(upstream, now), sleep },
+    sources: { books, upstream, dexes: new DexList(upstream, now), history, sleep },
     stores,
     now,
     sleep,

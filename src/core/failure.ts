@@ -28,8 +28,7 @@ export type Failure =
   | { readonly kind: 'not_json'; readonly hint?: string }
   | { readonly kind: 'unsupported_media_type' }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
-  /** `planned`: the interface names this type, and this gateway does not serve it yet. */
-  | { readonly kind: 'unknown_type'; readonly type: string; readonly planned?: true }
+  | { readonly kind: 'unknown_type'; readonly type: string }
   | { readonly kind: 'not_found'; readonly what: string }
   /** `allow`: the methods that the endpoint takes; at least one. */
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
@@ -123,7 +122,7 @@ export function failureMessage(failure: Failure): string {
     case 'body_too_large':
       return `The request is larger than ${failure.limitBytes} bytes.`
     case 'unknown_type':
-      return `The type ${JSON.stringify(failure.type.slice(0, 64))} is not supported${failure.planned ? ' yet' : ''}.`
+      return `The type ${JSON.stringify(failure.type.slice(0, 64))} is not supported.`
     case 'not_found':
       return `${failure.what} does not exist.`
     case 'method_not_allowed':

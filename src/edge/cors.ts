@@ -7,6 +7,8 @@ const EXPOSED_HEADERS = [
   'x-credits-cost',
   'x-credits-remaining',
   'x-block-height',
+  'x-history-from-height',
+  'x-history-from-time',
   'age',
   'retry-after',
   'ratelimit',

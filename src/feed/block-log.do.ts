@@ -10,6 +10,7 @@ import { BlockLogStore } from './block-log.store.ts'
 import { type ChainState, EMPTY_CHAIN, gapAfterGone, judgeBlock, judgeSnapshot, startedOver } from './chain.ts'
 import { FeederLinks, type FeederSocket } from './feeder-links.do.ts'
 import { parseFeederFrame } from './frame-check.ts'
+import { type FillsAnswer, type FillsRequest, ReadBudget, stretchOf } from './held-fills.ts'
 import {
   type AttachAnswer,
   type AttachRequest,
@@ -34,12 +35,15 @@ const FRAME_LIMIT_CHARS = 1024 * 1024
 const ECHO_CHARS = 256
 /** Whole books are asked for again after this time where they did not come. */
 const SEED_RETRY_MS = 5000
+/** Stored text read in one turn for questions about fills: a few milliseconds, for which blocks wait. */
+const READ_CHARS = 1024 * 1024
 
 export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogApi {
   readonly #store: BlockLogStore
   readonly #feeders: FeederLinks
   readonly #readers: ReaderLinks
   readonly #pending = new PendingSegment()
+  readonly #reads = new ReadBudget()
   readonly #coins: Set<string>
   readonly #digests = new Map<number, { digest: number; feeder: string }>()
   #chain: ChainState
@@ -335,6 +339,16 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
       gaps: this.#store.gaps(20),
       ...counts,
     }
+  }
+
+  async fills({ scope, before }: FillsRequest): Promise<FillsAnswer> {
+    const now = Date.now()
+    const retryMs = this.#reads.waitMs(now)
+    if (retryMs > 0) return { v: LOG_API_VERSION, retryMs }
+    const { segments, next } = this.#store.eventsBefore(before ?? Number.MAX_SAFE_INTEGER, READ_CHARS)
+    for (const { text } of segments) this.#reads.spend(text.length, now)
+    const stretches = segments.map((segment) => stretchOf(segment, scope))
+    return { v: LOG_API_VERSION, head: this.#store.newest(), stretches, next }
   }
 
   async reset(): Promise<void> {

@@ -3,8 +3,12 @@
 
 import { fromChunks, toChunks } from '../core/chunks.ts'
 import { type ChainState, EMPTY_CHAIN } from './chain.ts'
+import type { EventsSegment, HeightAndTime } from './held-fills.ts'
 import type { NewSegment } from './pending-segment.ts'
 import type { SegmentKind } from './segment.ts'
+
+/** Rows looked at in one turn, however small they are. */
+const SEGMENTS_AT_ONCE = 64
 
 export class BlockLogStore {
   readonly #sql: SqlStorage
@@ -52,14 +56,40 @@ export class BlockLogStore {
       )
       .toArray()[0]
     if (!found || found.last < height) return null
+    return this.#text(kind, found.first).split('\n')
+  }
+
+  #text(kind: SegmentKind, first: number): string {
     const chunks = this.#sql
-      .exec<{ body: ArrayBuffer }>(
-        `SELECT body FROM segments WHERE kind = ? AND first = ? ORDER BY part`,
-        kind,
-        found.first,
+      .exec<{ body: ArrayBuffer }>(`SELECT body FROM segments WHERE kind = ? AND first = ? ORDER BY part`, kind, first)
+      .toArray()
+    return fromChunks(chunks.map(({ body }) => body))
+  }
+
+  /** Height and time of the newest stored block, null while there is none. */
+  newest(): HeightAndTime | null {
+    const sql = `SELECT last AS height, time FROM segments WHERE kind = 'events' ORDER BY first DESC LIMIT 1`
+    return this.#sql.exec<{ height: number; time: number }>(sql).toArray()[0] ?? null
+  }
+
+  /** Segments of events that begin below `before`, newest first: as many as it takes to reach `minChars`. */
+  eventsBefore(before: number, minChars: number): { segments: EventsSegment[]; next: number | null } {
+    const firsts = this.#sql
+      .exec<{ first: number; last: number }>(
+        `SELECT first, last FROM segments WHERE kind = 'events' AND part = 0 AND first < ? ORDER BY first DESC LIMIT ?`,
+        before,
+        SEGMENTS_AT_ONCE + 1,
       )
       .toArray()
-    return fromChunks(chunks.map(({ body }) => body)).split('\n')
+    const segments: EventsSegment[] = []
+    let chars = 0
+    for (const { first, last } of firsts.slice(0, SEGMENTS_AT_ONCE)) {
+      if (chars >= minChars) break
+      const text = this.#text('events', first)
+      segments.push({ last, text })
+      chars += text.length
+    }
+    return { segments, next: segments.length < firsts.length ? firsts[segments.length - 1]!.first : null }
   }
 
   /** Names of the coins that have a book in the present epoch. */

@@ -2,6 +2,7 @@
 // Payloads carry `v`; a reader accepts N and N-1, because the two Workers are deployed apart.
 
 import type { BookChange, LedgerEvent, UserFill } from './block.ts'
+import type { FillsAnswer, FillsRequest } from './held-fills.ts'
 
 export const LOG_API_VERSION = 1
 
@@ -51,6 +52,8 @@ export interface BlockLogApi {
   /** Asks a feeder for whole books of these coins (null: of all). Repeats within a second are merged. */
   reseed(coins: readonly string[] | null, reason: string): Promise<void>
   status(): Promise<LogStatus>
+  /** One page of what the log holds for a wallet or a builder, newest first. */
+  fills(request: FillsRequest): Promise<FillsAnswer>
   /** Forgets the chain of heights and begins a new one: the next feeder may send from anywhere. */
   reset(): Promise<void>
 }

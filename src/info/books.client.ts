@@ -5,6 +5,7 @@ import { type BookHubApi, HUB_API_VERSION } from '../book/hub-api.ts'
 import { shardOf } from '../core/coin.ts'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
+import { askObject } from './object-call.client.ts'
 import type { Books } from './sources.ts'
 
 export interface HubBooksDeps {
@@ -14,20 +15,21 @@ export interface HubBooksDeps {
   readonly hub: (index: number) => Pick<BookHubApi, 'snapshot' | 'tops'>
 }
 
-const TIMEOUT_MS = 2_000
 const RETRY_AFTER_MS = 1_000
 
 /** Books of the hubs of one chain. */
 export function hubBooks({ shards, hub }: HubBooksDeps): Books {
   return {
     async snapshot(coin, depth) {
-      const answer = await askHub(() => hub(shardOf(coin, shards)).snapshot(coin, depth))
+      const answer = await askObject(() => hub(shardOf(coin, shards)).snapshot(coin, depth), HUB_API_VERSION)
       if (answer === undefined) return away('The order books')
       if (answer.ok) return ok(answer.snapshot)
       return answer.reason === 'unknown_coin' ? ok(null) : away('The book of this coin')
     },
     async tops() {
-      const all = await Promise.all(Array.from({ length: shards }, (_, index) => askHub(() => hub(index).tops())))
+      const all = await Promise.all(
+        Array.from({ length: shards }, (_, index) => askObject(() => hub(index).tops(), HUB_API_VERSION)),
+      )
       const known = all.filter((answer) => answer !== undefined && answer !== null)
       if (known.length < shards) return away('The order books')
       return ok({ height: Math.min(...known.map(({ height }) => height)), tops: known.flatMap(({ tops }) => tops) })
@@ -37,22 +39,4 @@ export function hubBooks({ shards, hub }: HubBooksDeps): Books {
 
 function away(what: string): Result<never, Failure> {
   return err({ kind: 'unavailable', what: `${what} cannot be had at the moment`, retryAfterMs: RETRY_AFTER_MS })
-}
-
-/** The hub's answer, undefined if there is none. A hub that was just restarted refuses the first call only. */
-async function askHub<T extends { readonly v: number } | null>(ask: () => Promise<T>): Promise<T | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => resolve(undefined), TIMEOUT_MS)
-  try {
-    const answer = await Promise.race([ask().catch(ask), late])
-    return answer && !isKnownVersion(answer.v) ? undefined : answer
-  } catch {
-    return undefined
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-function isKnownVersion(v: number): boolean {
-  return v === HUB_API_VERSION || v === HUB_API_VERSION - 1
 }

@@ -7,9 +7,9 @@ import { err, ok, type Result } from '../core/result.ts'
 import { parseWith } from '../core/schema-words.ts'
 import { formatCredits } from '../credit/amount.ts'
 import type { Price } from '../edge/charging.ts'
-import { isPlanned, queryOf } from './catalogue.ts'
+import { queryOf } from './catalogue.ts'
 import { type FreshnessTerms, termsOf } from './freshness.ts'
-import { type AnyQuery, asksUpstream, priceOf } from './query.ts'
+import { type AnyQuery, asksHistory, asksUpstream, priceOf } from './query.ts'
 
 export interface InfoCall {
   readonly query: AnyQuery
@@ -40,7 +40,7 @@ export function readCall(text: string): Result<InfoCall, Failure> {
   if (!head.ok) return head
   const { type } = head.value
   const query = queryOf(type)
-  if (!query) return err({ kind: 'unknown_type', type, ...(isPlanned(type) ? { planned: true } : {}) })
+  if (!query) return err({ kind: 'unknown_type', type })
   const request = parse(query.request, body)
   return request.ok ? ok(callOf(query, request.value)) : request
 }
@@ -56,8 +56,8 @@ function callOf(query: AnyQuery, request: { readonly type: string }): InfoCall {
     price: { product: 'info', type: query.type, amount },
     costText: formatCredits(amount),
     terms,
-    // What is never kept costs its full work again and again: nobody without credits may cause it.
-    holdsFirst: asksUpstream(query) || terms.shares === 'next',
+    // What is never kept costs its full work again and again, and a history is long: nobody without credits may cause it.
+    holdsFirst: asksUpstream(query) || asksHistory(query) || terms.shares === 'next',
   }
 }
 

@@ -4,6 +4,7 @@ import { allMids } from './queries/allMids.ts'
 import { allPerpMetas } from './queries/allPerpMetas.ts'
 import { batchClearinghouseState } from './queries/batchClearinghouseState.ts'
 import { batchSpotClearinghouseState } from './queries/batchSpotClearinghouseState.ts'
+import { builderFills } from './queries/builderFills.ts'
 import { candleSnapshot } from './queries/candleSnapshot.ts'
 import { clearinghouseState } from './queries/clearinghouseState.ts'
 import { delegations } from './queries/delegations.ts'
@@ -38,10 +39,13 @@ import { spotMeta } from './queries/spotMeta.ts'
 import { spotMetaAndAssetCtxs } from './queries/spotMetaAndAssetCtxs.ts'
 import { subAccounts } from './queries/subAccounts.ts'
 import { userAbstraction } from './queries/userAbstraction.ts'
+import { userCompletedTrades } from './queries/userCompletedTrades.ts'
+import { userCompletedTradesByTime } from './queries/userCompletedTradesByTime.ts'
 import { userFees } from './queries/userFees.ts'
 import { userFills } from './queries/userFills.ts'
 import { userFillsByTime } from './queries/userFillsByTime.ts'
 import { userNonFundingLedgerUpdates } from './queries/userNonFundingLedgerUpdates.ts'
+import { userPnlSummary } from './queries/userPnlSummary.ts'
 import { userRateLimit } from './queries/userRateLimit.ts'
 import { userRole } from './queries/userRole.ts'
 import { userToMultiSigSigners } from './queries/userToMultiSigSigners.ts'
@@ -52,13 +56,13 @@ import { validatorL1Votes } from './queries/validatorL1Votes.ts'
 import { vaultDetails } from './queries/vaultDetails.ts'
 import { vaultSummaries } from './queries/vaultSummaries.ts'
 import type { AnyQuery } from './query.ts'
-import { SPECIFIED_TYPES } from './specified-types.ts'
 
 export const CATALOGUE: readonly AnyQuery[] = [
   allMids,
   allPerpMetas,
   batchClearinghouseState,
   batchSpotClearinghouseState,
+  builderFills,
   candleSnapshot,
   clearinghouseState,
   delegations,
@@ -93,10 +97,13 @@ export const CATALOGUE: readonly AnyQuery[] = [
   spotMetaAndAssetCtxs,
   subAccounts,
   userAbstraction,
+  userCompletedTrades,
+  userCompletedTradesByTime,
   userFees,
   userFills,
   userFillsByTime,
   userNonFundingLedgerUpdates,
+  userPnlSummary,
   userRateLimit,
   userRole,
   userToMultiSigSigners,
@@ -110,14 +117,8 @@ export const CATALOGUE: readonly AnyQuery[] = [
 
 // Maps, so that `__proto__` and `constructor` are unknown types like any other.
 const BY_TYPE: ReadonlyMap<string, AnyQuery> = new Map(CATALOGUE.map((query) => [query.type, query]))
-const SPECIFIED: ReadonlySet<string> = new Set(SPECIFIED_TYPES)
 
 /** The query of a wire type, undefined where none is served. */
 export function queryOf(type: string): AnyQuery | undefined {
   return BY_TYPE.get(type)
-}
-
-/** True for a type of the interface that has no query here yet. */
-export function isPlanned(type: string): boolean {
-  return SPECIFIED.has(type) && !BY_TYPE.has(type)
 }

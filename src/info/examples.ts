@@ -106,6 +106,27 @@ export const FILL = {
   twapId: null,
 }
 
+export const COMPLETED_TRADE = {
+  user: USER,
+  coin: 'BTC',
+  position_type: 'Long',
+  gross_pnl: '13.07',
+  net_pnl: '12.088239',
+  funding_pnl: '-0.25',
+  entry_px: '80000',
+  exit_px: '81307',
+  position_closed_size: '0.01',
+  fees: '0.731761',
+  fills: 2,
+  open_time: TIME - 240_000,
+  close_time: TIME,
+  duration_ms: 240_000,
+  max_position_size: '0.01',
+  maker_fills: 0,
+  builder: null,
+  tx_index: 0,
+}
+
 export const GAS_AUCTION = {
   startTimeSeconds: 1_789_990_000,
   durationSeconds: 111_600,

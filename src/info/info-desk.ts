@@ -141,7 +141,7 @@ export class InfoDesk {
 function succeed(
   { requestId }: InfoRequest,
   { costText }: InfoCall,
-  { answer: { body, height, lagMs }, ageMs }: Served,
+  { answer: { body, height, lagMs, since }, ageMs }: Served,
   remaining: MicroCredits,
 ): InfoReply {
   const headers: Record<string, string> = {
@@ -154,5 +154,9 @@ function succeed(
     headers.age = String(Math.max(0, Math.floor(((ageMs ?? 0) + (lagMs ?? 0)) / 1000)))
   }
   if (height !== undefined) headers['x-block-height'] = String(height)
+  if (since !== undefined) {
+    headers['x-history-from-height'] = String(since.height)
+    headers['x-history-from-time'] = String(since.time)
+  }
   return { status: 200, headers, body }
 }

@@ -19,7 +19,7 @@ const Refusal = z
 
 /** Statuses of a refusal, each with when. Only a 2xx costs credits. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  400: 'The body is not JSON, or its type is unknown or not served yet',
+  400: 'The body is not JSON, or its type is unknown',
   401: 'The key is missing, malformed, unknown, revoked or expired',
   402: 'Not enough credits',
   413: 'The body is larger than 64 KiB',
@@ -37,6 +37,8 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-credits-cost': 'Credits that this answer cost',
   'x-credits-remaining': 'Credits that the account has left',
   'x-block-height': 'The block that the answer reflects, where known',
+  'x-history-from-height': 'Answers from our own history: nothing is missing from this block to `x-block-height`',
+  'x-history-from-time': 'The time of that block, Unix milliseconds',
   age: 'Age of a cached answer in seconds',
 }
 

@@ -2,11 +2,12 @@
 
 import { formatCredits } from '../credit/amount.ts'
 import { termsOf } from './freshness.ts'
-import { type AnyQuery, asksUpstream, priceOf } from './query.ts'
+import { type AnyQuery, asksHistory, asksUpstream, priceOf } from './query.ts'
 
 /** Where its answers come from. */
 export function sourceText(query: AnyQuery): string {
-  return asksUpstream(query) ? 'upstream' : 'own books'
+  if (asksUpstream(query)) return 'upstream'
+  return asksHistory(query) ? 'own history' : 'own books'
 }
 
 /** How old its answers may be. */

@@ -6,6 +6,7 @@ import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 import { MICRO_PER_CREDIT } from '../credit/amount.ts'
 import type { MicroCredits } from '../credit/meter-api.ts'
+import type { HeightAndTime } from '../feed/held-fills.ts'
 import type { Freshness } from './freshness.ts'
 import type { Sources } from './sources.ts'
 
@@ -16,6 +17,8 @@ export interface Answer {
   readonly height?: number
   /** How late the clock of its source was, where that was later than it should be. */
   readonly lagMs?: number
+  /** Of an answer from our own history: from this block on nothing is missing. */
+  readonly since?: HeightAndTime
 }
 
 /** A request without its `type`, and an answer to it. */
@@ -26,6 +29,9 @@ export interface Example {
 
 /** One credit in micro-credits: the price of most types. */
 export const ONE_CREDIT: MicroCredits = MICRO_PER_CREDIT
+
+/** What a query costs that goes through everything that is held of a wallet. */
+export const HISTORY_PRICE: MicroCredits = 10 * ONE_CREDIT
 
 /** What a query over every DEX costs, however many there are. */
 export const ALL_DEXES_PRICE: MicroCredits = 10 * ONE_CREDIT
@@ -43,7 +49,7 @@ export interface InfoQuery<Req extends { readonly type: string }, Needs extends 
   /** Micro-credits, known before any work. */
   readonly price: MicroCredits | ((request: Req) => MicroCredits)
   readonly freshness: Freshness
-  /** A query that needs `upstream` or `dexes` is resolved only after its hold is granted. */
+  /** A query that needs more than `books` is resolved only after its hold is granted. */
   readonly needs: readonly Needs[]
   readonly resolve: (request: Req, from: Pick<Sources, Needs>) => Promise<Result<Answer, Failure>>
 }
@@ -61,6 +67,11 @@ export function defineQuery<Req extends { readonly type: string }, const Needs e
 /** Price of one parsed request, in micro-credits. */
 export function priceOf(query: AnyQuery, request: { readonly type: string }): MicroCredits {
   return typeof query.price === 'function' ? query.price(request) : query.price
+}
+
+/** Whether it is answered from the fills that Weir has seen. */
+export function asksHistory(query: AnyQuery): boolean {
+  return query.needs.includes('history')
 }
 
 /** Whether anything outside Weir may be asked for this query. */

@@ -3,6 +3,8 @@
 import type { BookSnapshot, TopOfBook } from '../book/hub-api.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
+import type { FillScope } from '../feed/held-fills.ts'
+import type { HeldFills } from '../history/held-runs.ts'
 import type { Upstream } from '../upstream/upstream-api.ts'
 
 /** Our own books, over all hubs. */
@@ -20,10 +22,16 @@ export interface Dexes {
   has(name: string): Promise<boolean | null>
 }
 
+/** Fills that Weir itself has seen, as far back as they are held. */
+export interface History {
+  held(scope: FillScope): Promise<Result<HeldFills, Failure>>
+}
+
 export interface Sources {
   readonly books: Books
   readonly upstream: Upstream
   readonly dexes: Dexes
+  readonly history: History
   /** Time that passes, for bounds on what is asked of others. */
   readonly sleep: (ms: number) => Promise<void>
 }

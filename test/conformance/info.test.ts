@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CATALOGUE } from '../../src/info/catalogue.ts'
-import { asksUpstream } from '../../src/info/query.ts'
+import { asksHistory, asksUpstream } from '../../src/info/query.ts'
 import { startUpstream, startWorld, type World } from './world.ts'
 
 const SAMPLES = new URL('../../../shared/wire/samples/python-sdk-cassettes/', import.meta.url)
@@ -49,11 +49,14 @@ it.each(['clearinghouseState', 'portfolioState'])('%s of every DEX costs 10', as
   expect([reply.status, reply.headers.get('x-credits-cost')]).toEqual([200, '10'])
 })
 
-it.each(['builderFills', 'userPnlSummary'])('%s is still to come', async (type) => {
-  const reply = await world.info(key, { type })
-  expect([reply.status, reply.headers.get('x-credits-cost')]).toEqual([400, '0'])
-  expect(await reply.json()).toMatchObject({ error: 'unsupported_type', type })
-})
+it.each(CATALOGUE.filter(asksHistory).map((query) => [query.type, query] as const))(
+  '%s cannot be had before the first block, and is not charged',
+  async (type, { example }) => {
+    const reply = await world.info(key, { type, ...example.request })
+    expect([reply.status, reply.headers.get('x-credits-cost')]).toEqual([503, '0'])
+    expect(await reply.json()).toMatchObject({ code: 'unavailable' })
+  },
+)
 
 it('GET /openapi.json describes every type, without a key', async () => {
   const { paths } = (await (await fetch(`${world.url}/openapi.json`)).json()) as { paths: object }

@@ -4,14 +4,16 @@
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { canonicalBook } from '../../src/book/canonical.ts'
 import { Connection } from '../../src/client/connection.ts'
 import { DiffBooks } from '../../src/client/diff-books.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import { SeededBooks } from '../../src/client/seeded-books.ts'
-import type { Levels } from '../../src/feed/block.ts'
+import type { Fill, Levels } from '../../src/feed/block.ts'
 import { type Program, run, scratch } from './children.ts'
+import { plainTrades, type SeenFill, whole, wire } from './plain-trades.ts'
+import { Socket } from './socket.ts'
 import { FEED_TOKEN, startWorld, type World } from './world.ts'
 
 const SECONDS = Number(process.env.WEIR_SOAK_SECONDS ?? 12)
@@ -21,6 +23,8 @@ let world: World
 let devnet: Program
 let feeder: Program
 let key: string
+/** Hears of every fill from the log's first block on. */
+let stream: Socket
 const folder = scratch()
 
 beforeAll(async () => {
@@ -29,6 +33,8 @@ beforeAll(async () => {
     join(folder.path, 'node'),
     '--oracle',
     join(folder.path, 'oracle'),
+    '--funding-blocks',
+    '50',
     '--port',
     '0',
     '--json',
@@ -36,10 +42,16 @@ beforeAll(async () => {
   const { url } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
   world = await startWorld({ upstream: `${url}/info` })
   key = await world.newKey('100000')
+  stream = await Socket.open(`${world.ws}/ws?key=${key}`)
+  stream.send({ method: 'ping' })
+  stream.send({ method: 'subscribe', subscription: { type: 'allFills' }, meta: true })
+  const readers = async () => ((await (await fetch(`${world.url}/status`)).json()) as { readers: unknown[] }).readers
+  await vi.waitFor(async () => expect(await readers()).not.toEqual([]), { timeout: 30_000, interval: 100 })
   const to = ['--data', join(folder.path, 'node'), '--info', url, '--gateway', world.url]
   feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
 })
 afterAll(async () => {
+  stream?.close()
   await feeder?.end()
   await devnet?.end()
   await world?.stop()
@@ -149,4 +161,118 @@ describe('clients of the whole path', () => {
     },
     (SECONDS + 100) * 1000,
   )
+})
+
+interface FillsFrame {
+  readonly channel: string
+  readonly fills: readonly [string, Fill][]
+  readonly block_height: number
+  readonly time: number
+}
+
+/** Funding that the node's files tell of one wallet: `coin@height` to what it received. */
+function fundingOf(user: string): Map<string, bigint> {
+  const files = globSync('node/misc_events_by_block/hourly/*/*', { cwd: folder.path })
+  const lines = files.flatMap((file) => readFileSync(join(folder.path, file), 'utf8').split('\n'))
+  const received = new Map<string, bigint>()
+  for (const line of lines.filter((text) => text.includes('"Funding"') && text.endsWith(']}'))) {
+    const { block_number, events } = JSON.parse(line) as {
+      block_number: number
+      events: { inner: { Funding?: { deltas: { user: string; coin: string; funding_amount: string }[] } } }[]
+    }
+    for (const delta of events.flatMap(({ inner }) => inner.Funding?.deltas ?? []))
+      if (delta.user === user) received.set(`${delta.coin}@${block_number}`, whole(delta.funding_amount))
+  }
+  return received
+}
+
+describe('answers from the history', () => {
+  const collected = () => (stream.frames as unknown as FillsFrame[]).filter(({ channel }) => channel === 'allFills')
+  /** An answer of the history once it reaches a height, with what it cost and since when it is complete. */
+  const ask = async (caller: string, height: number, request: object) => {
+    let reply!: Response
+    const reached = async () => {
+      reply = await world.info(caller, request)
+      return Number(reply.headers.get('x-block-height'))
+    }
+    await expect.poll(reached, { timeout: 20_000, interval: 1_100 }).toBeGreaterThanOrEqual(height)
+    return {
+      body: (await reply.json()) as unknown,
+      cost: reply.headers.get('x-credits-cost'),
+      left: Number(reply.headers.get('x-credits-remaining')),
+      since: Number(reply.headers.get('x-history-from-height')),
+    }
+  }
+
+  it('are what counting the fills of the stream comes to', async () => {
+    const counted = () => {
+      const frames = collected()
+      const fillsBy = new Map<string, SeenFill[]>()
+      for (const { fills, block_height } of frames)
+        for (const [user, fill] of fills)
+          fillsBy.set(user, [...(fillsBy.get(user) ?? []), { height: block_height, fill }])
+      const wallets = [...fillsBy].map(([user, seen]) => {
+        const received = fundingOf(user)
+        const trades = plainTrades(user, seen, (coin, at) => received.get(`${coin}@${at}`) ?? 0n)
+        return { user, seen, trades }
+      })
+      return { frames, expected: wallets.sort((a, b) => b.trades.length - a.trades.length).slice(0, 4) }
+    }
+    const enough = () => expect(counted().expected.flatMap(({ trades }) => trades).length).toBeGreaterThan(4)
+    await vi.waitFor(enough, { timeout: 60_000, interval: 1_000 })
+    const { frames, expected } = counted()
+    const { block_height: height, time } = frames.at(-1)!
+    console.log(`trades of ${expected.map(({ trades }) => trades.length)} in ${frames.length} blocks with fills`)
+    const total = (amounts: readonly string[]) => wire(amounts.reduce((sum, one) => sum + whole(one), 0n))
+
+    const untilThen = (rows: unknown) =>
+      (rows as { close_time: number; tx_index: number }[]).filter(({ close_time }) => close_time <= time)
+    for (const { user, seen, trades } of expected) {
+      const newest = await ask(key, height, { type: 'userCompletedTrades', user, limit: 500 })
+      expect([newest.cost, newest.since <= frames[0]!.block_height]).toEqual(['10', true])
+      const rows = untilThen(newest.body).reverse()
+      expect(rows.map(({ tx_index: _, ...row }) => row)).toEqual(trades)
+      const cursor = rows.length > 1 ? `${rows[0]!.close_time}_${rows[0]!.tx_index}` : '0_0'
+      const later = await ask(key, height, {
+        type: 'userCompletedTradesByTime',
+        user,
+        cursor,
+        endTime: time,
+        limit: 500,
+      })
+      expect([later.cost, later.body]).toEqual(['10', rows.slice(rows.length > 1 ? 1 : 0)])
+      const summary = await ask(key, height, { type: 'userPnlSummary', user, endTime: time })
+      expect([summary.cost, summary.body]).toMatchObject([
+        '10',
+        {
+          user,
+          totalTrades: trades.length,
+          totalPnl: total(trades.map(({ net_pnl }) => net_pnl)),
+          totalFees: total(trades.map(({ fees }) => fees)),
+          totalFunding: total(trades.map(({ funding_pnl }) => funding_pnl)),
+          tradedPairs: expect.arrayContaining([...new Set(seen.map(({ fill }) => fill.coin))]),
+        },
+      ])
+    }
+  })
+
+  it('show the fills of a builder as the stream did, newest first, each at its price', async () => {
+    const caller = await world.newKey('50')
+    const builtOf = (frames: readonly FillsFrame[]) =>
+      frames.flatMap(({ fills }) => fills).filter(([, fill]) => fill.builder !== undefined)
+    await vi.waitFor(() => expect(builtOf(collected())).not.toEqual([]), { timeout: 60_000, interval: 250 })
+    const frames = collected()
+    const { block_height: height, time } = frames.at(-1)!
+    const built = builtOf(frames)
+    const builder = built[0]![1].builder
+    const expected = built
+      .filter(([, fill]) => fill.builder === builder)
+      .map(([user, { builder: _, twapId: __, deployerFee: ___, ...fill }]) => ({ user, ...fill }))
+    const { body, cost, left } = await ask(caller, height, { type: 'builderFills', builder })
+    expect((body as Fill[]).filter((fill) => fill.time <= time).reverse()).toEqual(expected)
+    expect(cost).toBe('1')
+    const user = expected[0]!.user
+    const summary = await world.info(caller, { type: 'userPnlSummary', user })
+    expect(Number(summary.headers.get('x-credits-remaining'))).toBe(left - 10)
+  })
 })

@@ -2,6 +2,9 @@ import { abortAllDurableObjects, evictDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { shardOf } from '../../src/core/coin.ts'
+import type { Fill } from '../../src/feed/block.ts'
+import type { FillScope, HeldStretch } from '../../src/feed/held-fills.ts'
+import type { BlockLogApi } from '../../src/feed/log-api.ts'
 import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
 
 const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
@@ -132,6 +135,88 @@ describe('the log', () => {
     await second.acked(base + 2)
     expect((await log().status()).feeders.map(({ conflict }) => conflict)).toEqual([null, null])
     second.close()
+  })
+})
+
+describe('fills that are held', () => {
+  const [ann, bob] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const
+  const fillOf = (tid: number, more: object = {}) =>
+    ({
+      ...{
+        coin: 'BTC',
+        px: '1.0',
+        sz: '1.0',
+        side: 'B',
+        time: 1,
+        startPosition: '0.0',
+        dir: 'Open Long',
+        tid,
+        oid: tid,
+      },
+      ...{ closedPnl: '0.0', hash: '0x', crossed: true, fee: '0.0', feeToken: 'USDC', ...more },
+    }) as Fill
+  const read = async (scope: FillScope, before: number | null = null) => {
+    const answer = await (log() as unknown as BlockLogApi).fills({ v: 1, scope, before })
+    if ('retryMs' in answer) throw new Error('busy')
+    return answer
+  }
+  const tids = (stretches: readonly HeldStretch[]) =>
+    stretches.flatMap(({ blocks }) => blocks.flatMap(({ fills }) => fills.map(([, { tid }]) => tid)))
+
+  it('are answered by wallet and by builder, over durable heights, with the funding of the time', async () => {
+    await seeded()
+    feeder.block(base + 1, [], {
+      fills: [
+        [ann, fillOf(1)],
+        [bob, fillOf(2, { builder: ann })],
+      ],
+    })
+    feeder.block(base + 2, [], { funding: [{ coin: 'BTC', perUnit: '0.5' }] })
+    feeder.block(base + 3, [], { ledger: [{ users: [ann], time: 1, hash: '0x', delta: { type: 'send' } }] })
+    await feeder.acked(base + 3)
+    const mine = await read({ by: 'user', address: ann })
+    expect(mine).toEqual({
+      v: 1,
+      head: { height: base + 3, time: (base + 3) * 70 },
+      stretches: mine.stretches,
+      next: null,
+    })
+    expect(mine.stretches.flatMap(({ blocks }) => blocks.map(({ height }) => height)).sort()).toEqual([
+      base + 1,
+      base + 2,
+    ])
+    expect(tids(mine.stretches)).toEqual([1])
+    expect(mine.stretches.at(-1)!.first).toEqual({ height: base + 1, time: (base + 1) * 70 })
+    expect(tids((await read({ by: 'builder', address: ann })).stretches)).toEqual([2])
+    expect(tids((await read({ by: 'user', address: '0xnobody' })).stretches)).toEqual([])
+  })
+
+  it('come in pages, newest first, each height once, and show where a gap was', async () => {
+    await seeded()
+    const filler = ['x'.repeat(400_000)]
+    for (let i = 1; i <= 6; i++) feeder.block(base + i, [], { fills: [[ann, fillOf(i)]], events: filler })
+    await feeder.acked(base + 6)
+    feeder.send({ type: 'gone', first: base + 10 })
+    feeder.block(base + 10, null, { fills: [[ann, fillOf(10)]] })
+    await feeder.acked(base + 10)
+    const stretches: HeldStretch[] = []
+    let pages = 0
+    for (let before: number | null = null; ; pages++) {
+      const answer = await read({ by: 'user', address: ann }, before)
+      stretches.push(...answer.stretches)
+      if (answer.next === null) break
+      before = answer.next
+    }
+    expect(pages).toBeGreaterThan(0)
+    expect(tids(stretches.toReversed())).toEqual([1, 2, 3, 4, 5, 6, 10])
+    expect(stretches.map(({ first, last }) => [first.height, last])[0]).toEqual([base + 10, base + 10])
+    const older = stretches.slice(1)
+    expect([older.at(-1)!.first.height, older[0]!.last]).toEqual([base + 1, base + 6])
+    for (const [i, { last }] of older.slice(1).entries()) expect(last + 1).toBe(older[i]!.first.height)
+  })
+
+  it('are none in an empty log', async () => {
+    expect(await read({ by: 'user', address: ann })).toEqual({ v: 1, head: null, stretches: [], next: null })
   })
 })
 

@@ -1,19 +1,13 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { differences, generated } from '../../scripts/generate.ts'
-import { CATALOGUE, isPlanned, queryOf } from '../../src/info/catalogue.ts'
+import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
 import { SPECIFIED_TYPES } from '../../src/info/specified-types.ts'
 
-/** They need a history of fills, which this gateway does not keep yet. */
-const PLANNED = ['builderFills', 'userCompletedTrades', 'userCompletedTradesByTime', 'userPnlSummary']
-
 describe('the catalogue', () => {
-  it('serves every type of the interface but the planned ones, each under its own name', () => {
+  it('serves every type of the interface under its own name', () => {
     expect(new Set(SPECIFIED_TYPES).size).toBe(55)
-    expect(SPECIFIED_TYPES.filter((type) => isPlanned(type)).sort()).toEqual(PLANNED)
-    expect(CATALOGUE.map(({ type }) => type).sort()).toEqual(
-      SPECIFIED_TYPES.filter((type) => !PLANNED.includes(type)).sort(),
-    )
+    expect(CATALOGUE.map(({ type }) => type).sort()).toEqual([...SPECIFIED_TYPES].sort())
     for (const { type } of CATALOGUE) expect(queryOf(type)?.type).toBe(type)
   })
 
@@ -24,7 +18,6 @@ describe('the catalogue', () => {
 
   it.each(['__proto__', 'constructor', 'toString', ''])('does not know %j', (type) => {
     expect(queryOf(type)).toBeUndefined()
-    expect(isPlanned(type)).toBe(false)
   })
 
   it('has its schemas written down', () => {

@@ -4,6 +4,7 @@ import type { BookSnapshot, TopOfBook } from '../../src/book/hub-api.ts'
 import type { Failure } from '../../src/core/failure.ts'
 import { err, ok, type Result } from '../../src/core/result.ts'
 import type { Charging } from '../../src/edge/charging.ts'
+import type { HeldFills } from '../../src/history/held-runs.ts'
 import { CATALOGUE } from '../../src/info/catalogue.ts'
 import { DexList } from '../../src/info/dex-list.ts'
 import { InfoDesk, type InfoDeskDeps, type InfoReply } from '../../src/info/info-desk.ts'
@@ -71,8 +72,9 @@ export interface World {
   upstream: (type: string, body: string) => Promise<Result<string, Failure>> | Result<string, Failure>
   /** What the upstream says of its source's clock. */
   lateness: { readonly lagMs?: number }
-  /** Times that a hub was asked. */
+  /** Times that a hub or the log was asked. */
   bookCalls: number
+  held: HeldFills
   /** Sends one request; `body` is sent as it is if it is a string. */
   send(body: unknown, keyHash?: string): Promise<InfoReply>
 }
@@ -122,8 +124,14 @@ export function createWorld({
       return world.bookFailure ? err(world.bookFailure) : ok({ height: 42, tops: TOPS })
     },
   }
+  const history = {
+    held: async () => {
+      world.bookCalls++
+      return world.bookFailure ? err(world.bookFailure) : ok(world.held)
+    },
+  }
   const desk = new InfoDesk({
-    sources: { books, upstream, dexes: new DexList(upstream, now), sleep: (ms) => world.sleep(ms) },
+    sources: { books, upstream, dexes: new DexList(upstream, now), history, sleep: (ms) => world.sleep(ms) },
     stores,
     now,
     sleep: (ms) => world.sleep(ms),
@@ -143,6 +151,7 @@ export function createWorld({
     sleep: () => new Promise(() => {}),
     bookCalls: 0,
     lateness: {},
+    held: { head: { height: 42, time: 1_000 }, since: { height: 40, time: 860 }, runs: [] },
     upstream: (type) => ok(UPSTREAM_ANSWERS[type]!),
     send: (body, keyHash = 'hash') =>
       desk.answer({

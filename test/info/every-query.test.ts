@@ -29,6 +29,8 @@ const WRONG: Record<string, readonly unknown[]> = {
   reversed: [0, 'no'],
   oid: [-1, 1.5, '7', '0x12', {}],
   id: [-1, 1.5, '50'],
+  limit: [0, -1, 1.5, '100', {}],
+  cursor: [1, '', 'x', '-1', '1.5', `${'1'.repeat(16)}`, {}],
   req: [1, '', 'x'],
 }
 
@@ -119,7 +121,7 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
     world.balance = price - 1
     const reply = await world.send(whole)
     expect(reply.status).toBe(402)
-    expect(reply.headers).toMatchObject({ 'x-credits-cost': '0', 'x-credits-remaining': String(1 - 1 / CREDIT) })
+    expect(reply.headers).toMatchObject({ 'x-credits-cost': '0', 'x-credits-remaining': String((price - 1) / CREDIT) })
     expect(world.asked).toEqual([])
     await Promise.all(world.work)
     expect([world.charged, world.balance]).toEqual([[], price - 1])

@@ -1,0 +1,99 @@
+// Fills that the log still holds, as it answers them to whoever asks for one wallet or one builder: page after page,
+// newest first, over durable heights alone. Lines that cannot matter are never parsed: a search for an address in a
+// segment's text is many times faster.
+
+import type { Block, CoinFunding, UserFill } from './block.ts'
+
+/** Whose fills: a wallet's own, or those of orders that came through a builder. Lower case. */
+export interface FillScope {
+  readonly by: 'user' | 'builder'
+  readonly address: string
+}
+
+export interface FillsRequest {
+  readonly v: number
+  readonly scope: FillScope
+  /** The `next` of the page before; null: from the newest on. */
+  readonly before: number | null
+}
+
+export interface HeightAndTime {
+  readonly height: number
+  readonly time: number
+}
+
+/** What a block holds for a scope: its fills, and to a wallet also every coin's funding. */
+export type EventBlock = Pick<Block, 'height' | 'time' | 'fills' | 'funding'>
+
+/** Heights without a hole, and those of their blocks that hold something for the scope, oldest first. */
+export interface HeldStretch {
+  readonly first: HeightAndTime
+  readonly last: number
+  readonly blocks: readonly EventBlock[]
+}
+
+export type FillsAnswer =
+  | {
+      readonly v: number
+      /** The last durable block; null while the log holds none. */
+      readonly head: HeightAndTime | null
+      /** Newest first. */
+      readonly stretches: readonly HeldStretch[]
+      /** Ask on with this `before`; null: nothing older is held. */
+      readonly next: number | null
+    }
+  /** The log has read enough for others: ask again after this time. */
+  | { readonly v: number; readonly retryMs: number }
+
+/** A stored segment of events: lines as encodeBlock makes them. */
+export interface EventsSegment {
+  readonly last: number
+  readonly text: string
+}
+
+/** What a segment holds for a scope. */
+export function stretchOf({ last, text }: EventsSegment, scope: FillScope): HeldStretch {
+  const end = text.indexOf('\n')
+  const { height, time } = JSON.parse(end < 0 ? text : text.slice(0, end)) as HeightAndTime
+  const marks = marksOf(scope)
+  const isMarked = (part: string) => marks.some((mark) => part.includes(mark))
+  const lines = isMarked(text) ? text.split('\n').filter(isMarked) : []
+  const blocks = lines
+    .map((line) => eventsFor(JSON.parse(line) as EventBlock, scope))
+    .filter(({ fills, funding }) => fills.length + funding.length > 0)
+  return { first: { height, time }, last, blocks }
+}
+
+/** Texts of which a line has one if it holds anything for the scope (and perhaps if not). */
+function marksOf({ by, address }: FillScope): readonly string[] {
+  return by === 'builder' ? [`"builder":"${address}"`] : [`["${address}",{`, '"funding":[{']
+}
+
+function eventsFor({ height, time, fills, funding }: EventBlock, { by, address }: FillScope): EventBlock {
+  const isMine = ([user, fill]: UserFill) => (by === 'user' ? user : fill.builder) === address
+  const owed: readonly CoinFunding[] = by === 'user' ? funding : []
+  return { height, time, fills: fills.filter(isMine), funding: [...owed] }
+}
+
+/** How much text the log reads for such questions in a second: about a tenth of its time, the rest is for blocks. */
+const CHARS_PER_SECOND = 16 * 1024 * 1024
+
+export class ReadBudget {
+  #second = 0
+  #spent = 0
+
+  /** Milliseconds until something may be read again, 0 if it may now. */
+  waitMs(nowMs: number): number {
+    return this.#isNewSecond(nowMs) || this.#spent < CHARS_PER_SECOND ? 0 : 1000 - (nowMs % 1000)
+  }
+
+  spend(chars: number, nowMs: number): void {
+    if (this.#isNewSecond(nowMs)) this.#spent = 0
+    this.#second = Math.floor(nowMs / 1000)
+    this.#spent += chars
+  }
+
+  #isNewSecond(nowMs: number): boolean {
+    return Math.floor(nowMs / 1000) !== this.#second
+  }
+}

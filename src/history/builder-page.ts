@@ -1,0 +1,33 @@
+// One page of the fills that came through a builder, newest first. Law: fills of one time stay on one page, because
+// the next page begins strictly before the oldest time of this one.
+
+import type { Fill, UserFill } from '../feed/block.ts'
+
+/** A fill as the info API shows it: with its wallet, without what only the node and the streams tell. */
+export type BuilderFill = { readonly user: string } & Omit<Fill, (typeof NOT_SHOWN)[number]>
+
+const NOT_SHOWN = ['builder', 'twapId', 'deployerFee', 'priorityGas'] as const
+
+/**
+ * The newest fills before `beforeMs`, at most `rows`; `blocks` are fills by block, oldest first. A block of more than
+ * `rows` fills is cut at its older end: no cursor leads into it.
+ */
+export function builderPage(
+  blocks: readonly (readonly UserFill[])[],
+  rows: number,
+  beforeMs = Number.POSITIVE_INFINITY,
+): BuilderFill[] {
+  const page: UserFill[] = []
+  for (const block of blocks.toReversed()) {
+    const fills = block.filter(([, { time }]) => time < beforeMs).toReversed()
+    if (page.length > 0 && page.length + fills.length > rows) break
+    page.push(...fills)
+  }
+  return page.slice(0, rows).map(shown)
+}
+
+function shown([user, fill]: UserFill): BuilderFill {
+  const own: Record<string, unknown> = { ...fill }
+  for (const field of NOT_SHOWN) delete own[field]
+  return { user, ...own } as BuilderFill
+}

@@ -1,0 +1,35 @@
+// userCompletedTrades: the round trips that a wallet closed last, newest first. What is older than a page is for
+// userCompletedTradesByTime.
+
+import * as z from 'zod'
+import { ok } from '../../core/result.ts'
+import { tradesFor } from '../../history/trade-page.ts'
+import { COMPLETED_TRADE, USER } from '../examples.ts'
+import { CompletedTrade, HISTORY_FRESHNESS, TradeDex, TradeLimit } from '../history-shapes.ts'
+import { heldAnswer, ownTrades } from '../own-history.ts'
+import { defineQuery, HISTORY_PRICE } from '../query.ts'
+import { optional, UserAddress } from '../request-fields.ts'
+
+const UserCompletedTradesRequest = z.object({
+  type: z.literal('userCompletedTrades'),
+  user: UserAddress,
+  builder: optional(UserAddress),
+  dex: TradeDex,
+  limit: TradeLimit,
+})
+
+export const userCompletedTrades = defineQuery({
+  type: 'userCompletedTrades',
+  summary: 'The round trips that a wallet closed last, newest first',
+  example: { request: { user: USER }, response: [COMPLETED_TRADE] },
+  request: UserCompletedTradesRequest,
+  response: z.array(CompletedTrade),
+  price: HISTORY_PRICE,
+  freshness: HISTORY_FRESHNESS,
+  needs: ['history'],
+  async resolve({ user, limit, ...filter }, from) {
+    const own = await ownTrades(user, from)
+    if (!own.ok) return own
+    return ok(heldAnswer(tradesFor(own.value.trades, filter).slice(-limit).reverse(), own.value.held))
+  },
+})

@@ -1,0 +1,69 @@
+// userPnlSummary: a wallet's profits, volume and activity in one object. The window is on close times, and on the times
+// of fills for volume and days; `tradedPairs` and `accountAgeDays` are of all that is held.
+
+import * as z from 'zod'
+import { ok } from '../../core/result.ts'
+import { pnlSummary } from '../../history/pnl-summary.ts'
+import { USER } from '../examples.ts'
+import { HISTORY_FRESHNESS, TradeDex } from '../history-shapes.ts'
+import { heldAnswer, ownTrades } from '../own-history.ts'
+import { defineQuery, HISTORY_PRICE } from '../query.ts'
+import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../request-fields.ts'
+import { Decimal } from '../shapes.ts'
+
+const UserPnlSummaryRequest = z
+  .object({
+    type: z.literal('userPnlSummary'),
+    user: UserAddress,
+    startTime: optional(Moment),
+    endTime: optional(Moment),
+    dex: TradeDex,
+  })
+  .refine(isInOrder, REVERSED_WINDOW)
+
+const PnlSummary = z.object({
+  user: z.string(),
+  totalPnl: Decimal,
+  winRate: z.number(),
+  lossRate: z.number(),
+  totalTrades: z.int(),
+  volumeTraded: Decimal,
+  totalFees: Decimal,
+  totalFunding: Decimal,
+  daysActive: z.int(),
+  accountAgeDays: z.int(),
+  tradedPairs: z.array(z.string()),
+})
+
+export const userPnlSummary = defineQuery({
+  type: 'userPnlSummary',
+  summary: 'Profits, volume and activity of a wallet',
+  example: {
+    request: { user: USER },
+    response: {
+      user: USER,
+      totalPnl: '12.75',
+      winRate: 0.6667,
+      lossRate: 0.3333,
+      totalTrades: 3,
+      volumeTraded: '4065.35',
+      totalFees: '1.829405',
+      totalFunding: '-0.25',
+      daysActive: 1,
+      accountAgeDays: 0,
+      tradedPairs: ['BTC', 'ETH'],
+    },
+  },
+  request: UserPnlSummaryRequest,
+  response: PnlSummary,
+  price: HISTORY_PRICE,
+  freshness: HISTORY_FRESHNESS,
+  needs: ['history'],
+  async resolve({ user, ...scope }, from) {
+    const own = await ownTrades(user, from)
+    if (!own.ok) return own
+    const { held, trades } = own.value
+    const fills = held.runs.flat().flatMap((block) => block.fills.map(([, fill]) => fill))
+    return ok(heldAnswer(pnlSummary({ user, trades, fills, nowMs: held.head.time }, scope), held))
+  },
+})

@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Block, Fill, UserFill } from '../../src/feed/block.ts'
+import { type FillScope, ReadBudget, stretchOf } from '../../src/feed/held-fills.ts'
+import { encodeBlock } from '../../src/feed/segment.ts'
+
+const address = fc.constantFrom(...['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`))
+const fill = fc
+  .record(
+    { coin: fc.constant('BTC'), px: fc.constant('1.0'), builder: address, cloid: address },
+    { requiredKeys: ['coin', 'px'] },
+  )
+  .map((fields) => fields as unknown as Fill)
+const block = fc.record({
+  fills: fc.array(fc.tuple(address, fill) as fc.Arbitrary<UserFill>, { maxLength: 3 }),
+  ledger: fc.array(
+    fc.record({
+      users: fc.array(address, { maxLength: 2 }),
+      time: fc.constant(1),
+      hash: fc.constant('0x'),
+      delta: fc.record({ type: fc.constant('send'), builder: address }),
+    }),
+    { maxLength: 1 },
+  ),
+  funding: fc.array(fc.record({ coin: fc.constant('BTC'), perUnit: fc.constant('0.1') }), { maxLength: 1 }),
+})
+const blocks = fc
+  .array(block, { minLength: 1, maxLength: 8 })
+  .map((list): Block[] => list.map((one, i) => ({ ...one, height: 100 + i, time: 7_000 + i * 70, books: [] })))
+const scope: fc.Arbitrary<FillScope> = fc.record({ by: fc.constantFrom('user', 'builder'), address })
+
+describe('a stored segment', () => {
+  it('answers what reading every line would, for a wallet and for a builder', () => {
+    fc.assert(
+      fc.property(blocks, scope, (list, wanted) => {
+        const text = list.map((one) => encodeBlock(one, null).events).join('\n')
+        const last = list.at(-1)!.height
+        const mine = list.map(({ height, time, fills, funding }) => ({
+          height,
+          time,
+          fills: fills.filter(([user, { builder }]) => (wanted.by === 'user' ? user : builder) === wanted.address),
+          funding: wanted.by === 'user' ? funding : [],
+        }))
+        expect(stretchOf({ last, text }, wanted)).toEqual({
+          first: { height: 100, time: 7_000 },
+          last,
+          blocks: JSON.parse(JSON.stringify(mine.filter((one) => one.fills.length + one.funding.length > 0))),
+        })
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('the budget of reading', () => {
+  const MIB = 1024 * 1024
+
+  it('ends within a second and begins again with the next', () => {
+    const budget = new ReadBudget()
+    for (let i = 0; i < 16; i++) {
+      expect(budget.waitMs(5_000 + i)).toBe(0)
+      budget.spend(MIB, 5_000 + i)
+    }
+    expect(budget.waitMs(5_400)).toBe(600)
+    expect(budget.waitMs(6_000)).toBe(0)
+    budget.spend(MIB, 6_000)
+    expect(budget.waitMs(6_001)).toBe(0)
+  })
+})
