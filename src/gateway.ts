@@ -22,12 +22,14 @@ import { logHistory } from './info/history.client.ts'
 import { answerHttp, type InfoRouteDeps, infoRoutes } from './info/info.route.ts'
 import { InfoDesk } from './info/info-desk.ts'
 import { openApiRoutes } from './info/openapi.route.ts'
+import { infoStatus } from './info/routes.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { platformRoutes } from './platform/platform.route.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import { webhookRoutes } from './platform/webhook.route.ts'
 import type { SourceBudgetApi } from './upstream/budget-api.ts'
+import type { RoutedUpstream } from './upstream/routed-upstream.ts'
 import { fetchUpstream } from './upstream/upstream.client.ts'
 
 type Env = Cloudflare.Env
@@ -59,7 +61,8 @@ function gateway(env: Env): Gateway {
 function build(env: Env): Gateway {
   const settings = readSettings(env)
   const pathKeys = settings.PATH_KEYS
-  const desk = infoDesk(env, settings)
+  const upstream = upstreamOf(env, settings)
+  const desk = infoDesk(env, settings, upstream)
   const app = new Hono<{ Bindings: Env }>()
   everyReply(app, { requestId, report })
   const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
@@ -79,7 +82,10 @@ function build(env: Env): Gateway {
       relays,
     ),
   )
-  app.route('/', feedRoutes<Env>(logOf, now))
+  app.route(
+    '/',
+    feedRoutes<Env>(logOf, now, () => infoStatus(upstream, now())),
+  )
   app.use('/platform/*', addressLimit(restGate, { requestId, now }))
   const platform = platformRoutes<Env>({ ...shared, authenticate: platformKeys, meterOf, now })
   app.route('/', platform as unknown as typeof app)
@@ -93,12 +99,15 @@ function build(env: Env): Gateway {
   return { app, desk, info, settings }
 }
 
-function infoDesk(env: Env, settings: Settings): InfoDesk {
-  const upstream = fetchUpstream(settings.UPSTREAMS, {
+function upstreamOf(env: Env, settings: Settings): RoutedUpstream {
+  return fetchUpstream(settings.UPSTREAMS, {
     budgetOf: (source) => env.SOURCE_BUDGET.getByName(`${settings.CHAIN}/${source}`) as unknown as SourceBudgetApi,
     // Breakers, budgets and clocks of sources outlive the request that happens to touch them.
     waitUntil: keepAlive,
   })
+}
+
+function infoDesk(env: Env, settings: Settings, upstream: RoutedUpstream): InfoDesk {
   const hub = (index: number) => env.BOOK_HUB.getByName(`${settings.CHAIN}/${index}`) as unknown as BookHubApi
   const books = hubBooks({ shards: settings.BOOK_HUBS, hub })
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

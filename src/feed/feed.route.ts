@@ -14,10 +14,14 @@ export type LogStub = Pick<BlockLogApi, 'status' | 'reset'> & Pick<Fetcher, 'fet
 /** How long an isolate repeats the log's last status: a public page must not load the log. */
 const STATUS_MS = 1000
 
-/** `GET /feed` (an upgrade) and `GET /status`. */
-export function feedRoutes<Env extends FeedEnv>(logOf: (env: Env) => LogStub, nowMs: () => number) {
+/** `GET /feed` (an upgrade) and `GET /status`; `more` is what else stands there. */
+export function feedRoutes<Env extends FeedEnv>(
+  logOf: (env: Env) => LogStub,
+  nowMs: () => number,
+  more: () => Promise<object>,
+) {
   const app = new Hono<{ Bindings: Env }>()
-  let seen: { readonly at: number; readonly status: LogStatus } | null = null
+  let seen: { readonly at: number; readonly status: LogStatus; readonly more: object } | null = null
 
   app.get('/feed', async (c) => {
     const gate = gateBySecret(c.req.header('authorization'), c.env.FEED_TOKEN)
@@ -30,10 +34,13 @@ export function feedRoutes<Env extends FeedEnv>(logOf: (env: Env) => LogStub, no
   })
 
   app.get('/status', async (c) => {
-    if (!seen || nowMs() - seen.at >= STATUS_MS) seen = { at: nowMs(), status: await logOf(c.env).status() }
+    if (!seen || nowMs() - seen.at >= STATUS_MS) {
+      const [status, others] = await Promise.all([logOf(c.env).status(), more()])
+      seen = { at: nowMs(), status, more: others }
+    }
     const { v: _, ...status } = seen.status
     // A node that stands still shows here first: everything else goes on answering with what it has.
-    return c.json({ ...status, lagMs: status.time === null ? null : nowMs() - status.time })
+    return c.json({ ...status, lagMs: status.time === null ? null : nowMs() - status.time, ...seen.more })
   })
   return app
 }

@@ -5,7 +5,7 @@ import type { Failure } from '../core/failure.ts'
 import { ok, type Result } from '../core/result.ts'
 import { failedSlot } from './failed-slot.ts'
 import { fanOut } from './fan-out.ts'
-import type { Answer } from './query.ts'
+import { type Answer, latenessOf } from './query.ts'
 import type { Sources } from './sources.ts'
 
 /** `ask` answers one user; its bytes stand in the slot unchanged. `users` is not empty. */
@@ -20,5 +20,5 @@ export async function batch(
   const slots = answers.map((answer, i) =>
     answer.ok ? answer.value.body : failedSlot({ user: users[i]! }, answer.error),
   )
-  return ok({ body: `[${slots.join(',')}]` })
+  return ok({ body: `[${slots.join(',')}]`, ...latenessOf(answers) })
 }

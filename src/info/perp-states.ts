@@ -8,7 +8,7 @@ import { FailedDex, failedSlot } from './failed-slot.ts'
 import { fanOut } from './fan-out.ts'
 import { passThroughOnDex, refusalOfDex } from './known-dex.ts'
 import { passThrough } from './pass-through.ts'
-import type { Answer } from './query.ts'
+import { type Answer, latenessOf } from './query.ts'
 import { isAllDexes } from './request-fields.ts'
 import { PerpState } from './shapes.ts'
 import type { Sources } from './sources.ts'
@@ -59,5 +59,5 @@ export function statesOf(asked: DexName, dexes: readonly DexName[], states: read
     const name = dexes[i] ?? MAIN_DEX_KEY
     return `${JSON.stringify(name)}:${state.ok ? state.value.body : failedSlot({ dex: name }, state.error)}`
   })
-  return ok({ body: `{${entries.join(',')}}` })
+  return ok({ body: `{${entries.join(',')}}`, ...latenessOf(states) })
 }

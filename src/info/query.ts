@@ -51,6 +51,8 @@ export interface InfoQuery<Req extends { readonly type: string }, Needs extends 
   readonly freshness: Freshness
   /** A query that needs more than `books` is resolved only after its hold is granted. */
   readonly needs: readonly Needs[]
+  /** Upstream types that an answer is made of, where they are others than the query's own. */
+  readonly madeOf?: readonly string[]
   readonly resolve: (request: Req, from: Pick<Sources, Needs>) => Promise<Result<Answer, Failure>>
 }
 
@@ -77,4 +79,15 @@ export function asksHistory(query: AnyQuery): boolean {
 /** Whether anything outside Weir may be asked for this query. */
 export function asksUpstream(query: AnyQuery): boolean {
   return query.needs.includes('upstream') || query.needs.includes('dexes')
+}
+
+/** The types that an upstream has to serve for this query; a wildcard over every DEX asks for `perpDexs` besides. */
+export function upstreamTypesOf(query: AnyQuery): readonly string[] {
+  return asksUpstream(query) ? (query.madeOf ?? [query.type]) : []
+}
+
+/** How late an answer is that is made of others: as late as the latest of those that there are. */
+export function latenessOf(parts: readonly Result<Answer, Failure>[]): Pick<Answer, 'lagMs'> {
+  const lagMs = Math.max(0, ...parts.map((part) => (part.ok ? (part.value.lagMs ?? 0) : 0)))
+  return lagMs === 0 ? {} : { lagMs }
 }

@@ -20,27 +20,37 @@ export interface GatewayProcessOptions {
   readonly vars: Readonly<Record<string, string>>
   /** The same of wrangler.live.toml. */
   readonly liveVars?: Readonly<Record<string, string>>
+  /** Gateway Workers over the same objects and stores, as isolates far apart are; the first has `port`. Default 1. */
+  readonly instances?: number
 }
 
 type D1 = Awaited<ReturnType<Miniflare['getD1Database']>>
 
-/** Starts, migrates, and answers the URL; `dispose` ends workerd. Rejects where the port is taken. */
-export async function startGatewayProcess(
-  options: GatewayProcessOptions,
-): Promise<{ readonly url: string; readonly dispose: () => Promise<void> }> {
+export interface GatewayProcess {
+  readonly url: string
+  /** Of every instance. */
+  readonly urls: readonly string[]
+  /** Ends workerd. */
+  readonly dispose: () => Promise<void>
+}
+
+/** Starts, migrates, and answers where. Rejects where the port is taken. */
+export async function startGatewayProcess(options: GatewayProcessOptions): Promise<GatewayProcess> {
   // wrangler takes required secrets from the environment.
   Object.assign(process.env, options.secrets)
   await migrate(options)
   const gateway = workerOf(options, 'wrangler.toml', 'gateway')
+  const names = Array.from({ length: options.instances ?? 1 }, (_, i) => (i === 0 ? 'weir' : `weir-${i + 1}`))
   const live = workerOf(options, 'wrangler.live.toml', 'live')
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       workers: [
-        {
+        ...names.map((name, i) => ({
           ...gateway,
+          name,
           bindings: { ...gateway.bindings, ...options.vars },
-          unsafeDirectSockets: [{ host: '127.0.0.1', port: options.port }],
-        },
+          unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? options.port : 0 }],
+        })),
         { ...live, bindings: { ...live.bindings, ...options.liveVars } },
       ],
       ...commonOptions(options.state),
@@ -48,8 +58,8 @@ export async function startGatewayProcess(
     }),
   )
   await miniflare.ready
-  const url = await miniflare.unsafeGetDirectURL('weir')
-  return { url: url.origin, dispose: () => miniflare.dispose() }
+  const urls = await Promise.all(names.map(async (name) => (await miniflare.unsafeGetDirectURL(name)).origin))
+  return { url: urls[0]!, urls, dispose: () => miniflare.dispose() }
 }
 
 /** A Worker as its wrangler file describes it, with the one script in the folder of its bundle. */

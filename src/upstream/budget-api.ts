@@ -3,13 +3,14 @@
 
 export const BUDGET_API_VERSION = 1
 
-/** Weight of one grant that will not be used. */
-export interface ReturnedWeight {
+/** What became of a grant since the last exchange: weight that is not needed, and weight that is spent for good. */
+export interface GrantNews {
   readonly grant: string
-  readonly weight: number
+  readonly returned: number
+  readonly used: number
 }
 
-/** One exchange. All weights are whole numbers. It is sent once and never repeated: a return must not count twice. */
+/** One exchange. All weights are whole numbers. It is sent once and never repeated with its news: a return must not count twice. */
 export interface BudgetAsk {
   readonly v: number
   /** Id of the grant that this exchange may open, drawn by the isolate. */
@@ -23,7 +24,7 @@ export interface BudgetAsk {
   readonly need: number
   /** What the isolate would like beyond that, by its recent use. */
   readonly forecast: number
-  readonly returned: readonly ReturnedWeight[]
+  readonly news: readonly GrantNews[]
   /** Weight that answers had beyond what was reserved for them: the source has counted it already. */
   readonly owed: number
 }

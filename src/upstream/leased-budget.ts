@@ -1,5 +1,5 @@
 // Pays for requests to a source that has a budget, from weight leased ahead: most requests need no round trip. Laws: one
-// exchange with the bucket at a time; an exchange is never repeated with its returns; while the bucket cannot be reached
+// exchange with the bucket at a time; an exchange is never repeated with its news; while the bucket cannot be reached
 // nothing is sent beyond what is leased, because a source that sees too much shuts everyone out.
 
 import type { BudgetAnswer, BudgetAsk, SourceBudgetApi } from './budget-api.ts'
@@ -106,7 +106,7 @@ export class LeasedBudget implements Budget {
 
   async #exchange(ask: BudgetAsk): Promise<void> {
     const sentAtMs = this.#deps.now()
-    const again = { ...ask, grant: this.#deps.newId(), returned: [] }
+    const again = { ...ask, grant: this.#deps.newId(), news: [] }
     // A restarted object refuses the first call only.
     const sent = await this.#send(ask)
       .catch(() => this.#send(again))

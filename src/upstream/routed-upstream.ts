@@ -43,6 +43,11 @@ export class RoutedUpstream implements Upstream {
   readonly #deps: UpstreamDeps
   readonly #byType = new Map<string, readonly RoutedSource[]>()
 
+  /** All sources, as configured. */
+  get sources(): readonly RoutedSource[] {
+    return this.#deps.sources
+  }
+
   constructor(deps: UpstreamDeps) {
     this.#deps = deps
   }

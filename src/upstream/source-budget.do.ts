@@ -15,12 +15,18 @@ export class SourceBudget extends DurableObject<Cloudflare.Env> implements Sourc
   }
 
   async exchange(ask: BudgetAsk): Promise<BudgetAnswer> {
-    for (const weight of [ask.least, ask.need, ask.forecast, ask.owed, ...ask.returned.map(({ weight }) => weight)]) {
+    for (const weight of [
+      ask.least,
+      ask.need,
+      ask.forecast,
+      ask.owed,
+      ...ask.news.flatMap(({ returned, used }) => [returned, used]),
+    ]) {
       if (!Number.isSafeInteger(weight) || weight < 0) throw new Error('a weight is a whole number')
     }
     const answer = this.#bucket.exchange(ask, Date.now())
     // The answer leaves only once this is written: what was given out stays given out after a crash.
-    if (answer.granted > 0 || ask.owed > 0 || ask.returned.length > 0) {
+    if (answer.granted > 0 || ask.owed > 0 || ask.news.length > 0) {
       const { micro, atMs } = this.#bucket.stored
       this.ctx.storage.sql.exec('INSERT OR REPLACE INTO bucket (id, micro, at) VALUES (1, ?, ?)', micro, atMs)
     }

@@ -7,7 +7,7 @@
 // therefore the refill stops while what is in the bucket and what can still be returned make a full one.
 // Everything is counted in whole millionths of a weight.
 
-import { BUDGET_API_VERSION, type BudgetAnswer, type BudgetAsk, type ReturnedWeight } from './budget-api.ts'
+import { BUDGET_API_VERSION, type BudgetAnswer, type BudgetAsk, type GrantNews } from './budget-api.ts'
 import { HEAVIEST_REQUEST } from './weight.ts'
 
 const MICRO = 1_000_000
@@ -56,7 +56,7 @@ export class WeightBucket {
     const nowMs = Math.max(clockMs, this.#atMs)
     const full = burst(ask.perMinute)
     const perMs = refillPerMs(ask.perMinute, ask.spreadMs)
-    for (const each of ask.returned) this.#takeBack(each, nowMs)
+    for (const each of ask.news) this.#hear(each, nowMs)
     this.#forget(nowMs)
     const before = this.#refilled(full, perMs, nowMs)
     const micro = Math.max(before - ask.owed * MICRO, -ask.perMinute * MICRO)
@@ -87,12 +87,13 @@ export class WeightBucket {
     this.#outWeight += weight
   }
 
-  #takeBack({ grant, weight }: ReturnedWeight, nowMs: number): void {
+  #hear({ grant, returned, used }: GrantNews, nowMs: number): void {
     const out = this.#out.get(grant)
     if (out === undefined || nowMs >= out.untilMs || this.#micro === null) return
-    const back = Math.min(weight, out.weight)
-    out.weight -= back
-    this.#outWeight -= back
+    const back = Math.min(returned, out.weight)
+    const gone = Math.min(back + used, out.weight)
+    out.weight -= gone
+    this.#outWeight -= gone
     this.#micro += back * MICRO
   }
 

@@ -1,12 +1,14 @@
 // The isolate's side of a source's budget: weight granted ahead of use. Laws: a request goes only with all of its
 // weight; weight is used within the time of its grant or not at all; what is lost on the way stays lost, nothing is made.
 
-import { BUDGET_API_VERSION, type BudgetAnswer, type BudgetAsk, type ReturnedWeight } from './budget-api.ts'
+import { BUDGET_API_VERSION, type BudgetAnswer, type BudgetAsk, type GrantNews } from './budget-api.ts'
 
 interface Grant {
   readonly id: string
   readonly untilMs: number
   left: number
+  /** Spent for good, and not told yet. */
+  used: number
 }
 
 /** What one request took, kept until its answer tells what it really cost. */
@@ -66,10 +68,10 @@ export class WeightPurse {
     let rest = spending.weight - weight
     this.#used = Math.max(0, this.#used - rest)
     if (rest < 0) this.#owed -= rest
-    for (const part of spending.parts.toReversed()) {
-      if (rest <= 0) return
-      const back = Math.min(part.weight, rest)
-      part.grant.left += back
+    for (const { grant, weight: taken } of spending.parts.toReversed()) {
+      const back = Math.min(taken, Math.max(0, rest))
+      grant.left += back
+      grant.used += taken - back
       rest -= back
     }
   }
@@ -87,29 +89,30 @@ export class WeightPurse {
     this.#used = 0
     this.#usedSinceMs = nowMs
     const need = Math.max(0, waiting - here)
-    return this.#exchange(grant, { least: Math.max(0, least - here), need, forecast, returned: [] })
+    return this.#exchange(grant, { least: Math.max(0, least - here), need, forecast })
   }
 
   /** The exchange that gives back what ends soon and what use does not need; null where there is nothing to tell. */
-  giveBack(grant: string, nowMs: number): BudgetAsk | null {
+  giveBack(newGrant: string, nowMs: number): BudgetAsk | null {
     let spare = this.#here(nowMs) - this.#forecast(nowMs)
-    const returned: ReturnedWeight[] = []
-    for (const each of this.#grants) {
-      const ends = each.untilMs - nowMs < ENDING_MS
-      const weight = ends ? each.left : Math.min(each.left, Math.max(0, spare))
+    const returned = new Map<Grant, number>()
+    for (const grant of this.#grants) {
+      const ends = grant.untilMs - nowMs < ENDING_MS
+      const weight = ends ? grant.left : Math.min(grant.left, Math.max(0, spare))
       if (weight === 0) continue
-      each.left -= weight
+      grant.left -= weight
       spare -= weight
-      returned.push({ grant: each.id, weight })
+      returned.set(grant, weight)
     }
-    if (returned.length === 0 && this.#owed === 0) return null
-    return this.#exchange(grant, { least: 0, need: 0, forecast: 0, returned })
+    if (returned.size === 0 && this.#owed === 0) return null
+    return this.#exchange(newGrant, { least: 0, need: 0, forecast: 0 }, returned)
   }
 
   /** Takes in the answer to an exchange that was sent at `sentAtMs`. */
   answered(ask: BudgetAsk, answer: BudgetAnswer, sentAtMs: number, nowMs: number): void {
     this.#left = { weight: answer.left, atMs: nowMs }
-    if (answer.granted > 0) this.#grants.push({ id: ask.grant, untilMs: sentAtMs + answer.ttlMs, left: answer.granted })
+    if (answer.granted > 0)
+      this.#grants.push({ id: ask.grant, untilMs: sentAtMs + answer.ttlMs, left: answer.granted, used: 0 })
     if (ask.least === 0) return
     const fromWeight = ask.least + this.#here(nowMs)
     this.#refusal = answer.waitMs === 0 ? null : { fromWeight, untilMs: nowMs + answer.waitMs }
@@ -130,10 +133,20 @@ export class WeightPurse {
     return this.#left
   }
 
-  #exchange(grant: string, more: Pick<BudgetAsk, 'least' | 'need' | 'forecast' | 'returned'>): BudgetAsk {
+  #exchange(
+    grant: string,
+    more: Pick<BudgetAsk, 'least' | 'need' | 'forecast'>,
+    returned: ReadonlyMap<Grant, number> = new Map(),
+  ): BudgetAsk {
     const owed = this.#owed
     this.#owed = 0
-    return { v: BUDGET_API_VERSION, grant, perMinute: this.#perMinute, spreadMs: this.#spreadMs, owed, ...more }
+    const news: GrantNews[] = []
+    for (const each of this.#grants) {
+      const [back, used] = [returned.get(each) ?? 0, each.used]
+      each.used = 0
+      if (back + used > 0) news.push({ grant: each.id, returned: back, used })
+    }
+    return { v: BUDGET_API_VERSION, grant, perMinute: this.#perMinute, spreadMs: this.#spreadMs, owed, news, ...more }
   }
 
   #here(nowMs: number): number {

@@ -14,6 +14,8 @@ const KEY_SECRET = 'key-secret-of-the-conformance-tests!'
 
 export interface World {
   readonly url: string
+  /** Of every instance of the gateway Worker. */
+  readonly urls: readonly string[]
   readonly ws: string
   admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>
   /** A key of a new account with so many credits. */
@@ -26,14 +28,15 @@ export interface World {
 
 /** Starts a gateway on a free port. */
 export async function startWorld(
-  options: { upstream?: string; state?: string; vars?: Record<string, string> } = {},
+  options: { upstream?: string; state?: string; vars?: Record<string, string>; instances?: number } = {},
 ): Promise<World> {
   const state = options.state ?? mkdtempSync(join(tmpdir(), 'weir-'))
   const upstreams = options.upstream ? [{ name: 'node', url: options.upstream }] : []
-  const { url, dispose } = await startGatewayProcess({
+  const { url, urls, dispose } = await startGatewayProcess({
     root: ROOT,
     state,
     port: 0,
+    instances: options.instances ?? 1,
     secrets: { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
     vars: {
       ...{ PATH_KEYS: 'on', TRUST_PROXY: 'off', WEBHOOK_HTTP: 'on', UPSTREAMS: JSON.stringify(upstreams) },
@@ -50,6 +53,7 @@ export async function startWorld(
   }
   return {
     url,
+    urls,
     ws: url.replace('http', 'ws'),
     state,
     admin,

@@ -21,6 +21,7 @@ export interface FakeSource {
   readonly maxLagMs?: number
   readonly timeoutMs?: number
   readonly budget?: Budget
+  readonly perMinute?: number
   readonly reply: (type: string) => Sent | Promise<Sent>
 }
 
@@ -28,12 +29,13 @@ export interface FakeSource {
 export function fakeUpstream(fakes: readonly FakeSource[]) {
   const state = { now: 0, sent: [] as string[], looks: [] as string[], slept: [] as number[], random: 0.5 }
   const background: Promise<unknown>[] = []
-  const configs = fakes.map(({ name, types, maxLagMs, timeoutMs }) => ({
+  const configs = fakes.map(({ name, types, maxLagMs, timeoutMs, perMinute }) => ({
     name,
     url: `http://${name}`,
     types,
     maxLagMs,
     timeoutMs,
+    budget: perMinute,
   }))
   const parsed = parseSources(JSON.stringify(configs))
   if (!parsed.ok) throw new Error(parsed.error)

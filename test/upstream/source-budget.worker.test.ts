@@ -21,7 +21,7 @@ const ask = (more: Partial<BudgetAsk>): BudgetAsk => ({
   least: 20,
   need: 20,
   forecast: 0,
-  returned: [],
+  news: [],
   owed: 0,
   ...more,
 })
@@ -66,7 +66,7 @@ describe('SourceBudget', () => {
       const budget = object as unknown as SourceBudgetApi
       for (const wrong of [-1, 0.5, Number.NaN]) {
         await expect(budget.exchange(ask({ need: wrong }))).rejects.toThrow('whole number')
-        await expect(budget.exchange(ask({ returned: [{ grant: 'g', weight: wrong }] }))).rejects.toThrow(
+        await expect(budget.exchange(ask({ news: [{ grant: 'g', returned: wrong, used: 0 }] }))).rejects.toThrow(
           'whole number',
         )
       }

@@ -204,7 +204,7 @@ describe('a bucket', () => {
     least: 0,
     need: 0,
     forecast: 0,
-    returned: [],
+    news: [],
     owed: 0,
     ...more,
   })
@@ -227,9 +227,10 @@ describe('a bucket', () => {
     const move = fc.record({
       waitMs: fc.oneof(fc.nat(10), fc.nat(4_000)),
       need: fc.oneof(fc.nat(20), fc.nat(200)),
-      /** Which of the grants so far goes back, counted from the newest, and how much of it. */
+      /** Which of the grants so far goes back, counted from the newest, and how much of it, or is told to be spent. */
       back: fc.nat(3),
       backWeight: fc.oneof(fc.constant(0), fc.nat(200)),
+      usedWeight: fc.oneof(fc.constant(0), fc.nat(200)),
       restart: fc.integer({ min: 0, max: 30 }),
     })
     const spreadMs = 5_000
@@ -240,19 +241,23 @@ describe('a bucket', () => {
         (perMinute, moves) => {
           let bucket = new WeightBucket(null)
           let now = 0
-          const given: { atMs: number; weight: number }[] = []
-          for (const { waitMs, need, back, backWeight, restart } of moves) {
+          const given: { atMs: number; weight: number; used: number }[] = []
+          for (const { waitMs, need, back, backWeight, usedWeight, restart } of moves) {
             now += waitMs
             if (restart === 0) bucket = new WeightBucket(bucket.stored)
             const grant = given.at(-1 - back)
-            const held =
-              grant !== undefined && now < grant.atMs + WEIGHT_TTL_MS ? Math.min(grant.weight, backWeight) : 0
-            const returned = held > 0 ? [{ grant: `g${given.indexOf(grant!)}`, weight: held }] : []
+            const held = grant !== undefined && now < grant.atMs + WEIGHT_TTL_MS ? grant.weight - grant.used : 0
+            const returned = Math.min(held, backWeight)
+            const used = Math.min(held - returned, usedWeight)
             // What is sent back is no longer used, whether or not the bucket still knows it.
-            if (held > 0) grant!.weight -= held
+            if (grant !== undefined) {
+              grant.weight -= returned
+              grant.used += used
+            }
+            const news = held > 0 ? [{ grant: `g${given.indexOf(grant!)}`, returned, used }] : []
             const terms = { perMinute, spreadMs, grant: `g${given.length}` }
-            const { granted } = bucket.exchange(ask({ ...terms, least: Math.min(1, need), need, returned }), now)
-            given.push({ atMs: now, weight: granted })
+            const { granted } = bucket.exchange(ask({ ...terms, least: Math.min(1, need), need, news }), now)
+            given.push({ atMs: now, weight: granted, used: 0 })
           }
           for (let from = 0; from < given.length; from++) {
             let sum = 0
@@ -283,7 +288,7 @@ describe('a bucket', () => {
     bucket.exchange(ask({ grant: 'a', least: 20, need: 100 }), 0)
     bucket.exchange(ask({ grant: 'other', least: 20, need: 50 }), 0)
     const back = (grant: string, weight: number, nowMs: number) =>
-      bucket.exchange(ask({ returned: [{ grant, weight }] }), nowMs).left
+      bucket.exchange(ask({ news: [{ grant, returned: weight, used: 0 }] }), nowMs).left
     expect(back('unknown', 50, 0)).toBe(0)
     expect(back('a', 50, 0)).toBe(50)
     expect(back('a', 1_000, 0)).toBe(100)

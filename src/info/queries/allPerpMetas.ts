@@ -7,7 +7,7 @@ import { ok, type Result } from '../../core/result.ts'
 import { PERP_META } from '../examples.ts'
 import { fanOut } from '../fan-out.ts'
 import { passThrough } from '../pass-through.ts'
-import { type Answer, defineQuery, ONE_CREDIT } from '../query.ts'
+import { type Answer, defineQuery, latenessOf, ONE_CREDIT } from '../query.ts'
 import { PerpMeta } from '../shapes.ts'
 import type { Sources } from '../sources.ts'
 
@@ -37,5 +37,5 @@ async function composed(from: Pick<Sources, 'upstream' | 'dexes' | 'sleep'>): Pr
     if (!meta.ok) return meta
     bodies.push(meta.value.body)
   }
-  return ok({ body: `[${bodies.join(',')}]` })
+  return ok({ body: `[${bodies.join(',')}]`, ...latenessOf(metas) })
 }

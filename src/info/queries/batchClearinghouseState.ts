@@ -26,6 +26,7 @@ export const batchClearinghouseState = defineQuery({
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream', 'dexes', 'sleep'],
+  madeOf: ['clearinghouseState'],
   async resolve({ users, dex }, from) {
     const refusal = await refusalOfDex(dex, from)
     return refusal ?? batch(users, (user) => passThrough({ type: 'clearinghouseState', user, dex }, from), from)

@@ -24,6 +24,7 @@ export const batchSpotClearinghouseState = defineQuery({
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream', 'sleep'],
+  madeOf: ['spotClearinghouseState'],
   resolve: ({ users }, from) =>
     batch(users, (user) => passThrough({ type: 'spotClearinghouseState', user }, from), from),
 })

@@ -7,7 +7,7 @@ import { PERP_STATE, SPOT_STATE, USER } from '../examples.ts'
 import { fanOut } from '../fan-out.ts'
 import { passThrough } from '../pass-through.ts'
 import { dexesOf, PerpStates, statesOf } from '../perp-states.ts'
-import { ALL_DEXES_PRICE, defineQuery, ONE_CREDIT } from '../query.ts'
+import { ALL_DEXES_PRICE, defineQuery, latenessOf, ONE_CREDIT } from '../query.ts'
 import { DexOrAll, isAllDexes, UserAddress } from '../request-fields.ts'
 import { SpotState } from '../spot-shapes.ts'
 
@@ -32,6 +32,7 @@ export const portfolioState = defineQuery({
   price: ({ dex }: PortfolioStateRequest) => (isAllDexes(dex) ? ALL_DEXES_PRICE : ONE_CREDIT),
   freshness: { class: 'user' },
   needs: ['upstream', 'dexes', 'sleep'],
+  madeOf: ['clearinghouseState', 'spotClearinghouseState', 'userAbstraction'],
   async resolve({ user, dex }, from) {
     const dexes = await dexesOf(dex, from)
     if (!dexes.ok) return dexes
@@ -50,6 +51,6 @@ export const portfolioState = defineQuery({
       `"spotClearinghouseState":${spot.value.body}`,
       `"userAbstraction":${abstraction.value.body}`,
     ]
-    return ok({ body: `{${parts.join(',')}}` })
+    return ok({ body: `{${parts.join(',')}}`, ...latenessOf([perp, spot, abstraction]) })
   },
 })

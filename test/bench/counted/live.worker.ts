@@ -5,6 +5,7 @@ import { CreditMeter as RealCreditMeter } from '../../../src/credit/credit-meter
 export { BookHub } from '../../../src/book/book-hub.do.ts'
 export { BlockLog } from '../../../src/feed/block-log.do.ts'
 export { Relay } from '../../../src/stream/relay.do.ts'
+export { SourceBudget } from '../../../src/upstream/source-budget.do.ts'
 
 let rowsWritten = 0
 

@@ -1,0 +1,170 @@
+// Sources that misbehave, over the real path: devnet's faults → the built gateway → what a caller gets, pays and reads on
+// `/status`; and a budget that two gateway Workers share. Time-outs are short by configuration.
+
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Program, run, scratch } from './children.ts'
+import { startUpstream, startWorld, type World } from './world.ts'
+
+const USER = `0x${'12'.repeat(20)}`
+/** Served by the first devnet alone, and by both. */
+const ALONE = 'userRole'
+const BOTH = 'userFees'
+/** Served by the source with a budget. */
+const METERED = 'userRateLimit'
+const ANSWER_WEIGHT = 20
+const BUDGET = 1_200
+
+const folder = scratch()
+const devnets: Program[] = []
+const arrivals: number[] = []
+let first: string
+let world: World
+let key: string
+let metered: Awaited<ReturnType<typeof startUpstream>>
+
+async function startDevnet(name: string): Promise<string> {
+  const program = run('devnet/main.node.ts', ['--data', join(folder.path, name), '--port', '0', '--json'])
+  devnets.push(program)
+  return (JSON.parse(await program.line((line) => line.startsWith('{'))) as { url: string }).url
+}
+
+beforeAll(async () => {
+  const [one, two] = await Promise.all([startDevnet('one'), startDevnet('two')])
+  first = one
+  metered = await startUpstream(async (request, response) => {
+    await text(request)
+    arrivals.push(performance.now())
+    response.setHeader('content-type', 'application/json')
+    response.end('{}')
+  })
+  const sources = [
+    { name: 'alone', url: `${one}/info`, types: [ALONE, 'exchangeStatus'], timeoutMs: 1_000 },
+    { name: 'first', url: `${one}/info`, types: [BOTH, 'exchangeStatus'], timeoutMs: 1_000 },
+    { name: 'second', url: `${two}/info`, types: [BOTH, 'exchangeStatus'], timeoutMs: 10_000 },
+    { name: 'metered', url: metered.url, types: [METERED], budget: BUDGET, timeoutMs: 10_000 },
+  ]
+  world = await startWorld({ instances: 2, vars: { UPSTREAMS: JSON.stringify(sources) } })
+  key = await world.newKey('100000', { plan: 'enterprise' })
+})
+afterAll(async () => {
+  await world?.stop()
+  metered?.close()
+  await Promise.all(devnets.map((devnet) => devnet.end()))
+  folder.remove()
+})
+afterEach(() => misbehave({ how: 'none' }))
+
+/** Orders the first devnet; the second is always well. */
+async function misbehave(order: object): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(`${first}/misbehave`, { method: 'POST', headers, body: JSON.stringify(order) })
+  if (!answer.ok) throw new Error(await answer.text())
+}
+
+const ask = (type: string) => world.info(key, { type, user: USER })
+
+/** A source that was left alone is asked again after a pause. */
+const recovers = (type: string) =>
+  expect.poll(async () => (await ask(type)).status, { timeout: 30_000, interval: 100 }).toBe(200)
+
+interface Status {
+  readonly sources: readonly { readonly name: string; readonly [field: string]: unknown }[]
+  readonly routes: Readonly<Record<string, { readonly now: readonly string[]; readonly next: readonly string[] }>>
+}
+const statusNow = async () => (await (await fetch(`${world.url}/status`)).json()) as Status
+
+describe('a misbehaviour of the only source ends in its designed answer, uncharged, and passes', () => {
+  it.each([
+    ['refuse', {}, 502, 'upstream_failed'],
+    ['hang', {}, 504, 'upstream_timeout'],
+    ['429', { retry_after_s: 1 }, 503, 'unavailable'],
+    ['429', {}, 503, 'unavailable'],
+    ['500', {}, 502, 'upstream_failed'],
+    ['cut', {}, 502, 'upstream_failed'],
+    ['garbage', {}, 502, 'upstream_failed'],
+  ])('%s %j', async (how, more, status, code) => {
+    await recovers(ALONE)
+    await misbehave({ how, types: [ALONE], ...more })
+    const reply = await ask(ALONE)
+    expect([reply.status, reply.headers.get('x-credits-cost')]).toEqual([status, '0'])
+    expect(await reply.json()).toMatchObject({ error: code, code, msg: expect.any(String) })
+    expect(reply.headers.has('retry-after')).toBe(status === 503)
+    await misbehave({ how: 'none' })
+    await recovers(ALONE)
+  })
+
+  it('and where it goes on, the source is left alone for a while', async () => {
+    await recovers(ALONE)
+    await misbehave({ how: 'refuse', types: [ALONE] })
+    await expect.poll(async () => (await ask(ALONE)).status, { timeout: 30_000, interval: 20 }).toBe(503)
+    const status = await statusNow()
+    expect(status.sources.find(({ name }) => name === 'alone')).toMatchObject({ lastFailure: { type: ALONE } })
+    await misbehave({ how: 'none' })
+    await recovers(ALONE)
+  })
+})
+
+describe('with another source behind it', () => {
+  it.each(['refuse', 'hang', '429', '500', 'cut', 'garbage'])('%s is not seen by the caller', async (how) => {
+    await misbehave({ how, types: [BOTH] })
+    for (let i = 0; i < 3; i++) {
+      const reply = await ask(BOTH)
+      expect([reply.status, reply.headers.get('x-credits-cost')]).toEqual([200, '1'])
+    }
+    await misbehave({ how: 'none' })
+    // The first is asked again by itself; `/status` repeats itself for a second.
+    await expect
+      .poll(async () => (await ask(BOTH)).ok && (await statusNow()).routes[BOTH], { timeout: 60_000, interval: 100 })
+      .toEqual({ now: ['first'], next: ['second'] })
+  })
+
+  it('a late clock passes the source over, and one that is alone says its age', async () => {
+    const age = async (type: string) => Number((await ask(type)).headers.get('age'))
+    const routed = async () => (await ask(BOTH)).ok && (await statusNow()).routes[BOTH]?.now
+    await misbehave({ how: 'lag', types: ['exchangeStatus'], by_ms: 600_000 })
+    await expect.poll(routed, { timeout: 30_000, interval: 100 }).toEqual(['second'])
+    await expect.poll(() => age(ALONE), { timeout: 30_000, interval: 100 }).toBeGreaterThanOrEqual(600)
+    await misbehave({ how: 'none' })
+    await expect.poll(routed, { timeout: 30_000, interval: 100 }).toEqual(['first'])
+    await expect.poll(() => age(ALONE), { timeout: 30_000, interval: 100 }).toBe(0)
+  })
+})
+
+describe('a budget', () => {
+  it('is kept by two Workers together under fifty times its load, and refusals cost nothing', async () => {
+    const LOAD = 120
+    const replies: Promise<Response>[] = []
+    for (let i = 0; i < LOAD; i++) {
+      for (const url of world.urls) {
+        const body = JSON.stringify({ type: METERED, user: `0x${String(i).padStart(40, '0')}` })
+        const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+        replies.push(fetch(`${url}/info`, { method: 'POST', headers, body }))
+      }
+      await new Promise((resolve) => setTimeout(resolve, 40))
+    }
+    const got = await Promise.all(replies)
+    const spanS = (arrivals.at(-1)! - arrivals[0]!) / 1_000
+    const weight = arrivals.length * ANSWER_WEIGHT
+    // A full bucket of 150, and what flows into it: 15 a second, also in the 13 s that a grant may be on its way.
+    expect(weight).toBeLessThanOrEqual(150 + 15 * (spanS + 13))
+    expect(weight).toBeGreaterThanOrEqual(60)
+    const statuses = new Set(got.map(({ status }) => status))
+    // 429: free work is bounded, too.
+    for (const status of statuses) expect([200, 429, 503]).toContain(status)
+    const byWorker = world.urls.map((_, i) => got.filter((reply, at) => at % 2 === i && reply.ok).length)
+    expect(Math.min(...byWorker)).toBeGreaterThan(0)
+    expect(byWorker[0]! + byWorker[1]!).toBe(arrivals.length)
+    for (const reply of got) {
+      expect(reply.headers.get('x-credits-cost')).toBe(reply.ok ? '1' : '0')
+      expect(reply.headers.has('retry-after')).toBe(!reply.ok)
+    }
+    await recovers(METERED)
+    const { sources } = await statusNow()
+    expect(sources.find(({ name }) => name === 'metered')).toMatchObject({
+      budget: { perMinute: BUDGET, left: expect.any(Number) },
+    })
+    expect(JSON.stringify(sources)).not.toContain('http')
+  })
+})
