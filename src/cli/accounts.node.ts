@@ -6,11 +6,13 @@ import * as z from 'zod'
 import { err, ok, type Result } from '../core/result.ts'
 import { parseKey } from '../key/format.ts'
 import { type AdminTarget, callAdmin } from './admin-api.node.ts'
+import { parseTerms } from './terms.node.ts'
 
 /** The commands, for the usage text. */
-export const ACCOUNT_USAGE = `npm run admin -- account create ID [--plan trial|entry|professional|enterprise] [--credits N]
+export const ACCOUNT_USAGE = `npm run admin -- account create ID [--plan NAME] [--terms TERMS] [--credits N]
+                               N once and for good, in place of the first period's
 npm run admin -- account show ID
-npm run admin -- account plan ID PLAN [--credits N]   N a month, for enterprise; takes effect now
+npm run admin -- account plan ID PLAN [--terms TERMS]  takes effect now; TERMS where the plan allows it
 npm run admin -- account grant ID CREDITS --id TEXT   once per TEXT; grants do not expire
 npm run admin -- key issue ACCOUNT [--kind api|service] [--label TEXT] [--products a,b] [--expires 2027-01-31]
                                [--cap CREDITS]      what the key may spend in all
@@ -23,6 +25,7 @@ npm run admin -- key revoke KEY                       KEY: the key, its first 12
 /** Options of these commands, as `parseArgs` gives them. */
 export interface AccountOptions {
   readonly plan?: string | undefined
+  readonly terms?: string | undefined
   readonly credits?: string | undefined
   readonly id?: string | undefined
   readonly kind?: string | undefined
@@ -35,7 +38,7 @@ export interface AccountOptions {
 
 const Anything = z.looseObject({})
 const Issued = z.object({ key: z.string(), account: z.string(), old_key_ends: z.number().optional() })
-const Listed = z.object({ keys: z.array(z.looseObject({ account: z.string() })) })
+const Listed = z.object({ keys: z.array(z.looseObject({})) })
 
 type Answer = Promise<Result<string, string>>
 type Command = (target: AdminTarget, words: readonly string[], options: AccountOptions) => Answer
@@ -43,12 +46,18 @@ type Command = (target: AdminTarget, words: readonly string[], options: AccountO
 const COMMANDS: Readonly<Record<string, { readonly words: readonly number[]; readonly run: Command }>> = {
   'account create': {
     words: [1],
-    run: (target, [id = ''], { plan, credits }) => shown(target, 'PUT', account(id), { plan, credits }),
+    run: async (target, [id = ''], { plan, credits, ...options }) => {
+      const terms = termsOf(options)
+      return terms.ok ? shown(target, 'PUT', account(id), { plan, credits, ...terms.value }) : terms
+    },
   },
   'account show': { words: [1], run: (target, [id = '']) => shown(target, 'GET', account(id)) },
   'account plan': {
     words: [2],
-    run: (target, [id = '', plan], { credits }) => shown(target, 'PUT', `${account(id)}/plan`, { plan, credits }),
+    run: async (target, [id = '', plan], options) => {
+      const terms = termsOf(options)
+      return terms.ok ? shown(target, 'PUT', `${account(id)}/plan`, { plan, ...terms.value }) : terms
+    },
   },
   'account grant': {
     words: [2],
@@ -104,10 +113,9 @@ async function issued(target: AdminTarget, path: string, body: object): Answer {
 }
 
 async function list(target: AdminTarget, owner: string | undefined): Answer {
-  const answer = await callAdmin(target, 'GET', '/admin/keys', Listed)
-  if (!answer.ok) return answer
-  const keys = answer.value.keys.filter((each) => owner === undefined || each.account === owner)
-  return ok(JSON.stringify(keys, null, 2))
+  const query = owner === undefined ? '' : `?account=${encodeURIComponent(owner)}`
+  const answer = await callAdmin(target, 'GET', `/admin/keys${query}`, Listed)
+  return answer.ok ? ok(JSON.stringify(answer.value.keys, null, 2)) : answer
 }
 
 function changeOf({ label, products, expires, cap }: AccountOptions): Result<object, string> {
@@ -120,6 +128,12 @@ function changeOf({ label, products, expires, cap }: AccountOptions): Result<obj
     ...(expires === undefined ? {} : { expires: at }),
     ...(cap === undefined ? {} : { cap: cap === 'none' ? null : cap }),
   })
+}
+
+function termsOf({ terms }: AccountOptions): Result<object, string> {
+  const parsed = terms === undefined ? null : parseTerms(terms)
+  if (parsed === null) return ok({})
+  return parsed.ok ? ok({ terms: parsed.value }) : parsed
 }
 
 function account(id: string): string {

@@ -100,7 +100,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   async changePlan(order: PlanOrder): Promise<PlanState> {
     const now = Date.now()
     this.#renew(now)
-    for (const amount of [order.firstMicro, order.everyMicro]) wholeMicro(amount ?? 0)
+    for (const amount of [order.firstMicro ?? 0, order.terms.micro]) wholeMicro(amount)
     const before = this.#plans.read()
     const decision = decidePlan(this.#store.account(), before, order, now)
     if (decision === null && before !== null) return before
@@ -113,6 +113,11 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   async plan(): Promise<PlanState | null> {
     this.#renew(Date.now())
     return this.#plans.read()
+  }
+
+  async renewWith(plan: string, everyMicro: MicroCredits): Promise<void> {
+    this.#renew(Date.now())
+    this.#plans.setEvery(plan, wholeMicro(everyMicro))
   }
 
   async revokeKey(keyHash: string): Promise<void> {

@@ -137,6 +137,8 @@ export interface AccountMeterApi {
   beginPlan(order: PlanOrder): Promise<boolean>
   /** Puts the account on this plan now. The same plan with the same terms changes nothing. */
   changePlan(order: PlanOrder): Promise<PlanState>
+  /** What later periods of this plan give; the running one stays. Nothing happens on another plan. Idempotent. */
+  renewWith(plan: string, everyMicro: MicroCredits): Promise<void>
   /** Null for an account that was made before plans had periods. */
   plan(): Promise<PlanState | null>
   /** Usage rows of hours from `fromMs` on, oldest first, at most 10,000. */

@@ -5,20 +5,21 @@
 import { daysAfter, renewalAfter } from './calendar.ts'
 import type { LedgerEvent } from './ledger.ts'
 import type { AccountState, MicroCredits } from './meter-api.ts'
-import { type PlanName, planNamed } from './plan.ts'
+import type { PlanTerms } from './plan.ts'
 
 /** Where an account stands in its plan. Times are Unix ms. */
 export interface PlanState {
-  readonly plan: PlanName
+  readonly plan: string
   /** When the plan began: its day of the month is the account's day. */
   readonly anchorMs: number
   readonly sinceMs: number
-  /** End of the period, null where none follows: an ended trial. */
+  /** End of the period, null where it has none: an ended trial, or credits once and for good. */
   readonly untilMs: number | null
   /** Given for this period. */
   readonly micro: MicroCredits
-  /** Given for each later one. */
+  /** Given for each later one, which come only where the plan renews. */
   readonly everyMicro: MicroCredits
+  readonly renews: boolean
   /** Spent and held of the account when the period began. */
   readonly usedBefore: MicroCredits
 }
@@ -30,11 +31,12 @@ export interface PlanDecision {
   readonly expired: MicroCredits
 }
 
-/** What an operator orders. Amounts that are null are the plan's own. */
+/** What an operator orders: a plan with the terms that hold for this account. */
 export interface PlanOrder {
-  readonly plan: PlanName
+  readonly plan: string
+  readonly terms: PlanTerms
+  /** For the first period; null: what the terms say. */
   readonly firstMicro: MicroCredits | null
-  readonly everyMicro: MicroCredits | null
 }
 
 /**
@@ -44,27 +46,24 @@ export interface PlanOrder {
 export function decidePlan(
   account: AccountState,
   before: PlanState | null,
-  { plan, firstMicro, everyMicro }: PlanOrder,
+  { plan, terms, firstMicro }: PlanOrder,
   nowMs: number,
 ): PlanDecision | null {
-  const { credits, days } = planNamed(plan)
-  const every = credits.every === 'month' ? (everyMicro ?? credits.micro) : 0
-  if (before !== null && before.plan === plan && before.everyMicro === every) return null
-  const micro = firstMicro ?? (credits.every === 'month' ? every : credits.micro)
-  const untilMs = days === null ? renewalAfter(nowMs, nowMs) : daysAfter(nowMs, days)
-  const period = { plan, anchorMs: nowMs, sinceMs: nowMs, untilMs, micro, everyMicro: every }
-  return turn(account, before, period)
+  const renews = terms.period === 'month'
+  const everyMicro = renews ? terms.micro : 0
+  if (before?.plan === plan && before.renews === renews && before.everyMicro === everyMicro) return null
+  const endMs = terms.days === null ? null : daysAfter(nowMs, terms.days)
+  const untilMs = renews ? renewalAfter(nowMs, nowMs) : endMs
+  const micro = firstMicro ?? terms.micro
+  return turn(account, before, { plan, anchorMs: nowMs, sinceMs: nowMs, untilMs, micro, everyMicro, renews })
 }
 
 /** The end of a period that is over, and what follows; null while it lasts. */
 export function decideRenewal(account: AccountState, state: PlanState, nowMs: number): PlanDecision | null {
   if (state.untilMs === null || nowMs < state.untilMs) return null
-  const { plan, anchorMs, everyMicro } = state
-  if (planNamed(plan).days !== null) {
-    return turn(account, state, { plan, anchorMs, sinceMs: state.untilMs, untilMs: null, micro: 0, everyMicro })
-  }
-  const untilMs = renewalAfter(anchorMs, nowMs)
-  return turn(account, state, { plan, anchorMs, sinceMs: state.untilMs, untilMs, micro: everyMicro, everyMicro })
+  const next = { ...state, sinceMs: state.untilMs }
+  if (!state.renews) return turn(account, state, { ...next, untilMs: null, micro: 0 })
+  return turn(account, state, { ...next, untilMs: renewalAfter(state.anchorMs, nowMs), micro: state.everyMicro })
 }
 
 /** What the period has left of its own credits; never more than it gave. */

@@ -5,7 +5,8 @@ import type { PlanDecision, PlanState } from './plan-period.ts'
 const TABLES = `
   CREATE TABLE IF NOT EXISTS plan (
     one INTEGER PRIMARY KEY CHECK (one = 1), plan TEXT NOT NULL, anchor INTEGER NOT NULL, since INTEGER NOT NULL,
-    until INTEGER, micro INTEGER NOT NULL, every INTEGER NOT NULL, used_before INTEGER NOT NULL) STRICT;
+    until INTEGER, micro INTEGER NOT NULL, every INTEGER NOT NULL, used_before INTEGER NOT NULL,
+    renews INTEGER NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS periods (
     number INTEGER PRIMARY KEY, plan TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER, granted INTEGER NOT NULL,
     expired INTEGER) STRICT;`
@@ -16,25 +17,35 @@ export class PlanStore {
   constructor(sql: SqlStorage) {
     this.#sql = sql
     sql.exec(TABLES)
+    const columns = sql.exec<{ name: string }>("SELECT name FROM pragma_table_info('plan')").toArray()
+    if (columns.some(({ name }) => name === 'renews')) return
+    // A table of before plans were data: of those, the trial alone did not renew.
+    sql.exec('ALTER TABLE plan ADD COLUMN renews INTEGER NOT NULL DEFAULT 1')
+    sql.exec("UPDATE plan SET renews = 0 WHERE plan = 'trial'")
   }
 
   read(): PlanState | null {
     const row = this.#sql
       .exec<Record<string, string | number | null>>(
         `SELECT plan, anchor AS anchorMs, since AS sinceMs, until AS untilMs, micro, every AS everyMicro,
-         used_before AS usedBefore FROM plan`,
+         used_before AS usedBefore, renews FROM plan`,
       )
       .toArray()[0]
-    return row === undefined ? null : (row as unknown as PlanState)
+    return row === undefined ? null : ({ ...row, renews: row.renews === 1 } as unknown as PlanState)
+  }
+
+  /** What later periods give; the running one stays. Nothing where the account is on another plan, or none that renews. */
+  setEvery(plan: string, everyMicro: number): void {
+    this.#sql.exec('UPDATE plan SET every = ? WHERE plan = ? AND renews = 1', everyMicro, plan)
   }
 
   /** The plan after a decision; the period before it gets its end. */
   put({ state, expired }: PlanDecision): void {
-    const { plan, anchorMs, sinceMs, untilMs, micro, everyMicro, usedBefore } = state
+    const { plan, anchorMs, sinceMs, untilMs, micro, everyMicro, usedBefore, renews } = state
     this.#sql.exec(
-      `INSERT INTO plan VALUES (1, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (one) DO UPDATE SET plan = excluded.plan,
+      `INSERT INTO plan VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (one) DO UPDATE SET plan = excluded.plan,
        anchor = excluded.anchor, since = excluded.since, until = excluded.until, micro = excluded.micro,
-       every = excluded.every, used_before = excluded.used_before`,
+       every = excluded.every, used_before = excluded.used_before, renews = excluded.renews`,
       plan,
       anchorMs,
       sinceMs,
@@ -42,6 +53,7 @@ export class PlanStore {
       micro,
       everyMicro,
       usedBefore,
+      renews ? 1 : 0,
     )
     this.#sql.exec('UPDATE periods SET until = ?, expired = ? WHERE expired IS NULL', sinceMs, expired)
     this.#sql.exec(

@@ -6,7 +6,7 @@ import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { type AskedExchange, type HeldLease, LeaseHolder } from '../credit/lease-holder.ts'
 import type { LeaseMeterApi, MicroCredits } from '../credit/meter-api.ts'
-import { planNamed } from '../credit/plan.ts'
+import { limitsOf } from '../credit/plan.ts'
 import { RequestTokens } from '../credit/request-lease.ts'
 import type { Identity, Product } from '../key/identity.ts'
 import type { Charging, Hold, Price } from './charging.ts'
@@ -267,12 +267,12 @@ export class LeasePool {
 }
 
 /** The limit of this product for the caller's plan, null where there is none. A changed plan begins another one. */
-function limitOf(seat: Seat, { plan }: Identity, product: Product): Limit | null {
+function limitOf(seat: Seat, identity: Identity, product: Product): Limit | null {
   const bucket =
     product === 'info' ? 'info' : product === 'rpc' || product === 'data' || product === 'platform' ? 'rest' : null
   if (bucket === null) return null
-  const terms = planNamed(plan)
-  const perSecond = bucket === 'info' ? terms.infoRequestsPerSecond : terms.requestsPerSecond
+  const limits = limitsOf(identity)
+  const perSecond = bucket === 'info' ? limits.infoRequestsPerSecond : limits.requestsPerSecond
   if (perSecond === null) return null
   const known = seat.limits.get(bucket)
   if (known?.tokens.perSecond === perSecond) return known

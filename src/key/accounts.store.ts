@@ -1,29 +1,11 @@
 // The rows of D1 that say who exists: accounts, keys, grants. Law: what is there already is left as it is.
 
-import * as z from 'zod'
 import type { KeyKind } from './format.ts'
 import type { Product } from './identity.ts'
+import { KeyRow } from './key-row.ts'
 
-const KeyRow = z.object({
-  hash: z.string(),
-  prefix: z.string(),
-  label: z.string(),
-  account: z.string(),
-  kind: z.enum(['api', 'service']),
-  products: z.string().transform((text): Product[] => JSON.parse(text)),
-  created: z.number(),
-  expires: z.number().nullable(),
-  revoked: z.number().nullable(),
-  /** Start of the last hour in which it was charged, as far as copied from the meter. */
-  last_used: z.number().nullable(),
-  /** Micro-credits that it may spend in all. */
-  cap: z.number().nullable(),
-})
 /** With the last use; the index of `usage` begins with the key, so this reads one entry. */
 const SELECT_KEYS = 'SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = hash) AS last_used FROM keys'
-
-/** A key as lists show it: times in Unix ms. */
-export type KeyRow = z.infer<typeof KeyRow>
 
 export interface NewKey {
   readonly hash: string
@@ -42,6 +24,8 @@ export interface AccountRow {
   readonly id: string
   readonly plan: string
   readonly created: number
+  /** JSON of what was agreed with it in place of its plan's terms. */
+  readonly terms: string | null
 }
 
 /** What may change of a key; a field left out stays. */
@@ -60,24 +44,22 @@ export class AccountStore {
     this.#db = db
   }
 
-  /** Name of the account's plan, null where there is no such account. */
-  async planOf(account: string): Promise<string | null> {
-    return (await this.account(account))?.plan ?? null
-  }
-
   async account(id: string): Promise<AccountRow | null> {
-    return this.#db.prepare('SELECT id, plan, created FROM accounts WHERE id = ?').bind(id).first<AccountRow>()
+    return this.#db.prepare('SELECT id, plan, created, terms FROM accounts WHERE id = ?').bind(id).first<AccountRow>()
   }
 
-  async setPlan(account: string, plan: string): Promise<void> {
-    await this.#db.prepare('UPDATE accounts SET plan = ? WHERE id = ?').bind(plan, account).run()
+  /** False, and nothing done, where there is no such account or no longer such a plan. `terms`: JSON. */
+  async setPlan(account: string, plan: string, terms: string | null): Promise<boolean> {
+    const update = `UPDATE accounts SET plan = ?2, terms = ?3
+      WHERE id = ?1 AND EXISTS (SELECT 1 FROM plans WHERE name = ?2)`
+    return (await this.#db.prepare(update).bind(account, plan, terms).run()).meta.changes > 0
   }
 
-  /** True if the account is new; an existing one keeps its plan. */
-  async ensureAccount(id: string, plan: string, nowMs: number): Promise<boolean> {
-    const insert = 'INSERT INTO accounts (id, plan, created) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'
-    const { meta } = await this.#db.prepare(insert).bind(id, plan, nowMs).run()
-    return meta.changes > 0
+  /** True if the account is new; an existing one keeps its plan. Nothing is done where there is no such plan. */
+  async ensureAccount(id: string, plan: string, terms: string | null, nowMs: number): Promise<boolean> {
+    const insert = `INSERT INTO accounts (id, plan, created, terms)
+      SELECT ?, name, ?, ? FROM plans WHERE name = ? ON CONFLICT DO NOTHING`
+    return (await this.#db.prepare(insert).bind(id, nowMs, terms, plan).run()).meta.changes > 0
   }
 
   async addKey(key: NewKey): Promise<void> {

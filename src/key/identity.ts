@@ -1,6 +1,7 @@
 // Who is calling, once a key has been checked. Travels from the gateway to relays in an internal header.
 
 import * as z from 'zod'
+import { Limits } from './limits.ts'
 
 export const PRODUCTS = ['info', 'stream', 'rpc', 'data', 'graphql', 'platform'] as const
 export type Product = (typeof PRODUCTS)[number]
@@ -13,6 +14,8 @@ export const Identity = z.object({
   kind: z.enum(['api', 'service']),
   plan: z.string(),
   products: z.array(z.enum(PRODUCTS)),
+  /** Left out by a gateway of the version before: the plan's own then. */
+  limits: Limits.optional(),
 })
 export type Identity = z.infer<typeof Identity>
 

@@ -1,6 +1,7 @@
 // Reading and revoking key records. Law: D1 is the truth and KV a hint: a miss in KV proves nothing (KV caches
 // misses), so it is asked of D1; and a revoked key is overwritten in KV, not removed, so that no stale copy returns.
 
+import { LIMITS_SQL, limitsFrom } from './limits.store.ts'
 import { KeyRecord } from './record.ts'
 
 export interface KeyStoreEnv {
@@ -9,6 +10,9 @@ export interface KeyStoreEnv {
 }
 
 const KV_TTL_SECONDS = 3600
+const SELECT = `SELECT k.hash, k.account, k.kind, a.plan, k.products, k.expires, k.revoked, a.terms,
+  ${LIMITS_SQL} AS limits
+  FROM keys k JOIN accounts a ON a.id = k.account LEFT JOIN plans p ON p.name = a.plan`
 const kvName = (hash: string) => `key:${hash}`
 
 /** The record of a key hash, null where no such key exists. Fills KV through `waitUntil`. */
@@ -26,14 +30,15 @@ export async function findKey(
 
 /** The record of a key hash as D1 has it now. */
 export async function keyFromD1(db: D1Database, hash: string): Promise<KeyRecord | null> {
-  const row = await db
-    .prepare(
-      `SELECT k.hash, k.account, k.kind, a.plan, k.products, k.expires, k.revoked
-       FROM keys k JOIN accounts a ON a.id = k.account WHERE k.hash = ?`,
-    )
-    .bind(hash)
-    .first<Record<string, unknown>>()
-  return row === null ? null : KeyRecord.parse({ ...row, v: 1, products: JSON.parse(String(row.products)) })
+  const row = await db.prepare(`${SELECT} WHERE k.hash = ?`).bind(hash).first<RecordRow>()
+  return row === null ? null : recordOf(row)
+}
+
+/** The records of an account's keys that are not revoked, newest first, at most `limit`. */
+export async function liveKeysFromD1(db: D1Database, account: string, limit: number): Promise<KeyRecord[]> {
+  const select = `${SELECT} WHERE k.account = ? AND k.revoked IS NULL ORDER BY k.created DESC, k.hash LIMIT ?`
+  const { results } = await db.prepare(select).bind(account, limit).all<RecordRow>()
+  return results.map(recordOf)
 }
 
 /** Puts a record into KV; a refused write (KV takes one a second per key) only costs a later D1 read. */
@@ -43,4 +48,11 @@ export async function putKeyHint(kv: KVNamespace, record: KeyRecord): Promise<vo
   } catch {
     // The hint is missing or stale for at most its lifetime; the meter refuses revoked keys all the same.
   }
+}
+
+type RecordRow = Record<string, unknown> & { products: string; limits: string | null; terms: string | null }
+
+function recordOf({ products, limits, terms, ...row }: RecordRow): KeyRecord {
+  const own = limits === null ? {} : { limits: limitsFrom(limits, terms) }
+  return KeyRecord.parse({ ...row, ...own, v: 2, products: JSON.parse(products) })
 }

@@ -4,15 +4,17 @@ import * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { type Identity, PRODUCTS, type Product } from './identity.ts'
+import { Limits } from './limits.ts'
 
-/** Version N and N-1 are read: KV outlives a deploy. */
+/** Another version in KV counts as a miss: an older one may lack what restricts a key. */
 export const KeyRecord = z.object({
-  v: z.literal(1),
+  v: z.literal(2),
   hash: z.string(),
   account: z.string(),
   kind: z.enum(['api', 'service']),
   plan: z.string(),
   products: z.array(z.enum(PRODUCTS)),
+  limits: Limits.optional(),
   /** Unix ms; null: never. */
   expires: z.number().nullable(),
   /** Unix ms; null: not revoked. */
@@ -43,6 +45,6 @@ export function admit(record: KeyRecord, entry: Entry, nowMs: number): Result<Id
   }
   if (!record.products.includes(entry.product))
     return err({ kind: 'not_entitled', to: `the product "${entry.product}"` })
-  const { account, hash, kind, plan, products } = record
-  return ok({ v: 1, account, keyHash: hash, kind, plan, products })
+  const { account, hash, kind, plan, products, limits } = record
+  return ok({ v: 1, account, keyHash: hash, kind, plan, products, limits })
 }

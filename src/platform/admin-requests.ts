@@ -2,25 +2,9 @@
 // itself is never repeated.
 
 import * as z from 'zod'
-import { parseCredits } from '../credit/amount.ts'
-import { PLAN_NAMES } from '../credit/plan.ts'
 import { PRODUCTS } from '../key/identity.ts'
-
-/** Credits as a number or text, parsed to micro-credits exactly. */
-const Credits = z
-  .union([z.number(), z.string()], 'must be a number of credits such as 100 or "0.13"')
-  .transform((credits, context) => {
-    const micro = parseCredits(credits)
-    if (micro.ok) return micro.value
-    context.addIssue({ code: 'custom', message: micro.error })
-    return z.NEVER
-  })
-
-/** Name of an account as operators choose it. */
-export const AccountId = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be 1 to 64 letters, digits, "_" or "-"')
-const PlanName = z.enum(PLAN_NAMES, `must be one of ${PLAN_NAMES.join(', ')}`)
+import { AccountId, Credits } from './fields.ts'
+import { AgreedTerms, PlanName } from './plan-requests.ts'
 
 const Label = z.string().max(100, 'must be at most 100 characters')
 const KeyProducts = z
@@ -34,6 +18,7 @@ export const CreateKey = z
     account: AccountId.optional(),
     credits: Credits.optional(),
     plan: PlanName.optional(),
+    terms: AgreedTerms.optional(),
     label: Label.default(''),
     kind: z.enum(['api', 'service'], 'must be "api" or "service"').default('api'),
     products: KeyProducts.optional(),
@@ -41,9 +26,9 @@ export const CreateKey = z
     cap: Credits.optional(),
   })
   .check((context) => {
-    const { account, credits, plan } = context.value
+    const { account, credits, plan, terms } = context.value
     const only = 'only for a new account: leave "account" out, or grant to the account'
-    for (const [field, value] of Object.entries({ credits, plan })) {
+    for (const [field, value] of Object.entries({ credits, plan, terms })) {
       if (account !== undefined && value !== undefined) {
         context.issues.push({ code: 'custom', message: only, path: [field], input: undefined })
       }
@@ -66,10 +51,14 @@ export const ChangeKey = z.strictObject({
   cap: Credits.nullable().optional(),
 })
 
-export const EnsureAccount = z.strictObject({ credits: Credits.optional(), plan: PlanName.default('trial') })
+/** `credits` are given by number, once and for good, in place of the first period's. */
+export const EnsureAccount = z.strictObject({
+  plan: PlanName.default('trial'),
+  terms: AgreedTerms.default({}),
+  credits: Credits.optional(),
+})
 
-/** `credits` a month for a plan whose credits are agreed; left out, the plan's own. */
-export const ChangePlan = z.strictObject({ plan: PlanName, credits: Credits.optional() })
+export const ChangePlan = z.strictObject({ plan: PlanName, terms: AgreedTerms.default({}) })
 
 export const GrantCredits = z.strictObject({
   credits: Credits,

@@ -6,12 +6,14 @@ import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 import { formatCredits } from '../credit/amount.ts'
 import type { AccountMeterApi, DayUsage, MicroCredits } from '../credit/meter-api.ts'
-import { planNamed } from '../credit/plan.ts'
+import { limitsOf } from '../credit/plan.ts'
 import type { Charging } from '../edge/charging.ts'
 import { restFailure } from '../edge/failure-wire.ts'
 import { REQUEST_ID_HEADER } from '../edge/request-id.ts'
-import { AccountStore, type KeyRow } from '../key/accounts.store.ts'
+import { AccountStore } from '../key/accounts.store.ts'
 import type { Identity } from '../key/identity.ts'
+import type { KeyRow } from '../key/key-row.ts'
+import { shownLimits } from './plan-requests.ts'
 import { dayText, type UsageWindow, usageWindow } from './usage-window.ts'
 
 type WaitUntil = (work: Promise<unknown>) => void
@@ -122,7 +124,6 @@ async function keyReport(db: D1Database, meter: AccountMeterApi, identity: Ident
     new AccountStore(db).keysNamed(identity.keyHash),
   ])
   const key: KeyRow | undefined = rows[0]
-  const { requestsPerSecond, infoRequestsPerSecond, streamSubscriptions } = planNamed(identity.plan)
   return {
     apikey: key?.prefix ?? null,
     label: key?.label ?? '',
@@ -135,11 +136,7 @@ async function keyReport(db: D1Database, meter: AccountMeterApi, identity: Ident
     credits_remaining: credits(sums.available + sums.held),
     credits_spent: credits(sums.spent),
     period: state === null ? null : { from: state.sinceMs, to: state.untilMs, credits: credits(state.micro) },
-    limits: {
-      requests_per_second: requestsPerSecond,
-      info_requests_per_second: infoRequestsPerSecond,
-      stream_subscriptions: streamSubscriptions,
-    },
+    limits: shownLimits(limitsOf(identity)),
   }
 }
 

@@ -70,7 +70,7 @@ const NO_WEBHOOK: Failure = { kind: 'not_found', what: 'The webhook of this acco
 
 /** Asked first, so that a name nobody has makes no object. */
 async function isAccount(env: WebhookEnv, id: string): Promise<boolean> {
-  return (await new AccountStore(env.ACCOUNTS).planOf(id)) !== null
+  return (await new AccountStore(env.ACCOUNTS).account(id)) !== null
 }
 
 function refuse(failure: Failure): Response {

@@ -39,7 +39,12 @@ describe('the operator’s commands', () => {
   it.each([
     ['account create a', { plan: 'entry' }, 'PUT /admin/accounts/a', { plan: 'entry' }],
     ['account show a', {}, 'GET /admin/accounts/a', null],
-    ['account plan a enterprise', { credits: '5' }, 'PUT /admin/accounts/a/plan', { plan: 'enterprise', credits: '5' }],
+    [
+      'account plan a enterprise',
+      { terms: 'credits=5.5,requests_per_second=none' },
+      'PUT /admin/accounts/a/plan',
+      { plan: 'enterprise', terms: { credits: '5.5', requests_per_second: null } },
+    ],
     ['account grant a 0.5', { id: 'x' }, 'POST /admin/accounts/a/grants', { credits: '0.5', idempotency_key: 'x' }],
     ['key issue a', { products: 'info,rpc' }, 'POST /admin/keys', { account: 'a', products: ['info', 'rpc'] }],
     ['key list', {}, 'GET /admin/keys', null],
@@ -70,7 +75,8 @@ describe('the operator’s commands', () => {
       value: `${KEY}\naccount demo; the key is not shown again; the old key works until 1970-01-01T00:00:00.000Z`,
     })
     const listed = await run('key list other')
-    expect(listed?.ok && JSON.parse(listed.value)).toEqual([{ account: 'other' }])
+    expect(listed?.ok && JSON.parse(listed.value)).toHaveLength(2)
+    expect(seen.call).toBe('GET /admin/keys?account=other')
   })
 
   it('repeat the gateway’s own refusal, and know their own', async () => {

@@ -50,8 +50,11 @@ describe('tariff and plans', () => {
   })
 
   it('has the plans of the specification', () => {
-    expect(PLANS.trial).toMatchObject({ requestsPerSecond: 4, credits: { micro: 25_000e6, every: 'once' }, days: 14 })
-    expect(PLANS.entry).toMatchObject({ requestsPerSecond: 4, credits: { micro: 10_000e6, every: 'month' } })
-    expect(PLANS.professional).toMatchObject({ requestsPerSecond: 50, credits: { micro: 300_000e6, every: 'month' } })
+    const { trial, entry, professional, enterprise } = PLANS
+    expect(trial.terms).toEqual({ micro: 25_000e6, period: 'once', days: 14 })
+    expect(entry.terms).toEqual({ micro: 10_000e6, period: 'month', days: null })
+    expect(professional.terms).toEqual({ micro: 300_000e6, period: 'month', days: null })
+    expect([trial, entry, professional].map(({ limits }) => limits.requestsPerSecond)).toEqual([4, 4, 50])
+    expect(enterprise.custom).toBe(true)
   })
 })

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/credit/ledger.ts'
 import type { LeaseRequest, UsageRow, WholeMeterApi } from '../../src/credit/meter-api.ts'
+import { PLANS } from '../../src/credit/plan.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { keepUsage } from '../../src/platform/usage-copy.store.ts'
@@ -60,7 +61,7 @@ describe('CreditMeter', () => {
 
   it('begins a plan once, renews it by its alarm and by any question, and keeps a line for every period', async () => {
     const name = 'planned'
-    const order = { plan: 'entry' as const, firstMicro: null, everyMicro: null }
+    const order = { plan: 'entry', terms: PLANS.entry.terms, firstMicro: null }
     expect(await meterOf(name).beginPlan(order)).toBe(true)
     expect(await meterOf(name).beginPlan({ ...order, plan: 'professional' })).toBe(false)
     await meterOf(name).grantCredits('top-up', 5 * CREDIT)
@@ -85,7 +86,9 @@ describe('CreditMeter', () => {
       { plan: 'entry', granted: 10_000 * CREDIT, expired: 10_000 * CREDIT },
       { plan: 'entry', granted: 10_000 * CREDIT, expired: null },
     ])
-    expect(await meterOf(name).changePlan({ ...order, plan: 'enterprise', everyMicro: 7 * CREDIT })).toMatchObject({
+    expect(
+      await meterOf(name).changePlan({ ...order, plan: 'enterprise', terms: { ...order.terms, micro: 7 * CREDIT } }),
+    ).toMatchObject({
       plan: 'enterprise',
       micro: 7 * CREDIT,
     })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type AskedExchange, type HeldLease, LeaseHolder } from '../../src/credit/lease-holder.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/credit/ledger.ts'
 import type { LeaseRequest } from '../../src/credit/meter-api.ts'
-import { PLAN_NAMES } from '../../src/credit/plan.ts'
+import { PLANS } from '../../src/credit/plan.ts'
 import { ModelMeter } from './model-meter.ts'
 
 /** Sequences per law: about 300,000 operations in all; `LEDGER_RUNS=100000` makes it ten million and more. */
@@ -30,7 +30,7 @@ describe('the ledger under any sequence of commands, sensible or not', () => {
     fc.record({ do: fc.constant('charge' as const), id: fc.constantFrom('1', '2', '3', '4'), micro: amount }),
     fc.integer({ min: 0, max: 70_000 }).map((ms) => ({ do: 'wait' as const, ms })),
     fc.constantFrom('k1', 'k2').map((key) => ({ do: 'revoke' as const, key })),
-    fc.constantFrom(...PLAN_NAMES).map((plan) => ({ do: 'plan' as const, plan })),
+    fc.constantFrom(...(Object.keys(PLANS) as (keyof typeof PLANS)[])).map((plan) => ({ do: 'plan' as const, plan })),
     fc.integer({ min: 0, max: 40 }).map((days) => ({ do: 'wait' as const, ms: days * 86_400_000 })),
   )
 

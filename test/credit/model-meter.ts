@@ -20,7 +20,7 @@ import {
   METER_API_VERSION,
   type UsageLine,
 } from '../../src/credit/meter-api.ts'
-import type { PlanName } from '../../src/credit/plan.ts'
+import { PLANS } from '../../src/credit/plan.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanState } from '../../src/credit/plan-period.ts'
 import { RequestBuckets } from '../../src/credit/request-lease.ts'
 import { mergeUsage } from '../../src/credit/usage.ts'
@@ -49,8 +49,9 @@ export class ModelMeter implements LeaseMeterApi {
     if (event !== null) this.#apply(event)
   }
 
-  plan(plan: PlanName): void {
-    this.#turn(decidePlan(this.account, this.state, { plan, firstMicro: null, everyMicro: null }, this.nowMs()))
+  plan(plan: keyof typeof PLANS): void {
+    const order = { plan, terms: PLANS[plan].terms, firstMicro: null }
+    this.#turn(decidePlan(this.account, this.state, order, this.nowMs()))
   }
 
   renew(): void {

@@ -3,13 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { daysAfter, renewalAfter } from '../../src/credit/calendar.ts'
 import { decideCharge, decideGrant, EMPTY_ACCOUNT, evolveAccount } from '../../src/credit/ledger.ts'
 import type { AccountState } from '../../src/credit/meter-api.ts'
-import { PLAN_NAMES } from '../../src/credit/plan.ts'
+import { PLANS } from '../../src/credit/plan.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanState } from '../../src/credit/plan-period.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const day = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 const times = fc.integer({ min: utc('1999-01-01T00:00:00'), max: utc('2101-01-01T00:00:00') })
 const CREDIT = 1e6
+type PlanName = keyof typeof PLANS
+const PLAN_NAMES = Object.keys(PLANS) as PlanName[]
 
 describe('the day of renewal', () => {
   it.each([
@@ -71,8 +73,9 @@ class PlannedAccount {
   plan = 0
   own = 0
 
-  begin(plan: PlanState['plan'], now: number): void {
-    const decision = decidePlan(this.account, this.state, { plan, firstMicro: null, everyMicro: null }, now)
+  begin(plan: PlanName, now: number): void {
+    const order = { plan, terms: PLANS[plan].terms, firstMicro: null }
+    const decision = decidePlan(this.account, this.state, order, now)
     if (decision !== null) this.#turn(decision)
   }
 

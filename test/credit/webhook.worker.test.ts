@@ -5,6 +5,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { parseThreshold, type Threshold } from '../../src/credit/low-balance.ts'
 import type { WholeMeterApi } from '../../src/credit/meter-api.ts'
+import { PLANS } from '../../src/credit/plan.ts'
 import { GIVE_UP_MS } from '../../src/credit/webhook.ts'
 
 const CREDIT = 1_000_000
@@ -131,7 +132,7 @@ describe('a webhook', () => {
     await meterOf('again').grantCredits('large', 90 * CREDIT)
     await spend('again', 80)
     expect(await told('again')).toEqual(['20%', '20%'])
-    await meterOf('again').beginPlan({ plan: 'entry', firstMicro: null, everyMicro: null })
+    await meterOf('again').beginPlan({ plan: 'entry', terms: PLANS.entry.terms, firstMicro: null })
     await spend('again', 8_100)
     expect(await told('again')).toEqual(['20%', '20%', '20%'])
     await runInDurableObject(stubOf('again'), (_, state) => {

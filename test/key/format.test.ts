@@ -63,7 +63,7 @@ describe('the form of a key', () => {
 })
 
 const record: KeyRecord = {
-  v: 1,
+  v: 2,
   hash: 'h',
   account: 'a',
   kind: 'api',

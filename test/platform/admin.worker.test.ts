@@ -1,50 +1,19 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import type { WholeMeterApi } from '../../src/credit/meter-api.ts'
 import { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { hashKey, mintKey } from '../../src/key/digest.client.ts'
-import { adminRoutes } from '../../src/platform/admin.route.ts'
-
-const bindings = env as unknown as Cloudflare.Env
-const ADMIN_TOKEN = 'an admin token of at least 32 characters'
-const KEY_SECRET = 'a key secret of at least 32 characters!'
-const settings = {
-  ACCOUNTS: bindings.ACCOUNTS,
-  KEYS: bindings.KEYS,
-  ADMIN_TOKEN: ADMIN_TOKEN as string | undefined,
+import {
+  ADMIN_TOKEN,
+  ask,
+  bindings,
+  enter,
   KEY_SECRET,
-}
-const meterOf = (account: string) => bindings.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
-const app = adminRoutes((_, account) => meterOf(account))
-const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})
-
-async function ask(method: string, path: string, body?: unknown, over: { token?: string | null; env?: object } = {}) {
-  const token = over.token === undefined ? ADMIN_TOKEN : over.token
-  const response = await app.request(
-    path,
-    {
-      method,
-      headers: token === null ? {} : { authorization: `Bearer ${token}` },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    },
-    { ...settings, ...over.env },
-  )
-  const text = await response.text()
-  return { status: response.status, headers: response.headers, text, json: JSON.parse(text) }
-}
-
-async function newKey(order: object = {}) {
-  const { status, json } = await ask('POST', '/keys', order)
-  expect(status).toBe(201)
-  return json as { key: string; hash: string; prefix: string; account: string }
-}
+  meterOf,
+  newKey,
+  settings,
+  waitUntil,
+} from './operator.worker.ts'
 
 const entry = { product: 'info', kind: 'api', places: ['bearer'] } as const
-async function enter(ring: KeyRing, key: string, over: object = {}) {
-  const request = new Request('http://weir/info', { headers: { authorization: `Bearer ${key}` } })
-  const result = await ring.authenticate(settings, request, { ...entry, ...over }, waitUntil)
-  return result.ok ? 'ok' : result.error.kind
-}
 
 describe('the admin door', () => {
   it('does not exist while its token is unset or short', async () => {
@@ -147,8 +116,8 @@ describe('accounts and keys', () => {
     ['POST', '/keys/cqt_/rotate', undefined, 'key'],
     ['PUT', '/accounts/demo/plan', {}, 'plan'],
     ['PUT', '/accounts/demo/plan', { plan: 'golden' }, 'plan'],
-    ['PUT', '/accounts/demo/plan', { plan: 'entry', credits: 5 }, 'credits'],
-    ['PUT', '/accounts/demo/plan', { plan: 'enterprise', credits: -5 }, 'credits'],
+    ['PUT', '/accounts/demo/plan', { plan: 'entry', terms: { credits: 5 } }, 'terms'],
+    ['PUT', '/accounts/demo/plan', { plan: 'enterprise', terms: { credits: -5 } }, 'terms.credits'],
   ])('%s %s %j names "%s"', async (method, path, body, field) => {
     const { status, json } = await ask(method, path, body)
     expect(status).toBe(400)
@@ -171,10 +140,12 @@ describe('accounts and keys', () => {
     expect(month).toBeGreaterThan(26 * 86_400_000)
     expect(month).toBeLessThanOrEqual(31 * 86_400_000)
     for (let i = 0; i < 2; i++) {
-      expect(await ask('PUT', '/accounts/shown/plan', { plan: 'enterprise', credits: '5.5' })).toMatchObject({
-        status: 200,
-        json: { plan: 'enterprise', period: { credits: '5.5' } },
-      })
+      expect(await ask('PUT', '/accounts/shown/plan', { plan: 'enterprise', terms: { credits: '5.5' } })).toMatchObject(
+        {
+          status: 200,
+          json: { plan: 'enterprise', period: { credits: '5.5' } },
+        },
+      )
       expect((await ask('GET', '/accounts/shown')).json).toMatchObject({ plan: 'enterprise', balance: '5.5' })
     }
     expect(JSON.parse((await bindings.KEYS.get(`key:${hash}`)) ?? '{}').plan).toBe('enterprise')
@@ -183,11 +154,11 @@ describe('accounts and keys', () => {
   })
 
   it('completes an account whose first try ended between D1 and the meter, and gives its credits once', async () => {
-    await bindings.ACCOUNTS.prepare("INSERT INTO accounts VALUES ('half', 'entry', 1)").run()
+    await bindings.ACCOUNTS.prepare("INSERT INTO accounts (id, plan, created) VALUES ('half', 'entry', 1)").run()
     for (let i = 0; i < 2; i++) {
       expect(await ask('PUT', '/accounts/half', { plan: 'trial' })).toMatchObject({ json: { balance: '10000' } })
     }
-    await bindings.ACCOUNTS.prepare("INSERT INTO accounts VALUES ('old', 'trial', 1)").run()
+    await bindings.ACCOUNTS.prepare("INSERT INTO accounts (id, plan, created) VALUES ('old', 'trial', 1)").run()
     await meterOf('old').grantCredits('first', 3e6)
     expect(await ask('PUT', '/accounts/old', {})).toMatchObject({ json: { created: false, balance: '3' } })
   })

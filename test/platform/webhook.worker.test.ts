@@ -20,7 +20,7 @@ describe('the webhook of an account', () => {
   const url = 'https://example.com/hook'
 
   it('is set, shown without its secret, and cleared', async () => {
-    await new AccountStore(bindings.ACCOUNTS).ensureAccount('hooked', 'trial', 1)
+    await new AccountStore(bindings.ACCOUNTS).ensureAccount('hooked', 'trial', null, 1)
     const set = await ask('PUT', '/accounts/hooked/webhook', { url })
     expect(set).toMatchObject({ status: 200, json: { url, thresholds: ['20%', '5%', '0'], events: [] } })
     expect(set.json.secret).toMatch(/^whsec_/)
@@ -50,7 +50,7 @@ describe('the webhook of an account', () => {
     [{ url, secret: 'mine' }, 'secret'],
     [[], 'body'],
   ])('refuses %j, naming %s, and sets nothing', async (body, words) => {
-    await new AccountStore(bindings.ACCOUNTS).ensureAccount('refused', 'trial', 1)
+    await new AccountStore(bindings.ACCOUNTS).ensureAccount('refused', 'trial', null, 1)
     const { status, json } = await ask('PUT', '/accounts/refused/webhook', body)
     expect(status).toBe(400)
     expect(json.error_message).toContain(words)
@@ -59,7 +59,7 @@ describe('the webhook of an account', () => {
   })
 
   it('may be plain http where the operator allows it, and needs an account', async () => {
-    await new AccountStore(bindings.ACCOUNTS).ensureAccount('local', 'trial', 1)
+    await new AccountStore(bindings.ACCOUNTS).ensureAccount('local', 'trial', null, 1)
     const local = { url: 'http://127.0.0.1:3000/hook' }
     expect((await ask('PUT', '/accounts/local/webhook', local, { WEBHOOK_HTTP: 'on' })).status).toBe(200)
     for (const [method, path] of [

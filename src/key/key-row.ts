@@ -1,0 +1,21 @@
+// A key as D1 has it and as lists show it. Times are Unix ms.
+
+import * as z from 'zod'
+import type { Product } from './identity.ts'
+
+export const KeyRow = z.object({
+  hash: z.string(),
+  prefix: z.string(),
+  label: z.string(),
+  account: z.string(),
+  kind: z.enum(['api', 'service']),
+  products: z.string().transform((text): Product[] => JSON.parse(text)),
+  created: z.number(),
+  expires: z.number().nullable(),
+  revoked: z.number().nullable(),
+  /** Start of the last hour in which it was charged, as far as copied from the meter. */
+  last_used: z.number().nullable(),
+  /** Micro-credits that it may spend in all. */
+  cap: z.number().nullable(),
+})
+export type KeyRow = z.infer<typeof KeyRow>

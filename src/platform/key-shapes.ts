@@ -1,0 +1,66 @@
+// Keys as the operator's API names and shows them.
+
+import * as z from 'zod'
+import { formatCredits } from '../credit/amount.ts'
+import { DISPLAY_LENGTH } from '../key/format.ts'
+import { PRODUCTS } from '../key/identity.ts'
+import type { KeyRow } from '../key/key-row.ts'
+import { CreditsText, UnixMs } from './fields.ts'
+
+/** A hash in hex, or the shown prefix of a key. */
+export const KeyName = z
+  .string()
+  .regex(
+    new RegExp(`^(?:[0-9a-f]{64}|cq[ts]_[1-9A-HJ-NP-Za-km-z]{${DISPLAY_LENGTH - 4}})$`),
+    `must be the SHA-256 of the key in hex, or its first ${DISPLAY_LENGTH} characters; never the key`,
+  )
+
+const NAMES = {
+  hash: z.string().describe('SHA-256 of the key, hex'),
+  prefix: z.string().describe('The key’s first twelve characters'),
+  account: z.string(),
+  label: z.string(),
+}
+
+export const ShownKey = z
+  .object({
+    ...NAMES,
+    kind: z.enum(['api', 'service']),
+    products: z.array(z.enum(PRODUCTS)),
+    created: UnixMs,
+    expires: UnixMs.nullable(),
+    revoked: UnixMs.nullable(),
+    last_used: UnixMs.nullable().describe('Start of the last hour in which it was charged'),
+    cap: CreditsText.nullable().describe('What it may spend in all'),
+  })
+  .meta({ id: 'Key' })
+
+export const IssuedKey = z.object({
+  key: z.string().describe('Shown this once'),
+  ...NAMES,
+  kind: z.enum(['api', 'service']),
+})
+
+export const RevokedKey = z.object({ ...NAMES, revoked: UnixMs })
+
+const NAMES_EXAMPLE = { hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', account: 'acme', label: 'bot' }
+
+export const ISSUED_EXAMPLE = { key: 'cqt_9fKxWq2TbNkRzd5mYvHs4uJwXe', ...NAMES_EXAMPLE, kind: 'api' }
+
+export const REVOKED_EXAMPLE = { ...NAMES_EXAMPLE, revoked: 1790000000000 }
+
+export const KEY_EXAMPLE = {
+  ...NAMES_EXAMPLE,
+  kind: 'api',
+  products: ['info', 'stream'],
+  created: 1790000000000,
+  expires: null,
+  revoked: null,
+  last_used: 1790002800000,
+  cap: '1000',
+}
+
+/** A key of D1 as answers show it. */
+export function shownKey({ cap, ...key }: KeyRow): z.infer<typeof ShownKey> {
+  return { ...key, cap: cap === null ? null : formatCredits(cap) }
+}

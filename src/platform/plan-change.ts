@@ -1,0 +1,36 @@
+// What a plan is after an operator's change. Laws: nothing is changed where anything is wrong; accounts keep the kind of
+// plan that they were put on.
+
+import type { Issue } from '../core/failure.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { type ListedPlan, PLANS, type Plan } from '../credit/plan.ts'
+import { limitsIn, type SetPlan } from './plan-requests.ts'
+
+/** The plan of this name with the change made; `before` is null for a new one. */
+export function changedPlan(
+  name: string,
+  before: ListedPlan | null,
+  { credits, period, days, custom, ...limits }: SetPlan,
+): Result<Plan, readonly Issue[]> {
+  const issues: Issue[] = []
+  const micro = credits ?? before?.terms.micro
+  if (micro === undefined) issues.push({ path: 'credits', message: 'is required for a new plan' })
+  if (before === null && limits.requests_per_second === undefined) {
+    issues.push({ path: 'requests_per_second', message: 'is required for a new plan; null is no limit' })
+  }
+  const periodNow = period ?? before?.terms.period ?? 'month'
+  if (before !== null && before.accounts > 0 && periodNow !== before.terms.period) {
+    issues.push({ path: 'period', message: `cannot change while ${before.accounts} accounts are on the plan` })
+  }
+  const daysNow = days === undefined && periodNow === 'once' ? (before?.terms.days ?? null) : (days ?? null)
+  if (daysNow !== null && periodNow === 'month') {
+    issues.push({ path: 'days', message: 'only for the period "once": one of a month renews' })
+  }
+  if (micro === undefined || issues.length > 0) return err(issues)
+  return ok({
+    name,
+    terms: { micro, period: periodNow, days: daysNow },
+    limits: { ...(before?.limits ?? PLANS.entry.limits), ...limitsIn(limits) },
+    custom: custom ?? before?.custom ?? false,
+  })
+}

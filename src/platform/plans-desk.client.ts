@@ -1,0 +1,81 @@
+// What an operator does with plans. Laws: a change of a plan is one statement; telling it to the accounts on the plan is
+// repeatable, page by page, and takes nothing from a period that runs.
+
+import type { Failure } from '../core/failure.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import type { AccountMeterApi } from '../credit/meter-api.ts'
+import { agreedTerms, type ListedPlan } from '../credit/plan.ts'
+import { PlanTable } from '../credit/plan-table.store.ts'
+import { liveKeysFromD1, putKeyHint } from '../key/key-records.store.ts'
+import { changedPlan } from './plan-change.ts'
+import type { SetPlan } from './plan-requests.ts'
+import type { Refusal } from './refusal.ts'
+
+export interface PlanPorts {
+  readonly db: D1Database
+  readonly kv: KVNamespace
+  meterOf(account: string): AccountMeterApi
+}
+
+/** How far `apply` came; `next` is null at the end. */
+export interface Applied {
+  readonly told: number
+  readonly next: string | null
+}
+
+const PLANS_MAX = 100
+/** Accounts told at a time, and keys of each whose records are renewed at once; others follow within the hour. */
+const PAGE = 10
+const KEYS_AT_ONCE = 50
+
+export class PlansDesk {
+  readonly #ports: PlanPorts
+  readonly #table: PlanTable
+
+  constructor(ports: PlanPorts) {
+    this.#ports = ports
+    this.#table = new PlanTable(ports.db)
+  }
+
+  list(): Promise<ListedPlan[]> {
+    return this.#table.list()
+  }
+
+  /** Adds a plan or changes one. New accounts have it at once; those on it as `apply` tells them. */
+  async set(name: string, change: SetPlan): Promise<Result<ListedPlan, Refusal>> {
+    const plans = await this.#table.list()
+    const before = plans.find((plan) => plan.name === name) ?? null
+    if (before === null && plans.length >= PLANS_MAX) {
+      return err({ kind: 'conflict', message: `name: there are ${PLANS_MAX} plans already, remove one` })
+    }
+    const after = changedPlan(name, before, change)
+    if (!after.ok) return err({ kind: 'bad_field', issues: after.error })
+    await this.#table.put(after.value)
+    return ok({ ...after.value, accounts: before?.accounts ?? 0 })
+  }
+
+  async remove(name: string): Promise<Result<void, Refusal>> {
+    if (await this.#table.remove(name)) return ok(undefined)
+    const plan = await this.#table.named(name)
+    if (plan === null) return err({ kind: 'not_found', what: 'This plan' })
+    const message = `name: ${plan.accounts} accounts are on this plan, put them on another first`
+    return err({ kind: 'conflict', message })
+  }
+
+  /**
+   * Tells ten accounts on the plan what it gives now: credits from their next period on, limits at once. Goes on after
+   * the account `after`; again is the same.
+   */
+  async apply(name: string, after: string): Promise<Result<Applied, Failure>> {
+    const plan = await this.#table.named(name)
+    if (plan === null) return err({ kind: 'not_found', what: 'This plan' })
+    const accounts = await this.#table.accountsOn(name, after, PAGE)
+    for (const { id, terms } of accounts) {
+      const { micro, period } = agreedTerms(plan, terms)
+      if (period === 'month') await this.#ports.meterOf(id).renewWith(name, micro)
+      const keys = await liveKeysFromD1(this.#ports.db, id, KEYS_AT_ONCE)
+      await Promise.all(keys.map((key) => putKeyHint(this.#ports.kv, key)))
+    }
+    return ok({ told: accounts.length, next: accounts.length < PAGE ? null : (accounts.at(-1)?.id ?? null) })
+  }
+}

@@ -1,0 +1,11 @@
+// How the operator's API says no.
+
+import type { Failure } from '../core/failure.ts'
+
+/** A refusal of the operator's API; `conflict`, which no other surface has, names the field that met another state. */
+export type Refusal = Failure | { readonly kind: 'conflict'; readonly message: string }
+
+/** A refusal of one field. */
+export function badField(path: string, message: string): Failure {
+  return { kind: 'bad_field', issues: [{ path, message }] }
+}
