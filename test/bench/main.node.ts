@@ -11,6 +11,7 @@ import { latencyLines } from './latency.node.ts'
 import { memoryLine } from './memory.node.ts'
 import { type Line, tableOf } from './table.ts'
 import { type Bench, RELAY_SOCKETS, startBench } from './targets.node.ts'
+import { upstreamLines } from './upstream.node.ts'
 
 /** In this order: memory needs fresh processes, and fewer sockets come after more. */
 const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
@@ -21,12 +22,13 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
   worst: async (bench) => [await worstBlockLine(bench)],
   info: infoLines,
   credits: creditLines,
+  upstream: upstreamLines,
 }
 const NAMES = ['core', ...Object.keys(SECTIONS)]
 /** More than this beside us, and the figures say more of the others than of Weir. */
 const CALM_CORES = 0.2
 /** Whatever hangs ends here. */
-const LIMIT_MS = 360_000
+const LIMIT_MS = 450_000
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 

@@ -1,0 +1,146 @@
+// What an answer costs that only an upstream has, and what the upstream sees of many callers: identical requests in
+// flight, and ten times the budget of a source. The upstream is a Node server in this process.
+
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { median } from './statistics.ts'
+import { type Line, ms, times, whole } from './table.ts'
+import { type Bench, startWeir, type Target } from './targets.node.ts'
+
+const USER = `0x${'12'.repeat(20)}`
+const MISS = JSON.stringify({ type: 'userRole', user: USER })
+const MISS_GOAL_MS = 0.8
+const SAME = JSON.stringify({ type: 'meta' })
+const IN_FLIGHT = 1_000
+/** Long enough for all of them to come while the first is still out. */
+const SAME_TAKES_MS = 3_000
+const METERED = { type: 'userFees', weight: 20 }
+const BUDGET = 1_200
+const OVERLOAD = 10
+const JSON_HEADER = 'Content-Type: application/json\r\n'
+
+interface Upstream {
+  readonly server: Server
+  readonly port: number
+  /** When requests of each type came; of misses, which are many, the first alone. */
+  readonly arrivals: Map<string, number[]>
+}
+
+/** Lines of a miss, of one flight, and of a budget. */
+export async function upstreamLines(bench: Bench): Promise<Line[]> {
+  const upstream = await startUpstream()
+  const url = `http://127.0.0.1:${upstream.port}/info`
+  const sources = [
+    { name: 'metered', url, types: [METERED.type], budget: BUDGET },
+    { name: 'stub', url, types: ['userRole', 'meta'], timeoutMs: 10_000 },
+  ]
+  try {
+    const { target, stop } = await startWeir({ vars: { UPSTREAMS: JSON.stringify(sources) } })
+    try {
+      return [
+        await missLine(bench, upstream, target),
+        await sameLine(bench, upstream, target),
+        await budgetLine(bench, upstream, target),
+      ]
+    } finally {
+      await stop()
+    }
+  } finally {
+    upstream.server.close()
+    upstream.server.closeAllConnections()
+  }
+}
+
+async function startUpstream(): Promise<Upstream> {
+  const arrivals = new Map<string, number[]>()
+  const server = createServer(async (request, response) => {
+    const { type } = JSON.parse(await text(request)) as { type: string }
+    const known = arrivals.get(type)
+    if (known === undefined) arrivals.set(type, [performance.now()])
+    else if (type !== 'userRole') known.push(performance.now())
+    const answer = () => response.setHeader('content-type', 'application/json').end('{"role":"user"}')
+    if (type === 'meta') setTimeout(answer, SAME_TAKES_MS)
+    else answer()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { server, port: (server.address() as AddressInfo).port, arrivals }
+}
+
+/** The same request to the upstream itself and through Weir, in turn. */
+async function missLine(bench: Bench, upstream: Upstream, weir: Target & { readonly key: string }): Promise<Line> {
+  const headers = `${JSON_HEADER}Authorization: Bearer ${weir.key}\r\n`
+  const p50 = async (port: number, forMs: number) => {
+    const load = { port, path: '/info', headers, body: MISS, concurrency: 1, ms: forMs }
+    const outcome = await bench.load.call('http', load)
+    if (outcome.failure !== null) throw new Error(`${outcome.failures} failures: ${outcome.failure}`)
+    return outcome.latency.p50
+  }
+  for (const port of [upstream.port, weir.port]) await p50(port, bench.quick ? 300 : 1_500)
+  const [direct, through]: [number[], number[]] = [[], []]
+  for (let round = 0; round < (bench.quick ? 1 : 7); round++) {
+    direct.push(await p50(upstream.port, 400))
+    through.push(await p50(weir.port, 400))
+  }
+  const added = median(through) - median(direct)
+  return {
+    what: 'a miss (`userRole`) against the upstream itself, 1 connection, p50',
+    bare: ms(median(direct)),
+    weir: ms(median(through)),
+    ratio: `+${ms(added)}`,
+    goal: `≤ +${ms(MISS_GOAL_MS)}`,
+    met: added <= MISS_GOAL_MS,
+  }
+}
+
+async function sameLine(bench: Bench, upstream: Upstream, weir: Target & { readonly key: string }): Promise<Line> {
+  const headers = `${JSON_HEADER}Authorization: Bearer ${weir.key}\r\n`
+  const load = { port: weir.port, path: '/info', headers, body: SAME, concurrency: IN_FLIGHT, ms: 1 }
+  const outcome = await bench.load.call('http', load)
+  if (outcome.failure !== null) throw new Error(`${outcome.failures} failures: ${outcome.failure}`)
+  const calls = upstream.arrivals.get('meta')?.length ?? 0
+  return {
+    what: `upstream calls of ${whole(outcome.answers)} identical requests in flight`,
+    bare: whole(outcome.answers),
+    weir: whole(calls),
+    ratio: times(calls / outcome.answers),
+    goal: '1 call',
+    met: calls === 1,
+  }
+}
+
+/** Evenly offered, each request of another user, for a minute and a bit: the heaviest minute counts. */
+async function budgetLine(bench: Bench, upstream: Upstream, weir: Target & { readonly key: string }): Promise<Line> {
+  const perSecond = (BUDGET * OVERLOAD) / METERED.weight / 60
+  const seconds = bench.quick ? 5 : 65
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${weir.key}` }
+  const replies: Promise<number>[] = []
+  for (let i = 0; i < perSecond * seconds; i++) {
+    const body = JSON.stringify({ type: METERED.type, user: `0x${i.toString(16).padStart(40, '0')}` })
+    const sent = fetch(`http://127.0.0.1:${weir.port}/info`, { method: 'POST', headers, body })
+    replies.push(sent.then((reply) => reply.text().then(() => reply.status)))
+    await new Promise((resolve) => setTimeout(resolve, 1_000 / perSecond))
+  }
+  const odd = (await Promise.all(replies)).find((status) => status !== 200 && status !== 503)
+  if (odd !== undefined) throw new Error(`an answer of the metered source was ${odd}`)
+  const seen = heaviestMinute(upstream.arrivals.get(METERED.type) ?? []) * METERED.weight
+  const offered = BUDGET * OVERLOAD
+  return {
+    what: `weight a minute that a source with a budget of ${whole(BUDGET)} saw (${seconds} s)`,
+    bare: `${whole(offered)} (offered)`,
+    weir: whole(seen),
+    ratio: times(seen / BUDGET),
+    goal: `≤ ${times(1)}`,
+    met: seen > 0 && seen <= BUDGET,
+  }
+}
+
+/** The most arrivals within any 60 s. */
+function heaviestMinute(arrivals: readonly number[]): number {
+  let heaviest = 0
+  for (let from = 0, to = 0; to < arrivals.length; to++) {
+    while (arrivals[to]! - arrivals[from]! > 60_000) from++
+    heaviest = Math.max(heaviest, to - from + 1)
+  }
+  return heaviest
+}
