@@ -186,7 +186,10 @@ function fundingOf(user: string): Map<string, bigint> {
   return received
 }
 
-describe('answers from the history', () => {
+/** A log that is older than its window no longer holds all that was collected. */
+const HELD_SECONDS = 200
+
+describe.skipIf(SECONDS > HELD_SECONDS)('answers from the history', () => {
   const collected = () => (stream.frames as unknown as FillsFrame[]).filter(({ channel }) => channel === 'allFills')
   /** An answer of the history once it reaches a height, with what it cost and since when it is complete. */
   const ask = async (caller: string, height: number, request: object) => {
