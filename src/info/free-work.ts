@@ -1,30 +1,28 @@
-// Bounds the work that nobody pays for: refused bodies and failed sources, per key and isolate, within a second.
+// Bounds the answers that took work and that nobody pays for: refused bodies and failed sources, per key and isolate.
+// Law: in any t seconds a key gets at most 20 × (t + 1) of them, however many calls are under way at once.
 
-/** Uncharged answers a second and key. */
-const PER_SECOND = 20
+import type { RequestLimit } from '../core/failure.ts'
+import { type Bucket, fullBucket, takeTokens } from '../credit/token-bucket.ts'
+
+export const UNCHARGED: RequestLimit = { name: 'uncharged', quota: 20, windowSeconds: 1 }
+const KEYS_MAX = 10_000
 
 export class FreeWork {
-  #second = 0
-  #counts = new Map<string, number>()
+  readonly #buckets = new Map<string, Bucket>()
 
-  /** Milliseconds that this key must wait, 0 if it may go on. */
+  /** Milliseconds before work that may turn out free should begin for this key, 0 if it may. Counts nothing. */
   waitMs(keyHash: string, now: number): number {
-    if (this.#counts.size === 0 || this.#turn(now) || (this.#counts.get(keyHash) ?? 0) < PER_SECOND) return 0
-    return 1000 - (now % 1000)
+    const known = this.#buckets.get(keyHash)
+    return known === undefined ? 0 : takeTokens(known, UNCHARGED.quota, 0, now).waitMs
   }
 
-  /** Counts one uncharged answer. */
-  add(keyHash: string, now: number): void {
-    this.#turn(now)
-    this.#counts.set(keyHash, (this.#counts.get(keyHash) ?? 0) + 1)
-  }
-
-  /** Begins another second with empty counts; true where that was due. */
-  #turn(now: number): boolean {
-    const second = Math.floor(now / 1000)
-    if (second === this.#second) return false
-    this.#second = second
-    this.#counts.clear()
-    return true
+  /** Counts one uncharged answer: 0, or the milliseconds that the key must wait instead of getting it. */
+  take(keyHash: string, now: number): number {
+    const before = this.#buckets.get(keyHash) ?? fullBucket(UNCHARGED.quota, now)
+    const { bucket, taken, waitMs } = takeTokens(before, UNCHARGED.quota, 1, now)
+    this.#buckets.delete(keyHash)
+    if (this.#buckets.size >= KEYS_MAX) this.#buckets.clear()
+    this.#buckets.set(keyHash, bucket)
+    return taken > 0 ? 0 : Math.max(1, waitMs)
   }
 }

@@ -13,7 +13,7 @@ import { type AnswerStore, AnswerTiers } from './answer-tiers.ts'
 import { Answers, type Served } from './answers.ts'
 import { type InfoCall, readCall } from './call.ts'
 import { CallMemo } from './call-memo.ts'
-import { FreeWork } from './free-work.ts'
+import { FreeWork, UNCHARGED } from './free-work.ts'
 import type { Tier } from './freshness.ts'
 import type { Sources } from './sources.ts'
 
@@ -80,10 +80,11 @@ export class InfoDesk {
 
   /** The reply to an authenticated request that could not even be read, uncharged. */
   async refuse(request: Unread, failure: Failure): Promise<InfoReply> {
-    const refusal = this.#tooMuchFreeWork(request)
-    if (refusal) return refusal
+    // Counted before it is known whether the key still holds: of many at once none must slip through meanwhile.
+    const waitMs = this.#freeWork.take(request.identity.keyHash, this.#deps.now())
+    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs))
     const hold = await request.charging.hold(request.identity, NO_PRICE)
-    return hold.ok ? this.#fail(request, failure, hold.value) : this.#refusal(request, hold.error)
+    return hold.ok ? this.#refusal(request, failure, hold.value.release()) : this.#refusal(request, hold.error)
   }
 
   async #serve(request: InfoRequest, call: InfoCall, fresh: Served): Promise<InfoReply> {
@@ -92,8 +93,8 @@ export class InfoDesk {
   }
 
   async #findAndServe(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
-    const refusal = this.#tooMuchFreeWork(request)
-    if (refusal) return refusal
+    const waitMs = this.#freeWork.waitMs(request.identity.keyHash, this.#deps.now())
+    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs))
     const work = call.holdsFirst ? this.#holdThenFind(request, call) : this.#holdAndFind(request, call)
     // A call cancelled after its source was asked is charged all the same.
     request.waitUntil(work)
@@ -117,14 +118,9 @@ export class InfoDesk {
     return found.ok ? succeed(request, call, found.value, hold.settle()) : this.#fail(request, found.error, hold)
   }
 
-  #tooMuchFreeWork(request: Unread): InfoReply | null {
-    const waitMs = this.#freeWork.waitMs(request.identity.keyHash, this.#deps.now())
-    return waitMs === 0 ? null : this.#refusal(request, { kind: 'rate_limited', retryAfterMs: waitMs })
-  }
-
   #fail(request: Unread, failure: Failure, hold: Hold): InfoReply {
-    this.#freeWork.add(request.identity.keyHash, this.#deps.now())
-    return this.#refusal(request, failure, hold.release())
+    const waitMs = this.#freeWork.take(request.identity.keyHash, this.#deps.now())
+    return this.#refusal(request, waitMs > 0 ? tooMuchFreeWork(waitMs) : failure, hold.release())
   }
 
   #refusal(request: Unread, failure: Failure, remaining?: MicroCredits): InfoReply {
@@ -136,6 +132,10 @@ export class InfoDesk {
     }
     return { ...reply, headers: { ...reply.headers, ...credits } }
   }
+}
+
+function tooMuchFreeWork(retryAfterMs: number): Failure {
+  return { kind: 'rate_limited', retryAfterMs, limit: UNCHARGED }
 }
 
 function succeed(

@@ -7,6 +7,7 @@ import { INFO_BODY_MAX_BYTES, readText } from '../edge/body.ts'
 import type { Charging } from '../edge/charging.ts'
 import { CORS_HEADERS } from '../edge/cors.ts'
 import { infoFailure } from '../edge/failure-wire.ts'
+import { joinedLimits } from '../edge/limit-headers.ts'
 import type { Identity } from '../key/identity.ts'
 import type { InfoDesk, InfoReply } from './info-desk.ts'
 
@@ -53,7 +54,10 @@ export async function answerHttp<Env>(
   const desk = deps.desk(env)
   const reply = await (text.ok ? desk.answer({ ...caller, text: text.value }) : desk.refuse(caller, text.error))
   const limit = caller.charging.limitHeaders?.(identity.value, 'info')
-  return respond(request, limit === undefined ? reply : { ...reply, headers: { ...reply.headers, ...limit } })
+  if (limit === undefined) return respond(request, reply)
+  // A refusal may tell of a limit of its own.
+  const limits = reply.headers.ratelimit === undefined ? limit : joinedLimits(reply.headers, limit)
+  return respond(request, { ...reply, headers: { ...reply.headers, ...limits } })
 }
 
 async function bodyOf(request: Request): Promise<Result<string, Failure>> {

@@ -2,6 +2,7 @@
 
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Socket } from './socket.ts'
 import { ADMIN_TOKEN, FEED_TOKEN, startUpstream, startWorld, type World } from './world.ts'
 
 let world: World
@@ -295,5 +296,27 @@ describe('floods', () => {
       refused = (await Promise.all(Array.from({ length: 20 }, ask))).find(({ status }) => status === 429)
     expect(refused!.headers.get('retry-after')).toBe('1')
     expect(refused!.headers.get('ratelimit')).toMatch(/^"rest";r=\d;t=\d, "address"/)
+  })
+
+  it('of refused bodies end after 20 a second, over HTTP and sockets together', async () => {
+    const caller = await world.newKey('5')
+    const socket = await Socket.open(`${world.ws}/ws?key=${caller}`)
+    const began = Date.now()
+    let refused = 0
+    let answered = 0
+    const count = (status: number) => (status === 429 ? refused++ : answered++)
+    for (let round = 0; round < 20 && refused === 0; round++) {
+      const over = Array.from({ length: 30 }, async () => count((await world.info(caller, { type: 'nope' })).status))
+      for (let id = 0; id < 30; id++)
+        socket.send({ method: 'post', id, request: { type: 'info', payload: { type: 'nope', round } } })
+      for (let id = 0; id < 30; id++) {
+        const { data } = await socket.channel('post')
+        count(JSON.stringify(data).includes('Too many requests') ? 429 : 400)
+      }
+      await Promise.all(over)
+    }
+    expect(refused).toBeGreaterThan(0)
+    expect(answered).toBeLessThanOrEqual(20 * ((Date.now() - began) / 1000 + 1))
+    socket.close()
   })
 })

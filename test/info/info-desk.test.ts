@@ -65,6 +65,25 @@ describe('refused bodies', () => {
     expect((await world.send(META)).status).toBe(200)
   })
 
+  it('and failed sources are bounded together where many are under way at once, batches too', async () => {
+    const down = Promise.withResolvers<typeof FAILED>()
+    world.upstream = () => down.promise
+    const users = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
+    const call = (i: number) =>
+      i % 2 === 0 ? { type: 'batchClearinghouseState', users } : { ...STATE, user: `0x${String(i).padStart(40, '0')}` }
+    const calls = Array.from({ length: 100 }, (_, i) => world.send(call(i)))
+    await turns()
+    down.resolve(FAILED)
+    const replies = await Promise.all([...calls, ...Array.from({ length: 100 }, () => world.send('x'))])
+    const refused = replies.filter(({ status }) => status === 429)
+    expect([replies.length - refused.length, world.charged]).toEqual([20, []])
+    expect(refused[0]!.headers).toMatchObject({
+      'x-credits-cost': '0',
+      ratelimit: '"uncharged";r=0;t=1',
+      'ratelimit-policy': '"uncharged";q=20;w=1',
+    })
+  })
+
   it('do not hide that the key was revoked', async () => {
     world.holdFailure = { kind: 'key_revoked' }
     expect((await world.send('x')).status).toBe(401)
