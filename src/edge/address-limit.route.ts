@@ -3,7 +3,7 @@
 import type { MiddlewareHandler } from 'hono'
 import type { AddressGate } from './address-gate.ts'
 import { callerAddress } from './caller-address.ts'
-import { failureReply } from './every-reply.route.ts'
+import { failureReply, setOnReply } from './every-reply.route.ts'
 import { joinedLimits, limitHeaders } from './limit-headers.ts'
 
 /** What a surface puts before its routes. Limits that the routes tell of themselves are joined with this one. */
@@ -17,8 +17,7 @@ export function addressLimit<Env extends { readonly TRUST_PROXY?: string }>(
     await next()
     const inner = { ratelimit: c.res.headers.get('ratelimit'), policy: c.res.headers.get('ratelimit-policy') }
     const told = inner.ratelimit && inner.policy ? { ratelimit: inner.ratelimit, 'ratelimit-policy': inner.policy } : {}
-    const joined = joinedLimits(told, limitHeaders(limit, left, left < limit.quota ? limit.windowSeconds : 0))
-    for (const [name, value] of Object.entries(joined)) c.header(name, value)
+    setOnReply(c, joinedLimits(told, limitHeaders(limit, left, left < limit.quota ? limit.windowSeconds : 0)))
     return undefined
   }
 }

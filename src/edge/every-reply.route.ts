@@ -1,7 +1,7 @@
 // What every reply of the router has, whichever room it comes from: an id, a cost, CORS where browsers may ask, and
 // JSON for unknown endpoints (404), known ones asked with another method (405) and bugs (500).
 
-import type { Hono, Env as HonoEnv } from 'hono'
+import type { Context, Hono, Env as HonoEnv } from 'hono'
 import type { Failure } from '../core/failure.ts'
 import { CORS_HEADERS, isOpenToBrowsers, preflightHeaders } from './cors.ts'
 import { infoFailure, NO_COST, restFailure } from './failure-wire.ts'
@@ -22,12 +22,12 @@ export function everyReply<E extends HonoEnv>(app: Hono<E>, { requestId, report 
     // A socket's headers have been sent by whoever took it.
     if (c.res.status === 101) return
     const { headers } = c.res
-    if (!headers.has(REQUEST_ID_HEADER)) c.header(REQUEST_ID_HEADER, requestId())
-    if (!isOpenToBrowsers(c.req.path)) return
-    if (!headers.has('x-credits-cost')) c.header('x-credits-cost', NO_COST['x-credits-cost'])
-    if (c.req.raw.headers.has('origin')) {
-      for (const [name, value] of Object.entries(CORS_HEADERS)) c.header(name, value)
-    }
+    const isOpen = isOpenToBrowsers(c.req.path)
+    setOnReply(c, {
+      ...(headers.has(REQUEST_ID_HEADER) ? {} : { [REQUEST_ID_HEADER]: requestId() }),
+      ...(isOpen && !headers.has('x-credits-cost') ? NO_COST : {}),
+      ...(isOpen && c.req.raw.headers.has('origin') ? CORS_HEADERS : {}),
+    })
   })
   app.notFound((c) => {
     const { path, method } = c.req
@@ -44,6 +44,16 @@ export function everyReply<E extends HonoEnv>(app: Hono<E>, { requestId, report 
     report(error, id)
     return failureReply(c.req.path, { kind: 'internal' }, id)
   })
+}
+
+/** Sets headers of a reply in place: a copy would forget that its body is compressed already. */
+export function setOnReply(c: Context, headers: Readonly<Record<string, string>>): void {
+  try {
+    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
+  } catch {
+    // What another Worker or object answered is sealed: this one is copied.
+    for (const [name, value] of Object.entries(headers)) c.header(name, value)
+  }
 }
 
 /** A failure in the form of the surface that owns the path. */

@@ -5,6 +5,7 @@ import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { INFO_BODY_MAX_BYTES, readText } from '../edge/body.ts'
 import type { Charging } from '../edge/charging.ts'
+import { compressedResponse } from '../edge/compression.client.ts'
 import { CORS_HEADERS } from '../edge/cors.ts'
 import { infoFailure } from '../edge/failure-wire.ts'
 import { joinedLimits } from '../edge/limit-headers.ts'
@@ -79,6 +80,6 @@ function isJson(contentType: string | null): boolean {
 }
 
 function respond(request: Request, { status, headers, body }: InfoReply): Response {
-  if (!request.headers.has('origin')) return new Response(body, { status, headers })
-  return new Response(body, { status, headers: { ...headers, ...CORS_HEADERS } })
+  const all = request.headers.has('origin') ? { ...headers, ...CORS_HEADERS } : headers
+  return compressedResponse(request, body, { status, headers: all })
 }

@@ -2,6 +2,7 @@
 // once per isolate.
 
 import { Hono } from 'hono'
+import { compressedResponse } from '../edge/compression.client.ts'
 import { CATALOGUE } from './catalogue.ts'
 import { docsPage } from './docs-page.ts'
 import { openApiDocument } from './openapi.ts'
@@ -19,13 +20,13 @@ export function openApiRoutes<Env extends object>() {
   const app = new Hono<{ Bindings: Env }>()
   let document: string | null = null
   let page: string | null = null
-  app.get('/openapi.json', () => {
+  app.get('/openapi.json', (c) => {
     document ??= JSON.stringify(openApiDocument(CATALOGUE))
-    return new Response(document, { headers: DOCUMENT_HEADERS })
+    return compressedResponse(c.req.raw, document, { headers: DOCUMENT_HEADERS })
   })
-  app.get('/docs', () => {
+  app.get('/docs', (c) => {
     page ??= docsPage(CATALOGUE)
-    return new Response(page, { headers: PAGE_HEADERS })
+    return compressedResponse(c.req.raw, page, { headers: PAGE_HEADERS })
   })
   return app
 }

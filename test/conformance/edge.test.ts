@@ -1,9 +1,13 @@
 // What every reply has in common, over real HTTP: each route with each method, and every kind of bad input.
 
-import { text } from 'node:stream/consumers'
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { buffer, text } from 'node:stream/consumers'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Socket } from './socket.ts'
 import { ADMIN_TOKEN, FEED_TOKEN, startUpstream, startWorld, type World } from './world.ts'
+
+const LONG_ANSWER = JSON.stringify({ tokens: Array.from({ length: 5_000 }, (_, index) => ({ index })), universe: [] })
 
 let world: World
 let upstream: Awaited<ReturnType<typeof startUpstream>>
@@ -19,6 +23,7 @@ beforeAll(async () => {
     sent.push(body)
     // An unknown dex or coin is answered in this way by the public server.
     if (/nope/i.test(body)) response.writeHead(500).end('null')
+    else if (body.includes('spotMeta')) response.end(LONG_ANSWER)
     else response.setHeader('content-type', 'application/json').end('{"universe":[],"marginTables":[]}')
   })
   world = await startWorld({ upstream: upstream.url, vars: { TRUST_PROXY: 'on' } })
@@ -258,6 +263,34 @@ describe('bad input', () => {
       const answer = await world.info(caller, body)
       expect([answer.status, answer.headers.get('x-credits-cost')]).toEqual([422, '0'])
       expect(((await answer.json()) as { msg: string }).msg.startsWith(says)).toBe(true)
+    }
+  })
+})
+
+describe('a long answer', () => {
+  const raw = (path: string, acceptEncoding: string) =>
+    new Promise<{ headers: IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
+      const call = path.endsWith('/info') ? JSON.stringify({ type: 'spotMeta' }) : null
+      const headers = { ...bearer(key), 'content-type': 'application/json', 'accept-encoding': acceptEncoding }
+      const request = httpRequest(world.url + path, { method: call ? 'POST' : 'GET', headers }, async (response) =>
+        resolve({ headers: response.headers, body: await buffer(response) }),
+      )
+      request.once('error', reject).end(call)
+    })
+
+  it.each(['/info', '/k/KEY/info', '/openapi.json', '/docs'])('of %s is short for who takes it', async (path) => {
+    const plain = await raw(path.replace('KEY', key), 'identity')
+    expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'accept-encoding'])
+    if (path.endsWith('/info')) expect(plain.body.toString()).toBe(LONG_ANSWER)
+    for (const [encoding, read] of [
+      ['gzip', gunzipSync],
+      ['br', brotliDecompressSync],
+    ] as const) {
+      const short = await raw(path.replace('KEY', key), encoding)
+      expect([short.headers['content-encoding'], short.headers.vary]).toEqual([encoding, 'accept-encoding'])
+      expect(short.headers['x-request-id']).toMatch(/^req_/)
+      expect(short.body.length).toBeLessThan(plain.body.length / 3)
+      expect(read(short.body).equals(plain.body)).toBe(true)
     }
   })
 })

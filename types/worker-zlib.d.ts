@@ -1,0 +1,9 @@
+// What Workers use of node:zlib, which the compatibility flag `nodejs_zlib` gives them.
+declare module 'node:zlib' {
+  export const constants: { readonly BROTLI_PARAM_QUALITY: number }
+  export function brotliCompressSync(
+    text: string,
+    options: { readonly params: Readonly<Record<number, number>> },
+  ): Uint8Array<ArrayBuffer>
+  export function gzipSync(text: string, options: { readonly level: number }): Uint8Array<ArrayBuffer>
+}
