@@ -2,6 +2,7 @@
 // Law: one exhaustive switch per surface; never a stack, an internal message or a key.
 
 import { type Failure, failureCode, failureMessage } from '../core/failure.ts'
+import { formatCredits } from '../credit/amount.ts'
 import { limitHeaders } from './limit-headers.ts'
 import { REQUEST_ID_HEADER } from './request-id.ts'
 
@@ -92,6 +93,7 @@ function wire(status: number, failure: Failure, requestId: string, body: object)
       [REQUEST_ID_HEADER]: requestId,
       ...(retryAfter === null ? {} : { 'retry-after': String(retryAfter) }),
       ...(failure.kind === 'rate_limited' && failure.limit ? limitHeaders(failure.limit, 0, retryAfter ?? 1) : {}),
+      ...(failure.kind === 'credits_exhausted' ? { 'x-credits-remaining': formatCredits(failure.remainingMicro) } : {}),
       ...(failure.kind === 'method_not_allowed' ? { allow: failure.allow.join(', ') } : {}),
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     },

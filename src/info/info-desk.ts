@@ -124,13 +124,9 @@ export class InfoDesk {
   }
 
   #refusal(request: Unread, failure: Failure, remaining?: MicroCredits): InfoReply {
-    const left = failure.kind === 'credits_exhausted' ? failure.remainingMicro : remaining
     const reply = infoFailure(failure, request.requestId)
-    const credits = {
-      'x-credits-cost': '0',
-      ...(left === undefined ? {} : { 'x-credits-remaining': formatCredits(left) }),
-    }
-    return { ...reply, headers: { ...reply.headers, ...credits } }
+    if (remaining === undefined) return reply
+    return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }
   }
 }
 

@@ -1,6 +1,7 @@
 // What every reply has in common, over real HTTP: each route with each method, and every kind of bad input.
 
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { buffer, text } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -108,6 +109,21 @@ describe('every route with every method', () => {
     const { headers } = answer
     expect([answer.status, headers.get('content-type')]).toEqual([status, 'application/json'])
     expect([headers.get('x-credits-cost'), headers.get('x-credits-remaining')]).toEqual(['0', remaining])
+  })
+
+  it.each([
+    ['401 without a key', null, 401, undefined],
+    ['402 without credits', () => poor, 402, '0'],
+    ['403 for another product', () => narrow, 403, undefined],
+  ] as const)('a refused upgrade: %s', async (_, who, status, remaining) => {
+    const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
+    const request = httpRequest(`${world.url}/ws`, {
+      headers: { ...headers, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', ...(who && bearer(who())) },
+    })
+    const [answer] = (await once(request.end(), 'response')) as [IncomingMessage]
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([status, 'application/json'])
+    expect(answer.headers['x-request-id']).toBe((JSON.parse(await text(answer)) as { request_id: string }).request_id)
+    expect([answer.headers['x-credits-cost'], answer.headers['x-credits-remaining']]).toEqual(['0', remaining])
   })
 
   it.each(['/nothing', '/k/x/nothing', '/infos', '/admin/nothing'])('GET %s is not found', async (path) => {

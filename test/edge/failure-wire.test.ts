@@ -59,6 +59,12 @@ describe('failures on the wire', () => {
     expect(restFailure({ kind: 'method_not_allowed', allow: ['GET', 'HEAD'] }, 'r').headers.allow).toBe('GET, HEAD')
   })
 
+  it('says what is left where that is too little', () => {
+    const exhausted = { kind: 'credits_exhausted', neededMicro: 1_000_000, remainingMicro: 130_000 } as const
+    const credits = { 'x-credits-cost': '0', 'x-credits-remaining': '0.13' }
+    expect(infoFailure(exhausted, 'r').headers).toMatchObject(credits)
+  })
+
   it('has an id that is its own', () => {
     expect(newRequestId((bytes) => new Uint8Array(bytes))).toBe('req_1111111111111111')
   })
