@@ -1,6 +1,7 @@
 // The load process: makes all load and takes all measurements, so that workerd has a core of its own.
 // Its parent asks over the IPC channel; it ends when its parent does.
 
+import { type AtOnce, callAtOnce } from './first-byte.node.ts'
 import { type HttpLoad, type HttpOutcome, httpLoad } from './http-load.node.ts'
 import { type PacedLoad, type PacedOutcome, pacedLoad } from './http-paced.node.ts'
 import { Swarm, type SwarmTarget } from './swarm.node.ts'
@@ -23,6 +24,8 @@ export const DUTIES = {
     swarms.set(target.kind, made)
     await made.connectFeed()
   },
+  atOnce: (calls: AtOnce) => callAtOnce(calls),
+  change: (name: Name): void => swarm(name).change(),
   tick: (name: Name): void => swarm(name).tick(),
   endSeeding: (name: Name): void => swarm(name).endSeeding(),
   resize: (name: Name, ...rest: Parameters<Swarm['resize']>) => swarm(name).resize(...rest),

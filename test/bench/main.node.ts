@@ -9,6 +9,7 @@ import { infoLines } from './info.node.ts'
 import { ingestLine, worstBlockLine } from './ingest.node.ts'
 import { latencyLines } from './latency.node.ts'
 import { memoryLine } from './memory.node.ts'
+import { snapshotLines } from './snapshot.node.ts'
 import { type Line, tableOf } from './table.ts'
 import { type Bench, RELAY_SOCKETS, startBench } from './targets.node.ts'
 import { upstreamLines } from './upstream.node.ts'
@@ -23,6 +24,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
   info: infoLines,
   credits: creditLines,
   upstream: upstreamLines,
+  snapshot: snapshotLines,
 }
 const NAMES = ['core', ...Object.keys(SECTIONS)]
 /** More than this beside us, and the figures say more of the others than of Weir. */

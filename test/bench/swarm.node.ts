@@ -83,6 +83,11 @@ export class Swarm {
     this.#publish('empty')
   }
 
+  /** Sends a block that changes the one deep book. */
+  change(): void {
+    this.#publish('single')
+  }
+
   /** From now on the books change, so a reseed could no longer be answered. */
   endSeeding(): void {
     this.#seeding = false
