@@ -33,6 +33,8 @@ export interface FreshnessTerms {
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
+/** A copy for other isolates must outlive the reading of it by far. */
+const SHARED_FROM_MS = 5 * SECOND_MS
 const NEVER = { freshMs: 0, revalidateMs: 0, ifErrorMs: 0, shares: 'present', tiers: [] } as const
 
 /** The terms of a class. Ages count from the moment the source was asked, so that they err on the safe side. */
@@ -42,8 +44,10 @@ export function termsOf(freshness: Freshness): FreshnessTerms {
       const ages = { freshMs: MINUTE_MS, revalidateMs: 10 * MINUTE_MS, ifErrorMs: 60 * MINUTE_MS }
       return { ...NEVER, ...ages, tiers: ['region', 'network'] }
     }
-    case 'slow':
-      return { ...NEVER, freshMs: freshness.freshMs, ifErrorMs: MINUTE_MS, tiers: ['region'] }
+    case 'slow': {
+      const { freshMs } = freshness
+      return { ...NEVER, freshMs, ifErrorMs: MINUTE_MS, tiers: freshMs >= SHARED_FROM_MS ? ['region'] : [] }
+    }
     case 'tick':
       return { ...NEVER, freshMs: SECOND_MS, ifErrorMs: 10 * SECOND_MS }
     case 'block':

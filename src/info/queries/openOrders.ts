@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { ok } from '../../core/result.ts'
 import { OPEN_ORDER, USER } from '../examples.ts'
 import { passThroughOnDex } from '../known-dex.ts'
+import { withCloids } from '../open-cloids.ts'
 import { OpenOrder } from '../order-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Dex, UserAddress } from '../request-fields.ts'
@@ -25,11 +26,3 @@ export const openOrders = defineQuery({
     return answer.ok ? ok({ ...answer.value, body: withCloids(answer.value.body) }) : answer
   },
 })
-
-/** The same bytes where every order has its `cloid`; all numbers in orders are integers or strings. */
-function withCloids(body: string): string {
-  const orders = JSON.parse(body) as unknown
-  if (!Array.isArray(orders) || orders.every((order) => order && typeof order === 'object' && 'cloid' in order))
-    return body
-  return JSON.stringify(orders.map((order: object) => ({ ...order, cloid: 'cloid' in order ? order.cloid : null })))
-}
