@@ -103,3 +103,22 @@ describe('a source that misbehaves costs nothing and is asked again once it is w
     await expect.poll(async () => (await world.info(key, call)).status, { timeout: 15_000, interval: 250 }).toBe(200)
   })
 })
+
+it('no type answers without a key', async () => {
+  for (const { type, example } of CATALOGUE) {
+    const reply = await world.info(null, { type, ...example.request })
+    expect([type, reply.status, reply.headers.get('x-credits-cost')]).toEqual([type, 401, '0'])
+    expect(await reply.json()).toMatchObject({ error: 'unauthorized' })
+  }
+})
+
+it('a gateway that starts again answers from its copies, with their age, though no source is there', async () => {
+  const meta = await (await world.info(key, { type: 'meta' })).text()
+  await world.stop(true)
+  world = await startWorld({ state: world.state, upstream: 'http://127.0.0.1:1/info' })
+  const reply = await world.info(key, { type: 'meta' })
+  expect([reply.status, await reply.text(), reply.headers.get('x-credits-cost')]).toEqual([200, meta, '1'])
+  expect(Number(reply.headers.get('age') ?? -1)).toBeGreaterThanOrEqual(0)
+  const user = await world.info(key, { type: 'userRole', user: `0x${'34'.repeat(20)}` })
+  expect([user.status, user.headers.get('x-credits-cost')]).toEqual([502, '0'])
+})

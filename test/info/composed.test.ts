@@ -196,6 +196,38 @@ describe('candleSnapshot', () => {
   })
 })
 
+describe('paging of candles', () => {
+  const PAGE = 5_000
+  const STEP = 60_000
+
+  it.each([0, 1, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE, 12_345])(
+    'from the last T + 1 until a page is short gives each of %i candles once, oldest first',
+    async (count) => {
+      const all = Array.from({ length: count }, (_, i) => ({
+        t: i * STEP,
+        T: i * STEP + STEP - 1,
+        s: 'BTC',
+        o: '81307.00',
+      }))
+      world.upstream = (_, body) => {
+        const { startTime } = JSON.parse(body).req
+        return ok(JSON.stringify(all.filter(({ T }) => T >= startTime)))
+      }
+      const seen: number[] = []
+      let pages = 0
+      for (let startTime = 0; ; pages++) {
+        const req = { coin: 'BTC', interval: '1m', startTime }
+        const page = JSON.parse((await world.send({ type: 'candleSnapshot', req })).body)
+        seen.push(...page.map(({ t }: { t: number }) => t))
+        if (page.length < PAGE) break
+        startTime = page.at(-1).T + 1
+      }
+      expect(seen).toEqual(all.map(({ t }) => t))
+      expect(pages).toBe(Math.floor(count / PAGE))
+    },
+  )
+})
+
 describe('requests of users', () => {
   it('orderStatus takes an id, or a cloid in any case', async () => {
     const cloid = `0x${'ab'.repeat(16)}`

@@ -66,6 +66,10 @@ export interface World {
   readonly reported: unknown[]
   readonly work: Promise<unknown>[]
   holdFailure: Failure | null
+  /** Hashes of keys whose account has nothing left. */
+  readonly broke: Set<string>
+  /** Hash of the key that paid, for every settled price. */
+  readonly payers: string[]
   bookFailure: Failure | null
   /** Time does not pass by itself. */
   sleep: (ms: number) => Promise<void>
@@ -88,8 +92,9 @@ export function createWorld({
   books?: Books
 } = {}): World {
   const charging: Charging = {
-    hold: async (_, { amount }) => {
+    hold: async ({ keyHash }, { amount }) => {
       if (world.holdFailure) return err(world.holdFailure)
+      if (world.broke.has(keyHash)) return err({ kind: 'credits_exhausted', neededMicro: amount, remainingMicro: 0 })
       if (amount > world.balance) {
         return err({ kind: 'credits_exhausted', neededMicro: amount, remainingMicro: world.balance })
       }
@@ -102,7 +107,11 @@ export function createWorld({
         world.balance += back
         return world.balance
       }
-      return ok({ settle: () => end(world.charged, 0), release: () => end(world.released, amount) })
+      const settle = () => {
+        world.payers.push(keyHash)
+        return end(world.charged, 0)
+      }
+      return ok({ settle, release: () => end(world.released, amount) })
     },
   }
   const upstream = {
@@ -147,6 +156,8 @@ export function createWorld({
     reported: [],
     work: [],
     holdFailure: null,
+    broke: new Set(),
+    payers: [],
     bookFailure: null,
     sleep: () => new Promise(() => {}),
     bookCalls: 0,

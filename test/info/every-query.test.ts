@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { readCall } from '../../src/info/call.ts'
 import { CATALOGUE } from '../../src/info/catalogue.ts'
+import { infoRoutes } from '../../src/info/info.route.ts'
 import { createWorld, DEX_LIST, USER, type World } from './desk-world.ts'
 
 const CREDIT = 1_000_000
@@ -69,6 +70,25 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
       'x-credits-remaining': String(1_000 - price / CREDIT),
     })
   })
+
+  it.each(['key_missing', 'key_unknown', 'key_revoked'] as const)(
+    'is refused over HTTP where the key is %s, before a byte is read or anything asked',
+    async (kind) => {
+      const routes = infoRoutes(
+        {
+          desk: () => world.desk,
+          authenticate: async () => ({ ok: false, error: { kind } }),
+          charging: () => expect.unreachable(),
+          requestId: () => 'req_1',
+        },
+        { pathKeys: false },
+      )
+      const reply = await routes.request('/info', { method: 'POST', body: JSON.stringify(whole) })
+      expect([reply.status, reply.headers.get('x-credits-cost')]).toEqual([401, '0'])
+      expect(await reply.json()).toMatchObject({ error: 'unauthorized', code: 'unauthorized', request_id: 'req_1' })
+      expect([world.asked, world.bookCalls, world.charged]).toEqual([[], 0, []])
+    },
+  )
 
   it('accepts unknown fields and drops them', async () => {
     const plain = await world.send(whole)

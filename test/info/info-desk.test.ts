@@ -147,6 +147,22 @@ describe('freshness', () => {
     expect(world.charged.length).toBe(3)
   })
 
+  it('shares a user’s state between keys that ask for the same at once: each pays, and who cannot gets nothing', async () => {
+    const { answer } = gate()
+    world.broke.add('poor')
+    const replies = ['rich', 'poor', 'other'].map((key) => world.send(STATE, key))
+    await turns()
+    answer('{"of":"the user, not the key"}')
+    const [rich, poor, other] = await Promise.all(replies)
+    expect([rich!.status, other!.status, world.asked.length]).toEqual([200, 200, 1])
+    expect(other!.body).toBe(rich!.body)
+    expect([poor!.status, codeOf(poor!), poor!.body.includes('not the key')]).toEqual([402, 'credits_exhausted', false])
+    expect(world.payers).toEqual(['rich', 'other'])
+    // The next one gets no copy of it: a user's state is never kept.
+    world.upstream = () => ok('{"later":1}')
+    expect((await world.send(STATE, 'rich')).body).toBe('{"later":1}')
+  })
+
   it('never mixes users', async () => {
     world.upstream = (_, body) => ok(JSON.stringify(JSON.parse(body).user))
     const other = USER.replace('ab', 'cd')

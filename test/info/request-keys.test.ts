@@ -1,0 +1,140 @@
+// The cache key of a request: one for all ways to say the same, another for everything else. Derived from the schema and
+// the example of every type; a field of a new name adds how it may be left out, and a value that means something else.
+
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import * as z from 'zod'
+import { readCall } from '../../src/info/call.ts'
+import { CATALOGUE } from '../../src/info/catalogue.ts'
+import { createWorld, USER } from './desk-world.ts'
+
+type Json = Record<string, unknown>
+type Schema = z.core.JSONSchema.BaseSchema
+
+const OTHER = `0x${'ef'.repeat(20)}`
+/** Values that mean the same as leaving an optional field out, beside null. */
+const DEFAULTS: Readonly<Record<string, readonly unknown[]>> = {
+  dex: [''],
+  aggregateByTime: [false],
+  reversed: [false],
+  limit: [100],
+}
+/** Types of completed trades: without a DEX they mean all of them. */
+const OVER_ALL_DEXES = ['userCompletedTrades', 'userCompletedTradesByTime', 'userPnlSummary']
+const defaultsOf = (type: string, name: string) =>
+  name === 'dex' && OVER_ALL_DEXES.includes(type) ? ['*', 'ALL_DEXES'] : (DEFAULTS[name] ?? [])
+
+/** Values that mean something else than the example and each other; a type may refuse some of them. */
+const OTHERS: Readonly<Record<string, readonly unknown[]>> = {
+  user: [OTHER],
+  builder: [OTHER],
+  vaultAddress: [OTHER],
+  users: [[OTHER], [OTHER, USER], [USER, OTHER]],
+  dex: ['zzz', 'Zzz'],
+  coin: ['ETH', 'eth', '@1', 'xyz:ETH'],
+  interval: ['1M', '4h'],
+  nSigFigs: [2, 5],
+  mantissa: [],
+  startTime: [0, 1_790_000_000_001],
+  endTime: [1_790_000_060_001],
+  aggregateByTime: [true],
+  reversed: [true],
+  oid: [8, `0x${'ab'.repeat(16)}`],
+  id: [21],
+  limit: [7],
+  cursor: ['1790000000001', '1790000000001_3'],
+}
+
+const schemaOf = (query: (typeof CATALOGUE)[number]): Schema => z.toJSONSchema(query.request, { io: 'input' })
+const namesOf = (schema: Schema) => Object.keys(schema.properties ?? {})
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Spellings of a value: hex in any case. */
+function spelled(value: unknown): fc.Arbitrary<unknown> {
+  if (Array.isArray(value)) return fc.tuple(...value.map(spelled))
+  if (typeof value !== 'string' || !/^0x[0-9a-f]+$/.test(value)) return fc.constant(value)
+  const digits = [...value.slice(2)].map((digit) => fc.constantFrom(digit, digit.toUpperCase()))
+  return fc.tuple(...digits).map((all) => `0x${all.join('')}`)
+}
+
+/** Texts of objects that mean the same: any order, any spelling, more fields that nobody knows. */
+function sayings(type: string, schema: Schema, value: Json): fc.Arbitrary<string> {
+  const names = namesOf(schema)
+  const field = (name: string): fc.Arbitrary<string | null> => {
+    const given = value[name]
+    const defaults = defaultsOf(type, name)
+    const isLeftOut = given === undefined || defaults.includes(given)
+    if (isLeftOut && !schema.required?.includes(name)) {
+      const same = fc.constantFrom<unknown[]>(undefined, null, ...defaults)
+      return same.map((each) => (each === undefined ? null : JSON.stringify(each)))
+    }
+    if (isObject(given)) return sayings(type, schema.properties![name] as Schema, given)
+    return spelled(given).map((each) => JSON.stringify(each))
+  }
+  const unknown = fc.tuple(
+    fc.string({ unit: 'binary' }).filter((name) => !names.includes(name)),
+    fc.jsonValue({ maxDepth: 3 }).map((each) => JSON.stringify(each)),
+  )
+  return fc
+    .tuple(fc.tuple(...names.map(field)), fc.array(unknown, { maxLength: 4 }))
+    .chain(([values, extras]) => {
+      const all = [...values.map((text, i) => [names[i]!, text] as const), ...extras]
+      const said = all.filter(([, text]) => text !== null)
+      return fc.shuffledSubarray(said, { minLength: said.length, maxLength: said.length })
+    })
+    .map((fields) => `{${fields.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`)
+}
+
+function keyOf(text: string): string {
+  const read = readCall(text)
+  if (!read.ok) throw new Error(`${text}: ${JSON.stringify(read.error)}`)
+  return read.value.key
+}
+
+it.each(CATALOGUE.map((query) => [query.type, query] as const))(
+  '%s has one key however it is said',
+  async (type, query) => {
+    const whole = { type, ...query.example.request }
+    const key = keyOf(JSON.stringify(whole))
+    // The canonical request is a request, and its own key.
+    expect(keyOf(key)).toBe(key)
+    await fc.assert(
+      fc.asyncProperty(sayings(type, schemaOf(query), whole), async (text) => {
+        expect(keyOf(text)).toBe(key)
+        const world = createWorld()
+        const [one, other] = [await world.send(text), await world.send(key)]
+        expect([other.status, other.body]).toEqual([one.status, one.body])
+        // What the first caller sent beside the request is gone: an upstream saw the canonical one alone.
+        for (const asked of world.asked) expect(keyOf(asked)).toBe(asked)
+      }),
+      { numRuns: 60 },
+    )
+  },
+)
+
+/** The example with one field changed, for every field at any depth. */
+function* changed(schema: Schema, value: Json): Generator<Json> {
+  for (const name of namesOf(schema)) {
+    if (name === 'type') continue
+    const inner = value[name]
+    if (isObject(inner)) {
+      for (const each of changed(schema.properties![name] as Schema, inner)) yield { ...value, [name]: each }
+      continue
+    }
+    const others = OTHERS[name]
+    expect(others, `${name} has no other values in this file`).toBeDefined()
+    for (const other of others!) yield { ...value, [name]: other }
+  }
+}
+
+it('no two requests that mean different things share a key', () => {
+  const keys = CATALOGUE.flatMap((query) => {
+    const whole = { type: query.type, ...query.example.request }
+    const requests = [whole, ...changed(schemaOf(query), whole)].map((request) => JSON.stringify(request))
+    return requests.filter((text) => readCall(text).ok).map(keyOf)
+  })
+  expect(keys.length).toBeGreaterThan(2 * CATALOGUE.length)
+  expect(new Set(keys).size).toBe(keys.length)
+  // The key holds the whole request: two sets of fields cannot run into each other.
+  for (const key of keys) expect(JSON.stringify(JSON.parse(key))).toBe(key)
+})
