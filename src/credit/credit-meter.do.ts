@@ -226,7 +226,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
       this.#put(after)
       this.#store.putLease({ lease, usage: merged })
       this.#store.addUsage(request.keyHash, added, now)
-      this.#caps.add(request.keyHash, lease.settled - (known?.lease.settled ?? 0))
+      this.#caps.add(request.keyHash, after.spent - account.spent)
     }
     const remaining = Math.min(after.available, this.#caps.room(request.keyHash))
     if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining }

@@ -28,7 +28,7 @@ export type LedgerEvent =
   | { readonly type: 'charged'; readonly amount: MicroCredits }
   | { readonly type: 'leased'; readonly amount: MicroCredits; readonly untilMs: number }
   | { readonly type: 'settled'; readonly amount: MicroCredits }
-  /** Spent under a lease that was already reclaimed: charged as far as the balance goes, the rest written off. */
+  /** Spent under a lease that was already reclaimed: charged as far as balance and cap go, the rest written off. */
   | { readonly type: 'settled_late'; readonly charged: MicroCredits; readonly writtenOff: MicroCredits }
   | { readonly type: 'returned'; readonly amount: MicroCredits }
   | { readonly type: 'reclaimed'; readonly amount: MicroCredits }
@@ -116,7 +116,7 @@ export function decideLease(
     return revoked ? { events: [], outcome: 'revoked' } : decideMore(account, request, nowMs, room)
   }
   if (lease.keyHash !== request.keyHash) return { events: [], outcome: 'gone' }
-  const events = settlement(account, lease, request.spent)
+  const events = settlement(account, lease, request.spent, room)
   if (!lease.open) return { events, outcome: revoked ? 'revoked' : 'gone' }
   const settledLease = events.reduce(evolveLease, lease)
   if (request.close) {
@@ -124,7 +124,10 @@ export function decideLease(
     return { events: [...events, { type: 'returned', amount: rest }], outcome: revoked ? 'revoked' : 'ok' }
   }
   if (revoked) return { events, outcome: 'revoked' }
-  const more = decideMore(events.reduce(evolveAccount, account), request, nowMs, room)
+  const after = events.reduce(evolveAccount, account)
+  // What was settled within the lease was held, and so had left the room before.
+  const late = after.spent - account.spent - (account.held - after.held)
+  const more = decideMore(after, request, nowMs, room - late)
   return { events: [...events, ...more.events], outcome: more.outcome }
 }
 
@@ -134,14 +137,14 @@ export function decideReclaim(lease: Lease, nowMs: number): LedgerEvent | null {
   return { type: 'reclaimed', amount: lease.granted - lease.settled }
 }
 
-function settlement(account: AccountState, lease: Lease, spent: MicroCredits): LedgerEvent[] {
+function settlement(account: AccountState, lease: Lease, spent: MicroCredits, room: number): LedgerEvent[] {
   const news = spent - lease.settled
   if (news <= 0) return []
   const inside = lease.open ? Math.min(news, lease.granted - lease.settled) : 0
   const events: LedgerEvent[] = inside > 0 ? [{ type: 'settled', amount: inside }] : []
   const late = news - inside
   if (late > 0) {
-    const charged = Math.min(late, account.available)
+    const charged = Math.min(late, account.available, room)
     events.push({ type: 'settled_late', charged, writtenOff: late - charged })
   }
   return events

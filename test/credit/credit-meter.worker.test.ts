@@ -174,6 +174,24 @@ describe('CreditMeter', () => {
     expect(await spend('free', 'c', 100 * CREDIT)).toMatchObject({ ok: true })
   })
 
+  it('writes off what a reclaimed lease of a capped key reports beyond its cap', async () => {
+    const meter = meterOf('capped late')
+    await meter.grantCredits('g', 1_000 * CREDIT)
+    await meter.capKey('c', 5 * CREDIT)
+    const lease = (over: Partial<LeaseRequest>) => meter.lease(request({ keyHash: 'c', ...over }))
+    await lease({ need: 5 * CREDIT, waiting: 5 * CREDIT })
+    await runInDurableObject(stubOf('capped late'), (_, state) => {
+      state.storage.sql.exec('UPDATE leases SET until = until - ?', LEASE_TTL_MS + RECLAIM_GRACE_MS)
+    })
+    await runDurableObjectAlarm(stubOf('capped late'))
+    expect(await meter.charge({ ...charge('now'), keyHash: 'c', amount: 3 * CREDIT })).toMatchObject({ ok: true })
+    for (let i = 0; i < 2; i++) await lease({ spent: 4 * CREDIT })
+    expect(await meter.balance()).toMatchObject({ spent: 5 * CREDIT, writtenOff: 2 * CREDIT, held: 0 })
+    await meter.capKey('c', 6 * CREDIT)
+    expect(await meter.charge({ ...charge('raised'), keyHash: 'c' })).toMatchObject({ ok: true })
+    expect(await meter.charge({ ...charge('over', 1), keyHash: 'c' })).toMatchObject({ ok: false })
+  })
+
   it('gives request tokens along with a lease, out of one bucket for all isolates', async () => {
     const meter = meterOf('requests')
     await meter.grantCredits('g', 10 * CREDIT)

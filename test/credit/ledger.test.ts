@@ -6,9 +6,13 @@ import type { LeaseRequest } from '../../src/credit/meter-api.ts'
 import { PLANS } from '../../src/credit/plan.ts'
 import { ModelMeter } from './model-meter.ts'
 
-/** Sequences per law: about 300,000 operations in all; `LEDGER_RUNS=100000` makes it ten million and more. */
-const RUNS = Number(process.env.LEDGER_RUNS ?? 2_000)
-const TIMEOUT_MS = Math.max(30_000, RUNS * 15)
+/** Operations of the two laws together, at least; `npm run laws -- 10000000` asks for more. */
+const OPERATIONS = Number(process.env.LEDGER_OPERATIONS ?? 200_000)
+const EACH = Math.ceil(OPERATIONS / 2)
+const TIMEOUT_MS = 60_000 + EACH / 2
+/** Every sequence is at least so long, so that a number of runs is a number of operations. */
+const COMMANDS_MIN = 40
+const STEPS_MIN = 80
 
 const amount = fc.integer({ min: 0, max: 3_000_000 })
 
@@ -27,7 +31,12 @@ describe('the ledger under any sequence of commands, sensible or not', () => {
   const command = fc.oneof(
     request.map((lease) => ({ do: 'lease' as const, lease })),
     amount.map((micro) => ({ do: 'grant' as const, micro })),
-    fc.record({ do: fc.constant('charge' as const), id: fc.constantFrom('1', '2', '3', '4'), micro: amount }),
+    fc.record({
+      do: fc.constant('charge' as const),
+      id: fc.constantFrom('1', '2', '3', '4'),
+      key: fc.constantFrom('k1', 'k2'),
+      micro: amount,
+    }),
     fc.integer({ min: 0, max: 70_000 }).map((ms) => ({ do: 'wait' as const, ms })),
     fc.constantFrom('k1', 'k2').map((key) => ({ do: 'revoke' as const, key })),
     fc.constantFrom(...(Object.keys(PLANS) as (keyof typeof PLANS)[])).map((plan) => ({ do: 'plan' as const, plan })),
@@ -35,17 +44,19 @@ describe('the ledger under any sequence of commands, sensible or not', () => {
   )
 
   it(
-    'keeps its laws',
+    `keeps its laws in ${EACH.toLocaleString('en')} operations and more`,
     () => {
+      let operations = 0
       fc.assert(
-        fc.property(fc.array(command, { minLength: 20, maxLength: 60 }), (commands) => {
+        fc.property(fc.array(command, { minLength: COMMANDS_MIN, maxLength: 60 }), (commands) => {
           let now = 0
           const meter = new ModelMeter(5_000_000, () => now)
           const taken = new Map<string, number>()
           for (const each of commands) {
+            operations++
             if (each.do === 'lease') meter.decide(each.lease)
             if (each.do === 'grant') meter.grant(each.micro)
-            if (each.do === 'charge' && meter.charge(each.id, each.micro) === 'ok') {
+            if (each.do === 'charge' && meter.charge(each.id, each.micro, each.key) === 'ok') {
               taken.set(each.id, (taken.get(each.id) ?? 0) + 1)
             }
             if (each.do === 'wait') now += each.ms
@@ -58,11 +69,35 @@ describe('the ledger under any sequence of commands, sensible or not', () => {
           }
           expect([...taken.values()].every((times) => times === 1)).toBe(true)
         }),
-        { numRuns: RUNS },
+        { numRuns: Math.ceil(EACH / COMMANDS_MIN) },
       )
+      console.log(`the ledger's laws held in ${operations.toLocaleString('en')} operations`)
+      expect(operations).toBeGreaterThanOrEqual(EACH)
     },
     TIMEOUT_MS,
   )
+
+  it('lets a capped key spend and hold no more than its cap, however late its leases report', () => {
+    const report = request.map((lease) => ({ ...lease, keyHash: 'k', close: false }))
+    const own = fc.oneof({ arbitrary: report, weight: 4 }, { arbitrary: amount, weight: 1 })
+    fc.assert(
+      fc.property(fc.array(own, { minLength: 10, maxLength: 20 }), amount, (steps, cap) => {
+        let now = 0
+        const meter = new ModelMeter(20_000_000, () => now)
+        meter.caps.set('k', cap)
+        for (const each of steps) {
+          if (typeof each === 'object') meter.decide(each)
+          else {
+            now += LEASE_TTL_MS + RECLAIM_GRACE_MS
+            meter.reclaim()
+            meter.charge(String(now), each, 'k')
+          }
+          meter.checkLaws()
+        }
+      }),
+      { numRuns: 1_000 },
+    )
+  })
 
   it('is not changed by a repeated report', () => {
     fc.assert(
@@ -100,23 +135,27 @@ describe('many isolates over a bad network', () => {
   })
 
   it(
-    'charges what was served, to the millionth, except for what a crash took with it',
+    `charges what was served, to the millionth, except for what a crash took with it, in ${EACH.toLocaleString('en')} operations and more`,
     () => {
+      let operations = 0
       fc.assert(
         fc.property(
-          fc.array(step, { minLength: 60, maxLength: 160 }),
+          fc.array(step, { minLength: STEPS_MIN, maxLength: 160 }),
           fc.integer({ min: 0, max: 60_000_000 }),
           (steps, credits) => {
             const world = new World(credits)
             for (const each of steps) world.step(each)
+            operations += steps.length
             world.settleAll()
             const { spent, writtenOff, held } = world.meter.account
             expect(held).toBe(0)
             expect(spent + writtenOff).toBe(world.served + world.direct)
           },
         ),
-        { numRuns: RUNS },
+        { numRuns: Math.ceil(EACH / STEPS_MIN) },
       )
+      console.log(`leases were exact in ${operations.toLocaleString('en')} operations`)
+      expect(operations).toBeGreaterThanOrEqual(EACH)
     },
     TIMEOUT_MS,
   )

@@ -33,6 +33,9 @@ export class ModelMeter implements LeaseMeterApi {
   readonly usage = new Map<string, readonly UsageLine[]>()
   readonly charges = new Set<string>()
   readonly revoked = new Set<string>()
+  /** Caps of keys, and what those keys spent. */
+  readonly caps = new Map<string, number>()
+  readonly spentOf = new Map<string, number>()
   readonly events: LedgerEvent[] = []
   readonly requests = new RequestBuckets()
   state: PlanState | null = null
@@ -59,11 +62,11 @@ export class ModelMeter implements LeaseMeterApi {
   }
 
   /** 'ok', 'repeated' or 'exhausted'. */
-  charge(id: string, amount: number): string {
+  charge(id: string, amount: number, key = ''): string {
     if (this.charges.has(id)) return 'repeated'
     const event = decideCharge(this.account, amount)
-    if (event === null) return 'exhausted'
-    this.#apply(event)
+    if (event === null || this.#room(key) < amount) return 'exhausted'
+    this.#applyFor(key, event)
     this.charges.add(id)
     return 'ok'
   }
@@ -72,13 +75,20 @@ export class ModelMeter implements LeaseMeterApi {
     this.exchanges++
     const known = this.leases.get(request.lease) ?? null
     const revoked = this.revoked.has(request.keyHash)
-    const { events, outcome } = decideLease(this.account, known, request, revoked, this.nowMs())
+    const { events, outcome } = decideLease(
+      this.account,
+      known,
+      request,
+      revoked,
+      this.nowMs(),
+      this.#room(request.keyHash),
+    )
     const blank = { id: request.lease, keyHash: request.keyHash, granted: 0, settled: 0, untilMs: 0, open: true }
     if (events.length > 0) {
       this.leases.set(request.lease, events.reduce(evolveLease, known ?? blank))
       this.usage.set(request.lease, mergeUsage(this.usage.get(request.lease) ?? [], request.usage).merged)
     }
-    for (const event of events) this.#apply(event)
+    for (const event of events) this.#applyFor(request.keyHash, event)
     const remaining = this.account.available
     if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining }
     return { v, ok: true, granted: this.leases.get(request.lease)?.granted ?? 0, ttlMs: LEASE_TTL_MS, remaining }
@@ -111,8 +121,28 @@ export class ModelMeter implements LeaseMeterApi {
       if (lease.granted < lease.settled) throw new Error(`settled beyond the grant: ${JSON.stringify(lease)}`)
       if (lease.open) open += lease.granted - lease.settled
     }
+    for (const [key, cap] of this.caps) {
+      if ((this.spentOf.get(key) ?? 0) + this.#heldBy(key) > cap) throw new Error(`${key} went beyond its cap`)
+    }
     if (open !== held) throw new Error(`held ${held}, open leases have ${open}`)
     if (this.#sumOfEvents() !== available) throw new Error('the sum of events is not the balance')
+  }
+
+  #heldBy(key: string): number {
+    const own = [...this.leases.values()].filter((lease) => lease.open && lease.keyHash === key)
+    return own.reduce((sum, { granted, settled }) => sum + granted - settled, 0)
+  }
+
+  #room(key: string): number {
+    const cap = this.caps.get(key)
+    if (cap === undefined) return Number.POSITIVE_INFINITY
+    return Math.max(0, cap - (this.spentOf.get(key) ?? 0) - this.#heldBy(key))
+  }
+
+  #applyFor(key: string, event: LedgerEvent): void {
+    const before = this.account.spent
+    this.#apply(event)
+    this.spentOf.set(key, (this.spentOf.get(key) ?? 0) + this.account.spent - before)
   }
 
   #turn(decision: PlanDecision | null): void {

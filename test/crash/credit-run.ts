@@ -1,0 +1,257 @@
+// A run of metered calls during which workerd, or the whole process group of the gateway, is killed at random points;
+// then the ledger is held against what callers were served. Throws where a law is broken.
+
+import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type GatewayChild, startGatewayChild } from '../conformance/gateway-child.ts'
+
+export interface CrashOrder {
+  readonly calls: number
+  readonly kills: number
+  /** Every so many-th kill ends the gateway's whole process group, the others workerd alone. */
+  readonly groupEvery: number
+  readonly seed: number
+  /** Waits, more than a minute, until leases that died are reclaimed. */
+  readonly awaitReturn: boolean
+  readonly say: (line: string) => void
+}
+
+/** Amounts are micro-credits. */
+export interface CrashReport {
+  readonly calls: number
+  readonly served: number
+  /** Calls whose answer was lost with the process: charged or not. */
+  readonly unanswered: number
+  readonly charged: number
+  readonly granted: number
+  readonly groupKills: number
+  /** Served and never charged, per kill: what had not been reported. */
+  readonly lost: readonly number[]
+  /** What leases held right after the last kill; after their end nothing, where that was waited for. */
+  readonly heldAtEnd: number
+}
+
+const IN_FLIGHT = 16
+const CREDIT = 1_000_000
+const RETURNED_WITHIN_MS = 120_000
+const USAGE_COPIED_WITHIN_MS = 150_000
+
+interface LeaseRow {
+  readonly id: string
+  readonly rest: number
+}
+
+export async function crashRun(order: CrashOrder): Promise<CrashReport> {
+  const random = mulberry32(order.seed)
+  const state = mkdtempSync(join(tmpdir(), 'weir-crash-'))
+  const upstream = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end('{"time":1,"specialStatuses":null}')
+  })
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
+  const node = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+  const port = 21_000 + (process.pid % 9_000)
+  const check = (holds: boolean, words: string) => {
+    if (!holds) throw new Error(`seed ${order.seed}: ${words}`)
+  }
+  let gateway = await startGatewayChild(state, port, node)
+  try {
+    const credits = 2 * order.calls
+    const issued = await gateway.admin('POST', '/keys', { credits, plan: 'enterprise' })
+    const [key, account] = [String(issued.key), String(issued.account)]
+    let calls = 0
+    let served = 0
+    let unanswered = 0
+    let other = 0
+    let [at, isDown] = [0, false]
+
+    const callUntil = async (stop: () => boolean) => {
+      while (!stop()) {
+        calls++
+        try {
+          const answer = await fetch(`${gateway.url}/info`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+            body: '{"type":"exchangeStatus"}',
+          })
+          // Counted only once it is here whole: the caller of a torn answer has nothing.
+          await answer.arrayBuffer()
+          if (answer.status === 200) served++
+          else other++
+        } catch {
+          unanswered++
+          await sleep(5)
+        }
+      }
+    }
+    const runTo = (count: number) => {
+      at = count
+      return Array.from({ length: IN_FLIGHT }, () => callUntil(() => isDown || calls >= at))
+    }
+
+    const lost: number[] = []
+    const known = new Set<string>()
+    let groupKills = 0
+    for (let number = 0; number < order.kills; number++) {
+      // One kill in each slice of the run, at a random call of it.
+      const point = Math.floor((order.calls * (number + random())) / order.kills)
+      const before = { served, unanswered, charged: (await sums(gateway, account)).charged }
+      isDown = false
+      const callers = runTo(Number.POSITIVE_INFINITY)
+      while (calls < point) await sleep(1)
+      const workerd = gateway.workerd()
+      const isGroup = number % order.groupEvery === order.groupEvery - 1
+      if (isGroup) await gateway.end('SIGKILL')
+      else if (workerd !== undefined) process.kill(workerd, 'SIGKILL')
+      check(isGroup || workerd !== undefined, `kill ${number}: no workerd to kill`)
+      isDown = true
+      await Promise.all(callers)
+      if (isGroup) {
+        groupKills++
+        gateway = await startGatewayChild(state, port, node)
+      }
+      const after = await sums(gateway, account)
+      const dead = openLeases(state).filter(({ id }) => !known.has(id))
+      for (const { id } of dead) known.add(id)
+      const missing = (served - before.served) * CREDIT - (after.charged - before.charged)
+      const rest = dead.reduce((sum, lease) => sum + lease.rest, 0)
+      lost.push(Math.max(0, missing))
+      check(dead.length <= 1, `kill ${number} left ${dead.length} leases`)
+      check(missing <= rest, `kill ${number}: ${missing} served and not charged, its lease had ${rest}`)
+      check(-missing <= (unanswered - before.unanswered) * CREDIT, `kill ${number}: ${-missing} charged and not served`)
+      check(after.charged <= after.granted, `kill ${number}: charged ${after.charged} of ${after.granted}`)
+      if ((number + 1) % 10 === 0) order.say(`${number + 1} kills, ${calls} calls, ${served} served`)
+    }
+    isDown = false
+    await Promise.all(runTo(order.calls))
+    check(other === 0, `${other} calls were answered with another status than 200`)
+
+    const heldAfterKills = (await sums(gateway, account)).held
+    if (order.awaitReturn) {
+      order.say(`waiting for ${heldAfterKills / CREDIT} credits of dead leases`)
+      await until(
+        async () => (await sums(gateway, account)).held === 0,
+        RETURNED_WITHIN_MS,
+        'leases still hold credits',
+      )
+      await until(async () => usageDue(state) === 0, USAGE_COPIED_WITHIN_MS, 'usage is not copied to D1')
+    } else {
+      // The living isolate reports within two seconds and gives its lease back.
+      const living = () => openLeases(state).filter(({ id }) => !known.has(id)).length
+      await until(async () => living() === 0, 30_000, 'the living lease was not returned')
+    }
+    const end = await sums(gateway, account)
+    await gateway.end('SIGKILL')
+    check(end.balance === end.granted - end.charged, `balance ${end.balance} of ${end.granted}, charged ${end.charged}`)
+    const lostInAll = lost.reduce((sum, each) => sum + each, 0)
+    check(end.charged <= (served + unanswered) * CREDIT, `charged ${end.charged}, served ${served}, lost ${unanswered}`)
+    check(served * CREDIT - end.charged <= lostInAll, `served ${served}, charged ${end.charged}, lost ${lostInAll}`)
+    const own = sumOfUsage(meterFile(state), 'amount')
+    check(own === end.charged, `usage rows of the meter say ${own}, the ledger ${end.charged}`)
+    if (order.awaitReturn) {
+      const copied = sumOfUsage(accountsFile(state), 'micro')
+      check(copied === end.charged, `usage rows in D1 say ${copied}, the ledger ${end.charged}`)
+    }
+    return {
+      calls,
+      served,
+      unanswered,
+      charged: end.charged,
+      granted: end.granted,
+      groupKills,
+      lost,
+      heldAtEnd: end.held,
+    }
+  } finally {
+    await gateway.end('SIGKILL')
+    upstream.close()
+    rmSync(state, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+async function until(holds: () => Promise<boolean>, withinMs: number, words: string): Promise<void> {
+  const deadline = Date.now() + withinMs
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(words)
+    await sleep(250)
+  }
+}
+
+/** The account as its meter shows it, in micro-credits; asked again while the gateway comes back. */
+async function sums(gateway: GatewayChild, account: string) {
+  for (let tries = 0; ; tries++) {
+    try {
+      const shown = await gateway.admin('GET', `/accounts/${account}`)
+      // All of a run's prices are whole credits, so these texts are whole numbers.
+      const micro = (name: string) => Number(shown[name]) * CREDIT
+      const answer = {
+        charged: micro('spent'),
+        held: micro('held'),
+        granted: micro('granted'),
+        balance: micro('balance'),
+      }
+      if (Object.values(answer).every(Number.isSafeInteger)) return answer
+    } catch (error) {
+      if (tries > 300) throw error
+    }
+    await sleep(100)
+  }
+}
+
+/** Storage of the one meter of a run. */
+function meterFile(state: string): string {
+  const [file, ...more] = globSync(join(state, 'v3/**/*CreditMeter*/**/*.sqlite')).filter((path) =>
+    hasTable(path, 'leases'),
+  )
+  if (file === undefined || more.length > 0) throw new Error(`${more.length + 1} files of meters below ${state}`)
+  return file
+}
+
+function accountsFile(state: string): string {
+  const file = globSync(join(state, 'v3/d1/**/*.sqlite')).find((path) => hasTable(path, 'accounts'))
+  if (file === undefined) throw new Error(`no D1 file below ${state}`)
+  return file
+}
+
+function hasTable(file: string, name: string): boolean {
+  return query<object>(file, `SELECT 1 FROM sqlite_master WHERE name = '${name}'`).length > 0
+}
+
+function openLeases(state: string): LeaseRow[] {
+  return query(meterFile(state), 'SELECT id, granted - settled AS rest FROM leases WHERE open = 1')
+}
+
+function usageDue(state: string): number {
+  return query<{ due: number }>(meterFile(state), 'SELECT count(*) AS due FROM usage_due')[0]!.due
+}
+
+function sumOfUsage(file: string, column: string): number {
+  return query<{ sum: number }>(file, `SELECT coalesce(sum(${column}), 0) AS sum FROM usage`)[0]!.sum
+}
+
+/** Read beside workerd, which writes ahead to a log of its own: readers see whole transactions. */
+function query<Row>(file: string, sql: string): Row[] {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+  try {
+    return database.prepare(sql).all() as Row[]
+  } finally {
+    database.close()
+  }
+}
+
+/** A run can be repeated by its seed, as far as a machine's timing can. */
+function mulberry32(seed: number): () => number {
+  let word = seed
+  return () => {
+    word = (word + 0x6d2b79f5) | 0
+    let t = Math.imul(word ^ (word >>> 15), 1 | word)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
