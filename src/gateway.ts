@@ -141,8 +141,9 @@ function platformKeys(env: Env, request: Request, waitUntil: WaitUntil) {
 
 function charging(env: Env, settings: Settings, waitUntil: WaitUntil): Charging {
   const onRevoked = (keyHash: string) => keys.revoked(env, keyHash, waitUntil)
+  const onChanged = (keyHash: string, changedMs: number) => keys.changed(keyHash, changedMs)
   const meterFailure = settings.METER_FAILURE
-  return leases.charging({ meterOf: (account) => meterOf(env, account), waitUntil, meterFailure, onRevoked })
+  return leases.charging({ meterOf: (account) => meterOf(env, account), waitUntil, meterFailure, onRevoked, onChanged })
 }
 
 /** Null where the meter does not answer; with METER_FAILURE `open` nobody is kept out for that. */

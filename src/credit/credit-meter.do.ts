@@ -3,6 +3,7 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { KeyCaps } from './key-caps.store.ts'
+import { KeyChanges } from './key-changes.store.ts'
 import {
   decideCharge,
   decideGrant,
@@ -47,6 +48,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   readonly #store: MeterStore
   readonly #plans: PlanStore
   readonly #caps: KeyCaps
+  readonly #changes: KeyChanges
   readonly #webhooks: Webhooks
   readonly #requests = new RequestBuckets()
   #alarmAtMs = 0
@@ -58,6 +60,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#store = new MeterStore(ctx.storage.sql)
     this.#plans = new PlanStore(ctx.storage.sql)
     this.#caps = new KeyCaps(ctx.storage.sql)
+    this.#changes = new KeyChanges(ctx.storage.sql)
     this.#webhooks = new Webhooks(ctx)
     this.#periodEndMs = this.#plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
   }
@@ -79,8 +82,10 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   async lease(request: LeaseRequest): Promise<LeaseAnswer> {
     const now = Date.now()
     this.#renew(now)
-    const answer = this.ctx.storage.transactionSync(() => this.#lease(request, now))
+    const decided = this.ctx.storage.transactionSync(() => this.#lease(request, now))
     await this.#wakeAt(now + LEASE_TTL_MS + RECLAIM_GRACE_MS)
+    const changedMs = this.#changes.last(request.keyHash, now)
+    const answer = changedMs === null ? decided : { ...decided, changedMs }
     if (!answer.ok || request.requests === undefined) return answer
     return { ...answer, requests: this.#requests.take(request.keyHash, request.requests, now) }
   }
@@ -101,6 +106,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     const now = Date.now()
     this.#renew(now)
     for (const amount of [order.firstMicro ?? 0, order.terms.micro]) wholeMicro(amount)
+    this.#changes.note(null, now)
     const before = this.#plans.read()
     const decision = decidePlan(this.#store.account(), before, order, now)
     if (decision === null && before !== null) return before
@@ -122,6 +128,10 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
 
   async revokeKey(keyHash: string): Promise<void> {
     this.#store.putRevoked(keyHash, Date.now())
+  }
+
+  async noteChange(keyHash: string | null): Promise<void> {
+    this.#changes.note(keyHash, Date.now())
   }
 
   async capKey(keyHash: string, cap: MicroCredits | null): Promise<void> {

@@ -63,7 +63,10 @@ export interface LeaseRequest {
   readonly requests?: RequestAsk
 }
 
-/** `requests` is there where they were asked for and the lease lives on. */
+/**
+ * `requests` is there where they were asked for and the lease lives on; `changedMs` where the key's record at the edge,
+ * or its plan, was changed then: an older copy is not to be believed.
+ */
 export type LeaseAnswer =
   /** `granted` is cumulative; `ttlMs` counts from when the isolate sent the request; `remaining` lies outside all leases. */
   | {
@@ -73,6 +76,7 @@ export type LeaseAnswer =
       readonly ttlMs: number
       readonly remaining: MicroCredits
       readonly requests?: RequestAnswer
+      readonly changedMs?: number
     }
   /** `gone`: closed, reclaimed or never seen; open another. `exhausted`: less than `need` remains; the lease lives on. */
   | {
@@ -80,6 +84,7 @@ export type LeaseAnswer =
       readonly ok: false
       readonly reason: 'exhausted' | 'revoked' | 'gone'
       readonly remaining: MicroCredits
+      readonly changedMs?: number
     }
 
 /** Sums of an account: `granted` (and not expired) = `available` + `held` + `spent`, at every moment. */
@@ -130,6 +135,8 @@ export interface AccountMeterApi {
   grantCredits(id: string, amount: MicroCredits): Promise<GrantAnswer>
   /** From now on every charge and lease of this key answers `revoked`. Idempotent. */
   revokeKey(keyHash: string): Promise<void>
+  /** D1 says something else now of this key (null: of all): isolates hear it with their next lease. */
+  noteChange(keyHash: string | null): Promise<void>
   /** Bounds what a key may spend in all, what it spent before included; null: as much as the account has. */
   capKey(keyHash: string, cap: MicroCredits | null): Promise<void>
   balance(): Promise<AccountState>

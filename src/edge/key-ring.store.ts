@@ -1,7 +1,7 @@
 // From the text of a key to who is calling: form, keyed check, isolate memory, KV, D1. Laws: a made-up key costs no
 // look-up, an address gets few of them, and a key one at a time; a key that was known just now is not held up by
-// others of its address; a revoked key is refused at most 30 s after D1 says so, and at once when the meter said it;
-// keys appear in no error and no log.
+// others of its address; a key that the meter called revoked is refused at once, and a record that it called changed is
+// read from D1 again, whatever KV says; keys appear in no error and no log.
 
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
@@ -30,10 +30,13 @@ export interface KeyRingEnv extends KeyStoreEnv {
 type WaitUntil = (work: Promise<unknown>) => void
 type Found = Result<KeyRecord | null, Failure>
 
-const REVOKED_MAX = 10_000
 /** A look-up that others wait for may be lost with the request that began it. */
 const LOOK_UP_MAX_MS = 3_000
 const LOOK_UPS_MAX = 1_000
+/** Of revoked and of changed keys that an isolate remembers. */
+const TOLD_MAX = 10_000
+/** How far apart the clocks of those who read and change records may be. */
+const SKEW_MS = 5_000
 
 /** One per isolate. */
 export class KeyRing {
@@ -42,6 +45,8 @@ export class KeyRing {
   readonly #lookUps = new Map<string, { readonly found: Promise<Found>; readonly sinceMs: number }>()
   /** Hashes that the meter called revoked: memory and KV may not know it yet. */
   readonly #revoked = new Set<string>()
+  /** Keys whose records the meter called changed, and from when on a record is new enough. */
+  readonly #changed = new Map<string, { readonly changedMs: number; newEnoughMs: number }>()
   readonly #nowMs: () => number
 
   constructor(nowMs: () => number = () => Date.now()) {
@@ -79,6 +84,10 @@ export class KeyRing {
       const found = await this.#lookUp(env, key, waitUntil, address, now)
       if (!found.ok) return found
       record = found.value
+    }
+    if (record !== null && this.#isOutdated(record)) {
+      record = await this.#readAgain(env, record, waitUntil)
+      this.#memory.keep(key, record, now)
     }
     if (record === null) return err({ kind: 'key_unknown' })
     if (this.#revoked.has(record.hash)) return err({ kind: 'key_revoked' })
@@ -135,14 +144,41 @@ export class KeyRing {
   /** The meter called this key revoked: refused here from now on, and the hint in KV brought up to date. */
   revoked(env: KeyStoreEnv, keyHash: string, waitUntil: WaitUntil): void {
     if (this.#revoked.has(keyHash)) return
-    if (this.#revoked.size >= REVOKED_MAX) {
-      for (const oldest of this.#revoked) {
-        this.#revoked.delete(oldest)
-        break
-      }
-    }
+    makeRoom(this.#revoked)
     this.#revoked.add(keyHash)
     waitUntil(refreshHint(env, keyHash))
+  }
+
+  /** The meter said that the record of this key was changed: copies of before are not taken any more. */
+  changed(keyHash: string, changedMs: number): void {
+    if ((this.#changed.get(keyHash)?.changedMs ?? 0) >= changedMs) return
+    makeRoom(this.#changed)
+    this.#changed.set(keyHash, { changedMs, newEnoughMs: changedMs + SKEW_MS })
+  }
+
+  #isOutdated(record: KeyRecord): boolean {
+    const change = this.#changed.get(record.hash)
+    return change !== undefined && record.at < change.newEnoughMs
+  }
+
+  /** The record as D1 has it. Where D1 cannot be asked the old one stands, as it would where nobody had told. */
+  async #readAgain(env: KeyStoreEnv, old: KeyRecord, waitUntil: WaitUntil): Promise<KeyRecord | null> {
+    const record = await keyFromD1(env.ACCOUNTS, old.hash).catch(() => old)
+    const change = this.#changed.get(old.hash)
+    if (record === null || record === old || change === undefined) return record
+    // Read after it was told, and so after the change, whatever the clocks say.
+    change.newEnoughMs = Math.min(change.newEnoughMs, record.at)
+    waitUntil(putKeyHint(env.KEYS, record))
+    return record
+  }
+}
+
+/** Forgets the oldest where there are too many. */
+function makeRoom(told: Set<string> | Map<string, unknown>): void {
+  if (told.size < TOLD_MAX) return
+  for (const oldest of told.keys()) {
+    told.delete(oldest)
+    return
   }
 }
 

@@ -19,6 +19,8 @@ export interface LeaseContext {
   readonly meterFailure: 'closed' | 'open'
   /** Told when the meter says that a key is revoked, so that the isolate forgets it. */
   onRevoked(keyHash: string): void
+  /** Told when the meter says that the record of a key was changed, every time that it says so. */
+  onChanged?(keyHash: string, changedMs: number): void
 }
 
 /** Clock and ids, replaced in tests. */
@@ -201,6 +203,7 @@ export class LeasePool {
         if (answer.requests === undefined) limit.tokens.alone(this.#clock.nowMs())
         else limit.tokens.answered(requests, answer.requests, sentAtMs, this.#clock.nowMs())
       }
+      if (answer.changedMs !== undefined) context.onChanged?.(seat.holder.keyHash, answer.changedMs)
       if (!answer.ok && answer.reason === 'revoked') context.onRevoked(seat.holder.keyHash)
     } catch {
       down()

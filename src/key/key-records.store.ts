@@ -30,15 +30,17 @@ export async function findKey(
 
 /** The record of a key hash as D1 has it now. */
 export async function keyFromD1(db: D1Database, hash: string): Promise<KeyRecord | null> {
+  const at = Date.now()
   const row = await db.prepare(`${SELECT} WHERE k.hash = ?`).bind(hash).first<RecordRow>()
-  return row === null ? null : recordOf(row)
+  return row === null ? null : recordOf(row, at)
 }
 
 /** The records of an account's keys that are not revoked, newest first, at most `limit`. */
 export async function liveKeysFromD1(db: D1Database, account: string, limit: number): Promise<KeyRecord[]> {
   const select = `${SELECT} WHERE k.account = ? AND k.revoked IS NULL ORDER BY k.created DESC, k.hash LIMIT ?`
+  const at = Date.now()
   const { results } = await db.prepare(select).bind(account, limit).all<RecordRow>()
-  return results.map(recordOf)
+  return results.map((row) => recordOf(row, at))
 }
 
 /** Puts a record into KV; a refused write (KV takes one a second per key) only costs a later D1 read. */
@@ -52,7 +54,8 @@ export async function putKeyHint(kv: KVNamespace, record: KeyRecord): Promise<vo
 
 type RecordRow = Record<string, unknown> & { products: string; limits: string | null; terms: string | null }
 
-function recordOf({ products, limits, terms, ...row }: RecordRow): KeyRecord {
+/** `at`: before D1 was asked, so that a record is never believed to be newer than it is. */
+function recordOf({ products, limits, terms, ...row }: RecordRow, at: number): KeyRecord {
   const own = limits === null ? {} : { limits: limitsFrom(limits, terms) }
-  return KeyRecord.parse({ ...row, ...own, v: 2, products: JSON.parse(products) })
+  return KeyRecord.parse({ ...row, ...own, v: 2, products: JSON.parse(products), at })
 }

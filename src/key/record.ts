@@ -19,6 +19,8 @@ export const KeyRecord = z.object({
   expires: z.number().nullable(),
   /** Unix ms; null: not revoked. */
   revoked: z.number().nullable(),
+  /** Unix ms when D1 said all this; unknown in copies of before it was kept. */
+  at: z.number().default(0),
 })
 export type KeyRecord = z.infer<typeof KeyRecord>
 

@@ -116,6 +116,7 @@ export class KeysDesk {
     if (beyond !== null) return err(beyond)
     if (change.cap !== undefined) await this.#ports.meterOf(row.value.account).capKey(row.value.hash, change.cap)
     await this.#store.changeKey(row.value.hash, change)
+    await this.#ports.meterOf(row.value.account).noteChange(row.value.hash)
     await this.#refreshHint(row.value.hash)
     return this.#named({ name: row.value.hash })
   }

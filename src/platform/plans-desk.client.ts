@@ -73,6 +73,7 @@ export class PlansDesk {
     for (const { id, terms } of accounts) {
       const { micro, period } = agreedTerms(plan, terms)
       if (period === 'month') await this.#ports.meterOf(id).renewWith(name, micro)
+      await this.#ports.meterOf(id).noteChange(null)
       const keys = await liveKeysFromD1(this.#ports.db, id, KEYS_AT_ONCE)
       await Promise.all(keys.map((key) => putKeyHint(this.#ports.kv, key)))
     }

@@ -1,43 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/credit/meter-api.ts'
 import type { Charging, Hold } from '../../src/edge/charging.ts'
-import { type LeaseClock, LeasePool } from '../../src/edge/leases.client.ts'
+import { LeasePool } from '../../src/edge/leases.client.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { ModelMeter } from '../credit/model-meter.ts'
+import { ManualClock } from './manual-clock.ts'
 
 const CREDIT = 1_000_000
 const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'trial', products: ['info'] }
 const price = (credits: number) => ({ product: 'info', type: 'meta', amount: credits * CREDIT }) as const
-
-/** Time that moves when told; sleepers wake in order. */
-class ManualClock implements LeaseClock {
-  now = 1_000_000
-  #ids = 0
-  #sleepers: { atMs: number; wake: () => void }[] = []
-
-  nowMs = () => this.now
-  newId = () => `lease ${this.#ids++}`
-  sleep = (ms: number) => new Promise<void>((wake) => this.#sleepers.push({ atMs: this.now + ms, wake }))
-
-  async advance(ms: number): Promise<void> {
-    const end = this.now + ms
-    for (;;) {
-      await settled()
-      const next = this.#sleepers.filter(({ atMs }) => atMs <= end).sort((a, b) => a.atMs - b.atMs)[0]
-      if (next === undefined) break
-      this.#sleepers = this.#sleepers.filter((sleeper) => sleeper !== next)
-      this.now = next.atMs
-      next.wake()
-    }
-    this.now = end
-    await settled()
-  }
-}
-
-/** After everything that can go on without time has gone on. */
-async function settled(): Promise<void> {
-  for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve))
-}
 
 function isolate(clock: ManualClock, meter: LeaseMeterApi, meterFailure: 'open' | 'closed' = 'closed') {
   const revoked: string[] = []
@@ -228,6 +199,49 @@ describe('one isolate', () => {
   })
 })
 
+describe('a revoked key', () => {
+  /** Calls at a pace until two minutes after the revocation; answers how long after it the last one was served. */
+  async function lastServedMs(paceMs: number, credits: number, hasReporter: boolean): Promise<number> {
+    const clock = new ManualClock()
+    // An isolate whose waitUntil was cut short never reports.
+    if (!hasReporter) clock.sleep = () => new Promise(() => {})
+    const meter = new ModelMeter(1_000_000 * CREDIT, clock.nowMs)
+    const { charging } = isolate(clock, meter)
+    const call = async () => {
+      const hold = await charging.hold(identity, price(credits))
+      if (hold.ok) hold.value.settle()
+      return hold.ok
+    }
+    for (let at = 0; at < 20_000; at += paceMs) {
+      expect(await call()).toBe(true)
+      await clock.advance(paceMs)
+    }
+    meter.revoked.add('k')
+    const revokedMs = clock.now
+    let last = 0
+    while (clock.now < revokedMs + 120_000) {
+      if (await call()) last = clock.now - revokedMs
+      await clock.advance(paceMs)
+    }
+    return last
+  }
+
+  it.each([
+    // A dead reporter leaves the end of the lease; else a report is a second away, and comes a round later at times.
+    [500, 1, true, 3_000],
+    [500, 0, true, 30_000],
+    [5_000, 1, true, 30_000],
+    [500, 1, false, 30_000],
+    [500, 0, false, 30_000],
+    [20_000, 1, false, 30_000],
+  ])(
+    'called every %i ms at %i credits (reporter alive: %s) is served for at most %i ms',
+    async (pace, credits, alive, bound) => {
+      expect(await lastServedMs(pace, credits, alive)).toBeLessThan(bound)
+    },
+  )
+})
+
 describe('while the meter cannot be reached', () => {
   class BrokenMeter implements LeaseMeterApi {
     broken = true
@@ -266,5 +280,37 @@ describe('while the meter cannot be reached', () => {
     meter.broken = false
     await clock.advance(5_000)
     expect(meter.inner.account).toMatchObject({ spent: 13 * CREDIT, held: 0 })
+  })
+
+  it('spends what is leased until the lease ends, and then nothing when closed', async () => {
+    const clock = new ManualClock()
+    const meter = new BrokenMeter(new ModelMeter(1_000_000 * CREDIT, clock.nowMs))
+    meter.broken = false
+    const closed = isolate(clock, meter).charging
+    const open = isolate(clock, meter, 'open').charging
+    for (const charging of [closed, open]) {
+      for (let i = 0; i < 100; i++) {
+        ;(await held(charging, 1)).settle()
+        await clock.advance(20)
+      }
+    }
+    meter.broken = true
+    const brokenMs = clock.now
+    const lastMs = { closed: 0, open: 0 }
+    while (clock.now < brokenMs + 60_000) {
+      for (const [name, charging] of [
+        ['closed', closed],
+        ['open', open],
+      ] as const) {
+        const hold = await charging.hold(identity, price(1))
+        if (hold.ok) lastMs[name] = clock.now - brokenMs
+        if (hold.ok) hold.value.settle()
+        else expect(hold.error).toMatchObject({ kind: 'unavailable' })
+      }
+      await clock.advance(2_000)
+    }
+    expect(lastMs.closed).toBeGreaterThan(0)
+    expect(lastMs.closed).toBeLessThan(30_000)
+    expect(lastMs.open).toBe(58_000)
   })
 })

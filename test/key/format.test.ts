@@ -71,6 +71,7 @@ const record: KeyRecord = {
   products: ['info', 'platform'],
   expires: null,
   revoked: null,
+  at: 0,
 }
 
 describe('who may enter', () => {
