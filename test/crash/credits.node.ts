@@ -26,11 +26,11 @@ const report = await crashRun({
   awaitReturn: true,
   say: (line) => console.log(line),
 })
-const { calls, served, unanswered, charged, granted, groupKills, lost, heldAtEnd } = report
+const { calls, served, unanswered, refused, charged, granted, groupKills, lost, heldAtEnd } = report
 const lostInAll = lost.reduce((sum, each) => sum + each, 0)
 console.log(`seed ${seed}, ${Math.round((Date.now() - startedMs) / 1000)} s: all laws hold
   kills                        ${kills}, of them ${groupKills} of the whole process group
-  calls                        ${calls}: ${served} served, ${unanswered} lost their answer
+  calls                        ${calls}: ${served} served, ${unanswered} lost their answer, ${refused} refused
   charged, of granted          ${charged / 1e6} of ${granted / 1e6} credits
   served and never charged     at most ${Math.max(...lost)} micro-credits a kill, ${Math.round(lostInAll / kills)} on average
   held once leases had ended   ${heldAtEnd}
