@@ -18,7 +18,8 @@ const wellFormed = () => mintKey('api', SECRET)
 async function location(isolates: number, { binding = true } = {}) {
   const known = await wellFormed()
   const hash = await hashKey(known)
-  const row = { hash, account: 'a', kind: 'api', plan: 'entry', products: '["info"]', expires: null, revoked: null }
+  const key = { hash, account: 'a', kind: 'api', products: '["info"]', expires: null, revoked: null }
+  const row = { ...key, plan: 'entry', terms: null, limits: null }
   const counts = { kv: 0, d1: 0, binding: 0 }
   let now = 1_000_000
   const windows = new Map<string, number>()
