@@ -201,10 +201,12 @@ it.each([
   ['batchClearinghouseState', { users: [1, 2, 3].map(user) }],
   ['clearinghouseState', { user: user(2), dex: '*' }],
   ['portfolioState', { user: user(2) }],
+  ['allPerpMetas', {}],
 ])('%s is as late as its latest part', async (type, request) => {
   let answered = 0
   Object.defineProperty(world, 'lateness', { get: () => ({ lagMs: answered++ === 1 ? 61_500 : 2_000 }) })
-  world.upstream = (part) => ok(part === 'perpDexs' ? '[null,{"name":"xyz"}]' : '{}')
+  world.upstream = (part) =>
+    part === 'allPerpMetas' ? err(REFUSED) : ok(part === 'perpDexs' ? '[null,{"name":"xyz"}]' : '{}')
   expect((await world.send({ type, ...request })).headers.age).toBe('61')
 })
 
