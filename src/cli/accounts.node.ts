@@ -16,10 +16,12 @@ npm run admin -- account plan ID PLAN [--terms TERMS]  takes effect now; TERMS w
 npm run admin -- account grant ID CREDITS --id TEXT   once per TEXT; grants do not expire
 npm run admin -- key issue ACCOUNT [--kind api|service] [--label TEXT] [--products a,b] [--expires 2027-01-31]
                                [--cap CREDITS]      what the key may spend in all
+                               [--ranges 192.0.2.0/24,2001:db8::/32]  where it may be used from
 npm run admin -- key list [ACCOUNT]
 npm run admin -- key change KEY [--label TEXT] [--products a,b] [--expires 2027-01-31|never]
-                               [--cap CREDITS|none]
-npm run admin -- key rotate KEY [--grace SECONDS]     the old key works for SECONDS more (86400)
+                               [--cap CREDITS|none] [--ranges a,b|none]
+npm run admin -- key rotate KEY [--grace SECONDS] [--id TEXT]  the old key works for SECONDS more (86400);
+                               once per key, a retry with the same TEXT makes no other one
 npm run admin -- key revoke KEY                       KEY: the key, its first 12 characters or its hash`
 
 /** Options of these commands, as `parseArgs` gives them. */
@@ -34,10 +36,16 @@ export interface AccountOptions {
   readonly expires?: string | undefined
   readonly grace?: string | undefined
   readonly cap?: string | undefined
+  readonly ranges?: string | undefined
 }
 
 const Anything = z.looseObject({})
-const Issued = z.object({ key: z.string(), account: z.string(), old_key_ends: z.number().optional() })
+const Issued = z.object({
+  key: z.string().optional(),
+  prefix: z.string(),
+  account: z.string(),
+  old_key_ends: z.number().optional(),
+})
 const Listed = z.object({ keys: z.array(z.looseObject({})) })
 
 type Answer = Promise<Result<string, string>>
@@ -81,8 +89,10 @@ const COMMANDS: Readonly<Record<string, { readonly words: readonly number[]; rea
   },
   'key rotate': {
     words: [1],
-    run: (target, [name = ''], { grace }) =>
-      issued(target, `${key(name)}/rotate`, grace === undefined ? {} : { grace_seconds: Number(grace) }),
+    run: (target, [name = ''], { grace, id }) => {
+      const seconds = grace === undefined ? {} : { grace_seconds: Number(grace) }
+      return issued(target, `${key(name)}/rotate`, { ...seconds, idempotency_key: id })
+    },
   },
   'key revoke': { words: [1], run: (target, [name = '']) => shown(target, 'DELETE', key(name)) },
 }
@@ -107,8 +117,9 @@ async function shown(target: AdminTarget, method: string, path: string, body?: o
 async function issued(target: AdminTarget, path: string, body: object): Answer {
   const answer = await callAdmin(target, 'POST', path, Issued, body)
   if (!answer.ok) return answer
-  const { key: text, account: owner, old_key_ends: ends } = answer.value
+  const { key: text, prefix, account: owner, old_key_ends: ends } = answer.value
   const old = ends === undefined ? '' : `; the old key works until ${new Date(ends).toISOString()}`
+  if (text === undefined) return ok(`done before: ${prefix} of account ${owner}; the key is not shown again${old}`)
   return ok(`${text}\naccount ${owner}; the key is not shown again${old}`)
 }
 
@@ -118,7 +129,7 @@ async function list(target: AdminTarget, owner: string | undefined): Answer {
   return answer.ok ? ok(JSON.stringify(answer.value.keys, null, 2)) : answer
 }
 
-function changeOf({ label, products, expires, cap }: AccountOptions): Result<object, string> {
+function changeOf({ label, products, expires, cap, ranges }: AccountOptions): Result<object, string> {
   const at = expires === undefined || expires === 'never' ? null : Date.parse(expires)
   if (Number.isNaN(at)) return err('--expires: must be a time such as 2027-01-31 or 2027-01-31T12:00Z, or "never"')
   return ok({
@@ -127,6 +138,7 @@ function changeOf({ label, products, expires, cap }: AccountOptions): Result<obj
     // An issued key that never expires says nothing; a changed one says null.
     ...(expires === undefined ? {} : { expires: at }),
     ...(cap === undefined ? {} : { cap: cap === 'none' ? null : cap }),
+    ...(ranges === undefined ? {} : { ranges: ranges === 'none' ? null : ranges.split(',') }),
   })
 }
 

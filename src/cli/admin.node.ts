@@ -20,7 +20,7 @@ Everywhere: --url URL --token ADMIN_TOKEN, or --state DIR of a running "npm star
 const text = { type: 'string' } as const
 const OPTIONS = {
   ...{ url: text, token: text, state: text, plan: text, credits: text, id: text, kind: text },
-  ...{ label: text, products: text, expires: text, grace: text, cap: text, terms: text },
+  ...{ label: text, products: text, expires: text, grace: text, cap: text, terms: text, ranges: text },
   ...{ thresholds: text, 'new-secret': { type: 'boolean' } as const },
 }
 

@@ -138,6 +138,10 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#caps.put(keyHash, cap === null ? null : wholeMicro(cap))
   }
 
+  async inheritKey(oldHash: string, newHash: string): Promise<void> {
+    this.#caps.inherit(oldHash, newHash)
+  }
+
   async balance(): Promise<AccountState> {
     this.#renew(Date.now())
     return this.#store.account()

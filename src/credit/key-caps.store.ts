@@ -1,11 +1,16 @@
-// Caps of credits per key, in the meter of its account. Law: what a capped key has spent and holds in leases never
-// grows beyond its cap; an account without caps pays nothing for them.
+// Caps of credits per key, in the meter of its account. Laws: what a capped key has spent and holds in leases never
+// grows beyond its cap; keys that replaced one another share one cap; an account without caps pays nothing for them.
 
 import type { MicroCredits } from './meter-api.ts'
 
+/** A cap is kept under the first key of a row of rotations, its root. */
 const TABLES = `
   CREATE TABLE IF NOT EXISTS caps (
-    key_hash TEXT PRIMARY KEY, cap INTEGER NOT NULL CHECK (cap >= 0), spent INTEGER NOT NULL) STRICT;`
+    key_hash TEXT PRIMARY KEY, cap INTEGER NOT NULL CHECK (cap >= 0), spent INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS heirs (key_hash TEXT PRIMARY KEY, root TEXT NOT NULL) STRICT;
+  CREATE INDEX IF NOT EXISTS heirs_by_root ON heirs (root);`
+/** The root and all its heirs. */
+const FAMILY = 'SELECT ?1 UNION ALL SELECT key_hash FROM heirs WHERE root = ?1'
 
 export class KeyCaps {
   readonly #sql: SqlStorage
@@ -17,29 +22,35 @@ export class KeyCaps {
     this.#hasAny = sql.exec('SELECT 1 FROM caps LIMIT 1').toArray().length > 0
   }
 
-  /** Caps a key, what it spent before included; null takes the cap away. */
+  /** Caps a key, what it and its predecessors spent before included; null takes the cap away. */
   put(keyHash: string, cap: MicroCredits | null): void {
+    const root = this.#rootOf(keyHash)
     if (cap === null) {
-      this.#sql.exec('DELETE FROM caps WHERE key_hash = ?', keyHash)
+      this.#sql.exec('DELETE FROM caps WHERE key_hash = ?', root)
       return
     }
     this.#sql.exec(
-      `INSERT INTO caps SELECT ?1, ?2, coalesce(sum(amount), 0) FROM usage WHERE key_hash = ?1
+      `INSERT INTO caps SELECT ?1, ?2, coalesce(sum(amount), 0) FROM usage WHERE key_hash IN (${FAMILY})
        ON CONFLICT DO UPDATE SET cap = excluded.cap`,
-      keyHash,
+      root,
       cap,
     )
     this.#hasAny = true
   }
 
-  /** What the key may still be given beyond what it has spent and holds; infinite without a cap. */
+  /** From now on the new key shares the cap of the old one, now or later; again is the same. */
+  inherit(oldHash: string, newHash: string): void {
+    this.#sql.exec('INSERT INTO heirs VALUES (?, ?) ON CONFLICT DO NOTHING', newHash, this.#rootOf(oldHash))
+  }
+
+  /** What the key may still be given beyond what was spent and is held under its cap; infinite without one. */
   room(keyHash: string): number {
     if (!this.#hasAny) return Number.POSITIVE_INFINITY
     const row = this.#sql
       .exec<{ room: number }>(
-        `SELECT cap - spent - (SELECT coalesce(sum(granted - settled), 0) FROM leases WHERE open = 1 AND key_hash = ?1)
-         AS room FROM caps WHERE key_hash = ?1`,
-        keyHash,
+        `SELECT cap - spent - (SELECT coalesce(sum(granted - settled), 0) FROM leases
+         WHERE open = 1 AND key_hash IN (${FAMILY})) AS room FROM caps WHERE key_hash = ?1`,
+        this.#rootOf(keyHash),
       )
       .toArray()[0]
     return row === undefined ? Number.POSITIVE_INFINITY : Math.max(0, row.room)
@@ -47,6 +58,12 @@ export class KeyCaps {
 
   /** The key spent so much more. */
   add(keyHash: string, amount: MicroCredits): void {
-    if (this.#hasAny) this.#sql.exec('UPDATE caps SET spent = spent + ? WHERE key_hash = ?', amount, keyHash)
+    if (!this.#hasAny) return
+    this.#sql.exec('UPDATE caps SET spent = spent + ? WHERE key_hash = ?', amount, this.#rootOf(keyHash))
+  }
+
+  #rootOf(keyHash: string): string {
+    const row = this.#sql.exec<{ root: string }>('SELECT root FROM heirs WHERE key_hash = ?', keyHash).toArray()[0]
+    return row?.root ?? keyHash
   }
 }

@@ -139,6 +139,8 @@ export interface AccountMeterApi {
   noteChange(keyHash: string | null): Promise<void>
   /** Bounds what a key may spend in all, what it spent before included; null: as much as the account has. */
   capKey(keyHash: string, cap: MicroCredits | null): Promise<void>
+  /** The new key shares the cap of the one that it replaces, and what was spent under it. Idempotent. */
+  inheritKey(oldHash: string, newHash: string): Promise<void>
   balance(): Promise<AccountState>
   /** Begins a plan for an account that has none; false, and nothing done, where it has one. */
   beginPlan(order: PlanOrder): Promise<boolean>

@@ -91,7 +91,7 @@ export class KeyRing {
     }
     if (record === null) return err({ kind: 'key_unknown' })
     if (this.#revoked.has(record.hash)) return err({ kind: 'key_revoked' })
-    return admit(record, entry, now)
+    return admit(record, entry, now, address)
   }
 
   /** One look-up for all who present the same key at the same time. */

@@ -4,8 +4,9 @@ import type { KeyKind } from './format.ts'
 import type { Product } from './identity.ts'
 import { KeyRow } from './key-row.ts'
 
-/** With the last use; the index of `usage` begins with the key, so this reads one entry. */
-const SELECT_KEYS = 'SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = hash) AS last_used FROM keys'
+/** With the last use and the successor: the indexes begin with the key, so this reads one entry of each. */
+const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.hash) AS last_used,
+  (SELECT hash FROM keys WHERE replaces = k.hash) AS replaced_by FROM keys k`
 
 export interface NewKey {
   readonly hash: string
@@ -17,6 +18,21 @@ export interface NewKey {
   readonly createdMs: number
   readonly expiresMs: number | null
   readonly cap: number | null
+  readonly ranges: readonly string[] | null
+}
+
+/** How a key was replaced; a retry is known by it. */
+export interface Rotation {
+  readonly id: string | null
+  readonly graceMs: number
+  /** When the old key ends. */
+  readonly endsMs: number
+}
+
+/** The key that replaced another one. */
+export interface Successor {
+  readonly key: KeyRow
+  readonly rotation: Rotation
 }
 
 /** An account as D1 has it; `created` in Unix ms. */
@@ -35,6 +51,7 @@ export interface KeyChange {
   readonly expires?: number | null | undefined
   /** Micro-credits. */
   readonly cap?: number | null | undefined
+  readonly ranges?: readonly string[] | null | undefined
 }
 
 export class AccountStore {
@@ -63,60 +80,75 @@ export class AccountStore {
   }
 
   async addKey(key: NewKey): Promise<void> {
-    await this.#db
-      .prepare(
-        `INSERT INTO keys (hash, prefix, label, account, kind, products, created, expires, cap)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .bind(
-        key.hash,
-        key.prefix,
-        key.label,
-        key.account,
-        key.kind,
-        JSON.stringify(key.products),
-        key.createdMs,
-        key.expiresMs,
-        key.cap,
-      )
-      .run()
+    await this.#insertion(key).run()
+  }
+
+  /**
+   * Adds the key that replaces `old`, and ends that: both or neither. False, and nothing done, where another key has
+   * replaced it already.
+   */
+  async replaceKey(old: string, key: NewKey, rotation: Rotation): Promise<boolean> {
+    const inherit = `UPDATE keys SET replaces = ?2, rotation = ?3,
+      root = (SELECT coalesce(root, hash) FROM keys WHERE hash = ?2) WHERE hash = ?1`
+    const end = rotation.graceMs === 0 ? 'revoked = coalesce(revoked, ?2)' : 'expires = ?2'
+    try {
+      await this.#db.batch([
+        this.#insertion(key),
+        this.#db.prepare(inherit).bind(key.hash, old, JSON.stringify(rotation)),
+        this.#db.prepare(`UPDATE keys SET ${end} WHERE hash = ?1`).bind(old, rotation.endsMs),
+      ])
+      return true
+    } catch (error) {
+      if ((await this.successorOf(old)) !== null) return false
+      throw error
+    }
+  }
+
+  /** The key that replaced this one, and how. */
+  async successorOf(hash: string): Promise<Successor | null> {
+    const row = await this.#db.prepare(`${SELECT_KEYS} WHERE k.replaces = ?`).bind(hash).first<{ rotation: string }>()
+    return row === null ? null : { key: KeyRow.parse(row), rotation: JSON.parse(row.rotation) }
+  }
+
+  #insertion(key: NewKey): D1PreparedStatement {
+    const insert = `INSERT INTO keys (hash, prefix, label, account, kind, products, created, expires, cap, ranges)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    const { hash, prefix, label, account, kind, createdMs, expiresMs, cap } = key
+    return this.#db
+      .prepare(insert)
+      .bind(hash, prefix, label, account, kind, json(key.products), createdMs, expiresMs, cap, json(key.ranges))
   }
 
   /** Newest first, at most `limit`. */
   async keys(limit: number): Promise<KeyRow[]> {
-    const select = `${SELECT_KEYS} ORDER BY created DESC, hash LIMIT ?`
+    const select = `${SELECT_KEYS} ORDER BY k.created DESC, k.hash LIMIT ?`
     const { results } = await this.#db.prepare(select).bind(limit).all()
     return results.map((row) => KeyRow.parse(row))
   }
 
   /** Keys of an account, newest first, at most `limit`. */
   async keysOf(account: string, limit: number): Promise<KeyRow[]> {
-    const select = `${SELECT_KEYS} WHERE account = ? ORDER BY created DESC, hash LIMIT ?`
+    const select = `${SELECT_KEYS} WHERE k.account = ? ORDER BY k.created DESC, k.hash LIMIT ?`
     const { results } = await this.#db.prepare(select).bind(account, limit).all()
     return results.map((row) => KeyRow.parse(row))
   }
 
-  async changeKey(hash: string, { label, products, expires, cap }: KeyChange): Promise<void> {
-    await this.#db
-      .prepare(
-        `UPDATE keys SET label = coalesce(?2, label), products = coalesce(?3, products),
-         expires = CASE WHEN ?4 THEN ?5 ELSE expires END, cap = CASE WHEN ?6 THEN ?7 ELSE cap END WHERE hash = ?1`,
-      )
-      .bind(
-        hash,
-        label ?? null,
-        products === undefined ? null : JSON.stringify(products),
-        expires === undefined ? 0 : 1,
-        expires ?? null,
-        cap === undefined ? 0 : 1,
-        cap ?? null,
-      )
-      .run()
+  /** A cap is that of all keys that replaced one another. */
+  async changeKey(hash: string, { label, products, expires, cap, ranges }: KeyChange): Promise<void> {
+    const change = `UPDATE keys SET label = coalesce(?2, label), products = coalesce(?3, products),
+      expires = iif(?4, ?5, expires), ranges = iif(?6, ?7, ranges) WHERE hash = ?1`
+    const isSaid = (value: unknown) => (value === undefined ? 0 : 1)
+    const changed = this.#db
+      .prepare(change)
+      .bind(hash, label ?? null, json(products), isSaid(expires), expires ?? null, isSaid(ranges), json(ranges))
+    const root = '(SELECT coalesce(root, hash) FROM keys WHERE hash = ?1)'
+    const capped = this.#db.prepare(`UPDATE keys SET cap = ?2 WHERE hash = ${root} OR root = ${root}`)
+    await this.#db.batch(cap === undefined ? [changed] : [changed, capped.bind(hash, cap)])
   }
 
   /** Keys with this hash or shown prefix; two answers mean that the prefix does not decide. */
   async keysNamed(hashOrPrefix: string): Promise<KeyRow[]> {
-    const select = `${SELECT_KEYS} WHERE hash = ?1 OR prefix = ?1 LIMIT 2`
+    const select = `${SELECT_KEYS} WHERE k.hash = ?1 OR k.prefix = ?1 LIMIT 2`
     const { results } = await this.#db.prepare(select).bind(hashOrPrefix).all()
     return results.map((row) => KeyRow.parse(row))
   }
@@ -131,4 +163,8 @@ export class AccountStore {
     const insert = 'INSERT INTO grants (account, id, micro, created) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING'
     await this.#db.prepare(insert).bind(account, id, micro, nowMs).run()
   }
+}
+
+function json(value: readonly string[] | null | undefined): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value)
 }

@@ -13,6 +13,13 @@ export const KeyRow = z.object({
   created: z.number(),
   expires: z.number().nullable(),
   revoked: z.number().nullable(),
+  /** Ranges of addresses that it may be used from; null: from anywhere. */
+  ranges: z
+    .string()
+    .nullable()
+    .transform((text): string[] | null => JSON.parse(text ?? 'null')),
+  /** Hash of the key that replaced it by rotation. */
+  replaced_by: z.string().nullable(),
   /** Start of the last hour in which it was charged, as far as copied from the meter. */
   last_used: z.number().nullable(),
   /** Micro-credits that it may spend in all. */

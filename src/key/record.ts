@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
+import { holdsAddress } from './address-range.ts'
 import { type Identity, PRODUCTS, type Product } from './identity.ts'
 import { Limits } from './limits.ts'
 
@@ -15,6 +16,8 @@ export const KeyRecord = z.object({
   plan: z.string(),
   products: z.array(z.enum(PRODUCTS)),
   limits: Limits.optional(),
+  /** Ranges that it may be used from, as `parseRange` gives them; null: from anywhere. */
+  ranges: z.array(z.string()).nullable(),
   /** Unix ms; null: never. */
   expires: z.number().nullable(),
   /** Unix ms; null: not revoked. */
@@ -36,8 +39,16 @@ export const PRODUCTS_OF_KIND: Record<'api' | 'service', readonly Product[]> = {
   service: ['platform'],
 }
 
-/** Whether a known key may enter. Revoked is told before expired: it is the stronger reason to stop using the key. */
-export function admit(record: KeyRecord, entry: Entry, nowMs: number): Result<Identity, Failure> {
+/**
+ * Whether a known key may enter; `address` is its caller's, null where that is not known for sure. Revoked is told before expired: it is the stronger
+ * reason to stop using the key.
+ */
+export function admit(
+  record: KeyRecord,
+  entry: Entry,
+  nowMs: number,
+  address: string | null,
+): Result<Identity, Failure> {
   if (record.revoked !== null) return err({ kind: 'key_revoked' })
   if (record.expires !== null && record.expires <= nowMs) return err({ kind: 'key_expired' })
   if (entry.kind !== 'any' && entry.kind !== record.kind) {
@@ -47,6 +58,10 @@ export function admit(record: KeyRecord, entry: Entry, nowMs: number): Result<Id
   }
   if (!record.products.includes(entry.product))
     return err({ kind: 'not_entitled', to: `the product "${entry.product}"` })
+  if (record.ranges !== null && (address === null || !holdsAddress(record.ranges, address))) {
+    const from = address === null ? 'calls whose address this gateway cannot be sure of (TRUST_PROXY)' : 'your address'
+    return err({ kind: 'not_entitled', to: `${from}: it is restricted to ranges of addresses` })
+  }
   const { account, hash, kind, plan, products, limits } = record
   return ok({ v: 1, account, keyHash: hash, kind, plan, products, limits })
 }

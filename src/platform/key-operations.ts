@@ -4,7 +4,17 @@ import * as z from 'zod'
 import type { Operation } from '../edge/operation.ts'
 import { ChangeKey, CreateKey, RotateKey } from './admin-requests.ts'
 import { AccountId, CreditsText, UnixMs } from './fields.ts'
-import { ISSUED_EXAMPLE, IssuedKey, KEY_EXAMPLE, KeyName, REVOKED_EXAMPLE, RevokedKey, ShownKey } from './key-shapes.ts'
+import {
+  ISSUED_EXAMPLE,
+  IssuedKey,
+  KEY_EXAMPLE,
+  KeyName,
+  REVOKED_EXAMPLE,
+  RevokedKey,
+  ROTATED_BEFORE_EXAMPLE,
+  RotatedBefore,
+  ShownKey,
+} from './key-shapes.ts'
 
 const door = 'admin'
 const params = { key: KeyName }
@@ -49,6 +59,7 @@ export const CHANGE_KEY = {
   method: 'patch',
   path: '/admin/keys/{key}',
   summary: 'Label, restrict or let expire; what is left out stays, null takes away',
+  description: 'Isolates know it within a minute. New ranges hold for calls and new sockets; open ones stay.',
   door,
   params,
   query: OfAccount,
@@ -62,18 +73,27 @@ export const ROTATE_KEY = {
   method: 'post',
   path: '/admin/keys/{key}/rotate',
   summary: 'Replace a key by a new one; both work for a while',
+  description:
+    'The new key has the old one’s label, products, ranges and expiry, and shares its cap with what was spent under it. ' +
+    'A key is replaced once: a retry with the same `idempotency_key` makes no other key, anything else is refused. Where ' +
+    'the answer with the key was lost, rotate the new key by the `hash` that the retry shows.',
   door,
   params,
   query: OfAccount,
-  body: { schema: RotateKey, optional: true, example: { grace_seconds: 3600 } },
+  body: { schema: RotateKey, optional: true, example: { grace_seconds: 3600, idempotency_key: 'spring' } },
   answers: {
+    200: {
+      description: 'Done before; the key is not shown again',
+      schema: RotatedBefore,
+      example: ROTATED_BEFORE_EXAMPLE,
+    },
     201: {
       description: 'The new key, shown this once',
       schema: z.object({ ...IssuedKey.shape, old_key_ends: UnixMs }),
       example: { ...ISSUED_EXAMPLE, old_key_ends: 1790003600000 },
     },
   },
-  refusals: [404],
+  refusals: [404, 409],
 } as const satisfies Operation
 
 export const REVOKE_KEY = {

@@ -31,7 +31,11 @@ export const ShownKey = z
     expires: UnixMs.nullable(),
     revoked: UnixMs.nullable(),
     last_used: UnixMs.nullable().describe('Start of the last hour in which it was charged'),
-    cap: CreditsText.nullable().describe('What it may spend in all'),
+    cap: CreditsText.nullable().describe(
+      'What it, and the keys that it replaced or that replaced it, may spend in all',
+    ),
+    ranges: z.array(z.string()).nullable().describe('Where it may be used from; null: anywhere'),
+    replaced_by: z.string().nullable().describe('Hash of the key that replaced it by rotation'),
   })
   .meta({ id: 'Key' })
 
@@ -41,11 +45,16 @@ export const IssuedKey = z.object({
   kind: z.enum(['api', 'service']),
 })
 
+/** A rotation that was done before: the new key, without itself. */
+export const RotatedBefore = IssuedKey.omit({ key: true }).extend({ old_key_ends: UnixMs, repeated: z.literal(true) })
+
 export const RevokedKey = z.object({ ...NAMES, revoked: UnixMs })
 
 const NAMES_EXAMPLE = { hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', account: 'acme', label: 'bot' }
 
 export const ISSUED_EXAMPLE = { key: 'cqt_9fKxWq2TbNkRzd5mYvHs4uJwXe', ...NAMES_EXAMPLE, kind: 'api' }
+
+export const ROTATED_BEFORE_EXAMPLE = { ...NAMES_EXAMPLE, kind: 'api', old_key_ends: 1790003600000, repeated: true }
 
 export const REVOKED_EXAMPLE = { ...NAMES_EXAMPLE, revoked: 1790000000000 }
 
@@ -58,6 +67,8 @@ export const KEY_EXAMPLE = {
   revoked: null,
   last_used: 1790002800000,
   cap: '1000',
+  ranges: ['192.0.2.0/24', '2001:db8::/32'],
+  replaced_by: null,
 }
 
 /** A key of D1 as answers show it. */

@@ -29,10 +29,13 @@ export function keyRoutes(app: AdminApp, deskOf: (c: AdminContext) => KeysDesk):
   })
 
   serve(app, ROTATE_KEY, async (c, { params, query, body }) => {
-    const issued = await deskOf(c).rotate({ name: params.key, ...query }, body.grace_seconds * 1000)
-    if (!issued.ok) return issued
-    const { oldEndsMs, ...key } = issued.value
-    return ok({ status: 201, body: { ...key, old_key_ends: oldEndsMs } })
+    const { grace_seconds: grace, idempotency_key: id } = body
+    const rotated = await deskOf(c).rotate({ name: params.key, ...query }, { graceMs: grace * 1000, id: id ?? null })
+    if (!rotated.ok) return rotated
+    const { oldEndsMs, ...key } = rotated.value
+    return 'key' in key
+      ? ok({ status: 201, body: { ...key, old_key_ends: oldEndsMs } })
+      : ok({ body: { ...key, old_key_ends: oldEndsMs, repeated: true } })
   })
 
   serve(app, REVOKE_KEY, async (c, { params, query }) => {

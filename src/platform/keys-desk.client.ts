@@ -5,7 +5,7 @@ import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import type { MicroCredits } from '../credit/meter-api.ts'
 import type { Terms } from '../credit/plan.ts'
-import { AccountStore, type KeyChange } from '../key/accounts.store.ts'
+import { AccountStore, type KeyChange, type Rotation, type Successor } from '../key/accounts.store.ts'
 import { hashKey, mintKey } from '../key/digest.client.ts'
 import { displayPrefix, type KeyKind, randomBase58 } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
@@ -13,7 +13,7 @@ import { keyFromD1, putKeyHint } from '../key/key-records.store.ts'
 import type { KeyRow } from '../key/key-row.ts'
 import { PRODUCTS_OF_KIND } from '../key/record.ts'
 import { AccountsDesk, type DeskPorts } from './accounts-desk.client.ts'
-import { badField } from './refusal.ts'
+import { badField, type Refusal } from './refusal.ts'
 
 export interface KeyPorts extends DeskPorts {
   readonly keySecret: string
@@ -31,7 +31,25 @@ export interface KeyOrder {
   readonly expires?: number | undefined
   /** What the key may spend in all. */
   readonly cap?: MicroCredits | undefined
+  readonly ranges?: readonly string[] | undefined
 }
+
+/** What a new key is given. */
+interface KeyTerms {
+  readonly account: string
+  readonly kind: KeyKind
+  readonly label: string
+  readonly products: readonly Product[]
+  readonly expires?: number | null | undefined
+  readonly cap?: MicroCredits | null | undefined
+  readonly ranges?: readonly string[] | null | undefined
+}
+
+/** `id`: an idempotency key, if the operator sent one. */
+export type RotationOrder = Pick<Rotation, 'id' | 'graceMs'>
+
+/** Without `key` where the rotation was done before. */
+export type RotatedKey = (IssuedKey | Omit<IssuedKey, 'key'>) & { readonly oldEndsMs: number }
 
 export interface IssuedKey {
   /** Shown this once: only its hash is kept. */
@@ -83,29 +101,20 @@ export class KeysDesk {
     return made.ok ? ok(id) : made
   }
 
-  async #issue(order: {
-    readonly account: string
-    readonly kind: KeyKind
-    readonly label: string
-    readonly products: readonly Product[]
-    readonly expires?: number | undefined
-    readonly cap?: MicroCredits | null | undefined
-  }): Promise<IssuedKey> {
-    const { account, products } = order
-    const key = await mintKey(order.kind, this.#ports.keySecret)
-    const shown = {
-      hash: await hashKey(key),
-      prefix: displayPrefix(key),
-      account,
-      kind: order.kind,
-      label: order.label,
-    }
-    const expiresMs = order.expires ?? null
-    const cap = order.cap ?? null
+  async #issue(order: KeyTerms): Promise<IssuedKey> {
+    const { key, shown, row } = await this.#mint(order)
     // Before the key exists, so that it never spends without its cap.
-    if (cap !== null) await this.#ports.meterOf(account).capKey(shown.hash, cap)
-    await this.#store.addKey({ ...shown, products, createdMs: this.#ports.nowMs(), expiresMs, cap })
+    if (row.cap !== null) await this.#ports.meterOf(order.account).capKey(shown.hash, row.cap)
+    await this.#store.addKey(row)
     return { key, ...shown }
+  }
+
+  /** A new key, its names and its row; stored nowhere yet. */
+  async #mint({ account, kind, label, products, expires, cap, ranges }: KeyTerms) {
+    const key = await mintKey(kind, this.#ports.keySecret)
+    const shown = { hash: await hashKey(key), prefix: displayPrefix(key), account, kind, label }
+    const terms = { products, expiresMs: expires ?? null, cap: cap ?? null, ranges: ranges ?? null }
+    return { key, shown, row: { ...shown, ...terms, createdMs: this.#ports.nowMs() } }
   }
 
   /** Labels, restricts or lets expire; isolates know it within a minute. */
@@ -121,20 +130,45 @@ export class KeysDesk {
     return this.#named({ name: row.value.hash })
   }
 
-  /** A new key like the old one (with the whole of its cap), which works for `graceMs` more at most. A retry makes another new key. */
-  async rotate(key: NamedKey, graceMs: number): Promise<Result<IssuedKey & { oldEndsMs: number }, Failure>> {
+  /** A new key like the old one, in whose cap it shares; the old one works for the grace more at most. Once per key. */
+  async rotate(key: NamedKey, order: RotationOrder): Promise<Result<RotatedKey, Refusal>> {
     const old = await this.#named(key)
     if (!old.ok) return old
-    const { hash, account, kind, label, products, expires, revoked, cap } = old.value
+    const { hash, account, kind, expires, revoked } = old.value
+    const before = await this.#store.successorOf(hash)
+    if (before !== null) return this.#rotatedBefore(old.value, before, order)
     const now = this.#ports.nowMs()
     if (revoked !== null || (expires !== null && expires <= now)) {
       return err(badField('key', 'has ended: make a new key instead'))
     }
-    const issued = await this.#issue({ account, kind, label, products, cap })
-    const oldEndsMs = Math.min(expires ?? Number.POSITIVE_INFINITY, now + graceMs)
-    if (graceMs === 0) await this.revoke({ name: hash })
-    else await this.change({ name: hash }, { expires: oldEndsMs })
-    return ok({ ...issued, oldEndsMs })
+    const endsMs = Math.min(expires ?? Number.POSITIVE_INFINITY, now + order.graceMs)
+    const minted = await this.#mint(old.value)
+    await this.#ports.meterOf(account).inheritKey(hash, minted.shown.hash)
+    if (!(await this.#store.replaceKey(hash, minted.row, { ...order, endsMs }))) return this.rotate(key, order)
+    await this.#endOld(old.value, order)
+    return ok({ key: minted.key, ...minted.shown, kind, oldEndsMs: endsMs })
+  }
+
+  async #rotatedBefore(old: KeyRow, before: Successor, order: RotationOrder): Promise<Result<RotatedKey, Refusal>> {
+    const { rotation } = before
+    if (order.id === null || order.id !== rotation.id) {
+      const message = `key: was replaced by ${before.key.prefix} before: rotate that one`
+      return err({ kind: 'conflict', message })
+    }
+    if (order.graceMs !== rotation.graceMs) {
+      return err({ kind: 'conflict', message: 'idempotency_key: was used before with another grace_seconds' })
+    }
+    // The first try may have ended in between.
+    await this.#endOld(old, order)
+    const { hash, prefix, account, label, kind } = before.key
+    return ok({ hash, prefix, account, label, kind, oldEndsMs: rotation.endsMs })
+  }
+
+  /** D1 knows the end already; the rest must. */
+  async #endOld({ account, hash }: KeyRow, { graceMs }: RotationOrder): Promise<void> {
+    const meter = this.#ports.meterOf(account)
+    await (graceMs === 0 ? meter.revokeKey(hash) : meter.noteChange(hash))
+    await this.#refreshHint(hash)
   }
 
   /** Of one account or of all, newest first, at most a thousand. */

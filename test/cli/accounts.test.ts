@@ -24,7 +24,11 @@ beforeAll(async () => {
       if (body.includes('golden')) response.statusCode = 400
       if (response.statusCode === 400) response.end('{"error_message":"plan: must be one of …"}')
       else
-        response.end(JSON.stringify(issues ? { key: KEY, account: 'demo', old_key_ends: 0 } : { balance: '5', keys }))
+        response.end(
+          JSON.stringify(
+            issues ? { key: KEY, prefix: 'cqt_AAAAAAAA', account: 'demo', old_key_ends: 0 } : { balance: '5', keys },
+          ),
+        )
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -68,6 +68,7 @@ const record: KeyRecord = {
   account: 'a',
   kind: 'api',
   plan: 'trial',
+  ranges: null,
   products: ['info', 'platform'],
   expires: null,
   revoked: null,
@@ -78,7 +79,7 @@ describe('who may enter', () => {
   it('tells revoked, expired, wrong kind and wrong product apart', () => {
     const info = { product: 'info', kind: 'api' } as const
     const kindOf = (over: Partial<KeyRecord>, entry: Parameters<typeof admit>[1] = info) => {
-      const result = admit({ ...record, ...over }, entry, 1_000)
+      const result = admit({ ...record, ...over }, entry, 1_000, null)
       return result.ok ? 'ok' : result.error.kind
     }
     expect(kindOf({})).toBe('ok')

@@ -194,21 +194,6 @@ describe('accounts and keys', () => {
     expect((await ask('PATCH', `/keys/${hash}`, { cap: -1 })).json.error_message).toContain('cap: ')
   })
 
-  it('rotates a key: both work through the grace, then the new one alone', async () => {
-    const old = await newKey({ credits: 2, label: 'turning', products: ['info'] })
-    const answer = await ask('POST', `/keys/${old.prefix}/rotate`, { grace_seconds: 60 })
-    expect(answer).toMatchObject({ status: 201, json: { account: old.account, label: 'turning' } })
-    const ringIn = (ms: number) => new KeyRing(() => Date.now() + ms)
-    expect([await enter(ringIn(0), old.key), await enter(ringIn(0), answer.json.key)]).toEqual(['ok', 'ok'])
-    expect(await enter(ringIn(61_000), old.key)).toBe('key_expired')
-    expect(await enter(ringIn(61_000), answer.json.key)).toBe('ok')
-    expect(answer.json.old_key_ends - Date.now()).toBeLessThanOrEqual(60_000)
-    const again = await ask('POST', `/keys/${answer.json.prefix}/rotate`, { grace_seconds: 0 })
-    expect(again.status).toBe(201)
-    expect(await enter(ringIn(0), answer.json.key)).toBe('key_revoked')
-    expect((await ask('POST', `/keys/${answer.json.hash}/rotate`)).status).toBe(400)
-  })
-
   it('takes broken and large bodies for what they are', async () => {
     expect(await ask('POST', '/keys', '{')).toMatchObject({ status: 400, json: { error: true } })
     expect((await ask('POST', '/keys', `"${'x'.repeat(20_000)}"`)).status).toBe(413)
