@@ -8,6 +8,8 @@ import * as z from 'zod'
 import { FeederFrame, GatewayFrame } from '../src/feed/protocol.ts'
 import { CATALOGUE } from '../src/info/catalogue.ts'
 import { openApiDocument } from '../src/info/openapi.ts'
+import { ADMIN_OPERATIONS } from '../src/platform/operations.ts'
+import { PLATFORM_OPERATIONS } from '../src/platform/platform-operations.ts'
 import { withInfoTable } from './info-table.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
@@ -36,7 +38,7 @@ export function generated(): ReadonlyMap<string, string> {
   for (const [folder, documents] of Object.entries(FOLDERS)) {
     for (const [name, document] of Object.entries(documents())) files.set(`${folder}/${name}.json`, jsonText(document))
   }
-  files.set('schemas/openapi.json', jsonText(openApiDocument(CATALOGUE)))
+  files.set('schemas/openapi.json', jsonText(openApiDocument(CATALOGUE, [...PLATFORM_OPERATIONS, ...ADMIN_OPERATIONS])))
   files.set(README, withInfoTable(readIfThere(README) ?? ''))
   return files
 }

@@ -25,7 +25,9 @@ import { openApiRoutes } from './info/openapi.route.ts'
 import { infoStatus } from './info/routes.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { adminRoutes } from './platform/admin.route.ts'
+import { ADMIN_OPERATIONS } from './platform/operations.ts'
 import { platformRoutes } from './platform/platform.route.ts'
+import { PLATFORM_OPERATIONS } from './platform/platform-operations.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import { webhookRoutes } from './platform/webhook.route.ts'
 import type { SourceBudgetApi } from './upstream/budget-api.ts'
@@ -68,7 +70,7 @@ function build(env: Env): Gateway {
   const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
   const info: InfoRouteDeps<Env> = { ...shared, desk: () => desk, authenticate: authenticator('info') }
   app.route('/', infoRoutes<Env>(info, { pathKeys }))
-  app.route('/', openApiRoutes<Env>())
+  app.route('/', openApiRoutes<Env>([...PLATFORM_OPERATIONS, ...ADMIN_OPERATIONS]))
   const relays = { pathKeys, chain: settings.CHAIN, relaysPerRegion: settings.RELAYS_PER_REGION }
   app.route(
     '/',

@@ -1,7 +1,8 @@
-// The info API as a page for people, from the same definitions as the OpenAPI document. Plain HTML: no script, nothing
+// The HTTP surfaces as a page for people, from the same definitions as the OpenAPI document. Plain HTML: no script, nothing
 // from elsewhere, searchable with the browser's own search. Every value is escaped.
 
 import * as z from 'zod'
+import type { Operation } from '../edge/operation.ts'
 import type { AnyQuery } from './query.ts'
 import { freshnessText, priceText, sourceText } from './query-text.ts'
 
@@ -18,18 +19,31 @@ const INTRODUCTION = `Every query is <code>POST /info</code> with <code>Authoriz
 Unix milliseconds. Unknown fields of a request are ignored; answers may gain fields. Only a 2xx costs credits.
 For programs: <a href="/openapi.json">/openapi.json</a>.`
 
-/** The whole page, a section per query in the order of their types. */
-export function docsPage(queries: readonly AnyQuery[]): string {
+/** The whole page, a section per query in the order of their types, then one per operation. */
+export function docsPage(queries: readonly AnyQuery[], operations: readonly Operation[]): string {
   const sections = [...queries].sort((a, b) => (a.type < b.type ? -1 : 1)).map(section)
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>Weir info API</title>
+<title>Weir API</title>
 <style>${STYLE}</style>
-<h1>Weir info API</h1>
+<h1>Weir API</h1>
+<h2>Info</h2>
 <p>${INTRODUCTION}</p>
 ${sections.join('\n')}
+<h2>Platform</h2>
+<p>With an API or a service key, free of charge.</p>
+${operations
+  .filter(({ door }) => door === 'key')
+  .map(operationSection)
+  .join('\n')}
+<h2>Operator</h2>
+<p>With <code>Authorization: Bearer &lt;ADMIN_TOKEN&gt;</code>. Unknown fields are refused.</p>
+${operations
+  .filter(({ door }) => door === 'admin')
+  .map(operationSection)
+  .join('\n')}
 </html>
 `
 }
@@ -40,7 +54,7 @@ function section(query: AnyQuery): string {
   return `<details id="${type}">
 <summary><code>${type}</code> ${escaped(summary)}</summary>
 <p><small>Credits: ${escaped(priceText(query))}. Source: ${sourceText(query)}. Freshness: ${freshnessText(query)}.</small></p>
-<ul>${fieldsOf(query).join('')}</ul>
+<ul>${fieldsOf(query.request).join('')}</ul>
 <pre>${escaped(request)}</pre>
 <pre>${escaped(JSON.stringify(example.response, null, 2))}</pre>
 <details><summary>Schema of the answer</summary>
@@ -49,8 +63,23 @@ function section(query: AnyQuery): string {
 </details>`
 }
 
-/** A line per field of the request. */
-function fieldsOf({ request }: AnyQuery): string[] {
+function operationSection({ id, method, path, summary, description = '', body, query, answers }: Operation): string {
+  const asked = [query, body?.schema].filter((schema) => schema !== undefined)
+  const answered = Object.entries(answers).map(
+    ([status, { description: what, example }]) =>
+      `<p><small>${status}: ${escaped(what)}.</small></p>\n<pre>${escaped(JSON.stringify(example, null, 2))}</pre>`,
+  )
+  return `<details id="${id}">
+<summary><code>${method.toUpperCase()} ${escaped(path)}</code> ${escaped(summary)}</summary>
+${description === '' ? '' : `<p>${escaped(description)}</p>`}
+<ul>${asked.flatMap(fieldsOf).join('')}</ul>
+${body === undefined ? '' : `<pre>${escaped(JSON.stringify(body.example))}</pre>`}
+${answered.join('\n')}
+</details>`
+}
+
+/** A line per field of a request. */
+function fieldsOf(request: z.ZodType): string[] {
   const { properties = {}, required = [] } = z.toJSONSchema(request, { io: 'input' })
   return Object.entries(properties)
     .filter(([name]) => name !== 'type')

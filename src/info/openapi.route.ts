@@ -1,8 +1,9 @@
-// GET /openapi.json and GET /docs: the info API described for programs and for people. Free, without a key, each built
+// GET /openapi.json and GET /docs: every HTTP surface described for programs and for people. Free, without a key, each built
 // once per isolate.
 
 import { Hono } from 'hono'
 import { compressedResponse } from '../edge/compression.client.ts'
+import type { Operation } from '../edge/operation.ts'
 import { CATALOGUE } from './catalogue.ts'
 import { docsPage } from './docs-page.ts'
 import { openApiDocument } from './openapi.ts'
@@ -15,17 +16,17 @@ const PAGE_HEADERS = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
 }
 
-/** The routes of both. */
-export function openApiRoutes<Env extends object>() {
+/** The routes of both; `operations` are what other surfaces than info have to say. */
+export function openApiRoutes<Env extends object>(operations: readonly Operation[]) {
   const app = new Hono<{ Bindings: Env }>()
   let document: string | null = null
   let page: string | null = null
   app.get('/openapi.json', (c) => {
-    document ??= JSON.stringify(openApiDocument(CATALOGUE))
+    document ??= JSON.stringify(openApiDocument(CATALOGUE, operations))
     return compressedResponse(c.req.raw, document, { headers: DOCUMENT_HEADERS })
   })
   app.get('/docs', (c) => {
-    page ??= docsPage(CATALOGUE)
+    page ??= docsPage(CATALOGUE, operations)
     return compressedResponse(c.req.raw, page, { headers: PAGE_HEADERS })
   })
   return app

@@ -1,7 +1,10 @@
-// The OpenAPI 3.1 document of POST /info, made of the schemas that requests are parsed with. A path per type, told apart
+// The OpenAPI 3.1 document, made of the schemas that requests are parsed with. POST /info has a path per type, told apart
 // by a fragment that no client sends: one path for all could not say which answer belongs to which request.
 
 import * as z from 'zod'
+import type { Operation } from '../edge/operation.ts'
+import { schemaOf } from './json-schema.ts'
+import { operationPaths, operationRefusals } from './openapi-operations.ts'
 import type { AnyQuery } from './query.ts'
 import { freshnessText, priceText, sourceText } from './query-text.ts'
 
@@ -42,32 +45,44 @@ const HEADERS: Readonly<Record<string, string>> = {
   age: 'Age of a cached answer in seconds',
 }
 
-/** The document of these queries, in the order of their types. */
-export function openApiDocument(queries: readonly AnyQuery[]): Json {
+/** The document of these queries, in the order of their types, and of what the other surfaces have to say. */
+export function openApiDocument(queries: readonly AnyQuery[], operations: readonly Operation[]): Json {
   const schemas = new Map<string, unknown>()
   const paths = [...queries]
     .sort((a, b) => (a.type < b.type ? -1 : 1))
-    .map((query) => [`/info#${query.type}`, { post: operation(query, schemas) }])
+    .map((query): [string, Json] => [`/info#${query.type}`, { post: operation(query, schemas) }])
+  const others = operationPaths(operations, schemas)
   const refusal = jsonContent(schemaOf(Refusal, schemas))
+  const refusals = operationRefusals(schemas)
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Weir info API',
+      title: 'Weir',
       version: '1',
       description:
-        'Every query is `POST /info`; `type` selects it. The fragments of the paths below only keep the types apart. ' +
+        'Every info query is `POST /info`; `type` selects it. The fragments of the paths below only keep the types apart. ' +
         'Prices and sizes are decimal strings, times are Unix milliseconds. Unknown fields of a request are ignored; ' +
-        'answers may gain fields.',
+        'answers may gain fields. The operator’s API refuses unknown fields, and exists where `ADMIN_TOKEN` is set.',
     },
     servers: [{ url: '/' }],
     security: [{ key: [] }],
-    paths: Object.fromEntries(paths),
+    paths: { ...Object.fromEntries(paths), ...others },
     components: {
-      securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        key: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key (`cqt_…`) or, on the platform, a service key (`cqs_…`)',
+        },
+        admin: { type: 'http', scheme: 'bearer', description: 'The operator’s `ADMIN_TOKEN`' },
+      },
       headers: Object.fromEntries(Object.entries(HEADERS).map(([name, description]) => [name, header(description)])),
-      responses: Object.fromEntries(
-        Object.entries(REFUSALS).map(([status, description]) => [status, { description, content: refusal }]),
-      ),
+      responses: {
+        ...Object.fromEntries(
+          Object.entries(REFUSALS).map(([status, description]) => [status, { description, content: refusal }]),
+        ),
+        ...refusals,
+      },
       schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   }
@@ -92,21 +107,6 @@ function operation(query: AnyQuery, schemas: Map<string, unknown>): Json {
       ...Object.fromEntries(Object.keys(REFUSALS).map((status) => [status, ref('responses', status)])),
     },
   }
-}
-
-/**
- * JSON Schema of a zod schema; what it names moves to the shared schemas of the document. As input for answers too:
- * they do not transform, and as output their objects would be closed.
- */
-function schemaOf(schema: z.ZodType, schemas: Map<string, unknown>): unknown {
-  const { $schema: _, $defs, ...own } = z.toJSONSchema(schema, { io: 'input' })
-  for (const [name, shared] of Object.entries($defs ?? {})) schemas.set(name, withSharedRefs(shared))
-  return withSharedRefs(own)
-}
-
-function withSharedRefs(value: unknown): unknown {
-  const text = JSON.stringify(value).replaceAll('"$ref":"#/$defs/', '"$ref":"#/components/schemas/')
-  return JSON.parse(text)
 }
 
 function jsonContent(schema: unknown, example?: unknown): Json {

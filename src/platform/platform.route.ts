@@ -93,6 +93,7 @@ async function usageReport(db: D1Database, meter: AccountMeterApi, { account, pl
   ])
   const shown = new Map(keys.map((key) => [key.hash, key]))
   const byDay = sumBy(rows, (row) => dayText(row.day))
+  const consumed = rows.reduce((sum, row) => sum + row.amount, 0)
   const byKey = sumBy(rows, (row) => row.keyHash)
   return {
     period: { from: dayText(window.fromMs), to: dayText(window.toMs - 1) },
@@ -103,7 +104,9 @@ async function usageReport(db: D1Database, meter: AccountMeterApi, { account, pl
       calls,
     })),
     aggregate: {
-      credits_consumed: credits(rows.reduce((sum, row) => sum + row.amount, 0)),
+      credits_consumed: credits(consumed),
+      premium_credits: credits(consumed),
+      free_credits: 0,
       max_credits: state === null ? null : credits(state.micro),
       plan,
       flex_credits: { limit: 0 },

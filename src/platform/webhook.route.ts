@@ -2,15 +2,14 @@
 // only, the one that drew it; plain http only where the operator allows it.
 
 import { Hono } from 'hono'
-import * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
 import { parseWith } from '../core/schema-words.ts'
-import { Thresholds, WebhookUrl } from '../credit/webhook.ts'
 import type { WebhookApi } from '../credit/webhook-api.ts'
 import { readJsonBody } from '../edge/body.ts'
 import { restFailure } from '../edge/failure-wire.ts'
 import { newRequestId } from '../edge/request-id.ts'
 import { AccountStore } from '../key/accounts.store.ts'
+import { SetWebhook } from './webhook-operations.ts'
 
 export interface WebhookEnv {
   readonly ACCOUNTS: D1Database
@@ -19,8 +18,6 @@ export interface WebhookEnv {
 }
 
 const BODY_MAX_BYTES = 16 * 1024
-
-const SetWebhook = z.strictObject({ url: WebhookUrl, thresholds: Thresholds, new_secret: z.boolean().default(false) })
 
 /** `PUT`, `GET` and `DELETE /accounts/:id/webhook`, and `POST /accounts/:id/webhook/test`. */
 export function webhookRoutes<Env extends WebhookEnv>(meterOf: (env: Env, account: string) => WebhookApi) {

@@ -2,12 +2,15 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
 import { withInfoTable } from '../../scripts/info-table.ts'
 import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
 import { docsPage } from '../../src/info/docs-page.ts'
 import { openApiRoutes } from '../../src/info/openapi.route.ts'
 import { openApiDocument } from '../../src/info/openapi.ts'
 import { SPECIFIED_TYPES } from '../../src/info/specified-types.ts'
+import { ADMIN_OPERATIONS } from '../../src/platform/operations.ts'
+import { PLATFORM_OPERATIONS } from '../../src/platform/platform-operations.ts'
 
 interface Content {
   readonly 'application/json': { readonly schema: object; readonly example: unknown }
@@ -28,13 +31,15 @@ interface Document {
   >
 }
 
-const document = openApiDocument(CATALOGUE) as unknown as Document
+const OPERATIONS = [...PLATFORM_OPERATIONS, ...ADMIN_OPERATIONS]
+const document = openApiDocument(CATALOGUE, OPERATIONS) as unknown as Document
+const infoPaths = Object.entries(document.paths).filter(([path]) => path.startsWith('/info#'))
 
 describe('openapi.json', () => {
   it('has a path per type with a request and an answer that fit', () => {
     expect(document.openapi).toBe('3.1.0')
-    expect(Object.keys(document.paths)).toEqual(CATALOGUE.map(({ type }) => `/info#${type}`).sort())
-    for (const [path, { post }] of Object.entries(document.paths)) {
+    expect(infoPaths.map(([path]) => path)).toEqual(CATALOGUE.map(({ type }) => `/info#${type}`).sort())
+    for (const [path, { post }] of infoPaths) {
       const query = queryOf(path.slice('/info#'.length))!
       query.request.parse(post.requestBody.content['application/json'].example)
       query.response.parse(post.responses[200]!.content['application/json'].example)
@@ -52,7 +57,12 @@ describe('openapi.json', () => {
   })
 
   it('lets answers gain fields', () => {
-    expect(JSON.stringify(document)).not.toContain('"additionalProperties":false')
+    expect(JSON.stringify(infoPaths)).not.toContain('"additionalProperties":false')
+    for (const { answers } of OPERATIONS) {
+      for (const { schema } of Object.values(answers)) {
+        expect(JSON.stringify(z.toJSONSchema(schema, { io: 'input' }))).not.toContain('"additionalProperties":false')
+      }
+    }
   })
 
   it('refers to nothing that it does not hold', () => {
@@ -67,7 +77,7 @@ describe('openapi.json', () => {
   })
 
   it('is served without a key, the same every time', async () => {
-    const routes = openApiRoutes()
+    const routes = openApiRoutes(OPERATIONS)
     for (let i = 0; i < 2; i++) {
       const response = await routes.request('/openapi.json')
       expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
@@ -78,19 +88,20 @@ describe('openapi.json', () => {
 
 describe('the page for people', () => {
   it('has a section per type with its fields, escaped, and loads nothing', async () => {
-    const response = await openApiRoutes().request('/docs')
+    const response = await openApiRoutes(OPERATIONS).request('/docs')
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
     const page = await response.text()
     for (const { type } of CATALOGUE) expect(page).toContain(`<details id="${type}">`)
     expect(page).toContain('<li><code>vaultAddress</code> required: ')
     expect(page).toContain('{&quot;type&quot;:&quot;l2Book&quot;,&quot;coin&quot;:&quot;BTC&quot;}')
-    expect(page).not.toMatch(/<script|src=|https?:\/\/(?!json-schema)/)
+    for (const { id } of OPERATIONS) expect(page).toContain(`<details id="${id}">`)
+    expect(page).not.toMatch(/<script|src=|https?:\/\/(?!json-schema|example\.com)/)
   })
 
   it('escapes whatever a definition says', () => {
     const [query] = CATALOGUE
-    const page = docsPage([{ ...query!, summary: '<b onclick="x">&' }])
+    const page = docsPage([{ ...query!, summary: '<b onclick="x">&' }], [])
     expect(page).toContain('&lt;b onclick=&quot;x&quot;&gt;&amp;')
   })
 })

@@ -62,6 +62,15 @@ export async function newKey(order: object = {}) {
   return json as { key: string; hash: string; prefix: string; account: string }
 }
 
+/** All that D1 says, to see that nothing changed. */
+export async function everyRow() {
+  const tables = ['accounts', 'keys', 'plans', 'grants']
+  const all = await bindings.ACCOUNTS.batch(
+    tables.map((table) => bindings.ACCOUNTS.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`)),
+  )
+  return all.map(({ results }) => results)
+}
+
 /** What the gateway says to a key: `ok`, or the kind of the refusal. */
 export async function enter(ring: KeyRing, key: string, over: object = {}) {
   const request = new Request('http://weir/info', { headers: { authorization: `Bearer ${key}` } })

@@ -6,6 +6,7 @@ import { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
 import { platformRoutes } from '../../src/platform/platform.route.ts'
+import { PLATFORM_OPERATIONS } from '../../src/platform/platform-operations.ts'
 
 const bindings = env as unknown as Cloudflare.Env
 const ADMIN_TOKEN = 'an admin token of at least 32 characters'
@@ -45,7 +46,12 @@ async function get(app: ReturnType<typeof gateway>, path: string, key?: string) 
   const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
   const response = await app.request(path, { headers }, settings, createExecutionContext())
   const text = await response.text()
-  return { status: response.status, headers: response.headers, text, json: text === '' ? null : JSON.parse(text) }
+  const json = text === '' ? null : JSON.parse(text)
+  const [name = ''] = path.replace(/\/?(\?.*)?$/, '/').split('?')
+  const published = PLATFORM_OPERATIONS.find((operation) => operation.path === name)?.answers[response.status]
+  // As published: nothing is missing, and nothing is there that the document does not name.
+  if (response.ok) expect(published?.schema.parse(json)).toEqual(json)
+  return { status: response.status, headers: response.headers, text, json }
 }
 
 describe('what a key may know of itself', () => {
@@ -68,6 +74,8 @@ describe('what a key may know of itself', () => {
       expect(json.data.by_day).toEqual([{ date: today, premium_credits: 3.130001, free_credits: 0, calls: 3 }])
       expect(json.data.aggregate).toEqual({
         credits_consumed: 3.130001,
+        premium_credits: 3.130001,
+        free_credits: 0,
         max_credits: 0,
         plan: 'trial',
         flex_credits: { limit: 0 },

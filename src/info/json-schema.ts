@@ -1,0 +1,18 @@
+// JSON Schema of zod schemas for the published document; what has a name moves to the schemas that the document shares.
+
+import * as z from 'zod'
+
+/**
+ * As input for answers too: they do not transform, and as output their objects would be closed. What a schema can only
+ * say in code (a pipe to another type) is left open.
+ */
+export function schemaOf(schema: z.ZodType, shared: Map<string, unknown>): Record<string, unknown> {
+  const { $schema: _, $defs, ...own } = z.toJSONSchema(schema, { io: 'input' })
+  for (const [name, definition] of Object.entries($defs ?? {})) shared.set(name, withSharedRefs(definition))
+  return withSharedRefs(own)
+}
+
+function withSharedRefs(value: unknown): Record<string, unknown> {
+  const text = JSON.stringify(value).replaceAll('"$ref":"#/$defs/', '"$ref":"#/components/schemas/')
+  return JSON.parse(text)
+}
