@@ -112,12 +112,18 @@ describe('a key’s knowledge of itself', () => {
 })
 
 describe('an account', () => {
+  /** Answered from memory: the source of the tests shares a process with a thousand callers, and could be late. */
+  const KEPT = { type: 'meta' }
+  beforeAll(async () => {
+    expect((await world.info(await world.newKey('1'), KEPT)).status).toBe(200)
+  })
+
   it('buys exactly credits ÷ price answers with 64 requests in flight, then 402', async () => {
     const key = await world.newKey('500')
     const statuses: number[] = []
     const worker = async () => {
       for (let refused = 0; refused < 3; ) {
-        const { status } = await world.info(key, CALL)
+        const { status } = await world.info(key, KEPT)
         statuses.push(status)
         if (status !== 200) refused++
       }
@@ -131,7 +137,7 @@ describe('an account', () => {
     for (let round = 0; round < 10; round++) {
       const key = await world.newKey('100')
       const statuses = await Promise.all(
-        Array.from({ length: 1000 }, async () => statusOf(await world.info(key, CALL))),
+        Array.from({ length: 1000 }, async () => statusOf(await world.info(key, KEPT))),
       )
       expect(statuses.filter((status) => status === 200)).toHaveLength(100)
       expect(statuses.filter((status) => status === 402)).toHaveLength(900)
