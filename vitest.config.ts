@@ -39,6 +39,11 @@ export default defineConfig({
                     export class Internal extends WorkerEntrypoint {
                       info(identity, body) { return { status: 200, body: JSON.stringify({ echo: JSON.parse(body) }) } }
                       keepUsage() {}
+                      caller(keyHash) {
+                        if (keyHash.startsWith('expired')) return { ok: false, why: 'expired' }
+                        const who = { v: 1, account: '', keyHash, kind: 'api', plan: 'enterprise', products: ['stream'] }
+                        return { ok: true, identity: who }
+                      }
                     }
                     export default { fetch: () => new Response('stub gateway') }`,
                 },

@@ -3,7 +3,7 @@
 import { waitUntil as keepAlive, WorkerEntrypoint } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import type { BookHubApi } from './book/hub-api.ts'
-import type { MicroCredits, UsageRow, WholeMeterApi } from './credit/meter-api.ts'
+import type { UsageRow, WholeMeterApi } from './credit/meter-api.ts'
 import { AddressGate, REST_REQUESTS } from './edge/address-gate.ts'
 import { addressLimit } from './edge/address-limit.route.ts'
 import type { Charging } from './edge/charging.ts'
@@ -24,12 +24,15 @@ import { InfoDesk } from './info/info-desk.ts'
 import { openApiRoutes } from './info/openapi.route.ts'
 import { infoStatus } from './info/routes.ts'
 import type { Identity, Product } from './key/identity.ts'
+import { keyFromD1 } from './key/key-records.store.ts'
+import { admit } from './key/record.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { ADMIN_OPERATIONS } from './platform/operations.ts'
 import { platformRoutes } from './platform/platform.route.ts'
 import { PLATFORM_OPERATIONS } from './platform/platform-operations.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import { webhookRoutes } from './platform/webhook.route.ts'
+import type { Caller } from './stream/callers.client.ts'
 import type { SourceBudgetApi } from './upstream/budget-api.ts'
 import type { RoutedUpstream } from './upstream/routed-upstream.ts'
 import { fetchUpstream } from './upstream/upstream.client.ts'
@@ -79,7 +82,6 @@ function build(env: Env): Gateway {
         requestId,
         authenticate: authenticator('stream'),
         relay: relayOf,
-        balance: (inner, account) => balanceOf(inner, settings, account),
       },
       relays,
     ),
@@ -148,16 +150,6 @@ function charging(env: Env, settings: Settings, waitUntil: WaitUntil): Charging 
   return leases.charging({ meterOf: (account) => meterOf(env, account), waitUntil, meterFailure, onRevoked, onChanged })
 }
 
-/** Null where the meter does not answer; with METER_FAILURE `open` nobody is kept out for that. */
-async function balanceOf(env: Env, settings: Settings, account: string): Promise<MicroCredits | null> {
-  try {
-    const { available, held } = await meterOf(env, account).balance()
-    return available + held
-  } catch {
-    return settings.METER_FAILURE === 'open' ? Number.MAX_SAFE_INTEGER : null
-  }
-}
-
 function relayOf(env: Env, name: string, locationHint: DurableObjectLocationHint | undefined) {
   return env.RELAY.get(env.RELAY.idFromName(name), locationHint ? { locationHint } : {})
 }
@@ -180,6 +172,17 @@ export class Internal extends WorkerEntrypoint<Env> {
   /** Copies of a meter's usage rows: only this Worker has D1. */
   async keepUsage(rows: readonly UsageRow[]): Promise<void> {
     await keepUsage(this.env.ACCOUNTS, rows)
+  }
+
+  /** Who has a key, for sockets whose account or key has changed. */
+  async caller(keyHash: string): Promise<Caller> {
+    const record = await keyFromD1(this.env.ACCOUNTS, keyHash)
+    // The address was looked at when the socket was opened.
+    const anywhere = record === null ? null : { ...record, ranges: null }
+    const admitted = anywhere && admit(anywhere, { product: 'stream', kind: 'api' }, now(), null)
+    if (admitted?.ok) return { ok: true, identity: admitted.value }
+    const kind = admitted?.error.kind
+    return { ok: false, why: kind === 'key_expired' ? 'expired' : kind === 'not_entitled' ? 'not entitled' : 'revoked' }
   }
 
   /** An info request of an authenticated socket, at its normal price. */

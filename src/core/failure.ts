@@ -25,6 +25,8 @@ export type Failure =
   | { readonly kind: 'credits_exhausted'; readonly neededMicro: number; readonly remainingMicro: number }
   /** `limit`: the one that was met, where the surface does not tell it by itself. */
   | { readonly kind: 'rate_limited'; readonly retryAfterMs: number; readonly limit?: RequestLimit }
+  /** As many of something at once as the plan allows: waiting helps only when one of them ends. */
+  | { readonly kind: 'limit_reached'; readonly limit: string; readonly most: number }
   | { readonly kind: 'not_json'; readonly hint?: string }
   | { readonly kind: 'unsupported_media_type' }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
@@ -70,6 +72,7 @@ export function failureCode(failure: Failure): FailureCode {
     case 'credits_exhausted':
       return 'credits_exhausted'
     case 'rate_limited':
+    case 'limit_reached':
       return 'rate_limited'
     case 'not_json':
       return 'invalid_json'
@@ -115,6 +118,8 @@ export function failureMessage(failure: Failure): string {
       return `Not enough credits: this costs ${failure.neededMicro / 1e6}, ${failure.remainingMicro / 1e6} remain. Top up the account.`
     case 'rate_limited':
       return `Too many requests: retry after ${Math.ceil(failure.retryAfterMs / 1000)} s.`
+    case 'limit_reached':
+      return `${failure.limit}: this account's plan allows ${failure.most} at a time: end one, or ask for a larger plan.`
     case 'not_json':
       return failure.hint ?? 'The request body is not valid JSON.'
     case 'unsupported_media_type':

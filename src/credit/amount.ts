@@ -31,3 +31,9 @@ export function formatCredits(micro: MicroCredits): string {
   // By integers, not big.js: this stands in every reply's header, and a division there costs 2 µs.
   return rest === 0 ? String(whole) : `${whole}.${String(rest).padStart(6, '0').replace(/0+$/, '')}`
 }
+
+/** The amount. A negative or fractional one is a bug of the caller, and must not reach the ledger. */
+export function wholeMicro(amount: MicroCredits): MicroCredits {
+  if (!Number.isSafeInteger(amount) || amount < 0) throw new Error('an amount is a whole number of micro-credits')
+  return amount
+}

@@ -2,6 +2,7 @@
 // answer that was sent has happened and one that was not has not; everything is decided in ledger.ts.
 
 import { DurableObject } from 'cloudflare:workers'
+import { wholeMicro } from './amount.ts'
 import { KeyCaps } from './key-caps.store.ts'
 import { KeyChanges } from './key-changes.store.ts'
 import {
@@ -12,7 +13,7 @@ import {
   evolveAccount,
   evolveLease,
   LEASE_TTL_MS,
-  type Lease,
+  newLease,
   RECLAIM_GRACE_MS,
 } from './ledger.ts'
 import { MeterStore } from './meter.store.ts'
@@ -33,6 +34,9 @@ import {
 import { PlanStore } from './plan.store.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plan-period.ts'
 import { RequestBuckets } from './request-lease.ts'
+import type { StreamAnswer, StreamReport } from './stream-api.ts'
+import type { StreamLedger } from './stream-desk.ts'
+import { StreamStore } from './streams.store.ts'
 import { mergeUsage } from './usage.ts'
 import { copyUsage } from './usage-outbox.do.ts'
 import type { Delivery, Webhook, WebhookOrder } from './webhook-api.ts'
@@ -50,6 +54,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   readonly #caps: KeyCaps
   readonly #changes: KeyChanges
   readonly #webhooks: Webhooks
+  readonly #streams: StreamStore
   readonly #requests = new RequestBuckets()
   #alarmAtMs = 0
   /** End of the plan's period as stored, so that no decision reads the plan before it is due. */
@@ -62,21 +67,26 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#caps = new KeyCaps(ctx.storage.sql)
     this.#changes = new KeyChanges(ctx.storage.sql)
     this.#webhooks = new Webhooks(ctx)
+    this.#streams = new StreamStore(ctx.storage.sql)
     this.#periodEndMs = this.#plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
   }
 
-  async charge(charge: Charge): Promise<ChargeAnswer> {
-    const [answer] = await this.chargeAll([charge])
-    if (answer === undefined) throw new Error('one charge has one answer')
-    return answer
+  charge(charge: Charge): Promise<ChargeAnswer> {
+    return this.#decide((now) => this.#charge(charge, now))
   }
 
-  async chargeAll(charges: readonly Charge[]): Promise<readonly ChargeAnswer[]> {
-    const now = Date.now()
-    this.#renew(now)
-    const answers = this.ctx.storage.transactionSync(() => charges.map((charge) => this.#charge(charge, now)))
-    await this.#wakeAt(now + COPY_EVERY_MS)
-    return answers
+  stream(report: StreamReport): Promise<StreamAnswer> {
+    const ledger = (now: number): StreamLedger => ({
+      account: () => this.#store.account(),
+      usedBefore: () => this.#plans.read()?.usedBefore ?? 0,
+      isRevoked: (keyHash) => this.#store.isRevoked(keyHash),
+      spend: (charge) => this.#spend({ ...charge, product: 'stream' }, now),
+    })
+    return this.#decide((now) => this.#streams.take(report, ledger(now), now))
+  }
+
+  async termsChanged(): Promise<void> {
+    this.#streams.changeTerms()
   }
 
   async lease(request: LeaseRequest): Promise<LeaseAnswer> {
@@ -188,7 +198,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     if (!(await copyUsage(this.ctx, this.#store, keeper))) await this.#wakeAt(now + COPY_EVERY_MS)
     const first = this.#store.firstDeadline()
     if (first !== null) await this.#wakeAt(Math.max(first + RECLAIM_GRACE_MS, now + 1_000))
-    else if (this.#store.hasMortalRows()) await this.#wakeAt(now + PRUNE_EVERY_MS)
+    else if (this.#store.hasMortalRows() || this.#streams.hasMortalRows()) await this.#wakeAt(now + PRUNE_EVERY_MS)
     if (this.#periodEndMs < Number.POSITIVE_INFINITY) await this.#wakeAt(Math.max(this.#periodEndMs, now + 1_000))
     if (this.#webhooks.nextMs < Number.POSITIVE_INFINITY) await this.#wakeAt(this.#webhooks.nextMs)
   }
@@ -209,10 +219,24 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#periodEndMs = decision.state.untilMs ?? Number.POSITIVE_INFINITY
   }
 
-  #charge({ id, keyHash, amount, product, type }: Charge, now: number): ChargeAnswer {
-    const account = this.#store.account()
-    if (this.#store.hasCharge(id)) return { v, ok: true, remaining: account.available, repeated: true }
+  async #decide<T>(decision: (now: number) => T): Promise<T> {
+    const now = Date.now()
+    this.#renew(now)
+    const answer = this.ctx.storage.transactionSync(() => decision(now))
+    await this.#wakeAt(now + COPY_EVERY_MS)
+    return answer
+  }
+
+  #charge({ id, ...charge }: Charge, now: number): ChargeAnswer {
+    if (this.#store.hasCharge(id)) return { v, ok: true, remaining: this.#store.account().available, repeated: true }
+    const answer = this.#spend(charge, now)
+    if (answer.ok) this.#store.putCharge(id, now)
+    return answer
+  }
+
+  #spend({ keyHash, amount, product, type }: Omit<Charge, 'id'>, now: number): ChargeAnswer {
     if (this.#store.isRevoked(keyHash)) return { v, ok: false, reason: 'revoked' }
+    const account = this.#store.account()
     const event = decideCharge(account, wholeMicro(amount))
     const room = this.#caps.room(keyHash)
     if (event === null || room < amount) {
@@ -221,7 +245,6 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     const after = evolveAccount(account, event)
     this.#caps.add(keyHash, amount)
     this.#put(after)
-    this.#store.putCharge(id, now)
     this.#store.addUsage(keyHash, [{ product, type, calls: 1, amount }], now)
     return { v, ok: true, remaining: after.available, repeated: false }
   }
@@ -234,7 +257,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     const room = this.#caps.room(request.keyHash)
     const { events, outcome } = decideLease(account, known?.lease ?? null, request, revoked, now, room)
     const after = events.reduce(evolveAccount, account)
-    const lease = events.reduce(evolveLease, known?.lease ?? unopened(request))
+    const lease = events.reduce(evolveLease, known?.lease ?? newLease(request))
     if (events.length > 0) {
       const { added, merged } = mergeUsage(known?.usage ?? [], request.usage)
       this.#put(after)
@@ -269,6 +292,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
       this.#store.putLease({ lease: evolveLease(lease, event), usage })
     }
     this.#store.prune(now)
+    this.#streams.prune(now)
   }
 
   /** Every change of the balance goes through here, in a transaction. */
@@ -285,14 +309,4 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#alarmAtMs = firstMs
     await this.ctx.storage.setAlarm(firstMs)
   }
-}
-
-/** A negative or fractional amount is a bug of the caller, and must not reach the ledger. */
-function wholeMicro(amount: MicroCredits): MicroCredits {
-  if (!Number.isSafeInteger(amount) || amount < 0) throw new Error('an amount is a whole number of micro-credits')
-  return amount
-}
-
-function unopened(request: LeaseRequest): Lease {
-  return { id: request.lease, keyHash: request.keyHash, granted: 0, settled: 0, untilMs: 0, open: true }
 }

@@ -21,6 +21,11 @@ export interface Lease {
   readonly open: boolean
 }
 
+/** A lease as a request opens it, before the first event. */
+export function newLease(request: LeaseRequest): Lease {
+  return { id: request.lease, keyHash: request.keyHash, granted: 0, settled: 0, untilMs: 0, open: true }
+}
+
 export type LedgerEvent =
   | { readonly type: 'granted'; readonly amount: MicroCredits }
   /** The rest of a plan's period: no longer granted. */

@@ -2,6 +2,7 @@
 
 import type { PlanOrder, PlanState } from './plan-period.ts'
 import type { RequestAnswer, RequestAsk } from './request-lease.ts'
+import type { StreamMeterApi } from './stream-api.ts'
 import type { WebhookApi } from './webhook-api.ts'
 
 export const METER_API_VERSION = 1
@@ -15,7 +16,7 @@ export type ChargeAnswer =
   | { readonly v: number; readonly ok: false; readonly reason: 'exhausted'; readonly remaining: MicroCredits }
   | { readonly v: number; readonly ok: false; readonly reason: 'revoked' }
 
-/** One charge of a stream minute (or any other direct charge). `id` takes effect at most once. */
+/** One direct charge. `id` takes effect at most once. */
 export interface Charge {
   readonly id: string
   readonly keyHash: string
@@ -26,10 +27,8 @@ export interface Charge {
 }
 
 export interface CreditMeterApi {
-  /** Charges directly, without a lease: streams, and calls near the end of a balance. */
+  /** Charges directly, without a lease. */
   charge(charge: Charge): Promise<ChargeAnswer>
-  /** One transaction for many charges; the answers stand in the order of the charges. */
-  chargeAll(charges: readonly Charge[]): Promise<readonly ChargeAnswer[]>
 }
 
 /** What one (product, type) has cost under a lease so far: cumulative, so a repeated report changes nothing. */
@@ -141,6 +140,8 @@ export interface AccountMeterApi {
   capKey(keyHash: string, cap: MicroCredits | null): Promise<void>
   /** The new key shares the cap of the one that it replaces, and what was spent under it. Idempotent. */
   inheritKey(oldHash: string, newHash: string): Promise<void>
+  /** What the account or a key of it may do has changed in D1: relays look their callers up anew. */
+  termsChanged(): Promise<void>
   balance(): Promise<AccountState>
   /** Begins a plan for an account that has none; false, and nothing done, where it has one. */
   beginPlan(order: PlanOrder): Promise<boolean>
@@ -157,4 +158,4 @@ export interface AccountMeterApi {
 }
 
 /** Everything that the Durable Object answers. */
-export type WholeMeterApi = CreditMeterApi & LeaseMeterApi & AccountMeterApi & WebhookApi
+export type WholeMeterApi = CreditMeterApi & LeaseMeterApi & AccountMeterApi & StreamMeterApi & WebhookApi

@@ -13,6 +13,9 @@ const COIN_MINUTES: Readonly<Record<string, { readonly perCoin: MicroCredits; re
   l4Book: { perCoin: 3 * ONE, wildcard: 300 * ONE },
 }
 
+/** Who cannot pay for a minute of any stream is told so before the upgrade. */
+export const CHEAPEST_MINUTE: MicroCredits = 130_000
+
 /** Price of one started minute of a subscription; `coins` is the length of its list (1 for a single one). */
 export function streamPricePerMinute(type: string, coins: number | 'wildcard'): MicroCredits {
   const price = Object.hasOwn(COIN_MINUTES, type) ? COIN_MINUTES[type] : undefined

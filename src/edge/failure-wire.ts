@@ -25,6 +25,7 @@ export function infoFailure(failure: Failure, requestId: string): WireFailure {
     msg: failureMessage(failure),
     request_id: requestId,
     ...(failure.kind === 'unknown_type' ? { type: failure.type.slice(0, 64) } : {}),
+    ...(failure.kind === 'limit_reached' ? { limit: failure.limit, most: failure.most } : {}),
   }
   const reply = wire(failure.kind === 'bad_field' ? 422 : httpStatus(failure), failure, requestId, body)
   return { ...reply, headers: { ...reply.headers, ...NO_COST } }
@@ -60,6 +61,7 @@ export function httpStatus(failure: Failure): number {
     case 'unsupported_media_type':
       return 415
     case 'rate_limited':
+    case 'limit_reached':
       return 429
     case 'not_json':
     case 'unknown_type':

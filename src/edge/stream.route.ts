@@ -4,8 +4,10 @@
 import { Hono } from 'hono'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
-import type { MicroCredits } from '../credit/meter-api.ts'
+import { limitsOf } from '../credit/plan.ts'
+import { CHEAPEST_MINUTE } from '../credit/tariff.ts'
 import { IDENTITY_HEADER, type Identity } from '../key/identity.ts'
+import { Refusal } from '../stream/admission.ts'
 import { type CallerPlace, regionOf } from '../stream/region.ts'
 import { infoFailure } from './failure-wire.ts'
 
@@ -19,14 +21,9 @@ export interface StreamRouteDeps<Env> {
     path: string | undefined,
     waitUntil: WaitUntil,
   ) => Promise<Result<Identity, Failure>>
-  /** What an account may spend in all, leased credits included; null where its meter cannot be reached. */
-  readonly balance: (env: Env, account: string) => Promise<MicroCredits | null>
   readonly relay: (env: Env, name: string, region: DurableObjectLocationHint | undefined) => Pick<Fetcher, 'fetch'>
   readonly requestId: () => string
 }
-
-/** The cheapest minute of any stream: who cannot pay for it is told so before the upgrade. Nothing is held for it. */
-const CHEAPEST_MINUTE: MicroCredits = 130_000
 
 /** Routes of the WebSocket surface. */
 export function streamRoutes<Env extends object>(
@@ -49,34 +46,43 @@ export function streamRoutes<Env extends object>(
         const issue = { path: 'upgrade', message: 'connect with a WebSocket client ("Upgrade: websocket")' }
         return fail({ kind: 'bad_field', issues: [issue] })
       }
-      const balance = await deps.balance(c.env, identity.value.account)
-      if (balance === null)
-        return fail({ kind: 'unavailable', what: 'The credit meter cannot be reached', retryAfterMs: 1000 })
-      if (balance < CHEAPEST_MINUTE)
-        return fail({ kind: 'credits_exhausted', neededMicro: CHEAPEST_MINUTE, remainingMicro: balance })
-      return (
-        (await connect(deps, c.env, request, identity.value, settings)) ??
-        fail({ kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 })
-      )
+      const answer = await connect(deps, c.env, request, identity.value, settings)
+      return answer instanceof Response ? answer : fail(answer)
     })
   }
   return app
 }
 
-/** Tries the region's relays in order, so that few of them are full rather than many half empty; null if all are. */
+/** Tries the region's relays in order, so that few of them are full rather than many half empty. */
 async function connect<Env>(
   deps: StreamRouteDeps<Env>,
   env: Env,
   request: Request,
   identity: Identity,
   { chain, relaysPerRegion }: { readonly chain: string; readonly relaysPerRegion: number },
-): Promise<Response | null> {
+): Promise<Response | Failure> {
   const region = regionOf(request.cf as CallerPlace | undefined)
   const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
   for (let index = 0; index < relaysPerRegion; index++) {
     const relay = deps.relay(env, `${chain}/${region}/${index}`, region === 'local' ? undefined : region)
     const answer = await relay.fetch('http://relay/ws', { headers })
     if (answer.status === 101) return answer
+    const refusal = Refusal.parse(await answer.json())
+    if (refusal.why !== 'full') return failureOf(refusal, identity)
   }
-  return null
+  return { kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 }
+}
+
+function failureOf({ why, left }: Refusal, identity: Identity): Failure {
+  switch (why) {
+    case 'revoked':
+      return { kind: 'key_revoked' }
+    case 'exhausted':
+      return { kind: 'credits_exhausted', neededMicro: CHEAPEST_MINUTE, remainingMicro: left }
+    case 'limit':
+      return { kind: 'limit_reached', limit: 'streamConnections', most: limitsOf(identity).streamConnections }
+    case 'full':
+    case 'unmetered':
+      return { kind: 'unavailable', what: 'The credit meter cannot be reached', retryAfterMs: 1000 }
+  }
 }

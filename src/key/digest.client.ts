@@ -8,8 +8,13 @@ type MacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 const macKeys = new Map<string, Promise<MacKey>>()
 
 /** SHA-256 of a key, hex: the only form in which a key is stored or travels past the edge. */
-export async function hashKey(key: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', text.encode(key))
+export function hashKey(key: string): Promise<string> {
+  return sha256(key)
+}
+
+/** SHA-256 of a text, hex. */
+export async function sha256(of: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', text.encode(of))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 

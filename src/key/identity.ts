@@ -16,6 +16,8 @@ export const Identity = z.object({
   products: z.array(z.enum(PRODUCTS)),
   /** Left out by a gateway of the version before: the plan's own then. */
   limits: Limits.optional(),
+  /** Unix ms; null or left out: never. */
+  expires: z.number().nullable().optional(),
 })
 export type Identity = z.infer<typeof Identity>
 

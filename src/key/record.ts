@@ -62,6 +62,6 @@ export function admit(
     const from = address === null ? 'calls whose address this gateway cannot be sure of (TRUST_PROXY)' : 'your address'
     return err({ kind: 'not_entitled', to: `${from}: it is restricted to ranges of addresses` })
   }
-  const { account, hash, kind, plan, products, limits } = record
-  return ok({ v: 1, account, keyHash: hash, kind, plan, products, limits })
+  const { account, hash, kind, plan, products, limits, expires } = record
+  return ok({ v: 1, account, keyHash: hash, kind, plan, products, limits, expires })
 }

@@ -127,6 +127,7 @@ export class KeysDesk {
     await this.#store.changeKey(row.value.hash, change)
     await this.#ports.meterOf(row.value.account).noteChange(row.value.hash)
     await this.#refreshHint(row.value.hash)
+    await this.#ports.meterOf(row.value.account).termsChanged()
     return this.#named({ name: row.value.hash })
   }
 

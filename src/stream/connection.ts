@@ -1,14 +1,12 @@
 // One client socket as the rest of the relay sees it: bounded sends, bounded frames, handlers one after another.
 // Law: sending is O(1) beside the platform's own send, and nothing is sent after the end.
 
+import { limitsOf } from '../credit/plan.ts'
 import type { Identity } from '../key/identity.ts'
 import { errorFrame } from './frames.ts'
 import { Lag } from './lag.ts'
 import { Bucket } from './rate.ts'
 
-/** The public server allows 2,000 frames a minute. */
-const FRAMES_BURST = 2000
-const FRAMES_PER_MS = 2000 / 60_000
 /** Refused frames in a row before the socket goes: answering them without end would be free work. */
 const MAX_REFUSED = 1000
 const MAX_QUEUED = 2048
@@ -27,58 +25,97 @@ export interface Sink {
 
 export class Connection {
   readonly id: string
-  readonly identity: Identity
   readonly #sink: Sink
   readonly #clock: Clock
   readonly #onEnd: (connection: Connection) => void
   readonly #lag = new Lag()
-  readonly #rate: Bucket
+  #identity: Identity
+  #terms: number
+  #rate: Bucket
   #refused = 0
   #queued = 0
   #queue: Promise<void> = Promise.resolve()
   #ended = false
   #activeMs: number
+  /** A frame went down since somebody asked when. */
+  #isActive = false
   posts = 0
+  /** What the client was last told of its credits; it is told of each once. */
+  warned: 'of nothing' | 'of a tenth' | 'of the end' = 'of nothing'
 
   /** `onEnd` is called once, when the relay ends the socket or the client did. */
-  constructor(id: string, identity: Identity, sink: Sink, clock: Clock, onEnd: (connection: Connection) => void) {
+  constructor(
+    id: string,
+    { identity, terms }: { readonly identity: Identity; readonly terms: number },
+    sink: Sink,
+    clock: Clock,
+    onEnd: (connection: Connection) => void,
+  ) {
     this.id = id
-    this.identity = identity
+    this.#terms = terms
+    this.#identity = identity
     this.#sink = sink
     this.#clock = clock
     this.#onEnd = onEnd
-    this.#rate = new Bucket(FRAMES_BURST, FRAMES_PER_MS, clock.nowMs)
+    this.#rate = rateOf(identity, clock.nowMs)
     this.#activeMs = clock.nowMs
+  }
+
+  get identity(): Identity {
+    return this.#identity
+  }
+
+  /** Which terms of its account `identity` holds: those of that number, or later ones. */
+  get terms(): number {
+    return this.#terms
+  }
+
+  /** The caller's terms have changed. */
+  renew(identity: Identity, terms: number): void {
+    const isOtherRate = messagesPerMinute(identity) !== this.messagesPerMinute
+    this.#identity = identity
+    this.#terms = terms
+    if (isOtherRate) this.#rate = rateOf(identity, this.#clock.nowMs)
+  }
+
+  get messagesPerMinute(): number {
+    return messagesPerMinute(this.#identity)
   }
 
   get ended(): boolean {
     return this.#ended
   }
 
-  /** Last frame in either direction. */
-  get activeMs(): number {
-    return this.#activeMs
+  /**
+   * For how long no frame has gone in either direction, at least. Frames that went down count from when this is next
+   * asked: reading the clock at every send would cost more than the rest of it.
+   */
+  idleMs(nowMs: number): number {
+    if (this.#isActive) this.#activeMs = nowMs
+    this.#isActive = false
+    return nowMs - this.#activeMs
   }
 
   send(text: string): void {
     if (this.#ended) return
     if (!this.#lag.sending(text.length)) return this.#lagging()
-    this.#activeMs = this.#clock.nowMs
+    this.#isActive = true
     this.#put(text)
   }
 
   sendSnapshot(text: string): void {
     if (this.#ended) return
     if (!this.#lag.sendingSnapshot(text.length)) return this.#lagging()
-    this.#activeMs = this.#clock.nowMs
+    this.#isActive = true
     this.#put(text)
   }
 
   /** A frame of the client came. `no`: it is over the rate and must only be refused. */
   admit(): 'yes' | 'no' {
-    this.#activeMs = this.#clock.nowMs
+    const now = this.#clock.nowMs
+    this.#activeMs = now
     this.#lag.received()
-    if (this.#rate.take(1, this.#clock.nowMs)) {
+    if (this.#rate.take(1, now)) {
       this.#refused = 0
       return 'yes'
     }
@@ -142,4 +179,14 @@ export class Connection {
       this.gone()
     }
   }
+}
+
+function messagesPerMinute(identity: Identity): number {
+  return limitsOf(identity).streamMessagesPerMinute
+}
+
+/** A minute's frames may come at once. */
+function rateOf(identity: Identity, nowMs: number): Bucket {
+  const frames = messagesPerMinute(identity)
+  return new Bucket(frames, frames / 60_000, nowMs)
 }

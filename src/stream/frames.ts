@@ -1,6 +1,7 @@
 // Frames that go down to a client, except those of books (book-text.ts).
 // Law: a text is built once and the same string goes to every socket that gets it.
 
+import { formatCredits } from '../credit/amount.ts'
 import type { LedgerEvent } from '../feed/block.ts'
 
 /** Longest echo of a subscription in an error: real bodies are far shorter, 1,000 addresses are not worth 90 KB. */
@@ -13,10 +14,21 @@ export function errorFrame(text: string, code: string): string {
   return `{"channel":"error","data":${JSON.stringify(text)},"code":${JSON.stringify(code)}}`
 }
 
-/** A warning before the end: no error, so it comes on the public server's channel for remarks. Amounts in micro-credits. */
-export function lowCreditsFrame(nextMinute: number, remaining: number): string {
-  const notification = `Credits run low: the next minute costs ${nextMinute / 1e6}, ${remaining / 1e6} remain. Top up the account, or this connection closes.`
-  return JSON.stringify({ channel: 'notification', data: { notification } })
+/** The first warning before the end: no error, so it comes on the public server's channel for remarks. Micro-credits. */
+export function lowCreditsFrame(left: number): string {
+  return notification(
+    `Credits run low: ${formatCredits(left)} remain, a tenth or less of what the account had. Top up the account.`,
+  )
+}
+
+/** The second and last one. */
+export function lastMinuteFrame(nextMinute: number, remaining: number): string {
+  const next = `the next minute of all subscriptions costs ${formatCredits(nextMinute)}, ${formatCredits(remaining)} remain`
+  return notification(`Credits run low: ${next}. Top up the account, or this connection closes with its end.`)
+}
+
+function notification(text: string): string {
+  return JSON.stringify({ channel: 'notification', data: { notification: text } })
 }
 
 /** `echo` is JSON of the subscription as sent. */

@@ -184,7 +184,8 @@ function close(socket: WebSocket): void {
   }
 }
 
-function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+/** The outcome of `promise`, or a rejection after `ms`. */
+export function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
     promise.then(resolve, reject).finally(() => clearTimeout(timer))

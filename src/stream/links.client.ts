@@ -10,6 +10,7 @@ import type { EventFanout } from './event-fanout.ts'
 import { errorFrame } from './frames.ts'
 import { Hub } from './hub.client.ts'
 import { Link } from './link.client.ts'
+import type { BookSource } from './snapshots.ts'
 
 export interface LinksPorts {
   /** Name of the relay's object, by which the writers dial it. */
@@ -24,6 +25,12 @@ export interface LinksPorts {
 export class Links {
   readonly log: Link
   readonly hubs: readonly Hub[]
+  /** The hubs as a subscription that begins needs them. */
+  readonly source: BookSource = {
+    ensure: (hub) => this.#hub(hub).link.ensure(),
+    join: (hub, coins, withBooks) => this.#hub(hub).join(coins, withBooks),
+    joinTypes: (hub, types) => this.#hub(hub).joinTypes(types),
+  }
   readonly #ports: LinksPorts
   readonly #books: BookFanout<Connection>
   readonly #events: EventFanout<Connection>
@@ -64,6 +71,12 @@ export class Links {
   /** Tells every subscriber of events that some are missing. */
   tellGap(text: string): void {
     for (const connection of this.#events.receivers()) connection.send(errorFrame(text, 'gap'))
+  }
+
+  #hub(index: number): Hub {
+    const hub = this.hubs[index]
+    if (!hub) throw new Error(`there is no hub ${index}`)
+    return hub
   }
 
   #linkToLog(): Link {

@@ -2,33 +2,32 @@
 // event-fanout.ts send, link.client.ts keeps the links to the log and the hubs.
 
 import { DurableObject } from 'cloudflare:workers'
-import type { BookHubApi, BookInterest } from '../book/hub-api.ts'
+import type { BookHubApi } from '../book/hub-api.ts'
 import { decodeHubFrame } from '../book/hub-link.ts'
-import type { CreditMeterApi } from '../credit/meter-api.ts'
 import type { BlockLogApi, LinkHeader, RelayFrame } from '../feed/log-api.ts'
 import { LINK_HEADER } from '../feed/log-api.ts'
+import { sha256 } from '../key/digest.client.ts'
 import { IDENTITY_HEADER, Identity } from '../key/identity.ts'
-import type { Attachment } from './attachment.ts'
+import { Accounts } from './accounts.ts'
 import { parseAttachment } from './attachment.ts'
 import { BookFanout } from './book-fanout.ts'
-import type { Clock } from './connection.ts'
-import { Connection } from './connection.ts'
+import type { CallerBook } from './callers.client.ts'
+import { Clients } from './clients.client.ts'
+import type { Clock, Connection } from './connection.ts'
 import { EventFanout } from './event-fanout.ts'
 import { errorFrame, PONG } from './frames.ts'
 import { attachmentOf, Links } from './links.client.ts'
+import { askMeter } from './meter.client.ts'
 import type { GatewayInternal } from './post.client.ts'
 import { answerPost } from './post.client.ts'
 import type { SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
 import { parseUpFrame, refusal } from './protocol.ts'
-import { Settlement } from './settlement.ts'
 import { SubscriptionStore } from './subscription.store.ts'
 import { Subscriptions } from './subscriptions.ts'
 
 /** How often links, minutes and idle sockets are looked at: while subscriptions run, and while there are only sockets. */
 const WATCH_MS = 5000
-const IDLE_WATCH_MS = 30_000
-/** No frame in either direction. */
-const IDLE_MS = 60_000
+const IDLE_WATCH_MS = 10_000
 
 export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #clock: Clock = {
@@ -41,8 +40,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #books: BookFanout<Connection>
   readonly #events = new EventFanout<Connection>()
   readonly #subscriptions: Subscriptions
-  readonly #settlement: Settlement
-  readonly #clients = new Map<WebSocket, Connection>()
+  readonly #accounts: Accounts
+  readonly #clients: Clients
   readonly #links: Links
   #lateTimer: ReturnType<typeof setTimeout> | null = null
   #alarmMs: number | null = null
@@ -65,16 +64,21 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       this.#books,
       this.#events,
     )
+    this.#accounts = this.#makeAccounts()
+    this.#clients = new Clients({
+      clock: this.#clock,
+      accounts: this.#accounts,
+      maxSockets: Number(env.RELAY_SOCKETS),
+      callers: env.GATEWAY as unknown as CallerBook,
+      ended: (connection) => this.#subscriptions.ended(connection),
+    })
     this.#subscriptions = this.#makeSubscriptions(shards)
-    this.#settlement = new Settlement(
-      {
-        relay: this.#name,
-        clock: this.#clock,
-        chargeAll: (account, charges) => this.#meter(account).chargeAll(charges),
-      },
-      this.#subscriptions,
-    )
     this.#wake()
+    ctx.blockConcurrencyWhile(async () => {
+      // One that was set before stays: to set it anew with every waking would put it off for ever.
+      this.#alarmMs = await ctx.storage.getAlarm()
+      this.#arm()
+    })
   }
 
   override async fetch(request: Request): Promise<Response> {
@@ -85,7 +89,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    const client = this.#clients.get(socket)
+    const client = this.#clients.of(socket)
     if (client) return this.#fromClient(client, message)
     const attachment = parseAttachment(socket.deserializeAttachment())
     if (typeof message !== 'string' || attachment?.of === undefined) return
@@ -112,14 +116,19 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     this.#alarmMs = null
     // First of all the next one: an alarm that fails too often is dropped for good.
     this.#arm()
-    this.ctx.waitUntil(this.#settlement.run())
-    for (const duty of [() => this.#endIdle(), () => this.#links.watch(this.#clock.nowMs)]) {
+    const duties = [
+      () => this.#accounts.tick(),
+      () => this.#clients.endIdle(),
+      () => this.#links.watch(this.#clock.nowMs),
+    ]
+    for (const duty of duties) {
       try {
         duty()
       } catch (error) {
         console.error('relay duty failed', error)
       }
     }
+    this.ctx.waitUntil(this.#accounts.settled())
   }
 
   /** Takes up sockets and subscriptions that outlived the object's memory. */
@@ -129,20 +138,21 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       if (socket.readyState !== WebSocket.OPEN) continue
       const attachment = parseAttachment(socket.deserializeAttachment())
       if (attachment?.of === 'client') {
-        clients.set(attachment.id, this.#connect(socket, attachment.id, attachment.identity))
+        clients.set(attachment.id, this.#clients.restore(socket, attachment))
       } else if (attachment) this.#links.of(attachment)?.restore(socket, this.#clock.nowMs)
     }
     for (const saved of this.#store.all()) {
       const connection = clients.get(saved.socket)
       if (connection) this.#subscriptions.restore(connection, saved)
       else this.#store.remove(saved.id)
+      // Its meter learns which minutes died with the sockets, so that whoever reconnects anywhere has their rests.
+      if (!connection && saved.account !== '') this.#accounts.of(saved.account).report()
     }
     // A link that did not outlive it leaves events unseen, and books that nobody can continue.
     if (!this.#links.log.up) this.#links.tellGap('The relay was restarted: some events may be missing.')
     this.#links.hubs.forEach(({ link }, index) => {
       if (!link.up) this.#links.breakDiffs(index)
     })
-    if (this.#subscriptions.size > 0) this.#arm()
   }
 
   #takeLink(header: LinkHeader): Response {
@@ -156,31 +166,24 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     return new Response(null, { status: 101, webSocket: client })
   }
 
-  #takeClient(request: Request): Response {
+  async #takeClient(request: Request): Promise<Response> {
     const identity = Identity.safeParse(JSON.parse(request.headers.get(IDENTITY_HEADER) ?? 'null'))
     if (!identity.success) return new Response('no identity: connect through the gateway', { status: 401 })
-    if (this.#clients.size >= Number(this.env.RELAY_SOCKETS)) return new Response('this relay is full', { status: 503 })
+    const refused = await this.#clients.admit(identity.data)
+    if (refused !== null) return Response.json(refused, { status: 503 })
     const { 0: client, 1: server } = new WebSocketPair()
     this.ctx.acceptWebSocket(server)
-    const attachment: Attachment = { of: 'client', id: crypto.randomUUID(), identity: identity.data }
-    server.serializeAttachment(attachment)
-    this.#connect(server, attachment.id, identity.data)
+    this.#clients.enter(server, crypto.randomUUID(), identity.data)
     this.#arm()
     return new Response(null, { status: 101, webSocket: client })
   }
 
-  #connect(socket: WebSocket, id: string, identity: Identity): Connection {
-    const connection = new Connection(id, identity, socket, this.#clock, (ended) => {
-      this.#clients.delete(socket)
-      this.#subscriptions.ended(ended)
-    })
-    this.#clients.set(socket, connection)
-    return connection
-  }
-
   #fromClient(client: Connection, message: string | ArrayBuffer): void {
     if (client.admit() === 'no') {
-      return client.send(errorFrame('Too many messages: at most 2000 a minute; slow down.', 'rate_limited'))
+      const most = `at most ${client.messagesPerMinute} a minute (streamMessagesPerMinute)`
+      return client.send(
+        errorFrame(`Too many messages: this account's plan allows ${most}; slow down.`, 'rate_limited'),
+      )
     }
     if (typeof message !== 'string') {
       return client.send(refusal('<binary>', { path: 'frame', message: 'send text frames of JSON' }))
@@ -232,7 +235,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   #gone(socket: WebSocket): void {
-    const client = this.#clients.get(socket)
+    const client = this.#clients.of(socket)
     if (client) return client.gone()
     const attachment = parseAttachment(socket.deserializeAttachment())
     if (attachment) this.#links.of(attachment)?.closed(socket)
@@ -254,41 +257,36 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   #arm(): void {
-    if (this.#clients.size === 0 && !this.#links.up) return
+    if (this.#clients.size + this.#accounts.size === 0 && !this.#links.up) return
     const at = this.#clock.nowMs + (this.#subscriptions.size > 0 ? WATCH_MS : IDLE_WATCH_MS)
     if (this.#alarmMs !== null && this.#alarmMs <= at) return
     this.#alarmMs = at
     this.ctx.waitUntil(this.ctx.storage.setAlarm(at))
   }
 
-  #endIdle(): void {
-    for (const client of [...this.#clients.values()]) {
-      if (this.#clock.nowMs - client.activeMs >= IDLE_MS) client.end(4408, 'idle: send pings')
-    }
-  }
-
   #makeSubscriptions(shards: number): Subscriptions {
-    const { log, hubs } = this.#links
     const ports = {
-      relay: this.#name,
       shards,
       clock: this.#clock,
-      books: {
-        ensure: (hub: number) => hubs[hub]!.link.ensure(),
-        join: (hub: number, coins: readonly string[], withBooks: boolean) => hubs[hub]!.join(coins, withBooks),
-        joinTypes: (hub: number, types: BookInterest['types']) => hubs[hub]!.joinTypes(types),
-      },
+      accounts: this.#accounts,
+      digest: sha256,
+      books: this.#links.source,
       newId: () => crypto.randomUUID(),
       wait: (ms: number) => scheduler.wait(ms),
-      ensureEvents: () => log.ensure(),
-      charge: (account: string, charge: Parameters<CreditMeterApi['charge']>[0]) => this.#meter(account).charge(charge),
+      ensureEvents: () => this.#links.log.ensure(),
       saved: (subscription: Parameters<SubscriptionStore['save']>[0]) => this.#store.save(subscription),
       dropped: (subscription: { minutes: { id: string } }) => this.#store.remove(subscription.minutes.id),
     }
     return new Subscriptions(ports, this.#books, this.#events)
   }
 
-  #meter(account: string): CreditMeterApi {
-    return this.env.CREDIT_METER.getByName(account) as unknown as CreditMeterApi
+  #makeAccounts(): Accounts {
+    return new Accounts({
+      relay: this.#name,
+      life: this.#clock.nowMs,
+      clock: this.#clock,
+      exchange: (account, report) => askMeter(this.env, account, report),
+      lookUp: (connections, terms) => this.ctx.waitUntil(this.#clients.lookUp(connections, terms)),
+    })
   }
 }

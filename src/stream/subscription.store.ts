@@ -11,7 +11,12 @@ export interface SavedSubscription {
   readonly echo: string
   readonly meta: boolean
   readonly sinceMs: number
+  /** Empty in rows of a version that did not know them. */
+  readonly account: string
+  readonly digest: string
 }
+
+type Row = Record<'id' | 'socket' | 'body' | 'account' | 'digest', string> & Record<'meta' | 'since_ms', number>
 
 export class SubscriptionStore {
   readonly #storage: DurableObjectStorage
@@ -24,24 +29,29 @@ export class SubscriptionStore {
     storage.sql.exec(`CREATE TABLE IF NOT EXISTS subscription (
       id TEXT PRIMARY KEY, socket TEXT NOT NULL, body TEXT NOT NULL, meta INTEGER NOT NULL, since_ms INTEGER NOT NULL
     ) WITHOUT ROWID`)
+    const { columnNames } = storage.sql.exec('SELECT * FROM subscription LIMIT 0')
+    for (const column of ['account', 'digest'].filter((name) => !columnNames.includes(name))) {
+      storage.sql.exec(`ALTER TABLE subscription ADD COLUMN ${column} TEXT NOT NULL DEFAULT ''`)
+    }
   }
 
   /** Everything saved, for a relay that wakes. */
   all(): SavedSubscription[] {
-    const rows = this.#storage.sql.exec<{ id: string; socket: string; body: string; meta: number; since_ms: number }>(
-      'SELECT id, socket, body, meta, since_ms FROM subscription',
+    const rows = this.#storage.sql.exec<Row>(
+      'SELECT id, socket, body, meta, since_ms, account, digest FROM subscription',
     )
-    return rows.toArray().map((row) => ({
-      id: row.id,
-      socket: row.socket,
-      echo: row.body,
-      meta: row.meta === 1,
-      sinceMs: row.since_ms,
+    return rows.toArray().map(({ body, meta, since_ms: sinceMs, ...row }) => ({
+      ...row,
+      echo: body,
+      meta: meta === 1,
+      sinceMs,
     }))
   }
 
   save({ connection, echo, meta, minutes }: Subscription): void {
-    this.#later(minutes.id, { id: minutes.id, socket: connection.id, echo, meta, sinceMs: minutes.sinceMs })
+    const { id, sinceMs, body: digest } = minutes
+    const { account } = connection.identity
+    this.#later(id, { id, socket: connection.id, echo, meta, sinceMs, account, digest })
   }
 
   /** `id` is that of the subscription's minutes. */
@@ -62,8 +72,9 @@ export class SubscriptionStore {
         if (!row) sql.exec('DELETE FROM subscription WHERE id = ?', id)
         else {
           sql.exec(
-            'INSERT OR REPLACE INTO subscription (id, socket, body, meta, since_ms) VALUES (?, ?, ?, ?, ?)',
-            ...[id, row.socket, row.echo, row.meta ? 1 : 0, row.sinceMs],
+            `INSERT OR REPLACE INTO subscription (id, socket, body, meta, since_ms, account, digest)
+             VALUES (?, ?, ?, ?, ?, ?, ?)`,
+            ...[id, row.socket, row.echo, row.meta ? 1 : 0, row.sinceMs, row.account, row.digest],
           )
         }
       }

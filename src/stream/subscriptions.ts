@@ -3,31 +3,30 @@
 // A little long: the order of these steps is the contract, and stands in one place.
 
 import { marketTypeOf } from '../core/coin.ts'
-import type { Charge, ChargeAnswer, MicroCredits } from '../credit/meter-api.ts'
+import { formatCredits } from '../credit/amount.ts'
+import { limitsOf } from '../credit/plan.ts'
+import type { MinuteAnswer } from '../credit/stream-api.ts'
+import { type Account, endKey } from './account.ts'
+import type { Accounts } from './accounts.ts'
 import type { Body, BookBody } from './body.ts'
 import { parseBody } from './body.ts'
 import type { BookFanout } from './book-fanout.ts'
 import { hubsOf } from './book-fanout.ts'
 import type { Clock, Connection } from './connection.ts'
 import type { EventFanout } from './event-fanout.ts'
-import {
-  ackFrame,
-  alreadySubscribed,
-  alreadyUnsubscribed,
-  errorFrame,
-  invalidSubscription,
-  lowCreditsFrame,
-} from './frames.ts'
+import { ackFrame, alreadySubscribed, alreadyUnsubscribed, errorFrame, invalidSubscription } from './frames.ts'
 import { canonicalJson } from './identity.ts'
 import { Joiner } from './joiner.ts'
 import type { Minutes } from './minutes.ts'
-import { MinuteBook, nextCharge, pay, wokenMinutes } from './minutes.ts'
+import { wokenMinutes } from './minutes.ts'
 import { streamPrice } from './price.ts'
 import type { SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
 import type { BookSource, Found } from './snapshots.ts'
 import { Snapshots } from './snapshots.ts'
 
-export const MAX_SUBSCRIPTIONS_PER_SOCKET = 1000
+/** Of one socket, whatever its plan; an account's subscriptions may lie on many sockets. */
+const MAX_SUBSCRIPTIONS_PER_SOCKET = 1000
+
 export interface Subscription {
   readonly connection: Connection
   readonly identity: string
@@ -39,16 +38,16 @@ export interface Subscription {
 }
 
 export interface Ports {
-  /** Name of the relay's object: part of every charge id. */
-  readonly relay: string
   readonly shards: number
   readonly clock: Clock
   readonly books: BookSource
+  readonly accounts: Accounts
+  /** Digest of a body's text. */
+  digest(text: string): Promise<string>
   newId(): string
   wait(ms: number): Promise<void>
   /** The link to the log is up. */
   ensureEvents(): Promise<void>
-  charge(account: string, charge: Charge): Promise<ChargeAnswer>
   /** Remembers or forgets a subscription across hibernation. */
   saved(subscription: Subscription): void
   dropped(subscription: Subscription): void
@@ -63,12 +62,11 @@ interface Request {
 }
 
 export class Subscriptions {
-  readonly minutes = new MinuteBook()
   readonly #ports: Ports
   readonly #books: BookFanout<Connection>
   readonly #events: EventFanout<Connection>
   readonly #held = new Map<Connection, Map<string, Subscription>>()
-  readonly #byMinutes = new Map<string, Subscription>()
+  #size = 0
   readonly #snapshots: Snapshots
   #busy = 0
 
@@ -80,23 +78,12 @@ export class Subscriptions {
   }
 
   get size(): number {
-    return this.#byMinutes.size
+    return this.#size
   }
 
   /** Requests at work: while there are some, coins may be in force at hubs that no subscription names yet. */
   get busy(): number {
     return this.#busy
-  }
-
-  ofMinutes(minutes: Minutes): Subscription | undefined {
-    return this.#byMinutes.get(minutes.id)
-  }
-
-  /** Connections of an account, or of one of its keys. */
-  connectionsOf(by: { readonly account?: string; readonly keyHash?: string }): Connection[] {
-    return [...this.#held.keys()].filter(
-      ({ identity }) => identity.account === by.account || identity.keyHash === by.keyHash,
-    )
   }
 
   async subscribe(connection: Connection, frame: SubscribeFrame): Promise<void> {
@@ -137,14 +124,18 @@ export class Subscriptions {
   }
 
   /** Takes up a subscription that slept with the relay; it goes on where it was. */
-  restore(connection: Connection, saved: { id: string; echo: string; meta: boolean; sinceMs: number }): void {
+  restore(
+    connection: Connection,
+    saved: { id: string; echo: string; digest: string; meta: boolean; sinceMs: number },
+  ): void {
     const sent = JSON.parse(saved.echo) as { type: string }
     const parsed = parseBody(sent)
     if (!parsed.ok) return
-    const { account, keyHash } = connection.identity
-    const price = streamPrice(parsed.value)
-    const begun = { id: saved.id, account, keyHash, type: sent.type, price, sinceMs: saved.sinceMs }
+    const { id, sinceMs, digest } = saved
+    const { keyHash } = connection.identity
+    const begun = { id, keyHash, type: sent.type, price: streamPrice(parsed.value), body: digest, sinceMs }
     const minutes = wokenMinutes(begun, this.#ports.clock.nowMs)
+    this.#accountOf(connection).run(minutes, connection)
     const identity = canonicalJson(sent)
     const subscription = { connection, identity, body: parsed.value, echo: saved.echo, meta: saved.meta, minutes }
     this.#hold(subscription)
@@ -187,12 +178,13 @@ export class Subscriptions {
     // Blocks are collected from before the coins come into force, so that none falls between.
     if (joiner) this.#books.add(key, body, connection, joiner)
     const found = await this.#find(request, body, hubs, before?.body)
+    const digest = before && found && (await this.#ports.digest(request.identity))
     const minutes = found && (before ? before.minutes : await this.#pay(request))
     if (!found || !minutes || connection.ended) {
       if (joiner) this.#books.remove(key, connection)
       return false
     }
-    if (before) this.#replace(before, joiner)
+    if (before && digest) this.#replace(before, digest, joiner)
     this.#hold({ ...request, minutes })
     connection.send(ackFrame('subscribe', echo))
     if (joiner) await this.#serveAlone(connection, joiner, found)
@@ -229,10 +221,12 @@ export class Subscriptions {
   }
 
   /** The old body ends without its minutes, which go over; what it has delivered is not delivered again. */
-  #replace(before: Subscription & { body: BookBody }, joiner: Joiner | null): void {
+  #replace(before: Subscription & { body: BookBody }, digest: string, joiner: Joiner | null): void {
     joiner?.forget((coin) => before.body.types.includes(marketTypeOf(coin)))
     this.#books.remove(topicKey(before), before.connection)
     this.#heldBy(before.connection).delete(before.identity)
+    before.minutes.body = digest
+    this.#size--
   }
 
   /** What the body's coins are; null, and the client was told, where hubs cannot answer or a coin is unknown. */
@@ -258,37 +252,24 @@ export class Subscriptions {
   /** The first minute, or the rest of one that was paid before; null, and the client was told, where it is refused. */
   async #pay(request: Request): Promise<Minutes | null> {
     const { connection, echo, body, identity } = request
-    const { account, keyHash } = connection.identity
-    const kept = this.minutes.resume(minutesName(keyHash, identity), this.#ports.clock.nowMs)
+    const account = this.#accountOf(connection)
+    const place = { id: this.#ports.newId(), keyHash: connection.identity.keyHash, type: body.type }
+    const digest = await this.#ports.digest(identity)
     const sinceMs = this.#ports.clock.nowMs
-    const fresh = { account, keyHash, type: body.type, price: streamPrice(body), sinceMs, paid: 0, resumed: false }
-    const minutes = kept ?? { id: this.#ports.newId(), ...fresh }
-    if (!kept) {
-      let answer: ChargeAnswer
-      try {
-        const charge = nextCharge(this.#ports.relay, minutes)
-        // A charge whose answer was lost may have taken effect: its id makes the second attempt harmless.
-        answer = await this.#ports.charge(account, charge).catch(() => this.#ports.charge(account, charge))
-      } catch {
-        this.#unavailable(request)
-        return null
-      }
-      if (!answer.ok) {
-        refuse(connection, echo, minutes.price, answer)
-        return null
-      }
-      pay(minutes)
-      this.#warn(connection, this.minutes.nextMinuteOf(account) + minutes.price, answer.remaining)
+    const minutes: Minutes = { ...place, price: streamPrice(body), body: digest, sinceMs, paid: 0 }
+    const answer = await account.begin(minutes, connection).catch(() => null)
+    if (!answer?.ok) {
+      if (answer) refused(connection, echo, minutes.price, answer)
+      else this.#unavailable(request)
+      return null
     }
     if (!connection.ended) return minutes
-    this.minutes.stop(minutes, minutesName(keyHash, identity), this.#ports.clock.nowMs)
+    account.stop(minutes)
     return null
   }
 
-  #warn(connection: Connection, nextMinute: MicroCredits, remaining: MicroCredits): void {
-    if (remaining >= nextMinute) return
-    // Behind the request at work, so that its ack comes first.
-    connection.enqueue(async () => connection.send(lowCreditsFrame(nextMinute, remaining)))
+  #accountOf({ identity }: Connection): Account {
+    return this.#ports.accounts.of(identity.account)
   }
 
   #heldBy(connection: Connection): Map<string, Subscription> {
@@ -302,8 +283,7 @@ export class Subscriptions {
 
   #hold(subscription: Subscription): void {
     this.#heldBy(subscription.connection).set(subscription.identity, subscription)
-    this.#byMinutes.set(subscription.minutes.id, subscription)
-    this.minutes.start(subscription.minutes)
+    this.#size++
     this.#ports.saved(subscription)
   }
 
@@ -318,8 +298,8 @@ export class Subscriptions {
     if (isBook(body)) this.#books.remove(topicKey(subscription), connection)
     else this.#events.remove(topicKey(subscription), connection)
     this.#heldBy(connection).delete(identity)
-    this.#byMinutes.delete(minutes.id)
-    this.minutes.stop(minutes, minutesName(minutes.keyHash, identity), this.#ports.clock.nowMs)
+    this.#size--
+    this.#accountOf(connection).stop(minutes)
     this.#ports.dropped(subscription)
   }
 }
@@ -333,15 +313,20 @@ function topicKey({ identity, meta }: { readonly identity: string; readonly meta
   return meta ? `meta ${identity}` : identity
 }
 
-function minutesName(keyHash: string, identity: string): string {
-  return `${keyHash} ${identity}`
-}
-
-function refuse(connection: Connection, echo: string, price: number, answer: ChargeAnswer & { ok: false }): void {
-  if (answer.reason === 'revoked') {
-    const text = 'This API key was revoked: use the key that replaced it.'
-    return connection.end(4401, 'key revoked', errorFrame(text, 'unauthorized'))
+function refused(connection: Connection, echo: string, price: number, answer: MinuteAnswer & { ok: false }): void {
+  switch (answer.reason) {
+    case 'revoked':
+      return endKey(connection, 'revoked')
+    case 'limit': {
+      const { streamSubscriptions } = limitsOf(connection.identity)
+      const reason = `streamSubscriptions: this account's plan allows ${streamSubscriptions} at a time: end some, or ask for a larger plan`
+      return connection.send(invalidSubscription(echo, reason, 'rate_limited'))
+    }
+    case 'exhausted': {
+      const sums = `a minute costs ${formatCredits(price)} credits, ${formatCredits(answer.remaining)} remain`
+      return connection.send(invalidSubscription(echo, `${sums}: top up the account`, 'credits_exhausted'))
+    }
+    case 'ended':
+      return connection.send(invalidSubscription(echo, 'it was lost on its way: subscribe again', 'unavailable'))
   }
-  const reason = `a minute costs ${price / 1e6} credits, ${answer.remaining / 1e6} remain: top up the account`
-  connection.send(invalidSubscription(echo, reason, 'credits_exhausted'))
 }

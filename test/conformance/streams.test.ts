@@ -309,4 +309,47 @@ describe('stream minutes', () => {
     const refused = await socket.next(({ channel }) => channel === 'error')
     expect(refused.code).toBe('credits_exhausted')
   })
+
+  it('outlive a lost connection: the rest serves a reconnect by who has nothing left, once', async () => {
+    const own = await world.newKey('1')
+    const first = await Socket.open(`${world.ws}/ws?key=${own}`)
+    await subscribe(first, { type: 'allFills' })
+    first.close()
+    await first.ended()
+    const second = await Socket.open(`${world.ws}/ws?key=${own}`)
+    await subscribe(second, { type: 'allFills' })
+    second.send({ method: 'subscribe', subscription: { type: 'allFills', coin: 'BTC' } })
+    expect((await second.channel('error')).code).toBe('credits_exhausted')
+    await expect(Socket.open(`${world.ws}/ws?key=${own}`)).rejects.toMatchObject({ status: 402 })
+    second.close()
+  })
+})
+
+describe('limits of a plan', () => {
+  it('refuse a socket too many with 429 and the name of the limit', async () => {
+    const own = await world.newKey('100', { plan: 'entry' })
+    const url = `${world.ws}/ws?key=${own}`
+    const sockets = await Promise.all(Array.from({ length: 100 }, () => Socket.open(url)))
+    const refused = await Socket.open(url).catch((error) => error as { status: number; body: string })
+    expect(refused).toMatchObject({ status: 429 })
+    expect(JSON.parse((refused as { body: string }).body)).toMatchObject({
+      code: 'rate_limited',
+      limit: 'streamConnections',
+      most: 100,
+      msg: expect.stringContaining('allows 100 at a time'),
+    })
+    sockets[0]!.close()
+    await vi.waitFor(async () => (await Socket.open(url)).close(), { timeout: 10_000, interval: 50 })
+    for (const socket of sockets) socket.close()
+  })
+
+  it('refuse messages too many a minute with an error frame; the socket lives on', async () => {
+    const socket = await open()
+    // More than come back while these are read, fewer than end the socket.
+    for (let i = 0; i < 2900; i++) socket.send({ method: 'ping' })
+    const refused = await socket.channel('error')
+    expect(refused).toMatchObject({ code: 'rate_limited', data: expect.stringContaining('2000 a minute') })
+    expect(socket.closed).toBeNull()
+    socket.close()
+  })
 })

@@ -45,10 +45,11 @@ describe('CreditMeter', () => {
     expect(await meter.balance()).toMatchObject({ available: 0, spent: 100 * CREDIT })
   })
 
-  it('lets a charge id take effect once, also within one batch', async () => {
+  it('lets a charge id take effect once', async () => {
     const meter = meterOf('ids')
     await meter.grantCredits('g', 3 * CREDIT)
-    const answers = await meter.chargeAll([charge('a'), charge('a'), charge('b'), charge('c', 2 * CREDIT)])
+    const charges = [charge('a'), charge('a'), charge('b'), charge('c', 2 * CREDIT)]
+    const answers = await Promise.all(charges.map((each) => meter.charge(each)))
     expect(answers).toMatchObject([
       { ok: true, repeated: false, remaining: 2 * CREDIT },
       { ok: true, repeated: true, remaining: 2 * CREDIT },
@@ -276,7 +277,7 @@ describe('CreditMeter', () => {
     await meter.grantCredits('g', CREDIT)
     for (const amount of [-1, 0.5, Number.NaN]) {
       const outcome = await runInDurableObject(stubOf('bugs'), (object) =>
-        (object as unknown as WholeMeterApi).chargeAll([charge('good'), charge('bad', amount)]).catch(String),
+        (object as unknown as WholeMeterApi).charge(charge('bad', amount)).catch(String),
       )
       expect(outcome).toContain('whole number')
     }

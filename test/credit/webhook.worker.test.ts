@@ -183,13 +183,16 @@ describe('a webhook', () => {
   it('does not keep an event of a decision that was undone', async () => {
     receiver('undone')
     await account('undone')
-    const bad = { keyHash: 'k', product: 'info', type: 'meta' }
+    const bad = { ordinal: 0, keyHash: 'k', type: 'allFills', body: 'b', leftMs: 60_000 }
+    const charges = [
+      { ...bad, subscription: 'r/good', amount: 90 * CREDIT },
+      { ...bad, subscription: 'r/bad', amount: -1 },
+    ]
+    const here = { sockets: 1, subscriptions: 0, perMinute: 0, keys: [], connects: [], ends: [], alive: null }
+    const limits = { connections: 9, subscriptions: 9 }
     const outcome = await runInDurableObject(stubOf('undone'), (object) =>
       (object as unknown as WholeMeterApi)
-        .chargeAll([
-          { ...bad, id: 'good', amount: 90 * CREDIT },
-          { ...bad, id: 'bad', amount: -1 },
-        ])
+        .stream({ v: 1, relay: 'r', life: 1, ...here, limits, charges })
         .catch(String),
     )
     expect(outcome).toContain('whole number')

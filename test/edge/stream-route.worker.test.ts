@@ -10,7 +10,6 @@ it('tells a relay who calls, and neither the key nor anything else of the caller
   const app = streamRoutes<object>(
     {
       authenticate: async () => ({ ok: true, value: identity }),
-      balance: async () => 1e9,
       charging: () => {
         throw new Error('connecting holds no credits')
       },
@@ -18,7 +17,7 @@ it('tells a relay who calls, and neither the key nor anything else of the caller
         fetch: async (url: RequestInfo | URL, init?: RequestInit) => {
           const { headers } = new Request(url as string, init as RequestInit)
           seen.push({ url: String(url), headers: Object.fromEntries(headers) })
-          return new Response(null, { status: 503 })
+          return Response.json({ why: 'full', left: 0 }, { status: 503 })
         },
       }),
       requestId: () => 'req_1',
@@ -40,4 +39,35 @@ it('tells a relay who calls, and neither the key nor anything else of the caller
     expect(JSON.stringify(sent)).not.toContain('Canary')
     expect(sent[IDENTITY_HEADER]).toBe(JSON.stringify(identity))
   }
+})
+
+it('says why a relay does not take a socket, and asks no other one', async () => {
+  const answer = async (why: string) => {
+    let asked = 0
+    const app = streamRoutes<object>(
+      {
+        authenticate: async () => ({ ok: true, value: identity }),
+        relay: () => ({
+          fetch: async () => {
+            asked++
+            return Response.json({ why, left: 70_000 }, { status: 503 })
+          },
+        }),
+        requestId: () => 'req_1',
+      } as never,
+      { pathKeys: false, chain: 'c', relaysPerRegion: 3 },
+    )
+    const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
+    const response = await app.request('http://weir/ws', { headers: { upgrade: 'websocket' } }, {}, context as never)
+    const retryAfter = response.headers.get('retry-after')
+    return { asked, status: response.status, retryAfter, body: (await response.json()) as Record<string, unknown> }
+  }
+  const limit = await answer('limit')
+  expect(limit).toMatchObject({ asked: 1, status: 429, retryAfter: null })
+  expect(limit.body).toMatchObject({ code: 'rate_limited', limit: 'streamConnections', most: 100 })
+  expect(limit.body.msg).toMatch(/^streamConnections: this account's plan allows 100 at a time/)
+  expect(await answer('exhausted')).toMatchObject({ asked: 1, status: 402, body: { code: 'credits_exhausted' } })
+  expect(await answer('revoked')).toMatchObject({ asked: 1, status: 401 })
+  expect(await answer('unmetered')).toMatchObject({ asked: 1, status: 503, retryAfter: '1' })
+  expect(await answer('full')).toMatchObject({ asked: 3, status: 503, retryAfter: '5' })
 })

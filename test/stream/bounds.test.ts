@@ -15,7 +15,7 @@ function open() {
     send: (text: string) => sent.push(text),
     close: (code: number, why: string) => closes.push([code, why]),
   }
-  const connection = new Connection('c', identity, sink, clock, ({ id }) => ended.push(id))
+  const connection = new Connection('c', { identity, terms: 0 }, sink, clock, ({ id }) => ended.push(id))
   return { connection, sent, closes, clock, ended }
 }
 
@@ -48,7 +48,7 @@ test('a socket whose send fails is over, and its end is told once', () => {
     },
     close: () => undefined,
   }
-  const connection = new Connection('c', identity, sink, { nowMs: 0 }, ({ id }) => ended.push(id))
+  const connection = new Connection('c', { identity, terms: 0 }, sink, { nowMs: 0 }, ({ id }) => ended.push(id))
   connection.send('a')
   connection.send('b')
   connection.gone()
@@ -63,6 +63,28 @@ test('frames over the rate are refused, and a flood without end is closed', () =
   expect(connection.admit()).toBe('yes')
   for (let i = 0; i < 1001; i++) expect(connection.admit()).toBe('no')
   expect(closes).toEqual([[1008, 'too many messages']])
+})
+
+test('a plan with other limits takes hold of an open socket', () => {
+  const { connection } = open()
+  for (let i = 0; i < 2001; i++) connection.admit()
+  connection.renew({ ...identity, plan: 'enterprise' }, 1)
+  expect([connection.messagesPerMinute, connection.terms]).toEqual([10_000, 1])
+  for (let i = 0; i < 10_000; i++) expect(connection.admit()).toBe('yes')
+  expect(connection.admit()).toBe('no')
+})
+
+test('a socket is idle from when neither side has sent; sends are noticed when one asks', () => {
+  const { connection, clock } = open()
+  clock.nowMs += 30_000
+  expect(connection.idleMs(clock.nowMs)).toBe(30_000)
+  connection.send('x')
+  clock.nowMs += 10_000
+  expect(connection.idleMs(clock.nowMs)).toBe(0)
+  clock.nowMs += 40_000
+  expect(connection.idleMs(clock.nowMs)).toBe(40_000)
+  connection.admit()
+  expect(connection.idleMs(clock.nowMs)).toBe(0)
 })
 
 test('tasks of one socket run one after another', async () => {

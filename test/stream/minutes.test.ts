@@ -1,17 +1,16 @@
 import { expect, test } from 'vitest'
 import type { Minutes } from '../../src/stream/minutes.ts'
-import { MinuteBook, nextCharge, paidUntilMs, pay, wokenMinutes } from '../../src/stream/minutes.ts'
+import { endOf, firstCharge, owedCharges, paidUntilMs, wokenMinutes } from '../../src/stream/minutes.ts'
 import { streamPrice } from '../../src/stream/price.ts'
 
 const minutes = (over: Partial<Minutes> = {}): Minutes => ({
   id: 's1',
-  account: 'acme',
   keyHash: 'k',
   type: 'allFills',
   price: 1_000_000,
+  body: 'digest',
   sinceMs: 0,
   paid: 1,
-  resumed: false,
   ...over,
 })
 
@@ -23,57 +22,35 @@ test('prices: one credit a minute, books per coin or flat', () => {
   expect(streamPrice({ type: 'l2BookDiff', coins: null, types: ['perp'] })).toBe(10_000_000)
 })
 
-test('each minute has a charge id of its own, the same however often it is asked for', () => {
+test('a minute is owed once it has started, under its number, with what is left of it', () => {
   const running = minutes()
-  expect(nextCharge('relay', running)).toEqual(nextCharge('relay', running))
-  expect(nextCharge('relay', running)).toMatchObject({ id: 'relay/s1/1', amount: 1_000_000, keyHash: 'k' })
-  pay(running)
-  expect(nextCharge('relay', running).id).toBe('relay/s1/2')
+  expect(owedCharges('relay', running, 60_000)).toEqual([])
+  expect(owedCharges('relay', running, 60_001)).toMatchObject([
+    { subscription: 'relay/s1', ordinal: 1, amount: 1_000_000, keyHash: 'k', body: 'digest', leftMs: 59_999 },
+  ])
+  expect(owedCharges('relay', running, 130_000)).toMatchObject([
+    { ordinal: 1, leftMs: 0 },
+    { ordinal: 2, leftMs: 50_000 },
+  ])
+  running.paid++
+  expect(owedCharges('relay', running, 120_000)).toEqual([])
   expect(paidUntilMs(running)).toBe(120_000)
 })
 
-test('nothing of an account is due until a minute ends, then all that end within five seconds', () => {
-  const book = new MinuteBook()
-  book.start(minutes({ id: 'a' }))
-  book.start(minutes({ id: 'b', sinceMs: 4000 }))
-  book.start(minutes({ id: 'c', sinceMs: 20_000 }))
-  book.start(minutes({ id: 'd', account: 'other', sinceMs: 1000 }))
-  expect(book.due(59_999).size).toBe(0)
-  expect([...book.due(60_000)].map(([account, due]) => [account, due.map(({ id }) => id)])).toEqual([
-    ['acme', ['a', 'b']],
-  ])
-  expect(book.nextMinuteOf('acme')).toBe(3_000_000)
+test('an end leaves the rest of the minute that it falls into', () => {
+  expect(endOf('relay', minutes(), 10_000)).toEqual({ subscription: 'relay/s1', body: 'digest', leftMs: 50_000 })
+  expect(endOf('relay', minutes(), 60_000).leftMs).toBe(0)
+  expect(endOf('relay', minutes(), 61_000).leftMs).toBe(59_000)
+  // Begun with a rest of ten seconds.
+  expect(endOf('relay', minutes({ sinceMs: -50_000 }), 4_000).leftMs).toBe(6_000)
 })
 
-test('the rest of a minute serves one resubscribe of the same key and body', () => {
-  const book = new MinuteBook()
-  const first = minutes()
-  book.start(first)
-  book.stop(first, 'k body', 10_000)
-  expect(book.resume('k other', 11_000)).toBeNull()
-  const again = book.resume('k body', 11_000)
-  expect(again).toBe(first)
-  expect(book.resume('k body', 11_000)).toBeNull()
-  // Resumed and ended again without paying: nothing is kept.
-  book.start(again!)
-  book.stop(again!, 'k body', 12_000)
-  expect(book.resume('k body', 13_000)).toBeNull()
-  // Once it has paid a minute of its own, its rest is kept again.
-  pay(again!)
-  book.stop(again!, 'k body', 70_000)
-  expect(book.resume('k body', 80_000)).toBe(first)
+test('the first charge is whole, whatever the clock says', () => {
+  expect(firstCharge('relay', minutes({ paid: 0 }))).toMatchObject({ ordinal: 0, leftMs: 60_000 })
 })
 
-test('a rest that has run out is not kept and not given', () => {
-  const book = new MinuteBook()
-  book.stop(minutes(), 'k body', 60_000)
-  expect(book.resume('k body', 60_000)).toBeNull()
-  book.stop(minutes(), 'k body', 59_000)
-  expect(book.resume('k body', 60_000)).toBeNull()
-})
-
-test('a relay that wakes charges the current minute again under its old id', () => {
-  const { paid: _, resumed: __, ...begun } = minutes({ sinceMs: 1000 })
+test('a relay that wakes asks for the present minute again under its old number', () => {
+  const { paid: _, ...begun } = minutes({ sinceMs: 1000 })
   const woken = wokenMinutes(begun, 1000 + 150_000)
-  expect(nextCharge('relay', woken).id).toBe('relay/s1/2')
+  expect(owedCharges('relay', woken, 1000 + 150_000)).toMatchObject([{ ordinal: 2, leftMs: 30_000 }])
 })

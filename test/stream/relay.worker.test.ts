@@ -4,12 +4,10 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { shardOf } from '../../src/core/coin.ts'
-import type { WholeMeterApi } from '../../src/credit/meter-api.ts'
 import type { Fill } from '../../src/feed/block.ts'
 import { LINK_HEADER } from '../../src/feed/log-api.ts'
-import type { Identity } from '../../src/key/identity.ts'
-import { IDENTITY_HEADER } from '../../src/key/identity.ts'
 import { FakeFeeder, levelsOf } from '../feed/fake-feeder.worker.ts'
+import { Client, type Frame, knock, meter } from './stream-client.worker.ts'
 
 const CREDIT = 1_000_000
 const A = `0x${'a'.repeat(40)}`
@@ -31,85 +29,6 @@ const fill = (coin: string, tid: number): Fill => ({
   feeToken: 'USDC',
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: frames of a test are looked into freely.
-type Frame = any
-
-/** A client socket with its frames in order. */
-class Client {
-  readonly frames: Frame[] = []
-  closed: { code: number; reason: string } | null = null
-  readonly #socket: WebSocket
-
-  constructor(socket: WebSocket) {
-    this.#socket = socket
-    socket.addEventListener('message', ({ data }) => {
-      this.frames.push(JSON.parse(data as string))
-    })
-    socket.addEventListener('close', ({ code, reason }) => {
-      this.closed = { code, reason }
-    })
-    socket.accept()
-  }
-
-  static async connect(relay: string, account: string): Promise<Client> {
-    const identity: Identity = {
-      v: 1,
-      account,
-      keyHash: `key of ${account}`,
-      kind: 'api',
-      plan: 'entry',
-      products: ['stream'],
-    }
-    const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
-    const answer = await env.RELAY.getByName(relay).fetch('http://relay/ws', { headers })
-    expect(answer.status).toBe(101)
-    return new Client(answer.webSocket!)
-  }
-
-  send(frame: unknown): void {
-    this.#socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
-  }
-
-  close(code: number, reason: string): void {
-    this.#socket.close(code, reason)
-  }
-
-  /** The first frame that passes, taken out of the list. */
-  next(passes: (frame: Frame) => boolean): Promise<Frame> {
-    return vi.waitFor(
-      () => {
-        const index = this.frames.findIndex(passes)
-        if (index < 0) throw new Error(`not among ${JSON.stringify(this.frames).slice(0, 2000)}`)
-        return this.frames.splice(index, 1)[0]
-      },
-      { timeout: 10_000, interval: 10 },
-    )
-  }
-
-  async subscribe(subscription: object, more: object = {}): Promise<void> {
-    this.send({ method: 'subscribe', subscription, ...more })
-    expect(await this.next((f) => f.channel === 'subscriptionResponse' || f.channel === 'error')).toEqual({
-      channel: 'subscriptionResponse',
-      data: { method: 'subscribe', subscription },
-    })
-  }
-
-  refused(): Promise<Frame> {
-    return this.next(({ channel }) => channel === 'error')
-  }
-
-  closing(): Promise<{ code: number; reason: string }> {
-    return vi.waitFor(
-      () => {
-        if (!this.closed) throw new Error('still open')
-        return this.closed
-      },
-      { timeout: 10_000, interval: 10 },
-    )
-  }
-}
-
-const meter = (account: string) => env.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
 const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
 const of = (channel: string, kind?: string) => (frame: Frame) =>
   frame.channel === channel && (kind === undefined || frame.data?.[kind] !== undefined)
@@ -381,8 +300,9 @@ describe('post', () => {
 
 describe('minutes', () => {
   it('the charge comes first: without credits there is no ack, and no data', async () => {
+    await meter('poor').grantCredits('g', CREDIT / 2)
     const client = await Client.connect(relay, 'poor')
-    client.send({ method: 'subscribe', subscription: { type: 'l2BookDiff', coin: 'BTC' } })
+    client.send({ method: 'subscribe', subscription: { type: 'l2BookDiff', coin: ['BTC', 'ETH', 'SOL', '@1'] } })
     expect(await client.refused()).toMatchObject({ code: 'credits_exhausted' })
     feeder.block(base + 1, [change('BTC', '2.0')])
     await feeder.acked(base + 1)
@@ -495,11 +415,9 @@ describe('life of a relay', () => {
 
   it('a full relay says so', async () => {
     const clients = await Promise.all(
-      Array.from({ length: Number(env.RELAY_SOCKETS) }, () => Client.connect(relay, relay)),
+      Array.from({ length: Number(env.RELAY_SOCKETS) }, () => Client.connect(relay, relay, { plan: 'enterprise' })),
     )
-    const identity: Identity = { v: 1, account: relay, keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }
-    const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
-    expect((await env.RELAY.getByName(relay).fetch('http://relay/ws', { headers })).status).toBe(503)
+    expect(await (await knock(relay, relay, { plan: 'enterprise' })).json()).toEqual({ why: 'full', left: 0 })
     for (const client of clients) client.close(1000, '')
   })
 })

@@ -4,13 +4,14 @@ import { beforeEach, expect, test } from 'vitest'
 import type { BookSnapshot, JoinAnswer } from '../../src/book/hub-api.ts'
 import type { CoinMark } from '../../src/book/hub-link.ts'
 import { marketTypeOf, shardOf } from '../../src/core/coin.ts'
-import type { Charge, ChargeAnswer } from '../../src/credit/meter-api.ts'
+import { EMPTY_ACCOUNT } from '../../src/credit/ledger.ts'
 import type { Identity } from '../../src/key/identity.ts'
+import { Accounts } from '../../src/stream/accounts.ts'
 import { BookFanout } from '../../src/stream/book-fanout.ts'
 import { Connection } from '../../src/stream/connection.ts'
 import { EventFanout } from '../../src/stream/event-fanout.ts'
-import { Settlement } from '../../src/stream/settlement.ts'
 import { Subscriptions } from '../../src/stream/subscriptions.ts'
+import { ModelStreams } from '../credit/model-streams.ts'
 
 const SHARDS = 2
 const identity: Identity = { v: 1, account: 'acme', keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }
@@ -23,14 +24,12 @@ class World {
   height = 10
   coins = ['BTC', 'ETH', 'SOL', '@1']
   ready = true
-  balance = 100_000_000
-  revoked = false
+  readonly meter = new ModelStreams(100_000_000)
   meterDown = 0
   /** Called while a hub is asked to join: the time in which other things happen. */
   during: () => void = () => undefined
   /** Snapshots per answer of a hub. */
   perAnswer = 100
-  readonly charges: Charge[] = []
   readonly log: string[] = []
   readonly frames: Frame[] = []
   closed: number | null = null
@@ -38,7 +37,7 @@ class World {
   readonly events = new EventFanout<Connection>()
   readonly connection: Connection
   readonly subscriptions: Subscriptions
-  readonly settlement: Settlement
+  readonly accounts: Accounts
 
   constructor() {
     const sink = {
@@ -51,12 +50,30 @@ class World {
         this.closed = code
       },
     }
-    this.connection = new Connection('c', identity, sink, this.clock, (ended) => this.subscriptions.ended(ended))
-    const charge = async (_: string, asked: Charge) => this.#charge(asked)
-    const ports = {
+    this.connection = new Connection('c', { identity, terms: 0 }, sink, this.clock, (ended) => {
+      this.subscriptions.ended(ended)
+      this.accounts.of('acme').leave(ended)
+    })
+    this.accounts = new Accounts({
       relay: 'relay',
+      life: 1,
+      clock: this.clock,
+      exchange: async (_, report) => {
+        if (this.meterDown-- > 0) throw new Error('the meter is down')
+        const before = this.meter.charges.length
+        const answer = this.meter.take(report, this.clock.nowMs)
+        if (this.meter.charges.length > before) this.log.push('charge')
+        return answer
+      },
+      lookUp: () => undefined,
+    })
+    this.accounts.of('acme').enter(this.connection)
+    let ids = 0
+    const ports = {
       shards: SHARDS,
       clock: this.clock,
+      accounts: this.accounts,
+      digest: async (text: string) => text,
       books: {
         ensure: async () => undefined,
         join: async (hub: number, coins: readonly string[]) => this.#join(hub, coins),
@@ -64,18 +81,29 @@ class World {
           coins: this.coins.filter((coin) => shardOf(coin, SHARDS) === hub && types.includes(marketTypeOf(coin))),
         }),
       },
-      newId: () => `s${this.charges.length}`,
+      newId: () => `s${ids++}`,
       wait: async (ms: number) => {
         this.clock.nowMs += ms
       },
       ensureEvents: async () => undefined,
-      charge,
       saved: () => undefined,
       dropped: () => undefined,
     }
     this.subscriptions = new Subscriptions(ports, this.books, this.events)
-    const chargeAll = async (_: string, charges: readonly Charge[]) => Promise.all(charges.map((c) => this.#charge(c)))
-    this.settlement = new Settlement({ relay: 'relay', clock: this.clock, chargeAll }, this.subscriptions)
+  }
+
+  /** Time passes, with a look every five seconds. */
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 5000) {
+      this.clock.nowMs += Math.min(5000, left)
+      await this.tick()
+    }
+  }
+
+  async tick(): Promise<void> {
+    this.accounts.tick()
+    await this.accounts.settled()
+    await this.connection.drained()
   }
 
   #join(hub: number, coins: readonly string[]): JoinAnswer {
@@ -92,18 +120,6 @@ class World {
       unknown: coins.filter((coin) => !this.coins.includes(coin)),
       rest: known.slice(this.perAnswer),
     }
-  }
-
-  #charge(asked: Charge): ChargeAnswer {
-    if (this.meterDown-- > 0) throw new Error('the meter is down')
-    this.log.push('charge')
-    if (this.revoked) return { v: 1, ok: false, reason: 'revoked' }
-    const repeated = this.charges.some(({ id }) => id === asked.id)
-    if (!repeated && this.balance < asked.amount)
-      return { v: 1, ok: false, reason: 'exhausted', remaining: this.balance }
-    if (!repeated) this.balance -= asked.amount
-    this.charges.push(asked)
-    return { v: 1, ok: true, remaining: this.balance, repeated }
   }
 
   subscribe(subscription: { type: string } & Record<string, unknown>): Promise<void> {
@@ -173,11 +189,11 @@ test('hubs without books are waited for, then the client is told to try again, u
   world.ready = false
   await world.subscribe({ type: 'l2BookDiff2', coin: 'ETH' })
   expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'unavailable' })
-  expect(world.charges).toHaveLength(1)
+  expect(world.meter.charges).toHaveLength(1)
 })
 
 test('nothing stays behind of a refused subscription', async () => {
-  world.balance = 0
+  world.meter.account = EMPTY_ACCOUNT
   for (const coin of ['BTC', 'nope']) await world.subscribe({ type: 'l2BookDiff', coin })
   await world.subscribe({ type: 'allFills' })
   expect(world.frames.map(({ code }) => code)).toEqual(['credits_exhausted', 'not_found', 'credits_exhausted'])
@@ -207,7 +223,7 @@ test('another wildcard takes over minute and books; only added coins get Snapsho
   await world.subscribe({ type: 'l2BookDiff', marketTypes: ['perp', 'spot'] })
   world.during = () => undefined
   world.block(['BTC', '@1'])
-  expect(world.charges).toHaveLength(1)
+  expect(world.meter.charges).toHaveLength(1)
   expect(world.frames.flatMap(({ data }) => data?.Snapshot?.coin ?? [])).toEqual(['@1'])
   const btc = world.updates().flatMap(([height, coins]) => (coins.includes('BTC') ? [height] : []))
   expect(btc).toEqual([...new Set(btc)])
@@ -228,53 +244,162 @@ test('the same body on two sockets, and an unsubscribe of one, leave the other s
   expect(world.updates()).toEqual([[world.height, ['BTC']]])
 })
 
-test('further minutes: one settlement, a warning when the next is not covered, then 4402', async () => {
-  world.balance = 2_500_000
+test('further minutes are charged as they start; what is owed at an end is paid, and its rest serves one resubscribe', async () => {
   await world.subscribe({ type: 'allFills' })
-  await world.settlement.run()
-  expect(world.charges).toHaveLength(1)
-  world.clock.nowMs += 60_000
-  await world.settlement.run()
-  await world.settlement.run()
-  expect(world.charges.map(({ id }) => id)).toEqual(['relay/s0/0', 'relay/s0/1'])
-  expect(world.frames.at(-1)).toMatchObject({ channel: 'notification' })
-  world.clock.nowMs += 60_000
-  await world.settlement.run()
-  expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'credits_exhausted' })
-  expect(world.closed).toBe(4402)
-  expect([world.subscriptions.size, world.subscriptions.minutes.size]).toEqual([0, 0])
+  await world.pass(60_000)
+  expect(world.meter.charges).toHaveLength(1)
+  await world.pass(5_000)
+  expect(world.meter.charges.map(({ subscription, ordinal }) => [subscription, ordinal])).toEqual([
+    ['relay/s0', 0],
+    ['relay/s0', 1],
+  ])
+  await world.pass(55_000)
+  // A tenth of a second into the third minute, before anybody looked.
+  world.clock.nowMs += 100
+  world.unsubscribe({ type: 'allFills' })
+  await world.accounts.settled()
+  expect(world.meter.charges).toHaveLength(3)
+  world.clock.nowMs += 59_000
+  await world.subscribe({ type: 'allFills' })
+  expect(world.meter.charges).toHaveLength(3)
+  // What was left is used from here on, and not kept again.
+  await world.pass(55_000)
+  expect(world.meter.charges).toHaveLength(3)
+  world.unsubscribe({ type: 'allFills' })
+  await world.subscribe({ type: 'allFills' })
+  expect(world.meter.charges).toHaveLength(4)
 })
 
-test('a first minute that takes all but less than another is warned of at once, after the ack', async () => {
-  world.balance = 1_900_000
+test('a rest is for the same body, for a minute, and for one', async () => {
+  await world.subscribe({ type: 'allFills' })
+  world.unsubscribe({ type: 'allFills' })
+  await world.subscribe({ type: 'allFills', aggregateByTime: false })
+  expect(world.meter.charges).toHaveLength(2)
+  world.clock.nowMs += 60_000
+  await world.subscribe({ type: 'allFills' })
+  expect(world.meter.charges).toHaveLength(3)
+})
+
+test('a wildcard that took over leaves its rest under its own body', async () => {
+  await world.subscribe({ type: 'l2BookDiff2' })
+  await world.subscribe({ type: 'l2BookDiff2', marketTypes: ['spot'] })
+  world.unsubscribe({ type: 'l2BookDiff2', marketTypes: ['spot'] } as { type: string })
+  await world.subscribe({ type: 'l2BookDiff2', marketTypes: ['spot'] })
+  expect(world.meter.charges).toHaveLength(1)
+})
+
+const channels = () => world.frames.map(({ channel }: Frame) => channel)
+const warnings = () => world.frames.filter(({ channel }: Frame) => channel === 'notification')
+
+test('warnings at a tenth and at the last minute, each once, then an error and 4402', async () => {
+  world.meter.account = EMPTY_ACCOUNT
+  world.meter.grant(20_500_000)
+  await world.subscribe({ type: 'allFills' })
+  await world.pass(17 * 60_000)
+  expect(world.meter.charges).toHaveLength(17)
+  expect(warnings()).toEqual([])
+  await world.pass(60_000)
+  expect(warnings()).toEqual([])
+  await world.pass(60_000)
+  expect(warnings()).toHaveLength(1)
+  expect(warnings()[0].data.notification).toMatch(/run low: 1.5 remain, a tenth or less/)
+  await world.pass(60_000)
+  expect(warnings()).toHaveLength(2)
+  expect(warnings()[1].data.notification).toMatch(/next minute .* costs 1, 0.5 remain/)
+  expect(world.closed).toBeNull()
+  await world.pass(60_000)
+  expect(warnings()).toHaveLength(2)
+  expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'credits_exhausted' })
+  expect(world.closed).toBe(4402)
+  expect(world.subscriptions.size).toBe(0)
+  expect(world.meter.charges).toHaveLength(20)
+})
+
+test('who tops up is warned anew when it runs low again', async () => {
+  world.meter.account = EMPTY_ACCOUNT
+  world.meter.grant(1_900_000)
   world.connection.enqueue(() => world.subscribe({ type: 'allFills' }))
   await world.connection.drained()
   await world.connection.drained()
-  expect(world.log).toEqual(['charge', 'subscriptionResponse', 'notification'])
+  expect(channels()).toEqual(['subscriptionResponse', 'notification'])
+  await world.pass(55_000)
+  expect(warnings()).toHaveLength(1)
+  world.meter.grant(10_000_000)
+  await world.pass(20_000)
+  expect(warnings()).toHaveLength(1)
+  await world.pass(10 * 60_000)
+  expect(warnings()).toHaveLength(2)
 })
 
-test('a meter that is down: the stream runs on for a minute, then the socket goes with 1013', async () => {
+test('a meter that is down: the stream runs on for less than a minute, then the socket goes with 1013', async () => {
   await world.subscribe({ type: 'allFills' })
-  world.meterDown = 100
-  world.clock.nowMs += 60_000
-  await world.settlement.run()
+  world.meterDown = 1000
+  await world.pass(30_000)
   expect(world.closed).toBeNull()
-  world.clock.nowMs += 60_000
-  await world.settlement.run()
+  await world.pass(25_000)
   expect(world.closed).toBe(1013)
 })
 
-test('a revoked key is closed with 4401 by the next settlement', async () => {
-  await world.subscribe({ type: 'allFills' })
-  world.revoked = true
-  world.clock.nowMs += 60_000
-  await world.settlement.run()
+test('a revoked key is closed with 4401 within a minute, also without a subscription; other keys live on', async () => {
+  const other = { closed: null as number | null, sent: [] as string[] }
+  const sink = {
+    send: (text: string) => other.sent.push(text),
+    close: (code: number) => {
+      other.closed = code
+    },
+  }
+  const second = new Connection(
+    'd',
+    { identity: { ...identity, keyHash: 'k2' }, terms: 0 },
+    sink,
+    world.clock,
+    () => {},
+  )
+  world.accounts.of('acme').enter(second)
+  await world.subscriptions.subscribe(second, { method: 'subscribe', subscription: { type: 'allFills' } })
+  await world.tick()
+  world.meter.revoked.add('k')
+  await world.pass(30_000)
   expect(world.closed).toBe(4401)
+  expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'unauthorized' })
+  expect(other.closed).toBeNull()
+  await world.pass(60_000)
+  expect(other.closed).toBeNull()
 })
 
-test('at most 1,000 subscriptions on a socket', async () => {
-  world.balance = 10_000_000_000
+test('a revoked key is closed within a minute even where the meter does not answer', async () => {
+  await world.tick()
+  world.meter.revoked.add('k')
+  world.meterDown = 1000
+  await world.pass(60_000)
+  expect(world.closed).not.toBeNull()
+})
+
+test('a key that expires is closed with 4401', async () => {
+  await world.subscribe({ type: 'allFills' })
+  world.connection.renew({ ...identity, expires: world.clock.nowMs + 7_000 }, 1)
+  await world.pass(5_000)
+  expect(world.closed).toBeNull()
+  await world.pass(5_000)
+  expect(world.closed).toBe(4401)
+  expect(world.frames.at(-1)).toMatchObject({ code: 'unauthorized' })
+})
+
+test('at most 1,000 subscriptions on a socket, and so many of an account as its plan allows', async () => {
+  world.meter.grant(10_000_000_000)
+  world.connection.renew({ ...identity, plan: 'professional' }, 0)
   for (let i = 0; i < 1001; i++) await world.subscribe({ type: 'allFills', coin: `C${i}` })
   expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'rate_limited' })
   expect(world.subscriptions.size).toBe(1000)
+  world.unsubscribe({ type: 'allFills', coin: 'C0' } as { type: string })
+  // Of the entry plan a thousand: elsewhere run two.
+  world.connection.renew(identity, 0)
+  const elsewhere = { relay: 'other', life: 1, sockets: 1, subscriptions: 2, perMinute: 0, untilMs: 1e15 }
+  world.meter.putPresence(elsewhere)
+  await world.subscribe({ type: 'allFills' })
+  expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'rate_limited' })
+  expect(world.frames.at(-1).data).toMatch(/streamSubscriptions: this account's plan allows 1000/)
+  world.meter.putPresence({ ...elsewhere, sockets: 0 })
+  await world.subscribe({ type: 'allFills' })
+  expect(world.frames.at(-1)).toMatchObject({ channel: 'subscriptionResponse' })
 })

@@ -1,0 +1,13 @@
+// How a relay tells the gateway that it does not take a socket. The gateway makes the client's answer of it.
+
+import * as z from 'zod'
+
+/**
+ * `full`: try the next relay. `limit`: the account has as many sockets as its plan allows. `unmetered`: its meter
+ * cannot be asked. `left`: what the account has left, in micro-credits.
+ */
+export const Refusal = z.object({
+  why: z.enum(['full', 'limit', 'revoked', 'exhausted', 'unmetered']),
+  left: z.number(),
+})
+export type Refusal = z.infer<typeof Refusal>

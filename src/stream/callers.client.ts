@@ -1,0 +1,27 @@
+// Looks callers up anew when the terms of their account or key have changed, such as its plan, its products or its end.
+
+import type { Identity } from '../key/identity.ts'
+import { type EndReason, endKey } from './account.ts'
+import type { Connection } from './connection.ts'
+
+export type Caller =
+  | { readonly ok: true; readonly identity: Identity }
+  | { readonly ok: false; readonly why: EndReason }
+
+/** The gateway, which alone has the table of keys. */
+export interface CallerBook {
+  /** Who has the key with this hash, as the table has it now. */
+  caller(keyHash: string): Promise<Caller>
+}
+
+/** Brings sockets up to `terms`, or ends them. Who cannot be looked up now is so after a later report. */
+export async function lookUpAnew(book: CallerBook, connections: readonly Connection[], terms: number): Promise<void> {
+  const byKey = Map.groupBy(connections, ({ identity }) => identity.keyHash)
+  for (const [keyHash, sockets] of byKey) {
+    const caller = await book.caller(keyHash).catch(() => null)
+    for (const connection of caller === null ? [] : sockets) {
+      if (caller?.ok) connection.renew(caller.identity, terms)
+      else if (caller) endKey(connection, caller.why)
+    }
+  }
+}

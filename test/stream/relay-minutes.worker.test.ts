@@ -1,0 +1,141 @@
+// What an account pays and may have over several relays, through their deaths, against the real meter.
+
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { Client, knock, meter } from './stream-client.worker.ts'
+
+const CREDIT = 1_000_000
+const FILLS = { type: 'allFills' }
+
+let account = ''
+let count = 0
+beforeEach(async () => {
+  account = `streams of ${++count}`
+  await meter(account).grantCredits('g', 1000 * CREDIT)
+})
+
+const relayOf = (index: number) => `${env.CHAIN}/minutes-${count}/${index}`
+const stubOf = (index: number) => env.RELAY.getByName(relayOf(index))
+const connect = (index: number, more = {}) => Client.connect(relayOf(index), account, more)
+const spent = async () => (await meter(account).balance()).spent / CREDIT
+const kill = (index: number) =>
+  runInDurableObject(stubOf(index), (_, state) => state.abort('test')).catch(() => undefined)
+const isToldOfEnd = (sockets: number) =>
+  vi.waitFor(
+    () =>
+      runInDurableObject(env.CREDIT_METER.getByName(account), (_, { storage }) => {
+        const sum = storage.sql.exec<{ sum: number }>('SELECT coalesce(sum(sockets), 0) AS sum FROM relays').one().sum
+        expect(sum).toBe(sockets)
+      }),
+    { timeout: 10_000, interval: 10 },
+  )
+
+describe('the rest of a minute', () => {
+  it('serves a reconnect at another relay, once', async () => {
+    const first = await connect(0)
+    await first.subscribe(FILLS)
+    first.close(1000, '')
+    await isToldOfEnd(0)
+    const second = await connect(1)
+    await second.subscribe(FILLS)
+    expect(await spent()).toBe(1)
+    const third = await connect(2)
+    await third.subscribe(FILLS)
+    expect(await spent()).toBe(2)
+  })
+
+  it('serves a reconnect after the relay was killed, also at once and by a caller who has nothing left', async () => {
+    account = `${account}, poor`
+    await meter(account).grantCredits('g', CREDIT)
+    const first = await connect(0)
+    await first.subscribe(FILLS)
+    await kill(0)
+    const second = await connect(0)
+    await second.subscribe(FILLS)
+    expect(await spent()).toBe(1)
+    expect(await (await knock(relayOf(0), account)).json()).toMatchObject({ why: 'exhausted', left: 0 })
+  })
+
+  it('serves a reconnect elsewhere once the killed relay woke', async () => {
+    const first = await connect(0)
+    await first.subscribe(FILLS)
+    await vi.waitFor(
+      () =>
+        runInDurableObject(stubOf(0), (_, { storage }) => {
+          expect(storage.sql.exec('SELECT * FROM subscription').toArray()).toHaveLength(1)
+        }),
+      { timeout: 10_000, interval: 50 },
+    )
+    await kill(0)
+    await runDurableObjectAlarm(stubOf(0))
+    await isToldOfEnd(0)
+    const second = await connect(1)
+    await second.subscribe(FILLS)
+    expect(await spent()).toBe(1)
+  })
+
+  it('is one for each minute that was paid, however many sockets come back', async () => {
+    const clients = await Promise.all([0, 0, 1, 1].map((index) => connect(index)))
+    for (const client of clients.slice(0, 3)) await client.subscribe(FILLS)
+    for (const client of clients) client.close(1000, '')
+    await isToldOfEnd(0)
+    const again = await Promise.all([2, 2, 2, 1, 1].map((index) => connect(index)))
+    await Promise.all(again.map((client) => client.subscribe(FILLS)))
+    expect(await spent()).toBe(5)
+  })
+})
+
+describe('limits of a plan', () => {
+  it('hold for sockets over all relays, and a closed one makes room', async () => {
+    const clients = await Promise.all(Array.from({ length: 100 }, (_, i) => connect(i % 3)))
+    for (const index of [0, 3]) {
+      expect(await (await knock(relayOf(index), account)).json()).toMatchObject({ why: 'limit' })
+    }
+    clients[50]!.close(1000, '')
+    await isToldOfEnd(99)
+    await connect(3)
+    expect(await (await knock(relayOf(1), account)).json()).toMatchObject({ why: 'limit' })
+    expect((await knock(relayOf(1), account, { plan: 'professional' })).status).toBe(101)
+  })
+})
+
+describe('a revoked key', () => {
+  it('is refused, and its sockets end within a minute, subscribed or not; those of other keys live on', async () => {
+    const sockets = await Promise.all([0, 0, 1].map((index) => connect(index)))
+    await sockets[0]!.subscribe(FILLS)
+    const other = await connect(0, { keyHash: 'another key' })
+    await other.subscribe(FILLS)
+    await meter(account).revokeKey(`key of ${account}`)
+    expect(await (await knock(relayOf(0), account)).json()).toMatchObject({ why: 'revoked' })
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      vi.setSystemTime(Date.now() + 20_000)
+      for (const index of [0, 1]) await runDurableObjectAlarm(stubOf(index))
+      for (const socket of sockets) expect(await socket.closing()).toMatchObject({ code: 4401 })
+      expect(await sockets[2]!.refused()).toMatchObject({ code: 'unauthorized' })
+    } finally {
+      vi.useRealTimers()
+    }
+    other.send({ method: 'ping' })
+    await other.next(({ channel }) => channel === 'pong')
+    expect(other.closed).toBeNull()
+  })
+})
+
+describe('changed terms', () => {
+  it('reach open sockets with the next report, also of a relay that slept meanwhile', async () => {
+    const gone = await connect(0, { keyHash: 'expired key' })
+    const stays = await connect(0, { keyHash: 'enterprise key' })
+    await evictDurableObject(stubOf(0))
+    await meter(account).termsChanged()
+    await runDurableObjectAlarm(stubOf(0))
+    expect(await gone.closing()).toMatchObject({ code: 4401, reason: 'key expired' })
+    const seen = () => runInDurableObject(stubOf(0), (_, state) => state.getWebSockets()[0]!.deserializeAttachment())
+    await vi.waitFor(async () => expect(await seen()).toMatchObject({ identity: { plan: 'enterprise' }, terms: 1 }), {
+      timeout: 10_000,
+      interval: 10,
+    })
+    expect(stays.closed).toBeNull()
+  })
+})
