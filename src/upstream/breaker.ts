@@ -2,7 +2,8 @@
 //
 //   closed ──5 failures in a row──▶ open ──pause over──▶ one probe ──▶ closed, or open for twice as long
 //
-// Time is an argument. A probe whose outcome never comes (its isolate died) gives way to another.
+// Time is an argument. A probe whose outcome never comes (its isolate died) gives way to another. Requests that were
+// under way when it opened are not probes: many that fail together lengthen no pause, and end none but by success.
 
 const FAILURES_TO_OPEN = 5
 const FIRST_PAUSE_MS = 1_000
@@ -14,13 +15,22 @@ export class Breaker {
   #failures = 0
   #pauseMs = 0
   #closedFrom = 0
+  #isProbing = false
   #restUntil = 0
 
   /** True where a request may be sent now; while half open, true for one caller only. */
   tryPass(now: number): boolean {
     if (now < this.#restUntil || now < this.#closedFrom) return false
-    if (this.#pauseMs > 0) this.#closedFrom = now + PROBE_LOST_MS
+    if (this.#pauseMs > 0) {
+      this.#isProbing = true
+      this.#closedFrom = now + PROBE_LOST_MS
+    }
     return true
+  }
+
+  /** Open, or half open: the next request decides. */
+  get isOnTrial(): boolean {
+    return this.#pauseMs > 0
   }
 
   /** Milliseconds until the next request may pass, 0 if it may now. */
@@ -32,11 +42,13 @@ export class Breaker {
     this.#failures = 0
     this.#pauseMs = 0
     this.#closedFrom = 0
+    this.#isProbing = false
   }
 
   failed(now: number): void {
     this.#failures++
-    if (this.#pauseMs === 0 && this.#failures < FAILURES_TO_OPEN) return
+    if (this.#pauseMs === 0 ? this.#failures < FAILURES_TO_OPEN : !this.#isProbing) return
+    this.#isProbing = false
     this.#pauseMs = Math.min(this.#pauseMs === 0 ? FIRST_PAUSE_MS : this.#pauseMs * 2, LONGEST_PAUSE_MS)
     this.#closedFrom = now + this.#pauseMs
   }
@@ -49,6 +61,8 @@ export class Breaker {
 
   /** The attempt said nothing about what this breaker guards: another may probe at once. */
   undecided(): void {
-    if (this.#pauseMs > 0) this.#closedFrom = 0
+    if (!this.#isProbing) return
+    this.#isProbing = false
+    this.#closedFrom = 0
   }
 }

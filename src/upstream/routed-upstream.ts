@@ -141,7 +141,8 @@ export class RoutedUpstream implements Upstream {
   /** Looks at the source's clock beside the requests, if that is due. */
   #look(source: RoutedSource): void {
     const startMs = this.#deps.now()
-    if (source.health.waitMs(LAG_TYPE, startMs) > 0 || !source.lag.tryCheck(startMs)) return
+    const { health, lag } = source
+    if (health.isOnTrial || health.waitMs(LAG_TYPE, startMs) > 0 || !lag.tryCheck(startMs)) return
     this.#deps.background(this.#attempt(source, { type: LAG_TYPE, body: LAG_BODY, startMs }))
   }
 }

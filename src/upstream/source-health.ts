@@ -38,6 +38,11 @@ export class SourceHealth {
     return Math.max(this.#whole.waitMs(nowMs), this.#breaker(type).waitMs(nowMs))
   }
 
+  /** Away when last asked: the next request decides, and ought to be one that somebody waits for. */
+  get isOnTrial(): boolean {
+    return this.#whole.isOnTrial
+  }
+
   /** True where a request of this type may be sent now; while half open, true for one caller only. */
   tryPass(type: string, nowMs: number): boolean {
     return this.waitMs(type, nowMs) === 0 && this.#whole.tryPass(nowMs) && this.#breaker(type).tryPass(nowMs)

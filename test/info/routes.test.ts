@@ -30,6 +30,7 @@ describe('GET /status', () => {
       portfolioState: { now: ['node', 'public'], next: [] },
       batchClearinghouseState: { now: ['node'], next: ['public'] },
       l2Book: { now: ['own books'], next: [] },
+      builderFills: { now: ['own history'], next: [] },
     })
     node = status(429, '7')
     await ask('meta')

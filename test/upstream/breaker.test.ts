@@ -41,6 +41,19 @@ describe('Breaker', () => {
     }
   })
 
+  it('counts a run that fails at once as one: what was sent before the pause says nothing of the source after it', () => {
+    const breaker = new Breaker()
+    for (let i = 0; i < 50; i++) breaker.failed(0)
+    expect(breaker.waitMs(0)).toBe(1_000)
+    breaker.failed(900)
+    breaker.undecided()
+    expect(breaker.waitMs(900)).toBe(100)
+    breaker.failed(1_500)
+    expect(breaker.tryPass(1_500)).toBe(true)
+    breaker.failed(1_500)
+    expect(breaker.waitMs(1_500)).toBe(2_000)
+  })
+
   it('gives a lost probe up after 10 s, and one that decided nothing at once', () => {
     const breaker = opened(0)
     expect(breaker.tryPass(1_000)).toBe(true)

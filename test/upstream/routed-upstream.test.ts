@@ -146,6 +146,41 @@ describe('sources that fail', () => {
     expect(await ask('openOrders')).toEqual(ok('1'))
   })
 
+  it('are left alone for a second, however many requests were under way when they went away', async () => {
+    const hanging = Promise.withResolvers<void>()
+    const many = fakeUpstream([
+      {
+        name: 'node',
+        types: NODE_TYPES,
+        reply: async () => {
+          await hanging.promise
+          return UNREACHABLE
+        },
+      },
+    ])
+    many.state.random = 0
+    const asked = Array.from({ length: 50 }, (_, i) => many.upstream.ask('meta', `{"type":"meta","dex":"${i}"}`))
+    hanging.resolve()
+    await Promise.all(asked)
+    expect(many.sources[0]!.health.waitMs('meta', many.state.now)).toBeLessThanOrEqual(1_000)
+  })
+
+  it('are tried with a request of a caller, not with a look at their clock, which may fail alone', async () => {
+    let away = true
+    const { state, ask } = fakeUpstream([
+      {
+        name: 'node',
+        reply: (type) => (type === 'exchangeStatus' ? TIMEOUT : away ? UNREACHABLE : answer('1')),
+      },
+    ])
+    for (let i = 0; i < 5; i++) await ask('meta')
+    expect(await ask('meta')).toMatchObject({ error: { kind: 'unavailable' } })
+    away = false
+    state.now += 60_000
+    expect(await ask('meta')).toEqual(ok('1'))
+    expect(await ask('meta')).toEqual(ok('1'))
+  })
+
   it.each([
     [status(429, '3'), 3_000],
     [status(503, '3'), 3_000],
