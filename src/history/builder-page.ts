@@ -9,17 +9,18 @@ export type BuilderFill = { readonly user: string } & Omit<Fill, (typeof NOT_SHO
 const NOT_SHOWN = ['builder', 'twapId', 'deployerFee', 'priorityGas'] as const
 
 /**
- * The newest fills before `beforeMs`, at most `rows`; `blocks` are fills by block, oldest first. A block of more than
- * `rows` fills is cut at its older end: no cursor leads into it.
+ * The newest fills before `beforeMs`, at most `rows`; `blocks` are fills by block, oldest first. Of a time with more than
+ * `rows` fills the older ones are cut off: no cursor leads into it.
  */
 export function builderPage(
   blocks: readonly (readonly UserFill[])[],
   rows: number,
   beforeMs = Number.POSITIVE_INFINITY,
 ): BuilderFill[] {
+  const byTime = Map.groupBy(blocks.flat(), ([, { time }]) => time)
   const page: UserFill[] = []
-  for (const block of blocks.toReversed()) {
-    const fills = block.filter(([, { time }]) => time < beforeMs).toReversed()
+  for (const [time, entries] of [...byTime].toReversed()) {
+    const fills = time < beforeMs ? entries.toReversed() : []
     if (page.length > 0 && page.length + fills.length > rows) break
     page.push(...fills)
   }
