@@ -116,9 +116,9 @@ function infoDesk(env: Env, settings: Settings, upstream: RoutedUpstream): InfoD
   const books = hubBooks({ shards: settings.BOOK_HUBS, hub })
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const stores = { region: cacheStore(caches.default, settings.CHAIN), network: kvStore(env.KEYS, settings.CHAIN) }
-  const history = logHistory({ log: () => logOf(env), sleep })
+  const history = logHistory({ log: () => logOf(env), now, sleep })
   return new InfoDesk({
-    sources: { books, upstream, dexes: new DexList(upstream, now), history, sleep },
+    sources: { books, upstream, dexes: new DexList(upstream, now, sleep), history, sleep },
     stores,
     now,
     sleep,

@@ -21,6 +21,8 @@ export interface StoredCopy {
 /** Characters; nearly all answers are ASCII, where a character is a byte. */
 const MAX_LENGTH = 24 * 1024 * 1024
 const ENTRY_LENGTH = 256
+/** Requests of an isolate see times that differ by less. An answer from later than this is older than it seems. */
+const CLOCK_SKEW_MS = 5_000
 
 export class AnswerCache {
   readonly #entries = new Map<string, CachedAnswer>()
@@ -31,8 +33,11 @@ export class AnswerCache {
     this.#maxLength = maxLength
   }
 
-  get(key: string): CachedAnswer | undefined {
-    return this.#entries.get(key)
+  get(key: string, now: number): CachedAnswer | undefined {
+    const entry = this.#entries.get(key)
+    if (!entry || entry.at <= now + CLOCK_SKEW_MS) return entry
+    this.#forget(key, entry)
+    return undefined
   }
 
   /** Keeps an answer, unless one that was asked for later is there already. */

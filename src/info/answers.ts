@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../core/result.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import type { AnswerTiers } from './answer-tiers.ts'
 import type { InfoCall } from './call.ts'
-import { FLIGHT_MAX_MS, Flights, type Joined, NextFlights } from './flights.ts'
+import { Flights, type Joined, landed, NextFlights } from './flights.ts'
 import { useOf } from './freshness.ts'
 import type { Answer } from './query.ts'
 import type { Sources } from './sources.ts'
@@ -34,6 +34,8 @@ export interface AnswersDeps {
 
 type Landed = Result<Served, Failure>
 
+/** What a follower gets whose leader vanished with its isolate's request. */
+const LOST: Landed = err({ kind: 'upstream_timeout', source: 'gateway' })
 /** A source that failed is asked for the same again no sooner, as long as there is an older answer to serve. */
 const RETRY_MS = 1_000
 
@@ -46,12 +48,12 @@ export class Answers {
 
   constructor(deps: AnswersDeps) {
     this.#deps = deps
-    this.#next = new NextFlights(deps.now)
+    this.#next = new NextFlights(deps.now, deps.sleep)
   }
 
   /** A fresh answer from memory: the whole work of most calls. */
   fresh({ key, terms }: InfoCall, now: number): Served | undefined {
-    const kept = this.#memory.get(key)
+    const kept = this.#memory.get(key, now)
     return kept && now - kept.at < terms.freshMs ? servedAt(kept, now) : undefined
   }
 
@@ -71,8 +73,8 @@ export class Answers {
 
   /** What memory holds of this, if it is good for anything. */
   #kept({ key, terms }: InfoCall) {
-    const entry = this.#memory.get(key)
     const now = this.#deps.now()
+    const entry = this.#memory.get(key, now)
     const use = entry ? useOf(now - entry.at, terms) : 'none'
     if (!entry || use === 'none') return undefined
     return { served: servedAt(entry, now), use, isTried: now - (entry.failedAt ?? -RETRY_MS) < RETRY_MS }
@@ -80,13 +82,11 @@ export class Answers {
 
   /** Takes into memory what other isolates left, where that is newer. */
   async #look({ key, terms }: InfoCall, { waitUntil }: Asking): Promise<void> {
-    const { result, leads } = this.#looks.join(key, this.#deps.now(), () =>
-      this.#deps.tiers.find(key, terms, waitUntil),
-    )
-    if (leads) waitUntil(result)
-    const copy = await Promise.race([result, this.#deps.sleep(FLIGHT_MAX_MS)])
+    const look = this.#looks.join(key, this.#deps.now(), () => this.#deps.tiers.find(key, terms, waitUntil))
+    if (look.leads) waitUntil(look.result)
+    const copy = await landed(look, this.#deps.sleep, undefined)
     if (!copy) return
-    const kept = this.#memory.get(key)
+    const kept = this.#memory.get(key, this.#deps.now())
     if (!kept || kept.at < copy.at) this.#memory.set(key, copy)
     else if (copy.stored) this.#memory.set(key, { ...kept, stored: copy.stored })
   }
@@ -97,18 +97,11 @@ export class Answers {
       asking.waitUntil(result)
       return result
     }
-    const flight = this.#join(call, start)
-    return flight.leads ? flight.result : Promise.race([flight.result, this.#lost()])
+    return landed(this.#join(call, start), this.#deps.sleep, LOST)
   }
 
   #join({ key, terms }: InfoCall, start: () => Promise<Landed>): Joined<Landed> {
     return terms.shares === 'next' ? this.#next.join(key, start) : this.#flights.join(key, this.#deps.now(), start)
-  }
-
-  /** What a follower gets whose leader vanished with its isolate's request. */
-  async #lost(): Promise<Landed> {
-    await this.#deps.sleep(FLIGHT_MAX_MS)
-    return err({ kind: 'upstream_timeout', source: 'gateway' })
   }
 
   async #load(call: InfoCall, asking: Asking, looked: boolean): Promise<Landed> {
@@ -130,14 +123,14 @@ export class Answers {
   }
 
   #failed<F extends { readonly error: Failure }>({ key }: InfoCall, answer: F): F {
-    const kept = this.#memory.get(key)
+    const kept = this.#memory.get(key, this.#deps.now())
     if (kept && isSourceFailure(answer.error)) this.#memory.set(key, { ...kept, failedAt: this.#deps.now() })
     return answer
   }
 
   #keep({ key, terms }: InfoCall, answer: CachedAnswer, { waitUntil }: Asking): void {
     if (terms.freshMs === 0) return
-    const stored = this.#deps.tiers.keep(key, answer, this.#memory.get(key)?.stored, terms, waitUntil)
+    const stored = this.#deps.tiers.keep(key, answer, this.#memory.get(key, this.#deps.now())?.stored, terms, waitUntil)
     this.#memory.set(key, stored ? { ...answer, stored } : answer)
   }
 }

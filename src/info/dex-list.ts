@@ -5,7 +5,7 @@ import * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import type { Upstream, UpstreamAnswer } from '../upstream/upstream-api.ts'
-import { Flights } from './flights.ts'
+import { Flights, landed } from './flights.ts'
 import type { Dexes } from './sources.ts'
 
 const FRESH_MS = 120_000
@@ -20,16 +20,21 @@ const PerpDexs = z.array(z.looseObject({ name: z.string().min(1) }).nullable())
 
 type Names = Result<readonly string[], Failure>
 
+/** For who waits for the flight of a call that vanished. */
+const LOST: Names = err({ kind: 'upstream_timeout', source: 'gateway' })
+
 export class DexList implements Dexes {
   readonly #upstream: Upstream
   readonly #now: () => number
+  readonly #sleep: (ms: number) => Promise<void>
   readonly #flights = new Flights<Names>()
   #known: { readonly at: number; readonly names: readonly string[] } | null = null
   #failed: { readonly at: number; readonly answer: Names } | null = null
 
-  constructor(upstream: Upstream, now: () => number) {
+  constructor(upstream: Upstream, now: () => number, sleep: (ms: number) => Promise<void>) {
     this.#upstream = upstream
     this.#now = now
+    this.#sleep = sleep
   }
 
   async names(): Promise<Names> {
@@ -52,7 +57,8 @@ export class DexList implements Dexes {
   async #ask(): Promise<Names> {
     const now = this.#now()
     if (this.#failed && now - this.#failed.at < RETRY_MS) return this.#failed.answer
-    return this.#flights.join('', now, () => this.#load(now)).result
+    const flight = this.#flights.join('', now, () => this.#load(now))
+    return landed(flight, this.#sleep, LOST)
   }
 
   async #load(at: number): Promise<Names> {

@@ -4,6 +4,8 @@
 /** Longer than the attempts of one query can take together. */
 export const FLIGHT_MAX_MS = 12_000
 
+type Sleep = (ms: number) => Promise<void>
+
 interface Flight<T> {
   readonly at: number
   readonly result: Promise<T>
@@ -13,6 +15,11 @@ interface Flight<T> {
 export interface Joined<T> {
   readonly result: Promise<T>
   readonly leads: boolean
+}
+
+/** The result of a flight; `lost` where it is another caller's who vanished without a trace. */
+export async function landed<T>({ result, leads }: Joined<T>, sleep: Sleep, lost: T): Promise<T> {
+  return leads ? result : Promise.race([result, sleep(FLIGHT_MAX_MS).then(() => lost)])
 }
 
 /** Callers share the flight under way. Results must not reject. */
@@ -44,9 +51,11 @@ interface Line<T> {
 export class NextFlights<T> {
   readonly #lines = new Map<string, Line<T>>()
   readonly #now: () => number
+  readonly #sleep: Sleep
 
-  constructor(now: () => number) {
+  constructor(now: () => number, sleep: Sleep) {
     this.#now = now
+    this.#sleep = sleep
   }
 
   join(key: string, start: () => Promise<T>): Joined<T> {
@@ -58,7 +67,7 @@ export class NextFlights<T> {
   }
 
   async #after(key: string, line: Line<T>, start: () => Promise<T>): Promise<T> {
-    await line.present.result
+    await Promise.race([line.present.result, this.#sleep(FLIGHT_MAX_MS)])
     return this.#begin(key, start)
   }
 

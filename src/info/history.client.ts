@@ -12,25 +12,30 @@ import type { History } from './sources.ts'
 export interface LogHistoryDeps {
   /** A fresh stub of the log: one that failed stays broken. */
   readonly log: () => Pick<BlockLogApi, 'fills'>
+  readonly now: () => number
   readonly sleep: (ms: number) => Promise<void>
 }
 
 /** Pages of one read; the replay window of the real exchange takes about seven. */
 const PAGES_MAX = 32
-/** How often a read waits for its turn before it gives up. */
+/** How often a read waits for one page before it gives up. */
 const WAITS_MAX = 3
+/** Of one read with all its waits: well below that of a flight. */
+const READ_MAX_MS = 8_000
 const RETRY_AFTER_MS = 1_000
 
 /** The history of the log of one chain. */
-export function logHistory({ log, sleep }: LogHistoryDeps): History {
+export function logHistory({ log, now, sleep }: LogHistoryDeps): History {
   return {
     async held(scope) {
       let head: HeightAndTime | null = null
       let before: number | null = null
+      const endMs = now() + READ_MAX_MS
       const stretches: HeldStretch[] = []
       for (let pages = 0, waits = 0; pages < PAGES_MAX; ) {
         const answer = await askObject(() => log().fills({ v: LOG_API_VERSION, scope, before }), LOG_API_VERSION)
         if (!answer) return away('The history of fills cannot be had at the moment')
+        if (now() > endMs) return away('The history of fills takes too long to read at the moment')
         if ('retryMs' in answer) {
           if (waits++ === WAITS_MAX) return away('The history of fills is asked too much at the moment')
           await sleep(answer.retryMs)
@@ -41,6 +46,7 @@ export function logHistory({ log, sleep }: LogHistoryDeps): History {
         if (answer.next === null) break
         before = answer.next
         pages++
+        waits = 0
       }
       const [newest, ...older] = stretches
       if (!head || !newest) return away('No block has come yet')

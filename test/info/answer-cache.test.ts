@@ -11,9 +11,9 @@ it('AnswerCache stays within its bound and forgets what was written longest ago'
     cache.set(`k${i}`, answer(700, i))
     cache.set('hot', answer(700, i))
   }
-  expect(cache.get('hot')?.at).toBe(19)
-  expect(cache.get('k0')).toBeUndefined()
-  const kept = Array.from({ length: 20 }, (_, i) => cache.get(`k${i}`)).filter(Boolean)
+  expect(cache.get('hot', 20)?.at).toBe(19)
+  expect(cache.get('k0', 20)).toBeUndefined()
+  const kept = Array.from({ length: 20 }, (_, i) => cache.get(`k${i}`, 20)).filter(Boolean)
   expect(kept.length).toBeGreaterThan(5)
   expect((kept.length + 1) * (700 + 256)).toBeLessThan(10_000)
 })
@@ -21,10 +21,19 @@ it('AnswerCache stays within its bound and forgets what was written longest ago'
 it('AnswerCache keeps no giant and lets no older answer replace a newer one', () => {
   const cache = new AnswerCache(10_000)
   cache.set('giant', answer(3_000))
-  expect(cache.get('giant')).toBeUndefined()
+  expect(cache.get('giant', 0)).toBeUndefined()
   cache.set('k', answer(1, 5))
   cache.set('k', answer(1, 4))
-  expect(cache.get('k')?.at).toBe(5)
+  expect(cache.get('k', 5)?.at).toBe(5)
+})
+
+it('AnswerCache forgets what was asked for in the future: the clock was set back, and the age of it is not known', () => {
+  const cache = new AnswerCache()
+  cache.set('k', answer(1, 60_000))
+  expect(cache.get('k', 55_000)?.at).toBe(60_000)
+  expect(cache.get('k', 54_999)).toBeUndefined()
+  cache.set('k', answer(1, 54_999))
+  expect(cache.get('k', 55_000)?.at).toBe(54_999)
 })
 
 it('CallMemo remembers what is asked again, forgets the rest, and keeps no long text', () => {

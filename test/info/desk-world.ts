@@ -122,6 +122,7 @@ export function createWorld({
     },
   }
   const now = () => world.now
+  const sleep = (ms: number) => world.sleep(ms)
   const books = otherBooks ?? {
     snapshot: async (coin: string) => {
       world.bookCalls++
@@ -140,10 +141,10 @@ export function createWorld({
     },
   }
   const desk = new InfoDesk({
-    sources: { books, upstream, dexes: new DexList(upstream, now), history, sleep: (ms) => world.sleep(ms) },
+    sources: { books, upstream, dexes: new DexList(upstream, now, sleep), history, sleep },
     stores,
     now,
-    sleep: (ms) => world.sleep(ms),
+    sleep,
     report: (error) => world.reported.push(error),
   })
   const world: World = {

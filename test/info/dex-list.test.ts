@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../src/core/result.ts'
 import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
+import { FLIGHT_MAX_MS } from '../../src/info/flights.ts'
 import { asksHistory } from '../../src/info/query.ts'
 import { createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
 
@@ -30,6 +31,17 @@ describe('the list', () => {
     open.resolve()
     expect(new Set((await Promise.all(replies)).map(({ status }) => status))).toEqual(new Set([200]))
     expect(lists()).toBe(1)
+  })
+
+  it('is not waited for for ever where the call that asked for it vanished', async () => {
+    const waited = Promise.withResolvers<void>()
+    world.sleep = (ms) => (ms === FLIGHT_MAX_MS ? waited.promise : new Promise(() => {}))
+    world.upstream = (type) => (type === 'perpDexs' ? new Promise(() => {}) : ok(UPSTREAM_ANSWERS[type]!))
+    world.send(ALL)
+    const other = world.send({ ...ALL, user: `0x${'1'.repeat(40)}` })
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve()
+    waited.resolve()
+    expect((await other).status).toBe(504)
   })
 
   it('serves for an hour where its source fails, which is asked for it every two seconds at most', async () => {

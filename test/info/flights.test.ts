@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { FLIGHT_MAX_MS, NextFlights } from '../../src/info/flights.ts'
+import { FLIGHT_MAX_MS, landed, NextFlights } from '../../src/info/flights.ts'
 
 /** Flights that land when told, in the order of their beginning. */
 function harness() {
   let now = 0
   const begun: PromiseWithResolvers<number>[] = []
-  const flights = new NextFlights<number>(() => now)
+  const sleepers: (() => void)[] = []
+  const sleep = (ms: number) => new Promise<void>((resolve) => sleepers.push(() => now >= ms && resolve()))
+  const flights = new NextFlights<number>(() => now, sleep)
   const start = () => {
     const flight = Promise.withResolvers<number>()
     begun.push(flight)
@@ -20,6 +22,7 @@ function harness() {
     },
     wait: (ms: number) => {
       now += ms
+      for (const wake of sleepers) wake()
     },
   }
 }
@@ -61,5 +64,30 @@ describe('NextFlights', () => {
     expect(begun.length).toBe(2)
     await land(1)
     expect(await late.result).toBe(1)
+  })
+
+  it('lets who waits for a flight whose leader is gone begin one, too', async () => {
+    const { begun, join, land, wait } = harness()
+    join()
+    const waiting = join()
+    wait(FLIGHT_MAX_MS)
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+    expect(begun.length).toBe(2)
+    await land(1)
+    expect(await waiting.result).toBe(1)
+  })
+})
+
+describe('landed', () => {
+  const never = new Promise<string>(() => {})
+
+  it('is the result, or what is lost where the leader of others vanished', async () => {
+    const slept: number[] = []
+    const sleep = async (ms: number) => void slept.push(ms)
+    expect(await landed({ result: never, leads: false }, sleep, 'lost')).toBe('lost')
+    expect(slept).toEqual([FLIGHT_MAX_MS])
+    const patient = () => new Promise<void>(() => {})
+    expect(await landed({ result: Promise.resolve('here'), leads: false }, patient, 'lost')).toBe('here')
+    expect(await landed({ result: Promise.resolve('own'), leads: true }, sleep, 'lost')).toBe('own')
   })
 })

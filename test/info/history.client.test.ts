@@ -29,8 +29,12 @@ function historyOf(answers: readonly (FillsAnswer | Error)[]) {
       return answer
     },
   }
-  const sleep = async (ms: number) => void slept.push(ms)
-  return { history: logHistory({ log: () => log, sleep }), asked, slept }
+  const clock = { now: 0 }
+  const sleep = async (ms: number) => {
+    slept.push(ms)
+    clock.now += ms
+  }
+  return { history: logHistory({ log: () => log, now: () => clock.now, sleep }), asked, slept }
 }
 
 it('reads every page, and joins what touches', async () => {
@@ -63,7 +67,7 @@ it('stops in time, and says how far it came', async () => {
       return page([stretch(from, from + 9)], from)
     },
   }
-  const history = logHistory({ log: () => log, sleep: async () => undefined })
+  const history = logHistory({ log: () => log, now: () => 0, sleep: async () => undefined })
   expect(await history.held(SCOPE)).toMatchObject({ ok: true, value: { since: { height: asked.at(-1) } } })
   expect(asked).toHaveLength(32)
 })
@@ -79,6 +83,18 @@ it('waits for its turn, and gives up at last', async () => {
   const { history, slept } = historyOf([busy])
   expect(await history.held(SCOPE)).toMatchObject({ ok: false, error: { kind: 'unavailable', retryAfterMs: 1_000 } })
   expect(slept).toEqual([7, 7, 7])
+})
+
+it('goes on as long as it gets somewhere, because what it has read is lost for others, but not without end', async () => {
+  const busy = (retryMs: number) => ({ v, retryMs })
+  const pages = Array.from({ length: 5 }, (_, i) =>
+    page([stretch(90 - 10 * i, 99 - 10 * i)], i === 4 ? null : 90 - 10 * i),
+  )
+  const slow = historyOf(pages.flatMap((one) => [busy(1_000), one]))
+  expect(await slow.history.held(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 50 } } })
+  const tooSlow = historyOf(pages.flatMap((one) => [busy(3_000), one]))
+  expect(await tooSlow.history.held(SCOPE)).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
+  expect(tooSlow.slept).toEqual([3_000, 3_000, 3_000])
 })
 
 it.each<[string, FillsAnswer | Error]>([
