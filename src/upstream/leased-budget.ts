@@ -32,6 +32,8 @@ const EXCHANGE_TIMEOUT_MS = 1_000
 const DOWN_MS = 250
 /** Rounds of asking for one request; reached only where others take every grant first. */
 const TURNS_MAX = 10
+/** Nobody waits for a grant longer than that. */
+const WAIT_MAX_MS = TURNS_MAX * (2 * EXCHANGE_TIMEOUT_MS + DOWN_MS)
 const KEEP_EVERY_MS = 1_000
 /** The platform ends background work 30 s after the answer; the next request begins it anew. */
 const KEEP_ROUNDS = 20
@@ -42,8 +44,8 @@ export class LeasedBudget implements Budget {
   readonly #deps: BudgetDeps
   readonly #purse: WeightPurse
   #flight: { readonly done: Promise<void>; readonly sinceMs: number } | null = null
-  /** Sum of the weights of requests that wait for a grant. */
-  #waiting = 0
+  /** Requests that wait for a grant. One that is ended meanwhile never takes itself off. */
+  readonly #waiting = new Set<{ readonly weight: number; readonly sinceMs: number }>()
   #downUntilMs = 0
   #keeperBeatMs = Number.NEGATIVE_INFINITY
 
@@ -68,21 +70,32 @@ export class LeasedBudget implements Budget {
   }
 
   async #takeAsking(weight: number): Promise<Spending | { readonly waitMs: number }> {
-    this.#waiting += weight
+    const waiting = { weight, sinceMs: this.#deps.now() }
+    this.#waiting.add(waiting)
     try {
       for (let turn = 0; turn < TURNS_MAX; turn++) {
         const now = this.#deps.now()
         const waitMs = Math.max(this.#purse.refusedMs(weight, now), this.#downUntilMs - now)
         if (waitMs > 0) return { waitMs }
-        if (this.#flying() === null) this.#fly(this.#purse.ask(this.#deps.newId(), weight, this.#waiting, now))
+        if (this.#flying() === null) this.#fly(this.#purse.ask(this.#deps.newId(), weight, this.#waited(now), now))
         await this.#landed()
         const spending = this.#purse.take(weight, this.#deps.now())
         if (spending !== null) return spending
       }
       return { waitMs: DOWN_MS }
     } finally {
-      this.#waiting -= weight
+      this.#waiting.delete(waiting)
     }
+  }
+
+  /** What all who wait need together. */
+  #waited(nowMs: number): number {
+    let sum = 0
+    for (const one of this.#waiting) {
+      if (nowMs - one.sinceMs < WAIT_MAX_MS) sum += one.weight
+      else this.#waiting.delete(one)
+    }
+    return sum
   }
 
   /** The exchange under way; one that is older than any can be was ended with its request. */

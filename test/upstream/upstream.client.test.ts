@@ -11,7 +11,7 @@ afterEach(() => {
 })
 
 /** An upstream over one real server that behaves as told. */
-async function over(listener: RequestListener, timeoutMs = 2_000) {
+async function over(listener: RequestListener, timeoutMs = 10_000) {
   server = createServer(listener)
   await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
