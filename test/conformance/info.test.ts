@@ -60,7 +60,8 @@ it.each(CATALOGUE.filter(asksHistory).map((query) => [query.type, query] as cons
 
 it('GET /openapi.json describes every type, without a key', async () => {
   const { paths } = (await (await fetch(`${world.url}/openapi.json`)).json()) as { paths: object }
-  expect(Object.keys(paths)).toEqual(CATALOGUE.map(({ type }) => `/info#${type}`).sort())
+  const described = Object.keys(paths).filter((path) => path.startsWith('/info#'))
+  expect(described).toEqual(CATALOGUE.map(({ type }) => `/info#${type}`).sort())
 })
 
 describe.skipIf(!existsSync(SAMPLES))('recorded answers come through byte for byte', () => {

@@ -133,16 +133,21 @@ describe('an account', () => {
     expect(new Set(statuses.filter((status) => status !== 200))).toEqual(new Set([402]))
   })
 
+  /** 200 or 402: where the machine is too slow for a thousand calls, one that ran out of time cost nothing. */
+  const decided = async (key: string): Promise<number> => {
+    for (;;) {
+      const status = await statusOf(await world.info(key, KEPT))
+      if (status !== 503 && status !== 504) return status
+    }
+  }
+
   it('of 100 credits gives exactly 100 answers to 1,000 calls at once, ten accounts in a row', async () => {
     for (let round = 0; round < 10; round++) {
       const key = await world.newKey('100')
-      const statuses = await Promise.all(
-        Array.from({ length: 1000 }, async () => statusOf(await world.info(key, KEPT))),
-      )
+      const statuses = await Promise.all(Array.from({ length: 1000 }, () => decided(key)))
       const count = (wanted: number) => statuses.filter((status) => status === wanted).length
-      expect(count(200)).toBeLessThanOrEqual(100)
-      // On a machine too slow for a thousand calls some run out of time, which costs nothing.
-      if (count(200) + count(402) === 1000) expect(count(200)).toBe(100)
+      expect(count(200)).toBe(100)
+      expect(count(402)).toBe(900)
     }
   })
 
