@@ -40,7 +40,7 @@ beforeAll(async () => {
     response.end('{}')
   })
   const sources = [
-    { name: 'alone', url: `${one}/info`, types: [ALONE, 'exchangeStatus'], timeoutMs: 1_000 },
+    { name: 'alone', url: `${one}/info`, types: [ALONE, 'exchangeStatus'], timeoutMs: 3_000 },
     { name: 'first', url: `${one}/info`, types: [BOTH, 'exchangeStatus'], timeoutMs: 1_000 },
     { name: 'second', url: `${two}/info`, types: [BOTH, 'exchangeStatus'], timeoutMs: 10_000 },
     { name: 'metered', url: metered.url, types: [METERED], budget: BUDGET, timeoutMs: 10_000 },
