@@ -10,7 +10,7 @@ import { BlockLogStore } from './block-log.store.ts'
 import { type ChainState, EMPTY_CHAIN, gapAfterGone, judgeBlock, judgeSnapshot, startedOver } from './chain.ts'
 import { FeederLinks, type FeederSocket } from './feeder-links.do.ts'
 import { parseFeederFrame } from './frame-check.ts'
-import { type FillsAnswer, type FillsRequest, ReadBudget, stretchOf } from './held-fills.ts'
+import { type FillsAnswer, type FillsRequest, ReadBudget, searched } from './held-fills.ts'
 import {
   type AttachAnswer,
   type AttachRequest,
@@ -346,8 +346,9 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const retryMs = this.#reads.waitMs(now)
     if (retryMs > 0) return { v: LOG_API_VERSION, retryMs }
     const { segments, next } = this.#store.eventsBefore(before ?? Number.MAX_SAFE_INTEGER, READ_CHARS)
-    for (const { text } of segments) this.#reads.spend(text.length, now)
-    const stretches = segments.map((segment) => stretchOf(segment, scope))
+    const found = segments.map((segment) => searched(segment, scope))
+    for (const { cost } of found) this.#reads.spend(cost, now)
+    const stretches = found.map(({ stretch }) => stretch)
     return { v: LOG_API_VERSION, head: this.#store.newest(), stretches, next }
   }
 

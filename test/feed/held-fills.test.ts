@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Block, Fill, UserFill } from '../../src/feed/block.ts'
-import { type FillScope, ReadBudget, stretchOf } from '../../src/feed/held-fills.ts'
+import { type FillScope, ReadBudget, searched } from '../../src/feed/held-fills.ts'
 import { encodeBlock } from '../../src/feed/segment.ts'
 
 const address = fc.constantFrom(...['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`))
@@ -41,7 +41,7 @@ describe('a stored segment', () => {
           fills: fills.filter(([user, { builder }]) => (wanted.by === 'user' ? user : builder) === wanted.address),
           funding: wanted.by === 'user' ? funding : [],
         }))
-        expect(stretchOf({ last, text }, wanted)).toEqual({
+        expect(searched({ last, text }, wanted).stretch).toEqual({
           first: { height: 100, time: 7_000 },
           last,
           blocks: JSON.parse(JSON.stringify(mine.filter((one) => one.fills.length + one.funding.length > 0))),
@@ -50,6 +50,18 @@ describe('a stored segment', () => {
       { numRuns: 500 },
     )
   })
+})
+
+it('costs a quarter of its text where nothing is found, and what is parsed besides', () => {
+  const list = Array.from({ length: 100 }, (_, i): Block => {
+    const fills: UserFill[] = i === 7 ? [[`0x${'a'.repeat(40)}`, { coin: 'BTC', px: '1.0' } as unknown as Fill]] : []
+    return { height: i, time: i, fills, ledger: [], funding: [], books: [] }
+  })
+  const lines = list.map((one) => encodeBlock(one, null).events)
+  const text = lines.join('\n')
+  const costFor = (digit: string) => searched({ last: 99, text }, { by: 'user', address: `0x${digit.repeat(40)}` }).cost
+  expect(costFor('b')).toBe(Math.ceil(text.length / 4))
+  expect(costFor('a')).toBe(Math.ceil(text.length / 4) + lines[7]!.length)
 })
 
 describe('the budget of reading', () => {
