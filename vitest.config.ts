@@ -7,6 +7,9 @@ process.env.WRANGLER_HIDE_BANNER ??= 'true'
 
 const migrations = await readD1Migrations('schemas/d1/accounts')
 
+// What a test waits for comes within milliseconds; the default second is short on a busy machine.
+const PATIENCE = { poll: { timeout: 30_000, interval: 50 } }
+
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/counts.reporter.ts'],
@@ -17,6 +20,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.worker.test.ts', 'test/conformance/**'],
           testTimeout: 120_000,
+          expect: PATIENCE,
           hookTimeout: 120_000,
         },
       },
@@ -56,6 +60,7 @@ export default defineConfig({
           include: ['test/**/*.worker.test.ts'],
           setupFiles: ['test/migrate.worker.ts'],
           testTimeout: 120_000,
+          expect: PATIENCE,
           hookTimeout: 120_000,
         },
       },
@@ -65,6 +70,7 @@ export default defineConfig({
           include: ['test/conformance/**/*.test.ts'],
           globalSetup: ['test/conformance/build.ts'],
           testTimeout: 120_000,
+          expect: PATIENCE,
           hookTimeout: 120_000,
           fileParallelism: false,
         },

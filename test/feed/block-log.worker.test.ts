@@ -10,8 +10,11 @@ import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
 const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
 const hub = (coin: string) => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf(coin, Number(env.BOOK_HUBS))}`)
 
+/** Conditions come within milliseconds, on a busy machine within seconds. */
+const WAIT = { timeout: 30_000, interval: 20 }
+
 /** The book of a coin as the hub answers it, once it stands at `height`. */
-async function bookAt(coin: string, height: number, timeout = 10_000) {
+async function bookAt(coin: string, height: number, timeout = WAIT.timeout) {
   return vi.waitFor(
     async () => {
       const answer = await hub(coin).snapshot(coin)
@@ -37,7 +40,7 @@ afterEach(() => feeder.close())
 async function seeded(): Promise<string> {
   feeder.hello(base, base)
   expect(await feeder.next('welcome')).toEqual({ type: 'welcome', epoch: null, height: null, want: [] })
-  await vi.waitFor(async () => expect((await log().status()).readers).toHaveLength(Number(env.BOOK_HUBS)))
+  await vi.waitFor(async () => expect((await log().status()).readers).toHaveLength(Number(env.BOOK_HUBS)), WAIT)
   feeder.snapshot(base, [
     { coin: 'BTC', levels: levelsOf(['100', '1.0', 1]) },
     { coin: 'ETH', levels: levelsOf(['10', '2.0', 2]) },
@@ -98,7 +101,7 @@ describe('the log', () => {
     const epoch = await seeded()
     feeder.block(base + 1, null)
     await feeder.acked(base + 1)
-    await vi.waitFor(async () => expect(await hub('BTC').snapshot('BTC')).toMatchObject({ reason: 'not_ready' }))
+    await vi.waitFor(async () => expect(await hub('BTC').snapshot('BTC')).toMatchObject({ reason: 'not_ready' }), WAIT)
     feeder.snapshot(base + 1, [{ coin: 'BTC', levels: levelsOf(['90', '1.0', 1]) }])
     feeder.block(base + 2, [])
     const book = await bookAt('BTC', base + 2)
@@ -230,7 +233,7 @@ describe('two feeders', () => {
     late.block(base + 5, null)
     expect(await late.next('resend')).toMatchObject({ from: base + 1 })
     feeder.close()
-    await vi.waitFor(async () => expect((await log().status()).feeders).toHaveLength(1))
+    await vi.waitFor(async () => expect((await log().status()).feeders).toHaveLength(1), WAIT)
     late.block(base + 6, null)
     expect(await late.next('resend')).toMatchObject({ from: base + 1 })
     late.send({ type: 'gone', first: base + 5 })
@@ -250,7 +253,7 @@ describe('two feeders', () => {
     feeder.close()
     second.block(base + 2, [])
     expect(await second.next('reseed')).toMatchObject({ coins: null })
-    await vi.waitFor(async () => expect((await log().status()).booksKnown).toBe(true))
+    await vi.waitFor(async () => expect((await log().status()).booksKnown).toBe(true), WAIT)
     second.block(base + 3, [])
     expect((await bookAt('BTC', base + 3)).epoch).not.toBe(epoch)
     second.close()
@@ -270,7 +273,7 @@ describe('two feeders', () => {
   it('a log that begins with a block, not with books, serves readers that waited for it', async () => {
     feeder.hello(base, base)
     await feeder.next('welcome')
-    await vi.waitFor(async () => expect((await log().status()).readers).toHaveLength(Number(env.BOOK_HUBS)))
+    await vi.waitFor(async () => expect((await log().status()).readers).toHaveLength(Number(env.BOOK_HUBS)), WAIT)
     feeder.block(base, null)
     feeder.snapshot(base, [{ coin: 'BTC', levels: levelsOf(['100', '1.0', 1]) }])
     feeder.block(base + 1, [])

@@ -54,8 +54,9 @@ beforeEach(async () => {
   feeder = await FakeFeeder.connect()
   feeder.hello(base - 1, base - 1)
   await feeder.next('welcome')
-  await vi.waitFor(async () =>
-    expect((await log().status()).readers.length).toBeGreaterThanOrEqual(Number(env.BOOK_HUBS)),
+  await vi.waitFor(
+    async () => expect((await log().status()).readers.length).toBeGreaterThanOrEqual(Number(env.BOOK_HUBS)),
+    WAIT,
   )
   feeder.snapshot(base - 1, [
     { coin: 'BTC', levels: levelsOf(['100', '1.0', 1]) },
