@@ -1,7 +1,7 @@
-// What a meter decides about streams, over a table that the shell keeps. Laws (test/credit/stream-desk.test.ts): a minute
-// is charged at most once; the rest of a minute serves one resubscribe of the same key and body, and a minute that
-// began with such a rest leaves none; whatever reports are lost, repeated or late, a subscription that ended is not
-// charged again. So what was served never exceeds what was charged.
+// What a meter decides about streams, over a table that the shell keeps. Laws (test/credit/stream-desk.test.ts and
+// test/stream/minutes-law.test.ts): a minute is charged at most once; the rest of a paid minute serves one resubscribe of
+// the same key and body, and a minute that began with such a rest leaves none; whatever reports are lost, repeated or
+// late, a subscription that ended is not charged again. So what was served never exceeds what was charged.
 
 import type { AccountState, ChargeAnswer, MicroCredits } from './meter-api.ts'
 import { METER_API_VERSION } from './meter-api.ts'
@@ -124,8 +124,15 @@ export class StreamDesk {
   #minutes({ charges, ends, limits, subscriptions }: StreamReport, elsewhere: number, nowMs: number) {
     const room = limits.subscriptions - elsewhere - subscriptions
     const answers = new Map<MinuteCharge, MinuteAnswer>()
-    for (const charge of charges) if (charge.ordinal > 0) answers.set(charge, this.#minute(charge, nowMs))
-    for (const end of ends) this.#end(end, nowMs)
+    const unpaid = new Set<string>()
+    for (const charge of charges) {
+      if (charge.ordinal === 0) continue
+      const answer = this.#minute(charge, nowMs)
+      answers.set(charge, answer)
+      if (!answer.ok) unpaid.add(charge.subscription)
+    }
+    // Of a minute that was refused nothing is left.
+    for (const end of ends) this.#end(unpaid.has(end.subscription) ? { ...end, leftMs: 0 } : end, nowMs)
     let [count, perMinute] = [0, 0]
     for (const charge of charges) {
       if (charge.ordinal > 0) continue
