@@ -154,7 +154,6 @@ export class MeterLine {
 
   async #exchange(): Promise<boolean> {
     const load = this.#load()
-    this.#isDue = false
     this.#sentMs = this.#port.clock.nowMs
     const sentMs = this.#sentMs
     try {
@@ -179,6 +178,7 @@ export class MeterLine {
     const due = this.#owner
       .here()
       .running.flatMap((minutes) => owedCharges(relay, minutes, clock.nowMs).map((charge) => ({ minutes, charge })))
+    this.#isDue = due.length > MAX_PER_REPORT
     return {
       begins: this.#begins.splice(0, MAX_PER_REPORT),
       connects: this.#connects.splice(0, MAX_PER_REPORT),

@@ -1,5 +1,6 @@
 // `{"method":"post"}` on a socket: an info request answered over the same connection, at its normal price.
 
+import { failureMessage } from '../core/failure.ts'
 import type { Identity } from '../key/identity.ts'
 import type { Connection } from './connection.ts'
 import { MAX_POSTS_IN_FLIGHT } from './connection.ts'
@@ -17,6 +18,10 @@ export async function answerPost(connection: Connection, frame: PostFrame, gatew
   const { id, request } = frame
   if (request.type !== 'info') {
     return connection.send(postErrorFrame(id, '400: request.type: only "info" is served here'))
+  }
+  if (!connection.identity.products.includes('info')) {
+    const why = failureMessage({ kind: 'not_entitled', to: 'the product "info"' })
+    return connection.send(postErrorFrame(id, `403: ${why}`))
   }
   if (connection.posts >= MAX_POSTS_IN_FLIGHT) {
     return connection.send(errorFrame(`too many pending post requests id=${id}`, 'rate_limited'))

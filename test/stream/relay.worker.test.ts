@@ -33,7 +33,7 @@ const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
 const of = (channel: string, kind?: string) => (frame: Frame) =>
   frame.channel === channel && (kind === undefined || frame.data?.[kind] !== undefined)
 
-const WAIT = { timeout: 10_000, interval: 10 }
+const WAIT = { timeout: 60_000, interval: 10 }
 const hubOf = (coin: string) => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf(coin, Number(env.BOOK_HUBS))}`)
 
 async function hubStands(coin: string, height: number): Promise<void> {
@@ -288,7 +288,7 @@ describe('bad input', () => {
 
 describe('post', () => {
   it('answers info requests over the socket, and says what is wrong with others', async () => {
-    const client = await Client.connect(relay, relay)
+    const client = await Client.connect(relay, relay, { products: ['stream', 'info'] })
     client.send({ method: 'post', id: 4, request: { type: 'info', payload: { type: 'meta' } } })
     expect(await client.next(of('post'))).toEqual({
       channel: 'post',
@@ -296,6 +296,15 @@ describe('post', () => {
     })
     client.send({ method: 'post', id: 5, request: { type: 'action', payload: {} } })
     expect((await client.next(of('post'))).data).toMatchObject({ id: 5, response: { type: 'error' } })
+  })
+
+  it('is refused to a key that may not ask for info', async () => {
+    const client = await Client.connect(relay, relay, { products: ['stream'] })
+    client.send({ method: 'post', id: 6, request: { type: 'info', payload: { type: 'meta' } } })
+    expect((await client.next(of('post'))).data).toMatchObject({
+      id: 6,
+      response: { type: 'error', payload: '403: This key is not entitled to the product "info".' },
+    })
   })
 })
 
@@ -388,7 +397,7 @@ describe('life of a relay', () => {
         runInDurableObject(stub, (_, { storage }) => {
           expect(storage.sql.exec('SELECT * FROM subscription').toArray()).toHaveLength(3)
         }),
-      { timeout: 5000, interval: 100 },
+      WAIT,
     )
     const { spent } = await meter(relay).balance()
     await evictDurableObject(stub)
@@ -411,7 +420,7 @@ describe('life of a relay', () => {
     client.close(1000, '')
     await client.closing()
     await runDurableObjectAlarm(env.RELAY.getByName(relay))
-    await vi.waitFor(async () => expect(await reads()).toBe(false), { timeout: 5000, interval: 20 })
+    await vi.waitFor(async () => expect(await reads()).toBe(false), WAIT)
   })
 
   it('a full relay says so', async () => {
