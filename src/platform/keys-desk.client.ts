@@ -170,6 +170,7 @@ export class KeysDesk {
     const meter = this.#ports.meterOf(account)
     await (graceMs === 0 ? meter.revokeKey(hash) : meter.noteChange(hash))
     await this.#refreshHint(hash)
+    await meter.termsChanged()
   }
 
   /** Of one account or of all, newest first, at most a thousand. */

@@ -5,6 +5,21 @@ import { ask, bindings, enter, meterOf, newKey, settings, waitUntil } from './op
 const CREDIT = 1e6
 const ringIn = (ms: number) => new KeyRing(() => Date.now() + ms)
 const rotate = (name: string, body: object) => ask('POST', `/keys/${name}/rotate`, body)
+/** What relays go by: another number makes them look their callers up anew. */
+const termsOf = async (account: string) => {
+  const nothing = {
+    alive: null,
+    sockets: 0,
+    subscriptions: 0,
+    perMinute: 0,
+    keys: [],
+    connects: [],
+    charges: [],
+    ends: [],
+  }
+  const report = { v: 1, relay: 'r', life: 1, limits: { connections: 1, subscriptions: 1 }, ...nothing }
+  return (await meterOf(account).stream(report)).terms
+}
 const keysOf = async (account: string) => (await ask('GET', `/keys?account=${account}`)).json.keys
 
 describe('rotating a key', () => {
@@ -51,6 +66,13 @@ describe('rotating a key', () => {
     const statuses = (await Promise.all(tries)).map(({ status }) => status)
     expect(statuses.sort()).toEqual([200, 200, 200, 200, 200, 201])
     expect(await keysOf(old.account)).toHaveLength(2)
+  })
+
+  it('lets sockets of the old key know when it ends', async () => {
+    const old = await newKey({ credits: 1 })
+    const before = await termsOf(old.account)
+    await rotate(old.hash, { grace_seconds: 60 })
+    expect(await termsOf(old.account)).toBeGreaterThan(before)
   })
 
   it('without grace ends the old key at once, also where a first try got no further than D1', async () => {
