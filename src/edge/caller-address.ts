@@ -8,8 +8,10 @@ export function callerAddress(
   return TRUST_PROXY === 'on' ? headers.get('cf-connecting-ip') : null
 }
 
-/** What counts as one caller: an IPv4 address, or the /64 of an IPv6 one, all of which its owner can send from. */
+/** What counts as one caller: an IPv4 address, also one written as IPv6, or the /64 of an IPv6 one, all of which its owner can send from. */
 export function networkOf(address: string): string {
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
   if (!address.includes(':')) return address.slice(0, 64)
   const [head = '', tail] = address.toLowerCase().split('::')
   const front = head === '' ? [] : head.split(':')

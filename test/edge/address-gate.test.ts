@@ -25,6 +25,13 @@ describe('the gate of an address', () => {
     expect(gate.take('2001:db8:0:1::1', 0).waitMs).toBe(0)
   })
 
+  it('takes an IPv4 caller for the same one where a proxy writes it as IPv6', () => {
+    const gate = new AddressGate(LOOK_UPS)
+    for (let i = 0; i < LOOK_UPS.each.quota; i++) gate.take('::ffff:192.0.2.1', 0)
+    expect(gate.take('192.0.2.1', 0).waitMs).toBeGreaterThan(0)
+    expect(gate.take('::FFFF:192.0.2.2', 0).waitMs).toBe(0)
+  })
+
   it('stays bounded under a flood of addresses', () => {
     const gate = new AddressGate(LOOK_UPS)
     for (let i = 0; i < 30_000; i++) gate.take(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, 0)
