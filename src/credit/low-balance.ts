@@ -48,9 +48,9 @@ export function leftOf(account: AccountState): MicroCredits {
   return account.available + account.held
 }
 
-/** A new watch: what lies below a threshold already is not told. */
-export function beginWatch(thresholds: readonly Threshold[], left: MicroCredits): LowBalanceWatch {
-  return watched(thresholds, left, left)
+/** A new watch, in place of one that saw `mostMicro` before: what lies below a threshold already is not told. */
+export function beginWatch(thresholds: readonly Threshold[], left: MicroCredits, mostMicro = 0): LowBalanceWatch {
+  return watched(thresholds, left, Math.max(mostMicro, left))
 }
 
 /** After a decision: what to remember, and the thresholds that were just reached, the highest first. */

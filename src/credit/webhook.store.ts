@@ -60,6 +60,7 @@ export class WebhookStore {
     const known = this.#row()
     const isDrawn = known === null || order.newSecret
     const secret = isDrawn ? drawSecret() : known.secret
+    const watch = beginWatch(order.thresholds, left, known === null ? 0 : read(known).watch.mostMicro)
     this.#sql.exec('DELETE FROM webhook')
     this.#sql.exec(
       'INSERT INTO webhook VALUES (1, ?, ?, ?, ?, ?)',
@@ -67,7 +68,7 @@ export class WebhookStore {
       order.url,
       secret,
       JSON.stringify(order.thresholds),
-      JSON.stringify(beginWatch(order.thresholds, left)),
+      JSON.stringify(watch),
     )
     this.#has = true
     return { ...(this.view() as Webhook), secret: isDrawn ? secret : null }

@@ -143,6 +143,17 @@ describe('a webhook', () => {
     expect(await told('again')).toEqual(['20%', '20%', '20%', '20%'])
   })
 
+  it('is not told again because the address was changed, and percents stay those of the period', async () => {
+    receiver('readdressed')
+    await account('readdressed')
+    await spend('readdressed', 85)
+    await meterOf('readdressed').setWebhook(order('readdressed', { url: 'https://receiver.example/other' }))
+    await spend('readdressed', 10)
+    expect((await told('readdressed')).sort()).toEqual(['20%', '5%'])
+    await spend('readdressed', 3)
+    expect((await told('readdressed')).sort()).toEqual(['20%', '5%'])
+  })
+
   it('gets an event that could not be delivered again under the same id, also after the object restarted', async () => {
     let isUp = false
     const received = receiver('retried', async () => new Response(null, { status: isUp ? 204 : 500 }))
@@ -248,8 +259,13 @@ describe('a webhook', () => {
     expect(drawn).toMatch(/^whsec_[0-9a-f]{64}$/)
     expect(drawn).not.toBe(secret)
     expect(JSON.stringify(await meterOf('moved').webhook())).not.toContain('whsec_')
-    await spend('moved', 80)
-    expect(await meterOf('moved').clearWebhook()).toBe(true)
+    // In one go, so that no alarm delivers in between.
+    const isCleared = await runInDurableObject(stubOf('moved'), async (object) => {
+      const meter = object as unknown as WholeMeterApi
+      await meter.charge({ id: 'last', keyHash: 'k', amount: 80 * CREDIT, product: 'info', type: 'meta' })
+      return meter.clearWebhook()
+    })
+    expect(isCleared).toBe(true)
     await runDurableObjectAlarm(stubOf('moved'))
     expect(received).toHaveLength(1)
     expect(await meterOf('moved').webhook()).toBe(null)
