@@ -63,7 +63,7 @@ export class Client {
         if (index < 0) throw new Error(`not among ${JSON.stringify(this.frames).slice(0, 2000)}`)
         return this.frames.splice(index, 1)[0]
       },
-      { timeout: 10_000, interval: 10 },
+      { timeout: 60_000, interval: 10 },
     )
   }
 
@@ -85,7 +85,7 @@ export class Client {
         if (!this.closed) throw new Error('still open')
         return this.closed
       },
-      { timeout: 10_000, interval: 10 },
+      { timeout: 60_000, interval: 10 },
     )
   }
 }
