@@ -8,6 +8,8 @@
 const FAILURES_TO_OPEN = 5
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
+/** The most that a source may ask for. What is further away was set before the clock was set back. */
+export const LONGEST_REST_MS = 60_000
 /** Longer than any attempt can take. */
 const PROBE_LOST_MS = 10_000
 
@@ -20,7 +22,7 @@ export class Breaker {
 
   /** True where a request may be sent now; while half open, true for one caller only. */
   tryPass(now: number): boolean {
-    if (now < this.#restUntil || now < this.#closedFrom) return false
+    if (this.waitMs(now) > 0) return false
     if (this.#pauseMs > 0) {
       this.#isProbing = true
       this.#closedFrom = now + PROBE_LOST_MS
@@ -35,7 +37,8 @@ export class Breaker {
 
   /** Milliseconds until the next request may pass, 0 if it may now. */
   waitMs(now: number): number {
-    return Math.max(0, this.#restUntil - now, this.#closedFrom - now)
+    const [restMs, pauseMs] = [this.#restUntil - now, this.#closedFrom - now]
+    return Math.max(0, restMs > LONGEST_REST_MS ? 0 : restMs, pauseMs > LONGEST_PAUSE_MS ? 0 : pauseMs)
   }
 
   succeeded(): void {

@@ -1,5 +1,7 @@
 // What a source's reply means, and what to do next. Every request to a source is a read, so all may be repeated.
 
+import { LONGEST_REST_MS } from './breaker.ts'
+
 /** A reply whose body was read to its end, or why there is none. `cut`: it ended early; `oversized`: it passed our bound. */
 export type Sent =
   | { readonly status: number; readonly retryAfter: string | null; readonly text: string }
@@ -17,7 +19,6 @@ export type Outcome =
 
 /** A source that answers 429 without Retry-After is left alone for this long. */
 const DEFAULT_REST_MS = 1_000
-const LONGEST_REST_MS = 60_000
 
 /** Reads a reply to `body`. `now` is needed for a Retry-After that is a date. */
 export function outcomeOf(sent: Sent, body: string, now: number): Outcome {

@@ -16,18 +16,21 @@ const READING_MAX_MS = 60_000
 
 export class SourceLag {
   readonly #everyMs: number
+  readonly #isAsked: boolean
   #nextMs = 0
   #reading: { readonly lagMs: number; readonly atMs: number } | null = null
 
   /** `asked`: false for a source that is not routed this type. */
   constructor({ asked, dear }: { readonly asked: boolean; readonly dear: boolean }) {
     this.#everyMs = dear ? CHECK_DEAR_EVERY_MS : CHECK_EVERY_MS
-    if (!asked) this.#nextMs = Number.POSITIVE_INFINITY
+    this.#isAsked = asked
   }
 
   /** True for one caller only when the next look is due. */
   tryCheck(nowMs: number): boolean {
-    if (nowMs < this.#nextMs) return false
+    // A look that is further away was planned before the clock was set back.
+    const waitMs = this.#nextMs - nowMs
+    if (!this.#isAsked || (waitMs > 0 && waitMs <= CHECK_UNKNOWN_EVERY_MS)) return false
     this.#nextMs = nowMs + this.#everyMs
     return true
   }
@@ -46,7 +49,7 @@ export class SourceLag {
 
   /** Null where it is not known. */
   lagMs(nowMs: number): number | null {
-    return this.#reading === null || nowMs - this.#reading.atMs > READING_MAX_MS ? null : this.#reading.lagMs
+    return this.#reading === null || Math.abs(nowMs - this.#reading.atMs) > READING_MAX_MS ? null : this.#reading.lagMs
   }
 }
 

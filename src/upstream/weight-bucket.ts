@@ -51,8 +51,9 @@ export class WeightBucket {
     return { micro: this.#micro ?? 0, atMs: this.#atMs }
   }
 
-  /** A clock that steps back gives nothing and takes nothing. */
+  /** A clock that steps back gives nothing and takes nothing; one that is set back for good counts from there. */
   exchange(ask: BudgetAsk, clockMs: number): BudgetAnswer {
+    if (this.#atMs - clockMs > MINUTE_MS) this.#begin(clockMs)
     const nowMs = Math.max(clockMs, this.#atMs)
     const full = burst(ask.perMinute)
     const perMs = refillPerMs(ask.perMinute, ask.spreadMs)
@@ -66,6 +67,13 @@ export class WeightBucket {
     this.#giveOut(ask.grant, granted, nowMs)
     const waitMs = there < ask.least ? Math.ceil((ask.least * MICRO - micro) / perMs) : 0
     return { v: BUDGET_API_VERSION, granted, ttlMs: WEIGHT_TTL_MS, waitMs, left: there - granted }
+  }
+
+  /** As after a restart: what is out cannot come back. */
+  #begin(clockMs: number): void {
+    this.#atMs = clockMs
+    this.#out.clear()
+    this.#outWeight = 0
   }
 
   #refilled(full: number, perMs: number, nowMs: number): number {

@@ -63,6 +63,16 @@ describe('Breaker', () => {
     expect(breaker.tryPass(11_000)).toBe(true)
   })
 
+  it('is not held shut by a clock that was set back', () => {
+    const hour = 3_600_000
+    const breaker = opened(hour)
+    breaker.rest(hour + 60_000)
+    expect(breaker.waitMs(hour)).toBe(60_000)
+    expect(breaker.waitMs(hour - 60_000)).toBe(0)
+    expect(breaker.tryPass(0)).toBe(true)
+    expect(breaker.tryPass(0)).toBe(false)
+  })
+
   it('rests as long as the source asks, without counting a failure', () => {
     const breaker = new Breaker()
     breaker.rest(5_000)

@@ -264,6 +264,12 @@ describe('late sources', () => {
     state.now += 1
     await ask('meta')
     expect(state.looks.length).toBe(2)
+    state.now -= 900_000
+    await ask('meta')
+    expect(state.looks.length).toBe(3)
+    state.now += 900_000
+    await ask('meta')
+    expect(state.looks.length).toBe(4)
     // What traffic brings by itself spares a look.
     state.now += 2_000
     await upstream.ask('exchangeStatus', '{"type":"exchangeStatus"}')

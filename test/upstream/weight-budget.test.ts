@@ -308,7 +308,17 @@ describe('a bucket', () => {
   it('gives nothing to a clock that steps back', () => {
     const bucket = new WeightBucket(null)
     bucket.exchange(ask({ least: 20, need: 150 }), 100_000)
-    expect(bucket.exchange(ask({ least: 2, need: 2 }), 0).granted).toBe(0)
+    expect(bucket.exchange(ask({ least: 2, need: 2 }), 40_000).granted).toBe(0)
     expect(bucket.exchange(ask({ least: 2, need: 2 }), 99_000).granted).toBe(0)
+  })
+
+  it('flows on from there where the clock is set back for good, and takes nothing back from before', () => {
+    const hour = 3_600_000
+    const bucket = new WeightBucket(null)
+    expect(bucket.exchange(ask({ grant: 'before', least: 20, need: 150 }), 2 * hour).granted).toBe(150)
+    expect(bucket.exchange(ask({ least: 2, need: 2 }), hour).granted).toBe(0)
+    const news = [{ grant: 'before', returned: 150, used: 0 }]
+    expect(bucket.exchange(ask({ news }), hour).left).toBe(0)
+    expect(bucket.exchange(ask({ grant: 'after', least: 2, need: 100 }), hour + 1_000).granted).toBe(16)
   })
 })
