@@ -60,6 +60,28 @@ describe('CreditMeter', () => {
     expect(await meter.usage(0)).toMatchObject([{ product: 'stream', type: 'allFills', calls: 2, amount: 2 * CREDIT }])
   })
 
+  it.each([
+    ['entry', true],
+    ['trial', false],
+  ] as const)('starts on the tables of the first version, where a plan of %s renews: %s', async (plan, renews) => {
+    const name = `old ${plan}`
+    await meterOf(name).beginPlan({ plan, terms: PLANS[plan].terms, firstMicro: 5 * CREDIT })
+    await meterOf(name).capKey('k', 2 * CREDIT)
+    await runInDurableObject(stubOf(name), (_, { storage }) => {
+      storage.sql.exec('ALTER TABLE plan DROP COLUMN renews')
+      for (const table of ['heirs', 'changes', 'streams', 'relays', 'terms', 'webhook', 'webhook_events']) {
+        storage.sql.exec(`DROP TABLE ${table}`)
+      }
+    })
+    await evictDurableObject(stubOf(name))
+    expect(await meterOf(name).plan()).toMatchObject({ plan, renews, micro: 5 * CREDIT })
+    await meterOf(name).inheritKey('k', 'heir')
+    const asked = { ...charge('a', 2 * CREDIT), keyHash: 'heir' }
+    expect(await meterOf(name).charge(asked)).toMatchObject({ ok: true, remaining: 3 * CREDIT })
+    expect(await meterOf(name).charge(charge('b'))).toMatchObject({ ok: false, reason: 'exhausted' })
+    expect(await meterOf(name).webhook()).toBe(null)
+  })
+
   it('begins a plan once, renews it by its alarm and by any question, and keeps a line for every period', async () => {
     const name = 'planned'
     const order = { plan: 'entry', terms: PLANS.entry.terms, firstMicro: null }

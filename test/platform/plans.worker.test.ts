@@ -6,6 +6,14 @@ import { ask, bindings, meterOf, newKey } from './operator.worker.ts'
 
 const CREDIT = 1e6
 
+async function applyToAll(plan: string) {
+  let after = ''
+  do {
+    const { json } = await ask('POST', `/plans/${plan}/apply${after === '' ? '' : `?after=${after}`}`)
+    after = json.next ?? ''
+  } while (after !== '')
+}
+
 describe('the table of plans', () => {
   it('begins with the plans of the specification', async () => {
     const listed = await new PlanTable(bindings.ACCOUNTS).list()
@@ -98,6 +106,17 @@ describe('terms of one account', () => {
     await ask('PUT', '/accounts/big/plan', { plan: 'entry' })
     expect((await ask('GET', '/accounts/big')).json).toMatchObject({ plan: 'entry', terms: null, balance: '10000' })
     expect((await keyFromD1(bindings.ACCOUNTS, hash))?.limits).toEqual(PLANS.entry.limits)
+  })
+
+  it('are not cut by a plan that gives nothing of its own, where the table does not know them yet', async () => {
+    const { account } = await newKey({ plan: 'enterprise', terms: { credits: 12 } })
+    await bindings.ACCOUNTS.prepare('UPDATE accounts SET terms = NULL WHERE id = ?').bind(account).run()
+    await applyToAll('enterprise')
+    expect(await meterOf(account).plan()).toMatchObject({ everyMicro: 12 * CREDIT })
+    await ask('PUT', '/plans/enterprise', { credits: 20 })
+    await applyToAll('enterprise')
+    expect(await meterOf(account).plan()).toMatchObject({ everyMicro: 20 * CREDIT })
+    await ask('PUT', '/plans/enterprise', { credits: 0 })
   })
 
   it('can be agreed with the first key', async () => {
