@@ -33,5 +33,5 @@ export class ManualClock implements LeaseClock {
 
 /** After everything that can go on without time has gone on. */
 async function settled(): Promise<void> {
-  for (let i = 0; i < 10; i++) await new Promise((resolve) => setTimeout(resolve, 0))
+  for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve))
 }
