@@ -72,6 +72,7 @@ export class MeterLine {
   #endings: Ending[] = []
   #isFirst = true
   #isDue = false
+  #isAnswered = true
   #flight: Promise<void> | null = null
   #sentMs = Number.NEGATIVE_INFINITY
   #answeredMs = Number.NEGATIVE_INFINITY
@@ -141,15 +142,17 @@ export class MeterLine {
   #send(): void {
     this.#flight ??= this.#fly().finally(() => {
       this.#flight = null
-      // Something may have come in between the last look and here.
-      if (this.#begins.length + this.#connects.length > 0) this.#send()
+      // Something may have come in between the last look and here; after a failure nothing but requests is in a hurry.
+      const isUrgent = this.#isAnswered ? this.#hasMore() : this.#begins.length + this.#connects.length > 0
+      if (isUrgent) this.#send()
     })
   }
 
   /** After a failure the next request or look at the clock begins again. Never rejects. */
   async #fly(): Promise<void> {
     await Promise.resolve()
-    while (this.#hasMore() && (await this.#exchange()));
+    do this.#isAnswered = !this.#hasMore() || (await this.#exchange())
+    while (this.#isAnswered && this.#hasMore())
   }
 
   async #exchange(): Promise<boolean> {

@@ -30,3 +30,24 @@ test('all minutes that have started are asked for at one look, however many ther
   expect(meter.charges).toHaveLength(2_402)
   expect(line.isIdle).toBe(true)
 })
+
+test('what is to say when a report was just answered is said at once', async () => {
+  const meter = new ModelStreams(1e15)
+  const here = { sockets: 1, keys: ['k'], limits: { connections: 10, subscriptions: 10 }, running: [] }
+  for (let hops = 0; hops < 12; hops++) {
+    const minutes: Minutes = {
+      ...{ id: 's', keyHash: 'k', type: 'allFills', price: PRICE, body: `b${hops}`, sinceMs: 0, paid: 0 },
+    }
+    const line = new MeterLine(
+      'acme',
+      { relay: `r${hops}`, life: 1, clock: { nowMs: 0 }, exchange: async (_, report) => meter.take(report, 0) },
+      { here: () => here, answered: () => undefined, failed: () => undefined },
+    )
+    await line.begin(minutes)
+    for (let hop = 0; hop < hops; hop++) await Promise.resolve()
+    line.end(minutes)
+    await line.settled()
+    await line.settled()
+    expect(meter.stream(`r${hops}/s`)?.restMs).toBe(60_000)
+  }
+})
