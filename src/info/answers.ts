@@ -64,9 +64,12 @@ export class Answers {
     if (looks) await this.#look(call, asking)
     const kept = looks ? this.#kept(call) : before
     if (kept?.isTried || kept?.use === 'fresh') return ok(kept.served)
-    const flight = this.#fly(call, asking, looks)
-    if (kept?.use === 'stale') return ok(kept.served)
-    const landed = await flight
+    if (kept?.use === 'stale') {
+      // Whoever is served at once must not wait in a flight of others: its request is over when that lands.
+      if (!this.#flights.isUnderWay(call.key, this.#deps.now())) this.#fly(call, asking, looks)
+      return ok(kept.served)
+    }
+    const landed = await this.#fly(call, asking, looks)
     const last = landed.ok || !isSourceFailure(landed.error) ? undefined : this.#kept(call)
     return last ? ok(last.served) : landed
   }

@@ -26,9 +26,15 @@ export async function landed<T>({ result, leads }: Joined<T>, sleep: Sleep, lost
 export class Flights<T> {
   readonly #flights = new Map<string, Flight<T>>()
 
+  /** True while a caller who joined would not lead. */
+  isUnderWay(key: string, now: number): boolean {
+    const known = this.#flights.get(key)
+    return known !== undefined && isJoinable(known, now)
+  }
+
   join(key: string, now: number, start: () => Promise<T>): Joined<T> {
     const known = this.#flights.get(key)
-    if (known && now - known.at < FLIGHT_MAX_MS) return { result: known.result, leads: false }
+    if (known && isJoinable(known, now)) return { result: known.result, leads: false }
     const flight: Flight<T> = { at: now, result: start() }
     this.#flights.set(key, flight)
     flight.result.then(() => {
@@ -36,6 +42,10 @@ export class Flights<T> {
     })
     return { result: flight.result, leads: true }
   }
+}
+
+function isJoinable({ at }: Flight<unknown>, now: number): boolean {
+  return now - at < FLIGHT_MAX_MS
 }
 
 /** A flight under way, and the one that begins when it has landed. */

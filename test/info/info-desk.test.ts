@@ -185,6 +185,23 @@ describe('freshness', () => {
     expect(world.charged.length).toBe(4)
   })
 
+  it('leaves nothing of a call behind that was served the old one while another fetches', async () => {
+    await world.send(META)
+    world.now += 60_000
+    const source = gate()
+    await world.send(META)
+    let waits = 0
+    world.sleep = () => {
+      waits++
+      return new Promise(() => {})
+    }
+    for (let i = 0; i < 5; i++) expect((await world.send(META)).headers.age).toBe('60')
+    expect(waits).toBe(0)
+    source.answer('"new"')
+    await Promise.all(world.work)
+    expect((await world.send(META)).body).toBe('"new"')
+  })
+
   it('serves an old meta for an hour where the source is down, and says its age', async () => {
     await world.send(META)
     world.upstream = () => FAILED
