@@ -7,19 +7,29 @@ import { build } from '../../src/launch/build.node.ts'
 import { crashRun } from './credit-run.ts'
 
 const text = { type: 'string' } as const
-const { values } = parseArgs({ options: { kills: text, calls: text, seed: text } })
 const whole = (value: string | undefined, otherwise: number) => {
   const number = Number(value ?? otherwise)
   if (!Number.isSafeInteger(number) || number < 1) throw new Error(`${value} is no count`)
   return number
 }
-const kills = whole(values.kills, 50)
-const seed = whole(values.seed, 1 + (Date.now() % 1_000_000))
+
+function options() {
+  try {
+    const { values } = parseArgs({ options: { kills: text, calls: text, seed: text } })
+    const kills = whole(values.kills, 50)
+    return { kills, calls: whole(values.calls, 100_000), seed: whole(values.seed, 1 + (Date.now() % 1_000_000)) }
+  } catch (error) {
+    console.error(`${(error as Error).message}. Usage: npm run crash -- [--kills N] [--calls N] [--seed N]`)
+    process.exit(2)
+  }
+}
+const asked = options()
+const { kills, seed } = asked
 
 await build(new URL('../..', import.meta.url).pathname)
 const startedMs = Date.now()
 const report = await crashRun({
-  calls: whole(values.calls, 100_000),
+  calls: asked.calls,
   kills,
   groupEvery: 5,
   seed,
