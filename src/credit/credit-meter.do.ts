@@ -1,5 +1,6 @@
 // One per account: the only place where its balance changes. Laws: one synchronous transaction per decision, so an
 // answer that was sent has happened and one that was not has not; everything is decided in ledger.ts.
+// A little over 300 lines because every way in which a balance changes is to be read in one place.
 
 import { DurableObject } from 'cloudflare:workers'
 import { wholeMicro } from './amount.ts'
