@@ -1,8 +1,8 @@
 // The table of the README that lists every info type of the interface: types that share source, freshness and price
 // share a row. Stands between two markers.
 
+import { freshnessText, priceText, sourceText } from '../src/docs/query-text.ts'
 import { queryOf } from '../src/info/catalogue.ts'
-import { freshnessText, priceText, sourceText } from '../src/info/query-text.ts'
 import { SPECIFIED_TYPES } from '../src/info/specified-types.ts'
 
 const BEGIN = '<!-- info types -->'

@@ -32,16 +32,16 @@ import {
   type UsageRow,
   type WholeMeterApi,
 } from './meter-api.ts'
-import { PlanStore } from './plan.store.ts'
-import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plan-period.ts'
+import { PlanStore } from './plans/plan-period.store.ts'
+import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plans/plan-period.ts'
 import { RequestBuckets } from './request-lease.ts'
-import type { StreamAnswer, StreamReport } from './stream-api.ts'
-import type { StreamLedger } from './stream-desk.ts'
-import { StreamStore } from './streams.store.ts'
+import type { StreamAnswer, StreamReport } from './streams/stream-api.ts'
+import type { StreamPayer } from './streams/stream-ledger.ts'
+import { StreamStore } from './streams/streams.store.ts'
 import { mergeUsage } from './usage.ts'
 import { copyUsage } from './usage-outbox.do.ts'
-import type { Delivery, Webhook, WebhookOrder } from './webhook-api.ts'
-import { Webhooks } from './webhooks.do.ts'
+import type { Delivery, Webhook, WebhookOrder } from './webhooks/webhook-api.ts'
+import { Webhooks } from './webhooks/webhooks.do.ts'
 
 const v = METER_API_VERSION
 /** Old rows are looked for at least this often while there are any. */
@@ -77,7 +77,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   }
 
   stream(report: StreamReport): Promise<StreamAnswer> {
-    const ledger = (now: number): StreamLedger => ({
+    const ledger = (now: number): StreamPayer => ({
       account: () => this.#store.account(),
       usedBefore: () => this.#plans.read()?.usedBefore ?? 0,
       isRevoked: (keyHash) => this.#store.isRevoked(keyHash),

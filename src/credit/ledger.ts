@@ -2,7 +2,7 @@
 // Laws (test/credit/ledger.test.ts): nothing goes below zero; granted = available + held + spent; what is given to a
 // lease is settled, returned or reclaimed; repeating a cumulative report changes nothing.
 
-import { grantSize } from './lease.ts'
+import { grantSize } from './lease-size.ts'
 import type { AccountState, LeaseRequest, MicroCredits } from './meter-api.ts'
 
 /** A lease counts from when the isolate sent its request; the meter waits this much longer before it reclaims. */

@@ -1,9 +1,9 @@
 // What a CreditMeter (one per account) answers over RPC. Types alone: the shell is credit-meter.do.ts.
 
-import type { PlanOrder, PlanState } from './plan-period.ts'
+import type { PlanOrder, PlanState } from './plans/plan-period.ts'
 import type { RequestAnswer, RequestAsk } from './request-lease.ts'
-import type { StreamMeterApi } from './stream-api.ts'
-import type { WebhookApi } from './webhook-api.ts'
+import type { StreamMeterApi } from './streams/stream-api.ts'
+import type { WebhookApi } from './webhooks/webhook-api.ts'
 
 export const METER_API_VERSION = 1
 

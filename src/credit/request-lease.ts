@@ -2,7 +2,7 @@
 // some tokens ahead, for two and a half seconds. Laws: without a token nothing goes, unless the meter is away; then an
 // isolate rations itself to the plan's rate. A lost answer loses tokens and never makes any.
 
-import { type Bucket, fullBucket, takeTokens, wholeTokens } from './token-bucket.ts'
+import { type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
 
 /** What an isolate asks for along with a lease. */
 export interface RequestAsk {

@@ -1,21 +1,21 @@
 // The exchange as one object: step() makes the next block. What is in a block depends on seed and
 // height alone; the time given to step() is only stamped on it.
 
-import { arbitrageursAct, backstopActs } from './agent-arbitrageur.ts'
-import { clumsyAct, gamblersAct } from './agent-gambler.ts'
-import { makersAct } from './agent-maker.ts'
-import { takersAct } from './agent-taker.ts'
-import { treasurerActs } from './agent-treasurer.ts'
-import { type DevnetBlock, openBlock } from './block.ts'
-import { decodeExchange, encodeExchange } from './checkpoint.ts'
-import { type Exchange, emptyExchange } from './exchange.ts'
-import { payFunding } from './funding.ts'
-import { openWallets, payIn } from './genesis.ts'
-import { liquidate } from './liquidation.ts'
-import { Past } from './past.ts'
-import { walkPrices } from './price-walk.ts'
-import { stakingActs } from './staking.ts'
-import { runTwaps } from './twap.ts'
+import { arbitrageursAct, backstopActs } from './agents/arbitrageur.ts'
+import { clumsyAct, gamblersAct } from './agents/gambler.ts'
+import { makersAct } from './agents/maker.ts'
+import { walkPrices } from './agents/price-walk.ts'
+import { takersAct } from './agents/taker.ts'
+import { treasurerActs } from './agents/treasurer.ts'
+import { type DevnetBlock, openBlock } from './exchange/block.ts'
+import { decodeExchange, encodeExchange } from './exchange/checkpoint.ts'
+import { type Exchange, emptyExchange } from './exchange/exchange.ts'
+import { payFunding } from './exchange/funding.ts'
+import { openWallets, payIn } from './exchange/genesis.ts'
+import { liquidate } from './exchange/liquidation.ts'
+import { stakingActs } from './exchange/staking.ts'
+import { runTwaps } from './exchange/twap.ts'
+import { Past } from './info/past.ts'
 
 /** About a minute at 70 ms a block: the exchange's hourly funding, soon enough to be seen. */
 export const FUNDING_BLOCKS = 857

@@ -1,8 +1,8 @@
 // POST /evm: the three JSON-RPC methods of the stand-in. EVM blocks are the exchange's blocks, empty.
 
 import * as z from 'zod'
-import type { Exchange } from './exchange.ts'
-import { Prng, seedState } from './prng.ts'
+import type { Exchange } from './exchange/exchange.ts'
+import { Prng, seedState } from './exchange/prng.ts'
 
 const CHAIN_ID = 999
 const MAX_BATCH = 100

@@ -6,8 +6,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { basename, dirname, isAbsolute, join, resolve as resolvePath, sep } from 'node:path'
 import type { Engine } from './engine.ts'
 import { answerEvm, type RecentTimes } from './evm.ts'
-import { type Answer, answerInfo, l4Snapshot, UNFIT } from './info.ts'
-import { type FileSnapshotRequest, InfoRequest } from './info-request.ts'
+import { type Answer, answerInfo, l4Snapshot, UNFIT } from './info/info.ts'
+import { type FileSnapshotRequest, InfoRequest } from './info/request.ts'
 import { misbehave, type OpenFault } from './misbehave.node.ts'
 import { Faults, lagged, MisbehaveRequest } from './misbehaviour.ts'
 

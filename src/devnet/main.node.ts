@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as z from 'zod'
-import { Chain, ChainError } from './chain.node.ts'
 import { FUNDING_BLOCKS } from './engine.ts'
 import { RecentTimes } from './evm.ts'
+import { Chain, ChainError } from './files/chain.node.ts'
 import { devnetServer } from './http.node.ts'
 
 const USAGE =

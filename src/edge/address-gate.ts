@@ -2,7 +2,7 @@
 // share one wide bucket; a flood of addresses resets nobody who keeps coming.
 
 import type { RequestLimit } from '../core/failure.ts'
-import { type Bucket, fullBucket, takeTokens, wholeTokens } from '../credit/token-bucket.ts'
+import { type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
 import { networkOf } from './caller-address.ts'
 
 /** The limit of an address, and that of all callers together whose address is not known. */

@@ -4,7 +4,7 @@
 import { Hono } from 'hono'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
-import { limitsOf } from '../credit/plan.ts'
+import { limitsOf } from '../credit/plans/plan.ts'
 import { CHEAPEST_MINUTE } from '../credit/tariff.ts'
 import { IDENTITY_HEADER, type Identity } from '../key/identity.ts'
 import { Refusal } from '../stream/admission.ts'

@@ -10,7 +10,7 @@ import { NodeFiles, type NodeReader } from './node-files.node.ts'
 import { type FileRange, type Plan, planPosition, startedOver } from './plan.ts'
 import { Producer } from './producer.ts'
 import { FeedSession, type Order, type Reposition } from './session.ts'
-import { SnapshotDesk } from './snapshot-desk.node.ts'
+import { SnapshotFetcher } from './snapshot-fetcher.node.ts'
 import type { Status } from './status.ts'
 import { nodeTimeMs } from './streams.ts'
 
@@ -45,7 +45,7 @@ export class Feeder {
   readonly #store: CheckpointFiles
   readonly #checkpointer: Checkpointer
   readonly #link: FeedLink
-  readonly #desk: SnapshotDesk
+  readonly #snapshots: SnapshotFetcher
   readonly #stopping = new AbortController()
   #reader: NodeReader | null = null
   #reposition: Reposition | null = null
@@ -69,7 +69,7 @@ export class Feeder {
       say,
       random,
     })
-    this.#desk = new SnapshotDesk(options, this.#keeper, this.#stopping.signal, say)
+    this.#snapshots = new SnapshotFetcher(options, this.#keeper, this.#stopping.signal, say)
   }
 
   /** Runs until stop(), or until it is of no use to go on; answers the exit code. */
@@ -124,7 +124,7 @@ export class Feeder {
     if (nowMs - this.#secondAt >= SECOND_MS) await this.#second(nowMs)
     if (this.#reposition) await this.#moveTo(this.#reposition)
     const worked = this.#reader !== null && !this.#session.full && (await this.#readOn(this.#reader, nowMs))
-    if (this.#reader) this.#desk.tick(nowMs)
+    if (this.#reader) this.#snapshots.tick(nowMs)
     this.#producer.handOver()
     this.#link.flush(nowMs)
     this.#checkpointer.tick(nowMs, this.#session.durable)
@@ -206,7 +206,7 @@ export class Feeder {
   /** Puts the books where the plan wants them; null where that has to be tried again. */
   async #begin(plan: Plan, checkpoints: readonly StoredCheckpoint[]) {
     const { readFrom, sendFrom } = plan
-    this.#desk.forget()
+    this.#snapshots.forget()
     if (plan.books === 'checkpoint') {
       const stored = checkpoints.find(({ height }) => height === plan.checkpoint)!
       const books = await this.#store.load(stored)
@@ -219,7 +219,7 @@ export class Feeder {
       this.#keeper.begin(before === null ? null : { height: before, time: time ?? '' }, null)
     }
     if (readFrom !== null && sendFrom !== null) return { readFrom, sendFrom }
-    const seed = await this.#desk.fetch()
+    const seed = await this.#snapshots.fetch()
     if (!seed) {
       await sleep(STUMBLE_MS)
       return null

@@ -10,7 +10,7 @@ import { CORS_HEADERS } from '../edge/cors.ts'
 import { infoFailure } from '../edge/failure-wire.ts'
 import { joinedLimits } from '../edge/limit-headers.ts'
 import type { Identity } from '../key/identity.ts'
-import type { InfoDesk, InfoReply } from './info-desk.ts'
+import type { InfoDesk, InfoReply } from './answer/info-desk.ts'
 
 type WaitUntil = (work: Promise<unknown>) => void
 

@@ -8,7 +8,7 @@ import { MICRO_PER_CREDIT } from '../credit/amount.ts'
 import type { MicroCredits } from '../credit/meter-api.ts'
 import type { HeightAndTime } from '../feed/held-fills.ts'
 import type { Freshness } from './freshness.ts'
-import type { Sources } from './sources.ts'
+import type { Sources } from './sources/sources.ts'
 
 /** A body ready to be sent, and the block that it reflects where that is known. */
 export interface Answer {

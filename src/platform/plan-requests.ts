@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { formatCredits } from '../credit/amount.ts'
-import type { ListedPlan, Terms } from '../credit/plan.ts'
+import type { ListedPlan, Terms } from '../credit/plans/plan.ts'
 import type { Limits } from '../key/limits.ts'
 import { Credits, CreditsText } from './fields.ts'
 

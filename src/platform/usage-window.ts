@@ -2,7 +2,7 @@
 
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { monthsBefore } from '../credit/calendar.ts'
+import { monthsBefore } from '../credit/plans/calendar.ts'
 
 const DAY_MS = 86_400_000
 const DURATIONS = ['1', '3', '6', '12']

@@ -1,7 +1,7 @@
 // The operator's operations on the webhook of an account.
 
 import * as z from 'zod'
-import { Thresholds, WebhookUrl } from '../credit/webhook.ts'
+import { Thresholds, WebhookUrl } from '../credit/webhooks/webhook.ts'
 import type { Operation } from '../edge/operation.ts'
 import { AccountId, UnixMs } from './fields.ts'
 

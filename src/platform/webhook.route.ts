@@ -4,7 +4,7 @@
 import { Hono } from 'hono'
 import type { Failure } from '../core/failure.ts'
 import { parseWith } from '../core/schema-words.ts'
-import type { WebhookApi } from '../credit/webhook-api.ts'
+import type { WebhookApi } from '../credit/webhooks/webhook-api.ts'
 import { readJsonBody } from '../edge/body.ts'
 import { restFailure } from '../edge/failure-wire.ts'
 import { newRequestId } from '../edge/request-id.ts'

@@ -4,8 +4,8 @@
 
 import { formatCredits } from '../credit/amount.ts'
 import type { MicroCredits } from '../credit/meter-api.ts'
-import { limitsOf } from '../credit/plan.ts'
-import type { MinuteAnswer, StreamAnswer } from '../credit/stream-api.ts'
+import { limitsOf } from '../credit/plans/plan.ts'
+import type { MinuteAnswer, StreamAnswer } from '../credit/streams/stream-api.ts'
 import type { Refusal } from './admission.ts'
 import type { Connection } from './connection.ts'
 import { errorFrame, lastMinuteFrame, lowCreditsFrame } from './frames.ts'

@@ -4,7 +4,7 @@
 
 import type { UserFill } from '../feed/block.ts'
 import type { RelayEvents } from '../feed/log-api.ts'
-import { aggregateFills } from './aggregate.ts'
+import { aggregateFills } from '../history/merged-fills.ts'
 import type { AllFillsBody, UserBody } from './body.ts'
 import { fillsFrame, ledgerFrame, ledgerPiece } from './frames.ts'
 

@@ -10,8 +10,8 @@ import type {
   StreamAnswer,
   StreamEnd,
   StreamReport,
-} from '../credit/stream-api.ts'
-import { KEEP_REST_MS, MINUTE_MS } from '../credit/stream-desk.ts'
+} from '../credit/streams/stream-api.ts'
+import { KEEP_REST_MS, MINUTE_MS } from '../credit/streams/stream-ledger.ts'
 import type { Clock } from './connection.ts'
 import { endOf, firstCharge, type Minutes, owedCharges } from './minutes.ts'
 

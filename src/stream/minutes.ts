@@ -2,8 +2,8 @@
 // before the ack) and under the same number however often it is asked for.
 
 import type { MicroCredits } from '../credit/meter-api.ts'
-import type { MinuteCharge, StreamEnd } from '../credit/stream-api.ts'
-import { MINUTE_MS } from '../credit/stream-desk.ts'
+import type { MinuteCharge, StreamEnd } from '../credit/streams/stream-api.ts'
+import { MINUTE_MS } from '../credit/streams/stream-ledger.ts'
 
 /** The paid time of one subscription. */
 export interface Minutes {

@@ -12,7 +12,7 @@ import { Accounts } from './accounts.ts'
 import { parseAttachment } from './attachment.ts'
 import { BookFanout } from './book-fanout.ts'
 import type { CallerBook } from './callers.client.ts'
-import { Clients } from './clients.client.ts'
+import { ClientSockets } from './client-sockets.client.ts'
 import type { Clock, Connection } from './connection.ts'
 import { EventFanout } from './event-fanout.ts'
 import { errorFrame, PONG } from './frames.ts'
@@ -41,7 +41,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #events = new EventFanout<Connection>()
   readonly #subscriptions: Subscriptions
   readonly #accounts: Accounts
-  readonly #clients: Clients
+  readonly #clients: ClientSockets
   readonly #links: Links
   #lateTimer: ReturnType<typeof setTimeout> | null = null
   #alarmMs: number | null = null
@@ -65,7 +65,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       this.#events,
     )
     this.#accounts = this.#makeAccounts()
-    this.#clients = new Clients({
+    this.#clients = new ClientSockets({
       clock: this.#clock,
       accounts: this.#accounts,
       maxSockets: Number(env.RELAY_SOCKETS),

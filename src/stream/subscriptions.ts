@@ -2,10 +2,11 @@
 // hears of it. Law: known coin, then charge, then ack, then data; nothing of a refused request stays behind.
 // A little long: the order of these steps is the contract, and stands in one place.
 
+import { canonicalJson } from '../core/canonical-json.ts'
 import { marketTypeOf } from '../core/coin.ts'
 import { formatCredits } from '../credit/amount.ts'
-import { limitsOf } from '../credit/plan.ts'
-import type { MinuteAnswer } from '../credit/stream-api.ts'
+import { limitsOf } from '../credit/plans/plan.ts'
+import type { MinuteAnswer } from '../credit/streams/stream-api.ts'
 import { type Account, endKey } from './account.ts'
 import type { Accounts } from './accounts.ts'
 import type { Body, BookBody } from './body.ts'
@@ -15,7 +16,6 @@ import { hubsOf } from './book-fanout.ts'
 import type { Clock, Connection } from './connection.ts'
 import type { EventFanout } from './event-fanout.ts'
 import { ackFrame, alreadySubscribed, alreadyUnsubscribed, errorFrame, invalidSubscription } from './frames.ts'
-import { canonicalJson } from './identity.ts'
 import { Joiner } from './joiner.ts'
 import type { Minutes } from './minutes.ts'
 import { wokenMinutes } from './minutes.ts'

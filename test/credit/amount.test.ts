@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatCredits, parseCredits } from '../../src/credit/amount.ts'
-import { PLANS } from '../../src/credit/plan.ts'
+import { PLANS } from '../../src/credit/plans/plan.ts'
 import { streamPricePerMinute } from '../../src/credit/tariff.ts'
 
 describe('amounts', () => {

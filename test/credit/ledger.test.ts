@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type AskedExchange, type HeldLease, LeaseHolder } from '../../src/credit/lease-holder.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/credit/ledger.ts'
 import type { LeaseRequest } from '../../src/credit/meter-api.ts'
-import { PLANS } from '../../src/credit/plan.ts'
+import { PLANS } from '../../src/credit/plans/plan.ts'
 import { ModelMeter } from './model-meter.ts'
 
 /** Operations of the two laws together, at least; `npm run laws -- 10000000` asks for more. */

@@ -20,8 +20,8 @@ import {
   METER_API_VERSION,
   type UsageLine,
 } from '../../src/credit/meter-api.ts'
-import { PLANS } from '../../src/credit/plan.ts'
-import { decidePlan, decideRenewal, type PlanDecision, type PlanState } from '../../src/credit/plan-period.ts'
+import { PLANS } from '../../src/credit/plans/plan.ts'
+import { decidePlan, decideRenewal, type PlanDecision, type PlanState } from '../../src/credit/plans/plan-period.ts'
 import { RequestBuckets } from '../../src/credit/request-lease.ts'
 import { mergeUsage } from '../../src/credit/usage.ts'
 

@@ -1,11 +1,11 @@
 // What must hold of the exchange after every block; answers what does not, in words.
 
-import { type Account, ordersOf } from '../../src/devnet/account.ts'
-import { notional } from '../../src/devnet/amount.ts'
-import type { Exchange } from '../../src/devnet/exchange.ts'
-import { MARKETS, OUTCOME_SIDES, TOKENS, USDC } from '../../src/devnet/market.ts'
-import type { OrderBook } from '../../src/devnet/order-book.ts'
-import { delegated } from '../../src/devnet/staker.ts'
+import { type Account, ordersOf } from '../../src/devnet/exchange/account.ts'
+import { notional } from '../../src/devnet/exchange/amount.ts'
+import type { Exchange } from '../../src/devnet/exchange/exchange.ts'
+import { MARKETS, OUTCOME_SIDES, TOKENS, USDC } from '../../src/devnet/exchange/market.ts'
+import type { OrderBook } from '../../src/devnet/exchange/order-book.ts'
+import { delegated } from '../../src/devnet/exchange/staker.ts'
 
 /** Every broken law; empty when all hold. */
 export function audit(x: Exchange): string[] {

@@ -13,9 +13,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { STREAMS } from '../../src/devnet/block.ts'
-import { Chain, type ChainOptions } from '../../src/devnet/chain.node.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
+import { STREAMS } from '../../src/devnet/exchange/block.ts'
+import { Chain, type ChainOptions } from '../../src/devnet/files/chain.node.ts'
 import { RebuiltBooks } from './rebuild.ts'
 
 const START = BigInt(Date.UTC(2026, 0, 2, 3, 4, 5)) * 1_000_000n

@@ -3,13 +3,13 @@
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { fromScaled, toScaled } from '../../src/core/decimal.ts'
-import { amountOf, formatAmount, notional } from '../../src/devnet/amount.ts'
-import type { DevnetBlock, NodeFill } from '../../src/devnet/block.ts'
 import { createEngine, type Engine } from '../../src/devnet/engine.ts'
-import { answerInfo } from '../../src/devnet/info.ts'
-import { InfoRequest, type StateRequest } from '../../src/devnet/info-request.ts'
-import { DEXES, MARKETS, marketOf, TOKENS } from '../../src/devnet/market.ts'
-import { BUILDERS, TAKERS } from '../../src/devnet/roles.ts'
+import { amountOf, formatAmount, notional } from '../../src/devnet/exchange/amount.ts'
+import type { DevnetBlock, NodeFill } from '../../src/devnet/exchange/block.ts'
+import { DEXES, MARKETS, marketOf, TOKENS } from '../../src/devnet/exchange/market.ts'
+import { BUILDERS, TAKERS } from '../../src/devnet/exchange/roles.ts'
+import { answerInfo } from '../../src/devnet/info/info.ts'
+import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
 
 const BLOCKS = 1_000
 

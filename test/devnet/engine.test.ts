@@ -2,10 +2,10 @@
 // and a checkpoint that loses nothing.
 
 import { describe, expect, it } from 'vitest'
-import { marginState } from '../../src/devnet/account.ts'
-import { STREAMS, streamLine } from '../../src/devnet/block.ts'
 import { createEngine, type Engine, restoreEngine } from '../../src/devnet/engine.ts'
-import { markPxs } from '../../src/devnet/exchange.ts'
+import { marginState } from '../../src/devnet/exchange/account.ts'
+import { STREAMS, streamLine } from '../../src/devnet/exchange/block.ts'
+import { markPxs } from '../../src/devnet/exchange/exchange.ts'
 import { audit } from './audit.ts'
 
 const text = (engine: Engine, blocks: number): string => {

@@ -3,10 +3,10 @@
 
 import { describe, expect, it } from 'vitest'
 import { toScaled } from '../../src/core/decimal.ts'
-import { formatAmount } from '../../src/devnet/amount.ts'
-import { eventHash, isoNanos, nanosOf } from '../../src/devnet/block.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
-import { MARKETS } from '../../src/devnet/market.ts'
+import { formatAmount } from '../../src/devnet/exchange/amount.ts'
+import { eventHash, isoNanos, nanosOf } from '../../src/devnet/exchange/block.ts'
+import { MARKETS } from '../../src/devnet/exchange/market.ts'
 import { LedgerEvent, UserFill } from '../../src/feed/block.ts'
 import { RebuiltBooks } from './rebuild.ts'
 

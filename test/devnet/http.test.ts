@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { formatAmount } from '../../src/devnet/amount.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { RecentTimes } from '../../src/devnet/evm.ts'
+import { formatAmount } from '../../src/devnet/exchange/amount.ts'
+import { MARKETS } from '../../src/devnet/exchange/market.ts'
 import { devnetServer } from '../../src/devnet/http.node.ts'
-import { MARKETS } from '../../src/devnet/market.ts'
 
 const engine = createEngine(31)
 const times = new RecentTimes()

@@ -2,11 +2,11 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { auctionAt } from '../../src/devnet/auction.ts'
-import { Candles, candleSpan, INTERVALS } from '../../src/devnet/candles.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
-import { answerInfo } from '../../src/devnet/info.ts'
-import { Tail } from '../../src/devnet/tail.ts'
+import { auctionAt } from '../../src/devnet/exchange/auction.ts'
+import { Tail } from '../../src/devnet/exchange/tail.ts'
+import { Candles, candleSpan, INTERVALS } from '../../src/devnet/info/candles.ts'
+import { answerInfo } from '../../src/devnet/info/info.ts'
 
 describe('a tail', () => {
   it('is the end of what was added', () => {

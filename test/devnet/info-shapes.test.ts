@@ -2,9 +2,9 @@
 
 import { beforeAll, expect, it } from 'vitest'
 import { createEngine, type Engine } from '../../src/devnet/engine.ts'
-import { answerInfo } from '../../src/devnet/info.ts'
-import { InfoRequest, type StateRequest } from '../../src/devnet/info-request.ts'
-import { DEXES, MARKETS } from '../../src/devnet/market.ts'
+import { DEXES, MARKETS } from '../../src/devnet/exchange/market.ts'
+import { answerInfo } from '../../src/devnet/info/info.ts'
+import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
 import { CATALOGUE } from '../../src/info/catalogue.ts'
 
 /** Made by the gateway from other answers, or from what it knows itself. */

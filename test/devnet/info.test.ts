@@ -2,15 +2,15 @@
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { toScaled } from '../../src/core/decimal.ts'
-import { formatAmount } from '../../src/devnet/amount.ts'
-import type { NodeFill } from '../../src/devnet/block.ts'
 import { createEngine, type Engine } from '../../src/devnet/engine.ts'
-import { MULTI_SIG, SUB_ACCOUNTS } from '../../src/devnet/identities.ts'
-import { answerInfo } from '../../src/devnet/info.ts'
-import { InfoRequest, type StateRequest } from '../../src/devnet/info-request.ts'
-import { DEXES, MARKETS, perpsOf } from '../../src/devnet/market.ts'
-import { BUILDERS, MAIN_MAKERS, STAKERS, TAKERS, TWAPPERS } from '../../src/devnet/roles.ts'
-import { vaultEquity } from '../../src/devnet/vault.ts'
+import { formatAmount } from '../../src/devnet/exchange/amount.ts'
+import type { NodeFill } from '../../src/devnet/exchange/block.ts'
+import { MULTI_SIG, SUB_ACCOUNTS } from '../../src/devnet/exchange/identities.ts'
+import { DEXES, MARKETS, perpsOf } from '../../src/devnet/exchange/market.ts'
+import { BUILDERS, MAIN_MAKERS, STAKERS, TAKERS, TWAPPERS } from '../../src/devnet/exchange/roles.ts'
+import { vaultEquity } from '../../src/devnet/exchange/vault.ts'
+import { answerInfo } from '../../src/devnet/info/info.ts'
+import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
 
 const BLOCKS = 3_000
 let engine: Engine

@@ -3,9 +3,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fromScaled, toScaled } from '../../src/core/decimal.ts'
-import { amountOf, formatAmount, notional } from '../../src/devnet/amount.ts'
-import { applyFill, type Position } from '../../src/devnet/position.ts'
-import { Prng, seedState } from '../../src/devnet/prng.ts'
+import { amountOf, formatAmount, notional } from '../../src/devnet/exchange/amount.ts'
+import { applyFill, type Position } from '../../src/devnet/exchange/position.ts'
+import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
 
 const flat = (): Position => ({ szi: 0n, cost: 0n, leverage: 1, fundingSinceOpen: 0n, fundingSinceChange: 0n })
 

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import { ok } from '../../src/core/result.ts'
 import { KeyRing, type KeyRingEnv } from '../../src/edge/key-ring.store.ts'
+import type { InfoDesk } from '../../src/info/answer/info-desk.ts'
 import { infoRoutes } from '../../src/info/info.route.ts'
-import type { InfoDesk } from '../../src/info/info-desk.ts'
 import { hashKey, mintKey } from '../../src/key/digest.client.ts'
 import { randomBase58 } from '../../src/key/format.ts'
 

@@ -2,8 +2,8 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../src/core/result.ts'
-import { FAN_OUT_MAX_MS } from '../../src/info/fan-out.ts'
-import { createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
+import { FAN_OUT_MAX_MS } from '../../src/info/sources/fan-out.ts'
+import { createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from './answer/desk-world.ts'
 
 const CREDIT = 1_000_000
 const user = (n: number) => `0x${n.toString(16).padStart(40, '0')}`

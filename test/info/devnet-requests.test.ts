@@ -3,8 +3,8 @@
 
 import { expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
-import { answerInfo } from '../../src/devnet/info.ts'
-import { InfoRequest, type StateRequest } from '../../src/devnet/info-request.ts'
+import { answerInfo } from '../../src/devnet/info/info.ts'
+import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
 import { CATALOGUE } from '../../src/info/catalogue.ts'
 import { asksUpstream } from '../../src/info/query.ts'
 

@@ -4,10 +4,10 @@
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { readCall } from '../../src/info/call.ts'
+import { readCall } from '../../src/info/answer/call.ts'
 import { CATALOGUE } from '../../src/info/catalogue.ts'
 import { infoRoutes } from '../../src/info/info.route.ts'
-import { createWorld, DEX_LIST, USER, type World } from './desk-world.ts'
+import { createWorld, DEX_LIST, USER, type World } from './answer/desk-world.ts'
 
 const CREDIT = 1_000_000
 

@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../../src/core/result.ts'
 import { everyReply } from '../../src/edge/every-reply.route.ts'
 import { type InfoRouteDeps, infoRoutes } from '../../src/info/info.route.ts'
 import type { Identity } from '../../src/key/identity.ts'
-import { createWorld, IDENTITY, UPSTREAM_ANSWERS } from './desk-world.ts'
+import { createWorld, IDENTITY, UPSTREAM_ANSWERS } from './answer/desk-world.ts'
 
 const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }
 const CHARGING = { hold: async () => ok({ settle: () => 5_500_000, release: () => 6_500_000 }) }

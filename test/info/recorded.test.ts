@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ok } from '../../src/core/result.ts'
 import { queryOf } from '../../src/info/catalogue.ts'
-import { createWorld } from './desk-world.ts'
+import { createWorld } from './answer/desk-world.ts'
 
 const SAMPLES = new URL('../../../shared/wire/samples/', import.meta.url)
 /** A type, and its recording where that is not the one of its name. */

@@ -4,9 +4,9 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import * as z from 'zod'
-import { readCall } from '../../src/info/call.ts'
+import { readCall } from '../../src/info/answer/call.ts'
 import { CATALOGUE } from '../../src/info/catalogue.ts'
-import { createWorld, USER } from './desk-world.ts'
+import { createWorld, USER } from './answer/desk-world.ts'
 
 type Json = Record<string, unknown>
 type Schema = z.core.JSONSchema.BaseSchema

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { PLANS } from '../../src/credit/plan.ts'
-import { PlanTable } from '../../src/credit/plan-table.store.ts'
+import { PLANS } from '../../src/credit/plans/plan.ts'
+import { PlanTable } from '../../src/credit/plans/plan-table.store.ts'
 import { keyFromD1 } from '../../src/key/key-records.store.ts'
 import { ask, bindings, meterOf, newKey } from './operator.worker.ts'
 

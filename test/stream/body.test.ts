@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { canonicalJson } from '../../src/core/canonical-json.ts'
 import { parseBody } from '../../src/stream/body.ts'
-import { canonicalJson } from '../../src/stream/identity.ts'
 import { parseUpFrame, UP_FRAME_MAX_BYTES } from '../../src/stream/protocol.ts'
 
 const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`

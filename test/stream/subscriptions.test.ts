@@ -11,7 +11,7 @@ import { BookFanout } from '../../src/stream/book-fanout.ts'
 import { Connection } from '../../src/stream/connection.ts'
 import { EventFanout } from '../../src/stream/event-fanout.ts'
 import { Subscriptions } from '../../src/stream/subscriptions.ts'
-import { ModelStreams } from '../credit/model-streams.ts'
+import { ModelStreams } from '../credit/streams/model-streams.ts'
 
 const SHARDS = 2
 const identity: Identity = { v: 1, account: 'acme', keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }

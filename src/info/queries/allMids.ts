@@ -5,10 +5,10 @@ import * as z from 'zod'
 import type { TopOfBook } from '../../book/hub-api.ts'
 import { dexOf } from '../../core/coin.ts'
 import { fromScaled, toScaled, trimDecimal } from '../../core/decimal.ts'
-import { unknownDex } from '../known-dex.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Dex } from '../request-fields.ts'
-import { Decimal } from '../shapes.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { Dex } from '../shapes/request-fields.ts'
+import { unknownDex } from '../sources/known-dex.ts'
 
 const FRESH_MS = 1_000
 

@@ -2,14 +2,14 @@
 // or an error. No wildcard: 50 users on every DEX would be hundreds of upstream calls for one price.
 
 import * as z from 'zod'
-import { batch } from '../batch.ts'
-import { PERP_STATE, USER } from '../examples.ts'
-import { FailedUser } from '../failed-slot.ts'
-import { refusalOfDex } from '../known-dex.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { OneDex, UserBatch } from '../request-fields.ts'
-import { PerpState } from '../shapes.ts'
+import { PerpState } from '../shapes/common-shapes.ts'
+import { PERP_STATE, USER } from '../shapes/examples.ts'
+import { OneDex, UserBatch } from '../shapes/request-fields.ts'
+import { batch } from '../sources/batch.ts'
+import { FailedUser } from '../sources/failed-slot.ts'
+import { refusalOfDex } from '../sources/known-dex.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const BatchClearinghouseStateRequest = z.object({
   type: z.literal('batchClearinghouseState'),

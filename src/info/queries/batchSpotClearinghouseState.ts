@@ -2,13 +2,13 @@
 // or an error.
 
 import * as z from 'zod'
-import { batch } from '../batch.ts'
-import { SPOT_STATE, USER } from '../examples.ts'
-import { FailedUser } from '../failed-slot.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { UserBatch } from '../request-fields.ts'
-import { SpotState } from '../spot-shapes.ts'
+import { SPOT_STATE, USER } from '../shapes/examples.ts'
+import { UserBatch } from '../shapes/request-fields.ts'
+import { SpotState } from '../shapes/spot-shapes.ts'
+import { batch } from '../sources/batch.ts'
+import { FailedUser } from '../sources/failed-slot.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const BatchSpotClearinghouseStateRequest = z.object({
   type: z.literal('batchSpotClearinghouseState'),

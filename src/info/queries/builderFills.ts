@@ -4,13 +4,13 @@
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
 import { builderPage } from '../../history/builder-page.ts'
-import { aggregateFills } from '../../stream/aggregate.ts'
-import { FILL, OTHER_USER, USER } from '../examples.ts'
-import { Fill } from '../fill-shapes.ts'
-import { HISTORY_FRESHNESS } from '../history-shapes.ts'
-import { heldAnswer } from '../own-history.ts'
+import { aggregateFills } from '../../history/merged-fills.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Flag, optional, UserAddress } from '../request-fields.ts'
+import { FILL, OTHER_USER, USER } from '../shapes/examples.ts'
+import { Fill } from '../shapes/fill-shapes.ts'
+import { HISTORY_FRESHNESS } from '../shapes/history-shapes.ts'
+import { Flag, optional, UserAddress } from '../shapes/request-fields.ts'
+import { heldAnswer } from '../sources/own-history.ts'
 
 const ROWS_MAX = 2_000
 

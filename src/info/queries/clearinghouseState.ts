@@ -2,10 +2,10 @@
 // map from DEX name to state, or to an error, with the main DEX as `native`.
 
 import * as z from 'zod'
-import { PERP_STATE, USER } from '../examples.ts'
-import { PerpStates, perpState } from '../perp-states.ts'
 import { ALL_DEXES_PRICE, defineQuery, ONE_CREDIT } from '../query.ts'
-import { DexOrAll, isAllDexes, UserAddress } from '../request-fields.ts'
+import { PERP_STATE, USER } from '../shapes/examples.ts'
+import { DexOrAll, isAllDexes, UserAddress } from '../shapes/request-fields.ts'
+import { PerpStates, perpState } from '../sources/perp-states.ts'
 
 const ClearinghouseStateRequest = z.object({
   type: z.literal('clearinghouseState'),

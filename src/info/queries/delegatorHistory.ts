@@ -2,10 +2,10 @@
 // its kind, and more kinds may come.
 
 import * as z from 'zod'
-import { HASH, OTHER_USER, TIME, USER } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { UserAddress } from '../request-fields.ts'
+import { HASH, OTHER_USER, TIME, USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const DelegatorHistoryRequest = z.object({ type: z.literal('delegatorHistory'), user: UserAddress })
 

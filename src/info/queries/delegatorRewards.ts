@@ -1,11 +1,11 @@
 // delegatorRewards: what a user earned by staking. Wire-equal.
 
 import * as z from 'zod'
-import { TIME, USER } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { UserAddress } from '../request-fields.ts'
-import { Decimal } from '../shapes.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { TIME, USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const DelegatorRewardsRequest = z.object({ type: z.literal('delegatorRewards'), user: UserAddress })
 

@@ -1,11 +1,11 @@
 // delegatorSummary: what a user has staked, and what is on its way out. Wire-equal.
 
 import * as z from 'zod'
-import { USER } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { UserAddress } from '../request-fields.ts'
-import { Decimal } from '../shapes.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const DelegatorSummaryRequest = z.object({ type: z.literal('delegatorSummary'), user: UserAddress })
 

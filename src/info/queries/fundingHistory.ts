@@ -3,11 +3,11 @@
 
 import * as z from 'zod'
 import { CoinName } from '../../feed/block.ts'
-import { TIME } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { isInOrder, Moment, optional, REVERSED_WINDOW } from '../request-fields.ts'
-import { Decimal } from '../shapes.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { TIME } from '../shapes/examples.ts'
+import { isInOrder, Moment, optional, REVERSED_WINDOW } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000
 

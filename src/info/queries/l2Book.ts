@@ -6,12 +6,12 @@ import type { BookSnapshot } from '../../book/hub-api.ts'
 import type { Failure } from '../../core/failure.ts'
 import { ok, type Result } from '../../core/result.ts'
 import { CoinName, type Levels } from '../../feed/block.ts'
-import { aggregateBook, spreadOf } from '../aggregate.ts'
-import { LEVELS, TIME } from '../examples.ts'
 import { type Answer, defineQuery, ONE_CREDIT } from '../query.ts'
-import { optional } from '../request-fields.ts'
-import { BookLevels, Decimal } from '../shapes.ts'
-import type { Books } from '../sources.ts'
+import { BookLevels, Decimal } from '../shapes/common-shapes.ts'
+import { LEVELS, TIME } from '../shapes/examples.ts'
+import { optional } from '../shapes/request-fields.ts'
+import { aggregateBook, spreadOf } from '../sources/rounded-levels.ts'
+import type { Books } from '../sources/sources.ts'
 
 const FRESH_MS = 500
 const DEPTH = 20

@@ -4,9 +4,9 @@
 
 import * as z from 'zod'
 import { CoinName } from '../../feed/block.ts'
-import { LEVELS, TIME } from '../examples.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { BookLevels } from '../shapes.ts'
+import { BookLevels } from '../shapes/common-shapes.ts'
+import { LEVELS, TIME } from '../shapes/examples.ts'
 
 const L2BookDiffSnapshotRequest = z.object({ type: z.literal('l2BookDiffSnapshot'), coin: CoinName })
 

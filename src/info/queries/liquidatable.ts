@@ -2,8 +2,8 @@
 // only `user` is promised.
 
 import * as z from 'zod'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 500
 

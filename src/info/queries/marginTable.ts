@@ -1,10 +1,10 @@
 // marginTable: one margin table of a DEX by its id. Wire-equal.
 
 import * as z from 'zod'
-import { passThroughOnDex } from '../known-dex.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Dex } from '../request-fields.ts'
-import { MarginTable } from '../shapes.ts'
+import { MarginTable } from '../shapes/common-shapes.ts'
+import { Dex } from '../shapes/request-fields.ts'
+import { passThroughOnDex } from '../sources/known-dex.ts'
 
 const MarginTableRequest = z.object({ type: z.literal('marginTable'), id: z.int().min(0), dex: Dex })
 

@@ -1,11 +1,11 @@
 // meta: the markets of one perp DEX, as the exchange lists them. Wire-equal.
 
 import * as z from 'zod'
-import { PERP_META } from '../examples.ts'
-import { passThroughOnDex } from '../known-dex.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Dex } from '../request-fields.ts'
-import { PerpMeta } from '../shapes.ts'
+import { PerpMeta } from '../shapes/common-shapes.ts'
+import { PERP_META } from '../shapes/examples.ts'
+import { Dex } from '../shapes/request-fields.ts'
+import { passThroughOnDex } from '../sources/known-dex.ts'
 
 const MetaRequest = z.object({ type: z.literal('meta'), dex: Dex })
 

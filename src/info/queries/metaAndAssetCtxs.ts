@@ -2,11 +2,11 @@
 // Prices move with the oracle, about every three seconds; a context without a book has nulls.
 
 import * as z from 'zod'
-import { PERP_META } from '../examples.ts'
-import { passThroughOnDex } from '../known-dex.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Dex } from '../request-fields.ts'
-import { Decimal, PerpMeta } from '../shapes.ts'
+import { Decimal, PerpMeta } from '../shapes/common-shapes.ts'
+import { PERP_META } from '../shapes/examples.ts'
+import { Dex } from '../shapes/request-fields.ts'
+import { passThroughOnDex } from '../sources/known-dex.ts'
 
 const MetaAndAssetCtxsRequest = z.object({ type: z.literal('metaAndAssetCtxs'), dex: Dex })
 

@@ -3,12 +3,12 @@
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
-import { OPEN_ORDER, USER } from '../examples.ts'
-import { passThroughOnDex } from '../known-dex.ts'
-import { withCloids } from '../open-cloids.ts'
-import { OpenOrder } from '../order-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Dex, UserAddress } from '../request-fields.ts'
+import { OPEN_ORDER, USER } from '../shapes/examples.ts'
+import { OpenOrder } from '../shapes/order-shapes.ts'
+import { Dex, UserAddress } from '../shapes/request-fields.ts'
+import { passThroughOnDex } from '../sources/known-dex.ts'
+import { withCloids } from '../sources/open-cloids.ts'
 
 const OpenOrdersRequest = z.object({ type: z.literal('openOrders'), user: UserAddress, dex: Dex })
 

@@ -2,11 +2,11 @@
 // `{"status":"unknownOid"}`.
 
 import * as z from 'zod'
-import { FRONTEND_ORDER, TIME, USER } from '../examples.ts'
-import { OrderWithStatus } from '../order-shapes.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { UserAddress } from '../request-fields.ts'
+import { FRONTEND_ORDER, TIME, USER } from '../shapes/examples.ts'
+import { OrderWithStatus } from '../shapes/order-shapes.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const Oid = z.union(
   [

@@ -2,8 +2,8 @@
 // Outcomes open and settle by the day, so it is kept for seconds only.
 
 import * as z from 'zod'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000
 

@@ -1,10 +1,10 @@
 // perpDexLimits: the caps of a builder-deployed DEX. Null for the main DEX and for one that does not exist. Wire-equal.
 
 import * as z from 'zod'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { DexName } from '../request-fields.ts'
-import { Decimal } from '../shapes.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { DexName } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const PerpDexLimitsRequest = z.object({ type: z.literal('perpDexLimits'), dex: DexName })
 

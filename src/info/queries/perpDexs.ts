@@ -1,10 +1,10 @@
 // perpDexs: every perp DEX; the first entry is null and stands for the main one. Wire-equal.
 
 import * as z from 'zod'
-import { USER } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { USER } from '../shapes/examples.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const PerpDexsRequest = z.object({ type: z.literal('perpDexs') })
 

@@ -3,13 +3,13 @@
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
-import { PERP_STATE, SPOT_STATE, USER } from '../examples.ts'
-import { fanOut } from '../fan-out.ts'
-import { passThrough } from '../pass-through.ts'
-import { dexesOf, PerpStates, statesOf } from '../perp-states.ts'
 import { ALL_DEXES_PRICE, defineQuery, latenessOf, ONE_CREDIT } from '../query.ts'
-import { DexOrAll, isAllDexes, UserAddress } from '../request-fields.ts'
-import { SpotState } from '../spot-shapes.ts'
+import { PERP_STATE, SPOT_STATE, USER } from '../shapes/examples.ts'
+import { DexOrAll, isAllDexes, UserAddress } from '../shapes/request-fields.ts'
+import { SpotState } from '../shapes/spot-shapes.ts'
+import { fanOut } from '../sources/fan-out.ts'
+import { passThrough } from '../sources/pass-through.ts'
+import { dexesOf, PerpStates, statesOf } from '../sources/perp-states.ts'
 
 const PortfolioStateRequest = z.object({ type: z.literal('portfolioState'), user: UserAddress, dex: DexOrAll })
 type PortfolioStateRequest = z.infer<typeof PortfolioStateRequest>

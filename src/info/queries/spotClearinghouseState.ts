@@ -1,11 +1,11 @@
 // spotClearinghouseState: the spot balances of a user. Wire-equal.
 
 import * as z from 'zod'
-import { SPOT_STATE, USER } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { UserAddress } from '../request-fields.ts'
-import { SpotState } from '../spot-shapes.ts'
+import { SPOT_STATE, USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { SpotState } from '../shapes/spot-shapes.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const SpotClearinghouseStateRequest = z.object({ type: z.literal('spotClearinghouseState'), user: UserAddress })
 

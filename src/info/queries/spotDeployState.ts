@@ -1,12 +1,12 @@
 // spotDeployState: the spot deployments that a user has begun, and the gas auction for the next. Wire-equal.
 
 import * as z from 'zod'
-import { GasAuction } from '../auction-shapes.ts'
-import { GAS_AUCTION, USER } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { UserAddress } from '../request-fields.ts'
-import { Decimal } from '../shapes.ts'
+import { GasAuction } from '../shapes/auction-shapes.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { GAS_AUCTION, USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const SpotDeployStateRequest = z.object({ type: z.literal('spotDeployState'), user: UserAddress })
 

@@ -1,10 +1,10 @@
 // spotMeta: the spot pairs and tokens. Wire-equal.
 
 import * as z from 'zod'
-import { SPOT_META } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { SpotMeta } from '../spot-shapes.ts'
+import { SPOT_META } from '../shapes/examples.ts'
+import { SpotMeta } from '../shapes/spot-shapes.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const SpotMetaRequest = z.object({ type: z.literal('spotMeta') })
 

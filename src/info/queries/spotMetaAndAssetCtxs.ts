@@ -2,11 +2,11 @@
 // their order may differ from the universe.
 
 import * as z from 'zod'
-import { SPOT_META } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes.ts'
-import { SpotMeta } from '../spot-shapes.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { SPOT_META } from '../shapes/examples.ts'
+import { SpotMeta } from '../shapes/spot-shapes.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const SpotMetaAndAssetCtxsRequest = z.object({ type: z.literal('spotMetaAndAssetCtxs') })
 

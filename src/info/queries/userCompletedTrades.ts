@@ -4,11 +4,11 @@
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
 import { tradesFor } from '../../history/trade-page.ts'
-import { COMPLETED_TRADE, USER } from '../examples.ts'
-import { CompletedTrade, HISTORY_FRESHNESS, TradeDex, TradeLimit } from '../history-shapes.ts'
-import { heldAnswer, ownTrades } from '../own-history.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
-import { optional, UserAddress } from '../request-fields.ts'
+import { COMPLETED_TRADE, USER } from '../shapes/examples.ts'
+import { CompletedTrade, HISTORY_FRESHNESS, TradeDex, TradeLimit } from '../shapes/history-shapes.ts'
+import { optional, UserAddress } from '../shapes/request-fields.ts'
+import { heldAnswer, ownTrades } from '../sources/own-history.ts'
 
 const UserCompletedTradesRequest = z.object({
   type: z.literal('userCompletedTrades'),

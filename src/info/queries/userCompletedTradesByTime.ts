@@ -4,11 +4,11 @@
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
 import { TRADE_CURSOR, tradesFor } from '../../history/trade-page.ts'
-import { COMPLETED_TRADE, TIME, USER } from '../examples.ts'
-import { CompletedTrade, HISTORY_FRESHNESS, TradeDex, TradeLimit } from '../history-shapes.ts'
-import { heldAnswer, ownTrades } from '../own-history.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
-import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../request-fields.ts'
+import { COMPLETED_TRADE, TIME, USER } from '../shapes/examples.ts'
+import { CompletedTrade, HISTORY_FRESHNESS, TradeDex, TradeLimit } from '../shapes/history-shapes.ts'
+import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { heldAnswer, ownTrades } from '../sources/own-history.ts'
 
 const UserCompletedTradesByTimeRequest = z
   .object({

@@ -1,11 +1,11 @@
 // userFees: the fee schedule, a user's own rates and recent volume by day. Wire-equal.
 
 import * as z from 'zod'
-import { USER } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { UserAddress } from '../request-fields.ts'
-import { Decimal } from '../shapes.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const UserFeesRequest = z.object({ type: z.literal('userFees'), user: UserAddress })
 

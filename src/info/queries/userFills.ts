@@ -1,11 +1,11 @@
 // userFills: the last fills of a user, newest first, at most 2,000. Wire-equal.
 
 import * as z from 'zod'
-import { FILL, USER } from '../examples.ts'
-import { Fill } from '../fill-shapes.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Flag, UserAddress } from '../request-fields.ts'
+import { FILL, USER } from '../shapes/examples.ts'
+import { Fill } from '../shapes/fill-shapes.ts'
+import { Flag, UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const UserFillsRequest = z.object({ type: z.literal('userFills'), user: UserAddress, aggregateByTime: Flag })
 

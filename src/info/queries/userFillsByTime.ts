@@ -1,11 +1,11 @@
 // userFillsByTime: the fills of a user in a window, at most 2,000, oldest first unless `reversed`. Wire-equal.
 
 import * as z from 'zod'
-import { FILL, TIME, USER } from '../examples.ts'
-import { Fill } from '../fill-shapes.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Flag, isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../request-fields.ts'
+import { FILL, TIME, USER } from '../shapes/examples.ts'
+import { Fill } from '../shapes/fill-shapes.ts'
+import { Flag, isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const UserFillsByTimeRequest = z
   .object({

@@ -2,10 +2,10 @@
 // `delta` are open.
 
 import * as z from 'zod'
-import { HASH, TIME, USER } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../request-fields.ts'
+import { HASH, TIME, USER } from '../shapes/examples.ts'
+import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const UserNonFundingLedgerUpdatesRequest = z
   .object({

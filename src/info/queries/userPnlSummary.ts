@@ -4,12 +4,12 @@
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
 import { pnlSummary } from '../../history/pnl-summary.ts'
-import { USER } from '../examples.ts'
-import { HISTORY_FRESHNESS, TradeDex } from '../history-shapes.ts'
-import { heldAnswer, ownTrades } from '../own-history.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
-import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../request-fields.ts'
-import { Decimal } from '../shapes.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { USER } from '../shapes/examples.ts'
+import { HISTORY_FRESHNESS, TradeDex } from '../shapes/history-shapes.ts'
+import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { heldAnswer, ownTrades } from '../sources/own-history.ts'
 
 const UserPnlSummaryRequest = z
   .object({

@@ -2,10 +2,10 @@
 // `data`. Wire-equal.
 
 import * as z from 'zod'
-import { OTHER_USER, USER } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { UserAddress } from '../request-fields.ts'
+import { OTHER_USER, USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const UserRoleRequest = z.object({ type: z.literal('userRole'), user: UserAddress })
 

@@ -1,11 +1,11 @@
 // userTwapSliceFills: the last fills of a user's TWAP orders, newest first, at most 2,000. Wire-equal.
 
 import * as z from 'zod'
-import { FILL, USER } from '../examples.ts'
-import { TwapSliceFill } from '../fill-shapes.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { UserAddress } from '../request-fields.ts'
+import { FILL, USER } from '../shapes/examples.ts'
+import { TwapSliceFill } from '../shapes/fill-shapes.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const UserTwapSliceFillsRequest = z.object({ type: z.literal('userTwapSliceFills'), user: UserAddress })
 

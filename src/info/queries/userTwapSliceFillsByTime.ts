@@ -1,11 +1,11 @@
 // userTwapSliceFillsByTime: the fills of a user's TWAP orders in a window, at most 2,000. Wire-equal.
 
 import * as z from 'zod'
-import { FILL, TIME, USER } from '../examples.ts'
-import { TwapSliceFill } from '../fill-shapes.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Flag, isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../request-fields.ts'
+import { FILL, TIME, USER } from '../shapes/examples.ts'
+import { TwapSliceFill } from '../shapes/fill-shapes.ts'
+import { Flag, isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const UserTwapSliceFillsByTimeRequest = z
   .object({

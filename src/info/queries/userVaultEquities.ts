@@ -1,11 +1,11 @@
 // userVaultEquities: what a user holds in vaults. Wire-equal.
 
 import * as z from 'zod'
-import { OTHER_USER, TIME, USER } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { UserAddress } from '../request-fields.ts'
-import { Decimal } from '../shapes.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const UserVaultEquitiesRequest = z.object({ type: z.literal('userVaultEquities'), user: UserAddress })
 

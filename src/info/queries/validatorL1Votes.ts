@@ -1,9 +1,9 @@
 // validatorL1Votes: what validators vote on now. Wire-equal; the kinds of action are open.
 
 import * as z from 'zod'
-import { TIME, USER } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { TIME, USER } from '../shapes/examples.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000
 

@@ -2,12 +2,12 @@
 // exchange answers shares and rates as JSON numbers.
 
 import * as z from 'zod'
-import { OTHER_USER, TIME, USER } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { optional, UserAddress } from '../request-fields.ts'
-import { Decimal } from '../shapes.ts'
-import { VaultRelationship } from '../vault-shapes.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
+import { optional, UserAddress } from '../shapes/request-fields.ts'
+import { VaultRelationship } from '../shapes/vault-shapes.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const VaultDetailsRequest = z.object({
   type: z.literal('vaultDetails'),

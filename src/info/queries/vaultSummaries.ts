@@ -1,11 +1,11 @@
 // vaultSummaries: a line per vault, possibly none: the public source lists only very young ones. Wire-equal.
 
 import * as z from 'zod'
-import { OTHER_USER, TIME, USER } from '../examples.ts'
-import { passThrough } from '../pass-through.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes.ts'
-import { VaultRelationship } from '../vault-shapes.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
+import { VaultRelationship } from '../shapes/vault-shapes.ts'
+import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000
 

@@ -1,0 +1,125 @@
+// The tables of a meter about streams: subscriptions with their last minute, what each relay has of the account, and a
+// number that grows when the terms of callers change.
+
+import type { StreamAnswer, StreamReport } from './stream-api.ts'
+import {
+  KEEP_REST_MS,
+  type Presence,
+  StreamLedger,
+  type StreamPayer,
+  type StreamRow,
+  type StreamTable,
+} from './stream-ledger.ts'
+
+/** Reports are repeated within seconds: what ended or fell silent so long ago is asked for by nobody. */
+const STREAM_MEMORY_MS = 10 * KEEP_REST_MS
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS streams (
+    id TEXT PRIMARY KEY, key_hash TEXT NOT NULL, body TEXT NOT NULL, ordinal INTEGER NOT NULL, until INTEGER NOT NULL,
+    borrowed INTEGER NOT NULL, rest INTEGER, kept_until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS streams_rests ON streams (key_hash, body) WHERE rest > 0;
+  CREATE TABLE IF NOT EXISTS relays (
+    relay TEXT PRIMARY KEY, life INTEGER NOT NULL, sockets INTEGER NOT NULL, subscriptions INTEGER NOT NULL, per_minute INTEGER NOT NULL,
+    until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS terms (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL) STRICT;`
+
+const SELECT = `SELECT id AS subscription, key_hash AS keyHash, body, ordinal, until AS untilMs, borrowed, rest AS restMs,
+  kept_until AS keptUntilMs FROM streams`
+
+export class StreamStore implements StreamTable {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(TABLES)
+  }
+
+  /** Decides on a report, inside the transaction of the caller. */
+  take(report: StreamReport, payer: StreamPayer, nowMs: number): StreamAnswer {
+    return new StreamLedger(this, payer).take(report, this.terms(), nowMs)
+  }
+
+  stream(subscription: string): StreamRow | null {
+    return this.#rows(`${SELECT} WHERE id = ?`, subscription)[0] ?? null
+  }
+
+  putStream(row: StreamRow): void {
+    const { subscription, keyHash, body, ordinal, untilMs, borrowed, restMs, keptUntilMs } = row
+    this.#sql.exec(
+      `INSERT INTO streams VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body,
+       ordinal = excluded.ordinal, until = excluded.until, borrowed = excluded.borrowed, rest = excluded.rest,
+       kept_until = excluded.kept_until`,
+      ...[subscription, keyHash, body, ordinal, untilMs, borrowed ? 1 : 0, restMs, keptUntilMs],
+    )
+  }
+
+  rest(keyHash: string, body: string, nowMs: number): StreamRow | null {
+    const where = 'WHERE key_hash = ? AND body = ? AND rest > 0 AND kept_until > ? ORDER BY rest DESC LIMIT 1'
+    return this.#rows(`${SELECT} ${where}`, keyHash, body, nowMs)[0] ?? null
+  }
+
+  hasRest(keyHash: string, nowMs: number): boolean {
+    return this.#rows(`${SELECT} WHERE key_hash = ? AND rest > 0 AND kept_until > ? LIMIT 1`, keyHash, nowMs).length > 0
+  }
+
+  running(relay: string, nowMs: number): StreamRow[] {
+    // All ids that begin with the relay's name and a slash: '0' is the character after it.
+    return this.#rows(
+      `${SELECT} WHERE id > ? AND id < ? AND rest IS NULL AND until > ?`,
+      `${relay}/`,
+      `${relay}0`,
+      nowMs,
+    )
+  }
+
+  presences(): Presence[] {
+    return this.#sql
+      .exec<Record<string, string | number>>(
+        'SELECT relay, life, sockets, subscriptions, per_minute AS perMinute, until AS untilMs FROM relays',
+      )
+      .toArray() as unknown as Presence[]
+  }
+
+  putPresence({ relay, life, sockets, subscriptions, perMinute, untilMs }: Presence): void {
+    if (sockets === 0) {
+      this.#sql.exec('DELETE FROM relays WHERE relay = ?', relay)
+      return
+    }
+    this.#sql.exec(
+      `INSERT INTO relays VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET life = excluded.life, sockets = excluded.sockets,
+       subscriptions = excluded.subscriptions, per_minute = excluded.per_minute, until = excluded.until`,
+      ...[relay, life, sockets, subscriptions, perMinute, untilMs],
+    )
+  }
+
+  /** Number of changes so far to the terms of the account's callers. */
+  terms(): number {
+    return this.#sql.exec<{ number: number }>('SELECT number FROM terms').toArray()[0]?.number ?? 0
+  }
+
+  changeTerms(): void {
+    this.#sql.exec('INSERT INTO terms VALUES (1, 1) ON CONFLICT DO UPDATE SET number = number + 1')
+  }
+
+  /** Forgets what is too old to matter. */
+  prune(nowMs: number): void {
+    this.#sql.exec('DELETE FROM streams WHERE until < ?1 AND kept_until < ?1', nowMs - STREAM_MEMORY_MS)
+    this.#sql.exec('DELETE FROM relays WHERE until < ?', nowMs)
+  }
+
+  /** True while rows are left that `prune` will remove some day. */
+  hasMortalRows(): boolean {
+    return (
+      this.#sql.exec('SELECT 1 FROM streams LIMIT 1').toArray().length > 0 ||
+      this.#sql.exec('SELECT 1 FROM relays LIMIT 1').toArray().length > 0
+    )
+  }
+
+  #rows(query: string, ...bindings: (string | number)[]): StreamRow[] {
+    return this.#sql
+      .exec<Record<string, string | number | null>>(query, ...bindings)
+      .toArray()
+      .map((row) => ({ ...row, borrowed: row.borrowed === 1 }) as unknown as StreamRow)
+  }
+}

@@ -1,0 +1,73 @@
+// When the owner of an account is told that its credits run low. Laws (test/credit/webhooks/low-balance.test.ts): a threshold
+// is told once when the balance falls to it or below, and again only after the balance was above it: after a top-up, a
+// renewal or another plan. What an account has left is what is available and what leases hold.
+
+import { err, ok, type Result } from '../../core/result.ts'
+import { MICRO_PER_CREDIT, parseCredits } from '../amount.ts'
+import type { AccountState, MicroCredits } from '../meter-api.ts'
+
+/** `name` as an operator writes it: `"20%"` of the most that the account had in its period, `"1000"` credits, `"0"`. */
+export interface Threshold {
+  readonly name: string
+  readonly of: 'percent' | 'micro'
+  readonly amount: number
+}
+
+/** What is remembered between decisions. */
+export interface LowBalanceWatch {
+  /** The most that the account had since its period began: what percents are taken of. */
+  readonly mostMicro: MicroCredits
+  /** Names of the thresholds that the balance was above when last looked at. */
+  readonly armed: readonly string[]
+}
+
+export const DEFAULT_THRESHOLDS = ['20%', '5%', '0']
+export const THRESHOLDS_MAX = 10
+
+/** Reads one threshold; the error says what to write instead. */
+export function parseThreshold(name: string): Result<Threshold, string> {
+  const percent = /^([1-9]\d?)%$/.exec(name)?.[1]
+  if (percent !== undefined) return ok({ name, of: 'percent', amount: Number(percent) })
+  const micro = name.endsWith('%') ? err('') : parseCredits(name)
+  if (!micro.ok) return err('must be whole percents from "1%" to "99%", or credits such as "1000" or "0"')
+  return ok({ name, of: 'micro', amount: micro.value })
+}
+
+/**
+ * The balance at or below which a threshold is reached. Nought is reached below one credit, the price of a call: what
+ * is left of a balance that buys nothing more is rarely nothing.
+ */
+export function levelOf({ of, amount }: Threshold, mostMicro: MicroCredits): MicroCredits {
+  if (of === 'micro') return amount === 0 ? MICRO_PER_CREDIT - 1 : amount
+  // In two steps, because a balance times a percentage may leave exact integers.
+  return Math.floor(mostMicro / 100) * amount + Math.floor(((mostMicro % 100) * amount) / 100)
+}
+
+/** What an account can still spend, here or through a lease. */
+export function leftOf(account: AccountState): MicroCredits {
+  return account.available + account.held
+}
+
+/** A new watch, in place of one that saw `mostMicro` before: what lies below a threshold already is not told. */
+export function beginWatch(thresholds: readonly Threshold[], left: MicroCredits, mostMicro = 0): LowBalanceWatch {
+  return watched(thresholds, left, Math.max(mostMicro, left))
+}
+
+/** After a decision: what to remember, and the thresholds that were just reached, the highest first. */
+export function watchBalance(
+  before: LowBalanceWatch,
+  thresholds: readonly Threshold[],
+  left: MicroCredits,
+  isNewPeriod: boolean,
+): { readonly watch: LowBalanceWatch; readonly reached: readonly Threshold[] } {
+  const watch = watched(thresholds, left, isNewPeriod ? left : Math.max(before.mostMicro, left))
+  const reached = thresholds
+    .filter(({ name }) => before.armed.includes(name) && !watch.armed.includes(name))
+    .sort((a, b) => levelOf(b, before.mostMicro) - levelOf(a, before.mostMicro))
+  return { watch, reached }
+}
+
+function watched(thresholds: readonly Threshold[], left: MicroCredits, mostMicro: MicroCredits): LowBalanceWatch {
+  const armed = thresholds.filter((threshold) => left > levelOf(threshold, mostMicro)).map(({ name }) => name)
+  return { mostMicro, armed }
+}

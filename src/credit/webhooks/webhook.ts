@@ -1,0 +1,84 @@
+// How an event reaches the webhook of an account: its text, its signature's text, and when it is tried again. Laws: an
+// event is written once and sent as written, however often; it is tried for a day and no longer.
+
+import * as z from 'zod'
+import { formatCredits } from '../amount.ts'
+import type { MicroCredits } from '../meter-api.ts'
+import { DEFAULT_THRESHOLDS, parseThreshold, THRESHOLDS_MAX, type Threshold } from './low-balance.ts'
+
+export const SIGNATURE_HEADER = 'x-weir-signature'
+export const EVENT_ID_HEADER = 'x-weir-event'
+
+const URL_CHARS = 2_048
+const FIRST_DELAY_MS = 30_000
+const LONGEST_DELAY_MS = 2 * 3_600_000
+/** An event that could not be delivered for so long is given up. */
+export const GIVE_UP_MS = 24 * 3_600_000
+
+/** Where events go. The address is not repeated in what refuses it: it may hold a secret. */
+export const WebhookUrl = z
+  .string()
+  .max(URL_CHARS)
+  .refine((url) => !/^[a-z]*:?[/\\]*[^/?#\\]*@/i.test(url), 'must hold no user name or password')
+  .regex(/^https?:\/\/[^\s/?#\\]+(?:[/?#]\S*)?$/i, 'must be an address such as https://example.com/hooks/weir')
+  .pipe(z.url('must be an address such as https://example.com/hooks/weir'))
+
+/** Names of thresholds, parsed; each once. */
+export const Thresholds = z
+  .array(
+    z.string('must be text such as "20%" or "1000"').transform((name, context): Threshold => {
+      const threshold = parseThreshold(name)
+      if (threshold.ok) return threshold.value
+      context.addIssue({ code: 'custom', message: threshold.error })
+      return z.NEVER
+    }),
+  )
+  .min(1)
+  .max(THRESHOLDS_MAX)
+  .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'must name each threshold once')
+  .default(() => DEFAULT_THRESHOLDS.map(known))
+
+/** The body of an event that says that credits run low. */
+export function lowBalanceBody(event: {
+  readonly id: string
+  readonly account: string
+  readonly threshold: string
+  readonly leftMicro: MicroCredits
+  readonly mostMicro: MicroCredits
+  readonly createdMs: number
+}): string {
+  return JSON.stringify({
+    id: event.id,
+    type: 'credits.low',
+    account: event.account,
+    created: event.createdMs,
+    threshold: event.threshold,
+    credits_left: formatCredits(event.leftMicro),
+    credits_at_most: formatCredits(event.mostMicro),
+  })
+}
+
+/** The body of an event that an operator sends to see whether it arrives. */
+export function testBody(id: string, account: string, createdMs: number): string {
+  return JSON.stringify({ id, type: 'test', account, created: createdMs })
+}
+
+/** What is signed: the time of this attempt, so that a copy taken on the way is of no use later, and the body. */
+export function signedText(seconds: number, body: string): string {
+  return `${seconds}.${body}`
+}
+
+/**
+ * How long to wait after the `attempts`th attempt: doubling from half a minute to two hours, of which `random` (0 to 1)
+ * takes up to a half, so that receivers that were down are not met by everyone at once.
+ */
+export function retryDelayMs(attempts: number, random: number): number {
+  const longest = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(attempts - 1, 20))
+  return Math.floor(longest * (1 - random / 2))
+}
+
+function known(name: string): Threshold {
+  const threshold = parseThreshold(name)
+  if (!threshold.ok) throw new Error(`a default threshold is wrong: ${name}`)
+  return threshold.value
+}

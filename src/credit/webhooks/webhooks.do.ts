@@ -1,0 +1,71 @@
+// The part of a CreditMeter that tells its account's owner of low credits. Law: charging never waits for a receiver:
+// a decision writes the event, the alarm claims it, and the attempt itself runs beside everything else.
+
+import type { AccountState } from '../meter-api.ts'
+import { leftOf } from './low-balance.ts'
+import { deliverEvent } from './webhook.client.ts'
+import { type Attempt, WebhookStore } from './webhook.store.ts'
+import { testBody } from './webhook.ts'
+import type { Delivery, Webhook, WebhookOrder } from './webhook-api.ts'
+
+/** After a failure of the outbox itself, so that the alarm does not ring without end. */
+const PAUSE_MS = 60_000
+
+export class Webhooks {
+  readonly #ctx: DurableObjectState
+  readonly #store: WebhookStore
+  #pausedUntilMs = 0
+
+  constructor(ctx: DurableObjectState) {
+    this.#ctx = ctx
+    this.#store = new WebhookStore(ctx.storage.sql)
+  }
+
+  /** When the alarm is wanted, infinite where it is not. */
+  get nextMs(): number {
+    return Math.max(this.#store.nextMs, this.#pausedUntilMs)
+  }
+
+  set(order: WebhookOrder, account: AccountState): Webhook & { readonly secret: string | null } {
+    return this.#ctx.storage.transactionSync(() => this.#store.set(order, leftOf(account)))
+  }
+
+  view(): Webhook | null {
+    return this.#store.view()
+  }
+
+  clear(): boolean {
+    return this.#ctx.storage.transactionSync(() => this.#store.clear())
+  }
+
+  async test(): Promise<Delivery | null> {
+    const target = this.#store.target()
+    if (target === null) return null
+    const now = Date.now()
+    const id = `evt_${crypto.randomUUID()}`
+    return deliverEvent({ id, body: testBody(id, target.account, now), target }, now)
+  }
+
+  /** To be called in the transaction of every decision, with the account after it. */
+  notice(account: AccountState, isNewPeriod: boolean): void {
+    this.#store.notice(leftOf(account), isNewPeriod, Date.now())
+  }
+
+  /** Begins the attempts that are due, and does not wait for them. Never throws: the caller has more to do. */
+  deliver(nowMs: number): void {
+    if (nowMs < this.nextMs) return
+    try {
+      const attempts = this.#ctx.storage.transactionSync(() => this.#store.claim(nowMs, Math.random))
+      for (const attempt of attempts) this.#ctx.waitUntil(this.#attempt(attempt, nowMs))
+    } catch (error) {
+      console.error('claiming webhook events failed', error instanceof Error ? error.message : '')
+      this.#pausedUntilMs = nowMs + PAUSE_MS
+    }
+  }
+
+  async #attempt(attempt: Attempt, nowMs: number): Promise<void> {
+    const delivery = await deliverEvent(attempt, nowMs)
+    if (!delivery.delivered) console.warn(`webhook event ${attempt.id} was not delivered: ${delivery.answer}`)
+    this.#store.attempted(attempt.id, delivery)
+  }
+}

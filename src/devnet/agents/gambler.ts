@@ -1,0 +1,101 @@
+// Gamblers put all they have on one coin at the highest leverage and pay in again when it is gone;
+// the clumsy send orders that the exchange refuses, each for another reason.
+
+import { marginState } from '../exchange/account.ts'
+import { abs, units } from '../exchange/amount.ts'
+import { type Exchange, markPxs, onTick, sizeFor } from '../exchange/exchange.ts'
+import { deposit } from '../exchange/ledger.ts'
+import { MARKETS, perpsOf } from '../exchange/market.ts'
+import { cancelOrder, placeOrder } from '../exchange/matching.ts'
+import type { OrderRequest, Side } from '../exchange/order.ts'
+import { GAMBLERS, TAKERS } from '../exchange/roles.ts'
+
+const ACT_PPM = 6_000
+const BROKE = units(100)
+const MAIN = perpsOf(0)
+const CLUMSY_PPM = 400_000
+/** A market that main-DEX takers have no tokens of. */
+const SPOT = MARKETS.find(({ kind }) => kind === 'spot')!.id
+
+/** A few gamblers a block look at what they have. */
+export function gamblersAct(x: Exchange): void {
+  for (const gambler of GAMBLERS) if (x.rng.chance(ACT_PPM)) gamble(x, gambler)
+}
+
+function gamble(x: Exchange, owner: number): void {
+  const margin = x.accounts[owner]!.margin[0]!
+  for (const orders of x.accounts[owner]!.orders.flat()) for (const order of [...orders]) cancelOrder(x, order)
+  for (const [id, { szi }] of margin.positions) {
+    if (x.rng.chance(120_000)) take(x, owner, id, szi > 0n ? 'A' : 'B', abs(szi), true)
+    else aim(x, owner, id, szi)
+    return
+  }
+  const { value } = marginState(margin, markPxs(x))
+  if (value < BROKE) return deposit(x, owner, units(x.rng.between(200, 5_000)))
+  const { id, maxLeverage } = x.rng.pick(MAIN)
+  take(
+    x,
+    owner,
+    id,
+    x.rng.chance(500_000) ? 'B' : 'A',
+    sizeFor(x, id, (value * BigInt(maxLeverage) * 94n) / 100n),
+    false,
+  )
+}
+
+/** A resting order to close five percent in profit. */
+function aim(x: Exchange, owner: number, market: number, szi: bigint): void {
+  const { fair } = x.quotes[market]!
+  const side: Side = szi > 0n ? 'A' : 'B'
+  const px = onTick(market, side === 'A' ? (fair * 105n) / 100n : (fair * 95n) / 100n, side)
+  placeOrder(x, { owner, market, side, px, sz: abs(szi), tif: 'Gtc' })
+}
+
+function take(x: Exchange, owner: number, market: number, side: Side, sz: bigint, reduceOnly: boolean): void {
+  const { fair } = x.quotes[market]!
+  const px = onTick(market, side === 'B' ? (fair * 102n) / 100n : (fair * 98n) / 100n, side)
+  placeOrder(x, { owner, market, side, px, sz, tif: 'FrontendMarket', orderType: 'Market', reduceOnly })
+}
+
+/** Now and then an order that is refused; most are post-only orders that would trade, as on the real exchange. */
+export function clumsyAct(x: Exchange): void {
+  if (!x.rng.chance(CLUMSY_PPM)) return
+  const owner = x.rng.pick(TAKERS)
+  const { id } = x.rng.pick(MAIN)
+  const { fair } = x.quotes[id]!
+  const bid = {
+    owner,
+    market: id,
+    side: 'B',
+    px: onTick(id, fair, 'B'),
+    sz: sizeFor(x, id, units(100)),
+    tif: 'Gtc',
+  } as const
+  placeOrder(x, mistake(x, bid))
+}
+
+function mistake(x: Exchange, bid: OrderRequest & { tif: 'Gtc' }): OrderRequest {
+  const { tick, lot } = MARKETS[bid.market]!
+  switch (x.rng.below(14)) {
+    case 0:
+      return { ...bid, px: bid.px + tick / 2n }
+    case 1:
+      return { ...bid, sz: lot, px: bid.px / 2n - ((bid.px / 2n) % tick) }
+    case 2:
+      return { ...bid, sz: sizeFor(x, bid.market, units(2_000_000_000)) }
+    case 3:
+      return { ...bid, reduceOnly: true, tif: 'Ioc', side: holds(x, bid) ? 'B' : 'A' }
+    case 4:
+      return { ...bid, px: onTick(bid.market, (bid.px * 99n) / 100n, 'B'), tif: 'Ioc' }
+    case 5:
+      return { ...bid, px: onTick(bid.market, bid.px / 10n, 'B') }
+    case 6:
+      return { ...bid, market: SPOT, side: 'A', px: onTick(SPOT, x.quotes[SPOT]!.fair, 'A'), sz: units(5_000_000) }
+    default:
+      return { ...bid, tif: 'Alo', px: x.books[bid.market]!.best('A')?.px ?? bid.px }
+  }
+}
+
+function holds(x: Exchange, bid: OrderRequest): boolean {
+  return (x.accounts[bid.owner]!.margin[0]!.positions.get(bid.market)?.szi ?? 0n) > 0n
+}

@@ -1,0 +1,103 @@
+// Market makers: each keeps a ladder of orders on both sides of the fair price, leans against its own
+// inventory, pulls what the price has left behind, and renews a little of the rest.
+
+import { ordersOf } from '../exchange/account.ts'
+import { notional, units } from '../exchange/amount.ts'
+import { type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
+import { MARKETS, type Market } from '../exchange/market.ts'
+import { cancelOrder, placeOrder } from '../exchange/matching.ts'
+import type { Order, Side } from '../exchange/order.ts'
+import { DEX_MAKERS, MAIN_MAKERS, SPOT_MAKERS } from '../exchange/roles.ts'
+
+interface Plan {
+  readonly maker: number
+  readonly market: Market
+  /** Orders a side. */
+  readonly target: number
+  /** Ticks from the centre to the farthest order. */
+  readonly width: number
+  /** Chance per side and block of renewing an order. */
+  readonly renewPpm: number
+  /** Orders a side placed or pulled in one block, at most. */
+  readonly pace: number
+}
+
+const deep = (maker: number, market: Market, renewPpm: number): Plan => ({
+  maker,
+  market,
+  target: 150,
+  width: 600,
+  renewPpm,
+  pace: 6,
+})
+const shallow = (maker: number, market: Market): Plan => ({
+  maker,
+  market,
+  target: 25,
+  width: market.kind === 'outcome' ? 40 : 80,
+  renewPpm: 30_000,
+  pace: 2,
+})
+
+const RENEW_BIG = [250_000, 180_000, 140_000]
+
+function plansOf(market: Market): Plan[] {
+  if (market.big) return MAIN_MAKERS.slice(0, 3).map((maker) => deep(maker, market, RENEW_BIG[market.id]!))
+  if (market.kind !== 'perp') return SPOT_MAKERS.map((maker) => shallow(maker, market))
+  if (market.dex > 0) return DEX_MAKERS.map((maker) => shallow(maker, market))
+  return [0, 1].map((i) => shallow(MAIN_MAKERS[3 + ((market.id + i) % 3)]!, market))
+}
+
+const PLANS = MARKETS.flatMap(plansOf)
+/** Inventory at which the ladder has moved by 20 basis points, USDC. */
+const LEAN_USD = units(4_000_000)
+
+/** Every maker tends its ladders. */
+export function makersAct(x: Exchange): void {
+  for (const plan of PLANS) {
+    const centre = centreOf(x, plan)
+    tend(x, plan, 'B', centre)
+    tend(x, plan, 'A', centre)
+  }
+}
+
+function centreOf(x: Exchange, { maker, market }: Plan): bigint {
+  const { fair } = x.quotes[market.id]!
+  const szi = x.accounts[maker]!.margin[market.dex]!.positions.get(market.id)?.szi ?? 0n
+  if (market.kind !== 'perp' || szi === 0n) return fair
+  return fair - (fair * notional(fair, szi) * 2n) / LEAN_USD / 1000n
+}
+
+function tend(x: Exchange, plan: Plan, side: Side, centre: bigint): void {
+  const { rng } = x
+  const orders = ordersOf(x.accounts[plan.maker]!, plan.market.id, side)
+  const span = plan.market.tick * BigInt(plan.width)
+  // Looking at a few orders each block finds what is out of place soon enough, at a cost that does not grow.
+  for (let i = 0; i < plan.pace && orders.length > 0; i++) {
+    const order = rng.pick(orders)
+    const away = side === 'B' ? centre - order.px : order.px - centre
+    if (away < 0n || away > span + span / 8n) cancelOrder(x, order)
+  }
+  if (orders.length >= plan.target && rng.chance(plan.renewPpm)) cancelOrder(x, rng.pick(orders))
+  for (let i = 0; i < plan.pace && orders.length < plan.target; i++) if (quote(x, plan, side, centre).slot < 0) break
+}
+
+function quote(x: Exchange, { maker, market, width }: Plan, side: Side, centre: bigint): Order {
+  const { rng } = x
+  // The square draws orders towards the top of the book.
+  const far = rng.below(width)
+  const ticks = 1 + Math.floor((far * (width + far)) / (2 * width))
+  const offset = market.tick * BigInt(ticks)
+  const px = onTick(market.id, side === 'B' ? centre - offset : centre + offset, side)
+  const usd = market.big ? rng.between(500, 20_000) + ticks * 40 : rng.between(100, 4_000)
+  const cloid = rng.chance(700_000) ? `0x${rng.hex(16)}` : null
+  return placeOrder(x, {
+    owner: maker,
+    market: market.id,
+    side,
+    px,
+    sz: sizeFor(x, market.id, units(usd)),
+    tif: 'Alo',
+    cloid,
+  })
+}

@@ -1,0 +1,58 @@
+// History from the block files, for a program that begins again: the last blocks up to its checkpoint.
+// Only convenience depends on it, so a line that cannot be read ends the reading and nothing else.
+
+import { type DevnetBlock, nanosOf, type Stream } from '../exchange/block.ts'
+import type { Past } from '../info/past.ts'
+import type { HourlyFile } from './hourly-file.node.ts'
+
+/** Blocks read per stream: about twelve minutes of what is small, and less of the statuses, whose lines are long. */
+const RECALLED: Partial<Record<Stream, number>> = {
+  node_fills_by_block: 10_000,
+  node_order_statuses_by_block: 2_000,
+  misc_events_by_block: 10_000,
+}
+
+interface Line {
+  readonly block_time: string
+  readonly block_number: number
+  readonly events: never[]
+}
+
+/** Gives `past` the events of a stream that are not above `height`. The file has been mended. */
+export function recall(past: Past, stream: Stream, file: HourlyFile, height: number): void {
+  const most = RECALLED[stream] ?? 0
+  const lines: Line[] = []
+  for (const text of most === 0 ? [] : file.linesBackward()) {
+    const line = parse(text)
+    if (line === null || line.block_number <= height - most) break
+    if (line.block_number <= height && line.events.length > 0) lines.push(line)
+  }
+  for (const line of lines.reverse()) past.recall(blockOf(stream, line))
+}
+
+function parse(text: string): Line | null {
+  try {
+    const line = JSON.parse(text) as Line
+    return Array.isArray(line.events) ? line : null
+  } catch {
+    return null
+  }
+}
+
+function blockOf(stream: Stream, { block_time, events }: Line): Parameters<Past['recall']>[0] {
+  const empty: Pick<DevnetBlock, 'fills' | 'orderStatuses' | 'miscEvents' | 'rewards'> = {
+    fills: [],
+    orderStatuses: [],
+    miscEvents: [],
+    rewards: [],
+  }
+  const timeMs = Number(nanosOf(block_time) / 1_000_000n)
+  switch (stream) {
+    case 'node_fills_by_block':
+      return { ...empty, timeMs, fills: events }
+    case 'node_order_statuses_by_block':
+      return { ...empty, timeMs, orderStatuses: events }
+    default:
+      return { ...empty, timeMs, miscEvents: events }
+  }
+}

@@ -1,0 +1,108 @@
+// A wallet as the public info queries show it.
+
+import { type Account, emptyAccount, marginState } from '../exchange/account.ts'
+import { abs, formatAmount, UNIT } from '../exchange/amount.ts'
+import { type Exchange, markPxs } from '../exchange/exchange.ts'
+import { MARKETS, type Market, TOKENS } from '../exchange/market.ts'
+import type { Order } from '../exchange/order.ts'
+import type { Position } from '../exchange/position.ts'
+
+/** The wallet of an address; one that nobody has seen has nothing. */
+export function accountOf(x: Exchange, address: string): Account {
+  return x.accounts[x.byAddress.get(address) ?? -1] ?? emptyAccount(-1, address)
+}
+
+/** clearinghouseState of a wallet on one DEX (index). */
+export function perpState(x: Exchange, account: Account, dex: number) {
+  const margin = account.margin[dex]!
+  const marks = markPxs(x)
+  const state = marginState(margin, marks)
+  const summary = {
+    accountValue: formatAmount(state.value),
+    totalNtlPos: formatAmount(state.ntl),
+    totalRawUsd: formatAmount(margin.rawUsd),
+    totalMarginUsed: formatAmount(state.used),
+  }
+  const free = state.value - state.used
+  return {
+    marginSummary: summary,
+    crossMarginSummary: summary,
+    crossMaintenanceMarginUsed: formatAmount(state.maintenance),
+    withdrawable: formatAmount(free > 0n ? free : 0n),
+    assetPositions: [...margin.positions].map(([id, position]) => ({
+      type: 'oneWay',
+      position: positionView(MARKETS[id]!, position, marks[id]!, state.value - state.maintenance),
+    })),
+    time: x.block.timeMs,
+  }
+}
+
+/** `spare`: what the account can lose before it is liquidated. */
+function positionView(market: Market, position: Position, mark: bigint, spare: bigint) {
+  const size = abs(position.szi)
+  const value = (size * mark) / UNIT
+  const pnl = (position.szi > 0n ? value : -value) - position.cost
+  const used = value / BigInt(position.leverage)
+  const entryMargin = abs(position.cost) / BigInt(position.leverage)
+  const funding = formatAmount(position.fundingSinceOpen)
+  return {
+    coin: market.coin,
+    szi: formatAmount(position.szi),
+    leverage: { type: 'cross', value: position.leverage },
+    entryPx: formatAmount((abs(position.cost) * UNIT) / size),
+    positionValue: formatAmount(value),
+    unrealizedPnl: formatAmount(pnl),
+    returnOnEquity: formatAmount(entryMargin === 0n ? 0n : (pnl * UNIT) / entryMargin),
+    liquidationPx: liquidationPx(market, position, mark, spare),
+    marginUsed: formatAmount(used),
+    maxLeverage: market.maxLeverage,
+    cumFunding: { allTime: funding, sinceOpen: funding, sinceChange: formatAmount(position.fundingSinceChange) },
+  }
+}
+
+/** Price of this coin alone at which the account has no spare margin left; null where there is none above zero. */
+function liquidationPx(market: Market, { szi }: Position, mark: bigint, spare: bigint): string | null {
+  const parts = BigInt(2 * market.maxLeverage)
+  const perUnit = (spare * UNIT) / abs(szi)
+  const px = szi > 0n ? mark - (perUnit * parts) / (parts - 1n) : mark + (perUnit * parts) / (parts + 1n)
+  return px > 0n ? formatAmount(px) : null
+}
+
+/** spotClearinghouseState of a wallet: the tokens it has, USDC always. */
+export function spotState(account: Account) {
+  const balances = account.spot.flatMap(({ total, hold, cost }, token) => {
+    if (total === 0n && token > 0) return []
+    const amounts = {
+      total: formatAmount(total),
+      hold: formatAmount(hold),
+      entryNtl: formatAmount(token > 0 ? cost : 0n),
+    }
+    // Outcome shares have no token number on the wire.
+    return [
+      TOKENS[token]!.startsWith('+')
+        ? { coin: TOKENS[token]!, ...amounts }
+        : { coin: TOKENS[token]!, token, ...amounts },
+    ]
+  })
+  return { balances }
+}
+
+/** The wallet's resting orders of one DEX, newest first; the main DEX has those of spot and outcomes too. */
+export function ordersOnDex(account: Account, dex: number): Order[] {
+  const orders = MARKETS.filter((market) => market.dex === dex).flatMap(({ id }) => account.orders[id]!.flat())
+  return orders.sort((a, b) => b.oid - a.oid)
+}
+
+/** openOrders of a wallet on one DEX. */
+export function openOrders(account: Account, dex: number) {
+  return ordersOnDex(account, dex).map((order) => ({
+    coin: MARKETS[order.market]!.coin,
+    side: order.side,
+    limitPx: order.pxText,
+    sz: formatAmount(order.sz),
+    oid: order.oid,
+    timestamp: order.timestampMs,
+    origSz: formatAmount(order.origSz),
+    ...(order.cloid === null ? {} : { cloid: order.cloid }),
+  }))
+}

@@ -1,0 +1,148 @@
+// Prices, volumes and open interest per market: the contexts that go with `meta` and `spotMeta`, funding and candles.
+
+import { formatAmount, notional, UNIT } from '../exchange/amount.ts'
+import { type Exchange, markPx, midPx } from '../exchange/exchange.ts'
+import { fundingRate, premium } from '../exchange/funding.ts'
+import { MARKETS, type Market, marketOf, perpsOf } from '../exchange/market.ts'
+import type { Side } from '../exchange/order.ts'
+import type { OrderBook } from '../exchange/order-book.ts'
+import { type Answers, NOTHING, ofDex, type Scene } from './answer.ts'
+import { meta, OI_CAP, spotMeta } from './market.ts'
+
+const DAY_MS = 86_400_000
+/** Rows of one answer. */
+const MAX_FUNDINGS = 500
+/** Impact prices are those at which this notional would trade, USDC. */
+const IMPACT_NTL = 20_000n * UNIT
+
+/** Size that is held long of a perp, which is also what is held short. */
+export function openInterest(x: Exchange, market: Market): bigint {
+  let long = 0n
+  for (const { margin } of x.accounts) {
+    const szi = margin[market.dex]!.positions.get(market.id)?.szi ?? 0n
+    if (szi > 0n) long += szi
+  }
+  return long
+}
+
+interface Day {
+  readonly prevPx: bigint
+  readonly ntl: bigint
+  readonly base: bigint
+}
+
+/** The last 24 hours of a market, in whole hours. */
+function dayOf({ exchange, past }: Scene, market: Market): Day {
+  const now = exchange.block.timeMs
+  const hours = past.candles[market.id]!.within('1h', now - DAY_MS, now)
+  const sum = (key: 'ntl' | 'volume') => hours.reduce((total, candle) => total + candle[key], 0n)
+  return { prevPx: hours[0]?.open ?? market.base, ntl: sum('ntl'), base: sum('volume') }
+}
+
+/** Average price of the impact notional on one side; null where the book has not that much. */
+function impactPx(book: OrderBook, side: Side): bigint | null {
+  const levels = book.side(side)
+  let left = IMPACT_NTL
+  let size = 0n
+  for (let i = levels.length - 1; i >= 0; i--) {
+    const { px, sz } = levels[i]!
+    const ntl = notional(px, sz)
+    if (ntl >= left) return (IMPACT_NTL * UNIT) / (size + (left * UNIT) / px)
+    left -= ntl
+    size += sz
+  }
+  return null
+}
+
+function impactPxs(x: Exchange, market: Market): [string, string] | null {
+  const [bid, ask] = [impactPx(x.books[market.id]!, 'B'), impactPx(x.books[market.id]!, 'A')]
+  return bid === null || ask === null ? null : [formatAmount(bid), formatAmount(ask)]
+}
+
+const orNull = (amount: bigint | null) => (amount === null ? null : formatAmount(amount))
+
+function perpContext(scene: Scene, market: Market) {
+  const x = scene.exchange
+  const day = dayOf(scene, market)
+  const mid = midPx(x, market.id)
+  return {
+    funding: formatAmount(fundingRate(x, market.id)),
+    openInterest: formatAmount(openInterest(x, market)),
+    prevDayPx: formatAmount(day.prevPx),
+    dayNtlVlm: formatAmount(day.ntl),
+    premium: mid === null ? null : formatAmount(premium(x, market.id)),
+    oraclePx: formatAmount(x.quotes[market.id]!.fair),
+    markPx: formatAmount(markPx(x, market.id)),
+    midPx: orNull(mid),
+    impactPxs: impactPxs(x, market),
+    dayBaseVlm: formatAmount(day.base),
+  }
+}
+
+function spotContext(scene: Scene, market: Market) {
+  const { exchange: x } = scene
+  const day = dayOf(scene, market)
+  // Fees taken in the token are held by nobody, so they do not circulate.
+  const total = x.pools.tokenSupply[market.token]!
+  return {
+    prevDayPx: formatAmount(day.prevPx),
+    dayNtlVlm: formatAmount(day.ntl),
+    markPx: formatAmount(markPx(x, market.id)),
+    midPx: orNull(midPx(x, market.id)),
+    circulatingSupply: formatAmount(total - x.pools.tokenFees[market.token]!),
+    coin: market.coin,
+    totalSupply: formatAmount(total),
+    dayBaseVlm: formatAmount(day.base),
+  }
+}
+
+function atCap({ exchange: x }: Scene, dex: number): string[] {
+  const full = (market: Market) => notional(markPx(x, market.id), openInterest(x, market)) >= OI_CAP
+  return perpsOf(dex)
+    .filter(full)
+    .map(({ coin }) => coin)
+}
+
+/** Contexts, funding and candles; rows of history oldest first. */
+export const CONTEXT_ANSWERS: Answers<
+  'metaAndAssetCtxs' | 'spotMetaAndAssetCtxs' | 'perpsAtOpenInterestCap' | 'fundingHistory' | 'candleSnapshot'
+> = {
+  metaAndAssetCtxs: ofDex((scene, dex) => [meta(dex), perpsOf(dex).map((market) => perpContext(scene, market))]),
+  spotMetaAndAssetCtxs: (scene) => {
+    const spots = MARKETS.filter(({ kind }) => kind === 'spot')
+    return [spotMeta(), spots.map((market) => spotContext(scene, market))]
+  },
+  perpsAtOpenInterestCap: ofDex(atCap),
+  fundingHistory: ({ past }, { coin, startTime, endTime }) => {
+    const market = marketOf(coin)
+    if (market?.kind !== 'perp') return NOTHING
+    const end = endTime ?? Number.POSITIVE_INFINITY
+    return past
+      .fundings(market.id)
+      .filter(({ timeMs }) => timeMs >= startTime && timeMs <= end)
+      .slice(0, MAX_FUNDINGS)
+      .map((funding) => ({
+        coin,
+        fundingRate: formatAmount(funding.rate),
+        premium: formatAmount(funding.premium),
+        time: funding.timeMs,
+      }))
+  },
+  candleSnapshot: ({ past }, { req: { coin, interval, startTime, endTime } }) => {
+    const market = marketOf(coin)
+    if (market === undefined) return NOTHING
+    const candles = past.candles[market.id]!.within(interval, startTime, endTime ?? Number.POSITIVE_INFINITY)
+    return candles.map((candle) => ({
+      t: candle.openMs,
+      T: candle.closeMs,
+      s: coin,
+      i: interval,
+      o: formatAmount(candle.open),
+      c: formatAmount(candle.close),
+      h: formatAmount(candle.high),
+      l: formatAmount(candle.low),
+      v: formatAmount(candle.volume),
+      n: candle.trades,
+    }))
+  },
+}

@@ -1,0 +1,61 @@
+// Answers of POST /info from the state of the exchange, status and text as the public server gives them.
+
+import type { Exchange } from '../exchange/exchange.ts'
+import { MARKETS } from '../exchange/market.ts'
+import { frontendOrder } from '../exchange/order.ts'
+import type { PriceLevel } from '../exchange/order-book.ts'
+import { type Answers, NOTHING, type Scene } from './answer.ts'
+import { CONTEXT_ANSWERS } from './context.ts'
+import { DEPLOY_ANSWERS } from './deploy.ts'
+import { FILL_ANSWERS } from './fills.ts'
+import { META_ANSWERS } from './meta.ts'
+import { ORDER_ANSWERS } from './orders.ts'
+import type { StateRequest, StateType } from './request.ts'
+import { STAKING_ANSWERS } from './staking.ts'
+import { USER_ANSWERS } from './user.ts'
+import { VAULT_ANSWERS } from './vaults.ts'
+
+/** `body` is a value for JSON.stringify, or the plain text of a refusal. */
+export type Answer =
+  | { readonly status: 200 | 500; readonly body: unknown }
+  | { readonly status: 400 | 413 | 415 | 422; readonly text: string }
+
+/** What a body that fits no query is answered with. */
+export const UNFIT: Answer = { status: 422, text: 'Failed to deserialize the JSON body into the target type' }
+
+/** Every query of the upstream by its type. */
+const ANSWERS: Answers<StateType> = {
+  ...META_ANSWERS,
+  ...CONTEXT_ANSWERS,
+  ...ORDER_ANSWERS,
+  ...FILL_ANSWERS,
+  ...USER_ANSWERS,
+  ...VAULT_ANSWERS,
+  ...STAKING_ANSWERS,
+  ...DEPLOY_ANSWERS,
+}
+
+/** A DEX or coin that does not exist is answered as the public server does: 500 and `null`. */
+export function answerInfo(scene: Scene, request: StateRequest): Answer {
+  // A request is of the type that it names, which the compiler does not carry through a table.
+  const answer = ANSWERS[request.type] as (scene: Scene, request: StateRequest) => unknown
+  const body = answer(scene, request)
+  return body === NOTHING ? { status: 500, body: null } : { status: 200, body }
+}
+
+/** Every resting order of every coin at the present height: the content of the node's snapshot file. */
+export function l4Snapshot(x: Exchange, includeUsers: boolean, includeHeight: boolean): unknown {
+  const entries = (levels: readonly PriceLevel[]) =>
+    levels
+      .toReversed()
+      .flatMap(({ orders }) =>
+        orders.map((order) =>
+          includeUsers ? [x.accounts[order.owner]!.address, frontendOrder(order)] : frontendOrder(order),
+        ),
+      )
+  const books = MARKETS.map(({ id, coin }) => [
+    coin,
+    [entries(x.books[id]!.side('B')), entries(x.books[id]!.side('A'))],
+  ])
+  return includeHeight ? [x.height, books] : books
+}

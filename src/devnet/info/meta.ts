@@ -1,0 +1,122 @@
+// Answers about the exchange itself: its markets, limits and clock.
+
+import { marginState } from '../exchange/account.ts'
+import { formatAmount, notional, units } from '../exchange/amount.ts'
+import { type Exchange, markPxs } from '../exchange/exchange.ts'
+import { DEXES, MARKETS, marketOf, OUTCOME_SIDES, perpsOf } from '../exchange/market.ts'
+import { accountOf, perpState } from './account.ts'
+import { type Answers, dexIndex, NOTHING, ofDex } from './answer.ts'
+import { l2Levels } from './l2.ts'
+import { allMids, meta, OI_CAP, perpDexs, spotMeta } from './market.ts'
+
+/** Table ids below this are a single tier of that leverage; the exchange has no others. */
+const FIRST_LISTED_TABLE = 50
+/** Leverage and USDC: the largest market order of a market, highest leverage first. */
+const MARKET_ORDER_NTLS = [
+  [40, '30000000.0'],
+  [25, '15000000.0'],
+  [20, '5000000.0'],
+  [10, '2000000.0'],
+  [5, '500000.0'],
+]
+
+/** Null for the main DEX and for names that no DEX has. */
+function perpDexLimits(name: string) {
+  const dex = dexIndex(name)
+  if (dex <= 0) return null
+  const perps = perpsOf(dex)
+  return {
+    totalOiCap: formatAmount(OI_CAP * BigInt(perps.length)),
+    oiSzCapPerPerp: '1000000000.0',
+    maxTransferNtl: formatAmount(units(1_000_000_000)),
+    coinToOiCap: perps.map(({ coin }) => [coin, formatAmount(OI_CAP)]),
+  }
+}
+
+function marginTable(id: number) {
+  if (id < 1 || id >= FIRST_LISTED_TABLE) return NOTHING
+  return { description: '', marginTiers: [{ lowerBound: '0.0', maxLeverage: id }] }
+}
+
+function outcomeMeta() {
+  const [yes] = OUTCOME_SIDES
+  const outcome = Math.floor(Number(MARKETS[yes]!.coin.slice(1)) / 10)
+  return {
+    outcomes: [
+      {
+        outcome,
+        name: 'BTC above 81300',
+        description: 'class:priceBinary|underlying:BTC|expiry:20280101-0000|targetPrice:81300',
+        sideSpecs: [{ name: 'Yes' }, { name: 'No' }],
+        quoteToken: 'USDC',
+      },
+    ],
+    questions: [],
+  }
+}
+
+/** Number of a perp on the wire. */
+function assetOf(id: number): number {
+  const { dex } = MARKETS[id]!
+  const index = perpsOf(dex).findIndex((market) => market.id === id)
+  return dex === 0 ? index : 100_000 + dex * 10_000 + index
+}
+
+/** Wallets that the next blocks will liquidate. All margin is cross; the wire is known for isolated only, so the largest position names it. */
+function liquidatable(x: Exchange) {
+  const marks = markPxs(x)
+  return x.accounts.flatMap((account) =>
+    account.margin.flatMap((margin) => {
+      const { value, maintenance } = marginState(margin, marks)
+      if (margin.positions.size === 0 || value >= maintenance || account.index === x.vaults[0]?.account) return []
+      const size = (id: number, szi: bigint) => notional(marks[id]!, szi < 0n ? -szi : szi)
+      const [asset] = [...margin.positions].reduce((a, b) => (size(b[0], b[1].szi) > size(a[0], a[1].szi) ? b : a))
+      const missing = Number(value - maintenance) / 1e8
+      return [
+        {
+          user: account.address,
+          positionIndex: { isolated: { asset: assetOf(asset) } },
+          marginAvailable: [missing, missing],
+        },
+      ]
+    }),
+  )
+}
+
+/** A coin that does not exist has a book of null, a table that does not exist is nothing. */
+export const META_ANSWERS: Answers<
+  | 'meta'
+  | 'allPerpMetas'
+  | 'perpDexs'
+  | 'perpDexLimits'
+  | 'spotMeta'
+  | 'outcomeMeta'
+  | 'marginTable'
+  | 'maxMarketOrderNtls'
+  | 'allMids'
+  | 'l2Book'
+  | 'exchangeStatus'
+  | 'liquidatable'
+  | 'clearinghouseState'
+> = {
+  meta: ofDex((_scene, dex) => meta(dex)),
+  allPerpMetas: () => DEXES.map((_name, dex) => meta(dex)),
+  perpDexs: ({ exchange }) => perpDexs(exchange),
+  perpDexLimits: (_scene, { dex }) => perpDexLimits(dex),
+  spotMeta: () => spotMeta(),
+  outcomeMeta: () => outcomeMeta(),
+  marginTable: ofDex((_scene, _dex, { id }: { readonly dex: string; readonly id: number }) => marginTable(id)),
+  maxMarketOrderNtls: () => MARKET_ORDER_NTLS,
+  allMids: ofDex(({ exchange }, dex) => allMids(exchange, dex)),
+  l2Book: ({ exchange: x }, { coin, nSigFigs, mantissa }) => {
+    const market = marketOf(coin)
+    if (market === undefined) return null
+    const levels = l2Levels(x.books[market.id]!, nSigFigs ?? null, mantissa ?? 1)
+    return { coin, time: x.block.timeMs, levels }
+  },
+  exchangeStatus: ({ exchange }) => ({ specialStatuses: null, time: exchange.block.timeMs }),
+  liquidatable: ({ exchange }) => liquidatable(exchange),
+  clearinghouseState: ofDex(({ exchange }, dex, { user }: { readonly dex: string; readonly user: string }) =>
+    perpState(exchange, accountOf(exchange, user), dex),
+  ),
+}

@@ -1,0 +1,56 @@
+// Orders of a wallet: those that rest come from its own lists, the others from what was last reported of them.
+
+import type { Account } from '../exchange/account.ts'
+import { frontendOrder, type Order } from '../exchange/order.ts'
+import { accountOf, openOrders, ordersOnDex } from './account.ts'
+import { type Answers, ofDex, type Scene } from './answer.ts'
+import type { PastOrder } from './past.ts'
+import type { RequestOf } from './request.ts'
+
+const rowOf = ({ record, timeMs }: PastOrder) => ({
+  order: record.order,
+  status: record.status,
+  statusTimestamp: timeMs,
+})
+
+/** A resting order as it is now; what was reported when it came may be of a larger size. */
+const restingRow = (order: Order) => ({
+  order: frontendOrder(order),
+  status: 'open',
+  statusTimestamp: order.timestampMs,
+})
+
+const resting = (account: Account) => account.orders.flat(2)
+
+/** Newest first: the last status of each of the last orders. */
+function historicalOrders({ exchange, past }: Scene, user: string) {
+  const open = new Map(resting(accountOf(exchange, user)).map((order) => [order.oid, order]))
+  const orders = [...(past.wallet(user)?.orders.values() ?? [])].reverse()
+  return orders.map((row) => {
+    const order = open.get(row.record.order.oid)
+    return order === undefined ? rowOf(row) : restingRow(order)
+  })
+}
+
+function orderStatus({ exchange, past }: Scene, { user, oid }: RequestOf<'orderStatus'>) {
+  const wanted = (order: { readonly oid: number; readonly cloid: string | null }) =>
+    typeof oid === 'number' ? order.oid === oid : order.cloid === oid
+  const order = resting(accountOf(exchange, user)).find(wanted)
+  if (order !== undefined) return { status: 'order', order: restingRow(order) }
+  const orders = past.wallet(user)?.orders
+  const row =
+    typeof oid === 'number'
+      ? orders?.get(oid)
+      : [...(orders?.values() ?? [])].find(({ record }) => wanted(record.order))
+  return row === undefined ? { status: 'unknownOid' } : { status: 'order', order: rowOf(row) }
+}
+
+/** The main DEX has the orders of spot and outcomes too. */
+export const ORDER_ANSWERS: Answers<'openOrders' | 'frontendOpenOrders' | 'historicalOrders' | 'orderStatus'> = {
+  openOrders: ofDex(({ exchange }, dex, { user }) => openOrders(accountOf(exchange, user), dex)),
+  frontendOpenOrders: ofDex(({ exchange }, dex, { user }) =>
+    ordersOnDex(accountOf(exchange, user), dex).map(frontendOrder),
+  ),
+  historicalOrders: (scene, { user }) => historicalOrders(scene, user),
+  orderStatus,
+}

@@ -1,0 +1,162 @@
+// What the exchange remembers of its blocks to answer history: fills, orders, ledger, funding, candles, volumes.
+// Law: everything is bounded, and nothing here ever changes a block. It is not part of a checkpoint: a program
+// that begins again remembers what it finds in the block files (recall.node.ts).
+
+import { amountOf, formatAmount, notional } from '../exchange/amount.ts'
+import type { DevnetBlock, NodeFill, NodeMiscEvent, NodeOrderStatus } from '../exchange/block.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { fundingRate, premium } from '../exchange/funding.ts'
+import { MARKETS, marketOf } from '../exchange/market.ts'
+import { Tail } from '../exchange/tail.ts'
+import { Candles } from './candles.ts'
+import { VaultSamples } from './vault-samples.ts'
+import { Volumes } from './volumes.ts'
+
+/** Kept per wallet, as many as the public API answers at most. */
+const FILLS = 2_000
+const ORDERS = 2_000
+const LEDGER = 2_000
+const STAKING = 500
+/** Kept per coin. */
+const FUNDINGS = 1_000
+
+export interface PastFunding {
+  readonly timeMs: number
+  readonly rate: bigint
+  readonly premium: bigint
+}
+
+export interface PastLedger {
+  readonly time: number
+  readonly hash: string
+  readonly delta: { readonly type: string; readonly [key: string]: unknown }
+}
+
+export interface PastStaking {
+  readonly time: number
+  readonly hash: string
+  readonly delta:
+    | { readonly cDeposit: { readonly amount: string } }
+    | { readonly withdrawal: { readonly amount: string; readonly phase: 'initiated' | 'finalized' } }
+    | { readonly delegate: { readonly validator: string; readonly amount: string; readonly isUndelegate: boolean } }
+}
+
+export interface PastReward {
+  readonly time: number
+  readonly source: 'delegation' | 'commission'
+  readonly totalAmount: string
+}
+
+export interface PastOrder {
+  readonly record: NodeOrderStatus
+  readonly timeMs: number
+}
+
+type PastBlock = Pick<DevnetBlock, 'timeMs' | 'fills' | 'orderStatuses' | 'miscEvents' | 'rewards'>
+
+/** One wallet's history. */
+export class WalletPast {
+  readonly fills = new Tail<NodeFill>(FILLS)
+  readonly ledger = new Tail<PastLedger>(LEDGER)
+  readonly staking = new Tail<PastStaking>(STAKING)
+  readonly rewards = new Tail<PastReward>(STAKING)
+  /** By order id, in the order of their last status. */
+  readonly orders = new Map<number, PastOrder>()
+  /** Orders sent. */
+  requests = 0
+}
+
+export class Past {
+  readonly #wallets = new Map<string, WalletPast>()
+  readonly #fundings = new Map<number, Tail<PastFunding>>()
+  readonly candles: readonly Candles[] = MARKETS.map(() => new Candles())
+  readonly volumes = new Volumes()
+  readonly vaults = new VaultSamples()
+
+  /** Undefined: nothing has happened to this wallet. */
+  wallet(address: string): WalletPast | undefined {
+    return this.#wallets.get(address)
+  }
+
+  /** Oldest first; of one market. */
+  fundings(market: number): readonly PastFunding[] {
+    return this.#fundings.get(market)?.toArray() ?? []
+  }
+
+  /** Remembers the block that has just been made. */
+  note(x: Exchange): void {
+    this.recall(x.block)
+    if (x.height % x.fundingBlocks === 0) this.#noteFunding(x)
+    this.vaults.note(x)
+  }
+
+  /** Remembers the events of a block, or those of one of its streams; times never fall within a stream. */
+  recall(block: PastBlock): void {
+    this.#noteFills(block)
+    for (const record of block.orderStatuses) this.#noteOrder(record, block.timeMs)
+    this.#noteMisc(block)
+  }
+
+  #noteFills({ fills, timeMs }: PastBlock): void {
+    fills.forEach(([user, fill], i) => {
+      const { px, sz, coin, crossed } = fill
+      const [price, size] = [amountOf(px), amountOf(sz)]
+      const ntl = notional(price, size)
+      this.#of(user).fills.push(fill)
+      this.volumes.fill(user, timeMs, ntl, crossed)
+      // Both sides of a trade stand beside each other.
+      if (i % 2 === 0) this.candles[marketOf(coin)!.id]!.trade(timeMs, price, size, ntl)
+    })
+  }
+
+  #noteOrder(record: NodeOrderStatus, timeMs: number): void {
+    const wallet = this.#of(record.user)
+    const { oid } = record.order
+    if (record.status === 'open' || record.status.endsWith('Rejected')) wallet.requests++
+    wallet.orders.delete(oid)
+    wallet.orders.set(oid, { record, timeMs })
+    if (wallet.orders.size > ORDERS) wallet.orders.delete(wallet.orders.keys().next().value!)
+  }
+
+  #noteMisc({ miscEvents, timeMs, rewards }: PastBlock): void {
+    for (const { hash, inner } of miscEvents)
+      if ('LedgerUpdate' in inner)
+        for (const user of inner.LedgerUpdate.users)
+          this.#of(user).ledger.push({ time: timeMs, hash, delta: inner.LedgerUpdate.delta })
+      else this.#noteStaking(inner, hash, timeMs)
+    for (const { user, source, amount } of rewards)
+      this.#of(user).rewards.push({ time: timeMs, source, totalAmount: formatAmount(amount) })
+  }
+
+  #noteStaking(inner: NodeMiscEvent['inner'], hash: string, time: number): void {
+    if ('CDeposit' in inner) {
+      const { user, amount } = inner.CDeposit
+      this.#of(user).staking.push({ time, hash, delta: { cDeposit: { amount } } })
+    } else if ('CWithdrawal' in inner) {
+      const { user, amount, is_finalized } = inner.CWithdrawal
+      const withdrawal = { amount, phase: is_finalized ? 'finalized' : 'initiated' } as const
+      this.#of(user).staking.push({ time, hash, delta: { withdrawal } })
+    } else if ('Delegation' in inner) {
+      const { user, validator, amount, is_undelegate: isUndelegate } = inner.Delegation
+      this.#of(user).staking.push({ time, hash, delta: { delegate: { validator, amount, isUndelegate } } })
+    }
+  }
+
+  #noteFunding(x: Exchange): void {
+    for (const { id, kind } of MARKETS) {
+      if (kind !== 'perp') continue
+      const tail = this.#fundings.get(id) ?? new Tail<PastFunding>(FUNDINGS)
+      this.#fundings.set(id, tail)
+      tail.push({ timeMs: x.block.timeMs, rate: fundingRate(x, id), premium: premium(x, id) })
+    }
+  }
+
+  /** Only wallets of the exchange are in its blocks, and their number is bounded. */
+  #of(address: string): WalletPast {
+    const known = this.#wallets.get(address)
+    if (known !== undefined) return known
+    const wallet = new WalletPast()
+    this.#wallets.set(address, wallet)
+    return wallet
+  }
+}

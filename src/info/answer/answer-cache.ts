@@ -1,0 +1,66 @@
+// Answers of one isolate and chain, bounded in size. Knows ages, not classes: who reads decides what is too old.
+// What was written longest ago is forgotten first: what is in demand is written again with every refresh.
+
+import type { Answer } from '../query.ts'
+
+export interface CachedAnswer extends Answer {
+  /** When the source was asked. */
+  readonly at: number
+  /** When its source last failed to give a newer one. */
+  readonly failedAt?: number
+  /** What is known of the copy in KV. */
+  readonly stored?: StoredCopy
+}
+
+export interface StoredCopy {
+  /** When it was written, or its source asked. */
+  readonly at: number
+  readonly body: string
+}
+
+/** Characters; nearly all answers are ASCII, where a character is a byte. */
+const MAX_LENGTH = 24 * 1024 * 1024
+const ENTRY_LENGTH = 256
+/** Requests of an isolate see times that differ by less. An answer from later than this is older than it seems. */
+const CLOCK_SKEW_MS = 5_000
+
+export class AnswerCache {
+  readonly #entries = new Map<string, CachedAnswer>()
+  readonly #maxLength: number
+  #length = 0
+
+  constructor(maxLength: number = MAX_LENGTH) {
+    this.#maxLength = maxLength
+  }
+
+  get(key: string, now: number): CachedAnswer | undefined {
+    const entry = this.#entries.get(key)
+    if (!entry || entry.at <= now + CLOCK_SKEW_MS) return entry
+    this.#forget(key, entry)
+    return undefined
+  }
+
+  /** Keeps an answer, unless one that was asked for later is there already. */
+  set(key: string, answer: CachedAnswer): void {
+    const known = this.#entries.get(key)
+    if (known && known.at > answer.at) return
+    const length = lengthOf(key, answer)
+    if (length > this.#maxLength / 4) return
+    if (known) this.#forget(key, known)
+    this.#entries.set(key, answer)
+    this.#length += length
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#length <= this.#maxLength) break
+      this.#forget(oldest, entry)
+    }
+  }
+
+  #forget(key: string, entry: CachedAnswer): void {
+    this.#entries.delete(key)
+    this.#length -= lengthOf(key, entry)
+  }
+}
+
+function lengthOf(key: string, { body }: Answer): number {
+  return key.length + body.length + ENTRY_LENGTH
+}

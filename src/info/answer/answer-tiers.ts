@@ -1,0 +1,103 @@
+// Copies of answers beyond this isolate's memory, for isolates that have not asked yet. Pure: the stores are ports.
+// Laws: a store that fails, hangs or holds nonsense is as good as empty; KV takes at most a write a second per key, only
+// of a changed body or to confirm an old copy, and a bounded number in all.
+
+import { type Bucket, fullBucket, takeTokens } from '../../core/token-bucket.ts'
+import { type FreshnessTerms, type Tier, useOf } from '../freshness.ts'
+import type { CachedAnswer, StoredCopy } from './answer-cache.ts'
+import { decodeStored, encodeStored } from './stored-answer.ts'
+
+/** A store that knows texts by the canonical request that they answer. May reject. */
+export interface AnswerStore {
+  get(key: string): Promise<string | null>
+  /** Keeps a text for about so many seconds. */
+  put(key: string, text: string, seconds: number): Promise<void>
+}
+
+export interface AnswerTiersDeps {
+  readonly stores: Partial<Readonly<Record<Tier, AnswerStore>>>
+  readonly now: () => number
+  readonly sleep: (ms: number) => Promise<void>
+}
+
+type WaitUntil = (work: Promise<unknown>) => void
+
+/** Asking the source takes less than waiting longer for a copy. */
+const READ_MAX_MS = 300
+/** KV refuses more on one key. */
+const WRITE_EVERY_MS = 1_000
+/** A copy with the same body is written again at this age, so that its age stays far from the bound of its class. */
+const CONFIRM_MS = 5 * 60_000
+/** Of one isolate to KV: callers choose some parts of keys, and every write is paid for. */
+const WRITES_PER_SECOND = 2
+
+/** True where a new body is worth a write to KV. */
+export function isWorthStoring(body: string, stored: StoredCopy | undefined, now: number): boolean {
+  return !stored || now - stored.at >= (stored.body === body ? CONFIRM_MS : WRITE_EVERY_MS)
+}
+
+export class AnswerTiers {
+  readonly #deps: AnswerTiersDeps
+  #writes: Bucket = fullBucket(WRITES_PER_SECOND, 0)
+
+  constructor(deps: AnswerTiersDeps) {
+    this.#deps = deps
+  }
+
+  /** The nearest fresh copy, or else the newest one; undefined where there is none. Never rejects. */
+  async find(key: string, terms: FreshnessTerms, waitUntil: WaitUntil): Promise<CachedAnswer | undefined> {
+    let newest: CachedAnswer | undefined
+    for (const tier of terms.tiers) {
+      const copy = await this.#read(tier, key)
+      if (!copy) continue
+      const stored = tier === 'network' ? { stored: { at: copy.at, body: copy.body } } : {}
+      const isNewer = !newest || copy.at > newest.at
+      newest = { ...(isNewer ? copy : newest!), ...stored }
+      if (useOf(this.#deps.now() - newest.at, terms) !== 'fresh') continue
+      if (tier === 'network') waitUntil(this.#write('region', key, newest, terms))
+      break
+    }
+    return newest
+  }
+
+  /** Keeps an answer of the source in every tier of its class that is due, and tells what KV then holds. */
+  keep(
+    key: string,
+    answer: CachedAnswer,
+    stored: StoredCopy | undefined,
+    terms: FreshnessTerms,
+    waitUntil: WaitUntil,
+  ): StoredCopy | undefined {
+    const now = this.#deps.now()
+    if (terms.tiers.includes('region')) waitUntil(this.#write('region', key, answer, terms))
+    if (!terms.tiers.includes('network') || !isWorthStoring(answer.body, stored, now) || !this.#mayWrite(now))
+      return stored
+    waitUntil(this.#write('network', key, answer, terms))
+    return { at: now, body: answer.body }
+  }
+
+  #mayWrite(now: number): boolean {
+    const { bucket, taken } = takeTokens(this.#writes, WRITES_PER_SECOND, 1, now)
+    this.#writes = bucket
+    return taken === 1
+  }
+
+  async #read(tier: Tier, key: string): Promise<CachedAnswer | null> {
+    const store = this.#deps.stores[tier]
+    if (!store) return null
+    try {
+      const text = await Promise.race([store.get(key), this.#deps.sleep(READ_MAX_MS)])
+      return text ? decodeStored(key, text, this.#deps.now()) : null
+    } catch {
+      return null
+    }
+  }
+
+  async #write(tier: Tier, key: string, answer: CachedAnswer, { ifErrorMs }: FreshnessTerms): Promise<void> {
+    try {
+      await this.#deps.stores[tier]?.put(key, encodeStored(key, answer), Math.ceil(ifErrorMs / 1000))
+    } catch {
+      // A copy less: the next isolate asks the source.
+    }
+  }
+}

@@ -1,0 +1,148 @@
+// Where an answer comes from: this isolate's memory, copies that other isolates left, or the source of its type. What may
+// be used at which age is freshness.ts; this keeps the order. Law: one flight per key, and nothing older than its bound.
+
+import type { Failure } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { useOf } from '../freshness.ts'
+import type { Answer } from '../query.ts'
+import type { Sources } from '../sources/sources.ts'
+import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
+import type { AnswerTiers } from './answer-tiers.ts'
+import type { InfoCall } from './call.ts'
+import { Flights, type Joined, landed, NextFlights } from './flights.ts'
+
+/** An answer to be served, and how old it is; null: the source was asked for this call. */
+export interface Served {
+  readonly answer: Answer
+  readonly ageMs: number | null
+}
+
+/** On whose behalf: keeps work alive when the caller is gone, and names it to the operator where a bug shows. */
+export interface Asking {
+  readonly requestId: string
+  readonly waitUntil: (work: Promise<unknown>) => void
+}
+
+export interface AnswersDeps {
+  readonly sources: Sources
+  readonly tiers: AnswerTiers
+  readonly now: () => number
+  readonly sleep: (ms: number) => Promise<void>
+  /** A bug was caught; the caller gets `internal`. */
+  readonly report: (error: unknown, requestId: string) => void
+}
+
+type Landed = Result<Served, Failure>
+
+/** What a follower gets whose leader vanished with its isolate's request. */
+const LOST: Landed = err({ kind: 'upstream_timeout', source: 'gateway' })
+/** A source that failed is asked for the same again no sooner, as long as there is an older answer to serve. */
+const RETRY_MS = 1_000
+
+export class Answers {
+  readonly #deps: AnswersDeps
+  readonly #memory = new AnswerCache()
+  readonly #looks = new Flights<CachedAnswer | undefined>()
+  readonly #flights = new Flights<Landed>()
+  readonly #next: NextFlights<Landed>
+
+  constructor(deps: AnswersDeps) {
+    this.#deps = deps
+    this.#next = new NextFlights(deps.now, deps.sleep)
+  }
+
+  /** A fresh answer from memory: the whole work of most calls. */
+  fresh({ key, terms }: InfoCall, now: number): Served | undefined {
+    const kept = this.#memory.get(key, now)
+    return kept && now - kept.at < terms.freshMs ? servedAt(kept, now) : undefined
+  }
+
+  /** The answer, wherever it is to be had. Never rejects. */
+  async find(call: InfoCall, asking: Asking): Promise<Landed> {
+    const before = this.#kept(call)
+    const looks = call.terms.tiers.length > 0 && !before?.isTried && (!before || before.use === 'spare')
+    if (looks) await this.#look(call, asking)
+    const kept = looks ? this.#kept(call) : before
+    if (kept?.isTried || kept?.use === 'fresh') return ok(kept.served)
+    if (kept?.use === 'stale') {
+      // Whoever is served at once must not wait in a flight of others: its request is over when that lands.
+      if (!this.#flights.isUnderWay(call.key, this.#deps.now())) this.#fly(call, asking, looks)
+      return ok(kept.served)
+    }
+    const landed = await this.#fly(call, asking, looks)
+    const last = landed.ok || !isSourceFailure(landed.error) ? undefined : this.#kept(call)
+    return last ? ok(last.served) : landed
+  }
+
+  /** What memory holds of this, if it is good for anything. */
+  #kept({ key, terms }: InfoCall) {
+    const now = this.#deps.now()
+    const entry = this.#memory.get(key, now)
+    const use = entry ? useOf(now - entry.at, terms) : 'none'
+    if (!entry || use === 'none') return undefined
+    return { served: servedAt(entry, now), use, isTried: now - (entry.failedAt ?? -RETRY_MS) < RETRY_MS }
+  }
+
+  /** Takes into memory what other isolates left, where that is newer. */
+  async #look({ key, terms }: InfoCall, { waitUntil }: Asking): Promise<void> {
+    const look = this.#looks.join(key, this.#deps.now(), () => this.#deps.tiers.find(key, terms, waitUntil))
+    if (look.leads) waitUntil(look.result)
+    const copy = await landed(look, this.#deps.sleep, undefined)
+    if (!copy) return
+    const kept = this.#memory.get(key, this.#deps.now())
+    if (!kept || kept.at < copy.at) this.#memory.set(key, copy)
+    else if (copy.stored) this.#memory.set(key, { ...kept, stored: copy.stored })
+  }
+
+  #fly(call: InfoCall, asking: Asking, looked: boolean): Promise<Landed> {
+    const start = () => {
+      const result = this.#load(call, asking, looked)
+      asking.waitUntil(result)
+      return result
+    }
+    return landed(this.#join(call, start), this.#deps.sleep, LOST)
+  }
+
+  #join({ key, terms }: InfoCall, start: () => Promise<Landed>): Joined<Landed> {
+    return terms.shares === 'next' ? this.#next.join(key, start) : this.#flights.join(key, this.#deps.now(), start)
+  }
+
+  async #load(call: InfoCall, asking: Asking, looked: boolean): Promise<Landed> {
+    try {
+      if (!looked && call.terms.tiers.length > 0) {
+        await this.#look(call, asking)
+        const kept = this.#kept(call)
+        if (kept?.use === 'fresh') return ok(kept.served)
+      }
+      const at = this.#deps.now()
+      const answer = await call.query.resolve(call.request, this.#deps.sources)
+      if (!answer.ok) return this.#failed(call, answer)
+      this.#keep(call, { ...answer.value, at }, asking)
+      return ok({ answer: answer.value, ageMs: null })
+    } catch (error) {
+      this.#deps.report(error, asking.requestId)
+      return err({ kind: 'internal' })
+    }
+  }
+
+  #failed<F extends { readonly error: Failure }>({ key }: InfoCall, answer: F): F {
+    const kept = this.#memory.get(key, this.#deps.now())
+    if (kept && isSourceFailure(answer.error)) this.#memory.set(key, { ...kept, failedAt: this.#deps.now() })
+    return answer
+  }
+
+  #keep({ key, terms }: InfoCall, answer: CachedAnswer, { waitUntil }: Asking): void {
+    if (terms.freshMs === 0) return
+    const stored = this.#deps.tiers.keep(key, answer, this.#memory.get(key, this.#deps.now())?.stored, terms, waitUntil)
+    this.#memory.set(key, stored ? { ...answer, stored } : answer)
+  }
+}
+
+function servedAt(answer: CachedAnswer, now: number): Served {
+  return { answer, ageMs: now - answer.at }
+}
+
+/** True where an older answer is better than this failure: the source is at fault, not the request. */
+function isSourceFailure({ kind }: Failure): boolean {
+  return kind === 'upstream_failed' || kind === 'upstream_timeout' || kind === 'unavailable'
+}

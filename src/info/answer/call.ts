@@ -1,0 +1,67 @@
+// A request body, read once: which query, the parsed request, its cache key and its price.
+
+import * as z from 'zod'
+import type { Failure } from '../../core/failure.ts'
+import { isDeeperThan, JSON_MAX_DEPTH } from '../../core/json.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { parseWith } from '../../core/schema-words.ts'
+import { formatCredits } from '../../credit/amount.ts'
+import type { Price } from '../../edge/charging.ts'
+import { queryOf } from '../catalogue.ts'
+import { type FreshnessTerms, termsOf } from '../freshness.ts'
+import { type AnyQuery, asksHistory, asksUpstream, priceOf } from '../query.ts'
+
+export interface InfoCall {
+  readonly query: AnyQuery
+  readonly request: { readonly type: string }
+  /** Canonical JSON of the request: equal for requests that mean the same, whatever they were spelled like. */
+  readonly key: string
+  readonly price: Price
+  /** The price as `x-credits-cost` says it. */
+  readonly costText: string
+  readonly terms: FreshnessTerms
+  /** Resolved only once the hold is granted; otherwise at the same time, which saves a round trip to the meter. */
+  readonly holdsFirst: boolean
+}
+
+const BodyHead = z.object({ type: z.string() })
+
+/** Reads a body. Failures: `not_json` (also for nesting without end), `unknown_type`, `bad_field` naming the field. */
+export function readCall(text: string): Result<InfoCall, Failure> {
+  if (isDeeperThan(text))
+    return err({ kind: 'not_json', hint: `The request body nests deeper than ${JSON_MAX_DEPTH} levels.` })
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    return err({ kind: 'not_json' })
+  }
+  const head = parse(BodyHead, body)
+  if (!head.ok) return head
+  const { type } = head.value
+  const query = queryOf(type)
+  if (!query) return err({ kind: 'unknown_type', type })
+  const request = parse(query.request, body)
+  return request.ok ? ok(callOf(query, request.value)) : request
+}
+
+function callOf(query: AnyQuery, request: { readonly type: string }): InfoCall {
+  const amount = priceOf(query, request)
+  const terms = termsOf(query.freshness)
+  return {
+    query,
+    request,
+    // zod puts out the fields in the order of the schema and nothing else, so this is canonical.
+    key: JSON.stringify(request),
+    price: { product: 'info', type: query.type, amount },
+    costText: formatCredits(amount),
+    terms,
+    // What is never kept costs its full work again and again, and a history is long: nobody without credits may cause it.
+    holdsFirst: asksUpstream(query) || asksHistory(query) || terms.shares === 'next',
+  }
+}
+
+function parse<T>(schema: z.ZodType<T>, value: unknown): Result<T, Failure> {
+  const parsed = parseWith(schema, value)
+  return parsed.ok ? parsed : err({ kind: 'bad_field', issues: parsed.error })
+}

@@ -1,0 +1,158 @@
+// Answers POST /info and `post` on sockets: read → price → hold credits → find the answer → settle or release → reply.
+// The same for every type. Knows no HTTP and no platform; one desk per isolate.
+// Laws: a failure costs nothing; an upstream is asked only after the hold; a hold is settled or released exactly once.
+
+import type { Failure } from '../../core/failure.ts'
+import type { Result } from '../../core/result.ts'
+import { formatCredits } from '../../credit/amount.ts'
+import type { MicroCredits } from '../../credit/meter-api.ts'
+import type { Charging, Hold } from '../../edge/charging.ts'
+import { infoFailure } from '../../edge/failure-wire.ts'
+import type { Identity } from '../../key/identity.ts'
+import type { Tier } from '../freshness.ts'
+import type { Sources } from '../sources/sources.ts'
+import { type AnswerStore, AnswerTiers } from './answer-tiers.ts'
+import { Answers, type Served } from './answers.ts'
+import { type InfoCall, readCall } from './call.ts'
+import { CallMemo } from './call-memo.ts'
+import { FreeWork, UNCHARGED } from './free-work.ts'
+
+/** A reply as every surface can send it. */
+export interface InfoReply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface InfoDeskDeps {
+  readonly sources: Sources
+  /** Stores of answers that isolates share; one that is missing is left out. */
+  readonly stores: Partial<Readonly<Record<Tier, AnswerStore>>>
+  readonly now: () => number
+  readonly sleep: (ms: number) => Promise<void>
+  /** A bug was caught; the caller gets `internal`. */
+  readonly report: (error: unknown, requestId: string) => void
+}
+
+export interface InfoRequest {
+  readonly identity: Identity
+  readonly text: string
+  readonly requestId: string
+  /** Of this request: charging may need its context for reports. */
+  readonly charging: Charging
+  /** Keeps work alive when the caller is gone: others may wait for it, and it may have to be paid. */
+  readonly waitUntil: (work: Promise<unknown>) => void
+}
+
+type Unread = Omit<InfoRequest, 'text'>
+
+/** Prices a body that could not be read: nothing, but revoked keys and rate limits still show. */
+const NO_PRICE = { product: 'info', type: 'refused', amount: 0 } as const
+
+export class InfoDesk {
+  readonly #deps: InfoDeskDeps
+  readonly #memo = new CallMemo()
+  readonly #answers: Answers
+  readonly #freeWork = new FreeWork()
+
+  constructor(deps: InfoDeskDeps) {
+    this.#deps = deps
+    this.#answers = new Answers({ ...deps, tiers: new AnswerTiers(deps) })
+  }
+
+  /** Never rejects. */
+  async answer(request: InfoRequest): Promise<InfoReply> {
+    try {
+      let call = this.#memo.get(request.text)
+      if (!call) {
+        const read = readCall(request.text)
+        if (!read.ok) return await this.refuse(request, read.error)
+        call = read.value
+        this.#memo.set(request.text, call)
+      }
+      const fresh = this.#answers.fresh(call, this.#deps.now())
+      return await (fresh ? this.#serve(request, call, fresh) : this.#findAndServe(request, call))
+    } catch (error) {
+      this.#deps.report(error, request.requestId)
+      return infoFailure({ kind: 'internal' }, request.requestId)
+    }
+  }
+
+  /** The reply to an authenticated request that could not even be read, uncharged. */
+  async refuse(request: Unread, failure: Failure): Promise<InfoReply> {
+    // Counted before it is known whether the key still holds: of many at once none must slip through meanwhile.
+    const waitMs = this.#freeWork.take(request.identity.keyHash, this.#deps.now())
+    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs))
+    const hold = await request.charging.hold(request.identity, NO_PRICE)
+    return hold.ok ? this.#refusal(request, failure, hold.value.release()) : this.#refusal(request, hold.error)
+  }
+
+  async #serve(request: InfoRequest, call: InfoCall, fresh: Served): Promise<InfoReply> {
+    const hold = await request.charging.hold(request.identity, call.price)
+    return hold.ok ? succeed(request, call, fresh, hold.value.settle()) : this.#refusal(request, hold.error)
+  }
+
+  async #findAndServe(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
+    const waitMs = this.#freeWork.waitMs(request.identity.keyHash, this.#deps.now())
+    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs))
+    const work = call.holdsFirst ? this.#holdThenFind(request, call) : this.#holdAndFind(request, call)
+    // A call cancelled after its source was asked is charged all the same.
+    request.waitUntil(work)
+    return work
+  }
+
+  async #holdThenFind(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
+    const hold = await request.charging.hold(request.identity, call.price)
+    if (!hold.ok) return this.#refusal(request, hold.error)
+    return this.#finish(request, call, hold.value, await this.#answers.find(call, request))
+  }
+
+  async #holdAndFind(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
+    const finding = this.#answers.find(call, request)
+    const hold = await request.charging.hold(request.identity, call.price)
+    if (!hold.ok) return this.#refusal(request, hold.error)
+    return this.#finish(request, call, hold.value, await finding)
+  }
+
+  #finish(request: InfoRequest, call: InfoCall, hold: Hold, found: Result<Served, Failure>): InfoReply {
+    return found.ok ? succeed(request, call, found.value, hold.settle()) : this.#fail(request, found.error, hold)
+  }
+
+  #fail(request: Unread, failure: Failure, hold: Hold): InfoReply {
+    const waitMs = this.#freeWork.take(request.identity.keyHash, this.#deps.now())
+    return this.#refusal(request, waitMs > 0 ? tooMuchFreeWork(waitMs) : failure, hold.release())
+  }
+
+  #refusal(request: Unread, failure: Failure, remaining?: MicroCredits): InfoReply {
+    const reply = infoFailure(failure, request.requestId)
+    if (remaining === undefined) return reply
+    return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }
+  }
+}
+
+function tooMuchFreeWork(retryAfterMs: number): Failure {
+  return { kind: 'rate_limited', retryAfterMs, limit: UNCHARGED }
+}
+
+function succeed(
+  { requestId }: InfoRequest,
+  { costText }: InfoCall,
+  { answer: { body, height, lagMs, since }, ageMs }: Served,
+  remaining: MicroCredits,
+): InfoReply {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'x-request-id': requestId,
+    'x-credits-cost': costText,
+    'x-credits-remaining': formatCredits(remaining),
+  }
+  if (ageMs !== null || lagMs !== undefined) {
+    headers.age = String(Math.max(0, Math.floor(((ageMs ?? 0) + (lagMs ?? 0)) / 1000)))
+  }
+  if (height !== undefined) headers['x-block-height'] = String(height)
+  if (since !== undefined) {
+    headers['x-history-from-height'] = String(since.height)
+    headers['x-history-from-time'] = String(since.time)
+  }
+  return { status: 200, headers, body }
+}

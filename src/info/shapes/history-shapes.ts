@@ -1,0 +1,49 @@
+// Completed trades as requests ask for them and answers show them. Amounts that Weir works out itself carry no trailing
+// zeros.
+
+import * as z from 'zod'
+import { MAIN_DEX } from '../../history/trade-page.ts'
+import type { Freshness } from '../freshness.ts'
+import { Decimal } from './common-shapes.ts'
+import { DexOrAll, isAllDexes, optional } from './request-fields.ts'
+
+/** Blocks become durable about once a second; asking more often shows nothing new. */
+export const HISTORY_FRESHNESS: Freshness = { class: 'block', freshMs: 1_000 }
+
+const LIMIT_DEFAULT = 100
+const LIMIT_MAX = 500
+
+/** Rows of a page; larger values mean the most there are. */
+export const TradeLimit = optional(z.int().min(1)).transform((limit) => Math.min(limit ?? LIMIT_DEFAULT, LIMIT_MAX))
+
+/**
+ * Here leaving the DEX out means all of them, like the wildcards; an empty name is the main one, as everywhere else.
+ * Comes out as absent, `main_dex` or a name.
+ */
+export const TradeDex = z
+  .preprocess((dex) => (dex === '' ? MAIN_DEX : dex), DexOrAll)
+  .transform((dex) => (isAllDexes(dex) ? undefined : dex))
+
+/** A position from flat to flat, rebuilt from fills. */
+export const CompletedTrade = z
+  .object({
+    user: z.string(),
+    coin: z.string(),
+    position_type: z.enum(['Long', 'Short']),
+    gross_pnl: Decimal,
+    net_pnl: Decimal,
+    funding_pnl: Decimal,
+    entry_px: Decimal,
+    exit_px: Decimal,
+    position_closed_size: Decimal,
+    fees: Decimal,
+    fills: z.int(),
+    open_time: z.int(),
+    close_time: z.int(),
+    duration_ms: z.int(),
+    max_position_size: Decimal,
+    maker_fills: z.int(),
+    builder: z.string().nullable(),
+    tx_index: z.int(),
+  })
+  .meta({ id: 'CompletedTrade' })

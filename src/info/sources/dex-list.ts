@@ -1,0 +1,77 @@
+// The builder-deployed DEXes, asked of the upstream and remembered for two minutes, as the interface says of wildcards.
+// Concurrent calls share one flight. Where the sources fail, an older list serves for an hour: a DEX never goes away.
+
+import * as z from 'zod'
+import type { Failure } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import type { Upstream, UpstreamAnswer } from '../../upstream/upstream-api.ts'
+import { Flights, landed } from '../answer/flights.ts'
+import type { Dexes } from './sources.ts'
+
+const FRESH_MS = 120_000
+const SPARE_MS = 60 * 60_000
+/** A name that is not on the list may be newer than the list: then it is asked for again, this often at most. */
+const RECHECK_MS = 10_000
+/** Sources that failed are left alone for this long. */
+const RETRY_MS = 2_000
+
+/** The first entry is the native DEX, null on the wire. */
+const PerpDexs = z.array(z.looseObject({ name: z.string().min(1) }).nullable())
+
+type Names = Result<readonly string[], Failure>
+
+/** For who waits for the flight of a call that vanished. */
+const LOST: Names = err({ kind: 'upstream_timeout', source: 'gateway' })
+
+export class DexList implements Dexes {
+  readonly #upstream: Upstream
+  readonly #now: () => number
+  readonly #sleep: (ms: number) => Promise<void>
+  readonly #flights = new Flights<Names>()
+  #known: { readonly at: number; readonly names: readonly string[] } | null = null
+  #failed: { readonly at: number; readonly answer: Names } | null = null
+
+  constructor(upstream: Upstream, now: () => number, sleep: (ms: number) => Promise<void>) {
+    this.#upstream = upstream
+    this.#now = now
+    this.#sleep = sleep
+  }
+
+  async names(): Promise<Names> {
+    if (this.#known && this.#ageMs < FRESH_MS) return ok(this.#known.names)
+    const asked = await this.#ask()
+    return asked.ok || !this.#known || this.#ageMs >= SPARE_MS ? asked : ok(this.#known.names)
+  }
+
+  async has(name: string): Promise<boolean | null> {
+    if (this.#known?.names.includes(name)) return true
+    if (this.#known && this.#ageMs < RECHECK_MS) return false
+    const asked = await this.#ask()
+    return asked.ok ? asked.value.includes(name) : null
+  }
+
+  get #ageMs(): number {
+    return this.#now() - (this.#known?.at ?? 0)
+  }
+
+  async #ask(): Promise<Names> {
+    const now = this.#now()
+    if (this.#failed && now - this.#failed.at < RETRY_MS) return this.#failed.answer
+    const flight = this.#flights.join('', now, () => this.#load(now))
+    return landed(flight, this.#sleep, LOST)
+  }
+
+  async #load(at: number): Promise<Names> {
+    const answer = namesIn(await this.#upstream.ask('perpDexs', '{"type":"perpDexs"}'))
+    if (answer.ok) this.#known = { at, names: answer.value }
+    this.#failed = answer.ok ? null : { at: this.#now(), answer }
+    return answer
+  }
+}
+
+function namesIn(answer: Result<UpstreamAnswer, Failure>): Names {
+  if (!answer.ok) return answer
+  const parsed = PerpDexs.safeParse(JSON.parse(answer.value.text))
+  if (!parsed.success) return err({ kind: 'upstream_failed', source: 'perpDexs' })
+  return ok(parsed.data.flatMap((dex) => dex?.name ?? []))
+}

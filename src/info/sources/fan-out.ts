@@ -1,0 +1,34 @@
+// One question to the upstream per item, a few at a time: a Worker has six connections, and a request that waits for
+// one would use up its timeout in the queue. All of them together are bounded, so that nothing that hangs holds the rest.
+
+import type { Failure } from '../../core/failure.ts'
+import { err, type Result } from '../../core/result.ts'
+import type { Sources } from './sources.ts'
+
+const AT_ONCE = 6
+
+/** Bound of all questions of one call together: above one timeout of a source, far below that of a flight. */
+export const FAN_OUT_MAX_MS = 5_000
+
+const LATE: Failure = { kind: 'upstream_timeout', source: 'exchange' }
+
+/** The answers in the order of the items; what was not answered in time has timed out. `ask` must not reject. */
+export async function fanOut<Item, T>(
+  items: readonly Item[],
+  ask: (item: Item) => Promise<Result<T, Failure>>,
+  { sleep }: Pick<Sources, 'sleep'>,
+): Promise<Result<T, Failure>[]> {
+  const answers: Result<T, Failure>[] = items.map(() => err(LATE))
+  const rest = items.entries()
+  let isOver = false
+  const worker = async () => {
+    for (const [index, item] of rest) {
+      const answer = await ask(item)
+      if (isOver) return
+      answers[index] = answer
+    }
+  }
+  await Promise.race([Promise.all(Array.from({ length: AT_ONCE }, worker)), sleep(FAN_OUT_MAX_MS)])
+  isOver = true
+  return answers
+}

@@ -1,0 +1,60 @@
+// Our own history as far as there is one: the fills that the BlockLog still holds, read page by page.
+// Law: an answer says since when it is complete; where the log cannot be read to its end it says a later time.
+
+import type { Failure } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import type { HeightAndTime, HeldStretch } from '../../feed/held-fills.ts'
+import { type BlockLogApi, LOG_API_VERSION } from '../../feed/log-api.ts'
+import { heldFills } from '../../history/held-runs.ts'
+import { askObject } from './object-call.client.ts'
+import type { History } from './sources.ts'
+
+export interface LogHistoryDeps {
+  /** A fresh stub of the log: one that failed stays broken. */
+  readonly log: () => Pick<BlockLogApi, 'fills'>
+  readonly now: () => number
+  readonly sleep: (ms: number) => Promise<void>
+}
+
+/** Pages of one read; the replay window of the real exchange takes about seven. */
+const PAGES_MAX = 32
+/** How often a read waits for one page before it gives up. */
+const WAITS_MAX = 3
+/** Of one read with all its waits: well below that of a flight. */
+const READ_MAX_MS = 8_000
+const RETRY_AFTER_MS = 1_000
+
+/** The history of the log of one chain. */
+export function logHistory({ log, now, sleep }: LogHistoryDeps): History {
+  return {
+    async held(scope) {
+      let head: HeightAndTime | null = null
+      let before: number | null = null
+      const endMs = now() + READ_MAX_MS
+      const stretches: HeldStretch[] = []
+      for (let pages = 0, waits = 0; pages < PAGES_MAX; ) {
+        const answer = await askObject(() => log().fills({ v: LOG_API_VERSION, scope, before }), LOG_API_VERSION)
+        if (!answer) return away('The history of fills cannot be had at the moment')
+        if (now() > endMs) return away('The history of fills takes too long to read at the moment')
+        if ('retryMs' in answer) {
+          if (waits++ === WAITS_MAX) return away('The history of fills is asked too much at the moment')
+          await sleep(answer.retryMs)
+          continue
+        }
+        head ??= answer.head
+        stretches.push(...answer.stretches)
+        if (answer.next === null) break
+        before = answer.next
+        pages++
+        waits = 0
+      }
+      const [newest, ...older] = stretches
+      if (!head || !newest) return away('No block has come yet')
+      return ok(heldFills(head, [newest, ...older]))
+    },
+  }
+}
+
+function away(what: string): Result<never, Failure> {
+  return err({ kind: 'unavailable', what, retryAfterMs: RETRY_AFTER_MS })
+}

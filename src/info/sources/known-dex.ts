@@ -1,0 +1,29 @@
+// Requests on one DEX: a name that no DEX has is refused here, because upstreams answer it in many ways, some of them
+// with an empty account. Where nobody can say whether a name is known, the upstream decides.
+
+import type { Failure } from '../../core/failure.ts'
+import { err, type Result } from '../../core/result.ts'
+import type { Answer } from '../query.ts'
+import { passThrough } from './pass-through.ts'
+import type { Sources } from './sources.ts'
+
+/** The refusal of a DEX that does not exist; null for the main one and all that may exist. */
+export async function refusalOfDex(
+  dex: string | undefined,
+  { dexes }: Pick<Sources, 'dexes'>,
+): Promise<{ readonly ok: false; readonly error: Failure } | null> {
+  return dex === undefined || (await dexes.has(dex)) !== false ? null : unknownDex()
+}
+
+/** The failure of a request whose `dex` is no DEX. */
+export function unknownDex(): { readonly ok: false; readonly error: Failure } {
+  return err({ kind: 'bad_field', issues: [{ path: 'dex', message: 'is no DEX of the exchange: see perpDexs' }] })
+}
+
+/** Passes a request through, unless its DEX is known not to exist. */
+export async function passThroughOnDex<Req extends { readonly type: string; readonly dex?: string | undefined }>(
+  request: Req,
+  from: Pick<Sources, 'upstream' | 'dexes'>,
+): Promise<Result<Answer, Failure>> {
+  return (await refusalOfDex(request.dex, from)) ?? passThrough(request, from)
+}

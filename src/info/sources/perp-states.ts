@@ -1,0 +1,63 @@
+// A user's account on one perp DEX, wire-equal, or on all of them: a map from DEX name to state. A DEX whose state cannot
+// be had holds an error, because a missing one would read as no position; where none can be had the call fails.
+
+import * as z from 'zod'
+import type { Failure } from '../../core/failure.ts'
+import { ok, type Result } from '../../core/result.ts'
+import { type Answer, latenessOf } from '../query.ts'
+import { PerpState } from '../shapes/common-shapes.ts'
+import { isAllDexes } from '../shapes/request-fields.ts'
+import { FailedDex, failedSlot } from './failed-slot.ts'
+import { fanOut } from './fan-out.ts'
+import { passThroughOnDex, refusalOfDex } from './known-dex.ts'
+import { passThrough } from './pass-through.ts'
+import type { Sources } from './sources.ts'
+
+/** Name of the main DEX in a wildcard answer: its wire name is empty, and siblings use this one. */
+const MAIN_DEX_KEY = 'native'
+
+/** One state, or one of every DEX by name. */
+export const PerpStates = z.union([PerpState, z.record(z.string(), z.union([PerpState, FailedDex]))])
+
+export interface PerpStateRequest {
+  readonly user: string
+  /** A parsed `DexOrAll`. */
+  readonly dex?: string | undefined
+}
+
+type DexName = string | undefined
+type Asked = Result<Answer, Failure>
+
+/** The state or the map of states. */
+export async function perpState(
+  { user, dex }: PerpStateRequest,
+  from: Pick<Sources, 'upstream' | 'dexes' | 'sleep'>,
+): Promise<Asked> {
+  if (!isAllDexes(dex)) return passThroughOnDex({ type: 'clearinghouseState', user, dex }, from)
+  const dexes = await dexesOf(dex, from)
+  if (!dexes.ok) return dexes
+  const onDex = (one: DexName) => passThrough({ type: 'clearinghouseState', user, dex: one }, from)
+  return statesOf(dex, dexes.value, await fanOut(dexes.value, onDex, from))
+}
+
+/** The DEXes that a parsed `DexOrAll` means, the main one as undefined; one that does not exist is refused. */
+export async function dexesOf(
+  dex: DexName,
+  from: Pick<Sources, 'dexes'>,
+): Promise<Result<readonly DexName[], Failure>> {
+  if (!isAllDexes(dex)) return (await refusalOfDex(dex, from)) ?? ok([dex])
+  const names = await from.dexes.names()
+  return names.ok ? ok([undefined, ...names.value]) : names
+}
+
+/** The answer for what was asked, from the answers of its DEXes. */
+export function statesOf(asked: DexName, dexes: readonly DexName[], states: readonly Asked[]): Asked {
+  const [first] = states
+  if (!isAllDexes(asked)) return first!
+  if (first && !first.ok && states.every(({ ok }) => !ok)) return first
+  const entries = states.map((state, i) => {
+    const name = dexes[i] ?? MAIN_DEX_KEY
+    return `${JSON.stringify(name)}:${state.ok ? state.value.body : failedSlot({ dex: name }, state.error)}`
+  })
+  return ok({ body: `{${entries.join(',')}}`, ...latenessOf(states) })
+}

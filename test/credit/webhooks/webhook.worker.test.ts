@@ -1,0 +1,290 @@
+// The webhook of an account inside its meter: an event per threshold, whatever becomes of alarms, objects and receivers.
+
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
+import type { WholeMeterApi } from '../../../src/credit/meter-api.ts'
+import { PLANS } from '../../../src/credit/plans/plan.ts'
+import { parseThreshold, type Threshold } from '../../../src/credit/webhooks/low-balance.ts'
+import { GIVE_UP_MS } from '../../../src/credit/webhooks/webhook.ts'
+
+const CREDIT = 1_000_000
+const namespace = (env as unknown as Cloudflare.Env).CREDIT_METER
+const stubOf = (account: string) => namespace.getByName(account)
+const meterOf = (account: string) => stubOf(account) as unknown as WholeMeterApi
+
+const thresholds = ['20%', '5%', '0'].map((name) => (parseThreshold(name) as { value: Threshold }).value)
+const order = (account: string, over: object = {}) => ({
+  ...{ account, url: 'https://receiver.example/hook', thresholds, newSecret: false },
+  ...over,
+})
+let charges = 0
+const spend = (account: string, credits: number) =>
+  meterOf(account).charge({
+    ...{ id: `c${charges++}`, keyHash: 'k', amount: credits * CREDIT, product: 'info', type: 'meta' },
+  })
+
+interface Received {
+  readonly url: string
+  readonly id: string
+  readonly signature: string
+  readonly body: string
+}
+
+type Answer = () => Promise<Response>
+const OK: Answer = async () => new Response('ok')
+const receivers = new Map<string, { readonly received: Received[]; readonly answer: Answer }>()
+
+/** For the whole file, because alarms ring on their own: nothing here may reach a network. */
+vi.stubGlobal('fetch', async (url: string, init: { headers: Record<string, string>; body: string }) => {
+  const { 'x-weir-event': id = '', 'x-weir-signature': signature = '' } = init.headers
+  const receiver = receivers.get(JSON.parse(init.body).account)
+  receiver?.received.push({ url, id, signature, body: init.body })
+  return (receiver?.answer ?? OK)()
+})
+
+/** Stands for an account's receiver: keeps what came, answers as told; `answer` may reject as a broken network does. */
+function receiver(account: string, answer = OK) {
+  const received: Received[] = []
+  receivers.set(account, { received, answer })
+  return received
+}
+
+const events = async (account: string) => (await meterOf(account).webhook())?.events ?? []
+const told = async (account: string) => (await events(account)).map(({ threshold }) => threshold)
+const states = async (account: string) => (await events(account)).map(({ threshold, state }) => `${threshold} ${state}`)
+
+/** Runs the alarm and waits until no event is without its answer. */
+async function ring(account: string) {
+  await runDurableObjectAlarm(stubOf(account))
+  await expect.poll(async () => (await events(account)).some((event) => event.last === null)).toBe(false)
+}
+
+/** Moves everything that waits `ms` into the past. */
+const pass = (account: string, ms: number) =>
+  runInDurableObject(stubOf(account), async (_, state) => {
+    state.storage.sql.exec('UPDATE webhook_events SET next = next - ?1, created = created - ?1', ms)
+    await state.storage.setAlarm(Date.now() + 60_000)
+  }).then(() => evictDurableObject(stubOf(account)))
+
+/** Ends the object with all that it has in memory and on its way. */
+const crash = (account: string) =>
+  runInDurableObject(stubOf(account), (_, state) => state.abort('crash')).catch(() => {})
+
+async function account(name: string, credits = 100) {
+  await meterOf(name).grantCredits('g', credits * CREDIT)
+  return (await meterOf(name).setWebhook(order(name))).secret as string
+}
+
+async function isSignedBy(secret: string, { signature, body }: Received): Promise<boolean> {
+  const [, seconds, mac] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? []
+  const text = new TextEncoder()
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', text.encode(secret), algorithm, false, ['verify'])
+  const bytes = Uint8Array.from((mac ?? '').match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+  return crypto.subtle.verify('HMAC', key, bytes, text.encode(`${seconds}.${body}`))
+}
+
+describe('a webhook', () => {
+  it('gets one signed event per threshold, with an id of its own', async () => {
+    const received = receiver('signed')
+    const secret = await account('signed')
+    await spend('signed', 79)
+    expect(await events('signed')).toEqual([])
+    await spend('signed', 1)
+    await spend('signed', 1)
+    await ring('signed')
+    expect(await states('signed')).toEqual(['20% delivered'])
+    await spend('signed', 19)
+    await ring('signed')
+    expect(await states('signed')).toEqual(['0 delivered', '5% delivered', '20% delivered'])
+    expect(received.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { type: 'credits.low', account: 'signed', threshold: '20%', credits_left: '20', credits_at_most: '100' },
+      { threshold: '5%', credits_left: '0' },
+      { threshold: '0', credits_left: '0' },
+    ])
+    for (const each of received) {
+      expect(JSON.parse(each.body).id).toBe(each.id)
+      expect(await isSignedBy(secret, each)).toBe(true)
+      expect(await isSignedBy(`${secret}x`, each)).toBe(false)
+    }
+    expect(new Set(received.map(({ id }) => id)).size).toBe(3)
+  })
+
+  it('is told of credits that leases spend, and not of those that they hold', async () => {
+    receiver('leased')
+    await account('leased')
+    const lease = { v: 1, lease: 'l', keyHash: 'k', usage: [], waiting: 0, forecast: 0, close: false }
+    await meterOf('leased').lease({ ...lease, spent: 0, need: 90 * CREDIT, waiting: 90 * CREDIT })
+    expect(await events('leased')).toEqual([])
+    await meterOf('leased').lease({ ...lease, spent: 80 * CREDIT, need: 0 })
+    await ring('leased')
+    expect(await states('leased')).toEqual(['20% delivered'])
+  })
+
+  it('is told again after a top-up above the threshold and after a renewal', async () => {
+    receiver('again')
+    await account('again')
+    await spend('again', 90)
+    await meterOf('again').grantCredits('small', 5 * CREDIT)
+    await spend('again', 5)
+    expect(await told('again')).toEqual(['20%'])
+    await meterOf('again').grantCredits('large', 90 * CREDIT)
+    await spend('again', 80)
+    expect(await told('again')).toEqual(['20%', '20%'])
+    await meterOf('again').beginPlan({ plan: 'entry', terms: PLANS.entry.terms, firstMicro: null })
+    await spend('again', 8_100)
+    expect(await told('again')).toEqual(['20%', '20%', '20%'])
+    await runInDurableObject(stubOf('again'), (_, state) => {
+      state.storage.sql.exec('UPDATE plan SET until = ?', Date.now())
+    })
+    await evictDurableObject(stubOf('again'))
+    await spend('again', 8_100)
+    expect(await told('again')).toEqual(['20%', '20%', '20%', '20%'])
+  })
+
+  it('is not told again because the address was changed, and percents stay those of the period', async () => {
+    receiver('readdressed')
+    await account('readdressed')
+    await spend('readdressed', 85)
+    await meterOf('readdressed').setWebhook(order('readdressed', { url: 'https://receiver.example/other' }))
+    await spend('readdressed', 10)
+    expect((await told('readdressed')).sort()).toEqual(['20%', '5%'])
+    await spend('readdressed', 3)
+    expect((await told('readdressed')).sort()).toEqual(['20%', '5%'])
+  })
+
+  it('gets an event that could not be delivered again under the same id, also after the object restarted', async () => {
+    let isUp = false
+    const received = receiver('retried', async () => new Response(null, { status: isUp ? 204 : 500 }))
+    await account('retried')
+    await spend('retried', 80)
+    await evictDurableObject(stubOf('retried'))
+    await ring('retried')
+    expect(await events('retried')).toMatchObject([{ state: 'due', attempts: 1, last: '500' }])
+    // Not before its time.
+    await runDurableObjectAlarm(stubOf('retried'))
+    expect(received).toHaveLength(1)
+    isUp = true
+    await pass('retried', 30_000)
+    await runDurableObjectAlarm(stubOf('retried'))
+    await expect.poll(() => states('retried')).toEqual(['20% delivered'])
+    expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(1)
+    await pass('retried', GIVE_UP_MS)
+    await runDurableObjectAlarm(stubOf('retried'))
+    expect(received).toHaveLength(2)
+  })
+
+  it('makes an attempt again that ended with its object', async () => {
+    const received = receiver('crashed', () => new Promise(() => {}))
+    await account('crashed')
+    await spend('crashed', 80)
+    await runDurableObjectAlarm(stubOf('crashed'))
+    await expect.poll(() => received.length).toBe(1)
+    // The alarm has claimed the attempt, and nobody will ever tell what came of it.
+    await crash('crashed')
+    await pass('crashed', 30_000)
+    const later = receiver('crashed')
+    await runDurableObjectAlarm(stubOf('crashed'))
+    await expect.poll(() => states('crashed')).toEqual(['20% delivered'])
+    expect(later.map(({ id }) => id)).toEqual(received.map(({ id }) => id))
+    expect(await events('crashed')).toMatchObject([{ attempts: 2 }])
+  })
+
+  it('does not keep an event of a decision that was undone', async () => {
+    receiver('undone')
+    await account('undone')
+    const bad = { ordinal: 0, keyHash: 'k', type: 'allFills', body: 'b', leftMs: 60_000 }
+    const charges = [
+      { ...bad, subscription: 'r/good', amount: 90 * CREDIT },
+      { ...bad, subscription: 'r/bad', amount: -1 },
+    ]
+    const here = { sockets: 1, subscriptions: 0, perMinute: 0, keys: [], connects: [], ends: [], alive: null }
+    const limits = { connections: 9, subscriptions: 9 }
+    const outcome = await runInDurableObject(stubOf('undone'), (object) =>
+      (object as unknown as WholeMeterApi)
+        .stream({ v: 1, relay: 'r', life: 1, ...here, limits, charges })
+        .catch(String),
+    )
+    expect(outcome).toContain('whole number')
+    expect(await events('undone')).toEqual([])
+    await spend('undone', 90)
+    expect(await told('undone')).toEqual(['20%'])
+  })
+
+  it('gives an event up after a day, and says so', async () => {
+    receiver('given up', () => Promise.reject(new Error('no route')))
+    await account('given up')
+    await spend('given up', 80)
+    await ring('given up')
+    expect(await events('given up')).toMatchObject([{ state: 'due', last: 'could not be reached' }])
+    await pass('given up', GIVE_UP_MS)
+    await runDurableObjectAlarm(stubOf('given up'))
+    expect(await events('given up')).toMatchObject([{ state: 'given_up', attempts: 1, next: null }])
+  })
+
+  it('is not followed where it redirects', async () => {
+    receiver(
+      'redirected',
+      async () => new Response(null, { status: 307, headers: { location: 'https://elsewhere.example' } }),
+    )
+    await account('redirected')
+    await spend('redirected', 80)
+    await ring('redirected')
+    expect(await events('redirected')).toMatchObject([{ state: 'due', last: '307: redirects are not followed' }])
+  })
+
+  it('does not slow or break charging while its receiver hangs', async () => {
+    const received = receiver('hanging', () => new Promise(() => {}))
+    await account('hanging')
+    await spend('hanging', 80)
+    await runDurableObjectAlarm(stubOf('hanging'))
+    await expect.poll(() => received.length).toBe(1)
+    for (let i = 0; i < 20; i++) expect(await spend('hanging', 1)).toMatchObject({ ok: true })
+    expect(await spend('hanging', 1)).toMatchObject({ ok: false, reason: 'exhausted' })
+    await runDurableObjectAlarm(stubOf('hanging'))
+    expect(await meterOf('hanging').balance()).toMatchObject({ available: 0, spent: 100 * CREDIT })
+    await crash('hanging')
+  })
+
+  it('keeps its secret when it moves, draws another when told, and takes its events with it when it goes', async () => {
+    const received = receiver('moved')
+    const secret = await account('moved')
+    const url = 'https://elsewhere.example/hook'
+    expect(await meterOf('moved').setWebhook(order('moved', { url }))).toMatchObject({ url, secret: null })
+    expect(await meterOf('moved').testWebhook()).toEqual({ delivered: true, answer: '200' })
+    expect(received.map((each) => each.url)).toEqual([url])
+    expect(await isSignedBy(secret, received[0] as Received)).toBe(true)
+    const drawn = (await meterOf('moved').setWebhook(order('moved', { newSecret: true }))).secret
+    expect(drawn).toMatch(/^whsec_[0-9a-f]{64}$/)
+    expect(drawn).not.toBe(secret)
+    expect(JSON.stringify(await meterOf('moved').webhook())).not.toContain('whsec_')
+    // In one go, so that no alarm delivers in between.
+    const isCleared = await runInDurableObject(stubOf('moved'), async (object) => {
+      const meter = object as unknown as WholeMeterApi
+      await meter.charge({ id: 'last', keyHash: 'k', amount: 80 * CREDIT, product: 'info', type: 'meta' })
+      return meter.clearWebhook()
+    })
+    expect(isCleared).toBe(true)
+    await runDurableObjectAlarm(stubOf('moved'))
+    expect(received).toHaveLength(1)
+    expect(await meterOf('moved').webhook()).toBe(null)
+    expect(await meterOf('moved').testWebhook()).toBe(null)
+    expect(await meterOf('moved').clearWebhook()).toBe(false)
+  })
+
+  it('remembers a hundred events', async () => {
+    receiver('many')
+    await account('many', 1_000)
+    // In one go, so that no alarm delivers in between.
+    await runInDurableObject(stubOf('many'), async (object) => {
+      const meter = object as unknown as WholeMeterApi
+      for (let i = 0; i < 120; i++) {
+        const id = `many ${i}`
+        await meter.charge({ id, keyHash: 'k', amount: 900 * CREDIT, product: 'info', type: 'meta' })
+        await meter.grantCredits(id, 900 * CREDIT)
+      }
+    })
+    expect(await events('many')).toHaveLength(100)
+  })
+})

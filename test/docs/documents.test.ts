@@ -1,0 +1,124 @@
+// The published documents: OpenAPI as a client reads it, the route that serves it, the table in the README.
+
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { withInfoTable } from '../../scripts/info-table.ts'
+import { openApiRoutes } from '../../src/docs/docs.route.ts'
+import { docsPage } from '../../src/docs/docs-page.ts'
+import { openApiDocument } from '../../src/docs/openapi.ts'
+import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
+import { SPECIFIED_TYPES } from '../../src/info/specified-types.ts'
+import { ADMIN_OPERATIONS } from '../../src/platform/operations.ts'
+import { PLATFORM_OPERATIONS } from '../../src/platform/platform-operations.ts'
+
+interface Content {
+  readonly 'application/json': { readonly schema: object; readonly example: unknown }
+}
+interface Document {
+  readonly openapi: string
+  readonly paths: Readonly<
+    Record<
+      string,
+      {
+        readonly post: {
+          readonly description: string
+          readonly requestBody: { readonly content: Content }
+          readonly responses: Readonly<Record<string, { readonly content: Content }>>
+        }
+      }
+    >
+  >
+}
+
+const OPERATIONS = [...PLATFORM_OPERATIONS, ...ADMIN_OPERATIONS]
+const document = openApiDocument(CATALOGUE, OPERATIONS) as unknown as Document
+const infoPaths = Object.entries(document.paths).filter(([path]) => path.startsWith('/info#'))
+
+describe('openapi.json', () => {
+  it('has a path per type with a request and an answer that fit', () => {
+    expect(document.openapi).toBe('3.1.0')
+    expect(infoPaths.map(([path]) => path)).toEqual(CATALOGUE.map(({ type }) => `/info#${type}`).sort())
+    for (const [path, { post }] of infoPaths) {
+      const query = queryOf(path.slice('/info#'.length))!
+      query.request.parse(post.requestBody.content['application/json'].example)
+      query.response.parse(post.responses[200]!.content['application/json'].example)
+      expect(post.requestBody.content['application/json'].schema).toMatchObject({
+        properties: { type: { const: query.type } },
+      })
+      expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['401', '402', '422', '502']))
+    }
+  })
+
+  it('says what a query costs', () => {
+    const costOf = (type: string) => document.paths[`/info#${type}`]!.post.description.split('. ')[0]
+    expect(costOf('meta')).toBe('Credits: 1')
+    expect(costOf('clearinghouseState')).toBe('Credits: 1, 10 flat for `dex` `*` or `ALL_DEXES`')
+  })
+
+  it('lets answers gain fields', () => {
+    expect(JSON.stringify(infoPaths)).not.toContain('"additionalProperties":false')
+    for (const { answers } of OPERATIONS) {
+      for (const { schema } of Object.values(answers)) {
+        expect(JSON.stringify(z.toJSONSchema(schema, { io: 'input' }))).not.toContain('"additionalProperties":false')
+      }
+    }
+  })
+
+  it('refers to nothing that it does not hold', () => {
+    const refs = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref!)
+    expect(refs.length).toBeGreaterThan(500)
+    const found = (ref: string) =>
+      ref
+        .slice('#/'.length)
+        .split('/')
+        .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document)
+    expect(refs.filter((ref) => !ref.startsWith('#/components/') || found(ref) === undefined)).toEqual([])
+  })
+
+  it('is served without a key, the same every time', async () => {
+    const routes = openApiRoutes(OPERATIONS)
+    for (let i = 0; i < 2; i++) {
+      const response = await routes.request('/openapi.json')
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
+      expect(await response.json()).toEqual(document)
+    }
+  })
+})
+
+describe('the page for people', () => {
+  it('has a section per type with its fields, escaped, and loads nothing', async () => {
+    const response = await openApiRoutes(OPERATIONS).request('/docs')
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    const page = await response.text()
+    for (const { type } of CATALOGUE) expect(page).toContain(`<details id="${type}">`)
+    expect(page).toContain('<li><code>vaultAddress</code> required: ')
+    expect(page).toContain('{&quot;type&quot;:&quot;l2Book&quot;,&quot;coin&quot;:&quot;BTC&quot;}')
+    for (const { id } of OPERATIONS) expect(page).toContain(`<details id="${id}">`)
+    expect(page).not.toMatch(/<script|src=|https?:\/\/(?!json-schema|example\.com)/)
+  })
+
+  it('escapes whatever a definition says', () => {
+    const [query] = CATALOGUE
+    const page = docsPage([{ ...query!, summary: '<b onclick="x">&' }], [])
+    expect(page).toContain('&lt;b onclick=&quot;x&quot;&gt;&amp;')
+  })
+})
+
+describe('the table of the README', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+
+  it('lists every type of the interface once', () => {
+    const table = readme.slice(readme.indexOf('<!-- info types -->'), readme.indexOf('<!-- /info types -->'))
+    const listed = [...table.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) => cell!.split(', '))
+    expect(listed.sort()).toEqual(SPECIFIED_TYPES.map((type) => `\`${type}\``).sort())
+  })
+
+  it('is put between its markers and nowhere else', () => {
+    expect(withInfoTable(readme)).toBe(readme)
+    const stale = 'a\n<!-- info types -->\nold\n<!-- /info types -->\nb'
+    expect(withInfoTable(stale)).toMatch(/^a\n<!-- info types -->\n\| 55 types [\s\S]*\n<!-- \/info types -->\nb$/)
+    expect(withInfoTable('no markers')).toBe('no markers')
+  })
+})

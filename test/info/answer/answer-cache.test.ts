@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest'
+import { AnswerCache } from '../../../src/info/answer/answer-cache.ts'
+import { readCall } from '../../../src/info/answer/call.ts'
+import { CallMemo } from '../../../src/info/answer/call-memo.ts'
+
+const answer = (length: number, at = 0) => ({ body: 'x'.repeat(length), at })
+
+it('AnswerCache stays within its bound and forgets what was written longest ago', () => {
+  const cache = new AnswerCache(10_000)
+  for (let i = 0; i < 20; i++) {
+    cache.set(`k${i}`, answer(700, i))
+    cache.set('hot', answer(700, i))
+  }
+  expect(cache.get('hot', 20)?.at).toBe(19)
+  expect(cache.get('k0', 20)).toBeUndefined()
+  const kept = Array.from({ length: 20 }, (_, i) => cache.get(`k${i}`, 20)).filter(Boolean)
+  expect(kept.length).toBeGreaterThan(5)
+  expect((kept.length + 1) * (700 + 256)).toBeLessThan(10_000)
+})
+
+it('AnswerCache keeps no giant and lets no older answer replace a newer one', () => {
+  const cache = new AnswerCache(10_000)
+  cache.set('giant', answer(3_000))
+  expect(cache.get('giant', 0)).toBeUndefined()
+  cache.set('k', answer(1, 5))
+  cache.set('k', answer(1, 4))
+  expect(cache.get('k', 5)?.at).toBe(5)
+})
+
+it('AnswerCache forgets what was asked for in the future: the clock was set back, and the age of it is not known', () => {
+  const cache = new AnswerCache()
+  cache.set('k', answer(1, 60_000))
+  expect(cache.get('k', 55_000)?.at).toBe(60_000)
+  expect(cache.get('k', 54_999)).toBeUndefined()
+  cache.set('k', answer(1, 54_999))
+  expect(cache.get('k', 55_000)?.at).toBe(54_999)
+})
+
+it('CallMemo remembers what is asked again, forgets the rest, and keeps no long text', () => {
+  const memo = new CallMemo()
+  const read = readCall('{"type":"meta"}')
+  if (!read.ok) throw new Error('refused')
+  const text = (i: number) => `{"type":"meta"}${' '.repeat(i)}`
+  for (let i = 0; i < 5_000; i++) {
+    memo.set(text(i % 2_000), read.value)
+    expect(memo.get(text(0))).toBe(read.value)
+  }
+  expect(memo.get(text(100))).toBeUndefined()
+  memo.set(text(3_000), read.value)
+  expect(memo.get(text(3_000))).toBeUndefined()
+})

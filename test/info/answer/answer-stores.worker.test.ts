@@ -1,0 +1,33 @@
+// The stores of answers on the real platform: what one isolate leaves there another reads, and callers leave no trace.
+
+import { env } from 'cloudflare:workers'
+import { expect, it } from 'vitest'
+import { cacheStore, kvStore } from '../../../src/info/answer/answer-stores.store.ts'
+
+const KEY = '{"type":"meta","dex":"xyz"}'
+const STORES = [
+  ['the Cache API', (chain: string) => cacheStore(caches.default, chain)],
+  ['KV', (chain: string) => kvStore(env.KEYS, chain)],
+] as const
+
+it.each(STORES)(
+  '%s gives back what was put, byte for byte, and only for its chain and request',
+  async (name, store) => {
+    const chain = `chain of ${name}`
+    const text = '{"v":1}\n{"name":"Kaffee ☕","px":"1.50"}'
+    expect(await store(chain).get(KEY)).toBeNull()
+    await store(chain).put(KEY, text, 60)
+    expect(await store(chain).get(KEY)).toBe(text)
+    expect(await store(chain).get('{"type":"meta"}')).toBeNull()
+    expect(await store('another').get(KEY)).toBeNull()
+    await store(chain).put(KEY, '2', 3600)
+    expect(await store(chain).get(KEY)).toBe('2')
+  },
+)
+
+it('KV knows answers by hashes alone, apart from keys', async () => {
+  await kvStore(env.KEYS, 'named').put(KEY, 'x', 1)
+  const { keys } = await env.KEYS.list({ prefix: 'answer:' })
+  expect(keys.length).toBeGreaterThan(0)
+  for (const { name } of keys) expect(name).toMatch(/^answer:[0-9a-f]{64}$/)
+})

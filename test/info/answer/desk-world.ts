@@ -1,0 +1,178 @@
+// A desk over fake ports: an account with credits, books of a few coins, an upstream that answers what it is told.
+
+import type { BookSnapshot, TopOfBook } from '../../../src/book/hub-api.ts'
+import type { Failure } from '../../../src/core/failure.ts'
+import { err, ok, type Result } from '../../../src/core/result.ts'
+import type { Charging } from '../../../src/edge/charging.ts'
+import type { HeldFills } from '../../../src/history/held-runs.ts'
+import { InfoDesk, type InfoDeskDeps, type InfoReply } from '../../../src/info/answer/info-desk.ts'
+import { CATALOGUE } from '../../../src/info/catalogue.ts'
+import { DexList } from '../../../src/info/sources/dex-list.ts'
+import type { Books } from '../../../src/info/sources/sources.ts'
+import type { Identity } from '../../../src/key/identity.ts'
+
+export { USER } from '../../../src/info/shapes/examples.ts'
+
+export const IDENTITY: Identity = {
+  v: 1,
+  account: 'acct',
+  keyHash: 'hash',
+  kind: 'api',
+  plan: 'entry',
+  products: ['info'],
+}
+
+/** What an upstream that behaves answers, by type: the examples, and a few with what must come through unchanged. */
+export const UPSTREAM_ANSWERS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(CATALOGUE.map(({ type, example }) => [type, JSON.stringify(example.response)])),
+  meta: '{"universe":[{"szDecimals":5,"name":"BTC","maxLeverage":50,"marginTableId":50,"extra":1}],"marginTables":[],"collateralToken":0}',
+  openOrders: '[{"coin":"BTC","side":"B","limitPx":"1.50","sz":"2.0","oid":7,"timestamp":1,"origSz":"2.0"}]',
+  perpDexs:
+    '[null,{"name":"xyz","fullName":"X","deployer":"0x","oracleUpdater":null},{"name":"flx","fullName":"F","deployer":"0x","oracleUpdater":null}]',
+}
+
+/** What the gateway sends to learn which DEXes there are. */
+export const DEX_LIST = '{"type":"perpDexs"}'
+
+export const BTC: BookSnapshot = {
+  coin: 'BTC',
+  time: 1_000,
+  height: 42,
+  epoch: '5a1f7a6e-7c0e-4d3b-9a3e-111111111111',
+  seq: 41,
+  levels:
+    '[[{"px":"81307.0","sz":"0.5","n":1},{"px":"81306.0","sz":"1.5","n":2}],[{"px":"81309.0","sz":"0.25","n":1}]]',
+}
+
+export const TOPS: readonly TopOfBook[] = [
+  { coin: 'ETH', bidPx: '1903.9', askPx: '1904.0', lastPx: '1.0' },
+  { coin: 'BTC', bidPx: '81307.0', askPx: '81309', lastPx: '1.0' },
+  { coin: 'DOGE', bidPx: null, askPx: '0.1', lastPx: '0.069277' },
+  { coin: 'NEW', bidPx: null, askPx: null, lastPx: null },
+  { coin: '@107', bidPx: '10', askPx: '11', lastPx: null },
+  { coin: '#40', bidPx: '0.5', askPx: '0.6', lastPx: null },
+  { coin: 'xyz:GOLD', bidPx: '2', askPx: '2.5', lastPx: null },
+]
+
+export interface World {
+  readonly desk: InfoDesk
+  now: number
+  /** Micro-credits. */
+  balance: number
+  /** Every settled price, in order. */
+  readonly charged: number[]
+  readonly released: number[]
+  readonly asked: string[]
+  readonly reported: unknown[]
+  readonly work: Promise<unknown>[]
+  holdFailure: Failure | null
+  /** Hashes of keys whose account has nothing left. */
+  readonly broke: Set<string>
+  /** Hash of the key that paid, for every settled price. */
+  readonly payers: string[]
+  bookFailure: Failure | null
+  /** Time does not pass by itself. */
+  sleep: (ms: number) => Promise<void>
+  upstream: (type: string, body: string) => Promise<Result<string, Failure>> | Result<string, Failure>
+  /** What the upstream says of its source's clock. */
+  lateness: { readonly lagMs?: number }
+  /** Times that a hub or the log was asked. */
+  bookCalls: number
+  held: HeldFills
+  /** Sends one request; `body` is sent as it is if it is a string. */
+  send(body: unknown, keyHash?: string): Promise<InfoReply>
+}
+
+/** A world in which everything works and 1,000 credits are there; worlds with the same stores are isolates of one gateway. */
+export function createWorld({
+  stores = {},
+  books: otherBooks,
+}: {
+  stores?: InfoDeskDeps['stores']
+  books?: Books
+} = {}): World {
+  const charging: Charging = {
+    hold: async ({ keyHash }, { amount }) => {
+      if (world.holdFailure) return err(world.holdFailure)
+      if (world.broke.has(keyHash)) return err({ kind: 'credits_exhausted', neededMicro: amount, remainingMicro: 0 })
+      if (amount > world.balance) {
+        return err({ kind: 'credits_exhausted', neededMicro: amount, remainingMicro: world.balance })
+      }
+      world.balance -= amount
+      let open = true
+      const end = (list: number[], back: number) => {
+        if (!open) throw new Error('a hold was ended twice')
+        open = false
+        list.push(amount)
+        world.balance += back
+        return world.balance
+      }
+      const settle = () => {
+        world.payers.push(keyHash)
+        return end(world.charged, 0)
+      }
+      return ok({ settle, release: () => end(world.released, amount) })
+    },
+  }
+  const upstream = {
+    ask: async (type: string, body: string) => {
+      world.asked.push(body)
+      const answer = await world.upstream(type, body)
+      return answer.ok ? ok({ text: answer.value, ...world.lateness }) : answer
+    },
+  }
+  const now = () => world.now
+  const sleep = (ms: number) => world.sleep(ms)
+  const books = otherBooks ?? {
+    snapshot: async (coin: string) => {
+      world.bookCalls++
+      if (world.bookFailure) return err(world.bookFailure)
+      return ok(coin === BTC.coin ? BTC : null)
+    },
+    tops: async () => {
+      world.bookCalls++
+      return world.bookFailure ? err(world.bookFailure) : ok({ height: 42, tops: TOPS })
+    },
+  }
+  const history = {
+    held: async () => {
+      world.bookCalls++
+      return world.bookFailure ? err(world.bookFailure) : ok(world.held)
+    },
+  }
+  const desk = new InfoDesk({
+    sources: { books, upstream, dexes: new DexList(upstream, now, sleep), history, sleep },
+    stores,
+    now,
+    sleep,
+    report: (error) => world.reported.push(error),
+  })
+  const world: World = {
+    desk,
+    now: 1_000_000,
+    balance: 1_000_000_000,
+    charged: [],
+    released: [],
+    asked: [],
+    reported: [],
+    work: [],
+    holdFailure: null,
+    broke: new Set(),
+    payers: [],
+    bookFailure: null,
+    sleep: () => new Promise(() => {}),
+    bookCalls: 0,
+    lateness: {},
+    held: { head: { height: 42, time: 1_000 }, since: { height: 40, time: 860 }, runs: [] },
+    upstream: (type) => ok(UPSTREAM_ANSWERS[type]!),
+    send: (body, keyHash = 'hash') =>
+      desk.answer({
+        identity: { ...IDENTITY, keyHash },
+        text: typeof body === 'string' ? body : JSON.stringify(body),
+        requestId: 'req_1',
+        charging,
+        waitUntil: (work) => world.work.push(work),
+      }),
+  }
+  return world
+}

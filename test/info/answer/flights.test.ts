@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { FLIGHT_MAX_MS, landed, NextFlights } from '../../../src/info/answer/flights.ts'
+
+/** Flights that land when told, in the order of their beginning. */
+function harness() {
+  let now = 0
+  const begun: PromiseWithResolvers<number>[] = []
+  const sleepers: (() => void)[] = []
+  const sleep = (ms: number) => new Promise<void>((resolve) => sleepers.push(() => now >= ms && resolve()))
+  const flights = new NextFlights<number>(() => now, sleep)
+  const start = () => {
+    const flight = Promise.withResolvers<number>()
+    begun.push(flight)
+    return flight.promise
+  }
+  return {
+    begun,
+    join: () => flights.join('k', start),
+    land: async (index: number) => {
+      begun[index]!.resolve(index)
+      for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+    },
+    wait: (ms: number) => {
+      now += ms
+      for (const wake of sleepers) wake()
+    },
+  }
+}
+
+describe('NextFlights', () => {
+  it('answers any number at once with two flights, and each caller with one that began after it came', async () => {
+    const { begun, join, land } = harness()
+    const first = join()
+    const rest = Array.from({ length: 99 }, join)
+    expect([first.leads, rest.map(({ leads }) => leads).filter(Boolean).length, begun.length]).toEqual([true, 1, 1])
+    await land(0)
+    expect(begun.length).toBe(2)
+    // The second has begun: who comes now must not share it.
+    const late = join()
+    await land(1)
+    expect(begun.length).toBe(3)
+    await land(2)
+    expect(await first.result).toBe(0)
+    expect(new Set(await Promise.all(rest.map(({ result }) => result)))).toEqual(new Set([1]))
+    expect(await late.result).toBe(2)
+  })
+
+  it('begins at once where none is under way', async () => {
+    const { begun, join, land } = harness()
+    const one = join()
+    await land(0)
+    const two = join()
+    expect(begun.length).toBe(2)
+    await land(1)
+    expect([await one.result, await two.result]).toEqual([0, 1])
+  })
+
+  it('does not wait for a flight whose leader is gone', async () => {
+    const { begun, join, land, wait } = harness()
+    join()
+    join()
+    wait(FLIGHT_MAX_MS)
+    const late = join()
+    expect(begun.length).toBe(2)
+    await land(1)
+    expect(await late.result).toBe(1)
+  })
+
+  it('lets who waits for a flight whose leader is gone begin one, too', async () => {
+    const { begun, join, land, wait } = harness()
+    join()
+    const waiting = join()
+    wait(FLIGHT_MAX_MS)
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+    expect(begun.length).toBe(2)
+    await land(1)
+    expect(await waiting.result).toBe(1)
+  })
+})
+
+describe('landed', () => {
+  const never = new Promise<string>(() => {})
+
+  it('is the result, or what is lost where the leader of others vanished', async () => {
+    const slept: number[] = []
+    const sleep = async (ms: number) => void slept.push(ms)
+    expect(await landed({ result: never, leads: false }, sleep, 'lost')).toBe('lost')
+    expect(slept).toEqual([FLIGHT_MAX_MS])
+    const patient = () => new Promise<void>(() => {})
+    expect(await landed({ result: Promise.resolve('here'), leads: false }, patient, 'lost')).toBe('here')
+    expect(await landed({ result: Promise.resolve('own'), leads: true }, sleep, 'lost')).toBe('own')
+  })
+})

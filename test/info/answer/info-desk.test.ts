@@ -1,0 +1,280 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { err, ok } from '../../../src/core/result.ts'
+import { FLIGHT_MAX_MS } from '../../../src/info/answer/flights.ts'
+import { createWorld, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
+
+const META = { type: 'meta' }
+const STATE = { type: 'clearinghouseState', user: USER }
+const FAILED = err({ kind: 'upstream_failed', source: 's' } as const)
+
+let world: World
+beforeEach(() => {
+  world = createWorld()
+})
+
+const codeOf = ({ body }: { body: string }) => JSON.parse(body).code
+
+/** An upstream that answers when told. */
+function gate() {
+  const open = Promise.withResolvers<string>()
+  world.upstream = async () => ok(await open.promise)
+  return { answer: (text: string) => open.resolve(text) }
+}
+
+const turns = async () => {
+  for (let i = 0; i < 20; i++) await Promise.resolve()
+}
+
+describe('refused bodies', () => {
+  it.each([
+    ['', 400, 'invalid_json'],
+    ['{"type":"meta"', 400, 'invalid_json'],
+    ['['.repeat(30_000), 400, 'invalid_json'],
+    [`{"type":"meta","x":${'['.repeat(100)}${']'.repeat(100)}}`, 400, 'invalid_json'],
+    ['[]', 422, 'invalid_request'],
+    ['null', 422, 'invalid_request'],
+    ['"meta"', 422, 'invalid_request'],
+    ['{}', 422, 'invalid_request'],
+    ['{"type":1}', 422, 'invalid_request'],
+    ['{"type":null}', 422, 'invalid_request'],
+    ['{"type":"nonsense"}', 400, 'unsupported_type'],
+    ['{"type":"__proto__"}', 400, 'unsupported_type'],
+    ['{"type":"constructor"}', 400, 'unsupported_type'],
+    ['{"__proto__":{"type":"meta"}}', 422, 'invalid_request'],
+  ])('%.60s', async (text, status, code) => {
+    const reply = await world.send(text)
+    expect([reply.status, codeOf(reply)]).toEqual([status, code])
+    expect(reply.headers['x-credits-remaining']).toBe('1000')
+    expect([world.charged, world.released, world.asked]).toEqual([[], [0], []])
+  })
+
+  it('names the missing field and the type sent', async () => {
+    expect(JSON.parse((await world.send({})).body).msg).toBe('type: is required')
+    const unknown = JSON.parse((await world.send({ type: 'x' })).body)
+    expect(unknown).toMatchObject({ type: 'x', msg: 'The type "x" is not supported.' })
+  })
+
+  it('are bounded to 20 a second and key, and only for that key', async () => {
+    for (let i = 0; i < 20; i++) expect((await world.send('x')).status).toBe(400)
+    const limited = await world.send('x')
+    expect([limited.status, limited.headers['retry-after']]).toEqual([429, '1'])
+    expect((await world.send(META)).status).toBe(429)
+    expect((await world.send(META, 'other')).status).toBe(200)
+    world.now += 1_000
+    expect((await world.send('x')).status).toBe(400)
+    expect((await world.send(META)).status).toBe(200)
+  })
+
+  it('and failed sources are bounded together where many are under way at once, batches too', async () => {
+    const down = Promise.withResolvers<typeof FAILED>()
+    world.upstream = () => down.promise
+    const users = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
+    const call = (i: number) =>
+      i % 2 === 0 ? { type: 'batchClearinghouseState', users } : { ...STATE, user: `0x${String(i).padStart(40, '0')}` }
+    const calls = Array.from({ length: 100 }, (_, i) => world.send(call(i)))
+    await turns()
+    down.resolve(FAILED)
+    const replies = await Promise.all([...calls, ...Array.from({ length: 100 }, () => world.send('x'))])
+    const refused = replies.filter(({ status }) => status === 429)
+    expect([replies.length - refused.length, world.charged]).toEqual([20, []])
+    expect(refused[0]!.headers).toMatchObject({
+      'x-credits-cost': '0',
+      ratelimit: '"uncharged";r=0;t=1',
+      'ratelimit-policy': '"uncharged";q=20;w=1',
+    })
+  })
+
+  it('do not hide that the key was revoked', async () => {
+    world.holdFailure = { kind: 'key_revoked' }
+    expect((await world.send('x')).status).toBe(401)
+    expect((await world.send(META)).status).toBe(401)
+  })
+})
+
+describe('freshness', () => {
+  it('counts the lateness of the source in the age of an answer', async () => {
+    world.lateness = { lagMs: 61_900 }
+    expect((await world.send(STATE)).headers.age).toBe('61')
+    expect((await world.send(META)).headers.age).toBe('61')
+    world.now += 30_000
+    expect((await world.send(META)).headers.age).toBe('91')
+  })
+
+  it('serves l2Book for less than 500 ms from when the hub was asked, with age and height', async () => {
+    const first = await world.send({ type: 'l2Book', coin: 'BTC' })
+    expect([first.headers.age, first.headers['x-block-height']]).toEqual([undefined, '42'])
+    world.now += 499
+    const cached = await world.send({ type: 'l2Book', coin: 'BTC' })
+    expect([cached.headers.age, cached.headers['x-block-height'], cached.body]).toEqual(['0', '42', first.body])
+    expect(world.bookCalls).toBe(1)
+    world.now += 1
+    await world.send({ type: 'l2Book', coin: 'BTC' })
+    expect(world.bookCalls).toBe(2)
+    expect(world.charged.length).toBe(3)
+  })
+
+  it('serves mids for a second, and no book past its time when the hub is away', async () => {
+    await world.send({ type: 'allMids' })
+    world.now += 999
+    world.bookFailure = { kind: 'unavailable', what: 'x' }
+    expect((await world.send({ type: 'allMids' })).status).toBe(200)
+    world.now += 1
+    expect((await world.send({ type: 'allMids' })).status).toBe(503)
+  })
+
+  it('asks the hub for every l2BookDiffSnapshot, even for two at once', async () => {
+    const both = [1, 2].map(() => world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC' }))
+    await Promise.all(both)
+    await world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC' })
+    expect(world.bookCalls).toBe(3)
+  })
+
+  it('reads no whole book for a caller without credits', async () => {
+    world.balance = 0
+    expect((await world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC' })).status).toBe(402)
+    expect(world.bookCalls).toBe(0)
+  })
+
+  it('keeps no user state, and shares it while it is being fetched', async () => {
+    const { answer } = gate()
+    const replies = [STATE, { ...STATE, user: USER.toUpperCase().replace('0X', '0x') }].map((body) => world.send(body))
+    await turns()
+    answer('{"shared":1}')
+    expect((await Promise.all(replies)).map(({ body }) => body)).toEqual(['{"shared":1}', '{"shared":1}'])
+    expect(world.asked).toEqual([`{"type":"clearinghouseState","user":"${USER}"}`])
+    await world.send(STATE)
+    expect(world.asked.length).toBe(2)
+    expect(world.charged.length).toBe(3)
+  })
+
+  it('shares a user’s state between keys that ask for the same at once: each pays, and who cannot gets nothing', async () => {
+    const { answer } = gate()
+    world.broke.add('poor')
+    const replies = ['rich', 'poor', 'other'].map((key) => world.send(STATE, key))
+    await turns()
+    answer('{"of":"the user, not the key"}')
+    const [rich, poor, other] = await Promise.all(replies)
+    expect([rich!.status, other!.status, world.asked.length]).toEqual([200, 200, 1])
+    expect(other!.body).toBe(rich!.body)
+    expect([poor!.status, codeOf(poor!), poor!.body.includes('not the key')]).toEqual([402, 'credits_exhausted', false])
+    expect(world.payers).toEqual(['rich', 'other'])
+    // The next one gets no copy of it: a user's state is never kept.
+    world.upstream = () => ok('{"later":1}')
+    expect((await world.send(STATE, 'rich')).body).toBe('{"later":1}')
+  })
+
+  it('never mixes users', async () => {
+    world.upstream = (_, body) => ok(JSON.stringify(JSON.parse(body).user))
+    const other = USER.replace('ab', 'cd')
+    const replies = await Promise.all([STATE, { ...STATE, user: other }, STATE].map((body) => world.send(body)))
+    expect(replies.map(({ body }) => JSON.parse(body))).toEqual([USER, other, USER])
+  })
+
+  it('serves meta for a minute, then the old one while a new one is fetched, charged each time', async () => {
+    await world.send(META)
+    world.now += 59_999
+    expect((await world.send(META)).headers.age).toBe('59')
+    expect(world.asked.length).toBe(1)
+    world.now += 1
+    world.upstream = () => ok('"new"')
+    const stale = await world.send(META)
+    expect([stale.headers.age, stale.body]).toEqual(['60', UPSTREAM_ANSWERS.meta])
+    await Promise.all(world.work)
+    expect((await world.send(META)).body).toBe('"new"')
+    expect(world.asked.length).toBe(2)
+    expect(world.charged.length).toBe(4)
+  })
+
+  it('leaves nothing of a call behind that was served the old one while another fetches', async () => {
+    await world.send(META)
+    world.now += 60_000
+    const source = gate()
+    await world.send(META)
+    let waits = 0
+    world.sleep = () => {
+      waits++
+      return new Promise(() => {})
+    }
+    for (let i = 0; i < 5; i++) expect((await world.send(META)).headers.age).toBe('60')
+    expect(waits).toBe(0)
+    source.answer('"new"')
+    await Promise.all(world.work)
+    expect((await world.send(META)).body).toBe('"new"')
+  })
+
+  it('serves an old meta for an hour where the source is down, and says its age', async () => {
+    await world.send(META)
+    world.upstream = () => FAILED
+    world.now += 30 * 60_000
+    const stale = await world.send(META)
+    expect([stale.status, stale.headers.age]).toEqual([200, '1800'])
+    world.now += 30 * 60_000
+    expect((await world.send(META)).status).toBe(502)
+    expect(world.charged.length).toBe(2)
+  })
+
+  it('shows a refusal by the source as it is, old answer or not', async () => {
+    await world.send(META)
+    world.upstream = () => err({ kind: 'bad_field', issues: [{ path: '', message: 'no' }] })
+    world.now += 30 * 60_000
+    const reply = await world.send(META)
+    expect([reply.status, codeOf(reply), world.charged.length]).toEqual([422, 'invalid_request', 1])
+  })
+
+  it('does not keep failures', async () => {
+    world.upstream = () => FAILED
+    expect((await world.send(META)).status).toBe(502)
+    world.upstream = () => ok('[]')
+    expect((await world.send(META)).body).toBe('[]')
+  })
+})
+
+describe('flights', () => {
+  it('asks an upstream once for 1,000 requests in flight, and each of them pays', async () => {
+    const { answer } = gate()
+    const replies = Array.from({ length: 1_000 }, (_, i) => world.send({ ...META, [`extra${i}`]: i }))
+    await turns()
+    answer('{"x":1.50}')
+    expect(new Set((await Promise.all(replies)).map(({ status, body }) => `${status} ${body}`))).toEqual(
+      new Set(['200 {"x":1.50}']),
+    )
+    expect(world.asked.length).toBe(1)
+    expect([world.charged.length, world.balance]).toEqual([1_000, 0])
+  })
+
+  it('fails all that share it, uncharged', async () => {
+    world.upstream = () => FAILED
+    const replies = await Promise.all([1, 2, 3].map(() => world.send(META)))
+    expect(replies.map(({ status }) => status)).toEqual([502, 502, 502])
+    expect([world.asked.length, world.charged.length, world.released.length]).toEqual([1, 0, 3])
+  })
+
+  it('keeps the flight and the paying alive beyond the caller', async () => {
+    const { answer } = gate()
+    world.send(META)
+    await turns()
+    expect(world.work.length).toBeGreaterThan(0)
+    answer('[]')
+    await Promise.all(world.work)
+    expect(world.charged.length).toBe(1)
+  })
+
+  it('is not joined past its bound: its leader may be gone', async () => {
+    gate()
+    world.send(META)
+    await turns()
+    world.now += FLIGHT_MAX_MS
+    world.upstream = () => ok('[]')
+    expect((await world.send(META)).body).toBe('[]')
+  })
+
+  it('asks an upstream only once the hold is granted, and spends exactly what there is', async () => {
+    world.balance = 5_000_000
+    const replies = await Promise.all(
+      Array.from({ length: 64 }, (_, i) => world.send({ type: 'fundingHistory', coin: `C${i}`, startTime: 1 })),
+    )
+    expect(replies.filter(({ status }) => status === 200).length).toBe(5)
+    expect(replies.filter(({ status }) => status === 402).length).toBe(59)
+    expect([world.asked.length, world.balance]).toEqual([5, 0])
+  })
+})

@@ -1,0 +1,67 @@
+// What whole books cost: however many ask for one at once, its hub writes it down at most twice, while blocks go on.
+
+import { afterEach, expect, it, vi } from 'vitest'
+import { ShardBooks } from '../../../src/book/shard-books.ts'
+import { ok } from '../../../src/core/result.ts'
+import type { Level, Levels } from '../../../src/feed/block.ts'
+import { createWorld } from '../answer/desk-world.ts'
+
+const LEVELS = 10_000
+const EPOCH = '5a1f7a6e-7c0e-4d3b-9a3e-111111111111'
+const CALL = { type: 'l2BookDiffSnapshot', coin: 'BTC' }
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** A hub of one deep book to which a block comes whenever it is asked. */
+function busyHub() {
+  const side = (sign: number): Level[] =>
+    Array.from({ length: LEVELS }, (_, at) => ({ px: `${50_000 + sign * (at + 1)}.0`, sz: '1.5', n: 1 }))
+  const books = new ShardBooks()
+  books.seed({ scope: 'all', epoch: EPOCH, height: 1, time: 1, books: [{ coin: 'BTC', levels: [side(-1), side(1)] }] })
+  const block = () => {
+    const height = books.height! + 1
+    const levels: Levels = [[{ px: '49999.0', sz: `${height}.0`, n: 2 }], []]
+    books.apply({ v: 1, t: 'block', epoch: EPOCH, height, time: height, books: [{ coin: 'BTC', levels }], px: {} })
+  }
+  return {
+    books,
+    port: {
+      snapshot: async (coin: string) => {
+        const { height, time } = books
+        const snapshot = { coin, time, height: height!, epoch: EPOCH, ...books.encode(coin)! }
+        block()
+        for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+        return ok(snapshot)
+      },
+      tops: () => Promise.reject(new Error('not asked')),
+    },
+  }
+}
+
+it('a book of 20,000 levels is written down at most twice for 100 calls at once, and each pays', async () => {
+  const { port, books } = busyHub()
+  const world = createWorld({ books: port })
+  const written = vi.spyOn(JSON, 'stringify')
+  const replies = await Promise.all(Array.from({ length: 100 }, () => world.send(CALL)))
+  const whole = written.mock.calls.filter(([value]) => Array.isArray(value) && value[0]?.length === LEVELS)
+  expect(whole.length).toBe(2)
+  expect([new Set(replies.map(({ status }) => status)), world.charged.length]).toEqual([new Set([200]), 100])
+  expect(replies.map(({ headers }) => headers['x-block-height'])).toEqual(['1', ...Array(99).fill('2')])
+  expect(JSON.parse(replies[99]!.body)).toMatchObject({ coin: 'BTC', height: 2, seq: 2, epoch: EPOCH })
+  expect(books.height).toBe(3)
+})
+
+it('every call sees a book from after it came', async () => {
+  const { port, books } = busyHub()
+  const world = createWorld({ books: port })
+  const heights: [number, Promise<number>][] = []
+  for (let i = 0; i < 30; i++) {
+    heights.push([books.height!, world.send(CALL).then(({ headers }) => Number(headers['x-block-height']))])
+    for (let turn = 0; turn < i % 7; turn++) await Promise.resolve()
+  }
+  for (const [asked, answered] of heights) expect(await answered).toBeGreaterThanOrEqual(asked)
+  // Calls were shared, or this would show nothing.
+  expect(books.height! - 1).toBeLessThan(30)
+})

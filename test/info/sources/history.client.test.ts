@@ -1,0 +1,106 @@
+import { expect, it } from 'vitest'
+import type { FillsAnswer, FillsRequest, HeldStretch } from '../../../src/feed/held-fills.ts'
+import { LOG_API_VERSION } from '../../../src/feed/log-api.ts'
+import { logHistory } from '../../../src/info/sources/history.client.ts'
+
+const v = LOG_API_VERSION
+const SCOPE = { by: 'user', address: '0xab' } as const
+const stretch = (first: number, last: number): HeldStretch => ({
+  first: { height: first, time: first * 10 },
+  last,
+  blocks: [{ height: first, time: first * 10, fills: [], funding: [] }],
+})
+const page = (stretches: HeldStretch[], next: number | null): FillsAnswer => ({
+  v,
+  head: { height: 99, time: 990 },
+  stretches,
+  next,
+})
+
+/** A history over a log that gives these answers, one after the other, the last one for good. */
+function historyOf(answers: readonly (FillsAnswer | Error)[]) {
+  const asked: (number | null)[] = []
+  const slept: number[] = []
+  const log = {
+    fills: async ({ before, scope }: FillsRequest) => {
+      expect(scope).toEqual(SCOPE)
+      const answer = answers[Math.min(asked.push(before), answers.length) - 1]!
+      if (answer instanceof Error) throw answer
+      return answer
+    },
+  }
+  const clock = { now: 0 }
+  const sleep = async (ms: number) => {
+    slept.push(ms)
+    clock.now += ms
+  }
+  return { history: logHistory({ log: () => log, now: () => clock.now, sleep }), asked, slept }
+}
+
+it('reads every page, and joins what touches', async () => {
+  const { history, asked } = historyOf([
+    page([stretch(90, 99), stretch(80, 89)], 80),
+    page([stretch(70, 79), stretch(50, 60)], 50),
+    page([stretch(40, 49)], null),
+  ])
+  const held = await history.held(SCOPE)
+  if (!held.ok) throw new Error('refused')
+  expect(asked).toEqual([null, 80, 50])
+  expect(held.value).toMatchObject({ head: { height: 99, time: 990 }, since: { height: 70, time: 700 } })
+  expect(held.value.runs.map((run) => run.map(({ height }) => height))).toEqual([
+    [40, 50],
+    [70, 80, 90],
+  ])
+})
+
+it('says a later time where older blocks left the log while it read', async () => {
+  const { history } = historyOf([page([stretch(90, 99)], 90), page([], null)])
+  expect(await history.held(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 90 } } })
+})
+
+it('stops in time, and says how far it came', async () => {
+  const asked: number[] = []
+  const log = {
+    fills: async ({ before }: FillsRequest) => {
+      const from = (before ?? 1_000) - 10
+      asked.push(from)
+      return page([stretch(from, from + 9)], from)
+    },
+  }
+  const history = logHistory({ log: () => log, now: () => 0, sleep: async () => undefined })
+  expect(await history.held(SCOPE)).toMatchObject({ ok: true, value: { since: { height: asked.at(-1) } } })
+  expect(asked).toHaveLength(32)
+})
+
+it('waits for its turn, and gives up at last', async () => {
+  const busy = { v, retryMs: 7 }
+  const patient = historyOf([busy, page([stretch(90, 99)], 90), busy, page([stretch(80, 89)], null)])
+  expect(await patient.history.held(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 80 } } })
+  expect([patient.asked, patient.slept]).toEqual([
+    [null, null, 90, 90],
+    [7, 7],
+  ])
+  const { history, slept } = historyOf([busy])
+  expect(await history.held(SCOPE)).toMatchObject({ ok: false, error: { kind: 'unavailable', retryAfterMs: 1_000 } })
+  expect(slept).toEqual([7, 7, 7])
+})
+
+it('goes on as long as it gets somewhere, because what it has read is lost for others, but not without end', async () => {
+  const busy = (retryMs: number) => ({ v, retryMs })
+  const pages = Array.from({ length: 5 }, (_, i) =>
+    page([stretch(90 - 10 * i, 99 - 10 * i)], i === 4 ? null : 90 - 10 * i),
+  )
+  const slow = historyOf(pages.flatMap((one) => [busy(1_000), one]))
+  expect(await slow.history.held(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 50 } } })
+  const tooSlow = historyOf(pages.flatMap((one) => [busy(3_000), one]))
+  expect(await tooSlow.history.held(SCOPE)).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
+  expect(tooSlow.slept).toEqual([3_000, 3_000, 3_000])
+})
+
+it.each<[string, FillsAnswer | Error]>([
+  ['is empty', { v, head: null, stretches: [], next: null }],
+  ['is away', new Error('reset')],
+  ['speaks a later version', { ...page([stretch(1, 2)], null), v: v + 1 }],
+])('is unavailable, never empty, while the log %s', async (_, answer) => {
+  expect(await historyOf([answer]).history.held(SCOPE)).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
+})

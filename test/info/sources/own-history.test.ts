@@ -1,0 +1,219 @@
+// The types that are answered from the fills that Weir holds: which rows, in which order, and how far back.
+
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Fill, UserFill } from '../../../src/feed/block.ts'
+import type { EventBlock } from '../../../src/feed/held-fills.ts'
+import { createWorld, USER, type World } from '../answer/desk-world.ts'
+
+const CREDIT = 1_000_000
+const BUILDER = `0x${'cd'.repeat(20)}`
+const FILL: Fill = {
+  coin: 'BTC',
+  px: '100.0',
+  sz: '1.0',
+  side: 'B',
+  time: 0,
+  startPosition: '0.0',
+  dir: 'Open Long',
+  closedPnl: '0.0',
+  hash: '0x',
+  oid: 1,
+  crossed: true,
+  fee: '0.5',
+  tid: 1,
+  feeToken: 'USDC',
+}
+const CLOSE = { side: 'A', startPosition: '1.0', px: '110.0', closedPnl: '10.0', builder: BUILDER } as const
+const block = (height: number, ...fills: Partial<Fill>[]): EventBlock => {
+  const time = 1_000 + height
+  return { height, time, fills: fills.map((more): UserFill => [USER, { ...FILL, time, ...more }]), funding: [] }
+}
+/** A round trip in BTC, two that close at once, and one on a builder-deployed DEX. */
+const RUN = [
+  block(10, {}, { coin: 'ETH' }, { coin: 'xyz:GOLD' }),
+  block(20, CLOSE),
+  block(30, {}),
+  block(40, { ...CLOSE, builder: undefined }, { ...CLOSE, coin: 'ETH' }),
+  block(50, { ...CLOSE, coin: 'xyz:GOLD' }),
+]
+const LAST = { height: 60, time: 1_060 }
+
+let world: World
+beforeEach(() => {
+  world = createWorld()
+  world.held = { head: LAST, since: { height: 5, time: 1_005 }, runs: [RUN] }
+})
+
+type Row = { coin: string; close_time: number; tx_index: number; time: number; tid: number; fee: string; sz: string }
+async function rows(request: object): Promise<Row[]> {
+  world.now += 10_000
+  const reply = await world.send(request)
+  if (reply.status !== 200) throw new Error(reply.body)
+  return JSON.parse(reply.body)
+}
+const named = (trades: readonly Row[]) =>
+  trades.map(({ coin, close_time, tx_index }) => `${coin} ${close_time}_${tx_index}`)
+const ALL = ['BTC 1020_0', 'BTC 1040_0', 'ETH 1040_1', 'xyz:GOLD 1050_0']
+
+describe('every answer from the history', () => {
+  it.each([
+    ['builderFills', { builder: BUILDER }],
+    ['userCompletedTrades', { user: USER }],
+    ['userCompletedTradesByTime', { user: USER, startTime: 0 }],
+    ['userPnlSummary', { user: USER }],
+  ])('%s says what it reflects and since when nothing is missing', async (type, more) => {
+    const { headers } = await world.send({ type, ...more })
+    expect(headers).toMatchObject({
+      'x-block-height': '60',
+      'x-history-from-height': '5',
+      'x-history-from-time': '1005',
+    })
+    // An answer of the cache says the same.
+    expect((await world.send({ type, ...more })).headers).toEqual({
+      ...headers,
+      age: '0',
+      'x-credits-remaining': String(1_000 - world.charged.reduce((sum, one) => sum + one, 0) / CREDIT),
+    })
+    expect(world.bookCalls).toBe(1)
+  })
+
+  it('costs 10 where it goes through a wallet’s trades, 1 for a builder', async () => {
+    await world.send({ type: 'userCompletedTrades', user: USER })
+    await world.send({ type: 'userCompletedTradesByTime', user: USER, startTime: 0 })
+    await world.send({ type: 'userPnlSummary', user: USER })
+    await world.send({ type: 'builderFills', builder: BUILDER })
+    expect(world.charged).toEqual([10 * CREDIT, 10 * CREDIT, 10 * CREDIT, CREDIT])
+  })
+
+  it('is looked for only once it is paid', async () => {
+    world.balance = 10 * CREDIT - 1
+    expect((await world.send({ type: 'userPnlSummary', user: USER })).status).toBe(402)
+    expect(world.bookCalls).toBe(0)
+  })
+
+  it('is empty for a window that ends before what is held', async () => {
+    const trades = { type: 'userCompletedTradesByTime', user: USER, startTime: 0, endTime: 900 }
+    expect(await rows(trades)).toEqual([])
+    expect(await rows({ type: 'builderFills', builder: BUILDER, cursor: '900' })).toEqual([])
+    expect(await rows({ type: 'userPnlSummary', user: USER, endTime: 900 })).toMatchObject({
+      totalTrades: 0,
+      totalPnl: '0',
+    })
+  })
+})
+
+describe('userCompletedTradesByTime', () => {
+  const ask = (more: object) => rows({ type: 'userCompletedTradesByTime', user: USER, ...more }).then(named)
+
+  it('shows the oldest first, of a window with both its ends', async () => {
+    expect(await ask({ startTime: 0 })).toEqual(ALL)
+    expect(await ask({ startTime: 1_020, endTime: 1_040 })).toEqual(ALL.slice(0, 3))
+    expect(await ask({ startTime: 1_021, endTime: 1_039 })).toEqual([])
+  })
+
+  it('goes on after a cursor, in place of a start and beside one', async () => {
+    expect(await ask({ cursor: '1040_0' })).toEqual(ALL.slice(2))
+    expect(await ask({ cursor: '1040_0', startTime: 1_041 })).toEqual(ALL.slice(3))
+    expect(await ask({ cursor: '1050_0' })).toEqual([])
+  })
+
+  it('narrows by builder, DEX and limit; an ordinal stays what it was', async () => {
+    const startTime = 0
+    expect(await ask({ startTime, builder: BUILDER.toUpperCase().replace('X', 'x') })).toEqual([ALL[0], ALL[2], ALL[3]])
+    expect(await ask({ startTime, dex: 'main_dex' })).toEqual(ALL.slice(0, 3))
+    expect(await ask({ startTime, dex: '' })).toEqual(ALL.slice(0, 3))
+    expect(await ask({ startTime, dex: 'xyz' })).toEqual(ALL.slice(3))
+    expect(await ask({ startTime, dex: 'ALL_DEXES' })).toEqual(ALL)
+    expect(await ask({ startTime, dex: 'nope' })).toEqual([])
+    expect(await ask({ startTime, limit: 2 })).toEqual(ALL.slice(0, 2))
+  })
+
+  it('needs a start or a cursor, and an end that is not before the start', async () => {
+    const send = (more: object) => world.send({ type: 'userCompletedTradesByTime', user: USER, ...more })
+    const missing = await send({})
+    expect([missing.status, JSON.parse(missing.body).msg]).toEqual([
+      422,
+      'startTime: is required, unless a cursor is given',
+    ])
+    expect(JSON.parse((await send({ startTime: 2, endTime: 1 })).body).msg).toBe(
+      'endTime: must not lie before startTime',
+    )
+    for (const cursor of ['1', '1_', '_1', '1_1_1', '-1_0', '1.5_0'])
+      expect((await send({ cursor })).status, cursor).toBe(422)
+    expect(world.charged).toEqual([])
+  })
+
+  it('shows 100 rows unless told, and never more than 500', async () => {
+    const many = Array.from({ length: 600 }, (_, i) => [block(100 + 2 * i, {}), block(101 + 2 * i, CLOSE)]).flat()
+    world.held = { ...world.held, runs: [many] }
+    expect(await ask({ startTime: 0 })).toHaveLength(100)
+    expect(await ask({ startTime: 0, limit: 10_000 })).toHaveLength(500)
+  })
+})
+
+describe('userCompletedTrades', () => {
+  const ask = (more: object = {}) => rows({ type: 'userCompletedTrades', user: USER, ...more }).then(named)
+
+  it('shows the newest first', async () => {
+    expect(await ask()).toEqual(ALL.toReversed())
+    expect(await ask({ limit: 2 })).toEqual(ALL.slice(2).reverse())
+    expect(await ask({ dex: 'main_dex', builder: BUILDER })).toEqual([ALL[2], ALL[0]])
+  })
+
+  it('carries nothing over a gap', async () => {
+    world.held = { ...world.held, runs: [RUN.slice(0, 3), RUN.slice(3)] }
+    expect(await ask()).toEqual(['BTC 1020_0'])
+  })
+})
+
+describe('userPnlSummary', () => {
+  it('sums the trades of a window', async () => {
+    const request = { type: 'userPnlSummary', user: USER, startTime: 1_030, endTime: 1_050 }
+    expect(await rows(request)).toEqual({
+      user: USER,
+      totalPnl: '27',
+      winRate: 1,
+      lossRate: 0,
+      totalTrades: 3,
+      volumeTraded: '430',
+      totalFees: '3',
+      totalFunding: '0',
+      daysActive: 1,
+      accountAgeDays: 0,
+      tradedPairs: ['BTC', 'ETH', 'xyz:GOLD'],
+    })
+  })
+})
+
+describe('builderFills', () => {
+  const part = { builder: BUILDER, oid: 7, fee: '0.25', sz: '0.5', builderFee: '0.1' }
+  beforeEach(() => {
+    world.held = {
+      ...world.held,
+      runs: [[block(10, { ...part, tid: 1 })], [block(20, { ...part, tid: 2 }, { ...part, tid: 3 })]],
+    }
+  })
+  const ask = (more: object = {}) => rows({ type: 'builderFills', builder: BUILDER, ...more })
+
+  it('shows the newest first, across gaps, and what is strictly before a cursor', async () => {
+    expect((await ask()).map(({ tid }) => tid)).toEqual([3, 2, 1])
+    expect((await ask({ cursor: '1020' })).map(({ tid }) => tid)).toEqual([1])
+    expect(await ask({ cursor: '1010' })).toEqual([])
+  })
+
+  it('merges the parts of an order within a block', async () => {
+    const merged = await ask({ aggregateByTime: true })
+    expect(merged.map(({ tid, sz, fee }) => [tid, sz, fee])).toEqual([
+      [2, '1.0', '0.5'],
+      [1, '0.5', '0.25'],
+    ])
+    expect(Object.keys(merged[0]!)).not.toContain('builder')
+  })
+
+  it('shows at most 2,000', async () => {
+    world.held = { ...world.held, runs: [Array.from({ length: 2_100 }, (_, i) => block(i, part))] }
+    const page = await ask()
+    expect(page).toHaveLength(2_000)
+    expect(await ask({ cursor: String(page.at(-1)!.time) })).toHaveLength(100)
+  })
+})
