@@ -7,8 +7,8 @@ import type { Result } from '../core/result.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
 import { CHEAPEST_MINUTE } from '../credit/tariff.ts'
 import { IDENTITY_HEADER, type Identity } from '../key/identity.ts'
-import { Refusal } from '../stream/admission.ts'
-import { type CallerPlace, regionOf } from '../stream/region.ts'
+import { Refusal } from '../stream/sockets/admission.ts'
+import { type CallerPlace, regionOf } from '../stream/sockets/region.ts'
 import { infoFailure } from './failure-wire.ts'
 
 type WaitUntil = (work: Promise<unknown>) => void

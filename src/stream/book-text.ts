@@ -2,7 +2,7 @@
 // Law: levels are never parsed, and a coin's piece is built once per block however many bodies have the coin.
 
 import type { BookSnapshot } from '../book/hub-api.ts'
-import type { Emission, Entry } from './block-join.ts'
+import type { Emission, Entry } from './books/block-join.ts'
 
 /** Frames of one block for one body. `broken`: a coin lost its continuity, and this channel cannot begin it again. */
 export interface BlockTexts {

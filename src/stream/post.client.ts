@@ -2,10 +2,10 @@
 
 import { failureMessage } from '../core/failure.ts'
 import type { Identity } from '../key/identity.ts'
-import type { Connection } from './connection.ts'
-import { MAX_POSTS_IN_FLIGHT } from './connection.ts'
 import { errorFrame, postErrorFrame, postFrame } from './frames.ts'
 import type { PostFrame } from './protocol.ts'
+import type { Connection } from './sockets/connection.ts'
+import { MAX_POSTS_IN_FLIGHT } from './sockets/connection.ts'
 
 /** The gateway as a relay reaches it: entry point `Internal` of the gateway Worker. */
 export interface GatewayInternal {

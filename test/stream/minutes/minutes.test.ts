@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Minutes } from '../../src/stream/minutes.ts'
-import { endOf, firstCharge, owedCharges, paidUntilMs, wokenMinutes } from '../../src/stream/minutes.ts'
-import { streamPrice } from '../../src/stream/price.ts'
+import type { Minutes } from '../../../src/stream/minutes/minutes.ts'
+import { endOf, firstCharge, owedCharges, paidUntilMs, wokenMinutes } from '../../../src/stream/minutes/minutes.ts'
+import { streamPrice } from '../../../src/stream/price.ts'
 
 const minutes = (over: Partial<Minutes> = {}): Minutes => ({
   id: 's1',

@@ -1,7 +1,7 @@
 // The meter of an account as a relay reaches it.
 
-import type { StreamAnswer, StreamMeterApi, StreamReport } from '../credit/streams/stream-api.ts'
-import { within } from './link.client.ts'
+import type { StreamAnswer, StreamMeterApi, StreamReport } from '../../credit/streams/stream-api.ts'
+import { within } from '../links/link.client.ts'
 
 const TIMEOUT_MS = 5000
 

@@ -2,7 +2,7 @@
 // later; what may not have arrived is said again under the same names, for as long as it means anything; what happens
 // in one turn or while a report is under way goes into one report.
 
-import { METER_API_VERSION } from '../credit/meter-api.ts'
+import { METER_API_VERSION } from '../../credit/meter-api.ts'
 import type {
   ConnectVerdict,
   MinuteAnswer,
@@ -10,9 +10,9 @@ import type {
   StreamAnswer,
   StreamEnd,
   StreamReport,
-} from '../credit/streams/stream-api.ts'
-import { KEEP_REST_MS, MINUTE_MS } from '../credit/streams/stream-ledger.ts'
-import type { Clock } from './connection.ts'
+} from '../../credit/streams/stream-api.ts'
+import { KEEP_REST_MS, MINUTE_MS } from '../../credit/streams/stream-ledger.ts'
+import type { Clock } from '../sockets/connection.ts'
 import { endOf, firstCharge, type Minutes, owedCharges } from './minutes.ts'
 
 /** Of each kind in one report. */

@@ -1,10 +1,10 @@
 // One hub as a relay sees it: the link with its frames, and the coins that are in force on it.
 // Law: what is in force is never less than what subscriptions need; what is no longer needed is given back in time.
 
-import type { BookHubApi, BookInterest, JoinAnswer } from '../book/hub-api.ts'
-import { HUB_API_VERSION } from '../book/hub-api.ts'
-import type { MarketType } from '../core/coin.ts'
-import type { Cursor } from '../feed/log-api.ts'
+import type { BookHubApi, BookInterest, JoinAnswer } from '../../book/hub-api.ts'
+import { HUB_API_VERSION } from '../../book/hub-api.ts'
+import type { MarketType } from '../../core/coin.ts'
+import type { Cursor } from '../../feed/log-api.ts'
 import type { AttachOutcome, LinkPorts } from './link.client.ts'
 import { Link } from './link.client.ts'
 

@@ -1,7 +1,7 @@
 // Looks callers up anew when the terms of their account or key have changed, such as its plan, its products or its end.
 
-import type { Identity } from '../key/identity.ts'
-import { type EndReason, endKey } from './account.ts'
+import type { Identity } from '../../key/identity.ts'
+import { type EndReason, endKey } from '../minutes/account.ts'
 import type { Connection } from './connection.ts'
 
 export type Caller =

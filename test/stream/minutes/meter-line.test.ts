@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { MeterLine } from '../../src/stream/meter-line.ts'
-import type { Minutes } from '../../src/stream/minutes.ts'
-import { ModelStreams } from '../credit/streams/model-streams.ts'
+import { MeterLine } from '../../../src/stream/minutes/meter-line.ts'
+import type { Minutes } from '../../../src/stream/minutes/minutes.ts'
+import { ModelStreams } from '../../credit/streams/model-streams.ts'
 
 const PRICE = 1_000_000
 

@@ -2,13 +2,13 @@
 // lives on only while the meter answers and does not call its key revoked, so it ends within a minute of a revocation;
 // each warning is sent once to a socket, until the account has more again.
 
-import { formatCredits } from '../credit/amount.ts'
-import type { MicroCredits } from '../credit/meter-api.ts'
-import { limitsOf } from '../credit/plans/plan.ts'
-import type { MinuteAnswer, StreamAnswer } from '../credit/streams/stream-api.ts'
-import type { Refusal } from './admission.ts'
-import type { Connection } from './connection.ts'
-import { errorFrame, lastMinuteFrame, lowCreditsFrame } from './frames.ts'
+import { formatCredits } from '../../credit/amount.ts'
+import type { MicroCredits } from '../../credit/meter-api.ts'
+import { limitsOf } from '../../credit/plans/plan.ts'
+import type { MinuteAnswer, StreamAnswer } from '../../credit/streams/stream-api.ts'
+import { errorFrame, lastMinuteFrame, lowCreditsFrame } from '../frames.ts'
+import type { Refusal } from '../sockets/admission.ts'
+import type { Connection } from '../sockets/connection.ts'
 import { type Here, MeterLine, type MeterPort } from './meter-line.ts'
 import { type Minutes, owedCharges } from './minutes.ts'
 

@@ -3,13 +3,13 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { StreamReport } from '../../src/credit/streams/stream-api.ts'
-import { MINUTE_MS } from '../../src/credit/streams/stream-ledger.ts'
-import type { Identity } from '../../src/key/identity.ts'
-import { Account } from '../../src/stream/account.ts'
-import { Connection } from '../../src/stream/connection.ts'
-import { type Minutes, paidUntilMs } from '../../src/stream/minutes.ts'
-import { ModelStreams } from '../credit/streams/model-streams.ts'
+import type { StreamReport } from '../../../src/credit/streams/stream-api.ts'
+import { MINUTE_MS } from '../../../src/credit/streams/stream-ledger.ts'
+import type { Identity } from '../../../src/key/identity.ts'
+import { Account } from '../../../src/stream/minutes/account.ts'
+import { type Minutes, paidUntilMs } from '../../../src/stream/minutes/minutes.ts'
+import { Connection } from '../../../src/stream/sockets/connection.ts'
+import { ModelStreams } from '../../credit/streams/model-streams.ts'
 
 const RELAYS = 3
 const PRICE = 1_000_000

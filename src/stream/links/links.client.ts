@@ -1,16 +1,16 @@
 // All links of one relay: to the log while events are subscribed to, to a hub while its coins are.
 
-import type { BookHubApi } from '../book/hub-api.ts'
-import type { BlockLogApi, LinkHeader } from '../feed/log-api.ts'
-import { LOG_API_VERSION } from '../feed/log-api.ts'
-import type { Attachment } from './attachment.ts'
-import type { BookFanout } from './book-fanout.ts'
-import type { Connection } from './connection.ts'
-import type { EventFanout } from './event-fanout.ts'
-import { errorFrame } from './frames.ts'
+import type { BookHubApi } from '../../book/hub-api.ts'
+import type { BlockLogApi, LinkHeader } from '../../feed/log-api.ts'
+import { LOG_API_VERSION } from '../../feed/log-api.ts'
+import type { BookFanout } from '../books/book-fanout.ts'
+import type { BookSource } from '../books/snapshots.ts'
+import type { EventFanout } from '../events/event-fanout.ts'
+import { errorFrame } from '../frames.ts'
+import type { Attachment } from '../sockets/attachment.ts'
+import type { Connection } from '../sockets/connection.ts'
 import { Hub } from './hub.client.ts'
 import { Link } from './link.client.ts'
-import type { BookSource } from './snapshots.ts'
 
 export interface LinksPorts {
   /** Name of the relay's object, by which the writers dial it. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { CoinMark, HubFrameToRelay } from '../../src/book/hub-link.ts'
-import { shardOf } from '../../src/core/coin.ts'
-import type { BookBody } from '../../src/stream/body.ts'
-import { BookFanout, hubsOf } from '../../src/stream/book-fanout.ts'
-import { snapshotText } from '../../src/stream/book-text.ts'
-import { Joiner } from '../../src/stream/joiner.ts'
+import type { CoinMark, HubFrameToRelay } from '../../../src/book/hub-link.ts'
+import { shardOf } from '../../../src/core/coin.ts'
+import type { BookBody } from '../../../src/stream/body.ts'
+import { snapshotText } from '../../../src/stream/book-text.ts'
+import { BookFanout, hubsOf } from '../../../src/stream/books/book-fanout.ts'
+import { Joiner } from '../../../src/stream/books/joiner.ts'
 
 const SHARDS = 4
 const socket = () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Cursor } from '../../src/feed/log-api.ts'
-import type { AttachOutcome } from '../../src/stream/link.client.ts'
-import { Link, SILENCE_MS } from '../../src/stream/link.client.ts'
+import type { Cursor } from '../../../src/feed/log-api.ts'
+import type { AttachOutcome } from '../../../src/stream/links/link.client.ts'
+import { Link, SILENCE_MS } from '../../../src/stream/links/link.client.ts'
 
 /** A writer that dials when it is asked, or fails. */
 class Writer {

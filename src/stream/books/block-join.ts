@@ -4,7 +4,7 @@
 // A hub that is silent for LATE_MS after the first report of a height is late: the others go on without it, and when
 // it returns its older frames go out at once, each by itself. Time is an argument.
 
-import type { CoinFragment, HubFrameToRelay } from '../book/hub-link.ts'
+import type { CoinFragment, HubFrameToRelay } from '../../book/hub-link.ts'
 
 export const LATE_MS = 1000
 export const MAX_WAITING_HEIGHTS = 64

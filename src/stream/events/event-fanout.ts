@@ -2,11 +2,11 @@
 // Law: work per block grows with the bodies that match, never with the sockets or bodies that do not;
 // a text is built once per distinct body (a ledger text once per wallet).
 
-import type { UserFill } from '../feed/block.ts'
-import type { RelayEvents } from '../feed/log-api.ts'
-import { aggregateFills } from '../history/merged-fills.ts'
-import type { AllFillsBody, UserBody } from './body.ts'
-import { fillsFrame, ledgerFrame, ledgerPiece } from './frames.ts'
+import type { UserFill } from '../../feed/block.ts'
+import type { RelayEvents } from '../../feed/log-api.ts'
+import { aggregateFills } from '../../history/merged-fills.ts'
+import type { AllFillsBody, UserBody } from '../body.ts'
+import { fillsFrame, ledgerFrame, ledgerPiece } from '../frames.ts'
 
 export type EventBody = UserBody | AllFillsBody
 

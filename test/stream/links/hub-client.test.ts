@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { BookHubApi, BookInterest } from '../../src/book/hub-api.ts'
-import type { MarketType } from '../../src/core/coin.ts'
-import { Hub } from '../../src/stream/hub.client.ts'
+import type { BookHubApi, BookInterest } from '../../../src/book/hub-api.ts'
+import type { MarketType } from '../../../src/core/coin.ts'
+import { Hub } from '../../../src/stream/links/hub.client.ts'
 
 function hubOf() {
   const told: (readonly string[])[] = []

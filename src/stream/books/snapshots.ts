@@ -1,14 +1,14 @@
 // The way of a book body's coins into force at their hubs, and of their Snapshots to the subscriber.
 // Law: a coin is in force before its Snapshot is sent, and Snapshots are paced, for nobody can see how fast they are read.
 
-import type { BookSnapshot, JoinAnswer } from '../book/hub-api.ts'
-import type { MarketType } from '../core/coin.ts'
-import { shardOf } from '../core/coin.ts'
-import type { BookBody } from './body.ts'
-import { snapshotText } from './book-text.ts'
-import type { Clock, Connection } from './connection.ts'
+import type { BookSnapshot, JoinAnswer } from '../../book/hub-api.ts'
+import type { MarketType } from '../../core/coin.ts'
+import { shardOf } from '../../core/coin.ts'
+import type { BookBody } from '../body.ts'
+import { snapshotText } from '../book-text.ts'
+import type { Clock, Connection } from '../sockets/connection.ts'
+import { Bucket } from '../sockets/rate.ts'
 import type { Joiner } from './joiner.ts'
-import { Bucket } from './rate.ts'
 
 /** How long a subscriber waits for hubs that have no books yet. */
 const READY_WAIT_MS = 5000

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Fill, LedgerEvent } from '../../src/feed/block.ts'
-import type { RelayEvents } from '../../src/feed/log-api.ts'
-import { EventFanout } from '../../src/stream/event-fanout.ts'
+import type { Fill, LedgerEvent } from '../../../src/feed/block.ts'
+import type { RelayEvents } from '../../../src/feed/log-api.ts'
+import { EventFanout } from '../../../src/stream/events/event-fanout.ts'
 
 const A = `0x${'a'.repeat(40)}`
 const B = `0x${'b'.repeat(40)}`

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Identity } from '../../src/key/identity.ts'
-import { Connection } from '../../src/stream/connection.ts'
-import { Lag, MAX_UNREAD_BYTES, MAX_UNREAD_BYTES_PINGING } from '../../src/stream/lag.ts'
-import { Bucket } from '../../src/stream/rate.ts'
+import type { Identity } from '../../../src/key/identity.ts'
+import { Connection } from '../../../src/stream/sockets/connection.ts'
+import { Lag, MAX_UNREAD_BYTES, MAX_UNREAD_BYTES_PINGING } from '../../../src/stream/sockets/lag.ts'
+import { Bucket } from '../../../src/stream/sockets/rate.ts'
 
 const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { HubFrameToRelay } from '../../src/book/hub-link.ts'
-import type { Emission } from '../../src/stream/block-join.ts'
-import { BlockJoin, LATE_MS, MAX_WAITING_HEIGHTS } from '../../src/stream/block-join.ts'
+import type { HubFrameToRelay } from '../../../src/book/hub-link.ts'
+import type { Emission } from '../../../src/stream/books/block-join.ts'
+import { BlockJoin, LATE_MS, MAX_WAITING_HEIGHTS } from '../../../src/stream/books/block-join.ts'
 
 const frame = (height: number, coins: string[] = [], epoch = 'e'): HubFrameToRelay => ({
   v: 1,

@@ -1,7 +1,7 @@
 // What a socket of a relay carries through hibernation: ids only, for an attachment holds 16 KB.
 
 import * as z from 'zod'
-import { Identity } from '../key/identity.ts'
+import { Identity } from '../../key/identity.ts'
 
 export const Attachment = z.discriminatedUnion('of', [
   z.object({ of: z.literal('client'), id: z.string(), identity: Identity, terms: z.number().default(0) }),

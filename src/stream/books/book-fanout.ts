@@ -1,14 +1,14 @@
 // Who gets which book changes: distinct bodies (topics), grouped by the hubs that they wait for.
 // Law: per block and distinct body one text; a fragment reaches exactly the bodies that have its coin.
 
-import type { HubFrameToRelay } from '../book/hub-link.ts'
-import type { MarketType } from '../core/coin.ts'
-import { marketTypeOf, shardOf } from '../core/coin.ts'
+import type { HubFrameToRelay } from '../../book/hub-link.ts'
+import type { MarketType } from '../../core/coin.ts'
+import { marketTypeOf, shardOf } from '../../core/coin.ts'
+import type { BookBody } from '../body.ts'
+import { diff2Text, diffTexts } from '../book-text.ts'
+import type { Receiver } from '../events/event-fanout.ts'
 import type { Emission, Entry } from './block-join.ts'
 import { BlockJoin } from './block-join.ts'
-import type { BookBody } from './body.ts'
-import { diff2Text, diffTexts } from './book-text.ts'
-import type { Receiver } from './event-fanout.ts'
 import type { Joiner } from './joiner.ts'
 
 /** A socket of a book body, told when its stream cannot go on. */

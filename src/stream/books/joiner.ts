@@ -4,10 +4,10 @@
 // While Snapshots are still being fetched, blocks are held back; open() lets them go. From then on blocks pass
 // through, filtered, until every coin's Snapshot lies behind what has gone out and the shared frame is the same.
 
-import type { BookSnapshot } from '../book/hub-api.ts'
+import type { BookSnapshot } from '../../book/hub-api.ts'
+import type { BlockTexts } from '../book-text.ts'
+import { diffTexts } from '../book-text.ts'
 import type { Emission } from './block-join.ts'
-import type { BlockTexts } from './book-text.ts'
-import { diffTexts } from './book-text.ts'
 
 /** Blocks held back while Snapshots are fetched: about half a minute of the exchange. */
 export const MAX_HELD_BLOCKS = 512

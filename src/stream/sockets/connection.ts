@@ -1,9 +1,9 @@
 // One client socket as the rest of the relay sees it: bounded sends, bounded frames, handlers one after another.
 // Law: sending is O(1) beside the platform's own send, and nothing is sent after the end.
 
-import { limitsOf } from '../credit/plans/plan.ts'
-import type { Identity } from '../key/identity.ts'
-import { errorFrame } from './frames.ts'
+import { limitsOf } from '../../credit/plans/plan.ts'
+import type { Identity } from '../../key/identity.ts'
+import { errorFrame } from '../frames.ts'
 import { Lag } from './lag.ts'
 import { Bucket } from './rate.ts'
 

@@ -1,7 +1,7 @@
 // The client sockets of one relay: who is let in, who each one is, and who has gone quiet.
 
-import type { Identity } from '../key/identity.ts'
-import type { Accounts } from './accounts.ts'
+import type { Identity } from '../../key/identity.ts'
+import type { Accounts } from '../minutes/accounts.ts'
 import type { Refusal } from './admission.ts'
 import { type ClientAttachment, clientAttachment } from './attachment.ts'
 import { type CallerBook, lookUpAnew } from './callers.client.ts'

@@ -2,7 +2,7 @@
 // Law: the cursor only moves forward within a chain, a frame at or below it is dropped, and a link that is needed
 // and down is asked for again, first at once and then with exponential backoff.
 
-import type { Cursor } from '../feed/log-api.ts'
+import type { Cursor } from '../../feed/log-api.ts'
 
 /** A writer ticks with every block: silence for this long means that the link is dead. */
 export const SILENCE_MS = 10_000
