@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   info: ['core', 'key', 'credit', 'book', 'feed', 'stream', 'history', 'upstream', 'edge'],
   docs: ['core', 'key', 'credit', 'feed', 'stream', 'edge', 'info'],
   platform: ['core', 'key', 'credit', 'book', 'feed', 'stream', 'upstream', 'edge'],
-  client: ['core', 'book', 'feed'],
+  client: ['core', 'book', 'feed', 'stream'],
   feeder: ['core', 'book', 'feed'],
   devnet: ['core', 'book', 'feed'],
   launch: [

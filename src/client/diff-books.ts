@@ -1,11 +1,12 @@
 // Books kept from `l2BookDiff2` and `l2BookDiffSnapshot`: feeds the bootstrap machines of all coins of one
 // subscription and fetches their snapshots, a few at a time, again after every gap.
 
+import type { DiffBatchData } from '../stream/channels/l2BookDiff2.ts'
 import { backoffMs } from './backoff.ts'
 import { type BatchHead, CoinBook, type CoinChange } from './bootstrap.ts'
 import type { Connection } from './connection.ts'
 import type { ClientRuntime } from './runtime.ts'
-import type { DataFrame, DiffBatchData } from './server-frame.ts'
+import type { DataFrame } from './server-frame.ts'
 import { requestSnapshot, type SnapshotOutcome } from './snapshot-request.ts'
 import { type BookScope, bookBody, isInScope, listedCoins, type SubscriptionBody } from './subscription.ts'
 

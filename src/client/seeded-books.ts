@@ -3,8 +3,9 @@
 
 import { LevelBook } from '../book/level-book.ts'
 import type { Levels } from '../feed/block.ts'
+import type { BookSnapshotData, BookUpdatesData } from '../stream/channels/l2BookDiff.ts'
 import type { Connection } from './connection.ts'
-import type { BookSnapshotData, BookUpdatesData, DataFrame } from './server-frame.ts'
+import type { DataFrame } from './server-frame.ts'
 import { type BookScope, bookBody, isInScope, type SubscriptionBody } from './subscription.ts'
 
 export interface SeededBook {

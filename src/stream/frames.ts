@@ -1,8 +1,7 @@
-// Frames that go down to a client, except those of books (book-text.ts).
+// Frames that go down to a client beside those of channels, which their own files write.
 // Law: a text is built once and the same string goes to every socket that gets it.
 
 import { formatCredits } from '../credit/amount.ts'
-import type { LedgerEvent } from '../feed/block.ts'
 
 /** Longest echo of a subscription in an error: real bodies are far shorter, 1,000 addresses are not worth 90 KB. */
 const ECHO_CHARS = 4096
@@ -51,31 +50,6 @@ export function alreadyUnsubscribed(echo: string): string {
 
 function bounded(echo: string): string {
   return echo.length > ECHO_CHARS ? `${echo.slice(0, ECHO_CHARS)}…` : echo
-}
-
-/** Height and time that `"meta":true` adds to an envelope. */
-export interface Meta {
-  readonly height: number
-  readonly time: number
-}
-
-/** `pieces` are texts of `[address, fill]`. `meta` null: the frame exactly as specified. */
-export function fillsFrame(channel: 'userFills' | 'allFills', pieces: readonly string[], meta: Meta | null): string {
-  return `{"channel":"${channel}","fills":[${pieces.join(',')}]${metaText(meta)}}`
-}
-
-/** One wallet's updates of one block; `pieces` are texts of ledger updates. */
-export function ledgerFrame(user: string, pieces: readonly string[], meta: Meta | null): string {
-  return `{"channel":"userNonFundingLedgerUpdates","data":{"user":"${user}","isSnapshot":false,"nonFundingLedgerUpdates":[${pieces.join(',')}]${metaText(meta)}}}`
-}
-
-/** Text of one ledger update as specified: without the wallets that it concerns. */
-export function ledgerPiece({ time, hash, delta }: LedgerEvent): string {
-  return JSON.stringify({ time, hash, delta })
-}
-
-function metaText(meta: Meta | null): string {
-  return meta ? `,"block_height":${meta.height},"time":${meta.time}` : ''
 }
 
 /** `body` is the JSON text of an info answer, embedded as it is. */

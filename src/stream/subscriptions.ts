@@ -7,20 +7,20 @@ import { marketTypeOf } from '../core/coin.ts'
 import { formatCredits } from '../credit/amount.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
 import type { MinuteAnswer } from '../credit/streams/stream-api.ts'
-import type { Body, BookBody } from './body.ts'
-import { parseBody } from './body.ts'
+import type { BookBody } from './body-fields.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { hubsOf } from './books/book-fanout.ts'
 import { Joiner } from './books/joiner.ts'
-import type { BookSource, Found } from './books/snapshots.ts'
+import type { BookSource, Found, Seeding } from './books/snapshots.ts'
 import { Snapshots } from './books/snapshots.ts'
+import { readBody } from './catalogue.ts'
+import { minutePrice, type Wanted, type WantedBooks } from './channel.ts'
 import type { EventFanout } from './events/event-fanout.ts'
 import { ackFrame, alreadySubscribed, alreadyUnsubscribed, errorFrame, invalidSubscription } from './frames.ts'
 import { type Account, endKey } from './minutes/account.ts'
 import type { Accounts } from './minutes/accounts.ts'
 import type { Minutes } from './minutes/minutes.ts'
 import { wokenMinutes } from './minutes/minutes.ts'
-import { streamPrice } from './price.ts'
 import type { SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
 import type { Clock, Connection } from './sockets/connection.ts'
 
@@ -30,7 +30,7 @@ const MAX_SUBSCRIPTIONS_PER_SOCKET = 1000
 export interface Subscription {
   readonly connection: Connection
   readonly identity: string
-  readonly body: Body
+  readonly wanted: Wanted
   /** JSON of the body as sent. */
   readonly echo: string
   readonly meta: boolean
@@ -53,11 +53,13 @@ export interface Ports {
   dropped(subscription: Subscription): void
 }
 
+type BookSubscription = Subscription & { readonly wanted: WantedBooks }
+
 interface Request {
   readonly connection: Connection
   readonly identity: string
   readonly echo: string
-  readonly body: Body
+  readonly wanted: Wanted
   readonly meta: boolean
 }
 
@@ -89,7 +91,7 @@ export class Subscriptions {
   async subscribe(connection: Connection, frame: SubscribeFrame): Promise<void> {
     const echo = JSON.stringify(frame.subscription)
     const identity = canonicalJson(frame.subscription)
-    const parsed = parseBody(frame.subscription)
+    const parsed = readBody(frame.subscription)
     if (!parsed.ok) {
       const { path, message } = parsed.error
       return connection.send(invalidSubscription(echo, `${path || 'subscription'}: ${message}`))
@@ -100,7 +102,7 @@ export class Subscriptions {
       const reason = `at most ${MAX_SUBSCRIPTIONS_PER_SOCKET} subscriptions per connection: open another one`
       return connection.send(invalidSubscription(echo, `subscription: ${reason}`, 'rate_limited'))
     }
-    const request = { connection, identity, echo, body: parsed.value, meta: frame.meta === true }
+    const request = { connection, identity, echo, wanted: parsed.value, meta: frame.meta === true }
     this.#busy++
     try {
       await this.#begin(request, frame.fromBlock)
@@ -129,22 +131,24 @@ export class Subscriptions {
     saved: { id: string; echo: string; digest: string; meta: boolean; sinceMs: number },
   ): void {
     const sent = JSON.parse(saved.echo) as { type: string }
-    const parsed = parseBody(sent)
-    if (!parsed.ok) return
+    const read = readBody(sent)
+    if (!read.ok) return
+    const wanted = read.value
     const { id, sinceMs, digest } = saved
     const { keyHash } = connection.identity
-    const begun = { id, keyHash, type: sent.type, price: streamPrice(parsed.value), body: digest, sinceMs }
+    const begun = { id, keyHash, type: sent.type, price: minutePrice(wanted), body: digest, sinceMs }
     const minutes = wokenMinutes(begun, this.#ports.clock.nowMs)
     this.#accountOf(connection).run(minutes, connection)
     const identity = canonicalJson(sent)
-    const subscription = { connection, identity, body: parsed.value, echo: saved.echo, meta: saved.meta, minutes }
+    const subscription = { connection, identity, wanted, echo: saved.echo, meta: saved.meta, minutes }
     this.#hold(subscription)
     this.#fanOut(subscription)
   }
 
   async #begin(request: Request, fromBlock: number | undefined): Promise<void> {
-    const { connection, body } = request
-    const began = isBook(body) ? await this.#beginBook(request, body) : await this.#beginEvents(request)
+    const { connection, wanted } = request
+    const isBooks = wanted.source === 'books'
+    const began = isBooks ? await this.#beginBooks(request, wanted) : await this.#beginEvents(request)
     if (!began || fromBlock === undefined) return
     const text = `fromBlock: block ${fromBlock} cannot be replayed; live data follows. Leave "fromBlock" out.`
     connection.send(errorFrame(text, 'replay_unavailable'))
@@ -161,9 +165,9 @@ export class Subscriptions {
     return true
   }
 
-  async #beginBook(request: Request, body: BookBody): Promise<boolean> {
+  async #beginBooks(request: Request, wanted: WantedBooks): Promise<boolean> {
     const { connection, echo } = request
-    const hubs = hubsOf(body, this.#ports.shards)
+    const hubs = hubsOf(wanted.body, this.#ports.shards)
     if (
       !(await this.#reach(
         request,
@@ -171,24 +175,23 @@ export class Subscriptions {
       ))
     )
       return false
-    const before = this.#wildcardOf(connection, body)
+    const before = this.#wildcardOf(connection, wanted)
     const key = topicKey(request)
-    const joiner =
-      body.type === 'l2BookDiff' ? new Joiner(before && this.#books.joinerOf(topicKey(before), connection)) : null
+    const seeding = this.#seeding(connection, wanted, before)
     // Blocks are collected from before the coins come into force, so that none falls between.
-    if (joiner) this.#books.add(key, body, connection, joiner)
-    const found = await this.#find(request, body, hubs, before?.body)
+    if (seeding) this.#books.add(key, wanted, connection, seeding.joiner)
+    const found = await this.#find(request, wanted, hubs, before?.wanted.body)
     const digest = before && found && (await this.#ports.digest(request.identity))
     const minutes = found && (before ? before.minutes : await this.#pay(request))
     if (!found || !minutes || connection.ended) {
-      if (joiner) this.#books.remove(key, connection)
+      if (seeding) this.#books.remove(key, connection)
       return false
     }
-    if (before && digest) this.#replace(before, digest, joiner)
+    if (before && digest) this.#replace(before, digest, seeding)
     this.#hold({ ...request, minutes })
     connection.send(ackFrame('subscribe', echo))
-    if (joiner) await this.#serveAlone(connection, joiner, found)
-    else this.#books.add(key, body, connection)
+    if (seeding) await this.#serveAlone(seeding, found)
+    else this.#books.add(key, wanted, connection)
     return true
   }
 
@@ -209,20 +212,25 @@ export class Subscriptions {
     return false
   }
 
-  /** The wildcard of the same type that this one takes over from. */
-  #wildcardOf(connection: Connection, body: BookBody): (Subscription & { body: BookBody }) | undefined {
+  /** The wildcard of the same channel that this one takes over from. */
+  #wildcardOf(connection: Connection, { channel, body }: WantedBooks): BookSubscription | undefined {
     if (body.coins !== null) return undefined
-    for (const held of this.#heldBy(connection).values()) {
-      if (held.body.type === body.type && isBook(held.body) && held.body.coins === null) {
-        return held as Subscription & { body: BookBody }
-      }
-    }
-    return undefined
+    return [...this.#heldBy(connection).values()].find(
+      (held): held is BookSubscription =>
+        held.wanted.channel === channel && (held.wanted.body as BookBody).coins === null,
+    )
+  }
+
+  /** How Snapshots come to the subscriber, null on a channel without them. */
+  #seeding(connection: Connection, { channel }: WantedBooks, before: BookSubscription | undefined): Seeding | null {
+    if (!channel.snapshot) return null
+    const joiner = new Joiner(channel, before && this.#books.joinerOf(topicKey(before), connection))
+    return { connection, joiner, encode: channel.snapshot }
   }
 
   /** The old body ends without its minutes, which go over; what it has delivered is not delivered again. */
-  #replace(before: Subscription & { body: BookBody }, digest: string, joiner: Joiner | null): void {
-    joiner?.forget((coin) => before.body.types.includes(marketTypeOf(coin)))
+  #replace(before: BookSubscription, digest: string, seeding: Seeding | null): void {
+    seeding?.joiner.forget((coin) => before.wanted.body.types.includes(marketTypeOf(coin)))
     this.#books.remove(topicKey(before), before.connection)
     this.#heldBy(before.connection).delete(before.identity)
     before.minutes.body = digest
@@ -230,9 +238,14 @@ export class Subscriptions {
   }
 
   /** What the body's coins are; null, and the client was told, where hubs cannot answer or a coin is unknown. */
-  async #find(request: Request, body: BookBody, hubs: readonly number[], before?: BookBody): Promise<Found | null> {
-    const types = body.types.filter((type) => !before?.types.includes(type))
-    const found = await this.#snapshots.find(body, types, hubs).catch(() => null)
+  async #find(
+    request: Request,
+    wanted: WantedBooks,
+    hubs: readonly number[],
+    before?: BookBody,
+  ): Promise<Found | null> {
+    const types = wanted.body.types.filter((type) => !before?.types.includes(type))
+    const found = await this.#snapshots.find(wanted, types, hubs).catch(() => null)
     if (!found) this.#unavailable(request)
     if (!found || found.unknown.length === 0) return found
     const names = found.unknown.slice(0, 5).map((coin) => JSON.stringify(coin))
@@ -241,9 +254,9 @@ export class Subscriptions {
     return null
   }
 
-  async #serveAlone(connection: Connection, joiner: Joiner, found: Found): Promise<void> {
-    if (!(await this.#snapshots.send(connection, joiner, found).catch(() => false)))
-      return connection.broken('overflow')
+  async #serveAlone(seeding: Seeding, found: Found): Promise<void> {
+    const { connection, joiner } = seeding
+    if (!(await this.#snapshots.send(seeding, found).catch(() => false))) return connection.broken('overflow')
     const { texts, broken } = joiner.open()
     if (broken) return connection.broken('continuity')
     for (const text of texts) connection.send(text)
@@ -251,12 +264,12 @@ export class Subscriptions {
 
   /** The first minute, or the rest of one that was paid before; null, and the client was told, where it is refused. */
   async #pay(request: Request): Promise<Minutes | null> {
-    const { connection, echo, body, identity } = request
+    const { connection, echo, wanted, identity } = request
     const account = this.#accountOf(connection)
-    const place = { id: this.#ports.newId(), keyHash: connection.identity.keyHash, type: body.type }
+    const place = { id: this.#ports.newId(), keyHash: connection.identity.keyHash, type: wanted.channel.type }
     const digest = await this.#ports.digest(identity)
     const sinceMs = this.#ports.clock.nowMs
-    const minutes: Minutes = { ...place, price: streamPrice(body), body: digest, sinceMs, paid: 0 }
+    const minutes: Minutes = { ...place, price: minutePrice(wanted), body: digest, sinceMs, paid: 0 }
     const answer = await account.begin(minutes, connection).catch(() => null)
     if (!answer?.ok) {
       if (answer) refused(connection, echo, minutes.price, answer)
@@ -288,24 +301,20 @@ export class Subscriptions {
   }
 
   #fanOut(subscription: Subscription): void {
-    const { body, connection, meta } = subscription
-    if (isBook(body)) this.#books.add(topicKey(subscription), body, connection)
-    else this.#events.add(topicKey(subscription), body, meta, connection)
+    const { wanted, connection, meta } = subscription
+    if (wanted.source === 'books') this.#books.add(topicKey(subscription), wanted, connection)
+    else this.#events.add(topicKey(subscription), wanted, meta, connection)
   }
 
   #drop(subscription: Subscription): void {
-    const { body, connection, identity, minutes } = subscription
-    if (isBook(body)) this.#books.remove(topicKey(subscription), connection)
+    const { wanted, connection, identity, minutes } = subscription
+    if (wanted.source === 'books') this.#books.remove(topicKey(subscription), connection)
     else this.#events.remove(topicKey(subscription), connection)
     this.#heldBy(connection).delete(identity)
     this.#size--
     this.#accountOf(connection).stop(minutes)
     this.#ports.dropped(subscription)
   }
-}
-
-function isBook(body: Body): body is BookBody {
-  return body.type === 'l2BookDiff' || body.type === 'l2BookDiff2'
 }
 
 /** Bodies that get the very same frames. */

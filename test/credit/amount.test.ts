@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatCredits, parseCredits } from '../../src/credit/amount.ts'
 import { PLANS } from '../../src/credit/plans/plan.ts'
-import { streamPricePerMinute } from '../../src/credit/tariff.ts'
 
 describe('amounts', () => {
   it.each([
@@ -40,15 +39,7 @@ describe('amounts', () => {
   })
 })
 
-describe('tariff and plans', () => {
-  it('has the prices of the specification', () => {
-    expect(streamPricePerMinute('userFills', 1)).toBe(1_000_000)
-    expect(streamPricePerMinute('l2BookDiff', 1)).toBe(130_000)
-    expect(streamPricePerMinute('l2BookDiff2', 20)).toBe(2_600_000)
-    expect(streamPricePerMinute('l2BookDiff', 'wildcard')).toBe(10_000_000)
-    expect(streamPricePerMinute('toString', 3)).toBe(1_000_000)
-  })
-
+describe('plans', () => {
   it('has the plans of the specification', () => {
     const { trial, entry, professional, enterprise } = PLANS
     expect(trial.terms).toEqual({ micro: 25_000e6, period: 'once', days: 14 })

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
 import { canonicalJson } from '../../src/core/canonical-json.ts'
-import { parseBody } from '../../src/stream/body.ts'
+import { readBody } from '../../src/stream/catalogue.ts'
 import { parseUpFrame, UP_FRAME_MAX_BYTES } from '../../src/stream/protocol.ts'
 
 const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
 const MIXED = '0xAbCdEf0123456789aBcDeF0123456789abcdef01'
 
 function refusalOf(body: { type: string } & Record<string, unknown>): string {
-  const parsed = parseBody(body)
+  const parsed = readBody(body)
   return parsed.ok ? 'accepted' : `${parsed.error.path}: ${parsed.error.message}`
 }
 
 test('each alias of addresses is accepted alone, in mixed case, and matched in lower case', () => {
   for (const form of [{ addresses: [MIXED] }, { users: [MIXED, MIXED.toLowerCase()] }, { user: MIXED }]) {
-    const parsed = parseBody({ type: 'userFills', ...form })
-    expect(parsed).toMatchObject({ ok: true, value: { addresses: [MIXED.toLowerCase()], aggregate: false } })
+    const parsed = readBody({ type: 'userFills', ...form })
+    expect(parsed).toMatchObject({ ok: true, value: { body: { addresses: [MIXED.toLowerCase()], aggregate: false } } })
   }
 })
 
@@ -41,7 +41,8 @@ test.each([
   [{ type: 'l2BookDiff', marketTypes: ['perps'] }, /^marketTypes.0: must be one of perp, spot, outcome, \*/],
   [{ type: 'l2BookDiff', marketTypes: [] }, /^marketTypes: must name at least one/],
   [{ type: 'allFills', coin: ['BTC'] }, /^coin: /],
-  [{ type: 'trades', coin: 'BTC' }, /^type: unknown subscription type: use one of userFills/],
+  [{ type: 'candle', coin: 'BTC' }, /^type: unknown subscription type: use one of userFills/],
+  [{ type: 'trades' }, /^coin: is required/],
   [{ type: 'constructor' }, /^type: unknown subscription type/],
 ])('a wrong body names field and fix: %j', (body, expected) => {
   expect(refusalOf(body)).toMatch(expected)
@@ -49,10 +50,10 @@ test.each([
 
 test('book bodies: one coin, a list, wildcards with their market types', () => {
   const bodyOf = (body: { type: string } & Record<string, unknown>) => {
-    const parsed = parseBody(body)
-    return parsed.ok ? parsed.value : parsed.error
+    const parsed = readBody(body)
+    return parsed.ok ? parsed.value.body : parsed.error
   }
-  expect(bodyOf({ type: 'l2BookDiff', coin: 'BTC' })).toEqual({ type: 'l2BookDiff', coins: ['BTC'], types: [] })
+  expect(bodyOf({ type: 'l2BookDiff', coin: 'BTC' })).toEqual({ coins: ['BTC'], types: [] })
   expect(bodyOf({ type: 'l2BookDiff2', coin: ['@1', '#4'] })).toMatchObject({ coins: ['@1', '#4'] })
   expect(bodyOf({ type: 'l2BookDiff' })).toMatchObject({ coins: null, types: ['perp'] })
   expect(bodyOf({ type: 'l2BookDiff', marketTypes: ['spot', 'perp'] })).toMatchObject({ types: ['perp', 'spot'] })

@@ -9,10 +9,16 @@ import type { CoinFragment, HubFrameToRelay } from '../../book/hub-link.ts'
 export const LATE_MS = 1000
 export const MAX_WAITING_HEIGHTS = 64
 
-/** A changed coin on its way out. The texts are built on first use and shared by every body that has the coin. */
+/** A changed coin on its way out. Its piece of a channel is built on first use and shared by every body that has the coin. */
 export interface Entry extends CoinFragment {
-  diffText?: string
-  diff2Text?: string
+  pieces?: Record<string, string>
+}
+
+/** The piece of `entry` on the channel of this type; the same for every body. */
+export function pieceOf(entry: Entry, type: string, build: (entry: Entry) => string): string {
+  entry.pieces ??= {}
+  entry.pieces[type] ??= build(entry)
+  return entry.pieces[type]
 }
 
 /** What goes out together: coins of one height and one epoch; never empty. */

@@ -4,8 +4,8 @@
 import type { HubFrameToRelay } from '../../book/hub-link.ts'
 import type { MarketType } from '../../core/coin.ts'
 import { marketTypeOf, shardOf } from '../../core/coin.ts'
-import type { BookBody } from '../body.ts'
-import { diff2Text, diffTexts } from '../book-text.ts'
+import type { BookBody } from '../body-fields.ts'
+import type { WantedBooks } from '../channel.ts'
 import type { Receiver } from '../events/event-fanout.ts'
 import type { Emission, Entry } from './block-join.ts'
 import { BlockJoin } from './block-join.ts'
@@ -19,7 +19,7 @@ export interface BookReceiver extends Receiver {
 
 interface Topic<R> {
   readonly key: string
-  readonly body: BookBody
+  readonly wanted: WantedBooks
   readonly types: ReadonlySet<MarketType>
   /** Served by the shared frames. */
   readonly shared: Set<R>
@@ -37,9 +37,9 @@ interface Group<R> {
 }
 
 /** Hubs that keep the coins of a body, ascending. */
-export function hubsOf(body: BookBody, shards: number): number[] {
-  if (body.coins === null) return Array.from({ length: shards }, (_, hub) => hub)
-  return [...new Set(body.coins.map((coin) => shardOf(coin, shards)))].sort((a, b) => a - b)
+export function hubsOf({ coins }: BookBody, shards: number): number[] {
+  if (coins === null) return Array.from({ length: shards }, (_, hub) => hub)
+  return [...new Set(coins.map((coin) => shardOf(coin, shards)))].sort((a, b) => a - b)
 }
 
 export class BookFanout<R extends BookReceiver> {
@@ -58,10 +58,11 @@ export class BookFanout<R extends BookReceiver> {
   }
 
   /** With a joiner the receiver is served alone, without one from the next block's shared frame. */
-  add(key: string, body: BookBody, receiver: R, joiner?: Joiner): void {
+  add(key: string, wanted: WantedBooks, receiver: R, joiner?: Joiner): void {
     let topic = this.#topics.get(key)
     if (!topic) {
-      topic = { key, body, types: new Set(body.types), shared: new Set(), alone: new Map(), entries: [] }
+      const types = new Set(wanted.body.types)
+      topic = { key, wanted, types, shared: new Set(), alone: new Map(), entries: [] }
       this.#topics.set(key, topic)
       this.#enrol(topic)
     }
@@ -128,25 +129,26 @@ export class BookFanout<R extends BookReceiver> {
   interestOf(hub: number): { coins: Set<string>; types: Set<MarketType> } {
     const coins = new Set<string>()
     const types = new Set<MarketType>()
-    for (const { body } of this.#topics.values()) {
-      for (const type of body.types) types.add(type)
-      for (const coin of body.coins ?? []) if (shardOf(coin, this.#shards) === hub) coins.add(coin)
+    for (const { wanted } of this.#topics.values()) {
+      for (const type of wanted.body.types) types.add(type)
+      for (const coin of wanted.body.coins ?? []) if (shardOf(coin, this.#shards) === hub) coins.add(coin)
     }
     return { coins, types }
   }
 
-  /** Receivers of `l2BookDiff` bodies with coins of this hub, once each: those whose books a lost link breaks. */
-  diffReceiversOf(hub: number): Set<R> {
+  /** Receivers with coins of this hub on channels that seed them once, each once: those whose books a lost link breaks. */
+  seededReceiversOf(hub: number): Set<R> {
     const receivers = new Set<R>()
-    for (const { body, shared, alone } of this.#topics.values()) {
-      if (body.type !== 'l2BookDiff' || !hubsOf(body, this.#shards).includes(hub)) continue
+    for (const { wanted, shared, alone } of this.#topics.values()) {
+      if (!wanted.channel.snapshot || !hubsOf(wanted.body, this.#shards).includes(hub)) continue
       for (const receiver of [...shared, ...alone.keys()]) receivers.add(receiver)
     }
     return receivers
   }
 
   #enrol(topic: Topic<R>): void {
-    const hubs = hubsOf(topic.body, this.#shards)
+    const { body } = topic.wanted
+    const hubs = hubsOf(body, this.#shards)
     const name = hubs.join()
     let group = this.#groups.get(name)
     if (!group) {
@@ -154,8 +156,8 @@ export class BookFanout<R extends BookReceiver> {
       group = { hubs, join, byCoin: new Map(), wildcards: new Set() }
       this.#groups.set(name, group)
     }
-    if (topic.body.coins === null) group.wildcards.add(topic)
-    for (const coin of topic.body.coins ?? []) {
+    if (body.coins === null) group.wildcards.add(topic)
+    for (const coin of body.coins ?? []) {
       const topics = group.byCoin.get(coin)
       if (topics) topics.add(topic)
       else group.byCoin.set(coin, new Set([topic]))
@@ -163,11 +165,12 @@ export class BookFanout<R extends BookReceiver> {
   }
 
   #strike(topic: Topic<R>): void {
-    const name = hubsOf(topic.body, this.#shards).join()
+    const { body } = topic.wanted
+    const name = hubsOf(body, this.#shards).join()
     const group = this.#groups.get(name)
     if (!group) return
     group.wildcards.delete(topic)
-    for (const coin of topic.body.coins ?? []) {
+    for (const coin of body.coins ?? []) {
       const topics = group.byCoin.get(coin)
       topics?.delete(topic)
       if (topics?.size === 0) group.byCoin.delete(coin)
@@ -191,19 +194,13 @@ function deliver<R extends BookReceiver>(group: Group<R>, emission: Emission): v
   for (const topic of touched) {
     const block = { ...emission, entries: topic.entries }
     topic.entries = []
-    if (topic.body.type === 'l2BookDiff2') sendDiff2(topic, block)
-    else sendDiff(topic, block, group.join)
+    send(topic, block, group.join)
   }
 }
 
-function sendDiff2<R extends BookReceiver>(topic: Topic<R>, block: Emission): void {
-  const text = diff2Text(block)
-  for (const receiver of topic.shared) receiver.send(text)
-}
-
-function sendDiff<R extends BookReceiver>(topic: Topic<R>, block: Emission, join: BlockJoin): void {
+function send<R extends BookReceiver>(topic: Topic<R>, block: Emission, join: BlockJoin): void {
   if (topic.shared.size > 0) {
-    const { texts, broken } = diffTexts(block)
+    const { texts, broken } = topic.wanted.channel.encode(block)
     for (const receiver of topic.shared) {
       if (broken) receiver.broken('continuity')
       else for (const text of texts) receiver.send(text)

@@ -1,12 +1,11 @@
-// One subscriber of `l2BookDiff` between its subscription and the shared frames: it is served alone.
+// One subscriber of a channel with Snapshots between its subscription and the shared frames: it is served alone.
 // Law: a coin's Snapshot of height s comes before its updates, and these are exactly the ones above s, in order.
 //
 // While Snapshots are still being fetched, blocks are held back; open() lets them go. From then on blocks pass
 // through, filtered, until every coin's Snapshot lies behind what has gone out and the shared frame is the same.
 
 import type { BookSnapshot } from '../../book/hub-api.ts'
-import type { BlockTexts } from '../book-text.ts'
-import { diffTexts } from '../book-text.ts'
+import type { BlockTexts, BookChannel } from '../channel.ts'
 import type { Emission } from './block-join.ts'
 
 /** Blocks held back while Snapshots are fetched: about half a minute of the exchange. */
@@ -15,6 +14,7 @@ export const MAX_HELD_BLOCKS = 512
 const NOTHING: BlockTexts = { texts: [], broken: false }
 
 export class Joiner {
+  readonly #encode: BookChannel<unknown>['encode']
   /** Height of each coin's Snapshot. */
   readonly #from: Map<string, number>
   /** Per hub the highest Snapshot: below it the shared frame could repeat what the Snapshot has. */
@@ -22,7 +22,8 @@ export class Joiner {
   #held: Emission[] | null = []
 
   /** `before`: the joiner of a wildcard that this one takes over from, whose coins need no new Snapshot. */
-  constructor(before?: Joiner) {
+  constructor({ encode }: Pick<BookChannel<unknown>, 'encode'>, before?: Joiner) {
+    this.#encode = encode
     this.#from = new Map(before ? before.#from : [])
     this.#floor = new Map(before ? before.#floor : [])
   }
@@ -65,6 +66,6 @@ export class Joiner {
 
   #filtered(block: Emission): BlockTexts {
     const entries = block.entries.filter(({ coin }) => block.height > (this.#from.get(coin) ?? -1))
-    return entries.length > 0 ? diffTexts({ ...block, entries }) : NOTHING
+    return entries.length > 0 ? this.#encode({ ...block, entries }) : NOTHING
   }
 }

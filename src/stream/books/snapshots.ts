@@ -4,8 +4,7 @@
 import type { BookSnapshot, JoinAnswer } from '../../book/hub-api.ts'
 import type { MarketType } from '../../core/coin.ts'
 import { shardOf } from '../../core/coin.ts'
-import type { BookBody } from '../body.ts'
-import { snapshotText } from '../book-text.ts'
+import type { BookChannel, WantedBooks } from '../channel.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
 import { Bucket } from '../sockets/rate.ts'
 import type { Joiner } from './joiner.ts'
@@ -33,6 +32,13 @@ export interface Found {
   readonly missing: { readonly hub: number; readonly coins: readonly string[] }[]
 }
 
+/** Who is sent Snapshots, and how its channel writes them. */
+export interface Seeding {
+  readonly connection: Connection
+  readonly joiner: Joiner
+  readonly encode: NonNullable<BookChannel<unknown>['snapshot']>
+}
+
 export class Snapshots {
   readonly #source: BookSource
   readonly #shards: number
@@ -49,24 +55,28 @@ export class Snapshots {
   }
 
   /** Brings a body into force at its hubs, of a wildcard only `types`; null where a hub has no books yet. */
-  async find(body: BookBody, types: readonly MarketType[], hubs: readonly number[]): Promise<Found | null> {
+  async find(
+    { channel, body }: WantedBooks,
+    types: readonly MarketType[],
+    hubs: readonly number[],
+  ): Promise<Found | null> {
     const found: Found = { unknown: [], snapshots: [], missing: [] }
     const jobs = hubs.map((hub) => {
       if (body.coins === null) return this.#findTypes(hub, types, found)
       const coins = body.coins.filter((coin) => shardOf(coin, this.#shards) === hub)
-      return this.#findCoins(hub, coins, body.type === 'l2BookDiff', found)
+      return this.#findCoins(hub, coins, channel.snapshot !== null, found)
     })
     return (await Promise.all(jobs)).includes(false) ? null : found
   }
 
   /** Sends every Snapshot of `found`; false where a hub stopped answering. */
-  async send(connection: Connection, joiner: Joiner, found: Found): Promise<boolean> {
-    for (const { hub, snapshot } of found.snapshots) await this.#sendOne(connection, joiner, hub, snapshot)
+  async send(to: Seeding, found: Found): Promise<boolean> {
+    for (const { hub, snapshot } of found.snapshots) await this.#sendOne(to, hub, snapshot)
     for (const { hub, coins } of found.missing) {
-      for (let rest = coins; rest.length > 0 && !connection.ended; ) {
+      for (let rest = coins; rest.length > 0 && !to.connection.ended; ) {
         const answer = await this.#joinWhenReady(hub, rest, true)
         if (!answer) return false
-        for (const snapshot of answer.snapshots) await this.#sendOne(connection, joiner, hub, snapshot)
+        for (const snapshot of answer.snapshots) await this.#sendOne(to, hub, snapshot)
         rest = answer.rest
       }
     }
@@ -107,10 +117,10 @@ export class Snapshots {
     return null
   }
 
-  async #sendOne(connection: Connection, joiner: Joiner, hub: number, snapshot: BookSnapshot): Promise<void> {
+  async #sendOne({ connection, joiner, encode }: Seeding, hub: number, snapshot: BookSnapshot): Promise<void> {
     if (connection.ended) return
     joiner.joined(snapshot, hub)
-    connection.sendSnapshot(snapshotText(snapshot))
+    connection.sendSnapshot(encode(snapshot))
     const waitMs = this.#pacer.takeOnCredit(snapshot.levels.length, this.#clock.nowMs)
     if (waitMs > 0) await this.#wait(waitMs)
   }

@@ -1,14 +1,9 @@
-// Who gets which fills and ledger updates: an index by address and coin.
-// Law: work per block grows with the bodies that match, never with the sockets or bodies that do not;
-// a text is built once per distinct body (a ledger text once per wallet).
+// Who gets what of the events of a block: an engine that asks each channel what it shows and how bodies are found.
+// Law: work per block grows with the bodies that match, never with the sockets or bodies that do not; a text is built
+// once per distinct body (of a channel that frames per name, once per name).
 
-import type { UserFill } from '../../feed/block.ts'
 import type { RelayEvents } from '../../feed/log-api.ts'
-import { aggregateFills } from '../../history/merged-fills.ts'
-import type { AllFillsBody, UserBody } from '../body.ts'
-import { fillsFrame, ledgerFrame, ledgerPiece } from '../frames.ts'
-
-export type EventBody = UserBody | AllFillsBody
+import type { AnyEventChannel, EventView, WantedEvents } from '../channel.ts'
 
 /** What the fan-out needs of a socket. */
 export interface Receiver {
@@ -17,25 +12,26 @@ export interface Receiver {
 
 /** One distinct body and the sockets that subscribed to it. */
 interface Topic<R> {
-  readonly body: EventBody
+  readonly wanted: WantedEvents
   readonly meta: boolean
   readonly receivers: Set<R>
 }
 
-/** Topics by wallet or coin; `''` stands for every coin. */
+/** Topics by name. */
 type Index<R> = Map<string, Set<Topic<R>>>
-const EVERY_COIN = ''
 
-interface FillIndex<R> {
-  readonly byUser: Index<R>
-  readonly byCoin: Index<R>
+/** What becomes a frame: pieces of a block, and whom it goes to. */
+interface Parcel<R> {
+  readonly channel: AnyEventChannel
+  readonly name: string
+  readonly topics: Iterable<Topic<R>>
+  readonly pieces: string[]
 }
 
 export class EventFanout<R extends Receiver> {
   readonly #topics = new Map<string, Topic<R>>()
-  readonly #fills: FillIndex<R> = { byUser: new Map(), byCoin: new Map() }
-  readonly #merged: FillIndex<R> = { byUser: new Map(), byCoin: new Map() }
-  readonly #ledger: Index<R> = new Map()
+  /** The indexes of the channels that show a view at present. */
+  readonly #views = new Map<EventView<unknown>, Map<AnyEventChannel, Index<R>>>()
 
   /** Distinct bodies at present. */
   get size(): number {
@@ -43,20 +39,18 @@ export class EventFanout<R extends Receiver> {
   }
 
   /** `key` names the distinct body; a receiver stands under one key at most once. */
-  add(key: string, body: EventBody, meta: boolean, receiver: R): void {
+  add(key: string, wanted: WantedEvents, meta: boolean, receiver: R): void {
     const known = this.#topics.get(key)
     if (known) {
       known.receivers.add(receiver)
       return
     }
-    const topic: Topic<R> = { body, meta, receivers: new Set([receiver]) }
+    const topic: Topic<R> = { wanted, meta, receivers: new Set([receiver]) }
     this.#topics.set(key, topic)
-    const { index, names } = this.#placeOf(body)
-    for (const name of names) {
-      const topics = index.get(name)
-      if (topics) topics.add(topic)
-      else index.set(name, new Set([topic]))
-    }
+    const { channel, body } = wanted
+    const indexes = entryOf(this.#views, channel.view(body), () => new Map<AnyEventChannel, Index<R>>())
+    const index = entryOf(indexes, channel, () => new Map())
+    for (const name of channel.names(body)) entryOf(index, name, () => new Set()).add(topic)
   }
 
   remove(key: string, receiver: R): void {
@@ -64,12 +58,17 @@ export class EventFanout<R extends Receiver> {
     topic?.receivers.delete(receiver)
     if (!topic || topic.receivers.size > 0) return
     this.#topics.delete(key)
-    const { index, names } = this.#placeOf(topic.body)
-    for (const name of names) {
+    const { channel, body } = topic.wanted
+    const view = channel.view(body)
+    const indexes = this.#views.get(view)!
+    const index = indexes.get(channel)!
+    for (const name of channel.names(body)) {
       const topics = index.get(name)
       topics?.delete(topic)
       if (topics?.size === 0) index.delete(name)
     }
+    if (index.size === 0) indexes.delete(channel)
+    if (indexes.size === 0) this.#views.delete(view)
   }
 
   /** Every socket with an event subscription, once. */
@@ -79,63 +78,54 @@ export class EventFanout<R extends Receiver> {
 
   /** Sends one block to whom it concerns. */
   deliver(block: RelayEvents): void {
-    if (block.fills.length > 0) {
-      sendFills(this.#fills, block.fills, block)
-      if (this.#merged.byUser.size + this.#merged.byCoin.size > 0) {
-        sendFills(this.#merged, aggregateFills(block.fills), block)
-      }
+    for (const [view, indexes] of this.#views) {
+      for (const parcel of parcelsOf(block, view, indexes)) send(parcel, block)
     }
-    if (block.ledger.length > 0 && this.#ledger.size > 0) sendLedger(this.#ledger, block)
-  }
-
-  #placeOf(body: EventBody): { index: Index<R>; names: readonly string[] } {
-    const fills = body.aggregate ? this.#merged : this.#fills
-    if (body.type === 'allFills') return { index: fills.byCoin, names: [body.coin ?? EVERY_COIN] }
-    return { index: body.type === 'userFills' ? fills.byUser : this.#ledger, names: body.addresses }
   }
 }
 
-function sendFills<R extends Receiver>(index: FillIndex<R>, fills: readonly UserFill[], block: RelayEvents): void {
-  const piecesOf = new Map<Topic<R>, string[]>()
-  for (const entry of fills) {
-    const [user, { coin }] = entry
-    let piece: string | undefined
-    for (const topics of [index.byUser.get(user), index.byCoin.get(coin), index.byCoin.get(EVERY_COIN)]) {
-      if (!topics) continue
-      piece ??= JSON.stringify(entry)
-      for (const topic of topics) collect(piecesOf, topic, piece)
+function parcelsOf<R>(
+  block: RelayEvents,
+  view: EventView<unknown>,
+  indexes: ReadonlyMap<AnyEventChannel, Index<R>>,
+): Iterable<Parcel<R>> {
+  const parcels = new Map<Topic<R> | Set<Topic<R>>, Parcel<R>>()
+  for (const item of view.items(block)) {
+    let text: string | undefined
+    for (const [channel, index] of indexes) {
+      for (const name of channel.namesOf(item)) {
+        const topics = index.get(name)
+        if (!topics) continue
+        text ??= view.text(item)
+        if (channel.framed === 'per name') {
+          entryOf(parcels, topics, () => ({ channel, name, topics, pieces: [] })).pieces.push(text)
+        } else {
+          for (const topic of topics)
+            entryOf(parcels, topic, () => ({ channel, name, topics: [topic], pieces: [] })).pieces.push(text)
+        }
+      }
     }
   }
-  for (const [topic, pieces] of piecesOf) {
-    const channel = topic.body.type === 'allFills' ? 'allFills' : 'userFills'
-    const text = fillsFrame(channel, pieces, topic.meta ? block : null)
+  return parcels.values()
+}
+
+function send<R extends Receiver>({ channel, name, topics, pieces }: Parcel<R>, block: RelayEvents): void {
+  let plain: string | undefined
+  let withMeta: string | undefined
+  // A socket may end while it is sent to, and take its topic out of the index.
+  for (const topic of topics) {
+    if (topic.meta) withMeta ??= channel.encode(pieces, block, name)
+    else plain ??= channel.encode(pieces, null, name)
+    const text = topic.meta ? withMeta! : plain!
     for (const receiver of topic.receivers) receiver.send(text)
   }
 }
 
-function sendLedger<R extends Receiver>(index: Index<R>, block: RelayEvents): void {
-  const piecesOf = new Map<string, string[]>()
-  for (const event of block.ledger) {
-    const users = [...new Set(event.users)].filter((user) => index.has(user))
-    if (users.length === 0) continue
-    const piece = ledgerPiece(event)
-    for (const user of users) collect(piecesOf, user, piece)
+function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
   }
-  for (const [user, pieces] of piecesOf) {
-    let plain: string | undefined
-    let withMeta: string | undefined
-    // A socket may end while it is sent to, and take its topic out of the index.
-    for (const topic of index.get(user) ?? []) {
-      if (topic.meta) withMeta ??= ledgerFrame(user, pieces, block)
-      else plain ??= ledgerFrame(user, pieces, null)
-      const text = topic.meta ? withMeta! : plain!
-      for (const receiver of topic.receivers) receiver.send(text)
-    }
-  }
-}
-
-function collect<K>(lists: Map<K, string[]>, key: K, piece: string): void {
-  const list = lists.get(key)
-  if (list) list.push(piece)
-  else lists.set(key, [piece])
+  return value
 }

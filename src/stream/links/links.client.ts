@@ -65,7 +65,7 @@ export class Links {
 
   /** Books with coins of this hub cannot be continued: their sockets must connect again. */
   breakDiffs(index: number): void {
-    for (const connection of this.#books.diffReceiversOf(index)) connection.broken('continuity')
+    for (const connection of this.#books.seededReceiversOf(index)) connection.broken('continuity')
   }
 
   /** Tells every subscriber of events that some are missing. */

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { CoinMark, HubFrameToRelay } from '../../../src/book/hub-link.ts'
 import { shardOf } from '../../../src/core/coin.ts'
-import type { BookBody } from '../../../src/stream/body.ts'
-import { snapshotText } from '../../../src/stream/book-text.ts'
 import { BookFanout, hubsOf } from '../../../src/stream/books/book-fanout.ts'
 import { Joiner } from '../../../src/stream/books/joiner.ts'
+import { l2BookDiff } from '../../../src/stream/channels/l2BookDiff.ts'
+import { wantedBooks } from '../wanted.ts'
 
 const SHARDS = 4
 const socket = () => {
@@ -30,11 +30,9 @@ const frame = (height: number, coins: readonly [CoinMark, string, number][]): Hu
     levels: `[[{"px":"1","sz":"${height}","n":1}],[]]`,
   })),
 })
-const diff = (coins: readonly string[] | null, type: BookBody['type'] = 'l2BookDiff'): BookBody => ({
-  type,
-  coins,
-  types: coins ? [] : ['perp'],
-})
+const diff = (coins: readonly string[] | null, type = 'l2BookDiff') =>
+  wantedBooks({ type, ...(coins ? { coin: coins } : {}) })
+const SPOT = wantedBooks({ type: 'l2BookDiff', marketTypes: ['spot'] })
 
 /** Pushes a block to all hubs, each with its own coins. */
 function block(
@@ -110,7 +108,7 @@ test('a new coin is a Snapshot on l2BookDiff wildcards and an ordinary diff on l
   fanout.add('wild', diff(null), wild)
   fanout.add('wild2', diff(null, 'l2BookDiff2'), wild2)
   fanout.add('list', diff(['BTC']), list)
-  fanout.add('spot', { ...diff(null), types: ['spot'] }, spot)
+  fanout.add('spot', SPOT, spot)
   block(fanout, 7, [
     ['+', 'NEW', -1],
     ['=', 'BTC', 6],
@@ -144,7 +142,7 @@ test('what a hub must have in force follows the bodies', () => {
   const hub = shardOf('BTC', SHARDS)
   expect(fanout.needs(hub)).toBe(false)
   fanout.add('btc', diff(['BTC']), one)
-  fanout.add('wild', { ...diff(null), types: ['spot'] }, one)
+  fanout.add('wild', SPOT, one)
   expect(fanout.interestOf(hub)).toEqual({ coins: new Set(['BTC']), types: new Set(['spot']) })
   fanout.remove('wild', one)
   expect(fanout.interestOf((hub + 1) % SHARDS)).toEqual({ coins: new Set(), types: new Set() })
@@ -204,7 +202,7 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
         )
       }
       for (let i = 0; i < joinAfter; i++) step()
-      const joiner = new Joiner()
+      const joiner = new Joiner(l2BookDiff)
       fanout.add('body', diff(coins), one, joiner)
       coins.forEach((coin, index) => {
         for (let i = 0; i < gaps[index]!; i++) step()
@@ -212,7 +210,7 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
         const hub = shardOf(coin, SHARDS)
         const height = Math.min(changed.length, at[hub]! + ahead[index]!)
         joiner.joined({ coin, height }, hub)
-        one.send(snapshotText({ coin, height, time: 0, levels: '[[],[]]' }))
+        one.send(l2BookDiff.snapshot!({ coin, height, time: 0, levels: '[[],[]]' }))
       })
       const opened = joiner.open()
       expect(opened.broken).toBe(false)
@@ -251,6 +249,6 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
 })
 
 test('hubs of a body: one for one coin, all for a wildcard', () => {
-  expect(hubsOf(diff(['BTC']), SHARDS)).toEqual([shardOf('BTC', SHARDS)])
-  expect(hubsOf(diff(null), SHARDS)).toEqual([0, 1, 2, 3])
+  expect(hubsOf(diff(['BTC']).body, SHARDS)).toEqual([shardOf('BTC', SHARDS)])
+  expect(hubsOf(diff(null).body, SHARDS)).toEqual([0, 1, 2, 3])
 })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Fill, LedgerEvent } from '../../../src/feed/block.ts'
 import type { RelayEvents } from '../../../src/feed/log-api.ts'
 import { EventFanout } from '../../../src/stream/events/event-fanout.ts'
+import { wantedEvents } from '../wanted.ts'
 
 const A = `0x${'a'.repeat(40)}`
 const B = `0x${'b'.repeat(40)}`
@@ -40,7 +41,7 @@ test('userFills: one push per block with all matching fills, exactly as specifie
   const one = socket()
   const two = socket()
   for (const receiver of [one, two])
-    fanout.add('ab', { type: 'userFills', addresses: [A, B], aggregate: false }, false, receiver)
+    fanout.add('ab', wantedEvents({ type: 'userFills', addresses: [A, B] }), false, receiver)
   fanout.deliver(
     block([
       [A, fill('BTC', 1)],
@@ -66,9 +67,9 @@ test('allFills: every market or one coin; meta adds height and time', () => {
   const all = socket()
   const eth = socket()
   const meta = socket()
-  fanout.add('all', { type: 'allFills', coin: null, aggregate: false }, false, all)
-  fanout.add('eth', { type: 'allFills', coin: 'ETH', aggregate: false }, false, eth)
-  fanout.add('meta eth', { type: 'allFills', coin: 'ETH', aggregate: false }, true, meta)
+  fanout.add('all', wantedEvents({ type: 'allFills' }), false, all)
+  fanout.add('eth', wantedEvents({ type: 'allFills', coin: 'ETH' }), false, eth)
+  fanout.add('meta eth', wantedEvents({ type: 'allFills', coin: 'ETH' }), true, meta)
   fanout.deliver(
     block([
       [A, fill('BTC', 1)],
@@ -90,8 +91,8 @@ test('aggregateByTime merges for those who asked, and for nobody else', () => {
   const fanout = new EventFanout()
   const plain = socket()
   const merged = socket()
-  fanout.add('plain', { type: 'userFills', addresses: [A], aggregate: false }, false, plain)
-  fanout.add('merged', { type: 'userFills', addresses: [A], aggregate: true }, false, merged)
+  fanout.add('plain', wantedEvents({ type: 'userFills', addresses: [A] }), false, plain)
+  fanout.add('merged', wantedEvents({ type: 'userFills', addresses: [A], aggregateByTime: true }), false, merged)
   fanout.deliver(
     block([
       [A, fill('BTC', 1)],
@@ -107,8 +108,8 @@ test('ledger: one push per affected wallet and block, without the list of wallet
   const both = socket()
   const onlyB = socket()
   const type = 'userNonFundingLedgerUpdates'
-  fanout.add('ab', { type, addresses: [A, B], aggregate: false }, false, both)
-  fanout.add('b', { type, addresses: [B], aggregate: false }, true, onlyB)
+  fanout.add('ab', wantedEvents({ type, addresses: [A, B] }), false, both)
+  fanout.add('b', wantedEvents({ type, addresses: [B] }), true, onlyB)
   const send = { time: 90, hash: '0x2', delta: { type: 'send', user: A, destination: B, amount: '1.0' } }
   const deposit = { time: 90, hash: '0x3', delta: { type: 'deposit', usdc: '5.0' } }
   fanout.deliver(
@@ -131,7 +132,7 @@ test('ledger: one push per affected wallet and block, without the list of wallet
 test('nothing is sent after the last subscriber of a body has gone', () => {
   const fanout = new EventFanout()
   const one = socket()
-  fanout.add('a', { type: 'userFills', addresses: [A], aggregate: false }, false, one)
+  fanout.add('a', wantedEvents({ type: 'userFills', addresses: [A] }), false, one)
   fanout.remove('a', one)
   fanout.remove('a', one)
   fanout.deliver(block([[A, fill('BTC', 1)]]))
@@ -147,8 +148,8 @@ test('a socket that ends while its ledger updates go out takes no other socket w
   }
   const other = { send: (text: string) => void sent.push(text) }
   const C = `0x${'c'.repeat(40)}`
-  fanout.add('ab', { type: 'userNonFundingLedgerUpdates', addresses: [A, B], aggregate: false }, false, ending)
-  fanout.add('c', { type: 'userNonFundingLedgerUpdates', addresses: [C], aggregate: false }, false, other)
+  fanout.add('ab', wantedEvents({ type: 'userNonFundingLedgerUpdates', addresses: [A, B] }), false, ending)
+  fanout.add('c', wantedEvents({ type: 'userNonFundingLedgerUpdates', addresses: [C] }), false, other)
   fanout.deliver(block([], [{ users: [A, B, C], time: 1, hash: '0x1', delta: { type: 'send' } }]))
   expect(sent).toHaveLength(1)
 })

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { minutePrice } from '../../../src/stream/channel.ts'
 import type { Minutes } from '../../../src/stream/minutes/minutes.ts'
 import { endOf, firstCharge, owedCharges, paidUntilMs, wokenMinutes } from '../../../src/stream/minutes/minutes.ts'
-import { streamPrice } from '../../../src/stream/price.ts'
+import { wanted } from '../wanted.ts'
 
 const minutes = (over: Partial<Minutes> = {}): Minutes => ({
   id: 's1',
@@ -15,11 +16,12 @@ const minutes = (over: Partial<Minutes> = {}): Minutes => ({
 })
 
 test('prices: one credit a minute, books per coin or flat', () => {
-  expect(streamPrice({ type: 'userFills', addresses: ['a', 'b'], aggregate: false })).toBe(1_000_000)
-  expect(streamPrice({ type: 'allFills', coin: null, aggregate: false })).toBe(1_000_000)
-  expect(streamPrice({ type: 'l2BookDiff', coins: ['BTC'], types: [] })).toBe(130_000)
-  expect(streamPrice({ type: 'l2BookDiff2', coins: ['BTC', 'ETH', 'SOL'], types: [] })).toBe(390_000)
-  expect(streamPrice({ type: 'l2BookDiff', coins: null, types: ['perp'] })).toBe(10_000_000)
+  const priceOf = (body: Parameters<typeof wanted>[0]) => minutePrice(wanted(body))
+  expect(priceOf({ type: 'userFills', addresses: [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] })).toBe(1_000_000)
+  expect(priceOf({ type: 'allFills' })).toBe(1_000_000)
+  expect(priceOf({ type: 'l2BookDiff', coin: 'BTC' })).toBe(130_000)
+  expect(priceOf({ type: 'l2BookDiff2', coin: ['BTC', 'ETH', 'SOL'] })).toBe(390_000)
+  expect(priceOf({ type: 'l2BookDiff' })).toBe(10_000_000)
 })
 
 test('a minute is owed once it has started, under its number, with what is left of it', () => {

@@ -1,0 +1,79 @@
+// The fields that subscription bodies are made of, and the normal forms that several channels share.
+
+import * as z from 'zod'
+import type { MarketType } from '../core/coin.ts'
+import { MARKET_TYPES } from '../core/coin.ts'
+import { CoinName } from '../feed/block.ts'
+
+export const MAX_ADDRESSES = 1000
+export const MAX_COINS = 1000
+
+const WalletAddress = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
+  .transform((address) => address.toLowerCase())
+const Wallets = z
+  .array(WalletAddress)
+  .min(1, 'must name at least one address')
+  .max(MAX_ADDRESSES, `at most ${MAX_ADDRESSES} addresses in one subscription: split them over several`)
+
+/** The three ways to write wallets; `walletsOf` reads the one that was sent. */
+export const WALLETS = { addresses: Wallets.optional(), users: Wallets.optional(), user: WalletAddress.optional() }
+
+interface SentWallets {
+  readonly addresses?: string[] | undefined
+  readonly users?: string[] | undefined
+  readonly user?: string | undefined
+}
+
+/** Refuses a body that names its wallets in no way, or in several. */
+export function oneOfWallets({ addresses, users, user }: SentWallets, context: z.RefinementCtx): void {
+  if ([addresses, users, user].filter((form) => form !== undefined).length === 1) return
+  const message = 'send exactly one of addresses (list), users (list), user (string)'
+  context.addIssue({ code: 'custom', path: ['addresses'], message })
+}
+
+/** Lower case and distinct. */
+export function walletsOf({ addresses, users, user }: SentWallets): readonly string[] {
+  return [...new Set(addresses ?? users ?? [user!])]
+}
+
+/** Partial fills of one order within one block become one. */
+export const AggregateByTime = z.boolean().optional()
+
+const Coins = z
+  .array(CoinName)
+  .min(1, 'must name at least one coin; leave "coin" out for every coin')
+  .max(MAX_COINS, `at most ${MAX_COINS} coins in one list: leave "coin" out for every coin`)
+  .refine((coins) => new Set(coins).size === coins.length, 'names a coin twice: list each coin once')
+const MarketTypes = z
+  .array(z.enum([...MARKET_TYPES, '*'], `must be one of ${[...MARKET_TYPES, '*'].join(', ')}`))
+  .min(1, 'must name at least one market type')
+  .max(8)
+
+/** `coins` null: wildcard over `types`; a list of coins has no types. */
+export interface BookBody {
+  readonly coins: readonly string[] | null
+  readonly types: readonly MarketType[]
+}
+
+/** The body of a channel of books: a coin, a list of coins, or a wildcard over market types (perps where it names none). */
+export function bookRequest(type: string) {
+  return z
+    .strictObject({
+      type: z.literal(type),
+      coin: z
+        .union([CoinName, Coins], { error: 'must be a coin or a list of coins; leave it out for every coin' })
+        .optional(),
+      marketTypes: MarketTypes.optional(),
+    })
+    .superRefine(({ coin, marketTypes }, context) => {
+      if (coin === undefined || marketTypes === undefined) return
+      const message = 'valid only when coin is omitted: leave one of the two out'
+      context.addIssue({ code: 'custom', path: ['marketTypes'], message })
+    })
+    .transform(({ coin, marketTypes: wanted = ['perp'] }): BookBody => {
+      if (coin !== undefined) return { coins: [coin].flat(), types: [] }
+      return { coins: null, types: MARKET_TYPES.filter((type) => wanted.includes('*') || wanted.includes(type)) }
+    })
+}

@@ -1,0 +1,42 @@
+// Every channel that /ws serves. Adding one is one file in channels/ and one line here.
+
+import type { Issue } from '../core/failure.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { parseWith } from '../core/schema-words.ts'
+import type { AnyChannel, Wanted } from './channel.ts'
+import { allFills } from './channels/allFills.ts'
+import { l2BookDiff } from './channels/l2BookDiff.ts'
+import { l2BookDiff2 } from './channels/l2BookDiff2.ts'
+import { trades } from './channels/trades.ts'
+import { userFills } from './channels/userFills.ts'
+import { userNonFundingLedgerUpdates } from './channels/userNonFundingLedgerUpdates.ts'
+
+/** In the order in which they are listed to people. */
+export const CHANNELS = [
+  userFills,
+  userNonFundingLedgerUpdates,
+  allFills,
+  l2BookDiff,
+  l2BookDiff2,
+  trades,
+] as const satisfies readonly AnyChannel[]
+
+const BY_TYPE: ReadonlyMap<string, (typeof CHANNELS)[number]> = new Map(
+  CHANNELS.map((channel) => [channel.type, channel]),
+)
+
+export function channelOf(type: string): (typeof CHANNELS)[number] | undefined {
+  return BY_TYPE.get(type)
+}
+
+/** What the `subscription` object of a frame asks for, or the first field that is wrong and what to send instead. */
+export function readBody(sent: { readonly type: string }): Result<Wanted, Issue> {
+  const channel = channelOf(sent.type)
+  if (!channel) {
+    const types = [...BY_TYPE.keys()].join(', ')
+    return err({ path: 'type', message: `unknown subscription type: use one of ${types}` })
+  }
+  const body = parseWith<unknown>(channel.request, sent)
+  if (!body.ok) return err(body.error[0])
+  return ok({ source: channel.source, channel, body: body.value } as Wanted)
+}

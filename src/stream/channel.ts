@@ -1,0 +1,116 @@
+// What a channel must tell about itself. One file per wire name under channels/, spelled as on the wire; the engines
+// (events/event-fanout.ts, books/book-fanout.ts) and the surface know nothing else of a channel.
+
+import type * as z from 'zod'
+import type { BookSnapshot } from '../book/hub-api.ts'
+import { MICRO_PER_CREDIT } from '../credit/amount.ts'
+import type { MicroCredits } from '../credit/meter-api.ts'
+import { Height, Millis } from '../feed/block.ts'
+import type { RelayEvents } from '../feed/log-api.ts'
+import type { BookBody } from './body-fields.ts'
+import type { Emission } from './books/block-join.ts'
+
+/** One credit in micro-credits: the price of a minute of most channels. */
+export const ONE_CREDIT: MicroCredits = MICRO_PER_CREDIT
+
+interface Channel<Body, Frame> {
+  /** Wire name: `type` of its subscriptions, `channel` of its frames. */
+  readonly type: string
+  /** One line for the published document. */
+  readonly summary: string
+  /** A subscription without its `type`, and a frame that it may bring. Published; the shared tests send the request. */
+  readonly example: { readonly request: Readonly<Record<string, unknown>>; readonly frame: unknown }
+  /** Strict, because an ignored typo would silently widen (and price) a body. Its output is the body's normal form. */
+  readonly request: z.ZodType<Body>
+  /** What a client may rely on. Published, checked in tests and by the client library; never run by a relay. */
+  readonly frame: z.ZodType<Frame>
+  /** Micro-credits of a started minute. */
+  readonly price: MicroCredits | ((body: Body) => MicroCredits)
+}
+
+/** What of a block a channel shows. Views are shared: an item's text is built once however many bodies show it. */
+export interface EventView<Item> {
+  readonly items: (block: RelayEvents) => readonly Item[]
+  readonly text: (item: Item) => string
+}
+
+/** Height and time that `"meta":true` adds to an envelope. */
+export interface Meta {
+  readonly height: number
+  readonly time: number
+}
+export const META_FIELDS = { block_height: Height.optional(), time: Millis.optional() }
+
+/** Text that follows the other fields of an envelope. */
+export function metaText(meta: Meta | null): string {
+  return meta ? `,"block_height":${meta.height},"time":${meta.time}` : ''
+}
+
+/** A channel of what happened in each block. It has no snapshot. */
+export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
+  readonly source: 'events'
+  /** What bodies are found by. */
+  readonly by: 'address' | 'coin'
+  readonly view: (body: Body) => EventView<Item>
+  /** Names that a body stands under in the index; `EVERY` for one that wants all. */
+  readonly names: (body: Body) => readonly string[]
+  /** Distinct names that an item is found by. */
+  readonly namesOf: (item: Item) => readonly string[]
+  /** What becomes one frame of a block: all that a body has of it, or what a name has of it. */
+  readonly framed: 'per body' | 'per name'
+  /** `pieces` are texts of the view, at least one. `meta` null: the frame exactly as specified. */
+  readonly encode: (pieces: readonly string[], meta: Meta | null, name: string) => string
+}
+
+/** Frames of one block for one body. `broken`: a coin lost its continuity, and this channel cannot begin it again. */
+export interface BlockTexts {
+  readonly texts: readonly string[]
+  readonly broken: boolean
+}
+
+/** A channel of books, by coin or market type. */
+export interface BookChannel<Frame> extends Channel<BookBody, Frame> {
+  readonly source: 'books'
+  /** The first frame of a coin; null where clients fetch books by themselves and see by the frames what they missed. */
+  readonly snapshot: ((book: Omit<BookSnapshot, 'epoch' | 'seq'>) => string) | null
+  /** Pieces of a coin that are the same for every body are kept in its entry. Levels are never parsed. */
+  readonly encode: (block: Emission) => BlockTexts
+}
+
+/** Under this name stand bodies that want every item. */
+export const EVERY = ''
+
+/** A channel of events, the types of its body and items forgotten: it takes what its own schema and view put out. */
+export type AnyEventChannel<Frame = unknown> = EventChannel<unknown, unknown, Frame>
+export type AnyChannel = AnyEventChannel | BookChannel<unknown>
+
+/** Keeps a definition's own types while checking it, and forgets all but its frame's for the catalogue. */
+export function defineEventChannel<Body, Item, Frame>(
+  channel: EventChannel<Body, Item, Frame>,
+): AnyEventChannel<Frame> {
+  return channel as unknown as AnyEventChannel<Frame>
+}
+
+/** The same for a channel of books. */
+export function defineBookChannel<Frame>(channel: BookChannel<Frame>): BookChannel<Frame> {
+  return channel
+}
+
+/** A body as a client asked for it, in its normal form. */
+export interface WantedEvents {
+  readonly source: 'events'
+  readonly channel: AnyEventChannel
+  readonly body: unknown
+}
+export interface WantedBooks {
+  readonly source: 'books'
+  readonly channel: BookChannel<unknown>
+  readonly body: BookBody
+}
+export type Wanted = WantedEvents | WantedBooks
+
+/** Micro-credits of a started minute. */
+export function minutePrice({ channel, body }: Wanted): MicroCredits {
+  const price = channel.price as MicroCredits | ((body: unknown) => MicroCredits)
+  return typeof price === 'function' ? price(body) : price
+}

@@ -1,0 +1,54 @@
+// userNonFundingLedgerUpdates: balance movements but funding, a frame per wallet and block.
+
+import * as z from 'zod'
+import { Address, LedgerEvent } from '../../feed/block.ts'
+import { oneOfWallets, WALLETS, walletsOf } from '../body-fields.ts'
+import { defineEventChannel, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
+
+const TYPE = 'userNonFundingLedgerUpdates'
+
+/** Without the wallets that a movement concerns: the envelope names the one that it is told to. */
+const LEDGER: EventView<LedgerEvent> = {
+  items: ({ ledger }) => ledger,
+  text: ({ time, hash, delta }) => JSON.stringify({ time, hash, delta }),
+}
+
+export const userNonFundingLedgerUpdates = defineEventChannel({
+  type: TYPE,
+  summary: 'Balance movements, funding payments excepted, of up to 1,000 wallets',
+  example: {
+    request: { addresses: [`0x${'a1'.repeat(20)}`] },
+    frame: {
+      channel: TYPE,
+      data: {
+        user: `0x${'a1'.repeat(20)}`,
+        isSnapshot: false,
+        nonFundingLedgerUpdates: [
+          { time: 1790000000000, hash: `0x${'0c'.repeat(32)}`, delta: { type: 'deposit', usdc: '250.0' } },
+        ],
+      },
+    },
+  },
+  request: z
+    .strictObject({ type: z.literal(TYPE), ...WALLETS })
+    .superRefine(oneOfWallets)
+    .transform(walletsOf),
+  frame: z.object({
+    channel: z.literal(TYPE),
+    data: z.object({
+      user: Address,
+      isSnapshot: z.literal(false),
+      nonFundingLedgerUpdates: z.array(z.object(LedgerEvent.omit({ users: true }).shape)),
+      ...META_FIELDS,
+    }),
+  }),
+  price: ONE_CREDIT,
+  source: 'events',
+  by: 'address',
+  view: () => LEDGER,
+  names: (addresses) => addresses,
+  namesOf: ({ users }) => [...new Set(users)],
+  framed: 'per name',
+  encode: (pieces, meta, user) =>
+    `{"channel":"${TYPE}","data":{"user":"${user}","isSnapshot":false,"nonFundingLedgerUpdates":[${pieces.join(',')}]${metaText(meta)}}}`,
+})

@@ -1,0 +1,46 @@
+// Fills as channels show them: as the node wrote them, or the parts of an order within a block put together.
+
+import * as z from 'zod'
+import { UserFill } from '../../feed/block.ts'
+import { aggregateFills } from '../../history/merged-fills.ts'
+import { type EventView, META_FIELDS, type Meta, metaText } from '../channel.ts'
+
+const FILLS: EventView<UserFill> = { items: ({ fills }) => fills, text: JSON.stringify }
+const MERGED_FILLS: EventView<UserFill> = { ...FILLS, items: ({ fills }) => aggregateFills(fills) }
+
+/** The view of a body with or without `aggregateByTime`. */
+export function fillView({ aggregate }: { readonly aggregate: boolean }): EventView<UserFill> {
+  return aggregate ? MERGED_FILLS : FILLS
+}
+
+/** `fills` are `[wallet, fill]`. */
+export function fillsFrame<const Type extends string>(type: Type) {
+  return z.object({ channel: z.literal(type), fills: z.array(UserFill), ...META_FIELDS })
+}
+
+/** `pieces` are texts of `[wallet, fill]`. */
+export function encodeFills(type: string, pieces: readonly string[], meta: Meta | null): string {
+  return `{"channel":"${type}","fills":[${pieces.join(',')}]${metaText(meta)}}`
+}
+
+/** A made-up fill for examples. */
+export const EXAMPLE_FILL: UserFill = [
+  `0x${'a1'.repeat(20)}`,
+  {
+    coin: 'BTC',
+    px: '81307.0',
+    sz: '0.01',
+    side: 'B',
+    time: 1790000000000,
+    startPosition: '0.0',
+    dir: 'Open Long',
+    closedPnl: '0.0',
+    hash: `0x${'0c'.repeat(32)}`,
+    oid: 90001,
+    crossed: true,
+    fee: '0.365881',
+    tid: 118906512037719,
+    feeToken: 'USDC',
+    twapId: null,
+  },
+]

@@ -1,0 +1,25 @@
+// Bodies for the engines' tests, read as a relay reads them.
+
+import { readBody } from '../../src/stream/catalogue.ts'
+import type { Wanted, WantedBooks, WantedEvents } from '../../src/stream/channel.ts'
+
+type Body = { readonly type: string } & Readonly<Record<string, unknown>>
+
+/** Throws where the body is refused. */
+export function wanted(body: Body): Wanted {
+  const read = readBody(body)
+  if (!read.ok) throw new Error(`${read.error.path}: ${read.error.message}`)
+  return read.value
+}
+
+export function wantedBooks(body: Body): WantedBooks {
+  const one = wanted(body)
+  if (one.source !== 'books') throw new Error(`${body.type} is no channel of books`)
+  return one
+}
+
+export function wantedEvents(body: Body): WantedEvents {
+  const one = wanted(body)
+  if (one.source !== 'events') throw new Error(`${body.type} is no channel of events`)
+  return one
+}
