@@ -1,0 +1,154 @@
+// What holds for every channel of the catalogue, derived from its definition and its example; the sister of
+// test/info/every-query.test.ts. A field of a new name adds its wrong values here.
+
+import { readdirSync } from 'node:fs'
+import * as fc from 'fast-check'
+import { beforeEach, describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { CHEAPEST_MINUTE } from '../../src/credit/tariff.ts'
+import type { Fill, UserFill } from '../../src/feed/block.ts'
+import { CHANNELS } from '../../src/stream/catalogue.ts'
+import { minutePrice } from '../../src/stream/channel.ts'
+import { EXAMPLE_FILL } from '../../src/stream/events/fill-view.ts'
+import { wanted } from './wanted.ts'
+import { World } from './world.ts'
+
+const CREDIT = 1_000_000
+const USER = EXAMPLE_FILL[0]
+const many = (count: number) => Array.from({ length: count }, (_, n) => `0x${n.toString(16).padStart(40, '0')}`)
+
+const NOT_ADDRESSES = [1, null, {}, '', '0x12', `0X${USER.slice(2)}`, `${USER}0`, `${USER} `]
+const NOT_LISTS = [...NOT_ADDRESSES, USER, [], [1], [USER, '0x12'], many(1001)]
+
+/** Values that a field of this name must refuse. */
+const WRONG: Readonly<Record<string, readonly unknown[]>> = {
+  addresses: NOT_LISTS,
+  users: NOT_LISTS,
+  user: [...NOT_ADDRESSES, [USER]],
+  aggregateByTime: [1, 'true', null, {}],
+  coin: [1, null, {}, '', 'a\tb', 'x'.repeat(65), [], ['BTC', 'BTC'], ['BTC', 'E TH'], many(1001)],
+  marketTypes: [1, null, {}, 'perp', [], ['perps'], [1], Array(9).fill('perp')],
+}
+
+/** Micro-credits of the example's minute where it is not one credit. */
+const PRICES: Readonly<Record<string, number>> = { l2BookDiff: 130_000, l2BookDiff2: 130_000 }
+
+/** Both sides of a trade, a movement of its buyer, and a change of its coin's book. */
+function block(world: World): void {
+  const seller: Fill = { ...EXAMPLE_FILL[1], side: 'A', dir: 'Open Short', crossed: false, oid: 90002 }
+  const fills: UserFill[] = [EXAMPLE_FILL, [`0x${'b2'.repeat(20)}`, seller]]
+  const ledger = [{ users: [USER], time: 1, hash: '0x', delta: { type: 'deposit', usdc: '1.0' } }]
+  world.events.deliver({ v: 1, t: 'events', height: 12, time: 5, fills, ledger })
+  world.block(['BTC'])
+}
+
+let world: World
+beforeEach(() => {
+  world = new World()
+})
+
+describe('the catalogue', () => {
+  it('has a file of its name for every channel', () => {
+    const files = readdirSync(new URL('../../src/stream/channels/', import.meta.url))
+    expect(files.sort()).toEqual(CHANNELS.map(({ type }) => `${type}.ts`).sort())
+  })
+
+  it('has no cheaper minute than the meter asks of who connects', () => {
+    const prices = CHANNELS.map(({ type, example }) => minutePrice(wanted({ type, ...example.request })))
+    expect(Math.min(...prices)).toBe(CHEAPEST_MINUTE)
+  })
+})
+
+describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s', (type, channel) => {
+  const body = { type, ...channel.example.request }
+  const fields = z.toJSONSchema(channel.request, { io: 'input' })
+  const dataFrames = () => world.frames.filter((frame) => frame.channel === type)
+
+  it('has an example that fits its schemas', () => {
+    channel.request.parse(body)
+    expect(channel.frame.parse(channel.example.frame)).toMatchObject({ channel: type })
+  })
+
+  it('is charged its price, then acknowledged with the exact body, then served frames of its schema', async () => {
+    await world.subscribe(body)
+    expect(world.log.slice(0, 2)).toEqual(['charge', 'subscriptionResponse'])
+    expect(world.meter.charges.map(({ amount }) => amount)).toEqual([PRICES[type] ?? CREDIT])
+    expect(JSON.stringify(world.frames[0])).toBe(
+      `{"channel":"subscriptionResponse","data":{"method":"subscribe","subscription":${JSON.stringify(body)}}}`,
+    )
+    block(world)
+    expect(dataFrames().length).toBeGreaterThan(0)
+    for (const frame of dataFrames()) channel.frame.parse(frame)
+  })
+
+  it('echoes and knows the body as it was sent, whatever its order of keys; another value is another body', async () => {
+    const reversed = { type, ...Object.fromEntries(Object.entries(body).reverse()) }
+    await world.subscribe(body)
+    await world.subscribe(reversed)
+    expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'already_subscribed' })
+    expect([world.subscriptions.size, world.meter.charges.length]).toEqual([1, 1])
+    const [field, value] = Object.entries(channel.example.request)[0]!
+    const other = { ...body, [field]: Array.isArray(value) ? [...value, many(1)[0]] : 'ETH' }
+    await world.subscribe(other)
+    expect([world.subscriptions.size, world.meter.charges.length]).toEqual([2, 2])
+  })
+
+  it('is refused field by field, with nothing charged and nothing left behind', async () => {
+    const names = Object.keys(fields.properties ?? {}).filter((name) => name !== 'type')
+    expect(names.length).toBeGreaterThan(0)
+    for (const field of names) {
+      const values = WRONG[field]
+      expect(values, `${field} has no wrong values in this file`).toBeDefined()
+      const missing = fields.required?.includes(field) ? [undefined] : []
+      // Alone, because some fields exclude each other.
+      const required = Object.fromEntries(Object.entries(body).filter(([name]) => fields.required?.includes(name)))
+      for (const value of [...missing, ...values!]) {
+        world.frames.length = 0
+        await world.subscribe({ ...required, type, [field]: value })
+        const told = `${field} = ${JSON.stringify(value)?.slice(0, 80)}`
+        expect(world.frames, told).toMatchObject([{ channel: 'error', code: 'invalid_request' }])
+        expect(world.frames[0].data, told).toMatch(new RegExp(`^Invalid subscription .*: ${field}(\\.\\d+)?: .+`))
+      }
+    }
+    await world.subscribe({ ...body, coins: ['BTC'] })
+    expect(world.frames.at(-1).data).toMatch(/: coins: unknown field/)
+    expect([world.subscriptions.size, world.books.size, world.events.size]).toEqual([0, 0, 0])
+    expect(world.meter.charges).toEqual([])
+  })
+
+  it('takes or refuses whatever its fields hold, and is charged only where it is acknowledged', async () => {
+    const names = Object.keys(fields.properties ?? {}).filter((name) => name !== 'type')
+    const value = fc.oneof(fc.jsonValue(), fc.constantFrom(...Object.values(channel.example.request), ['*'], [USER]))
+    const bodies = fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] })
+    await fc.assert(
+      fc.asyncProperty(bodies, async (more) => {
+        world = new World()
+        await world.subscribe({ ...more, type })
+        const isServed = world.log.includes('subscriptionResponse')
+        expect(world.meter.charges.length).toBe(isServed ? 1 : 0)
+        expect(world.subscriptions.size).toBe(isServed ? 1 : 0)
+        if (!isServed) expect(world.frames).toMatchObject([{ channel: 'error' }])
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('is refused without credits, and ends with an unsubscribe of the exact body alone', async () => {
+    world.meter.account = { ...world.meter.account, available: 0 }
+    await world.subscribe(body)
+    expect(world.frames).toMatchObject([{ channel: 'error', code: 'credits_exhausted' }])
+    expect(world.subscriptions.size).toBe(0)
+    world = new World()
+    await world.subscribe(body)
+    world.unsubscribe({ ...body, type: `${type}x` })
+    expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'already_unsubscribed' })
+    world.unsubscribe(body)
+    expect(world.frames.at(-1)).toEqual({
+      channel: 'subscriptionResponse',
+      data: { method: 'unsubscribe', subscription: body },
+    })
+    world.frames.length = 0
+    block(world)
+    expect([dataFrames(), world.subscriptions.size, world.books.size, world.events.size]).toEqual([[], 0, 0, 0])
+  })
+})

@@ -1,0 +1,152 @@
+// One relay's subscriptions against hubs and a meter that a test holds in its hands.
+
+import type { BookSnapshot, JoinAnswer } from '../../src/book/hub-api.ts'
+import type { CoinMark } from '../../src/book/hub-link.ts'
+import { marketTypeOf, shardOf } from '../../src/core/coin.ts'
+import type { Identity } from '../../src/key/identity.ts'
+import { BookFanout } from '../../src/stream/books/book-fanout.ts'
+import { EventFanout } from '../../src/stream/events/event-fanout.ts'
+import { Accounts } from '../../src/stream/minutes/accounts.ts'
+import { Connection } from '../../src/stream/sockets/connection.ts'
+import { Subscriptions } from '../../src/stream/subscriptions.ts'
+import { ModelStreams } from '../credit/streams/model-streams.ts'
+
+export const SHARDS = 2
+export const identity: Identity = {
+  v: 1,
+  account: 'acme',
+  keyHash: 'k',
+  kind: 'api',
+  plan: 'entry',
+  products: ['stream'],
+}
+// biome-ignore lint/suspicious/noExplicitAny: frames of a test are looked into freely.
+export type Frame = any
+
+/** Hubs that hold these coins, a meter with a balance, one socket. */
+export class World {
+  clock = { nowMs: 1_000_000 }
+  height = 10
+  coins = ['BTC', 'ETH', 'SOL', '@1']
+  ready = true
+  readonly meter = new ModelStreams(100_000_000)
+  meterDown = 0
+  /** Called while a hub is asked to join: the time in which other things happen. */
+  during: () => void = () => undefined
+  /** Snapshots per answer of a hub. */
+  perAnswer = 100
+  readonly log: string[] = []
+  readonly frames: Frame[] = []
+  closed: number | null = null
+  readonly books = new BookFanout<Connection>(SHARDS)
+  readonly events = new EventFanout<Connection>()
+  readonly connection: Connection
+  readonly subscriptions: Subscriptions
+  readonly accounts: Accounts
+
+  constructor() {
+    const sink = {
+      send: (text: string) => {
+        const frame: Frame = JSON.parse(text)
+        this.frames.push(frame)
+        this.log.push(frame.data?.Snapshot ? `Snapshot ${frame.data.Snapshot.coin}` : frame.channel)
+      },
+      close: (code: number) => {
+        this.closed = code
+      },
+    }
+    this.connection = new Connection('c', { identity, terms: 0 }, sink, this.clock, (ended) => {
+      this.subscriptions.ended(ended)
+      this.accounts.of('acme').leave(ended)
+    })
+    this.accounts = new Accounts({
+      relay: 'relay',
+      life: 1,
+      clock: this.clock,
+      exchange: async (_, report) => {
+        if (this.meterDown-- > 0) throw new Error('the meter is down')
+        const before = this.meter.charges.length
+        const answer = this.meter.take(report, this.clock.nowMs)
+        if (this.meter.charges.length > before) this.log.push('charge')
+        return answer
+      },
+      lookUp: () => undefined,
+    })
+    this.accounts.of('acme').enter(this.connection)
+    let ids = 0
+    const ports = {
+      shards: SHARDS,
+      clock: this.clock,
+      accounts: this.accounts,
+      digest: async (text: string) => text,
+      books: {
+        ensure: async () => undefined,
+        join: async (hub: number, coins: readonly string[]) => this.#join(hub, coins),
+        joinTypes: async (hub: number, types: readonly string[]) => ({
+          coins: this.coins.filter((coin) => shardOf(coin, SHARDS) === hub && types.includes(marketTypeOf(coin))),
+        }),
+      },
+      newId: () => `s${ids++}`,
+      wait: async (ms: number) => {
+        this.clock.nowMs += ms
+      },
+      ensureEvents: async () => undefined,
+      saved: () => undefined,
+      dropped: () => undefined,
+    }
+    this.subscriptions = new Subscriptions(ports, this.books, this.events)
+  }
+
+  /** Time passes, with a look every five seconds. */
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 5000) {
+      this.clock.nowMs += Math.min(5000, left)
+      await this.tick()
+    }
+  }
+
+  async tick(): Promise<void> {
+    this.accounts.tick()
+    await this.accounts.settled()
+    await this.connection.drained()
+  }
+
+  #join(hub: number, coins: readonly string[]): JoinAnswer {
+    this.during()
+    if (!this.ready) return { v: 1, ready: false, snapshots: [], unknown: [], rest: coins }
+    const known = coins.filter((coin) => this.coins.includes(coin) && shardOf(coin, SHARDS) === hub)
+    const snapshot = (coin: string): BookSnapshot => {
+      return { coin, time: 0, height: this.height, epoch: 'e', seq: this.height, levels: '[[],[]]' }
+    }
+    return {
+      v: 1,
+      ready: true,
+      snapshots: known.slice(0, this.perAnswer).map(snapshot),
+      unknown: coins.filter((coin) => !this.coins.includes(coin)),
+      rest: known.slice(this.perAnswer),
+    }
+  }
+
+  subscribe(subscription: { type: string } & Record<string, unknown>): Promise<void> {
+    return this.subscriptions.subscribe(this.connection, { method: 'subscribe', subscription })
+  }
+
+  unsubscribe(subscription: { type: string }): void {
+    this.subscriptions.unsubscribe(this.connection, { method: 'unsubscribe', subscription })
+  }
+
+  block(coins: readonly string[], mark: CoinMark = '='): void {
+    this.height++
+    for (let hub = 0; hub < SHARDS; hub++) {
+      const own = coins.filter((coin) => shardOf(coin, SHARDS) === hub)
+      const entries = own.map((coin) => ({ mark, coin, prevSeq: 0, levels: '[[],[]]' }))
+      this.books.push(hub, { v: 1, epoch: 'e', height: this.height, time: 0, coins: entries }, this.clock.nowMs)
+    }
+  }
+
+  updates(): [number, string[]][] {
+    return this.frames
+      .filter(({ data }) => data?.Updates)
+      .map(({ data }) => [data.Updates.block_height, data.Updates.book_diffs.map((d: Frame) => d.coin).sort()])
+  }
+}
