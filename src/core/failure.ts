@@ -14,10 +14,13 @@ export interface RequestLimit {
   readonly windowSeconds: number
 }
 
-export type Failure =
+/** `hint` stands in place of the sentence of its kind, where whoever fails knows better what to do. */
+export type Failure = FailureKind & { readonly hint?: string }
+
+type FailureKind =
   | { readonly kind: 'key_missing' }
   /** Not of the form of a key, or its check characters do not match. */
-  | { readonly kind: 'key_malformed'; readonly hint?: string }
+  | { readonly kind: 'key_malformed' }
   | { readonly kind: 'key_unknown' }
   | { readonly kind: 'key_revoked' }
   | { readonly kind: 'key_expired' }
@@ -27,7 +30,7 @@ export type Failure =
   | { readonly kind: 'rate_limited'; readonly retryAfterMs: number; readonly limit?: RequestLimit }
   /** As many of something at once as the plan allows: waiting helps only when one of them ends. */
   | { readonly kind: 'limit_reached'; readonly limit: string; readonly most: number }
-  | { readonly kind: 'not_json'; readonly hint?: string }
+  | { readonly kind: 'not_json' }
   | { readonly kind: 'unsupported_media_type' }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
   | { readonly kind: 'unknown_type'; readonly type: string }
@@ -101,11 +104,12 @@ export function failureCode(failure: Failure): FailureCode {
 
 /** One sentence for a person: what was wrong and what to do. Never carries an internal message. */
 export function failureMessage(failure: Failure): string {
+  if (failure.hint !== undefined) return failure.hint
   switch (failure.kind) {
     case 'key_missing':
       return 'No API key: send it as "Authorization: Bearer <key>", or as ?key= on a WebSocket URL.'
     case 'key_malformed':
-      return failure.hint ?? 'The API key is malformed or truncated: it is "cqt_" followed by 26 base58 characters.'
+      return 'The API key is malformed or truncated: it is "cqt_" followed by 26 base58 characters.'
     case 'key_unknown':
       return 'This API key does not exist.'
     case 'key_revoked':
@@ -121,7 +125,7 @@ export function failureMessage(failure: Failure): string {
     case 'limit_reached':
       return `${failure.limit}: this account's plan allows ${failure.most} at a time: end one, or ask for a larger plan.`
     case 'not_json':
-      return failure.hint ?? 'The request body is not valid JSON.'
+      return 'The request body is not valid JSON.'
     case 'unsupported_media_type':
       return 'Send the request with "Content-Type: application/json".'
     case 'body_too_large':

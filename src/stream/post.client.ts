@@ -2,7 +2,8 @@
 
 import { failureMessage } from '../core/failure.ts'
 import type { Identity } from '../key/identity.ts'
-import { errorFrame, postErrorFrame, postFrame } from './frames.ts'
+import { failureFrame } from './failure-frame.ts'
+import { postErrorFrame, postFrame } from './frames.ts'
 import type { PostFrame } from './protocol.ts'
 import type { Connection } from './sockets/connection.ts'
 import { MAX_POSTS_IN_FLIGHT } from './sockets/connection.ts'
@@ -24,7 +25,8 @@ export async function answerPost(connection: Connection, frame: PostFrame, gatew
     return connection.send(postErrorFrame(id, `403: ${why}`))
   }
   if (connection.posts >= MAX_POSTS_IN_FLIGHT) {
-    return connection.send(errorFrame(`too many pending post requests id=${id}`, 'rate_limited'))
+    const hint = `too many pending post requests id=${id}`
+    return connection.send(failureFrame({ kind: 'rate_limited', retryAfterMs: 0, hint }))
   }
   connection.posts++
   try {

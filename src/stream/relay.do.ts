@@ -10,7 +10,8 @@ import { sha256 } from '../key/digest.client.ts'
 import { IDENTITY_HEADER, Identity } from '../key/identity.ts'
 import { BookFanout } from './books/book-fanout.ts'
 import { EventFanout } from './events/event-fanout.ts'
-import { errorFrame, PONG } from './frames.ts'
+import { failureFrame } from './failure-frame.ts'
+import { PONG } from './frames.ts'
 import { attachmentOf, Links } from './links/links.client.ts'
 import { Accounts } from './minutes/accounts.ts'
 import { askMeter } from './minutes/meter.client.ts'
@@ -181,9 +182,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   #fromClient(client: Connection, message: string | ArrayBuffer): void {
     if (client.admit() === 'no') {
       const most = `at most ${client.messagesPerMinute} a minute (streamMessagesPerMinute)`
-      return client.send(
-        errorFrame(`Too many messages: this account's plan allows ${most}; slow down.`, 'rate_limited'),
-      )
+      const hint = `Too many messages: this account's plan allows ${most}; slow down.`
+      return client.send(failureFrame({ kind: 'rate_limited', retryAfterMs: 1000, hint }))
     }
     if (typeof message !== 'string') {
       return client.send(refusal('<binary>', { path: 'frame', message: 'send text frames of JSON' }))
@@ -211,11 +211,12 @@ export class Relay extends DurableObject<Cloudflare.Env> {
         else await this.#subscriptions.subscribe(client, frame)
       } catch (error) {
         console.error('subscription failed', error)
-        client.end(1011, 'internal', errorFrame('Something went wrong on our side: reconnect.', 'internal'))
+        client.fail({ kind: 'internal', hint: 'Something went wrong on our side: reconnect.' })
       }
       this.#arm()
     })
-    if (!isQueued) client.send(errorFrame('Too many requests wait on this connection: slow down.', 'rate_limited'))
+    const hint = 'Too many requests wait on this connection: slow down.'
+    if (!isQueued) client.send(failureFrame({ kind: 'rate_limited', retryAfterMs: 1000, hint }))
     this.ctx.waitUntil(client.drained())
   }
 

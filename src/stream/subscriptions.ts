@@ -4,28 +4,39 @@
 
 import { canonicalJson } from '../core/canonical-json.ts'
 import { marketTypeOf } from '../core/coin.ts'
-import { formatCredits } from '../credit/amount.ts'
-import { limitsOf } from '../credit/plans/plan.ts'
-import type { MinuteAnswer } from '../credit/streams/stream-api.ts'
+import type { Failure } from '../core/failure.ts'
 import type { BookBody } from './body-fields.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { hubsOf } from './books/book-fanout.ts'
 import { Joiner } from './books/joiner.ts'
 import type { BookSource, Found, Seeding } from './books/snapshots.ts'
-import { Snapshots } from './books/snapshots.ts'
+import { noBookOf, Snapshots } from './books/snapshots.ts'
 import { readBody } from './catalogue.ts'
 import { minutePrice, type Wanted, type WantedBooks } from './channel.ts'
 import type { EventFanout } from './events/event-fanout.ts'
-import { ackFrame, alreadySubscribed, alreadyUnsubscribed, errorFrame, invalidSubscription } from './frames.ts'
-import { type Account, endKey } from './minutes/account.ts'
+import { refusedSubscription } from './failure-frame.ts'
+import { ackFrame, alreadySubscribed, alreadyUnsubscribed, errorFrame } from './frames.ts'
+import type { Account } from './minutes/account.ts'
 import type { Accounts } from './minutes/accounts.ts'
 import type { Minutes } from './minutes/minutes.ts'
 import { wokenMinutes } from './minutes/minutes.ts'
+import { refusal } from './minutes/refusal.ts'
 import type { SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
 import type { Clock, Connection } from './sockets/connection.ts'
 
 /** Of one socket, whatever its plan; an account's subscriptions may lie on many sockets. */
 const MAX_SUBSCRIPTIONS_PER_SOCKET = 1000
+const SOCKET_IS_FULL: Failure = {
+  kind: 'limit_reached',
+  limit: 'subscription',
+  most: MAX_SUBSCRIPTIONS_PER_SOCKET,
+  hint: `subscription: at most ${MAX_SUBSCRIPTIONS_PER_SOCKET} subscriptions per connection: open another one`,
+}
+const NOT_READY: Failure = {
+  kind: 'unavailable',
+  what: 'the data',
+  hint: 'the data is not ready yet: subscribe again in a few seconds',
+}
 
 export interface Subscription {
   readonly connection: Connection
@@ -92,15 +103,11 @@ export class Subscriptions {
     const echo = JSON.stringify(frame.subscription)
     const identity = canonicalJson(frame.subscription)
     const parsed = readBody(frame.subscription)
-    if (!parsed.ok) {
-      const { path, message } = parsed.error
-      return connection.send(invalidSubscription(echo, `${path || 'subscription'}: ${message}`))
-    }
+    if (!parsed.ok) return connection.send(refusedSubscription(echo, { kind: 'bad_field', issues: [parsed.error] }))
     const held = this.#heldBy(connection)
     if (held.has(identity)) return connection.send(alreadySubscribed(echo))
     if (held.size >= MAX_SUBSCRIPTIONS_PER_SOCKET) {
-      const reason = `at most ${MAX_SUBSCRIPTIONS_PER_SOCKET} subscriptions per connection: open another one`
-      return connection.send(invalidSubscription(echo, `subscription: ${reason}`, 'rate_limited'))
+      return connection.send(refusedSubscription(echo, SOCKET_IS_FULL))
     }
     const request = { connection, identity, echo, wanted: parsed.value, meta: frame.meta === true }
     this.#busy++
@@ -190,7 +197,7 @@ export class Subscriptions {
     if (before && digest) this.#replace(before, digest, seeding)
     this.#hold({ ...request, minutes })
     connection.send(ackFrame('subscribe', echo))
-    if (seeding) await this.#serveAlone(seeding, found)
+    if (seeding) await this.#snapshots.serve(seeding, found)
     else this.#books.add(key, wanted, connection)
     return true
   }
@@ -206,9 +213,7 @@ export class Subscriptions {
   }
 
   #unavailable({ connection, echo }: Request): false {
-    connection.send(
-      invalidSubscription(echo, 'the data is not ready yet: subscribe again in a few seconds', 'unavailable'),
-    )
+    connection.send(refusedSubscription(echo, NOT_READY))
     return false
   }
 
@@ -248,18 +253,8 @@ export class Subscriptions {
     const found = await this.#snapshots.find(wanted, types, hubs).catch(() => null)
     if (!found) this.#unavailable(request)
     if (!found || found.unknown.length === 0) return found
-    const names = found.unknown.slice(0, 5).map((coin) => JSON.stringify(coin))
-    const reason = `coin: there is no book of ${names.join(', ')}: send coins as "meta" and "spotMeta" name them`
-    request.connection.send(invalidSubscription(request.echo, reason, 'not_found'))
+    request.connection.send(refusedSubscription(request.echo, noBookOf(found.unknown)))
     return null
-  }
-
-  async #serveAlone(seeding: Seeding, found: Found): Promise<void> {
-    const { connection, joiner } = seeding
-    if (!(await this.#snapshots.send(seeding, found).catch(() => false))) return connection.broken('overflow')
-    const { texts, broken } = joiner.open()
-    if (broken) return connection.broken('continuity')
-    for (const text of texts) connection.send(text)
   }
 
   /** The first minute, or the rest of one that was paid before; null, and the client was told, where it is refused. */
@@ -272,8 +267,11 @@ export class Subscriptions {
     const minutes: Minutes = { ...place, price: minutePrice(wanted), body: digest, sinceMs, paid: 0 }
     const answer = await account.begin(minutes, connection).catch(() => null)
     if (!answer?.ok) {
-      if (answer) refused(connection, echo, minutes.price, answer)
-      else this.#unavailable(request)
+      if (answer?.reason === 'revoked') connection.fail({ kind: 'key_revoked' })
+      else
+        connection.send(
+          refusedSubscription(echo, answer ? refusal(answer, minutes.price, connection.identity) : NOT_READY),
+        )
       return null
     }
     if (!connection.ended) return minutes
@@ -320,22 +318,4 @@ export class Subscriptions {
 /** Bodies that get the very same frames. */
 function topicKey({ identity, meta }: { readonly identity: string; readonly meta: boolean }): string {
   return meta ? `meta ${identity}` : identity
-}
-
-function refused(connection: Connection, echo: string, price: number, answer: MinuteAnswer & { ok: false }): void {
-  switch (answer.reason) {
-    case 'revoked':
-      return endKey(connection, 'revoked')
-    case 'limit': {
-      const { streamSubscriptions } = limitsOf(connection.identity)
-      const reason = `streamSubscriptions: this account's plan allows ${streamSubscriptions} at a time: end some, or ask for a larger plan`
-      return connection.send(invalidSubscription(echo, reason, 'rate_limited'))
-    }
-    case 'exhausted': {
-      const sums = `a minute costs ${formatCredits(price)} credits, ${formatCredits(answer.remaining)} remain`
-      return connection.send(invalidSubscription(echo, `${sums}: top up the account`, 'credits_exhausted'))
-    }
-    case 'ended':
-      return connection.send(invalidSubscription(echo, 'it was lost on its way: subscribe again', 'unavailable'))
-  }
 }

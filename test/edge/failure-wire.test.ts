@@ -1,42 +1,78 @@
 import { describe, expect, it } from 'vitest'
-import type { Failure } from '../../src/core/failure.ts'
+import { type Failure, type FailureCode, failureMessage } from '../../src/core/failure.ts'
 import { infoFailure, restFailure } from '../../src/edge/failure-wire.ts'
 import { newRequestId } from '../../src/edge/request-id.ts'
+import { failureFrame, refusedSubscription, socketEnd } from '../../src/stream/failure-frame.ts'
 
-const cases: readonly [Failure, info: number, rest: number, code: string][] = [
-  [{ kind: 'key_missing' }, 401, 401, 'unauthorized'],
-  [{ kind: 'key_malformed' }, 401, 401, 'unauthorized'],
-  [{ kind: 'key_unknown' }, 401, 401, 'unauthorized'],
-  [{ kind: 'key_revoked' }, 401, 401, 'unauthorized'],
-  [{ kind: 'key_expired' }, 401, 401, 'unauthorized'],
-  [{ kind: 'not_entitled', to: 'x' }, 403, 403, 'forbidden'],
-  [{ kind: 'credits_exhausted', neededMicro: 1, remainingMicro: 0 }, 402, 402, 'credits_exhausted'],
-  [{ kind: 'rate_limited', retryAfterMs: 1_200 }, 429, 429, 'rate_limited'],
-  [{ kind: 'not_json' }, 400, 400, 'invalid_json'],
-  [{ kind: 'unsupported_media_type' }, 415, 415, 'unsupported_media_type'],
-  [{ kind: 'body_too_large', limitBytes: 1 }, 413, 413, 'body_too_large'],
-  [{ kind: 'unknown_type', type: 'nope' }, 400, 400, 'unsupported_type'],
-  [{ kind: 'not_found', what: 'This' }, 404, 404, 'not_found'],
-  [{ kind: 'method_not_allowed', allow: ['GET', 'HEAD'] }, 405, 405, 'method_not_allowed'],
-  [{ kind: 'bad_field', issues: [{ path: 'req.coin', message: 'is required' }] }, 422, 400, 'invalid_request'],
-  [{ kind: 'upstream_failed', source: 'node' }, 502, 502, 'upstream_failed'],
-  [{ kind: 'upstream_timeout', source: 'node' }, 504, 504, 'upstream_timeout'],
-  [{ kind: 'unavailable', what: 'Books are loading' }, 503, 503, 'unavailable'],
-  [{ kind: 'internal' }, 500, 500, 'internal'],
+type Row<K extends Failure['kind']> = readonly [
+  Omit<Extract<Failure, { kind: K }>, 'kind'>,
+  info: number,
+  rest: number,
+  socketClose: number,
+  code: FailureCode,
 ]
 
+/** Surface × failure. A new kind does not compile without its row. */
+const ROWS: { readonly [K in Failure['kind']]: Row<K> } = {
+  key_missing: [{}, 401, 401, 4401, 'unauthorized'],
+  key_malformed: [{}, 401, 401, 4401, 'unauthorized'],
+  key_unknown: [{}, 401, 401, 4401, 'unauthorized'],
+  key_revoked: [{}, 401, 401, 4401, 'unauthorized'],
+  key_expired: [{}, 401, 401, 4401, 'unauthorized'],
+  not_entitled: [{ to: 'x' }, 403, 403, 4401, 'forbidden'],
+  credits_exhausted: [{ neededMicro: 1, remainingMicro: 0 }, 402, 402, 4402, 'credits_exhausted'],
+  rate_limited: [{ retryAfterMs: 1_200 }, 429, 429, 1008, 'rate_limited'],
+  limit_reached: [{ limit: 'x', most: 1 }, 429, 429, 1008, 'rate_limited'],
+  not_json: [{}, 400, 400, 1008, 'invalid_json'],
+  unsupported_media_type: [{}, 415, 415, 1008, 'unsupported_media_type'],
+  body_too_large: [{ limitBytes: 1 }, 413, 413, 1008, 'body_too_large'],
+  unknown_type: [{ type: 'nope' }, 400, 400, 1008, 'unsupported_type'],
+  not_found: [{ what: 'This' }, 404, 404, 1008, 'not_found'],
+  method_not_allowed: [{ allow: ['GET', 'HEAD'] }, 405, 405, 1008, 'method_not_allowed'],
+  bad_field: [{ issues: [{ path: 'req.coin', message: 'is required' }] }, 422, 400, 1008, 'invalid_request'],
+  upstream_failed: [{ source: 'node' }, 502, 502, 1013, 'upstream_failed'],
+  upstream_timeout: [{ source: 'node' }, 504, 504, 1013, 'upstream_timeout'],
+  unavailable: [{ what: 'Books are loading' }, 503, 503, 1013, 'unavailable'],
+  internal: [{}, 500, 500, 1011, 'internal'],
+}
+
 describe('failures on the wire', () => {
-  it.each(cases)('%o', (failure, info, rest, code) => {
-    const onInfo = infoFailure(failure, 'req_1')
-    expect(onInfo.status).toBe(info)
-    expect(onInfo.headers['x-request-id']).toBe('req_1')
-    expect(JSON.parse(onInfo.body)).toMatchObject({ error: code, code, msg: expect.any(String), request_id: 'req_1' })
-    const onRest = restFailure(failure, 'req_1')
-    expect(onRest.status).toBe(rest)
-    expect(JSON.parse(onRest.body)).toEqual({
-      error: true,
-      error_message: expect.any(String),
-      error_code: String(rest),
+  describe.each(Object.entries(ROWS))('%s', (kind, [more, info, rest, close, code]) => {
+    const failure = { kind, ...more } as Failure
+    const sentence = failureMessage(failure)
+
+    it('on info', () => {
+      const reply = infoFailure(failure, 'req_1')
+      expect(reply.status).toBe(info)
+      expect(reply.headers['x-request-id']).toBe('req_1')
+      expect(JSON.parse(reply.body)).toMatchObject({ error: code, code, msg: sentence, request_id: 'req_1' })
+    })
+
+    it('on REST', () => {
+      const reply = restFailure(failure, 'req_1')
+      expect(reply.status).toBe(rest)
+      const message = kind === 'internal' ? `${sentence} (req_1)` : sentence
+      expect(JSON.parse(reply.body)).toEqual({ error: true, error_message: message, error_code: String(rest) })
+    })
+
+    it('on a socket: its frame, a refused subscription, the end that it may be', () => {
+      expect(JSON.parse(failureFrame(failure))).toEqual({ channel: 'error', data: sentence, code })
+      const echo = '{"type":"x"}'
+      expect(JSON.parse(refusedSubscription(echo, failure))).toEqual({
+        channel: 'error',
+        data: `Invalid subscription ${echo}: ${sentence}`,
+        code,
+      })
+      const end = socketEnd(failure)
+      expect([end.code, end.last]).toEqual([close, failureFrame(failure)])
+      expect(new TextEncoder().encode(end.reason).length).toBeLessThanOrEqual(123)
+    })
+
+    it('says what whoever failed knows better, everywhere', () => {
+      const hinted = { ...failure, hint: 'Do this.' }
+      expect(JSON.parse(infoFailure(hinted, 'r').body).msg).toBe('Do this.')
+      expect(JSON.parse(restFailure(hinted, 'r').body).error_message).toMatch(/^Do this\./)
+      expect(JSON.parse(failureFrame(hinted)).data).toBe('Do this.')
     })
   })
 

@@ -4,6 +4,7 @@
 import type { BookSnapshot, JoinAnswer } from '../../book/hub-api.ts'
 import type { MarketType } from '../../core/coin.ts'
 import { shardOf } from '../../core/coin.ts'
+import type { Failure } from '../../core/failure.ts'
 import type { BookChannel, WantedBooks } from '../channel.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
 import { Bucket } from '../sockets/rate.ts'
@@ -39,6 +40,13 @@ export interface Seeding {
   readonly encode: NonNullable<BookChannel<unknown>['snapshot']>
 }
 
+/** What a client is told of coins that have no book. */
+export function noBookOf(coins: readonly string[]): Failure {
+  const names = coins.slice(0, 5).map((coin) => JSON.stringify(coin))
+  const hint = `coin: there is no book of ${names.join(', ')}: send coins as "meta" and "spotMeta" name them`
+  return { kind: 'not_found', what: 'coin', hint }
+}
+
 export class Snapshots {
   readonly #source: BookSource
   readonly #shards: number
@@ -69,8 +77,17 @@ export class Snapshots {
     return (await Promise.all(jobs)).includes(false) ? null : found
   }
 
-  /** Sends every Snapshot of `found`; false where a hub stopped answering. */
-  async send(to: Seeding, found: Found): Promise<boolean> {
+  /** Sends every Snapshot of `found`, then what was held back; ends the socket where that cannot be done. */
+  async serve(to: Seeding, found: Found): Promise<void> {
+    const { connection, joiner } = to
+    if (!(await this.#send(to, found).catch(() => false))) return connection.broken('overflow')
+    const { texts, broken } = joiner.open()
+    if (broken) return connection.broken('continuity')
+    for (const text of texts) connection.send(text)
+  }
+
+  /** False where a hub stopped answering. */
+  async #send(to: Seeding, found: Found): Promise<boolean> {
     for (const { hub, snapshot } of found.snapshots) await this.#sendOne(to, hub, snapshot)
     for (const { hub, coins } of found.missing) {
       for (let rest = coins; rest.length > 0 && !to.connection.ended; ) {

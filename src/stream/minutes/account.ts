@@ -2,11 +2,12 @@
 // lives on only while the meter answers and does not call its key revoked, so it ends within a minute of a revocation;
 // each warning is sent once to a socket, until the account has more again.
 
+import type { Failure } from '../../core/failure.ts'
 import { formatCredits } from '../../credit/amount.ts'
 import type { MicroCredits } from '../../credit/meter-api.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { MinuteAnswer, StreamAnswer } from '../../credit/streams/stream-api.ts'
-import { errorFrame, lastMinuteFrame, lowCreditsFrame } from '../frames.ts'
+import { lastMinuteFrame, lowCreditsFrame } from '../frames.ts'
 import type { Refusal } from '../sockets/admission.ts'
 import type { Connection } from '../sockets/connection.ts'
 import { type Here, MeterLine, type MeterPort } from './meter-line.ts'
@@ -101,7 +102,7 @@ export class Account {
     const { clock, relay } = this.#ports
     const now = clock.nowMs
     for (const connection of [...this.#connections]) {
-      if ((connection.identity.expires ?? Number.POSITIVE_INFINITY) <= now) endKey(connection, 'expired')
+      if ((connection.identity.expires ?? Number.POSITIVE_INFINITY) <= now) connection.fail({ kind: 'key_expired' })
     }
     const isOwing = [...this.#running.keys()].some((minutes) => owedCharges(relay, minutes, now).length > 0)
     const { sentMs, answeredMs, isIdle } = this.#line
@@ -139,7 +140,8 @@ export class Account {
       const connection = this.#beginning.get(minutes)
       if (connection) this.#running.set(minutes, connection)
     }
-    for (const key of answer.revoked) for (const connection of this.#connectionsOf(key)) endKey(connection, 'revoked')
+    for (const key of answer.revoked)
+      for (const connection of this.#connectionsOf(key)) connection.fail({ kind: 'key_revoked' })
     for (const one of due) this.#unpaid(one.minutes, one.answer)
     this.#warn(answer)
     this.#left = answer.left
@@ -151,10 +153,14 @@ export class Account {
   #unpaid(minutes: Minutes, answer: MinuteAnswer): void {
     const connection = this.#running.get(minutes)
     if (answer.ok || !connection) return
-    if (answer.reason !== 'exhausted') return endUncharged(connection)
+    if (answer.reason !== 'exhausted') return connection.fail(UNCHARGED)
     const price = `a minute of ${minutes.type} costs ${formatCredits(minutes.price)}, ${formatCredits(answer.remaining)} remain`
-    const text = `Credits exhausted: ${price}. Top up the account.`
-    connection.end(4402, 'credits exhausted', errorFrame(text, 'credits_exhausted'))
+    connection.fail({
+      kind: 'credits_exhausted',
+      neededMicro: minutes.price,
+      remainingMicro: answer.remaining,
+      hint: `Credits exhausted: ${price}. Top up the account.`,
+    })
   }
 
   #warn({ available, left, isLow, nextMinute }: StreamAnswer): void {
@@ -173,7 +179,7 @@ export class Account {
 
   #endIfSilent(): void {
     if (this.#ports.clock.nowMs - this.#line.answeredMs < SILENCE_MS) return
-    for (const connection of [...this.#connections]) endUncharged(connection)
+    for (const connection of [...this.#connections]) connection.fail(UNCHARGED)
   }
 
   #connectionsOf(keyHash: string): Connection[] {
@@ -181,20 +187,8 @@ export class Account {
   }
 }
 
-export type EndReason = 'revoked' | 'expired' | 'not entitled'
-
-const END_TEXTS: Readonly<Record<EndReason, string>> = {
-  revoked: 'This API key was revoked: use the key that replaced it.',
-  expired: 'This API key has expired: ask for a new one.',
-  'not entitled': 'This API key may no longer be used for streams: use another one.',
-}
-
-/** Ends a socket whose key may do nothing more here. */
-export function endKey(connection: Connection, why: EndReason): void {
-  connection.end(4401, `key ${why}`, errorFrame(END_TEXTS[why], 'unauthorized'))
-}
-
-function endUncharged(connection: Connection): void {
-  const text = 'Streams cannot be charged at the moment: reconnect in a few seconds.'
-  connection.end(1013, 'charging is unavailable', errorFrame(text, 'unavailable'))
+const UNCHARGED: Failure = {
+  kind: 'unavailable',
+  what: 'charging is unavailable',
+  hint: 'Streams cannot be charged at the moment: reconnect in a few seconds.',
 }

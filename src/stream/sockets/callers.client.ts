@@ -1,8 +1,20 @@
 // Looks callers up anew when the terms of their account or key have changed, such as its plan, its products or its end.
 
+import type { Failure } from '../../core/failure.ts'
 import type { Identity } from '../../key/identity.ts'
-import { type EndReason, endKey } from '../minutes/account.ts'
 import type { Connection } from './connection.ts'
+
+export type EndReason = 'revoked' | 'expired' | 'not entitled'
+
+const ENDS: Readonly<Record<EndReason, Failure>> = {
+  revoked: { kind: 'key_revoked' },
+  expired: { kind: 'key_expired' },
+  'not entitled': {
+    kind: 'not_entitled',
+    to: 'streams',
+    hint: 'This API key may no longer be used for streams: use another one.',
+  },
+}
 
 export type Caller =
   | { readonly ok: true; readonly identity: Identity }
@@ -21,7 +33,7 @@ export async function lookUpAnew(book: CallerBook, connections: readonly Connect
     const caller = await book.caller(keyHash).catch(() => null)
     for (const connection of caller === null ? [] : sockets) {
       if (caller?.ok) connection.renew(caller.identity, terms)
-      else if (caller) endKey(connection, caller.why)
+      else if (caller) connection.fail(ENDS[caller.why])
     }
   }
 }

@@ -1,8 +1,10 @@
 // One client socket as the rest of the relay sees it: bounded sends, bounded frames, handlers one after another.
 // Law: sending is O(1) beside the platform's own send, and nothing is sent after the end.
 
+import type { Failure } from '../../core/failure.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { Identity } from '../../key/identity.ts'
+import { socketEnd } from '../failure-frame.ts'
 import { errorFrame } from '../frames.ts'
 import { Lag } from './lag.ts'
 import { Bucket } from './rate.ts'
@@ -151,6 +153,12 @@ export class Connection {
       // Closed by the other side already.
     }
     this.#onEnd(this)
+  }
+
+  /** Ends by a failure after which nothing more can come. */
+  fail(failure: Failure): void {
+    const { code, reason, last } = socketEnd(failure)
+    this.end(code, reason, last)
   }
 
   /** A book stream of this socket cannot go on: the client must connect again. */
