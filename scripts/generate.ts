@@ -5,11 +5,13 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
+import { asyncApiDocument } from '../src/docs/asyncapi.ts'
 import { openApiDocument } from '../src/docs/openapi.ts'
 import { FeederFrame, GatewayFrame } from '../src/feed/protocol.ts'
 import { CATALOGUE } from '../src/info/catalogue.ts'
 import { ADMIN_OPERATIONS } from '../src/platform/operations.ts'
 import { PLATFORM_OPERATIONS } from '../src/platform/platform-operations.ts'
+import { CHANNELS } from '../src/stream/catalogue.ts'
 import { withInfoTable } from './info-table.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
@@ -23,6 +25,13 @@ const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>>
       CATALOGUE.map(({ type, request, response }) => [
         type,
         { title: type, request: schemaOf(request), response: schemaOf(response) },
+      ]),
+    ),
+  'schemas/ws': () =>
+    Object.fromEntries(
+      CHANNELS.map(({ type, request, frame }) => [
+        type,
+        { title: type, request: schemaOf(request), frame: schemaOf(frame) },
       ]),
     ),
 }
@@ -39,6 +48,7 @@ export function generated(): ReadonlyMap<string, string> {
     for (const [name, document] of Object.entries(documents())) files.set(`${folder}/${name}.json`, jsonText(document))
   }
   files.set('schemas/openapi.json', jsonText(openApiDocument(CATALOGUE, [...PLATFORM_OPERATIONS, ...ADMIN_OPERATIONS])))
+  files.set('schemas/asyncapi.json', jsonText(asyncApiDocument(CHANNELS)))
   files.set(README, withInfoTable(readIfThere(README) ?? ''))
   return files
 }

@@ -4,7 +4,7 @@ import { waitUntil as keepAlive, WorkerEntrypoint } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import type { BookHubApi } from './book/hub-api.ts'
 import type { UsageRow, WholeMeterApi } from './credit/meter-api.ts'
-import { openApiRoutes } from './docs/docs.route.ts'
+import { docsRoutes } from './docs/docs.route.ts'
 import { AddressGate, REST_REQUESTS } from './edge/address-gate.ts'
 import { addressLimit } from './edge/address-limit.route.ts'
 import type { Charging } from './edge/charging.ts'
@@ -73,7 +73,7 @@ function build(env: Env): Gateway {
   const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
   const info: InfoRouteDeps<Env> = { ...shared, desk: () => desk, authenticate: authenticator('info') }
   app.route('/', infoRoutes<Env>(info, { pathKeys }))
-  app.route('/', openApiRoutes<Env>([...PLATFORM_OPERATIONS, ...ADMIN_OPERATIONS]))
+  app.route('/', docsRoutes<Env>([...PLATFORM_OPERATIONS, ...ADMIN_OPERATIONS]))
   const relays = { pathKeys, chain: settings.CHAIN, relaysPerRegion: settings.RELAYS_PER_REGION }
   app.route(
     '/',

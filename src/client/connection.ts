@@ -127,7 +127,7 @@ export class Connection {
       case 'pong':
         return
       case 'subscriptionResponse':
-        if (frame.data.method === 'subscribe') this.#acknowledged(frame.data.subscription)
+        if (frame.data.method === 'subscribe') this.#acknowledged(frame.data.subscription as SubscriptionBody)
         return
       case 'notification':
         this.#options.onNotice?.(frame.data.notification, null)

@@ -3,18 +3,7 @@
 
 import * as z from 'zod'
 import { type CHANNELS, channelOf } from '../stream/catalogue.ts'
-import type { SubscriptionBody } from './subscription.ts'
-
-const Ack = z.object({
-  channel: z.literal('subscriptionResponse'),
-  data: z.object({
-    method: z.enum(['subscribe', 'unsubscribe']),
-    subscription: z.custom<SubscriptionBody>((value) => typeof (value as SubscriptionBody)?.type === 'string'),
-  }),
-})
-const ErrorFrame = z.object({ channel: z.literal('error'), data: z.string(), code: z.string().optional() })
-const Notification = z.object({ channel: z.literal('notification'), data: z.object({ notification: z.string() }) })
-const Pong = z.object({ channel: z.literal('pong') })
+import { Ack, ErrorFrame, Notification, Pong } from '../stream/reply-frames.ts'
 
 const Reply = z.discriminatedUnion('channel', [Ack, ErrorFrame, Notification, Pong])
 const REPLIES: ReadonlySet<string> = new Set(Reply.options.map(({ shape }) => shape.channel.value))

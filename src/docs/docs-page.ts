@@ -4,6 +4,8 @@
 import * as z from 'zod'
 import type { Operation } from '../edge/operation.ts'
 import type { AnyQuery } from '../info/query.ts'
+import type { AnyChannel } from '../stream/channel.ts'
+import { channelSourceText, minutePriceText, snapshotText } from './channel-text.ts'
 import { freshnessText, priceText, sourceText } from './query-text.ts'
 
 const STYLE = `
@@ -19,8 +21,16 @@ const INTRODUCTION = `Every query is <code>POST /info</code> with <code>Authoriz
 Unix milliseconds. Unknown fields of a request are ignored; answers may gain fields. Only a 2xx costs credits.
 For programs: <a href="/openapi.json">/openapi.json</a>.`
 
-/** The whole page, a section per query in the order of their types, then one per operation. */
-export function docsPage(queries: readonly AnyQuery[], operations: readonly Operation[]): string {
+const STREAMS = `On <code>/ws?key=&lt;key&gt;</code> send
+<code>{"method":"subscribe","subscription":{…}}</code>; a minute is charged when it starts, before the acknowledgement.
+Unknown fields of a subscription are refused. For programs: <a href="/asyncapi.json">/asyncapi.json</a>.`
+
+/** The whole page, a section per query in the order of their types, then one per channel and per operation. */
+export function docsPage(
+  queries: readonly AnyQuery[],
+  channels: readonly AnyChannel[],
+  operations: readonly Operation[],
+): string {
   const sections = [...queries].sort((a, b) => (a.type < b.type ? -1 : 1)).map(section)
   return `<!doctype html>
 <html lang="en">
@@ -32,6 +42,9 @@ export function docsPage(queries: readonly AnyQuery[], operations: readonly Oper
 <h2>Info</h2>
 <p>${INTRODUCTION}</p>
 ${sections.join('\n')}
+<h2>Streams</h2>
+<p>${STREAMS}</p>
+${channels.map(channelSection).join('\n')}
 <h2>Platform</h2>
 <p>With an API or a service key, free of charge.</p>
 ${operations
@@ -59,6 +72,20 @@ function section(query: AnyQuery): string {
 <pre>${escaped(JSON.stringify(example.response, null, 2))}</pre>
 <details><summary>Schema of the answer</summary>
 <pre>${escaped(JSON.stringify(schemaOf(query.response), null, 2))}</pre>
+</details>
+</details>`
+}
+
+function channelSection(channel: AnyChannel): string {
+  const { type, summary, example, request, frame } = channel
+  return `<details id="ws-${type}">
+<summary><code>${type}</code> ${escaped(summary)}</summary>
+<p><small>Credits: ${escaped(minutePriceText(channel))}. Source: ${channelSourceText(channel)}. Snapshot: ${snapshotText(channel)}.</small></p>
+<ul>${fieldsOf(request).join('')}</ul>
+<pre>${escaped(JSON.stringify({ type, ...example.request }))}</pre>
+<pre>${escaped(JSON.stringify(example.frame, null, 2))}</pre>
+<details><summary>Schema of a frame</summary>
+<pre>${escaped(JSON.stringify(schemaOf(frame), null, 2))}</pre>
 </details>
 </details>`
 }

@@ -6,8 +6,12 @@ import * as z from 'zod'
  * As input for answers too: they do not transform, and as output their objects would be closed. What a schema can only
  * say in code (a pipe to another type) is left open.
  */
-export function schemaOf(schema: z.ZodType, shared: Map<string, unknown>): Record<string, unknown> {
-  const { $schema: _, $defs, ...own } = z.toJSONSchema(schema, { io: 'input' })
+export function schemaOf(
+  schema: z.ZodType,
+  shared: Map<string, unknown>,
+  target: 'draft-2020-12' | 'draft-7' = 'draft-2020-12',
+): Record<string, unknown> {
+  const { $schema: _, $defs, ...own } = z.toJSONSchema(schema, { io: 'input', target })
   for (const [name, definition] of Object.entries($defs ?? {})) shared.set(name, withSharedRefs(definition))
   return withSharedRefs(own)
 }

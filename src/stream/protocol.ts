@@ -19,29 +19,26 @@ const subscription = z.custom<{ readonly type: string }>(
   (value) => typeof (value as { type?: unknown } | null)?.type === 'string',
   'must be an object with a "type"',
 )
-const UpFrame = z.discriminatedUnion(
-  'method',
-  [
-    z.strictObject({ method: z.literal('ping') }),
-    z.strictObject({
-      method: z.literal('subscribe'),
-      subscription,
-      fromBlock: z.int().min(0).optional(),
-      meta: z.boolean().optional(),
-    }),
-    z.strictObject({ method: z.literal('unsubscribe'), subscription }),
-    z.strictObject({
-      method: z.literal('post'),
-      id: z.int().min(0),
-      request: z.looseObject({ type: z.string(), payload: z.unknown() }),
-    }),
-  ],
-  { error: 'must be subscribe, unsubscribe, ping or post' },
-)
+export const PingFrame = z.strictObject({ method: z.literal('ping') })
+export const SubscribeFrame = z.strictObject({
+  method: z.literal('subscribe'),
+  subscription,
+  fromBlock: z.int().min(0).optional(),
+  meta: z.boolean().optional(),
+})
+export const UnsubscribeFrame = z.strictObject({ method: z.literal('unsubscribe'), subscription })
+export const PostFrame = z.strictObject({
+  method: z.literal('post'),
+  id: z.int().min(0),
+  request: z.looseObject({ type: z.string(), payload: z.unknown() }),
+})
+const UpFrame = z.discriminatedUnion('method', [PingFrame, SubscribeFrame, UnsubscribeFrame, PostFrame], {
+  error: 'must be subscribe, unsubscribe, ping or post',
+})
 export type UpFrame = z.infer<typeof UpFrame>
-export type SubscribeFrame = Extract<UpFrame, { method: 'subscribe' }>
-export type UnsubscribeFrame = Extract<UpFrame, { method: 'unsubscribe' }>
-export type PostFrame = Extract<UpFrame, { method: 'post' }>
+export type SubscribeFrame = z.infer<typeof SubscribeFrame>
+export type UnsubscribeFrame = z.infer<typeof UnsubscribeFrame>
+export type PostFrame = z.infer<typeof PostFrame>
 
 /** A frame, or the text of the error frame that answers it. */
 export function parseUpFrame(text: string): Result<UpFrame, string> {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { withInfoTable } from '../../scripts/info-table.ts'
-import { openApiRoutes } from '../../src/docs/docs.route.ts'
+import { docsRoutes } from '../../src/docs/docs.route.ts'
 import { docsPage } from '../../src/docs/docs-page.ts'
 import { openApiDocument } from '../../src/docs/openapi.ts'
 import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
@@ -77,7 +77,7 @@ describe('openapi.json', () => {
   })
 
   it('is served without a key, the same every time', async () => {
-    const routes = openApiRoutes(OPERATIONS)
+    const routes = docsRoutes(OPERATIONS)
     for (let i = 0; i < 2; i++) {
       const response = await routes.request('/openapi.json')
       expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
@@ -88,7 +88,7 @@ describe('openapi.json', () => {
 
 describe('the page for people', () => {
   it('has a section per type with its fields, escaped, and loads nothing', async () => {
-    const response = await openApiRoutes(OPERATIONS).request('/docs')
+    const response = await docsRoutes(OPERATIONS).request('/docs')
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
     const page = await response.text()
@@ -101,7 +101,7 @@ describe('the page for people', () => {
 
   it('escapes whatever a definition says', () => {
     const [query] = CATALOGUE
-    const page = docsPage([{ ...query!, summary: '<b onclick="x">&' }], [])
+    const page = docsPage([{ ...query!, summary: '<b onclick="x">&' }], [], [])
     expect(page).toContain('&lt;b onclick=&quot;x&quot;&gt;&amp;')
   })
 })

@@ -1,0 +1,124 @@
+// The AsyncAPI 3 document of /ws, made of the definitions that the gateway parses and sends with. Every channel of the
+// catalogue is a subscription within the one WebSocket, so it appears as messages: what asks for it, and what it brings.
+
+import * as z from 'zod'
+import type { AnyChannel } from '../stream/channel.ts'
+import { PingFrame, PostFrame, SubscribeFrame, UnsubscribeFrame } from '../stream/protocol.ts'
+import { Ack, ErrorFrame, Notification, Pong, PostAnswer } from '../stream/reply-frames.ts'
+import { channelSourceText, minutePriceText, snapshotText } from './channel-text.ts'
+import { schemaOf } from './json-schema.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const INFO_EXAMPLE = { type: 'info', payload: { type: 'l2Book', coin: 'BTC' } }
+
+/** Frames of a client and of the gateway that belong to no channel, by the names of their messages. */
+const ASKED: Readonly<Record<string, Json>> = {
+  ping: message('Keeps the connection and proves that you read', PingFrame, { method: 'ping' }),
+  unsubscribe: message(
+    'Ends a subscription; its body must be the very value that was subscribed',
+    UnsubscribeFrame.extend({ subscription: z.looseObject({ type: z.string() }) }),
+    { method: 'unsubscribe', subscription: { type: 'allFills' } },
+  ),
+  post: message('An info request, answered on the socket at its price', PostFrame, {
+    method: 'post',
+    id: 1,
+    request: INFO_EXAMPLE,
+  }),
+}
+const TOLD: Readonly<Record<string, Json>> = {
+  subscriptionResponse: message('A subscription began or ended; it comes before any of its data', Ack, {
+    channel: 'subscriptionResponse',
+    data: { method: 'subscribe', subscription: { type: 'allFills' } },
+  }),
+  error: message('Something was refused, or the connection is about to close; `code` tells a program why', ErrorFrame, {
+    channel: 'error',
+    data: 'Already subscribed: {"type":"allFills"}',
+    code: 'already_subscribed',
+  }),
+  notification: message('A remark, such as that credits run low', Notification, {
+    channel: 'notification',
+    data: { notification: 'Credits run low: 120 remain, a tenth or less of what the account had. Top up the account.' },
+  }),
+  pong: message('Answers a ping', Pong, { channel: 'pong' }),
+  postAnswer: message('Answers a post', PostAnswer, {
+    channel: 'post',
+    data: { id: 1, response: { type: 'info', payload: { type: 'l2Book', data: null } } },
+  }),
+}
+
+/** The document of these channels. */
+export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
+  const asked = { ...Object.fromEntries(channels.map((channel) => [askName(channel), askMessage(channel)])), ...ASKED }
+  const told = { ...Object.fromEntries(channels.map((channel) => [channel.type, dataMessage(channel)])), ...TOLD }
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Weir streams',
+      version: '1',
+      description:
+        'One WebSocket carries every subscription of a client. Frames are JSON texts; prices and sizes are decimal ' +
+        'strings, times are Unix milliseconds. Unknown fields of a subscription are refused; frames may gain fields.',
+    },
+    defaultContentType: 'application/json',
+    servers: {
+      gateway: {
+        host: '{host}',
+        protocol: 'wss',
+        variables: { host: { default: 'localhost', description: 'Where the gateway is deployed' } },
+        security: [{ $ref: '#/components/securitySchemes/query' }, { $ref: '#/components/securitySchemes/bearer' }],
+      },
+    },
+    channels: {
+      ws: {
+        address: '/ws',
+        messages: Object.fromEntries(
+          [...Object.keys(asked), ...Object.keys(told)].map((name) => [
+            name,
+            { $ref: `#/components/messages/${name}` },
+          ]),
+        ),
+      },
+    },
+    operations: {
+      ask: operation('receive', 'What a client sends', Object.keys(asked)),
+      tell: operation('send', 'What the gateway sends', Object.keys(told)),
+    },
+    components: {
+      messages: { ...asked, ...told },
+      securitySchemes: {
+        query: { type: 'httpApiKey', in: 'query', name: 'key', description: 'An API key (`cqt_…`)' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same key in a header' },
+      },
+    },
+  }
+}
+
+function askName({ type }: AnyChannel): string {
+  return `subscribe.${type}`
+}
+
+function askMessage(channel: AnyChannel): Json {
+  const { type, summary, example, request } = channel
+  const said = `Credits: ${minutePriceText(channel)}. Source: ${channelSourceText(channel)}. Snapshot: ${snapshotText(channel)}.`
+  const subscribe = SubscribeFrame.extend({ subscription: request })
+  const asked = { method: 'subscribe', subscription: { type, ...example.request } }
+  return { ...message(summary, subscribe, asked), description: said }
+}
+
+function dataMessage({ type, frame, example }: AnyChannel): Json {
+  return message(`What a subscription of \`${type}\` brings`, frame, example.frame)
+}
+
+function message(summary: string, payload: z.ZodType, example: unknown): Json {
+  return { summary, payload: schemaOf(payload, new Map(), 'draft-7'), examples: [{ payload: example }] }
+}
+
+function operation(action: 'send' | 'receive', summary: string, messages: readonly string[]): Json {
+  return {
+    action,
+    summary,
+    channel: { $ref: '#/channels/ws' },
+    messages: messages.map((name) => ({ $ref: `#/channels/ws/messages/${name}` })),
+  }
+}

@@ -1,0 +1,29 @@
+// Frames that a gateway sends beside those of channels, as schemas: published, and read by the client library.
+
+import * as z from 'zod'
+
+export const Ack = z.object({
+  channel: z.literal('subscriptionResponse'),
+  data: z.object({
+    method: z.enum(['subscribe', 'unsubscribe']),
+    /** The very body that was sent. */
+    subscription: z.looseObject({ type: z.string() }),
+  }),
+})
+/** `code` tells a program what `data` tells a person. */
+export const ErrorFrame = z.object({ channel: z.literal('error'), data: z.string(), code: z.string().optional() })
+export const Notification = z.object({
+  channel: z.literal('notification'),
+  data: z.object({ notification: z.string() }),
+})
+export const Pong = z.object({ channel: z.literal('pong') })
+export const PostAnswer = z.object({
+  channel: z.literal('post'),
+  data: z.object({
+    id: z.int(),
+    response: z.union([
+      z.object({ type: z.literal('info'), payload: z.object({ type: z.string(), data: z.unknown() }) }),
+      z.object({ type: z.literal('error'), payload: z.string() }),
+    ]),
+  }),
+})

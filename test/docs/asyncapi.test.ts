@@ -1,0 +1,67 @@
+// The published document of /ws, as a client's generator reads it.
+
+import { describe, expect, it } from 'vitest'
+import { asyncApiDocument } from '../../src/docs/asyncapi.ts'
+import { docsRoutes } from '../../src/docs/docs.route.ts'
+import { CHANNELS } from '../../src/stream/catalogue.ts'
+import { parseUpFrame } from '../../src/stream/protocol.ts'
+
+interface Message {
+  readonly payload: { readonly properties: Readonly<Record<string, unknown>> }
+  readonly examples: readonly { readonly payload: unknown }[]
+}
+interface Operation {
+  readonly action: string
+  readonly messages: readonly { readonly $ref: string }[]
+}
+
+const document = asyncApiDocument(CHANNELS) as {
+  components: { messages: Readonly<Record<string, Message>> }
+  operations: Readonly<Record<'ask' | 'tell', Operation>>
+}
+const { messages } = document.components
+const exampleOf = (name: string) => messages[name]!.examples[0]!.payload
+const named = ({ messages: refs }: Operation) => refs.map(({ $ref }) => $ref.split('/').at(-1)!)
+
+function lookUp(path: string): unknown {
+  return path
+    .slice(2)
+    .split('/')
+    .reduce((at: unknown, name) => (at as Record<string, unknown> | undefined)?.[name], document)
+}
+
+describe('asyncapi.json', () => {
+  it('has two messages per channel: what asks for it, and what it brings', () => {
+    expect(named(document.operations.ask)).toEqual(
+      expect.arrayContaining(CHANNELS.map(({ type }) => `subscribe.${type}`)),
+    )
+    expect(named(document.operations.tell)).toEqual(expect.arrayContaining(CHANNELS.map(({ type }) => type)))
+    for (const { type, frame } of CHANNELS) {
+      expect(messages[`subscribe.${type}`]!.payload.properties.subscription).toMatchObject({
+        properties: { type: { const: type } },
+      })
+      frame.parse(exampleOf(type))
+    }
+  })
+
+  it('gives an example of every frame of a client that the gateway takes', () => {
+    const asked = named(document.operations.ask)
+    expect(asked.length).toBe(CHANNELS.length + 3)
+    for (const name of asked) expect(parseUpFrame(JSON.stringify(exampleOf(name))).ok, name).toBe(true)
+  })
+
+  it('refers to nothing that is not there', () => {
+    const refs = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref!)
+    expect(refs.length).toBeGreaterThan(4 * CHANNELS.length)
+    expect(refs.filter((ref) => lookUp(ref) === undefined)).toEqual([])
+  })
+
+  it('is served to anyone, and its channels stand on the page', async () => {
+    const routes = docsRoutes([])
+    const reply = await routes.request('/asyncapi.json')
+    expect(reply.headers.get('access-control-allow-origin')).toBe('*')
+    expect(await reply.json()).toEqual(JSON.parse(JSON.stringify(document)))
+    const page = await (await routes.request('/docs')).text()
+    for (const { type } of CHANNELS) expect(page).toContain(`<details id="ws-${type}">`)
+  })
+})
