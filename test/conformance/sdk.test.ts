@@ -2,10 +2,11 @@
 // and over a socket's `post`. It refuses answers that are not JSON; their shapes are held to our published schemas.
 
 import { join } from 'node:path'
-import { HttpTransport, InfoClient, WebSocketTransport } from '@nktkas/hyperliquid'
+import { HttpTransport, InfoClient, SubscriptionClient, WebSocketTransport } from '@nktkas/hyperliquid'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
+import { channelOf } from '../../src/stream/catalogue.ts'
 import { type Program, run, scratch } from './children.ts'
 import { Socket } from './socket.ts'
 import { FEED_TOKEN, startWorld, type World } from './world.ts'
@@ -90,6 +91,18 @@ describe('@nktkas/hyperliquid', () => {
     await transport.ready()
     const client = new InfoClient({ transport })
     for (const type of types) queryOf(type)!.response.parse(await methodOf(client, type)!(...parametersOf(type)))
+    await transport.close()
+  })
+
+  it('reads our trades as the public server’s', async () => {
+    globalThis.WebSocket ??= WebSocket as unknown as typeof globalThis.WebSocket
+    const transport = new WebSocketTransport({ url: `${world.ws}/ws?key=${key}` })
+    await transport.ready()
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    const subscription = await new SubscriptionClient({ transport }).trades({ coin: 'BTC' }, resolve)
+    const data = await promise
+    channelOf('trades')!.frame.parse({ channel: 'trades', data })
+    await subscription.unsubscribe()
     await transport.close()
   })
 })
