@@ -1,5 +1,5 @@
-// Writes schemas/**/*.json from the zod schemas that the code parses with, and the README's table of info types from
-// the catalogue: the contract at rest, read in review. `--check` writes nothing, lists what differs and exits 1.
+// Writes schemas/**/*.json from the zod schemas that the code parses with, and the tables of docs/ from the catalogues:
+// the contract at rest, read in review. `--check` writes nothing, lists what differs and exits 1.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,10 +12,10 @@ import { CATALOGUE } from '../src/info/catalogue.ts'
 import { ADMIN_OPERATIONS } from '../src/platform/operations.ts'
 import { PLATFORM_OPERATIONS } from '../src/platform/platform-operations.ts'
 import { CHANNELS } from '../src/stream/catalogue.ts'
-import { withInfoTable } from './info-table.ts'
+import { infoTable } from './info-table.ts'
+import { withPart } from './marked.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
-const README = 'README.md'
 
 /** What is generated: a folder of schemas and its documents by file name. A new surface adds one line. */
 const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>> = {
@@ -36,6 +36,11 @@ const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>>
     ),
 }
 
+/** What is generated inside documents: the name of its markers and its text. A new table adds one line. */
+const PARTS: readonly (readonly [path: string, name: string, text: () => string])[] = [
+  ['docs/info.md', 'info types', infoTable],
+]
+
 /** As input: what a sender may write, before defaults and normalisation. */
 function schemaOf(schema: z.ZodType): unknown {
   return z.toJSONSchema(schema, { io: 'input' })
@@ -49,7 +54,8 @@ export function generated(): ReadonlyMap<string, string> {
   }
   files.set('schemas/openapi.json', jsonText(openApiDocument(CATALOGUE, [...PLATFORM_OPERATIONS, ...ADMIN_OPERATIONS])))
   files.set('schemas/asyncapi.json', jsonText(asyncApiDocument(CHANNELS)))
-  files.set(README, withInfoTable(readIfThere(README) ?? ''))
+  for (const [path, name, text] of PARTS)
+    files.set(path, withPart(files.get(path) ?? readIfThere(path) ?? '', name, text()))
   return files
 }
 

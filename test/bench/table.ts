@@ -1,4 +1,4 @@
-// One line per figure, as a Markdown table for the README.
+// One line per figure, as a Markdown table for docs/benchmarks.md.
 
 export interface Line {
   readonly what: string

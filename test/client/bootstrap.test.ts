@@ -21,6 +21,7 @@ const snapshot = (height: number, seq: number, epoch = 'A', n = seq): Snapshot =
 })
 
 describe('bootstrap rules', () => {
+  // WS-32
   test('drops what the snapshot holds and applies the rest in order', () => {
     const book = new CoinBook('X')
     book.fetchBegan()

@@ -65,6 +65,7 @@ describe('connection', () => {
     expect(runtime.sockets).toHaveLength(2)
   })
 
+  // WS-2
   test.each([401, 402, 403])('a %i at the upgrade is final and says why', (status) => {
     const { runtime, connection, log } = setUp()
     connection.start()
@@ -140,6 +141,7 @@ describe('connection', () => {
     expect([runtime.sockets[0]!.dropped, log.includes('waiting')]).toEqual([true, true])
   })
 
+  // WS-13
   test('a frame that cannot be read ends the socket, an unknown channel does not', () => {
     const { runtime, connection } = setUp()
     connection.start()

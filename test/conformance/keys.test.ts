@@ -40,6 +40,7 @@ describe('a call without the right key', () => {
     expect(asked).toBe(before)
   })
 
+  // WS-2
   it('is refused on sockets with an HTTP status', async () => {
     const key = await world.newKey('10')
     await expect(Socket.open(`${world.ws}/ws`)).rejects.toMatchObject({ status: 401 })
@@ -59,6 +60,7 @@ describe('a call without the right key', () => {
 })
 
 describe('an operator’s door', () => {
+  // FEED-1
   it('opens to the right token alone', async () => {
     const without = await fetch(`${world.url}/admin/keys`)
     expect(without.status).toBe(401)
@@ -69,6 +71,7 @@ describe('an operator’s door', () => {
 })
 
 describe('the three ways to carry a key', () => {
+  // WS-1
   it('reach the same account', async () => {
     const key = await world.newKey('10')
     const first = await world.info(key, CALL)

@@ -86,6 +86,7 @@ const subscribe = async (socket: Socket, subscription: object) => {
 const dataOf = (frame: Record<string, unknown>) => frame.data as BookData
 
 describe('l2BookDiff', () => {
+  // WS-29
   it('sends a Snapshot for every coin, then one Updates a block with the changed coins', async () => {
     const socket = await open()
     await subscribe(socket, { type: 'l2BookDiff', coin: ['BTC', 'ETH'] })
@@ -137,6 +138,7 @@ describe('l2BookDiff', () => {
 })
 
 describe('l2BookDiff2 with l2BookDiffSnapshot', () => {
+  // WS-32
   it('keeps the bootstrap rules at any instant', async () => {
     const socket = await open()
     await subscribe(socket, { type: 'l2BookDiff2', coin: 'BTC' })
@@ -198,6 +200,7 @@ describe('event channels', () => {
     all.close()
   })
 
+  // WS-28
   it('merge partial fills of one order within a block when asked', async () => {
     const socket = await open()
     await subscribe(socket, { type: 'userFills', user: ALICE, aggregateByTime: true })
@@ -234,6 +237,7 @@ describe('event channels', () => {
 })
 
 describe('bad frames', () => {
+  // WS-7
   it('get an error that names the field; the connection and its subscriptions live on', async () => {
     const socket = await open()
     await subscribe(socket, { type: 'l2BookDiff2', coin: 'ETH' })
@@ -267,6 +271,7 @@ describe('bad frames', () => {
     socket.close()
   })
 
+  // WS-17
   it('unsubscribe takes the exact body alone', async () => {
     const socket = await open()
     await subscribe(socket, { type: 'userFills', user: ALICE })
@@ -279,6 +284,7 @@ describe('bad frames', () => {
 })
 
 describe('post', () => {
+  // WS-43
   it('answers info over the socket at its price', async () => {
     const own = await world.newKey('3')
     const socket = await Socket.open(`${world.ws}/ws?key=${own}`)
@@ -293,6 +299,7 @@ describe('post', () => {
 })
 
 describe('stream minutes', () => {
+  // WS-4
   it('can be bought with the last credit, in the moment of connecting', async () => {
     const socket = await Socket.open(`${world.ws}/ws?key=${await world.newKey('1')}`)
     await subscribe(socket, { type: 'allFills' })
@@ -310,6 +317,7 @@ describe('stream minutes', () => {
     expect(refused.code).toBe('credits_exhausted')
   })
 
+  // WS-4
   it('outlive a lost connection: the rest serves a reconnect by who has nothing left, once', async () => {
     const own = await world.newKey('1')
     const first = await Socket.open(`${world.ws}/ws?key=${own}`)
@@ -326,6 +334,7 @@ describe('stream minutes', () => {
 })
 
 describe('limits of a plan', () => {
+  // WS-3
   it('refuse a socket too many with 429 and the name of the limit', async () => {
     const own = await world.newKey('100', { plan: 'entry' })
     const url = `${world.ws}/ws?key=${own}`
@@ -343,6 +352,7 @@ describe('limits of a plan', () => {
     for (const socket of sockets) socket.close()
   })
 
+  // WS-8
   it('refuse messages too many a minute with an error frame; the socket lives on', async () => {
     const socket = await open()
     // More than come back while these are read, fewer than end the socket.

@@ -1,9 +1,10 @@
-// The published documents: OpenAPI as a client reads it, the route that serves it, the table in the README.
+// The published documents: OpenAPI as a client reads it, the route that serves it, the tables in docs/.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { withInfoTable } from '../../scripts/info-table.ts'
+import { infoTable } from '../../scripts/info-table.ts'
+import { withPart } from '../../scripts/marked.ts'
 import { docsRoutes } from '../../src/docs/docs.route.ts'
 import { docsPage } from '../../src/docs/docs-page.ts'
 import { openApiDocument } from '../../src/docs/openapi.ts'
@@ -106,19 +107,27 @@ describe('the page for people', () => {
   })
 })
 
-describe('the table of the README', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-
+describe('the table of info types', () => {
   it('lists every type of the interface once', () => {
-    const table = readme.slice(readme.indexOf('<!-- info types -->'), readme.indexOf('<!-- /info types -->'))
-    const listed = [...table.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) => cell!.split(', '))
+    const listed = [...infoTable().matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) => cell!.split(', '))
     expect(listed.sort()).toEqual(SPECIFIED_TYPES.map((type) => `\`${type}\``).sort())
   })
 
+  it('stands in its document as the catalogue has it', () => {
+    const document = readFileSync(new URL('../../docs/info.md', import.meta.url), 'utf8')
+    expect(withPart(document, 'info types', infoTable())).toBe(document)
+  })
+})
+
+describe('a generated part', () => {
   it('is put between its markers and nowhere else', () => {
-    expect(withInfoTable(readme)).toBe(readme)
-    const stale = 'a\n<!-- info types -->\nold\n<!-- /info types -->\nb'
-    expect(withInfoTable(stale)).toMatch(/^a\n<!-- info types -->\n\| 55 types [\s\S]*\n<!-- \/info types -->\nb$/)
-    expect(withInfoTable('no markers')).toBe('no markers')
+    const stale = 'a\n<!-- x -->\nold\n<!-- /x -->\nb'
+    expect(withPart(stale, 'x', 'new')).toBe('a\n<!-- x -->\nnew\n<!-- /x -->\nb')
+    expect(withPart('<!-- x -->\n<!-- /x -->', 'x', 'new')).toBe('<!-- x -->\nnew\n<!-- /x -->')
+  })
+
+  it('is not lost where a marker is', () => {
+    for (const text of ['no markers', '<!-- x -->', '<!-- /x -->\n<!-- x -->'])
+      expect(() => withPart(text, 'x', 'new')).toThrow('markers')
   })
 })

@@ -41,6 +41,7 @@ it('tells a relay who calls, and neither the key nor anything else of the caller
   }
 })
 
+// WS-2, WS-5
 it('says why a relay does not take a socket, and asks no other one', async () => {
   const answer = async (why: string) => {
     let asked = 0

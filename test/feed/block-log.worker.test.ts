@@ -50,6 +50,7 @@ async function seeded(): Promise<string> {
 }
 
 describe('the log', () => {
+  // FEED-10, FEED-16
   it('takes blocks in order, acknowledges what is durable, and hubs follow', async () => {
     const epoch = await seeded()
     feeder.block(base + 1, [{ coin: 'BTC', levels: levelsOf(['101', '3.0', 1]) }])
@@ -64,6 +65,7 @@ describe('the log', () => {
     expect(await hub('BTC').snapshot('NOPE')).toMatchObject({ ok: false, reason: 'unknown_coin' })
   })
 
+  // FEED-8, FEED-9
   it('asks once for what is missing, ignores the rest until it comes, and never applies a height twice', async () => {
     await seeded()
     const change = (sz: string) => [{ coin: 'BTC', levels: levelsOf(['100', sz, 1]) }]
@@ -77,6 +79,7 @@ describe('the log', () => {
     expect(await bookAt('BTC', base + 2)).toMatchObject({ seq: base + 1, levels: levelsOf(['100', '4.0', 1]) })
   })
 
+  // FEED-2, FEED-3
   it('refuses a bad frame by field, applies nothing of it, and lives on', async () => {
     await seeded()
     const refusal = async (frame: unknown) => {
@@ -97,6 +100,7 @@ describe('the log', () => {
     expect((await log().status()).height).toBe(base + 1)
   })
 
+  // FEED-15
   it('knows no books from a block without changes to the next snapshot, which begins an epoch', async () => {
     const epoch = await seeded()
     feeder.block(base + 1, null)
@@ -110,6 +114,7 @@ describe('the log', () => {
     expect(book.epoch).not.toBe(epoch)
   })
 
+  // FEED-11
   it('records the gap that a node’s missing files leave', async () => {
     await seeded()
     feeder.send({ type: 'gone', first: base + 5 })
@@ -118,6 +123,7 @@ describe('the log', () => {
     expect((await log().status()).gaps[0]).toEqual({ from: base + 1, to: base + 4 })
   })
 
+  // FEED-21
   it('refuses a node that started over until the feed is reset', async () => {
     await seeded()
     feeder.block(base + 1, [], { events: [1] })
@@ -126,6 +132,7 @@ describe('the log', () => {
     expect((await log().status()).disagreements).toBeGreaterThan(0)
   })
 
+  // FEED-20
   it('counts another feeder’s different copy and goes on', async () => {
     await seeded()
     feeder.block(base + 1, [], { events: [1] })
@@ -224,6 +231,7 @@ describe('fills that are held', () => {
 })
 
 describe('two feeders', () => {
+  // FEED-22
   it('the one that is left declares the gap that the other was to fill', async () => {
     await seeded()
     const late = await FakeFeeder.connect()
@@ -242,6 +250,7 @@ describe('two feeders', () => {
     late.close()
   })
 
+  // FEED-22
   it('the books come from the other where one left them unknown', async () => {
     const epoch = await seeded()
     const second = await FakeFeeder.connect()
@@ -286,6 +295,7 @@ describe('two feeders', () => {
 })
 
 describe('after a crash', () => {
+  // WS-31, FEED-5, FEED-16
   it('hubs and log go on from what was stored, within the same epoch', async () => {
     const epoch = await seeded()
     for (let i = 1; i <= 30; i++) feeder.block(base + i, [{ coin: 'BTC', levels: levelsOf([`${100 + i}`, '1.0', 1]) }])

@@ -13,6 +13,7 @@ const chain = { epoch: 'e', height: 10, booksKnown: true }
 const feeder: FeederState = { name: 'f', first: 1, head: 20, awaiting: null, conflict: null }
 
 describe('a block', () => {
+  // FEED-7
   it('is taken if it follows or is the first, acknowledged if it was there, asked for again over a gap', () => {
     expect(judgeBlock(EMPTY_CHAIN, feeder, { height: 7 })).toEqual({ do: 'take' })
     expect(judgeBlock(chain, feeder, { height: 11 })).toEqual({ do: 'take' })
@@ -20,6 +21,7 @@ describe('a block', () => {
     expect(judgeBlock(chain, feeder, { height: 12 })).toEqual({ do: 'resend', from: 11 })
   })
 
+  // FEED-9
   it('is ignored while a resend is outstanding, and from a feeder in conflict', () => {
     expect(judgeBlock(chain, { ...feeder, awaiting: 11 }, { height: 12 })).toEqual({ do: 'ignore' })
     expect(judgeBlock(chain, { ...feeder, awaiting: 11 }, { height: 11 })).toEqual({ do: 'take' })
@@ -28,11 +30,13 @@ describe('a block', () => {
 })
 
 describe('a snapshot', () => {
+  // FEED-17
   it('of all coins seeds the height it follows, or an empty log', () => {
     expect(judgeSnapshot(chain, feeder, [], { scope: 'all', height: 10 })).toEqual({ do: 'seed', gap: null })
     expect(judgeSnapshot(EMPTY_CHAIN, feeder, [], { scope: 'all', height: 500 })).toEqual({ do: 'seed', gap: null })
   })
 
+  // FEED-17
   it('ahead of the log is a gap only where nobody has the blocks between', () => {
     expect(judgeSnapshot(chain, feeder, [], { scope: 'all', height: 15 })).toEqual({ do: 'resend', from: 11 })
     const late = { ...feeder, first: 15 }
@@ -43,6 +47,7 @@ describe('a snapshot', () => {
     })
   })
 
+  // FEED-18
   it('of some coins repairs the last height alone', () => {
     expect(judgeSnapshot(chain, feeder, [], { scope: 'coins', height: 10 })).toEqual({ do: 'repair' })
     expect(judgeSnapshot(chain, feeder, [], { scope: 'coins', height: 9 })).toMatchObject({
@@ -55,12 +60,14 @@ describe('a snapshot', () => {
 })
 
 describe('a node', () => {
+  // FEED-21
   it('that lags may go on, one that started over is refused with a sentence', () => {
     expect(conflictAtHello({ ...chain, height: 100_000 }, 100_000 - LAG_BLOCKS)).toBeNull()
     expect(conflictAtHello({ ...chain, height: 100_000 }, 12)).toContain('height 12')
     expect(conflictAtHello(EMPTY_CHAIN, 12)).toBeNull()
   })
 
+  // FEED-11
   it('without the files that follow leaves a gap, unless another feeder has them', () => {
     expect(gapAfterGone(chain, [], 14)).toEqual({ from: 11, to: 13 })
     expect(gapAfterGone(chain, [feeder], 14)).toBeNull()

@@ -66,6 +66,7 @@ describe('parseFeederFrame', () => {
     expect(taken).toBeGreaterThan(300)
   })
 
+  // FEED-2
   it('refuses extra fields of a book and of a level by their place', () => {
     const block = (levels: unknown, more = {}) => ({
       type: 'block',

@@ -34,6 +34,7 @@ const join = (texts: readonly string[]) => {
 }
 
 describe('a frame that is too long', () => {
+  // FEED-6
   it('travels in valid parts within the limit and joins to the same frame', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(9000), fc.nat(6000)), { maxLength: 4 }), (depths) => {
@@ -52,6 +53,7 @@ describe('a frame that is too long', () => {
     expect(join(texts).at(-1)).toEqual(block)
   })
 
+  // FEED-6
   it('is dropped whole when a part does not belong', () => {
     const texts = encodeFrame(blockOf(200), 8 * 1024)
     const [first, , third] = texts
@@ -64,6 +66,7 @@ describe('a frame that is too long', () => {
 })
 
 describe('the parts of one frame', () => {
+  // FEED-6
   it('are bounded together', () => {
     const joiner = new PartJoiner<BlockFrame | SnapshotFrame>()
     const part = (at: number) => ({ ...snapshotOf([]), part: at, parts: 100 })

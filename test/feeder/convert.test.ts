@@ -21,6 +21,7 @@ const never = (reason: string) => {
 }
 
 describe('funding', () => {
+  // FEED-12
   test('is what a long pays per unit: rounding of single positions cancels out', () => {
     const deltas = [
       { coin: 'BTC', funding_amount: '-1.000001', szi: '2.0' },

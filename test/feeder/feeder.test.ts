@@ -114,6 +114,7 @@ test('half-written lines wait, and the hour’s end is crossed in number order',
   expect(gaps()).toEqual([])
 })
 
+// FEED-26
 test('a restart with a checkpoint is seamless: no new epoch, no block lost', async () => {
   node.write(10)
   const first = start()

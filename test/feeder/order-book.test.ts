@@ -32,6 +32,7 @@ function block(books: OrderBooks, ...diffs: RawDiff[]) {
 }
 
 describe('net changes of a block', () => {
+  // FEED-14
   test('a coin without a book is new with its first entry alone', () => {
     const books = new OrderBooks()
     expect(block(books, add(1, '10.0', '1.5'))).toEqual([
@@ -48,6 +49,7 @@ describe('net changes of a block', () => {
     expect(block(books, add(2, '10.0', '1'))[0]!.new).toBe(true)
   })
 
+  // FEED-13
   test('a level that ends as it began is not emitted; one that only changed its count is', () => {
     const books = new OrderBooks()
     block(books, add(1, '10.0', '2.0'), add(2, '11.0', '2.0'))
@@ -112,6 +114,7 @@ test('a size that is written in another way is the same size', () => {
   expect(books.misfits).toBe(0)
 })
 
+// FEED-13
 test('law: changes applied to the levels before give the levels after, whatever the diffs', () => {
   const size = fc.constantFrom('0.1', '2.5', '0.00033', '7', '1000000000000.000000000000000001')
   const diff = fc.oneof(

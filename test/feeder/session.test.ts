@@ -54,6 +54,7 @@ describe('sending', () => {
     expect(session.drain(0, ROOM)).toEqual([])
   })
 
+  // FEED-10
   test('what is not acknowledged is sent again after a reconnect, the rest is not', () => {
     const session = flowing(5, 9)
     expect(sent(session)).toEqual(['5', '6', '7', '8', '9'])
@@ -64,6 +65,7 @@ describe('sending', () => {
     expect(session.unacked).toBe(3)
   })
 
+  // FEED-5
   test('a gateway that forgot its books gets unknown changes, then a seed', () => {
     const session = flowing(5, 7)
     session.closed()
@@ -101,6 +103,7 @@ describe('sending', () => {
     expect(session.received({ type: 'resend', from: 6 }, 0)).toMatchObject([{ do: 'reposition' }])
   })
 
+  // FEED-25
   test('a block refused again and again becomes a gap, with a new seed', () => {
     const session = flowing(5, 6)
     for (let i = 0; i < 4; i++) {
@@ -121,6 +124,7 @@ describe('sending', () => {
     expect(session.due(9)).toBe('all')
   })
 
+  // FEED-24
   test('slow pauses, conflict ends', () => {
     const session = flowing(5, 5)
     session.received({ type: 'slow', retryMs: 500 }, 100)
@@ -143,6 +147,7 @@ describe('sending', () => {
 })
 
 describe('repairs', () => {
+  // FEED-19
   test('are sent after the block sent last, and again if the gateway was not there', () => {
     const session = flowing(5, 6)
     session.received({ type: 'reseed', coins: ['BTC', 'ETH'], reason: 'why' }, 0)
@@ -181,6 +186,7 @@ test('a snapshot leaves the outbox with the acknowledgement of a later height', 
 })
 
 describe('dead connections', () => {
+  // FEED-23
   test('no welcome', () => {
     const session = new FeedSession()
     session.opened({ chain: 'c', feeder: 'f', first: 1, head: 1 }, 0)
@@ -188,6 +194,7 @@ describe('dead connections', () => {
     expect(session.overdue(WELCOME_TIMEOUT_MS + 1)).toMatch(/welcome/)
   })
 
+  // FEED-23
   test('no acknowledgement of what is outstanding; silence with nothing outstanding is fine', () => {
     const session = flowing(5, 5)
     expect(session.overdue(1e9)).toBeNull()

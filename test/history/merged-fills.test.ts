@@ -23,6 +23,7 @@ const fill = (over: Partial<Fill> = {}): Fill => ({
   ...over,
 })
 
+// WS-28
 test('partial fills of one order become one, at the volume-weighted price', () => {
   const fills: UserFill[] = [
     [USER, fill({ px: '100.0', sz: '1.0', startPosition: '2.0', tid: 11, builderFee: '0.01' })],

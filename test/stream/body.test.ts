@@ -11,6 +11,7 @@ function refusalOf(body: { type: string } & Record<string, unknown>): string {
   return parsed.ok ? 'accepted' : `${parsed.error.path}: ${parsed.error.message}`
 }
 
+// WS-15
 test('each alias of addresses is accepted alone, in mixed case, and matched in lower case', () => {
   for (const form of [{ addresses: [MIXED] }, { users: [MIXED, MIXED.toLowerCase()] }, { user: MIXED }]) {
     const parsed = readBody({ type: 'userFills', ...form })
@@ -18,6 +19,7 @@ test('each alias of addresses is accepted alone, in mixed case, and matched in l
   }
 })
 
+// WS-15
 test('1,000 addresses are accepted, 1,001 are refused by name', () => {
   const addresses = Array.from({ length: 1001 }, (_, i) => address(i))
   expect(refusalOf({ type: 'userFills', addresses: addresses.slice(1) })).toBe('accepted')
@@ -25,6 +27,7 @@ test('1,000 addresses are accepted, 1,001 are refused by name', () => {
   expect(refusalOf({ type: 'userNonFundingLedgerUpdates', users: addresses })).toMatch(/^users: at most 1000/)
 })
 
+// WS-14, WS-16
 test.each([
   [{ type: 'userFills' }, /^addresses: send exactly one of/],
   [{ type: 'userFills', user: MIXED, users: [MIXED] }, /^addresses: send exactly one of/],
@@ -48,6 +51,7 @@ test.each([
   expect(refusalOf(body)).toMatch(expected)
 })
 
+// WS-16
 test('book bodies: one coin, a list, wildcards with their market types', () => {
   const bodyOf = (body: { type: string } & Record<string, unknown>) => {
     const parsed = readBody(body)
@@ -60,6 +64,7 @@ test('book bodies: one coin, a list, wildcards with their market types', () => {
   expect(bodyOf({ type: 'l2BookDiff', marketTypes: ['*'] })).toMatchObject({ types: ['perp', 'spot', 'outcome'] })
 })
 
+// WS-17
 test('identity is the exact JSON value: key order is nothing, everything else counts', () => {
   const same = canonicalJson({ type: 'userFills', users: ['a', 'b'], x: { b: 1, a: null } })
   expect(canonicalJson({ x: { a: null, b: 1 }, users: ['a', 'b'], type: 'userFills' })).toBe(same)
@@ -86,6 +91,7 @@ test('frames are accepted as sent', () => {
   expect(JSON.stringify(subscribe.value.subscription)).toBe('{"coin":"BTC","type":"allFills"}')
 })
 
+// WS-6, WS-7
 test.each([
   ['nonsense', /: nonsense: frame: not valid JSON$/, 'invalid_json'],
   ['[]', /frame: /, 'invalid_json'],
@@ -106,6 +112,7 @@ test.each([
   expect(error.data.length).toBeLessThan(500)
 })
 
+// WS-7
 test('an unknown field is named, not said back at length', () => {
   const error = errorOf(JSON.stringify({ method: 'ping', ['x'.repeat(50_000)]: 1 }))
   expect(error.data.length).toBeLessThan(500)

@@ -32,6 +32,7 @@ const isToldOfEnd = (sockets: number) =>
   )
 
 describe('the rest of a minute', () => {
+  // WS-38
   it('serves a reconnect at another relay, once', async () => {
     const first = await connect(0)
     await first.subscribe(FILLS)
@@ -87,6 +88,7 @@ describe('the rest of a minute', () => {
 })
 
 describe('limits of a plan', () => {
+  // WS-3
   it('hold for sockets over all relays, and a closed one makes room', async () => {
     const clients = await Promise.all(Array.from({ length: 100 }, (_, i) => connect(i % 3)))
     for (const index of [0, 3]) {
@@ -124,6 +126,7 @@ describe('a revoked key', () => {
 })
 
 describe('changed terms', () => {
+  // WS-42
   it('reach open sockets with the next report, also of a relay that slept meanwhile', async () => {
     const gone = await connect(0, { keyHash: 'expired key' })
     const stays = await connect(0, { keyHash: 'enterprise key' })

@@ -73,6 +73,7 @@ afterEach(() => feeder.close())
 const change = (coin: string, sz: string) => ({ coin, levels: levelsOf(['100', sz, 1]) })
 
 describe('book channels', () => {
+  // WS-19
   it('l2BookDiff: ack, Snapshot, then one Updates per block that changes the coin', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
@@ -147,6 +148,7 @@ describe('book channels', () => {
     })
   })
 
+  // WS-21
   it('an unknown coin is an error frame, costs nothing, and leaves the connection alive', async () => {
     const client = await Client.connect(relay, relay)
     for (const type of ['l2BookDiff', 'l2BookDiff2']) {
@@ -183,6 +185,7 @@ describe('book channels', () => {
     expect(client.closed).toBeNull()
   })
 
+  // WS-33
   it('where a hub died, l2BookDiff either goes on or closes with 1012, and never lies', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
@@ -200,6 +203,7 @@ describe('book channels', () => {
 })
 
 describe('event channels', () => {
+  // WS-24
   it('fills and ledger reach whom they concern, in mixed case and with every alias', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'userFills', user: A.replaceAll('a', 'A').replace('0X', '0x') })
@@ -234,6 +238,7 @@ describe('event channels', () => {
     expect(client.frames).toEqual([])
   })
 
+  // WS-10, WS-17
   it('subscribing twice and unsubscribing of nothing are answered in the public words', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'allFills' })
@@ -250,6 +255,7 @@ describe('event channels', () => {
     expect(client.frames).toEqual([])
   })
 
+  // WS-23
   it('fromBlock is answered as unavailable, with live data', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'allFills' }, { fromBlock: base })
@@ -260,6 +266,7 @@ describe('event channels', () => {
 })
 
 describe('bad input', () => {
+  // WS-6
   it('is answered and forgotten: the connection lives, nothing is half applied', async () => {
     const client = await Client.connect(relay, relay)
     const addresses = Array.from({ length: 1001 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
@@ -287,6 +294,7 @@ describe('bad input', () => {
 })
 
 describe('post', () => {
+  // WS-43
   it('answers info requests over the socket, and says what is wrong with others', async () => {
     const client = await Client.connect(relay, relay, { products: ['stream', 'info'] })
     client.send({ method: 'post', id: 4, request: { type: 'info', payload: { type: 'meta' } } })
@@ -298,6 +306,7 @@ describe('post', () => {
     expect((await client.next(of('post'))).data).toMatchObject({ id: 5, response: { type: 'error' } })
   })
 
+  // WS-44
   it('is refused to a key that may not ask for info', async () => {
     const client = await Client.connect(relay, relay, { products: ['stream'] })
     client.send({ method: 'post', id: 6, request: { type: 'info', payload: { type: 'meta' } } })
@@ -376,6 +385,7 @@ describe('minutes', () => {
 })
 
 describe('life of a relay', () => {
+  // WS-45
   it('answers a close at once, with the same code', async () => {
     const client = await Client.connect(relay, relay)
     client.close(1000, 'bye')
@@ -423,6 +433,7 @@ describe('life of a relay', () => {
     await vi.waitFor(async () => expect(await reads()).toBe(false), WAIT)
   })
 
+  // WS-5
   it('a full relay says so', async () => {
     const clients = await Promise.all(
       Array.from({ length: Number(env.RELAY_SOCKETS) }, () => Client.connect(relay, relay, { plan: 'enterprise' })),

@@ -51,6 +51,10 @@ export class Client {
     this.#socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
   }
 
+  sendBytes(bytes: Uint8Array): void {
+    this.#socket.send(bytes)
+  }
+
   close(code: number, reason: string): void {
     this.#socket.close(code, reason)
   }

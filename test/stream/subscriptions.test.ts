@@ -10,6 +10,7 @@ beforeEach(() => {
   world = new World()
 })
 
+// WS-18
 test('the charge comes before the ack, the ack before the Snapshots, these before what came meanwhile', async () => {
   world.during = () => world.block(['BTC', 'ETH'])
   await world.subscribe({ type: 'l2BookDiff', coin: ['BTC', 'ETH'] })
@@ -51,6 +52,7 @@ test('hubs without books are waited for, then the client is told to try again, u
   expect(world.meter.charges).toHaveLength(1)
 })
 
+// WS-18
 test('nothing stays behind of a refused subscription', async () => {
   world.meter.account = EMPTY_ACCOUNT
   for (const coin of ['BTC', 'nope']) await world.subscribe({ type: 'l2BookDiff', coin })
@@ -74,6 +76,7 @@ test('a socket that closes while it subscribes leaves nothing behind, and its mi
   expect([world.subscriptions.size, world.books.size, world.frames.length]).toEqual([0, 0, 0])
 })
 
+// WS-22
 test('another wildcard takes over minute and books; only added coins get Snapshots, and nothing twice', async () => {
   await world.subscribe({ type: 'l2BookDiff' })
   world.block(['BTC'])
@@ -103,6 +106,7 @@ test('the same body on two sockets, and an unsubscribe of one, leave the other s
   expect(world.updates()).toEqual([[world.height, ['BTC']]])
 })
 
+// WS-37
 test('further minutes are charged as they start; what is owed at an end is paid, and its rest serves one resubscribe', async () => {
   await world.subscribe({ type: 'allFills' })
   await world.pass(60_000)
@@ -129,6 +133,7 @@ test('further minutes are charged as they start; what is owed at an end is paid,
   expect(world.meter.charges).toHaveLength(4)
 })
 
+// WS-38
 test('a rest is for the same body, for a minute, and for one', async () => {
   await world.subscribe({ type: 'allFills' })
   world.unsubscribe({ type: 'allFills' })
@@ -150,6 +155,7 @@ test('a wildcard that took over leaves its rest under its own body', async () =>
 const channels = () => world.frames.map(({ channel }: Frame) => channel)
 const warnings = () => world.frames.filter(({ channel }: Frame) => channel === 'notification')
 
+// WS-39
 test('warnings at a tenth and at the last minute, each once, then an error and 4402', async () => {
   world.meter.account = EMPTY_ACCOUNT
   world.meter.grant(20_500_000)
@@ -190,6 +196,7 @@ test('who tops up is warned anew when it runs low again', async () => {
   expect(warnings()).toHaveLength(2)
 })
 
+// WS-41
 test('a meter that is down: the stream runs on for less than a minute, then the socket goes with 1013', async () => {
   await world.subscribe({ type: 'allFills' })
   world.meterDown = 1000
@@ -199,6 +206,7 @@ test('a meter that is down: the stream runs on for less than a minute, then the 
   expect(world.closed).toBe(1013)
 })
 
+// WS-40
 test('a revoked key is closed with 4401 within a minute, also without a subscription; other keys live on', async () => {
   const other = { closed: null as number | null, sent: [] as string[] }
   const sink = {
@@ -234,6 +242,7 @@ test('a revoked key is closed within a minute even where the meter does not answ
   expect(world.closed).not.toBeNull()
 })
 
+// WS-40
 test('a key that expires is closed with 4401', async () => {
   await world.subscribe({ type: 'allFills' })
   world.connection.renew({ ...identity, expires: world.clock.nowMs + 7_000 }, 1)
@@ -244,6 +253,7 @@ test('a key that expires is closed with 4401', async () => {
   expect(world.frames.at(-1)).toMatchObject({ code: 'unauthorized' })
 })
 
+// WS-20
 test('at most 1,000 subscriptions on a socket, and so many of an account as its plan allows', async () => {
   world.meter.grant(10_000_000_000)
   world.connection.renew({ ...identity, plan: 'professional' }, 0)

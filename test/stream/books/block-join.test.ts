@@ -38,6 +38,7 @@ test('a hub that goes ahead waits for the others, in the order of heights', () =
   expect(brief(join.push(1, frame(3, ['ETH']), 2))).toEqual(['2:BTC', '3:BTC+ETH'])
 })
 
+// WS-34
 test('a hub silent for a second is late: the others go on, its coins follow at their own height', () => {
   const join = start(2)
   expect(join.push(0, frame(1, ['BTC']), 0)).toEqual([])
@@ -83,6 +84,7 @@ test('hubs in different epochs at one height go out apart', () => {
   ])
 })
 
+// WS-34
 test('law: every fragment exactly once, per coin in the order of heights, whatever the interleaving', () => {
   const step = fc.record({
     hub: fc.nat({ max: 3 }),

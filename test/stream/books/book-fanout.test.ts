@@ -52,6 +52,7 @@ function block(
   }
 }
 
+// WS-29
 test('l2BookDiff: one Updates per block with the changed coins alone, as specified', () => {
   const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
   const one = socket()
@@ -72,6 +73,7 @@ test('l2BookDiff: one Updates per block with the changed coins alone, as specifi
   ])
 })
 
+// WS-31
 test('l2BookDiff2: epoch, cursor, seq and prev_seq', () => {
   const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
   const one = socket()
@@ -99,6 +101,7 @@ test('one body, one text: every socket of it gets the very same string', () => {
   expect(new Set(sockets.map(({ sent }) => sent[0])).size).toBe(1)
 })
 
+// WS-30
 test('a new coin is a Snapshot on l2BookDiff wildcards and an ordinary diff on l2BookDiff2', () => {
   const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
   const wild = socket()
@@ -123,6 +126,7 @@ test('a new coin is a Snapshot on l2BookDiff wildcards and an ordinary diff on l
   expect(spot.sent).toEqual([])
 })
 
+// WS-33
 test('lost continuity breaks l2BookDiff sockets that have the coin, and is told to l2BookDiff2', () => {
   const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
   const has = socket()
@@ -169,6 +173,7 @@ function follow(sent: readonly string[]): Map<string, number[]> {
   return seen
 }
 
+// WS-29
 test('law: a subscriber that joins mid-stream gets each Snapshot once and exactly the changes above it', () => {
   const coins = ['BTC', 'ETH', 'SOL', 'XRP', 'ADA', 'TON']
   // `hubAt`: how far each hub is when its coins join; `link`: how far its frames have come to the relay by then.

@@ -36,6 +36,7 @@ const socket = () => {
   return { sent, send: (text: string) => void sent.push(text) }
 }
 
+// WS-25
 test('userFills: one push per block with all matching fills, exactly as specified', () => {
   const fanout = new EventFanout()
   const one = socket()
@@ -62,6 +63,7 @@ test('userFills: one push per block with all matching fills, exactly as specifie
   expect(two.sent[0]).toBe(one.sent[0])
 })
 
+// WS-24, WS-26
 test('allFills: every market or one coin; meta adds height and time', () => {
   const fanout = new EventFanout()
   const all = socket()
@@ -103,6 +105,7 @@ test('aggregateByTime merges for those who asked, and for nobody else', () => {
   expect(JSON.parse(merged.sent[0]!).fills).toEqual([[A, { ...fill('BTC', 1), sz: '2.0', fee: '0.2' }]])
 })
 
+// WS-27
 test('ledger: one push per affected wallet and block, without the list of wallets', () => {
   const fanout = new EventFanout()
   const both = socket()

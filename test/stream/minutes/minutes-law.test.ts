@@ -215,6 +215,7 @@ class World {
   }
 }
 
+// WS-37
 test('served time is charged, whatever is lost, repeated or late, and whoever dies', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 80 }), async (steps) => {

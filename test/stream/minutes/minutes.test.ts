@@ -15,6 +15,7 @@ const minutes = (over: Partial<Minutes> = {}): Minutes => ({
   ...over,
 })
 
+// WS-36
 test('prices: one credit a minute, books per coin or flat', () => {
   const priceOf = (body: Parameters<typeof wanted>[0]) => minutePrice(wanted(body))
   expect(priceOf({ type: 'userFills', addresses: [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] })).toBe(1_000_000)

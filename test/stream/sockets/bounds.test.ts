@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 import type { Identity } from '../../../src/key/identity.ts'
 import { Connection } from '../../../src/stream/sockets/connection.ts'
-import { Lag, MAX_UNREAD_BYTES, MAX_UNREAD_BYTES_PINGING } from '../../../src/stream/sockets/lag.ts'
+import {
+  Lag,
+  MAX_UNREAD_BYTES,
+  MAX_UNREAD_BYTES_PINGING,
+  MAX_UNREAD_SNAPSHOT_BYTES,
+} from '../../../src/stream/sockets/lag.ts'
 import { Bucket } from '../../../src/stream/sockets/rate.ts'
 
 const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }
@@ -19,6 +24,7 @@ function open() {
   return { connection, sent, closes, clock, ended }
 }
 
+// WS-12
 test('what was sent since the last frame of the client is bounded, wider for one that pings', () => {
   const lag = new Lag()
   expect(lag.sending(MAX_UNREAD_BYTES)).toBe(true)
@@ -26,9 +32,11 @@ test('what was sent since the last frame of the client is bounded, wider for one
   lag.received()
   lag.pinged()
   expect(lag.sending(MAX_UNREAD_BYTES_PINGING)).toBe(true)
-  expect(lag.sending(1)).toBe(false)
+  expect(lag.sendingSnapshot(MAX_UNREAD_SNAPSHOT_BYTES)).toBe(true)
+  expect([lag.sending(1), lag.sendingSnapshot(1)]).toEqual([false, false])
 })
 
+// WS-12
 test('a socket that does not read is told to send pings and closed with 1013, once', () => {
   const { connection, sent, closes, ended } = open()
   const text = 'x'.repeat(1024 * 1024)
@@ -55,6 +63,7 @@ test('a socket whose send fails is over, and its end is told once', () => {
   expect(ended).toEqual(['c'])
 })
 
+// WS-8
 test('frames over the rate are refused, and a flood without end is closed', () => {
   const { connection, clock, closes } = open()
   for (let i = 0; i < 2000; i++) expect(connection.admit()).toBe('yes')
@@ -74,6 +83,7 @@ test('a plan with other limits takes hold of an open socket', () => {
   expect(connection.admit()).toBe('no')
 })
 
+// WS-11
 test('a socket is idle from when neither side has sent; sends are noticed when one asks', () => {
   const { connection, clock } = open()
   clock.nowMs += 30_000
@@ -87,6 +97,7 @@ test('a socket is idle from when neither side has sent; sends are noticed when o
   expect(connection.idleMs(clock.nowMs)).toBe(0)
 })
 
+// WS-9
 test('tasks of one socket run one after another', async () => {
   const { connection } = open()
   const order: string[] = []

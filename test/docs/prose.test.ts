@@ -1,0 +1,84 @@
+// What people wrote, as far as a test can hold it against the tree: links lead somewhere, the map has every room, the
+// commands and dependencies that there are are the ones that are told of.
+
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { expect, it } from 'vitest'
+
+const ROOT = new URL('../..', import.meta.url).pathname
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const pages = globSync(['*.md', 'docs/**/*.md', 'examples/*.md', 'schemas/*.md'], { cwd: ROOT }).sort()
+const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
+const rowsOf = (page: string) => [...page.matchAll(/^\| (.*?) \|/gm)].map(([, cell]) => cell!)
+
+/** A heading as a forge's address has it. */
+const anchorsOf = (page: string) =>
+  [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
+it.each(pages)('%s links to what there is', (path) => {
+  const links = [...read(path).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link]) => link!)
+  const broken = links.filter((link) => {
+    const [file, anchor] = link.split('#')
+    const target = file ? normalize(join(dirname(path), file)) : path
+    if (!existsSync(join(ROOT, target))) return true
+    return anchor !== undefined && !anchorsOf(read(target)).includes(anchor)
+  })
+  expect(broken).toEqual([])
+})
+
+it('the README is one page that names every package', () => {
+  const readme = read('README.md')
+  expect(readme.split('\n').length).toBeLessThanOrEqual(150)
+  const packages = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })
+  const told = rowsOf(readme.slice(readme.indexOf('## Dependencies'))).flatMap((cell) => cell.split(/[ ,:*]+/))
+  expect(packages.filter((name) => !told.includes(name))).toEqual([])
+})
+
+it('the map has the folders of src, and no other', () => {
+  const map = read('docs/architecture.md').split('## Map')[1]!.split('## Flows')[0]!
+  const told = rowsOf(map).flatMap((cell) => /^`(src\/\w+)`$/.exec(cell)?.[1] ?? [])
+  const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  expect(told.sort()).toEqual(folders.map(({ name }) => `src/${name}`).sort())
+})
+
+it('every command of npm is told of', () => {
+  const told = [...read('docs/commands.md').matchAll(/`npm (?:run )?([a-z:]+)/g)].map(([, name]) => name)
+  const commands = Object.keys(manifest.scripts!).filter((name) => !name.startsWith('pre'))
+  expect(commands.filter((name) => !told.includes(name))).toEqual([])
+  expect(told.filter((name) => !commands.includes(name!))).toEqual([])
+})
+
+it('every variable of both Workers is told of', () => {
+  const vars = ['wrangler.toml', 'wrangler.live.toml'].flatMap((file) => {
+    const [, section = ''] = /^\[vars\]\n([\s\S]*?)\n\n\[/m.exec(read(file)) ?? []
+    return [...section.matchAll(/^([A-Z_]+) =/gm)].map(([, name]) => name!)
+  })
+  expect(vars.length).toBeGreaterThan(8)
+  const told = rowsOf(read('docs/operations.md')).flatMap((cell) => cell.match(/[A-Z]+(?:_[A-Z]+)*/g) ?? [])
+  expect(vars.filter((name) => !told.includes(name))).toEqual([])
+})
+
+it('every decision is in the index, under its own number', () => {
+  const files = readdirSync(join(ROOT, 'docs/decisions')).filter((name) => /^\d{3}-/.test(name))
+  const index = read('docs/decisions/README.md')
+  expect([...index.matchAll(/^\| \[(\d{3})\]\((\1-[^)]+)\) \|/gm)].map(([, , file]) => file)).toEqual(files.sort())
+  for (const [at, file] of files.entries()) {
+    const number = String(at + 1).padStart(3, '0')
+    expect(read(`docs/decisions/${file}`)).toMatch(
+      new RegExp(`^# ${number}\\. .+\n\n\\d{4}-\\d\\d-\\d\\d\n\n## Context\n[^]+\n## Decision\n[^]+\n## Consequence\n`),
+    )
+  }
+})
+
+it('close codes and error codes that the code has are told of', () => {
+  const source = globSync('src/stream/**/*.ts', { cwd: ROOT }).map(read).join('\n')
+  const closes = [...source.matchAll(/\bend\((\d{4}), '/g)].map(([, code]) => code!)
+  expect(new Set(closes).size).toBeGreaterThan(5)
+  const told = rowsOf(read('docs/ws-protocol.md').split('## Closing')[1]!)
+  expect(closes.filter((code) => !told.includes(code))).toEqual([])
+})

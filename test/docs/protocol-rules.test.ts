@@ -1,0 +1,33 @@
+// The prose protocols and the tests hold each other: every numbered rule is cited by a test, and every citation is of
+// a rule. A citation is a comment above the test (`// WS-12`); ranges are written out.
+
+import { globSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+
+const ROOT = new URL('../..', import.meta.url).pathname
+const DOCUMENTS = { WS: 'docs/ws-protocol.md', FEED: 'docs/feed-protocol.md' }
+
+const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8')
+const rulesOf = (path: string) => [...read(path).matchAll(/^\*\*((?:WS|FEED)-\d+)\.\*\* \S/gm)].map(([, rule]) => rule!)
+const byNumber = (a: string, b: string) => Number(a.split('-')[1]) - Number(b.split('-')[1])
+
+const cited = new Set(
+  globSync('test/**/*.test.ts', { cwd: ROOT })
+    .filter((path) => path !== 'test/docs/protocol-rules.test.ts')
+    .flatMap((path) => read(path).match(/^\s*\/\/ (?:WS|FEED)-\d+(?:, (?:WS|FEED)-\d+)*$/gm) ?? [])
+    .flatMap((comment) => comment.match(/(?:WS|FEED)-\d+/g)!),
+)
+
+it.each(Object.entries(DOCUMENTS))('every %s rule has a number of its own and a test', (name, path) => {
+  const rules = rulesOf(path)
+  expect(rules.length).toBeGreaterThan(20)
+  expect(rules.filter((rule) => !rule.startsWith(`${name}-`))).toEqual([])
+  expect(rules.filter((rule, at) => rules.indexOf(rule) !== at)).toEqual([])
+  expect(rules.filter((rule) => !cited.has(rule)).sort(byNumber)).toEqual([])
+})
+
+it('no test and no document refers to a rule that there is not', () => {
+  const rules = new Set(Object.values(DOCUMENTS).flatMap(rulesOf))
+  const written = Object.values(DOCUMENTS).flatMap((path) => read(path).match(/\b(?:WS|FEED)-\d+\b/g)!)
+  expect([...cited, ...written].filter((rule) => !rules.has(rule))).toEqual([])
+})

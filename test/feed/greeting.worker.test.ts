@@ -1,0 +1,32 @@
+// What a feeder must say first, and how much it may say at once.
+
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { FakeFeeder } from './fake-feeder.worker.ts'
+
+let feeder: FakeFeeder
+beforeEach(async () => {
+  feeder = await FakeFeeder.connect()
+})
+afterEach(() => feeder.close())
+
+const block = { type: 'block', height: 1, time: 1, fills: [], ledger: [], funding: [], books: [] }
+
+// FEED-4
+it('is its greeting, for the chain that the gateway carries', async () => {
+  feeder.send(block)
+  expect(await feeder.next('error')).toMatchObject({ field: 'type', message: 'say hello first' })
+  feeder.send({ type: 'hello', protocol: 1, chain: 'another', feeder: 'test', first: null, head: null })
+  expect(await feeder.next('error')).toMatchObject({ field: 'chain', message: expect.stringContaining('--chain') })
+  feeder.send(block)
+  expect((await feeder.next('error')).message).toBe('say hello first')
+  feeder.hello(null, null)
+  expect((await feeder.next('welcome')).want).toEqual([])
+})
+
+// FEED-2
+it('is bounded in length and depth', async () => {
+  feeder.send('x'.repeat(1024 * 1024 + 1))
+  expect((await feeder.next('error')).message).toMatch(/over 512 KiB/)
+  feeder.send(`${'['.repeat(65)}${']'.repeat(65)}`)
+  expect((await feeder.next('error')).message).toMatch(/deeper than 64/)
+})
