@@ -1,0 +1,58 @@
+"""Prints the mid and spread of coins once a second, with the exchange's public Python SDK, unmodified.
+
+Written for hyperliquid-python-sdk 0.23.0 (pip install hyperliquid-python-sdk==0.23.0), whose `Info` takes a base URL and
+no header: the key travels in the path, so the gateway needs PATH_KEYS=on (as in `npm start`).
+
+Run with WEIR_URL and WEIR_KEY set: python3 examples/mids.py BTC ETH
+"""
+
+import os
+import sys
+import time
+from decimal import Decimal
+
+
+def spread_of(book):
+    """Mid and spread of an l2Book answer, exactly; None while a side is empty."""
+    bids, asks = book["levels"]
+    if not bids or not asks:
+        return None
+    bid, ask = Decimal(bids[0]["px"]), Decimal(asks[0]["px"])
+    return (bid + ask) / 2, ask - bid
+
+
+def main(coins):
+    from hyperliquid.info import Info
+    from hyperliquid.utils.error import ClientError, ServerError
+
+    url = os.environ.get("WEIR_URL", "http://127.0.0.1:8787")
+    # No socket: this program only asks. The constructor itself asks for `spotMeta` and `meta`.
+    info = Info(f"{url}/k/{os.environ['WEIR_KEY']}", skip_ws=True)
+    pause = 1.0
+    while True:
+        try:
+            for coin in coins:
+                found = spread_of(info.l2_snapshot(coin))
+                if found:
+                    print(f"{coin} mid {found[0]} spread {found[1]}", flush=True)
+            pause = 1.0
+        except ClientError as refusal:
+            # 429 passes; a wrong key, or no credits, does not.
+            if refusal.status_code != 429:
+                sys.exit(f"the gateway refuses: {refusal.error_message}")
+            pause = min(pause * 2, 30)
+        except KeyError as coin:
+            sys.exit(f"there is no coin {coin}")
+        except ServerError as failure:
+            print(f"{failure.status_code}: trying again in {pause} s", file=sys.stderr)
+            pause = min(pause * 2, 30)
+        time.sleep(pause)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or "WEIR_KEY" not in os.environ:
+        sys.exit("Usage: WEIR_KEY=<key> [WEIR_URL=http://127.0.0.1:8787] python3 examples/mids.py COIN...")
+    try:
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        pass

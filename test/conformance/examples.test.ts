@@ -1,0 +1,119 @@
+// The programs of examples/, run as a reader would run them, against the whole gateway on the simulated exchange.
+
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Program, run, scratch } from './children.ts'
+import { FEED_TOKEN, startWorld, type World } from './world.ts'
+
+const EXAMPLES = new URL('../../examples/', import.meta.url).pathname
+const has = (command: string) => spawnSync(command, ['--version']).status === 0
+
+const folder = scratch()
+let world: World
+let devnet: Program
+let feeder: Program
+let env: Record<string, string>
+
+beforeAll(async () => {
+  devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
+  const { url } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
+  world = await startWorld({ upstream: `${url}/info` })
+  const to = ['--data', join(folder.path, 'node'), '--info', url, '--gateway', world.url]
+  feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
+  env = { WEIR_URL: world.url, WEIR_KEY: await world.newKey('1000') }
+  await vi.waitFor(async () => expect((await world.info(env.WEIR_KEY!, { type: 'allMids' })).status).toBe(200), {
+    timeout: 30_000,
+    interval: 100,
+  })
+})
+afterAll(async () => {
+  await feeder?.end()
+  await devnet?.end()
+  await world?.stop()
+  folder.remove()
+})
+
+describe('spread.ts', () => {
+  it('prints mid and spread of every coin, and ends on a signal', async () => {
+    const bot = run('../examples/spread.ts', ['BTC', 'ETH'], env)
+    for (const coin of ['BTC', 'ETH']) {
+      const line = await bot.line((each) => each.startsWith(coin))
+      expect(line).toMatch(/^[A-Z]+ mid \d+(\.\d+)? spread \d+(\.\d+)? \(\d+\.\d\d bp\) height \d+$/)
+    }
+    await bot.end('SIGINT')
+    expect(bot.process.exitCode).toBe(0)
+  })
+
+  it('ends where the key is wrong, and says so', async () => {
+    const bot = run('../examples/spread.ts', ['BTC'], { ...env, WEIR_KEY: 'cqt_nonsense' })
+    await expect(bot.line(() => true)).rejects.toThrow(/exit 1.*the gateway refuses: /s)
+  })
+})
+
+describe.skipIf(!has('curl'))('info.sh', () => {
+  const shell = (key: string) =>
+    spawnSync('sh', [join(EXAMPLES, 'info.sh'), 'BTC'], {
+      env: { ...process.env, ...env, WEIR_KEY: key },
+      encoding: 'utf8',
+    })
+
+  it('answers three questions', () => {
+    const { status, stdout, stderr } = shell(env.WEIR_KEY!)
+    expect([status, stderr]).toEqual([0, ''])
+    const [book, own, state] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(book).toMatchObject({ coin: 'BTC', levels: [expect.any(Array), expect.any(Array)] })
+    expect(own).toMatchObject({ data: { plan: 'trial' }, error: false })
+    expect(state).toMatchObject({ chain: 'hyperliquid', booksKnown: true })
+  })
+
+  it('fails with the refusal where the key is wrong', () => {
+    const { status, stdout } = shell('cqt_nonsense')
+    expect(status).not.toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ code: 'unauthorized' })
+  })
+})
+
+describe('mids.py', () => {
+  const file = join(EXAMPLES, 'mids.py')
+
+  it.skipIf(!has('python3'))('compiles, and computes exactly', () => {
+    const cached = { ...process.env, PYTHONPYCACHEPREFIX: folder.path }
+    expect(spawnSync('python3', ['-m', 'py_compile', file], { env: cached }).status).toBe(0)
+    const book = '{"levels": [[{"px": "0.1"}], [{"px": "0.3"}]]}'
+    const script = `import sys; sys.path.insert(0, ${JSON.stringify(EXAMPLES)}); import mids; print(*mids.spread_of(${book}))`
+    const { stdout, stderr } = spawnSync('python3', ['-c', script], { env: cached, encoding: 'utf8' })
+    expect([stdout, stderr]).toEqual(['0.2 0.2\n', ''])
+  })
+
+  // What `Info(base_url)` and `l2_snapshot` of version 0.23.0 POST to `<base_url>/info`, with its only header.
+  it.each([{ type: 'spotMeta' }, { type: 'meta', dex: '' }, { type: 'l2Book', coin: 'BTC' }])(
+    'is answered %j',
+    async (body) => {
+      const answer = await fetch(`${world.url}/k/${env.WEIR_KEY}/info`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      expect(answer.status).toBe(200)
+      expect(await answer.json()).toMatchObject(
+        body.type === 'l2Book' ? { coin: 'BTC' } : { universe: expect.any(Array) },
+      )
+    },
+  )
+
+  it('finds the `code` and `msg` that the SDK reads of a refusal', async () => {
+    const answer = await fetch(`${world.url}/k/${env.WEIR_KEY}/info`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"type":"l2Book"}',
+    })
+    expect([answer.status, await answer.json()]).toMatchObject([
+      422,
+      { code: 'invalid_request', msg: expect.stringContaining('coin') },
+    ])
+  })
+})
