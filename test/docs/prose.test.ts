@@ -31,6 +31,17 @@ it.each(pages)('%s links to what there is', (path) => {
   expect(broken).toEqual([])
 })
 
+it.each(pages)('%s names files that there are', (path) => {
+  const paths = [...read(path).matchAll(/`([\w.-]+(?:\/[\w.-]+)+\.(?:ts|mjs|json|md|toml|sh|py))`/g)].map(
+    ([, one]) => one!,
+  )
+  const places = (one: string) => [one, `src/${one}`, `${dirname(path)}/${one}`]
+  const written = /^(?:\.weir|[\w.-]+\/\d{4})/
+  expect(
+    paths.filter((one) => !written.test(one) && !places(one).some((each) => existsSync(join(ROOT, each)))),
+  ).toEqual([])
+})
+
 it('the README is one page that names every package', () => {
   const readme = read('README.md')
   expect(readme.split('\n').length).toBeLessThanOrEqual(150)
@@ -75,9 +86,9 @@ it('every decision is in the index, under its own number', () => {
   }
 })
 
-it('close codes and error codes that the code has are told of', () => {
+it('every close code that the code has is told of', () => {
   const source = globSync('src/stream/**/*.ts', { cwd: ROOT }).map(read).join('\n')
-  const closes = [...source.matchAll(/\bend\((\d{4}), '/g)].map(([, code]) => code!)
+  const closes = [...source.matchAll(/\bend\((\d{4}), ['`]/g)].map(([, code]) => code!)
   expect(new Set(closes).size).toBeGreaterThan(5)
   const told = rowsOf(read('docs/ws-protocol.md').split('## Closing')[1]!)
   expect(closes.filter((code) => !told.includes(code))).toEqual([])

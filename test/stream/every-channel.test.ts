@@ -69,6 +69,7 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     expect(channel.frame.parse(channel.example.frame)).toMatchObject({ channel: type })
   })
 
+  // WS-18, WS-19
   it('is charged its price, then acknowledged with the exact body, then served frames of its schema', async () => {
     await world.subscribe(body)
     expect(world.log.slice(0, 2)).toEqual(['charge', 'subscriptionResponse'])
@@ -81,6 +82,7 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     for (const frame of dataFrames()) channel.frame.parse(frame)
   })
 
+  // WS-17
   it('echoes and knows the body as it was sent, whatever its order of keys; another value is another body', async () => {
     const reversed = { type, ...Object.fromEntries(Object.entries(body).reverse()) }
     await world.subscribe(body)
@@ -93,6 +95,7 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     expect([world.subscriptions.size, world.meter.charges.length]).toEqual([2, 2])
   })
 
+  // WS-14
   it('is refused field by field, with nothing charged and nothing left behind', async () => {
     const names = Object.keys(fields.properties ?? {}).filter((name) => name !== 'type')
     expect(names.length).toBeGreaterThan(0)

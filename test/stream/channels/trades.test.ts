@@ -19,6 +19,7 @@ function frames(fills: readonly UserFill[], coin = 'BTC', meta = false) {
   return sent.map((text) => JSON.parse(text))
 }
 
+// WS-46
 test('two fills with one tid are one trade: the taker’s side and hash, buyer before seller, keys in the public order', () => {
   const [frame] = frames([bought(), sold({ hash: ZERO })])
   const { coin, px, sz, time, tid } = FILL
@@ -28,6 +29,7 @@ test('two fills with one tid are one trade: the taker’s side and hash, buyer b
   expect(reversed.data).toMatchObject([{ side: 'B', users: [BUYER, SELLER] }])
 })
 
+// WS-46
 test('all trades of a block and coin come in one frame, in the order of the chain; others not at all', () => {
   const at = (tid: number, over: Partial<Fill> = {}) => [bought({ tid, ...over }), sold({ tid, ...over })]
   const sent = frames([...at(3), ...at(7, { coin: 'ETH' }), ...at(1), ...at(2)])
@@ -36,12 +38,14 @@ test('all trades of a block and coin come in one frame, in the order of the chai
   expect(frames(at(1), 'SOL')).toEqual([])
 })
 
+// WS-46
 test('the same tid on two coins is two trades, one wallet may be both sides, and half a trade is none', () => {
   expect(frames([bought(), sold({ coin: 'ETH' })])).toEqual([])
   expect(frames([bought(), [BUYER, sold()[1]]])[0].data).toMatchObject([{ users: [BUYER, BUYER] }])
   expect(frames([bought()])).toEqual([])
 })
 
+// WS-24
 test('meta adds height and time beside the list', () => {
   expect(frames([bought(), sold()], 'BTC', true)).toMatchObject([{ channel: 'trades', block_height: 9, time: 90 }])
 })
