@@ -31,14 +31,17 @@ const connection = new Connection(runtime, {
   onNotice: (text) => console.error(text),
 })
 
+let isEnding = false
 const printedMs = new Map<string, number>()
-const books = new DiffBooks(
+new DiffBooks(
   connection,
   runtime,
   { coin: coins },
   {
     changed: print,
-    gap: (coin, reason) => console.error(`${coin} is out of step (${reason}); its book is fetched again`),
+    gap: (coin, reason) => {
+      if (!isEnding) console.error(`${coin} is out of step (${reason}); its book is fetched again`)
+    },
     unknown: (coin) => console.error(`there is no coin ${coin}`),
     refused: (reason) => console.error(reason),
   },
@@ -46,9 +49,11 @@ const books = new DiffBooks(
 connection.start()
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
-    books.close()
+    isEnding = true
     connection.close()
   })
+// A reader that has seen enough, such as `head`, closes the pipe.
+process.stdout.on('error', () => process.exit(0))
 
 /** Prices are decimal strings: exact arithmetic, no floats. */
 function print(book: CoinBook): void {

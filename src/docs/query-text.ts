@@ -1,4 +1,4 @@
-// What people read about a query, in the published document and in the README, derived from its definition.
+// What people read about a query, in the published document and in docs/info.md, derived from its definition.
 
 import { formatCredits } from '../credit/amount.ts'
 import { termsOf } from '../info/freshness.ts'

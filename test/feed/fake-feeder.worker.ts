@@ -16,6 +16,8 @@ export const blockOf = (height: number, books: BookChange[] | null, more: Partia
 }
 
 export class FakeFeeder {
+  /** Code of the close, once it comes. */
+  readonly closed: Promise<number>
   readonly #socket: WebSocket
   readonly #frames: GatewayFrame[] = []
   readonly #books = new Map<string, LevelBook>()
@@ -24,6 +26,7 @@ export class FakeFeeder {
 
   private constructor(socket: WebSocket) {
     this.#socket = socket
+    this.closed = new Promise((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)))
     socket.accept()
     socket.addEventListener('message', ({ data }) => {
       const frame = GatewayFrame.parse(JSON.parse(data as string))

@@ -1,5 +1,6 @@
-// What a feeder must say first, and how much it may say at once.
+// What a feeder must say first, how much it may say at once, and how it is sent away.
 
+import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { FakeFeeder } from './fake-feeder.worker.ts'
 
@@ -29,4 +30,12 @@ it('is bounded in length and depth', async () => {
   expect((await feeder.next('error')).message).toMatch(/over 512 KiB/)
   feeder.send(`${'['.repeat(65)}${']'.repeat(65)}`)
   expect((await feeder.next('error')).message).toMatch(/deeper than 64/)
+})
+
+// FEED-21
+it('is to be said anew after a reset, which ends every feeder', async () => {
+  feeder.hello(null, null)
+  await feeder.next('welcome')
+  await env.BLOCK_LOG.getByName(env.CHAIN).reset()
+  expect(await feeder.closed).toBe(1012)
 })
