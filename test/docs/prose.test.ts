@@ -88,7 +88,7 @@ it('every decision is in the index, under its own number', () => {
 
 it('every close code that the code has is told of', () => {
   const source = globSync('src/stream/**/*.ts', { cwd: ROOT }).map(read).join('\n')
-  const closes = [...source.matchAll(/\bend\((\d{4}), ['`]/g)].map(([, code]) => code!)
+  const closes = [...source.matchAll(/(?:\bend\(|return \[)(\d{4}), /g)].map(([, code]) => code!)
   expect(new Set(closes).size).toBeGreaterThan(5)
   const told = rowsOf(read('docs/ws-protocol.md').split('## Closing')[1]!)
   expect(closes.filter((code) => !told.includes(code))).toEqual([])
