@@ -12,6 +12,7 @@ import { CATALOGUE } from '../src/info/catalogue.ts'
 import { ADMIN_OPERATIONS } from '../src/platform/operations.ts'
 import { PLATFORM_OPERATIONS } from '../src/platform/platform-operations.ts'
 import { CHANNELS } from '../src/stream/catalogue.ts'
+import { channelTable } from './channel-table.ts'
 import { infoTable } from './info-table.ts'
 import { withPart } from './marked.ts'
 
@@ -39,6 +40,7 @@ const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>>
 /** What is generated inside documents: the name of its markers and its text. A new table adds one line. */
 const PARTS: readonly (readonly [path: string, name: string, text: () => string])[] = [
   ['docs/info.md', 'info types', infoTable],
+  ['docs/ws-protocol.md', 'channels', channelTable],
 ]
 
 /** As input: what a sender may write, before defaults and normalisation. */

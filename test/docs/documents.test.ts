@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { channelTable } from '../../scripts/channel-table.ts'
 import { infoTable } from '../../scripts/info-table.ts'
 import { withPart } from '../../scripts/marked.ts'
 import { docsRoutes } from '../../src/docs/docs.route.ts'
@@ -11,6 +12,7 @@ import { openApiDocument } from '../../src/docs/openapi.ts'
 import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
 import { ADMIN_OPERATIONS } from '../../src/platform/operations.ts'
 import { PLATFORM_OPERATIONS } from '../../src/platform/platform-operations.ts'
+import { CHANNELS } from '../../src/stream/catalogue.ts'
 
 interface Content {
   readonly 'application/json': { readonly schema: object; readonly example: unknown }
@@ -106,15 +108,18 @@ describe('the page for people', () => {
   })
 })
 
-describe('the table of info types', () => {
-  it('lists every type once', () => {
-    const listed = [...infoTable().matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) => cell!.split(', '))
-    expect(listed.sort()).toEqual(CATALOGUE.map(({ type }) => `\`${type}\``).sort())
+describe.each([
+  ['info types', 'docs/info.md', infoTable(), CATALOGUE],
+  ['channels', 'docs/ws-protocol.md', channelTable(), CHANNELS],
+] as const)('the table of %s', (name, path, table, catalogue) => {
+  it('lists every one once', () => {
+    const listed = [...table.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) => cell!.split(', '))
+    expect(listed.sort()).toEqual(catalogue.map(({ type }) => `\`${type}\``).sort())
   })
 
   it('stands in its document as the catalogue has it', () => {
-    const document = readFileSync(new URL('../../docs/info.md', import.meta.url), 'utf8')
-    expect(withPart(document, 'info types', infoTable())).toBe(document)
+    const document = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+    expect(withPart(document, name, table)).toBe(document)
   })
 })
 
