@@ -3,7 +3,9 @@
 
 import Big from 'big.js'
 import { err, ok, type Result } from '../core/result.ts'
-import type { MicroCredits } from './meter-api.ts'
+
+/** An integer of millionths of a credit. */
+export type MicroCredits = number
 
 export const MICRO_PER_CREDIT = 1_000_000
 

@@ -3,42 +3,22 @@
 // A little over 300 lines because every way in which a balance changes is to be read in one place.
 
 import { DurableObject } from 'cloudflare:workers'
-import { wholeMicro } from './amount.ts'
+import type { AccountState } from './account-state.ts'
+import { type MicroCredits, wholeMicro } from './amount.ts'
 import { KeyCaps } from './key-caps.store.ts'
 import { KeyChanges } from './key-changes.store.ts'
-import {
-  decideCharge,
-  decideGrant,
-  decideLease,
-  decideReclaim,
-  evolveAccount,
-  evolveLease,
-  LEASE_TTL_MS,
-  newLease,
-  RECLAIM_GRACE_MS,
-} from './ledger.ts'
+import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
+import { decideCharge, decideGrant, decideLease, decideReclaim, evolveAccount, evolveLease, LEASE_TTL_MS, newLease, RECLAIM_GRACE_MS } from './ledger.ts'
 import { MeterStore } from './meter.store.ts'
-import {
-  type AccountState,
-  type Charge,
-  type ChargeAnswer,
-  type DayUsage,
-  type GrantAnswer,
-  type LeaseAnswer,
-  type LeaseRequest,
-  METER_API_VERSION,
-  type MicroCredits,
-  type UsageKeeper,
-  type UsageRow,
-  type WholeMeterApi,
-} from './meter-api.ts'
+import type { Charge, ChargeAnswer, GrantAnswer, WholeMeterApi } from './meter-api.ts'
+import { METER_API_VERSION } from './meter-version.ts'
 import { PlanStore } from './plans/plan-period.store.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plans/plan-period.ts'
-import { RequestBuckets } from './request-lease.ts'
+import { RequestBuckets } from './request-buckets.ts'
 import type { StreamAnswer, StreamReport } from './streams/stream-api.ts'
 import type { StreamPayer } from './streams/stream-ledger.ts'
 import { StreamStore } from './streams/streams.store.ts'
-import { mergeUsage } from './usage.ts'
+import { type DayUsage, mergeUsage, type UsageKeeper, type UsageRow } from './usage.ts'
 import { copyUsage } from './usage-outbox.do.ts'
 import type { Delivery, Webhook, WebhookOrder } from './webhooks/webhook-api.ts'
 import { Webhooks } from './webhooks/webhooks.do.ts'

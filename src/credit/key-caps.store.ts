@@ -1,7 +1,7 @@
 // Caps of credits per key, in the meter of its account. Laws: what a capped key has spent and holds in leases never
 // grows beyond its cap; keys that replaced one another share one cap; an account without caps pays nothing for them.
 
-import type { MicroCredits } from './meter-api.ts'
+import type { MicroCredits } from './amount.ts'
 
 /** A cap is kept under the first key of a row of rotations, its root. */
 const TABLES = `

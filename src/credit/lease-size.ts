@@ -2,7 +2,9 @@
 // Law: never more than is available; near the end of a balance exactly what waiting calls need, so that
 // the last credit is found by whoever asks and not held by an idle isolate.
 
-import type { AccountState, LeaseRequest, MicroCredits } from './meter-api.ts'
+import type { AccountState } from './account-state.ts'
+import type { MicroCredits } from './amount.ts'
+import type { LeaseRequest } from './lease-api.ts'
 
 /** A forecast may take at most this part of what is available: many isolates share it. */
 const FORECAST_SHARE = 16

@@ -2,8 +2,10 @@
 // Laws (test/credit/ledger.test.ts): nothing goes below zero; granted = available + held + spent; what is given to a
 // lease is settled, returned or reclaimed; repeating a cumulative report changes nothing.
 
+import type { AccountState } from './account-state.ts'
+import type { MicroCredits } from './amount.ts'
+import type { LeaseRequest } from './lease-api.ts'
 import { grantSize } from './lease-size.ts'
-import type { AccountState, LeaseRequest, MicroCredits } from './meter-api.ts'
 
 /** A lease counts from when the isolate sent its request; the meter waits this much longer before it reclaims. */
 export const LEASE_TTL_MS = 30_000
@@ -37,8 +39,6 @@ export type LedgerEvent =
   | { readonly type: 'settled_late'; readonly charged: MicroCredits; readonly writtenOff: MicroCredits }
   | { readonly type: 'returned'; readonly amount: MicroCredits }
   | { readonly type: 'reclaimed'; readonly amount: MicroCredits }
-
-export const EMPTY_ACCOUNT: AccountState = { available: 0, held: 0, spent: 0, granted: 0, writtenOff: 0 }
 
 /** The account after one event. */
 export function evolveAccount(a: AccountState, event: LedgerEvent): AccountState {

@@ -1,9 +1,9 @@
 // The tables of a CreditMeter: one account row, leases, grants, charge ids, revoked keys, usage per hour.
 // Called inside one synchronous transaction per decision; the rules are in ledger.ts.
 
-import { EMPTY_ACCOUNT, type Lease } from './ledger.ts'
-import type { AccountState, DayUsage, UsageLine, UsageRow } from './meter-api.ts'
-import { hourOf } from './usage.ts'
+import { type AccountState, EMPTY_ACCOUNT } from './account-state.ts'
+import type { Lease } from './ledger.ts'
+import { type DayUsage, hourOf, type UsageLine, type UsageRow } from './usage.ts'
 
 /** Longest memory of a charge id: a relay repeats a charge within minutes, a day is generous. */
 export const CHARGE_MEMORY_MS = 24 * 3_600_000

@@ -2,7 +2,7 @@
 // answer is lost is made again, which changes nothing: it holds sums, not differences.
 
 import type { MeterStore } from './meter.store.ts'
-import type { UsageKeeper } from './meter-api.ts'
+import type { UsageKeeper } from './usage.ts'
 
 const ROWS = 500
 const ROUNDS = 20

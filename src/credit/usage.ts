@@ -1,8 +1,36 @@
 // Usage as cumulative lines per lease, rolled up per hour. Law: a repeated or late report adds nothing twice.
 
-import type { UsageLine } from './meter-api.ts'
+import type { MicroCredits } from './amount.ts'
 
 const HOUR_MS = 3_600_000
+
+/** What one (product, type) has cost under a lease so far: cumulative, so a repeated report changes nothing. */
+export interface UsageLine {
+  readonly product: string
+  readonly type: string
+  readonly calls: number
+  readonly amount: MicroCredits
+}
+
+export interface UsageRow extends UsageLine {
+  /** Unix ms of the start of the hour. */
+  readonly hour: number
+  readonly keyHash: string
+}
+
+/** What a key used on a UTC day. */
+export interface DayUsage {
+  /** Unix ms of the start of the day. */
+  readonly day: number
+  readonly keyHash: string
+  readonly calls: number
+  readonly amount: MicroCredits
+}
+
+/** What a meter asks of the gateway, which has D1: rows with the sum of their hour so far. Again is the same. */
+export interface UsageKeeper {
+  keepUsage(rows: readonly UsageRow[]): Promise<void>
+}
 
 /** Start of the hour in Unix ms. */
 export function hourOf(nowMs: number): number {

@@ -2,7 +2,7 @@
 
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
-import type { MicroCredits } from '../credit/meter-api.ts'
+import type { MicroCredits } from '../credit/amount.ts'
 import type { Identity, Product } from '../key/identity.ts'
 
 export interface Price {

@@ -1,13 +1,14 @@
 // Charging over leases held in isolate memory. Laws: one exchange with the meter at a time per (account, key), so an
 // answer never meets a state it does not know; spending is reported within about a second from `waitUntil`; what
-// cannot be reported is reclaimed by the meter. The rules are in credit/lease-holder.ts; here are calls and timers.
+// cannot be reported is reclaimed by the meter. The rules are in credit/credit-purse.ts; here are calls and timers.
 
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { type AskedExchange, type HeldLease, LeaseHolder } from '../credit/lease-holder.ts'
-import type { LeaseMeterApi, MicroCredits } from '../credit/meter-api.ts'
+import type { MicroCredits } from '../credit/amount.ts'
+import { type AskedExchange, CreditPurse, type HeldLease } from '../credit/credit-purse.ts'
+import type { LeaseMeterApi } from '../credit/lease-api.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
-import { RequestTokens } from '../credit/request-lease.ts'
+import { RequestPurse } from '../credit/request-purse.ts'
 import type { Identity, Product } from '../key/identity.ts'
 import type { Charging, Hold, Price } from './charging.ts'
 
@@ -51,7 +52,7 @@ const SEATS_MAX = 10_000
 /** One (account, key) in this isolate. */
 interface Seat {
   readonly account: string
-  readonly holder: LeaseHolder
+  readonly holder: CreditPurse
   flight: { readonly done: Promise<void>; readonly sinceMs: number } | null
   /** Sum of the prices of calls that wait for a grant. */
   waiting: MicroCredits
@@ -64,7 +65,7 @@ interface Seat {
 
 /** A request limit in use. */
 interface Limit {
-  readonly tokens: RequestTokens
+  readonly tokens: RequestPurse
   /** Calls that wait for a token. */
   waiting: number
 }
@@ -240,7 +241,7 @@ export class LeasePool {
     const known = this.#seats.get(name)
     if (known !== undefined) return known
     if (this.#seats.size >= SEATS_MAX) this.#makeRoom()
-    const holder = new LeaseHolder(identity.keyHash)
+    const holder = new CreditPurse(identity.keyHash)
     const seat: Seat = {
       account: identity.account,
       holder,
@@ -279,7 +280,7 @@ function limitOf(seat: Seat, identity: Identity, product: Product): Limit | null
   if (perSecond === null) return null
   const known = seat.limits.get(bucket)
   if (known?.tokens.perSecond === perSecond) return known
-  const limit = { tokens: new RequestTokens(bucket, perSecond), waiting: 0 }
+  const limit = { tokens: new RequestPurse(bucket, perSecond), waiting: 0 }
   seat.limits.set(bucket, limit)
   return limit
 }

@@ -1,8 +1,8 @@
 // The operator's routes of accounts.
 
 import { ok } from '../core/result.ts'
+import type { AccountState } from '../credit/account-state.ts'
 import { formatCredits } from '../credit/amount.ts'
-import type { AccountState } from '../credit/meter-api.ts'
 import type { PlanState } from '../credit/plans/plan-period.ts'
 import { termsFrom } from '../credit/plans/plan-table.store.ts'
 import { CHANGE_PLAN, ENSURE_ACCOUNT, GRANT_CREDITS, SHOW_ACCOUNT } from './account-operations.ts'

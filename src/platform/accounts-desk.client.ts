@@ -2,7 +2,9 @@
 
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import type { AccountMeterApi, AccountState, MicroCredits } from '../credit/meter-api.ts'
+import type { AccountState } from '../credit/account-state.ts'
+import type { MicroCredits } from '../credit/amount.ts'
+import type { AccountMeterApi } from '../credit/meter-api.ts'
 import { agreedTerms, type ListedPlan, type Terms } from '../credit/plans/plan.ts'
 import type { PlanState } from '../credit/plans/plan-period.ts'
 import { PlanTable, termsFrom } from '../credit/plans/plan-table.store.ts'

@@ -3,7 +3,7 @@
 
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import type { MicroCredits } from '../credit/meter-api.ts'
+import type { MicroCredits } from '../credit/amount.ts'
 import type { Terms } from '../credit/plans/plan.ts'
 import { AccountStore, type KeyChange, type Rotation, type Successor } from '../key/accounts.store.ts'
 import { hashKey, mintKey } from '../key/digest.client.ts'

@@ -1,7 +1,7 @@
 // Copies of the meters' usage rows in D1. Law: a row holds the sum of its hour as last reported; since sums only grow,
 // a repeated, reordered or late copy changes nothing.
 
-import type { UsageRow } from '../credit/meter-api.ts'
+import type { UsageRow } from '../credit/usage.ts'
 
 const COPY = `INSERT INTO usage (key_hash, hour, product, type, calls, micro)
   SELECT value ->> 'keyHash', value ->> 'hour', value ->> 'product', value ->> 'type', value ->> 'calls', value ->> 'amount'

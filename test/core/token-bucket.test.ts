@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fullBucket, takeTokens } from '../../src/core/token-bucket.ts'
-import { RequestBuckets, RequestTokens, TOKENS_TTL_MS } from '../../src/credit/request-lease.ts'
+import { RequestBuckets } from '../../src/credit/request-buckets.ts'
+import { RequestPurse, TOKENS_TTL_MS } from '../../src/credit/request-purse.ts'
 
 const steps = fc.array(fc.record({ wait: fc.integer({ min: -50, max: 900 }), most: fc.nat(40) }), { maxLength: 200 })
 const rates = fc.integer({ min: 1, max: 100 })
@@ -57,7 +58,7 @@ describe('requests leased by many isolates', () => {
       fc.property(rates, fc.array(isolateStep, { maxLength: 200 }), (perSecond, path) => {
         let now = 5_000
         const meter = new RequestBuckets()
-        const isolates = Array.from({ length: 5 }, () => new RequestTokens('info', perSecond))
+        const isolates = Array.from({ length: 5 }, () => new RequestPurse('info', perSecond))
         let served = 0
         const began = now
         for (const { isolate, wait, calls, lost } of path) {
@@ -83,7 +84,7 @@ describe('requests leased by many isolates', () => {
   })
 
   it('are lost when they are not used in time', () => {
-    const tokens = new RequestTokens('info', 100)
+    const tokens = new RequestPurse('info', 100)
     const ask = tokens.ask(1, 0)!
     tokens.answered(ask, { granted: 10, waitMs: 0, remaining: 90 }, 0, 0)
     expect(tokens.take(TOKENS_TTL_MS - 1)).toBe('go')
@@ -92,7 +93,7 @@ describe('requests leased by many isolates', () => {
 
   it('are asked for one by one at four a second', () => {
     const meter = new RequestBuckets()
-    const tokens = new RequestTokens('rest', 4)
+    const tokens = new RequestPurse('rest', 4)
     let asked = 0
     let served = 0
     for (let now = 0; now < 10_000; now += 50) {
@@ -110,7 +111,7 @@ describe('requests leased by many isolates', () => {
   })
 
   it('tell what is left in the words of the draft', () => {
-    const tokens = new RequestTokens('info', 10)
+    const tokens = new RequestPurse('info', 10)
     expect(tokens.headers(0)).toEqual({ ratelimit: '"info";r=10;t=0', 'ratelimit-policy': '"info";q=10;w=1' })
     const ask = tokens.ask(1, 0)!
     tokens.answered(ask, { granted: 2, waitMs: 0, remaining: 3 }, 0, 0)

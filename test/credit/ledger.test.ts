@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AskedExchange, type HeldLease, LeaseHolder } from '../../src/credit/lease-holder.ts'
+import { type AskedExchange, CreditPurse, type HeldLease } from '../../src/credit/credit-purse.ts'
+import type { LeaseRequest } from '../../src/credit/lease-api.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/credit/ledger.ts'
-import type { LeaseRequest } from '../../src/credit/meter-api.ts'
 import { PLANS } from '../../src/credit/plans/plan.ts'
 import { ModelMeter } from './model-meter.ts'
 
@@ -170,7 +170,7 @@ class World {
   direct = 0
   readonly meter: ModelMeter
   readonly isolates: {
-    holder: LeaseHolder
+    holder: CreditPurse
     calls: { lease: HeldLease; price: number }[]
     unreported: Map<HeldLease, number>
   }[]
@@ -216,7 +216,7 @@ class World {
   }
 
   #newIsolate() {
-    return { holder: new LeaseHolder('k'), calls: [], unreported: new Map() }
+    return { holder: new CreditPurse('k'), calls: [], unreported: new Map() }
   }
 
   #call(place: World['isolates'][number], price: number, network: string): void {

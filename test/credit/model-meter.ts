@@ -1,29 +1,13 @@
 // A CreditMeter without storage: the same pure decisions over Maps, with its events kept, for laws and simulations.
 
-import {
-  decideCharge,
-  decideGrant,
-  decideLease,
-  decideReclaim,
-  EMPTY_ACCOUNT,
-  evolveAccount,
-  evolveLease,
-  LEASE_TTL_MS,
-  type Lease,
-  type LedgerEvent,
-} from '../../src/credit/ledger.ts'
-import {
-  type AccountState,
-  type LeaseAnswer,
-  type LeaseMeterApi,
-  type LeaseRequest,
-  METER_API_VERSION,
-  type UsageLine,
-} from '../../src/credit/meter-api.ts'
+import { type AccountState, EMPTY_ACCOUNT } from '../../src/credit/account-state.ts'
+import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/credit/lease-api.ts'
+import { decideCharge, decideGrant, decideLease, decideReclaim, evolveAccount, evolveLease, LEASE_TTL_MS, type Lease, type LedgerEvent } from '../../src/credit/ledger.ts'
+import { METER_API_VERSION } from '../../src/credit/meter-version.ts'
 import { PLANS } from '../../src/credit/plans/plan.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanState } from '../../src/credit/plans/plan-period.ts'
-import { RequestBuckets } from '../../src/credit/request-lease.ts'
-import { mergeUsage } from '../../src/credit/usage.ts'
+import { RequestBuckets } from '../../src/credit/request-buckets.ts'
+import { mergeUsage, type UsageLine } from '../../src/credit/usage.ts'
 
 const v = METER_API_VERSION
 

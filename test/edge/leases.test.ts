@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/credit/meter-api.ts'
+import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/credit/lease-api.ts'
 import type { Charging, Hold } from '../../src/edge/charging.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
 import type { Identity } from '../../src/key/identity.ts'

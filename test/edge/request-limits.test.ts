@@ -1,7 +1,7 @@
 // Requests per second at the lease pool: several isolates, one meter, time that moves when told.
 
 import { describe, expect, it } from 'vitest'
-import type { LeaseMeterApi, LeaseRequest } from '../../src/credit/meter-api.ts'
+import type { LeaseMeterApi, LeaseRequest } from '../../src/credit/lease-api.ts'
 import type { Charging, Price } from '../../src/edge/charging.ts'
 import { type LeaseClock, LeasePool } from '../../src/edge/leases.client.ts'
 import type { Identity } from '../../src/key/identity.ts'

@@ -1,7 +1,7 @@
 // The order of a subscription's steps, against hubs and a meter that a test holds in its hands.
 
 import { beforeEach, expect, test } from 'vitest'
-import { EMPTY_ACCOUNT } from '../../src/credit/ledger.ts'
+import { EMPTY_ACCOUNT } from '../../src/credit/account-state.ts'
 import { Connection } from '../../src/stream/sockets/connection.ts'
 import { type Frame, identity, World } from './world.ts'
 

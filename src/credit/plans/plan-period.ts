@@ -2,8 +2,9 @@
 // spent first. Laws (test/credit/plans/plan-period.test.ts): what was granted beside the plan never expires; a period's
 // credits are given once; months that nobody looked at are made up for by the present one alone.
 
+import type { AccountState } from '../account-state.ts'
+import type { MicroCredits } from '../amount.ts'
 import type { LedgerEvent } from '../ledger.ts'
-import type { AccountState, MicroCredits } from '../meter-api.ts'
 import { daysAfter, renewalAfter } from './calendar.ts'
 import type { PlanTerms } from './plan.ts'
 

@@ -3,8 +3,7 @@
 
 import type { Identity } from '../../key/identity.ts'
 import type { Limits } from '../../key/limits.ts'
-import { MICRO_PER_CREDIT } from '../amount.ts'
-import type { MicroCredits } from '../meter-api.ts'
+import { MICRO_PER_CREDIT, type MicroCredits } from '../amount.ts'
 
 /** What a meter must know of a plan: how much it gives, and when again. */
 export interface PlanTerms {

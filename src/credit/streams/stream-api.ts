@@ -1,7 +1,7 @@
 // What a relay and the meter of an account tell each other about streams: minutes, sockets, revoked keys. Types alone.
 // Times are durations, never moments: the two clocks are not compared.
 
-import type { MicroCredits } from '../meter-api.ts'
+import type { MicroCredits } from '../amount.ts'
 
 /** What a relay asks to be paid: a first minute before the ack, each later one once it has started. */
 export interface MinuteCharge {

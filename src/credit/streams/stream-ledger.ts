@@ -3,8 +3,10 @@
 // the same key and body, and a minute that began with such a rest leaves none; whatever reports are lost, repeated or
 // late, a subscription that ended is not charged again. So what was served never exceeds what was charged.
 
-import type { AccountState, ChargeAnswer, MicroCredits } from '../meter-api.ts'
-import { METER_API_VERSION } from '../meter-api.ts'
+import type { AccountState } from '../account-state.ts'
+import type { MicroCredits } from '../amount.ts'
+import type { ChargeAnswer } from '../meter-api.ts'
+import { METER_API_VERSION } from '../meter-version.ts'
 import { CHEAPEST_MINUTE } from '../tariff.ts'
 import type { ConnectVerdict, MinuteAnswer, MinuteCharge, StreamAnswer, StreamEnd, StreamReport } from './stream-api.ts'
 

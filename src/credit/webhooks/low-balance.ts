@@ -3,8 +3,7 @@
 // renewal or another plan. What an account has left is what is available and what leases hold.
 
 import { err, ok, type Result } from '../../core/result.ts'
-import { MICRO_PER_CREDIT, parseCredits } from '../amount.ts'
-import type { AccountState, MicroCredits } from '../meter-api.ts'
+import { MICRO_PER_CREDIT, type MicroCredits, parseCredits } from '../amount.ts'
 
 /** `name` as an operator writes it: `"20%"` of the most that the account had in its period, `"1000"` credits, `"0"`. */
 export interface Threshold {
@@ -41,11 +40,6 @@ export function levelOf({ of, amount }: Threshold, mostMicro: MicroCredits): Mic
   if (of === 'micro') return amount === 0 ? MICRO_PER_CREDIT - 1 : amount
   // In two steps, because a balance times a percentage may leave exact integers.
   return Math.floor(mostMicro / 100) * amount + Math.floor(((mostMicro % 100) * amount) / 100)
-}
-
-/** What an account can still spend, here or through a lease. */
-export function leftOf(account: AccountState): MicroCredits {
-  return account.available + account.held
 }
 
 /** A new watch, in place of one that saw `mostMicro` before: what lies below a threshold already is not told. */

@@ -2,7 +2,7 @@
 // transaction of the decision that caused it; an attempt is counted before it is made, so that one which ends with the
 // object is made again; at most a hundred events are remembered.
 
-import type { MicroCredits } from '../meter-api.ts'
+import type { MicroCredits } from '../amount.ts'
 import { beginWatch, type LowBalanceWatch, type Threshold, watchBalance } from './low-balance.ts'
 import { GIVE_UP_MS, lowBalanceBody, retryDelayMs } from './webhook.ts'
 import type { Delivery, Webhook, WebhookEvent, WebhookOrder } from './webhook-api.ts'

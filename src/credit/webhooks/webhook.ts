@@ -2,8 +2,7 @@
 // event is written once and sent as written, however often; it is tried for a day and no longer.
 
 import * as z from 'zod'
-import { formatCredits } from '../amount.ts'
-import type { MicroCredits } from '../meter-api.ts'
+import { formatCredits, type MicroCredits } from '../amount.ts'
 import { DEFAULT_THRESHOLDS, parseThreshold, THRESHOLDS_MAX, type Threshold } from './low-balance.ts'
 
 export const SIGNATURE_HEADER = 'x-weir-signature'

@@ -1,8 +1,7 @@
 // The part of a CreditMeter that tells its account's owner of low credits. Law: charging never waits for a receiver:
 // a decision writes the event, the alarm claims it, and the attempt itself runs beside everything else.
 
-import type { AccountState } from '../meter-api.ts'
-import { leftOf } from './low-balance.ts'
+import { type AccountState, leftOf } from '../account-state.ts'
 import { deliverEvent } from './webhook.client.ts'
 import { type Attempt, WebhookStore } from './webhook.store.ts'
 import { testBody } from './webhook.ts'

@@ -4,8 +4,7 @@
 
 import type { Failure } from '../../core/failure.ts'
 import type { Result } from '../../core/result.ts'
-import { formatCredits } from '../../credit/amount.ts'
-import type { MicroCredits } from '../../credit/meter-api.ts'
+import { formatCredits, type MicroCredits } from '../../credit/amount.ts'
 import type { Charging, Hold } from '../../edge/charging.ts'
 import { infoFailure } from '../../edge/failure-wire.ts'
 import type { Identity } from '../../key/identity.ts'

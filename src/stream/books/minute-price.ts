@@ -1,6 +1,6 @@
 // What a minute of a stream of books costs, as the specification says: per coin of a list, flat for a wildcard.
 
-import type { MicroCredits } from '../../credit/meter-api.ts'
+import type { MicroCredits } from '../../credit/amount.ts'
 import type { BookBody } from '../body-fields.ts'
 import { ONE_CREDIT } from '../channel.ts'
 

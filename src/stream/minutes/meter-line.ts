@@ -2,7 +2,7 @@
 // later; what may not have arrived is said again under the same names, for as long as it means anything; what happens
 // in one turn or while a report is under way goes into one report.
 
-import { METER_API_VERSION } from '../../credit/meter-api.ts'
+import { METER_API_VERSION } from '../../credit/meter-version.ts'
 import type {
   ConnectVerdict,
   MinuteAnswer,

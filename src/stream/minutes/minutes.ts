@@ -1,7 +1,7 @@
 // The minutes of one subscription. Law: minute n of a subscription is asked for once it has started (the first one
 // before the ack) and under the same number however often it is asked for.
 
-import type { MicroCredits } from '../../credit/meter-api.ts'
+import type { MicroCredits } from '../../credit/amount.ts'
 import type { MinuteCharge, StreamEnd } from '../../credit/streams/stream-api.ts'
 import { MINUTE_MS } from '../../credit/streams/stream-ledger.ts'
 

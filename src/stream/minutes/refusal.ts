@@ -2,7 +2,7 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { formatCredits } from '../../credit/amount.ts'
-import type { MicroCredits } from '../../credit/meter-api.ts'
+import type { MicroCredits } from '../../credit/amount.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { MinuteAnswer } from '../../credit/streams/stream-api.ts'
 import type { Identity } from '../../key/identity.ts'

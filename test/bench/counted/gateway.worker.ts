@@ -3,7 +3,7 @@
 
 import { waitUntil } from 'cloudflare:workers'
 import { ok } from '../../../src/core/result.ts'
-import type { LeaseRequest } from '../../../src/credit/meter-api.ts'
+import type { LeaseRequest } from '../../../src/credit/lease-api.ts'
 import { readSettings } from '../../../src/env.ts'
 import gateway, { Internal as RealInternal } from '../../../src/gateway.ts'
 import { InfoDesk } from '../../../src/info/answer/info-desk.ts'

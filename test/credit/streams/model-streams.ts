@@ -1,6 +1,7 @@
 // A meter without storage, as far as streams see it: the real desk over Maps.
 
-import { decideCharge, decideGrant, EMPTY_ACCOUNT, evolveAccount } from '../../../src/credit/ledger.ts'
+import { EMPTY_ACCOUNT } from '../../../src/credit/account-state.ts'
+import { decideCharge, decideGrant, evolveAccount } from '../../../src/credit/ledger.ts'
 import type { StreamAnswer, StreamReport } from '../../../src/credit/streams/stream-api.ts'
 import {
   type Presence,

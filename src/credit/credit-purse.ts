@@ -2,13 +2,10 @@
 // Laws: what is granted covers what is spent and in flight; a refusal is only ever the meter's own, at most one
 // second old; a lease that was closed is never spent from. Time and lease ids are arguments.
 
-import {
-  type LeaseAnswer,
-  type LeaseRequest,
-  METER_API_VERSION,
-  type MicroCredits,
-  type UsageLine,
-} from './meter-api.ts'
+import type { MicroCredits } from './amount.ts'
+import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
+import { METER_API_VERSION } from './meter-version.ts'
+import type { UsageLine } from './usage.ts'
 
 /** A lease as its isolate sees it. Calls in flight point to it, so that they settle on the lease that they held. */
 export interface HeldLease {
@@ -40,7 +37,7 @@ const IDLE_AMPLE_MS = 5_000
 /** An idle lease holds next to nothing where so many times as much is left outside of all leases. */
 const AMPLE = 64
 
-export class LeaseHolder {
+export class CreditPurse {
   readonly keyHash: string
   #current: HeldLease | null = null
   /** Never spent from again: on their way to being closed, or ended by the meter while calls were in flight. */

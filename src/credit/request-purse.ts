@@ -1,60 +1,16 @@
-// Requests per second, leased like credits. The meter has one bucket per key and kind of request; an isolate takes
-// some tokens ahead, for two and a half seconds. Laws: without a token nothing goes, unless the meter is away; then an
-// isolate rations itself to the plan's rate. A lost answer loses tokens and never makes any.
+// Requests per second, leased like credits: the isolate's purse of one bucket of its meter, filled some tokens ahead, for
+// two and a half seconds. Laws: without a token nothing goes, unless the meter is away; then an isolate rations itself
+// to the plan's rate.
 
-import { type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
-
-/** What an isolate asks for along with a lease. */
-export interface RequestAsk {
-  /** Which limit: `info`, `rest`. */
-  readonly bucket: string
-  readonly perSecond: number
-  /** Calls that wait for a token. */
-  readonly need: number
-  /** Tokens that it would like beyond those. */
-  readonly forecast: number
-}
-
-/** `waitMs` until the bucket has another token, 0 if it has; `remaining` is what is left in it. */
-export interface RequestAnswer {
-  readonly granted: number
-  readonly waitMs: number
-  readonly remaining: number
-}
+import type { RequestAnswer, RequestAsk } from './lease-api.ts'
+import { tokensAhead } from './request-buckets.ts'
 
 /** Tokens taken ahead are used within this time of asking, or lost. */
 export const TOKENS_TTL_MS = 2_500
-/** An isolate takes at most this part of a second's tokens ahead: a slow key asks for each request. */
-const AHEAD_SHARE = 4
-const BUCKETS_MAX = 10_000
-
-/** The meter's side: buckets live in memory, a restart finds them full. */
-export class RequestBuckets {
-  readonly #buckets = new Map<string, Bucket>()
-
-  take(keyHash: string, { bucket, perSecond, need, forecast }: RequestAsk, nowMs: number): RequestAnswer {
-    const name = `${keyHash} ${bucket}`
-    const before = this.#buckets.get(name) ?? fullBucket(perSecond, nowMs)
-    const most = Math.max(need, Math.min(forecast, ahead(perSecond)))
-    const { bucket: after, taken, waitMs } = takeTokens(before, perSecond, most, nowMs)
-    this.#buckets.delete(name)
-    if (this.#buckets.size >= BUCKETS_MAX) this.#dropOldest()
-    this.#buckets.set(name, after)
-    return { granted: taken, waitMs, remaining: wholeTokens(after) }
-  }
-
-  #dropOldest(): void {
-    for (const oldest of this.#buckets.keys()) {
-      this.#buckets.delete(oldest)
-      return
-    }
-  }
-}
 
 export type RequestVerdict = 'go' | 'ask' | { readonly waitMs: number }
 
-/** The isolate's side, for one key and bucket. */
-export class RequestTokens {
+export class RequestPurse {
   readonly bucket: string
   readonly perSecond: number
   #tokens = 0
@@ -96,7 +52,7 @@ export class RequestTokens {
   /** Takes in the meter's answer to `ask`, sent at `sentAtMs`. */
   answered(ask: RequestAsk, { granted, waitMs, remaining }: RequestAnswer, sentAtMs: number, nowMs: number): void {
     const here = nowMs < this.#untilMs ? this.#tokens : 0
-    this.#tokens = Math.min(here + granted, Math.max(ask.need, ahead(this.perSecond)))
+    this.#tokens = Math.min(here + granted, Math.max(ask.need, tokensAhead(this.perSecond)))
     this.#untilMs = sentAtMs + TOKENS_TTL_MS
     this.#refusedUntilMs = nowMs + waitMs
     this.#remaining = remaining
@@ -121,8 +77,4 @@ export class RequestTokens {
       'ratelimit-policy': `"${bucket}";q=${perSecond};w=1`,
     }
   }
-}
-
-function ahead(perSecond: number): number {
-  return Math.max(1, Math.floor(perSecond / AHEAD_SHARE))
 }

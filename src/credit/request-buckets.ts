@@ -1,0 +1,37 @@
+// Requests per second, leased like credits: the meter's side, one bucket per key and kind of request, in memory. Law: a
+// lost answer loses tokens and never makes any.
+
+import { type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
+import type { RequestAnswer, RequestAsk } from './lease-api.ts'
+
+/** An isolate takes at most this part of a second's tokens ahead: a slow key asks for each request. */
+const AHEAD_SHARE = 4
+const BUCKETS_MAX = 10_000
+
+/** A restart finds all buckets full. */
+export class RequestBuckets {
+  readonly #buckets = new Map<string, Bucket>()
+
+  take(keyHash: string, { bucket, perSecond, need, forecast }: RequestAsk, nowMs: number): RequestAnswer {
+    const name = `${keyHash} ${bucket}`
+    const before = this.#buckets.get(name) ?? fullBucket(perSecond, nowMs)
+    const most = Math.max(need, Math.min(forecast, tokensAhead(perSecond)))
+    const { bucket: after, taken, waitMs } = takeTokens(before, perSecond, most, nowMs)
+    this.#buckets.delete(name)
+    if (this.#buckets.size >= BUCKETS_MAX) this.#dropOldest()
+    this.#buckets.set(name, after)
+    return { granted: taken, waitMs, remaining: wholeTokens(after) }
+  }
+
+  #dropOldest(): void {
+    for (const oldest of this.#buckets.keys()) {
+      this.#buckets.delete(oldest)
+      return
+    }
+  }
+}
+
+/** The most that an isolate holds of a bucket beyond what its waiting calls need. */
+export function tokensAhead(perSecond: number): number {
+  return Math.max(1, Math.floor(perSecond / AHEAD_SHARE))
+}
