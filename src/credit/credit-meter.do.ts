@@ -1,29 +1,27 @@
-// One per account: the only place where its balance changes. Laws: one synchronous transaction per decision, so an
-// answer that was sent has happened and one that was not has not; everything is decided in ledger.ts.
-// A little over 300 lines because every way in which a balance changes is to be read in one place.
+// One per account: its balance and all that is asked of it. Laws: one synchronous transaction per decision, so an answer
+// that was sent has happened and one that was not has not; every change of the balance is in account-ledger.store.ts.
 
 import { DurableObject } from 'cloudflare:workers'
+import { AccountLedger } from './account-ledger.store.ts'
 import type { AccountState } from './account-state.ts'
 import { type MicroCredits, wholeMicro } from './amount.ts'
 import { KeyCaps } from './key-caps.store.ts'
 import { KeyChanges } from './key-changes.store.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
-import { decideCharge, decideGrant, decideLease, decideReclaim, evolveAccount, evolveLease, LEASE_TTL_MS, newLease, RECLAIM_GRACE_MS } from './ledger.ts'
+import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from './ledger.ts'
 import { MeterStore } from './meter.store.ts'
-import type { Charge, ChargeAnswer, GrantAnswer, WholeMeterApi } from './meter-api.ts'
-import { METER_API_VERSION } from './meter-version.ts'
+import type { GrantAnswer, WholeMeterApi } from './meter-api.ts'
 import { PlanStore } from './plans/plan-period.store.ts'
-import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plans/plan-period.ts'
+import type { PlanOrder, PlanState } from './plans/plan-period.ts'
 import { RequestBuckets } from './request-buckets.ts'
 import type { StreamAnswer, StreamReport } from './streams/stream-api.ts'
-import type { StreamPayer } from './streams/stream-ledger.ts'
+import { StreamLedger } from './streams/stream-ledger.ts'
 import { StreamStore } from './streams/streams.store.ts'
-import { type DayUsage, mergeUsage, type UsageKeeper, type UsageRow } from './usage.ts'
+import type { DayUsage, UsageKeeper } from './usage.ts'
 import { copyUsage } from './usage-outbox.do.ts'
 import type { Delivery, Webhook, WebhookOrder } from './webhooks/webhook-api.ts'
 import { Webhooks } from './webhooks/webhooks.do.ts'
 
-const v = METER_API_VERSION
 /** Old rows are looked for at least this often while there are any. */
 const PRUNE_EVERY_MS = 3_600_000
 /** Usage is copied at most this long after it was counted. */
@@ -36,75 +34,52 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   readonly #changes: KeyChanges
   readonly #webhooks: Webhooks
   readonly #streams: StreamStore
+  readonly #ledger: AccountLedger
+  readonly #streamLedger: StreamLedger
   readonly #requests = new RequestBuckets()
   #alarmAtMs = 0
-  /** End of the plan's period as stored, so that no decision reads the plan before it is due. */
-  #periodEndMs: number
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    this.#store = new MeterStore(ctx.storage.sql)
-    this.#plans = new PlanStore(ctx.storage.sql)
-    this.#caps = new KeyCaps(ctx.storage.sql)
-    this.#changes = new KeyChanges(ctx.storage.sql)
+    const { sql } = ctx.storage
+    this.#store = new MeterStore(sql)
+    this.#plans = new PlanStore(sql)
+    this.#caps = new KeyCaps(sql)
+    this.#changes = new KeyChanges(sql)
     this.#webhooks = new Webhooks(ctx)
-    this.#streams = new StreamStore(ctx.storage.sql)
-    this.#periodEndMs = this.#plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
-  }
-
-  charge(charge: Charge): Promise<ChargeAnswer> {
-    return this.#decide((now) => this.#charge(charge, now))
+    this.#streams = new StreamStore(sql)
+    const parts = { store: this.#store, plans: this.#plans, caps: this.#caps, webhooks: this.#webhooks }
+    this.#ledger = new AccountLedger(parts)
+    this.#streamLedger = new StreamLedger(this.#streams, this.#ledger)
   }
 
   stream(report: StreamReport): Promise<StreamAnswer> {
-    const ledger = (now: number): StreamPayer => ({
-      account: () => this.#store.account(),
-      usedBefore: () => this.#plans.read()?.usedBefore ?? 0,
-      isRevoked: (keyHash) => this.#store.isRevoked(keyHash),
-      spend: (charge) => this.#spend({ ...charge, product: 'stream' }, now),
-    })
-    return this.#decide((now) => this.#streams.take(report, ledger(now), now))
+    return this.#decide((now) => this.#streamLedger.take(report, now), COPY_EVERY_MS)
   }
 
-  async termsChanged(): Promise<void> {
-    this.#streams.changeTerms()
+  lease(request: LeaseRequest): Promise<LeaseAnswer> {
+    return this.#decide((now) => {
+      const decided = this.#ledger.lease(request, now)
+      const changedMs = this.#changes.last(request.keyHash, now)
+      const answer = changedMs === null ? decided : { ...decided, changedMs }
+      if (!answer.ok || request.requests === undefined) return answer
+      return { ...answer, requests: this.#requests.take(request.keyHash, request.requests, now) }
+    }, LEASE_TTL_MS + RECLAIM_GRACE_MS)
   }
 
-  async lease(request: LeaseRequest): Promise<LeaseAnswer> {
-    const now = Date.now()
-    this.#renew(now)
-    const decided = this.ctx.storage.transactionSync(() => this.#lease(request, now))
-    await this.#wakeAt(now + LEASE_TTL_MS + RECLAIM_GRACE_MS)
-    const changedMs = this.#changes.last(request.keyHash, now)
-    const answer = changedMs === null ? decided : { ...decided, changedMs }
-    if (!answer.ok || request.requests === undefined) return answer
-    return { ...answer, requests: this.#requests.take(request.keyHash, request.requests, now) }
-  }
-
-  async grantCredits(id: string, amount: MicroCredits): Promise<GrantAnswer> {
-    const now = Date.now()
-    this.#renew(now)
-    return this.ctx.storage.transactionSync(() => this.#grant(id, amount, now))
+  grantCredits(id: string, amount: MicroCredits): Promise<GrantAnswer> {
+    return this.#decide((now) => this.#ledger.grant(id, amount, now))
   }
 
   async beginPlan(order: PlanOrder): Promise<boolean> {
     if (this.#plans.read() !== null) return false
-    await this.changePlan(order)
+    await this.#turnPlan(order)
     return true
   }
 
   async changePlan(order: PlanOrder): Promise<PlanState> {
-    const now = Date.now()
-    this.#renew(now)
-    for (const amount of [order.firstMicro ?? 0, order.terms.micro]) wholeMicro(amount)
-    this.#changes.note(null, now)
-    const before = this.#plans.read()
-    const decision = decidePlan(this.#store.account(), before, order, now)
-    if (decision === null && before !== null) return before
-    if (decision === null) throw new Error('an account without a plan takes any')
-    this.#turnPeriod(decision)
-    if (decision.state.untilMs !== null) await this.#wakeAt(decision.state.untilMs)
-    return decision.state
+    await this.noteChange(null)
+    return this.#turnPlan(order)
   }
 
   async plan(): Promise<PlanState | null> {
@@ -122,7 +97,10 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   }
 
   async noteChange(keyHash: string | null): Promise<void> {
-    this.#changes.note(keyHash, Date.now())
+    this.ctx.storage.transactionSync(() => {
+      this.#changes.note(keyHash, Date.now())
+      this.#streams.changeTerms()
+    })
   }
 
   async capKey(keyHash: string, cap: MicroCredits | null): Promise<void> {
@@ -135,11 +113,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
 
   async balance(): Promise<AccountState> {
     this.#renew(Date.now())
-    return this.#store.account()
-  }
-
-  async usage(fromMs: number): Promise<readonly UsageRow[]> {
-    return this.#store.usage(fromMs)
+    return this.#ledger.account()
   }
 
   async usageByDay(fromMs: number, toMs: number): Promise<readonly DayUsage[]> {
@@ -147,7 +121,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   }
 
   async setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }> {
-    return this.#webhooks.set(order, this.#store.account())
+    return this.#webhooks.set(order, this.#ledger.account())
   }
 
   async webhook(): Promise<Webhook | null> {
@@ -169,7 +143,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#webhooks.deliver(now)
     try {
       this.#renew(now)
-      this.ctx.storage.transactionSync(() => this.#reclaim(now))
+      this.ctx.storage.transactionSync(() => this.#tidy(now))
     } catch (error) {
       console.error('renewing the plan or reclaiming leases failed', error instanceof Error ? error.message : '')
       await this.#wakeAt(now + RECLAIM_GRACE_MS)
@@ -180,106 +154,33 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     const first = this.#store.firstDeadline()
     if (first !== null) await this.#wakeAt(Math.max(first + RECLAIM_GRACE_MS, now + 1_000))
     else if (this.#store.hasMortalRows() || this.#streams.hasMortalRows()) await this.#wakeAt(now + PRUNE_EVERY_MS)
-    if (this.#periodEndMs < Number.POSITIVE_INFINITY) await this.#wakeAt(Math.max(this.#periodEndMs, now + 1_000))
-    if (this.#webhooks.nextMs < Number.POSITIVE_INFINITY) await this.#wakeAt(this.#webhooks.nextMs)
+    await this.#wakeAt(Math.max(this.#ledger.periodEndMs, now + 1_000))
   }
 
-  /** Ends a period that is over. Done before every decision: an alarm may be late. */
-  #renew(now: number): void {
-    if (now < this.#periodEndMs) return
-    const state = this.#plans.read()
-    const decision = state === null ? null : decideRenewal(this.#store.account(), state, now)
-    if (decision !== null) this.#turnPeriod(decision)
-  }
-
-  #turnPeriod(decision: PlanDecision): void {
-    this.ctx.storage.transactionSync(() => {
-      this.#put(decision.events.reduce(evolveAccount, this.#store.account()), true)
-      this.#plans.put(decision)
-    })
-    this.#periodEndMs = decision.state.untilMs ?? Number.POSITIVE_INFINITY
-  }
-
-  async #decide<T>(decision: (now: number) => T): Promise<T> {
-    const now = Date.now()
-    this.#renew(now)
-    const answer = this.ctx.storage.transactionSync(() => decision(now))
-    await this.#wakeAt(now + COPY_EVERY_MS)
-    return answer
-  }
-
-  #charge({ id, ...charge }: Charge, now: number): ChargeAnswer {
-    if (this.#store.hasCharge(id)) return { v, ok: true, remaining: this.#store.account().available, repeated: true }
-    const answer = this.#spend(charge, now)
-    if (answer.ok) this.#store.putCharge(id, now)
-    return answer
-  }
-
-  #spend({ keyHash, amount, product, type }: Omit<Charge, 'id'>, now: number): ChargeAnswer {
-    if (this.#store.isRevoked(keyHash)) return { v, ok: false, reason: 'revoked' }
-    const account = this.#store.account()
-    const event = decideCharge(account, wholeMicro(amount))
-    const room = this.#caps.room(keyHash)
-    if (event === null || room < amount) {
-      return { v, ok: false, reason: 'exhausted', remaining: Math.min(account.available, room) }
-    }
-    const after = evolveAccount(account, event)
-    this.#caps.add(keyHash, amount)
-    this.#put(after)
-    this.#store.addUsage(keyHash, [{ product, type, calls: 1, amount }], now)
-    return { v, ok: true, remaining: after.available, repeated: false }
-  }
-
-  #lease(request: LeaseRequest, now: number): LeaseAnswer {
-    for (const amount of [request.spent, request.need, request.waiting, request.forecast]) wholeMicro(amount)
-    const account = this.#store.account()
-    const known = this.#store.lease(request.lease)
-    const revoked = this.#store.isRevoked(request.keyHash)
-    const room = this.#caps.room(request.keyHash)
-    const { events, outcome } = decideLease(account, known?.lease ?? null, request, revoked, now, room)
-    const after = events.reduce(evolveAccount, account)
-    const lease = events.reduce(evolveLease, known?.lease ?? newLease(request))
-    if (events.length > 0) {
-      const { added, merged } = mergeUsage(known?.usage ?? [], request.usage)
-      this.#put(after)
-      this.#store.putLease({ lease, usage: merged })
-      this.#store.addUsage(request.keyHash, added, now)
-      this.#caps.add(request.keyHash, after.spent - account.spent)
-    }
-    const remaining = Math.min(after.available, this.#caps.room(request.keyHash))
-    if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining }
-    return { v, ok: true, granted: lease.granted, ttlMs: LEASE_TTL_MS, remaining }
-  }
-
-  #grant(id: string, amount: MicroCredits, now: number): GrantAnswer {
-    const account = this.#store.account()
-    const before = this.#store.grantAmount(id)
-    if (before !== null) {
-      return before === amount ? { v, ok: true, repeated: true, account } : { v, ok: false, reason: 'conflict' }
-    }
-    const event = decideGrant(account, wholeMicro(amount))
-    if (event === null) return { v, ok: false, reason: 'too_large' }
-    const after = evolveAccount(account, event)
-    this.#put(after)
-    this.#store.putGrant(id, amount, now)
-    return { v, ok: true, repeated: false, account: after }
-  }
-
-  #reclaim(now: number): void {
-    for (const { lease, usage } of this.#store.overdue(now - RECLAIM_GRACE_MS)) {
-      const event = decideReclaim(lease, now)
-      if (event === null) continue
-      this.#put(evolveAccount(this.#store.account(), event))
-      this.#store.putLease({ lease: evolveLease(lease, event), usage })
-    }
+  #tidy(now: number): void {
+    this.#ledger.reclaim(now)
     this.#store.prune(now)
     this.#streams.prune(now)
   }
 
-  /** Every change of the balance goes through here, in a transaction. */
-  #put(account: AccountState, isNewPeriod = false): void {
-    this.#store.putAccount(account)
-    this.#webhooks.notice(account, isNewPeriod)
+  #renew(now: number): void {
+    if (now < this.#ledger.periodEndMs) return
+    this.ctx.storage.transactionSync(() => this.#ledger.renewPlan(now))
+  }
+
+  async #turnPlan(order: PlanOrder): Promise<PlanState> {
+    const state = await this.#decide((now) => this.#ledger.turnPlan(order, now))
+    await this.#wakeAt(this.#ledger.periodEndMs)
+    return state
+  }
+
+  /** One transaction, after the one that renews the plan; the alarm rings `wakeInMs` later at the latest. */
+  async #decide<T>(decision: (now: number) => T, wakeInMs = Number.POSITIVE_INFINITY): Promise<T> {
+    const now = Date.now()
+    this.#renew(now)
+    const answer = this.ctx.storage.transactionSync(() => decision(now))
+    await this.#wakeAt(now + wakeInMs)
+    return answer
   }
 
   /** Brings the alarm forward to `atMs`, or to what the webhook waits for; an earlier one stays. */

@@ -5,29 +5,8 @@ import type { MicroCredits } from './amount.ts'
 import type { LeaseMeterApi } from './lease-api.ts'
 import type { PlanOrder, PlanState } from './plans/plan-period.ts'
 import type { StreamMeterApi } from './streams/stream-api.ts'
-import type { DayUsage, UsageRow } from './usage.ts'
+import type { DayUsage } from './usage.ts'
 import type { WebhookApi } from './webhooks/webhook-api.ts'
-
-export type ChargeAnswer =
-  /** `repeated`: this charge id had taken effect before; nothing was charged again. */
-  | { readonly v: number; readonly ok: true; readonly remaining: MicroCredits; readonly repeated: boolean }
-  | { readonly v: number; readonly ok: false; readonly reason: 'exhausted'; readonly remaining: MicroCredits }
-  | { readonly v: number; readonly ok: false; readonly reason: 'revoked' }
-
-/** One direct charge. `id` takes effect at most once. */
-export interface Charge {
-  readonly id: string
-  readonly keyHash: string
-  readonly amount: MicroCredits
-  /** What usage is recorded under: product and wire type, such as `stream` and `l2BookDiff`. */
-  readonly product: string
-  readonly type: string
-}
-
-export interface CreditMeterApi {
-  /** Charges directly, without a lease. */
-  charge(charge: Charge): Promise<ChargeAnswer>
-}
 
 export type GrantAnswer =
   /** `repeated`: this grant id had taken effect before with the same amount. */
@@ -41,28 +20,27 @@ export interface AccountMeterApi {
   grantCredits(id: string, amount: MicroCredits): Promise<GrantAnswer>
   /** From now on every charge and lease of this key answers `revoked`. Idempotent. */
   revokeKey(keyHash: string): Promise<void>
-  /** D1 says something else now of this key (null: of all): isolates hear it with their next lease. */
+  /**
+   * D1 says something else now of this key (null: of all): isolates hear it with their next lease, relays with their next
+   * report, and look their callers up anew.
+   */
   noteChange(keyHash: string | null): Promise<void>
   /** Bounds what a key may spend in all, what it spent before included; null: as much as the account has. */
   capKey(keyHash: string, cap: MicroCredits | null): Promise<void>
   /** The new key shares the cap of the one that it replaces, and what was spent under it. Idempotent. */
   inheritKey(oldHash: string, newHash: string): Promise<void>
-  /** What the account or a key of it may do has changed in D1: relays look their callers up anew. */
-  termsChanged(): Promise<void>
   balance(): Promise<AccountState>
   /** Begins a plan for an account that has none; false, and nothing done, where it has one. */
   beginPlan(order: PlanOrder): Promise<boolean>
-  /** Puts the account on this plan now. The same plan with the same terms changes nothing. */
+  /** Puts the account on this plan now, and notes the change. The same plan with the same terms gives nothing again. */
   changePlan(order: PlanOrder): Promise<PlanState>
   /** What later periods of this plan give; the running one stays. Nothing happens on another plan. Idempotent. */
   renewWith(plan: string, everyMicro: MicroCredits): Promise<void>
   /** Null for an account that was made before plans had periods. */
   plan(): Promise<PlanState | null>
-  /** Usage rows of hours from `fromMs` on, oldest first, at most 10,000. */
-  usage(fromMs: number): Promise<readonly UsageRow[]>
   /** Sums per day and key of hours from `fromMs` and before `toMs`, oldest first. */
   usageByDay(fromMs: number, toMs: number): Promise<readonly DayUsage[]>
 }
 
 /** Everything that the Durable Object answers. */
-export type WholeMeterApi = CreditMeterApi & LeaseMeterApi & AccountMeterApi & StreamMeterApi & WebhookApi
+export type WholeMeterApi = LeaseMeterApi & AccountMeterApi & StreamMeterApi & WebhookApi

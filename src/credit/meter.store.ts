@@ -1,17 +1,14 @@
-// The tables of a CreditMeter: one account row, leases, grants, charge ids, revoked keys, usage per hour.
+// The tables of a CreditMeter: one account row, leases, grants, revoked keys, usage per hour.
 // Called inside one synchronous transaction per decision; the rules are in ledger.ts.
 
 import { type AccountState, EMPTY_ACCOUNT } from './account-state.ts'
 import type { Lease } from './ledger.ts'
 import { type DayUsage, hourOf, type UsageLine, type UsageRow } from './usage.ts'
 
-/** Longest memory of a charge id: a relay repeats a charge within minutes, a day is generous. */
-export const CHARGE_MEMORY_MS = 24 * 3_600_000
 /** How long the row of an ended lease is kept, so that late spending is counted once. */
 export const LEASE_MEMORY_MS = 3_600_000
 /** Usage is kept by the hour for 400 days: a year and a month to compare with. */
 export const USAGE_MEMORY_MS = 400 * 24 * 3_600_000
-const USAGE_ROWS_MAX = 10_000
 /** A year of a hundred keys in use every day. */
 const DAY_ROWS_MAX = 40_000
 
@@ -25,15 +22,15 @@ const TABLES = `
     until INTEGER NOT NULL, open INTEGER NOT NULL, usage TEXT NOT NULL) STRICT;
   CREATE INDEX IF NOT EXISTS leases_by_end ON leases (open, until);
   CREATE TABLE IF NOT EXISTS grants (id TEXT PRIMARY KEY, amount INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS charges (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
-  CREATE INDEX IF NOT EXISTS charges_by_age ON charges (at);
   CREATE TABLE IF NOT EXISTS revoked (key_hash TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS usage (
     hour INTEGER NOT NULL, key_hash TEXT NOT NULL, product TEXT NOT NULL, type TEXT NOT NULL,
     calls INTEGER NOT NULL, amount INTEGER NOT NULL, PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS usage_due (
     hour INTEGER NOT NULL, key_hash TEXT NOT NULL, product TEXT NOT NULL, type TEXT NOT NULL,
-    PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;`
+    PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;
+  -- Ids of charges, from before minutes of streams were charged by their own number.
+  DROP TABLE IF EXISTS charges;`
 
 type LeaseRow = {
   id: string
@@ -120,14 +117,6 @@ export class MeterStore {
     this.#sql.exec('INSERT INTO grants VALUES (?, ?, ?)', id, amount, atMs)
   }
 
-  hasCharge(id: string): boolean {
-    return this.#sql.exec('SELECT 1 FROM charges WHERE id = ?', id).toArray().length > 0
-  }
-
-  putCharge(id: string, atMs: number): void {
-    this.#sql.exec('INSERT INTO charges VALUES (?, ?)', id, atMs)
-  }
-
   isRevoked(keyHash: string): boolean {
     return this.#sql.exec('SELECT 1 FROM revoked WHERE key_hash = ?', keyHash).toArray().length > 0
   }
@@ -196,19 +185,8 @@ export class MeterStore {
       .toArray() as unknown as DayUsage[]
   }
 
-  usage(fromMs: number): UsageRow[] {
-    return this.#sql
-      .exec<Record<string, string | number>>(
-        `SELECT hour, key_hash AS keyHash, product, type, calls, amount FROM usage
-         WHERE hour >= ? ORDER BY hour, key_hash, product, type LIMIT ${USAGE_ROWS_MAX}`,
-        hourOf(fromMs),
-      )
-      .toArray() as unknown as UsageRow[]
-  }
-
   /** Forgets what is too old to matter. */
   prune(nowMs: number): void {
-    this.#sql.exec('DELETE FROM charges WHERE at < ?', nowMs - CHARGE_MEMORY_MS)
     this.#sql.exec('DELETE FROM leases WHERE open = 0 AND until < ?', nowMs - LEASE_MEMORY_MS)
     this.#sql.exec('DELETE FROM usage WHERE hour < ?', nowMs - USAGE_MEMORY_MS)
     this.#sql.exec('DELETE FROM usage_due WHERE hour < ?', nowMs - USAGE_MEMORY_MS)
@@ -216,10 +194,7 @@ export class MeterStore {
 
   /** True while rows are left that `prune` will remove some day. */
   hasMortalRows(): boolean {
-    return (
-      this.#sql.exec('SELECT 1 FROM charges LIMIT 1').toArray().length > 0 ||
-      this.#sql.exec('SELECT 1 FROM leases LIMIT 1').toArray().length > 0
-    )
+    return this.#sql.exec('SELECT 1 FROM leases LIMIT 1').toArray().length > 0
   }
 }
 

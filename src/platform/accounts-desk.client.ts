@@ -106,7 +106,6 @@ export class AccountsDesk {
     const state = await this.#ports.meterOf(id).changePlan(order)
     // The limits of a plan travel with the keys' records.
     for (const key of await liveKeysFromD1(this.#ports.db, id, LIST_MAX)) await putKeyHint(this.#ports.kv, key)
-    await this.#ports.meterOf(id).termsChanged()
     return ok(state)
   }
 

@@ -127,7 +127,6 @@ export class KeysDesk {
     await this.#store.changeKey(row.value.hash, change)
     await this.#ports.meterOf(row.value.account).noteChange(row.value.hash)
     await this.#refreshHint(row.value.hash)
-    await this.#ports.meterOf(row.value.account).termsChanged()
     return this.#named({ name: row.value.hash })
   }
 
@@ -168,9 +167,9 @@ export class KeysDesk {
   /** D1 knows the end already; the rest must. */
   async #endOld({ account, hash }: KeyRow, { graceMs }: RotationOrder): Promise<void> {
     const meter = this.#ports.meterOf(account)
-    await (graceMs === 0 ? meter.revokeKey(hash) : meter.noteChange(hash))
+    if (graceMs === 0) await meter.revokeKey(hash)
+    await meter.noteChange(hash)
     await this.#refreshHint(hash)
-    await meter.termsChanged()
   }
 
   /** Of one account or of all, newest first, at most a thousand. */

@@ -78,7 +78,6 @@ export class PlansDesk {
       await this.#ports.meterOf(id).noteChange(null)
       const keys = await liveKeysFromD1(this.#ports.db, id, KEYS_AT_ONCE)
       await Promise.all(keys.map((key) => putKeyHint(this.#ports.kv, key)))
-      await this.#ports.meterOf(id).termsChanged()
     }
     return ok({ told: accounts.length, next: accounts.length < PAGE ? null : (accounts.at(-1)?.id ?? null) })
   }

@@ -9,6 +9,7 @@ import type { UsageRow } from '../../src/credit/usage.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { keepUsage } from '../../src/platform/usage-copy.store.ts'
+import { spend } from './spend.worker.ts'
 
 const CREDIT = 1_000_000
 const namespace = (env as unknown as Cloudflare.Env).CREDIT_METER
@@ -27,7 +28,17 @@ const request = (over: Partial<LeaseRequest>): LeaseRequest => ({
   close: false,
   ...over,
 })
-const charge = (id: string, amount = CREDIT) => ({ id, keyHash: 'k', amount, product: 'stream', type: 'allFills' })
+const tablesOf = (account: string) =>
+  runInDurableObject(stubOf(account), (_, { storage }) =>
+    storage.sql
+      .exec('SELECT name FROM sqlite_master')
+      .toArray()
+      .map(({ name }) => name),
+  )
+const usageOf = (account: string) =>
+  runInDurableObject(stubOf(account), (_, { storage }) =>
+    storage.sql.exec('SELECT key_hash, product, type, calls, amount FROM usage').toArray(),
+  )
 
 describe('CreditMeter', () => {
   it('grants once per id and refuses the id with another amount', async () => {
@@ -42,24 +53,9 @@ describe('CreditMeter', () => {
   it('serves exactly the balance to 1,000 concurrent charges', async () => {
     const meter = meterOf('concurrent')
     await meter.grantCredits('g', 100 * CREDIT)
-    const answers = await Promise.all(Array.from({ length: 1_000 }, (_, i) => meter.charge(charge(`c${i}`))))
+    const answers = await Promise.all(Array.from({ length: 1_000 }, () => spend(meter, 'k', CREDIT)))
     expect(answers.filter((answer) => answer.ok)).toHaveLength(100)
     expect(await meter.balance()).toMatchObject({ available: 0, spent: 100 * CREDIT })
-  })
-
-  it('lets a charge id take effect once', async () => {
-    const meter = meterOf('ids')
-    await meter.grantCredits('g', 3 * CREDIT)
-    const charges = [charge('a'), charge('a'), charge('b'), charge('c', 2 * CREDIT)]
-    const answers = await Promise.all(charges.map((each) => meter.charge(each)))
-    expect(answers).toMatchObject([
-      { ok: true, repeated: false, remaining: 2 * CREDIT },
-      { ok: true, repeated: true, remaining: 2 * CREDIT },
-      { ok: true, repeated: false, remaining: CREDIT },
-      { ok: false, reason: 'exhausted', remaining: CREDIT },
-    ])
-    expect(await meter.charge(charge('a'))).toMatchObject({ ok: true, repeated: true })
-    expect(await meter.usage(0)).toMatchObject([{ product: 'stream', type: 'allFills', calls: 2, amount: 2 * CREDIT }])
   })
 
   it.each([
@@ -74,14 +70,18 @@ describe('CreditMeter', () => {
       for (const table of ['heirs', 'changes', 'streams', 'relays', 'terms', 'webhook', 'webhook_events']) {
         storage.sql.exec(`DROP TABLE ${table}`)
       }
+      storage.sql.exec('CREATE TABLE charges (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT')
+      storage.sql.exec('CREATE INDEX charges_by_age ON charges (at)')
+      storage.sql.exec("INSERT INTO charges VALUES ('c', 1)")
     })
     await evictDurableObject(stubOf(name))
     expect(await meterOf(name).plan()).toMatchObject({ plan, renews, micro: 5 * CREDIT })
     await meterOf(name).inheritKey('k', 'heir')
-    const asked = { ...charge('a', 2 * CREDIT), keyHash: 'heir' }
-    expect(await meterOf(name).charge(asked)).toMatchObject({ ok: true, remaining: 3 * CREDIT })
-    expect(await meterOf(name).charge(charge('b'))).toMatchObject({ ok: false, reason: 'exhausted' })
+    expect(await spend(meterOf(name), 'heir', 2 * CREDIT)).toMatchObject({ ok: true })
+    expect(await spend(meterOf(name), 'k', CREDIT)).toMatchObject({ ok: false, reason: 'exhausted', remaining: 0 })
+    expect(await meterOf(name).balance()).toMatchObject({ available: 3 * CREDIT })
     expect(await meterOf(name).webhook()).toBe(null)
+    expect(await tablesOf(name)).not.toContain('charges')
   })
 
   it('begins a plan once, renews it by its alarm and by any question, and keeps a line for every period', async () => {
@@ -90,7 +90,7 @@ describe('CreditMeter', () => {
     expect(await meterOf(name).beginPlan(order)).toBe(true)
     expect(await meterOf(name).beginPlan({ ...order, plan: 'professional' })).toBe(false)
     await meterOf(name).grantCredits('top-up', 5 * CREDIT)
-    await meterOf(name).charge(charge('a', 4_000 * CREDIT))
+    await spend(meterOf(name), 'k', 4_000 * CREDIT)
     const endPeriod = (ms: number) =>
       runInDurableObject(stubOf(name), (_, state) => {
         state.storage.sql.exec('UPDATE plan SET until = ?', Date.now() - ms)
@@ -101,7 +101,8 @@ describe('CreditMeter', () => {
     expect(await meterOf(name).balance()).toMatchObject({ available: 10_005 * CREDIT, spent: 4_000 * CREDIT })
     await endPeriod(1)
     await evictDurableObject(stubOf(name))
-    expect(await meterOf(name).charge(charge('b'))).toMatchObject({ ok: true, remaining: 10_004 * CREDIT })
+    expect(await spend(meterOf(name), 'k', CREDIT)).toMatchObject({ ok: true })
+    expect(await meterOf(name).balance()).toMatchObject({ available: 10_004 * CREDIT })
     expect(await meterOf(name).plan()).toMatchObject({ plan: 'entry', micro: 10_000 * CREDIT })
     const periods = await runInDurableObject(stubOf(name), (_, state) =>
       state.storage.sql.exec('SELECT plan, granted, expired FROM periods ORDER BY number').toArray(),
@@ -128,7 +129,7 @@ describe('CreditMeter', () => {
     let grows = false
     const keep = async (rows: readonly UsageRow[]) => {
       if (fate === 'lost before') throw new Error('away')
-      if (grows) await meterOf(name).charge({ ...charge(`while ${Math.random()}`), keyHash: 'copied' })
+      if (grows) await spend(meterOf(name), 'copied', CREDIT)
       await keepUsage(db, rows)
       if (fate === 'lost after') throw new Error('away')
     }
@@ -145,12 +146,11 @@ describe('CreditMeter', () => {
       })
       expect(await runDurableObjectAlarm(stubOf(name))).toBe(true)
     }
-    const spend = (id: string) => meterOf(name).charge({ ...charge(id), keyHash: 'copied' })
-    await spend('1')
+    await spend(meterOf(name), 'copied', CREDIT)
     fate = 'lost before'
     await alarm()
     expect(await copied()).toEqual({ calls: null, micro: null })
-    await spend('2')
+    await spend(meterOf(name), 'copied', CREDIT)
     fate = 'lost after'
     await alarm()
     expect(await copied()).toEqual({ calls: 2, micro: 2 * CREDIT })
@@ -159,7 +159,7 @@ describe('CreditMeter', () => {
     await alarm()
     expect(await copied()).toEqual({ calls: 2, micro: 2 * CREDIT })
     // A call that comes in while its hour is being copied is copied with the next round.
-    await spend('3')
+    await spend(meterOf(name), 'copied', CREDIT)
     grows = true
     await alarm()
     grows = false
@@ -176,27 +176,26 @@ describe('CreditMeter', () => {
   it('lets a capped key spend its cap and no more, through leases and charges, and others all the same', async () => {
     const meter = meterOf('capped')
     await meter.grantCredits('g', 1_000 * CREDIT)
-    const spend = (id: string, keyHash: string, amount: number) => meter.charge({ ...charge(id, amount), keyHash })
-    expect(await spend('before', 'c', 2 * CREDIT)).toMatchObject({ ok: true })
+    expect(await spend(meter, 'c', 2 * CREDIT)).toMatchObject({ ok: true })
     await meter.capKey('c', 5 * CREDIT)
     const lease = (over: Partial<LeaseRequest>) => meter.lease(request({ keyHash: 'c', ...over }))
     const more = { need: CREDIT, waiting: CREDIT, forecast: 100 * CREDIT }
     expect(await lease({ lease: 'c1', ...more })).toMatchObject({ ok: true, granted: CREDIT, remaining: 2 * CREDIT })
-    expect(await spend('too much', 'c', 3 * CREDIT)).toMatchObject({ reason: 'exhausted', remaining: 2 * CREDIT })
-    expect(await spend('fits', 'c', 2 * CREDIT)).toMatchObject({ ok: true })
+    expect(await spend(meter, 'c', 3 * CREDIT)).toMatchObject({ reason: 'exhausted', remaining: 2 * CREDIT })
+    expect(await spend(meter, 'c', 2 * CREDIT)).toMatchObject({ ok: true })
     expect(await lease({ lease: 'c2', ...more })).toMatchObject({ reason: 'exhausted', remaining: 0 })
-    expect(await spend('another', 'd', 9 * CREDIT)).toMatchObject({ ok: true })
+    expect(await spend(meter, 'd', 9 * CREDIT)).toMatchObject({ ok: true })
     // What a lease gives back may be spent again; what it spent counts, also after a restart.
     const usage = [{ product: 'info', type: 'meta', calls: 1, amount: CREDIT / 2 }]
     await lease({ lease: 'c1', spent: CREDIT / 2, usage, close: true })
     await evictDurableObject(stubOf('capped'))
-    expect(await spend('rest', 'c', CREDIT / 2)).toMatchObject({ ok: true })
-    expect(await spend('over', 'c', 1)).toMatchObject({ reason: 'exhausted', remaining: 0 })
+    expect(await spend(meter, 'c', CREDIT / 2)).toMatchObject({ ok: true })
+    expect(await spend(meter, 'c', 1)).toMatchObject({ reason: 'exhausted', remaining: 0 })
     await meter.capKey('c', 6 * CREDIT)
-    expect(await spend('raised', 'c', CREDIT)).toMatchObject({ ok: true })
-    expect(await spend('over again', 'c', 1)).toMatchObject({ ok: false })
+    expect(await spend(meter, 'c', CREDIT)).toMatchObject({ ok: true })
+    expect(await spend(meter, 'c', 1)).toMatchObject({ ok: false })
     await meter.capKey('c', null)
-    expect(await spend('free', 'c', 100 * CREDIT)).toMatchObject({ ok: true })
+    expect(await spend(meter, 'c', 100 * CREDIT)).toMatchObject({ ok: true })
   })
 
   it('writes off what a reclaimed lease of a capped key reports beyond its cap', async () => {
@@ -209,12 +208,12 @@ describe('CreditMeter', () => {
       state.storage.sql.exec('UPDATE leases SET until = until - ?', LEASE_TTL_MS + RECLAIM_GRACE_MS)
     })
     await runDurableObjectAlarm(stubOf('capped late'))
-    expect(await meter.charge({ ...charge('now'), keyHash: 'c', amount: 3 * CREDIT })).toMatchObject({ ok: true })
+    expect(await spend(meter, 'c', 3 * CREDIT)).toMatchObject({ ok: true })
     for (let i = 0; i < 2; i++) await lease({ spent: 4 * CREDIT })
     expect(await meter.balance()).toMatchObject({ spent: 5 * CREDIT, writtenOff: 2 * CREDIT, held: 0 })
     await meter.capKey('c', 6 * CREDIT)
-    expect(await meter.charge({ ...charge('raised'), keyHash: 'c' })).toMatchObject({ ok: true })
-    expect(await meter.charge({ ...charge('over', 1), keyHash: 'c' })).toMatchObject({ ok: false })
+    expect(await spend(meter, 'c', CREDIT)).toMatchObject({ ok: true })
+    expect(await spend(meter, 'c', 1)).toMatchObject({ ok: false })
   })
 
   it('gives request tokens along with a lease, out of one bucket for all isolates', async () => {
@@ -240,7 +239,7 @@ describe('CreditMeter', () => {
     expect(await meter.lease(request({ spent: 4 * CREDIT, usage: usage(4), close: true }))).toMatchObject({ ok: true })
     expect(await meter.lease(request({ need: CREDIT, waiting: CREDIT }))).toMatchObject({ ok: false, reason: 'gone' })
     expect(await meter.balance()).toMatchObject({ available: 6 * CREDIT, held: 0, spent: 4 * CREDIT })
-    expect(await meter.usage(0)).toMatchObject([{ keyHash: 'k', product: 'info', type: 'meta', calls: 4 }])
+    expect(await usageOf('reports')).toMatchObject([{ key_hash: 'k', product: 'info', type: 'meta', calls: 4 }])
   })
 
   it('reclaims a silent lease by its alarm, and charges a late report as far as the balance goes', async () => {
@@ -255,7 +254,7 @@ describe('CreditMeter', () => {
     })
     expect(await runDurableObjectAlarm(stubOf('reclaim'))).toBe(true)
     expect(await meter.balance()).toMatchObject({ available: 2 * CREDIT, held: 0 })
-    expect(await meter.charge(charge('x'))).toMatchObject({ ok: true })
+    expect(await spend(meter, 'k', CREDIT)).toMatchObject({ ok: true })
     expect(await meter.lease(request({ spent: 2 * CREDIT }))).toMatchObject({ ok: false, reason: 'gone', remaining: 0 })
     await meter.lease(request({ spent: 2 * CREDIT }))
     expect(await meter.balance()).toEqual({
@@ -273,27 +272,11 @@ describe('CreditMeter', () => {
     await meter.lease(request({ need: CREDIT, waiting: 2 * CREDIT }))
     await meter.revokeKey('k')
     await meter.revokeKey('k')
-    expect(await meter.charge(charge('x'))).toMatchObject({ ok: false, reason: 'revoked' })
+    expect(await spend(meter, 'k', CREDIT)).toMatchObject({ ok: false, reason: 'revoked' })
     expect(await meter.lease(request({ lease: 'l2', need: 1, waiting: 1 }))).toMatchObject({ reason: 'revoked' })
     expect(await meter.lease(request({ spent: CREDIT, close: true }))).toMatchObject({ reason: 'revoked' })
     expect(await meter.balance()).toMatchObject({ available: 9 * CREDIT, held: 0, spent: CREDIT })
-    expect(await meter.charge({ ...charge('y'), keyHash: 'other' })).toMatchObject({ ok: true })
-  })
-
-  it('forgets charge ids after a day', async () => {
-    const meter = meterOf('memory')
-    await meter.grantCredits('g', 10 * CREDIT)
-    await meter.charge(charge('old'))
-    await meter.charge(charge('new'))
-    const ids = await runInDurableObject(stubOf('memory'), async (object, state) => {
-      state.storage.sql.exec("UPDATE charges SET at = at - 86400001 WHERE id = 'old'")
-      await (object as unknown as { alarm(): Promise<void> }).alarm()
-      return state.storage.sql
-        .exec('SELECT id FROM charges')
-        .toArray()
-        .map((row) => row.id)
-    })
-    expect(ids).toEqual(['new'])
+    expect(await spend(meter, 'other', CREDIT)).toMatchObject({ ok: true })
   })
 
   it('refuses amounts that are no whole micro-credits, and nothing of the batch happens', async () => {
@@ -301,7 +284,7 @@ describe('CreditMeter', () => {
     await meter.grantCredits('g', CREDIT)
     for (const amount of [-1, 0.5, Number.NaN]) {
       const outcome = await runInDurableObject(stubOf('bugs'), (object) =>
-        (object as unknown as WholeMeterApi).charge(charge('bad', amount)).catch(String),
+        spend(object as unknown as WholeMeterApi, 'k', amount).catch(String),
       )
       expect(outcome).toContain('whole number')
     }

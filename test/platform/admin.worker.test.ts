@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { hashKey, mintKey } from '../../src/key/digest.client.ts'
+import { spend } from '../credit/spend.worker.ts'
 import {
   ADMIN_TOKEN,
   ask,
@@ -41,7 +42,7 @@ describe('accounts and keys', () => {
       status: 201,
       json: { account: 'demo', created: true, balance: '100000' },
     })
-    await meterOf('demo').charge({ id: 'x', keyHash: 'k', amount: 130_000, product: 'info', type: 'meta' })
+    await spend(meterOf('demo'), 'k', 130_000)
     for (const credits of [100_000, 5]) {
       expect(await ask('PUT', '/accounts/demo', { plan: 'enterprise', credits })).toMatchObject({
         status: 200,
@@ -153,13 +154,12 @@ describe('accounts and keys', () => {
 
   it('caps what a key may spend', async () => {
     const { hash, account } = await newKey({ credits: 10, cap: '1.5' })
-    const spend = (id: string) =>
-      meterOf(account).charge({ id, keyHash: hash, amount: 1e6, product: 'info', type: 'meta' })
-    expect([(await spend('a')).ok, (await spend('b')).ok]).toEqual([true, false])
+    const spendOne = () => spend(meterOf(account), hash, 1e6)
+    expect([(await spendOne()).ok, (await spendOne()).ok]).toEqual([true, false])
     expect((await ask('PATCH', `/keys/${hash}`, { cap: 2 })).json).toMatchObject({ cap: '2' })
-    expect([(await spend('c')).ok, (await spend('d')).ok]).toEqual([true, false])
+    expect([(await spendOne()).ok, (await spendOne()).ok]).toEqual([true, false])
     expect((await ask('PATCH', `/keys/${hash}`, { cap: null })).json).toMatchObject({ cap: null })
-    expect((await spend('e')).ok).toBe(true)
+    expect((await spendOne()).ok).toBe(true)
     expect((await ask('PATCH', `/keys/${hash}`, { cap: -1 })).json.error_message).toContain('cap: ')
   })
 
@@ -181,8 +181,7 @@ describe('revoking', () => {
     const again = await ask('DELETE', `/keys/${hash}`)
     expect(again.status).toBe(200)
     expect(await enter(new KeyRing(), key)).toBe('key_revoked')
-    const charge = { id: 'x', keyHash: hash, amount: 1, product: 'info', type: 'meta' }
-    expect(await meterOf(account).charge(charge)).toMatchObject({ ok: false, reason: 'revoked' })
+    expect(await spend(meterOf(account), hash, 1)).toMatchObject({ ok: false, reason: 'revoked' })
     expect(await enter(ring, key)).toBe('ok')
     ring.revoked(settings, hash, waitUntil)
     expect(await enter(ring, key)).toBe('key_revoked')

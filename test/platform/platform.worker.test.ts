@@ -7,6 +7,7 @@ import { LeasePool } from '../../src/edge/leases.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
 import { platformRoutes } from '../../src/platform/platform.route.ts'
 import { PLATFORM_OPERATIONS } from '../../src/platform/platform-operations.ts'
+import { spend } from '../credit/spend.worker.ts'
 
 const bindings = env as unknown as Cloudflare.Env
 const ADMIN_TOKEN = 'an admin token of at least 32 characters'
@@ -59,11 +60,9 @@ describe('what a key may know of itself', () => {
     const one = await newKey({ credits: 100, label: 'one' })
     const two = await newKey({ account: one.account, label: 'two', kind: 'service' })
     await newKey({ credits: 100, label: 'a stranger' })
-    const charge = (id: string, keyHash: string, amount: number) =>
-      meterOf(one.account).charge({ id, keyHash, amount, product: 'info', type: 'meta' })
-    await charge('a', one.hash, 130_000)
-    await charge('b', one.hash, 1_000_001)
-    await charge('c', two.hash, 2_000_000)
+    await spend(meterOf(one.account), one.hash, 130_000)
+    await spend(meterOf(one.account), one.hash, 1_000_001)
+    await spend(meterOf(one.account), two.hash, 2_000_000)
     const app = gateway()
     for (const { key } of [one, two]) {
       const { status, json, headers, text } = await get(app, '/platform/usage/', key)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { KeyRing } from '../../src/edge/key-ring.store.ts'
+import { spend } from '../credit/spend.worker.ts'
 import { ask, bindings, enter, meterOf, newKey, settings, waitUntil } from './operator.worker.ts'
 
 const CREDIT = 1e6
@@ -80,8 +81,7 @@ describe('rotating a key', () => {
     const order = { grace_seconds: 0, idempotency_key: 'now' }
     const { json } = await rotate(old.hash, order)
     expect([await enter(ringIn(0), old.key), await enter(ringIn(0), json.key)]).toEqual(['key_revoked', 'ok'])
-    const charge = { id: 'x', keyHash: old.hash, amount: 1, product: 'info', type: 'meta' }
-    expect(await meterOf(old.account).charge(charge)).toMatchObject({ ok: false, reason: 'revoked' })
+    expect(await spend(meterOf(old.account), old.hash, 1)).toMatchObject({ ok: false, reason: 'revoked' })
     expect((await rotate(old.hash, order)).status).toBe(200)
     const gone = await newKey({ credits: 1 })
     await ask('DELETE', `/keys/${gone.hash}`)
@@ -90,30 +90,24 @@ describe('rotating a key', () => {
 
   it('shares the cap and what was spent under it, over any number of rotations', async () => {
     const first = await newKey({ credits: 100, cap: 3 })
-    let count = 0
-    const spend = async (keyHash: string) => {
-      const charge = { id: `c${count++}`, keyHash, amount: CREDIT, product: 'info', type: 'meta' }
-      return (await meterOf(first.account).charge(charge)).ok
-    }
-    expect(await spend(first.hash)).toBe(true)
+    const spends = async (keyHash: string) => (await spend(meterOf(first.account), keyHash, CREDIT)).ok
+    expect(await spends(first.hash)).toBe(true)
     const second = (await rotate(first.hash, {})).json
-    expect([await spend(second.hash), await spend(first.hash)]).toEqual([true, true])
-    expect([await spend(second.hash), await spend(first.hash)]).toEqual([false, false])
+    expect([await spends(second.hash), await spends(first.hash)]).toEqual([true, true])
+    expect([await spends(second.hash), await spends(first.hash)]).toEqual([false, false])
     const third = (await rotate(second.hash, {})).json
-    expect(await spend(third.hash)).toBe(false)
+    expect(await spends(third.hash)).toBe(false)
     await ask('PATCH', `/keys/${third.hash}`, { cap: 4 })
     expect((await keysOf(first.account)).map((key: { cap: string }) => key.cap)).toEqual(['4', '4', '4'])
-    expect([await spend(first.hash), await spend(third.hash)]).toEqual([true, false])
+    expect([await spends(first.hash), await spends(third.hash)]).toEqual([true, false])
   })
 
   it('counts what came before a cap that is set later', async () => {
     const first = await newKey({ credits: 100 })
-    const spend = (id: string, keyHash: string) =>
-      meterOf(first.account).charge({ id, keyHash, amount: CREDIT, product: 'info', type: 'meta' })
-    await spend('a', first.hash)
+    await spend(meterOf(first.account), first.hash, CREDIT)
     const second = (await rotate(first.hash, {})).json
     await ask('PATCH', `/keys/${second.hash}`, { cap: 1 })
-    expect(await spend('b', second.hash)).toMatchObject({ ok: false, reason: 'exhausted' })
+    expect(await spend(meterOf(first.account), second.hash, CREDIT)).toMatchObject({ ok: false, reason: 'exhausted' })
   })
 })
 

@@ -131,7 +131,7 @@ describe('changed terms', () => {
     const gone = await connect(0, { keyHash: 'expired key' })
     const stays = await connect(0, { keyHash: 'enterprise key' })
     await evictDurableObject(stubOf(0))
-    await meter(account).termsChanged()
+    await meter(account).noteChange(null)
     await runDurableObjectAlarm(stubOf(0))
     expect(await gone.closing()).toMatchObject({ code: 4401, reason: 'key expired' })
     const seen = () => runInDurableObject(stubOf(0), (_, state) => state.getWebSockets()[0]!.deserializeAttachment())

@@ -5,7 +5,6 @@
 
 import type { AccountState } from '../account-state.ts'
 import type { MicroCredits } from '../amount.ts'
-import type { ChargeAnswer } from '../meter-api.ts'
 import { METER_API_VERSION } from '../meter-version.ts'
 import { CHEAPEST_MINUTE } from '../tariff.ts'
 import type { ConnectVerdict, MinuteAnswer, MinuteCharge, StreamAnswer, StreamEnd, StreamReport } from './stream-api.ts'
@@ -52,15 +51,22 @@ export interface StreamTable {
   presences(): Presence[]
   /** Without sockets: forgets it. */
   putPresence(presence: Presence): void
+  /** Number of changes so far to the terms of the account's callers. */
+  terms(): number
 }
 
-/** What the ledger of streams needs of the account. */
+/** What came of charging a minute. */
+export type Payment =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: 'exhausted'; readonly remaining: MicroCredits }
+
+/** The ledger of the account, as far as that of its streams needs it. */
 export interface StreamPayer {
-  readonly account: () => AccountState
+  account(): AccountState
   /** Spent and held when the plan's period began. */
-  readonly usedBefore: () => MicroCredits
-  readonly isRevoked: (keyHash: string) => boolean
-  readonly spend: (charge: Omit<MinuteCharge, 'leftMs'>) => ChargeAnswer
+  usedBefore(): MicroCredits
+  isRevoked(keyHash: string): boolean
+  charge(minute: MinuteCharge, nowMs: number): Payment
 }
 
 export class StreamLedger {
@@ -73,7 +79,7 @@ export class StreamLedger {
   }
 
   /** One report, inside one transaction. */
-  take(report: StreamReport, terms: number, nowMs: number): StreamAnswer {
+  take(report: StreamReport, nowMs: number): StreamAnswer {
     const presences = this.#table.presences()
     const known = presences.find(({ relay }) => relay === report.relay) ?? null
     const others = presences.filter((one) => one !== known && one.untilMs > nowMs)
@@ -107,7 +113,7 @@ export class StreamLedger {
       left: available + held,
       isLow: available + held <= Math.floor((granted - this.#payer.usedBefore()) / 10),
       nextMinute: elsewhere('perMinute') + report.perMinute + begun.perMinute,
-      terms,
+      terms: this.#table.terms(),
     }
   }
 
@@ -155,7 +161,7 @@ export class StreamLedger {
     if (this.#payer.isRevoked(charge.keyHash)) return { ok: false, reason: 'revoked' }
     const rest = charge.ordinal === 0 ? this.#table.rest(charge.keyHash, charge.body, nowMs) : null
     if (rest === null) {
-      const paid = this.#payer.spend(charge)
+      const paid = this.#payer.charge(charge, nowMs)
       if (!paid.ok) return paid
     } else this.#table.putStream({ ...rest, restMs: 0 })
     const leftMs = rest?.restMs ?? Math.min(charge.leftMs, MINUTE_MS)

@@ -1,15 +1,7 @@
 // The tables of a meter about streams: subscriptions with their last minute, what each relay has of the account, and a
 // number that grows when the terms of callers change.
 
-import type { StreamAnswer, StreamReport } from './stream-api.ts'
-import {
-  KEEP_REST_MS,
-  type Presence,
-  StreamLedger,
-  type StreamPayer,
-  type StreamRow,
-  type StreamTable,
-} from './stream-ledger.ts'
+import { KEEP_REST_MS, type Presence, type StreamRow, type StreamTable } from './stream-ledger.ts'
 
 /** Reports are repeated within seconds: what ended or fell silent so long ago is asked for by nobody. */
 const STREAM_MEMORY_MS = 10 * KEEP_REST_MS
@@ -33,11 +25,6 @@ export class StreamStore implements StreamTable {
   constructor(sql: SqlStorage) {
     this.#sql = sql
     sql.exec(TABLES)
-  }
-
-  /** Decides on a report, inside the transaction of the caller. */
-  take(report: StreamReport, payer: StreamPayer, nowMs: number): StreamAnswer {
-    return new StreamLedger(this, payer).take(report, this.terms(), nowMs)
   }
 
   stream(subscription: string): StreamRow | null {
@@ -93,7 +80,6 @@ export class StreamStore implements StreamTable {
     )
   }
 
-  /** Number of changes so far to the terms of the account's callers. */
   terms(): number {
     return this.#sql.exec<{ number: number }>('SELECT number FROM terms').toArray()[0]?.number ?? 0
   }

@@ -1,4 +1,4 @@
-// A meter without storage, as far as streams see it: the real desk over Maps.
+// A meter without storage, as far as streams see it: the real ledger of streams over Maps.
 
 import { EMPTY_ACCOUNT } from '../../../src/credit/account-state.ts'
 import { decideCharge, decideGrant, evolveAccount } from '../../../src/credit/ledger.ts'
@@ -17,7 +17,6 @@ export class ModelStreams implements StreamTable {
   readonly charges: { readonly subscription: string; readonly ordinal: number; readonly amount: number }[] = []
   readonly rows = new Map<string, StreamRow>()
   readonly relays = new Map<string, Presence>()
-  terms = 0
   readonly #ledger: StreamLedger
 
   constructor(balance: number) {
@@ -26,12 +25,12 @@ export class ModelStreams implements StreamTable {
       account: () => this.account,
       usedBefore: () => 0,
       isRevoked: (keyHash) => this.revoked.has(keyHash),
-      spend: ({ subscription, ordinal, amount }) => {
+      charge: ({ subscription, ordinal, amount }) => {
         const event = decideCharge(this.account, amount)
-        if (event === null) return { v: 1, ok: false, reason: 'exhausted', remaining: this.account.available }
+        if (event === null) return { ok: false, reason: 'exhausted', remaining: this.account.available }
         this.account = evolveAccount(this.account, event)
         this.charges.push({ subscription, ordinal, amount })
-        return { v: 1, ok: true, remaining: this.account.available, repeated: false }
+        return { ok: true }
       },
     })
   }
@@ -42,7 +41,11 @@ export class ModelStreams implements StreamTable {
   }
 
   take(report: StreamReport, nowMs: number): StreamAnswer {
-    return this.#ledger.take(report, this.terms, nowMs)
+    return this.#ledger.take(report, nowMs)
+  }
+
+  terms(): number {
+    return 0
   }
 
   stream(subscription: string): StreamRow | null {

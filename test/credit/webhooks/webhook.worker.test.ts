@@ -7,6 +7,7 @@ import type { WholeMeterApi } from '../../../src/credit/meter-api.ts'
 import { PLANS } from '../../../src/credit/plans/plan.ts'
 import { parseThreshold, type Threshold } from '../../../src/credit/webhooks/low-balance.ts'
 import { GIVE_UP_MS } from '../../../src/credit/webhooks/webhook.ts'
+import { spend as spendOf } from '../spend.worker.ts'
 
 const CREDIT = 1_000_000
 const namespace = (env as unknown as Cloudflare.Env).CREDIT_METER
@@ -18,11 +19,7 @@ const order = (account: string, over: object = {}) => ({
   ...{ account, url: 'https://receiver.example/hook', thresholds, newSecret: false },
   ...over,
 })
-let charges = 0
-const spend = (account: string, credits: number) =>
-  meterOf(account).charge({
-    ...{ id: `c${charges++}`, keyHash: 'k', amount: credits * CREDIT, product: 'info', type: 'meta' },
-  })
+const spend = (account: string, credits: number) => spendOf(meterOf(account), 'k', credits * CREDIT)
 
 interface Received {
   readonly url: string
@@ -262,7 +259,7 @@ describe('a webhook', () => {
     // In one go, so that no alarm delivers in between.
     const isCleared = await runInDurableObject(stubOf('moved'), async (object) => {
       const meter = object as unknown as WholeMeterApi
-      await meter.charge({ id: 'last', keyHash: 'k', amount: 80 * CREDIT, product: 'info', type: 'meta' })
+      await spendOf(meter, 'k', 80 * CREDIT)
       return meter.clearWebhook()
     })
     expect(isCleared).toBe(true)
@@ -280,9 +277,8 @@ describe('a webhook', () => {
     await runInDurableObject(stubOf('many'), async (object) => {
       const meter = object as unknown as WholeMeterApi
       for (let i = 0; i < 120; i++) {
-        const id = `many ${i}`
-        await meter.charge({ id, keyHash: 'k', amount: 900 * CREDIT, product: 'info', type: 'meta' })
-        await meter.grantCredits(id, 900 * CREDIT)
+        await spendOf(meter, 'k', 900 * CREDIT)
+        await meter.grantCredits(`many ${i}`, 900 * CREDIT)
       }
     })
     expect(await events('many')).toHaveLength(100)

@@ -1,0 +1,158 @@
+// The ledger of one account over its tables: the one place where its balance changes. The rules are in ledger.ts and
+// plans/plan-period.ts. Law: what changes something is called inside a transaction, so that it happens whole or not.
+
+import type { AccountState } from './account-state.ts'
+import { type MicroCredits, wholeMicro } from './amount.ts'
+import type { KeyCaps } from './key-caps.store.ts'
+import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
+import {
+  decideCharge,
+  decideGrant,
+  decideLease,
+  decideReclaim,
+  evolveAccount,
+  evolveLease,
+  LEASE_TTL_MS,
+  newLease,
+  RECLAIM_GRACE_MS,
+} from './ledger.ts'
+import type { MeterStore } from './meter.store.ts'
+import type { GrantAnswer } from './meter-api.ts'
+import { METER_API_VERSION } from './meter-version.ts'
+import type { PlanStore } from './plans/plan-period.store.ts'
+import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plans/plan-period.ts'
+import type { MinuteCharge } from './streams/stream-api.ts'
+import type { Payment, StreamPayer } from './streams/stream-ledger.ts'
+import { mergeUsage } from './usage.ts'
+import type { Webhooks } from './webhooks/webhooks.do.ts'
+
+const v = METER_API_VERSION
+
+/** The parts of a meter that its ledger reads and writes, all of one account. */
+export interface LedgerParts {
+  readonly store: MeterStore
+  readonly plans: PlanStore
+  readonly caps: KeyCaps
+  readonly webhooks: Webhooks
+}
+
+export class AccountLedger implements StreamPayer {
+  readonly #store: MeterStore
+  readonly #plans: PlanStore
+  readonly #caps: KeyCaps
+  readonly #webhooks: Webhooks
+  #periodEndMs: number
+
+  constructor({ store, plans, caps, webhooks }: LedgerParts) {
+    this.#store = store
+    this.#plans = plans
+    this.#caps = caps
+    this.#webhooks = webhooks
+    this.#periodEndMs = plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
+  }
+
+  /** End of the plan's period, infinite where it has none; kept so that no decision reads the plan before it is due. */
+  get periodEndMs(): number {
+    return this.#periodEndMs
+  }
+
+  account(): AccountState {
+    return this.#store.account()
+  }
+
+  usedBefore(): MicroCredits {
+    return this.#plans.read()?.usedBefore ?? 0
+  }
+
+  isRevoked(keyHash: string): boolean {
+    return this.#store.isRevoked(keyHash)
+  }
+
+  charge({ keyHash, amount, type }: MinuteCharge, nowMs: number): Payment {
+    const account = this.#store.account()
+    const event = decideCharge(account, wholeMicro(amount))
+    const room = this.#caps.room(keyHash)
+    if (event === null || room < amount) {
+      return { ok: false, reason: 'exhausted', remaining: Math.min(account.available, room) }
+    }
+    this.#caps.add(keyHash, amount)
+    this.#put(evolveAccount(account, event))
+    this.#store.addUsage(keyHash, [{ product: 'stream', type, calls: 1, amount }], nowMs)
+    return { ok: true }
+  }
+
+  lease(request: LeaseRequest, nowMs: number): LeaseAnswer {
+    for (const amount of [request.spent, request.need, request.waiting, request.forecast]) wholeMicro(amount)
+    const account = this.#store.account()
+    const known = this.#store.lease(request.lease)
+    const revoked = this.#store.isRevoked(request.keyHash)
+    const room = this.#caps.room(request.keyHash)
+    const { events, outcome } = decideLease(account, known?.lease ?? null, request, revoked, nowMs, room)
+    const after = events.reduce(evolveAccount, account)
+    const lease = events.reduce(evolveLease, known?.lease ?? newLease(request))
+    if (events.length > 0) {
+      const { added, merged } = mergeUsage(known?.usage ?? [], request.usage)
+      this.#put(after)
+      this.#store.putLease({ lease, usage: merged })
+      this.#store.addUsage(request.keyHash, added, nowMs)
+      this.#caps.add(request.keyHash, after.spent - account.spent)
+    }
+    const remaining = Math.min(after.available, this.#caps.room(request.keyHash))
+    if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining }
+    return { v, ok: true, granted: lease.granted, ttlMs: LEASE_TTL_MS, remaining }
+  }
+
+  grant(id: string, amount: MicroCredits, nowMs: number): GrantAnswer {
+    const account = this.#store.account()
+    const before = this.#store.grantAmount(id)
+    if (before !== null) {
+      return before === amount ? { v, ok: true, repeated: true, account } : { v, ok: false, reason: 'conflict' }
+    }
+    const event = decideGrant(account, wholeMicro(amount))
+    if (event === null) return { v, ok: false, reason: 'too_large' }
+    const after = evolveAccount(account, event)
+    this.#put(after)
+    this.#store.putGrant(id, amount, nowMs)
+    return { v, ok: true, repeated: false, account: after }
+  }
+
+  /** Puts the account on this plan now. */
+  turnPlan(order: PlanOrder, nowMs: number): PlanState {
+    for (const amount of [order.firstMicro ?? 0, order.terms.micro]) wholeMicro(amount)
+    const before = this.#plans.read()
+    const decision = decidePlan(this.#store.account(), before, order, nowMs)
+    if (decision === null && before !== null) return before
+    if (decision === null) throw new Error('an account without a plan takes any')
+    this.#turnPeriod(decision)
+    return decision.state
+  }
+
+  /** Ends a period that is over. Done before every decision: an alarm may be late. */
+  renewPlan(nowMs: number): void {
+    const state = this.#plans.read()
+    const decision = state === null ? null : decideRenewal(this.#store.account(), state, nowMs)
+    if (decision !== null) this.#turnPeriod(decision)
+  }
+
+  /** Ends leases whose isolates went silent. */
+  reclaim(nowMs: number): void {
+    for (const { lease, usage } of this.#store.overdue(nowMs - RECLAIM_GRACE_MS)) {
+      const event = decideReclaim(lease, nowMs)
+      if (event === null) continue
+      this.#put(evolveAccount(this.#store.account(), event))
+      this.#store.putLease({ lease: evolveLease(lease, event), usage })
+    }
+  }
+
+  #turnPeriod(decision: PlanDecision): void {
+    this.#put(decision.events.reduce(evolveAccount, this.#store.account()), true)
+    this.#plans.put(decision)
+    this.#periodEndMs = decision.state.untilMs ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Every change of the balance goes through here. */
+  #put(account: AccountState, isNewPeriod = false): void {
+    this.#store.putAccount(account)
+    this.#webhooks.notice(account, isNewPeriod)
+  }
+}

@@ -1,0 +1,15 @@
+// Spending from an account as a relay does: by the first minute of a stream, at any price.
+
+import type { MinuteAnswer, StreamMeterApi } from '../../src/credit/streams/stream-api.ts'
+
+let spent = 0
+
+export async function spend(meter: StreamMeterApi, keyHash: string, amount: number): Promise<MinuteAnswer> {
+  // A body of its own, so that no rest of another minute pays for it.
+  const body = `spent ${spent++}`
+  const charge = { subscription: `r/${body}`, ordinal: 0, keyHash, type: 'allFills', amount, body, leftMs: 60_000 }
+  const here = { alive: null, sockets: 0, subscriptions: 0, perMinute: 0, keys: [], connects: [], ends: [] }
+  const limits = { connections: 1, subscriptions: 1 }
+  const { minutes } = await meter.stream({ v: 1, relay: 'r', life: 1, ...here, limits, charges: [charge] })
+  return minutes[0]!
+}
