@@ -3,8 +3,7 @@
 
 import type * as z from 'zod'
 import type { BookSnapshot } from '../book/hub-api.ts'
-import type { MicroCredits } from '../credit/amount.ts'
-import { MICRO_PER_CREDIT } from '../credit/amount.ts'
+import { MICRO_PER_CREDIT, type MicroCredits } from '../credit/amount.ts'
 import { Height, Millis } from '../feed/block.ts'
 import type { RelayEvents } from '../feed/log-api.ts'
 import type { BookBody } from './body-fields.ts'

@@ -3,8 +3,7 @@
 // each warning is sent once to a socket, until the account has more again.
 
 import type { Failure } from '../../core/failure.ts'
-import type { MicroCredits } from '../../credit/amount.ts'
-import { formatCredits } from '../../credit/amount.ts'
+import { formatCredits, type MicroCredits } from '../../credit/amount.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { MinuteAnswer, StreamAnswer } from '../../credit/streams/stream-api.ts'
 import { lastMinuteFrame, lowCreditsFrame } from '../frames.ts'
