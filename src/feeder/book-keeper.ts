@@ -3,7 +3,7 @@
 // (older: with the diffs kept since; newer: it waits until we are there) and only then taken or compared.
 
 import type { BookChange } from '../feed/block.ts'
-import type { OrderBooks } from './order-book.ts'
+import type { OrderBooks } from './order-books.ts'
 import { type RawDiff, readRawDiff } from './raw-diff.ts'
 import { RecentDiffs } from './recent-diffs.ts'
 

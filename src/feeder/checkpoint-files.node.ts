@@ -6,7 +6,7 @@ import { mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Place } from './book-keeper.ts'
 import { CheckpointReader, decodeCheckpointHead } from './checkpoint.ts'
-import type { OrderBooks } from './order-book.ts'
+import type { OrderBooks } from './order-books.ts'
 
 const NEWEST = 'books.checkpoint'
 const PREVIOUS = 'books.previous.checkpoint'

@@ -10,7 +10,7 @@ import * as z from 'zod'
 import { CoinName, Height } from '../feed/block.ts'
 import type { Place } from './book-keeper.ts'
 import type { SavedOrder } from './coin-orders.ts'
-import { OrderBooks } from './order-book.ts'
+import { OrderBooks } from './order-books.ts'
 import { isDecimal } from './raw-diff.ts'
 
 const VERSION = 1

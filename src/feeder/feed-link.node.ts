@@ -4,7 +4,7 @@
 import type { GatewayFrame } from '../feed/protocol.ts'
 import { backoffMs } from './backoff.ts'
 import { FeedSocket } from './feed-socket.node.ts'
-import type { FileRange } from './plan.ts'
+import type { FileRange } from './resume-point.ts'
 import type { FeedSession, Order } from './session.ts'
 
 /** No more is handed to the socket while this much of it is not yet with the system. */

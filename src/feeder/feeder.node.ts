@@ -7,8 +7,8 @@ import { CheckpointFiles, type StoredCheckpoint } from './checkpoint-files.node.
 import { Checkpointer } from './checkpointer.node.ts'
 import { FeedLink } from './feed-link.node.ts'
 import { NodeFiles, type NodeReader } from './node-files.node.ts'
-import { type FileRange, type Plan, planPosition, startedOver } from './plan.ts'
 import { Producer } from './producer.ts'
+import { type FileRange, type ResumePoint, resumePoint, startedOver } from './resume-point.ts'
 import { FeedSession, type Order, type Reposition } from './session.ts'
 import { SnapshotFetcher } from './snapshot-fetcher.node.ts'
 import type { Status } from './status.ts'
@@ -193,27 +193,27 @@ export class Feeder {
     const checkpoints = await this.#usable(target, range)
     if (this.#exitCode !== null || this.#reposition !== target) return
     const memory = this.#keeper.books && this.#keeper.place?.time ? this.#keeper.place : null
-    const plan = planPosition(target, range, memory, checkpoints)
-    const start = await this.#begin(plan, checkpoints)
+    const point = resumePoint(target, range, memory, checkpoints)
+    const start = await this.#begin(point, checkpoints)
     if (!start || this.#reposition !== target) return
     this.#reposition = null
     await this.#openReader(start.readFrom, this.#keeper.place?.time || null)
-    this.#session.positioned(start.sendFrom, plan.needsSeed, plan.gone)
-    const lost = plan.gone ? `; heights ${plan.gone.from} to ${plan.gone.to} are no longer in the files` : ''
-    this.#say(`books from ${plan.books}, reading from height ${start.readFrom}, sending from ${start.sendFrom}${lost}`)
+    this.#session.positioned(start.sendFrom, point.needsSeed, point.gone)
+    const lost = point.gone ? `; heights ${point.gone.from} to ${point.gone.to} are no longer in the files` : ''
+    this.#say(`books from ${point.books}, reading from height ${start.readFrom}, sending from ${start.sendFrom}${lost}`)
   }
 
-  /** Puts the books where the plan wants them; null where that has to be tried again. */
-  async #begin(plan: Plan, checkpoints: readonly StoredCheckpoint[]) {
-    const { readFrom, sendFrom } = plan
+  /** Puts the books where the point wants them; null where that has to be tried again. */
+  async #begin(point: ResumePoint, checkpoints: readonly StoredCheckpoint[]) {
+    const { readFrom, sendFrom } = point
     this.#snapshots.forget()
-    if (plan.books === 'checkpoint') {
-      const stored = checkpoints.find(({ height }) => height === plan.checkpoint)!
+    if (point.books === 'checkpoint') {
+      const stored = checkpoints.find(({ height }) => height === point.checkpoint)!
       const books = await this.#store.load(stored)
       if (!books) return null
       this.#keeper.begin({ height: stored.height, time: stored.time }, books)
     }
-    if (plan.books === 'snapshot') {
+    if (point.books === 'snapshot') {
       const before = readFrom === null ? null : readFrom - 1
       const time = before === null ? null : await this.#files.timeOf(before)
       this.#keeper.begin(before === null ? null : { height: before, time: time ?? '' }, null)

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { type PairedBlock, type PairedGap, Pairing } from './pairing.ts'
-import type { FileRange } from './plan.ts'
+import type { FileRange } from './resume-point.ts'
 import { type LineHead, StreamFiles } from './stream-files.node.ts'
 import { REQUIRED_STREAMS, STREAM_FOLDER, STREAMS, type StreamName } from './streams.ts'
 import { StreamTail } from './tail.node.ts'

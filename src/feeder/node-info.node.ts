@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SnapshotBooks } from './book-keeper.ts'
-import { OrderBooks } from './order-book.ts'
+import { OrderBooks } from './order-books.ts'
 import { SnapshotScanner } from './snapshot-file.ts'
 
 /** The real exchange's snapshot is hundreds of megabytes. */

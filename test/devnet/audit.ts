@@ -1,11 +1,11 @@
 // What must hold of the exchange after every block; answers what does not, in words.
 
-import { type Account, ordersOf } from '../../src/devnet/exchange/account.ts'
-import { notional } from '../../src/devnet/exchange/amount.ts'
 import type { Exchange } from '../../src/devnet/exchange/exchange.ts'
+import { notional } from '../../src/devnet/exchange/fixed-point.ts'
 import { MARKETS, OUTCOME_SIDES, TOKENS, USDC } from '../../src/devnet/exchange/market.ts'
 import type { OrderBook } from '../../src/devnet/exchange/order-book.ts'
 import { delegated } from '../../src/devnet/exchange/staker.ts'
+import { ordersOf, type Wallet } from '../../src/devnet/exchange/wallet.ts'
 
 /** Every broken law; empty when all hold. */
 export function audit(x: Exchange): string[] {
@@ -59,19 +59,19 @@ function auditTokens(x: Exchange): string[] {
   for (const side of OUTCOME_SIDES)
     if (x.pools.tokenSupply[MARKETS[side]!.token] !== x.pools.escrow)
       broken.push('outcome shares differ from their escrow')
-  for (const account of x.accounts) broken.push(...auditHolds(account))
+  for (const wallet of x.accounts) broken.push(...auditHolds(wallet))
   return broken
 }
 
-function auditHolds(account: Account): string[] {
+function auditHolds(wallet: Wallet): string[] {
   const holds = TOKENS.map(() => 0n)
   for (const market of MARKETS) {
     if (market.kind === 'perp') continue
-    for (const order of ordersOf(account, market.id, 'B')) holds[USDC]! += notional(order.px, order.sz)
-    for (const order of ordersOf(account, market.id, 'A')) holds[market.token]! += order.sz
+    for (const order of ordersOf(wallet, market.id, 'B')) holds[USDC]! += notional(order.px, order.sz)
+    for (const order of ordersOf(wallet, market.id, 'A')) holds[market.token]! += order.sz
   }
-  return account.spot.flatMap(({ total, hold }, token) => {
-    const name = `${TOKENS[token]} of account ${account.index}`
+  return wallet.spot.flatMap(({ total, hold }, token) => {
+    const name = `${TOKENS[token]} of account ${wallet.index}`
     if (hold !== holds[token]) return [`${name} holds ${hold}, orders ${holds[token]}`]
     return hold < 0n || total < hold ? [`${name} is overdrawn: ${total} with ${hold} held`] : []
   })

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
-import { STREAMS } from '../../src/devnet/exchange/block.ts'
+import { STREAMS } from '../../src/devnet/exchange/node-block.ts'
 import { Chain, type ChainOptions } from '../../src/devnet/files/chain.node.ts'
 import { RebuiltBooks } from './rebuild.ts'
 

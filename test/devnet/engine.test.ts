@@ -3,9 +3,9 @@
 
 import { describe, expect, it } from 'vitest'
 import { createEngine, type Engine, restoreEngine } from '../../src/devnet/engine.ts'
-import { marginState } from '../../src/devnet/exchange/account.ts'
-import { STREAMS, streamLine } from '../../src/devnet/exchange/block.ts'
 import { markPxs } from '../../src/devnet/exchange/exchange.ts'
+import { STREAMS, streamLine } from '../../src/devnet/exchange/node-block.ts'
+import { marginState } from '../../src/devnet/exchange/wallet.ts'
 import { audit } from './audit.ts'
 
 const text = (engine: Engine, blocks: number): string => {

@@ -4,9 +4,9 @@
 import { describe, expect, it } from 'vitest'
 import { toScaled } from '../../src/core/decimal.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
-import { formatAmount } from '../../src/devnet/exchange/amount.ts'
-import { eventHash, isoNanos, nanosOf } from '../../src/devnet/exchange/block.ts'
+import { formatAmount } from '../../src/devnet/exchange/fixed-point.ts'
 import { MARKETS } from '../../src/devnet/exchange/market.ts'
+import { eventHash, isoNanos, nanosOf } from '../../src/devnet/exchange/node-block.ts'
 import { LedgerEvent, UserFill } from '../../src/feed/block.ts'
 import { RebuiltBooks } from './rebuild.ts'
 

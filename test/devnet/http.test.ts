@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { RecentTimes } from '../../src/devnet/evm.ts'
-import { formatAmount } from '../../src/devnet/exchange/amount.ts'
+import { formatAmount } from '../../src/devnet/exchange/fixed-point.ts'
 import { MARKETS } from '../../src/devnet/exchange/market.ts'
 import { devnetServer } from '../../src/devnet/http.node.ts'
 

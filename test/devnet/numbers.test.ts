@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fromScaled, toScaled } from '../../src/core/decimal.ts'
-import { amountOf, formatAmount, notional } from '../../src/devnet/exchange/amount.ts'
+import { amountOf, formatAmount, notional } from '../../src/devnet/exchange/fixed-point.ts'
 import { applyFill, type Position } from '../../src/devnet/exchange/position.ts'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
 

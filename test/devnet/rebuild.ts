@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalBook } from '../../src/book/canonical.ts'
 import { compareDecimals, fromScaled, toScaled } from '../../src/core/decimal.ts'
-import type { NodeBookDiff } from '../../src/devnet/exchange/block.ts'
+import type { NodeBookDiff } from '../../src/devnet/exchange/node-block.ts'
 import type { Level, Levels } from '../../src/feed/block.ts'
 
 interface Resting {

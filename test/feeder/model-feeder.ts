@@ -4,8 +4,8 @@ import type { GatewayFrame } from '../../src/feed/protocol.ts'
 import { BookKeeper, type Place } from '../../src/feeder/book-keeper.ts'
 import { CheckpointReader, decodeCheckpointHead, encodeCheckpoint } from '../../src/feeder/checkpoint.ts'
 import { Pairing } from '../../src/feeder/pairing.ts'
-import { planPosition } from '../../src/feeder/plan.ts'
 import { Producer } from '../../src/feeder/producer.ts'
+import { resumePoint } from '../../src/feeder/resume-point.ts'
 import { FeedSession, type Order, type Reposition } from '../../src/feeder/session.ts'
 import type { ModelNode } from './model-node.ts'
 
@@ -72,15 +72,15 @@ export class ModelFeeder {
     const files = { first: this.#first(), head: this.#node.head }
     const memory = this.keeper.books && this.keeper.place?.time ? this.keeper.place : null
     const heads = this.#checkpoints.map(([head]) => decodeCheckpointHead(head!))
-    const plan = planPosition(target, files, memory, heads)
-    if (plan.books === 'checkpoint') {
-      const at = heads.findIndex(({ height }) => height === plan.checkpoint)
+    const point = resumePoint(target, files, memory, heads)
+    if (point.books === 'checkpoint') {
+      const at = heads.findIndex(({ height }) => height === point.checkpoint)
       const reader = new CheckpointReader()
       for (const line of this.#checkpoints[at]!.slice(1)) reader.push(line)
       this.keeper.begin({ height: heads[at]!.height, time: heads[at]!.time }, reader.books)
     }
-    let { readFrom, sendFrom } = plan
-    if (plan.books === 'snapshot') this.keeper.begin(readFrom === null ? null : this.#place(readFrom - 1), null)
+    let { readFrom, sendFrom } = point
+    if (point.books === 'snapshot') this.keeper.begin(readFrom === null ? null : this.#place(readFrom - 1), null)
     if (readFrom === null) {
       this.keeper.offer({ height: this.#node.head, books: this.#node.books() })
       readFrom = this.#node.head
@@ -96,7 +96,7 @@ export class ModelFeeder {
       ]),
     )
     this.#read = readFrom
-    this.session.positioned(sendFrom!, plan.needsSeed, plan.gone)
+    this.session.positioned(sendFrom!, point.needsSeed, point.gone)
   }
 
   #place(height: number): Place {

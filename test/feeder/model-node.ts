@@ -3,7 +3,7 @@
 
 import type { Levels } from '../../src/feed/block.ts'
 import type { SavedOrder } from '../../src/feeder/coin-orders.ts'
-import { OrderBooks } from '../../src/feeder/order-book.ts'
+import { OrderBooks } from '../../src/feeder/order-books.ts'
 import type { StreamName } from '../../src/feeder/streams.ts'
 
 const ADDRESS = `0x${'ab'.repeat(20)}`

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Block } from '../../src/feed/block.ts'
 import type { GatewayFrame } from '../../src/feed/protocol.ts'
 import { Outbox } from '../../src/feeder/outbox.ts'
-import { planPosition, startedOver } from '../../src/feeder/plan.ts'
+import { resumePoint, startedOver } from '../../src/feeder/resume-point.ts'
 import { ACK_TIMEOUT_MS, FeedSession, OUTBOX_MAX_UNITS, WELCOME_TIMEOUT_MS } from '../../src/feeder/session.ts'
 
 const block = (height: number): Block => ({ height, time: height, fills: [], ledger: [], funding: [], books: [] })
@@ -276,11 +276,11 @@ describe('where to go on', () => {
     ],
   ] as const)('%s', (_, durable, memory, checkpoints, plan) => {
     const at = memory === null ? null : place(memory)
-    expect(planPosition({ durable, seeded: true }, files, at, checkpoints.map(place))).toMatchObject(plan)
+    expect(resumePoint({ durable, seeded: true }, files, at, checkpoints.map(place))).toMatchObject(plan)
   })
 
   test('an unseeded gateway gets a seed at the end of its log', () => {
-    expect(planPosition({ durable: 160, seeded: false }, files, null, [place(150)])).toMatchObject({ needsSeed: true })
+    expect(resumePoint({ durable: 160, seeded: false }, files, null, [place(150)])).toMatchObject({ needsSeed: true })
   })
 
   test('a node that started over is told from one that goes on', () => {

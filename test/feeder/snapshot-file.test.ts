@@ -3,7 +3,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CheckpointReader, decodeCheckpointHead, encodeCheckpoint } from '../../src/feeder/checkpoint.ts'
-import { OrderBooks } from '../../src/feeder/order-book.ts'
+import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
 import { ModelNode, seededRandom } from './model-node.ts'
 

@@ -1,11 +1,11 @@
 // Arbitrageurs take whatever the fair price has left standing; the backstop vault sells off what it took over.
 
-import { positionOf } from '../exchange/admission.ts'
-import { abs, units } from '../exchange/amount.ts'
 import { type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
+import { abs, units } from '../exchange/fixed-point.ts'
 import { MARKETS, type Market } from '../exchange/market.ts'
 import { placeOrder } from '../exchange/matching.ts'
 import type { Side } from '../exchange/order.ts'
+import { positionOf } from '../exchange/order-check.ts'
 import { ARBITRAGEURS } from '../exchange/roles.ts'
 
 /** Arbitrageurs look at a market in this share of blocks. */

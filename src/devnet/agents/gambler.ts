@@ -1,14 +1,14 @@
 // Gamblers put all they have on one coin at the highest leverage and pay in again when it is gone;
 // the clumsy send orders that the exchange refuses, each for another reason.
 
-import { marginState } from '../exchange/account.ts'
-import { abs, units } from '../exchange/amount.ts'
 import { type Exchange, markPxs, onTick, sizeFor } from '../exchange/exchange.ts'
-import { deposit } from '../exchange/ledger.ts'
+import { abs, units } from '../exchange/fixed-point.ts'
 import { MARKETS, perpsOf } from '../exchange/market.ts'
 import { cancelOrder, placeOrder } from '../exchange/matching.ts'
 import type { OrderRequest, Side } from '../exchange/order.ts'
 import { GAMBLERS, TAKERS } from '../exchange/roles.ts'
+import { deposit } from '../exchange/transfers.ts'
+import { marginState } from '../exchange/wallet.ts'
 
 const ACT_PPM = 6_000
 const BROKE = units(100)

@@ -1,13 +1,13 @@
 // Market makers: each keeps a ladder of orders on both sides of the fair price, leans against its own
 // inventory, pulls what the price has left behind, and renews a little of the rest.
 
-import { ordersOf } from '../exchange/account.ts'
-import { notional, units } from '../exchange/amount.ts'
 import { type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
+import { notional, units } from '../exchange/fixed-point.ts'
 import { MARKETS, type Market } from '../exchange/market.ts'
 import { cancelOrder, placeOrder } from '../exchange/matching.ts'
 import type { Order, Side } from '../exchange/order.ts'
 import { DEX_MAKERS, MAIN_MAKERS, SPOT_MAKERS } from '../exchange/roles.ts'
+import { ordersOf } from '../exchange/wallet.ts'
 
 interface Plan {
   readonly maker: number

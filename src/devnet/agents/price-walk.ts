@@ -1,11 +1,11 @@
 // The fair price of every market: a random walk that is drawn back to its base, with bursts and jumps
 // (they are what liquidates the leveraged). Kept within 0.7 and 1.4 of the base, where ticks fit.
 
-import { marginState } from '../exchange/account.ts'
-import { min, UNIT } from '../exchange/amount.ts'
 import { type Exchange, markPxs, type Quote } from '../exchange/exchange.ts'
+import { min, UNIT } from '../exchange/fixed-point.ts'
 import { MARKETS, type Market, OUTCOME_SIDES } from '../exchange/market.ts'
 import { GAMBLERS } from '../exchange/roles.ts'
+import { marginState } from '../exchange/wallet.ts'
 
 const MILLION = 1_000_000n
 /** Per market a burst begins about every 1,700 blocks and a jump comes about every 10,000. */

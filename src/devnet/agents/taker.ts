@@ -1,14 +1,14 @@
 // Takers open, add to, cut, close and flip positions; a part of them through a builder, a part of
 // them with passive orders.
 
-import { ordersOf } from '../exchange/account.ts'
-import { positionOf } from '../exchange/admission.ts'
-import { abs, units } from '../exchange/amount.ts'
 import { type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
+import { abs, units } from '../exchange/fixed-point.ts'
 import { MARKETS, type Market } from '../exchange/market.ts'
 import { cancelOrder, placeOrder } from '../exchange/matching.ts'
 import { type Builder, opposite, type Side } from '../exchange/order.ts'
+import { positionOf } from '../exchange/order-check.ts'
 import { BUILDERS, DEX_TAKERS, SPOT_TAKERS, TAKERS } from '../exchange/roles.ts'
+import { ordersOf } from '../exchange/wallet.ts'
 
 /** Chance of a taker's order per block, by market id for the big ones. */
 const BIG_PPM = [350_000, 250_000, 200_000]

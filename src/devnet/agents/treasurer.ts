@@ -1,13 +1,13 @@
 // Money that moves without trades: deposits, withdrawals, transfers and vault moves at random, and a
 // regular evening-out that keeps every wallet's wealth within bounds over a long run.
 
-import { marginState } from '../exchange/account.ts'
-import { min, units } from '../exchange/amount.ts'
 import { type Exchange, freeUsd, markPxs, type Vault } from '../exchange/exchange.ts'
-import * as ledger from '../exchange/ledger.ts'
+import { min, units } from '../exchange/fixed-point.ts'
 import { USDC } from '../exchange/market.ts'
 import * as roles from '../exchange/roles.ts'
+import * as transfers from '../exchange/transfers.ts'
 import { createVault, depositToVault, vaultEquity, withdrawFromVault } from '../exchange/vault.ts'
+import { marginState } from '../exchange/wallet.ts'
 
 const ACT_PPM = 60_000
 const EVEN_OUT_BLOCKS = 500
@@ -20,11 +20,11 @@ type Move = (x: Exchange) => void
 const someUsd = (x: Exchange, low: number, high: number) => units(x.rng.between(low * 100, high * 100)) / 100n
 
 const MOVES: readonly Move[] = [
-  (x) => ledger.deposit(x, x.rng.pick(roles.TAKERS), someUsd(x, 100, 5_000)),
-  (x) => spend(x, x.rng.pick(roles.TAKERS), 0, someUsd(x, 100, 4_000), (from, usd) => ledger.withdraw(x, from, usd)),
+  (x) => transfers.deposit(x, x.rng.pick(roles.TAKERS), someUsd(x, 100, 5_000)),
+  (x) => spend(x, x.rng.pick(roles.TAKERS), 0, someUsd(x, 100, 4_000), (from, usd) => transfers.withdraw(x, from, usd)),
   (x) =>
     spend(x, x.rng.pick(roles.TAKERS), 0, someUsd(x, 10, 2_000), (from, usd) =>
-      ledger.internalTransfer(x, from, other(x, roles.TAKERS, from), usd),
+      transfers.internalTransfer(x, from, other(x, roles.TAKERS, from), usd),
     ),
   (x) => classTransfer(x, x.rng.pick(roles.TAKERS)),
   (x) => {
@@ -35,13 +35,13 @@ const MOVES: readonly Move[] = [
       [1, 0],
       [2, 0],
     ] as const)
-    spend(x, from, source, someUsd(x, 10, 1_000), (_, usd) => ledger.send(x, from, from, source, target, usd))
+    spend(x, from, source, someUsd(x, 10, 1_000), (_, usd) => transfers.send(x, from, from, source, target, usd))
   },
   (x) => sendSpot(x, x.rng.pick(roles.SPOT_TAKERS)),
   (x) => transferToken(x, x.rng.pick(roles.SPOT_TAKERS)),
   (x) => enterVault(x),
   (x) => leaveVault(x),
-  (x) => ledger.claimRewards(x, x.rng.pick(roles.BUILDERS)),
+  (x) => transfers.claimRewards(x, x.rng.pick(roles.BUILDERS)),
 ]
 
 /** A random movement now and then, and the evening-out when its height has come. */
@@ -64,21 +64,21 @@ function spend(x: Exchange, from: number, dex: number, usd: bigint, move: (from:
 function classTransfer(x: Exchange, account: number): void {
   const usd = someUsd(x, 10, 1_000)
   const { total, hold } = x.accounts[account]!.spot[USDC]!
-  if (total - hold >= usd) ledger.classTransfer(x, account, usd, true)
-  else spend(x, account, 0, usd, (from, amount) => ledger.classTransfer(x, from, amount, false))
+  if (total - hold >= usd) transfers.classTransfer(x, account, usd, true)
+  else spend(x, account, 0, usd, (from, amount) => transfers.classTransfer(x, from, amount, false))
 }
 
 function sendSpot(x: Exchange, from: number): void {
   const usd = someUsd(x, 10, 500)
   const { total, hold } = x.accounts[from]!.spot[USDC]!
-  if (total - hold >= usd) ledger.send(x, from, other(x, roles.SPOT_TAKERS, from), 'spot', 'spot', usd)
+  if (total - hold >= usd) transfers.send(x, from, other(x, roles.SPOT_TAKERS, from), 'spot', 'spot', usd)
 }
 
 function transferToken(x: Exchange, from: number): void {
   const token = x.rng.between(1, 2)
   const { total, hold } = x.accounts[from]!.spot[token]!
   const amount = min((total - hold) / 10n, units(x.rng.between(1, 500)))
-  if (amount > 0n) ledger.spotTransfer(x, from, other(x, roles.SPOT_TAKERS, from), token, amount)
+  if (amount > 0n) transfers.spotTransfer(x, from, other(x, roles.SPOT_TAKERS, from), token, amount)
 }
 
 function enterVault(x: Exchange): void {
@@ -105,11 +105,11 @@ function evenOut(x: Exchange): void {
     const aim = units(usd)
     if (value * 100n < aim * LOW_PERCENT) {
       const missing = aim - value
-      ledger.deposit(x, account, missing)
-      if (dex > 0) ledger.send(x, account, account, 0, dex, missing)
+      transfers.deposit(x, account, missing)
+      if (dex > 0) transfers.send(x, account, account, 0, dex, missing)
     } else if (value * 100n > aim * HIGH_PERCENT && freeUsd(x, account, dex) > aim) {
-      if (dex > 0) ledger.send(x, account, account, dex, 0, aim)
-      ledger.withdraw(x, account, aim)
+      if (dex > 0) transfers.send(x, account, account, dex, 0, aim)
+      transfers.withdraw(x, account, aim)
     }
   }
   for (const account of [...roles.MAIN_MAKERS, ...roles.ARBITRAGEURS]) even(account, 0, 20_000_000)
@@ -125,13 +125,13 @@ function evenOut(x: Exchange): void {
 function refillSpot(x: Exchange, account: number): void {
   const { total, hold } = x.accounts[account]!.spot[USDC]!
   if (total - hold > units(10_000)) return
-  ledger.deposit(x, account, units(50_000))
-  ledger.classTransfer(x, account, units(50_000), false)
+  transfers.deposit(x, account, units(50_000))
+  transfers.classTransfer(x, account, units(50_000), false)
 }
 
 function refillVault(x: Exchange, vault: Vault): void {
   const aim = vault.account === x.vaults[0]!.account ? units(5_000_000) : units(1_000)
   if (vaultEquity(x, vault) * 2n > aim) return
-  ledger.deposit(x, vault.leader, aim)
+  transfers.deposit(x, vault.leader, aim)
   depositToVault(x, vault, vault.leader, aim)
 }

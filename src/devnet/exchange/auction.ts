@@ -2,7 +2,7 @@
 // until somebody buys or it reaches the floor. A function of seed and time alone. Times are a sixtieth of the
 // exchange's own (31 hours there), so that an auction can be watched to its end.
 
-import { formatAmount, units } from './amount.ts'
+import { formatAmount, units } from './fixed-point.ts'
 import { Prng, seedState } from './prng.ts'
 
 const DURATION_S = 1_860

@@ -2,12 +2,12 @@
 // them: an order rests when it gets its id, so time priority is the order of ids.
 
 import * as z from 'zod'
-import { type Account, emptyAccount } from './account.ts'
-import { formatAmount } from './amount.ts'
-import { openBlock } from './block.ts'
 import { type Exchange, emptyExchange } from './exchange.ts'
+import { formatAmount } from './fixed-point.ts'
+import { openBlock } from './node-block.ts'
 import type { Order } from './order.ts'
 import { Prng, type PrngState } from './prng.ts'
+import { emptyWallet, type Wallet } from './wallet.ts'
 
 const VERSION = 2
 
@@ -71,8 +71,8 @@ function orderOf(row: OrderRow, slot: number): Order {
 
 interface AccountRecord {
   readonly address: string
-  readonly margin: Account['margin']
-  readonly spot: Account['spot']
+  readonly margin: Wallet['margin']
+  readonly spot: Wallet['spot']
   readonly orders: readonly [OrderRow[], OrderRow[]][]
 }
 
@@ -141,7 +141,7 @@ export function decodeExchange(text: string): Exchange {
 function restoreAccount(x: Exchange, record: AccountRecord): Order[] {
   const index = x.accounts.length
   const orders = record.orders.map(([bids, asks]) => [bids.map(orderOf), asks.map(orderOf)] as [Order[], Order[]])
-  x.accounts.push({ ...emptyAccount(index, record.address), margin: record.margin, spot: record.spot, orders })
+  x.accounts.push({ ...emptyWallet(index, record.address), margin: record.margin, spot: record.spot, orders })
   x.byAddress.set(record.address, index)
   return orders.flat(2)
 }

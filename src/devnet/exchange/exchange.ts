@@ -1,13 +1,13 @@
 // The whole state of the exchange, and the few questions that every part asks of it.
-// A plain record: what changes it are the functions of matching, ledger, vault, funding and liquidation.
+// A plain record: what changes it are the functions of matching, transfers, vault, funding and liquidation.
 
-import { type Account, marginState } from './account.ts'
-import { UNIT } from './amount.ts'
-import { eventHash, type OpenBlock, openBlock } from './block.ts'
+import { UNIT } from './fixed-point.ts'
 import { MARKETS, TOKENS } from './market.ts'
+import { eventHash, type OpenBlock, openBlock } from './node-block.ts'
 import { OrderBook } from './order-book.ts'
 import { Prng, seedState } from './prng.ts'
 import { emptyStaking, type Staking } from './staker.ts'
+import { marginState, type Wallet } from './wallet.ts'
 
 export interface Quote {
   /** What agents hold the coin to be worth; also its oracle price. */
@@ -68,7 +68,7 @@ export interface Exchange {
   block: OpenBlock
   nextOid: number
   nextTwapId: number
-  readonly accounts: Account[]
+  readonly accounts: Wallet[]
   readonly byAddress: Map<string, number>
   /** By market id. */
   readonly books: readonly OrderBook[]

@@ -1,6 +1,6 @@
 // What a fill costs: rates in ten-millionths of the notional, cut to 10^-6 towards zero.
 
-import { notional, toMicro } from './amount.ts'
+import { notional, toMicro } from './fixed-point.ts'
 import type { Market } from './market.ts'
 import type { Builder, Side } from './order.ts'
 

@@ -1,11 +1,11 @@
 // Funding: every `fundingBlocks` blocks longs pay shorts (or the reverse) an amount per unit of size.
 // That amount has as many decimals as make it times any size exact, so payments add up to zero.
 
-import { formatAmount, UNIT } from './amount.ts'
-import type { FundingDelta } from './block.ts'
-import { ZERO_HASH } from './block.ts'
 import { type Exchange, markPx } from './exchange.ts'
+import { formatAmount, UNIT } from './fixed-point.ts'
 import { MARKETS, type Market } from './market.ts'
+import type { FundingDelta } from './node-block.ts'
+import { ZERO_HASH } from './node-block.ts'
 
 /** Interest of an hour, 0.00125 percent, as an amount. */
 const INTEREST = 1_250n
@@ -38,8 +38,8 @@ function payMarket(x: Exchange, market: Market, deltas: FundingDelta[]): void {
   const exact = 10n ** BigInt(market.szDecimals)
   const perUnit = ((x.quotes[market.id]!.fair * rate) / UNIT / exact) * exact
   if (perUnit === 0n) return
-  for (const account of x.accounts) {
-    const margin = account.margin[market.dex]!
+  for (const wallet of x.accounts) {
+    const margin = wallet.margin[market.dex]!
     const position = margin.positions.get(market.id)
     if (position === undefined) continue
     const paid = (position.szi * perUnit) / UNIT
@@ -47,7 +47,7 @@ function payMarket(x: Exchange, market: Market, deltas: FundingDelta[]): void {
     position.fundingSinceOpen += paid
     position.fundingSinceChange += paid
     deltas.push({
-      user: account.address,
+      user: wallet.address,
       coin: market.coin,
       funding_amount: formatAmount(-paid),
       szi: formatAmount(position.szi),

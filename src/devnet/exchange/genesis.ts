@@ -1,10 +1,10 @@
 // The first wallets and their money, as ledger movements of block 1: the files alone tell the whole history.
 
-import { units } from './amount.ts'
 import type { Exchange } from './exchange.ts'
-import { classTransfer, deposit, send, splitOutcome, spotGenesis } from './ledger.ts'
+import { units } from './fixed-point.ts'
 import { DEXES, OUTCOME_SIDES } from './market.ts'
 import * as roles from './roles.ts'
+import { classTransfer, deposit, send, splitOutcome, spotGenesis } from './transfers.ts'
 import { createVault, openAccount } from './vault.ts'
 
 const MAKER_USD = 20_000_000

@@ -1,36 +1,36 @@
 // Wallets below their maintenance margin are closed: at market first, and by the backstop vault at
 // mark price once their value is below two thirds of it. Losses land in that vault, nowhere else.
 
-import { type Account, type MarginAccount, type MarginState, marginState } from './account.ts'
-import { abs, formatAmount } from './amount.ts'
-import { recordLedger, ZERO_HASH } from './block.ts'
 import { type Exchange, markPxs, onTick } from './exchange.ts'
+import { abs, formatAmount } from './fixed-point.ts'
 import { MARKETS, perpsOf } from './market.ts'
 import { cancelOrder, newTid, placeOrder, recordTrade } from './matching.ts'
+import { recordLedger, ZERO_HASH } from './node-block.ts'
 import { type Liquidation, opposite, orderOf, type Side } from './order.ts'
+import { type MarginAccount, type MarginState, marginState, type Wallet } from './wallet.ts'
 
 /** Liquidates whoever is due among `accounts`; the backstop vault itself never is. */
 export function liquidate(x: Exchange, accounts: Iterable<number>): void {
   const marks = markPxs(x)
   for (const index of accounts) {
-    const account = x.accounts[index]!
+    const wallet = x.accounts[index]!
     if (index === x.vaults[0]?.account) continue
-    account.margin.forEach((margin, dex) => {
+    wallet.margin.forEach((margin, dex) => {
       if (margin.positions.size === 0) return
       const state = marginState(margin, marks)
-      if (state.value < state.maintenance) close(x, account, margin, dex, state, marks)
+      if (state.value < state.maintenance) close(x, wallet, margin, dex, state, marks)
     })
   }
 }
 
-function close(x: Exchange, account: Account, margin: MarginAccount, dex: number, state: MarginState, marks: bigint[]) {
-  cancelAll(x, account, dex)
+function close(x: Exchange, wallet: Wallet, margin: MarginAccount, dex: number, state: MarginState, marks: bigint[]) {
+  cancelAll(x, wallet, dex)
   const method = state.value * 3n < state.maintenance * 2n ? 'backstop' : 'market'
   const liquidatedPositions = [...margin.positions].map(([id, { szi }]) => ({
     coin: MARKETS[id]!.coin,
     szi: formatAmount(szi),
   }))
-  recordLedger(x.block, ZERO_HASH, [account.address], {
+  recordLedger(x.block, ZERO_HASH, [wallet.address], {
     type: 'liquidation',
     liquidatedNtlPos: formatAmount(state.ntl),
     accountValue: formatAmount(state.value),
@@ -39,26 +39,26 @@ function close(x: Exchange, account: Account, margin: MarginAccount, dex: number
   })
   for (const [id, { szi }] of [...margin.positions]) {
     const mark = marks[id]!
-    const info: Liquidation = { liquidatedUser: account.address, markPx: formatAmount(mark), method }
-    if (method === 'market') closeAtMarket(x, account, id, szi, mark, info)
-    else takeOver(x, account, id, szi, mark, info)
+    const info: Liquidation = { liquidatedUser: wallet.address, markPx: formatAmount(mark), method }
+    if (method === 'market') closeAtMarket(x, wallet, id, szi, mark, info)
+    else takeOver(x, wallet, id, szi, mark, info)
   }
   if (method === 'backstop') seize(x, margin, dex)
 }
 
-function cancelAll(x: Exchange, account: Account, dex: number): void {
+function cancelAll(x: Exchange, wallet: Wallet, dex: number): void {
   for (const { id } of perpsOf(dex))
-    for (const list of account.orders[id]!) for (const order of [...list]) cancelOrder(x, order, 'liquidatedCanceled')
+    for (const list of wallet.orders[id]!) for (const order of [...list]) cancelOrder(x, order, 'liquidatedCanceled')
 }
 
 const closingSide = (szi: bigint): Side => (szi > 0n ? 'A' : 'B')
 
-function closeAtMarket(x: Exchange, account: Account, id: number, szi: bigint, mark: bigint, info: Liquidation): void {
+function closeAtMarket(x: Exchange, wallet: Wallet, id: number, szi: bigint, mark: bigint, info: Liquidation): void {
   const side = closingSide(szi)
   const px = onTick(id, side === 'A' ? (mark * 97n) / 100n : (mark * 103n) / 100n, side)
   const sz = abs(szi)
   placeOrder(x, {
-    owner: account.index,
+    owner: wallet.index,
     market: id,
     side,
     px,
@@ -71,12 +71,12 @@ function closeAtMarket(x: Exchange, account: Account, id: number, szi: bigint, m
 }
 
 /** The vault takes a position at mark price, outside the book and without fees. */
-function takeOver(x: Exchange, account: Account, id: number, szi: bigint, mark: bigint, info: Liquidation): void {
+function takeOver(x: Exchange, wallet: Wallet, id: number, szi: bigint, mark: bigint, info: Liquidation): void {
   const side = closingSide(szi)
   const px = onTick(id, mark, side)
   const sz = abs(szi)
   const common = { market: id, px, sz, tif: 'LiquidationMarket', orderType: 'Market', liquidation: info } as const
-  const given = orderOf({ ...common, owner: account.index, side, reduceOnly: true }, x.nextOid++, x.block.timeMs)
+  const given = orderOf({ ...common, owner: wallet.index, side, reduceOnly: true }, x.nextOid++, x.block.timeMs)
   const taken = orderOf({ ...common, owner: x.vaults[0]!.account, side: opposite(side) }, x.nextOid++, x.block.timeMs)
   recordTrade(x, given, taken, { px, sz, tid: newTid(x), hash: ZERO_HASH, free: true })
 }

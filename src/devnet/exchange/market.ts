@@ -1,7 +1,7 @@
 // The markets of the stand-in exchange. A market's index in MARKETS is its id everywhere in this folder.
 // Ticks keep prices at five significant figures within the band that the price walk keeps to.
 
-import { amountOf } from './amount.ts'
+import { amountOf } from './fixed-point.ts'
 
 /** Index 0 is the main DEX; the others are builder-deployed. */
 export const DEXES = ['', 'xyz', 'flx'] as const

@@ -1,14 +1,14 @@
 // Price-time matching: orders in; fills, statuses and raw book diffs out, in the order in which the node writes them.
 // A taker's own resting orders are cancelled, never traded with.
 
-import { listOrder, unlistOrder } from './account.ts'
-import { crosses, positionOf, refusal } from './admission.ts'
-import { abs, formatAmount, min, notional } from './amount.ts'
-import { recordDiff, recordStatus, ZERO_HASH } from './block.ts'
 import { type Exchange, newHash } from './exchange.ts'
+import { abs, formatAmount, min, notional } from './fixed-point.ts'
 import { MARKETS, USDC } from './market.ts'
+import { recordDiff, recordStatus, ZERO_HASH } from './node-block.ts'
 import { type Order, type OrderRequest, type OrderStatus, opposite, orderOf } from './order.ts'
+import { crosses, positionOf, refusal } from './order-check.ts'
 import { settle, type Trade } from './settle.ts'
+import { listOrder, unlistOrder } from './wallet.ts'
 
 /** Takes an order: refused, traded, rested or cancelled. Answers it with `sz` as what did not trade. */
 export function placeOrder(x: Exchange, request: OrderRequest): Order {
@@ -94,11 +94,11 @@ export function newTid(x: Exchange): number {
 }
 
 function rest(x: Exchange, order: Order): void {
-  const account = x.accounts[order.owner]!
+  const wallet = x.accounts[order.owner]!
   x.books[order.market]!.add(order)
-  listOrder(account, order)
+  listOrder(wallet, order)
   reserve(x, order, order.sz)
-  recordDiff(x.block, account.address, order, { new: { sz: formatAmount(order.sz) } })
+  recordDiff(x.block, wallet.address, order, { new: { sz: formatAmount(order.sz) } })
 }
 
 /** Spot orders reserve what they would pay while they rest. */

@@ -2,7 +2,7 @@
 // changes happen near the top and an array is cheap to change near its end.
 
 import type { Level, Levels } from '../../feed/block.ts'
-import { formatAmount } from './amount.ts'
+import { formatAmount } from './fixed-point.ts'
 import type { Order, Side } from './order.ts'
 
 export interface PriceLevel {

@@ -1,6 +1,6 @@
 // An order, what is asked of the exchange, and how the node writes it (FrontendOrder).
 
-import { formatAmount } from './amount.ts'
+import { formatAmount } from './fixed-point.ts'
 import { MARKETS } from './market.ts'
 
 export type Side = 'B' | 'A'

@@ -1,7 +1,7 @@
 // A perp position and what a fill does to it. Cost is kept as a signed sum of price times size,
 // so nothing is lost to an average price.
 
-import { abs, min, notional, toMicro } from './amount.ts'
+import { abs, min, notional, toMicro } from './fixed-point.ts'
 
 export interface Position {
   /** Signed: long above zero. */

@@ -1,14 +1,14 @@
 // What a trade does to one of its two wallets, and the fill that the node writes about it.
 
-import type { Account } from './account.ts'
-import { formatAmount, notional, toMicro } from './amount.ts'
-import type { NodeFill } from './block.ts'
 import type { Exchange } from './exchange.ts'
 import { type FillFee, perpFee, spotFee } from './fees.ts'
+import { formatAmount, notional, toMicro } from './fixed-point.ts'
 import { MARKETS, type Market, TOKENS, USDC } from './market.ts'
+import type { NodeFill } from './node-block.ts'
 import type { Order } from './order.ts'
 import { applyFill } from './position.ts'
 import { isMaker } from './roles.ts'
+import type { Wallet } from './wallet.ts'
 
 export interface Trade {
   readonly px: bigint
@@ -34,23 +34,16 @@ const NO_FEE: FillFee = { fee: 0n, builderFee: 0n, deployerFee: 0n }
 /** Applies one side of a trade to its wallet and answers the fill. */
 export function settle(x: Exchange, order: Order, trade: Trade, crossed: boolean): [string, NodeFill] {
   const market = MARKETS[order.market]!
-  const account = x.accounts[order.owner]!
+  const wallet = x.accounts[order.owner]!
   const effect =
     market.kind === 'perp'
-      ? settlePerp(x, account, market, order, trade, crossed)
-      : settleSpot(x, account, market, order, trade, crossed)
-  return [account.address, fillOf(x, market, order, trade, crossed, effect)]
+      ? settlePerp(x, wallet, market, order, trade, crossed)
+      : settleSpot(x, wallet, market, order, trade, crossed)
+  return [wallet.address, fillOf(x, market, order, trade, crossed, effect)]
 }
 
-function settlePerp(
-  x: Exchange,
-  account: Account,
-  market: Market,
-  order: Order,
-  trade: Trade,
-  crossed: boolean,
-): Effect {
-  const margin = account.margin[market.dex]!
+function settlePerp(x: Exchange, wallet: Wallet, market: Market, order: Order, trade: Trade, crossed: boolean): Effect {
+  const margin = wallet.margin[market.dex]!
   const position = margin.positions.get(market.id) ?? {
     szi: 0n,
     cost: 0n,
@@ -78,16 +71,9 @@ function takeFee(x: Exchange, order: Order, cost: FillFee): void {
   pools.builderFees.set(account, (pools.builderFees.get(account) ?? 0n) + cost.builderFee)
 }
 
-function settleSpot(
-  x: Exchange,
-  account: Account,
-  market: Market,
-  order: Order,
-  trade: Trade,
-  crossed: boolean,
-): Effect {
-  const token = account.spot[market.token]!
-  const usdc = account.spot[USDC]!
+function settleSpot(x: Exchange, wallet: Wallet, market: Market, order: Order, trade: Trade, crossed: boolean): Effect {
+  const token = wallet.spot[market.token]!
+  const usdc = wallet.spot[USDC]!
   const start = token.total
   const ntl = notional(trade.px, trade.sz)
   const fee = spotFee(market, order.side, trade.px, trade.sz, crossed)

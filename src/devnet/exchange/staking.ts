@@ -2,9 +2,9 @@
 // Law: deposits and rewards less withdrawals are what stakers have. The tokens come from outside the spot balances.
 // Chance comes from seed and height alone, apart from the exchange's own, so that trading never depends on staking.
 
-import { abs, formatAmount, min, units } from './amount.ts'
-import { eventHash, type NodeMiscEvent, ZERO_HASH } from './block.ts'
 import type { Exchange } from './exchange.ts'
+import { abs, formatAmount, min, units } from './fixed-point.ts'
+import { eventHash, type NodeMiscEvent, ZERO_HASH } from './node-block.ts'
 import { Prng, seedState } from './prng.ts'
 import { BUILDERS, STAKERS } from './roles.ts'
 import { delegated, emptyStaker, type Staker } from './staker.ts'

@@ -1,10 +1,10 @@
 // TWAP orders: a total traded in equal slices, one every second or so. Slices are system actions: hash zero.
 
-import { positionOf } from './admission.ts'
-import { units } from './amount.ts'
 import { type Exchange, onTick, sizeFor, type Twap } from './exchange.ts'
+import { units } from './fixed-point.ts'
 import { MARKETS, perpsOf } from './market.ts'
 import { placeOrder } from './matching.ts'
+import { positionOf } from './order-check.ts'
 import { TWAPPERS } from './roles.ts'
 
 const MAX_ACTIVE = 4

@@ -1,10 +1,10 @@
 // Vaults: a wallet of its own, owned in shares. Share prices follow the vault's account value on the main DEX.
 
-import { emptyAccount, marginState } from './account.ts'
-import { formatAmount, min, UNIT } from './amount.ts'
-import { recordLedger } from './block.ts'
 import { type Exchange, markPxs, newHash, type Vault } from './exchange.ts'
-import { credit } from './ledger.ts'
+import { formatAmount, min, UNIT } from './fixed-point.ts'
+import { recordLedger } from './node-block.ts'
+import { addUsdc } from './transfers.ts'
+import { emptyWallet, marginState } from './wallet.ts'
 
 const CREATION_FEE = 100n * UNIT
 /** Percent of a follower's profit that the leader takes. */
@@ -13,9 +13,9 @@ export const COMMISSION_PERCENT = 10n
 /** Opens a wallet. The caller bounds how many there are. */
 export function openAccount(x: Exchange): number {
   const index = x.accounts.length
-  const account = emptyAccount(index, `0x${x.rng.hex(20)}`)
-  x.accounts.push(account)
-  x.byAddress.set(account.address, index)
+  const wallet = emptyWallet(index, `0x${x.rng.hex(20)}`)
+  x.accounts.push(wallet)
+  x.byAddress.set(wallet.address, index)
   return index
 }
 
@@ -30,7 +30,7 @@ export function createVault(x: Exchange, leader: number, name: string, usdc: big
   const account = openAccount(x)
   const vault: Vault = { account, name, leader, createdMs: x.block.timeMs, totalShares: 0n, followers: new Map() }
   x.vaults.push(vault)
-  credit(x, leader, 0, -usdc - CREATION_FEE)
+  addUsdc(x, leader, 0, -usdc - CREATION_FEE)
   x.pools.fees += CREATION_FEE
   issue(x, vault, leader, usdc)
   const [owner, address] = [x.accounts[leader]!.address, x.accounts[account]!.address]
@@ -42,7 +42,7 @@ export function createVault(x: Exchange, leader: number, name: string, usdc: big
 function issue(x: Exchange, vault: Vault, holder: number, usdc: bigint): void {
   const equity = vaultEquity(x, vault)
   const shares = vault.totalShares === 0n || equity === 0n ? usdc : (usdc * vault.totalShares) / equity
-  credit(x, vault.account, 0, usdc)
+  addUsdc(x, vault.account, 0, usdc)
   const follower = vault.followers.get(holder) ?? { shares: 0n, basis: 0n }
   follower.shares += shares
   follower.basis += usdc
@@ -52,7 +52,7 @@ function issue(x: Exchange, vault: Vault, holder: number, usdc: bigint): void {
 
 /** Shares at the present price for USDC of the main DEX. */
 export function depositToVault(x: Exchange, vault: Vault, holder: number, usdc: bigint): void {
-  credit(x, holder, 0, -usdc)
+  addUsdc(x, holder, 0, -usdc)
   issue(x, vault, holder, usdc)
   const address = x.accounts[vault.account]!.address
   const delta = { type: 'vaultDeposit', vault: address, usdc: formatAmount(usdc) }
@@ -75,9 +75,9 @@ export function withdrawFromVault(x: Exchange, vault: Vault, holder: number, per
   follower.basis -= basis
   vault.totalShares -= shares
   if (follower.shares === 0n) vault.followers.delete(holder)
-  credit(x, vault.account, 0, -requested)
-  credit(x, holder, 0, requested - commission)
-  credit(x, vault.leader, 0, commission)
+  addUsdc(x, vault.account, 0, -requested)
+  addUsdc(x, holder, 0, requested - commission)
+  addUsdc(x, vault.leader, 0, commission)
   recordWithdrawal(x, vault, holder, { requested, commission, basis })
 }
 

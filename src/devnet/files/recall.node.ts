@@ -1,7 +1,7 @@
 // History from the block files, for a program that begins again: the last blocks up to its checkpoint.
 // Only convenience depends on it, so a line that cannot be read ends the reading and nothing else.
 
-import { type DevnetBlock, nanosOf, type Stream } from '../exchange/block.ts'
+import { type DevnetBlock, nanosOf, type Stream } from '../exchange/node-block.ts'
 import type { Past } from '../info/past.ts'
 import type { HourlyFile } from './hourly-file.node.ts'
 

@@ -1,6 +1,6 @@
 // Candles of one coin in every interval, made trade by trade. A stretch without trades has no candle.
 
-import { min } from '../exchange/amount.ts'
+import { min } from '../exchange/fixed-point.ts'
 import { Tail } from '../exchange/tail.ts'
 
 const MINUTE = 60_000

@@ -1,7 +1,7 @@
 // Prices, volumes and open interest per market: the contexts that go with `meta` and `spotMeta`, funding and candles.
 
-import { formatAmount, notional, UNIT } from '../exchange/amount.ts'
 import { type Exchange, markPx, midPx } from '../exchange/exchange.ts'
+import { formatAmount, notional, UNIT } from '../exchange/fixed-point.ts'
 import { fundingRate, premium } from '../exchange/funding.ts'
 import { MARKETS, type Market, marketOf, perpsOf } from '../exchange/market.ts'
 import type { Side } from '../exchange/order.ts'

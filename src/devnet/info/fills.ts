@@ -1,7 +1,7 @@
 // Fills of a wallet: newest first or by time, whole or with the parts of one order and block put together.
 
-import { amountOf, formatAmount, notional, UNIT } from '../exchange/amount.ts'
-import type { NodeFill } from '../exchange/block.ts'
+import { amountOf, formatAmount, notional, UNIT } from '../exchange/fixed-point.ts'
+import type { NodeFill } from '../exchange/node-block.ts'
 import type { Answers, Scene } from './answer.ts'
 
 /** Rows of one answer. */

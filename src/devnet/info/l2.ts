@@ -1,7 +1,7 @@
 // Public l2Book: the best 20 levels a side, optionally with prices rounded to significant figures.
 
 import type { Level, Levels } from '../../feed/block.ts'
-import { formatAmount } from '../exchange/amount.ts'
+import { formatAmount } from '../exchange/fixed-point.ts'
 import type { OrderBook, PriceLevel } from '../exchange/order-book.ts'
 
 const DEPTH = 20

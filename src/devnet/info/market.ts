@@ -1,7 +1,7 @@
 // Market metadata as the public info queries show it, made from the tables of market.ts.
 
-import { formatAmount, units } from '../exchange/amount.ts'
 import { type Exchange, midPx } from '../exchange/exchange.ts'
+import { formatAmount, units } from '../exchange/fixed-point.ts'
 import { DEXES, MARKETS, perpsOf, TOKENS } from '../exchange/market.ts'
 import { Prng, seedState } from '../exchange/prng.ts'
 import { BUILDERS } from '../exchange/roles.ts'

@@ -1,13 +1,13 @@
 // Answers about the exchange itself: its markets, limits and clock.
 
-import { marginState } from '../exchange/account.ts'
-import { formatAmount, notional, units } from '../exchange/amount.ts'
 import { type Exchange, markPxs } from '../exchange/exchange.ts'
+import { formatAmount, notional, units } from '../exchange/fixed-point.ts'
 import { DEXES, MARKETS, marketOf, OUTCOME_SIDES, perpsOf } from '../exchange/market.ts'
-import { accountOf, perpState } from './account.ts'
+import { marginState } from '../exchange/wallet.ts'
 import { type Answers, dexIndex, NOTHING, ofDex } from './answer.ts'
 import { l2Levels } from './l2.ts'
 import { allMids, meta, OI_CAP, perpDexs, spotMeta } from './market.ts'
+import { perpState, walletOf } from './wallet.ts'
 
 /** Table ids below this are a single tier of that leverage; the exchange has no others. */
 const FIRST_LISTED_TABLE = 50
@@ -65,16 +65,16 @@ function assetOf(id: number): number {
 /** Wallets that the next blocks will liquidate. All margin is cross; the wire is known for isolated only, so the largest position names it. */
 function liquidatable(x: Exchange) {
   const marks = markPxs(x)
-  return x.accounts.flatMap((account) =>
-    account.margin.flatMap((margin) => {
+  return x.accounts.flatMap((wallet) =>
+    wallet.margin.flatMap((margin) => {
       const { value, maintenance } = marginState(margin, marks)
-      if (margin.positions.size === 0 || value >= maintenance || account.index === x.vaults[0]?.account) return []
+      if (margin.positions.size === 0 || value >= maintenance || wallet.index === x.vaults[0]?.account) return []
       const size = (id: number, szi: bigint) => notional(marks[id]!, szi < 0n ? -szi : szi)
       const [asset] = [...margin.positions].reduce((a, b) => (size(b[0], b[1].szi) > size(a[0], a[1].szi) ? b : a))
       const missing = Number(value - maintenance) / 1e8
       return [
         {
-          user: account.address,
+          user: wallet.address,
           positionIndex: { isolated: { asset: assetOf(asset) } },
           marginAvailable: [missing, missing],
         },
@@ -117,6 +117,6 @@ export const META_ANSWERS: Answers<
   exchangeStatus: ({ exchange }) => ({ specialStatuses: null, time: exchange.block.timeMs }),
   liquidatable: ({ exchange }) => liquidatable(exchange),
   clearinghouseState: ofDex(({ exchange }, dex, { user }: { readonly dex: string; readonly user: string }) =>
-    perpState(exchange, accountOf(exchange, user), dex),
+    perpState(exchange, walletOf(exchange, user), dex),
   ),
 }

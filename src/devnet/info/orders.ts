@@ -1,11 +1,11 @@
 // Orders of a wallet: those that rest come from its own lists, the others from what was last reported of them.
 
-import type { Account } from '../exchange/account.ts'
 import { frontendOrder, type Order } from '../exchange/order.ts'
-import { accountOf, openOrders, ordersOnDex } from './account.ts'
+import type { Wallet } from '../exchange/wallet.ts'
 import { type Answers, ofDex, type Scene } from './answer.ts'
 import type { PastOrder } from './past.ts'
 import type { RequestOf } from './request.ts'
+import { openOrders, ordersOnDex, walletOf } from './wallet.ts'
 
 const rowOf = ({ record, timeMs }: PastOrder) => ({
   order: record.order,
@@ -20,11 +20,11 @@ const restingRow = (order: Order) => ({
   statusTimestamp: order.timestampMs,
 })
 
-const resting = (account: Account) => account.orders.flat(2)
+const resting = (wallet: Wallet) => wallet.orders.flat(2)
 
 /** Newest first: the last status of each of the last orders. */
 function historicalOrders({ exchange, past }: Scene, user: string) {
-  const open = new Map(resting(accountOf(exchange, user)).map((order) => [order.oid, order]))
+  const open = new Map(resting(walletOf(exchange, user)).map((order) => [order.oid, order]))
   const orders = [...(past.wallet(user)?.orders.values() ?? [])].reverse()
   return orders.map((row) => {
     const order = open.get(row.record.order.oid)
@@ -35,7 +35,7 @@ function historicalOrders({ exchange, past }: Scene, user: string) {
 function orderStatus({ exchange, past }: Scene, { user, oid }: RequestOf<'orderStatus'>) {
   const wanted = (order: { readonly oid: number; readonly cloid: string | null }) =>
     typeof oid === 'number' ? order.oid === oid : order.cloid === oid
-  const order = resting(accountOf(exchange, user)).find(wanted)
+  const order = resting(walletOf(exchange, user)).find(wanted)
   if (order !== undefined) return { status: 'order', order: restingRow(order) }
   const orders = past.wallet(user)?.orders
   const row =
@@ -47,9 +47,9 @@ function orderStatus({ exchange, past }: Scene, { user, oid }: RequestOf<'orderS
 
 /** The main DEX has the orders of spot and outcomes too. */
 export const ORDER_ANSWERS: Answers<'openOrders' | 'frontendOpenOrders' | 'historicalOrders' | 'orderStatus'> = {
-  openOrders: ofDex(({ exchange }, dex, { user }) => openOrders(accountOf(exchange, user), dex)),
+  openOrders: ofDex(({ exchange }, dex, { user }) => openOrders(walletOf(exchange, user), dex)),
   frontendOpenOrders: ofDex(({ exchange }, dex, { user }) =>
-    ordersOnDex(accountOf(exchange, user), dex).map(frontendOrder),
+    ordersOnDex(walletOf(exchange, user), dex).map(frontendOrder),
   ),
   historicalOrders: (scene, { user }) => historicalOrders(scene, user),
   orderStatus,

@@ -2,11 +2,11 @@
 // Law: everything is bounded, and nothing here ever changes a block. It is not part of a checkpoint: a program
 // that begins again remembers what it finds in the block files (recall.node.ts).
 
-import { amountOf, formatAmount, notional } from '../exchange/amount.ts'
-import type { DevnetBlock, NodeFill, NodeMiscEvent, NodeOrderStatus } from '../exchange/block.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { amountOf, formatAmount, notional } from '../exchange/fixed-point.ts'
 import { fundingRate, premium } from '../exchange/funding.ts'
 import { MARKETS, marketOf } from '../exchange/market.ts'
+import type { DevnetBlock, NodeFill, NodeMiscEvent, NodeOrderStatus } from '../exchange/node-block.ts'
 import { Tail } from '../exchange/tail.ts'
 import { Candles } from './candles.ts'
 import { VaultSamples } from './vault-samples.ts'

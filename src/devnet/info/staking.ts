@@ -1,7 +1,7 @@
 // Staking as the public info queries show it, and the votes of the validators.
 
-import { formatAmount } from '../exchange/amount.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { formatAmount } from '../exchange/fixed-point.ts'
 import { Prng, seedState } from '../exchange/prng.ts'
 import { delegated, emptyStaker, type Staker } from '../exchange/staker.ts'
 import { VALIDATORS } from '../exchange/staking.ts'

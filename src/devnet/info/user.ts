@@ -1,13 +1,13 @@
 // What a wallet is and may do: role, sub-accounts, agents, signers, fees, limits, ledger.
 
 import { builderOf } from '../agents/taker.ts'
-import { formatAmount, UNIT } from '../exchange/amount.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { FEE_RATES } from '../exchange/fees.ts'
+import { formatAmount, UNIT } from '../exchange/fixed-point.ts'
 import { agentsOf, MULTI_SIG, ownerOfAgent, SUB_ACCOUNTS } from '../exchange/identities.ts'
 import { DEX_TAKERS, isMaker, MAIN_MAKERS, TAKERS } from '../exchange/roles.ts'
-import { accountOf, perpState, spotState } from './account.ts'
 import type { Answers, Scene } from './answer.ts'
+import { perpState, spotState, walletOf } from './wallet.ts'
 
 /** Rows of one answer. */
 const MAX_LEDGER = 500
@@ -128,5 +128,5 @@ export const USER_ANSWERS: Answers<
     const updates = past.wallet(user)?.ledger.toArray() ?? []
     return updates.filter(({ time }) => time >= from && time <= to).slice(0, MAX_LEDGER)
   },
-  spotClearinghouseState: ({ exchange }, { user }) => spotState(accountOf(exchange, user)),
+  spotClearinghouseState: ({ exchange }, { user }) => spotState(walletOf(exchange, user)),
 }

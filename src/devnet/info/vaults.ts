@@ -1,7 +1,7 @@
 // Vaults as the public info queries show them. What followers have adds up to what the vault is worth.
 
-import { formatAmount, UNIT } from '../exchange/amount.ts'
 import { type Exchange, type Follower, freeUsd, type Vault } from '../exchange/exchange.ts'
+import { formatAmount, UNIT } from '../exchange/fixed-point.ts'
 import { COMMISSION_PERCENT, vaultEquity } from '../exchange/vault.ts'
 import type { Answers, Scene } from './answer.ts'
 import { type VaultSample, vaultPnl } from './vault-samples.ts'

@@ -9,7 +9,7 @@ import { PerpMeta } from '../shapes/common-shapes.ts'
 import { PERP_META } from '../shapes/examples.ts'
 import { fanOut } from '../sources/fan-out.ts'
 import { passThrough } from '../sources/pass-through.ts'
-import type { Sources } from '../sources/sources.ts'
+import type { Sources } from '../sources/ports.ts'
 
 const AllPerpMetasRequest = z.object({ type: z.literal('allPerpMetas') })
 

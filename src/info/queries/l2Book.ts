@@ -10,8 +10,8 @@ import { type Answer, defineQuery, ONE_CREDIT } from '../query.ts'
 import { BookLevels, Decimal } from '../shapes/common-shapes.ts'
 import { LEVELS, TIME } from '../shapes/examples.ts'
 import { optional } from '../shapes/request-fields.ts'
+import type { Books } from '../sources/ports.ts'
 import { aggregateBook, spreadOf } from '../sources/rounded-levels.ts'
-import type { Books } from '../sources/sources.ts'
 
 const FRESH_MS = 500
 const DEPTH = 20

@@ -6,7 +6,7 @@ import { shardOf } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { askObject } from './object-call.client.ts'
-import type { Books } from './sources.ts'
+import type { Books } from './ports.ts'
 
 export interface HubBooksDeps {
   /** BOOK_HUBS. */

@@ -7,7 +7,7 @@ import type { HeightAndTime, HeldStretch } from '../../feed/held-fills.ts'
 import { type BlockLogApi, LOG_API_VERSION } from '../../feed/log-api.ts'
 import { heldFills } from '../../history/held-runs.ts'
 import { askObject } from './object-call.client.ts'
-import type { History } from './sources.ts'
+import type { History } from './ports.ts'
 
 export interface LogHistoryDeps {
   /** A fresh stub of the log: one that failed stays broken. */

@@ -6,7 +6,7 @@ import { acrossGap, foldTrades, noTrades } from '../../history/completed-trades.
 import type { HeldFills } from '../../history/held-runs.ts'
 import type { CompletedTrade } from '../../history/open-trade.ts'
 import type { Answer } from '../query.ts'
-import type { Sources } from './sources.ts'
+import type { Sources } from './ports.ts'
 
 /** Oldest first, with what they were made of. */
 export interface OwnTrades {

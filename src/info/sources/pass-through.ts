@@ -3,8 +3,8 @@
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Answer } from '../query.ts'
+import type { Sources } from './ports.ts'
 import { namingField } from './refused-field.ts'
-import type { Sources } from './sources.ts'
 
 /** Asks the upstream for exactly this request. */
 export async function passThrough<Req extends { readonly type: string }>(

@@ -11,7 +11,7 @@ import { FailedDex, failedSlot } from './failed-slot.ts'
 import { fanOut } from './fan-out.ts'
 import { passThroughOnDex, refusalOfDex } from './known-dex.ts'
 import { passThrough } from './pass-through.ts'
-import type { Sources } from './sources.ts'
+import type { Sources } from './ports.ts'
 
 /** Name of the main DEX in a wildcard answer: its wire name is empty, and siblings use this one. */
 const MAIN_DEX_KEY = 'native'

@@ -11,7 +11,7 @@ export interface FileRange {
   readonly head: number
 }
 
-export interface Plan {
+export interface ResumePoint {
   /** `snapshot`: books are unknown until the node's snapshot is in, at whatever height that is. */
   readonly books: 'memory' | 'checkpoint' | 'snapshot'
   readonly checkpoint: number | null
@@ -24,13 +24,13 @@ export interface Plan {
 }
 
 /** `memory`: place of known books at hand, or null. `checkpoints`: places of usable checkpoints, in any order. */
-export function planPosition(
+export function resumePoint(
   { durable, seeded }: Reposition,
   files: FileRange,
   memory: Place | null,
   checkpoints: readonly Place[],
-): Plan {
-  if (durable === null) return planFresh(files, memory, newest(checkpoints, files.first - 1, files.head))
+): ResumePoint {
+  if (durable === null) return freshPoint(files, memory, newest(checkpoints, files.first - 1, files.head))
   const continues = (place: Place) => place.height >= files.first - 1 && place.height <= durable
   const checkpoint = newest(checkpoints, files.first - 1, durable)
   const sendFrom = durable + 1
@@ -45,7 +45,7 @@ export function planPosition(
 }
 
 /** The log is empty: it begins with the books as they stand now, not with the past. */
-function planFresh(files: FileRange, memory: Place | null, checkpoint: Place | undefined): Plan {
+function freshPoint(files: FileRange, memory: Place | null, checkpoint: Place | undefined): ResumePoint {
   const base = { needsSeed: true, gone: null }
   if (memory)
     return { ...base, books: 'memory', checkpoint: null, readFrom: memory.height + 1, sendFrom: memory.height + 1 }

@@ -1,7 +1,7 @@
 // A wallet: one margin account per DEX, spot balances, and its resting orders.
 // Perp cash is kept as the exchange's totalRawUsd (cash minus signed cost), whose sum over all wallets a trade never changes.
 
-import { abs, notional } from './amount.ts'
+import { abs, notional } from './fixed-point.ts'
 import { DEXES, MARKETS, TOKENS } from './market.ts'
 import type { Order, Side } from './order.ts'
 import type { Position } from './position.ts'
@@ -20,7 +20,7 @@ export interface SpotBalance {
   cost: bigint
 }
 
-export interface Account {
+export interface Wallet {
   readonly index: number
   readonly address: string
   /** By index in DEXES. */
@@ -32,7 +32,7 @@ export interface Account {
 }
 
 /** A wallet without money; `index` is its place among all accounts. */
-export function emptyAccount(index: number, address: string): Account {
+export function emptyWallet(index: number, address: string): Wallet {
   return {
     index,
     address,
@@ -43,20 +43,20 @@ export function emptyAccount(index: number, address: string): Account {
 }
 
 /** The wallet's resting orders of a market and side. */
-export function ordersOf(account: Account, market: number, side: Side): Order[] {
-  return account.orders[market]![side === 'B' ? 0 : 1]
+export function ordersOf(wallet: Wallet, market: number, side: Side): Order[] {
+  return wallet.orders[market]![side === 'B' ? 0 : 1]
 }
 
 /** Notes a resting order with its owner. */
-export function listOrder(account: Account, order: Order): void {
-  const list = ordersOf(account, order.market, order.side)
+export function listOrder(wallet: Wallet, order: Order): void {
+  const list = ordersOf(wallet, order.market, order.side)
   order.slot = list.length
   list.push(order)
 }
 
 /** Forgets a resting order; the last of the list takes its slot. */
-export function unlistOrder(account: Account, order: Order): void {
-  const list = ordersOf(account, order.market, order.side)
+export function unlistOrder(wallet: Wallet, order: Order): void {
+  const list = ordersOf(wallet, order.market, order.side)
   const last = list.pop()!
   if (last !== order) {
     list[order.slot] = last

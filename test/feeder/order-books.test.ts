@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareDecimals } from '../../src/core/decimal.ts'
 import type { Levels } from '../../src/feed/block.ts'
-import { OrderBooks } from '../../src/feeder/order-book.ts'
+import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { type RawDiff, readRawDiff } from '../../src/feeder/raw-diff.ts'
 
 const add = (oid: number, px: string, sz: string, side: 'B' | 'A' = 'B', coin = 'BTC'): RawDiff => ({

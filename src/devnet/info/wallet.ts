@@ -1,20 +1,20 @@
 // A wallet as the public info queries show it.
 
-import { type Account, emptyAccount, marginState } from '../exchange/account.ts'
-import { abs, formatAmount, UNIT } from '../exchange/amount.ts'
 import { type Exchange, markPxs } from '../exchange/exchange.ts'
+import { abs, formatAmount, UNIT } from '../exchange/fixed-point.ts'
 import { MARKETS, type Market, TOKENS } from '../exchange/market.ts'
 import type { Order } from '../exchange/order.ts'
 import type { Position } from '../exchange/position.ts'
+import { emptyWallet, marginState, type Wallet } from '../exchange/wallet.ts'
 
 /** The wallet of an address; one that nobody has seen has nothing. */
-export function accountOf(x: Exchange, address: string): Account {
-  return x.accounts[x.byAddress.get(address) ?? -1] ?? emptyAccount(-1, address)
+export function walletOf(x: Exchange, address: string): Wallet {
+  return x.accounts[x.byAddress.get(address) ?? -1] ?? emptyWallet(-1, address)
 }
 
 /** clearinghouseState of a wallet on one DEX (index). */
-export function perpState(x: Exchange, account: Account, dex: number) {
-  const margin = account.margin[dex]!
+export function perpState(x: Exchange, wallet: Wallet, dex: number) {
+  const margin = wallet.margin[dex]!
   const marks = markPxs(x)
   const state = marginState(margin, marks)
   const summary = {
@@ -69,8 +69,8 @@ function liquidationPx(market: Market, { szi }: Position, mark: bigint, spare: b
 }
 
 /** spotClearinghouseState of a wallet: the tokens it has, USDC always. */
-export function spotState(account: Account) {
-  const balances = account.spot.flatMap(({ total, hold, cost }, token) => {
+export function spotState(wallet: Wallet) {
+  const balances = wallet.spot.flatMap(({ total, hold, cost }, token) => {
     if (total === 0n && token > 0) return []
     const amounts = {
       total: formatAmount(total),
@@ -88,14 +88,14 @@ export function spotState(account: Account) {
 }
 
 /** The wallet's resting orders of one DEX, newest first; the main DEX has those of spot and outcomes too. */
-export function ordersOnDex(account: Account, dex: number): Order[] {
-  const orders = MARKETS.filter((market) => market.dex === dex).flatMap(({ id }) => account.orders[id]!.flat())
+export function ordersOnDex(wallet: Wallet, dex: number): Order[] {
+  const orders = MARKETS.filter((market) => market.dex === dex).flatMap(({ id }) => wallet.orders[id]!.flat())
   return orders.sort((a, b) => b.oid - a.oid)
 }
 
 /** openOrders of a wallet on one DEX. */
-export function openOrders(account: Account, dex: number) {
-  return ordersOnDex(account, dex).map((order) => ({
+export function openOrders(wallet: Wallet, dex: number) {
+  return ordersOnDex(wallet, dex).map((order) => ({
     coin: MARKETS[order.market]!.coin,
     side: order.side,
     limitPx: order.pxText,

@@ -1,10 +1,10 @@
 // Why an order is refused before it reaches the book. Answers the first reason, as the exchange does.
 
-import { marginState } from './account.ts'
-import { abs, notional, units } from './amount.ts'
 import { type Exchange, markPxs } from './exchange.ts'
+import { abs, notional, units } from './fixed-point.ts'
 import { MARKETS, type Market, USDC } from './market.ts'
 import { type Order, type OrderStatus, opposite } from './order.ts'
+import { marginState } from './wallet.ts'
 
 const MIN_NTL = units(10)
 

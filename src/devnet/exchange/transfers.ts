@@ -1,10 +1,10 @@
 // USDC and tokens moving without a trade, each with the ledger update that the node writes.
 // The callers ask for no more than a wallet can give; what would make a balance negative is a bug and throws.
 
-import { formatAmount, notional, UNIT } from './amount.ts'
-import { recordLedger } from './block.ts'
 import { type Exchange, newHash } from './exchange.ts'
+import { formatAmount, notional, UNIT } from './fixed-point.ts'
 import { DEXES, MARKETS, TOKENS, USDC } from './market.ts'
+import { recordLedger } from './node-block.ts'
 
 /** Where USDC of a wallet lies: an index in DEXES, or `spot`. */
 export type Pocket = number | 'spot'
@@ -13,7 +13,7 @@ const WITHDRAW_FEE = UNIT
 const addressOf = (x: Exchange, account: number) => x.accounts[account]!.address
 
 /** Adds USDC to a pocket; below zero takes it away. Not recorded: part of a movement. */
-export function credit(x: Exchange, account: number, pocket: Pocket, usdc: bigint): void {
+export function addUsdc(x: Exchange, account: number, pocket: Pocket, usdc: bigint): void {
   const wallet = x.accounts[account]!
   if (pocket !== 'spot') {
     wallet.margin[pocket]!.rawUsd += usdc
@@ -26,14 +26,14 @@ export function credit(x: Exchange, account: number, pocket: Pocket, usdc: bigin
 
 /** From outside into the main DEX. */
 export function deposit(x: Exchange, account: number, usdc: bigint): void {
-  credit(x, account, 0, usdc)
+  addUsdc(x, account, 0, usdc)
   x.pools.deposited += usdc
   recordLedger(x.block, newHash(x), [addressOf(x, account)], { type: 'deposit', usdc: formatAmount(usdc) })
 }
 
 /** From the main DEX to outside; `usdc` includes the fee of 1 USDC, which stays on the exchange. */
 export function withdraw(x: Exchange, account: number, usdc: bigint): void {
-  credit(x, account, 0, -usdc)
+  addUsdc(x, account, 0, -usdc)
   x.pools.withdrawn += usdc - WITHDRAW_FEE
   x.pools.fees += WITHDRAW_FEE
   recordLedger(x.block, newHash(x), [addressOf(x, account)], {
@@ -46,8 +46,8 @@ export function withdraw(x: Exchange, account: number, usdc: bigint): void {
 
 /** Between the main DEXes of two wallets. */
 export function internalTransfer(x: Exchange, from: number, to: number, usdc: bigint): void {
-  credit(x, from, 0, -usdc)
-  credit(x, to, 0, usdc)
+  addUsdc(x, from, 0, -usdc)
+  addUsdc(x, to, 0, usdc)
   const [user, destination] = [addressOf(x, from), addressOf(x, to)]
   const delta = { type: 'internalTransfer', usdc: formatAmount(usdc), user, destination, fee: '0.0' }
   recordLedger(x.block, newHash(x), [user, destination], delta)
@@ -55,8 +55,8 @@ export function internalTransfer(x: Exchange, from: number, to: number, usdc: bi
 
 /** Between a wallet's spot balance and its main DEX. */
 export function classTransfer(x: Exchange, account: number, usdc: bigint, toPerp: boolean): void {
-  credit(x, account, 'spot', toPerp ? -usdc : usdc)
-  credit(x, account, 0, toPerp ? usdc : -usdc)
+  addUsdc(x, account, 'spot', toPerp ? -usdc : usdc)
+  addUsdc(x, account, 0, toPerp ? usdc : -usdc)
   const delta = { type: 'accountClassTransfer', usdc: formatAmount(usdc), toPerp }
   recordLedger(x.block, newHash(x), [addressOf(x, account)], delta)
 }
@@ -65,8 +65,8 @@ const pocketName = (pocket: Pocket) => (pocket === 'spot' ? 'spot' : DEXES[pocke
 
 /** USDC between any two pockets of any two wallets. */
 export function send(x: Exchange, from: number, to: number, source: Pocket, target: Pocket, usdc: bigint): void {
-  credit(x, from, source, -usdc)
-  credit(x, to, target, usdc)
+  addUsdc(x, from, source, -usdc)
+  addUsdc(x, to, target, usdc)
   const [user, destination] = [addressOf(x, from), addressOf(x, to)]
   recordLedger(x.block, newHash(x), from === to ? [user] : [user, destination], {
     type: 'send',
@@ -126,7 +126,7 @@ export function spotGenesis(x: Exchange, account: number, token: number, amount:
 
 /** USDC of the spot balance into equal shares of both outcome sides. The node writes no ledger update about it. */
 export function splitOutcome(x: Exchange, account: number, sides: readonly number[], amount: bigint): void {
-  credit(x, account, 'spot', -amount)
+  addUsdc(x, account, 'spot', -amount)
   x.pools.escrow += amount
   for (const side of sides) {
     const { token } = MARKETS[side]!
@@ -142,7 +142,7 @@ export function claimRewards(x: Exchange, builder: number): void {
   const amount = x.pools.builderFees.get(builder) ?? 0n
   if (amount === 0n) return
   x.pools.builderFees.delete(builder)
-  credit(x, builder, 'spot', amount)
+  addUsdc(x, builder, 'spot', amount)
   const delta = { type: 'rewardsClaim', amount: formatAmount(amount), token: 'USDC' }
   recordLedger(x.block, newHash(x), [addressOf(x, builder)], delta)
 }
