@@ -7,7 +7,7 @@ import type { Result } from '../core/result.ts'
 import { MICRO_PER_CREDIT, type MicroCredits } from '../credit/amount.ts'
 import type { HeightAndTime } from '../feed/held-fills.ts'
 import type { Freshness } from './freshness.ts'
-import type { Sources } from './sources/ports.ts'
+import type { Sources } from './ports.ts'
 
 /** A body ready to be sent, and the block that it reflects where that is known. */
 export interface Answer {

@@ -5,9 +5,9 @@ import { type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
 import { abs, units } from '../exchange/fixed-point.ts'
 import { MARKETS, type Market } from '../exchange/market.ts'
 import { cancelOrder, placeOrder } from '../exchange/matching.ts'
-import { type Builder, opposite, type Side } from '../exchange/order.ts'
+import { opposite, type Side } from '../exchange/order.ts'
 import { positionOf } from '../exchange/order-check.ts'
-import { BUILDERS, DEX_TAKERS, SPOT_TAKERS, TAKERS } from '../exchange/roles.ts'
+import { builderOf, DEX_TAKERS, SPOT_TAKERS, TAKERS } from '../exchange/roles.ts'
 import { ordersOf } from '../exchange/wallet.ts'
 
 /** Chance of a taker's order per block, by market id for the big ones. */
@@ -41,11 +41,6 @@ function takerActs(x: Exchange, owner: number, market: Market): void {
   const orderType = tif === 'Ioc' ? 'Limit' : 'Market'
   const builder = market.kind === 'perp' ? builderOf(owner) : null
   placeOrder(x, { owner, market: market.id, side, px, sz, tif, orderType, reduceOnly, builder })
-}
-
-/** Every third taker always trades through the same builder, at the same fee. */
-export function builderOf(owner: number): Builder | null {
-  return owner % 3 === 0 ? { account: BUILDERS[(owner / 3) % BUILDERS.length]!, f: 10 + (owner % 5) * 10 } : null
 }
 
 interface Intent {

@@ -1,5 +1,7 @@
 // Who the wallets are: ranges of account indexes, fixed for every seed. Vaults' own wallets come after them.
 
+import type { Builder } from './order.ts'
+
 const range = (first: number, count: number): readonly number[] => Array.from({ length: count }, (_, i) => first + i)
 
 export const MAIN_MAKERS = range(0, 6)
@@ -24,4 +26,9 @@ export const MAX_VAULTS = 6
 /** True for wallets that trade with a maker rebate. */
 export function isMaker(account: number): boolean {
   return account < ARBITRAGEURS[0]!
+}
+
+/** Every third taker always trades through the same builder, at the same fee. */
+export function builderOf(owner: number): Builder | null {
+  return owner % 3 === 0 ? { account: BUILDERS[(owner / 3) % BUILDERS.length]!, f: 10 + (owner % 5) * 10 } : null
 }

@@ -1,11 +1,10 @@
 // What a wallet is and may do: role, sub-accounts, agents, signers, fees, limits, ledger.
 
-import { builderOf } from '../agents/taker.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { FEE_RATES } from '../exchange/fees.ts'
 import { formatAmount, UNIT } from '../exchange/fixed-point.ts'
 import { agentsOf, MULTI_SIG, ownerOfAgent, SUB_ACCOUNTS } from '../exchange/identities.ts'
-import { DEX_TAKERS, isMaker, MAIN_MAKERS, TAKERS } from '../exchange/roles.ts'
+import { builderOf, DEX_TAKERS, isMaker, MAIN_MAKERS, TAKERS } from '../exchange/roles.ts'
 import type { Answers, Scene } from './answer.ts'
 import { perpState, spotState, walletOf } from './wallet.ts'
 

@@ -6,11 +6,11 @@ import type { BookSnapshot } from '../../book/hub-api.ts'
 import type { Failure } from '../../core/failure.ts'
 import { ok, type Result } from '../../core/result.ts'
 import { CoinName, type Levels } from '../../feed/block.ts'
+import type { Books } from '../ports.ts'
 import { type Answer, defineQuery, ONE_CREDIT } from '../query.ts'
 import { BookLevels, Decimal } from '../shapes/common-shapes.ts'
 import { LEVELS, TIME } from '../shapes/examples.ts'
 import { optional } from '../shapes/request-fields.ts'
-import type { Books } from '../sources/ports.ts'
 import { aggregateBook, spreadOf } from '../sources/rounded-levels.ts'
 
 const FRESH_MS = 500

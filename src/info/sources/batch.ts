@@ -3,10 +3,10 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { ok, type Result } from '../../core/result.ts'
+import type { Sources } from '../ports.ts'
 import { type Answer, latenessOf } from '../query.ts'
 import { failedSlot } from './failed-slot.ts'
 import { fanOut } from './fan-out.ts'
-import type { Sources } from './ports.ts'
 
 /** `ask` answers one user; its bytes stand in the slot unchanged. `users` is not empty. */
 export async function batch(

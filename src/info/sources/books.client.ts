@@ -5,8 +5,8 @@ import { type BookHubApi, HUB_API_VERSION } from '../../book/hub-api.ts'
 import { shardOf } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import type { Books } from '../ports.ts'
 import { askObject } from './object-call.client.ts'
-import type { Books } from './ports.ts'
 
 export interface HubBooksDeps {
   /** BOOK_HUBS. */

@@ -6,7 +6,7 @@ import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Upstream, UpstreamAnswer } from '../../upstream/upstream-api.ts'
 import { Flights, landed } from '../answer/flights.ts'
-import type { Dexes } from './ports.ts'
+import type { Dexes } from '../ports.ts'
 
 const FRESH_MS = 120_000
 const SPARE_MS = 60 * 60_000

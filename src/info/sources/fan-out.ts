@@ -3,7 +3,7 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { err, type Result } from '../../core/result.ts'
-import type { Sources } from './ports.ts'
+import type { Sources } from '../ports.ts'
 
 const AT_ONCE = 6
 

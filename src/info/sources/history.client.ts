@@ -6,8 +6,8 @@ import { err, ok, type Result } from '../../core/result.ts'
 import type { HeightAndTime, HeldStretch } from '../../feed/held-fills.ts'
 import { type BlockLogApi, LOG_API_VERSION } from '../../feed/log-api.ts'
 import { heldFills } from '../../history/held-runs.ts'
+import type { History } from '../ports.ts'
 import { askObject } from './object-call.client.ts'
-import type { History } from './ports.ts'
 
 export interface LogHistoryDeps {
   /** A fresh stub of the log: one that failed stays broken. */

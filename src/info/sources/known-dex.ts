@@ -3,9 +3,9 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { err, type Result } from '../../core/result.ts'
+import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
 import { passThrough } from './pass-through.ts'
-import type { Sources } from './ports.ts'
 
 /** The refusal of a DEX that does not exist; null for the main one and all that may exist. */
 export async function refusalOfDex(

@@ -5,8 +5,8 @@ import { ok, type Result } from '../../core/result.ts'
 import { acrossGap, foldTrades, noTrades } from '../../history/completed-trades.ts'
 import type { HeldFills } from '../../history/held-runs.ts'
 import type { CompletedTrade } from '../../history/open-trade.ts'
+import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
-import type { Sources } from './ports.ts'
 
 /** Oldest first, with what they were made of. */
 export interface OwnTrades {

@@ -2,8 +2,8 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
-import type { Sources } from './ports.ts'
 import { namingField } from './refused-field.ts'
 
 /** Asks the upstream for exactly this request. */

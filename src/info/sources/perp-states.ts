@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import type { Failure } from '../../core/failure.ts'
 import { ok, type Result } from '../../core/result.ts'
+import type { Sources } from '../ports.ts'
 import { type Answer, latenessOf } from '../query.ts'
 import { PerpState } from '../shapes/common-shapes.ts'
 import { isAllDexes } from '../shapes/request-fields.ts'
@@ -11,7 +12,6 @@ import { FailedDex, failedSlot } from './failed-slot.ts'
 import { fanOut } from './fan-out.ts'
 import { passThroughOnDex, refusalOfDex } from './known-dex.ts'
 import { passThrough } from './pass-through.ts'
-import type { Sources } from './ports.ts'
 
 /** Name of the main DEX in a wildcard answer: its wire name is empty, and siblings use this one. */
 const MAIN_DEX_KEY = 'native'

@@ -8,7 +8,7 @@ import type { HeldFills } from '../../../src/history/held-runs.ts'
 import { InfoDesk, type InfoDeskDeps, type InfoReply } from '../../../src/info/answer/info-desk.ts'
 import { CATALOGUE } from '../../../src/info/catalogue.ts'
 import { DexList } from '../../../src/info/sources/dex-list.ts'
-import type { Books } from '../../../src/info/sources/ports.ts'
+import type { Books } from '../../../src/info/ports.ts'
 import type { Identity } from '../../../src/key/identity.ts'
 
 export { USER } from '../../../src/info/shapes/examples.ts'

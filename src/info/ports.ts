@@ -1,11 +1,11 @@
 // The ports that resolvers see. Pure interfaces; each has a client beside it or in upstream/.
 
-import type { BookSnapshot, TopOfBook } from '../../book/hub-api.ts'
-import type { Failure } from '../../core/failure.ts'
-import type { Result } from '../../core/result.ts'
-import type { FillScope } from '../../feed/held-fills.ts'
-import type { HeldFills } from '../../history/held-runs.ts'
-import type { Upstream } from '../../upstream/upstream-api.ts'
+import type { BookSnapshot, TopOfBook } from '../book/hub-api.ts'
+import type { Failure } from '../core/failure.ts'
+import type { Result } from '../core/result.ts'
+import type { FillScope } from '../feed/held-fills.ts'
+import type { HeldFills } from '../history/held-runs.ts'
+import type { Upstream } from '../upstream/upstream-api.ts'
 
 /** Our own books, over all hubs. */
 export interface Books {
