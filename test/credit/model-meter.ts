@@ -2,7 +2,17 @@
 
 import { type AccountState, EMPTY_ACCOUNT } from '../../src/credit/account-state.ts'
 import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/credit/lease-api.ts'
-import { decideCharge, decideGrant, decideLease, decideReclaim, evolveAccount, evolveLease, LEASE_TTL_MS, type Lease, type LedgerEvent } from '../../src/credit/ledger.ts'
+import {
+  decideCharge,
+  decideGrant,
+  decideLease,
+  decideReclaim,
+  evolveAccount,
+  evolveLease,
+  LEASE_TTL_MS,
+  type Lease,
+  type LedgerEvent,
+} from '../../src/credit/ledger.ts'
 import { METER_API_VERSION } from '../../src/credit/meter-version.ts'
 import { PLANS } from '../../src/credit/plans/plan.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanState } from '../../src/credit/plans/plan-period.ts'

@@ -1,8 +1,8 @@
 // Why a first minute was not granted, as the failure that its client is told.
 
 import type { Failure } from '../../core/failure.ts'
-import { formatCredits } from '../../credit/amount.ts'
 import type { MicroCredits } from '../../credit/amount.ts'
+import { formatCredits } from '../../credit/amount.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { MinuteAnswer } from '../../credit/streams/stream-api.ts'
 import type { Identity } from '../../key/identity.ts'

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { beginWatch, DEFAULT_THRESHOLDS, levelOf, parseThreshold, type Threshold, watchBalance } from '../../../src/credit/webhooks/low-balance.ts'
+import {
+  beginWatch,
+  DEFAULT_THRESHOLDS,
+  levelOf,
+  parseThreshold,
+  type Threshold,
+  watchBalance,
+} from '../../../src/credit/webhooks/low-balance.ts'
 import {
   GIVE_UP_MS,
   lowBalanceBody,
