@@ -1,12 +1,12 @@
 // The client sockets of one relay: who is let in, who each one is, and who has gone quiet.
 
-import type { Identity } from '../../key/identity.ts'
-import type { Accounts } from '../minutes/accounts.ts'
-import type { Refusal } from './admission.ts'
-import { type ClientAttachment, clientAttachment } from './attachment.ts'
-import { type CallerBook, lookUpAnew } from './callers.client.ts'
-import type { Clock } from './connection.ts'
-import { Connection } from './connection.ts'
+import type { Identity } from '../key/identity.ts'
+import type { Accounts } from './minutes/accounts.ts'
+import type { Refusal } from './sockets/admission.ts'
+import { type ClientAttachment, clientAttachment } from './sockets/attachment.ts'
+import { type CallerBook, lookUpAnew } from './sockets/callers.client.ts'
+import type { Clock } from './sockets/connection.ts'
+import { Connection } from './sockets/connection.ts'
 
 /** No frame in either direction. */
 const IDLE_MS = 60_000
