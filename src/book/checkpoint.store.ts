@@ -5,7 +5,7 @@ import { fromChunks, toChunks } from '../core/chunks.ts'
 import type { Checkpoint } from './coin-book.ts'
 
 /** Which shard of how many the stored coins belong to, and the epoch and seed height they descend from. */
-export interface ShardStamp {
+interface ShardStamp {
   readonly shards: number
   readonly index: number
   readonly epoch: string

@@ -11,7 +11,7 @@ import { type Checkpoint, type CoinBook, newBook, overlay, takeDebt } from './co
 import type { CoinFragment } from './hub-link.ts'
 import { ASKS, BIDS } from './level-book.ts'
 
-export type BlockOutcome =
+type BlockOutcome =
   /** `fragments`: one per changed coin, each encoded once; empty is the tick. */
   | { readonly kind: 'applied'; readonly fragments: readonly CoinFragment[] }
   | { readonly kind: 'duplicate' }

@@ -11,7 +11,7 @@ const root = new URL('../..', import.meta.url).pathname
 /** State folder of `npm start`, relative to the root of the repository. */
 export const DEFAULT_STATE = '.weir'
 
-export const DevFile = z.object({
+const DevFile = z.object({
   url: z.string(),
   key: z.string(),
   admin_token: z.string(),
@@ -19,7 +19,7 @@ export const DevFile = z.object({
   /** Process ids by name; empty once `npm start` has ended in good order. */
   pids: z.record(z.string(), z.number()),
 })
-export type DevFile = z.infer<typeof DevFile>
+type DevFile = z.infer<typeof DevFile>
 
 /** Path of dev.json in a state folder, which is taken from the root of the repository when it is relative. */
 export function devFilePath(stateDir: string): string {

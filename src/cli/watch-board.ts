@@ -79,7 +79,7 @@ export class WatchBoard {
 }
 
 /** `in step BTC height=… seq=…`, or `out of step BTC height=… seq=…: …` with the first difference. */
-export function verdictLine(coin: string, verdict: Verdict): string {
+function verdictLine(coin: string, verdict: Verdict): string {
   const where = `${coin} height=${verdict.height} seq=${verdict.seq}`
   if (verdict.kind === 'in_step') return `in step ${where}`
   return `out of step ${where}: ${describeChanges(verdict.changes)}`

@@ -3,7 +3,7 @@
 import { fromScaled, toScaled } from '../core/decimal.ts'
 import type { Level, Levels } from '../feed/block.ts'
 
-export interface WatchedCoin {
+interface WatchedCoin {
   readonly coin: string
   /** Null while out of step; then `note` says why. */
   readonly book: {

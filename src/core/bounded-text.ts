@@ -1,7 +1,7 @@
 // Text from outside, bounded in size: bytes are counted as they come, because no declared length can be trusted.
 
 /** The bytes as text; why not otherwise: `too_large` at the first byte over the limit, `not_utf8` after the last one. */
-export type BoundedText = { readonly text: string } | { readonly refused: 'too_large' | 'not_utf8' }
+type BoundedText = { readonly text: string } | { readonly refused: 'too_large' | 'not_utf8' }
 
 /**
  * Reads to the end, or stops and cancels the stream. `byteOrderMark`: whether a leading one is dropped, or kept because

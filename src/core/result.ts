@@ -1,7 +1,7 @@
 // Expected refusals are values; throwing means a bug.
 
-export type Ok<T> = { readonly ok: true; readonly value: T }
-export type Err<E> = { readonly ok: false; readonly error: E }
+type Ok<T> = { readonly ok: true; readonly value: T }
+type Err<E> = { readonly ok: false; readonly error: E }
 export type Result<T, E> = Ok<T> | Err<E>
 
 export const ok = <T>(value: T): Ok<T> => ({ ok: true, value })

@@ -29,7 +29,7 @@ import type { Webhooks } from './webhooks/webhooks.do.ts'
 const v = METER_API_VERSION
 
 /** The parts of a meter that its ledger reads and writes, all of one account. */
-export interface LedgerParts {
+interface LedgerParts {
   readonly store: MeterStore
   readonly plans: PlanStore
   readonly caps: KeyCaps

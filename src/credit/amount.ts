@@ -10,7 +10,7 @@ export type MicroCredits = number
 export const MICRO_PER_CREDIT = 1_000_000
 
 /** Largest amount in one grant: a billion credits; sums stay exact integers up to nine times that. */
-export const MAX_GRANT_CREDITS = 1_000_000_000
+const MAX_GRANT_CREDITS = 1_000_000_000
 
 const CREDITS = /^\d{1,10}(?:\.\d+)?$/
 

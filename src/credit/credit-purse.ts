@@ -21,7 +21,7 @@ export interface HeldLease {
   readonly usage: Map<string, UsageLine>
 }
 
-export type TakeAnswer =
+type TakeAnswer =
   | { readonly do: 'go'; readonly lease: HeldLease }
   | { readonly do: 'ask' }
   | { readonly do: 'refuse'; readonly remaining: MicroCredits }

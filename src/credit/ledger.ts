@@ -98,7 +98,7 @@ export function decideCharge(account: AccountState, amount: MicroCredits): Ledge
 }
 
 /** What an exchange about a lease does, in order. `outcome` is what the isolate is told. */
-export interface LeaseDecision {
+interface LeaseDecision {
   readonly events: readonly LedgerEvent[]
   readonly outcome: 'ok' | 'exhausted' | 'revoked' | 'gone'
 }

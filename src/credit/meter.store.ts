@@ -6,9 +6,9 @@ import type { Lease } from './ledger.ts'
 import { type DayUsage, hourOf, type UsageLine, type UsageRow } from './usage.ts'
 
 /** How long the row of an ended lease is kept, so that late spending is counted once. */
-export const LEASE_MEMORY_MS = 3_600_000
+const LEASE_MEMORY_MS = 3_600_000
 /** Usage is kept by the hour for 400 days: a year and a month to compare with. */
-export const USAGE_MEMORY_MS = 400 * 24 * 3_600_000
+const USAGE_MEMORY_MS = 400 * 24 * 3_600_000
 /** A year of a hundred keys in use every day. */
 const DAY_ROWS_MAX = 40_000
 
@@ -43,7 +43,7 @@ type LeaseRow = {
 }
 
 /** A lease with what was used under it. */
-export interface StoredLease {
+interface StoredLease {
   readonly lease: Lease
   readonly usage: readonly UsageLine[]
 }

@@ -8,7 +8,7 @@ import { tokensAhead } from './request-buckets.ts'
 /** Tokens taken ahead are used within this time of asking, or lost. */
 export const TOKENS_TTL_MS = 2_500
 
-export type RequestVerdict = 'go' | 'ask' | { readonly waitMs: number }
+type RequestVerdict = 'go' | 'ask' | { readonly waitMs: number }
 
 export class RequestPurse {
   readonly bucket: string

@@ -37,7 +37,7 @@ export interface Engine {
   checkpoint(): string
 }
 
-export interface EngineOptions {
+interface EngineOptions {
   /** Blocks between two fundings. */
   readonly fundingBlocks?: number
 }

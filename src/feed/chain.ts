@@ -29,7 +29,7 @@ export interface FeederState {
   readonly conflict: string | null
 }
 
-export type BlockVerdict =
+type BlockVerdict =
   | { readonly do: 'take' }
   | { readonly do: 'acknowledge' }
   | { readonly do: 'resend'; readonly from: number }
@@ -44,7 +44,7 @@ export function judgeBlock(chain: ChainState, feeder: FeederState, block: Pick<B
   return { do: 'resend', from: chain.height + 1 }
 }
 
-export type SnapshotVerdict =
+type SnapshotVerdict =
   /** `gap`: heights that no feeder can send any more, to be recorded before the seed. */
   | { readonly do: 'seed'; readonly gap: { readonly from: number; readonly to: number } | null }
   | { readonly do: 'repair' }

@@ -59,7 +59,7 @@ function runsOf(book: Book): Book[] {
 }
 
 /** Bound of what is collected: twice the books of the whole exchange, and far from what exhausts an object's memory. */
-export const JOINED_MAX_UNITS = 64 * 1024 * 1024
+const JOINED_MAX_UNITS = 64 * 1024 * 1024
 
 /**
  * Collects the parts of one frame. `push` answers the whole frame with its last part, null while parts are

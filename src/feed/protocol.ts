@@ -38,15 +38,15 @@ export const BlockFrame = z.strictObject({ type: z.literal('block'), ...Block.sh
 export type BlockFrame = z.infer<typeof BlockFrame>
 
 /** Files before `first` no longer exist on the node: what lies between is a gap. */
-export const Gone = z.strictObject({ type: z.literal('gone'), first: Height })
+const Gone = z.strictObject({ type: z.literal('gone'), first: Height })
 
 export const FeederFrame = z.discriminatedUnion('type', [Hello, SnapshotFrame, BlockFrame, Gone])
 export type FeederFrame = z.infer<typeof FeederFrame>
 
-export const WANTED = ['orders', 'diffs', 'rejected'] as const
+const WANTED = ['orders', 'diffs', 'rejected'] as const
 
 /** `height`: the last durable height, null where the log is empty; `epoch` null: no books are known, send a snapshot. */
-export const Welcome = z.strictObject({
+const Welcome = z.strictObject({
   type: z.literal('welcome'),
   epoch: z.string().nullable(),
   height: Height.nullable(),
@@ -56,18 +56,18 @@ export const Welcome = z.strictObject({
 /** Everything up to `height` is durable. */
 export const Ack = z.strictObject({ type: z.literal('ack'), height: Height })
 /** Send again from `from`; everything else is ignored until that block comes. */
-export const Resend = z.strictObject({ type: z.literal('resend'), from: Height })
+const Resend = z.strictObject({ type: z.literal('resend'), from: Height })
 /** Send `snapshot {scope: 'coins'}` of these coins (`coins: null`: `scope: 'all'`) after the block sent last. */
-export const Reseed = z.strictObject({
+const Reseed = z.strictObject({
   type: z.literal('reseed'),
   coins: z.array(z.string()).nullable(),
   reason: z.string(),
 })
-export const Slow = z.strictObject({ type: z.literal('slow'), retryMs: z.int().min(0) })
+const Slow = z.strictObject({ type: z.literal('slow'), retryMs: z.int().min(0) })
 /** The feeder's node does not continue this log. Final until an operator resets the feed. */
-export const Conflict = z.strictObject({ type: z.literal('conflict'), reason: z.string() })
+const Conflict = z.strictObject({ type: z.literal('conflict'), reason: z.string() })
 /** A frame was refused; nothing of it was applied. `field` is a dotted path. */
-export const FeedError = z.strictObject({ type: z.literal('error'), field: z.string(), message: z.string() })
+const FeedError = z.strictObject({ type: z.literal('error'), field: z.string(), message: z.string() })
 
 export const GatewayFrame = z.discriminatedUnion('type', [Welcome, Ack, Resend, Reseed, Slow, Conflict, FeedError])
 export type GatewayFrame = z.infer<typeof GatewayFrame>

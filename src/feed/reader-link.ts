@@ -12,7 +12,7 @@ export type LookUp = (kind: SegmentKind, height: number) => readonly string[] | 
 export type GapAt = (height: number) => number | null
 
 /** The dialled socket: a failed send closes it, and the reader attaches again. */
-export interface ReaderSocket {
+interface ReaderSocket {
   send(text: string): void
   close(): void
 }

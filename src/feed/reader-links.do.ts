@@ -7,7 +7,7 @@ import { type GapAt, type LookUp, ReaderLink } from './reader-link.ts'
 import type { BlockTexts } from './segment.ts'
 
 /** Blocks that are not live any more: those in storage, and those that wait for it. */
-export interface Backlog {
+interface Backlog {
   readonly lookUp: LookUp
   readonly pending: () => readonly BlockTexts[]
   readonly gapAt: GapAt

@@ -15,7 +15,7 @@ import { isDecimal } from './raw-diff.ts'
 
 const VERSION = 1
 const Head = z.strictObject({ v: z.literal(VERSION), chain: z.string(), height: Height, time: z.string() })
-export type CheckpointHead = z.infer<typeof Head>
+type CheckpointHead = z.infer<typeof Head>
 
 /** Lines of a checkpoint, without line feeds, to be written in this order. */
 export function* encodeCheckpoint(chain: string, place: Place, books: OrderBooks): Generator<string> {

@@ -22,7 +22,7 @@ export interface BlockEvents {
   readonly diffs: readonly unknown[]
 }
 
-export type EventParts = Omit<Block, 'height' | 'time' | 'books'>
+type EventParts = Omit<Block, 'height' | 'time' | 'books'>
 
 /** The event parts of a block. `refuse` hears of every event left out, with the reason. */
 export function convertEvents(events: BlockEvents, want: Wanted, refuse: (reason: string) => void): EventParts {

@@ -13,14 +13,14 @@ const BUFFERED_MAX_BYTES = 4 * 1024 * 1024
 const REFUSED_RETRY_MS = 15_000
 const NO_FILES_RETRY_MS = 250
 
-export interface FeedLinkOptions {
+interface FeedLinkOptions {
   readonly gatewayUrl: string
   readonly token: string
   readonly chain: string
   readonly name: string
 }
 
-export interface FeedLinkHost {
+interface FeedLinkHost {
   readonly session: FeedSession
   /** Heights in the node's files, null while there are none. */
   range(): Promise<FileRange | null>

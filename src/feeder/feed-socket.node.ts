@@ -10,7 +10,7 @@ const PONG_TIMEOUT_MS = 5_000
 const CLOSE_TIMEOUT_MS = 250
 const FRAME_MAX_BYTES = 4 * 1024 * 1024
 
-export interface FeedSocketEvents {
+interface FeedSocketEvents {
   opened(): void
   frame(frame: GatewayFrame): void
   /** A frame that does not follow the protocol; it is otherwise ignored. */

@@ -9,7 +9,7 @@ import { CoinOrders, type SavedOrder } from './coin-orders.ts'
 import type { RawDiff } from './raw-diff.ts'
 
 /** Orders of one coin as a snapshot or checkpoint lists them; `known` false: no entry of it was ever emitted. */
-export interface SavedCoin {
+interface SavedCoin {
   readonly coin: string
   readonly known: boolean
   readonly orders: Iterable<SavedOrder>

@@ -6,7 +6,7 @@ import type { Block } from '../feed/block.ts'
 import { encodeFrame, PartJoiner } from '../feed/parts.ts'
 import { BlockFrame, type SnapshotFrame } from '../feed/protocol.ts'
 
-export interface OutboxItem {
+interface OutboxItem {
   readonly kind: 'block' | 'snapshot' | 'gone'
   /** Of a `gone`: the last height that is gone. */
   readonly height: number

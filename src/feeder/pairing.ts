@@ -28,7 +28,7 @@ export interface PairedGap {
   readonly found: ReadonlyMap<StreamName, string>
 }
 
-export type PushVerdict = 'taken' | 'duplicate' | 'started_over'
+type PushVerdict = 'taken' | 'duplicate' | 'started_over'
 
 /** Later than any time: nothing after it looks like another chain. */
 const UNKNOWN_TIME = '~'

@@ -3,7 +3,7 @@
 import type { RawDiff } from './raw-diff.ts'
 
 /** About a minute of the whole real exchange. */
-export const RECENT_DIFFS = 200_000
+const RECENT_DIFFS = 200_000
 
 export class RecentDiffs {
   readonly #blocks = new Map<number, readonly RawDiff[]>()

@@ -16,7 +16,7 @@ import { SnapshotScanner } from './snapshot-file.ts'
 import { nodeTimeMs, readEvents, readLineHead, STREAM_FOLDER, type StreamLine, type StreamName } from './streams.ts'
 
 /** Raw diffs that contradict the snapshot end a replay: a recording is right or of no use. */
-export interface Replay {
+interface Replay {
   /** The books as the snapshot has them, as a frame of the feed. */
   readonly seed: SnapshotFrame
   /** The books as of the block yielded last. */

@@ -9,7 +9,7 @@ const MIN_GAP_MS = 1_000
 /** After failures the gap doubles up to this. */
 const MAX_GAP_MS = 15_000
 
-export interface SnapshotFetcherOptions {
+interface SnapshotFetcherOptions {
   readonly infoUrl: string
   readonly snapshotDir: string
   readonly verifyMs: number

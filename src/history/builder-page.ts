@@ -4,7 +4,7 @@
 import type { Fill, UserFill } from '../feed/block.ts'
 
 /** A fill as the info API shows it: with its wallet, without what only the node and the streams tell. */
-export type BuilderFill = { readonly user: string } & Omit<Fill, (typeof NOT_SHOWN)[number]>
+type BuilderFill = { readonly user: string } & Omit<Fill, (typeof NOT_SHOWN)[number]>
 
 const NOT_SHOWN = ['builder', 'twapId', 'deployerFee', 'priorityGas'] as const
 

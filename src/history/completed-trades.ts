@@ -12,7 +12,7 @@ import { amountsOf } from './fill-amounts.ts'
 import { type CompletedTrade, completed, extended, funded, type OpenTrade, openedAt, reduced } from './open-trade.ts'
 
 /** Where a fold stands. */
-export interface TradeState {
+interface TradeState {
   readonly user: string
   /** By coin: positions whose opening was seen. */
   readonly open: ReadonlyMap<string, OpenTrade>

@@ -25,7 +25,7 @@ export interface PnlSummary {
 }
 
 /** All that is known of a wallet, oldest first, up to `nowMs`. */
-export interface KnownTrading {
+interface KnownTrading {
   readonly user: string
   readonly trades: readonly CompletedTrade[]
   readonly fills: readonly Fill[]

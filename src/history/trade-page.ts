@@ -13,7 +13,7 @@ export interface Window {
   readonly endTime?: number | undefined
 }
 
-export interface TradeFilter extends Window {
+interface TradeFilter extends Window {
   /** `<close_time>_<tx_index>`: only what comes after that row. */
   readonly cursor?: string | undefined
   /** Of the closing fill. */

@@ -8,7 +8,7 @@ import { KeyRow } from './key-row.ts'
 const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.hash) AS last_used,
   (SELECT hash FROM keys WHERE replaces = k.hash) AS replaced_by FROM keys k`
 
-export interface NewKey {
+interface NewKey {
   readonly hash: string
   readonly prefix: string
   readonly label: string

@@ -1,6 +1,6 @@
 // What `npm start` says when it is ready.
 
-export interface Announcement {
+interface Announcement {
   readonly url: string
   readonly key: string
   /** `--state …` for commands that must find this launch; empty for the default folder. */

@@ -11,7 +11,7 @@ const BUILDS = [
 ] as const
 
 /** wrangler without its notices, its metrics and any look at the network. */
-export const QUIET_WRANGLER = {
+const QUIET_WRANGLER = {
   WRANGLER_SEND_METRICS: 'false',
   WRANGLER_LOG: 'error',
   WRANGLER_HIDE_BANNER: 'true',

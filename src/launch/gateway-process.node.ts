@@ -26,7 +26,7 @@ export interface GatewayProcessOptions {
 
 type D1 = Awaited<ReturnType<Miniflare['getD1Database']>>
 
-export interface GatewayProcess {
+interface GatewayProcess {
   readonly url: string
   /** Of every instance. */
   readonly urls: readonly string[]

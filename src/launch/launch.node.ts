@@ -8,7 +8,7 @@ import { processInfo } from './process-table.node.ts'
 import { type Ports, type Secrets, type StateFolder, writeWhole } from './state-folder.node.ts'
 import { type ChildSpec, type ChildWatcher, SupervisedChild } from './supervised-child.node.ts'
 
-export interface LaunchWorld {
+interface LaunchWorld {
   readonly root: string
   readonly folder: StateFolder
   readonly lock: Lock

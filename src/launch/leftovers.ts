@@ -24,7 +24,7 @@ export interface ProcessInfo extends ProcessId {
   readonly command: string
 }
 
-export interface Leftovers {
+interface Leftovers {
   /** A launcher that is alive and well: this start must not go on. */
   readonly running: number | null
   /** Single processes to end first: a launcher that lost its npm would restart what is ended below. */

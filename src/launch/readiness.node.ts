@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureDemoKey } from './demo-key.node.ts'
 
-export interface Ready {
+interface Ready {
   readonly key: string
 }
 

@@ -33,7 +33,7 @@ const SELECT = `SELECT p.name, p.micro, p.period, p.days, p.custom, ${LIMITS_SQL
   (SELECT count(*) FROM accounts WHERE plan = p.name) AS accounts FROM plans p`
 
 /** An account on a plan, and what was agreed with it. */
-export interface PlanAccount {
+interface PlanAccount {
   readonly id: string
   readonly terms: Terms
 }

@@ -13,7 +13,7 @@ export const MINUTE_MS = 60_000
 /** How long the rest of a minute waits for its resubscribe. */
 export const KEEP_REST_MS = 60_000
 /** A relay reports three times in this time; of one that does not, nothing is counted any more. */
-export const PRESENCE_MS = 90_000
+const PRESENCE_MS = 90_000
 
 /** A subscription with its last paid minute. */
 export interface StreamRow {

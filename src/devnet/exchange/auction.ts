@@ -9,7 +9,7 @@ const DURATION_S = 1_860
 const PERIOD_S = 2_160
 const FLOOR = units(10)
 
-export interface Auction {
+interface Auction {
   readonly startTimeSeconds: number
   readonly durationSeconds: number
   readonly startGas: string

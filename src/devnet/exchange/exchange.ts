@@ -47,7 +47,7 @@ export interface Vault {
 }
 
 /** USDC that left wallets without leaving the exchange, and what came and went; token fees by TOKENS index. */
-export interface Pools {
+interface Pools {
   fees: bigint
   deployerFees: bigint
   /** Collateral of the outcome shares outstanding. */

@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts'
 import { Prng, seedState } from './prng.ts'
 import { MAIN_MAKERS, TAKERS, TWAPPERS } from './roles.ts'
 
-export interface SubAccount {
+interface SubAccount {
   readonly master: number
   readonly account: number
   readonly name: string

@@ -58,13 +58,13 @@ export interface FundingDelta {
   funding_rate: string
 }
 
-export interface LedgerUpdate {
+interface LedgerUpdate {
   users: string[]
   delta: { type: string; [key: string]: unknown }
 }
 
 /** What the node writes about staking. */
-export type StakingEvent =
+type StakingEvent =
   | { CDeposit: { user: string; amount: string } }
   | { CWithdrawal: { user: string; amount: string; is_finalized: boolean } }
   | { Delegation: { user: string; validator: string; amount: string; is_undelegate: boolean } }
@@ -77,7 +77,7 @@ export interface NodeMiscEvent {
 }
 
 /** What one wallet got for staking. The node writes no more than each validator's total. */
-export interface StakingReward {
+interface StakingReward {
   readonly user: string
   readonly source: 'delegation' | 'commission'
   readonly amount: bigint

@@ -4,8 +4,8 @@ import { formatAmount } from './fixed-point.ts'
 import { MARKETS } from './market.ts'
 
 export type Side = 'B' | 'A'
-export type Tif = 'Gtc' | 'Ioc' | 'Alo' | 'FrontendMarket' | 'LiquidationMarket'
-export type OrderType = 'Limit' | 'Market' | 'Twap Slice'
+type Tif = 'Gtc' | 'Ioc' | 'Alo' | 'FrontendMarket' | 'LiquidationMarket'
+type OrderType = 'Limit' | 'Market' | 'Twap Slice'
 
 /** The statuses that this exchange gives; spelled as on the wire. */
 export type OrderStatus =

@@ -14,9 +14,9 @@ export interface Position {
   fundingSinceChange: bigint
 }
 
-export type PerpDir = 'Open Long' | 'Open Short' | 'Close Long' | 'Close Short' | 'Long > Short' | 'Short > Long'
+type PerpDir = 'Open Long' | 'Open Short' | 'Close Long' | 'Close Short' | 'Long > Short' | 'Short > Long'
 
-export interface PositionChange {
+interface PositionChange {
   readonly start: bigint
   readonly dir: PerpDir
   readonly closedPnl: bigint

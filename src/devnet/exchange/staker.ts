@@ -1,6 +1,6 @@
 // What wallets have staked.
 
-export interface Delegation {
+interface Delegation {
   amount: bigint
   /** Not to be taken back before this height, which was expected at this time. */
   lockedUntilHeight: number

@@ -7,7 +7,7 @@ import { DEXES, MARKETS, TOKENS, USDC } from './market.ts'
 import { recordLedger } from './node-block.ts'
 
 /** Where USDC of a wallet lies: an index in DEXES, or `spot`. */
-export type Pocket = number | 'spot'
+type Pocket = number | 'spot'
 
 const WITHDRAW_FEE = UNIT
 const addressOf = (x: Exchange, account: number) => x.accounts[account]!.address

@@ -12,7 +12,7 @@ export interface MarginAccount {
   readonly positions: Map<number, Position>
 }
 
-export interface SpotBalance {
+interface SpotBalance {
   total: bigint
   /** Reserved by resting orders. */
   hold: bigint

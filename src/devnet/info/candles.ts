@@ -22,13 +22,13 @@ const LENGTHS = {
   '1w': 7 * DAY,
 } as const
 
-export type Interval = keyof typeof LENGTHS | '1M'
+type Interval = keyof typeof LENGTHS | '1M'
 /** Shortest first. */
 export const INTERVALS = [...(Object.keys(LENGTHS) as (keyof typeof LENGTHS)[]), '1M'] as const
 /** Candles kept per interval, as the public API answers at most. */
 const KEPT = 5_000
 
-export interface Candle {
+interface Candle {
   readonly openMs: number
   /** Last millisecond. */
   readonly closeMs: number

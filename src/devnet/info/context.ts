@@ -16,7 +16,7 @@ const MAX_FUNDINGS = 500
 const IMPACT_NTL = 20_000n * UNIT
 
 /** Size that is held long of a perp, which is also what is held short. */
-export function openInterest(x: Exchange, market: Market): bigint {
+function openInterest(x: Exchange, market: Market): bigint {
   let long = 0n
   for (const { margin } of x.accounts) {
     const szi = margin[market.dex]!.positions.get(market.id)?.szi ?? 0n

@@ -8,10 +8,10 @@ import type { Answers, Scene } from './answer.ts'
 const MAX_ROWS = 2_000
 
 /** A fill as the public API shows it: without what only the node tells. */
-export type PublicFill = Omit<NodeFill, 'builder' | 'deployerFee'>
+type PublicFill = Omit<NodeFill, 'builder' | 'deployerFee'>
 
 /** Takes away what the public API keeps to itself. */
-export function publicFill({ builder: _builder, deployerFee: _deployerFee, ...fill }: NodeFill): PublicFill {
+function publicFill({ builder: _builder, deployerFee: _deployerFee, ...fill }: NodeFill): PublicFill {
   return fill
 }
 
@@ -33,7 +33,7 @@ function joined(a: PublicFill, b: PublicFill): PublicFill {
 }
 
 /** Oldest first in and out. What has one order, block and direction becomes one fill. */
-export function aggregated(fills: readonly PublicFill[]): PublicFill[] {
+function aggregated(fills: readonly PublicFill[]): PublicFill[] {
   const merged = new Map<string, PublicFill>()
   for (const fill of fills) {
     const key = `${fill.oid} ${fill.time} ${fill.dir}`

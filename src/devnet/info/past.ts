@@ -20,19 +20,19 @@ const STAKING = 500
 /** Kept per coin. */
 const FUNDINGS = 1_000
 
-export interface PastFunding {
+interface PastFunding {
   readonly timeMs: number
   readonly rate: bigint
   readonly premium: bigint
 }
 
-export interface PastLedger {
+interface PastLedger {
   readonly time: number
   readonly hash: string
   readonly delta: { readonly type: string; readonly [key: string]: unknown }
 }
 
-export interface PastStaking {
+interface PastStaking {
   readonly time: number
   readonly hash: string
   readonly delta:
@@ -41,7 +41,7 @@ export interface PastStaking {
     | { readonly delegate: { readonly validator: string; readonly amount: string; readonly isUndelegate: boolean } }
 }
 
-export interface PastReward {
+interface PastReward {
   readonly time: number
   readonly source: 'delegation' | 'commission'
   readonly totalAmount: string
@@ -55,7 +55,7 @@ export interface PastOrder {
 type PastBlock = Pick<DevnetBlock, 'timeMs' | 'fills' | 'orderStatuses' | 'miscEvents' | 'rewards'>
 
 /** One wallet's history. */
-export class WalletPast {
+class WalletPast {
   readonly fills = new Tail<NodeFill>(FILLS)
   readonly ledger = new Tail<PastLedger>(LEDGER)
   readonly staking = new Tail<PastStaking>(STAKING)

@@ -1,6 +1,6 @@
 // USDC traded: per wallet for ever, and per wallet and day of the last two weeks.
 
-export interface DayVolume {
+interface DayVolume {
   /** As a taker and as a maker. */
   cross: bigint
   add: bigint
@@ -9,7 +9,7 @@ export interface DayVolume {
 const DAYS = 15
 
 /** `YYYY-MM-DD` in UTC. */
-export function dayOf(timeMs: number): string {
+function dayOf(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 10)
 }
 
