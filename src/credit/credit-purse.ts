@@ -1,4 +1,4 @@
-// The isolate's side of leases for one (account, key): what may be spent here without asking, what must be reported.
+// The isolate's purse of one (account, key): what may be spent here without asking, what must be reported.
 // Laws: what is granted covers what is spent and in flight; a refusal is only ever the meter's own, at most one
 // second old; a lease that was closed is never spent from. Time and lease ids are arguments.
 
