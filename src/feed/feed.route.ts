@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import { gateBySecret } from '../core/secret.ts'
 import type { BlockLogApi, LogStatus } from './log-api.ts'
 
-interface FeedEnv {
+export interface FeedEnv {
   readonly FEED_TOKEN?: string
 }
 
