@@ -1,27 +1,18 @@
-// Blocks recorded from the live exchange, through feed, log, hub and relay: a client sees exactly the golden books
-// and level changes. Skipped where the recordings are absent: they are not part of the repository.
+// Blocks as the exchange's node writes them, through feed, log, hub and relay: a client sees exactly the golden books
+// and level changes.
 
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { canonicalBook } from '../../src/book/canonical.ts'
 import { LevelBook } from '../../src/book/level-book.ts'
 import type { Levels } from '../../src/feed/block.ts'
 import { openReplay } from '../../src/feeder/replay.node.ts'
+import { recount } from '../feeder/recount.ts'
+import { CAPTURE, WIRES } from '../fixtures/wire.ts'
 import { Feeder, Socket } from './socket.ts'
 import { startWorld, type World } from './world.ts'
 
-const FOLDER = '../shared/wire/samples/node-capture'
-const present = existsSync(`${FOLDER}/l2-golden.json`)
-
-interface Golden {
-  readonly coin: string
-  readonly snapshot_height: number
-  readonly last_height: number
-  readonly snapshot: { readonly sha256: string }
-  readonly end: { readonly sha256: string }
-  readonly diffs: readonly { readonly block_height: number; readonly levels: Levels }[]
-}
 interface Updates {
   readonly block_height: number
   readonly book_diffs: readonly { readonly levels: Levels }[]
@@ -29,9 +20,8 @@ interface Updates {
 
 const hash = (levels: Levels) => createHash('sha256').update(canonicalBook(levels)).digest('hex')
 
-describe.skipIf(!present)(
-  `recorded blocks at a client${present ? '' : ' (skipped: the recordings are not there)'}`,
-  () => {
+describe.each(WIRES)('%s blocks at a client', (_, wire, isAbsent) => {
+  describe.skipIf(isAbsent)('through feed, log, hub and relay', () => {
     let world: World
     beforeAll(async () => {
       world = await startWorld()
@@ -39,11 +29,11 @@ describe.skipIf(!present)(
     afterAll(() => world.stop())
 
     it('are the golden books and changes, on both streams and in the snapshot', async () => {
-      const golden = JSON.parse(readFileSync(`${FOLDER}/l2-golden.json`, 'utf8')) as Golden
+      const golden = recount(wire)
       const key = await world.newKey('1000')
       const feeder = await Feeder.connect(world.ws)
       await feeder.hello()
-      const replay = await openReplay(FOLDER)
+      const replay = await openReplay(join(wire, CAPTURE))
       feeder.snapshot(replay.seed.height, replay.seed.time, replay.seed.books)
       await feeder.acked(replay.seed.height)
       const snapshot = async () => {
@@ -81,5 +71,5 @@ describe.skipIf(!present)(
       expect([after.height, hash(after.levels)]).toEqual([golden.last_height, golden.end.sha256])
       for (const socket of sockets) socket.close()
     })
-  },
-)
+  })
+})

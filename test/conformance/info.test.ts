@@ -1,16 +1,23 @@
 // Every info type that an upstream answers, over real HTTP from end to end: bytes, price, and what a bad source costs.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
+import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { CATALOGUE } from '../../src/info/catalogue.ts'
+import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
 import { asksHistory, asksUpstream } from '../../src/info/query.ts'
+import { ANSWERS, REQUESTS, WIRES } from '../fixtures/wire.ts'
 import { startUpstream, startWorld, type World } from './world.ts'
 
-const SAMPLES = new URL('../../../shared/wire/samples/python-sdk-cassettes/', import.meta.url)
+const dexOf = ([wire]: readonly [string, ...unknown[]]) => wire.slice(0, 3)
 const EXAMPLES = new Map(CATALOGUE.map(({ type, example }) => [type, JSON.stringify(example.response)]))
+// A DEX for each folder of answers: an answer of the cache would prove nothing.
+const [, DEX] = queryOf('perpDexs')!.example.response as [null, object]
+EXAMPLES.set('perpDexs', JSON.stringify([null, ...['xyz', ...WIRES.map(dexOf)].map((name) => ({ ...DEX, name }))]))
 const FROM_UPSTREAM = CATALOGUE.filter(asksUpstream)
+/** Types whose answers come through as they are; the specification adds a key to openOrders. */
+const SERVED = new Set(FROM_UPSTREAM.map(({ type }) => type).filter((type) => type !== 'openOrders'))
 
 type Behaviour = (response: ServerResponse, type: string) => void
 const wellBehaved: Behaviour = (response, type) => response.end(EXAMPLES.get(type))
@@ -64,22 +71,20 @@ it('GET /openapi.json describes every type, without a key', async () => {
   expect(described).toEqual(CATALOGUE.map(({ type }) => `/info#${type}`).sort())
 })
 
-describe.skipIf(!existsSync(SAMPLES))('recorded answers come through byte for byte', () => {
-  const index = existsSync(SAMPLES) ? readFileSync(new URL('_index.json', SAMPLES), 'utf8') : '{}'
-  const served = new Set(FROM_UPSTREAM.map(({ type }) => type))
-  const recorded = Object.entries(JSON.parse(index) as Record<string, { request: { type: string } }>)
-    // The specification adds a key to openOrders.
-    .filter(([, { request }]) => served.has(request.type) && request.type !== 'openOrders')
-
-  it.each(recorded)('%s', async (file, { request }) => {
-    const body = readFileSync(new URL(file, SAMPLES))
-    behave = (response) => response.end(body)
-    // Another DEX name: an answer of the cache would prove nothing.
-    const fresh = request.type === 'meta' ? { ...request, dex: 'xyz' } : request
-    const reply = await world.info(key, fresh)
-    expect(reply.status).toBe(200)
-    expect(Buffer.from(await reply.arrayBuffer()).equals(body)).toBe(true)
-  })
+describe.each(WIRES)('%s answers', (name, wire, isAbsent) => {
+  it.skipIf(isAbsent).each(ANSWERS.filter(([type, path]) => SERVED.has(type) && path.startsWith(dirname(REQUESTS))))(
+    'of %s come through byte for byte: %s',
+    async (type, path) => {
+      const requests = JSON.parse(readFileSync(join(wire, REQUESTS), 'utf8')) as Record<string, { request: object }>
+      const body = readFileSync(join(wire, path))
+      behave = (response) => response.end(body)
+      // Another DEX name: an answer of the cache would prove nothing.
+      const fresh = type === 'meta' ? { dex: dexOf([name]) } : {}
+      const reply = await world.info(key, { ...requests[basename(path)]!.request, ...fresh })
+      expect(reply.status).toBe(200)
+      expect(Buffer.from(await reply.arrayBuffer()).equals(body)).toBe(true)
+    },
+  )
 })
 
 describe('a source that misbehaves costs nothing and is asked again once it is well', () => {

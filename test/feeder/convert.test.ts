@@ -1,11 +1,13 @@
 // Events of the node's lines become the events of a block; odd ones are left out by name.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Block } from '../../src/feed/block.ts'
 import { type BlockEvents, convertEvents } from '../../src/feeder/convert.ts'
 import { reduceFunding } from '../../src/feeder/funding.ts'
 import { nodeTimeMs, readEvents, readLineHead } from '../../src/feeder/streams.ts'
+import { MISC_EVENTS, WIRES } from '../fixtures/wire.ts'
 
 const NOTHING = { orders: false, diffs: false, rejected: false }
 const events = (some: Partial<BlockEvents>): BlockEvents => ({
@@ -102,14 +104,15 @@ describe('lines', () => {
   })
 })
 
-const MISC = '../shared/wire/samples/hyperliquid-db-rs/misc_events.jsonl'
-test.skipIf(!existsSync(MISC))(`every recorded misc event has a place (${MISC})`, () => {
-  for (const text of readFileSync(MISC, 'utf8').trim().split('\n')) {
-    const read = readEvents(text)
-    if (!read.ok) throw new Error(read.error)
-    const parts = convertEvents(events({ misc: read.value }), NOTHING, never)
-    const placed = parts.ledger.length + (parts.events?.length ?? 0) + (parts.funding.length > 0 ? 1 : 0)
-    expect(placed).toBe(read.value.length)
-    Block.parse({ height: 1, time: 1, books: [], ...parts })
-  }
+describe.each(WIRES)('misc events, %s', (_, wire, isAbsent) => {
+  test.skipIf(isAbsent)('have each a place', () => {
+    for (const text of readFileSync(join(wire, MISC_EVENTS), 'utf8').trim().split('\n')) {
+      const read = readEvents(text)
+      if (!read.ok) throw new Error(read.error)
+      const parts = convertEvents(events({ misc: read.value }), NOTHING, never)
+      const placed = parts.ledger.length + (parts.events?.length ?? 0) + (parts.funding.length > 0 ? 1 : 0)
+      expect(placed).toBe(read.value.length)
+      Block.parse({ height: 1, time: 1, books: [], ...parts })
+    }
+  })
 })

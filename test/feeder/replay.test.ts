@@ -1,39 +1,25 @@
-// The recorded blocks of the real exchange give exactly the golden books and level changes.
+// The blocks of a capture give exactly the golden books and level changes.
 
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { canonicalBook } from '../../src/book/canonical.ts'
 import type { Levels } from '../../src/feed/block.ts'
 import { openReplay } from '../../src/feeder/replay.node.ts'
+import { CAPTURE, WIRES } from '../fixtures/wire.ts'
+import { recount } from './recount.ts'
 
-const FOLDER = '../shared/wire/samples/node-capture'
-const present = existsSync(`${FOLDER}/l2-golden.json`)
-
-interface Golden {
-  coin: string
-  snapshot_height: number
-  last_height: number
-  snapshot: GoldenBook
-  end: GoldenBook
-  diffs: { block_height: number; block_time: string; levels: Levels }[]
-}
-interface GoldenBook {
-  levels_per_side: [number, number]
-  sha256: string
-  top20: Levels
-}
-
-const summary = (levels: Levels): GoldenBook => ({
+const summary = (levels: Levels) => ({
   levels_per_side: [levels[0].length, levels[1].length],
   sha256: createHash('sha256').update(canonicalBook(levels)).digest('hex'),
   top20: [levels[0].slice(0, 20), levels[1].slice(0, 20)],
 })
 
-describe.skipIf(!present)(`replay of ${FOLDER}${present ? '' : ' (skipped: the samples are not there)'}`, () => {
-  test('equals the golden file whole', async () => {
-    const golden = JSON.parse(readFileSync(`${FOLDER}/l2-golden.json`, 'utf8')) as Golden
-    const replay = await openReplay(FOLDER)
+describe.each(WIRES)('a replay of the %s blocks', (_, wire, isAbsent) => {
+  test.skipIf(isAbsent)('equals the golden books whole', async () => {
+    const golden = recount(wire)
+    const replay = await openReplay(join(wire, CAPTURE))
     expect(replay.seed.height).toBe(golden.snapshot_height)
     expect(replay.seed.books.map(({ coin }) => coin)).toEqual([golden.coin])
     expect(summary(replay.seed.books[0]!.levels)).toEqual(golden.snapshot)
@@ -55,4 +41,9 @@ describe.skipIf(!present)(`replay of ${FOLDER}${present ? '' : ' (skipped: the s
     expect(summary(replay.books.levels(golden.coin))).toEqual(golden.end)
     expect(fills).toBeGreaterThan(0)
   })
+})
+
+const [, [, RECORDED, isAbsent]] = WIRES
+test.skipIf(isAbsent)('the recount of the recorded blocks is the golden file beside them', () => {
+  expect(recount(RECORDED)).toEqual(JSON.parse(readFileSync(join(RECORDED, CAPTURE, 'l2-golden.json'), 'utf8')))
 })
