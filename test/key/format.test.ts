@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { checkHolds, hashKey, mintKey } from '../../src/key/digest.client.ts'
 import { parseKey, randomBase58 } from '../../src/key/format.ts'
 import { KeyMemory } from '../../src/key/memory.ts'
-import { admit, type KeyRecord } from '../../src/key/record.ts'
+import { admit, type Entry, type KeyRecord } from '../../src/key/record.ts'
 
 const SECRET = 'an operator secret of forty characters!!'
 
@@ -76,20 +76,44 @@ const record: KeyRecord = {
 }
 
 describe('who may enter', () => {
+  const INFO = { product: 'info', kind: 'api' } as const
+  const enter = (over: Partial<KeyRecord>, entry: Entry = INFO, address: string | null = null) => {
+    const result = admit({ ...record, ...over }, entry, 1_000, address)
+    return result.ok ? 'ok' : result.error
+  }
+
   it('tells revoked, expired, wrong kind and wrong product apart', () => {
-    const info = { product: 'info', kind: 'api' } as const
-    const kindOf = (over: Partial<KeyRecord>, entry: Parameters<typeof admit>[1] = info) => {
-      const result = admit({ ...record, ...over }, entry, 1_000, null)
-      return result.ok ? 'ok' : result.error.kind
-    }
-    expect(kindOf({})).toBe('ok')
-    expect(kindOf({ revoked: 5 })).toBe('key_revoked')
-    expect(kindOf({ expires: 1_000 })).toBe('key_expired')
-    expect(kindOf({ expires: 1_001 })).toBe('ok')
-    expect(kindOf({ kind: 'service', products: ['info'] })).toBe('not_entitled')
-    expect(kindOf({}, { product: 'platform', kind: 'service' })).toBe('not_entitled')
-    expect(kindOf({}, { product: 'rpc', kind: 'api' })).toBe('not_entitled')
-    expect(kindOf({ kind: 'service', products: ['platform'] }, { product: 'platform', kind: 'any' })).toBe('ok')
+    expect(enter({})).toBe('ok')
+    expect(enter({ revoked: 5, expires: 5 })).toEqual({ kind: 'key_revoked' })
+    expect(enter({ expires: 1_000 })).toEqual({ kind: 'key_expired' })
+    expect(enter({ expires: 1_001 })).toBe('ok')
+    const isFor = (to: string) => ({ kind: 'not_entitled', to: expect.stringContaining(to) })
+    expect(enter({ kind: 'service', products: ['info'] })).toEqual(isFor('an API key (cqt_)'))
+    expect(enter({}, { product: 'platform', kind: 'service' })).toEqual(isFor('a service key (cqs_)'))
+    expect(enter({}, { product: 'rpc', kind: 'api' })).toEqual(isFor('"rpc"'))
+    expect(enter({ kind: 'service', products: ['platform'] }, { product: 'platform', kind: 'any' })).toBe('ok')
+  })
+
+  it('lets a key with ranges in from an address in one of them, and from no other and none', () => {
+    const ranges = ['192.0.2.0/24', '2001:db8::/32']
+    expect(enter({ ranges }, INFO, '192.0.2.7')).toBe('ok')
+    expect(enter({ ranges }, INFO, '2001:db8::1')).toBe('ok')
+    const isFrom = (what: string) => ({ kind: 'not_entitled', to: expect.stringMatching(`^${what}.*ranges`) })
+    expect(enter({ ranges }, INFO, '198.51.100.7')).toEqual(isFrom('your address'))
+    expect(enter({ ranges }, INFO, null)).toEqual(isFrom('calls whose address this gateway cannot be sure of'))
+    expect(enter({ ranges: [] }, INFO, '192.0.2.7')).toEqual(isFrom('your address'))
+  })
+
+  it('says who entered, with all that a surface may ask of the key', () => {
+    const perSecond = { requestsPerSecond: 3, infoRequestsPerSecond: 50 }
+    const limits = { ...perSecond, streamConnections: 1, streamSubscriptions: 2, streamMessagesPerMinute: 9 }
+    expect(admit({ ...record, limits, expires: 2_000 }, INFO, 1_000, null)).toEqual({
+      ok: true,
+      value: {
+        ...{ v: 1, account: 'a', keyHash: 'h', kind: 'api', plan: 'trial' },
+        ...{ products: ['info', 'platform'], limits, expires: 2_000 },
+      },
+    })
   })
 })
 
