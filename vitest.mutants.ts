@@ -3,5 +3,10 @@
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
-  test: { include: [`test/${process.env.MUTANTS_OF}/**/*.test.ts`], exclude: ['**/*.worker.test.ts'] },
+  // Changed files carry every mutant at once, and are slower for it.
+  test: {
+    testTimeout: 60_000,
+    include: [`test/${process.env.MUTANTS_OF}/**/*.test.ts`],
+    exclude: ['**/*.worker.test.ts'],
+  },
 })

@@ -163,7 +163,7 @@ describe('an account', () => {
       while (!isOver) statuses.push(await statusOf(await world.info(key, CALL)))
     }
     const callers = Array.from({ length: 16 }, caller)
-    const calls = (count: number) => expect.poll(() => statuses.length, { timeout: 60_000 }).toBeGreaterThan(count)
+    const calls = (count: number) => expect.poll(() => statuses.length, { timeout: 20_000 }).toBeGreaterThan(count)
     await calls(200)
     const rotated = await world.admin('POST', `/keys/${old.slice(0, 12)}/rotate`, { grace_seconds: 600 })
     expect(rotated.status).toBe(201)

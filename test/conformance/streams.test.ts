@@ -171,7 +171,7 @@ describe('l2BookDiff2 with l2BookDiffSnapshot', () => {
       expect([now.seq, now.levels]).toEqual([seq, book.levels()])
     }
     socket.close()
-  }, 60_000)
+  })
 })
 
 describe('event channels', () => {

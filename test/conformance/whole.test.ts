@@ -222,7 +222,7 @@ describe.skipIf(SECONDS > HELD_SECONDS)('answers from the history', () => {
       return { frames, expected: wallets.sort((a, b) => b.trades.length - a.trades.length).slice(0, 4) }
     }
     const enough = () => expect(counted().expected.flatMap(({ trades }) => trades).length).toBeGreaterThan(4)
-    await vi.waitFor(enough, { timeout: 60_000, interval: 1_000 })
+    await vi.waitFor(enough, { timeout: 30_000, interval: 1_000 })
     const { frames, expected } = counted()
     const { block_height: height, time } = frames.at(-1)!
     console.log(`trades of ${expected.map(({ trades }) => trades.length)} in ${frames.length} blocks with fills`)
@@ -263,7 +263,7 @@ describe.skipIf(SECONDS > HELD_SECONDS)('answers from the history', () => {
     const caller = await world.newKey('50')
     const builtOf = (frames: readonly FillsFrame[]) =>
       frames.flatMap(({ fills }) => fills).filter(([, fill]) => fill.builder !== undefined)
-    await vi.waitFor(() => expect(builtOf(collected())).not.toEqual([]), { timeout: 60_000, interval: 250 })
+    await vi.waitFor(() => expect(builtOf(collected())).not.toEqual([]), { timeout: 30_000, interval: 250 })
     const frames = collected()
     const { block_height: height, time } = frames.at(-1)!
     const built = builtOf(frames)

@@ -132,7 +132,7 @@ describe.each([2, 7, 19])('the exchange of seed %i', (seed) => {
       counted.apply(block, engine.exchange.accounts[engine.exchange.vaults[0]!.account]!.address)
     }
     users.push(...engine.exchange.accounts.map(({ address }) => address))
-  }, 120_000)
+  })
 
   // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
   function ask(request: object): any {

@@ -81,11 +81,42 @@ describe('determinism', () => {
   })
 })
 
+/** Everything that may happen. */
+const DIRS = ['Open Long', 'Open Short', 'Close Long', 'Close Short', 'Buy', 'Sell', 'Long > Short', 'Short > Long']
+const LEDGER = [
+  'deposit',
+  'withdraw',
+  'internalTransfer',
+  'send',
+  'accountClassTransfer',
+  'spotTransfer',
+  'spotGenesis',
+]
+const VAULTS = ['vaultCreate', 'vaultDeposit', 'vaultWithdraw', 'vaultLeaderCommission', 'rewardsClaim', 'liquidation']
+const STATUSES = ['badAloPxRejected', 'iocCancelRejected', 'perpMarginRejected', 'tickRejected', 'liquidatedCanceled']
+const WANTED: readonly string[] = [
+  ...DIRS,
+  ...LEDGER,
+  ...VAULTS,
+  ...STATUSES,
+  'builder',
+  'twap',
+  'market',
+  'backstop',
+  'deployer',
+  'Funding',
+  'CDeposit',
+  'CWithdrawal',
+  'Delegation',
+  'ValidatorRewards',
+]
+
 describe('what happens on the exchange', () => {
   it('shows every kind of event within some minutes', () => {
     const engine = createEngine(3, { fundingBlocks: 500 })
     const seen = new Set<string>()
-    for (let i = 0; i < 6_000; i++) {
+    const isMissing = (kind: string) => !seen.has(kind)
+    for (let i = 0; i < 6_000 && WANTED.some(isMissing); i++) {
       const block = engine.step()
       for (const [, fill] of block.fills) {
         seen.add(fill.dir)
@@ -98,48 +129,7 @@ describe('what happens on the exchange', () => {
       for (const { inner } of block.miscEvents)
         seen.add('LedgerUpdate' in inner ? inner.LedgerUpdate.delta.type : Object.keys(inner)[0]!)
     }
-    const dirs = ['Open Long', 'Open Short', 'Close Long', 'Close Short', 'Buy', 'Sell', 'Long > Short', 'Short > Long']
-    const ledger = [
-      'deposit',
-      'withdraw',
-      'internalTransfer',
-      'send',
-      'accountClassTransfer',
-      'spotTransfer',
-      'spotGenesis',
-    ]
-    const vaults = [
-      'vaultCreate',
-      'vaultDeposit',
-      'vaultWithdraw',
-      'vaultLeaderCommission',
-      'rewardsClaim',
-      'liquidation',
-    ]
-    const statuses = [
-      'badAloPxRejected',
-      'iocCancelRejected',
-      'perpMarginRejected',
-      'tickRejected',
-      'liquidatedCanceled',
-    ]
-    const wanted = [
-      ...dirs,
-      ...ledger,
-      ...vaults,
-      ...statuses,
-      'builder',
-      'twap',
-      'market',
-      'backstop',
-      'deployer',
-      'Funding',
-      'CDeposit',
-      'CWithdrawal',
-      'Delegation',
-      'ValidatorRewards',
-    ]
-    expect(wanted.filter((kind) => !seen.has(kind))).toEqual([])
+    expect(WANTED.filter(isMissing)).toEqual([])
   })
 
   it('books of the big coins are deep, and makers stay solvent', () => {

@@ -33,7 +33,7 @@ const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
 const of = (channel: string, kind?: string) => (frame: Frame) =>
   frame.channel === channel && (kind === undefined || frame.data?.[kind] !== undefined)
 
-const WAIT = { timeout: 60_000, interval: 10 }
+const WAIT = { timeout: 10_000, interval: 10 }
 const hubOf = (coin: string) => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf(coin, Number(env.BOOK_HUBS))}`)
 
 async function hubStands(coin: string, height: number): Promise<void> {

@@ -25,6 +25,9 @@ export function knock(relay: string, account: string, more: Partial<Identity> = 
 }
 
 /** A client socket with its frames in order. */
+/** Frames come within milliseconds, on a busy machine within seconds. */
+const WAIT_MS = 10_000
+
 export class Client {
   readonly frames: Frame[] = []
   closed: { code: number; reason: string } | null = null
@@ -67,7 +70,7 @@ export class Client {
         if (index < 0) throw new Error(`not among ${JSON.stringify(this.frames).slice(0, 2000)}`)
         return this.frames.splice(index, 1)[0]
       },
-      { timeout: 60_000, interval: 10 },
+      { timeout: WAIT_MS, interval: 10 },
     )
   }
 
@@ -89,7 +92,7 @@ export class Client {
         if (!this.closed) throw new Error('still open')
         return this.closed
       },
-      { timeout: 60_000, interval: 10 },
+      { timeout: WAIT_MS, interval: 10 },
     )
   }
 }
