@@ -8,13 +8,13 @@ process.env.WRANGLER_HIDE_BANNER ??= 'true'
 const migrations = await readD1Migrations('schemas/d1/accounts')
 
 // A slow machine, or a busy one, takes this many times longer than two idle cores.
-const SLOW = 5
+const SLOW = 8
 /** Ceilings for a project whose longest test or hook takes so long on two idle cores. */
 const within = (longestMs: number) => ({
   testTimeout: SLOW * longestMs,
   hookTimeout: SLOW * longestMs,
   // What a test waits for comes within milliseconds, or with the next second.
-  expect: { poll: { timeout: SLOW * 2_000, interval: 50 } },
+  expect: { poll: { timeout: SLOW * 1_500, interval: 50 } },
   // A core for each: left alone, vitest leaves one of two cores idle, and many tests wait.
   maxWorkers: '100%',
 })
@@ -66,7 +66,7 @@ export default defineConfig({
           name: 'workers',
           include: ['test/**/*.worker.test.ts'],
           setupFiles: ['test/migrate.worker.ts'],
-          ...within(7_000),
+          ...within(6_000),
         },
       },
       {
@@ -74,7 +74,7 @@ export default defineConfig({
           name: 'conformance',
           include: ['test/conformance/**/*.test.ts'],
           globalSetup: ['test/conformance/build.ts'],
-          ...within(15_000),
+          ...within(10_000),
         },
       },
     ],

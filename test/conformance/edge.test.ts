@@ -73,7 +73,7 @@ describe('every route with every method', () => {
     const body = await answer.text()
     expect(answer.headers.get('x-request-id')).toMatch(/^req_\w{16}$/)
     expect(answer.headers.get('access-control-allow-origin')).toBe(closed(path) ? null : '*')
-    if (!closed(path)) expect(answer.headers.get('x-credits-cost')).toBe('0')
+    expect(answer.headers.get('x-credits-cost')).toBe(closed(path) ? null : '0')
     if (method === 'OPTIONS' && !closed(path)) {
       expect(answer.status).toBe(204)
       expect(answer.headers.get('access-control-allow-methods')).toBe([...methods, 'OPTIONS'].join(', '))
@@ -85,11 +85,9 @@ describe('every route with every method', () => {
       for (const name of ['x-request-id', 'x-credits-remaining', 'ratelimit', 'retry-after', 'age', 'x-block-height'])
         expect(exposed).toContain(name)
     }
-    if (methods.includes(method)) expect(answer.status).not.toBe(405)
-    else {
-      expect(answer.status).toBe(405)
-      expect(answer.headers.get('allow')).toBe([...methods, ...(closed(path) ? [] : ['OPTIONS'])].join(', '))
-    }
+    const isOffered = methods.includes(method)
+    const offered = [...methods, ...(closed(path) ? [] : ['OPTIONS'])].join(', ')
+    expect([answer.status === 405, answer.headers.get('allow')]).toEqual(isOffered ? [false, null] : [true, offered])
     if (answer.status < 400) return
     expect(answer.headers.get('content-type')).toBe('application/json')
     if (method === 'HEAD') return
@@ -297,7 +295,7 @@ describe('a long answer', () => {
   it.each(['/info', '/k/KEY/info', '/openapi.json', '/docs'])('of %s is short for who takes it', async (path) => {
     const plain = await raw(path.replace('KEY', key), 'identity')
     expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'accept-encoding'])
-    if (path.endsWith('/info')) expect(plain.body.toString()).toBe(LONG_ANSWER)
+    expect(plain.body.toString()).toEqual(path.endsWith('/info') ? LONG_ANSWER : expect.stringContaining('Weir'))
     for (const [encoding, read] of [
       ['gzip', gunzipSync],
       ['br', brotliDecompressSync],

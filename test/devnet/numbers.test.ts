@@ -42,8 +42,8 @@ describe('a position', () => {
           realised += change.closedPnl
           expect(change.start + delta).toBe(position.szi)
           expect(cash + position.cost).toBe(realised)
-          if (position.szi === 0n) expect(position.cost).toBe(0n)
-          if (change.dir.startsWith('Open')) expect(change.closedPnl).toBe(0n)
+          expect(position.szi === 0n ? position.cost : 0n).toBe(0n)
+          expect(change.dir.startsWith('Open') ? change.closedPnl : 0n).toBe(0n)
         }
       }),
     )

@@ -57,8 +57,9 @@ describe('parseFeederFrame', () => {
         const got = parseFeederFrame(value)
         if (expected.success) taken++
         expect(got.success).toBe(expected.success)
-        if (got.success) expect(got.data).toEqual(expected.data)
-        else expect(got.error.issues).toEqual(expected.error?.issues)
+        expect(got.success ? got.data : got.error.issues).toEqual(
+          expected.success ? expected.data : expected.error.issues,
+        )
       }),
       { numRuns: 3000 },
     )

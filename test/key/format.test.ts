@@ -31,14 +31,12 @@ describe('the form of a key', () => {
     }
   })
 
-  it.each(['', 'cqt_', 'cqt_short', `cqt_${'1'.repeat(27)}`, `cqx_${'1'.repeat(26)}`, `cqt_${'0'.repeat(26)}`])(
+  it.each(['cqt_short', `cqt_${'1'.repeat(27)}`, `cqx_${'1'.repeat(26)}`, `cqt_${'0'.repeat(26)}`])(
     'refuses %j and does not repeat it',
-    (text) => {
-      const parsed = parseKey(text)
-      expect(parsed.ok).toBe(false)
-      if (!parsed.ok && text.length > 5) expect(parsed.error).not.toContain(text)
-    },
+    (text) => expect(parseKey(text)).toEqual({ ok: false, error: expect.not.stringContaining(text) }),
   )
+
+  it.each(['', 'cqt_'])('refuses %j', (text) => expect(parseKey(text).ok).toBe(false))
 
   it('refuses whitespace, which only ?key= can carry', async () => {
     const key = await mintKey('api', SECRET)
@@ -136,12 +134,11 @@ describe('what an isolate remembers', () => {
 
   it('never holds more than its capacity', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 50 })), (ids) => {
+      fc.property(fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1 }), (ids) => {
         const memory = new KeyMemory(5)
         for (const id of ids) memory.keep(String(id), null, 0)
         expect(memory.size).toBeLessThanOrEqual(5)
-        const last = ids.at(-1)
-        if (last !== undefined) expect(memory.recall(String(last), 1)).toBe(null)
+        expect(memory.recall(String(ids.at(-1)), 1)).toBe(null)
       }),
     )
   })

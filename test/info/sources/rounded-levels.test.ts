@@ -66,10 +66,8 @@ describe('aggregateBook', () => {
           const prices = pxs(merged.levels[index])
           const sign = index === 0 ? -1 : 1
           expect(prices.every((px, i) => i === 0 || sign * compareDecimals(px, prices[i - 1]!) > 0)).toBe(true)
-          if (asks.length > 0) {
-            const best = compareDecimals(prices[0]!, book[index][0]!.px)
-            expect(sign * best).toBeGreaterThanOrEqual(0)
-          }
+          const best = asks.length > 0 ? compareDecimals(prices[0]!, book[index][0]!.px) : 0
+          expect(sign * best).toBeGreaterThanOrEqual(0)
         }
       }),
     )
