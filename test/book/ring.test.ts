@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decodeHubFrame, encodeFragment, encodeHubFrame } from '../../src/book/hub-link.ts'
 import { RelayLink } from '../../src/book/relay-link.ts'
-import { RING_MS, Ring } from '../../src/book/ring.ts'
+import { RING_CHARS, RING_MS, Ring } from '../../src/book/ring.ts'
 import { CHECKPOINT_MS, ROTATION_MS, Rotation } from '../../src/book/rotation.ts'
 
 const entry = (height: number, time = height) => ({ tick: { v: 1, epoch: 'e', height, time }, fragments: [] })
@@ -23,6 +23,39 @@ describe('the ring', () => {
     const oldest = 4999 - Math.floor(RING_MS / 70)
     expect(ring.since(oldest - 1)?.[0]?.tick.height).toBe(oldest)
     expect(ring.since(oldest - 2)).toBeNull()
+  })
+})
+
+describe('the bounds of the ring', () => {
+  const sized = (height: number, chars: number) => ({
+    ...entry(height),
+    fragments: [{ mark: '=' as const, coin: 'BTC', prevSeq: 0, levels: 'x'.repeat(chars - 100) }],
+  })
+  const held = (ring: Ring, to: number) => ring.since(to)?.length
+
+  it('are so many characters, with a hundred for each fragment, and never the newest entry', () => {
+    const ring = new Ring()
+    for (const height of [1, 2, 3, 4]) ring.push(sized(height, RING_CHARS / 2))
+    expect([ring.since(1), held(ring, 2)]).toEqual([null, 2])
+    ring.push(sized(5, RING_CHARS + 1))
+    expect([ring.since(3), held(ring, 4)]).toEqual([null, 1])
+    const many = Array(Math.floor(RING_CHARS / 200)).fill(sized(0, 100).fragments[0])
+    for (const height of [6, 7, 8]) ring.push({ ...entry(height), fragments: many })
+    expect([ring.since(5), held(ring, 6)]).toEqual([null, 2])
+  })
+
+  it('are thirty seconds, to the millisecond', () => {
+    const ring = new Ring()
+    for (const time of [0, 1, RING_MS]) ring.push(entry(time))
+    expect(ring.since(-1)).toHaveLength(3)
+    ring.push(entry(RING_MS + 1))
+    expect([ring.since(-1), held(ring, 0)]).toEqual([null, 3])
+  })
+
+  it('begin anew with a height that was there', () => {
+    const ring = new Ring()
+    for (const height of [5, 6, 20, 20]) ring.push(entry(height))
+    expect([ring.since(6), held(ring, 19)]).toEqual([null, 1])
   })
 })
 

@@ -32,6 +32,18 @@ describe('the gate of an address', () => {
     expect(gate.take('::FFFF:192.0.2.2', 0).waitMs).toBe(0)
   })
 
+  it('drops who was not seen for longest, and nobody before it is full', () => {
+    const gate = new AddressGate(LOOK_UPS)
+    const flood = (network: number) => {
+      for (let i = 0; i < 9_999; i++) gate.take(`10.${network}.${i >> 8}.${i & 255}`, 0)
+    }
+    for (let i = 0; i < LOOK_UPS.each.quota; i++) gate.take('192.0.2.1', 0)
+    flood(1)
+    expect(gate.take('192.0.2.1', 0).waitMs).toBeGreaterThan(0)
+    flood(2)
+    expect(gate.take('192.0.2.1', 0).waitMs).toBeGreaterThan(0)
+  })
+
   it('stays bounded under a flood of addresses', () => {
     const gate = new AddressGate(LOOK_UPS)
     for (let i = 0; i < 30_000; i++) gate.take(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, 0)

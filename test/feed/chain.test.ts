@@ -25,6 +25,7 @@ describe('a block', () => {
   it('is ignored while a resend is outstanding, and from a feeder in conflict', () => {
     expect(judgeBlock(chain, { ...feeder, awaiting: 11 }, { height: 12 })).toEqual({ do: 'ignore' })
     expect(judgeBlock(chain, { ...feeder, awaiting: 11 }, { height: 11 })).toEqual({ do: 'take' })
+    expect(judgeBlock(chain, { ...feeder, awaiting: 12 }, { height: 13 })).toEqual({ do: 'resend', from: 11 })
     expect(judgeBlock(chain, { ...feeder, conflict: 'x' }, { height: 11 })).toEqual({ do: 'ignore' })
   })
 })
@@ -47,6 +48,22 @@ describe('a snapshot', () => {
     })
   })
 
+  it('ahead of the log is no gap where one has just the block that is missing, and is free of conflict', () => {
+    const judged = (other: object) =>
+      judgeSnapshot(chain, { ...feeder, first: 15 }, [{ ...feeder, ...other }], { scope: 'all', height: 15 }).do
+    expect([{ first: 11 }, { first: 12 }, { first: null }, { conflict: 'x' }].map(judged)).toEqual([
+      'resend',
+      ...['seed', 'seed', 'seed'],
+    ])
+  })
+
+  it('behind the log is refused, and one of a feeder in conflict is ignored', () => {
+    const refusal = { do: 'refuse', field: 'height', message: expect.stringContaining('is 9, the log is at 10') }
+    expect(judgeSnapshot(chain, feeder, [], { scope: 'all', height: 9 })).toEqual(refusal)
+    const other = { ...feeder, conflict: 'x' }
+    expect(judgeSnapshot(chain, other, [], { scope: 'all', height: 10 })).toEqual({ do: 'ignore' })
+  })
+
   // FEED-18
   it('of some coins repairs the last height alone', () => {
     expect(judgeSnapshot(chain, feeder, [], { scope: 'coins', height: 10 })).toEqual({ do: 'repair' })
@@ -65,6 +82,7 @@ describe('a node', () => {
     expect(conflictAtHello({ ...chain, height: 100_000 }, 100_000 - LAG_BLOCKS)).toBeNull()
     expect(conflictAtHello({ ...chain, height: 100_000 }, 12)).toContain('height 12')
     expect(conflictAtHello(EMPTY_CHAIN, 12)).toBeNull()
+    expect(conflictAtHello({ ...chain, height: 100_000 }, null)).toBeNull()
   })
 
   // FEED-11
@@ -72,5 +90,6 @@ describe('a node', () => {
     expect(gapAfterGone(chain, [], 14)).toEqual({ from: 11, to: 13 })
     expect(gapAfterGone(chain, [feeder], 14)).toBeNull()
     expect(gapAfterGone(chain, [], 11)).toBeNull()
+    expect(gapAfterGone(EMPTY_CHAIN, [], 14)).toBeNull()
   })
 })

@@ -132,6 +132,16 @@ describe('what an isolate remembers', () => {
     expect(memory.size).toBeLessThanOrEqual(10)
   })
 
+  it('remembers who was present, drops the oldest first, and takes what is kept again for new', () => {
+    const memory = new KeyMemory(2)
+    for (const id of ['a', 'b', 'a', 'c']) memory.keep(id, record, 0)
+    expect(['a', 'b', 'c'].map((id) => memory.remembers(id))).toEqual([true, false, true])
+    memory.keep('a', null, 0)
+    expect([memory.size, memory.remembers('a'), memory.recall('a', 1)]).toEqual([2, false, null])
+    memory.keep('a', record, 0)
+    expect([memory.size, memory.recall('a', 1)]).toEqual([2, record])
+  })
+
   it('never holds more than its capacity', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1 }), (ids) => {
