@@ -5,7 +5,7 @@ import type { CoinFragment, HubTick } from './hub-link.ts'
 /** How far back a relay may come without asking its clients to begin again. */
 export const RING_MS = 30_000
 /** Bound of the kept fragments; a busy shard then reaches back less far, which a returning relay is told. */
-const RING_CHARS = 16 * 1024 * 1024
+export const RING_CHARS = 16 * 1024 * 1024
 
 export interface RingEntry {
   readonly tick: HubTick

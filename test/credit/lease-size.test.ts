@@ -3,11 +3,11 @@
 
 import { describe, expect, it } from 'vitest'
 import { grantSize } from '../../src/credit/lease-size.ts'
-import type { AccountState } from '../../src/credit/meter-api.ts'
 
-const account = (available: number, more: Partial<AccountState> = {}) =>
-  ({ available, spent: 1_000, writtenOff: 0, ...more }) as AccountState
-const size = (of: AccountState, need: number, waiting: number, forecast: number) =>
+type Account = Parameters<typeof grantSize>[0]
+
+const account = (available: number, more = {}) => ({ available, spent: 1_000, writtenOff: 0, ...more }) as Account
+const size = (of: Account, need: number, waiting: number, forecast: number) =>
   grantSize(of, { need, waiting, forecast })
 
 describe('the size of a grant', () => {
