@@ -1,9 +1,16 @@
+import { readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
+import { unstable_readConfig } from 'wrangler'
 
 process.env.WRANGLER_LOG ??= 'error'
 process.env.WRANGLER_SEND_METRICS ??= 'false'
 process.env.WRANGLER_HIDE_BANNER ??= 'true'
+
+// In the place of the gateway, which the objects call.
+const stubGateway = stripTypeScriptTypes(readFileSync('test/stub-gateway.worker.ts', 'utf8'))
+const { compatibility_date: compatibilityDate } = unstable_readConfig({ config: 'wrangler.toml' })
 
 const migrations = await readD1Migrations('schemas/d1/accounts')
 
@@ -44,19 +51,8 @@ export default defineConfig({
                 {
                   name: 'weir',
                   modules: true,
-                  compatibilityDate: '2026-11-01',
-                  script: `
-                    import { WorkerEntrypoint } from 'cloudflare:workers'
-                    export class Internal extends WorkerEntrypoint {
-                      info(identity, body) { return { status: 200, body: JSON.stringify({ echo: JSON.parse(body) }) } }
-                      keepUsage() {}
-                      caller(keyHash) {
-                        if (keyHash.startsWith('expired')) return { ok: false, why: 'expired' }
-                        const who = { v: 1, account: '', keyHash, kind: 'api', plan: 'enterprise', products: ['stream'] }
-                        return { ok: true, identity: who }
-                      }
-                    }
-                    export default { fetch: () => new Response('stub gateway') }`,
+                  ...(compatibilityDate && { compatibilityDate }),
+                  script: stubGateway,
                 },
               ],
             },

@@ -1,17 +1,19 @@
-// The variables of the Workers, parsed once per isolate. Bindings and secrets are the ambient Cloudflare.Env.
+// The variables of the gateway, parsed once per isolate. Bindings and secrets are the ambient Cloudflare.Env.
 
 import * as z from 'zod'
+import { Count, LiveSettings, readVariables, Switch } from './core/variables.ts'
 import { parseSources } from './upstream/sources.ts'
 
-const Switch = z.enum(['on', 'off']).transform((value) => value === 'on')
-const Count = (max: number) => z.coerce.number().int().min(1).max(max)
-
-const Settings = z.object({
-  CHAIN: z.string().min(1).max(32),
-  BOOK_HUBS: Count(64),
+export const GatewaySettings = LiveSettings.extend({
   RELAYS_PER_REGION: Count(256),
   PATH_KEYS: Switch,
-  METER_FAILURE: z.enum(['closed', 'open']),
+  /** Off: keys are taken without the keyed check, such as imported ones. */
+  KEY_CHECK: Switch,
+  METER_FAILURE: z.enum(['closed', 'open'], 'must be "closed" or "open"'),
+  /** On: `cf-connecting-ip` is set by the platform or a proxy of the operator, and not by the caller. */
+  TRUST_PROXY: Switch,
+  /** On: events may go to plain http, for receivers on the same machine. */
+  WEBHOOK_HTTP: Switch,
   UPSTREAMS: z.string().transform((text, context) => {
     const sources = parseSources(text)
     if (sources.ok) return sources.value
@@ -19,11 +21,8 @@ const Settings = z.object({
     return z.NEVER
   }),
 })
-export type Settings = z.infer<typeof Settings>
+export type GatewaySettings = z.infer<typeof GatewaySettings>
 
-/** Throws with the names of the variables that are wrong: a gateway that is set up wrongly must not half work. */
-export function readSettings(env: Cloudflare.Env): Settings {
-  const parsed = Settings.safeParse(env)
-  if (parsed.success) return parsed.data
-  throw new Error(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
+export function gatewaySettings(env: object): GatewaySettings {
+  return readVariables(GatewaySettings, env)
 }

@@ -2,21 +2,19 @@
 
 import { waitUntil as keepAlive, WorkerEntrypoint } from 'cloudflare:workers'
 import { Hono } from 'hono'
-import type { BookHubApi } from './book/hub-api.ts'
-import type { WholeMeterApi } from './credit/meter-api.ts'
-import type { UsageRow } from './credit/usage.ts'
+import { meterOf, Objects } from './core/objects.client.ts'
+import type { UsageKeeper, UsageRow } from './credit/usage.ts'
 import { docsRoutes } from './docs/docs.route.ts'
 import { AddressGate, REST_REQUESTS } from './edge/address-gate.ts'
 import { addressLimit } from './edge/address-limit.route.ts'
 import type { Charging } from './edge/charging.ts'
 import { everyReply, failureReply } from './edge/every-reply.route.ts'
-import { KeyRing } from './edge/key-ring.store.ts'
+import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
 import { streamRoutes } from './edge/stream.route.ts'
-import { readSettings, type Settings } from './env.ts'
-import { feedAdminRoutes, feedRoutes, type LogStub } from './feed/feed.route.ts'
-import type { BlockLogApi } from './feed/log-api.ts'
+import { type GatewaySettings, gatewaySettings } from './env.ts'
+import { feedAdminRoutes, feedRoutes } from './feed/feed.route.ts'
 import { cacheStore, kvStore } from './info/answer/answer-stores.store.ts'
 import { InfoDesk } from './info/answer/info-desk.ts'
 import { infoStatus } from './info/answer/routes.ts'
@@ -33,8 +31,8 @@ import { platformRoutes } from './platform/platform.route.ts'
 import { PLATFORM_OPERATIONS } from './platform/platform-operations.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import { webhookRoutes } from './platform/webhook.route.ts'
-import type { Caller } from './stream/sockets/callers.client.ts'
-import type { SourceBudgetApi } from './upstream/budget-api.ts'
+import type { GatewayInternal } from './stream/post.client.ts'
+import type { Caller, CallerBook } from './stream/sockets/callers.client.ts'
 import type { RoutedUpstream } from './upstream/routed-upstream.ts'
 import { fetchUpstream } from './upstream/upstream.client.ts'
 
@@ -47,15 +45,13 @@ const restGate = new AddressGate(REST_REQUESTS)
 const now = () => Date.now()
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 const requestId = () => newRequestId(random)
-const meterOf = (env: Env, account: string) => env.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
-const logOf = (env: Env) => env.BLOCK_LOG.getByName(env.CHAIN) as unknown as LogStub & Pick<BlockLogApi, 'fills'>
 
 /** What an isolate builds on its first request, when it learns its variables. */
 interface Gateway {
   readonly app: Hono<{ Bindings: Env }>
   readonly desk: InfoDesk
   readonly info: InfoRouteDeps<Env>
-  readonly settings: Settings
+  readonly settings: GatewaySettings
 }
 let built: Gateway | null = null
 
@@ -65,38 +61,32 @@ function gateway(env: Env): Gateway {
 }
 
 function build(env: Env): Gateway {
-  const settings = readSettings(env)
-  const pathKeys = settings.PATH_KEYS
-  const upstream = upstreamOf(env, settings)
-  const desk = infoDesk(env, settings, upstream)
+  const settings = gatewaySettings(env)
+  const { PATH_KEYS: pathKeys, TRUST_PROXY: isProxyTrusted } = settings
+  const objects = new Objects(env, settings.CHAIN)
+  const keyEnv = { ...env, ...settings }
+  const upstream = upstreamOf(objects, settings)
+  const desk = infoDesk(env, settings, objects, upstream)
   const app = new Hono<{ Bindings: Env }>()
   everyReply(app, { requestId, report })
   const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
-  const info: InfoRouteDeps<Env> = { ...shared, desk: () => desk, authenticate: authenticator('info') }
+  const info: InfoRouteDeps<Env> = { ...shared, desk: () => desk, authenticate: authenticator(keyEnv, 'info') }
   app.route('/', infoRoutes<Env>(info, { pathKeys }))
   app.route('/', docsRoutes<Env>([...PLATFORM_OPERATIONS, ...ADMIN_OPERATIONS]))
-  const relays = { pathKeys, chain: settings.CHAIN, relaysPerRegion: settings.RELAYS_PER_REGION }
+  const relay = (...place: Parameters<Objects['relay']>) => objects.relay(...place)
+  const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay }
+  app.route('/', streamRoutes<Env>(streams, { pathKeys, relaysPerRegion: settings.RELAYS_PER_REGION }))
+  const log = () => objects.log()
   app.route(
     '/',
-    streamRoutes<Env>(
-      {
-        requestId,
-        authenticate: authenticator('stream'),
-        relay: relayOf,
-      },
-      relays,
-    ),
+    feedRoutes<Env>(log, now, () => infoStatus(upstream, now())),
   )
-  app.route(
-    '/',
-    feedRoutes<Env>(logOf, now, () => infoStatus(upstream, now())),
-  )
-  app.use('/platform/*', addressLimit(restGate, { requestId, now }))
-  const platform = platformRoutes<Env>({ ...shared, authenticate: platformKeys, meterOf, now })
+  app.use('/platform/*', addressLimit(restGate, { isProxyTrusted, requestId, now }))
+  const platform = platformRoutes<Env>({ ...shared, authenticate: platformKeys(keyEnv), meterOf, now })
   app.route('/', platform as unknown as typeof app)
   const admin = adminRoutes<Env>(meterOf)
-  admin.route('/', feedAdminRoutes<Env>(logOf) as unknown as typeof admin)
-  admin.route('/', webhookRoutes<Env>(meterOf) as unknown as typeof admin)
+  admin.route('/', feedAdminRoutes<Env>(log) as unknown as typeof admin)
+  admin.route('/', webhookRoutes<Env>(meterOf, settings.WEBHOOK_HTTP) as unknown as typeof admin)
   app.route('/admin', admin as unknown as Hono<{ Bindings: Env }>)
   app.get('/', (c) =>
     c.json({ name: 'Weir', info: 'POST /info', stream: 'GET /ws?key=<key> (WebSocket)', status: 'GET /status' }),
@@ -104,20 +94,19 @@ function build(env: Env): Gateway {
   return { app, desk, info, settings }
 }
 
-function upstreamOf(env: Env, settings: Settings): RoutedUpstream {
+function upstreamOf(objects: Objects, settings: GatewaySettings): RoutedUpstream {
   return fetchUpstream(settings.UPSTREAMS, {
-    budgetOf: (source) => env.SOURCE_BUDGET.getByName(`${settings.CHAIN}/${source}`) as unknown as SourceBudgetApi,
+    budgetOf: (source) => objects.budget(source),
     // Breakers, budgets and clocks of sources outlive the request that happens to touch them.
     waitUntil: keepAlive,
   })
 }
 
-function infoDesk(env: Env, settings: Settings, upstream: RoutedUpstream): InfoDesk {
-  const hub = (index: number) => env.BOOK_HUB.getByName(`${settings.CHAIN}/${index}`) as unknown as BookHubApi
-  const books = hubBooks({ shards: settings.BOOK_HUBS, hub })
+function infoDesk(env: Env, settings: GatewaySettings, objects: Objects, upstream: RoutedUpstream): InfoDesk {
+  const books = hubBooks({ shards: settings.BOOK_HUBS, hub: (index) => objects.hub(index) })
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const stores = { region: cacheStore(caches.default, settings.CHAIN), network: kvStore(env.KEYS, settings.CHAIN) }
-  const history = logHistory({ log: () => logOf(env), now, sleep })
+  const history = logHistory({ log: () => objects.log(), now, sleep })
   return new InfoDesk({
     sources: { books, upstream, dexes: new DexList(upstream, now, sleep), history, sleep },
     stores,
@@ -128,11 +117,11 @@ function infoDesk(env: Env, settings: Settings, upstream: RoutedUpstream): InfoD
 }
 
 /** API keys may come as a bearer token, on sockets also as `?key=`, and in the path where that form exists. */
-function authenticator(product: Product) {
+function authenticator(keyEnv: KeyRingEnv, product: Product) {
   const places = product === 'stream' ? (['path', 'query', 'bearer'] as const) : (['path', 'bearer'] as const)
-  return (env: Env, request: Request, path: string | undefined, waitUntil: WaitUntil) =>
+  return (_: Env, request: Request, path: string | undefined, waitUntil: WaitUntil) =>
     keys.authenticate(
-      env,
+      keyEnv,
       request,
       { product, kind: 'api', places, ...(path === undefined ? {} : { path }) },
       waitUntil,
@@ -140,19 +129,16 @@ function authenticator(product: Product) {
 }
 
 /** The platform takes both kinds of keys where they only read about themselves. */
-function platformKeys(env: Env, request: Request, waitUntil: WaitUntil) {
-  return keys.authenticate(env, request, { product: 'platform', kind: 'any', places: ['bearer'] }, waitUntil)
+function platformKeys(keyEnv: KeyRingEnv) {
+  return (_: Env, request: Request, waitUntil: WaitUntil) =>
+    keys.authenticate(keyEnv, request, { product: 'platform', kind: 'any', places: ['bearer'] }, waitUntil)
 }
 
-function charging(env: Env, settings: Settings, waitUntil: WaitUntil): Charging {
+function charging(env: Env, settings: GatewaySettings, waitUntil: WaitUntil): Charging {
   const onRevoked = (keyHash: string) => keys.revoked(env, keyHash, waitUntil)
   const onChanged = (keyHash: string, changedMs: number) => keys.changed(keyHash, changedMs)
   const meterFailure = settings.METER_FAILURE
   return leases.charging({ meterOf: (account) => meterOf(env, account), waitUntil, meterFailure, onRevoked, onChanged })
-}
-
-function relayOf(env: Env, name: string, locationHint: DurableObjectLocationHint | undefined) {
-  return env.RELAY.get(env.RELAY.idFromName(name), locationHint ? { locationHint } : {})
 }
 
 /** The message of a bug reaches the operator's log alone; it may quote a caller, so control characters are escaped. */
@@ -169,7 +155,7 @@ function failed(error: unknown): Response {
 }
 
 /** What Durable Objects ask of the gateway, over a service binding that nobody else has. */
-export class Internal extends WorkerEntrypoint<Env> {
+export class Internal extends WorkerEntrypoint<Env> implements UsageKeeper, CallerBook, GatewayInternal {
   /** Copies of a meter's usage rows: only this Worker has D1. */
   async keepUsage(rows: readonly UsageRow[]): Promise<void> {
     await keepUsage(this.env.ACCOUNTS, rows)

@@ -56,6 +56,9 @@ const LONG_FILES: Readonly<Record<string, string>> = {
   'src/stream/subscriptions.ts': 'one state machine: every way into and out of a subscription must be read together',
 }
 
+/** Bindings that are text and no variables: a surface whose secret is unset does not exist. */
+const SECRETS = ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET']
+
 const sources = globSync('src/**/*.ts', { cwd: ROOT }).sort()
 const text = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const importsIn = (code: string) =>
@@ -150,6 +153,26 @@ describe('pure files', () => {
         .map((from) => `${path} imports ${from}`),
     )
     expect(wrong).toEqual([])
+  })
+})
+
+describe('objects', () => {
+  it('are named, and their stubs typed, in one place', () => {
+    const place = 'src/core/objects.client.ts'
+    const reach =
+      /\b(?:getByName|idFromName|idFromString|newUniqueId)\(|env\.GATEWAY\b|as unknown as \w*(?:Api|Book|Internal|Keeper|Stub)\b/
+    expect(text(place)).toMatch(reach)
+    expect(sources.filter((path) => path !== place && reach.test(text(path)))).toEqual([])
+  })
+
+  it('and the gateway read their variables where they are parsed', () => {
+    const variables = [...text('bindings.d.ts').matchAll(/^ {4}([A-Z_]+): string$/gm)].map(([, name]) => name!)
+    const raw = new RegExp(`\\benv\\.(?:${variables.filter((name) => !SECRETS.includes(name)).join('|')})\\b`)
+    expect(variables).toContain('RELAY_SOCKETS')
+    // What starts the Workers sets variables of theirs; the key ring is lent parsed ones.
+    const parsed = ['src/edge/key-ring.store.ts']
+    const read = sources.filter((path) => folderOf(path) !== 'launch' && !parsed.includes(path) && raw.test(text(path)))
+    expect(read).toEqual([])
   })
 })
 

@@ -3,6 +3,8 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
+import { Objects, shardOfHub } from '../core/objects.client.ts'
+import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type HubFrame, type HubSeed, LINK_HEADER, LOG_API_VERSION } from '../feed/log-api.ts'
 import { joinSeed } from '../feed/seed-parts.ts'
 import { CheckpointStore } from './checkpoint.store.ts'
@@ -33,6 +35,7 @@ const JOIN_CHARS = 1024 * 1024
 const RESEED_RETRY_MS = 3000
 
 export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi {
+  readonly #objects: Objects
   readonly #store: CheckpointStore
   readonly #books = new ShardBooks()
   readonly #ring = new Ring()
@@ -53,8 +56,12 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     super(ctx, env)
     if (!ctx.id.name) throw new Error('a hub is addressed by its name, which says its shard')
     this.#name = ctx.id.name
-    this.#index = Number(this.#name.slice(this.#name.lastIndexOf('/') + 1))
-    this.#shards = Number(env.BOOK_HUBS)
+    const { CHAIN, BOOK_HUBS } = readVariables(LiveSettings, env)
+    this.#index = shardOfHub(this.#name)
+    this.#shards = BOOK_HUBS
+    // Such a hub would have no coin, and would know that for sure: callers would pay for the answer.
+    if (!(this.#index < BOOK_HUBS)) throw new Error(`hub ${this.#name} is of no shard: BOOK_HUBS is ${BOOK_HUBS} here`)
+    this.#objects = new Objects(env, CHAIN)
     this.#store = new CheckpointStore(ctx.storage)
     this.#relays = new RelayLinks(env)
     this.#restore()
@@ -122,7 +129,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const { epoch, height } = this.#books
     const cursor = epoch !== null && height !== null ? { epoch, height } : null
     const reader = { kind: 'hub', index: this.#index, shards: this.#shards } as const
-    const answer = await this.#log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor })
+    const answer = await this.#objects.log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor })
     // Books that the log knows and this hub does not stay so: no seed of them is on its way.
     const isIgnorant = cursor === null || (answer.epoch !== null && !this.#books.ready)
     if (answer.lost || isIgnorant) {
@@ -144,10 +151,6 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
 
   get #isReady(): boolean {
     return this.#books.ready && (this.#books.height ?? -1) >= this.#wholeFrom
-  }
-
-  #log() {
-    return this.env.BLOCK_LOG.getByName(this.env.CHAIN)
   }
 
   /** The watchdog: a hub without ticks attaches again. The alarm is set first, so that a failure cannot end it. */
@@ -197,7 +200,8 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     if (suspects.length === 0 || !this.#books.ready || Date.now() - this.#askedForBooksMs < RESEED_RETRY_MS) return
     this.#askedForBooksMs = Date.now()
     this.ctx.waitUntil(
-      this.#log()
+      this.#objects
+        .log()
         .reseed(suspects, 'a hub lost these books')
         .catch(() => undefined),
     )

@@ -1,6 +1,7 @@
 // The relays that a hub has dialled. A relay's socket is an outgoing one, so that its frames are incoming messages
 // at the relay, which wake it and keep it alive.
 
+import { readerOf } from '../core/objects.client.ts'
 import { LINK_HEADER, type LinkHeader } from '../feed/log-api.ts'
 import { HUB_API_VERSION, type RelayAttachRequest } from './hub-api.ts'
 import { RelayLink } from './relay-link.ts'
@@ -25,7 +26,7 @@ export class RelayLinks {
   async dial(relay: string, index: number): Promise<WebSocket> {
     const header: LinkHeader = { v: HUB_API_VERSION, from: 'hub', index }
     const headers = { upgrade: 'websocket', [LINK_HEADER]: JSON.stringify(header) }
-    const { webSocket } = await this.#env.RELAY.getByName(relay).fetch('http://relay/link', { headers })
+    const { webSocket } = await readerOf(this.#env, 'relay', relay).fetch('http://relay/link', { headers })
     if (!webSocket) throw new Error(`relay ${relay} did not take the link`)
     webSocket.accept()
     return webSocket

@@ -2,6 +2,7 @@
 // that was sent has happened and one that was not has not; every change of the balance is in account-ledger.store.ts.
 
 import { DurableObject } from 'cloudflare:workers'
+import { gatewayOf } from '../core/objects.client.ts'
 import { AccountLedger } from './account-ledger.store.ts'
 import type { AccountState } from './account-state.ts'
 import { type MicroCredits, wholeMicro } from './amount.ts'
@@ -17,7 +18,7 @@ import { RequestBuckets } from './request-buckets.ts'
 import type { StreamAnswer, StreamReport } from './streams/stream-api.ts'
 import { StreamLedger } from './streams/stream-ledger.ts'
 import { StreamStore } from './streams/streams.store.ts'
-import type { DayUsage, UsageKeeper } from './usage.ts'
+import type { DayUsage } from './usage.ts'
 import { copyUsage } from './usage-outbox.do.ts'
 import type { Delivery, Webhook, WebhookOrder } from './webhooks/webhook-api.ts'
 import { Webhooks } from './webhooks/webhooks.do.ts'
@@ -149,8 +150,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
       await this.#wakeAt(now + RECLAIM_GRACE_MS)
       return
     }
-    const keeper = this.env.GATEWAY as unknown as UsageKeeper
-    if (!(await copyUsage(this.ctx, this.#store, keeper))) await this.#wakeAt(now + COPY_EVERY_MS)
+    if (!(await copyUsage(this.ctx, this.#store, gatewayOf(this.env)))) await this.#wakeAt(now + COPY_EVERY_MS)
     const first = this.#store.firstDeadline()
     if (first !== null) await this.#wakeAt(Math.max(first + RECLAIM_GRACE_MS, now + 1_000))
     else if (this.#store.hasMortalRows() || this.#streams.hasMortalRows()) await this.#wakeAt(now + PRUNE_EVERY_MS)

@@ -6,13 +6,20 @@ import { callerAddress } from './caller-address.ts'
 import { failureReply, setOnReply } from './every-reply.route.ts'
 import { joinedLimits, limitHeaders } from './limit-headers.ts'
 
+export interface AddressLimitDeps {
+  /** TRUST_PROXY. */
+  readonly isProxyTrusted: boolean
+  readonly requestId: () => string
+  readonly now: () => number
+}
+
 /** What a surface puts before its routes. Limits that the routes tell of themselves are joined with this one. */
-export function addressLimit<Env extends { readonly TRUST_PROXY?: string }>(
+export function addressLimit(
   gate: AddressGate,
-  { requestId, now }: { readonly requestId: () => string; readonly now: () => number },
-): MiddlewareHandler<{ Bindings: Env }> {
+  { isProxyTrusted, requestId, now }: AddressLimitDeps,
+): MiddlewareHandler {
   return async (c, next) => {
-    const { waitMs, left, limit } = gate.take(callerAddress(c.env, c.req.raw.headers), now())
+    const { waitMs, left, limit } = gate.take(callerAddress(isProxyTrusted, c.req.raw.headers), now())
     if (waitMs > 0) return failureReply(c.req.path, { kind: 'rate_limited', retryAfterMs: waitMs, limit }, requestId())
     await next()
     const inner = { ratelimit: c.res.headers.get('ratelimit'), policy: c.res.headers.get('ratelimit-policy') }

@@ -1,11 +1,8 @@
 // Where a caller sends from: the one thing that is known of it before its key is.
 
 /** What a request tells; null where the address is unknown, or could be the caller's own invention. */
-export function callerAddress(
-  { TRUST_PROXY }: { readonly TRUST_PROXY?: string },
-  headers: { get(name: string): string | null },
-): string | null {
-  return TRUST_PROXY === 'on' ? headers.get('cf-connecting-ip') : null
+export function callerAddress(isProxyTrusted: boolean, headers: { get(name: string): string | null }): string | null {
+  return isProxyTrusted ? headers.get('cf-connecting-ip') : null
 }
 
 /** What counts as one caller: an IPv4 address, also one written as IPv6, or the /64 of an IPv6 one, all of which its owner can send from. */

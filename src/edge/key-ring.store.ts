@@ -19,10 +19,9 @@ import { type KeyPlace, presentedKey } from './presented-key.ts'
 
 export interface KeyRingEnv extends KeyStoreEnv {
   readonly KEY_SECRET?: string
-  /** `off` takes keys without the keyed check, such as imported ones. */
-  readonly KEY_CHECK?: string
-  /** `on`: `cf-connecting-ip` is set by the platform or a proxy of the operator, and not by the caller. */
-  readonly TRUST_PROXY?: string
+  /** As the gateway's variables have them, parsed. */
+  readonly KEY_CHECK: boolean
+  readonly TRUST_PROXY: boolean
   /** Set-ups from before this binding do without. */
   readonly LOOK_UP_LIMIT?: LocationLimit
 }
@@ -67,7 +66,7 @@ export class KeyRing {
     }
     const presented = presentedKey(carriers, entry.places)
     if (!presented.ok) return presented
-    return this.identify(env, presented.value, entry, waitUntil, callerAddress(env, request.headers))
+    return this.identify(env, presented.value, entry, waitUntil, callerAddress(env.TRUST_PROXY, request.headers))
   }
 
   /** Who a key belongs to, if it may enter. `address`: of the caller, null where it is not known for sure. */
@@ -129,7 +128,7 @@ export class KeyRing {
     address: string | null,
     now: number,
   ): Promise<Found> {
-    if (env.KEY_CHECK !== 'off') {
+    if (env.KEY_CHECK) {
       if (!env.KEY_SECRET) return err({ kind: 'unavailable', what: 'KEY_SECRET is not set on this gateway' })
       if (!(await checkHolds(key, env.KEY_SECRET)))
         return err({ kind: 'key_malformed', hint: 'The check characters of this API key do not match: is it whole?' })

@@ -21,14 +21,14 @@ export interface StreamRouteDeps<Env> {
     path: string | undefined,
     waitUntil: WaitUntil,
   ) => Promise<Result<Identity, Failure>>
-  readonly relay: (env: Env, name: string, region: DurableObjectLocationHint | undefined) => Pick<Fetcher, 'fetch'>
+  readonly relay: (region: DurableObjectLocationHint | 'local', index: number) => Pick<Fetcher, 'fetch'>
   readonly requestId: () => string
 }
 
 /** Routes of the WebSocket surface. */
 export function streamRoutes<Env extends object>(
   deps: StreamRouteDeps<Env>,
-  settings: { readonly pathKeys: boolean; readonly chain: string; readonly relaysPerRegion: number },
+  settings: { readonly pathKeys: boolean; readonly relaysPerRegion: number },
 ) {
   const app = new Hono<{ Bindings: Env }>()
   for (const path of settings.pathKeys ? ['/ws', '/k/:key/ws'] : ['/ws']) {
@@ -46,7 +46,7 @@ export function streamRoutes<Env extends object>(
         const issue = { path: 'upgrade', message: 'connect with a WebSocket client ("Upgrade: websocket")' }
         return fail({ kind: 'bad_field', issues: [issue] })
       }
-      const answer = await connect(deps, c.env, request, identity.value, settings)
+      const answer = await connect(deps, request, identity.value, settings.relaysPerRegion)
       return answer instanceof Response ? answer : fail(answer)
     })
   }
@@ -56,16 +56,14 @@ export function streamRoutes<Env extends object>(
 /** Tries the region's relays in order, so that few of them are full rather than many half empty. */
 async function connect<Env>(
   deps: StreamRouteDeps<Env>,
-  env: Env,
   request: Request,
   identity: Identity,
-  { chain, relaysPerRegion }: { readonly chain: string; readonly relaysPerRegion: number },
+  relaysPerRegion: number,
 ): Promise<Response | Failure> {
   const region = regionOf(request.cf as CallerPlace | undefined)
   const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
   for (let index = 0; index < relaysPerRegion; index++) {
-    const relay = deps.relay(env, `${chain}/${region}/${index}`, region === 'local' ? undefined : region)
-    const answer = await relay.fetch('http://relay/ws', { headers })
+    const answer = await deps.relay(region, index).fetch('http://relay/ws', { headers })
     if (answer.status === 101) return answer
     const refusal = Refusal.parse(await answer.json())
     if (refusal.why !== 'full') return failureOf(refusal, identity)

@@ -5,6 +5,8 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { isDeeperThan } from '../core/json.ts'
+import { Objects } from '../core/objects.client.ts'
+import { LiveSettings, readVariables } from '../core/variables.ts'
 import type { Block, BookChange } from './block.ts'
 import { BlockLogStore } from './block-log.store.ts'
 import { type ChainState, EMPTY_CHAIN, gapAfterGone, judgeBlock, judgeSnapshot, startedOver } from './chain.ts'
@@ -39,6 +41,8 @@ const SEED_RETRY_MS = 5000
 const READ_CHARS = 1024 * 1024
 
 export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogApi {
+  readonly #settings: LiveSettings
+  readonly #objects: Objects
   readonly #store: BlockLogStore
   readonly #feeders: FeederLinks
   readonly #readers: ReaderLinks
@@ -59,6 +63,8 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
+    this.#settings = readVariables(LiveSettings, env)
+    this.#objects = new Objects(env, this.#settings.CHAIN)
     this.#store = new BlockLogStore(ctx.storage)
     this.#feeders = new FeederLinks(ctx)
     this.#readers = new ReaderLinks(env, {
@@ -119,20 +125,16 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   #welcome(feeder: FeederSocket, hello: Extract<FeederFrame, { type: 'hello' }>): void {
-    if (hello.chain !== this.env.CHAIN)
-      return feeder.refuse(
-        'chain',
-        `this gateway carries ${this.env.CHAIN}: start the feeder with --chain ${this.env.CHAIN}`,
-      )
+    const { CHAIN, BOOK_HUBS } = this.#settings
+    if (hello.chain !== CHAIN)
+      return feeder.refuse('chain', `this gateway carries ${CHAIN}: start the feeder with --chain ${CHAIN}`)
     // What is not durable yet might be lost with this object: a feeder is told of the durable height alone.
     this.#flush()
     feeder.greet(hello, this.#chain)
-    for (let index = 0; index < Number(this.env.BOOK_HUBS); index++)
-      this.ctx.waitUntil(
-        this.env.BOOK_HUB.getByName(`${this.env.CHAIN}/${index}`)
-          .wake()
-          .catch(() => undefined),
-      )
+    for (let index = 0; index < BOOK_HUBS; index++) {
+      const woken = this.#objects.hub(index).wake()
+      this.ctx.waitUntil(woken.catch(() => undefined))
+    }
   }
 
   #gone(feeder: FeederSocket, first: number): void {
@@ -332,7 +334,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const place = { epoch, height, durable: this.#durable, time: this.#time, booksKnown }
     return {
       v: LOG_API_VERSION,
-      chain: this.env.CHAIN,
+      chain: this.#settings.CHAIN,
       ...place,
       feeders,
       readers,

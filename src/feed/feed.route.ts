@@ -15,11 +15,7 @@ export type LogStub = Pick<BlockLogApi, 'status' | 'reset'> & Pick<Fetcher, 'fet
 const STATUS_MS = 1000
 
 /** `GET /feed` (an upgrade) and `GET /status`; `more` is what else stands there. */
-export function feedRoutes<Env extends FeedEnv>(
-  logOf: (env: Env) => LogStub,
-  nowMs: () => number,
-  more: () => Promise<object>,
-) {
+export function feedRoutes<Env extends FeedEnv>(log: () => LogStub, nowMs: () => number, more: () => Promise<object>) {
   const app = new Hono<{ Bindings: Env }>()
   let seen: { readonly at: number; readonly status: LogStatus; readonly more: object } | null = null
 
@@ -30,12 +26,12 @@ export function feedRoutes<Env extends FeedEnv>(
       return c.json(problem(401, 'The feed token is missing or wrong: send "Authorization: Bearer <FEED_TOKEN>".'), 401)
     if (c.req.header('upgrade')?.toLowerCase() !== 'websocket')
       return c.json(problem(426, 'Connect with a WebSocket client.'), 426)
-    return logOf(c.env).fetch('http://log/feed', { headers: { upgrade: 'websocket' } })
+    return log().fetch('http://log/feed', { headers: { upgrade: 'websocket' } })
   })
 
   app.get('/status', async (c) => {
     if (!seen || nowMs() - seen.at >= STATUS_MS) {
-      const [status, others] = await Promise.all([logOf(c.env).status(), more()])
+      const [status, others] = await Promise.all([log().status(), more()])
       seen = { at: nowMs(), status, more: others }
     }
     const { v: _, ...status } = seen.status
@@ -46,10 +42,10 @@ export function feedRoutes<Env extends FeedEnv>(
 }
 
 /** `POST /feed/reset` for the operator's API, which has checked the caller. */
-export function feedAdminRoutes<Env extends object>(logOf: (env: Env) => LogStub) {
+export function feedAdminRoutes<Env extends object>(log: () => LogStub) {
   const app = new Hono<{ Bindings: Env }>()
   app.post('/feed/reset', async (c) => {
-    await logOf(c.env).reset()
+    await log().reset()
     return c.json({ reset: true })
   })
   return app

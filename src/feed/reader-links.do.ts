@@ -2,6 +2,7 @@
 // at the other end: they wake and keep a reader alive, which an outgoing socket of the reader's own would not.
 
 import { shardOf } from '../core/coin.ts'
+import { readerOf } from '../core/objects.client.ts'
 import { type AttachRequest, LINK_HEADER, type LinkHeader, LOG_API_VERSION } from './log-api.ts'
 import { type GapAt, type LookUp, ReaderLink } from './reader-link.ts'
 import type { BlockTexts } from './segment.ts'
@@ -28,10 +29,9 @@ export class ReaderLinks {
   }
 
   async dial({ name, reader }: AttachRequest): Promise<WebSocket> {
-    const namespace = reader.kind === 'hub' ? this.#env.BOOK_HUB : this.#env.RELAY
     const header: LinkHeader = { v: LOG_API_VERSION, from: 'log', index: 0 }
     const headers = { upgrade: 'websocket', [LINK_HEADER]: JSON.stringify(header) }
-    const { webSocket } = await namespace.getByName(name).fetch('http://reader/link', { headers })
+    const { webSocket } = await readerOf(this.#env, reader.kind, name).fetch('http://reader/link', { headers })
     if (!webSocket) throw new Error(`reader ${name} did not take the link`)
     webSocket.accept()
     return webSocket

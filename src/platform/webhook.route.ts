@@ -13,14 +13,15 @@ import { SetWebhook } from './webhook-operations.ts'
 
 export interface WebhookEnv {
   readonly ACCOUNTS: D1Database
-  /** `on`: events may go to plain http, for receivers on the same machine. */
-  readonly WEBHOOK_HTTP?: string
 }
 
 const BODY_MAX_BYTES = 16 * 1024
 
 /** `PUT`, `GET` and `DELETE /accounts/:id/webhook`, and `POST /accounts/:id/webhook/test`. */
-export function webhookRoutes<Env extends WebhookEnv>(meterOf: (env: Env, account: string) => WebhookApi) {
+export function webhookRoutes<Env extends WebhookEnv>(
+  meterOf: (env: Env, account: string) => WebhookApi,
+  isHttpAllowed: boolean,
+) {
   const app = new Hono<{ Bindings: Env }>()
 
   app.put('/accounts/:id/webhook', async (c) => {
@@ -30,7 +31,7 @@ export function webhookRoutes<Env extends WebhookEnv>(meterOf: (env: Env, accoun
     const order = parseWith(SetWebhook, json.value)
     if (!order.ok) return refuse({ kind: 'bad_field', issues: order.error })
     const { url, thresholds, new_secret: newSecret } = order.value
-    if (!/^https:/i.test(url) && c.env.WEBHOOK_HTTP !== 'on') {
+    if (!/^https:/i.test(url) && !isHttpAllowed) {
       const message = 'must be https (plain http needs WEBHOOK_HTTP=on)'
       return refuse({ kind: 'bad_field', issues: [{ path: 'url', message }] })
     }

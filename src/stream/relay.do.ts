@@ -2,9 +2,10 @@
 // event-fanout.ts send, link.client.ts keeps the links to the log and the hubs.
 
 import { DurableObject } from 'cloudflare:workers'
-import type { BookHubApi } from '../book/hub-api.ts'
 import { decodeHubFrame } from '../book/hub-link.ts'
-import type { BlockLogApi, LinkHeader, RelayFrame } from '../feed/log-api.ts'
+import { gatewayOf, Objects } from '../core/objects.client.ts'
+import { LiveSettings, readVariables } from '../core/variables.ts'
+import type { LinkHeader, RelayFrame } from '../feed/log-api.ts'
 import { LINK_HEADER } from '../feed/log-api.ts'
 import { sha256 } from '../key/digest.client.ts'
 import { IDENTITY_HEADER, Identity } from '../key/identity.ts'
@@ -16,12 +17,10 @@ import { PONG } from './frames.ts'
 import { attachmentOf, Links } from './links/links.client.ts'
 import { Accounts } from './minutes/accounts.ts'
 import { askMeter } from './minutes/meter.client.ts'
-import type { GatewayInternal } from './post.client.ts'
 import { answerPost } from './post.client.ts'
 import type { SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
 import { parseUpFrame, refusal } from './protocol.ts'
 import { parseAttachment } from './sockets/attachment.ts'
-import type { CallerBook } from './sockets/callers.client.ts'
 import type { Clock, Connection } from './sockets/connection.ts'
 import { SubscriptionStore } from './subscription.store.ts'
 import { Subscriptions } from './subscriptions.ts'
@@ -51,15 +50,16 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     super(ctx, env)
     if (!ctx.id.name) throw new Error('a relay is addressed by its name, by which log and hubs dial it')
     this.#name = ctx.id.name
-    const shards = Number(env.BOOK_HUBS)
+    const { CHAIN, BOOK_HUBS: shards, RELAY_SOCKETS: maxSockets } = readVariables(LiveSettings, env)
+    const objects = new Objects(env, CHAIN)
     this.#store = new SubscriptionStore(ctx.storage)
     this.#books = new BookFanout(shards)
     this.#links = new Links(
       {
         relay: this.#name,
         shards,
-        log: () => env.BLOCK_LOG.getByName(env.CHAIN) as unknown as BlockLogApi,
-        hub: (index) => env.BOOK_HUB.getByName(`${env.CHAIN}/${index}`) as unknown as BookHubApi,
+        log: () => objects.log(),
+        hub: (index) => objects.hub(index),
         busy: () => this.#subscriptions.busy > 0,
       },
       this.#books,
@@ -69,8 +69,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     this.#clients = new ClientSockets({
       clock: this.#clock,
       accounts: this.#accounts,
-      maxSockets: Number(env.RELAY_SOCKETS),
-      callers: env.GATEWAY as unknown as CallerBook,
+      maxSockets,
+      callers: gatewayOf(env),
       ended: (connection) => this.#subscriptions.ended(connection),
     })
     this.#subscriptions = this.#makeSubscriptions(shards)
@@ -195,7 +195,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
         client.pinged()
         return client.send(PONG)
       case 'post':
-        this.ctx.waitUntil(answerPost(client, frame.value, this.env.GATEWAY as unknown as GatewayInternal))
+        this.ctx.waitUntil(answerPost(client, frame.value, gatewayOf(this.env)))
         return
       default:
         this.#enqueue(client, frame.value)

@@ -17,16 +17,20 @@ it('limits join as lists', () => {
 
 it('a surface behind the limit tells of it on every reply, beside its own', async () => {
   let now = 0
-  const app = new Hono<{ Bindings: { TRUST_PROXY: string } }>()
   const gate = new AddressGate({ each: LIMIT, unknown: { ...LIMIT, quota: 5 } })
-  app.use('/platform/*', addressLimit(gate, { requestId: () => 'req_1', now: () => now }))
   let served = 0
-  app.get('/platform/key', (c) => {
-    served++
-    return c.json({}, 200, { ratelimit: '"rest";r=3;t=1', 'ratelimit-policy': '"rest";q=4;w=1' })
-  })
-  const ask = async (path = '/platform/key', address = '192.0.2.1', TRUST_PROXY = 'on') => {
-    const answer = await app.request(path, { headers: { 'cf-connecting-ip': address } }, { TRUST_PROXY })
+  const appOf = (isProxyTrusted: boolean) => {
+    const app = new Hono()
+    app.use('/platform/*', addressLimit(gate, { isProxyTrusted, requestId: () => 'req_1', now: () => now }))
+    app.get('/platform/key', (c) => {
+      served++
+      return c.json({}, 200, { ratelimit: '"rest";r=3;t=1', 'ratelimit-policy': '"rest";q=4;w=1' })
+    })
+    return app
+  }
+  const [trusting, wary] = [appOf(true), appOf(false)]
+  const ask = async (path = '/platform/key', address = '192.0.2.1', app = trusting) => {
+    const answer = await app.request(path, { headers: { 'cf-connecting-ip': address } })
     return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() }
   }
   const first = await ask()
@@ -46,8 +50,8 @@ it('a surface behind the limit tells of it on every reply, beside its own', asyn
   })
   expect((await ask('/platform/key', '198.51.100.1')).status).toBe(200)
   // Where anybody could claim any address, nobody is told apart by it.
-  for (let i = 0; i < 5; i++) expect((await ask('/platform/key', `10.0.0.${i}`, 'off')).status).toBe(200)
-  expect((await ask('/platform/key', '10.0.0.9', 'off')).status).toBe(429)
+  for (let i = 0; i < 5; i++) expect((await ask('/platform/key', `10.0.0.${i}`, wary)).status).toBe(200)
+  expect((await ask('/platform/key', '10.0.0.9', wary)).status).toBe(429)
   now = 334
   expect((await ask()).status).toBe(200)
 })

@@ -40,7 +40,7 @@ async function world() {
     const ring = new KeyRing(clock.nowMs)
     const waits: Promise<unknown>[] = []
     const waitUntil = (work: Promise<unknown>) => void waits.push(work)
-    const ringEnv = { ACCOUNTS: bindings.ACCOUNTS, KEYS: kv, KEY_SECRET }
+    const ringEnv = { ACCOUNTS: bindings.ACCOUNTS, KEYS: kv, KEY_SECRET, KEY_CHECK: true, TRUST_PROXY: false }
     const charging = new LeasePool(clock).charging({
       ...{ meterOf, waitUntil, meterFailure: 'closed' as const },
       onRevoked: (keyHash) => ring.revoked(ringEnv, keyHash, waitUntil),

@@ -25,7 +25,8 @@ async function location(isolates: number, { binding = true } = {}) {
   const windows = new Map<string, number>()
   const env = {
     KEY_SECRET: SECRET,
-    TRUST_PROXY: 'on',
+    KEY_CHECK: true,
+    TRUST_PROXY: true,
     KEYS: {
       get: async () => {
         counts.kv++

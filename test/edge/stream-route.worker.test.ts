@@ -22,7 +22,7 @@ it('tells a relay who calls, and neither the key nor anything else of the caller
       }),
       requestId: () => 'req_1',
     } as never,
-    { pathKeys: true, chain: 'c', relaysPerRegion: 2 },
+    { pathKeys: true, relaysPerRegion: 2 },
   )
   const headers = {
     upgrade: 'websocket',
@@ -56,7 +56,7 @@ it('says why a relay does not take a socket, and asks no other one', async () =>
         }),
         requestId: () => 'req_1',
       } as never,
-      { pathKeys: false, chain: 'c', relaysPerRegion: 3 },
+      { pathKeys: false, relaysPerRegion: 3 },
     )
     const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
     const response = await app.request('http://weir/ws', { headers: { upgrade: 'websocket' } }, {}, context as never)

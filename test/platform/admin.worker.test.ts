@@ -234,8 +234,8 @@ describe('the key ring', () => {
     let lookUps = 0
     const counted = {
       ...settings,
-      KEY_CHECK: 'off',
-      TRUST_PROXY: 'on',
+      KEY_CHECK: false,
+      TRUST_PROXY: true,
       KEYS: { get: async () => null, put: async () => {} } as unknown as KVNamespace,
       ACCOUNTS: {
         prepare: (sql: string) => {
@@ -264,7 +264,7 @@ describe('the key ring', () => {
 
   it('takes keys without the keyed check where it is off', async () => {
     const ring = new KeyRing()
-    const result = await ring.identify({ ...settings, KEY_CHECK: 'off' }, `cqt_${'1'.repeat(26)}`, entry, waitUntil)
+    const result = await ring.identify({ ...settings, KEY_CHECK: false }, `cqt_${'1'.repeat(26)}`, entry, waitUntil)
     expect(result).toEqual({ ok: false, error: { kind: 'key_unknown' } })
   })
 

@@ -17,7 +17,7 @@ const callOf = (method: string, path: string) => `${method.toUpperCase()} ${path
 
 describe('every operation', () => {
   it('has a route, and every route an operation', () => {
-    const admin = [adminRoutes(never), webhookRoutes(never), feedAdminRoutes(never)].flatMap((app) =>
+    const admin = [adminRoutes(never), webhookRoutes(never, false), feedAdminRoutes(never)].flatMap((app) =>
       app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => callOf(method, `/admin${path}`)),
     )
     const deps = { authenticate: never, charging: never, meterOf: never, requestId: never, now: never }

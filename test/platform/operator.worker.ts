@@ -15,6 +15,8 @@ export const settings = {
   KEYS: bindings.KEYS,
   ADMIN_TOKEN: ADMIN_TOKEN as string | undefined,
   KEY_SECRET,
+  KEY_CHECK: true,
+  TRUST_PROXY: false,
 }
 export const meterOf = (account: string) => bindings.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
 export const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})

@@ -11,7 +11,8 @@ import { spend } from '../credit/spend.worker.ts'
 
 const bindings = env as unknown as Cloudflare.Env
 const ADMIN_TOKEN = 'an admin token of at least 32 characters'
-const settings = { ...bindings, ADMIN_TOKEN, KEY_SECRET: 'a key secret of at least 32 characters!' }
+const switches = { KEY_CHECK: true, TRUST_PROXY: false }
+const settings = { ...bindings, ...switches, ADMIN_TOKEN, KEY_SECRET: 'a key secret of at least 32 characters!' }
 const meterOf = (account: string) => bindings.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
 const admin = adminRoutes((_, account) => meterOf(account))
 

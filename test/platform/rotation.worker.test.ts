@@ -111,7 +111,7 @@ describe('rotating a key', () => {
   })
 })
 
-async function from(address: string | null, key: string, ms = 0, trust = 'on') {
+async function from(address: string | null, key: string, ms = 0, trust = true) {
   const headers: Record<string, string> = { authorization: `Bearer ${key}` }
   if (address !== null) headers['cf-connecting-ip'] = address
   const result = await ringIn(ms).authenticate(
@@ -150,7 +150,7 @@ describe('ranges of addresses', () => {
 
   it('keep everyone out where addresses cannot be trusted, and say why without naming them', async () => {
     const { key } = await newKey({ credits: 1, ranges: ['192.0.2.0/24'] })
-    expect(await from('192.0.2.1', key, 0, 'off')).toBe('not_entitled')
+    expect(await from('192.0.2.1', key, 0, false)).toBe('not_entitled')
     const entry = { product: 'info', kind: 'api' } as const
     for (const [address, why] of [
       [null, 'TRUST_PROXY'],

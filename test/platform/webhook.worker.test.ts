@@ -1,18 +1,18 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import type { WholeMeterApi } from '../../src/credit/meter-api.ts'
+import { meterOf } from '../../src/core/objects.client.ts'
 import { AccountStore } from '../../src/key/accounts.store.ts'
 import { webhookRoutes } from '../../src/platform/webhook.route.ts'
 
 const bindings = env as unknown as Cloudflare.Env
-const app = webhookRoutes((_, account) => bindings.CREDIT_METER.getByName(account) as unknown as WholeMeterApi)
+const appOf = (isHttpAllowed: boolean) => webhookRoutes((_, account) => meterOf(bindings, account), isHttpAllowed)
 
-async function ask(method: string, path: string, body?: unknown, over: object = {}) {
+async function ask(method: string, path: string, body?: unknown, isHttpAllowed = false) {
   const init = {
     method,
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   }
-  const response = await app.request(path, init, { ACCOUNTS: bindings.ACCOUNTS, ...over })
+  const response = await appOf(isHttpAllowed).request(path, init, { ACCOUNTS: bindings.ACCOUNTS })
   return { status: response.status, json: (await response.json()) as Record<string, unknown> }
 }
 
@@ -61,7 +61,7 @@ describe('the webhook of an account', () => {
   it('may be plain http where the operator allows it, and needs an account', async () => {
     await new AccountStore(bindings.ACCOUNTS).ensureAccount('local', 'trial', null, 1)
     const local = { url: 'http://127.0.0.1:3000/hook' }
-    expect((await ask('PUT', '/accounts/local/webhook', local, { WEBHOOK_HTTP: 'on' })).status).toBe(200)
+    expect((await ask('PUT', '/accounts/local/webhook', local, true)).status).toBe(200)
     for (const [method, path] of [
       ['GET', ''],
       ['DELETE', ''],

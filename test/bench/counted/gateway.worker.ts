@@ -4,7 +4,7 @@
 import { waitUntil } from 'cloudflare:workers'
 import { ok } from '../../../src/core/result.ts'
 import type { LeaseRequest } from '../../../src/credit/lease-api.ts'
-import { readSettings } from '../../../src/env.ts'
+import { gatewaySettings } from '../../../src/env.ts'
 import gateway, { Internal as RealInternal } from '../../../src/gateway.ts'
 import { InfoDesk } from '../../../src/info/answer/info-desk.ts'
 import { answerHttp, type InfoRouteDeps } from '../../../src/info/info.route.ts'
@@ -52,7 +52,7 @@ async function take(env: Env) {
 function freeRoute(env: Env): InfoRouteDeps<Env> {
   // Only the upstream: the bench asks for nothing else.
   const budgetOf = (source: string) => env.SOURCE_BUDGET.getByName(source) as unknown as SourceBudgetApi
-  const upstream = fetchUpstream(readSettings(env).UPSTREAMS, { budgetOf, waitUntil })
+  const upstream = fetchUpstream(gatewaySettings(env).UPSTREAMS, { budgetOf, waitUntil })
   const sources = { upstream } as unknown as Sources
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const desk = new InfoDesk({ sources, stores: {}, now: () => Date.now(), sleep, report: console.error })

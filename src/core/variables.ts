@@ -1,0 +1,30 @@
+// Variables of the Workers, parsed: how one is read, and those that the objects share with the gateway (the rest stands
+// in env.ts). Law: one that is missing or wrong is named and ends the start; it is never guessed.
+
+import * as z from 'zod'
+
+export const Switch = z.enum(['on', 'off'], 'must be "on" or "off"').transform((value) => value === 'on')
+
+/** A whole number from 1 to `max`. */
+export function Count(max: number) {
+  const words = `must be a whole number from 1 to ${max}`
+  return z.coerce.number(words).int(words).min(1, words).max(max, words)
+}
+
+/** What both Workers must know alike: `npm run check` compares the two files. */
+export const LiveSettings = z.object({
+  /** Stands in the name of every object of the chain. */
+  CHAIN: z.string().min(1).max(32),
+  /** Shards of coins, each with a hub. */
+  BOOK_HUBS: Count(64),
+  /** Client sockets of one relay; the platform takes no more on an object. */
+  RELAY_SOCKETS: Count(32_768),
+})
+export type LiveSettings = z.infer<typeof LiveSettings>
+
+/** Throws with the names of the variables that are wrong: a Worker that is set up wrongly must not half work. */
+export function readVariables<T>(schema: z.ZodType<T>, env: object): T {
+  const parsed = schema.safeParse(env)
+  if (parsed.success) return parsed.data
+  throw new Error(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
+}

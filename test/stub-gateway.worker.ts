@@ -1,0 +1,23 @@
+// The gateway as the objects under test call it. A Worker of its own, without a build: it imports types alone.
+
+import { WorkerEntrypoint } from 'cloudflare:workers'
+import type { UsageKeeper } from '../src/credit/usage.ts'
+import type { Identity } from '../src/key/identity.ts'
+import type { GatewayInternal } from '../src/stream/post.client.ts'
+import type { Caller, CallerBook } from '../src/stream/sockets/callers.client.ts'
+
+export class Internal extends WorkerEntrypoint implements UsageKeeper, CallerBook, GatewayInternal {
+  async info(_: Identity, body: string): Promise<{ status: number; body: string }> {
+    return { status: 200, body: JSON.stringify({ echo: JSON.parse(body) }) }
+  }
+
+  async keepUsage(): Promise<void> {}
+
+  async caller(keyHash: string): Promise<Caller> {
+    if (keyHash.startsWith('expired')) return { ok: false, why: 'expired' }
+    const who = { v: 1, account: '', keyHash, kind: 'api', plan: 'enterprise', products: ['stream'] } as const
+    return { ok: true, identity: { ...who, products: [...who.products] } }
+  }
+}
+
+export default { fetch: () => new Response('stub gateway') }
