@@ -7,6 +7,7 @@ const STEPS = [
   ['types of pure files', 'tsc', '-p', 'tsconfig.pure.json'],
   ['types of Worker files', 'tsc', '-p', 'tsconfig.worker.json'],
   ['types of Node files', 'tsc', '-p', 'tsconfig.node.json'],
+  ['variables of both Workers', 'node', 'scripts/worker-agreement.ts'],
   ['binding types', 'node', 'scripts/bindings.ts', '--check'],
   ['generated schemas', 'node', 'scripts/generate.ts', '--check'],
 ]

@@ -1,0 +1,46 @@
+// What the two wrangler files must say alike, because the two Workers are deployed apart and reach each other by it:
+// variables of the same name, the compatibility date, the classes of the objects, and each other's names. Prints what
+// differs and exits 1.
+
+import { fileURLToPath } from 'node:url'
+import { unstable_readConfig } from 'wrangler'
+
+/** As much of a wrangler file as the two Workers share. */
+export interface WorkerConfig {
+  readonly name?: string | undefined
+  readonly compatibility_date?: string | undefined
+  readonly vars: Readonly<Record<string, unknown>>
+  readonly durable_objects: {
+    readonly bindings: readonly { readonly name: string; readonly class_name: string; readonly script_name?: string }[]
+  }
+  readonly services?: readonly { readonly binding: string; readonly service: string }[] | undefined
+}
+
+/** A line for each thing that the two files say differently. */
+export function disagreements(gateway: WorkerConfig, live: WorkerConfig): string[] {
+  const objects = ({ durable_objects: { bindings } }: WorkerConfig) =>
+    bindings.map(({ name, class_name }) => `${name}=${class_name}`).sort()
+  const shared = Object.keys(gateway.vars).filter((name) => name in live.vars)
+  return [
+    ...shared.map((name) => differing(name, gateway.vars[name], live.vars[name])),
+    differing('compatibility_date', gateway.compatibility_date, live.compatibility_date),
+    differing('durable_objects', objects(gateway).join(), objects(live).join()),
+    ...gateway.durable_objects.bindings.map(({ name, script_name: script }) =>
+      differing(`script_name of ${name}`, script, live.name),
+    ),
+    ...(live.services ?? []).map(({ binding, service }) => differing(`service of ${binding}`, gateway.name, service)),
+  ].filter((line) => line !== null)
+}
+
+function differing(what: string, gateway: unknown, live: unknown): string | null {
+  return gateway === live ? null : `${what}: the gateway's file has ${text(gateway)}, the live one's ${text(live)}`
+}
+
+const text = (value: unknown) => JSON.stringify(value) ?? 'nothing'
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [gateway, live] = ['wrangler.toml', 'wrangler.live.toml'].map((config) => unstable_readConfig({ config }))
+  const lines = disagreements(gateway!, live!)
+  for (const line of lines) console.error(line)
+  process.exit(lines.length > 0 ? 1 : 0)
+}

@@ -1,0 +1,80 @@
+// The variables of both Workers: as their files have them, and wrong in every way.
+
+import { describe, expect, it } from 'vitest'
+import { unstable_readConfig } from 'wrangler'
+import { disagreements, type WorkerConfig } from '../scripts/worker-agreement.ts'
+import { LiveSettings, readVariables } from '../src/core/variables.ts'
+import { GatewaySettings, gatewaySettings } from '../src/env.ts'
+
+const gateway: WorkerConfig = unstable_readConfig({ config: 'wrangler.toml' })
+const live: WorkerConfig = unstable_readConfig({ config: 'wrangler.live.toml' })
+const liveSettings = (env: object) => readVariables(LiveSettings, env)
+
+describe('the variables of the wrangler files', () => {
+  it('are all parsed', () => {
+    expect(Object.keys(gateway.vars).sort()).toEqual(Object.keys(GatewaySettings.shape).sort())
+    expect(Object.keys(live.vars).sort()).toEqual(Object.keys(LiveSettings.shape).sort())
+    expect(liveSettings(live.vars)).toEqual({ CHAIN: 'hyperliquid', BOOK_HUBS: 4, RELAY_SOCKETS: 500 })
+    expect(gatewaySettings(gateway.vars)).toEqual({
+      ...liveSettings(live.vars),
+      RELAYS_PER_REGION: 4,
+      PATH_KEYS: false,
+      KEY_CHECK: true,
+      METER_FAILURE: 'closed',
+      TRUST_PROXY: true,
+      WEBHOOK_HTTP: false,
+      UPSTREAMS: [],
+    })
+  })
+
+  const COUNTS = ['', 'NaN', 'many', '0', '-1', '1.5', '1e9', 'Infinity', undefined, null, [], {}]
+  const SWITCHES = ['', 'ON', 'true', '1', undefined, null, true]
+  it.each([
+    ['BOOK_HUBS', COUNTS],
+    ['RELAY_SOCKETS', COUNTS],
+    ['RELAYS_PER_REGION', COUNTS],
+    ['PATH_KEYS', SWITCHES],
+    ['KEY_CHECK', SWITCHES],
+    ['TRUST_PROXY', SWITCHES],
+    ['WEBHOOK_HTTP', SWITCHES],
+    ['METER_FAILURE', ['', 'shut', undefined]],
+    ['CHAIN', ['', 'x'.repeat(33), 5, undefined]],
+    ['UPSTREAMS', ['', '{', '[{}]', '{}', undefined]],
+  ])('%s is refused by its name, and never guessed', (name, values) => {
+    const words = new RegExp(`^${name}: [^;]+$`)
+    for (const value of values) {
+      expect(() => gatewaySettings({ ...gateway.vars, [name]: value }), String(value)).toThrow(words)
+      if (!(name in live.vars)) continue
+      expect(() => liveSettings({ ...live.vars, [name]: value }), String(value)).toThrow(words)
+    }
+  })
+
+  it('are all named where several are wrong', () => {
+    const wrong = { ...live.vars, RELAY_SOCKETS: 'none', BOOK_HUBS: '65' }
+    const words =
+      'BOOK_HUBS: must be a whole number from 1 to 64; RELAY_SOCKETS: must be a whole number from 1 to 32768'
+    expect(() => liveSettings(wrong)).toThrow(words)
+  })
+})
+
+describe('the two wrangler files', () => {
+  it('agree', () => {
+    expect(disagreements(gateway, live)).toEqual([])
+  })
+
+  it('are held against each other in all that they share', () => {
+    const [first, ...others] = live.durable_objects.bindings
+    const changed: [Partial<WorkerConfig>, string][] = [
+      [{ vars: { ...live.vars, BOOK_HUBS: '8' } }, 'BOOK_HUBS: the gateway\'s file has "4", the live one\'s "8"'],
+      [{ compatibility_date: '2026-01-01' }, 'compatibility_date: '],
+      [{ durable_objects: { bindings: others } }, 'durable_objects: '],
+      [{ durable_objects: { bindings: [{ ...first!, class_name: 'Log' }, ...others] } }, 'durable_objects: '],
+      [{ services: [{ binding: 'GATEWAY', service: 'weird' }] }, 'service of GATEWAY: '],
+      [{ name: 'other' }, 'script_name of BLOCK_LOG: '],
+    ]
+    for (const [change, words] of changed) {
+      expect(disagreements(gateway, { ...live, ...change })[0]).toContain(words)
+    }
+    expect(disagreements({ ...gateway, vars: { ...gateway.vars, ONLY_HERE: 'x' } }, live)).toEqual([])
+  })
+})
