@@ -8,8 +8,11 @@ process.env.WRANGLER_LOG ??= 'error'
 process.env.WRANGLER_SEND_METRICS ??= 'false'
 process.env.WRANGLER_HIDE_BANNER ??= 'true'
 
-// In the place of the gateway, which the objects call.
+// In the place of the gateway, which the objects call. Node says at each run that stripping types is experimental.
+const { emitWarning } = process
+process.emitWarning = () => {}
 const stubGateway = stripTypeScriptTypes(readFileSync('test/stub-gateway.worker.ts', 'utf8'))
+process.emitWarning = emitWarning
 const { compatibility_date: compatibilityDate } = unstable_readConfig({ config: 'wrangler.toml' })
 
 const migrations = await readD1Migrations('schemas/d1/accounts')

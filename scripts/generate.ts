@@ -9,8 +9,7 @@ import { asyncApiDocument } from '../src/docs/asyncapi.ts'
 import { openApiDocument } from '../src/docs/openapi.ts'
 import { FeederFrame, GatewayFrame } from '../src/feed/protocol.ts'
 import { CATALOGUE } from '../src/info/catalogue.ts'
-import { ADMIN_OPERATIONS } from '../src/platform/operations.ts'
-import { PLATFORM_OPERATIONS } from '../src/platform/platform-operations.ts'
+import { ENDPOINTS } from '../src/platform/catalogue.ts'
 import { CHANNELS } from '../src/stream/catalogue.ts'
 import { channelTable } from './channel-table.ts'
 import { infoTable } from './info-table.ts'
@@ -54,7 +53,7 @@ export function generated(): ReadonlyMap<string, string> {
   for (const [folder, documents] of Object.entries(FOLDERS)) {
     for (const [name, document] of Object.entries(documents())) files.set(`${folder}/${name}.json`, jsonText(document))
   }
-  files.set('schemas/openapi.json', jsonText(openApiDocument(CATALOGUE, [...PLATFORM_OPERATIONS, ...ADMIN_OPERATIONS])))
+  files.set('schemas/openapi.json', jsonText(openApiDocument(CATALOGUE, ENDPOINTS)))
   files.set('schemas/asyncapi.json', jsonText(asyncApiDocument(CHANNELS)))
   for (const [path, name, text] of PARTS)
     files.set(path, withPart(files.get(path) ?? readIfThere(path) ?? '', name, text()))

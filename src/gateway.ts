@@ -14,7 +14,7 @@ import { LeasePool } from './edge/leases.client.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
 import { streamRoutes } from './edge/stream.route.ts'
 import { type GatewaySettings, gatewaySettings } from './env.ts'
-import { feedAdminRoutes, feedRoutes } from './feed/feed.route.ts'
+import { feedRoutes } from './feed/feed.route.ts'
 import { cacheStore, kvStore } from './info/answer/answer-stores.store.ts'
 import { InfoDesk } from './info/answer/info-desk.ts'
 import { infoStatus } from './info/answer/routes.ts'
@@ -25,12 +25,14 @@ import { logHistory } from './info/sources/history.client.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
 import { admit } from './key/record.ts'
+import { AccountService } from './platform/account-service.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
-import { ADMIN_OPERATIONS } from './platform/operations.ts'
-import { platformRoutes } from './platform/platform.route.ts'
-import { PLATFORM_OPERATIONS } from './platform/platform-operations.ts'
+import { ENDPOINTS } from './platform/catalogue.ts'
+import { KeyService } from './platform/key-service.client.ts'
+import { type KeyedDeps, keyedRoutes } from './platform/keyed.route.ts'
+import { PlanService } from './platform/plan-service.client.ts'
+import type { Platform } from './platform/platform-api.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
-import { webhookRoutes } from './platform/webhook.route.ts'
 import type { GatewayInternal } from './stream/post.client.ts'
 import type { Caller, CallerBook } from './stream/sockets/callers.client.ts'
 import type { RoutedUpstream } from './upstream/routed-upstream.ts'
@@ -72,7 +74,7 @@ function build(env: Env): Gateway {
   const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
   const info: InfoRouteDeps<Env> = { ...shared, desk: () => desk, authenticate: authenticator(keyEnv, 'info') }
   app.route('/', infoRoutes<Env>(info, { pathKeys }))
-  app.route('/', docsRoutes<Env>([...PLATFORM_OPERATIONS, ...ADMIN_OPERATIONS]))
+  app.route('/', docsRoutes<Env>(ENDPOINTS))
   const relay = (...place: Parameters<Objects['relay']>) => objects.relay(...place)
   const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay }
   app.route('/', streamRoutes<Env>(streams, { pathKeys, relaysPerRegion: settings.RELAYS_PER_REGION }))
@@ -82,12 +84,17 @@ function build(env: Env): Gateway {
     feedRoutes<Env>(log, now, () => infoStatus(upstream, now())),
   )
   app.use('/platform/*', addressLimit(restGate, { isProxyTrusted, requestId, now }))
-  const platform = platformRoutes<Env>({ ...shared, authenticate: platformKeys(keyEnv), meterOf, now })
-  app.route('/', platform as unknown as typeof app)
-  const admin = adminRoutes<Env>(meterOf)
-  admin.route('/', feedAdminRoutes<Env>(log) as unknown as typeof admin)
-  admin.route('/', webhookRoutes<Env>(meterOf, settings.WEBHOOK_HTTP) as unknown as typeof admin)
-  app.route('/admin', admin as unknown as Hono<{ Bindings: Env }>)
+  const platform = platformOf(env, settings, objects)
+  const keyed: KeyedDeps = {
+    platform,
+    authenticate: (request, entry, waitUntil) =>
+      keys.authenticate(keyEnv, request, { ...entry, places: ['bearer'] }, waitUntil),
+    charging: (waitUntil) => charging(env, settings, waitUntil),
+    requestId,
+  }
+  app.route('/', keyedRoutes(ENDPOINTS, keyed))
+  const secrets = { adminToken: env.ADMIN_TOKEN, keySecret: env.KEY_SECRET }
+  app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, requestId }))
   app.get('/', (c) =>
     c.json({ name: 'Weir', info: 'POST /info', stream: 'GET /ws?key=<key> (WebSocket)', status: 'GET /status' }),
   )
@@ -128,10 +135,11 @@ function authenticator(keyEnv: KeyRingEnv, product: Product) {
     )
 }
 
-/** The platform takes both kinds of keys where they only read about themselves. */
-function platformKeys(keyEnv: KeyRingEnv) {
-  return (_: Env, request: Request, waitUntil: WaitUntil) =>
-    keys.authenticate(keyEnv, request, { product: 'platform', kind: 'any', places: ['bearer'] }, waitUntil)
+function platformOf(env: Env, { WEBHOOK_HTTP: isHttpAllowed }: GatewaySettings, objects: Objects): Platform {
+  const meter = (account: string) => meterOf(env, account)
+  const ports = { db: env.ACCOUNTS, kv: env.KEYS, keySecret: env.KEY_SECRET ?? '', meterOf: meter, nowMs: now }
+  const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
+  return { ...services, meterOf: meter, log: () => objects.log(), isHttpAllowed, now }
 }
 
 function charging(env: Env, settings: GatewaySettings, waitUntil: WaitUntil): Charging {

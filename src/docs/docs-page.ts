@@ -6,6 +6,7 @@ import type { Operation } from '../edge/operation.ts'
 import type { AnyQuery } from '../info/query.ts'
 import type { AnyChannel } from '../stream/channel.ts'
 import { channelSourceText, minutePriceText, snapshotText } from './channel-text.ts'
+import { operationText } from './operation-text.ts'
 import { freshnessText, priceText, sourceText } from './query-text.ts'
 
 const STYLE = `
@@ -46,9 +47,9 @@ ${sections.join('\n')}
 <p>${STREAMS}</p>
 ${channels.map(channelSection).join('\n')}
 <h2>Platform</h2>
-<p>With an API or a service key, free of charge.</p>
+<p>With an API or a service key, free of charge where nothing else is said.</p>
 ${operations
-  .filter(({ door }) => door === 'key')
+  .filter(({ door }) => door !== 'admin')
   .map(operationSection)
   .join('\n')}
 <h2>Operator</h2>
@@ -90,7 +91,9 @@ function channelSection(channel: AnyChannel): string {
 </details>`
 }
 
-function operationSection({ id, method, path, summary, description = '', body, query, answers }: Operation): string {
+function operationSection(operation: Operation): string {
+  const { id, method, path, summary, body, query, answers } = operation
+  const text = operationText(operation)
   const asked = [query, body?.schema].filter((schema) => schema !== undefined)
   const answered = Object.entries(answers).map(
     ([status, { description: what, example }]) =>
@@ -98,7 +101,7 @@ function operationSection({ id, method, path, summary, description = '', body, q
   )
   return `<details id="${id}">
 <summary><code>${method.toUpperCase()} ${escaped(path)}</code> ${escaped(summary)}</summary>
-${description === '' ? '' : `<p>${escaped(description)}</p>`}
+${text === '' ? '' : `<p>${escaped(text)}</p>`}
 <ul>${asked.flatMap(fieldsOf).join('')}</ul>
 ${body === undefined ? '' : `<pre>${escaped(JSON.stringify(body.example))}</pre>`}
 ${answered.join('\n')}

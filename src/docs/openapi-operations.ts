@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import type { Operation } from '../edge/operation.ts'
 import { schemaOf } from './json-schema.ts'
+import { operationText } from './operation-text.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Shared = Map<string, unknown>
@@ -15,6 +16,7 @@ const Refusal = z
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'A field is wrong; `error_message` names it',
   401: 'The token or key is missing or wrong',
+  402: 'Not enough credits',
   403: 'The key may not call this',
   404: 'There is no such account, key or plan, or no such endpoint',
   409: 'What is there already is in the way; `error_message` names the field',
@@ -23,7 +25,8 @@ const REFUSALS: Readonly<Record<number, string>> = {
   500: 'A fault of ours; quote the request id',
   503: 'A part of the gateway cannot be reached; see `retry-after`',
 }
-const OF_DOOR = { admin: [400, 401, 404, 500, 503], key: [401, 403, 429, 500, 503] } as const
+const OF_KEYS = [401, 403, 429, 500, 503]
+const OF_DOOR = { admin: [400, 401, 404, 500, 503], key: OF_KEYS, service: OF_KEYS } as const
 
 /** The paths of these operations, with those of one path together. */
 export function operationPaths(operations: readonly Operation[], shared: Shared): Record<string, Json> {
@@ -43,17 +46,19 @@ export function operationRefusals(shared: Shared): Record<string, Json> {
 }
 
 function described(operation: Operation, shared: Shared): Json {
-  const { id, summary, description, door, params = {}, query, body, answers, refusals } = operation
-  const statuses = new Set<number>([...OF_DOOR[door], ...refusals, ...(body === undefined ? [] : [413])])
+  const { id, summary, door, product = 'platform', price = 0, params = {}, query, body, answers, refusals } = operation
+  const description = operationText(operation)
+  const ofParts = [...(price === 0 ? [] : [402]), ...(body === undefined ? [] : [413])]
+  const statuses = new Set<number>([...OF_DOOR[door], ...refusals, ...ofParts])
   const parameters = [
     ...Object.entries(params).map(([name, schema]) => parameter(name, 'path', schemaOf(schema, shared), true)),
     ...(query === undefined ? [] : queryParameters(query, shared)),
   ]
   return {
     operationId: id,
-    tags: [door === 'admin' ? 'operator' : 'platform'],
+    tags: [door === 'admin' ? 'operator' : product],
     summary,
-    ...(description === undefined ? {} : { description }),
+    ...(description === '' ? {} : { description }),
     security: [{ [door]: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined

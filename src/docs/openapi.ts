@@ -74,6 +74,7 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
           scheme: 'bearer',
           description: 'An API key (`cqt_…`) or, on the platform, a service key (`cqs_…`)',
         },
+        service: { type: 'http', scheme: 'bearer', description: 'A service key (`cqs_…`)' },
         admin: { type: 'http', scheme: 'bearer', description: 'The operator’s `ADMIN_TOKEN`' },
       },
       headers: Object.fromEntries(Object.entries(HEADERS).map(([name, description]) => [name, header(description)])),

@@ -1,6 +1,8 @@
 // An operation of an HTTP surface as data: what its route parses with is what the published document says of it.
 
 import type * as z from 'zod'
+import type { MicroCredits } from '../credit/amount.ts'
+import type { Product } from '../key/identity.ts'
 
 /** An answer with its status: what it is, its shape and an example of it. */
 export interface OperationAnswer {
@@ -10,17 +12,22 @@ export interface OperationAnswer {
 }
 
 export interface Operation<Body = unknown, Query = unknown> {
-  /** Unique in the document. */
+  /** Unique in the document. Where it costs credits, the type that usage is recorded under. */
   readonly id: string
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** With its parameters in braces: `/admin/accounts/{id}`. */
+  /** With its parameters in braces: `/admin/accounts/{id}`. One that ends in a slash is served without it, too. */
   readonly path: string
   readonly summary: string
   readonly description?: string
-  /** Who may call it: the operator, or whoever has a key. */
-  readonly door: 'admin' | 'key'
+  /** Who may call it: the operator, whoever has a key of either kind, or whoever has a service key. */
+  readonly door: 'admin' | 'key' | 'service'
+  /** What a key must be for, and whose rate limit counts; left out: `platform`. */
+  readonly product?: Product
+  /** What a 2xx costs, with a key; left out: nothing. */
+  readonly price?: MicroCredits
   /** The parameters of the path, by name. */
   readonly params?: Readonly<Record<string, z.ZodType<string>>>
+  /** Left out: the operator's API refuses every parameter, others ignore them. */
   readonly query?: z.ZodType<Query>
   readonly body?: { readonly schema: z.ZodType<Body>; readonly optional: boolean; readonly example: unknown }
   readonly answers: Readonly<Record<number, OperationAnswer>>

@@ -9,7 +9,7 @@ export interface FeedEnv {
 }
 
 /** The log as the route needs it. */
-export type LogStub = Pick<BlockLogApi, 'status' | 'reset'> & Pick<Fetcher, 'fetch'>
+export type LogStub = Pick<BlockLogApi, 'status'> & Pick<Fetcher, 'fetch'>
 
 /** How long an isolate repeats the log's last status: a public page must not load the log. */
 const STATUS_MS = 1000
@@ -37,16 +37,6 @@ export function feedRoutes<Env extends FeedEnv>(log: () => LogStub, nowMs: () =>
     const { v: _, ...status } = seen.status
     // A node that stands still shows here first: everything else goes on answering with what it has.
     return c.json({ ...status, lagMs: status.time === null ? null : nowMs() - status.time, ...seen.more })
-  })
-  return app
-}
-
-/** `POST /feed/reset` for the operator's API, which has checked the caller. */
-export function feedAdminRoutes<Env extends object>(log: () => LogStub) {
-  const app = new Hono<{ Bindings: Env }>()
-  app.post('/feed/reset', async (c) => {
-    await log().reset()
-    return c.json({ reset: true })
   })
   return app
 }

@@ -2,7 +2,7 @@
 
 import type { KeyKind } from './format.ts'
 import type { Product } from './identity.ts'
-import { KeyRow } from './key-row.ts'
+import { type KeyChange, KeyRow, type Rotation } from './key-row.ts'
 
 /** With the last use and the successor: the indexes begin with the key, so this reads one entry of each. */
 const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.hash) AS last_used,
@@ -21,14 +21,6 @@ interface NewKey {
   readonly ranges: readonly string[] | null
 }
 
-/** How a key was replaced; a retry is known by it. */
-export interface Rotation {
-  readonly id: string | null
-  readonly graceMs: number
-  /** When the old key ends. */
-  readonly endsMs: number
-}
-
 /** The key that replaced another one. */
 export interface Successor {
   readonly key: KeyRow
@@ -42,16 +34,6 @@ export interface AccountRow {
   readonly created: number
   /** JSON of what was agreed with it in place of its plan's terms. */
   readonly terms: string | null
-}
-
-/** What may change of a key; a field left out stays. */
-export interface KeyChange {
-  readonly label?: string | undefined
-  readonly products?: readonly Product[] | undefined
-  readonly expires?: number | null | undefined
-  /** Micro-credits. */
-  readonly cap?: number | null | undefined
-  readonly ranges?: readonly string[] | null | undefined
 }
 
 export class AccountStore {

@@ -1,4 +1,4 @@
-// A key as D1 has it and as lists show it. Times are Unix ms.
+// A key as D1 has it and as lists show it, and what may become of it. Times are Unix ms.
 
 import * as z from 'zod'
 import type { Product } from './identity.ts'
@@ -26,3 +26,21 @@ export const KeyRow = z.object({
   cap: z.number().nullable(),
 })
 export type KeyRow = z.infer<typeof KeyRow>
+
+/** How a key was replaced; a retry is known by it. */
+export interface Rotation {
+  readonly id: string | null
+  readonly graceMs: number
+  /** When the old key ends. */
+  readonly endsMs: number
+}
+
+/** What may change of a key; a field left out stays. */
+export interface KeyChange {
+  readonly label?: string | undefined
+  readonly products?: readonly Product[] | undefined
+  readonly expires?: number | null | undefined
+  /** Micro-credits. */
+  readonly cap?: number | null | undefined
+  readonly ranges?: readonly string[] | null | undefined
+}

@@ -21,5 +21,10 @@ export const AccountId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be 1 to 64 letters, digits, "_" or "-"')
 
+/** By which a retry is known. */
+export const IdempotencyKey = z
+  .string('is required')
+  .regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable characters')
+
 /** A moment in an answer. */
 export const UnixMs = z.int().describe('Unix milliseconds')

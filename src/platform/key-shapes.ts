@@ -2,18 +2,43 @@
 
 import * as z from 'zod'
 import { formatCredits } from '../credit/amount.ts'
+import { parseRange, RANGES_MAX } from '../key/address-range.ts'
 import { DISPLAY_LENGTH } from '../key/format.ts'
 import { PRODUCTS } from '../key/identity.ts'
 import type { KeyRow } from '../key/key-row.ts'
-import { CreditsText, UnixMs } from './fields.ts'
+import { AccountId, CreditsText, UnixMs } from './fields.ts'
 
 /** A hash in hex, or the shown prefix of a key. */
-export const KeyName = z
+const KeyName = z
   .string()
   .regex(
     new RegExp(`^(?:[0-9a-f]{64}|cq[ts]_[1-9A-HJ-NP-Za-km-z]{${DISPLAY_LENGTH - 4}})$`),
     `must be the SHA-256 of the key in hex, or its first ${DISPLAY_LENGTH} characters; never the key`,
   )
+
+/** Of every path below `/admin/keys/{key}`. */
+export const KEY_PARAMS = { key: KeyName }
+/** A key of another account is none. */
+export const OfAccount = z.strictObject({ account: AccountId.optional() })
+
+export const Label = z.string().max(100, 'must be at most 100 characters')
+export const KeyProducts = z
+  .array(z.enum(PRODUCTS, `must be among ${PRODUCTS.join(', ')}`))
+  .min(1, 'must name at least one product')
+  .max(PRODUCTS.length)
+/** Ranges of addresses; an entry that is none is named by its place. */
+export const Ranges = z
+  .array(
+    z.string().transform((text, context) => {
+      const range = parseRange(text)
+      if (range.ok) return range.value
+      context.addIssue({ code: 'custom', message: range.error })
+      return z.NEVER
+    }),
+  )
+  .min(1, 'must name at least one range')
+  .max(RANGES_MAX, `must be at most ${RANGES_MAX} ranges`)
+export const Expiry = z.int('must be a time in Unix ms').positive('must be a time in Unix ms')
 
 const NAMES = {
   hash: z.string().describe('SHA-256 of the key, hex'),
@@ -45,16 +70,11 @@ export const IssuedKey = z.object({
   kind: z.enum(['api', 'service']),
 })
 
-/** A rotation that was done before: the new key, without itself. */
-export const RotatedBefore = IssuedKey.omit({ key: true }).extend({ old_key_ends: UnixMs, repeated: z.literal(true) })
-
 export const RevokedKey = z.object({ ...NAMES, revoked: UnixMs })
 
 const NAMES_EXAMPLE = { hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', account: 'acme', label: 'bot' }
 
 export const ISSUED_EXAMPLE = { key: 'cqt_9fKxWq2TbNkRzd5mYvHs4uJwXe', ...NAMES_EXAMPLE, kind: 'api' }
-
-export const ROTATED_BEFORE_EXAMPLE = { ...NAMES_EXAMPLE, kind: 'api', old_key_ends: 1790003600000, repeated: true }
 
 export const REVOKED_EXAMPLE = { ...NAMES_EXAMPLE, revoked: 1790000000000 }
 

@@ -4,7 +4,7 @@
 import type { Issue } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { type ListedPlan, PLANS, type Plan } from '../credit/plans/plan.ts'
-import { limitsIn, type SetPlan } from './plan-requests.ts'
+import { limitsIn, type SetPlan } from './plan-shapes.ts'
 
 /** The plan of this name with the change made; `before` is null for a new one. */
 export function changedPlan(

@@ -1,5 +1,5 @@
-// Operations of the operator's API on routes: input is checked by the operation's own definition, all of it before
-// anything is done, and refusals are worded in one place.
+// Endpoints on routes, the same for every door: input is read by the endpoint's own definition, all of it before
+// anything is done; answers and refusals are worded in one place.
 
 import type { Context, Hono } from 'hono'
 import * as z from 'zod'
@@ -9,74 +9,65 @@ import { parseWith } from '../core/schema-words.ts'
 import { readJsonBody } from '../edge/body.ts'
 import { restFailure } from '../edge/failure-wire.ts'
 import type { Operation } from '../edge/operation.ts'
-import { newRequestId, REQUEST_ID_HEADER } from '../edge/request-id.ts'
+import { REQUEST_ID_HEADER } from '../edge/request-id.ts'
+import type { Identity } from '../key/identity.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Platform } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
 
-export interface AdminEnv {
-  readonly ACCOUNTS: D1Database
-  readonly KEYS: KVNamespace
-  readonly ADMIN_TOKEN?: string
-  readonly KEY_SECRET?: string
-}
-
-export type AdminContext = Context<{ Bindings: AdminEnv }>
-export type AdminApp = Hono<{ Bindings: AdminEnv }>
-
-type Parsed<Part> = Part extends z.ZodType<infer Value> ? Value : undefined
-
-/** What an operation's definition asks for, parsed. */
-export interface Input<Op extends Operation> {
-  readonly params: { readonly [name in keyof NonNullable<Op['params']>]: string }
-  readonly query: Parsed<Op['query']>
-  readonly body: Op['body'] extends { readonly schema: infer Schema } ? Parsed<Schema> : undefined
-}
-
-/** An answer of 200, unless it says otherwise. */
-export interface Reply {
-  readonly status?: 200 | 201
-  readonly body: object
-}
+export type Answered = Awaited<ReturnType<Endpoint['answer']>>
 
 const BODY_MAX_BYTES = 16 * 1024
 const NOTHING = z.strictObject({})
 
-/** Registers the operation under its path without `/admin`. */
-export function serve<const Op extends Operation>(
-  app: AdminApp,
-  operation: Op,
-  answer: (c: AdminContext, input: Input<Op>) => Promise<Result<Reply, Refusal>>,
+/** Adds the endpoint's route to an app that is mounted at `base`. */
+export function route(
+  app: Hono,
+  { method, path }: Endpoint,
+  base: '' | '/admin',
+  handle: (c: Context) => Promise<Response>,
 ): void {
-  const path = operation.path.replace('/admin', '').replaceAll(/\{(\w+)\}/g, ':$1')
-  app.on(operation.method.toUpperCase(), [path], async (c) => {
-    const input = await inputOf(c, operation)
-    const reply = input.ok ? await answer(c, input.value) : input
-    if (!reply.ok) return refuse(reply.error)
-    const { status = 200, body } = reply.value
-    return Response.json(body, { status, headers: { 'cache-control': 'no-store', [REQUEST_ID_HEADER]: requestId() } })
-  })
+  const own = path.slice(base.length).replaceAll(/\{(\w+)\}/g, ':$1')
+  app.on(method.toUpperCase(), own.endsWith('/') ? [own, own.slice(0, -1)] : [own], handle)
+}
+
+/** Reads the request and answers it; `identity` is null for the operator. */
+export async function answered(
+  c: Context,
+  endpoint: Endpoint,
+  identity: Identity | null,
+  platform: Platform,
+): Promise<Answered> {
+  const { params, query, body, door } = endpoint
+  const inPath = parsed(z.object(params ?? {}), c.req.param())
+  if (!inPath.ok) return inPath
+  const asked = Object.fromEntries(new URL(c.req.url).searchParams)
+  const inQuery = parsed(query ?? (door === 'admin' ? NOTHING : z.unknown()), asked)
+  if (!inQuery.ok) return inQuery
+  const inBody = body === undefined ? ok(undefined) : await bodyOf(c, body)
+  if (!inBody.ok) return inBody
+  return endpoint.answer({ params: inPath.value, query: inQuery.value, body: inBody.value, identity }, platform)
+}
+
+/** The response to the caller, whatever came of its request. */
+export function respond(result: Answered, requestId: string, more: Readonly<Record<string, string>> = {}): Response {
+  if (!result.ok) return refuse(result.error, requestId, more)
+  const { status, body } = result.value
+  const headers = { 'cache-control': 'no-store', [REQUEST_ID_HEADER]: requestId, ...more }
+  return Response.json(body, { status, headers })
 }
 
 /** A refusal in the platform's words. */
-export function refuse(failure: Refusal): Response {
+export function refuse(failure: Refusal, requestId: string, more: Readonly<Record<string, string>> = {}): Response {
   if (failure.kind === 'conflict') {
     const body = { error: true, error_message: failure.message, error_code: '409' }
-    return Response.json(body, { status: 409, headers: { [REQUEST_ID_HEADER]: requestId() } })
+    return Response.json(body, { status: 409, headers: { [REQUEST_ID_HEADER]: requestId, ...more } })
   }
-  const { status, headers, body } = restFailure(failure, requestId())
-  return new Response(body, { status, headers })
+  const { status, headers, body } = restFailure(failure, requestId)
+  return new Response(body, { status, headers: { ...headers, ...more } })
 }
 
-async function inputOf<Op extends Operation>(c: AdminContext, operation: Op): Promise<Result<Input<Op>, Failure>> {
-  const params = parsed(z.object(operation.params ?? {}), c.req.param())
-  if (!params.ok) return params
-  const query = parsed(operation.query ?? NOTHING, c.req.query())
-  if (!query.ok) return query
-  const body = operation.body === undefined ? ok(undefined) : await bodyOf(c, operation.body)
-  if (!body.ok) return body
-  return ok({ params: params.value, query: query.value, body: body.value } as Input<Op>)
-}
-
-async function bodyOf(c: AdminContext, { schema, optional }: NonNullable<Operation['body']>) {
+async function bodyOf(c: Context, { schema, optional }: NonNullable<Operation['body']>) {
   const { body, headers } = c.req.raw
   if (body === null && optional) return parsed(schema, {})
   const json = await readJsonBody({ chunks: body, contentLength: headers.get('content-length') }, BODY_MAX_BYTES)
@@ -86,8 +77,4 @@ async function bodyOf(c: AdminContext, { schema, optional }: NonNullable<Operati
 function parsed<T>(schema: z.ZodType<T>, value: unknown): Result<T, Failure> {
   const result: Result<T, readonly Issue[]> = parseWith(schema, value)
   return result.ok ? result : err({ kind: 'bad_field', issues: result.error })
-}
-
-function requestId(): string {
-  return newRequestId((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 }

@@ -10,8 +10,7 @@ import { docsRoutes } from '../../src/docs/docs.route.ts'
 import { docsPage } from '../../src/docs/docs-page.ts'
 import { openApiDocument } from '../../src/docs/openapi.ts'
 import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
-import { ADMIN_OPERATIONS } from '../../src/platform/operations.ts'
-import { PLATFORM_OPERATIONS } from '../../src/platform/platform-operations.ts'
+import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 import { CHANNELS } from '../../src/stream/catalogue.ts'
 
 interface Content {
@@ -33,8 +32,7 @@ interface Document {
   >
 }
 
-const OPERATIONS = [...PLATFORM_OPERATIONS, ...ADMIN_OPERATIONS]
-const document = openApiDocument(CATALOGUE, OPERATIONS) as unknown as Document
+const document = openApiDocument(CATALOGUE, ENDPOINTS) as unknown as Document
 const infoPaths = Object.entries(document.paths).filter(([path]) => path.startsWith('/info#'))
 
 describe('openapi.json', () => {
@@ -60,7 +58,7 @@ describe('openapi.json', () => {
 
   it('lets answers gain fields', () => {
     expect(JSON.stringify(infoPaths)).not.toContain('"additionalProperties":false')
-    for (const { answers } of OPERATIONS) {
+    for (const { answers } of ENDPOINTS) {
       for (const { schema } of Object.values(answers)) {
         expect(JSON.stringify(z.toJSONSchema(schema, { io: 'input' }))).not.toContain('"additionalProperties":false')
       }
@@ -79,7 +77,7 @@ describe('openapi.json', () => {
   })
 
   it('is served without a key, the same every time', async () => {
-    const routes = docsRoutes(OPERATIONS)
+    const routes = docsRoutes(ENDPOINTS)
     for (let i = 0; i < 2; i++) {
       const response = await routes.request('/openapi.json')
       expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
@@ -90,14 +88,14 @@ describe('openapi.json', () => {
 
 describe('the page for people', () => {
   it('has a section per type with its fields, escaped, and loads nothing', async () => {
-    const response = await docsRoutes(OPERATIONS).request('/docs')
+    const response = await docsRoutes(ENDPOINTS).request('/docs')
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
     const page = await response.text()
     for (const { type } of CATALOGUE) expect(page).toContain(`<details id="${type}">`)
     expect(page).toContain('<li><code>vaultAddress</code> required: ')
     expect(page).toContain('{&quot;type&quot;:&quot;l2Book&quot;,&quot;coin&quot;:&quot;BTC&quot;}')
-    for (const { id } of OPERATIONS) expect(page).toContain(`<details id="${id}">`)
+    for (const { id } of ENDPOINTS) expect(page).toContain(`<details id="${id}">`)
     expect(page).not.toMatch(/<script|src=|https?:\/\/(?!json-schema|example\.com)/)
   })
 

@@ -1,18 +1,18 @@
-// How soon an isolate that spends knows what an operator changed, where KV goes on telling the old: the real desk, meter
+// How soon an isolate that spends knows what an operator changed, where KV goes on telling the old: the real services, meter
 // and D1; a KV that never forgets its first answer; an isolate whose clock is moved by hand.
 
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import type { WholeMeterApi } from '../../src/credit/meter-api.ts'
+import * as objects from '../../src/core/objects.client.ts'
 import { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
-import { AccountsDesk } from '../../src/platform/accounts-desk.client.ts'
-import { KeysDesk } from '../../src/platform/keys-desk.client.ts'
+import { AccountService } from '../../src/platform/account-service.client.ts'
+import { KeyService } from '../../src/platform/key-service.client.ts'
 import { ManualClock } from './manual-clock.ts'
 
 const bindings = env as unknown as Cloudflare.Env
 const KEY_SECRET = 'a key secret of at least 32 characters!'
-const meterOf = (account: string) => bindings.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
+const meterOf = (account: string) => objects.meterOf(bindings, account)
 /** What docs/platform.md states: one lease. */
 const BOUND_MS = 30_000
 
@@ -31,7 +31,7 @@ class StaleKv {
 async function world() {
   const kv = new StaleKv() as unknown as KVNamespace
   const ports = { db: bindings.ACCOUNTS, kv, keySecret: KEY_SECRET, meterOf, nowMs: () => Date.now() }
-  const [accounts, keys] = [new AccountsDesk(ports), new KeysDesk(ports)]
+  const [accounts, keys] = [new AccountService(ports), new KeyService(ports)]
   const issued = await keys.create({ plan: 'professional', label: 'bounds', kind: 'api' })
   if (!issued.ok) throw new Error('no key')
   const clock = new ManualClock(Date.now())

@@ -19,7 +19,7 @@ const entry = { product: 'info', kind: 'api', places: ['bearer'] } as const
 describe('the admin door', () => {
   it('does not exist while its token is unset or short', async () => {
     for (const short of [undefined, '', 'short']) {
-      const answer = await ask('GET', '/keys', undefined, { token: short ?? null, env: { ADMIN_TOKEN: short } })
+      const answer = await ask('GET', '/keys', undefined, { token: short ?? null, adminToken: short })
       expect(answer).toMatchObject({ status: 404, json: { error: true, error_code: '404' } })
     }
   })

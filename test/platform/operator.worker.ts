@@ -2,10 +2,14 @@
 
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
-import type { WholeMeterApi } from '../../src/credit/meter-api.ts'
+import * as objects from '../../src/core/objects.client.ts'
 import type { KeyRing } from '../../src/edge/key-ring.store.ts'
+import { AccountService } from '../../src/platform/account-service.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
-import { ADMIN_OPERATIONS } from '../../src/platform/operations.ts'
+import { ENDPOINTS } from '../../src/platform/catalogue.ts'
+import { KeyService } from '../../src/platform/key-service.client.ts'
+import { PlanService } from '../../src/platform/plan-service.client.ts'
+import type { Platform } from '../../src/platform/platform-api.ts'
 
 export const bindings = env as unknown as Cloudflare.Env
 export const ADMIN_TOKEN = 'an admin token of at least 32 characters'
@@ -13,35 +17,44 @@ export const KEY_SECRET = 'a key secret of at least 32 characters!'
 export const settings = {
   ACCOUNTS: bindings.ACCOUNTS,
   KEYS: bindings.KEYS,
-  ADMIN_TOKEN: ADMIN_TOKEN as string | undefined,
   KEY_SECRET,
   KEY_CHECK: true,
   TRUST_PROXY: false,
 }
-export const meterOf = (account: string) => bindings.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
+export const meterOf = (account: string) => objects.meterOf(bindings, account)
 export const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})
-const app = adminRoutes((_, account) => meterOf(account))
+
+/** What the gateway lends to endpoints. */
+export function platformOf(isHttpAllowed = false): Platform {
+  const { ACCOUNTS: db, KEYS: kv } = bindings
+  const now = () => Date.now()
+  const ports = { db, kv, keySecret: KEY_SECRET, meterOf, nowMs: now }
+  const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
+  const log = () => new objects.Objects(bindings, bindings.CHAIN).log()
+  return { ...services, meterOf, log, isHttpAllowed, now }
+}
 
 interface Over {
   readonly token?: string | null
-  readonly env?: object
+  /** The token that the gateway was given. */
+  readonly adminToken?: string | undefined
+  readonly isHttpAllowed?: boolean
 }
 
 /** One call, `path` without `/admin`. */
 export async function ask(method: string, path: string, body?: unknown, over: Over = {}) {
   const token = over.token === undefined ? ADMIN_TOKEN : over.token
-  const response = await app.request(
-    path,
-    {
-      method,
-      headers: token === null ? {} : { authorization: `Bearer ${token}` },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    },
-    { ...settings, ...over.env },
-  )
+  const platform = platformOf(over.isHttpAllowed)
+  const adminToken = 'adminToken' in over ? over.adminToken : ADMIN_TOKEN
+  const app = adminRoutes(ENDPOINTS, { platform, adminToken, keySecret: KEY_SECRET, requestId: () => 'req_1' })
+  const response = await app.request(path, {
+    method,
+    headers: token === null ? {} : { authorization: `Bearer ${token}` },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
   const text = await response.text()
   const json = JSON.parse(text)
-  expect(response.headers.get('x-request-id')).toBeTruthy()
+  expect(response.headers.get('x-request-id')).toBe('req_1')
   if (response.ok) asPublished(method, path, response.status, json)
   return { status: response.status, headers: response.headers, text, json }
 }
@@ -49,7 +62,7 @@ export async function ask(method: string, path: string, body?: unknown, over: Ov
 /** Holds an answer against its operation's schema: nothing is missing, and nothing is there that it does not name. */
 function asPublished(method: string, path: string, status: number, json: unknown): void {
   const [pathname] = path.split('?')
-  const operation = ADMIN_OPERATIONS.find(
+  const operation = ENDPOINTS.find(
     (each) =>
       each.method === method.toLowerCase() &&
       new RegExp(`^${each.path.replace('/admin', '').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname ?? ''),

@@ -1,56 +1,37 @@
 import { createExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import type { WholeMeterApi } from '../../src/credit/meter-api.ts'
 import { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
-import { adminRoutes } from '../../src/platform/admin.route.ts'
-import { platformRoutes } from '../../src/platform/platform.route.ts'
-import { PLATFORM_OPERATIONS } from '../../src/platform/platform-operations.ts'
+import { ENDPOINTS } from '../../src/platform/catalogue.ts'
+import { keyedRoutes } from '../../src/platform/keyed.route.ts'
 import { spend } from '../credit/spend.worker.ts'
-
-const bindings = env as unknown as Cloudflare.Env
-const ADMIN_TOKEN = 'an admin token of at least 32 characters'
-const switches = { KEY_CHECK: true, TRUST_PROXY: false }
-const settings = { ...bindings, ...switches, ADMIN_TOKEN, KEY_SECRET: 'a key secret of at least 32 characters!' }
-const meterOf = (account: string) => bindings.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
-const admin = adminRoutes((_, account) => meterOf(account))
+import { meterOf, newKey, platformOf, settings } from './operator.worker.ts'
 
 function gateway() {
   const keys = new KeyRing()
   const leases = new LeasePool()
-  return platformRoutes<typeof settings>({
-    authenticate: (inner, request, waitUntil) =>
-      keys.authenticate(inner, request, { product: 'platform', kind: 'any', places: ['bearer'] }, waitUntil),
-    charging: (inner, waitUntil) =>
+  return keyedRoutes(ENDPOINTS, {
+    platform: platformOf(),
+    authenticate: (request, entry, waitUntil) =>
+      keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
+    charging: (waitUntil) =>
       leases.charging({
         meterOf,
         waitUntil,
         meterFailure: 'closed',
-        onRevoked: (hash) => keys.revoked(inner, hash, waitUntil),
+        onRevoked: (hash) => keys.revoked(settings, hash, waitUntil),
       }),
-    meterOf: (_, account) => meterOf(account),
     requestId: () => 'req_1',
-    now: () => Date.now(),
   })
-}
-
-async function newKey(order: object) {
-  const answer = await admin.request(
-    '/keys',
-    { method: 'POST', headers: { authorization: `Bearer ${ADMIN_TOKEN}` }, body: JSON.stringify(order) },
-    settings,
-  )
-  return (await answer.json()) as { key: string; hash: string; prefix: string; account: string }
 }
 
 async function get(app: ReturnType<typeof gateway>, path: string, key?: string) {
   const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
-  const response = await app.request(path, { headers }, settings, createExecutionContext())
+  const response = await app.request(path, { headers }, {}, createExecutionContext())
   const text = await response.text()
   const json = text === '' ? null : JSON.parse(text)
   const [name = ''] = path.replace(/\/?(\?.*)?$/, '/').split('?')
-  const published = PLATFORM_OPERATIONS.find((operation) => operation.path === name)?.answers[response.status]
+  const published = ENDPOINTS.find((operation) => operation.path === name)?.answers[response.status]
   // As published: nothing is missing, and nothing is there that the document does not name.
   expect(response.ok ? published?.schema.parse(json) : json).toEqual(json)
   return { status: response.status, headers: response.headers, text, json }

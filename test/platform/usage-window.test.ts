@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { dayText, usageWindow } from '../../src/platform/usage-window.ts'
+import { parseWith } from '../../src/core/schema-words.ts'
+import { dayText, UsageQuery, usageWindow } from '../../src/platform/usage-window.ts'
 
 const NOW = Date.parse('2026-03-31T15:00:00Z')
 const days = (query: Record<string, string>) => {
-  const window = usageWindow(query, NOW)
+  const parsed = parseWith(UsageQuery, query)
+  if (!parsed.ok) return parsed.error.map(({ path }) => path).join()
+  const window = usageWindow(parsed.value, NOW)
   if (window.ok) return `${dayText(window.value.fromMs)} ${dayText(window.value.toMs - 1)}`
   return window.error.kind === 'bad_field' ? window.error.issues[0]?.path : window.error.kind
 }
@@ -23,6 +26,7 @@ describe('the window of a usage report', () => {
     [{ from: '2026-02-01', to: 'today' }, 'to'],
     [{ from: '2024-01-01', to: '2026-01-01' }, 'from'],
     [{ color: 'red' }, 'color'],
+    [{ constructor: 'x' }, 'constructor'],
   ])('%j is %s', (query, expected) => {
     expect(days(query)).toBe(expected)
   })

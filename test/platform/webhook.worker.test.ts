@@ -1,20 +1,6 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { meterOf } from '../../src/core/objects.client.ts'
 import { AccountStore } from '../../src/key/accounts.store.ts'
-import { webhookRoutes } from '../../src/platform/webhook.route.ts'
-
-const bindings = env as unknown as Cloudflare.Env
-const appOf = (isHttpAllowed: boolean) => webhookRoutes((_, account) => meterOf(bindings, account), isHttpAllowed)
-
-async function ask(method: string, path: string, body?: unknown, isHttpAllowed = false) {
-  const init = {
-    method,
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  }
-  const response = await appOf(isHttpAllowed).request(path, init, { ACCOUNTS: bindings.ACCOUNTS })
-  return { status: response.status, json: (await response.json()) as Record<string, unknown> }
-}
+import { ask, bindings } from './operator.worker.ts'
 
 describe('the webhook of an account', () => {
   const url = 'https://example.com/hook'
@@ -61,7 +47,7 @@ describe('the webhook of an account', () => {
   it('may be plain http where the operator allows it, and needs an account', async () => {
     await new AccountStore(bindings.ACCOUNTS).ensureAccount('local', 'trial', null, 1)
     const local = { url: 'http://127.0.0.1:3000/hook' }
-    expect((await ask('PUT', '/accounts/local/webhook', local, true)).status).toBe(200)
+    expect((await ask('PUT', '/accounts/local/webhook', local, { isHttpAllowed: true })).status).toBe(200)
     for (const [method, path] of [
       ['GET', ''],
       ['DELETE', ''],

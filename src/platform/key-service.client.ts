@@ -4,34 +4,19 @@
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import type { MicroCredits } from '../credit/amount.ts'
-import type { Terms } from '../credit/plans/plan.ts'
-import { AccountStore, type KeyChange, type Rotation, type Successor } from '../key/accounts.store.ts'
+import { AccountStore, type Successor } from '../key/accounts.store.ts'
 import { hashKey, mintKey } from '../key/digest.client.ts'
 import { displayPrefix, type KeyKind, randomBase58 } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import { keyFromD1, putKeyHint } from '../key/key-records.store.ts'
-import type { KeyRow } from '../key/key-row.ts'
+import type { KeyChange, KeyRow } from '../key/key-row.ts'
 import { PRODUCTS_OF_KIND } from '../key/record.ts'
-import { AccountsDesk, type DeskPorts } from './accounts-desk.client.ts'
+import { type AccountPorts, AccountService } from './account-service.client.ts'
+import type { IssuedKey, KeyOrder, Keys, ListedKey, NamedKey, RotatedKey, RotationOrder } from './platform-api.ts'
 import { badField, type Refusal } from './refusal.ts'
 
-export interface KeyPorts extends DeskPorts {
+export interface KeyPorts extends AccountPorts {
   readonly keySecret: string
-}
-
-export interface KeyOrder {
-  /** Left out: a new account with `plan`, `terms` and `credits`. */
-  readonly account?: string | undefined
-  readonly credits?: MicroCredits | undefined
-  readonly plan?: string | undefined
-  readonly terms?: Terms | undefined
-  readonly label: string
-  readonly kind: KeyKind
-  readonly products?: readonly Product[] | undefined
-  readonly expires?: number | undefined
-  /** What the key may spend in all. */
-  readonly cap?: MicroCredits | undefined
-  readonly ranges?: readonly string[] | undefined
 }
 
 /** What a new key is given. */
@@ -45,34 +30,9 @@ interface KeyTerms {
   readonly ranges?: readonly string[] | null | undefined
 }
 
-/** `id`: an idempotency key, if the operator sent one. */
-export type RotationOrder = Pick<Rotation, 'id' | 'graceMs'>
-
-/** Without `key` where the rotation was done before. */
-export type RotatedKey = (IssuedKey | Omit<IssuedKey, 'key'>) & { readonly oldEndsMs: number }
-
-export interface IssuedKey {
-  /** Shown this once: only its hash is kept. */
-  readonly key: string
-  readonly hash: string
-  readonly prefix: string
-  readonly account: string
-  readonly kind: KeyKind
-  readonly label: string
-}
-
-/** `balance` is null where the account's meter did not answer. */
-export type ListedKey = KeyRow & { readonly balance: MicroCredits | null }
-
-/** A key by its hash or its shown prefix; where an account is named, one of another account is none. */
-export interface NamedKey {
-  readonly name: string
-  readonly account?: string | undefined
-}
-
 const LIST_MAX = 1_000
 
-export class KeysDesk {
+export class KeyService implements Keys {
   readonly #ports: KeyPorts
   readonly #store: AccountStore
 
@@ -97,7 +57,7 @@ export class KeysDesk {
       return ok(account)
     }
     const id = `acct_${randomBase58(12, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))}`
-    const made = await new AccountsDesk(this.#ports).ensure(id, { plan, terms }, credits)
+    const made = await new AccountService(this.#ports).ensure(id, { plan, terms }, credits)
     return made.ok ? ok(id) : made
   }
 
@@ -117,7 +77,6 @@ export class KeysDesk {
     return { key, shown, row: { ...shown, ...terms, createdMs: this.#ports.nowMs() } }
   }
 
-  /** Labels, restricts or lets expire; isolates know it within a minute. */
   async change(key: NamedKey, change: KeyChange): Promise<Result<KeyRow, Failure>> {
     const row = await this.#named(key)
     if (!row.ok) return row
@@ -130,7 +89,6 @@ export class KeysDesk {
     return this.#named({ name: row.value.hash })
   }
 
-  /** A new key like the old one, in whose cap it shares; the old one works for the grace more at most. Once per key. */
   async rotate(key: NamedKey, order: RotationOrder): Promise<Result<RotatedKey, Refusal>> {
     const old = await this.#named(key)
     if (!old.ok) return old
@@ -172,9 +130,8 @@ export class KeysDesk {
     await this.#refreshHint(hash)
   }
 
-  /** Of one account or of all, newest first, at most a thousand. */
   async list(account?: string): Promise<ListedKey[]> {
-    const rows = await (account === undefined ? this.#store.keys(LIST_MAX) : this.#store.keysOf(account, LIST_MAX))
+    const rows = await (account === undefined ? this.#store.keys(LIST_MAX) : this.of(account))
     const accounts = [...new Set(rows.map((row) => row.account))]
     const asked = await Promise.allSettled(accounts.map((account) => this.#ports.meterOf(account).balance()))
     const balances = new Map(
@@ -186,8 +143,16 @@ export class KeysDesk {
     return rows.map((row) => ({ ...row, balance: balances.get(row.account) ?? null }))
   }
 
-  /** Revokes by hash or shown prefix; again is the same. */
-  async revoke(key: NamedKey): Promise<Result<KeyRow, Failure>> {
+  of(account: string): Promise<KeyRow[]> {
+    return this.#store.keysOf(account, LIST_MAX)
+  }
+
+  async hashed(hash: string): Promise<KeyRow | null> {
+    const [row] = await this.#store.keysNamed(hash)
+    return row ?? null
+  }
+
+  async revoke(key: NamedKey): Promise<Result<KeyRow & { readonly revoked: number }, Failure>> {
     const found = await this.#named(key)
     if (!found.ok) return found
     const row = found.value

@@ -67,26 +67,53 @@ export const ShownLimits = z.object({
 /** What was agreed with an account, in an answer. */
 export const ShownTerms = ShownLimits.extend({ credits: CreditsText }).partial().meta({ id: 'Terms' })
 
+export const ShownPlan = z
+  .object({
+    name: z.string(),
+    credits: CreditsText.describe('Given for each period'),
+    period: z.enum(['once', 'month']),
+    days: z.int().nullable().describe('After which a plan of the period `once` ends'),
+    ...ShownLimits.shape,
+    custom: z.boolean().describe('Terms may be agreed per account'),
+    accounts: z.int().describe('Accounts on the plan'),
+  })
+  .meta({ id: 'Plan' })
+
+export const LIMITS_EXAMPLE = {
+  requests_per_second: 4,
+  info_requests_per_second: 1000,
+  stream_connections: 100,
+  stream_subscriptions: 1000,
+  stream_messages_per_minute: 2000,
+}
+export const PLAN_EXAMPLE = {
+  ...{ name: 'entry', credits: '10000', period: 'month', days: null },
+  ...LIMITS_EXAMPLE,
+  ...{ custom: false, accounts: 12 },
+}
+
 /** The limits that are said in these fields. */
 export function limitsIn(fields: LimitFields): Partial<Limits> {
   const said = LIMIT_NAMES.filter((name) => fields[FIELD_OF[name]] !== undefined)
   return Object.fromEntries(said.map((name) => [name, fields[FIELD_OF[name]]]))
 }
 
+type Shown<Said> = { [Name in keyof Said as Name extends keyof Limits ? (typeof FIELD_OF)[Name] : never]: Said[Name] }
+
 /** Limits under their names on the wire. */
-export function shownLimits(limits: Omit<Terms, 'micro'>): LimitFields {
+export function shownLimits<Said extends Omit<Terms, 'micro'>>(limits: Said): Shown<Said> {
   const said = LIMIT_NAMES.filter((name) => limits[name] !== undefined)
-  return Object.fromEntries(said.map((name) => [FIELD_OF[name], limits[name]]))
+  return Object.fromEntries(said.map((name) => [FIELD_OF[name], limits[name]])) as Shown<Said>
 }
 
 /** Terms as the admin API shows them, null where nothing was agreed. */
-export function shownTerms({ micro, ...limits }: Terms): object | null {
+export function shownTerms({ micro, ...limits }: Terms): z.infer<typeof ShownTerms> | null {
   const shown = { ...(micro === undefined ? {} : { credits: formatCredits(micro) }), ...shownLimits(limits) }
   return Object.keys(shown).length === 0 ? null : shown
 }
 
 /** A plan as the admin API shows it. */
-export function shownPlan({ name, terms, limits, custom, accounts }: ListedPlan): object {
+export function shownPlan({ name, terms, limits, custom, accounts }: ListedPlan): z.infer<typeof ShownPlan> {
   const { micro, period, days } = terms
   return { name, credits: formatCredits(micro), period, days, ...shownLimits(limits), custom, accounts }
 }

@@ -8,7 +8,8 @@ import { agreedTerms, type ListedPlan } from '../credit/plans/plan.ts'
 import { PlanTable } from '../credit/plans/plan-table.store.ts'
 import { liveKeysFromD1, putKeyHint } from '../key/key-records.store.ts'
 import { changedPlan } from './plan-change.ts'
-import type { SetPlan } from './plan-requests.ts'
+import type { SetPlan } from './plan-shapes.ts'
+import type { Applied, Plans } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
 
 export interface PlanPorts {
@@ -17,18 +18,12 @@ export interface PlanPorts {
   meterOf(account: string): AccountMeterApi
 }
 
-/** How far `apply` came; `next` is null at the end. */
-export interface Applied {
-  readonly told: number
-  readonly next: string | null
-}
-
 const PLANS_MAX = 100
 /** Accounts told at a time, and keys of each whose records are renewed at once; others follow within the hour. */
 const PAGE = 10
 const KEYS_AT_ONCE = 50
 
-export class PlansDesk {
+export class PlanService implements Plans {
   readonly #ports: PlanPorts
   readonly #table: PlanTable
 
@@ -41,7 +36,6 @@ export class PlansDesk {
     return this.#table.list()
   }
 
-  /** Adds a plan or changes one. New accounts have it at once; those on it as `apply` tells them. */
   async set(name: string, change: SetPlan): Promise<Result<ListedPlan, Refusal>> {
     const plans = await this.#table.list()
     const before = plans.find((plan) => plan.name === name) ?? null
@@ -62,10 +56,6 @@ export class PlansDesk {
     return err({ kind: 'conflict', message })
   }
 
-  /**
-   * Tells ten accounts on the plan what it gives now: credits from their next period on, limits at once. Goes on after
-   * the account `after`; again is the same.
-   */
   async apply(name: string, after: string): Promise<Result<Applied, Failure>> {
     const plan = await this.#table.named(name)
     if (plan === null) return err({ kind: 'not_found', what: 'This plan' })

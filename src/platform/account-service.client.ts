@@ -10,46 +10,35 @@ import type { PlanState } from '../credit/plans/plan-period.ts'
 import { PlanTable, termsFrom } from '../credit/plans/plan-table.store.ts'
 import { type AccountRow, AccountStore } from '../key/accounts.store.ts'
 import { liveKeysFromD1, putKeyHint } from '../key/key-records.store.ts'
-import type { KeyRow } from '../key/key-row.ts'
+import { NO_ACCOUNT } from './account-shapes.ts'
+import type { Accounts, PlanChoice, ShownAccount } from './platform-api.ts'
 import { badField, type Refusal } from './refusal.ts'
 
-export interface DeskPorts {
+export interface AccountPorts {
   readonly db: D1Database
   readonly kv: KVNamespace
   meterOf(account: string): AccountMeterApi
   nowMs(): number
 }
 
-/** A plan with what is agreed with this account. */
-export interface PlanChoice {
-  readonly plan: string
-  readonly terms: Terms
-}
-
-/** What an operator sees of an account; `period` is null where it was made before plans had periods. */
-export interface ShownAccount {
-  readonly row: AccountRow
-  readonly sums: AccountState
-  readonly period: PlanState | null
-  readonly keys: readonly KeyRow[]
-}
-
 const LIST_MAX = 1_000
 const FIRST_GRANT = 'first'
-const NO_ACCOUNT: Failure = { kind: 'not_found', what: 'This account' }
 
-export class AccountsDesk {
-  readonly #ports: DeskPorts
+export class AccountService implements Accounts {
+  readonly #ports: AccountPorts
   readonly #store: AccountStore
   readonly #plans: PlanTable
 
-  constructor(ports: DeskPorts) {
+  constructor(ports: AccountPorts) {
     this.#ports = ports
     this.#store = new AccountStore(ports.db)
     this.#plans = new PlanTable(ports.db)
   }
 
-  /** Creates the account with its first credits (the plan's, unless given); an existing one is left as it is. */
+  async exists(id: string): Promise<boolean> {
+    return (await this.#store.account(id)) !== null
+  }
+
   async ensure(
     id: string,
     choice: PlanChoice,
@@ -86,16 +75,14 @@ export class AccountsDesk {
     await meter.beginPlan({ plan: plan.name, terms: agreedTerms(plan, termsFrom(terms)), firstMicro })
   }
 
-  /** The account, its sums, its plan's period and its keys. */
   async account(id: string): Promise<Result<ShownAccount, Failure>> {
     const row = await this.#store.account(id)
     if (row === null) return err(NO_ACCOUNT)
     const meter = this.#ports.meterOf(id)
     const [sums, period, keys] = await Promise.all([meter.balance(), meter.plan(), this.#store.keysOf(id, LIST_MAX)])
-    return ok({ row, sums, period, keys })
+    return ok({ plan: row.plan, terms: termsFrom(row.terms), created: row.created, sums, period, keys })
   }
 
-  /** Puts the account on a plan now: what the old one has left expires, the new one's credits are there in full. */
   async changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>> {
     const plan = await this.#chosen(choice)
     if (!plan.ok) return plan
@@ -119,7 +106,6 @@ export class AccountsDesk {
     return ok(row)
   }
 
-  /** Adds credits once per `id`; the same id with another amount is refused. */
   async grant(account: string, id: string, micro: MicroCredits): Promise<Result<AccountState, Refusal>> {
     if ((await this.#store.account(account)) === null) return err(NO_ACCOUNT)
     const answer = await this.#ports.meterOf(account).grantCredits(`grant:${id}`, micro)

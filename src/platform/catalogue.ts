@@ -1,0 +1,47 @@
+// Every endpoint of the REST surfaces, in the order of the published document. Adding one is one file in endpoints/ and
+// one line here.
+
+import type { Endpoint } from './endpoint.ts'
+import { applyPlan } from './endpoints/applyPlan.ts'
+import { changeKey } from './endpoints/changeKey.ts'
+import { changePlan } from './endpoints/changePlan.ts'
+import { clearWebhook } from './endpoints/clearWebhook.ts'
+import { createKey } from './endpoints/createKey.ts'
+import { ensureAccount } from './endpoints/ensureAccount.ts'
+import { grantCredits } from './endpoints/grantCredits.ts'
+import { listKeys } from './endpoints/listKeys.ts'
+import { listPlans } from './endpoints/listPlans.ts'
+import { ownKey } from './endpoints/ownKey.ts'
+import { removePlan } from './endpoints/removePlan.ts'
+import { resetFeed } from './endpoints/resetFeed.ts'
+import { revokeKey } from './endpoints/revokeKey.ts'
+import { rotateKey } from './endpoints/rotateKey.ts'
+import { setPlan } from './endpoints/setPlan.ts'
+import { setWebhook } from './endpoints/setWebhook.ts'
+import { showAccount } from './endpoints/showAccount.ts'
+import { showWebhook } from './endpoints/showWebhook.ts'
+import { testWebhook } from './endpoints/testWebhook.ts'
+import { usage } from './endpoints/usage.ts'
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  usage,
+  ownKey,
+  listPlans,
+  setPlan,
+  applyPlan,
+  removePlan,
+  ensureAccount,
+  showAccount,
+  changePlan,
+  grantCredits,
+  createKey,
+  listKeys,
+  changeKey,
+  rotateKey,
+  revokeKey,
+  setWebhook,
+  showWebhook,
+  testWebhook,
+  clearWebhook,
+  resetFeed,
+]

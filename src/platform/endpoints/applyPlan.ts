@@ -1,0 +1,33 @@
+// POST /admin/plans/{name}/apply.
+
+import * as z from 'zod'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { AccountId } from '../fields.ts'
+import { PlanName } from '../plan-shapes.ts'
+
+export const applyPlan = defineEndpoint(
+  {
+    id: 'applyPlan',
+    method: 'post',
+    path: '/admin/plans/{name}/apply',
+    summary: 'Tell accounts on a plan what it gives now',
+    description:
+      'Ten accounts a call: credits from their next period on, limits at once. Call again with `after` = `next` until ' +
+      '`next` is null. Again is the same.',
+    door: 'admin',
+    params: { name: PlanName },
+    query: z.strictObject({ after: AccountId.optional() }),
+    answers: {
+      200: {
+        description: 'How far it came',
+        schema: z.object({ told: z.int(), next: z.string().nullable() }),
+        example: { told: 10, next: 'acct_7YwRzDGpQk2m' },
+      },
+    },
+    refusals: [404],
+  },
+  async ({ params: { name }, query: { after = '' } }, { plans }) => {
+    const applied = await plans.apply(name, after)
+    return applied.ok ? reply(200, applied.value) : applied
+  },
+)

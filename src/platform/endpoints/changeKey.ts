@@ -1,0 +1,46 @@
+// PATCH /admin/keys/{key}.
+
+import * as z from 'zod'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { Credits } from '../fields.ts'
+import {
+  Expiry,
+  KEY_EXAMPLE,
+  KEY_PARAMS,
+  KeyProducts,
+  Label,
+  OfAccount,
+  Ranges,
+  ShownKey,
+  shownKey,
+} from '../key-shapes.ts'
+
+export const changeKey = defineEndpoint(
+  {
+    id: 'changeKey',
+    method: 'patch',
+    path: '/admin/keys/{key}',
+    summary: 'Label, restrict or let expire; what is left out stays, null takes away',
+    description: 'Isolates know it within a minute. New ranges hold for calls and new sockets; open ones stay.',
+    door: 'admin',
+    params: KEY_PARAMS,
+    query: OfAccount,
+    body: {
+      schema: z.strictObject({
+        label: Label.optional(),
+        products: KeyProducts.optional(),
+        expires: Expiry.nullable().optional(),
+        cap: Credits.nullable().optional(),
+        ranges: Ranges.nullable().optional(),
+      }),
+      optional: false,
+      example: { label: 'bot 2', cap: '500', expires: null },
+    },
+    answers: { 200: { description: 'The key as it is now', schema: ShownKey, example: KEY_EXAMPLE } },
+    refusals: [404],
+  },
+  async ({ params, query, body }, { keys }) => {
+    const changed = await keys.change({ name: params.key, ...query }, body)
+    return changed.ok ? reply(200, shownKey(changed.value)) : changed
+  },
+)

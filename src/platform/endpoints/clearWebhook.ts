@@ -1,0 +1,30 @@
+// DELETE /admin/accounts/{id}/webhook.
+
+import * as z from 'zod'
+import { err } from '../../core/result.ts'
+import { ACCOUNT_PARAMS, NO_ACCOUNT } from '../account-shapes.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { NO_WEBHOOK, WEBHOOK_PATH } from '../webhook-shapes.ts'
+
+export const clearWebhook = defineEndpoint(
+  {
+    id: 'clearWebhook',
+    method: 'delete',
+    path: WEBHOOK_PATH,
+    summary: 'Tell nobody any more',
+    door: 'admin',
+    params: ACCOUNT_PARAMS,
+    answers: {
+      200: {
+        description: 'Cleared; what was not delivered is dropped',
+        schema: z.object({ account: z.string(), cleared: z.literal(true) }),
+        example: { account: 'acme', cleared: true },
+      },
+    },
+    refusals: [404],
+  },
+  async ({ params: { id } }, { accounts, meterOf }) => {
+    if (!(await accounts.exists(id))) return err(NO_ACCOUNT)
+    return (await meterOf(id).clearWebhook()) ? reply(200, { account: id, cleared: true }) : err(NO_WEBHOOK)
+  },
+)

@@ -1,0 +1,52 @@
+// POST /admin/keys.
+
+import * as z from 'zod'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { AccountId, Credits } from '../fields.ts'
+import { Expiry, ISSUED_EXAMPLE, IssuedKey, KeyProducts, Label, Ranges } from '../key-shapes.ts'
+import { AgreedTerms, PlanName } from '../plan-shapes.ts'
+
+const CreateKey = z
+  .strictObject({
+    account: AccountId.optional(),
+    credits: Credits.optional(),
+    plan: PlanName.optional(),
+    terms: AgreedTerms.optional(),
+    label: Label.default(''),
+    kind: z.enum(['api', 'service'], 'must be "api" or "service"').default('api'),
+    products: KeyProducts.optional(),
+    expires: Expiry.optional(),
+    cap: Credits.optional(),
+    ranges: Ranges.optional(),
+  })
+  .check((context) => {
+    const { account, credits, plan, terms } = context.value
+    const only = 'only for a new account: leave "account" out, or grant to the account'
+    for (const [field, value] of Object.entries({ credits, plan, terms })) {
+      if (account !== undefined && value !== undefined) {
+        context.issues.push({ code: 'custom', message: only, path: [field], input: undefined })
+      }
+    }
+  })
+
+export const createKey = defineEndpoint(
+  {
+    id: 'createKey',
+    method: 'post',
+    path: '/admin/keys',
+    summary: 'Issue a key, for an account or with a new one',
+    description: '`plan`, `terms` and `credits` are of the new account, where `account` is left out.',
+    door: 'admin',
+    body: {
+      schema: CreateKey,
+      optional: true,
+      example: { account: 'acme', label: 'bot', products: ['info', 'stream'] },
+    },
+    answers: { 201: { description: 'The key, shown this once', schema: IssuedKey, example: ISSUED_EXAMPLE } },
+    refusals: [],
+  },
+  async ({ body }, { keys }) => {
+    const issued = await keys.create(body)
+    return issued.ok ? reply(201, issued.value) : issued
+  },
+)

@@ -1,0 +1,39 @@
+// GET /admin/keys.
+
+import * as z from 'zod'
+import { formatCredits } from '../../credit/amount.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { CreditsText } from '../fields.ts'
+import { KEY_EXAMPLE, OfAccount, ShownKey, shownKey } from '../key-shapes.ts'
+
+const ListedKey = z.object({
+  ...ShownKey.shape,
+  balance: CreditsText.nullable().describe('Of its account, where known'),
+})
+
+export const listKeys = defineEndpoint(
+  {
+    id: 'listKeys',
+    method: 'get',
+    path: '/admin/keys',
+    summary: 'Keys with their last use, newest first, at most 1,000',
+    door: 'admin',
+    query: OfAccount,
+    answers: {
+      200: {
+        description: 'The keys',
+        schema: z.object({ keys: z.array(ListedKey) }),
+        example: { keys: [{ ...KEY_EXAMPLE, balance: '9999.87' }] },
+      },
+    },
+    refusals: [],
+  },
+  async ({ query: { account } }, { keys }) => {
+    const listed = await keys.list(account)
+    const shown = listed.map(({ balance, ...key }) => ({
+      ...shownKey(key),
+      balance: balance === null ? null : formatCredits(balance),
+    }))
+    return reply(200, { keys: shown })
+  },
+)

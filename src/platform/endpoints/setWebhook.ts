@@ -1,0 +1,50 @@
+// PUT /admin/accounts/{id}/webhook. Laws: a secret appears in one answer only, the one that drew it; plain http only
+// where the operator allows it.
+
+import * as z from 'zod'
+import { err } from '../../core/result.ts'
+import { Thresholds, WebhookUrl } from '../../credit/webhooks/webhook.ts'
+import { ACCOUNT_PARAMS, NO_ACCOUNT } from '../account-shapes.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { badField } from '../refusal.ts'
+import { WEBHOOK_EXAMPLE, WEBHOOK_PATH, Webhook } from '../webhook-shapes.ts'
+
+const SetWebhook = z.strictObject({
+  url: WebhookUrl,
+  thresholds: Thresholds,
+  new_secret: z.boolean().default(false),
+})
+
+export const setWebhook = defineEndpoint(
+  {
+    id: 'setWebhook',
+    method: 'put',
+    path: WEBHOOK_PATH,
+    summary: 'Tell an address when the credits of an account run low',
+    description: 'Once per threshold and period, signed, repeated for a day. The secret is shown when it is drawn.',
+    door: 'admin',
+    params: ACCOUNT_PARAMS,
+    body: {
+      schema: SetWebhook,
+      optional: false,
+      example: { url: WEBHOOK_EXAMPLE.url, thresholds: ['20%', '5%'] },
+    },
+    answers: {
+      200: {
+        description: 'The webhook; `secret` is null where it was drawn before',
+        schema: z.object({ ...Webhook.shape, secret: z.string().nullable() }),
+        example: { ...WEBHOOK_EXAMPLE, secret: 'whsec_2nVhkP0bq6c' },
+      },
+    },
+    refusals: [404],
+  },
+  async ({ params: { id }, body }, { accounts, meterOf, isHttpAllowed }) => {
+    const { url, thresholds, new_secret: newSecret } = body
+    if (!/^https:/i.test(url) && !isHttpAllowed) {
+      return err(badField('url', 'must be https (plain http needs WEBHOOK_HTTP=on)'))
+    }
+    if (!(await accounts.exists(id))) return err(NO_ACCOUNT)
+    const webhook = await meterOf(id).setWebhook({ account: id, url, thresholds, newSecret })
+    return reply(200, { account: id, ...webhook })
+  },
+)

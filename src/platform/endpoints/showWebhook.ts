@@ -1,0 +1,24 @@
+// GET /admin/accounts/{id}/webhook.
+
+import { err } from '../../core/result.ts'
+import { ACCOUNT_PARAMS, NO_ACCOUNT } from '../account-shapes.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { NO_WEBHOOK, WEBHOOK_EXAMPLE, WEBHOOK_PATH, Webhook } from '../webhook-shapes.ts'
+
+export const showWebhook = defineEndpoint(
+  {
+    id: 'showWebhook',
+    method: 'get',
+    path: WEBHOOK_PATH,
+    summary: 'The webhook of an account and what became of its events',
+    door: 'admin',
+    params: ACCOUNT_PARAMS,
+    answers: { 200: { description: 'The webhook', schema: Webhook, example: WEBHOOK_EXAMPLE } },
+    refusals: [404],
+  },
+  async ({ params: { id } }, { accounts, meterOf }) => {
+    if (!(await accounts.exists(id))) return err(NO_ACCOUNT)
+    const webhook = await meterOf(id).webhook()
+    return webhook === null ? err(NO_WEBHOOK) : reply(200, { account: id, ...webhook })
+  },
+)

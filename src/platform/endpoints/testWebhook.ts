@@ -1,0 +1,31 @@
+// POST /admin/accounts/{id}/webhook/test.
+
+import * as z from 'zod'
+import { err } from '../../core/result.ts'
+import { ACCOUNT_PARAMS, NO_ACCOUNT } from '../account-shapes.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { NO_WEBHOOK, WEBHOOK_PATH } from '../webhook-shapes.ts'
+
+export const testWebhook = defineEndpoint(
+  {
+    id: 'testWebhook',
+    method: 'post',
+    path: `${WEBHOOK_PATH}/test`,
+    summary: 'Send a test event now, once',
+    door: 'admin',
+    params: ACCOUNT_PARAMS,
+    answers: {
+      200: {
+        description: 'What came of it',
+        schema: z.object({ account: z.string(), delivered: z.boolean(), answer: z.string() }),
+        example: { account: 'acme', delivered: true, answer: '204' },
+      },
+    },
+    refusals: [404],
+  },
+  async ({ params: { id } }, { accounts, meterOf }) => {
+    if (!(await accounts.exists(id))) return err(NO_ACCOUNT)
+    const delivery = await meterOf(id).testWebhook()
+    return delivery === null ? err(NO_WEBHOOK) : reply(200, { account: id, ...delivery })
+  },
+)

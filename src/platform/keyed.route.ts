@@ -1,0 +1,60 @@
+// Endpoints behind a key: authenticate → hold the price → read and answer → settle or release → reply. Laws: a 2xx is
+// charged and nothing else; a hold is settled or released exactly once. A free call holds a lease for a moment all the
+// same: that proves the key and counts against its requests a second.
+
+import { type Context, Hono } from 'hono'
+import type { Failure } from '../core/failure.ts'
+import type { Result } from '../core/result.ts'
+import { formatCredits } from '../credit/amount.ts'
+import type { Charging } from '../edge/charging.ts'
+import type { Identity } from '../key/identity.ts'
+import type { Entry } from '../key/record.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Platform } from './platform-api.ts'
+import { type Answered, answered, refuse, respond, route } from './serve.route.ts'
+
+type WaitUntil = (work: Promise<unknown>) => void
+
+/** What the gateway lends. */
+export interface KeyedDeps {
+  readonly platform: Platform
+  readonly authenticate: (request: Request, entry: Entry, waitUntil: WaitUntil) => Promise<Result<Identity, Failure>>
+  readonly charging: (waitUntil: WaitUntil) => Charging
+  readonly requestId: () => string
+}
+
+/** Routes of the endpoints among these that take a key. */
+export function keyedRoutes(endpoints: readonly Endpoint[], deps: KeyedDeps): Hono {
+  const app = new Hono()
+  for (const endpoint of endpoints.filter(({ door }) => door !== 'admin')) {
+    route(app, endpoint, '', (c) => enter(c, endpoint, deps))
+  }
+  return app
+}
+
+async function enter(c: Context, endpoint: Endpoint, deps: KeyedDeps): Promise<Response> {
+  const { id: type, door, product = 'platform', price: amount = 0 } = endpoint
+  const requestId = deps.requestId()
+  const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
+  const kind = door === 'service' ? 'service' : 'any'
+  const identity = await deps.authenticate(c.req.raw, { product, kind }, waitUntil)
+  if (!identity.ok) return refuse(identity.error, requestId)
+  const charging = deps.charging(waitUntil)
+  const hold = await charging.hold(identity.value, { product, type, amount })
+  const limits = charging.limitHeaders?.(identity.value, product) ?? {}
+  if (!hold.ok) return refuse(hold.error, requestId, limits)
+  const { value: held } = hold
+  const finish = async (): Promise<Response> => {
+    const result: Answered | null = await answered(c, endpoint, identity.value, deps.platform).catch((error) => {
+      held.release()
+      throw error
+    })
+    const [cost, remaining] = result.ok && amount > 0 ? [amount, held.settle()] : [0, held.release()]
+    const credits = { 'x-credits-cost': formatCredits(cost), 'x-credits-remaining': formatCredits(remaining) }
+    return respond(result, requestId, { ...limits, ...credits })
+  }
+  const work = finish()
+  // A call cancelled after its work was begun is charged all the same.
+  waitUntil(work.catch(() => undefined))
+  return work
+}

@@ -1,0 +1,132 @@
+// What endpoints are lent: everything that they reach beside their request. Types alone.
+
+import type { Failure } from '../core/failure.ts'
+import type { Result } from '../core/result.ts'
+import type { AccountState } from '../credit/account-state.ts'
+import type { MicroCredits } from '../credit/amount.ts'
+import type { AccountMeterApi } from '../credit/meter-api.ts'
+import type { ListedPlan, Terms } from '../credit/plans/plan.ts'
+import type { PlanState } from '../credit/plans/plan-period.ts'
+import type { WebhookApi } from '../credit/webhooks/webhook-api.ts'
+import type { BlockLogApi } from '../feed/log-api.ts'
+import type { KeyKind } from '../key/format.ts'
+import type { Product } from '../key/identity.ts'
+import type { KeyChange, KeyRow, Rotation } from '../key/key-row.ts'
+import type { SetPlan } from './plan-shapes.ts'
+import type { Refusal } from './refusal.ts'
+
+export interface Platform {
+  readonly accounts: Accounts
+  readonly keys: Keys
+  readonly plans: Plans
+  readonly meterOf: (account: string) => AccountMeterApi & WebhookApi
+  readonly log: () => Pick<BlockLogApi, 'reset'>
+  /** WEBHOOK_HTTP. */
+  readonly isHttpAllowed: boolean
+  readonly now: () => number
+}
+
+/** A plan with what is agreed with one account. */
+export interface PlanChoice {
+  readonly plan: string
+  readonly terms: Terms
+}
+
+/** What an operator sees of an account; `period` is null where it was made before plans had periods. */
+export interface ShownAccount extends PlanChoice {
+  readonly created: number
+  readonly sums: AccountState
+  readonly period: PlanState | null
+  readonly keys: readonly KeyRow[]
+}
+
+export interface Accounts {
+  /** Asked before the meter of an account is, so that a name nobody has makes no object. */
+  exists(id: string): Promise<boolean>
+  /** Creates the account with its first credits (the plan's, unless given); an existing one is left as it is. */
+  ensure(
+    id: string,
+    choice: PlanChoice,
+    credits?: MicroCredits,
+  ): Promise<Result<{ readonly created: boolean; readonly account: AccountState }, Failure>>
+  /** The account, its sums, its plan's period and its keys. */
+  account(id: string): Promise<Result<ShownAccount, Failure>>
+  /** Puts the account on a plan now: what the old one has left expires, the new one's credits are there in full. */
+  changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>>
+  /** Adds credits once per `id`; the same id with another amount is refused. */
+  grant(account: string, id: string, micro: MicroCredits): Promise<Result<AccountState, Refusal>>
+}
+
+export interface KeyOrder {
+  /** Left out: a new account with `plan`, `terms` and `credits`. */
+  readonly account?: string | undefined
+  readonly credits?: MicroCredits | undefined
+  readonly plan?: string | undefined
+  readonly terms?: Terms | undefined
+  readonly label: string
+  readonly kind: KeyKind
+  readonly products?: readonly Product[] | undefined
+  readonly expires?: number | undefined
+  /** What the key may spend in all. */
+  readonly cap?: MicroCredits | undefined
+  readonly ranges?: readonly string[] | undefined
+}
+
+export interface IssuedKey {
+  /** Shown this once: only its hash is kept. */
+  readonly key: string
+  readonly hash: string
+  readonly prefix: string
+  readonly account: string
+  readonly kind: KeyKind
+  readonly label: string
+}
+
+/** `id`: an idempotency key, if the operator sent one. */
+export type RotationOrder = Pick<Rotation, 'id' | 'graceMs'>
+
+/** Without `key` where the rotation was done before. */
+export type RotatedKey = (IssuedKey | Omit<IssuedKey, 'key'>) & { readonly oldEndsMs: number }
+
+/** `balance` is null where the account's meter did not answer. */
+export type ListedKey = KeyRow & { readonly balance: MicroCredits | null }
+
+/** A key by its hash or its shown prefix; where an account is named, one of another account is none. */
+export interface NamedKey {
+  readonly name: string
+  readonly account?: string | undefined
+}
+
+export interface Keys {
+  create(order: KeyOrder): Promise<Result<IssuedKey, Failure>>
+  /** Labels, restricts or lets expire; isolates know it within a minute. */
+  change(key: NamedKey, change: KeyChange): Promise<Result<KeyRow, Failure>>
+  /** A new key like the old one, in whose cap it shares; the old one works for the grace more at most. Once per key. */
+  rotate(key: NamedKey, order: RotationOrder): Promise<Result<RotatedKey, Refusal>>
+  /** Revokes by hash or shown prefix; again is the same. */
+  revoke(key: NamedKey): Promise<Result<KeyRow & { readonly revoked: number }, Failure>>
+  /** Of one account or of all, newest first, at most a thousand. */
+  list(account?: string): Promise<ListedKey[]>
+  /** The same of one account, without balances. */
+  of(account: string): Promise<KeyRow[]>
+  /** The key with this hash. */
+  hashed(hash: string): Promise<KeyRow | null>
+}
+
+/** How far `apply` came; `next` is null at the end. */
+export interface Applied {
+  readonly told: number
+  readonly next: string | null
+}
+
+export interface Plans {
+  list(): Promise<ListedPlan[]>
+  /** Adds a plan or changes one. New accounts have it at once; those on it as `apply` tells them. */
+  set(name: string, change: SetPlan): Promise<Result<ListedPlan, Refusal>>
+  remove(name: string): Promise<Result<void, Refusal>>
+  /**
+   * Tells ten accounts on the plan what it gives now: credits from their next period on, limits at once. Goes on after
+   * the account `after`; again is the same.
+   */
+  apply(name: string, after: string): Promise<Result<Applied, Failure>>
+}

@@ -1,0 +1,41 @@
+// Every endpoint of the REST surfaces by its definition alone, and the folder against the catalogue.
+
+import { readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parseWith } from '../../src/core/schema-words.ts'
+import { ENDPOINTS } from '../../src/platform/catalogue.ts'
+
+describe('the catalogue', () => {
+  it('lists every file of the folder once, by its name', () => {
+    const files = readdirSync(new URL('../../src/platform/endpoints', import.meta.url))
+    expect(ENDPOINTS.map(({ id }) => `${id}.ts`).sort()).toEqual(files.sort())
+  })
+
+  it('has one endpoint for a method and a path', () => {
+    const calls = ENDPOINTS.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`)
+    expect(calls).toHaveLength(new Set(calls).size)
+  })
+})
+
+describe.each(ENDPOINTS.map((endpoint) => [endpoint.id, endpoint] as const))('%s', (_, endpoint) => {
+  const { door, path, params = {}, query, body, answers, price, product } = endpoint
+
+  it('has examples that fit, and a schema for each part of its path', () => {
+    expect(body === undefined || parseWith(body.schema, body.example).ok).toBe(true)
+    expect(Object.keys(answers)).not.toEqual([])
+    expect(Object.keys(answers).filter((status) => !status.startsWith('2'))).toEqual([])
+    for (const { schema, example } of Object.values(answers)) expect(schema.parse(example)).toEqual(example)
+    expect(Object.keys(params)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
+  })
+
+  it('stands behind its door, and refuses what it does not know', () => {
+    expect(path.startsWith('/admin/')).toBe(door === 'admin')
+    expect(door !== 'admin' || (price === undefined && product === undefined)).toBe(true)
+    for (const schema of [query, body?.schema].filter((part) => part !== undefined)) {
+      expect(parseWith(schema, { unheard_of: '1' })).toMatchObject({
+        ok: false,
+        error: expect.arrayContaining([{ path: 'unheard_of', message: expect.any(String) }]),
+      })
+    }
+  })
+})
