@@ -1,19 +1,11 @@
 import { abortAllDurableObjects, evictDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { shardOf } from '../../src/core/coin.ts'
 import type { Fill } from '../../src/feed/block.ts'
 import type { FillScope, HeldStretch } from '../../src/feed/held-fills.ts'
 import type { BlockLogApi } from '../../src/feed/log-api.ts'
-import { SEGMENT_MS } from '../../src/feed/segment.ts'
 import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
-
-/** Most of these tests wait for what they sent to become durable, which it does once in a segment: a shorter one. */
-const { setTimeout: realTimeout } = globalThis
-const shortSegments = vi
-  .spyOn(globalThis, 'setTimeout')
-  .mockImplementation(((run: () => void, ms?: number) =>
-    realTimeout(run, ms === SEGMENT_MS ? 50 : ms)) as typeof setTimeout)
 
 const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
 const hub = (coin: string) => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf(coin, Number(env.BOOK_HUBS))}`)
@@ -303,9 +295,6 @@ describe('two feeders', () => {
 })
 
 describe('after a crash', () => {
-  // In real time: an object that dies faster than its peers notice is left alone for a while.
-  beforeAll(() => shortSegments.mockRestore())
-
   // WS-31, FEED-5, FEED-16
   it('hubs and log go on from what was stored, within the same epoch', async () => {
     const epoch = await seeded()
