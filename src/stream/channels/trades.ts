@@ -27,7 +27,10 @@ function tradesOf(fills: readonly UserFill[]): Trade[] {
   return fills.flatMap((fill) => {
     const id = `${fill[1].tid} ${fill[1].coin}`
     const other = halves.get(id)
-    if (other && other[1].side !== fill[1].side) return [tradeOf(other, fill)]
+    if (other && other[1].side !== fill[1].side) {
+      halves.delete(id)
+      return [tradeOf(other, fill)]
+    }
     halves.set(id, fill)
     return []
   })

@@ -45,6 +45,14 @@ test('the same tid on two coins is two trades, one wallet may be both sides, and
   expect(frames([bought()])).toEqual([])
 })
 
+// WS-46
+test('no fill is half of two trades', () => {
+  const other = `0x${'d4'.repeat(20)}`
+  expect(frames([bought(), sold(), sold()])[0].data).toHaveLength(1)
+  const again = frames([bought(), sold(), [other, sold({ hash: ZERO })[1]], [other, bought({ hash: ZERO })[1]]])
+  expect(again[0].data).toMatchObject([{ users: [BUYER, SELLER] }, { users: [other, other] }])
+})
+
 // WS-24
 test('meta adds height and time beside the list', () => {
   expect(frames([bought(), sold()], 'BTC', true)).toMatchObject([{ channel: 'trades', block_height: 9, time: 90 }])
