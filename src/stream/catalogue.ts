@@ -37,6 +37,6 @@ export function readBody(sent: { readonly type: string }): Result<Wanted, Issue>
     return err({ path: 'type', message: `unknown subscription type: use one of ${types}` })
   }
   const body = parseWith<unknown>(channel.request, sent)
-  if (!body.ok) return err(body.error[0])
+  if (!body.ok) return err({ ...body.error[0], path: body.error[0].path || 'subscription' })
   return ok({ source: channel.source, channel, body: body.value } as Wanted)
 }

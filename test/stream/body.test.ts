@@ -36,6 +36,7 @@ test.each([
   [{ type: 'userFills', user: MIXED, aggregateByTime: 'yes' }, /^aggregateByTime: /],
   [{ type: 'userFills', adresses: [MIXED] }, /^adresses: unknown field/],
   [{ type: 'l2BookDiff', coins: ['BTC'] }, /^coins: unknown field/],
+  [{ type: 'allFills', '': 1 }, /^subscription: unknown field/],
   [{ type: 'l2BookDiff', coin: [] }, /^coin: must name at least one coin/],
   [{ type: 'l2BookDiff', coin: ['BTC', 'BTC'] }, /^coin: names a coin twice/],
   [{ type: 'l2BookDiff', coin: ['BTC', 'E TH'] }, /^coin.1: must be printable/],
