@@ -1,7 +1,8 @@
 // Failure → what a socket is told: its column beside the HTTP surfaces' (edge/failure-wire.ts).
-// Law: the code is the same as on every surface; one exhaustive switch says which close follows where a failure ends all.
+// Law: the code is the same as on every surface, but that of a key which may do no more is always `unauthorized`; one
+// exhaustive switch says which close follows where a failure ends all.
 
-import { type Failure, failureCode, failureMessage } from '../core/failure.ts'
+import { type Failure, type FailureCode, failureCode, failureMessage } from '../core/failure.ts'
 import { errorFrame, invalidSubscription } from './frames.ts'
 
 /** The error frame of a failure. */
@@ -26,7 +27,8 @@ export interface SocketEnd {
 /** How a socket ends by a failure after which it can have nothing more. */
 export function socketEnd(failure: Failure): SocketEnd {
   const [code, reason] = closeOf(failure)
-  return { code, reason, last: failureFrame(failure) }
+  const told: FailureCode = code === 4401 ? 'unauthorized' : failureCode(failure)
+  return { code, reason, last: errorFrame(failureMessage(failure), told) }
 }
 
 function closeOf(failure: Failure): readonly [code: number, reason: string] {
