@@ -50,6 +50,8 @@ export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
   readonly source: 'events'
   /** What bodies are found by. */
   readonly by: 'address' | 'coin'
+  /** All that `view` answers. */
+  readonly views: readonly EventView<Item>[]
   readonly view: (body: Body) => EventView<Item>
   /** Names that a body stands under in the index; `EVERY` for one that wants all. */
   readonly names: (body: Body) => readonly string[]

@@ -10,6 +10,7 @@ import { LINK_HEADER } from '../feed/log-api.ts'
 import { sha256 } from '../key/digest.client.ts'
 import { IDENTITY_HEADER, Identity } from '../key/identity.ts'
 import { BookFanout } from './books/book-fanout.ts'
+import { CHANNELS } from './catalogue.ts'
 import { ClientSockets } from './client-sockets.client.ts'
 import { EventFanout } from './events/event-fanout.ts'
 import { failureFrame } from './failure-frame.ts'
@@ -38,7 +39,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #name: string
   readonly #store: SubscriptionStore
   readonly #books: BookFanout<Connection>
-  readonly #events = new EventFanout<Connection>()
+  readonly #events = new EventFanout<Connection>(CHANNELS)
   readonly #subscriptions: Subscriptions
   readonly #accounts: Accounts
   readonly #clients: ClientSockets

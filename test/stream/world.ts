@@ -5,6 +5,7 @@ import type { CoinMark } from '../../src/book/hub-link.ts'
 import { marketTypeOf, shardOf } from '../../src/core/coin.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { BookFanout } from '../../src/stream/books/book-fanout.ts'
+import { CHANNELS } from '../../src/stream/catalogue.ts'
 import { EventFanout } from '../../src/stream/events/event-fanout.ts'
 import { Accounts } from '../../src/stream/minutes/accounts.ts'
 import { Connection } from '../../src/stream/sockets/connection.ts'
@@ -39,7 +40,7 @@ export class World {
   readonly frames: Frame[] = []
   closed: number | null = null
   readonly books = new BookFanout<Connection>(SHARDS)
-  readonly events = new EventFanout<Connection>()
+  readonly events = new EventFanout<Connection>(CHANNELS)
   readonly connection: Connection
   readonly subscriptions: Subscriptions
   readonly accounts: Accounts

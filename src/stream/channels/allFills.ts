@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { CoinName } from '../../feed/block.ts'
 import { AggregateByTime } from '../body-fields.ts'
 import { defineEventChannel, EVERY, ONE_CREDIT } from '../channel.ts'
-import { EXAMPLE_FILL, encodeFills, fillsFrame, fillView } from '../events/fill-view.ts'
+import { EXAMPLE_FILL, encodeFills, FILL_VIEWS, fillsFrame, fillView } from '../events/fill-view.ts'
 
 export const allFills = defineEventChannel({
   type: 'allFills',
@@ -17,6 +17,7 @@ export const allFills = defineEventChannel({
   price: ONE_CREDIT,
   source: 'events',
   by: 'coin',
+  views: FILL_VIEWS,
   view: fillView,
   names: ({ coin }) => [coin],
   namesOf: ([, { coin }]) => [coin, EVERY],

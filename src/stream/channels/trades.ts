@@ -60,6 +60,7 @@ export const trades = defineEventChannel({
   price: ONE_CREDIT,
   source: 'events',
   by: 'coin',
+  views: [TRADES],
   view: () => TRADES,
   names: (coins) => coins,
   namesOf: (trade) => [trade.coin],

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { AggregateByTime, oneOfWallets, WALLETS, walletsOf } from '../body-fields.ts'
 import { defineEventChannel, ONE_CREDIT } from '../channel.ts'
-import { EXAMPLE_FILL, encodeFills, fillsFrame, fillView } from '../events/fill-view.ts'
+import { EXAMPLE_FILL, encodeFills, FILL_VIEWS, fillsFrame, fillView } from '../events/fill-view.ts'
 
 export const userFills = defineEventChannel({
   type: 'userFills',
@@ -17,6 +17,7 @@ export const userFills = defineEventChannel({
   price: ONE_CREDIT,
   source: 'events',
   by: 'address',
+  views: FILL_VIEWS,
   view: fillView,
   names: ({ addresses }) => addresses,
   namesOf: ([user]) => [user],

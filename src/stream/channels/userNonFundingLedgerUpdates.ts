@@ -45,6 +45,7 @@ export const userNonFundingLedgerUpdates = defineEventChannel({
   price: ONE_CREDIT,
   source: 'events',
   by: 'address',
+  views: [LEDGER],
   view: () => LEDGER,
   names: (addresses) => addresses,
   namesOf: ({ users }) => [...new Set(users)],

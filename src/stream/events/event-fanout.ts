@@ -1,9 +1,10 @@
 // Who gets what of the events of a block: an engine that asks each channel what it shows and how bodies are found.
-// Law: work per block grows with the bodies that match, never with the sockets or bodies that do not; a text is built
-// once per distinct body (of a channel that frames per name, once per name).
+// Laws: work per block grows with the bodies that match, never with the sockets or bodies that do not; a text is built
+// once per distinct body (of a channel that frames per name, once per name); a block's frames reach a socket view by
+// view and channel by channel in the order of the catalogue, whoever subscribed to what before.
 
 import type { RelayEvents } from '../../feed/log-api.ts'
-import type { AnyEventChannel, EventView, WantedEvents } from '../channel.ts'
+import type { AnyChannel, AnyEventChannel, EventView, WantedEvents } from '../channel.ts'
 
 /** What the fan-out needs of a socket. */
 export interface Receiver {
@@ -30,8 +31,13 @@ interface Parcel<R> {
 
 export class EventFanout<R extends Receiver> {
   readonly #topics = new Map<string, Topic<R>>()
-  /** The indexes of the channels that show a view at present. */
+  /** The index of every channel that shows a view. */
   readonly #views = new Map<EventView<unknown>, Map<AnyEventChannel, Index<R>>>()
+
+  constructor(channels: readonly AnyChannel[]) {
+    for (const channel of channels.filter(({ source }) => source === 'events') as AnyEventChannel[])
+      for (const view of channel.views) entryOf(this.#views, view, () => new Map()).set(channel, new Map())
+  }
 
   /** Distinct bodies at present. */
   get size(): number {
@@ -47,10 +53,8 @@ export class EventFanout<R extends Receiver> {
     }
     const topic: Topic<R> = { wanted, meta, receivers: new Set([receiver]) }
     this.#topics.set(key, topic)
-    const { channel, body } = wanted
-    const indexes = entryOf(this.#views, channel.view(body), () => new Map<AnyEventChannel, Index<R>>())
-    const index = entryOf(indexes, channel, () => new Map())
-    for (const name of channel.names(body)) entryOf(index, name, () => new Set()).add(topic)
+    const index = this.#indexOf(wanted)
+    for (const name of wanted.channel.names(wanted.body)) entryOf(index, name, () => new Set()).add(topic)
   }
 
   remove(key: string, receiver: R): void {
@@ -59,16 +63,12 @@ export class EventFanout<R extends Receiver> {
     if (!topic || topic.receivers.size > 0) return
     this.#topics.delete(key)
     const { channel, body } = topic.wanted
-    const view = channel.view(body)
-    const indexes = this.#views.get(view)!
-    const index = indexes.get(channel)!
+    const index = this.#indexOf(topic.wanted)
     for (const name of channel.names(body)) {
       const topics = index.get(name)
       topics?.delete(topic)
       if (topics?.size === 0) index.delete(name)
     }
-    if (index.size === 0) indexes.delete(channel)
-    if (indexes.size === 0) this.#views.delete(view)
   }
 
   /** Every socket with an event subscription, once. */
@@ -79,15 +79,21 @@ export class EventFanout<R extends Receiver> {
   /** Sends one block to whom it concerns. */
   deliver(block: RelayEvents): void {
     for (const [view, indexes] of this.#views) {
-      for (const parcel of parcelsOf(block, view, indexes)) send(parcel, block)
+      const wanted = [...indexes].filter(([, index]) => index.size > 0)
+      if (wanted.length === 0) continue
+      for (const parcel of parcelsOf(block, view, wanted)) send(parcel, block)
     }
+  }
+
+  #indexOf({ channel, body }: WantedEvents): Index<R> {
+    return this.#views.get(channel.view(body))!.get(channel)!
   }
 }
 
 function parcelsOf<R>(
   block: RelayEvents,
   view: EventView<unknown>,
-  indexes: ReadonlyMap<AnyEventChannel, Index<R>>,
+  indexes: readonly (readonly [AnyEventChannel, Index<R>])[],
 ): Iterable<Parcel<R>> {
   const parcels = new Map<Topic<R> | Set<Topic<R>>, Parcel<R>>()
   for (const item of view.items(block)) {

@@ -7,6 +7,7 @@ import { type EventView, META_FIELDS, type Meta, metaText } from '../channel.ts'
 
 const FILLS: EventView<UserFill> = { items: ({ fills }) => fills, text: JSON.stringify }
 const MERGED_FILLS: EventView<UserFill> = { ...FILLS, items: ({ fills }) => aggregateFills(fills) }
+export const FILL_VIEWS = [FILLS, MERGED_FILLS]
 
 /** The view of a body with or without `aggregateByTime`. */
 export function fillView({ aggregate }: { readonly aggregate: boolean }): EventView<UserFill> {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Fill, UserFill } from '../../../src/feed/block.ts'
+import { CHANNELS } from '../../../src/stream/catalogue.ts'
 import { EventFanout } from '../../../src/stream/events/event-fanout.ts'
 import { EXAMPLE_FILL } from '../../../src/stream/events/fill-view.ts'
 import { wantedEvents } from '../wanted.ts'
@@ -13,7 +14,7 @@ const sold = (over: Partial<Fill> = {}): UserFill => [SELLER, { ...FILL, side: '
 
 function frames(fills: readonly UserFill[], coin = 'BTC', meta = false) {
   const sent: string[] = []
-  const fanout = new EventFanout()
+  const fanout = new EventFanout(CHANNELS)
   fanout.add('body', wantedEvents({ type: 'trades', coin }), meta, { send: (text) => void sent.push(text) })
   fanout.deliver({ v: 1, t: 'events', height: 9, time: 90, fills, ledger: [] })
   return sent.map((text) => JSON.parse(text))

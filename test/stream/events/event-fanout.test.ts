@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Fill, LedgerEvent } from '../../../src/feed/block.ts'
+import type { Fill, LedgerEvent, UserFill } from '../../../src/feed/block.ts'
 import type { RelayEvents } from '../../../src/feed/log-api.ts'
+import { CHANNELS } from '../../../src/stream/catalogue.ts'
 import { EventFanout } from '../../../src/stream/events/event-fanout.ts'
 import { wantedEvents } from '../wanted.ts'
 
@@ -38,7 +39,7 @@ const socket = () => {
 
 // WS-25
 test('userFills: one push per block with all matching fills, exactly as specified', () => {
-  const fanout = new EventFanout()
+  const fanout = new EventFanout(CHANNELS)
   const one = socket()
   const two = socket()
   for (const receiver of [one, two])
@@ -65,7 +66,7 @@ test('userFills: one push per block with all matching fills, exactly as specifie
 
 // WS-24, WS-26
 test('allFills: every market or one coin; meta adds height and time', () => {
-  const fanout = new EventFanout()
+  const fanout = new EventFanout(CHANNELS)
   const all = socket()
   const eth = socket()
   const meta = socket()
@@ -90,7 +91,7 @@ test('allFills: every market or one coin; meta adds height and time', () => {
 })
 
 test('aggregateByTime merges for those who asked, and for nobody else', () => {
-  const fanout = new EventFanout()
+  const fanout = new EventFanout(CHANNELS)
   const plain = socket()
   const merged = socket()
   fanout.add('plain', wantedEvents({ type: 'userFills', addresses: [A] }), false, plain)
@@ -107,7 +108,7 @@ test('aggregateByTime merges for those who asked, and for nobody else', () => {
 
 // WS-27
 test('ledger: one push per affected wallet and block, without the list of wallets', () => {
-  const fanout = new EventFanout()
+  const fanout = new EventFanout(CHANNELS)
   const both = socket()
   const onlyB = socket()
   const type = 'userNonFundingLedgerUpdates'
@@ -132,8 +133,37 @@ test('ledger: one push per affected wallet and block, without the list of wallet
   expect(JSON.parse(onlyB.sent[0]!).data).toMatchObject({ user: B, block_height: 9, time: 90 })
 })
 
+test('a block’s frames come in one order, whoever subscribed to what before', () => {
+  const addresses = [A]
+  const bodies = [
+    { type: 'userFills', addresses },
+    { type: 'allFills' },
+    { type: 'userFills', addresses, aggregateByTime: true },
+    { type: 'allFills', aggregateByTime: true },
+    { type: 'userNonFundingLedgerUpdates', addresses },
+    { type: 'trades', coin: 'BTC' },
+  ]
+  const counter: UserFill = [B, { ...fill('BTC', 1), side: 'A' }]
+  const movement = { users: [A], time: 1, hash: '0x1', delta: { type: 'send' } }
+  for (const inOrder of [bodies, bodies.toReversed(), [...bodies.slice(3), ...bodies.slice(0, 3)]]) {
+    const fanout = new EventFanout(CHANNELS)
+    const one = socket()
+    for (const body of inOrder) fanout.add(JSON.stringify(body), wantedEvents(body), false, one)
+    fanout.deliver(block([[A, fill('BTC', 1)], [A, fill('BTC', 2)], counter], [movement]))
+    const seen = one.sent.map((text) => [JSON.parse(text).channel, JSON.parse(text).fills?.length])
+    expect(seen).toEqual([
+      ['userFills', 2],
+      ['allFills', 3],
+      ['userFills', 1],
+      ['allFills', 2],
+      ['userNonFundingLedgerUpdates', undefined],
+      ['trades', undefined],
+    ])
+  }
+})
+
 test('nothing is sent after the last subscriber of a body has gone', () => {
-  const fanout = new EventFanout()
+  const fanout = new EventFanout(CHANNELS)
   const one = socket()
   fanout.add('a', wantedEvents({ type: 'userFills', addresses: [A] }), false, one)
   fanout.remove('a', one)
@@ -144,7 +174,7 @@ test('nothing is sent after the last subscriber of a body has gone', () => {
 })
 
 test('a socket that ends while its ledger updates go out takes no other socket with it', () => {
-  const fanout = new EventFanout()
+  const fanout = new EventFanout(CHANNELS)
   const sent: string[] = []
   const ending = {
     send: () => fanout.remove('ab', ending),
