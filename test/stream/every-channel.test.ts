@@ -20,11 +20,18 @@ const many = (count: number) => Array.from({ length: count }, (_, n) => `0x${n.t
 const NOT_ADDRESSES = [1, null, {}, '', '0x12', `0X${USER.slice(2)}`, `${USER}0`, `${USER} `]
 const NOT_LISTS = [...NOT_ADDRESSES, USER, [], [1], [USER, '0x12'], many(1001)]
 
+/** Another value of the same form. */
+const another = (value: unknown) => {
+  if (Array.isArray(value)) return [...value, many(1)[0]]
+  return String(value).startsWith('0x') ? many(1)[0] : 'ETH'
+}
+
 /** Values that a field of this name must refuse. */
 const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   addresses: NOT_LISTS,
   users: NOT_LISTS,
   user: [...NOT_ADDRESSES, [USER]],
+  builder: [...NOT_ADDRESSES, [USER]],
   aggregateByTime: [1, 'true', null, {}],
   coin: [1, null, {}, '', 'a\tb', 'x'.repeat(65), [], ['BTC', 'BTC'], ['BTC', 'E TH'], many(1001)],
   marketTypes: [1, null, {}, 'perp', [], ['perps'], [1], Array(9).fill('perp')],
@@ -90,7 +97,7 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'already_subscribed' })
     expect([world.subscriptions.size, world.meter.charges.length]).toEqual([1, 1])
     const [field, value] = Object.entries(channel.example.request)[0]!
-    const other = { ...body, [field]: Array.isArray(value) ? [...value, many(1)[0]] : 'ETH' }
+    const other = { ...body, [field]: another(value) }
     await world.subscribe(other)
     expect([world.subscriptions.size, world.meter.charges.length]).toEqual([2, 2])
   })

@@ -37,7 +37,8 @@ export const userNonFundingLedgerUpdates = defineEventChannel({
     channel: z.literal(TYPE),
     data: z.object({
       user: Address,
-      isSnapshot: z.literal(false),
+      /** False today; an older client must live with a replay. */
+      isSnapshot: z.boolean(),
       nonFundingLedgerUpdates: z.array(z.object(LedgerEvent.omit({ users: true }).shape)),
       ...META_FIELDS,
     }),

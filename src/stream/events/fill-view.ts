@@ -42,6 +42,8 @@ export const EXAMPLE_FILL: UserFill = [
     fee: '0.365881',
     tid: 118906512037719,
     feeToken: 'USDC',
+    builder: `0x${'bb'.repeat(20)}`,
+    builderFee: '0.08',
     twapId: null,
   },
 ]
