@@ -3,6 +3,7 @@
 import { waitUntil as keepAlive, WorkerEntrypoint } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import { meterOf, Objects } from './core/objects.client.ts'
+import { after, sleep } from './core/timers.client.ts'
 import type { UsageKeeper, UsageRow } from './credit/usage.ts'
 import { docsRoutes } from './docs/docs.route.ts'
 import { AddressGate, REST_REQUESTS } from './edge/address-gate.ts'
@@ -111,14 +112,13 @@ function upstreamOf(objects: Objects, settings: GatewaySettings): RoutedUpstream
 
 function infoDesk(env: Env, settings: GatewaySettings, objects: Objects, upstream: RoutedUpstream): InfoDesk {
   const books = hubBooks({ shards: settings.BOOK_HUBS, hub: (index) => objects.hub(index) })
-  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const stores = { region: cacheStore(caches.default, settings.CHAIN), network: kvStore(env.KEYS, settings.CHAIN) }
   const history = logHistory({ log: () => objects.log(), now, sleep })
   return new InfoDesk({
-    sources: { books, upstream, dexes: new DexList(upstream, now, sleep), history, sleep },
+    sources: { books, upstream, dexes: new DexList(upstream, now, after), history, after },
     stores,
     now,
-    sleep,
+    after,
     report,
   })
 }

@@ -1,6 +1,7 @@
 // Requests per second, leased like credits: the meter's side, one bucket per key and kind of request, in memory. Law: a
 // lost answer loses tokens and never makes any.
 
+import { BoundedMap } from '../core/bounded-map.ts'
 import { type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
 import type { RequestAnswer, RequestAsk } from './lease-api.ts'
 
@@ -10,24 +11,15 @@ const BUCKETS_MAX = 10_000
 
 /** A restart finds all buckets full. */
 export class RequestBuckets {
-  readonly #buckets = new Map<string, Bucket>()
+  readonly #buckets = new BoundedMap<string, Bucket>(BUCKETS_MAX)
 
   take(keyHash: string, { bucket, perSecond, need, forecast }: RequestAsk, nowMs: number): RequestAnswer {
     const name = `${keyHash} ${bucket}`
     const before = this.#buckets.get(name) ?? fullBucket(perSecond, nowMs)
     const most = Math.max(need, Math.min(forecast, tokensAhead(perSecond)))
     const { bucket: after, taken, waitMs } = takeTokens(before, perSecond, most, nowMs)
-    this.#buckets.delete(name)
-    if (this.#buckets.size >= BUCKETS_MAX) this.#dropOldest()
     this.#buckets.set(name, after)
     return { granted: taken, waitMs, remaining: wholeTokens(after) }
-  }
-
-  #dropOldest(): void {
-    for (const oldest of this.#buckets.keys()) {
-      this.#buckets.delete(oldest)
-      return
-    }
   }
 }
 

@@ -1,6 +1,7 @@
 // Bounds what one address may ask of an isolate in a second. Laws: a bounded map; callers without a known address
 // share one wide bucket; a flood of addresses resets nobody who keeps coming.
 
+import { BoundedMap } from '../core/bounded-map.ts'
 import type { RequestLimit } from '../core/failure.ts'
 import { type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
 import { networkOf } from './caller-address.ts'
@@ -33,7 +34,7 @@ const UNKNOWN = ''
 
 export class AddressGate {
   readonly #rates: AddressRates
-  readonly #buckets = new Map<string, Bucket>()
+  readonly #buckets = new BoundedMap<string, Bucket>(ADDRESSES_MAX)
 
   constructor(rates: AddressRates) {
     this.#rates = rates
@@ -46,20 +47,11 @@ export class AddressGate {
     const before = this.#buckets.get(network) ?? fullBucket(limit.quota, nowMs)
     const { bucket, taken, waitMs } = takeTokens(before, limit.quota, 1, nowMs)
     // Least recently seen leave first; the shared bucket is put back at once and so never leaves a busy map full.
-    this.#buckets.delete(network)
-    if (this.#buckets.size >= ADDRESSES_MAX) this.#dropOldest()
     this.#buckets.set(network, bucket)
     return { waitMs: taken > 0 ? 0 : Math.max(1, waitMs), left: wholeTokens(bucket), limit }
   }
 
   get size(): number {
     return this.#buckets.size
-  }
-
-  #dropOldest(): void {
-    for (const oldest of this.#buckets.keys()) {
-      this.#buckets.delete(oldest)
-      return
-    }
   }
 }

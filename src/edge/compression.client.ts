@@ -3,6 +3,7 @@
 // Laws: the same text is compressed once while it is remembered; memory is bounded; short answers cost a comparison.
 
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { BoundedMap } from '../core/bounded-map.ts'
 import { acceptedEncoding, type Encoding } from './accept-encoding.ts'
 
 /** What fits the first flight of a connection (about 14 KB) would not arrive sooner for being shorter. */
@@ -15,26 +16,20 @@ const ENCODERS: Record<Encoding, (text: string) => Uint8Array<ArrayBuffer>> = {
   gzip: (text) => gzipSync(text, { level: 1 }),
 }
 
-/** Compressed texts of an isolate, found by the texts themselves, so that none can be another's. */
-class Compressed {
-  readonly #byEncoding: Record<Encoding, Map<string, Uint8Array<ArrayBuffer>>> = { br: new Map(), gzip: new Map() }
-  #size = 0
+type Short = Readonly<Partial<Record<Encoding, Uint8Array<ArrayBuffer>>>>
 
-  of(text: string, encoding: Encoding): Uint8Array<ArrayBuffer> {
-    const known = this.#byEncoding[encoding].get(text)
-    if (known !== undefined) return known
-    const bytes = ENCODERS[encoding](text)
-    this.#size += text.length + bytes.byteLength
-    if (this.#size > MEMORY_MAX) {
-      for (const each of Object.values(this.#byEncoding)) each.clear()
-      this.#size = text.length + bytes.byteLength
-    }
-    if (this.#size <= MEMORY_MAX) this.#byEncoding[encoding].set(text, bytes)
-    return bytes
-  }
+/** Short forms by the texts themselves, so that none can be another's. */
+const compressed = new BoundedMap<string, Short>(
+  MEMORY_MAX,
+  ({ br, gzip }, text) => text.length + (br?.byteLength ?? 0) + (gzip?.byteLength ?? 0),
+)
+
+function shortOf(text: string, encoding: Encoding): Uint8Array<ArrayBuffer> {
+  const known = compressed.get(text)
+  const bytes = known?.[encoding] ?? ENCODERS[encoding](text)
+  if (known?.[encoding] === undefined) compressed.set(text, { ...known, [encoding]: bytes })
+  return bytes
 }
-
-const compressed = new Compressed()
 
 /** A request as far as it decides: `cf` is there on Cloudflare alone. */
 export interface Asked {
@@ -50,5 +45,5 @@ export function compressedResponse(request: Asked, body: string, init: ResponseI
   if (encoding === null) return new Response(body, { ...init, headers: vary })
   const headers = { ...vary, 'content-encoding': encoding }
   // Without `manual` workerd would compress what is compressed already.
-  return new Response(compressed.of(body, encoding), { ...init, headers, encodeBody: 'manual' } as ResponseInit)
+  return new Response(shortOf(body, encoding), { ...init, headers, encodeBody: 'manual' } as ResponseInit)
 }

@@ -3,8 +3,12 @@
 // others of its address; a key that the meter called revoked is refused at once, and a record that it called changed is
 // read from D1 again, whatever KV says; keys appear in no error and no log.
 
+import { BoundedMap } from '../core/bounded-map.ts'
+import { orLate } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
+import { Flights } from '../core/flights.ts'
 import { err, ok, type Result } from '../core/result.ts'
+import { after } from '../core/timers.client.ts'
 import { checkHolds, hashKey } from '../key/digest.client.ts'
 import { type ParsedKey, parseKey } from '../key/format.ts'
 import type { Identity } from '../key/identity.ts'
@@ -13,7 +17,6 @@ import { KeyMemory } from '../key/memory.ts'
 import { admit, type Entry, type KeyRecord } from '../key/record.ts'
 import { AddressGate, LOOK_UPS } from './address-gate.ts'
 import { callerAddress } from './caller-address.ts'
-import { within } from './leases.client.ts'
 import { isWithinLocation, LOCATION_PERIOD_MS, type LocationLimit } from './location-limit.client.ts'
 import { type KeyPlace, presentedKey } from './presented-key.ts'
 
@@ -41,11 +44,11 @@ const SKEW_MS = 5_000
 export class KeyRing {
   readonly #memory = new KeyMemory()
   readonly #gate = new AddressGate(LOOK_UPS)
-  readonly #lookUps = new Map<string, { readonly found: Promise<Found>; readonly sinceMs: number }>()
+  readonly #lookUps = new Flights<Found>(LOOK_UP_MAX_MS, LOOK_UPS_MAX)
   /** Hashes that the meter called revoked: memory and KV may not know it yet. */
-  readonly #revoked = new Set<string>()
+  readonly #revoked = new BoundedMap<string, true>(TOLD_MAX)
   /** Keys whose records the meter called changed, and from when on a record is new enough. */
-  readonly #changed = new Map<string, { readonly changedMs: number; newEnoughMs: number }>()
+  readonly #changed = new BoundedMap<string, { readonly changedMs: number; newEnoughMs: number }>(TOLD_MAX)
   readonly #nowMs: () => number
 
   constructor(nowMs: () => number = () => Date.now()) {
@@ -101,21 +104,16 @@ export class KeyRing {
     address: string | null,
     now: number,
   ): Promise<Found> {
-    const flight = this.#lookUps.get(key)
-    if (flight !== undefined && now - flight.sinceMs < LOOK_UP_MAX_MS) {
-      const found = await within(flight.found, LOOK_UP_MAX_MS)
-      if (found !== undefined) return found
-    }
+    const flight = this.#lookUps.underWay(key, now)
+    const shared = flight === null ? null : await orLate(flight, LOOK_UP_MAX_MS, null, after)
+    if (shared !== null) return shared
     const parsed = parseKey(key)
     if (!parsed.ok) return err({ kind: 'key_malformed', hint: parsed.error })
     const isKnown = this.#memory.remembers(key)
     const { waitMs, limit } = isKnown ? { waitMs: 0, limit: LOOK_UPS.each } : this.#gate.take(address, now)
     if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
-    const found = this.#find(env, parsed.value, waitUntil, isKnown ? null : address, now).finally(() => {
-      if (this.#lookUps.get(key)?.found === found) this.#lookUps.delete(key)
-    })
-    if (this.#lookUps.size >= LOOK_UPS_MAX) this.#lookUps.clear()
-    this.#lookUps.set(key, { found, sinceMs: now })
+    const find = () => this.#find(env, parsed.value, waitUntil, isKnown ? null : address, now)
+    const found = this.#lookUps.begin(key, find, now)
     // Others may wait for it when this caller is gone.
     waitUntil(found.catch(() => undefined))
     return found
@@ -143,15 +141,13 @@ export class KeyRing {
   /** The meter called this key revoked: refused here from now on, and the hint in KV brought up to date. */
   revoked(env: KeyStoreEnv, keyHash: string, waitUntil: WaitUntil): void {
     if (this.#revoked.has(keyHash)) return
-    makeRoom(this.#revoked)
-    this.#revoked.add(keyHash)
+    this.#revoked.set(keyHash, true)
     waitUntil(refreshHint(env, keyHash))
   }
 
   /** The meter said that the record of this key was changed: copies of before are not taken any more. */
   changed(keyHash: string, changedMs: number): void {
     if ((this.#changed.get(keyHash)?.changedMs ?? 0) >= changedMs) return
-    makeRoom(this.#changed)
     this.#changed.set(keyHash, { changedMs, newEnoughMs: changedMs + SKEW_MS })
   }
 
@@ -169,15 +165,6 @@ export class KeyRing {
     change.newEnoughMs = Math.min(change.newEnoughMs, record.at)
     waitUntil(putKeyHint(env.KEYS, record))
     return record
-  }
-}
-
-/** Forgets the oldest where there are too many. */
-function makeRoom(told: Set<string> | Map<string, unknown>): void {
-  if (told.size < TOLD_MAX) return
-  for (const oldest of told.keys()) {
-    told.delete(oldest)
-    return
   }
 }
 

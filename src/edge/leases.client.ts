@@ -2,8 +2,12 @@
 // answer never meets a state it does not know; spending is reported within about a second from `waitUntil`; what
 // cannot be reported is reclaimed by the meter. The rules are in credit/credit-purse.ts; here are calls and timers.
 
+import { orLate } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
+import { Flight } from '../core/flights.ts'
+import { Keeper, type KeeperClock } from '../core/keeper.ts'
 import { err, ok, type Result } from '../core/result.ts'
+import { after, sleep } from '../core/timers.client.ts'
 import type { MicroCredits } from '../credit/amount.ts'
 import { type AskedExchange, CreditPurse, type HeldLease } from '../credit/credit-purse.ts'
 import type { LeaseMeterApi } from '../credit/lease-api.ts'
@@ -25,23 +29,16 @@ export interface LeaseContext {
 }
 
 /** Clock and ids, replaced in tests. */
-export interface LeaseClock {
-  nowMs(): number
-  sleep(ms: number): Promise<void>
-  newId(): string
+export interface LeaseClock extends KeeperClock {
+  readonly newId: () => string
 }
 
 const SYSTEM_CLOCK: LeaseClock = {
   nowMs: () => Date.now(),
-  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  sleep,
   newId: () => crypto.randomUUID(),
 }
 
-const REPORT_EVERY_MS = 1_000
-/** A reporter stands down after this many rounds: the platform ends `waitUntil` 30 s after the response. */
-const REPORT_ROUNDS = 20
-/** A reporter that shows no sign of life for so long was ended with its request. */
-const REPORTER_DEAD_MS = 2 * REPORT_EVERY_MS + 500
 const EXCHANGE_TIMEOUT_MS = 5_000
 /** After a failed exchange calls are answered at once for so long, instead of each waiting in turn. */
 const DOWN_MS = 250
@@ -53,13 +50,13 @@ const SEATS_MAX = 10_000
 interface Seat {
   readonly account: string
   readonly holder: CreditPurse
-  flight: { readonly done: Promise<void>; readonly sinceMs: number } | null
+  readonly flight: Flight<void>
+  readonly reporter: Keeper
   /** Sum of the prices of calls that wait for a grant. */
   waiting: MicroCredits
   /** Request limits of this key by bucket, and the one that was used last: reports refill it. */
   readonly limits: Map<string, Limit>
   limit: Limit | null
-  reporterBeatMs: number
   downUntilMs: number
 }
 
@@ -158,11 +155,8 @@ export class LeasePool {
   async #exchangeFor(context: LeaseContext, seat: Seat, amount: MicroCredits, limit: Limit | null): Promise<void> {
     const now = this.#clock.nowMs()
     if (now < seat.downUntilMs) return
-    const flight = seat.flight
-    if (flight !== null && now - flight.sinceMs < EXCHANGE_TIMEOUT_MS) {
-      await within(flight.done, EXCHANGE_TIMEOUT_MS)
-      return
-    }
+    const flight = seat.flight.underWay(now)
+    if (flight !== null) return orLate(flight, EXCHANGE_TIMEOUT_MS, undefined, after)
     const asked = seat.holder.ask(amount, seat.waiting, now, this.#clock.newId)
     await this.#fly(context, seat, [asked], limit)
   }
@@ -177,10 +171,7 @@ export class LeasePool {
     const run = async () => {
       for (const asked of exchanges) await this.#exchange(context, seat, asked, asked.request.close ? null : limit)
     }
-    const landed = run().finally(() => {
-      if (seat.flight?.done === landed) seat.flight = null
-    })
-    seat.flight = { done: landed, sinceMs: this.#clock.nowMs() }
+    const landed = seat.flight.begin(run, this.#clock.nowMs())
     context.waitUntil(landed)
     return landed
   }
@@ -189,14 +180,14 @@ export class LeasePool {
     const sentAtMs = this.#clock.nowMs()
     const requests = limit?.tokens.ask(limit.waiting, sentAtMs) ?? null
     const request = requests === null ? asked.request : { ...asked.request, requests }
-    const send = () => within(context.meterOf(seat.account).lease(request), EXCHANGE_TIMEOUT_MS)
+    const send = () => orLate(context.meterOf(seat.account).lease(request), EXCHANGE_TIMEOUT_MS, null, after)
     const down = () => {
       seat.downUntilMs = this.#clock.nowMs() + DOWN_MS
       if (requests !== null) limit?.tokens.alone(this.#clock.nowMs())
     }
     try {
       // Repeating is harmless (all numbers are cumulative), and a restarted object refuses the first call only.
-      const answer = (await send().catch(send)) ?? null
+      const answer = await send().catch(send)
       if (answer === null) return down()
       seat.holder.answered(asked, answer)
       if (answer.ok && requests !== null && limit !== null) {
@@ -212,28 +203,18 @@ export class LeasePool {
   }
 
   #keepReporting(context: LeaseContext, seat: Seat): void {
-    const now = this.#clock.nowMs()
-    if (now - seat.reporterBeatMs < REPORTER_DEAD_MS) return
-    seat.reporterBeatMs = now
-    context.waitUntil(this.#report(context, seat))
+    if (seat.reporter.isAlive(this.#clock.nowMs())) return
+    context.waitUntil(seat.reporter.run(this.#clock, (now) => this.#report(context, seat, now)))
   }
 
-  async #report(context: LeaseContext, seat: Seat): Promise<void> {
-    for (let round = 0; round < REPORT_ROUNDS; round++) {
-      await this.#clock.sleep(REPORT_EVERY_MS)
-      const now = this.#clock.nowMs()
-      seat.reporterBeatMs = now
-      if (seat.flight !== null && now - seat.flight.sinceMs < EXCHANGE_TIMEOUT_MS) {
-        await within(seat.flight.done, EXCHANGE_TIMEOUT_MS)
-      }
-      // Another call may have begun an exchange while this one waited: reports come a round later then.
-      if (seat.flight === null) {
-        const exchanges = seat.holder.due(now)
-        if (exchanges.length > 0) await this.#fly(context, seat, exchanges)
-      }
-      if (!seat.holder.busy) break
-    }
-    seat.reporterBeatMs = 0
+  /** One round of a reporter; true while there is something to report. */
+  async #report(context: LeaseContext, seat: Seat, now: number): Promise<boolean> {
+    const flight = seat.flight.underWay(now)
+    if (flight !== null) await orLate(flight, EXCHANGE_TIMEOUT_MS, undefined, after)
+    // Another call may have begun an exchange while this one waited: reports come a round later then.
+    const exchanges = seat.flight.isUp ? [] : seat.holder.due(now)
+    if (exchanges.length > 0) await this.#fly(context, seat, exchanges)
+    return seat.holder.busy
   }
 
   #seat(identity: Identity): Seat {
@@ -245,11 +226,11 @@ export class LeasePool {
     const seat: Seat = {
       account: identity.account,
       holder,
-      flight: null,
+      flight: new Flight(EXCHANGE_TIMEOUT_MS),
+      reporter: new Keeper(),
       waiting: 0,
       limits: new Map(),
       limit: null,
-      reporterBeatMs: 0,
       downUntilMs: 0,
     }
     this.#seats.set(name, seat)
@@ -262,7 +243,7 @@ export class LeasePool {
     let room = 0
     for (const [name, seat] of this.#seats) {
       oldest ??= name
-      if (seat.holder.busy || seat.flight !== null) continue
+      if (seat.holder.busy || seat.flight.isUp) continue
       this.#seats.delete(name)
       if (++room >= SEATS_MAX / 10) return
     }
@@ -283,15 +264,4 @@ function limitOf(seat: Seat, identity: Identity, product: Product): Limit | null
   const limit = { tokens: new RequestPurse(bucket, perSecond), waiting: 0 }
   seat.limits.set(bucket, limit)
   return limit
-}
-
-/** The value of `work`, or undefined after `ms`: a promise of another request may never settle once that has ended. */
-export async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => late.resolve(undefined), ms)
-  try {
-    return await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -1,6 +1,7 @@
 // The ports that resolvers see. Pure interfaces; each has a client beside it or in upstream/.
 
 import type { BookSnapshot, TopOfBook } from '../book/hub-api.ts'
+import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 import type { FillScope } from '../feed/held-fills.ts'
@@ -33,5 +34,5 @@ export interface Sources {
   readonly dexes: Dexes
   readonly history: History
   /** Time that passes, for bounds on what is asked of others. */
-  readonly sleep: (ms: number) => Promise<void>
+  readonly after: After
 }

@@ -1,11 +1,13 @@
 // WebCrypto for keys: hashing, the keyed check, minting. Shell of format.ts.
 
+import { BoundedMap } from '../core/bounded-map.ts'
 import { constantTimeEqual } from '../core/secret.ts'
 import { checkOf, drawSigned, type KeyKind, type ParsedKey } from './format.ts'
 
 const text = new TextEncoder()
 type MacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
-const macKeys = new Map<string, Promise<MacKey>>()
+/** One entry in practice; bounded, so that a test with many secrets cannot grow it. */
+const macKeys = new BoundedMap<string, Promise<MacKey>>(8)
 
 /** SHA-256 of a key, hex: the only form in which a key is stored or travels past the edge. */
 export function hashKey(key: string): Promise<string> {
@@ -32,8 +34,6 @@ export async function checkHolds(key: ParsedKey, secret: string): Promise<boolea
 async function checkFor(signed: string, secret: string): Promise<string> {
   let key = macKeys.get(secret)
   if (key === undefined) {
-    // One entry in practice; cleared so that a test with many secrets cannot grow it.
-    if (macKeys.size > 8) macKeys.clear()
     key = crypto.subtle.importKey('raw', text.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
     macKeys.set(secret, key)
   }

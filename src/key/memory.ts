@@ -1,17 +1,20 @@
 // What an isolate remembers of keys: present ones 30 s, absent ones 5 s, at most `capacity` of both together.
 // Laws: nothing is answered after its time; the oldest entry leaves first; a flood of absent keys displaces no present one.
 
+import { BoundedMap } from '../core/bounded-map.ts'
 import type { KeyRecord } from './record.ts'
 
 const PRESENT_MS = 30_000
 const ABSENT_MS = 5_000
 
 export class KeyMemory {
-  readonly #present = new Map<string, { readonly record: KeyRecord; readonly untilMs: number }>()
-  readonly #absent = new Map<string, number>()
+  readonly #present: BoundedMap<string, { readonly record: KeyRecord; readonly untilMs: number }>
+  readonly #absent: BoundedMap<string, number>
   readonly #capacity: number
 
   constructor(capacity = 10_000) {
+    this.#present = new BoundedMap(capacity)
+    this.#absent = new BoundedMap(capacity)
     this.#capacity = capacity
   }
 
@@ -30,19 +33,12 @@ export class KeyMemory {
   keep(id: string, record: KeyRecord | null, nowMs: number): void {
     this.#present.delete(id)
     this.#absent.delete(id)
-    if (this.size >= this.#capacity) dropOldest(this.#absent.size > 0 ? this.#absent : this.#present)
+    if (this.size >= this.#capacity) (this.#absent.size > 0 ? this.#absent : this.#present).dropOldest()
     if (record === null) this.#absent.set(id, nowMs + ABSENT_MS)
     else this.#present.set(id, { record, untilMs: nowMs + PRESENT_MS })
   }
 
   get size(): number {
     return this.#present.size + this.#absent.size
-  }
-}
-
-function dropOldest(entries: Map<string, unknown>): void {
-  for (const oldest of entries.keys()) {
-    entries.delete(oldest)
-    return
   }
 }

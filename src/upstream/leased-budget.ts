@@ -2,6 +2,9 @@
 // exchange with the bucket at a time; an exchange is never repeated with its news; while the bucket cannot be reached
 // nothing is sent beyond what is leased, because a source that sees too much shuts everyone out.
 
+import { type After, orLate } from '../core/deadline.ts'
+import { Flight } from '../core/flights.ts'
+import { KEEP_EVERY_MS, Keeper } from '../core/keeper.ts'
 import type { BudgetAnswer, BudgetAsk, SourceBudgetApi } from './budget-api.ts'
 import { WEIGHT_TTL_MS } from './weight-bucket.ts'
 import { type Spending, WeightPurse } from './weight-purse.ts'
@@ -22,6 +25,7 @@ export interface BudgetDeps {
   readonly api: () => SourceBudgetApi
   readonly now: () => number
   readonly sleep: (ms: number) => Promise<void>
+  readonly after: After
   readonly newId: () => string
   /** Keeps work alive beyond the request that began it. */
   readonly background: (work: Promise<unknown>) => void
@@ -30,24 +34,21 @@ export interface BudgetDeps {
 const EXCHANGE_TIMEOUT_MS = 1_000
 /** After a failed exchange requests are refused at once for so long, instead of each waiting in turn. */
 const DOWN_MS = 250
+/** An exchange that is older than this was ended with its request. */
+const FLIGHT_MAX_MS = 2 * EXCHANGE_TIMEOUT_MS + DOWN_MS
 /** Rounds of asking for one request; reached only where others take every grant first. */
 const TURNS_MAX = 10
 /** Nobody waits for a grant longer than that. */
-const WAIT_MAX_MS = TURNS_MAX * (2 * EXCHANGE_TIMEOUT_MS + DOWN_MS)
-const KEEP_EVERY_MS = 1_000
-/** The platform ends background work 30 s after the answer; the next request begins it anew. */
-const KEEP_ROUNDS = 20
-/** A keeper without a sign of life for so long was ended with its request. */
-const KEEPER_DEAD_MS = 2 * KEEP_EVERY_MS + EXCHANGE_TIMEOUT_MS
+const WAIT_MAX_MS = TURNS_MAX * FLIGHT_MAX_MS
 
 export class LeasedBudget implements Budget {
   readonly #deps: BudgetDeps
   readonly #purse: WeightPurse
-  #flight: { readonly done: Promise<void>; readonly sinceMs: number } | null = null
+  readonly #flight = new Flight<void>(FLIGHT_MAX_MS)
+  readonly #keeper = new Keeper()
   /** Requests that wait for a grant. One that is ended meanwhile never takes itself off. */
   readonly #waiting = new Set<{ readonly weight: number; readonly sinceMs: number }>()
   #downUntilMs = 0
-  #keeperBeatMs = Number.NEGATIVE_INFINITY
 
   constructor(perMinute: number, timeoutMs: number, deps: BudgetDeps) {
     this.#purse = new WeightPurse(perMinute, WEIGHT_TTL_MS + timeoutMs)
@@ -98,23 +99,17 @@ export class LeasedBudget implements Budget {
     return sum
   }
 
-  /** The exchange under way; one that is older than any can be was ended with its request. */
   #flying(): Promise<void> | null {
-    const flight = this.#flight
-    return flight !== null && this.#deps.now() - flight.sinceMs < 2 * EXCHANGE_TIMEOUT_MS + DOWN_MS ? flight.done : null
+    return this.#flight.underWay(this.#deps.now())
   }
 
   async #landed(): Promise<void> {
     const flying = this.#flying()
-    if (flying !== null) await Promise.race([flying, this.#deps.sleep(2 * EXCHANGE_TIMEOUT_MS + DOWN_MS)])
+    if (flying !== null) await orLate(flying, FLIGHT_MAX_MS, undefined, this.#deps.after)
   }
 
   #fly(ask: BudgetAsk): void {
-    const done = this.#exchange(ask).finally(() => {
-      if (this.#flight?.done === done) this.#flight = null
-    })
-    this.#flight = { done, sinceMs: this.#deps.now() }
-    this.#deps.background(done)
+    this.#deps.background(this.#flight.begin(() => this.#exchange(ask), this.#deps.now()))
   }
 
   async #exchange(ask: BudgetAsk): Promise<void> {
@@ -131,8 +126,7 @@ export class LeasedBudget implements Budget {
 
   /** Null where the answer is late: what it grants is lost. */
   async #send(ask: BudgetAsk): Promise<{ readonly ask: BudgetAsk; readonly answer: BudgetAnswer } | null> {
-    const late = this.#deps.sleep(EXCHANGE_TIMEOUT_MS).then(() => null)
-    const answer = await Promise.race([this.#deps.api().exchange(ask), late])
+    const answer = await orLate(this.#deps.api().exchange(ask), EXCHANGE_TIMEOUT_MS, null, this.#deps.after)
     return answer === null ? null : { ask, answer }
   }
 
@@ -140,23 +134,18 @@ export class LeasedBudget implements Budget {
   #keep(): void {
     const now = this.#deps.now()
     if (this.#flying() === null && this.#purse.runsLow(now)) this.#fly(this.#purse.ask(this.#deps.newId(), 0, 0, now))
-    if (now - this.#keeperBeatMs < KEEPER_DEAD_MS) return
-    this.#keeperBeatMs = now
-    this.#deps.background(this.#keeper())
+    if (this.#keeper.isAlive(now)) return
+    const clock = { nowMs: this.#deps.now, sleep: this.#deps.sleep }
+    this.#deps.background(this.#keeper.run(clock, (atMs) => this.#giveBack(atMs)))
   }
 
-  async #keeper(): Promise<void> {
-    for (let round = 0; round < KEEP_ROUNDS; round++) {
-      await this.#deps.sleep(KEEP_EVERY_MS)
-      const now = this.#deps.now()
-      this.#keeperBeatMs = now
-      const back = this.#flying() === null ? this.#purse.giveBack(this.#deps.newId(), now) : null
-      if (back !== null) {
-        this.#fly(back)
-        await this.#landed()
-      }
-      if (!this.#purse.holds(this.#deps.now())) break
+  /** One round of the keeper; true while something is leased. */
+  async #giveBack(nowMs: number): Promise<boolean> {
+    const back = this.#flying() === null ? this.#purse.giveBack(this.#deps.newId(), nowMs) : null
+    if (back !== null) {
+      this.#fly(back)
+      await this.#landed()
     }
-    this.#keeperBeatMs = Number.NEGATIVE_INFINITY
+    return this.#purse.holds(this.#deps.now())
   }
 }

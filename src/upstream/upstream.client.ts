@@ -1,6 +1,7 @@
 // The thin shell around fetch: one POST to a source, bounded in time and bytes, told as a value. Decides nothing.
 
 import { readBoundedText } from '../core/bounded-text.ts'
+import { after, sleep } from '../core/timers.client.ts'
 import type { SourceBudgetApi } from './budget-api.ts'
 import { LeasedBudget } from './leased-budget.ts'
 import type { Sent } from './outcome.ts'
@@ -19,10 +20,7 @@ export interface UpstreamPlatform {
   readonly waitUntil: (work: Promise<unknown>) => void
 }
 
-const clock = {
-  now: () => Date.now(),
-  sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
-}
+const clock = { now: () => Date.now(), sleep, after }
 
 /** The upstream of an isolate: one per process of the Worker, because breakers and leases remember. */
 export function fetchUpstream(configs: readonly UpstreamSource[], platform: UpstreamPlatform): RoutedUpstream {

@@ -17,6 +17,7 @@ it('forgets who waited and vanished: nothing is leased for a request that was en
     now: () => now,
     // Of a request that was ended no timer rings.
     sleep: () => new Promise(() => {}),
+    after: () => () => {},
     newId: () => `g${ids++}`,
     background: () => {},
   })

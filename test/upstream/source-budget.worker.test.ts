@@ -3,6 +3,7 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
+import { after, sleep } from '../../src/core/timers.client.ts'
 import type { BudgetAsk, SourceBudgetApi } from '../../src/upstream/budget-api.ts'
 import { LeasedBudget } from '../../src/upstream/leased-budget.ts'
 
@@ -31,7 +32,8 @@ function isolate(api: () => SourceBudgetApi) {
     api,
     now: () => Date.now(),
     // Ten times the patience of a real isolate: a busy machine is no unreachable budget.
-    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, 10 * ms)),
+    sleep: (ms) => sleep(10 * ms),
+    after: (ms, run) => after(10 * ms, run),
     newId: () => crypto.randomUUID(),
     background: (work) => void work.catch(() => {}),
   })

@@ -1,6 +1,7 @@
 // Answers of one isolate and chain, bounded in size. Knows ages, not classes: who reads decides what is too old.
 // What was written longest ago is forgotten first: what is in demand is written again with every refresh.
 
+import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Answer } from '../query.ts'
 
 export interface CachedAnswer extends Answer {
@@ -25,42 +26,29 @@ const ENTRY_LENGTH = 256
 const CLOCK_SKEW_MS = 5_000
 
 export class AnswerCache {
-  readonly #entries = new Map<string, CachedAnswer>()
-  readonly #maxLength: number
-  #length = 0
+  readonly #entries: BoundedMap<string, CachedAnswer>
+  readonly #longest: number
 
   constructor(maxLength: number = MAX_LENGTH) {
-    this.#maxLength = maxLength
+    this.#entries = new BoundedMap<string, CachedAnswer>(maxLength, lengthOf)
+    this.#longest = maxLength / 4
   }
 
   get(key: string, now: number): CachedAnswer | undefined {
     const entry = this.#entries.get(key)
     if (!entry || entry.at <= now + CLOCK_SKEW_MS) return entry
-    this.#forget(key, entry)
+    this.#entries.delete(key)
     return undefined
   }
 
   /** Keeps an answer, unless one that was asked for later is there already. */
   set(key: string, answer: CachedAnswer): void {
     const known = this.#entries.get(key)
-    if (known && known.at > answer.at) return
-    const length = lengthOf(key, answer)
-    if (length > this.#maxLength / 4) return
-    if (known) this.#forget(key, known)
+    if ((known && known.at > answer.at) || lengthOf(answer, key) > this.#longest) return
     this.#entries.set(key, answer)
-    this.#length += length
-    for (const [oldest, entry] of this.#entries) {
-      if (this.#length <= this.#maxLength) break
-      this.#forget(oldest, entry)
-    }
-  }
-
-  #forget(key: string, entry: CachedAnswer): void {
-    this.#entries.delete(key)
-    this.#length -= lengthOf(key, entry)
   }
 }
 
-function lengthOf(key: string, { body }: Answer): number {
+function lengthOf({ body }: Answer, key: string): number {
   return key.length + body.length + ENTRY_LENGTH
 }

@@ -2,6 +2,7 @@
 // Laws: a store that fails, hangs or holds nonsense is as good as empty; KV takes at most a write a second per key, only
 // of a changed body or to confirm an old copy, and a bounded number in all.
 
+import { type After, orLate } from '../../core/deadline.ts'
 import { type Bucket, fullBucket, takeTokens } from '../../core/token-bucket.ts'
 import { type FreshnessTerms, type Tier, useOf } from '../freshness.ts'
 import type { CachedAnswer, StoredCopy } from './answer-cache.ts'
@@ -17,7 +18,7 @@ export interface AnswerStore {
 export interface AnswerTiersDeps {
   readonly stores: Partial<Readonly<Record<Tier, AnswerStore>>>
   readonly now: () => number
-  readonly sleep: (ms: number) => Promise<void>
+  readonly after: After
 }
 
 type WaitUntil = (work: Promise<unknown>) => void
@@ -86,7 +87,7 @@ export class AnswerTiers {
     const store = this.#deps.stores[tier]
     if (!store) return null
     try {
-      const text = await Promise.race([store.get(key), this.#deps.sleep(READ_MAX_MS)])
+      const text = await orLate(store.get(key), READ_MAX_MS, null, this.#deps.after)
       return text ? decodeStored(key, text, this.#deps.now()) : null
     } catch {
       return null

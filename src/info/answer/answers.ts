@@ -1,7 +1,9 @@
 // Where an answer comes from: this isolate's memory, copies that other isolates left, or the source of its type. What may
 // be used at which age is freshness.ts; this keeps the order. Law: one flight per key, and nothing older than its bound.
 
+import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
+import { Flights, type Joined } from '../../core/flights.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { useOf } from '../freshness.ts'
 import type { Sources } from '../ports.ts'
@@ -9,7 +11,7 @@ import type { Answer } from '../query.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import type { AnswerTiers } from './answer-tiers.ts'
 import type { InfoCall } from './call.ts'
-import { Flights, type Joined, landed, NextFlights } from './flights.ts'
+import { FLIGHT_MAX_MS, NextFlights } from './next-flights.ts'
 
 /** An answer to be served, and how old it is; null: the source was asked for this call. */
 export interface Served {
@@ -27,7 +29,7 @@ export interface AnswersDeps {
   readonly sources: Sources
   readonly tiers: AnswerTiers
   readonly now: () => number
-  readonly sleep: (ms: number) => Promise<void>
+  readonly after: After
   /** A bug was caught; the caller gets `internal`. */
   readonly report: (error: unknown, requestId: string) => void
 }
@@ -42,13 +44,13 @@ const RETRY_MS = 1_000
 export class Answers {
   readonly #deps: AnswersDeps
   readonly #memory = new AnswerCache()
-  readonly #looks = new Flights<CachedAnswer | undefined>()
-  readonly #flights = new Flights<Landed>()
+  readonly #looks = new Flights<CachedAnswer | undefined>(FLIGHT_MAX_MS)
+  readonly #flights = new Flights<Landed>(FLIGHT_MAX_MS)
   readonly #next: NextFlights<Landed>
 
   constructor(deps: AnswersDeps) {
     this.#deps = deps
-    this.#next = new NextFlights(deps.now, deps.sleep)
+    this.#next = new NextFlights(deps.now, deps.after)
   }
 
   /** A fresh answer from memory: the whole work of most calls. */
@@ -66,7 +68,7 @@ export class Answers {
     if (kept?.isTried || kept?.use === 'fresh') return ok(kept.served)
     if (kept?.use === 'stale') {
       // Whoever is served at once must not wait in a flight of others: its request is over when that lands.
-      if (!this.#flights.isUnderWay(call.key, this.#deps.now())) this.#fly(call, asking, looks)
+      if (this.#flights.underWay(call.key, this.#deps.now()) === null) this.#fly(call, asking, looks)
       return ok(kept.served)
     }
     const landed = await this.#fly(call, asking, looks)
@@ -85,9 +87,9 @@ export class Answers {
 
   /** Takes into memory what other isolates left, where that is newer. */
   async #look({ key, terms }: InfoCall, { waitUntil }: Asking): Promise<void> {
-    const look = this.#looks.join(key, this.#deps.now(), () => this.#deps.tiers.find(key, terms, waitUntil))
+    const look = this.#looks.join(key, () => this.#deps.tiers.find(key, terms, waitUntil), this.#deps.now())
     if (look.leads) waitUntil(look.result)
-    const copy = await landed(look, this.#deps.sleep, undefined)
+    const copy = await this.#looks.landed(look, undefined, this.#deps.after)
     if (!copy) return
     const kept = this.#memory.get(key, this.#deps.now())
     if (!kept || kept.at < copy.at) this.#memory.set(key, copy)
@@ -100,11 +102,11 @@ export class Answers {
       asking.waitUntil(result)
       return result
     }
-    return landed(this.#join(call, start), this.#deps.sleep, LOST)
+    return this.#flights.landed(this.#join(call, start), LOST, this.#deps.after)
   }
 
   #join({ key, terms }: InfoCall, start: () => Promise<Landed>): Joined<Landed> {
-    return terms.shares === 'next' ? this.#next.join(key, start) : this.#flights.join(key, this.#deps.now(), start)
+    return terms.shares === 'next' ? this.#next.join(key, start) : this.#flights.join(key, start, this.#deps.now())
   }
 
   async #load(call: InfoCall, asking: Asking, looked: boolean): Promise<Landed> {

@@ -1,5 +1,6 @@
 // Remembers what bodies were read as: clients send the same few texts again and again, and reading one costs more
-// than answering it from the cache. Two generations bound it: when the young one is full the old one is forgotten.
+// than answering it from the cache. Two generations bound it: when the young one is full the old one is forgotten, and
+// what was asked for again stays, though finding it writes nothing (core/bounded-map.ts would forget it with its age).
 
 import type { InfoCall } from './call.ts'
 

@@ -1,6 +1,7 @@
 // Bounds the answers that took work and that nobody pays for: refused bodies and failed sources, per key and isolate.
 // Law: in any t seconds a key gets at most 20 × (t + 1) of them, however many calls are under way at once.
 
+import { BoundedMap } from '../../core/bounded-map.ts'
 import type { RequestLimit } from '../../core/failure.ts'
 import { type Bucket, fullBucket, takeTokens } from '../../core/token-bucket.ts'
 
@@ -8,7 +9,7 @@ export const UNCHARGED: RequestLimit = { name: 'uncharged', quota: 20, windowSec
 const KEYS_MAX = 10_000
 
 export class FreeWork {
-  readonly #buckets = new Map<string, Bucket>()
+  readonly #buckets = new BoundedMap<string, Bucket>(KEYS_MAX)
 
   /** Milliseconds before work that may turn out free should begin for this key, 0 if it may. Counts nothing. */
   waitMs(keyHash: string, now: number): number {
@@ -20,8 +21,6 @@ export class FreeWork {
   take(keyHash: string, now: number): number {
     const before = this.#buckets.get(keyHash) ?? fullBucket(UNCHARGED.quota, now)
     const { bucket, taken, waitMs } = takeTokens(before, UNCHARGED.quota, 1, now)
-    this.#buckets.delete(keyHash)
-    if (this.#buckets.size >= KEYS_MAX) this.#buckets.clear()
     this.#buckets.set(keyHash, bucket)
     return taken > 0 ? 0 : Math.max(1, waitMs)
   }

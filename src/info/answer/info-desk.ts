@@ -2,6 +2,7 @@
 // The same for every type. Knows no HTTP and no platform; one desk per isolate.
 // Laws: a failure costs nothing; an upstream is asked only after the hold; a hold is settled or released exactly once.
 
+import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import type { Result } from '../../core/result.ts'
 import { formatCredits, type MicroCredits } from '../../credit/amount.ts'
@@ -28,7 +29,7 @@ export interface InfoDeskDeps {
   /** Stores of answers that isolates share; one that is missing is left out. */
   readonly stores: Partial<Readonly<Record<Tier, AnswerStore>>>
   readonly now: () => number
-  readonly sleep: (ms: number) => Promise<void>
+  readonly after: After
   /** A bug was caught; the caller gets `internal`. */
   readonly report: (error: unknown, requestId: string) => void
 }

@@ -21,14 +21,14 @@ export const allPerpMetas = defineQuery({
   response: z.array(PerpMeta),
   price: ONE_CREDIT,
   freshness: { class: 'fixed' },
-  needs: ['upstream', 'dexes', 'sleep'],
+  needs: ['upstream', 'dexes', 'after'],
   async resolve(request, from) {
     const whole = await passThrough(request, from)
     return whole.ok ? whole : composed(from)
   },
 })
 
-async function composed(from: Pick<Sources, 'upstream' | 'dexes' | 'sleep'>): Promise<Result<Answer, Failure>> {
+async function composed(from: Pick<Sources, 'upstream' | 'dexes' | 'after'>): Promise<Result<Answer, Failure>> {
   const names = await from.dexes.names()
   if (!names.ok) return names
   const metas = await fanOut([undefined, ...names.value], (dex) => passThrough({ type: 'meta', dex }, from), from)

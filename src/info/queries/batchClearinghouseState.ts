@@ -25,7 +25,7 @@ export const batchClearinghouseState = defineQuery({
   response: z.array(z.union([PerpState, FailedUser])),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream', 'dexes', 'sleep'],
+  needs: ['upstream', 'dexes', 'after'],
   madeOf: ['clearinghouseState'],
   async resolve({ users, dex }, from) {
     const refusal = await refusalOfDex(dex, from)

@@ -23,7 +23,7 @@ export const batchSpotClearinghouseState = defineQuery({
   response: z.array(z.union([SpotState, FailedUser])),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream', 'sleep'],
+  needs: ['upstream', 'after'],
   madeOf: ['spotClearinghouseState'],
   resolve: ({ users }, from) =>
     batch(users, (user) => passThrough({ type: 'spotClearinghouseState', user }, from), from),

@@ -22,6 +22,6 @@ export const clearinghouseState = defineQuery({
   response: PerpStates,
   price: ({ dex }: ClearinghouseStateRequest) => (isAllDexes(dex) ? ALL_DEXES_PRICE : ONE_CREDIT),
   freshness: { class: 'user' },
-  needs: ['upstream', 'dexes', 'sleep'],
+  needs: ['upstream', 'dexes', 'after'],
   resolve: perpState,
 })

@@ -31,7 +31,7 @@ export const portfolioState = defineQuery({
   response: PortfolioState,
   price: ({ dex }: PortfolioStateRequest) => (isAllDexes(dex) ? ALL_DEXES_PRICE : ONE_CREDIT),
   freshness: { class: 'user' },
-  needs: ['upstream', 'dexes', 'sleep'],
+  needs: ['upstream', 'dexes', 'after'],
   madeOf: ['clearinghouseState', 'spotClearinghouseState', 'userAbstraction'],
   async resolve({ user, dex }, from) {
     const dexes = await dexesOf(dex, from)

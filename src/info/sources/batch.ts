@@ -12,7 +12,7 @@ import { fanOut } from './fan-out.ts'
 export async function batch(
   users: readonly string[],
   ask: (user: string) => Promise<Result<Answer, Failure>>,
-  from: Pick<Sources, 'sleep'>,
+  from: Pick<Sources, 'after'>,
 ): Promise<Result<Answer, Failure>> {
   const answers = await fanOut(users, ask, from)
   const [first] = answers

@@ -2,10 +2,12 @@
 // Concurrent calls share one flight. Where the sources fail, an older list serves for an hour: a DEX never goes away.
 
 import * as z from 'zod'
+import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
+import { Flights } from '../../core/flights.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Upstream, UpstreamAnswer } from '../../upstream/upstream-api.ts'
-import { Flights, landed } from '../answer/flights.ts'
+import { FLIGHT_MAX_MS } from '../answer/next-flights.ts'
 import type { Dexes } from '../ports.ts'
 
 const FRESH_MS = 120_000
@@ -26,15 +28,15 @@ const LOST: Names = err({ kind: 'upstream_timeout', source: 'gateway' })
 export class DexList implements Dexes {
   readonly #upstream: Upstream
   readonly #now: () => number
-  readonly #sleep: (ms: number) => Promise<void>
-  readonly #flights = new Flights<Names>()
+  readonly #after: After
+  readonly #flights = new Flights<Names>(FLIGHT_MAX_MS)
   #known: { readonly at: number; readonly names: readonly string[] } | null = null
   #failed: { readonly at: number; readonly answer: Names } | null = null
 
-  constructor(upstream: Upstream, now: () => number, sleep: (ms: number) => Promise<void>) {
+  constructor(upstream: Upstream, now: () => number, after: After) {
     this.#upstream = upstream
     this.#now = now
-    this.#sleep = sleep
+    this.#after = after
   }
 
   async names(): Promise<Names> {
@@ -57,8 +59,8 @@ export class DexList implements Dexes {
   async #ask(): Promise<Names> {
     const now = this.#now()
     if (this.#failed && now - this.#failed.at < RETRY_MS) return this.#failed.answer
-    const flight = this.#flights.join('', now, () => this.#load(now))
-    return landed(flight, this.#sleep, LOST)
+    const flight = this.#flights.join('', () => this.#load(now), now)
+    return this.#flights.landed(flight, LOST, this.#after)
   }
 
   async #load(at: number): Promise<Names> {

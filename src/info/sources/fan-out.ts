@@ -1,6 +1,7 @@
 // One question to the upstream per item, a few at a time: a Worker has six connections, and a request that waits for
 // one would use up its timeout in the queue. All of them together are bounded, so that nothing that hangs holds the rest.
 
+import { orLate } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, type Result } from '../../core/result.ts'
 import type { Sources } from '../ports.ts'
@@ -16,7 +17,7 @@ const LATE: Failure = { kind: 'upstream_timeout', source: 'exchange' }
 export async function fanOut<Item, T>(
   items: readonly Item[],
   ask: (item: Item) => Promise<Result<T, Failure>>,
-  { sleep }: Pick<Sources, 'sleep'>,
+  { after }: Pick<Sources, 'after'>,
 ): Promise<Result<T, Failure>[]> {
   const answers: Result<T, Failure>[] = items.map(() => err(LATE))
   const rest = items.entries()
@@ -28,7 +29,7 @@ export async function fanOut<Item, T>(
       answers[index] = answer
     }
   }
-  await Promise.race([Promise.all(Array.from({ length: AT_ONCE }, worker)), sleep(FAN_OUT_MAX_MS)])
+  await orLate(Promise.all(Array.from({ length: AT_ONCE }, worker)), FAN_OUT_MAX_MS, null, after)
   isOver = true
   return answers
 }

@@ -1,5 +1,8 @@
 // Calls of Durable Objects: bounded in time, repeated once, and of a version that we know.
 
+import { orLate } from '../../core/deadline.ts'
+import { after } from '../../core/timers.client.ts'
+
 const TIMEOUT_MS = 2_000
 
 /**
@@ -10,14 +13,10 @@ export async function askObject<T extends { readonly v: number } | null>(
   ask: () => Promise<T>,
   version: number,
 ): Promise<T | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => resolve(undefined), TIMEOUT_MS)
   try {
-    const answer = await Promise.race([ask().catch(ask), late])
+    const answer = await orLate(ask().catch(ask), TIMEOUT_MS, undefined, after)
     return answer && answer.v !== version && answer.v !== version - 1 ? undefined : answer
   } catch {
     return undefined
-  } finally {
-    clearTimeout(timer)
   }
 }

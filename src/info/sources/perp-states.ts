@@ -31,7 +31,7 @@ type Asked = Result<Answer, Failure>
 /** The state or the map of states. */
 export async function perpState(
   { user, dex }: PerpStateRequest,
-  from: Pick<Sources, 'upstream' | 'dexes' | 'sleep'>,
+  from: Pick<Sources, 'upstream' | 'dexes' | 'after'>,
 ): Promise<Asked> {
   if (!isAllDexes(dex)) return passThroughOnDex({ type: 'clearinghouseState', user, dex }, from)
   const dexes = await dexesOf(dex, from)

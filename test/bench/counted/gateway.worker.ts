@@ -3,6 +3,7 @@
 
 import { waitUntil } from 'cloudflare:workers'
 import { ok } from '../../../src/core/result.ts'
+import { after } from '../../../src/core/timers.client.ts'
 import type { LeaseRequest } from '../../../src/credit/lease-api.ts'
 import { gatewaySettings } from '../../../src/env.ts'
 import gateway, { Internal as RealInternal } from '../../../src/gateway.ts'
@@ -54,8 +55,7 @@ function freeRoute(env: Env): InfoRouteDeps<Env> {
   const budgetOf = (source: string) => env.SOURCE_BUDGET.getByName(source) as unknown as SourceBudgetApi
   const upstream = fetchUpstream(gatewaySettings(env).UPSTREAMS, { budgetOf, waitUntil })
   const sources = { upstream } as unknown as Sources
-  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-  const desk = new InfoDesk({ sources, stores: {}, now: () => Date.now(), sleep, report: console.error })
+  const desk = new InfoDesk({ sources, stores: {}, now: () => Date.now(), after, report: console.error })
   return {
     desk: () => desk,
     authenticate: async () => ok(NOBODY),

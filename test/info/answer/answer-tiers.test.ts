@@ -2,6 +2,7 @@
 
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { After } from '../../../src/core/deadline.ts'
 import { err, ok } from '../../../src/core/result.ts'
 import { type AnswerStore, AnswerTiers, isWorthStoring } from '../../../src/info/answer/answer-tiers.ts'
 import { decodeStored, encodeStored } from '../../../src/info/answer/stored-answer.ts'
@@ -147,8 +148,12 @@ describe('a store that is of no use is as good as empty', () => {
   })
 
   it('one that hangs is given up', async () => {
+    const after: After = (_, run) => {
+      setImmediate(run)
+      return () => {}
+    }
     const hanging: AnswerStore = { get: () => new Promise(() => {}), put: () => new Promise(() => {}) }
-    const tiers = new AnswerTiers({ stores: { region: hanging, network }, now: () => 5, sleep: async () => {} })
+    const tiers = new AnswerTiers({ stores: { region: hanging, network }, now: () => 5, after })
     network.texts.set('k', encodeStored('k', { body: '[]', at: 5 }))
     expect(await tiers.find('k', termsOf({ class: 'fixed' }), () => {})).toMatchObject({ body: '[]', at: 5 })
   })

@@ -1,6 +1,7 @@
 // A desk over fake ports: an account with credits, books of a few coins, an upstream that answers what it is told.
 
 import type { BookSnapshot, TopOfBook } from '../../../src/book/hub-api.ts'
+import type { After } from '../../../src/core/deadline.ts'
 import type { Failure } from '../../../src/core/failure.ts'
 import { err, ok, type Result } from '../../../src/core/result.ts'
 import type { Charging } from '../../../src/edge/charging.ts'
@@ -122,7 +123,10 @@ export function createWorld({
     },
   }
   const now = () => world.now
-  const sleep = (ms: number) => world.sleep(ms)
+  const after: After = (ms, run) => {
+    void world.sleep(ms).then(run)
+    return () => {}
+  }
   const books = otherBooks ?? {
     snapshot: async (coin: string) => {
       world.bookCalls++
@@ -141,10 +145,10 @@ export function createWorld({
     },
   }
   const desk = new InfoDesk({
-    sources: { books, upstream, dexes: new DexList(upstream, now, sleep), history, sleep },
+    sources: { books, upstream, dexes: new DexList(upstream, now, after), history, after },
     stores,
     now,
-    sleep,
+    after,
     report: (error) => world.reported.push(error),
   })
   const world: World = {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
-import { FLIGHT_MAX_MS } from '../../../src/info/answer/flights.ts'
+import { FLIGHT_MAX_MS } from '../../../src/info/answer/next-flights.ts'
 import { createWorld, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
 
 const META = { type: 'meta' }

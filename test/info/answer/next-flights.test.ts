@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { FLIGHT_MAX_MS, landed, NextFlights } from '../../../src/info/answer/flights.ts'
+import type { After } from '../../../src/core/deadline.ts'
+import { FLIGHT_MAX_MS, NextFlights } from '../../../src/info/answer/next-flights.ts'
 
 /** Flights that land when told, in the order of their beginning. */
 function harness() {
   let now = 0
   const begun: PromiseWithResolvers<number>[] = []
-  const sleepers: (() => void)[] = []
-  const sleep = (ms: number) => new Promise<void>((resolve) => sleepers.push(() => now >= ms && resolve()))
-  const flights = new NextFlights<number>(() => now, sleep)
+  const timers: (() => void)[] = []
+  const after: After = (ms, run) => {
+    timers.push(() => now >= ms && run())
+    return () => {}
+  }
+  const flights = new NextFlights<number>(() => now, after)
   const start = () => {
     const flight = Promise.withResolvers<number>()
     begun.push(flight)
@@ -22,7 +26,7 @@ function harness() {
     },
     wait: (ms: number) => {
       now += ms
-      for (const wake of sleepers) wake()
+      for (const ring of timers) ring()
     },
   }
 }
@@ -75,19 +79,5 @@ describe('NextFlights', () => {
     expect(begun.length).toBe(2)
     await land(1)
     expect(await waiting.result).toBe(1)
-  })
-})
-
-describe('landed', () => {
-  const never = new Promise<string>(() => {})
-
-  it('is the result, or what is lost where the leader of others vanished', async () => {
-    const slept: number[] = []
-    const sleep = async (ms: number) => void slept.push(ms)
-    expect(await landed({ result: never, leads: false }, sleep, 'lost')).toBe('lost')
-    expect(slept).toEqual([FLIGHT_MAX_MS])
-    const patient = () => new Promise<void>(() => {})
-    expect(await landed({ result: Promise.resolve('here'), leads: false }, patient, 'lost')).toBe('here')
-    expect(await landed({ result: Promise.resolve('own'), leads: true }, sleep, 'lost')).toBe('own')
   })
 })

@@ -1,0 +1,48 @@
+// A map with a bound, which forgets the oldest: what was set longest ago. Laws (test/core/bounded-map.test.ts): the
+// bound holds after every call; what alone is over it is not kept; setting makes young, reading does not.
+
+export class BoundedMap<K, V> {
+  readonly #entries = new Map<K, V>()
+  /** Entries before it were forgotten: to begin at the front each time would walk over their places again. */
+  readonly #oldest = this.#entries.keys()
+  readonly #most: number
+  readonly #weigh: (value: V, key: K) => number
+  #weight = 0
+
+  /** `most` entries, or as much as `weigh` counts; it must say the same of an entry each time. */
+  constructor(most: number, weigh: (value: V, key: K) => number = () => 1) {
+    this.#most = most
+    this.#weigh = weigh
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  get(key: K): V | undefined {
+    return this.#entries.get(key)
+  }
+
+  has(key: K): boolean {
+    return this.#entries.has(key)
+  }
+
+  set(key: K, value: V): void {
+    this.delete(key)
+    const weight = this.#weigh(value, key)
+    if (weight > this.#most) return
+    this.#entries.set(key, value)
+    this.#weight += weight
+    while (this.#weight > this.#most) this.dropOldest()
+  }
+
+  delete(key: K): void {
+    const value = this.#entries.get(key)
+    if (!this.#entries.delete(key)) return
+    this.#weight -= this.#weigh(value as V, key)
+  }
+
+  dropOldest(): void {
+    if (this.size > 0) this.delete(this.#oldest.next().value as K)
+  }
+}

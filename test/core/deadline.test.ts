@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { orLate, orReject } from '../../src/core/deadline.ts'
+import { after } from '../../src/core/timers.client.ts'
+
+const never = new Promise<string>(() => {})
+const soon = <T>(end: () => T) => new Promise<void>((resolve) => setTimeout(resolve, 99)).then(end)
+const broken = () => {
+  throw new Error('broken')
+}
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => {
+  // Whoever won, no timer stays behind.
+  expect(vi.getTimerCount()).toBe(0)
+  vi.useRealTimers()
+})
+
+describe('orLate', () => {
+  it('answers what came in time, or the value for what is late', async () => {
+    const both = Promise.all([
+      orLate(
+        soon(() => 'here'),
+        100,
+        'late',
+        after,
+      ),
+      orLate(never, 100, 'late', after),
+    ])
+    await vi.advanceTimersByTimeAsync(100)
+    expect(await both).toEqual(['here', 'late'])
+  })
+
+  it('rejects where the work does in time, and is not troubled by what it does later', async () => {
+    const inTime = expect(orLate(soon(broken), 100, 'late', after)).rejects.toThrow('broken')
+    const late = orLate(soon(broken), 50, 'late', after)
+    await vi.advanceTimersByTimeAsync(100)
+    await inTime
+    expect(await late).toBe('late')
+  })
+})
+
+describe('orReject', () => {
+  it('answers what came in time and rejects for what is late', async () => {
+    const inTime = orReject(
+      soon(() => 'here'),
+      100,
+      after,
+    )
+    const late = expect(orReject(never, 100, after)).rejects.toThrow('no answer within 100 ms')
+    const failed = expect(orReject(soon(broken), 100, after)).rejects.toThrow('broken')
+    await vi.advanceTimersByTimeAsync(100)
+    await Promise.all([late, failed])
+    expect(await inTime).toBe('here')
+  })
+})
