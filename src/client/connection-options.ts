@@ -1,5 +1,6 @@
 // What a connection can be told, the states it reports, and its bounds.
 
+import type { Backoff } from '../core/backoff.ts'
 import type { Endpoint } from './runtime.ts'
 
 export type ConnectionState =
@@ -20,6 +21,9 @@ export interface ConnectionOptions {
   /** A socket without any frame for so long is dead; more than `pingMs` plus a round trip. */
   readonly deadMs?: number
 }
+
+/** A thousand clients of a gateway that returns do not arrive at once. */
+export const RETRY: Backoff = { firstMs: 200, capMs: 1_500, jitter: 1 }
 
 export const LIMITS = {
   pingMs: 20_000,

@@ -2,13 +2,14 @@
 // subscribes every body again. A listener hears `live` when its body is acknowledged on the present
 // socket and `lost` when that socket ended; between the two it sees every frame of its channel in order.
 
-import { backoffMs } from './backoff.ts'
+import { backoffMs } from '../core/backoff.ts'
 import {
   type ConnectionOptions,
   type ConnectionState,
   FATAL_CODES,
   FATAL_STATUSES,
   LIMITS,
+  RETRY,
 } from './connection-options.ts'
 import { type ClientRuntime, type ClientSocket, type Endpoint, type SocketEnd, streamUrl } from './runtime.ts'
 import { type DataFrame, decodeFrame, type KnownFrame } from './server-frame.ts'
@@ -161,7 +162,9 @@ export class Connection {
     }
     entry.stopAckTimer()
     if (code && LIMITS.passingCodes.has(code)) {
-      entry.stopAckTimer = this.#runtime.after(backoffMs(3, this.#runtime.random()) + 200, () => this.#ask(entry))
+      entry.stopAckTimer = this.#runtime.after(backoffMs(RETRY, 3, this.#runtime.random()) + 200, () =>
+        this.#ask(entry),
+      )
       return
     }
     this.#entries.delete(key)
@@ -187,7 +190,7 @@ export class Connection {
   }
 
   #retry(reason: string): void {
-    const retryMs = backoffMs(this.#attempt++, this.#runtime.random())
+    const retryMs = backoffMs(RETRY, this.#attempt++, this.#runtime.random())
     this.#report({ state: 'waiting', retryMs, reason })
     this.#stopTimers = [this.#runtime.after(retryMs, () => this.#connect())]
   }

@@ -1,10 +1,11 @@
 // Books kept from `l2BookDiff2` and `l2BookDiffSnapshot`: feeds the bootstrap machines of all coins of one
 // subscription and fetches their snapshots, a few at a time, again after every gap.
 
+import { backoffMs } from '../core/backoff.ts'
 import type { DiffBatchData } from '../stream/channels/l2BookDiff2.ts'
-import { backoffMs } from './backoff.ts'
 import { type BatchHead, CoinBook, type CoinChange } from './bootstrap.ts'
 import type { Connection } from './connection.ts'
+import { RETRY } from './connection-options.ts'
 import type { ClientRuntime } from './runtime.ts'
 import type { DataFrame } from './server-frame.ts'
 import { requestSnapshot, type SnapshotOutcome } from './snapshot-request.ts'
@@ -173,7 +174,7 @@ export class DiffBooks {
   #again(book: CoinBook, atLeastMs: number): void {
     const fetch = this.#fetches.get(book.coin)
     if (!fetch) return
-    this.#want(book, Math.max(1, atLeastMs, backoffMs(fetch.attempt++, this.#runtime.random())))
+    this.#want(book, Math.max(1, atLeastMs, backoffMs(RETRY, fetch.attempt++, this.#runtime.random())))
   }
 }
 

@@ -1,6 +1,7 @@
 // The client's world on Node: `ws` shows the HTTP status of a refused upgrade, which global WebSocket hides.
 
 import { WebSocket } from 'ws'
+import { after } from '../core/timers.client.ts'
 import type { ClientRuntime, ClientSocket, HttpAnswer, SocketHandlers } from './runtime.ts'
 import { messageOf } from './snapshot-request.ts'
 
@@ -13,10 +14,7 @@ export function nodeRuntime(Socket: typeof WebSocket = WebSocket): ClientRuntime
   return {
     now: () => Date.now(),
     random: () => Math.random(),
-    after(ms, run) {
-      const timer = setTimeout(run, ms)
-      return () => clearTimeout(timer)
-    },
+    after,
     open: (url, handlers) => openSocket(new Socket(url, socketOptions), handlers),
     post,
   }

@@ -1,5 +1,7 @@
 // What the client needs of the world, injected: sockets, HTTP, a clock, timers and chance.
-// web-runtime.client.ts fills it from a browser's globals, node-runtime.node.ts from `ws`.
+// node-runtime.node.ts fills it from `ws`; a browser would from its globals.
+
+import type { After } from '../core/deadline.ts'
 
 /** `status`: the HTTP status where the upgrade was refused; null where the platform does not tell (browsers) or there was none. */
 export interface SocketEnd {
@@ -33,7 +35,7 @@ export interface ClientRuntime {
   /** Uniform in [0, 1). */
   random(): number
   /** Runs once after `ms`; the answer cancels. */
-  after(ms: number, run: () => void): () => void
+  readonly after: After
   /** Never calls a handler before it returned. */
   open(url: string, handlers: SocketHandlers): ClientSocket
   /** POST of a JSON body with the key as bearer. Rejects where there was no answer at all. */

@@ -1,8 +1,15 @@
-// Token buckets: so many requests a second, a second's worth at once. Laws (test/core/token-bucket.test.ts): in any
-// window of t seconds at most rate × (t + 1) tokens leave a bucket; a clock that steps back gives nothing and takes
-// nothing; the time until the next token is exact, which is why tokens are counted in whole thousandths.
+// Token buckets: so many tokens a second, and so many at once. Laws (test/core/token-bucket.test.ts): in any window of t
+// seconds at most rate × t and the burst leave a bucket, beside what was borrowed; a clock that steps back gives nothing
+// and takes nothing, one that is set back by over a minute counts from there; the time until the next token is exact,
+// which is why tokens are counted in whole thousandths.
 
-/** A full bucket holds one second's worth, at least one token. `milliTokens` is whole where the rate is. */
+export interface Rate {
+  readonly perSecond: number
+  /** What a full bucket holds. */
+  readonly burst: number
+}
+
+/** `milliTokens` is whole where the rate is; below nought while tokens are borrowed. */
 export interface Bucket {
   readonly milliTokens: number
   readonly atMs: number
@@ -16,10 +23,17 @@ export interface Taken {
 }
 
 const MILLI = 1000
+/** Clocks of one machine are not further apart. */
+const SET_BACK_MS = 60_000
+
+/** So many a second, a second's worth at once, at least one token. */
+export function aSecondsWorth(perSecond: number): Rate {
+  return { perSecond, burst: Math.max(1, perSecond) }
+}
 
 /** A bucket nobody has taken from. */
-export function fullBucket(perSecond: number, nowMs: number): Bucket {
-  return { milliTokens: capacity(perSecond), atMs: nowMs }
+export function fullBucket({ burst }: Rate, nowMs: number): Bucket {
+  return { milliTokens: burst * MILLI, atMs: nowMs }
 }
 
 /** Whole tokens in the bucket. */
@@ -28,21 +42,27 @@ export function wholeTokens({ milliTokens }: Bucket): number {
 }
 
 /** Takes at most `most` whole tokens. */
-export function takeTokens(bucket: Bucket, perSecond: number, most: number, nowMs: number): Taken {
-  const now = refilled(bucket, perSecond, nowMs)
+export function takeTokens(bucket: Bucket, rate: Rate, most: number, nowMs: number): Taken {
+  const now = refilled(bucket, rate, nowMs)
   const taken = Math.max(0, Math.min(most, wholeTokens(now)))
   const milliTokens = now.milliTokens - taken * MILLI
-  const waitMs = milliTokens >= MILLI ? 0 : Math.ceil((MILLI - milliTokens) / perSecond)
-  return { bucket: { milliTokens, atMs: now.atMs }, taken, waitMs }
+  return { bucket: { milliTokens, atMs: now.atMs }, taken, waitMs: waitMs(milliTokens, MILLI, rate) }
+}
+
+/** Takes all of them, on credit if need be; `waitMs`: until the credit is paid back. */
+export function borrowTokens(bucket: Bucket, rate: Rate, count: number, nowMs: number): Omit<Taken, 'taken'> {
+  const now = refilled(bucket, rate, nowMs)
+  const milliTokens = now.milliTokens - count * MILLI
+  return { bucket: { milliTokens, atMs: now.atMs }, waitMs: waitMs(milliTokens, 0, rate) }
 }
 
 /** A millisecond brings `perSecond` thousandths. */
-function refilled(bucket: Bucket, perSecond: number, nowMs: number): Bucket {
-  if (nowMs <= bucket.atMs) return bucket
-  const milliTokens = bucket.milliTokens + (nowMs - bucket.atMs) * perSecond
-  return { milliTokens: Math.min(capacity(perSecond), milliTokens), atMs: nowMs }
+function waitMs(milliTokens: number, wanted: number, { perSecond }: Rate): number {
+  return Math.max(0, Math.ceil((wanted - milliTokens) / perSecond))
 }
 
-function capacity(perSecond: number): number {
-  return Math.max(1, perSecond) * MILLI
+function refilled(bucket: Bucket, { perSecond, burst }: Rate, nowMs: number): Bucket {
+  const elapsedMs = nowMs - bucket.atMs
+  if (elapsedMs <= 0) return elapsedMs < -SET_BACK_MS ? { ...bucket, atMs: nowMs } : bucket
+  return { milliTokens: Math.min(burst * MILLI, bucket.milliTokens + elapsedMs * perSecond), atMs: nowMs }
 }

@@ -2,7 +2,7 @@
 // lost answer loses tokens and never makes any.
 
 import { BoundedMap } from '../core/bounded-map.ts'
-import { type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
+import { aSecondsWorth, type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
 import type { RequestAnswer, RequestAsk } from './lease-api.ts'
 
 /** An isolate takes at most this part of a second's tokens ahead: a slow key asks for each request. */
@@ -15,9 +15,10 @@ export class RequestBuckets {
 
   take(keyHash: string, { bucket, perSecond, need, forecast }: RequestAsk, nowMs: number): RequestAnswer {
     const name = `${keyHash} ${bucket}`
-    const before = this.#buckets.get(name) ?? fullBucket(perSecond, nowMs)
+    const rate = aSecondsWorth(perSecond)
+    const before = this.#buckets.get(name) ?? fullBucket(rate, nowMs)
     const most = Math.max(need, Math.min(forecast, tokensAhead(perSecond)))
-    const { bucket: after, taken, waitMs } = takeTokens(before, perSecond, most, nowMs)
+    const { bucket: after, taken, waitMs } = takeTokens(before, rate, most, nowMs)
     this.#buckets.set(name, after)
     return { granted: taken, waitMs, remaining: wholeTokens(after) }
   }

@@ -3,7 +3,7 @@
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { RequestLimit } from '../core/failure.ts'
-import { type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
+import { aSecondsWorth, type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
 import { networkOf } from './caller-address.ts'
 
 /** The limit of an address, and that of all callers together whose address is not known. */
@@ -44,8 +44,9 @@ export class AddressGate {
   take(address: string | null, nowMs: number): AddressVerdict {
     const network = address === null ? UNKNOWN : networkOf(address)
     const limit = network === UNKNOWN ? this.#rates.unknown : this.#rates.each
-    const before = this.#buckets.get(network) ?? fullBucket(limit.quota, nowMs)
-    const { bucket, taken, waitMs } = takeTokens(before, limit.quota, 1, nowMs)
+    const rate = aSecondsWorth(limit.quota)
+    const before = this.#buckets.get(network) ?? fullBucket(rate, nowMs)
+    const { bucket, taken, waitMs } = takeTokens(before, rate, 1, nowMs)
     // Least recently seen leave first; the shared bucket is put back at once and so never leaves a busy map full.
     this.#buckets.set(network, bucket)
     return { waitMs: taken > 0 ? 0 : Math.max(1, waitMs), left: wholeTokens(bucket), limit }

@@ -1,14 +1,19 @@
 // Keeps a connection to the gateway: dials, greets, hands frames to the session, sends what the session has, and
 // dials again with backoff whenever it ends.
 
+import { backoffMs } from '../core/backoff.ts'
 import type { GatewayFrame } from '../feed/protocol.ts'
-import { backoffMs } from './backoff.ts'
 import { FeedSocket } from './feed-socket.node.ts'
 import type { FileRange } from './resume-point.ts'
 import type { FeedSession, Order } from './session.ts'
 
 /** No more is handed to the socket while this much of it is not yet with the system. */
 const BUFFERED_MAX_BYTES = 4 * 1024 * 1024
+/**
+ * A feeder is alone or one of few, and the whole stream waits for it: with the time of a dial itself the cap brings it
+ * back within 1.5 s of the gateway's return.
+ */
+const RETRY = { firstMs: 100, capMs: 1_300, jitter: 1 }
 /** A refused feeder asks again this late: an operator may have reset the feed. */
 const REFUSED_RETRY_MS = 15_000
 const NO_FILES_RETRY_MS = 250
@@ -109,7 +114,7 @@ export class FeedLink {
     this.#socket = null
     if (this.#stopped) return
     if (phase === 'flowing' || this.#attempt === 0) this.#host.say(`the connection to the gateway ended: ${why}`)
-    this.#again(phase === 'refused' ? REFUSED_RETRY_MS : backoffMs(this.#attempt++, this.#host.random()))
+    this.#again(phase === 'refused' ? REFUSED_RETRY_MS : backoffMs(RETRY, this.#attempt++, this.#host.random()))
   }
 
   #again(delayMs: number): void {

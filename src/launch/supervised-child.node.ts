@@ -4,6 +4,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, statSync, truncateSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { orLate } from '../core/deadline.ts'
+import { after } from '../core/timers.client.ts'
 import { hasGroup, type ProcessId } from './leftovers.ts'
 import { processInfo, processTable } from './process-table.node.ts'
 import { restartDelayMs } from './restart-policy.ts'
@@ -64,7 +66,7 @@ export class SupervisedChild {
     if (child && child.exitCode === null && child.signalCode === null) {
       const exited = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')
-      await Promise.race([exited, sleep(STOP_GRACE_MS)])
+      await orLate(exited, STOP_GRACE_MS, undefined, after)
     }
     await this.#endGroup()
   }

@@ -38,11 +38,6 @@ export function outcomeOf(sent: Sent, body: string, now: number): Outcome {
   return { kind: 'broken', whole, again: status >= 500 }
 }
 
-/** Full jitter: a random part of a base that doubles per attempt. `random` is in [0, 1). */
-export function retryDelayMs(attempt: number, random: number): number {
-  return Math.floor(random * 100 * 2 ** attempt)
-}
-
 function answerOf(text: string): Outcome {
   try {
     const value: unknown = JSON.parse(text)

@@ -2,9 +2,10 @@
 // Laws: a request to a source with a budget is paid for before it is sent, every attempt anew; a refusal that is the
 // caller's fault is passed on and never taken elsewhere; the whole takes no longer than `ASK_MAX_MS`.
 
+import { backoffMs } from '../core/backoff.ts'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { type Outcome, outcomeOf, retryDelayMs, type Sent } from './outcome.ts'
+import { type Outcome, outcomeOf, type Sent } from './outcome.ts'
 import { latenessOf, type RoutedSource, routeOf } from './route.ts'
 import { LAG_BODY, LAG_TYPE } from './source-lag.ts'
 import { sourcesFor } from './sources.ts'
@@ -23,7 +24,8 @@ export interface UpstreamDeps {
 }
 
 const ATTEMPTS_PER_SOURCE = 2
-/** Shorter than a flight may last (info/flights.ts). */
+const RETRY = { firstMs: 100, capMs: 1_000, jitter: 1 }
+/** Shorter than a flight of answers may last (info/answer/next-flights.ts). */
 const ASK_MAX_MS = 11_000
 /** An attempt that has less time than this left is not begun. */
 const ATTEMPT_MIN_MS = 50
@@ -107,7 +109,7 @@ export class RoutedUpstream implements Upstream {
   async #turn(source: RoutedSource, call: Call): Promise<Turn> {
     let outcome: Outcome | null = null
     for (let attempt = 0; attempt < ATTEMPTS_PER_SOURCE; attempt++) {
-      if (attempt > 0) await this.#deps.sleep(retryDelayMs(attempt - 1, this.#deps.random()))
+      if (attempt > 0) await this.#deps.sleep(backoffMs(RETRY, attempt - 1, this.#deps.random()))
       const turn = await this.#attempt(source, call)
       if ('waitMs' in turn) return outcome === null ? turn : { outcome }
       outcome = turn.outcome

@@ -1,29 +1,31 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fullBucket, takeTokens } from '../../src/core/token-bucket.ts'
+import { aSecondsWorth, borrowTokens, fullBucket, takeTokens } from '../../src/core/token-bucket.ts'
 import { RequestBuckets } from '../../src/credit/request-buckets.ts'
 import { RequestPurse, TOKENS_TTL_MS } from '../../src/credit/request-purse.ts'
 
 const steps = fc.array(fc.record({ wait: fc.integer({ min: -50, max: 900 }), most: fc.nat(40) }), { maxLength: 200 })
 const rates = fc.integer({ min: 1, max: 100 })
+const bursts = fc.integer({ min: 1, max: 1_000 })
 
 describe('a token bucket', () => {
-  it('gives at most rate × (t + 1) in any window, also when the clock steps back', () => {
+  it('gives at most rate × t and the burst in any window, also when the clock steps back', () => {
     fc.assert(
-      fc.property(rates, steps, (perSecond, path) => {
+      fc.property(rates, bursts, steps, (perSecond, burst, path) => {
+        const rate = { perSecond, burst }
         let now = 1_000_000
         let top = now
-        let bucket = fullBucket(perSecond, now)
+        let bucket = fullBucket(rate, now)
         const given: { at: number; taken: number }[] = []
         for (const { wait, most } of path) {
           now += wait
           top = Math.max(top, now)
-          const answer = takeTokens(bucket, perSecond, most, now)
+          const answer = takeTokens(bucket, rate, most, now)
           bucket = answer.bucket
           given.push({ at: top, taken: answer.taken })
           for (let from = 0, sum = 0; from < given.length; from++, sum = 0) {
             for (const { taken } of given.slice(from)) sum += taken
-            expect(sum).toBeLessThanOrEqual((perSecond * (top - given[from]!.at)) / 1000 + perSecond + 1e-6)
+            expect(sum).toBeLessThanOrEqual((perSecond * (top - given[from]!.at)) / 1000 + burst + 1e-6)
           }
         }
       }),
@@ -34,16 +36,38 @@ describe('a token bucket', () => {
   it('says exactly when the next token is there', () => {
     fc.assert(
       fc.property(rates, fc.nat(1000), (perSecond, at) => {
-        const empty = takeTokens(fullBucket(perSecond, 0), perSecond, perSecond, 0).bucket
-        const { bucket, taken, waitMs } = takeTokens(empty, perSecond, 1, at)
+        const rate = aSecondsWorth(perSecond)
+        const empty = takeTokens(fullBucket(rate, 0), rate, perSecond, 0).bucket
+        const { bucket, taken, waitMs } = takeTokens(empty, rate, 1, at)
         if (taken === 1 || waitMs === 0) return
-        expect(takeTokens(bucket, perSecond, 1, at + waitMs).taken).toBe(1)
-        expect(takeTokens(bucket, perSecond, 1, at + waitMs - 1).taken).toBe(0)
+        expect(takeTokens(bucket, rate, 1, at + waitMs).taken).toBe(1)
+        expect(takeTokens(bucket, rate, 1, at + waitMs - 1).taken).toBe(0)
       }),
       // A rate of 1 at 283 ms once waited a millisecond too long.
       { numRuns: 5_000, examples: [[1, 283]] },
     )
   })
+})
+
+describe('a bucket that lends', () => {
+  const rate = { perSecond: 1_000, burst: 100 }
+
+  it('says how long until the credit is paid back', () => {
+    const spent = borrowTokens(fullBucket(rate, 0), rate, 100, 0)
+    expect(spent.waitMs).toBe(0)
+    const lent = borrowTokens(spent.bucket, rate, 50, 0)
+    expect(lent.waitMs).toBe(50)
+    expect(takeTokens(lent.bucket, rate, 1, 50)).toMatchObject({ taken: 0, waitMs: 1 })
+    expect(takeTokens(lent.bucket, rate, 1, 51).taken).toBe(1)
+  })
+})
+
+it('a clock that is set back for good counts from there', () => {
+  const rate = aSecondsWorth(10)
+  const { bucket } = takeTokens(fullBucket(rate, 1_000_000), rate, 10, 1_000_000)
+  const after = takeTokens(bucket, rate, 1, 900_000)
+  expect(after).toMatchObject({ taken: 0, waitMs: 100 })
+  expect(takeTokens(after.bucket, rate, 10, 901_000).taken).toBe(10)
 })
 
 describe('requests leased by many isolates', () => {

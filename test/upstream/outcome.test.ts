@@ -1,6 +1,5 @@
-import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { outcomeOf, retryDelayMs } from '../../src/upstream/outcome.ts'
+import { outcomeOf } from '../../src/upstream/outcome.ts'
 
 const reply = (status: number, text: string, retryAfter: string | null = null) => ({ status, text, retryAfter })
 const META = '{"type":"meta"}'
@@ -51,13 +50,4 @@ describe('outcomeOf', () => {
   ])('Retry-After %s', (retryAfter, restMs) => {
     expect(outcomeOf(reply(429, 'null', retryAfter), META, 10_000)).toEqual({ kind: 'busy', restMs })
   })
-})
-
-it('a retry waits a random part of a base that doubles', () => {
-  fc.assert(
-    fc.property(fc.nat(5), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (attempt, random) => {
-      const delay = retryDelayMs(attempt, random)
-      return delay >= 0 && delay < 100 * 2 ** attempt
-    }),
-  )
 })

@@ -2,9 +2,10 @@
 // transaction of the decision that caused it; an attempt is counted before it is made, so that one which ends with the
 // object is made again; at most a hundred events are remembered.
 
+import { backoffMs } from '../../core/backoff.ts'
 import type { MicroCredits } from '../amount.ts'
 import { beginWatch, type LowBalanceWatch, type Threshold, watchBalance } from './low-balance.ts'
-import { GIVE_UP_MS, lowBalanceBody, retryDelayMs } from './webhook.ts'
+import { GIVE_UP_MS, lowBalanceBody, RETRY } from './webhook.ts'
 import type { Delivery, Webhook, WebhookEvent, WebhookOrder } from './webhook-api.ts'
 
 const EVENTS_MAX = 100
@@ -136,7 +137,7 @@ export class WebhookStore {
       )
       .toArray()
     for (const { number, attempts } of due) {
-      const next = nowMs + retryDelayMs(attempts + 1, random())
+      const next = nowMs + backoffMs(RETRY, attempts, random())
       this.#sql.exec('UPDATE webhook_events SET attempts = attempts + 1, next = ? WHERE number = ?', next, number)
     }
     this.#nextMs = this.#firstNext()

@@ -2,6 +2,7 @@
 // event is written once and sent as written, however often; it is tried for a day and no longer.
 
 import * as z from 'zod'
+import type { Backoff } from '../../core/backoff.ts'
 import { formatCredits, type MicroCredits } from '../amount.ts'
 import { DEFAULT_THRESHOLDS, parseThreshold, THRESHOLDS_MAX, type Threshold } from './low-balance.ts'
 
@@ -9,8 +10,8 @@ export const SIGNATURE_HEADER = 'x-weir-signature'
 export const EVENT_ID_HEADER = 'x-weir-event'
 
 const URL_CHARS = 2_048
-const FIRST_DELAY_MS = 30_000
-const LONGEST_DELAY_MS = 2 * 3_600_000
+/** At least half of each wait: receivers that were down are not met by everyone at once, nor too soon again. */
+export const RETRY: Backoff = { firstMs: 30_000, capMs: 2 * 3_600_000, jitter: 0.5 }
 /** An event that could not be delivered for so long is given up. */
 export const GIVE_UP_MS = 24 * 3_600_000
 
@@ -65,15 +66,6 @@ export function testBody(id: string, account: string, createdMs: number): string
 /** What is signed: the time of this attempt, so that a copy taken on the way is of no use later, and the body. */
 export function signedText(seconds: number, body: string): string {
   return `${seconds}.${body}`
-}
-
-/**
- * How long to wait after the `attempts`th attempt: doubling from half a minute to two hours, of which `random` (0 to 1)
- * takes up to a half, so that receivers that were down are not met by everyone at once.
- */
-export function retryDelayMs(attempts: number, random: number): number {
-  const longest = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(attempts - 1, 20))
-  return Math.floor(longest * (1 - random / 2))
 }
 
 function known(name: string): Threshold {

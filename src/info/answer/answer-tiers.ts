@@ -3,7 +3,7 @@
 // of a changed body or to confirm an old copy, and a bounded number in all.
 
 import { type After, orLate } from '../../core/deadline.ts'
-import { type Bucket, fullBucket, takeTokens } from '../../core/token-bucket.ts'
+import { aSecondsWorth, type Bucket, fullBucket, takeTokens } from '../../core/token-bucket.ts'
 import { type FreshnessTerms, type Tier, useOf } from '../freshness.ts'
 import type { CachedAnswer, StoredCopy } from './answer-cache.ts'
 import { decodeStored, encodeStored } from './stored-answer.ts'
@@ -30,7 +30,7 @@ const WRITE_EVERY_MS = 1_000
 /** A copy with the same body is written again at this age, so that its age stays far from the bound of its class. */
 const CONFIRM_MS = 5 * 60_000
 /** Of one isolate to KV: callers choose some parts of keys, and every write is paid for. */
-const WRITES_PER_SECOND = 2
+const WRITES = aSecondsWorth(2)
 
 /** True where a new body is worth a write to KV. */
 export function isWorthStoring(body: string, stored: StoredCopy | undefined, now: number): boolean {
@@ -39,7 +39,7 @@ export function isWorthStoring(body: string, stored: StoredCopy | undefined, now
 
 export class AnswerTiers {
   readonly #deps: AnswerTiersDeps
-  #writes: Bucket = fullBucket(WRITES_PER_SECOND, 0)
+  #writes: Bucket = fullBucket(WRITES, 0)
 
   constructor(deps: AnswerTiersDeps) {
     this.#deps = deps
@@ -78,7 +78,7 @@ export class AnswerTiers {
   }
 
   #mayWrite(now: number): boolean {
-    const { bucket, taken } = takeTokens(this.#writes, WRITES_PER_SECOND, 1, now)
+    const { bucket, taken } = takeTokens(this.#writes, WRITES, 1, now)
     this.#writes = bucket
     return taken === 1
   }

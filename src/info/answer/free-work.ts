@@ -3,9 +3,10 @@
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { RequestLimit } from '../../core/failure.ts'
-import { type Bucket, fullBucket, takeTokens } from '../../core/token-bucket.ts'
+import { aSecondsWorth, type Bucket, fullBucket, takeTokens } from '../../core/token-bucket.ts'
 
 export const UNCHARGED: RequestLimit = { name: 'uncharged', quota: 20, windowSeconds: 1 }
+const RATE = aSecondsWorth(UNCHARGED.quota)
 const KEYS_MAX = 10_000
 
 export class FreeWork {
@@ -14,13 +15,13 @@ export class FreeWork {
   /** Milliseconds before work that may turn out free should begin for this key, 0 if it may. Counts nothing. */
   waitMs(keyHash: string, now: number): number {
     const known = this.#buckets.get(keyHash)
-    return known === undefined ? 0 : takeTokens(known, UNCHARGED.quota, 0, now).waitMs
+    return known === undefined ? 0 : takeTokens(known, RATE, 0, now).waitMs
   }
 
   /** Counts one uncharged answer: 0, or the milliseconds that the key must wait instead of getting it. */
   take(keyHash: string, now: number): number {
-    const before = this.#buckets.get(keyHash) ?? fullBucket(UNCHARGED.quota, now)
-    const { bucket, taken, waitMs } = takeTokens(before, UNCHARGED.quota, 1, now)
+    const before = this.#buckets.get(keyHash) ?? fullBucket(RATE, now)
+    const { bucket, taken, waitMs } = takeTokens(before, RATE, 1, now)
     this.#buckets.set(keyHash, bucket)
     return taken > 0 ? 0 : Math.max(1, waitMs)
   }

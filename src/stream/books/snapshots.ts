@@ -5,17 +5,16 @@ import type { BookSnapshot, JoinAnswer } from '../../book/hub-api.ts'
 import type { MarketType } from '../../core/coin.ts'
 import { shardOf } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
+import { aSecondsWorth, type Bucket, borrowTokens, fullBucket } from '../../core/token-bucket.ts'
 import type { BookChannel, WantedBooks } from '../channel.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
-import { Bucket } from '../sockets/rate.ts'
 import type { Joiner } from './joiner.ts'
 
 /** How long a subscriber waits for hubs that have no books yet. */
 const READY_WAIT_MS = 5000
 const READY_POLL_MS = 250
 /** Snapshot bytes of a relay on their way at once, and per second after that. An answer of a hub is 1 MiB. */
-const BURST_BYTES = 8 * 1024 * 1024
-const BYTES_PER_MS = BURST_BYTES / 1000
+const PACE = aSecondsWorth(8 * 1024 * 1024)
 
 /** The hubs: links are up when `ensure` resolves; the others are calls to hub `hub`, as in BookHubApi. */
 export interface BookSource {
@@ -52,14 +51,14 @@ export class Snapshots {
   readonly #shards: number
   readonly #clock: Clock
   readonly #wait: (ms: number) => Promise<void>
-  readonly #pacer: Bucket
+  #pacer: Bucket
 
   constructor(source: BookSource, shards: number, clock: Clock, wait: (ms: number) => Promise<void>) {
     this.#source = source
     this.#shards = shards
     this.#clock = clock
     this.#wait = wait
-    this.#pacer = new Bucket(BURST_BYTES, BYTES_PER_MS, clock.nowMs)
+    this.#pacer = fullBucket(PACE, clock.nowMs)
   }
 
   /** Brings a body into force at its hubs, of a wildcard only `types`; null where a hub has no books yet. */
@@ -138,7 +137,8 @@ export class Snapshots {
     if (connection.ended) return
     joiner.joined(snapshot, hub)
     connection.sendSnapshot(encode(snapshot))
-    const waitMs = this.#pacer.takeOnCredit(snapshot.levels.length, this.#clock.nowMs)
+    const { bucket, waitMs } = borrowTokens(this.#pacer, PACE, snapshot.levels.length, this.#clock.nowMs)
+    this.#pacer = bucket
     if (waitMs > 0) await this.#wait(waitMs)
   }
 }

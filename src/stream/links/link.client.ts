@@ -1,14 +1,18 @@
 // One link to a writer (the log or a hub): the relay asks, the writer dials, frames come in as messages.
 // Law: the cursor only moves forward within a chain, a frame at or below it is dropped, and a link that is needed
-// and down is asked for again, first at once and then with exponential backoff.
+// and down is asked for again, first at once and then ever later, each link at times of its own: a writer that returns
+// is not met by all relays at once.
 
+import { backoffMs } from '../../core/backoff.ts'
+import { orReject } from '../../core/deadline.ts'
+import { Flight } from '../../core/flights.ts'
+import { after } from '../../core/timers.client.ts'
 import type { Cursor } from '../../feed/log-api.ts'
 
 /** A writer ticks with every block: silence for this long means that the link is dead. */
 export const SILENCE_MS = 10_000
 const ATTACH_TIMEOUT_MS = 5000
-const BACKOFF_MS = 200
-const MAX_BACKOFF_MS = 10_000
+const RETRY = { firstMs: 400, capMs: 10_000, jitter: 0.5 }
 const REMEMBERED_EPOCHS = 16
 
 export interface AttachOutcome {
@@ -30,10 +34,11 @@ export interface LinkPorts {
 
 export class Link {
   readonly #ports: LinkPorts
+  readonly #random: () => number
   #socket: WebSocket | null = null
   #attached = false
-  #attaching: Promise<void> | null = null
-  #retry: ReturnType<typeof setTimeout> | null = null
+  readonly #attaching = new Flight<void>()
+  #cancelRetry: (() => void) | null = null
   #failures = 0
   #cursor: Cursor | null = null
   readonly #epochs: string[] = []
@@ -41,8 +46,10 @@ export class Link {
   /** True until the first frame after a re-attach: only there a jump in heights means loss. */
   #resuming = false
 
-  constructor(ports: LinkPorts) {
+  /** `random`: uniform in [0, 1). */
+  constructor(ports: LinkPorts, random: () => number = Math.random) {
     this.#ports = ports
+    this.#random = random
   }
 
   get up(): boolean {
@@ -51,11 +58,7 @@ export class Link {
 
   /** Resolves when frames flow; rejects where the writer cannot be reached now (the link keeps trying if needed). */
   ensure(): Promise<void> {
-    if (this.up) return Promise.resolve()
-    this.#attaching ??= this.#attach().finally(() => {
-      this.#attaching = null
-    })
-    return this.#attaching
+    return this.up ? Promise.resolve() : this.#attaching.join(() => this.#attach())
   }
 
   /** The writer dialled. */
@@ -98,14 +101,14 @@ export class Link {
     if (!this.#ports.needed()) return this.drop()
     if (this.up && nowMs - this.#lastFrameMs < SILENCE_MS) return
     if (this.up) this.#detach()
-    if (!this.#attaching && this.#retry === null) this.#again(0)
+    if (!this.#attaching.isUp && this.#cancelRetry === null) this.#again(0)
   }
 
   /** Lets go of the link: without it the relay can hibernate. */
   drop(): void {
-    if (this.#retry !== null) clearTimeout(this.#retry)
-    this.#retry = null
-    if (this.#attaching) return
+    this.#cancelRetry?.()
+    this.#cancelRetry = null
+    if (this.#attaching.isUp) return
     this.#detach()
     this.#cursor = null
   }
@@ -121,14 +124,14 @@ export class Link {
     const cursor = this.#cursor
     this.#resuming = cursor !== null
     try {
-      const outcome = await within(this.#ports.attach(cursor), ATTACH_TIMEOUT_MS)
+      const outcome = await orReject(this.#ports.attach(cursor), ATTACH_TIMEOUT_MS, after)
       if (!this.#socket) throw new Error('the writer answered but did not dial')
       this.#attached = true
       this.#failures = 0
       this.#arrived(cursor, outcome)
     } catch (error) {
-      this.#failures++
-      if (this.#ports.needed()) this.#again(Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** Math.min(this.#failures, 10)))
+      const afterMs = backoffMs(RETRY, this.#failures++, this.#random())
+      if (this.#ports.needed()) this.#again(afterMs)
       throw error
     }
   }
@@ -167,12 +170,11 @@ export class Link {
   }
 
   #again(afterMs: number): void {
-    if (this.#retry !== null) return
-    this.#retry = setTimeout(() => {
-      this.#retry = null
+    this.#cancelRetry ??= after(afterMs, () => {
+      this.#cancelRetry = null
       // A failure has arranged the next attempt already.
       if (this.#ports.needed()) this.ensure().catch(() => undefined)
-    }, afterMs)
+    })
   }
 }
 
@@ -182,12 +184,4 @@ function close(socket: WebSocket): void {
   } catch {
     // Closed by the other side already.
   }
-}
-
-/** The outcome of `promise`, or a rejection after `ms`. */
-export function within<T>(promise: Promise<T>, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
-    promise.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }

@@ -2,12 +2,12 @@
 // Law: sending is O(1) beside the platform's own send, and nothing is sent after the end.
 
 import type { Failure } from '../../core/failure.ts'
+import { type Bucket, fullBucket, type Rate, takeTokens } from '../../core/token-bucket.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { Identity } from '../../key/identity.ts'
 import { socketEnd } from '../failure-frame.ts'
 import { errorFrame } from '../frames.ts'
 import { Lag } from './lag.ts'
-import { Bucket } from './rate.ts'
 
 /** Refused frames in a row before the socket goes: answering them without end would be free work. */
 const MAX_REFUSED = 1000
@@ -33,7 +33,8 @@ export class Connection {
   readonly #lag = new Lag()
   #identity: Identity
   #terms: number
-  #rate: Bucket
+  #rate: Rate
+  #frames: Bucket
   #refused = 0
   #queued = 0
   #queue: Promise<void> = Promise.resolve()
@@ -59,7 +60,8 @@ export class Connection {
     this.#sink = sink
     this.#clock = clock
     this.#onEnd = onEnd
-    this.#rate = rateOf(identity, clock.nowMs)
+    this.#rate = rateOf(identity)
+    this.#frames = fullBucket(this.#rate, clock.nowMs)
     this.#activeMs = clock.nowMs
   }
 
@@ -74,10 +76,11 @@ export class Connection {
 
   /** The caller's terms have changed. */
   renew(identity: Identity, terms: number): void {
-    const isOtherRate = messagesPerMinute(identity) !== this.messagesPerMinute
     this.#identity = identity
     this.#terms = terms
-    if (isOtherRate) this.#rate = rateOf(identity, this.#clock.nowMs)
+    if (this.messagesPerMinute === this.#rate.burst) return
+    this.#rate = rateOf(identity)
+    this.#frames = fullBucket(this.#rate, this.#clock.nowMs)
   }
 
   get messagesPerMinute(): number {
@@ -117,7 +120,9 @@ export class Connection {
     const now = this.#clock.nowMs
     this.#activeMs = now
     this.#lag.received()
-    if (this.#rate.take(1, now)) {
+    const { bucket, taken } = takeTokens(this.#frames, this.#rate, 1, now)
+    this.#frames = bucket
+    if (taken === 1) {
       this.#refused = 0
       return 'yes'
     }
@@ -194,7 +199,7 @@ function messagesPerMinute(identity: Identity): number {
 }
 
 /** A minute's frames may come at once. */
-function rateOf(identity: Identity, nowMs: number): Bucket {
+function rateOf(identity: Identity): Rate {
   const frames = messagesPerMinute(identity)
-  return new Bucket(frames, frames / 60_000, nowMs)
+  return { perSecond: frames / 60, burst: frames }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { backoffMs } from '../../../src/core/backoff.ts'
 import {
   beginWatch,
   DEFAULT_THRESHOLDS,
@@ -8,13 +9,7 @@ import {
   type Threshold,
   watchBalance,
 } from '../../../src/credit/webhooks/low-balance.ts'
-import {
-  GIVE_UP_MS,
-  lowBalanceBody,
-  retryDelayMs,
-  Thresholds,
-  WebhookUrl,
-} from '../../../src/credit/webhooks/webhook.ts'
+import { GIVE_UP_MS, lowBalanceBody, RETRY, Thresholds, WebhookUrl } from '../../../src/credit/webhooks/webhook.ts'
 
 const CREDIT = 1_000_000
 const threshold = (name: string): Threshold => {
@@ -148,7 +143,7 @@ describe('a webhook', () => {
       let at = 0
       let last = 0
       while (at <= GIVE_UP_MS) {
-        const delay = retryDelayMs(++attempts, random)
+        const delay = backoffMs(RETRY, attempts++, random)
         expect(delay).toBeGreaterThanOrEqual(last)
         last = delay
         at += delay
@@ -156,7 +151,7 @@ describe('a webhook', () => {
       expect(attempts).toBeGreaterThan(12)
       expect(attempts).toBeLessThan(50)
     }
-    expect([retryDelayMs(1, 0), retryDelayMs(1, 1), retryDelayMs(1_000, 0)]).toEqual([30_000, 15_000, 7_200_000])
+    expect([backoffMs(RETRY, 0, 0), backoffMs(RETRY, 1_000, 0)]).toEqual([15_000, 3_600_000])
   })
 
   it('says in an event what is left, of what, and at which threshold', () => {

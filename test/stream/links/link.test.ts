@@ -5,6 +5,7 @@ import { Link, SILENCE_MS } from '../../../src/stream/links/link.client.ts'
 
 /** A writer that dials when it is asked, or fails. */
 class Writer {
+  readonly attachedMs: number[] = []
   readonly cursors: (Cursor | null)[] = []
   readonly told: string[] = []
   outcome: AttachOutcome = { epoch: 'e', height: 10, lost: false }
@@ -13,10 +14,12 @@ class Writer {
   socket = this.#dial()
   readonly link: Link
 
-  constructor() {
-    this.link = new Link({
-      attach: async (cursor) => {
+  /** `draw`: what chance says each time. */
+  constructor(draw = 0) {
+    const ports = {
+      attach: async (cursor: Cursor | null) => {
         this.cursors.push(cursor)
+        this.attachedMs.push(Date.now())
         if (this.isDown) throw new Error('down')
         this.socket = this.#dial()
         this.link.accept(this.socket, Date.now())
@@ -25,7 +28,8 @@ class Writer {
       needed: () => this.isNeeded,
       lost: () => this.told.push('lost'),
       restarted: () => this.told.push('restarted'),
-    })
+    }
+    this.link = new Link(ports, () => draw)
   }
 
   #dial(): WebSocket {
@@ -58,16 +62,34 @@ test('a lost link is taken up at once from its cursor, then with growing pauses'
   writer.link.closed(writer.socket)
   await vi.advanceTimersByTimeAsync(0)
   expect(writer.cursors).toEqual([null, { epoch: 'e', height: 11 }])
-  await vi.advanceTimersByTimeAsync(399)
+  await vi.advanceTimersByTimeAsync(199)
   expect(writer.cursors).toHaveLength(2)
   await vi.advanceTimersByTimeAsync(1)
   expect(writer.cursors).toHaveLength(3)
-  await vi.advanceTimersByTimeAsync(799)
+  await vi.advanceTimersByTimeAsync(399)
   expect(writer.cursors).toHaveLength(3)
   writer.isDown = false
   await vi.advanceTimersByTimeAsync(1)
   expect(writer.link.up).toBe(true)
   expect(writer.told).toEqual([])
+})
+
+test('links with different draws do not redial in step, and each waits between half a bound that doubles and all of it', async () => {
+  const waitsOf = async (draw: number) => {
+    const one = new Writer(draw)
+    await one.link.ensure()
+    one.isDown = true
+    one.link.closed(one.socket)
+    await vi.advanceTimersByTimeAsync(60_000)
+    one.isNeeded = false
+    const [, ...redials] = one.attachedMs
+    return redials.slice(1, 9).map((at, i) => at - redials[i]!)
+  }
+  const longest = [400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000]
+  expect(await waitsOf(0)).toEqual(longest.map((ms) => ms / 2))
+  expect(await waitsOf(0.5)).toEqual(longest.map((ms) => ms * 0.75))
+  const last = await waitsOf(0.999_999)
+  expect(last.map((ms, i) => ms < longest[i]! && ms >= longest[i]! - 1)).toEqual(longest.map(() => true))
 })
 
 test('silence is noticed by the watch; a link that nothing needs is dropped', async () => {

@@ -7,7 +7,6 @@ import {
   MAX_UNREAD_BYTES_PINGING,
   MAX_UNREAD_SNAPSHOT_BYTES,
 } from '../../../src/stream/sockets/lag.ts'
-import { Bucket } from '../../../src/stream/sockets/rate.ts'
 
 const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }
 
@@ -115,13 +114,4 @@ test('tasks of one socket run one after another', async () => {
   release()
   await connection.drained()
   expect(order).toEqual(['first', 'second'])
-})
-
-test('a bucket on credit says how long to wait', () => {
-  const bucket = new Bucket(100, 1, 0)
-  expect(bucket.takeOnCredit(100, 0)).toBe(0)
-  expect(bucket.takeOnCredit(50, 0)).toBe(50)
-  expect(bucket.takeOnCredit(0, 50)).toBe(0)
-  expect(bucket.take(1, 50)).toBe(false)
-  expect(bucket.take(1, 51)).toBe(true)
 })
