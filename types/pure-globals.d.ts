@@ -6,4 +6,6 @@ declare class TextDecoder {
   constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean })
   decode(input?: Uint8Array | ArrayBuffer): string
 }
+declare function atob(text: string): string
+declare function btoa(bytes: string): string
 declare function structuredClone<T>(value: T): T

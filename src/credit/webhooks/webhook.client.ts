@@ -1,7 +1,8 @@
-// One attempt to deliver an event: signed, bounded in time, and never led elsewhere by a redirect.
+// One attempt to deliver an event: signed as Standard Webhooks has it, bounded in time, and never led elsewhere by a
+// redirect.
 
 import type { Attempt } from './webhook.store.ts'
-import { EVENT_ID_HEADER, SIGNATURE_HEADER, signedText } from './webhook.ts'
+import { secretBytes, signedText } from './webhook.ts'
 import type { Delivery } from './webhook-api.ts'
 
 const TIMEOUT_MS = 10_000
@@ -13,14 +14,15 @@ export async function deliverEvent({ id, body, target }: Attempt, nowMs: number)
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), TIMEOUT_MS)
   try {
-    const signature = await hmacHex(target.secret, signedText(seconds, body))
+    const signature = await hmac(secretBytes(target.secret), signedText(id, seconds, body))
     const response = await fetch(target.url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         'user-agent': 'weir-webhook/1',
-        [EVENT_ID_HEADER]: id,
-        [SIGNATURE_HEADER]: `t=${seconds},v1=${signature}`,
+        'webhook-id': id,
+        'webhook-timestamp': `${seconds}`,
+        'webhook-signature': `v1,${signature}`,
       },
       body,
       redirect: 'manual',
@@ -38,11 +40,9 @@ export async function deliverEvent({ id, body, target }: Attempt, nowMs: number)
   }
 }
 
-async function hmacHex(secret: string, signed: string): Promise<string> {
-  const text = new TextEncoder()
-  const key = await crypto.subtle.importKey('raw', text.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, [
-    'sign',
-  ])
-  const mac = await crypto.subtle.sign('HMAC', key, text.encode(signed))
-  return Array.from(new Uint8Array(mac), (byte) => byte.toString(16).padStart(2, '0')).join('')
+/** HMAC-SHA256, base64. */
+async function hmac(secret: Uint8Array<ArrayBuffer>, signed: string): Promise<string> {
+  const key = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  const mac = await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(signed))
+  return btoa(String.fromCharCode(...new Uint8Array(mac)))
 }

@@ -5,7 +5,7 @@
 import { backoffMs } from '../../core/backoff.ts'
 import type { MicroCredits } from '../amount.ts'
 import { beginWatch, type LowBalanceWatch, type Threshold, watchBalance } from './low-balance.ts'
-import { GIVE_UP_MS, lowBalanceBody, RETRY } from './webhook.ts'
+import { GIVE_UP_MS, lowBalanceBody, RETRY, secretText } from './webhook.ts'
 import type { Delivery, Webhook, WebhookEvent, WebhookOrder } from './webhook-api.ts'
 
 const EVENTS_MAX = 100
@@ -60,7 +60,7 @@ export class WebhookStore {
   set(order: WebhookOrder, left: MicroCredits): Webhook & { readonly secret: string | null } {
     const known = this.#row()
     const isDrawn = known === null || order.newSecret
-    const secret = isDrawn ? drawSecret() : known.secret
+    const secret = isDrawn ? secretText(crypto.getRandomValues(new Uint8Array(32))) : known.secret
     const watch = beginWatch(order.thresholds, left, known === null ? 0 : read(known).watch.mostMicro)
     this.#sql.exec('DELETE FROM webhook')
     this.#sql.exec(
@@ -175,9 +175,4 @@ export class WebhookStore {
 
 function read(row: Row): { readonly thresholds: readonly Threshold[]; readonly watch: LowBalanceWatch } {
   return { thresholds: JSON.parse(row.thresholds), watch: JSON.parse(row.watch) }
-}
-
-function drawSecret(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(32))
-  return `whsec_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }

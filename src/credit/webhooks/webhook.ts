@@ -1,14 +1,13 @@
-// How an event reaches the webhook of an account: its text, its signature's text, and when it is tried again. Laws: an
-// event is written once and sent as written, however often; it is tried for a day and no longer.
+// How an event reaches the webhook of an account: its text, what is signed of it as Standard Webhooks has it (1.0.0), and
+// when it is tried again. Laws: an event is written once and sent as written, however often; it is tried for a day and
+// no longer.
 
 import * as z from 'zod'
 import type { Backoff } from '../../core/backoff.ts'
 import { formatCredits, type MicroCredits } from '../amount.ts'
 import { DEFAULT_THRESHOLDS, parseThreshold, THRESHOLDS_MAX, type Threshold } from './low-balance.ts'
 
-export const SIGNATURE_HEADER = 'x-weir-signature'
-export const EVENT_ID_HEADER = 'x-weir-event'
-
+const SECRET_PREFIX = 'whsec_'
 const URL_CHARS = 2_048
 /** At least half of each wait: receivers that were down are not met by everyone at once, nor too soon again. */
 export const RETRY: Backoff = { firstMs: 30_000, capMs: 2 * 3_600_000, jitter: 0.5 }
@@ -63,9 +62,19 @@ export function testBody(id: string, account: string, createdMs: number): string
   return JSON.stringify({ id, type: 'test', account, created: createdMs })
 }
 
-/** What is signed: the time of this attempt, so that a copy taken on the way is of no use later, and the body. */
-export function signedText(seconds: number, body: string): string {
-  return `${seconds}.${body}`
+/** What is signed: with the time of this attempt, so that a copy taken on the way is of no use later. */
+export function signedText(id: string, seconds: number, body: string): string {
+  return `${id}.${seconds}.${body}`
+}
+
+/** The text of a secret. Those of before hold hexadecimal digits, which are base64 too: 48 bytes, used as they read. */
+export function secretText(bytes: Uint8Array): string {
+  return SECRET_PREFIX + btoa(String.fromCharCode(...bytes))
+}
+
+/** The bytes that a secret's text stands for. */
+export function secretBytes(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text.slice(SECRET_PREFIX.length)), (char) => char.charCodeAt(0))
 }
 
 function known(name: string): Threshold {

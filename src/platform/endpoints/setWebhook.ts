@@ -21,7 +21,9 @@ export const setWebhook = defineEndpoint(
     method: 'put',
     path: WEBHOOK_PATH,
     summary: 'Tell an address when the credits of an account run low',
-    description: 'Once per threshold and period, signed, repeated for a day. The secret is shown when it is drawn.',
+    description:
+    'Once per threshold and period, repeated for a day, signed as Standard Webhooks (1.0.0) has it: `webhook-id`, ' +
+    '`webhook-timestamp` and `webhook-signature`, which its libraries verify. The secret is shown when it is drawn.',
     door: 'admin',
     params: ACCOUNT_PARAMS,
     body: {
@@ -33,7 +35,7 @@ export const setWebhook = defineEndpoint(
       200: {
         description: 'The webhook; `secret` is null where it was drawn before',
         schema: z.object({ ...Webhook.shape, secret: z.string().nullable() }),
-        example: { ...WEBHOOK_EXAMPLE, secret: 'whsec_2nVhkP0bq6c' },
+        example: { ...WEBHOOK_EXAMPLE, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
       },
     },
     refusals: [404],

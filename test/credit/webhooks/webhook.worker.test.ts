@@ -2,6 +2,7 @@
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import type { WholeMeterApi } from '../../../src/credit/meter-api.ts'
 import { PLANS } from '../../../src/credit/plans/plan.ts'
@@ -23,8 +24,7 @@ const spend = (account: string, credits: number) => spendOf(meterOf(account), 'k
 
 interface Received {
   readonly url: string
-  readonly id: string
-  readonly signature: string
+  readonly headers: Record<string, string>
   readonly body: string
 }
 
@@ -34,9 +34,8 @@ const receivers = new Map<string, { readonly received: Received[]; readonly answ
 
 /** For the whole file, because alarms ring on their own: nothing here may reach a network. */
 vi.stubGlobal('fetch', async (url: string, init: { headers: Record<string, string>; body: string }) => {
-  const { 'x-weir-event': id = '', 'x-weir-signature': signature = '' } = init.headers
   const receiver = receivers.get(JSON.parse(init.body).account)
-  receiver?.received.push({ url, id, signature, body: init.body })
+  receiver?.received.push({ url, ...init })
   return (receiver?.answer ?? OK)()
 })
 
@@ -73,14 +72,9 @@ async function account(name: string, credits = 100) {
   return (await meterOf(name).setWebhook(order(name))).secret as string
 }
 
-async function isSignedBy(secret: string, { signature, body }: Received): Promise<boolean> {
-  const [, seconds, mac] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? []
-  const text = new TextEncoder()
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const key = await crypto.subtle.importKey('raw', text.encode(secret), algorithm, false, ['verify'])
-  const bytes = Uint8Array.from((mac ?? '').match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
-  return crypto.subtle.verify('HMAC', key, bytes, text.encode(`${seconds}.${body}`))
-}
+/** As a receiver verifies it, with the library that the specification offers. */
+const verified = (secret: string, { headers, body }: Received) => new StandardWebhook(secret).verify(body, headers)
+const idOf = ({ headers }: Received) => headers['webhook-id']
 
 describe('a webhook', () => {
   it('gets one signed event per threshold, with an id of its own', async () => {
@@ -101,11 +95,42 @@ describe('a webhook', () => {
       { threshold: '0', credits_left: '0' },
     ])
     for (const each of received) {
-      expect(JSON.parse(each.body).id).toBe(each.id)
-      expect(await isSignedBy(secret, each)).toBe(true)
-      expect(await isSignedBy(`${secret}x`, each)).toBe(false)
+      expect(verified(secret, each)).toMatchObject({ id: idOf(each) })
     }
-    expect(new Set(received.map(({ id }) => id)).size).toBe(3)
+    expect(new Set(received.map(idOf)).size).toBe(3)
+  })
+
+  it('is signed so that a ready verifier takes it as it came, and neither changed nor old', async () => {
+    const received = receiver('verified')
+    const secret = await account('verified')
+    await meterOf('verified').testWebhook()
+    const sent = received[0] as Received
+    expect(verified(secret, sent)).toMatchObject({ type: 'test', account: 'verified' })
+    const at = Number(sent.headers['webhook-timestamp'])
+    const refused = (words: string, over: Partial<Received>, by = secret) =>
+      expect(() => verified(by, { ...sent, ...over })).toThrow(words)
+    const headed = (over: Record<string, string>) => ({ headers: { ...sent.headers, ...over } })
+    refused('No matching signature', { body: sent.body.replace('verified', 'another') })
+    refused('No matching signature', headed({ 'webhook-id': 'evt_other' }))
+    refused('No matching signature', headed({ 'webhook-timestamp': `${at - 1}` }))
+    refused('No matching signature', {}, `whsec_${btoa('another secret of some bytes')}`)
+    vi.useFakeTimers({ now: (at + 301) * 1_000, toFake: ['Date'] })
+    try {
+      refused('timestamp too old', {})
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('goes on with a secret of before, whose digits a verifier reads as base64', async () => {
+    const received = receiver('before')
+    await account('before')
+    const before = `whsec_${'0123456789abcdef'.repeat(4)}`
+    await runInDurableObject(stubOf('before'), (_, state) => {
+      state.storage.sql.exec('UPDATE webhook SET secret = ?', before)
+    })
+    await meterOf('before').testWebhook()
+    expect(verified(before, received[0] as Received)).toMatchObject({ account: 'before' })
   })
 
   it('is told of credits that leases spend, and not of those that they hold', async () => {
@@ -166,7 +191,7 @@ describe('a webhook', () => {
     await pass('retried', 30_000)
     await runDurableObjectAlarm(stubOf('retried'))
     await expect.poll(() => states('retried')).toEqual(['20% delivered'])
-    expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(1)
+    expect(new Set(received.map((each) => `${idOf(each)} ${each.body}`)).size).toBe(1)
     await pass('retried', GIVE_UP_MS)
     await runDurableObjectAlarm(stubOf('retried'))
     expect(received).toHaveLength(2)
@@ -184,7 +209,7 @@ describe('a webhook', () => {
     const later = receiver('crashed')
     await runDurableObjectAlarm(stubOf('crashed'))
     await expect.poll(() => states('crashed')).toEqual(['20% delivered'])
-    expect(later.map(({ id }) => id)).toEqual(received.map(({ id }) => id))
+    expect(later.map(idOf)).toEqual(received.map(idOf))
     expect(await events('crashed')).toMatchObject([{ attempts: 2 }])
   })
 
@@ -251,9 +276,9 @@ describe('a webhook', () => {
     expect(await meterOf('moved').setWebhook(order('moved', { url }))).toMatchObject({ url, secret: null })
     expect(await meterOf('moved').testWebhook()).toEqual({ delivered: true, answer: '200' })
     expect(received.map((each) => each.url)).toEqual([url])
-    expect(await isSignedBy(secret, received[0] as Received)).toBe(true)
+    expect(verified(secret, received[0] as Received)).toMatchObject({ type: 'test' })
     const drawn = (await meterOf('moved').setWebhook(order('moved', { newSecret: true }))).secret
-    expect(drawn).toMatch(/^whsec_[0-9a-f]{64}$/)
+    expect(drawn).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(drawn).not.toBe(secret)
     expect(JSON.stringify(await meterOf('moved').webhook())).not.toContain('whsec_')
     // In one go, so that no alarm delivers in between.
