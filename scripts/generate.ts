@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
+import { commandLine } from '../src/core/command-line.node.ts'
 import { asyncApiDocument } from '../src/docs/asyncapi.ts'
 import { openApiDocument } from '../src/docs/openapi.ts'
 import { FeederFrame, GatewayFrame } from '../src/feed/protocol.ts'
@@ -101,8 +102,9 @@ function write(files: ReadonlyMap<string, string>): void {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { check } = commandLine({ check: { type: 'boolean' } }, 'Option: --check').values
   const files = generated()
-  if (process.argv.includes('--check')) {
+  if (check) {
     const differing = differences(files)
     for (const path of differing) console.error(`${path} differs: run npm run generate`)
     process.exit(differing.length > 0 ? 1 : 0)

@@ -1,7 +1,7 @@
 // `npm run admin -- …`: the operator's commands on the feed, on accounts and on keys.
 
-import { parseArgs } from 'node:util'
 import * as z from 'zod'
+import { commandLine, refuseArgs } from '../core/command-line.node.ts'
 import type { Result } from '../core/result.ts'
 import { ACCOUNT_USAGE, accountCommand } from './accounts.node.ts'
 import { type AdminTarget, adminTarget, callAdmin } from './admin-api.node.ts'
@@ -32,20 +32,16 @@ const COMMANDS = {
   webhook: webhookCommand,
 }
 
-async function main(): Promise<string> {
-  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true })
+async function main(): Promise<Result<string, string>> {
+  const { values, words } = commandLine(OPTIONS, USAGE, 'words too')
   const target = adminTarget(values)
-  const isFeed = positionals.join(' ') === 'feed reset' || positionals.join(' ') === 'feed status'
-  const name = positionals[0] ?? ''
+  const isFeed = words.join(' ') === 'feed reset' || words.join(' ') === 'feed status'
+  const name = words[0] ?? ''
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name as keyof typeof COMMANDS] : undefined
-  if (!isFeed && command === undefined) throw new Error(USAGE)
-  if (!target.ok) throw new Error(target.error)
-  const answer = isFeed
-    ? await feed(target.value, positionals[1] === 'reset')
-    : await command?.(target.value, positionals, values)
-  if (answer == null) throw new Error(USAGE)
-  if (!answer.ok) throw new Error(answer.error)
-  return answer.value
+  if (!isFeed && command === undefined) refuseArgs('', USAGE)
+  if (!target.ok) return target
+  const answer = isFeed ? await feed(target.value, words[1] === 'reset') : await command?.(target.value, words, values)
+  return answer ?? refuseArgs('', USAGE)
 }
 
 async function feed(target: AdminTarget, isReset: boolean): Promise<Result<string, string>> {
@@ -57,10 +53,9 @@ async function feed(target: AdminTarget, isReset: boolean): Promise<Result<strin
   return { ok: true, value: lines }
 }
 
-await main().then(
-  (lines) => console.log(lines),
-  (error: Error) => {
-    console.error(error.message)
-    process.exitCode = 1
-  },
-)
+const outcome = await main()
+if (outcome.ok) console.log(outcome.value)
+else {
+  console.error(outcome.error)
+  process.exitCode = 1
+}

@@ -2,9 +2,9 @@
 // by `create`, and sent nowhere: `revoke` hashes it here.
 
 import { createHash } from 'node:crypto'
-import { parseArgs } from 'node:util'
 import * as z from 'zod'
-import { err, ok, type Result } from '../core/result.ts'
+import { commandLine, refuseArgs } from '../core/command-line.node.ts'
+import { ok, type Result } from '../core/result.ts'
 import { displayPrefix, parseKey } from '../key/format.ts'
 import { type AdminTarget, adminTarget, callAdmin } from './admin-api.node.ts'
 import { DEFAULT_STATE } from './dev-file.node.ts'
@@ -16,7 +16,7 @@ npm run keys -- list
 npm run keys -- revoke KEY|PREFIX|HASH
 Everywhere: --url URL --token ADMIN_TOKEN, or --state DIR of a running "npm start" (default ${DEFAULT_STATE})`
 
-const OPTIONS = {
+export const KEYS_OPTIONS = {
   label: { type: 'string' },
   credits: { type: 'string' },
   account: { type: 'string' },
@@ -26,7 +26,7 @@ const OPTIONS = {
   state: { type: 'string', default: DEFAULT_STATE },
 } as const
 
-type Options = { readonly [name in keyof typeof OPTIONS]?: string | undefined }
+type Options = { readonly [name in keyof typeof KEYS_OPTIONS]?: string | undefined }
 
 const Created = z.object({ key: z.string(), prefix: z.string(), account: z.string(), kind: z.string() })
 const Listed = z.object({
@@ -44,18 +44,11 @@ const Listed = z.object({
 })
 const Revoked = z.object({ prefix: z.string(), label: z.string() })
 
-/** Runs one command line (without `node` and the script); answers the text to print, or a sentence that says why not. */
-export async function keysCommand(args: readonly string[]): Promise<Result<string, string>> {
-  let values: Options
-  let words: string[]
-  try {
-    ;({ values, positionals: words } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true }))
-  } catch (error) {
-    return err(`${error instanceof Error ? error.message : error}\n${USAGE}`)
-  }
+/** Runs one command; null where it is none. Answers the text to print, or a sentence that says why not. */
+export async function keysCommand(words: readonly string[], values: Options): Promise<Result<string, string> | null> {
   const [command, name] = words
   const known = (command === 'revoke' && words.length === 2) || (/^(create|list)$/.test(command ?? '') && !name)
-  if (!known) return err(USAGE)
+  if (!known) return null
   const target = adminTarget(values)
   if (!target.ok) return target
   if (command === 'create') return create(target.value, values)
@@ -109,7 +102,8 @@ function table(rows: readonly (readonly string[])[]): string {
 }
 
 if (import.meta.main) {
-  const outcome = await keysCommand(process.argv.slice(2))
+  const { words, values } = commandLine(KEYS_OPTIONS, USAGE, 'words too')
+  const outcome = (await keysCommand(words, values)) ?? refuseArgs('', USAGE)
   if (outcome.ok) console.log(outcome.value)
   else {
     console.error(outcome.error)

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { canonicalBook } from '../book/canonical.ts'
+import { commandLine, refuseArgs } from '../core/command-line.node.ts'
 import type { Block, Level } from '../feed/block.ts'
 import { openReplay } from '../feeder/replay.node.ts'
 
@@ -26,15 +27,12 @@ async function main(folder: string): Promise<void> {
   }
 }
 
-const [folder] = process.argv.slice(2)
-if (folder === undefined) {
-  process.stderr.write('Usage: npm run replay -- DIR   (a folder with l4Snapshot*.json[.gz] and raw book diffs)\n')
+const USAGE = 'Usage: npm run replay -- DIR   (a folder with l4Snapshot*.json[.gz] and raw book diffs)'
+const [folder, ...more] = commandLine({}, USAGE, 'words too').words
+if (folder === undefined || more.length > 0) refuseArgs('', USAGE)
+// A reader that has seen enough, such as `head`, closes the pipe.
+process.stdout.on('error', () => process.exit(0))
+await main(folder).catch((error: Error) => {
+  process.stderr.write(`${error.message}\n`)
   process.exitCode = 1
-} else {
-  // A reader that has seen enough, such as `head`, closes the pipe.
-  process.stdout.on('error', () => process.exit(0))
-  await main(folder).catch((error: Error) => {
-    process.stderr.write(`${error.message}\n`)
-    process.exitCode = 1
-  })
-}
+})

@@ -1,6 +1,11 @@
-// The command line of `npm run watch`.
+// The command line of `npm run watch`: what it may say and what that means.
 
 import { err, ok, type Result } from '../core/result.ts'
+
+const text = { type: 'string' } as const
+export const WATCH_ARGS = { url: text, key: text, state: text }
+export const WATCH_USAGE =
+  'Say "npm run watch -- BTC", with more coins if you like; options: --url URL, --key KEY, --state DIR.'
 
 export interface WatchOptions {
   readonly coins: readonly string[]
@@ -10,25 +15,16 @@ export interface WatchOptions {
 }
 
 const COINS_MAX = 20
-const USAGE = 'Say "npm run watch -- BTC", with more coins if you like; options: --url URL, --key KEY, --state DIR.'
 
-/** Reads the arguments; an error is one sentence. */
-export function parseWatchArgs(args: readonly string[]): Result<WatchOptions, string> {
-  const named: Record<string, string | null> = { '--url': null, '--key': null, '--state': null }
-  const coins = new Set<string>()
-  for (let i = 0; i < args.length; i++) {
-    const name = args[i]!
-    if (name in named) {
-      const value = args[++i]
-      if (!value) return err(`${name} needs a value. ${USAGE}`)
-      named[name] = value
-    } else if (name.startsWith('--')) return err(`Unknown option ${JSON.stringify(name)}. ${USAGE}`)
-    else coins.add(name)
-  }
-  if (coins.size === 0) return err(`Which coin? ${USAGE}`)
-  if (coins.size > COINS_MAX) return err(`At most ${COINS_MAX} coins at a time.`)
-  const url = named['--url'] ?? null
-  if (url !== null && !/^https?:\/\/[^\s/]+\/?$/.test(url))
+/** Judges the arguments; an error is one sentence. */
+export function watchOptions(
+  { url, key, state }: { readonly [name in keyof typeof WATCH_ARGS]?: string | undefined },
+  words: readonly string[],
+): Result<WatchOptions, string> {
+  const coins = [...new Set(words)]
+  if (coins.length === 0) return err('Which coin?')
+  if (coins.length > COINS_MAX) return err(`At most ${COINS_MAX} coins at a time.`)
+  if (url !== undefined && !/^https?:\/\/[^\s/]+\/?$/.test(url))
     return err(`--url is ${JSON.stringify(url)}; it must look like http://127.0.0.1:8787.`)
-  return ok({ coins: [...coins], url, key: named['--key'] ?? null, state: named['--state'] ?? null })
+  return ok({ coins, url: url ?? null, key: key ?? null, state: state ?? null })
 }

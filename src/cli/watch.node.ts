@@ -9,8 +9,9 @@ import { nodeRuntime } from '../client/node-runtime.node.ts'
 import type { Endpoint } from '../client/runtime.ts'
 import { StepChecker } from '../client/step-checker.ts'
 import { reasonOf } from '../client/subscription.ts'
+import { commandLine, refuseArgs } from '../core/command-line.node.ts'
 import { DEFAULT_STATE, readDevFile } from './dev-file.node.ts'
-import { parseWatchArgs, type WatchOptions } from './watch-args.ts'
+import { WATCH_ARGS, WATCH_USAGE, type WatchOptions, watchOptions } from './watch-args.ts'
 import { WatchBoard } from './watch-board.ts'
 import { renderScreen } from './watch-screen.ts'
 
@@ -18,9 +19,10 @@ const REDRAW_MS = 100
 const LINE_MS = 1_000
 const isTerminal = process.stdout.isTTY === true
 
-const parsed = parseWatchArgs(process.argv.slice(2))
-if (parsed.ok) watch(parsed.value)
-else leave(parsed.error)
+const { values, words } = commandLine(WATCH_ARGS, WATCH_USAGE, 'words too')
+const asked = watchOptions(values, words)
+if (asked.ok) watch(asked.value)
+else refuseArgs(asked.error, WATCH_USAGE)
 
 function watch(options: WatchOptions): void {
   const endpoint = endpointOf(options)

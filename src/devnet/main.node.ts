@@ -3,15 +3,15 @@
 
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import * as z from 'zod'
+import { commandLine, refuseArgs } from '../core/command-line.node.ts'
 import { FUNDING_BLOCKS } from './engine.ts'
 import { RecentTimes } from './evm.ts'
 import { Chain, ChainError } from './files/chain.node.ts'
 import { devnetServer } from './http.node.ts'
 
 const USAGE =
-  'devnet --data DIR [--port N] [--seed N] [--block-ms N] [--funding-blocks N] [--keep-hours N] [--oracle DIR] [--json]'
+  'Usage: npm run devnet -- --data DIR [--port N] [--seed N] [--block-ms N] [--funding-blocks N] [--keep-hours N] [--oracle DIR] [--json]'
 /** After a stall at most this many blocks follow at once; the rest of the lost time stays lost. */
 const MAX_BURST = 3
 
@@ -45,16 +45,10 @@ function readOptions(): Options {
     'keep-hours': value,
     oracle: value,
   }
-  try {
-    const { values } = parseArgs({ options: { ...options, json: { type: 'boolean' } } })
-    return Options.parse(values)
-  } catch (error) {
-    const why =
-      error instanceof z.ZodError
-        ? `--${String(error.issues[0]!.path[0])}: ${error.issues[0]!.message}`
-        : (error as Error).message
-    return fail(`${why.split('\n')[0]}. Usage: ${USAGE}`)
-  }
+  const read = Options.safeParse(commandLine({ ...options, json: { type: 'boolean' } }, USAGE).values)
+  if (read.success) return read.data
+  const issue = read.error.issues[0]!
+  refuseArgs(`--${issue.path.join('.')}: ${issue.message}`, USAGE)
 }
 
 function openChain(options: Options): Chain {

@@ -3,8 +3,8 @@
 
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import * as z from 'zod'
+import { commandLine, refuseArgs } from '../core/command-line.node.ts'
 import { Feeder, type FeederOptions } from './feeder.node.ts'
 import { statusLine } from './status.ts'
 
@@ -34,43 +34,34 @@ const Arguments = z.object({
   'checkpoint-seconds': z.coerce.number().positive().default(30),
 })
 
-function readOptions(): FeederOptions | string {
+function readOptions(): FeederOptions {
   const options = Object.fromEntries(
     Object.keys(Arguments.shape).map((name) => [name, { type: 'string' as const }]),
   ) as Record<string, { type: 'string' }>
-  try {
-    const { values } = parseArgs({ options })
-    const read = Arguments.safeParse({ ...values, token: values.token ?? process.env.FEED_TOKEN })
-    if (!read.success) {
-      const issue = read.error.issues[0]!
-      return `--${issue.path.join('.')}: ${issue.code === 'invalid_type' ? 'is missing' : issue.message}`
-    }
-    const { data } = read
-    const stateDir = resolve(data.state ?? join(dirname(resolve(data.data)), 'feeder'))
-    return {
-      dataDir: resolve(data.data),
-      infoUrl: data.info,
-      gatewayUrl: data.gateway,
-      token: data.token,
-      chain: data.chain,
-      name: data.name ?? hostname().slice(0, 64),
-      stateDir,
-      snapshotDir: resolve(data['snapshot-dir'] ?? join(stateDir, 'snapshots')),
-      verifyMs: data['verify-seconds'] * 1000,
-      checkpointMs: data['checkpoint-seconds'] * 1000,
-    }
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+  const { values } = commandLine(options, USAGE)
+  const read = Arguments.safeParse({ ...values, token: values.token ?? process.env.FEED_TOKEN })
+  if (!read.success) {
+    const issue = read.error.issues[0]!
+    refuseArgs(`--${issue.path.join('.')}: ${issue.code === 'invalid_type' ? 'is missing' : issue.message}`, USAGE)
+  }
+  const { data } = read
+  const stateDir = resolve(data.state ?? join(dirname(resolve(data.data)), 'feeder'))
+  return {
+    dataDir: resolve(data.data),
+    infoUrl: data.info,
+    gatewayUrl: data.gateway,
+    token: data.token,
+    chain: data.chain,
+    name: data.name ?? hostname().slice(0, 64),
+    stateDir,
+    snapshotDir: resolve(data['snapshot-dir'] ?? join(stateDir, 'snapshots')),
+    verifyMs: data['verify-seconds'] * 1000,
+    checkpointMs: data['checkpoint-seconds'] * 1000,
   }
 }
 
 async function main(): Promise<void> {
   const options = readOptions()
-  if (typeof options === 'string') {
-    process.stderr.write(`${options}\n${USAGE}\n`)
-    process.exitCode = 1
-    return
-  }
   const terminal = process.stderr.isTTY === true
   const say = (sentence: string) =>
     process.stderr.write(terminal ? `\r\x1b[2K${sentence}\n` : `${JSON.stringify({ say: sentence })}\n`)

@@ -1,6 +1,22 @@
-// The command line of `npm start`.
+// The command line of `npm start`: what it may say and what that means.
 
 import { err, ok, type Result } from '../core/result.ts'
+
+export const LAUNCH_ARGS = {
+  state: { type: 'string' },
+  reset: { type: 'boolean' },
+  json: { type: 'boolean' },
+  seed: { type: 'string' },
+  'block-ms': { type: 'string' },
+} as const
+export const LAUNCH_USAGE =
+  'Options: --state DIR, --reset, --json, --seed N, --block-ms N; PORT in the environment changes the port.'
+
+type LaunchArgs = {
+  readonly [Name in keyof typeof LAUNCH_ARGS]?:
+    | ((typeof LAUNCH_ARGS)[Name]['type'] extends 'string' ? string : boolean)
+    | undefined
+}
 
 export interface LaunchOptions {
   /** State folder, as given. */
@@ -14,26 +30,20 @@ export interface LaunchOptions {
 }
 
 const DEFAULT_PORT = 8787
-const DEVNET_OPTIONS = new Set(['--seed', '--block-ms'])
-const USAGE = 'Options: --state DIR, --reset, --json, --seed N, --block-ms N; PORT in the environment changes the port.'
+const DEVNET_OPTIONS = ['seed', 'block-ms'] as const
 
-/** Reads the arguments and the `PORT` variable; an error is one sentence. */
-export function parseLaunchArgs(args: readonly string[], port: string | undefined): Result<LaunchOptions, string> {
-  const options = { state: '.weir', reset: false, json: false, devnet: [] as string[] }
-  for (let i = 0; i < args.length; i++) {
-    const name = args[i]!
-    if (name === '--reset') options.reset = true
-    else if (name === '--json') options.json = true
-    else if (name === '--state' || DEVNET_OPTIONS.has(name)) {
-      const value = args[++i]
-      if (!value) return err(`${name} needs a value. ${USAGE}`)
-      if (name === '--state') options.state = value
-      else if (/^\d{1,9}$/.test(value)) options.devnet.push(name, value)
-      else return err(`${name} takes a whole number, not ${JSON.stringify(value)}.`)
-    } else return err(`Unknown option ${JSON.stringify(name)}. ${USAGE}`)
+/** Judges the arguments and the `PORT` variable; an error is one sentence. */
+export function launchOptions(args: LaunchArgs, port: string | undefined): Result<LaunchOptions, string> {
+  const devnet: string[] = []
+  for (const name of DEVNET_OPTIONS) {
+    const value = args[name]
+    if (value === undefined) continue
+    if (!/^\d{1,9}$/.test(value)) return err(`--${name} takes a whole number, not ${JSON.stringify(value)}.`)
+    devnet.push(`--${name}`, value)
   }
   const number = port === undefined || port === '' ? DEFAULT_PORT : Number(port)
   if (!Number.isInteger(number) || number < 0 || number > 65_535)
     return err(`PORT is ${JSON.stringify(port)}; it must be a number from 0 to 65535.`)
-  return ok({ ...options, port: number })
+  const { state = '.weir', reset = false, json = false } = args
+  return ok({ state, reset, json, port: number, devnet })
 }

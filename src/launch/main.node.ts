@@ -3,8 +3,9 @@
 
 import { resolve } from 'node:path'
 import { DEFAULT_STATE } from '../cli/dev-file.node.ts'
+import { commandLine, refuseArgs } from '../core/command-line.node.ts'
 import { announce } from './announcement.ts'
-import { type LaunchOptions, parseLaunchArgs } from './args.ts'
+import { LAUNCH_ARGS, LAUNCH_USAGE, type LaunchOptions, launchOptions } from './args.ts'
 import { build } from './build.node.ts'
 import { Launch } from './launch.node.ts'
 import { isAlive, type Lock } from './leftovers.ts'
@@ -27,8 +28,8 @@ function refuse(sentence: string): never {
 await main()
 
 async function main(): Promise<void> {
-  const parsed = parseLaunchArgs(process.argv.slice(2), process.env.PORT)
-  if (!parsed.ok) refuse(parsed.error)
+  const parsed = launchOptions(commandLine(LAUNCH_ARGS, LAUNCH_USAGE).values, process.env.PORT)
+  if (!parsed.ok) refuseArgs(parsed.error, LAUNCH_USAGE)
   const options = parsed.value
   const folder = new StateFolder(resolve(root, options.state))
   const lock = await claim(folder, options)

@@ -1,7 +1,7 @@
 // `npm run bench`: speed and memory, each figure beside a bare baseline of the platform measured in the same run, and
 // a Markdown table at the end. `--quick` is a smoke run, `--only NAME[,NAME]` runs some sections.
 
-import { parseArgs } from 'node:util'
+import { commandLine, refuseArgs } from '../../src/core/command-line.node.ts'
 import { coreLine } from './core.node.ts'
 import { creditLines } from './credits.node.ts'
 import { fanOutLine } from './fan-out.node.ts'
@@ -35,16 +35,12 @@ const LIMIT_MS = 450_000
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 
 function options(): { quick: boolean; names: readonly string[] } {
-  try {
-    const { values } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' } } })
-    const names = values.only?.split(',') ?? NAMES
-    const unknown = names.find((name) => !NAMES.includes(name))
-    if (unknown !== undefined) throw new Error(`there is no section ${JSON.stringify(unknown)}`)
-    return { quick: values.quick ?? false, names }
-  } catch (error) {
-    say(`${(error as Error).message}. Usage: npm run bench -- [--quick] [--only ${NAMES.join(',')}]`)
-    process.exit(2)
-  }
+  const usage = `Usage: npm run bench -- [--quick] [--only ${NAMES.join(',')}]`
+  const { values } = commandLine({ quick: { type: 'boolean' }, only: { type: 'string' } }, usage)
+  const names = values.only?.split(',') ?? NAMES
+  const unknown = names.find((name) => !NAMES.includes(name))
+  if (unknown !== undefined) refuseArgs(`--only: there is no section ${JSON.stringify(unknown)}.`, usage)
+  return { quick: values.quick ?? false, names }
 }
 
 async function run({ quick, names }: ReturnType<typeof options>): Promise<Line[]> {

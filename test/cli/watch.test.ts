@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { parseWatchArgs } from '../../src/cli/watch-args.ts'
+import { WATCH_ARGS, watchOptions } from '../../src/cli/watch-args.ts'
 import { WatchBoard } from '../../src/cli/watch-board.ts'
 import { renderScreen, spreadOf, type Watched } from '../../src/cli/watch-screen.ts'
 import { CoinBook } from '../../src/client/bootstrap.ts'
+import { readArgs } from '../../src/core/command-line.node.ts'
 import type { Levels } from '../../src/feed/block.ts'
 
 const side = (from: number, by: number, count: number) =>
@@ -16,10 +17,15 @@ function liveBook(): CoinBook {
   return book
 }
 
+const parse = (args: readonly string[]) => {
+  const read = readArgs(args, WATCH_ARGS, 'words too')
+  return read.ok ? watchOptions(read.value.values, read.value.words) : read
+}
+
 describe('arguments', () => {
   test('coins once each, and where to go', () => {
     const args = ['BTC', 'xyz:GOLD', '--url', 'http://h:1', 'BTC', '--key', 'k', '--state', 's']
-    expect(parseWatchArgs(args)).toEqual({
+    expect(parse(args)).toEqual({
       ok: true,
       value: { coins: ['BTC', 'xyz:GOLD'], url: 'http://h:1', key: 'k', state: 's' },
     })
@@ -31,7 +37,7 @@ describe('arguments', () => {
     [['BTC', '--what'], /Unknown option "--what"/],
     [Array.from({ length: 21 }, (_, i) => `C${i}`), /At most 20/],
   ])('%j is refused in a sentence', (args, sentence) => {
-    const parsed = parseWatchArgs(args)
+    const parsed = parse(args)
     expect(!parsed.ok && parsed.error).toMatch(sentence)
   })
 })

@@ -2,34 +2,26 @@
 // group) at random points of metered calls, and then holds the ledger against what callers were served. A small run of
 // the same is part of `npm test`.
 
-import { parseArgs } from 'node:util'
+import { commandLine, refuseArgs } from '../../src/core/command-line.node.ts'
 import { build } from '../../src/launch/build.node.ts'
 import { crashRun } from './credit-run.ts'
 
 const text = { type: 'string' } as const
-const whole = (value: string | undefined, otherwise: number) => {
-  const number = Number(value ?? otherwise)
-  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`${value} is no count`)
-  return number
+const USAGE = 'Usage: npm run crash -- [--kills N] [--calls N] [--seed N]'
+const { values } = commandLine({ kills: text, calls: text, seed: text }, USAGE)
+const whole = (name: keyof typeof values, otherwise: number) => {
+  const number = Number(values[name] ?? otherwise)
+  if (Number.isSafeInteger(number) && number > 0) return number
+  return refuseArgs(`--${name} takes a count, not ${JSON.stringify(values[name])}.`, USAGE)
 }
-
-function options() {
-  try {
-    const { values } = parseArgs({ options: { kills: text, calls: text, seed: text } })
-    const kills = whole(values.kills, 50)
-    return { kills, calls: whole(values.calls, 100_000), seed: whole(values.seed, 1 + (Date.now() % 1_000_000)) }
-  } catch (error) {
-    console.error(`${(error as Error).message}. Usage: npm run crash -- [--kills N] [--calls N] [--seed N]`)
-    process.exit(2)
-  }
-}
-const asked = options()
-const { kills, seed } = asked
+const kills = whole('kills', 50)
+const asked = whole('calls', 100_000)
+const seed = whole('seed', 1 + (Date.now() % 1_000_000))
 
 await build(new URL('../..', import.meta.url).pathname)
 const startedMs = Date.now()
 const report = await crashRun({
-  calls: asked.calls,
+  calls: asked,
   kills,
   groupEvery: 5,
   seed,

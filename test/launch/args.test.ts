@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest'
-import { parseLaunchArgs } from '../../src/launch/args.ts'
+import { readArgs } from '../../src/core/command-line.node.ts'
+import { LAUNCH_ARGS, launchOptions } from '../../src/launch/args.ts'
+
+const parse = (args: readonly string[], port: string | undefined) => {
+  const read = readArgs(args, LAUNCH_ARGS)
+  return read.ok ? launchOptions(read.value.values, port) : read
+}
 
 test('defaults', () => {
-  expect(parseLaunchArgs([], undefined)).toEqual({
+  expect(parse([], undefined)).toEqual({
     ok: true,
     value: { state: '.weir', reset: false, json: false, port: 8787, devnet: [] },
   })
@@ -10,7 +16,7 @@ test('defaults', () => {
 
 test('everything at once', () => {
   const args = ['--state', 'there', '--reset', '--json', '--seed', '7', '--block-ms', '100']
-  expect(parseLaunchArgs(args, '0')).toEqual({
+  expect(parse(args, '0')).toEqual({
     ok: true,
     value: { state: 'there', reset: true, json: true, port: 0, devnet: ['--seed', '7', '--block-ms', '100'] },
   })
@@ -24,6 +30,6 @@ test.each([
   [[], '65536', /PORT is "65536"/],
   [[], '-1', /PORT is "-1"/],
 ])('%j with PORT=%s is refused in one sentence', (args, port, sentence) => {
-  const parsed = parseLaunchArgs(args, port)
+  const parsed = parse(args, port)
   expect(!parsed.ok && parsed.error).toMatch(sentence)
 })
