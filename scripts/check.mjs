@@ -10,6 +10,8 @@ const STEPS = [
   ['variables of both Workers', 'node', 'scripts/worker-agreement.ts'],
   ['binding types', 'node', 'scripts/bindings.ts', '--check'],
   ['generated schemas', 'node', 'scripts/generate.ts', '--check'],
+  ['what nothing uses', 'knip', '--no-progress', '--cache'],
+  ['what tests alone use', 'knip', '--no-progress', '--cache', '--production', '--include', 'files,exports,types'],
 ]
 
 /** Runs every step and answers the names of those that failed. */

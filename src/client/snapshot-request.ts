@@ -37,7 +37,7 @@ export async function requestSnapshot(
 }
 
 /** What an HTTP answer to `l2BookDiffSnapshot` means. */
-export function readSnapshot(answer: HttpAnswer): SnapshotOutcome {
+function readSnapshot(answer: HttpAnswer): SnapshotOutcome {
   const { status, text, retryAfterMs } = answer
   if (status === 401 || status === 402 || status === 403)
     return { kind: 'refused', status, reason: messageOf(text, status) }

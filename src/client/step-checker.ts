@@ -5,7 +5,7 @@ import type { ClientRuntime, Endpoint } from './runtime.ts'
 import { requestSnapshot } from './snapshot-request.ts'
 import { StepCheck, type Verdict } from './step-check.ts'
 
-export const CHECK_EVERY_MS = 5_000
+const CHECK_EVERY_MS = 5_000
 /** After a comparison that could not be made: the book or the gateway was moving. */
 const RETRY_MS = 250
 /** A snapshot that stays ahead of the book so long means that the stream stands. */

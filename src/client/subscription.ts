@@ -18,19 +18,9 @@ export function bookBody(type: 'l2BookDiff' | 'l2BookDiff2', scope: BookScope): 
   return { type, ...scope }
 }
 
-/** Fills of up to 1,000 wallets. */
-export function userFillsBody(addresses: readonly string[], aggregateByTime = false): SubscriptionBody {
-  return { type: 'userFills', addresses, ...(aggregateByTime ? { aggregateByTime } : {}) }
-}
-
 /** Fills of everyone, on one coin or (null) on all. */
 export function allFillsBody(coin: string | null = null, aggregateByTime = false): SubscriptionBody {
   return { type: 'allFills', ...(coin === null ? {} : { coin }), ...(aggregateByTime ? { aggregateByTime } : {}) }
-}
-
-/** Balance movements (funding payments excepted) of up to 1,000 wallets. */
-export function ledgerBody(addresses: readonly string[]): SubscriptionBody {
-  return { type: 'userNonFundingLedgerUpdates', addresses }
 }
 
 /** Coins that a book body names, null for a wildcard. */

@@ -1,7 +1,7 @@
 // Stored blobs are cut at 1 MiB: production refuses rows over 2 MB, while local storage would take them silently.
 
 /** Bytes per stored row. */
-export const CHUNK_BYTES = 1024 * 1024
+const CHUNK_BYTES = 1024 * 1024
 
 /** UTF-8 of a text in pieces of at most CHUNK_BYTES; one empty piece for an empty text. */
 export function toChunks(text: string, chunkBytes: number = CHUNK_BYTES): Uint8Array<ArrayBuffer>[] {

@@ -40,7 +40,7 @@ export function restFailure(failure: Failure, requestId: string): WireFailure {
 }
 
 /** Status of a failure on HTTP, where a surface says nothing else. */
-export function httpStatus(failure: Failure): number {
+function httpStatus(failure: Failure): number {
   switch (failure.kind) {
     case 'key_missing':
     case 'key_malformed':
@@ -79,7 +79,7 @@ export function httpStatus(failure: Failure): number {
 }
 
 /** Seconds for `Retry-After`, null where a retry has no set time. */
-export function retryAfterSeconds(failure: Failure): number | null {
+function retryAfterSeconds(failure: Failure): number | null {
   if (failure.kind === 'rate_limited') return Math.max(1, Math.ceil(failure.retryAfterMs / 1000))
   if (failure.kind === 'unavailable') return Math.max(1, Math.ceil((failure.retryAfterMs ?? 1000) / 1000))
   return null

@@ -5,7 +5,7 @@ import type { MicroCredits } from '../credit/amount.ts'
 import type { Product } from '../key/identity.ts'
 
 /** An answer with its status: what it is, its shape and an example of it. */
-export interface OperationAnswer {
+interface OperationAnswer {
   readonly description: string
   readonly schema: z.ZodType
   readonly example: unknown

@@ -54,7 +54,7 @@ const Welcome = z.strictObject({
 })
 
 /** Everything up to `height` is durable. */
-export const Ack = z.strictObject({ type: z.literal('ack'), height: Height })
+const Ack = z.strictObject({ type: z.literal('ack'), height: Height })
 /** Send again from `from`; everything else is ignored until that block comes. */
 const Resend = z.strictObject({ type: z.literal('resend'), from: Height })
 /** Send `snapshot {scope: 'coins'}` of these coins (`coins: null`: `scope: 'all'`) after the block sent last. */

@@ -21,7 +21,7 @@ export interface Answer {
 }
 
 /** A request without its `type`, and an answer to it. */
-export interface Example {
+interface Example {
   readonly request: Readonly<Record<string, unknown>>
   readonly response: unknown
 }

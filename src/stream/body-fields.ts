@@ -5,8 +5,8 @@ import type { MarketType } from '../core/coin.ts'
 import { MARKET_TYPES } from '../core/coin.ts'
 import { CoinName } from '../feed/block.ts'
 
-export const MAX_ADDRESSES = 1000
-export const MAX_COINS = 1000
+const MAX_ADDRESSES = 1000
+const MAX_COINS = 1000
 
 const WalletAddress = z
   .string()

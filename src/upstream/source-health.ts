@@ -16,7 +16,7 @@ export interface HealthView {
   readonly medianMs: number | null
 }
 
-export type FailureReason = 'timeout' | 'unreachable' | 'busy' | 'failed'
+type FailureReason = 'timeout' | 'unreachable' | 'busy' | 'failed'
 
 /** Latencies that the median is taken of. */
 const SAMPLES = 32

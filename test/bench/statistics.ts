@@ -1,7 +1,7 @@
 // Medians and percentiles of what was measured.
 
 /** The value below which the share `p` of `sorted` (ascending, not empty) lies. */
-export function percentile(sorted: ArrayLike<number>, p: number): number {
+function percentile(sorted: ArrayLike<number>, p: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))]!
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Connection, type Listener } from '../../src/client/connection.ts'
 import { RETRY } from '../../src/client/connection-options.ts'
-import { allFillsBody, userFillsBody } from '../../src/client/subscription.ts'
+import { allFillsBody } from '../../src/client/subscription.ts'
 import { backoffMs } from '../../src/core/backoff.ts'
 import { FakeRuntime } from './fake-runtime.ts'
 
@@ -103,7 +103,7 @@ describe('connection', () => {
   test('an error frame reaches the subscription it embeds; others are notices', () => {
     const { runtime, connection, listener, log } = setUp()
     connection.subscribe(allFillsBody('NOPE'), listener('one'))
-    connection.subscribe(userFillsBody(['0x1']), listener('two'))
+    connection.subscribe({ type: 'userFills', addresses: ['0x1'] }, listener('two'))
     connection.start()
     runtime.last.open()
     const text = 'Invalid subscription {"coin":"NOPE","type":"allFills"}: coin: no such coin'
@@ -116,7 +116,7 @@ describe('connection', () => {
   test('a cut echo belongs to the only body that waits; a notification is a notice', () => {
     const { runtime, connection, listener, log } = setUp()
     connection.subscribe(allFillsBody(), listener('one'))
-    connection.subscribe(userFillsBody(['0x1']), listener('two'))
+    connection.subscribe({ type: 'userFills', addresses: ['0x1'] }, listener('two'))
     connection.start()
     runtime.last.open()
     const cut = 'Invalid subscription {"type":"userFills","addresses":["0x…: addresses: too many'

@@ -11,7 +11,7 @@ export const levelsOf = (...bids: [px: string, sz: string, n: number][]): Levels
   [],
 ]
 
-export const blockOf = (height: number, books: BookChange[] | null, more: Partial<Block> = {}): Block => {
+const blockOf = (height: number, books: BookChange[] | null, more: Partial<Block> = {}): Block => {
   return { height, time: height * 70, fills: [], ledger: [], funding: [], books, ...more }
 }
 

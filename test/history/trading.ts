@@ -9,7 +9,7 @@ export const USER = `0x${'ab'.repeat(20)}`
 export const BUILDER = `0x${'cd'.repeat(20)}`
 
 /** An integer of so many decimals as wire text. */
-export function text(units: bigint | number, decimals: number): string {
+function text(units: bigint | number, decimals: number): string {
   const negative = units < 0
   const digits = String(units)
     .replace('-', '')
@@ -51,15 +51,10 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 
 export const FIRST_MS = 1_790_000_000_000
-export const BLOCK_MS = 70
+const BLOCK_MS = 70
 
 /** Fill number `n` of the wallet from a position of `start` hundredths. */
-export function fillOf(
-  n: number,
-  { coin, delta, px, fee, pnl, crossed, built }: Step,
-  start: number,
-  time: number,
-): Fill {
+function fillOf(n: number, { coin, delta, px, fee, pnl, crossed, built }: Step, start: number, time: number): Fill {
   const end = start + delta
   const closes = Math.sign(start) * Math.sign(delta) < 0
   return {

@@ -12,7 +12,7 @@ import { Connection } from '../../src/stream/sockets/connection.ts'
 import { Subscriptions } from '../../src/stream/subscriptions.ts'
 import { ModelStreams } from '../credit/streams/model-streams.ts'
 
-export const SHARDS = 2
+const SHARDS = 2
 export const identity: Identity = {
   v: 1,
   account: 'acme',

@@ -8,7 +8,7 @@ const INT = z.int()
 /** Decimal string, signed. */
 export const Decimal = SIGNED
 
-export const Level = z.object({ px: Decimal, sz: Decimal, n: INT }).meta({ id: 'Level' })
+const Level = z.object({ px: Decimal, sz: Decimal, n: INT }).meta({ id: 'Level' })
 
 /** `[bids, asks]`, best first. */
 export const BookLevels = z.tuple([z.array(Level), z.array(Level)])

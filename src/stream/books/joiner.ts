@@ -9,7 +9,7 @@ import type { BlockTexts, BookChannel } from '../channel.ts'
 import type { Emission } from './block-join.ts'
 
 /** Blocks held back while Snapshots are fetched: about half a minute of the exchange. */
-export const MAX_HELD_BLOCKS = 512
+const MAX_HELD_BLOCKS = 512
 
 const NOTHING: BlockTexts = { texts: [], broken: false }
 

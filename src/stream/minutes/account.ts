@@ -13,12 +13,12 @@ import { type Here, MeterLine, type MeterPort } from './meter-line.ts'
 import { type Minutes, owedCharges } from './minutes.ts'
 
 /** An account is reported at least so often while it has sockets. */
-export const REPORT_EVERY_MS = 20_000
+const REPORT_EVERY_MS = 20_000
 /**
  * Sockets end when a report fails so long after the last that was answered. Reports that fail take ten seconds at most
  * and are repeated every ten seconds, so that is within a minute.
  */
-export const SILENCE_MS = 35_000
+const SILENCE_MS = 35_000
 
 export interface AccountPorts extends MeterPort {
   /** The terms of these sockets are older than `terms`: their callers are to be looked up anew. */

@@ -21,11 +21,6 @@ export interface Minutes {
   paid: number
 }
 
-/** End of what is paid. */
-export function paidUntilMs({ sinceMs, paid }: Minutes): number {
-  return sinceMs + paid * MINUTE_MS
-}
-
 /** The charge of the first minute, which comes before the ack. */
 export function firstCharge(relay: string, { id, keyHash, type, price, body }: Minutes): MinuteCharge {
   return { subscription: `${relay}/${id}`, ordinal: 0, keyHash, type, amount: price, body, leftMs: MINUTE_MS }

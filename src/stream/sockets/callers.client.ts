@@ -4,7 +4,7 @@ import type { Failure } from '../../core/failure.ts'
 import type { Identity } from '../../key/identity.ts'
 import type { Connection } from './connection.ts'
 
-export type EndReason = 'revoked' | 'expired' | 'not entitled'
+type EndReason = 'revoked' | 'expired' | 'not entitled'
 
 const ENDS: Readonly<Record<EndReason, Failure>> = {
   revoked: { kind: 'key_revoked' },

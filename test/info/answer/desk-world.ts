@@ -45,7 +45,7 @@ export const BTC: BookSnapshot = {
     '[[{"px":"81307.0","sz":"0.5","n":1},{"px":"81306.0","sz":"1.5","n":2}],[{"px":"81309.0","sz":"0.25","n":1}]]',
 }
 
-export const TOPS: readonly TopOfBook[] = [
+const TOPS: readonly TopOfBook[] = [
   { coin: 'ETH', bidPx: '1903.9', askPx: '1904.0', lastPx: '1.0' },
   { coin: 'BTC', bidPx: '81307.0', askPx: '81309', lastPx: '1.0' },
   { coin: 'DOGE', bidPx: null, askPx: '0.1', lastPx: '0.069277' },

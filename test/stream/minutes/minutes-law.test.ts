@@ -7,11 +7,12 @@ import type { StreamReport } from '../../../src/credit/streams/stream-api.ts'
 import { MINUTE_MS } from '../../../src/credit/streams/stream-ledger.ts'
 import type { Identity } from '../../../src/key/identity.ts'
 import { Account } from '../../../src/stream/minutes/account.ts'
-import { type Minutes, paidUntilMs } from '../../../src/stream/minutes/minutes.ts'
+import type { Minutes } from '../../../src/stream/minutes/minutes.ts'
 import { Connection } from '../../../src/stream/sockets/connection.ts'
 import { ModelStreams } from '../../credit/streams/model-streams.ts'
 
 const RELAYS = 3
+const paidUntilMs = ({ sinceMs, paid }: Minutes) => sinceMs + paid * MINUTE_MS
 const PRICE = 1_000_000
 const TICK_MS = 5_000
 /** Failed exchanges of a relay in a row: a longer outage ends its sockets, which is another test's. */

@@ -1,0 +1,21 @@
+// What `npm run check` takes for used. Two runs: whatever nothing uses, or its own file alone; and with `--production`,
+// where tests do not count as users, what only they use. There an export may be its file's own affair: what is tested
+// is often a part.
+
+import type { KnipConfig } from 'knip'
+
+export default {
+  // `!`: runs in production.
+  entry: [
+    'src/live.ts!',
+    'src/**/main.node.ts!',
+    'src/launch/gateway.node.ts!',
+    'src/cli/{admin,keys,replay,watch}.node.ts!',
+    // Of the client library; no program of ours follows this channel.
+    'src/client/seeded-books.ts!',
+    'scripts/*.{ts,mjs}!',
+    'test/bench/counted/*.worker.ts',
+  ],
+  project: ['src/**/*.ts!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
+  ignoreExportsUsedInFile: process.argv.includes('--production'),
+} satisfies KnipConfig
