@@ -41,7 +41,7 @@ const TURNS_MAX = 10
 /** Nobody waits for a grant longer than that. */
 const WAIT_MAX_MS = TURNS_MAX * FLIGHT_MAX_MS
 
-export class LeasedBudget implements Budget {
+export class WeightLease implements Budget {
   readonly #deps: BudgetDeps
   readonly #purse: WeightPurse
   readonly #flight = new Flight<void>(FLIGHT_MAX_MS)
