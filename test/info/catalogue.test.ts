@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { differences, generated } from '../../scripts/generate.ts'
 import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
-import { SPECIFIED_TYPES } from '../../src/info/specified-types.ts'
+import { SPECIFIED_TYPES } from './specified-types.ts'
 
 describe('the catalogue', () => {
   it('serves every type of the interface under its own name', () => {

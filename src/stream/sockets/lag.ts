@@ -4,7 +4,7 @@
 export const MAX_UNREAD_BYTES = 4 * 1024 * 1024
 export const MAX_UNREAD_BYTES_PINGING = 16 * 1024 * 1024
 /** Snapshots go out once per subscription and are paced: they have a bound of their own. */
-const MAX_UNREAD_SNAPSHOT_BYTES = 64 * 1024 * 1024
+export const MAX_UNREAD_SNAPSHOT_BYTES = 64 * 1024 * 1024
 
 /** Counters of one socket; every call is O(1). Lengths are UTF-16 units, which equal bytes for all but odd names. */
 export class Lag {
