@@ -15,7 +15,12 @@ export default {
     'src/client/seeded-books.ts!',
     'scripts/*.{ts,mjs}!',
     'test/bench/counted/*.worker.ts',
+    // Named as text: by vitest.config.ts, by scripts/mutants.ts; and a program.
+    'test/stub-gateway.worker.ts',
+    'vitest.mutants.ts',
+    'test/fixtures/invent.node.ts',
   ],
   project: ['src/**/*.ts!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
+  ignoreDependencies: ['@stryker-mutator/vitest-runner'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),
 } satisfies KnipConfig

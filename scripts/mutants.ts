@@ -4,6 +4,7 @@
 
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { Stryker } from '@stryker-mutator/core'
+import { commandLine } from '../src/core/command-line.node.ts'
 import { EXPLAINED } from '../test/mutants.ts'
 
 const FOLDERS = ['core', 'key', 'book', 'feed', 'history', 'credit', 'stream', 'edge', 'upstream', 'info']
@@ -12,7 +13,8 @@ const EXPLAINED_OF = new Map<string, ReadonlySet<string>>(
   Object.entries(EXPLAINED).map(([file, changes]) => [file, new Set(Object.keys(changes))]),
 )
 
-const wanted = process.argv.length > 2 ? process.argv.slice(2) : FOLDERS.map((folder) => `src/${folder}`)
+const { words } = commandLine({}, 'Usage: npm run mutants -- [FILE | FOLDER …]', 'words too')
+const wanted = words.length > 0 ? words : FOLDERS.map((folder) => `src/${folder}`)
 const files = wanted
   .flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.ts`) : [path]))
   .filter((path) => !SHELLS.test(path))

@@ -9,8 +9,7 @@ export const EXPLAINED: Readonly<Record<string, Readonly<Record<string, string>>
     'this.#start > 1000 → this.#start <= 1000': 'as above',
   },
   'src/core/token-bucket.ts': {
-    'milliTokens >= MILLI → milliTokens > MILLI': 'one whole token is a wait of nought either way',
-    'nowMs <= bucket.atMs → nowMs < bucket.atMs': 'no time brings no tokens',
+    'elapsedMs <= 0 → elapsedMs < 0': 'no time brings no tokens',
   },
   'src/feed/chain.ts': {
     'snapshot.height < last → snapshot.height <= last': 'the equal height is taken a line before',

@@ -45,6 +45,7 @@ const PROGRAMS = [
   'scripts/bindings.ts',
   'scripts/generate.ts',
   'scripts/laws.mjs',
+  'scripts/mutants.ts',
   'test/bench/main.node.ts',
   'test/crash/credits.node.ts',
 ]
