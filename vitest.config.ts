@@ -38,6 +38,7 @@ export default defineConfig({
           name: 'pure',
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.worker.test.ts', 'test/conformance/**'],
+          isolate: false,
           ...within(5_000),
         },
       },

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { check } from './check.mjs'
 
-const failed = check()
+const failed = await check()
 if (failed.length > 0) {
   console.log(`\n0 passed, ${failed.length} failed`)
   process.exit(1)
