@@ -15,7 +15,7 @@ const NO_DAY = 'must be a UTC day such as 2026-01-31'
 export const Day = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}$/, { error: NO_DAY, abort: true })
-  .refine((text) => dayMs(text) !== null, NO_DAY)
+  .refine((text) => !Number.isNaN(startOf(text)) && dayText(startOf(text)) === text, NO_DAY)
   .describe('A UTC day')
 
 const FIELDS = {
@@ -27,13 +27,12 @@ const FIELDS = {
   to: Day.optional().describe('Last UTC day, included; at most 400 days after `from`'),
 }
 
-/** What a report is asked for with. */
-export const UsageQuery = z.looseObject(FIELDS).check(({ value, issues }) => {
-  const unknown = Object.keys(value).find((name) => !Object.hasOwn(FIELDS, name))
-  if (unknown === undefined) return
-  const message = `is not known: send ${Object.keys(FIELDS).join(', ')}`
-  issues.push({ code: 'custom', path: [unknown.slice(0, 64)], message, input: undefined })
-})
+/** What a report is asked for with. Names are looked at before values, and `from` before `to`: one refusal at a time. */
+export const UsageQuery = z.preprocess((query: Readonly<Record<string, string>>, { issues }) => {
+  const [name, message] = refusedName(query) ?? []
+  if (name !== undefined) issues.push({ code: 'custom', path: [name], message, input: undefined })
+  return query
+}, z.object(FIELDS))
 
 /** Unix ms at 00:00 UTC; `toMs` is the end of the last day. */
 export interface UsageWindow {
@@ -47,13 +46,9 @@ export function usageWindow(
   nowMs: number,
 ): Result<UsageWindow, Failure> {
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS
-  if (from === undefined && to === undefined) {
-    return ok({ fromMs: monthsBefore(today, Number(duration ?? 1)), toMs: today + DAY_MS })
-  }
-  if (duration !== undefined) return err(badField('duration', 'goes without "from" and "to"'))
-  const first = from === undefined ? null : dayMs(from)
-  if (first === null) return err(badField('from', NO_DAY))
-  const last = to === undefined ? today : (dayMs(to) ?? today)
+  if (from === undefined) return ok({ fromMs: monthsBefore(today, Number(duration ?? 1)), toMs: today + DAY_MS })
+  const first = startOf(from)
+  const last = to === undefined ? today : startOf(to)
   if (last < first) return err(badField('from', 'must not be after "to"'))
   if (last - first >= LONGEST_DAYS * DAY_MS) return err(badField('from', `must be within ${LONGEST_DAYS} days of "to"`))
   return ok({ fromMs: first, toMs: last + DAY_MS })
@@ -64,7 +59,16 @@ export function dayText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 
-function dayMs(text: string): number | null {
-  const ms = Date.parse(`${text}T00:00:00Z`)
-  return Number.isNaN(ms) || dayText(ms) !== text ? null : ms
+function startOf(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`)
+}
+
+/** A parameter that may not be here, or not without another, and why. */
+function refusedName(query: Readonly<Record<string, string>>): readonly [string, string] | null {
+  const unknown = Object.keys(query).find((name) => !Object.hasOwn(FIELDS, name))
+  if (unknown !== undefined) return [unknown.slice(0, 64), `is not known: send ${Object.keys(FIELDS).join(', ')}`]
+  const { duration, from, to } = query
+  if (from === undefined && to === undefined) return null
+  if (duration !== undefined) return ['duration', 'goes without "from" and "to"']
+  return Day.safeParse(from).success ? null : ['from', NO_DAY]
 }

@@ -27,6 +27,11 @@ describe('the window of a usage report', () => {
     [{ from: '2024-01-01', to: '2026-01-01' }, 'from'],
     [{ color: 'red' }, 'color'],
     [{ constructor: 'x' }, 'constructor'],
+    [JSON.parse('{"__proto__":"x"}'), '__proto__'],
+    [{ color: 'red', duration: '2', from: 'today' }, 'color'],
+    [{ duration: '2', from: 'today' }, 'duration'],
+    [{ from: 'yesterday', to: 'today' }, 'from'],
+    [{ to: 'today' }, 'from'],
   ])('%j is %s', (query, expected) => {
     expect(days(query)).toBe(expected)
   })
