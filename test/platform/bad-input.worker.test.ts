@@ -106,4 +106,11 @@ describe('bad input', () => {
     expect(await state()).toEqual(before)
     expect((await spend(meterOf(stranger.account), stranger.hash, 0)).ok).toBe(true)
   })
+
+  it('takes the first of two accounts that a call names', async () => {
+    const { hash: key, account } = stranger
+    expect((await ask('DELETE', `/keys/${key}?account=demo&account=${account}`)).status).toBe(404)
+    const { json } = await ask('GET', `/keys?account=${account}&account=demo`)
+    expect(json.keys).toMatchObject([{ hash: key }])
+  })
 })
