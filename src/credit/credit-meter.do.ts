@@ -104,6 +104,11 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     })
   }
 
+  /** Asked after `noteChange` by gateways of 0.1.0, which would else fail when all is done: a rotated key would be lost. */
+  async termsChanged(): Promise<void> {
+    this.#streams.changeTerms()
+  }
+
   async capKey(keyHash: string, cap: MicroCredits | null): Promise<void> {
     this.#caps.put(keyHash, cap === null ? null : wholeMicro(cap))
   }

@@ -84,6 +84,18 @@ describe('CreditMeter', () => {
     expect(await tablesOf(name)).not.toContain('charges')
   })
 
+  it('answers a gateway of the version before: a change of terms is still asked for by itself', async () => {
+    const old = stubOf('older gateway') as unknown as { termsChanged(): Promise<void> }
+    const terms = () =>
+      runInDurableObject(stubOf('older gateway'), (_, { storage }) =>
+        storage.sql.exec('SELECT number FROM terms').toArray(),
+      )
+    await old.termsChanged()
+    expect(await terms()).toEqual([{ number: 1 }])
+    await meterOf('older gateway').noteChange('k')
+    expect(await terms()).toEqual([{ number: 2 }])
+  })
+
   it('begins a plan once, renews it by its alarm and by any question, and keeps a line for every period', async () => {
     const name = 'planned'
     const order = { plan: 'entry', terms: PLANS.entry.terms, firstMicro: null }
