@@ -2,7 +2,7 @@
 // per block and relay out, snapshots on demand. Sends come first, checkpoints after.
 
 import { DurableObject } from 'cloudflare:workers'
-import { type MarketType, marketTypeOf } from '../core/coin.ts'
+import { type MarketType, marketTypeOf, shardOf } from '../core/coin.ts'
 import { Objects, shardOfHub } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type HubFrame, type HubSeed, LINK_HEADER, LOG_API_VERSION } from '../feed/log-api.ts'
@@ -222,6 +222,9 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   async snapshot(coin: string, depth?: number): Promise<SnapshotAnswer> {
+    // Who counts other shards than this Worker does must not be told that there is no such coin.
+    if (shardOf(coin, this.#shards) !== this.#index)
+      throw new Error(`hub ${this.#name} is of another shard than this coin: BOOK_HUBS is ${this.#shards} here`)
     await this.#attached()
     const v = HUB_API_VERSION
     if (!this.#isReady) return { v, ok: false, reason: 'not_ready' }

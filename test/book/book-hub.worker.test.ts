@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
+import { shardOf } from '../../src/core/coin.ts'
 import { Objects, shardOfHub } from '../../src/core/objects.client.ts'
 import { hubBooks } from '../../src/info/sources/books.client.ts'
 
@@ -19,6 +20,17 @@ it('a hub of no shard refuses, so that nobody pays for its answer', async () => 
   expect(await books.snapshot('BTC')).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
   expect(await books.tops()).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
   expect(await objects.hub(shards - 1).wake()).toBeUndefined()
+})
+
+it('a hub refuses a coin of another shard, which it would know for sure not to have', async () => {
+  const own = shardOf('BTC', shards)
+  expect(await objects.hub(own).snapshot('BTC')).toMatchObject({ ok: false, reason: 'not_ready' })
+  const index = (own + 1) % shards
+  const refused = await objects
+    .hub(index)
+    .snapshot('BTC')
+    .catch((error: Error) => error.message)
+  expect(refused).toBe(`hub shards/${index} is of another shard than this coin: BOOK_HUBS is ${shards} here`)
 })
 
 it('a hub knows its shard by its name', () => {
