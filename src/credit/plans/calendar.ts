@@ -1,5 +1,6 @@
-// Days and months of plans and reports. When a plan renews: each month at 00:00 UTC of the account's day, which is the day of the month on which its plan
-// began; in a shorter month on its last day. Pure integers of Unix ms; UTC throughout, so no clock change matters.
+// Days and months of plans and reports. When a plan renews: each month at 00:00 UTC of the account's day, which is the
+// day of the month on which its plan began; in a shorter month on its last day. Pure integers of Unix ms; UTC
+// throughout, so no clock change matters.
 
 const DAY_MS = 86_400_000
 
