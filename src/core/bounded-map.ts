@@ -3,8 +3,11 @@
 
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>()
-  /** Entries before it were forgotten: to begin at the front each time would walk over their places again. */
-  readonly #oldest = this.#entries.keys()
+  /**
+   * Entries before it were forgotten: to begin at the front each time would walk over their places again. An iterator
+   * that is not moved on keeps every table that its map ever outgrew, so it goes with the next entry deleted elsewhere.
+   */
+  #oldest: Iterator<K> | null = null
   readonly #most: number
   readonly #weigh: (value: V, key: K) => number
   #weight = 0
@@ -37,12 +40,19 @@ export class BoundedMap<K, V> {
   }
 
   delete(key: K): void {
-    const value = this.#entries.get(key)
-    if (!this.#entries.delete(key)) return
-    this.#weight -= this.#weigh(value as V, key)
+    if (this.#remove(key)) this.#oldest = null
   }
 
   dropOldest(): void {
-    if (this.size > 0) this.delete(this.#oldest.next().value as K)
+    if (this.size === 0) return
+    this.#oldest ??= this.#entries.keys()
+    this.#remove(this.#oldest.next().value as K)
+  }
+
+  #remove(key: K): boolean {
+    const value = this.#entries.get(key)
+    const isThere = this.#entries.delete(key)
+    if (isThere) this.#weight -= this.#weigh(value as V, key)
+    return isThere
   }
 }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { BoundedMap } from '../../src/core/bounded-map.ts'
@@ -67,4 +69,27 @@ it('forgets the oldest in constant time, however many have gone before', () => {
   expect(map.size).toBe(20_000)
   // From the front each time it would be billions of steps.
   expect(performance.now() - begun).toBeLessThan(5_000)
+})
+
+it('keeps nothing of what came and went, full or not', () => {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const heldAfter = (churn: (map: BoundedMap<number, number>, n: number) => void) => {
+    const map = new BoundedMap<number, number>(100)
+    collect()
+    const before = process.memoryUsage().heapUsed
+    for (let n = 0; n < 200_000; n++) churn(map, n)
+    collect()
+    expect(map.size).toBeLessThanOrEqual(100)
+    return process.memoryUsage().heapUsed - before
+  }
+  // An iterator that stays behind holds 30 MB here.
+  const MOST = 5_000_000
+  const comeAndGo = (map: BoundedMap<number, number>, n: number) => {
+    map.set(n, n)
+    map.delete(n)
+  }
+  expect(heldAfter(comeAndGo)).toBeLessThan(MOST)
+  expect(heldAfter((map, n) => map.set(n, n))).toBeLessThan(MOST)
+  expect(heldAfter((map, n) => (n < 1_000 ? map.set(n, n) : comeAndGo(map, n)))).toBeLessThan(MOST)
 })
