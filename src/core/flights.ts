@@ -20,6 +20,11 @@ export class Flight<T> {
     return this.#result !== null
   }
 
+  /** When the last one began, as was told then. */
+  get sinceMs(): number {
+    return this.#sinceMs
+  }
+
   /** The result of the flight under way, null where there is none to join. */
   underWay(nowMs = 0): Promise<T> | null {
     return nowMs - this.#sinceMs < this.#maxMs ? this.#result : null
@@ -61,6 +66,11 @@ export class Flights<T> {
 
   underWay(key: string, nowMs: number): Promise<T> | null {
     return this.#byKey.get(key)?.underWay(nowMs) ?? null
+  }
+
+  /** When the flight of this key began that has not landed. */
+  sinceMs(key: string): number | undefined {
+    return this.#byKey.get(key)?.sinceMs
   }
 
   begin(key: string, start: () => Promise<T>, nowMs: number): Promise<T> {

@@ -21,10 +21,14 @@ export class NextFlights<T> {
 
   join(key: string, start: () => Promise<T>): Joined<T> {
     const now = this.#now()
+    // Asked first: one that has landed may be gone some time before the request that leads the next one hears of it.
+    const next = this.#next.underWay(key, now)
+    if (next !== null) return { result: next, leads: false }
     const present = this.#present.underWay(key, now)
     if (present === null) return { result: this.#begin(key, start), leads: true }
-    const next = () => orLate(present, FLIGHT_MAX_MS, null, this.#after).then(() => this.#begin(key, start))
-    return this.#next.join(key, next, now)
+    const begin = () => orLate(present, FLIGHT_MAX_MS, null, this.#after).then(() => this.#begin(key, start))
+    // As old as the one it waits for: where that is no longer joined, neither is this.
+    return { result: this.#next.begin(key, begin, this.#present.sinceMs(key) ?? now), leads: true }
   }
 
   #begin(key: string, start: () => Promise<T>): Promise<T> {

@@ -49,6 +49,29 @@ describe('NextFlights', () => {
     expect(await late.result).toBe(2)
   })
 
+  it('shares the next between the landing of one and the beginning of the next', async () => {
+    const { begun, join, land } = harness()
+    const first = join()
+    const second = join()
+    begun[0]!.resolve(0)
+    await first.result
+    const between = join()
+    expect([between.leads, begun.length]).toEqual([false, 1])
+    await land(0)
+    expect(begun.length).toBe(2)
+    await land(1)
+    expect([await second.result, await between.result]).toEqual([1, 1])
+  })
+
+  it('does not share one that waits for a flight whose leader is gone', () => {
+    const { begun, join, wait } = harness()
+    join()
+    wait(FLIGHT_MAX_MS / 2)
+    join()
+    wait(FLIGHT_MAX_MS / 2)
+    expect([join().leads, begun.length]).toEqual([true, 2])
+  })
+
   it('begins at once where none is under way', async () => {
     const { begun, join, land } = harness()
     const one = join()
