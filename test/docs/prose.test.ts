@@ -4,6 +4,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, it } from 'vitest'
+import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 
 const ROOT = new URL('../..', import.meta.url).pathname
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -62,6 +63,14 @@ it('every command of npm is told of', () => {
   const commands = Object.keys(manifest.scripts!).filter((name) => !name.startsWith('pre'))
   expect(commands.filter((name) => !told.includes(name))).toEqual([])
   expect(told.filter((name) => !commands.includes(name!))).toEqual([])
+})
+
+it('every call of a key is told of', () => {
+  const keyed = ENDPOINTS.filter(({ door }) => door !== 'admin')
+  const calls = keyed.map(({ method, path }) => `\`${method.toUpperCase()} ${path}\``)
+  expect(calls.length).toBeGreaterThan(1)
+  const told = rowsOf(read('docs/platform.md'))
+  expect(calls.filter((call) => !told.includes(call))).toEqual([])
 })
 
 it('every variable of both Workers is told of', () => {
