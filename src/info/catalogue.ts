@@ -1,4 +1,4 @@
-// Every type that POST /info serves. Adding one is one file in queries/, one line here, and one case in its test.
+// Every type that POST /info serves. Adding one is one file in queries/ and one line here.
 
 import { allMids } from './queries/allMids.ts'
 import { allPerpMetas } from './queries/allPerpMetas.ts'

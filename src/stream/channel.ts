@@ -55,7 +55,10 @@ export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
   readonly view: (body: Body) => EventView<Item>
   /** Names that a body stands under in the index; `EVERY` for one that wants all. */
   readonly names: (body: Body) => readonly string[]
-  /** Distinct names that an item is found by; a body that is framed whole stands under one of them at most. */
+  /**
+   * Distinct names that an item is found by, none where the channel does not show it; a body that is framed whole
+   * stands under one of them at most.
+   */
   readonly namesOf: (item: Item) => readonly string[]
   /** What becomes one frame of a block: all that a body has of it, or what a name has of it. */
   readonly framed: 'per body' | 'per name'
