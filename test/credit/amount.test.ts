@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatCredits, parseCredits } from '../../src/credit/amount.ts'
+import { formatCredits, parseCredits, wholeMicro } from '../../src/credit/amount.ts'
 import { PLANS } from '../../src/credit/plans/plan.ts'
 
 describe('amounts', () => {
@@ -28,6 +28,23 @@ describe('amounts', () => {
     '1000000000.000001',
     1e21,
   ])('refuses %s', (text) => expect(parseCredits(text).ok).toBe(false))
+
+  it('names what is wrong', () => {
+    const said = ['-1', 'x', '0.1234567', '1000000000.000001'].map((text) => parseCredits(text))
+    const most = '1000000000'
+    expect(said.map((read) => !read.ok && read.error)).toEqual([
+      'must not be negative',
+      'must be a number of credits such as 100 or "0.13"',
+      'has more than 6 decimals',
+      `is more than ${most} credits`,
+    ])
+    expect(parseCredits(`${most}.000000`).ok).toBe(true)
+  })
+
+  it('lets nothing but whole amounts into the ledger', () => {
+    expect([0, 1, 1e15].map(wholeMicro)).toEqual([0, 1, 1e15])
+    for (const amount of [-1, 0.5, Number.NaN, 2 ** 53]) expect(() => wholeMicro(amount)).toThrow('whole number')
+  })
 
   it('comes back from its text', () => {
     fc.assert(

@@ -47,6 +47,16 @@ test('partial fills of one order become one, at the volume-weighted price', () =
   ])
 })
 
+test('a field that no part has does not appear, and fills of no size are left as they are', () => {
+  const parts: UserFill[] = [
+    [USER, fill({ tid: 1 })],
+    [USER, fill({ tid: 2 })],
+  ]
+  expect(Object.keys(aggregateFills(parts)[0]![1])).toEqual(Object.keys(fill()))
+  const empty: UserFill[] = parts.map(([user, one]) => [user, { ...one, sz: '0.0' }])
+  expect(aggregateFills(empty)).toEqual(empty)
+})
+
 test('a price that does not end is rounded four decimals beyond the prices in it', () => {
   const fills: UserFill[] = [
     [USER, fill({ px: '1.5', sz: '1.0' })],
