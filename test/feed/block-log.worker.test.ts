@@ -62,7 +62,7 @@ describe('the log', () => {
       levels: levelsOf(['101', '3.0', 1], ['100', '1.0', 1]),
     })
     expect(await bookAt('ETH', base + 2)).toMatchObject({ seq: base, levels: levelsOf(['10', '2.0', 2]) })
-    expect(await hub('BTC').snapshot('NOPE')).toMatchObject({ ok: false, reason: 'unknown_coin' })
+    expect(await hub('NOPE').snapshot('NOPE')).toMatchObject({ ok: false, reason: 'unknown_coin' })
   })
 
   // FEED-8, FEED-9
