@@ -49,7 +49,7 @@ const SEATS_MAX = 10_000
 /** One (account, key) in this isolate. */
 interface Seat {
   readonly account: string
-  readonly holder: CreditPurse
+  readonly purse: CreditPurse
   readonly flight: Flight<void>
   readonly reporter: Keeper
   /** Sum of the prices of calls that wait for a grant. */
@@ -62,7 +62,7 @@ interface Seat {
 
 /** A request limit in use. */
 interface Limit {
-  readonly tokens: RequestPurse
+  readonly purse: RequestPurse
   /** Calls that wait for a token. */
   waiting: number
 }
@@ -83,7 +83,7 @@ export class LeasePool {
         return this.#hold(context, seat, price, limitOf(seat, identity, price.product))
       },
       limitHeaders: (identity, product) =>
-        limitOf(this.#seat(identity), identity, product)?.tokens.headers(this.#clock.nowMs()) ?? {},
+        limitOf(this.#seat(identity), identity, product)?.purse.headers(this.#clock.nowMs()) ?? {},
     }
   }
 
@@ -109,13 +109,13 @@ export class LeasePool {
   /** Null: the meter must be asked. */
   #take(context: LeaseContext, seat: Seat, price: Price, limit: Limit | null): Result<Hold, Failure> | null {
     const now = this.#clock.nowMs()
-    const answer = seat.holder.take(price.amount, now)
+    const answer = seat.purse.take(price.amount, now)
     switch (answer.do) {
       case 'go': {
-        const verdict = limit === null ? 'go' : limit.tokens.take(now)
+        const verdict = limit === null ? 'go' : limit.purse.take(now)
         seat.limit = limit ?? seat.limit
         if (verdict !== 'go') {
-          seat.holder.release(answer.lease, price.amount)
+          seat.purse.release(answer.lease, price.amount)
           return verdict === 'ask' ? null : err({ kind: 'rate_limited', retryAfterMs: verdict.waitMs })
         }
         this.#keepReporting(context, seat)
@@ -138,11 +138,11 @@ export class LeasePool {
       open = false
       end()
       this.#keepReporting(context, seat)
-      return seat.holder.remaining()
+      return seat.purse.remaining()
     }
     return {
-      settle: () => finish(() => seat.holder.settle(lease, amount, product, type)),
-      release: () => finish(() => seat.holder.release(lease, amount)),
+      settle: () => finish(() => seat.purse.settle(lease, amount, product, type)),
+      release: () => finish(() => seat.purse.release(lease, amount)),
     }
   }
 
@@ -157,7 +157,7 @@ export class LeasePool {
     if (now < seat.downUntilMs) return
     const flight = seat.flight.underWay(now)
     if (flight !== null) return orLate(flight, EXCHANGE_TIMEOUT_MS, undefined, after)
-    const asked = seat.holder.ask(amount, seat.waiting, now, this.#clock.newId)
+    const asked = seat.purse.ask(amount, seat.waiting, now, this.#clock.newId)
     await this.#fly(context, seat, [asked], limit)
   }
 
@@ -178,25 +178,25 @@ export class LeasePool {
 
   async #exchange(context: LeaseContext, seat: Seat, asked: AskedExchange, limit: Limit | null): Promise<void> {
     const sentAtMs = this.#clock.nowMs()
-    const requests = limit?.tokens.ask(limit.waiting, sentAtMs) ?? null
+    const requests = limit?.purse.ask(limit.waiting, sentAtMs) ?? null
     const request = requests === null ? asked.request : { ...asked.request, requests }
     const send = () => orLate(context.meterOf(seat.account).lease(request), EXCHANGE_TIMEOUT_MS, null, after)
     const down = () => {
       seat.downUntilMs = this.#clock.nowMs() + DOWN_MS
-      if (requests !== null) limit?.tokens.alone(this.#clock.nowMs())
+      if (requests !== null) limit?.purse.alone(this.#clock.nowMs())
     }
     try {
       // Repeating is harmless (all numbers are cumulative), and a restarted object refuses the first call only.
       const answer = await send().catch(send)
       if (answer === null) return down()
-      seat.holder.answered(asked, answer)
+      seat.purse.answered(asked, answer)
       if (answer.ok && requests !== null && limit !== null) {
         // A meter of the version before knows no requests: then this isolate goes by its own count.
-        if (answer.requests === undefined) limit.tokens.alone(this.#clock.nowMs())
-        else limit.tokens.answered(requests, answer.requests, sentAtMs, this.#clock.nowMs())
+        if (answer.requests === undefined) limit.purse.alone(this.#clock.nowMs())
+        else limit.purse.answered(requests, answer.requests, sentAtMs, this.#clock.nowMs())
       }
-      if (answer.changedMs !== undefined) context.onChanged?.(seat.holder.keyHash, answer.changedMs)
-      if (!answer.ok && answer.reason === 'revoked') context.onRevoked(seat.holder.keyHash)
+      if (answer.changedMs !== undefined) context.onChanged?.(seat.purse.keyHash, answer.changedMs)
+      if (!answer.ok && answer.reason === 'revoked') context.onRevoked(seat.purse.keyHash)
     } catch {
       down()
     }
@@ -212,9 +212,9 @@ export class LeasePool {
     const flight = seat.flight.underWay(now)
     if (flight !== null) await orLate(flight, EXCHANGE_TIMEOUT_MS, undefined, after)
     // Another call may have begun an exchange while this one waited: reports come a round later then.
-    const exchanges = seat.flight.isUp ? [] : seat.holder.due(now)
+    const exchanges = seat.flight.isUp ? [] : seat.purse.due(now)
     if (exchanges.length > 0) await this.#fly(context, seat, exchanges)
-    return seat.holder.busy
+    return seat.purse.busy
   }
 
   #seat(identity: Identity): Seat {
@@ -222,10 +222,10 @@ export class LeasePool {
     const known = this.#seats.get(name)
     if (known !== undefined) return known
     if (this.#seats.size >= SEATS_MAX) this.#makeRoom()
-    const holder = new CreditPurse(identity.keyHash)
+    const purse = new CreditPurse(identity.keyHash)
     const seat: Seat = {
       account: identity.account,
-      holder,
+      purse,
       flight: new Flight(EXCHANGE_TIMEOUT_MS),
       reporter: new Keeper(),
       waiting: 0,
@@ -243,7 +243,7 @@ export class LeasePool {
     let room = 0
     for (const [name, seat] of this.#seats) {
       oldest ??= name
-      if (seat.holder.busy || seat.flight.isUp) continue
+      if (seat.purse.busy || seat.flight.isUp) continue
       this.#seats.delete(name)
       if (++room >= SEATS_MAX / 10) return
     }
@@ -260,8 +260,8 @@ function limitOf(seat: Seat, identity: Identity, product: Product): Limit | null
   const perSecond = bucket === 'info' ? limits.infoRequestsPerSecond : limits.requestsPerSecond
   if (perSecond === null) return null
   const known = seat.limits.get(bucket)
-  if (known?.tokens.perSecond === perSecond) return known
-  const limit = { tokens: new RequestPurse(bucket, perSecond), waiting: 0 }
+  if (known?.purse.perSecond === perSecond) return known
+  const limit = { purse: new RequestPurse(bucket, perSecond), waiting: 0 }
   seat.limits.set(bucket, limit)
   return limit
 }
