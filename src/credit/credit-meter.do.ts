@@ -18,8 +18,9 @@ import { RequestBuckets } from './request-buckets.ts'
 import type { StreamAnswer, StreamReport } from './streams/stream-api.ts'
 import { StreamLedger } from './streams/stream-ledger.ts'
 import { StreamStore } from './streams/streams.store.ts'
-import type { DayUsage } from './usage.ts'
+import type { DayUsage, PlacedUsage, UsagePlace, UsageReport } from './usage.ts'
 import { copyUsage } from './usage-outbox.do.ts'
+import { UsageReports } from './usage-report.store.ts'
 import type { Delivery, Webhook, WebhookOrder } from './webhooks/webhook-api.ts'
 import { Webhooks } from './webhooks/webhooks.do.ts'
 
@@ -35,6 +36,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   readonly #changes: KeyChanges
   readonly #webhooks: Webhooks
   readonly #streams: StreamStore
+  readonly #usage: UsageReports
   readonly #ledger: AccountLedger
   readonly #streamLedger: StreamLedger
   readonly #requests = new RequestBuckets()
@@ -49,6 +51,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#changes = new KeyChanges(sql)
     this.#webhooks = new Webhooks(ctx)
     this.#streams = new StreamStore(sql)
+    this.#usage = new UsageReports(sql)
     const parts = { store: this.#store, plans: this.#plans, caps: this.#caps, webhooks: this.#webhooks }
     this.#ledger = new AccountLedger(parts)
     this.#streamLedger = new StreamLedger(this.#streams, this.#ledger)
@@ -122,8 +125,22 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return this.#ledger.account()
   }
 
+  /** Asked by gateways of 0.1.0. */
   async usageByDay(fromMs: number, toMs: number): Promise<readonly DayUsage[]> {
-    return this.#store.usageByDay(fromMs, toMs)
+    return this.#usage.byDay(fromMs, toMs)
+  }
+
+  async usage(fromMs: number, toMs: number): Promise<UsageReport> {
+    return this.#usage.report(fromMs, toMs)
+  }
+
+  async usageRows(
+    fromMs: number,
+    toMs: number,
+    after: UsagePlace | null,
+    limit: number,
+  ): Promise<readonly PlacedUsage[]> {
+    return this.#usage.rows(fromMs, toMs, after, limit)
   }
 
   async setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }> {

@@ -5,7 +5,7 @@ import type { MicroCredits } from './amount.ts'
 import type { LeaseMeterApi } from './lease-api.ts'
 import type { PlanOrder, PlanState } from './plans/plan-period.ts'
 import type { StreamMeterApi } from './streams/stream-api.ts'
-import type { DayUsage } from './usage.ts'
+import type { PlacedUsage, UsagePlace, UsageReport } from './usage.ts'
 import type { WebhookApi } from './webhooks/webhook-api.ts'
 
 export type GrantAnswer =
@@ -38,8 +38,10 @@ export interface AccountMeterApi {
   renewWith(plan: string, everyMicro: MicroCredits): Promise<void>
   /** Null for an account that was made before plans had periods. */
   plan(): Promise<PlanState | null>
-  /** Sums per day and key of hours from `fromMs` and before `toMs`, oldest first. */
-  usageByDay(fromMs: number, toMs: number): Promise<readonly DayUsage[]>
+  /** Sums of hours from `fromMs` and before `toMs`. */
+  usage(fromMs: number, toMs: number): Promise<UsageReport>
+  /** The same hours per day, key and type: at most `limit` rows after this place, from the first where it is null. */
+  usageRows(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): Promise<readonly PlacedUsage[]>
 }
 
 /** Everything that the Durable Object answers. */

@@ -3,14 +3,12 @@
 
 import { type AccountState, EMPTY_ACCOUNT } from './account-state.ts'
 import type { Lease } from './ledger.ts'
-import { type DayUsage, hourOf, type UsageLine, type UsageRow } from './usage.ts'
+import { hourOf, type UsageLine, type UsageRow } from './usage.ts'
 
 /** How long the row of an ended lease is kept, so that late spending is counted once. */
 const LEASE_MEMORY_MS = 3_600_000
 /** Usage is kept by the hour for 400 days: a year and a month to compare with. */
 const USAGE_MEMORY_MS = 400 * 24 * 3_600_000
-/** A year of a hundred keys in use every day. */
-const DAY_ROWS_MAX = 40_000
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS account (
@@ -172,17 +170,6 @@ export class MeterStore {
         calls,
       )
     }
-  }
-
-  usageByDay(fromMs: number, toMs: number): DayUsage[] {
-    return this.#sql
-      .exec<Record<string, string | number>>(
-        `SELECT hour - hour % 86400000 AS day, key_hash AS keyHash, sum(calls) AS calls, sum(amount) AS amount
-         FROM usage WHERE hour >= ? AND hour < ? GROUP BY day, key_hash ORDER BY day, key_hash LIMIT ${DAY_ROWS_MAX}`,
-        fromMs,
-        toMs,
-      )
-      .toArray() as unknown as DayUsage[]
   }
 
   /** Forgets what is too old to matter. */

@@ -27,6 +27,37 @@ export interface DayUsage {
   readonly amount: MicroCredits
 }
 
+/** What was used: `calls` are answered requests, `minutes` started minutes of subscriptions. */
+export interface UsageSum {
+  readonly calls: number
+  readonly minutes: number
+  readonly amount: MicroCredits
+}
+
+/** The same hours by three measures; each adds up to the same sum. */
+export interface UsageReport {
+  /** Unix ms of the start of the day; oldest first. */
+  readonly byDay: readonly (UsageSum & { readonly day: number })[]
+  /** Those that spent most come first, here and below. */
+  readonly byKey: readonly (UsageSum & { readonly keyHash: string })[]
+  readonly byType: readonly (UsageSum & { readonly product: string; readonly type: string })[]
+}
+
+/** A row of the report that has all three, and its place: rows are in the order of these four. */
+export interface UsagePlace {
+  readonly day: number
+  readonly keyHash: string
+  readonly product: string
+  readonly type: string
+}
+export type PlacedUsage = UsageSum & UsagePlace
+
+/** The sum of these. */
+export function sumOfUsage(sums: readonly UsageSum[]): UsageSum {
+  const sumOf = (name: keyof UsageSum) => sums.reduce((sum, each) => sum + each[name], 0)
+  return { calls: sumOf('calls'), minutes: sumOf('minutes'), amount: sumOf('amount') }
+}
+
 /** What a meter asks of the gateway, which has D1: rows with the sum of their hour so far. Again is the same. */
 export interface UsageKeeper {
   keepUsage(rows: readonly UsageRow[]): Promise<void>

@@ -115,6 +115,11 @@ export class AccountStore {
     return results.map((row) => KeyRow.parse(row))
   }
 
+  async keyNames(hashes: readonly string[]): Promise<Pick<KeyRow, 'hash' | 'prefix' | 'label'>[]> {
+    const select = 'SELECT hash, prefix, label FROM keys WHERE hash IN (SELECT value FROM json_each(?))'
+    return (await this.#db.prepare(select).bind(json(hashes)).all<KeyRow>()).results
+  }
+
   /** A cap is that of all keys that replaced one another. */
   async changeKey(hash: string, { label, products, expires, cap, ranges }: KeyChange): Promise<void> {
     const change = `UPDATE keys SET label = coalesce(?2, label), products = coalesce(?3, products),

@@ -2,6 +2,7 @@
 // one line here.
 
 import type { Endpoint } from './endpoint.ts'
+import { accountUsage } from './endpoints/accountUsage.ts'
 import { applyPlan } from './endpoints/applyPlan.ts'
 import { changeKey } from './endpoints/changeKey.ts'
 import { changePlan } from './endpoints/changePlan.ts'
@@ -32,6 +33,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   removePlan,
   ensureAccount,
   showAccount,
+  accountUsage,
   changePlan,
   grantCredits,
   createKey,

@@ -131,7 +131,7 @@ export class KeyService implements Keys {
   }
 
   async list(account?: string): Promise<ListedKey[]> {
-    const rows = await (account === undefined ? this.#store.keys(LIST_MAX) : this.of(account))
+    const rows = await (account === undefined ? this.#store.keys(LIST_MAX) : this.#store.keysOf(account, LIST_MAX))
     const accounts = [...new Set(rows.map((row) => row.account))]
     const asked = await Promise.allSettled(accounts.map((account) => this.#ports.meterOf(account).balance()))
     const balances = new Map(
@@ -143,8 +143,9 @@ export class KeyService implements Keys {
     return rows.map((row) => ({ ...row, balance: balances.get(row.account) ?? null }))
   }
 
-  of(account: string): Promise<KeyRow[]> {
-    return this.#store.keysOf(account, LIST_MAX)
+  async names(hashes: readonly string[]) {
+    const rows = await this.#store.keyNames(hashes)
+    return new Map(rows.map((row) => [row.hash, row]))
   }
 
   async hashed(hash: string): Promise<KeyRow | null> {

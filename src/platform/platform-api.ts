@@ -107,8 +107,8 @@ export interface Keys {
   revoke(key: NamedKey): Promise<Result<KeyRow & { readonly revoked: number }, Failure>>
   /** Of one account or of all, newest first, at most a thousand. */
   list(account?: string): Promise<ListedKey[]>
-  /** The same of one account, without balances. */
-  of(account: string): Promise<KeyRow[]>
+  /** What people call the keys with these hashes. */
+  names(hashes: readonly string[]): Promise<ReadonlyMap<string, Pick<KeyRow, 'prefix' | 'label'>>>
   /** The key with this hash. */
   hashed(hash: string): Promise<KeyRow | null>
 }

@@ -27,12 +27,20 @@ const FIELDS = {
   to: Day.optional().describe('Last UTC day, included; at most 400 days after `from`'),
 }
 
-/** What a report is asked for with. Names are looked at before values, and `from` before `to`: one refusal at a time. */
-export const UsageQuery = z.preprocess((query: Readonly<Record<string, string>>, { issues }) => {
-  const [name, message] = refusedName(query) ?? []
-  if (name !== undefined) issues.push({ code: 'custom', path: [name], message, input: undefined })
-  return query
-}, z.object(FIELDS))
+/**
+ * What a report is asked for with, `more` beside the window. Names are looked at before values, and `from` before `to`:
+ * one refusal at a time.
+ */
+export const usageQuery = <const More extends z.ZodRawShape>(more: More) =>
+  z.preprocess(
+    (query: Readonly<Record<string, string>>, { issues }) => {
+      const [name, message] = refusedName(query, [...Object.keys(FIELDS), ...Object.keys(more)]) ?? []
+      if (name !== undefined) issues.push({ code: 'custom', path: [name], message, input: undefined })
+      return query
+    },
+    z.object({ ...FIELDS, ...more }),
+  )
+export const UsageQuery = usageQuery({})
 
 /** Unix ms at 00:00 UTC; `toMs` is the end of the last day. */
 export interface UsageWindow {
@@ -59,14 +67,18 @@ export function dayText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 
-function startOf(day: string): number {
+/** Unix ms at 00:00 UTC of a day. */
+export function startOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`)
 }
 
 /** A parameter that may not be here, or not without another, and why. */
-function refusedName(query: Readonly<Record<string, string>>): readonly [string, string] | null {
-  const unknown = Object.keys(query).find((name) => !Object.hasOwn(FIELDS, name))
-  if (unknown !== undefined) return [unknown.slice(0, 64), `is not known: send ${Object.keys(FIELDS).join(', ')}`]
+function refusedName(
+  query: Readonly<Record<string, string>>,
+  names: readonly string[],
+): readonly [string, string] | null {
+  const unknown = Object.keys(query).find((name) => !names.includes(name))
+  if (unknown !== undefined) return [unknown.slice(0, 64), `is not known: send ${names.join(', ')}`]
   const { duration, from, to } = query
   if (from === undefined && to === undefined) return null
   if (duration !== undefined) return ['duration', 'goes without "from" and "to"']

@@ -9,7 +9,7 @@ import type { UsageRow } from '../../src/credit/usage.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { keepUsage } from '../../src/platform/usage-copy.store.ts'
-import { spend } from './spend.worker.ts'
+import { spend, spendCalls } from './spend.worker.ts'
 
 const CREDIT = 1_000_000
 const namespace = (env as unknown as Cloudflare.Env).CREDIT_METER
@@ -94,6 +94,18 @@ describe('CreditMeter', () => {
     expect(await terms()).toEqual([{ number: 1 }])
     await meterOf('older gateway').noteChange('k')
     expect(await terms()).toEqual([{ number: 2 }])
+  })
+
+  it('tells a gateway of the version before what was used as that knows it: calls and minutes in one', async () => {
+    const meter = meterOf('older reports')
+    await meter.grantCredits('g', 9 * CREDIT)
+    await spend(meter, 'k', CREDIT)
+    await spendCalls(meter, 'k', 2, 2 * CREDIT)
+    expect((await meter.usage(0, Date.now() + 1)).byKey).toEqual([
+      { keyHash: 'k', calls: 2, minutes: 1, amount: 3 * CREDIT },
+    ])
+    const old = stubOf('older reports')
+    expect(await old.usageByDay(0, Date.now() + 1)).toMatchObject([{ keyHash: 'k', calls: 3, amount: 3 * CREDIT }])
   })
 
   it('begins a plan once, renews it by its alarm and by any question, and keeps a line for every period', async () => {
@@ -182,7 +194,7 @@ describe('CreditMeter', () => {
       state.storage.sql.exec('SELECT * FROM usage_due').toArray(),
     )
     expect(due).toEqual([])
-    expect(await meterOf(name).usageByDay(0, Date.now() + 1)).toMatchObject([{ keyHash: 'copied', amount: spent }])
+    expect((await meterOf(name).usage(0, Date.now() + 1)).byKey).toMatchObject([{ keyHash: 'copied', amount: spent }])
   })
 
   it('lets a capped key spend its cap and no more, through leases and charges, and others all the same', async () => {

@@ -1,5 +1,7 @@
-// Spending from an account as a relay does: by the first minute of a stream, at any price.
+// Spending from an account: as a relay does, by the first minute of a stream, and as an isolate does, by calls; at any
+// price.
 
+import type { LeaseMeterApi } from '../../src/credit/lease-api.ts'
 import type { MinuteAnswer, StreamMeterApi } from '../../src/credit/streams/stream-api.ts'
 
 let spent = 0
@@ -12,4 +14,12 @@ export async function spend(meter: StreamMeterApi, keyHash: string, amount: numb
   const limits = { connections: 1, subscriptions: 1 }
   const { minutes } = await meter.stream({ v: 1, relay: 'r', life: 1, ...here, limits, charges: [charge] })
   return minutes[0]!
+}
+
+/** A lease for so many calls, and the report that ends it. */
+export async function spendCalls(meter: LeaseMeterApi, keyHash: string, calls: number, amount: number): Promise<void> {
+  const lease = { v: 1, lease: `calls ${spent++}`, keyHash, forecast: 0 }
+  await meter.lease({ ...lease, need: amount, waiting: amount, spent: 0, usage: [], close: false })
+  const usage = [{ product: 'info', type: 'meta', calls, amount }]
+  await meter.lease({ ...lease, need: 0, waiting: 0, spent: amount, usage, close: true })
 }

@@ -86,6 +86,12 @@ describe('bad input', () => {
     ['PUT', '/plans/entry', { period: 'week' }, 'period'],
     ['PUT', '/plans/entry', { custom: 'yes' }, 'custom'],
     ['PUT', '/plans/entry', { price: 5 }, 'price'],
+    ['GET', '/accounts/demo/usage?colour=red', undefined, 'colour'],
+    ['GET', '/accounts/demo/usage?to=2026-01-01', undefined, 'from'],
+    ['GET', '/accounts/demo/usage?duration=2', undefined, 'duration'],
+    ['GET', '/accounts/demo/usage?after=1', undefined, 'after'],
+    ['GET', `/accounts/demo/usage?after=2026-02-31.${'a1'.repeat(32)}.info.meta`, undefined, 'after'],
+    ['GET', `/accounts/demo/usage?after=2026-02-01.${'a1'.repeat(32)}.info.meta.more`, undefined, 'after'],
   ])('%s %s %j names "%s" and changes nothing', async (method, path, body, field) => {
     const before = await state()
     const { status, json } = await ask(method, path.replace('KEY', hash), body)

@@ -4,7 +4,7 @@ import { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 import { keyedRoutes } from '../../src/platform/keyed.route.ts'
-import { spend } from '../credit/spend.worker.ts'
+import { spend, spendCalls } from '../credit/spend.worker.ts'
 import { meterOf, newKey, platformOf, settings } from './operator.worker.ts'
 
 function gateway() {
@@ -38,13 +38,14 @@ async function get(app: ReturnType<typeof gateway>, path: string, key?: string) 
 }
 
 describe('what a key may know of itself', () => {
-  it('is its account’s usage per day and key, to the millionth, with either kind of key', async () => {
+  it('is its account’s usage per day, key and type, to the millionth, with either kind of key', async () => {
     const one = await newKey({ credits: 100, label: 'one' })
     const two = await newKey({ account: one.account, label: 'two', kind: 'service' })
     await newKey({ credits: 100, label: 'a stranger' })
     await spend(meterOf(one.account), one.hash, 130_000)
     await spend(meterOf(one.account), one.hash, 1_000_001)
     await spend(meterOf(one.account), two.hash, 2_000_000)
+    await spendCalls(meterOf(one.account), one.hash, 4, 2_000_000)
     const app = gateway()
     for (const { key } of [one, two]) {
       const { status, json, headers, text } = await get(app, '/platform/usage/', key)
@@ -52,10 +53,12 @@ describe('what a key may know of itself', () => {
       expect(json).toMatchObject({ error: false, error_message: null, error_code: null })
       const today = new Date().toISOString().slice(0, 10)
       expect(json.data.period.to).toBe(today)
-      expect(json.data.by_day).toEqual([{ date: today, premium_credits: 3.130001, free_credits: 0, calls: 3 }])
+      const all = { calls: 4, stream_minutes: 3 }
+      expect(json.data.by_day).toEqual([{ date: today, premium_credits: 5.130001, free_credits: 0, ...all }])
       expect(json.data.aggregate).toEqual({
-        credits_consumed: 3.130001,
-        premium_credits: 3.130001,
+        ...all,
+        credits_consumed: 5.130001,
+        premium_credits: 5.130001,
         free_credits: 0,
         max_credits: 0,
         plan: 'trial',
@@ -65,15 +68,20 @@ describe('what a key may know of itself', () => {
       expect(json.data.by_api_key).toContainEqual({
         apikey: one.prefix,
         label: 'one',
-        credits_consumed: 1.130001,
-        calls: 2,
+        credits_consumed: 3.130001,
+        calls: 4,
+        stream_minutes: 2,
       })
+      expect(json.data.by_type).toEqual([
+        { product: 'stream', type: 'allFills', credits_consumed: 3.130001, calls: 0, stream_minutes: 3 },
+        { product: 'info', type: 'meta', credits_consumed: 2, calls: 4, stream_minutes: 0 },
+      ])
       expect(text).not.toContain(one.key)
       expect(headers.get('x-credits-cost')).toBe('0')
       expect(headers.get('x-request-id')).toBe('req_1')
       expect(headers.get('ratelimit-policy')).toBe('"rest";q=4;w=1')
     }
-    expect((await meterOf(one.account).balance()).spent).toBe(3_130_001)
+    expect((await meterOf(one.account).balance()).spent).toBe(5_130_001)
   })
 
   it('is the key itself, its balance and its limits', async () => {

@@ -1,43 +1,59 @@
 // GET /platform/usage/: what a key's account used. Numbers are the meter's own of this moment.
 
 import * as z from 'zod'
-import type { MicroCredits } from '../../credit/amount.ts'
-import type { DayUsage } from '../../credit/usage.ts'
+import { sumOfUsage, type UsageSum } from '../../credit/usage.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { CreditsNumber, creditsNumber, enveloped, inEnvelope } from '../envelope.ts'
+import { COUNTS, shownCounts, USED_TYPE } from '../usage-shapes.ts'
 import { Day, dayText, UsageQuery, usageWindow } from '../usage-window.ts'
+
+const Consumed = CreditsNumber.describe('Credits spent, to the millionth')
+const Premium = CreditsNumber.describe('The same as `credits_consumed`: every credit here is a premium one')
+const Free = z.number().describe('Always 0: no credits here are free of charge')
 
 const Usage = z
   .object({
-    period: z.object({ from: Day, to: Day }),
+    period: z.object({ from: Day, to: Day }).describe('The days of the report, both included'),
     by_day: z
-      .array(z.object({ date: Day, premium_credits: CreditsNumber, free_credits: CreditsNumber, calls: z.int() }))
+      .array(z.object({ date: Day, premium_credits: Premium, free_credits: Free, ...COUNTS }))
       .describe('Days with any use'),
-    aggregate: z.object({
-      credits_consumed: CreditsNumber,
-      premium_credits: CreditsNumber,
-      free_credits: CreditsNumber,
-      max_credits: CreditsNumber.nullable().describe('Given by the plan for its present period'),
-      plan: z.string(),
-      flex_credits: z.object({ limit: z.number() }),
-    }),
-    by_api_key: z.array(
-      z.object({
-        apikey: z.string().describe('The key’s first twelve characters'),
-        label: z.string(),
-        credits_consumed: CreditsNumber,
-        calls: z.int(),
-      }),
-    ),
+    aggregate: z
+      .object({
+        credits_consumed: Consumed,
+        premium_credits: Premium,
+        free_credits: Free,
+        ...COUNTS,
+        max_credits: CreditsNumber.nullable().describe(
+          'Credits that the plan gave for its present period, whatever days the report is of; null: it has no period',
+        ),
+        plan: z.string().describe('The account’s plan now'),
+        flex_credits: z.object({ limit: z.number() }).describe('Always 0: nothing can be spent beyond the balance'),
+      })
+      .describe('All days together'),
+    by_api_key: z
+      .array(
+        z.object({
+          apikey: z.string().nullable().describe('The key’s first twelve characters'),
+          label: z.string(),
+          credits_consumed: Consumed,
+          ...COUNTS,
+        }),
+      )
+      .describe('At most the 1,000 keys that spent most, those first'),
+    by_type: z
+      .array(z.object({ ...USED_TYPE, credits_consumed: Consumed, ...COUNTS }))
+      .describe('What it was spent on, the most first'),
   })
   .meta({ id: 'Usage' })
+
+const SUM_EXAMPLE = { credits_consumed: 3.13, calls: 4, stream_minutes: 0 }
 
 export const usage = defineEndpoint(
   {
     id: 'usage',
     method: 'get',
     path: '/platform/usage/',
-    summary: 'What the account used, per day and per key',
+    summary: 'What the account used, per day, per key and per type',
     description: 'Free of charge, with an API or a service key, with or without the last slash.',
     door: 'key',
     query: UsageQuery,
@@ -47,16 +63,17 @@ export const usage = defineEndpoint(
         schema: enveloped(Usage),
         example: inEnvelope({
           period: { from: '2026-10-22', to: '2026-11-22' },
-          by_day: [{ date: '2026-11-21', premium_credits: 3.13, free_credits: 0, calls: 4 }],
+          by_day: [{ date: '2026-11-21', premium_credits: 3.13, free_credits: 0, calls: 4, stream_minutes: 0 }],
           aggregate: {
-            credits_consumed: 3.13,
+            ...SUM_EXAMPLE,
             premium_credits: 3.13,
             free_credits: 0,
             max_credits: 10000,
             plan: 'entry',
             flex_credits: { limit: 0 },
           },
-          by_api_key: [{ apikey: 'cqt_9fKxWq2T', label: 'bot', credits_consumed: 3.13, calls: 4 }],
+          by_api_key: [{ apikey: 'cqt_9fKxWq2T', label: 'bot', ...SUM_EXAMPLE }],
+          by_type: [{ product: 'info', type: 'l2Book', ...SUM_EXAMPLE }],
         }),
       },
     },
@@ -67,44 +84,27 @@ export const usage = defineEndpoint(
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
     const meter = meterOf(account)
-    const [rows, known, state] = await Promise.all([meter.usageByDay(fromMs, toMs), keys.of(account), meter.plan()])
-    const shown = new Map(known.map((key) => [key.hash, key]))
-    const consumed = creditsNumber(rows.reduce((sum, row) => sum + row.amount, 0))
+    const [{ byDay, byKey, byType }, state] = await Promise.all([meter.usage(fromMs, toMs), meter.plan()])
+    const names = await keys.names(byKey.map(({ keyHash }) => keyHash))
+    const total = sumOfUsage(byDay)
+    const consumed = (sum: UsageSum) => ({ credits_consumed: creditsNumber(sum.amount), ...shownCounts(sum) })
+    const asPremium = ({ amount }: UsageSum) => ({ premium_credits: creditsNumber(amount), free_credits: 0 })
     const report = {
       period: { from: dayText(fromMs), to: dayText(toMs - 1) },
-      by_day: sumBy(rows, (row) => dayText(row.day)).map(([date, { amount, calls }]) => ({
-        date,
-        premium_credits: creditsNumber(amount),
-        free_credits: 0,
-        calls,
-      })),
+      by_day: byDay.map((sum) => ({ date: dayText(sum.day), ...asPremium(sum), ...shownCounts(sum) })),
       aggregate: {
-        credits_consumed: consumed,
-        premium_credits: consumed,
-        free_credits: 0,
+        ...consumed(total),
+        ...asPremium(total),
         max_credits: state === null ? null : creditsNumber(state.micro),
         plan,
         flex_credits: { limit: 0 },
       },
-      by_api_key: sumBy(rows, (row) => row.keyHash).map(([hash, { amount, calls }]) => ({
-        apikey: shown.get(hash)?.prefix ?? hash.slice(0, 12),
-        label: shown.get(hash)?.label ?? '',
-        credits_consumed: creditsNumber(amount),
-        calls,
-      })),
+      by_api_key: byKey.map((sum) => {
+        const name = names.get(sum.keyHash)
+        return { apikey: name?.prefix ?? null, label: name?.label ?? '', ...consumed(sum) }
+      }),
+      by_type: byType.map((sum) => ({ product: sum.product, type: sum.type, ...consumed(sum) })),
     }
     return reply(200, inEnvelope(report))
   },
 )
-
-type Sum = { amount: MicroCredits; calls: number }
-
-/** Sums in the order of their first rows. */
-function sumBy(rows: readonly DayUsage[], nameOf: (row: DayUsage) => string): [string, Sum][] {
-  const sums = new Map<string, Sum>()
-  for (const row of rows) {
-    const sum = sums.get(nameOf(row)) ?? { amount: 0, calls: 0 }
-    sums.set(nameOf(row), { amount: sum.amount + row.amount, calls: sum.calls + row.calls })
-  }
-  return [...sums]
-}

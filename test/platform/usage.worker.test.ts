@@ -1,0 +1,108 @@
+// What an account used, as its operator asks for it: every row of the meter once, over as many pages as it takes.
+
+import { runInDurableObject } from 'cloudflare:test'
+import { expect, it } from 'vitest'
+import { ask, bindings, newKey } from './operator.worker.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const TODAY = Math.floor(Date.now() / DAY) * DAY
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+type Row = readonly [hour: number, hash: string, product: string, type: string, calls: number, micro: number]
+
+const used = (account: string, rows: readonly Row[]) =>
+  runInDurableObject(bindings.CREDIT_METER.getByName(account), (_, { storage }) => {
+    for (const row of rows) storage.sql.exec('INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?)', ...row)
+  })
+
+it('is told by day, key and type, with calls and minutes of streams apart', async () => {
+  const one = await newKey({ credits: 100, label: 'one' })
+  const two = await newKey({ account: one.account, label: 'two' })
+  await used(one.account, [
+    [TODAY - 32 * DAY, one.hash, 'info', 'meta', 1_000, 1_000],
+    [TODAY - DAY, one.hash, 'info', 'l2Book', 2, 20_000_000],
+    [TODAY - DAY + HOUR, one.hash, 'info', 'l2Book', 1, 10_000_001],
+    [TODAY, one.hash, 'stream', 'allFills', 7, 7_000_000],
+    [TODAY, two.hash, 'info', 'meta', 4, 4_000_000],
+  ])
+  const { status, json } = await ask('GET', `/accounts/${one.account}/usage?from=${dayOf(TODAY - DAY)}`)
+  expect(status).toBe(200)
+  const name = ({ hash, prefix }: typeof one, label: string) => ({ hash, prefix, label })
+  const rows = [
+    {
+      date: dayOf(TODAY - DAY),
+      ...name(one, 'one'),
+      ...{ product: 'info', type: 'l2Book', calls: 3, stream_minutes: 0, credits: '30.000001' },
+    },
+    {
+      date: dayOf(TODAY),
+      ...name(one, 'one'),
+      ...{ product: 'stream', type: 'allFills', calls: 0, stream_minutes: 7, credits: '7' },
+    },
+    {
+      date: dayOf(TODAY),
+      ...name(two, 'two'),
+      ...{ product: 'info', type: 'meta', calls: 4, stream_minutes: 0, credits: '4' },
+    },
+  ]
+  const order = (row: (typeof rows)[number]) => `${row.date} ${row.hash}`
+  expect(json).toEqual({
+    account: one.account,
+    from: dayOf(TODAY - DAY),
+    to: dayOf(TODAY),
+    totals: { calls: 7, stream_minutes: 7, credits: '41.000001' },
+    rows: rows.sort((a, b) => (order(a) < order(b) ? -1 : 1)),
+    next: null,
+  })
+  const { json: year } = await ask('GET', `/accounts/${one.account}/usage?duration=3`)
+  expect([year.rows.length, year.totals.calls]).toEqual([4, 1_007])
+})
+
+it('shows each row once over several pages, and the same totals on each', async () => {
+  const { account, hash } = await newKey({ credits: 1 })
+  const types = Array.from({ length: 30 }, (_, i) => `type${i}`)
+  const rows = types.flatMap((type, i) =>
+    Array.from({ length: 70 }, (_, day): Row => {
+      const product = i % 3 === 0 ? 'stream' : 'info'
+      return [TODAY - day * DAY + (i % 24) * HOUR, hash, product, type, 1 + day, 1_000_000]
+    }),
+  )
+  await used(account, rows)
+  const shown: { date: string; hash: string; product: string; type: string; calls: number; stream_minutes: number }[] =
+    []
+  const pages: number[] = []
+  const sumOf = (isStream: boolean) =>
+    rows.filter((row) => (row[2] === 'stream') === isStream).reduce((sum, row) => sum + row[4], 0)
+  for (let next: string | null = ''; next !== null; ) {
+    const { json } = await ask('GET', `/accounts/${account}/usage?duration=3${next && `&after=${next}`}`)
+    expect(json.totals).toEqual({ calls: sumOf(false), stream_minutes: sumOf(true), credits: '2100' })
+    pages.push(json.rows.length)
+    shown.push(...json.rows)
+    next = json.next
+  }
+  expect(pages).toEqual([1_000, 1_000, 100])
+  const places = shown.map((row) => `${row.date} ${row.hash} ${row.product} ${row.type}`)
+  expect(places).toEqual([...new Set(places)].sort())
+  const written = rows.map((row) => `${dayOf(row[0])} ${row[1]} ${row[2]} ${row[3]} ${row[4]}`)
+  const told = shown.map(
+    (row) => `${row.date} ${row.hash} ${row.product} ${row.type} ${row.calls + row.stream_minutes}`,
+  )
+  expect(told.sort()).toEqual(written.sort())
+})
+
+it('begins no page after the last row', async () => {
+  const { account, hash } = await newKey({ credits: 1 })
+  await used(
+    account,
+    Array.from({ length: 1_000 }, (_, i): Row => [TODAY, hash, 'info', `type${i}`, 1, 1]),
+  )
+  const { json } = await ask('GET', `/accounts/${account}/usage`)
+  expect([json.rows.length, json.next]).toEqual([1_000, null])
+})
+
+it('is nobody’s where there is no such account', async () => {
+  expect((await ask('GET', '/accounts/nobody-here/usage')).status).toBe(404)
+  const { account } = await newKey({ credits: 1 })
+  const none = { totals: { calls: 0, stream_minutes: 0, credits: '0' }, rows: [], next: null }
+  expect((await ask('GET', `/accounts/${account}/usage`)).json).toMatchObject(none)
+})
