@@ -1,13 +1,17 @@
-// `--terms credits=5000,requests_per_second=none`: what a plan gives or an account was promised, as the commands take it.
+// `--terms credits=5000,info_requests_per_second=20`: what a plan gives or an account was promised, as the commands take it.
 // Names and values are the admin API's to judge; here is only their form.
 
 import { err, ok, type Result } from '../core/result.ts'
 
 /** What follows `--terms`, for the usage text. */
-export const TERMS_USAGE = `TERMS: credits=N,period=month|once,days=N|none,requests_per_second=N|none,
-                               info_requests_per_second=N,stream_connections=N,stream_subscriptions=N,
-                               stream_messages_per_minute=N,custom=true|false; any of them
-                               (an account's: credits and limits)`
+export const TERMS_USAGE = `TERMS: any of these, with commas between (an account's: credits and limits)
+    credits=N                  credits a period
+    period=month|once days=N|none  a plan's: when credits come again, when those of "once" end
+    info_requests_per_second=N   of each key, to POST /info
+    rest_requests_per_second=N|none  of each key, to /platform and all HTTP that is not /info
+    stream_connections=N stream_subscriptions=N  of the account, at a time
+    stream_messages_per_minute=N  frames that each socket may send
+    custom=true|false          a plan's: whether terms may be agreed per account`
 
 /** The fields as the admin API takes them; credits stay text, so that no digit is lost. */
 export function parseTerms(text: string): Result<Record<string, unknown>, string> {

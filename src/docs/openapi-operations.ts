@@ -21,7 +21,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   404: 'There is no such account, key or plan, or no such endpoint',
   409: 'What is there already is in the way; `error_message` names the field',
   413: 'The body is larger than 16 KiB',
-  429: 'Too many requests; see `retry-after`',
+  429: 'Too many requests; `error_message` names the limit, such as `rest_requests_per_second` of the plan; see `retry-after`',
   500: 'A fault of ours; quote the request id',
   503: 'A part of the gateway cannot be reached; see `retry-after`',
 }

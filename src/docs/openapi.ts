@@ -28,7 +28,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   413: 'The body is larger than 64 KiB',
   415: 'The content type is not application/json',
   422: 'A field is wrong; `msg` names it',
-  429: 'Too many requests; see `retry-after`',
+  429: 'Too many requests; `msg` names the limit, such as `info_requests_per_second` of the plan; see `retry-after`',
   500: 'A fault of ours; quote the request id',
   502: 'The source answered with an error',
   503: 'The source is not available; see `retry-after`',
@@ -38,7 +38,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 const HEADERS: Readonly<Record<string, string>> = {
   'x-request-id': 'Quote it when you report a problem',
   'x-credits-cost': 'Credits that this answer cost',
-  'x-credits-remaining': 'Credits that the account has left',
+  'x-credits-remaining': 'Credits that this key may still spend, as the answering isolate knows it',
   'x-block-height': 'The block that the answer reflects, where known',
   'x-history-from-height': 'Answers from our own history: nothing is missing from this block to `x-block-height`',
   'x-history-from-time': 'The time of that block, Unix milliseconds',

@@ -15,6 +15,7 @@ import { limitsOf } from '../credit/plans/plan.ts'
 import { RequestPurse } from '../credit/request-purse.ts'
 import type { Identity, Product } from '../key/identity.ts'
 import type { Charging, Hold, Price } from './charging.ts'
+import { BUCKET_OF, LIMIT_OF, tooMany } from './plan-limit.ts'
 
 /** What one request brings: the pool outlives requests, these do not. */
 export interface LeaseContext {
@@ -65,6 +66,7 @@ interface Limit {
   readonly purse: RequestPurse
   /** Calls that wait for a token. */
   waiting: number
+  readonly refusal: (waitMs: number) => Failure
 }
 
 export class LeasePool {
@@ -116,7 +118,7 @@ export class LeasePool {
         seat.limit = limit ?? seat.limit
         if (verdict !== 'go') {
           seat.purse.release(answer.lease, price.amount)
-          return verdict === 'ask' ? null : err({ kind: 'rate_limited', retryAfterMs: verdict.waitMs })
+          return verdict === 'ask' || limit === null ? null : err(limit.refusal(verdict.waitMs))
         }
         this.#keepReporting(context, seat)
         return ok(this.#holdOn(context, seat, answer.lease, price))
@@ -253,15 +255,14 @@ export class LeasePool {
 
 /** The limit of this product for the caller's plan, null where there is none. A changed plan begins another one. */
 function limitOf(seat: Seat, identity: Identity, product: Product): Limit | null {
-  const bucket =
-    product === 'info' ? 'info' : product === 'rpc' || product === 'data' || product === 'platform' ? 'rest' : null
-  if (bucket === null) return null
-  const limits = limitsOf(identity)
-  const perSecond = bucket === 'info' ? limits.infoRequestsPerSecond : limits.requestsPerSecond
+  const bucket = BUCKET_OF[product]
+  if (bucket === undefined) return null
+  const perSecond = limitsOf(identity)[LIMIT_OF[bucket]]
   if (perSecond === null) return null
   const known = seat.limits.get(bucket)
   if (known?.purse.perSecond === perSecond) return known
-  const limit = { purse: new RequestPurse(bucket, perSecond), waiting: 0 }
+  const refusal = (waitMs: number) => tooMany(bucket, perSecond, waitMs)
+  const limit = { purse: new RequestPurse(bucket, perSecond), waiting: 0, refusal }
   seat.limits.set(bucket, limit)
   return limit
 }

@@ -7,6 +7,7 @@ import type { Result } from '../core/result.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
 import { CHEAPEST_MINUTE } from '../credit/tariff.ts'
 import { IDENTITY_HEADER, type Identity } from '../key/identity.ts'
+import { LIMIT_FIELDS } from '../key/limits.ts'
 import { Refusal } from '../stream/sockets/admission.ts'
 import { type CallerPlace, regionOf } from '../stream/sockets/region.ts'
 import { infoFailure } from './failure-wire.ts'
@@ -78,7 +79,11 @@ function failureOf({ why, left }: Refusal, identity: Identity): Failure {
     case 'exhausted':
       return { kind: 'credits_exhausted', neededMicro: CHEAPEST_MINUTE, remainingMicro: left }
     case 'limit':
-      return { kind: 'limit_reached', limit: 'streamConnections', most: limitsOf(identity).streamConnections }
+      return {
+        kind: 'limit_reached',
+        limit: LIMIT_FIELDS.streamConnections,
+        most: limitsOf(identity).streamConnections,
+      }
     case 'full':
     case 'unmetered':
       return { kind: 'unavailable', what: 'The credit meter cannot be reached', retryAfterMs: 1000 }

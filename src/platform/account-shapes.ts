@@ -10,21 +10,24 @@ import { AccountId, CreditsText, UnixMs } from './fields.ts'
 /** Of every path below `/admin/accounts/{id}`. */
 export const ACCOUNT_PARAMS = { id: AccountId }
 
+/** The words of an account's credits, each for one sum; `held` and `written_off` stand with them in `showAccount`. */
 export const SUMS = {
-  balance: CreditsText.describe('What may still be spent, leased credits included'),
-  spent: CreditsText,
-  granted: CreditsText.describe('Given and not expired'),
+  balance: CreditsText.describe('Credits that the account may still spend'),
+  spent: CreditsText.describe('Credits that its calls and minutes cost, since it was made'),
+  granted: CreditsText.describe(
+    'Credits given by plans and grants since it was made, without what expired: balance and spent',
+  ),
 }
 export const SUMS_EXAMPLE = { balance: '9999.87', spent: '0.13', granted: '10000' }
 
 export const Period = z
   .object({
-    since: UnixMs,
-    until: UnixMs.nullable().describe('Null: it does not end, or the trial is over'),
-    credits: CreditsText.describe('Given for this period'),
-    renews_with: CreditsText.describe('Given for each later one'),
+    since: UnixMs.describe('When it began, Unix milliseconds'),
+    until: UnixMs.nullable().describe('When it ends, Unix milliseconds; null: it does not, or the trial is over'),
+    credits: CreditsText.describe('What the plan gave for it'),
+    renews_with: CreditsText.describe('What the plan gives for each later one'),
   })
-  .meta({ id: 'Period' })
+  .meta({ id: 'Period', description: 'The plan’s period that runs now' })
 export const PERIOD_EXAMPLE = { since: 1790000000000, until: 1792540800000, credits: '10000', renews_with: '10000' }
 
 export const NO_ACCOUNT: Failure = { kind: 'not_found', what: 'This account' }

@@ -13,7 +13,12 @@ export function creditsNumber(micro: MicroCredits): number {
 
 /** The schema of an answer with this data. */
 export const enveloped = <Data extends z.ZodType>(data: Data) =>
-  z.object({ data, error: z.literal(false), error_message: z.null(), error_code: z.null() })
+  z.object({
+    data: data.describe('The answer itself'),
+    error: z.literal(false).describe('True in refusals'),
+    error_message: z.null().describe('Text in refusals'),
+    error_code: z.null().describe('The status as text in refusals'),
+  })
 
 export const inEnvelope = <Data extends object>(data: Data) =>
   ({ data, error: false, error_message: null, error_code: null }) as const

@@ -4,9 +4,9 @@ import * as z from 'zod'
 import { formatCredits } from '../credit/amount.ts'
 import { parseRange, RANGES_MAX } from '../key/address-range.ts'
 import { DISPLAY_LENGTH } from '../key/format.ts'
-import { PRODUCTS } from '../key/identity.ts'
+import { KINDS_TEXT, NOT_SERVED, PRODUCTS, PRODUCTS_TEXT, type Product } from '../key/identity.ts'
 import type { KeyRow } from '../key/key-row.ts'
-import { AccountId, CreditsText, UnixMs } from './fields.ts'
+import { AccountId, Credits, CreditsText, UnixMs } from './fields.ts'
 
 /** A hash in hex, or the shown prefix of a key. */
 const KeyName = z
@@ -15,17 +15,25 @@ const KeyName = z
     new RegExp(`^(?:[0-9a-f]{64}|cq[ts]_[1-9A-HJ-NP-Za-km-z]{${DISPLAY_LENGTH - 4}})$`),
     `must be the SHA-256 of the key in hex, or its first ${DISPLAY_LENGTH} characters; never the key`,
   )
+  .describe(`SHA-256 of the key in hex, or its first ${DISPLAY_LENGTH} characters`)
 
 /** Of every path below `/admin/keys/{key}`. */
 export const KEY_PARAMS = { key: KeyName }
 /** A key of another account is none. */
-export const OfAccount = z.strictObject({ account: AccountId.optional() })
+export const OfAccount = z.strictObject({ account: AccountId.optional().describe('Of this account alone') })
 
-export const Label = z.string().max(100, 'must be at most 100 characters')
+const CAP_TEXT =
+  'Credits that it may spend in all its time, together with the keys that it replaced or that replaced it; left out in an ' +
+  'order, or null: as much as its account has'
+
+export const Label = z.string().max(100, 'must be at most 100 characters').describe('Text for people')
+export const Kind = z.enum(['api', 'service'], 'must be "api" or "service"').describe(KINDS_TEXT)
+export const Cap = Credits.describe(CAP_TEXT)
 export const KeyProducts = z
   .array(z.enum(PRODUCTS, `must be among ${PRODUCTS.join(', ')}`))
   .min(1, 'must name at least one product')
   .max(PRODUCTS.length)
+  .describe(`What the key is for; left out in an order: all that its kind may. ${PRODUCTS_TEXT}`)
 /** Ranges of addresses; an entry that is none is named by its place. */
 export const Ranges = z
   .array(
@@ -38,27 +46,29 @@ export const Ranges = z
   )
   .min(1, 'must name at least one range')
   .max(RANGES_MAX, `must be at most ${RANGES_MAX} ranges`)
-export const Expiry = z.int('must be a time in Unix ms').positive('must be a time in Unix ms')
+  .describe('Addresses that it may be used from, such as 192.0.2.0/24; left out in an order, or null: any')
+export const Expiry = z
+  .int('must be a time in Unix ms')
+  .positive('must be a time in Unix ms')
+  .describe('When it ends, Unix milliseconds; left out in an order, or null: never')
 
 const NAMES = {
   hash: z.string().describe('SHA-256 of the key, hex'),
   prefix: z.string().describe('The key’s first twelve characters'),
-  account: z.string(),
-  label: z.string(),
+  account: AccountId,
+  label: Label,
 }
 
 export const ShownKey = z
   .object({
     ...NAMES,
-    kind: z.enum(['api', 'service']),
-    products: z.array(z.enum(PRODUCTS)),
-    created: UnixMs,
-    expires: UnixMs.nullable(),
-    revoked: UnixMs.nullable(),
+    kind: Kind,
+    products: z.array(z.enum(PRODUCTS)).describe(`What it is for. ${PRODUCTS_TEXT}`),
+    created: UnixMs.describe('When it was made, Unix milliseconds'),
+    expires: UnixMs.nullable().describe('When it ends, Unix milliseconds; null: never'),
+    revoked: UnixMs.nullable().describe('When it was revoked, Unix milliseconds; null: it is not'),
     last_used: UnixMs.nullable().describe('Start of the last hour in which it was charged'),
-    cap: CreditsText.nullable().describe(
-      'What it, and the keys that it replaced or that replaced it, may spend in all',
-    ),
+    cap: CreditsText.nullable().describe(CAP_TEXT),
     ranges: z.array(z.string()).nullable().describe('Where it may be used from; null: anywhere'),
     replaced_by: z.string().nullable().describe('Hash of the key that replaced it by rotation'),
   })
@@ -67,10 +77,10 @@ export const ShownKey = z
 export const IssuedKey = z.object({
   key: z.string().describe('Shown this once'),
   ...NAMES,
-  kind: z.enum(['api', 'service']),
+  kind: Kind,
 })
 
-export const RevokedKey = z.object({ ...NAMES, revoked: UnixMs })
+export const RevokedKey = z.object({ ...NAMES, revoked: UnixMs.describe('When it was revoked, Unix milliseconds') })
 
 const NAMES_EXAMPLE = { hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', account: 'acme', label: 'bot' }
 
@@ -94,4 +104,12 @@ export const KEY_EXAMPLE = {
 /** A key of D1 as answers show it. */
 export function shownKey({ cap, ...key }: KeyRow): z.infer<typeof ShownKey> {
   return { ...key, cap: cap === null ? null : formatCredits(cap) }
+}
+
+/** Said of an order that names products which nothing serves yet. */
+export function notServedYet(products: readonly Product[] = []): string[] {
+  const ahead = products.filter((product) => NOT_SERVED.includes(product))
+  if (ahead.length === 0) return []
+  const rest = ahead.length === products.length ? ': until then this key is good for nothing' : ''
+  return [`products: not served yet: ${ahead.join(', ')}${rest}`]
 }

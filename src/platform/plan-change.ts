@@ -4,19 +4,19 @@
 import type { Issue } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { type ListedPlan, PLANS, type Plan } from '../credit/plans/plan.ts'
-import { limitsIn, type SetPlan } from './plan-shapes.ts'
+import { limitsIn, type PlanChange } from './plan-shapes.ts'
 
 /** The plan of this name with the change made; `before` is null for a new one. */
 export function changedPlan(
   name: string,
   before: ListedPlan | null,
-  { credits, period, days, custom, ...limits }: SetPlan,
+  { credits, period, days, custom, ...limits }: PlanChange,
 ): Result<Plan, readonly Issue[]> {
   const issues: Issue[] = []
   const micro = credits ?? before?.terms.micro
   if (micro === undefined) issues.push({ path: 'credits', message: 'is required for a new plan' })
-  if (before === null && limits.requests_per_second === undefined) {
-    issues.push({ path: 'requests_per_second', message: 'is required for a new plan; null is no limit' })
+  if (before === null && limits.rest_requests_per_second === undefined) {
+    issues.push({ path: 'rest_requests_per_second', message: 'is required for a new plan; null is no limit' })
   }
   const periodNow = period ?? before?.terms.period ?? 'month'
   if (before !== null && before.accounts > 0 && periodNow !== before.terms.period) {

@@ -8,7 +8,7 @@ import { agreedTerms, type ListedPlan } from '../credit/plans/plan.ts'
 import { PlanTable } from '../credit/plans/plan-table.store.ts'
 import { liveKeysFromD1, putKeyHint } from '../key/key-records.store.ts'
 import { changedPlan } from './plan-change.ts'
-import type { SetPlan } from './plan-shapes.ts'
+import type { PlanChange } from './plan-shapes.ts'
 import type { Applied, Plans } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -36,7 +36,7 @@ export class PlanService implements Plans {
     return this.#table.list()
   }
 
-  async set(name: string, change: SetPlan): Promise<Result<ListedPlan, Refusal>> {
+  async set(name: string, change: PlanChange): Promise<Result<ListedPlan, Refusal>> {
     const plans = await this.#table.list()
     const before = plans.find((plan) => plan.name === name) ?? null
     if (before === null && plans.length >= PLANS_MAX) {

@@ -12,7 +12,7 @@ import type { BlockLogApi } from '../feed/log-api.ts'
 import type { KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import type { KeyChange, KeyRow, Rotation } from '../key/key-row.ts'
-import type { SetPlan } from './plan-shapes.ts'
+import type { PlanChange } from './plan-shapes.ts'
 import type { Refusal } from './refusal.ts'
 
 export interface Platform {
@@ -122,7 +122,7 @@ export interface Applied {
 export interface Plans {
   list(): Promise<ListedPlan[]>
   /** Adds a plan or changes one. New accounts have it at once; those on it as `apply` tells them. */
-  set(name: string, change: SetPlan): Promise<Result<ListedPlan, Refusal>>
+  set(name: string, change: PlanChange): Promise<Result<ListedPlan, Refusal>>
   remove(name: string): Promise<Result<void, Refusal>>
   /**
    * Tells ten accounts on the plan what it gives now: credits from their next period on, limits at once. Goes on after

@@ -9,6 +9,7 @@ import type { LinkHeader, RelayFrame } from '../feed/log-api.ts'
 import { LINK_HEADER } from '../feed/log-api.ts'
 import { sha256 } from '../key/digest.client.ts'
 import { IDENTITY_HEADER, Identity } from '../key/identity.ts'
+import { LIMIT_FIELDS } from '../key/limits.ts'
 import { BookFanout } from './books/book-fanout.ts'
 import { CHANNELS } from './catalogue.ts'
 import { ClientSockets } from './client-sockets.client.ts'
@@ -182,7 +183,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
 
   #fromClient(client: Connection, message: string | ArrayBuffer): void {
     if (client.admit() === 'no') {
-      const most = `at most ${client.messagesPerMinute} a minute (streamMessagesPerMinute)`
+      const most = `at most ${client.messagesPerMinute} a minute (${LIMIT_FIELDS.streamMessagesPerMinute})`
       const hint = `Too many messages: this account's plan allows ${most}; slow down.`
       return client.send(failureFrame({ kind: 'rate_limited', retryAfterMs: 1000, hint }))
     }

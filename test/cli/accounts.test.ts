@@ -45,9 +45,9 @@ describe('the operator’s commands', () => {
     ['account show a', {}, 'GET /admin/accounts/a', null],
     [
       'account plan a enterprise',
-      { terms: 'credits=5.5,requests_per_second=none' },
+      { terms: 'credits=5.5,rest_requests_per_second=none' },
       'PUT /admin/accounts/a/plan',
-      { plan: 'enterprise', terms: { credits: '5.5', requests_per_second: null } },
+      { plan: 'enterprise', terms: { credits: '5.5', rest_requests_per_second: null } },
     ],
     ['account grant a 0.5', { id: 'x' }, 'POST /admin/accounts/a/grants', { credits: '0.5', idempotency_key: 'x' }],
     ['key issue a', { products: 'info,rpc' }, 'POST /admin/keys', { account: 'a', products: ['info', 'rpc'] }],

@@ -343,7 +343,7 @@ describe('limits of a plan', () => {
     expect(refused).toMatchObject({ status: 429 })
     expect(JSON.parse((refused as { body: string }).body)).toMatchObject({
       code: 'rate_limited',
-      limit: 'streamConnections',
+      limit: 'stream_connections',
       most: 100,
       msg: expect.stringContaining('allows 100 at a time'),
     })

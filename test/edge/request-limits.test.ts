@@ -65,6 +65,9 @@ describe('requests per second', () => {
     expect(await serve(charging, rpc, 10)).toBe(4)
     expect(await serve(charging, info, 1_500)).toBe(1_000)
     expect(await serve(charging, stream, 2_000)).toBe(2_000)
+    expect(await charging.hold(identity, info)).toMatchObject({
+      error: { hint: expect.stringContaining('1000 a second (info_requests_per_second)') },
+    })
     expect(charging.limitHeaders?.(identity, 'info')).toEqual({
       ratelimit: '"info";r=0;t=1',
       'ratelimit-policy': '"info";q=1000;w=1',
@@ -77,7 +80,11 @@ describe('requests per second', () => {
     const charging = isolate()
     await serve(charging, rpc, 4)
     const refused = await charging.hold(identity, rpc)
-    expect(refused).toEqual({ ok: false, error: { kind: 'rate_limited', retryAfterMs: 250 } })
+    const hint = /allows each key 4 a second \(rest_requests_per_second\): retry after 1 s\.$/
+    expect(refused).toEqual({
+      ok: false,
+      error: { kind: 'rate_limited', retryAfterMs: 250, hint: expect.stringMatching(hint) },
+    })
     const { exchanges } = meter as ModelMeter
     for (let i = 0; i < 100; i++) expect(await call(charging, rpc)).toBe('rate_limited')
     expect((meter as ModelMeter).exchanges).toBe(exchanges)

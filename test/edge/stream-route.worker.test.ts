@@ -65,8 +65,8 @@ it('says why a relay does not take a socket, and asks no other one', async () =>
   }
   const limit = await answer('limit')
   expect(limit).toMatchObject({ asked: 1, status: 429, retryAfter: null })
-  expect(limit.body).toMatchObject({ code: 'rate_limited', limit: 'streamConnections', most: 100 })
-  expect(limit.body.msg).toMatch(/^streamConnections: this account's plan allows 100 at a time/)
+  expect(limit.body).toMatchObject({ code: 'rate_limited', limit: 'stream_connections', most: 100 })
+  expect(limit.body.msg).toMatch(/^stream_connections: this account's plan allows 100 at a time/)
   expect(await answer('exhausted')).toMatchObject({ asked: 1, status: 402, body: { code: 'credits_exhausted' } })
   expect(await answer('revoked')).toMatchObject({ asked: 1, status: 401 })
   expect(await answer('unmetered')).toMatchObject({ asked: 1, status: 503, retryAfter: '1' })

@@ -152,6 +152,17 @@ describe('accounts and keys', () => {
     expect((await ask('PATCH', `/keys/${'0'.repeat(64)}`, {})).status).toBe(404)
   })
 
+  it('says of products that nothing serves yet that they are none', async () => {
+    const issue = async (products: readonly string[]) => (await ask('POST', '/keys', { products })).json
+    expect(await issue(['info', 'platform'])).not.toHaveProperty('warnings')
+    expect((await issue(['info', 'rpc', 'data'])).warnings).toEqual(['products: not served yet: rpc, data'])
+    const idle = ['products: not served yet: rpc: until then this key is good for nothing']
+    const { hash, warnings } = await issue(['rpc'])
+    expect(warnings).toEqual(idle)
+    expect((await ask('PATCH', `/keys/${hash}`, { label: 'x' })).json).not.toHaveProperty('warnings')
+    expect((await ask('PATCH', `/keys/${hash}`, { products: ['rpc'] })).json.warnings).toEqual(idle)
+  })
+
   it('caps what a key may spend', async () => {
     const { hash, account } = await newKey({ credits: 10, cap: '1.5' })
     const spendOne = () => spend(meterOf(account), hash, 1e6)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { PLANS } from '../../src/credit/plans/plan.ts'
 import { PlanTable } from '../../src/credit/plans/plan-table.store.ts'
 import { keyFromD1 } from '../../src/key/key-records.store.ts'
-import { ask, bindings, meterOf, newKey } from './operator.worker.ts'
+import { ask, bindings, everyRow, meterOf, newKey } from './operator.worker.ts'
 
 const CREDIT = 1e6
 
@@ -25,15 +25,22 @@ describe('the table of plans', () => {
   })
 
   it('takes a new plan, and changes of single fields', async () => {
-    expect(await ask('PUT', '/plans/team', { credits: '50000.5', requests_per_second: null })).toMatchObject({
+    expect(await ask('PUT', '/plans/team', { credits: '50000.5', rest_requests_per_second: null })).toMatchObject({
       status: 200,
-      json: { credits: '50000.5', period: 'month', days: null, requests_per_second: null, custom: false, accounts: 0 },
+      json: {
+        credits: '50000.5',
+        period: 'month',
+        days: null,
+        rest_requests_per_second: null,
+        custom: false,
+        accounts: 0,
+      },
     })
     const weekly = { period: 'once', days: 7, stream_connections: 3, custom: true }
     expect((await ask('PUT', '/plans/team', weekly)).json).toMatchObject({
       ...weekly,
       credits: '50000.5',
-      requests_per_second: null,
+      rest_requests_per_second: null,
       info_requests_per_second: 1000,
     })
     expect((await ask('PUT', '/plans/team', { period: 'month' })).json).toMatchObject({ period: 'month', days: null })
@@ -42,7 +49,7 @@ describe('the table of plans', () => {
   })
 
   it('keeps a plan that accounts are on, and its period', async () => {
-    await ask('PUT', '/plans/kept', { credits: 5, requests_per_second: 1 })
+    await ask('PUT', '/plans/kept', { credits: 5, rest_requests_per_second: 1 })
     await ask('PUT', '/accounts/keeper', { plan: 'kept' })
     const removed = await ask('DELETE', '/plans/kept')
     expect([removed.status, removed.json.error_message]).toEqual([409, expect.stringContaining('1 accounts')])
@@ -56,15 +63,53 @@ describe('the table of plans', () => {
   })
 })
 
+describe('the old name of a limit', () => {
+  const warnings = ['requests_per_second is called rest_requests_per_second now: it does not limit POST /info']
+
+  it('is still taken, with a warning, and not shown', async () => {
+    const { json: plan } = await ask('PUT', '/plans/olden', { credits: 1, requests_per_second: 7, custom: true })
+    expect(plan).toMatchObject({ rest_requests_per_second: 7, warnings })
+    expect(plan).not.toHaveProperty('requests_per_second')
+    expect((await ask('PUT', '/plans/olden', { rest_requests_per_second: 8 })).json).not.toHaveProperty('warnings')
+    const terms = { requests_per_second: 9 }
+    expect((await ask('PUT', '/accounts/olden', { plan: 'olden', terms })).json.warnings).toEqual(warnings)
+    const { json: changed } = await ask('PUT', '/accounts/olden/plan', { plan: 'olden', terms })
+    expect([changed.terms, changed.warnings]).toEqual([{ rest_requests_per_second: 9 }, warnings])
+    const { json: issued } = await ask('POST', '/keys', { plan: 'olden', terms })
+    expect(issued.warnings).toEqual(warnings)
+    expect((await keyFromD1(bindings.ACCOUNTS, issued.hash))?.limits?.requestsPerSecond).toBe(9)
+  })
+
+  it.each([
+    ['PUT', '/plans/entry', '', (limits: object) => limits],
+    ['PUT', '/accounts/both', 'terms.', (terms: object) => ({ plan: 'enterprise', terms })],
+    ['POST', '/keys', 'terms.', (terms: object) => ({ plan: 'enterprise', terms })],
+  ])('is refused beside the new one: %s %s', async (method, path, at, bodyOf) => {
+    const before = await everyRow()
+    const body = bodyOf({ requests_per_second: 4, rest_requests_per_second: 4 })
+    const { status, json } = await ask(method, path, body)
+    const message = `${at}requests_per_second: is what rest_requests_per_second was called before: send that alone`
+    expect([status, json.error_message]).toEqual([400, message])
+    expect(await everyRow()).toEqual(before)
+  })
+
+  it('is the one at rest and between the Workers, which may be a version apart', async () => {
+    const { account, hash } = await newKey({ plan: 'enterprise', terms: { rest_requests_per_second: 3 } })
+    const row = await bindings.ACCOUNTS.prepare('SELECT terms FROM accounts WHERE id = ?').bind(account).first()
+    expect(row).toEqual({ terms: '{"requestsPerSecond":3}' })
+    expect((await keyFromD1(bindings.ACCOUNTS, hash))?.limits).toHaveProperty('requestsPerSecond', 3)
+  })
+})
+
 describe('a changed plan', () => {
   it('reaches all accounts on it page by page: credits with their next period, limits at once', async () => {
-    await ask('PUT', '/plans/growing', { credits: 100, requests_per_second: 2, custom: true })
+    await ask('PUT', '/plans/growing', { credits: 100, rest_requests_per_second: 2, custom: true })
     const ids = Array.from({ length: 12 }, (_, i) => `growing-${String.fromCharCode(97 + i)}`)
     for (const id of ids) await ask('PUT', `/accounts/${id}`, { plan: 'growing' })
-    await ask('PUT', '/accounts/growing-own', { plan: 'growing', terms: { credits: 7, requests_per_second: 9 } })
+    await ask('PUT', '/accounts/growing-own', { plan: 'growing', terms: { credits: 7, rest_requests_per_second: 9 } })
     const { hash } = await newKey({ account: ids[0] })
     const agreed = await newKey({ account: 'growing-own' })
-    await ask('PUT', '/plans/growing', { credits: 120, requests_per_second: 3 })
+    await ask('PUT', '/plans/growing', { credits: 120, rest_requests_per_second: 3 })
     const first = await ask('POST', '/plans/growing/apply')
     expect(first.json).toEqual({ told: 10, next: 'growing-j' })
     expect((await ask('POST', '/plans/growing/apply?after=growing-j')).json).toEqual({ told: 3, next: null })
@@ -92,7 +137,7 @@ describe('a changed plan', () => {
 
 describe('terms of one account', () => {
   it('are agreed where the plan allows it, shown, and gone with the plan', async () => {
-    const terms = { credits: '500000.25', requests_per_second: 200, stream_messages_per_minute: 9000 }
+    const terms = { credits: '500000.25', rest_requests_per_second: 200, stream_messages_per_minute: 9000 }
     expect((await ask('PUT', '/accounts/big', { plan: 'enterprise', terms })).json.balance).toBe('500000.25')
     expect((await ask('GET', '/accounts/big')).json).toMatchObject({ plan: 'enterprise', terms })
     const { hash } = await newKey({ account: 'big' })

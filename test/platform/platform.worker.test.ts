@@ -99,7 +99,7 @@ describe('what a key may know of itself', () => {
       credits_remaining: 300_000,
       credits_spent: 0,
       period: { credits: 300_000 },
-      limits: { requests_per_second: 50, info_requests_per_second: 5_000 },
+      limits: { rest_requests_per_second: 50, info_requests_per_second: 5_000 },
     })
   })
 

@@ -267,7 +267,7 @@ test('at most 1,000 subscriptions on a socket, and so many of an account as its 
   world.meter.putPresence(elsewhere)
   await world.subscribe({ type: 'allFills' })
   expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'rate_limited' })
-  expect(world.frames.at(-1).data).toMatch(/streamSubscriptions: this account's plan allows 1000/)
+  expect(world.frames.at(-1).data).toMatch(/stream_subscriptions: this account's plan allows 1000/)
   world.meter.putPresence({ ...elsewhere, sockets: 0 })
   await world.subscribe({ type: 'allFills' })
   expect(world.frames.at(-1)).toMatchObject({ channel: 'subscriptionResponse' })

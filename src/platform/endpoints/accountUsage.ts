@@ -7,7 +7,7 @@ import { formatCredits } from '../../credit/amount.ts'
 import { sumOfUsage } from '../../credit/usage.ts'
 import { ACCOUNT_PARAMS, NO_ACCOUNT } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { CreditsText } from '../fields.ts'
+import { AccountId, CreditsText } from '../fields.ts'
 import { COUNTS, Place, placeText, shownCounts, USED_TYPE } from '../usage-shapes.ts'
 import { Day, dayText, usageQuery, usageWindow } from '../usage-window.ts'
 
@@ -20,7 +20,7 @@ const Row = z
     date: Day,
     hash: z.string().describe('SHA-256 of the key, hex'),
     prefix: z.string().nullable().describe('The key’s first twelve characters'),
-    label: z.string().nullable(),
+    label: z.string().nullable().describe('Text for people'),
     ...USED_TYPE,
     ...Sums,
   })
@@ -46,11 +46,11 @@ export const accountUsage = defineEndpoint(
       200: {
         description: 'A page of the report',
         schema: z.object({
-          account: z.string(),
-          from: Day,
-          to: Day,
+          account: AccountId,
+          from: Day.describe('First UTC day'),
+          to: Day.describe('Last UTC day, included'),
           totals: z.object(Sums).describe('Of the whole window'),
-          rows: z.array(Row),
+          rows: z.array(Row).describe('A day, a key and a type each'),
           next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
         }),
         example: {

@@ -16,11 +16,14 @@ export const applyPlan = defineEndpoint(
       '`next` is null. Again is the same.',
     door: 'admin',
     params: { name: PlanName },
-    query: z.strictObject({ after: AccountId.optional() }),
+    query: z.strictObject({ after: AccountId.optional().describe('`next` of the call before') }),
     answers: {
       200: {
         description: 'How far it came',
-        schema: z.object({ told: z.int(), next: z.string().nullable() }),
+        schema: z.object({
+          told: z.int().describe('Accounts that this call told'),
+          next: z.string().nullable().describe('The last one, where there are more; null: all were told'),
+        }),
         example: { told: 10, next: 'acct_7YwRzDGpQk2m' },
       },
     },

@@ -2,13 +2,15 @@
 
 import * as z from 'zod'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { Credits } from '../fields.ts'
+import { WARNINGS, warned } from '../fields.ts'
 import {
+  Cap,
   Expiry,
   KEY_EXAMPLE,
   KEY_PARAMS,
   KeyProducts,
   Label,
+  notServedYet,
   OfAccount,
   Ranges,
   ShownKey,
@@ -30,17 +32,23 @@ export const changeKey = defineEndpoint(
         label: Label.optional(),
         products: KeyProducts.optional(),
         expires: Expiry.nullable().optional(),
-        cap: Credits.nullable().optional(),
+        cap: Cap.nullable().optional(),
         ranges: Ranges.nullable().optional(),
       }),
       optional: false,
       example: { label: 'bot 2', cap: '500', expires: null },
     },
-    answers: { 200: { description: 'The key as it is now', schema: ShownKey, example: KEY_EXAMPLE } },
+    answers: {
+      200: {
+        description: 'The key as it is now',
+        schema: z.object({ ...ShownKey.shape, ...WARNINGS }),
+        example: KEY_EXAMPLE,
+      },
+    },
     refusals: [404],
   },
   async ({ params, query, body }, { keys }) => {
     const changed = await keys.change({ name: params.key, ...query }, body)
-    return changed.ok ? reply(200, shownKey(changed.value)) : changed
+    return changed.ok ? reply(200, { ...shownKey(changed.value), ...warned(notServedYet(body.products)) }) : changed
   },
 )

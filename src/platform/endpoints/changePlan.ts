@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { ACCOUNT_PARAMS, PERIOD_EXAMPLE, Period, shownPeriod } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
+import { AccountId, WARNINGS, warned } from '../fields.ts'
 import { AgreedTerms, PlanName, ShownTerms, shownTerms } from '../plan-shapes.ts'
 
 export const changePlan = defineEndpoint(
@@ -17,23 +18,30 @@ export const changePlan = defineEndpoint(
     door: 'admin',
     params: ACCOUNT_PARAMS,
     body: {
-      schema: z.strictObject({ plan: PlanName, terms: AgreedTerms.default({}) }),
+      schema: z.strictObject({ plan: PlanName, terms: AgreedTerms.prefault({}) }),
       optional: false,
-      example: { plan: 'enterprise', terms: { credits: 5000000, requests_per_second: 200 } },
+      example: { plan: 'enterprise', terms: { credits: 5000000, rest_requests_per_second: 200 } },
     },
     answers: {
       200: {
         description: 'The period that runs now',
-        schema: z.object({ account: z.string(), plan: z.string(), terms: ShownTerms.nullable(), period: Period }),
+        schema: z.object({
+          account: AccountId,
+          plan: PlanName,
+          terms: ShownTerms.nullable(),
+          period: Period,
+          ...WARNINGS,
+        }),
         example: { account: 'acme', plan: 'entry', terms: null, period: PERIOD_EXAMPLE },
       },
     },
     refusals: [404],
   },
   async ({ params: { id }, body }, { accounts }) => {
-    const changed = await accounts.changePlan(id, body)
+    const { plan, terms: agreed } = body
+    const changed = await accounts.changePlan(id, { plan, terms: agreed.terms })
     if (!changed.ok) return changed
-    const { plan, terms } = body
-    return reply(200, { account: id, plan, terms: shownTerms(terms), period: shownPeriod(changed.value) })
+    const now = { terms: shownTerms(agreed.terms), period: shownPeriod(changed.value) }
+    return reply(200, { account: id, plan, ...now, ...warned(agreed.warnings) })
   },
 )

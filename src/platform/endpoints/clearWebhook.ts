@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { err } from '../../core/result.ts'
 import { ACCOUNT_PARAMS, NO_ACCOUNT } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
+import { AccountId } from '../fields.ts'
 import { NO_WEBHOOK, WEBHOOK_PATH } from '../webhook-shapes.ts'
 
 export const clearWebhook = defineEndpoint(
@@ -17,7 +18,10 @@ export const clearWebhook = defineEndpoint(
     answers: {
       200: {
         description: 'Cleared; what was not delivered is dropped',
-        schema: z.object({ account: z.string(), cleared: z.literal(true) }),
+        schema: z.object({
+          account: AccountId,
+          cleared: z.literal(true).describe('What was not delivered is dropped'),
+        }),
         example: { account: 'acme', cleared: true },
       },
     },

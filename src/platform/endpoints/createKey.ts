@@ -2,21 +2,31 @@
 
 import * as z from 'zod'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { AccountId, Credits } from '../fields.ts'
-import { Expiry, ISSUED_EXAMPLE, IssuedKey, KeyProducts, Label, Ranges } from '../key-shapes.ts'
+import { AccountId, Credits, WARNINGS, warned } from '../fields.ts'
+import {
+  Cap,
+  Expiry,
+  ISSUED_EXAMPLE,
+  IssuedKey,
+  KeyProducts,
+  Kind,
+  Label,
+  notServedYet,
+  Ranges,
+} from '../key-shapes.ts'
 import { AgreedTerms, PlanName } from '../plan-shapes.ts'
 
 const CreateKey = z
   .strictObject({
-    account: AccountId.optional(),
-    credits: Credits.optional(),
+    account: AccountId.optional().describe('The account that it is for; left out: a new one'),
+    credits: Credits.optional().describe('In place of what the plan gives first; they do not expire'),
     plan: PlanName.optional(),
     terms: AgreedTerms.optional(),
     label: Label.default(''),
-    kind: z.enum(['api', 'service'], 'must be "api" or "service"').default('api'),
+    kind: Kind.default('api'),
     products: KeyProducts.optional(),
     expires: Expiry.optional(),
-    cap: Credits.optional(),
+    cap: Cap.optional(),
     ranges: Ranges.optional(),
   })
   .check((context) => {
@@ -42,11 +52,18 @@ export const createKey = defineEndpoint(
       optional: true,
       example: { account: 'acme', label: 'bot', products: ['info', 'stream'] },
     },
-    answers: { 201: { description: 'The key, shown this once', schema: IssuedKey, example: ISSUED_EXAMPLE } },
+    answers: {
+      201: {
+        description: 'The key, shown this once',
+        schema: z.object({ ...IssuedKey.shape, ...WARNINGS }),
+        example: ISSUED_EXAMPLE,
+      },
+    },
     refusals: [],
   },
-  async ({ body }, { keys }) => {
-    const issued = await keys.create(body)
-    return issued.ok ? reply(201, issued.value) : issued
+  async ({ body: { terms: agreed, ...order } }, { keys }) => {
+    const issued = await keys.create({ ...order, terms: agreed?.terms })
+    const warnings = [...(agreed?.warnings ?? []), ...notServedYet(order.products)]
+    return issued.ok ? reply(201, { ...issued.value, ...warned(warnings) }) : issued
   },
 )

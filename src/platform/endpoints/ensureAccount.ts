@@ -3,10 +3,15 @@
 import * as z from 'zod'
 import { ACCOUNT_PARAMS, SUMS, SUMS_EXAMPLE, shownSums } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { Credits } from '../fields.ts'
+import { AccountId, Credits, WARNINGS, warned } from '../fields.ts'
 import { AgreedTerms, PlanName } from '../plan-shapes.ts'
 
-const Ensured = z.object({ account: z.string(), created: z.boolean(), ...SUMS })
+const Ensured = z.object({
+  account: AccountId,
+  created: z.boolean().describe('False: it was there already'),
+  ...SUMS,
+  ...WARNINGS,
+})
 
 export const ensureAccount = defineEndpoint(
   {
@@ -21,8 +26,8 @@ export const ensureAccount = defineEndpoint(
     body: {
       schema: z.strictObject({
         plan: PlanName.default('trial'),
-        terms: AgreedTerms.default({}),
-        credits: Credits.optional(),
+        terms: AgreedTerms.prefault({}),
+        credits: Credits.optional().describe('In place of what the plan gives first; they do not expire'),
       }),
       optional: true,
       example: { plan: 'enterprise', terms: { credits: 5000000 } },
@@ -37,10 +42,10 @@ export const ensureAccount = defineEndpoint(
     },
     refusals: [],
   },
-  async ({ params: { id }, body: { credits, ...choice } }, { accounts }) => {
-    const ensured = await accounts.ensure(id, choice, credits)
+  async ({ params: { id }, body: { credits, plan, terms: agreed } }, { accounts }) => {
+    const ensured = await accounts.ensure(id, { plan, terms: agreed.terms }, credits)
     if (!ensured.ok) return ensured
     const { created, account } = ensured.value
-    return reply(created ? 201 : 200, { account: id, created, ...shownSums(account) })
+    return reply(created ? 201 : 200, { account: id, created, ...shownSums(account), ...warned(agreed.warnings) })
   },
 )

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { ACCOUNT_PARAMS, SUMS, SUMS_EXAMPLE, shownSums } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { Credits, IdempotencyKey } from '../fields.ts'
+import { AccountId, Credits, IdempotencyKey } from '../fields.ts'
 
 export const grantCredits = defineEndpoint(
   {
@@ -14,14 +14,17 @@ export const grantCredits = defineEndpoint(
     door: 'admin',
     params: ACCOUNT_PARAMS,
     body: {
-      schema: z.strictObject({ credits: Credits, idempotency_key: IdempotencyKey }),
+      schema: z.strictObject({
+        credits: Credits.describe('Added to the balance; they do not expire'),
+        idempotency_key: IdempotencyKey,
+      }),
       optional: false,
       example: { credits: '500.25', idempotency_key: 'invoice-4711' },
     },
     answers: {
       200: {
         description: 'The sums after it',
-        schema: z.object({ account: z.string(), ...SUMS }),
+        schema: z.object({ account: AccountId, ...SUMS }),
         example: { account: 'acme', ...SUMS_EXAMPLE },
       },
     },

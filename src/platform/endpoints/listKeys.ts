@@ -8,7 +8,7 @@ import { KEY_EXAMPLE, OfAccount, ShownKey, shownKey } from '../key-shapes.ts'
 
 const ListedKey = z.object({
   ...ShownKey.shape,
-  balance: CreditsText.nullable().describe('Of its account, where known'),
+  balance: CreditsText.nullable().describe('The balance of its account; null: its meter did not answer'),
 })
 
 export const listKeys = defineEndpoint(
@@ -22,7 +22,7 @@ export const listKeys = defineEndpoint(
     answers: {
       200: {
         description: 'The keys',
-        schema: z.object({ keys: z.array(ListedKey) }),
+        schema: z.object({ keys: z.array(ListedKey).describe('Newest first') }),
         example: { keys: [{ ...KEY_EXAMPLE, balance: '9999.87' }] },
       },
     },

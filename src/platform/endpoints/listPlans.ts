@@ -14,7 +14,7 @@ export const listPlans = defineEndpoint(
     answers: {
       200: {
         description: 'The plans',
-        schema: z.object({ plans: z.array(ShownPlan) }),
+        schema: z.object({ plans: z.array(ShownPlan).describe('By name') }),
         example: { plans: [PLAN_EXAMPLE] },
       },
     },

@@ -2,26 +2,34 @@
 
 import * as z from 'zod'
 import { limitsOf } from '../../credit/plans/plan.ts'
-import { PRODUCTS } from '../../key/identity.ts'
+import { PRODUCTS, PRODUCTS_TEXT } from '../../key/identity.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { CreditsNumber, creditsNumber, enveloped, inEnvelope } from '../envelope.ts'
-import { UnixMs } from '../fields.ts'
-import { LIMITS_EXAMPLE, ShownLimits, shownLimits } from '../plan-shapes.ts'
+import { AccountId, UnixMs } from '../fields.ts'
+import { Kind, Label } from '../key-shapes.ts'
+import { LIMITS_EXAMPLE, PlanName, ShownLimits, shownLimits } from '../plan-shapes.ts'
 
 const OwnKey = z
   .object({
-    apikey: z.string().nullable(),
-    label: z.string(),
-    kind: z.enum(['api', 'service']),
-    products: z.array(z.enum(PRODUCTS)),
-    created: UnixMs.nullable(),
-    expires: UnixMs.nullable(),
-    account: z.string(),
-    plan: z.string(),
-    credits_remaining: CreditsNumber,
-    credits_spent: CreditsNumber,
-    period: z.object({ from: UnixMs, to: UnixMs.nullable(), credits: CreditsNumber }).nullable(),
-    limits: ShownLimits,
+    apikey: z.string().nullable().describe('The key’s first twelve characters'),
+    label: Label,
+    kind: Kind,
+    products: z.array(z.enum(PRODUCTS)).describe(`What it is for. ${PRODUCTS_TEXT}`),
+    created: UnixMs.nullable().describe('When it was made, Unix milliseconds'),
+    expires: UnixMs.nullable().describe('When it ends, Unix milliseconds; null: never'),
+    account: AccountId,
+    plan: PlanName,
+    credits_remaining: CreditsNumber.describe('The account’s balance: credits that it may still spend'),
+    credits_spent: CreditsNumber.describe('Credits that the account’s calls and minutes cost, since it was made'),
+    period: z
+      .object({
+        from: UnixMs.describe('When it began, Unix milliseconds'),
+        to: UnixMs.nullable().describe('When it ends, Unix milliseconds; null: it does not, or the trial is over'),
+        credits: CreditsNumber.describe('What the plan gave for it'),
+      })
+      .nullable()
+      .describe('The plan’s period that runs now'),
+    limits: ShownLimits.describe('What the key and its account may do apart from credits'),
   })
   .meta({ id: 'OwnKey' })
 

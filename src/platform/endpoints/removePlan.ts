@@ -13,7 +13,7 @@ export const removePlan = defineEndpoint(
     door: 'admin',
     params: { name: PlanName },
     answers: {
-      200: { description: 'Removed', schema: z.object({ removed: z.string() }), example: { removed: 'entry' } },
+      200: { description: 'Removed', schema: z.object({ removed: PlanName }), example: { removed: 'entry' } },
     },
     refusals: [404, 409],
   },

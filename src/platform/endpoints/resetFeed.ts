@@ -12,7 +12,11 @@ export const resetFeed = defineEndpoint(
     description: 'Books and heights begin anew and clients bootstrap again; accounts and keys stay.',
     door: 'admin',
     answers: {
-      200: { description: 'The log is empty', schema: z.object({ reset: z.literal(true) }), example: { reset: true } },
+      200: {
+        description: 'The log is empty',
+        schema: z.object({ reset: z.literal(true).describe('The log is empty') }),
+        example: { reset: true },
+      },
     },
     refusals: [],
   },

@@ -8,14 +8,23 @@ import { ISSUED_EXAMPLE, IssuedKey, KEY_PARAMS, OfAccount } from '../key-shapes.
 const GRACE_MAX_SECONDS = 30 * 86_400
 const grace = `must be whole seconds from 0 to ${GRACE_MAX_SECONDS} (30 days)`
 
-/** How long the old key still works; 0 revokes it at once. */
 const RotateKey = z.strictObject({
-  grace_seconds: z.int(grace).min(0, grace).max(GRACE_MAX_SECONDS, grace).default(86_400),
+  grace_seconds: z
+    .int(grace)
+    .min(0, grace)
+    .max(GRACE_MAX_SECONDS, grace)
+    .default(86_400)
+    .describe('How long the old key still works; 0: it is revoked at once'),
   idempotency_key: IdempotencyKey.optional(),
 })
 
+const OldKeyEnds = UnixMs.describe('When the old key ends, Unix milliseconds')
+
 /** A rotation that was done before: the new key, without itself. */
-const RotatedBefore = IssuedKey.omit({ key: true }).extend({ old_key_ends: UnixMs, repeated: z.literal(true) })
+const RotatedBefore = IssuedKey.omit({ key: true }).extend({
+  old_key_ends: OldKeyEnds,
+  repeated: z.literal(true).describe('It was rotated by an earlier call'),
+})
 
 const { key: _, ...SHOWN_EXAMPLE } = ISSUED_EXAMPLE
 
@@ -41,7 +50,7 @@ export const rotateKey = defineEndpoint(
       },
       201: {
         description: 'The new key, shown this once',
-        schema: z.object({ ...IssuedKey.shape, old_key_ends: UnixMs }),
+        schema: z.object({ ...IssuedKey.shape, old_key_ends: OldKeyEnds }),
         example: { ...ISSUED_EXAMPLE, old_key_ends: 1790003600000 },
       },
     },

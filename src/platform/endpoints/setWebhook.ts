@@ -7,12 +7,12 @@ import { Thresholds, WebhookUrl } from '../../credit/webhooks/webhook.ts'
 import { ACCOUNT_PARAMS, NO_ACCOUNT } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { badField } from '../refusal.ts'
-import { WEBHOOK_EXAMPLE, WEBHOOK_PATH, Webhook } from '../webhook-shapes.ts'
+import { THRESHOLDS_TEXT, WEBHOOK_EXAMPLE, WEBHOOK_PATH, Webhook } from '../webhook-shapes.ts'
 
 const SetWebhook = z.strictObject({
-  url: WebhookUrl,
-  thresholds: Thresholds,
-  new_secret: z.boolean().default(false),
+  url: WebhookUrl.describe('Where events are sent'),
+  thresholds: Thresholds.describe(THRESHOLDS_TEXT),
+  new_secret: z.boolean().default(false).describe('Draws another secret in place of the one there is'),
 })
 
 export const setWebhook = defineEndpoint(
@@ -34,7 +34,10 @@ export const setWebhook = defineEndpoint(
     answers: {
       200: {
         description: 'The webhook; `secret` is null where it was drawn before',
-        schema: z.object({ ...Webhook.shape, secret: z.string().nullable() }),
+        schema: z.object({
+          ...Webhook.shape,
+          secret: z.string().nullable().describe('Signs the events; shown this once'),
+        }),
         example: { ...WEBHOOK_EXAMPLE, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
       },
     },

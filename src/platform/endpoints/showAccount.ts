@@ -12,9 +12,9 @@ import {
   shownSums,
 } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { CreditsText, UnixMs } from '../fields.ts'
+import { AccountId, CreditsText, UnixMs } from '../fields.ts'
 import { KEY_EXAMPLE, ShownKey, shownKey } from '../key-shapes.ts'
-import { ShownTerms, shownTerms } from '../plan-shapes.ts'
+import { PlanName, ShownTerms, shownTerms } from '../plan-shapes.ts'
 
 export const showAccount = defineEndpoint(
   {
@@ -28,15 +28,17 @@ export const showAccount = defineEndpoint(
       200: {
         description: 'The account',
         schema: z.object({
-          account: z.string(),
-          plan: z.string(),
-          terms: ShownTerms.nullable().describe('What was agreed in place of the plan’s own terms'),
-          created: UnixMs,
+          account: AccountId,
+          plan: PlanName,
+          terms: ShownTerms.nullable().describe('Null: those of its plan'),
+          created: UnixMs.describe('When it was made, Unix milliseconds'),
           ...SUMS,
-          held: CreditsText.describe('In leases, not yet reported as spent'),
-          written_off: CreditsText.describe('Spent and reported when the balance was gone'),
-          period: Period.nullable(),
-          keys: z.array(ShownKey),
+          held: CreditsText.describe('What of the balance is lent to isolates that serve calls, and not yet settled'),
+          written_off: CreditsText.describe(
+            'Served, and reported only when the balance was gone: never charged, and no part of `spent`',
+          ),
+          period: Period.nullable().describe('Null: it was made before plans had periods'),
+          keys: z.array(ShownKey).describe('Its keys, newest first, at most 1,000'),
         }),
         example: {
           account: 'acme',

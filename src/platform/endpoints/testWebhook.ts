@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { err } from '../../core/result.ts'
 import { ACCOUNT_PARAMS, NO_ACCOUNT } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
+import { AccountId } from '../fields.ts'
 import { NO_WEBHOOK, WEBHOOK_PATH } from '../webhook-shapes.ts'
 
 export const testWebhook = defineEndpoint(
@@ -17,7 +18,11 @@ export const testWebhook = defineEndpoint(
     answers: {
       200: {
         description: 'What came of it',
-        schema: z.object({ account: z.string(), delivered: z.boolean(), answer: z.string() }),
+        schema: z.object({
+          account: AccountId,
+          delivered: z.boolean().describe('The receiver answered with a 2xx'),
+          answer: z.string().describe('Its status, or why there was none'),
+        }),
         example: { account: 'acme', delivered: true, answer: '204' },
       },
     },

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { sumOfUsage, type UsageSum } from '../../credit/usage.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { CreditsNumber, creditsNumber, enveloped, inEnvelope } from '../envelope.ts'
+import { Label } from '../key-shapes.ts'
 import { COUNTS, shownCounts, USED_TYPE } from '../usage-shapes.ts'
 import { Day, dayText, UsageQuery, usageWindow } from '../usage-window.ts'
 
@@ -27,14 +28,16 @@ const Usage = z
           'Credits that the plan gave for its present period, whatever days the report is of; null: it has no period',
         ),
         plan: z.string().describe('The account’s plan now'),
-        flex_credits: z.object({ limit: z.number() }).describe('Always 0: nothing can be spent beyond the balance'),
+        flex_credits: z
+          .object({ limit: z.number().describe('Always 0: nothing can be spent beyond the balance') })
+          .describe('Credits beyond the balance'),
       })
       .describe('All days together'),
     by_api_key: z
       .array(
         z.object({
           apikey: z.string().nullable().describe('The key’s first twelve characters'),
-          label: z.string(),
+          label: Label,
           credits_consumed: Consumed,
           ...COUNTS,
         }),

@@ -6,6 +6,7 @@ import { formatCredits } from '../../credit/amount.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { MinuteAnswer } from '../../credit/streams/stream-api.ts'
 import type { Identity } from '../../key/identity.ts'
+import { LIMIT_FIELDS } from '../../key/limits.ts'
 
 /** `price` is the minute's. */
 export function refusal(answer: MinuteAnswer & { ok: false }, price: MicroCredits, identity: Identity): Failure {
@@ -14,8 +15,9 @@ export function refusal(answer: MinuteAnswer & { ok: false }, price: MicroCredit
       return { kind: 'key_revoked' }
     case 'limit': {
       const most = limitsOf(identity).streamSubscriptions
-      const hint = `streamSubscriptions: this account's plan allows ${most} at a time: end some, or ask for a larger plan`
-      return { kind: 'limit_reached', limit: 'streamSubscriptions', most, hint }
+      const limit = LIMIT_FIELDS.streamSubscriptions
+      const hint = `${limit}: this account's plan allows ${most} at a time: end some, or ask for a larger plan`
+      return { kind: 'limit_reached', limit, most, hint }
     }
     case 'exhausted': {
       const sums = `a minute costs ${formatCredits(price)} credits, ${formatCredits(answer.remaining)} remain`
