@@ -96,8 +96,11 @@ function operationSection(operation: Operation): string {
   const text = operationText(operation)
   const asked = [query, body?.schema].filter((schema) => schema !== undefined)
   const answered = Object.entries(answers).map(
-    ([status, { description: what, example }]) =>
-      `<p><small>${status}: ${escaped(what)}.</small></p>\n<pre>${escaped(JSON.stringify(example, null, 2))}</pre>`,
+    ([status, { description: what, schema, example }]) =>
+      `<p><small>${status}: ${escaped(what)}.</small></p>\n<pre>${escaped(JSON.stringify(example, null, 2))}</pre>
+<details><summary>Schema of the answer</summary>
+<pre>${escaped(JSON.stringify(schemaOf(schema), null, 2))}</pre>
+</details>`,
   )
   return `<details id="${id}">
 <summary><code>${method.toUpperCase()} ${escaped(path)}</code> ${escaped(summary)}</summary>

@@ -96,6 +96,7 @@ describe('the page for people', () => {
     expect(page).toContain('<li><code>vaultAddress</code> required: ')
     expect(page).toContain('{&quot;type&quot;:&quot;l2Book&quot;,&quot;coin&quot;:&quot;BTC&quot;}')
     for (const { id } of ENDPOINTS) expect(page).toContain(`<details id="${id}">`)
+    expect(page).toContain('Served, and reported only when the balance was gone')
     expect(page).not.toMatch(/<script|src=|https?:\/\/(?!json-schema|example\.com)/)
   })
 

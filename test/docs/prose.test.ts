@@ -4,6 +4,8 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, it } from 'vitest'
+import { PLANS } from '../../src/credit/plans/plan.ts'
+import { LIMIT_FIELDS, type Limits } from '../../src/key/limits.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 
 const ROOT = new URL('../..', import.meta.url).pathname
@@ -63,6 +65,19 @@ it('every command of npm is told of', () => {
   const commands = Object.keys(manifest.scripts!).filter((name) => !name.startsWith('pre'))
   expect(commands.filter((name) => !told.includes(name))).toEqual([])
   expect(told.filter((name) => !commands.includes(name!))).toEqual([])
+})
+
+it('every limit of a plan is told of, with the numbers that the first plans have', () => {
+  const rows = read('docs/platform.md').split('\n')
+  const cellsOf = (name: string) =>
+    rows.filter((row) => row.startsWith(`| \`${name}\` | `)).map((row) => row.split(' | '))
+  for (const [limit, field] of Object.entries(LIMIT_FIELDS)) {
+    const numbers = Object.values(PLANS).map(({ limits }) => limits[limit as keyof Limits])
+    const [told, meant] = cellsOf(field)
+    const shown = numbers.map((number) => number?.toLocaleString('en') ?? 'no limit')
+    expect(told?.slice(1).map((cell) => cell.replace(/ \|$/, ''))).toEqual(shown)
+    expect(meant).toHaveLength(4)
+  }
 })
 
 it('every call of a key is told of', () => {

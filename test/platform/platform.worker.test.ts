@@ -97,7 +97,7 @@ describe('what a key may know of itself', () => {
       plan: 'professional',
       products: ['info', 'platform'],
       credits_remaining: 300_000,
-      credits_spent: 0,
+      spent: 0,
       period: { credits: 300_000 },
       limits: { rest_requests_per_second: 50, info_requests_per_second: 5_000 },
     })

@@ -20,11 +20,11 @@ const OwnKey = z
     account: AccountId,
     plan: PlanName,
     credits_remaining: CreditsNumber.describe('The account’s balance: credits that it may still spend'),
-    credits_spent: CreditsNumber.describe('Credits that the account’s calls and minutes cost, since it was made'),
+    spent: CreditsNumber.describe('Credits that the account’s calls and minutes cost, since it was made'),
     period: z
       .object({
-        from: UnixMs.describe('When it began, Unix milliseconds'),
-        to: UnixMs.nullable().describe('When it ends, Unix milliseconds; null: it does not, or the trial is over'),
+        since: UnixMs.describe('When it began, Unix milliseconds'),
+        until: UnixMs.nullable().describe('When it ends, Unix milliseconds; null: it does not, or the trial is over'),
         credits: CreditsNumber.describe('What the plan gave for it'),
       })
       .nullable()
@@ -55,8 +55,8 @@ export const ownKey = defineEndpoint(
           account: 'acme',
           plan: 'entry',
           credits_remaining: 9996.87,
-          credits_spent: 3.13,
-          period: { from: 1790000000000, to: 1792540800000, credits: 10000 },
+          spent: 3.13,
+          period: { since: 1790000000000, until: 1792540800000, credits: 10000 },
           limits: LIMITS_EXAMPLE,
         }),
       },
@@ -76,8 +76,9 @@ export const ownKey = defineEndpoint(
       account: identity.account,
       plan: identity.plan,
       credits_remaining: creditsNumber(sums.available + sums.held),
-      credits_spent: creditsNumber(sums.spent),
-      period: state === null ? null : { from: state.sinceMs, to: state.untilMs, credits: creditsNumber(state.micro) },
+      spent: creditsNumber(sums.spent),
+      period:
+        state === null ? null : { since: state.sinceMs, until: state.untilMs, credits: creditsNumber(state.micro) },
       limits: shownLimits(limitsOf(identity)),
     }
     return reply(200, inEnvelope(report))
