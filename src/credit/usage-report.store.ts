@@ -5,14 +5,14 @@ import type { DayUsage, PlacedUsage, UsagePlace, UsageReport } from './usage.ts'
 
 /** A year of a hundred keys in use every day. */
 const DAY_ROWS_MAX = 40_000
-/** Keys and types of a report. */
-const SUMS_MAX = 1_000
+/** Keys of a report; of types there are only so many. */
+const KEYS_MAX = 1_000
 
 const DAY = 'hour - hour % 86400000'
 const SUMS = `sum(iif(product = 'stream', 0, calls)) AS calls, sum(iif(product = 'stream', calls, 0)) AS minutes,
   sum(amount) AS amount`
 const HOURS = 'FROM usage WHERE hour >= ?1 AND hour < ?2'
-const MOST_FIRST = `ORDER BY sum(amount) DESC, 1, 2 LIMIT ${SUMS_MAX}`
+const MOST_FIRST = 'ORDER BY sum(amount) DESC, 1, 2'
 
 type Named<Row> = { [Name in keyof Row]: Row[Name] & SqlStorageValue }
 
@@ -35,7 +35,7 @@ export class UsageReports {
 
   report(fromMs: number, toMs: number): UsageReport {
     const byDay = `SELECT ${DAY} AS day, ${SUMS} ${HOURS} GROUP BY day ORDER BY day`
-    const byKey = `SELECT key_hash AS keyHash, ${SUMS} ${HOURS} GROUP BY key_hash ${MOST_FIRST}`
+    const byKey = `SELECT key_hash AS keyHash, ${SUMS} ${HOURS} GROUP BY key_hash ${MOST_FIRST} LIMIT ${KEYS_MAX}`
     const byType = `SELECT product, type, ${SUMS} ${HOURS} GROUP BY product, type ${MOST_FIRST}`
     return {
       byDay: this.#rows(byDay, fromMs, toMs),

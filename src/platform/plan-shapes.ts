@@ -80,7 +80,7 @@ export const SetPlan = z
 export type PlanChange = Omit<z.infer<typeof SetPlan>, 'warnings'>
 
 /** What is agreed with one account, and what is to be said of it. */
-export interface Agreed {
+interface Agreed {
   readonly terms: Terms
   readonly warnings: readonly string[]
 }

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { parseWith } from '../../src/core/schema-words.ts'
+import { NOT_SERVED } from '../../src/key/identity.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 
 interface Schema {
@@ -46,6 +47,10 @@ describe('the catalogue', () => {
   it('lists every file of the folder once, by its name', () => {
     const files = readdirSync(new URL('../../src/platform/endpoints', import.meta.url))
     expect(ENDPOINTS.map(({ id }) => `${id}.ts`).sort()).toEqual(files.sort())
+  })
+
+  it('serves no product of which keys are told that it is not served', () => {
+    expect(ENDPOINTS.filter(({ product }) => product !== undefined && NOT_SERVED.includes(product))).toEqual([])
   })
 
   it('has one endpoint for a method and a path', () => {

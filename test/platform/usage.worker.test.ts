@@ -2,7 +2,7 @@
 
 import { runInDurableObject } from 'cloudflare:test'
 import { expect, it } from 'vitest'
-import { ask, bindings, newKey } from './operator.worker.ts'
+import { ask, bindings, meterOf, newKey } from './operator.worker.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -98,6 +98,18 @@ it('begins no page after the last row', async () => {
   )
   const { json } = await ask('GET', `/accounts/${account}/usage`)
   expect([json.rows.length, json.next]).toEqual([1_000, null])
+})
+
+it('of more keys than a report lists is that of those that spent most, and of all in its sums', async () => {
+  const { account } = await newKey({ credits: 1 })
+  const hashOf = (i: number) => i.toString(16).padStart(64, '0')
+  await used(
+    account,
+    Array.from({ length: 1_002 }, (_, i): Row => [TODAY, hashOf(i), 'info', 'meta', 1, i]),
+  )
+  const { byKey, byDay } = await meterOf(account).usage(TODAY, TODAY + DAY)
+  expect([byKey.length, byKey[0]?.keyHash, byKey.at(-1)?.keyHash]).toEqual([1_000, hashOf(1_001), hashOf(2)])
+  expect(byDay).toMatchObject([{ calls: 1_002, amount: (1_001 * 1_002) / 2 }])
 })
 
 it('is nobody’s where there is no such account', async () => {
