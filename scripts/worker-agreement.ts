@@ -38,9 +38,22 @@ function differing(what: string, gateway: unknown, live: unknown): string | null
 
 const text = (value: unknown) => JSON.stringify(value) ?? 'nothing'
 
+/** Both wrangler files, the gateway's first. Throws with the file's name and wrangler's words where one cannot be read. */
+export function readConfigs() {
+  return { gateway: readConfig('wrangler.toml'), live: readConfig('wrangler.live.toml') }
+}
+
+function readConfig(config: string) {
+  try {
+    return unstable_readConfig({ config })
+  } catch (error) {
+    throw new Error(`${config}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [gateway, live] = ['wrangler.toml', 'wrangler.live.toml'].map((config) => unstable_readConfig({ config }))
-  const lines = disagreements(gateway!, live!)
+  const { gateway, live } = readConfigs()
+  const lines = disagreements(gateway, live)
   for (const line of lines) console.error(line)
   process.exit(lines.length > 0 ? 1 : 0)
 }

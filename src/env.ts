@@ -14,7 +14,7 @@ export const GatewaySettings = LiveSettings.extend({
   TRUST_PROXY: Switch,
   /** On: events may go to plain http, for receivers on the same machine. */
   WEBHOOK_HTTP: Switch,
-  UPSTREAMS: z.string().transform((text, context) => {
+  UPSTREAMS: z.string("must be text: JSON between three quotes, '''[…]'''").transform((text, context) => {
     const sources = parseSources(text)
     if (sources.ok) return sources.value
     context.addIssue({ code: 'custom', message: sources.error })

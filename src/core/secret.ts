@@ -2,7 +2,7 @@
 // secret, and a surface behind a secret that is unset or short does not exist.
 
 /** A shorter operator token is treated as unset. */
-const SECRET_MIN_LENGTH = 32
+export const SECRET_MIN_LENGTH = 32
 
 /** Equality in time that depends on the length of `presented` alone, not on where the texts differ. */
 export function constantTimeEqual(presented: string, secret: string): boolean {

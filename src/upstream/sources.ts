@@ -8,7 +8,7 @@ import { BUDGET_MAX, BUDGET_MIN } from './weight-bucket.ts'
 const UpstreamSource = z.strictObject({
   /** What `/status` and failures call it; never its address. */
   name: z.string().min(1).max(64),
-  /** The address to POST to, path included, such as `http://127.0.0.1:3001/info`. */
+  /** The address to POST to, path included, such as `https://node.example.com/info`. */
   url: z.url({ protocol: /^https?$/ }),
   /** Omitted: every type. A plain node serves about half of them. */
   types: z.array(z.string()).optional(),
@@ -29,7 +29,7 @@ export function parseSources(text: string): Result<readonly UpstreamSource[], st
   try {
     value = JSON.parse(text)
   } catch {
-    return err('UPSTREAMS is not JSON: expected a list such as [{"name":"node","url":"http://127.0.0.1:3001/info"}]')
+    return err('UPSTREAMS is not JSON: expected a list such as [{"name":"node","url":"https://node.example.com/info"}]')
   }
   const parsed = Sources.safeParse(value)
   if (!parsed.success) {

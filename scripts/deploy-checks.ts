@@ -1,0 +1,181 @@
+// What `npm run deploy` knows to be wrong before wrangler runs: all of it at once, each with what to do. Pure: it judges
+// the two wrangler files, and what the account said where somebody is logged in.
+
+import type * as z from 'zod'
+import { SECRET_MIN_LENGTH } from '../src/core/secret.ts'
+import { LiveSettings } from '../src/core/variables.ts'
+import { GatewaySettings } from '../src/env.ts'
+import { CATALOGUE } from '../src/info/catalogue.ts'
+import { asksUpstream, upstreamTypesOf } from '../src/info/query.ts'
+import { LAG_TYPE } from '../src/upstream/source-lag.ts'
+import { parseSources, sourcesFor, type UpstreamSource } from '../src/upstream/sources.ts'
+import { disagreements, type WorkerConfig } from './worker-agreement.ts'
+
+export interface GatewayConfig extends WorkerConfig {
+  readonly kv_namespaces: readonly { readonly binding: string; readonly id?: string }[]
+  readonly d1_databases: readonly {
+    readonly binding: string
+    readonly database_name?: string
+    readonly database_id?: string
+  }[]
+  readonly secrets?: { readonly required?: readonly string[] } | undefined
+}
+
+/** What is deployed: `first` is both where neither exists yet. */
+export type Scope = 'both' | 'routes' | 'first'
+
+export interface DeployFacts {
+  readonly gateway: GatewayConfig
+  readonly live: WorkerConfig
+  readonly scope: Scope
+  readonly isDryRun: boolean
+  /** Secrets of the environment, for the first deploy. */
+  readonly given: Readonly<Record<string, string | undefined>>
+  /** Null: nobody is logged in. */
+  readonly account: AccountFacts | null
+}
+
+export interface AccountFacts {
+  /** Names of the gateway's secrets; null where it does not exist yet, or where that could not be read. */
+  readonly secrets: readonly string[] | 'no worker' | null
+  /** Migrations that the database lacks; null where that could not be read. */
+  readonly migrations: readonly string[] | null
+}
+
+export interface Finding {
+  readonly level: 'error' | 'warning' | 'note'
+  readonly text: string
+}
+
+const error = (text: string): Finding => ({ level: 'error', text })
+const warning = (text: string): Finding => ({ level: 'warning', text })
+const note = (text: string): Finding => ({ level: 'note', text })
+
+const PAID_PLAN = note('The account needs the Workers Paid plan: docs/operations.md#what-it-costs.')
+/** Cloudflare takes no larger variable. */
+const VARIABLE_MAX_BYTES = 5 * 1024
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
+const HEX_ID = /^[0-9a-f]{32}$/
+
+export function deployFindings(facts: DeployFacts): Finding[] {
+  const { gateway, live } = facts
+  return [
+    ...gateway.d1_databases.flatMap(databaseFindings),
+    ...gateway.kv_namespaces.flatMap(namespaceFindings),
+    ...variableFindings('wrangler.toml', GatewaySettings, gateway.vars),
+    ...variableFindings('wrangler.live.toml', LiveSettings, live.vars),
+    ...disagreements(gateway, live).map((line) => error(`${line}. Write the same into both files.`)),
+    ...sourceFindings(gateway.vars.UPSTREAMS),
+    ...accountFindings(facts),
+    ...(facts.scope === 'first' ? [PAID_PLAN, ...shortSecrets(facts.given)] : []),
+  ]
+}
+
+function databaseFindings({ binding, database_name: name, database_id: id }: GatewayConfig['d1_databases'][number]) {
+  const fix = `run "npm run wrangler -- d1 create ${name}" and write the id that it prints under [[d1_databases]].`
+  if (id === undefined)
+    return [
+      error(`${binding} has no database_id; wrangler would take one of that name, or make one without tables: ${fix}`),
+    ]
+  return UUID.test(id) ? [] : [error(`database_id ${JSON.stringify(id)} of ${binding} is no id: ${fix}`)]
+}
+
+function namespaceFindings({ binding, id }: GatewayConfig['kv_namespaces'][number]) {
+  const fix = `run "npm run wrangler -- kv namespace create ${binding}" and write the id that it prints under [[kv_namespaces]].`
+  if (id === undefined) return [error(`${binding} has no id; wrangler would make a new namespace: ${fix}`)]
+  return HEX_ID.test(id) ? [] : [error(`id ${JSON.stringify(id)} of ${binding} is no id: ${fix}`)]
+}
+
+function variableFindings(file: string, schema: z.ZodType, vars: object): Finding[] {
+  const parsed = schema.safeParse(vars)
+  const issues = parsed.success ? [] : parsed.error.issues
+  return issues.map(({ path: [name], message }) =>
+    error(`${file}: ${message.startsWith(`${String(name)} `) ? '' : `${String(name)} `}${message}.`),
+  )
+}
+
+/** What is no list of sources was already found wrong as a variable. */
+function sourceFindings(upstreams: unknown): Finding[] {
+  const parsed = typeof upstreams === 'string' ? parseSources(upstreams) : null
+  if (!parsed?.ok) return []
+  const sources = parsed.value
+  const asking = CATALOGUE.filter(asksUpstream)
+  if (sources.length === 0)
+    return [
+      warning(
+        `UPSTREAMS is empty: only ${CATALOGUE.length - asking.length} of ${CATALOGUE.length} info types answer, those of own books and own history.`,
+      ),
+    ]
+  const isLarge = new TextEncoder().encode(String(upstreams)).length > VARIABLE_MAX_BYTES
+  return [
+    ...(isLarge ? [error(`UPSTREAMS is larger than ${VARIABLE_MAX_BYTES} bytes, which Cloudflare refuses.`)] : []),
+    ...sources.flatMap(addressFindings),
+    ...typeFindings(sources, asking.flatMap(upstreamTypesOf)),
+  ]
+}
+
+function addressFindings({ name, url }: UpstreamSource): Finding[] {
+  const why = unreachable(new URL(url).hostname)
+  const fix = 'Give it a host name, such as that of a tunnel.'
+  return why === null ? [] : [error(`Source ${JSON.stringify(name)}: no Worker can reach ${url}, ${why}. ${fix}`)]
+}
+
+/** Why a Worker cannot reach this host, as a URL has it; null where nothing speaks against it. */
+function unreachable(host: string): string | null {
+  if (/^\[|^[\d.]+$/.test(host)) return 'an address: Workers fetch from host names alone'
+  const isPrivate = !host.includes('.') || /\.(?:local|localhost|internal|lan|home\.arpa)\.?$/.test(host)
+  return isPrivate ? 'a name of a private network' : null
+}
+
+function typeFindings(sources: readonly UpstreamSource[], asked: readonly string[]): Finding[] {
+  const known = new Set([...asked, LAG_TYPE, 'perpDexs'])
+  const unknown = new Set(sources.flatMap(({ types = [] }) => types).filter((type) => !known.has(type)))
+  const unserved = new Set(asked.filter((type) => sourcesFor(sources, type).length === 0))
+  return [
+    ...[...unknown].map((type) =>
+      warning(`UPSTREAMS names ${JSON.stringify(type)}, which no source is ever asked for.`),
+    ),
+    ...(unserved.size > 0
+      ? [warning(`No source serves ${listed([...unserved])}: one without "types" serves all.`)]
+      : []),
+  ]
+}
+
+function listed(names: readonly string[]): string {
+  return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} others` : names.join(', ')
+}
+
+function accountFindings({ gateway, scope, isDryRun, account }: DeployFacts): Finding[] {
+  const required = gateway.secrets?.required ?? []
+  if (account === null)
+    return isDryRun
+      ? [note(`Not logged in: migrations and the secrets ${required.join(', ')} of the account were not looked at.`)]
+      : [error('Not logged in: run "npm run wrangler -- login", or set a CLOUDFLARE_API_TOKEN that is valid.')]
+  return [...secretFindings(gateway, scope, account.secrets), ...migrationFindings(account.migrations)]
+}
+
+function secretFindings(gateway: GatewayConfig, scope: Scope, set: AccountFacts['secrets']): Finding[] {
+  const unread = 'The secrets of the account could not be read'
+  if (set === null) return [scope === 'first' ? error(`${unread}: try again.`) : warning(`${unread}: not checked.`)]
+  if (scope === 'first' && !hasSecrets(set)) return []
+  if (set === 'no worker')
+    return [error(`The Worker ${gateway.name} does not exist yet: "npm run deploy -- --first" makes both.`)]
+  const missing = (gateway.secrets?.required ?? []).filter((name) => !set.includes(name))
+  return missing.map((name) => error(`Secret ${name} is not set: run "npm run wrangler -- secret put ${name}".`))
+}
+
+/** Whether the gateway has secrets already: the first deploy then leaves them as they are. */
+export function hasSecrets(set: AccountFacts['secrets']): boolean {
+  return set !== null && set !== 'no worker' && set.length > 0
+}
+
+function migrationFindings(migrations: AccountFacts['migrations']): Finding[] {
+  if (migrations === null) return [warning('The migrations of the database could not be read: they were not checked.')]
+  const fix = 'run "npm run wrangler -- d1 migrations apply ACCOUNTS --remote".'
+  return migrations.length === 0 ? [] : [error(`The database lacks ${migrations.join(', ')}: ${fix}`)]
+}
+
+function shortSecrets(given: DeployFacts['given']): Finding[] {
+  const short = Object.entries(given).filter(([, value]) => value !== undefined && value.length < SECRET_MIN_LENGTH)
+  return short.map(([name]) => error(`${name} of the environment has less than ${SECRET_MIN_LENGTH} characters.`))
+}

@@ -1,0 +1,149 @@
+// `npm run deploy`: both Workers, live first, because the gateway's bindings name its classes; `--routes` the gateway
+// alone, which drops no socket. Looks before it starts (deploy-checks.ts) and stops where anything is wrong.
+// The two name each other, which Cloudflare refuses while neither exists: `--first` deploys live without its binding to
+// the gateway, then the gateway with its secrets, which wrangler wants with the first deploy, then live again, whole.
+
+import { execFile, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import * as z from 'zod'
+import { commandLine, refuseArgs } from '../src/core/command-line.node.ts'
+import { writeWhole } from '../src/launch/state-folder.node.ts'
+import {
+  type AccountFacts,
+  deployFindings,
+  type Finding,
+  type GatewayConfig,
+  hasSecrets,
+  type Scope,
+} from './deploy-checks.ts'
+import { readConfigs, type WorkerConfig } from './worker-agreement.ts'
+
+const WRANGLER = 'node_modules/wrangler/bin/wrangler.js'
+const [GATEWAY, LIVE, FIRST, SECRETS] = ['wrangler.toml', 'wrangler.live.toml', 'wrangler.first.toml', '.secrets.json']
+const PROBE_MS = 30_000
+const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
+
+const USAGE = `npm run deploy                both Workers: live sockets drop within five minutes
+npm run deploy -- --routes    the gateway alone: no socket drops
+npm run deploy -- --first     both, where neither exists yet, with secrets of the environment or new ones
+Everywhere: --dry-run         checks and builds, and deploys nothing
+            --message TEXT, --tag TEXT   what Cloudflare notes of the deployment`
+
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+const { values } = commandLine({ routes: flag, first: flag, 'dry-run': flag, message: text, tag: text }, USAGE)
+if (values.routes && values.first) refuseArgs('--first deploys both Workers: leave out --routes.', USAGE)
+const scope: Scope = values.first ? 'first' : values.routes ? 'routes' : 'both'
+const isDryRun = values['dry-run'] === true
+
+await main()
+
+async function main(): Promise<void> {
+  const { gateway, live } = configs()
+  const required = gateway.secrets?.required ?? []
+  const given = Object.fromEntries(required.map((name) => [name, process.env[name]]))
+  const account = await readAccount(gateway.d1_databases.every(({ database_id: id }) => id !== undefined))
+  tell(deployFindings({ gateway, live, scope, isDryRun, given, account }))
+  if (scope === 'both')
+    console.error('Both Workers: live sockets drop within five minutes. "npm run deploy -- --routes" drops none.')
+  if (scope === 'first') deployFirst(hasSecrets(account?.secrets ?? null) ? [] : secretsFile(given))
+  if (scope !== 'routes') deploy(LIVE)
+  if (scope !== 'first') deploy(GATEWAY)
+}
+
+function configs(): { readonly gateway: GatewayConfig; readonly live: WorkerConfig } {
+  try {
+    return readConfigs()
+  } catch (error) {
+    console.error(`error    ${error instanceof Error ? error.message : String(error)}`)
+    process.exit(1)
+  }
+}
+
+/** Prints what was found; an error ends it here. */
+function tell(findings: readonly Finding[]): void {
+  for (const { level, text } of findings) console.error(`${level.padEnd(8)} ${text}`)
+  const errors = findings.filter(({ level }) => level === 'error').length
+  if (errors === 0) return
+  console.error(`${errors === 1 ? 'One thing is' : `${errors} things are`} wrong: nothing was deployed.`)
+  process.exit(1)
+}
+
+/** What the account says of the gateway; null where nobody is logged in. */
+async function readAccount(hasDatabase: boolean): Promise<AccountFacts | null> {
+  const [login, secrets, migrations] = await Promise.all([
+    wranglerSays('whoami', '--json'),
+    wranglerSays('secret', 'list', '-c', GATEWAY),
+    hasDatabase ? wranglerSays('d1', 'migrations', 'list', 'ACCOUNTS', '--remote', '-c', GATEWAY) : null,
+  ])
+  if (!login.ok) return null
+  return {
+    secrets: secrets.ok ? secretNames(secrets.said) : /not found/i.test(secrets.said) ? 'no worker' : null,
+    migrations: migrations?.ok ? [...new Set(migrations.said.match(/\b\d{4}_\w+\.sql\b/g))] : null,
+  }
+}
+
+function secretNames(said: string): readonly string[] | null {
+  try {
+    const list = z.array(z.object({ name: z.string() })).parse(JSON.parse(said.slice(said.indexOf('['))))
+    return list.map(({ name }) => name)
+  } catch {
+    return null
+  }
+}
+
+/** What wrangler answers to a question, without a terminal to ask back on. */
+async function wranglerSays(...args: string[]): Promise<{ readonly ok: boolean; readonly said: string }> {
+  try {
+    const options = { env, timeout: PROBE_MS, maxBuffer: 16 * 1024 * 1024 }
+    const { stdout } = await promisify(execFile)(process.execPath, [WRANGLER, ...args], options)
+    return { ok: true, said: stdout }
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
+    return { ok: false, said: `${stdout}${stderr}` }
+  }
+}
+
+function deployFirst(withSecrets: readonly string[]): void {
+  writeFileSync(FIRST, readFileSync(LIVE, 'utf8').replace(/\[\[services\]\][^[]*/g, ''))
+  process.on('exit', () => rmSync(FIRST, { force: true }))
+  deploy(FIRST)
+  deploy(GATEWAY, withSecrets)
+}
+
+/** Arguments that send the secrets of a file: those of the environment, those that it has from an earlier try, or new ones. */
+function secretsFile(given: Readonly<Record<string, string | undefined>>): string[] {
+  if (isDryRun) return []
+  const kept = readSecrets()
+  const secrets = Object.entries(given).map(([name, value]) => [
+    name,
+    value ?? kept[name] ?? randomBytes(24).toString('hex'),
+  ])
+  writeWhole(SECRETS, `${JSON.stringify(Object.fromEntries(secrets), null, 2)}\n`)
+  console.error(`The gateway's secrets stand in ${SECRETS} (mode 0600, not in git): keep a copy elsewhere.`)
+  return ['--secrets-file', SECRETS]
+}
+
+function readSecrets(): Readonly<Record<string, string>> {
+  try {
+    return z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(SECRETS, 'utf8')))
+  } catch {
+    return {}
+  }
+}
+
+function deploy(config: string, more: readonly string[] = []): void {
+  const { message, tag } = values
+  const passed = [...(isDryRun ? ['--dry-run'] : []), ...Object.entries({ message, tag }).flatMap(option)]
+  const args = [WRANGLER, 'deploy', '-c', config, ...passed, ...more]
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env })
+  if (status === 0) return
+  console.error(`${config} was not deployed.`)
+  process.exit(status ?? 1)
+}
+
+function option([name, value]: [string, string | undefined]): string[] {
+  return value === undefined ? [] : [`--${name}=${value}`]
+}

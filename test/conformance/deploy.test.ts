@@ -1,0 +1,161 @@
+// `npm run deploy` against a stand-in for Cloudflare's API: what is uploaded, in which order, with which secrets.
+
+import { execFile } from 'node:child_process'
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const ROOT = new URL('../..', import.meta.url).pathname
+const ID = '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f'
+/** Each program that is started here starts wrangler up to six times. */
+const CEILING_MS = 300_000
+const FEED_TOKEN = 'the feed token of the environment'
+
+interface Binding {
+  readonly type: string
+  readonly name: string
+  readonly text?: string
+}
+interface Upload {
+  readonly worker: string
+  readonly bindings: readonly Binding[]
+}
+const uploads: Upload[] = []
+const workers = new Map<string, readonly Binding[]>()
+let server: Server
+let folder: string
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('latin1')
+    request.on('data', (piece: string) => {
+      body += piece
+    })
+    request.on('end', () => {
+      const result = answer(request.method ?? '', request.url?.split('?')[0] ?? '', body)
+      const errors = result === null ? [{ code: 10007, message: 'This Worker does not exist.' }] : []
+      response.writeHead(result === null ? 404 : 200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ success: result !== null, errors, messages: [], result }))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  folder = mkdtempSync(join(tmpdir(), 'weir-deploy-'))
+  for (const name of ['src', 'scripts', 'schemas', 'node_modules', 'package.json', 'tsconfig.json'])
+    symlinkSync(join(ROOT, name), join(folder, name))
+  copyFileSync(join(ROOT, 'wrangler.live.toml'), join(folder, 'wrangler.live.toml'))
+  const gateway = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
+    .replace('database_name =', `database_id = "${ID}"\ndatabase_name =`)
+    .replace('binding = "KEYS"', `binding = "KEYS"\nid = "${ID.replaceAll('-', '')}"`)
+  writeFileSync(join(folder, 'wrangler.toml'), gateway)
+})
+afterAll(() => {
+  server.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** As much of Cloudflare's API as a deploy asks; null is an unknown Worker. */
+function answer(method: string, path: string, body: string): unknown {
+  const [, kind, worker = '', part] = /\/workers\/(scripts|services|workers)\/([\w-]+)(?:\/([\w-]+))?$/.exec(path) ?? []
+  const known = workers.get(worker)
+  if (kind === 'scripts' && part === undefined && method === 'PUT') {
+    const { bindings } = JSON.parse(/name="metadata"[^{]*(\{.*\})\r\n/.exec(body)![1]!) as Upload
+    uploads.push({ worker, bindings })
+    workers.set(worker, bindings)
+    return { id: worker, deployment_id: ID.replaceAll('-', ''), startup_time_ms: 1 }
+  }
+  if (kind === 'scripts' && part === 'versions') {
+    const { bindings } = JSON.parse(/name="metadata"[^{]*(\{.*\})\r\n/.exec(body)![1]!) as Upload
+    uploads.push({ worker, bindings })
+    return { id: ID, startup_time_ms: 1, resources: { script: { etag: 'e' } } }
+  }
+  if (part === 'subdomain' || kind === 'workers') return { enabled: true, subdomain: { enabled: true } }
+  if (kind !== undefined && known === undefined) return null
+  if (part === 'secrets') return known!.filter(({ type }) => type === 'secret_text')
+  if (kind === 'services') return { default_environment: { environment: 'production', script: { tag: 't', tags: [] } } }
+  if (part === 'deployments') return { deployments: [] }
+  if (path.endsWith('/query')) {
+    const files = readdirSync(join(ROOT, 'schemas/d1/accounts'))
+    return [
+      { success: true, results: body.includes('SELECT') ? files.map((name, id) => ({ id, name })) : [], meta: {} },
+    ]
+  }
+  if (path.endsWith('/workers/subdomain')) return { subdomain: 'me' }
+  if (path.endsWith('/memberships')) return []
+  if (path.endsWith('/accounts')) return [{ id: 'account', name: 'account' }]
+  return { id: 'token', status: 'active', bindings: [] }
+}
+
+function deploy(args: readonly string[], more: object = {}): Promise<{ code: number; said: string }> {
+  uploads.length = 0
+  const env = {
+    ...process.env,
+    CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/client/v4`,
+    CLOUDFLARE_API_TOKEN: 'token',
+    CLOUDFLARE_ACCOUNT_ID: 'account',
+    ...more,
+  }
+  return new Promise((resolve) => {
+    const { execPath } = process
+    execFile(execPath, [join(ROOT, 'scripts/deploy.ts'), ...args], { cwd: folder, env }, (error, out, said) =>
+      resolve({ code: error ? Number(error.code) : 0, said: `${out}${said}` }),
+    )
+  })
+}
+
+const secretsOf = (upload: Upload | undefined) =>
+  Object.fromEntries(
+    upload!.bindings.filter(({ type }) => type === 'secret_text').map(({ name, text }) => [name, text]),
+  )
+const has =
+  (name: string) =>
+  ({ bindings }: Upload) =>
+    bindings.some((binding) => binding.name === name)
+
+it('refuses an option that nobody knows before it does anything', async () => {
+  const { code, said } = await deploy(['--route'])
+  expect([code, uploads.length]).toEqual([2, 0])
+  expect(said).toContain('Unknown option "--route"')
+})
+
+it(
+  'makes both Workers the first time, each secret from the environment or drawn, and shows none',
+  async () => {
+    const { code, said } = await deploy(['--first'], { FEED_TOKEN })
+    expect([code, said]).toEqual([0, expect.stringContaining('.secrets.json')])
+    expect(uploads.map(({ worker }) => worker)).toEqual(['weir-live', 'weir', 'weir-live'])
+    expect(uploads.map(has('GATEWAY'))).toEqual([false, false, true])
+    const secrets = secretsOf(uploads[1])
+    expect(secrets).toEqual({ ADMIN_TOKEN: expect.any(String), FEED_TOKEN, KEY_SECRET: expect.any(String) })
+    const drawn = [secrets.ADMIN_TOKEN!, secrets.KEY_SECRET!]
+    expect(drawn.every((secret) => secret.length >= 32 && !said.includes(secret))).toBe(true)
+    expect(drawn[0]).not.toBe(drawn[1])
+    const file = join(folder, '.secrets.json')
+    expect([statSync(file).mode & 0o777, JSON.parse(readFileSync(file, 'utf8'))]).toEqual([0o600, secrets])
+    expect(readdirSync(folder)).not.toContain('wrangler.first.toml')
+  },
+  CEILING_MS,
+)
+
+it(
+  'leaves the objects and the secrets as they are with --routes',
+  async () => {
+    const { code, said } = await deploy(['--routes', '--message', 'a reason'])
+    expect([code, said]).toEqual([0, expect.not.stringContaining('sockets')])
+    expect(uploads.map(({ worker }) => worker)).toEqual(['weir'])
+    expect(secretsOf(uploads[0])).toEqual({})
+  },
+  CEILING_MS,
+)

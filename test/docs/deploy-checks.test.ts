@@ -1,0 +1,187 @@
+// What `npm run deploy` finds wrong before wrangler runs.
+
+import { describe, expect, it } from 'vitest'
+import { unstable_readConfig } from 'wrangler'
+import { type DeployFacts, deployFindings, type GatewayConfig } from '../../scripts/deploy-checks.ts'
+import { CATALOGUE } from '../../src/info/catalogue.ts'
+
+const files: GatewayConfig = unstable_readConfig({ config: 'wrangler.toml' })
+const REQUIRED = ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET']
+const SOURCES = [
+  { name: 'node', url: 'https://node.example.com/info', types: ['meta'] },
+  { name: 'all', url: 'https://api.example.com/info' },
+]
+const upstreams = (...sources: object[]) => ({ vars: { ...files.vars, UPSTREAMS: JSON.stringify(sources) } })
+
+const gateway: GatewayConfig = {
+  ...files,
+  ...upstreams(...SOURCES),
+  d1_databases: [{ ...files.d1_databases[0]!, database_id: '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f' }],
+  kv_namespaces: [{ binding: 'KEYS', id: '0123456789abcdef0123456789abcdef' }],
+}
+const facts: DeployFacts = {
+  gateway,
+  live: unstable_readConfig({ config: 'wrangler.live.toml' }),
+  scope: 'both',
+  isDryRun: false,
+  given: {},
+  account: { secrets: REQUIRED, migrations: [] },
+}
+const said = (change: Partial<DeployFacts>) =>
+  deployFindings({ ...facts, ...change }).map(({ level, text }) => `${level}: ${text}`)
+const saidOf = (change: Partial<GatewayConfig>) => said({ gateway: { ...gateway, ...change } })
+const at = (url: string) => saidOf(upstreams({ name: 'node', url }))
+
+describe('a deploy', () => {
+  it('has nothing against good files and an account that is ready', () => {
+    expect(said({})).toEqual([])
+    expect(said({ scope: 'routes' })).toEqual([])
+  })
+
+  it('names everything that is wrong at once', () => {
+    const { d1_databases, kv_namespaces } = files
+    const vars = { ...files.vars, BOOK_HUBS: '8', PATH_KEYS: 'no' }
+    const lines = said({ gateway: { ...gateway, d1_databases, kv_namespaces, vars }, account: null })
+    expect(lines.map((line) => line.split(/[ :]+/).slice(0, 3).join(' '))).toEqual([
+      'error ACCOUNTS has',
+      'error KEYS has',
+      'error wrangler.toml PATH_KEYS',
+      'error BOOK_HUBS the',
+      'warning UPSTREAMS is',
+      'error Not logged',
+    ])
+  })
+
+  it.each<[string, Partial<GatewayConfig>, RegExp[]]>([
+    [
+      'an id of a database',
+      { d1_databases: [{ binding: 'ACCOUNTS', database_id: '<id>' }] },
+      [/^error: database_id "<id>" of ACCOUNTS is no id: run "npm run wrangler -- d1 create/],
+    ],
+    [
+      'an id of a namespace',
+      { kv_namespaces: [{ binding: 'KEYS', id: 'xxx' }] },
+      [/^error: id "xxx" of KEYS is no id: run "npm run wrangler -- kv namespace create KEYS"/],
+    ],
+    [
+      'no sources',
+      upstreams(),
+      [new RegExp(`^warning: UPSTREAMS is empty: only 7 of ${CATALOGUE.length} info types answer`)],
+    ],
+    [
+      'text that is no JSON',
+      { vars: { ...files.vars, UPSTREAMS: '{' } },
+      [/^error: wrangler\.toml: UPSTREAMS is not JSON/],
+    ],
+    [
+      'a list in TOML',
+      { vars: { ...files.vars, UPSTREAMS: [{}] } },
+      [/^error: wrangler\.toml: UPSTREAMS must be text: JSON between three quotes/],
+    ],
+    ['no list', { vars: { ...files.vars, UPSTREAMS: undefined } }, [/^error: wrangler\.toml: UPSTREAMS must be text/]],
+    ['a field of no meaning', upstreams({ ...SOURCES[1], header: 'x' }), [/^error: wrangler\.toml: UPSTREAMS 0: /]],
+    [
+      'a type that nobody asks for',
+      upstreams({ ...SOURCES[0], types: ['metaa'] }, SOURCES[1]!),
+      [/^warning: UPSTREAMS names "metaa"/],
+    ],
+    [
+      'types that nobody serves',
+      upstreams(SOURCES[0]!),
+      [/^warning: No source serves allPerpMetas, .+ and \d\d others/],
+    ],
+    [
+      'a list that is too long',
+      upstreams(...SOURCES, { name: 'x', url: `https://a.example/${'x'.repeat(5120)}` }),
+      [/^error: UPSTREAMS is larger than 5120 bytes/],
+    ],
+  ])('says what is wrong with %s', (_, change, lines) => {
+    const found = saidOf(change)
+    expect(found.map((line, i) => lines[i]?.test(line) ?? line)).toEqual(lines.map(() => true))
+    expect(found.length).toBe(lines.length)
+  })
+
+  it.each([
+    ...[
+      'http://127.0.0.1:3001/info',
+      'http://127.1/info',
+      'https://10.0.0.7/info',
+      'http://[::1]/info',
+      'https://203.0.113.7/info',
+    ],
+    ...[
+      'http://localhost:3001/info',
+      'http://node/info',
+      'https://node.local/info',
+      'https://node.lan/info',
+      'http://a.internal/info',
+    ],
+  ])('refuses the source %s, which no Worker reaches', (url) => {
+    expect(at(url)[0]).toMatch(/^error: Source "node": no Worker can reach http/)
+  })
+
+  it.each(['https://node.example.com/info', 'http://1.example.com:8080/info', 'https://local.example/info'])(
+    'takes the source %s',
+    (url) => {
+      expect(at(url)).toEqual([])
+    },
+  )
+
+  it.each<[string, Partial<DeployFacts>, RegExp | null]>([
+    ['nobody is logged in', { account: null }, /^error: Not logged in: run "npm run wrangler -- login"/],
+    [
+      'nobody is logged in, at a dry run',
+      { account: null, isDryRun: true },
+      /^note: Not logged in: .*ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET/,
+    ],
+    [
+      'there is no Worker',
+      { account: { secrets: 'no worker', migrations: [] } },
+      /^error: The Worker weir does not exist yet/,
+    ],
+    [
+      'a secret is missing',
+      { account: { secrets: ['ADMIN_TOKEN', 'KEY_SECRET'], migrations: [] } },
+      /^error: Secret FEED_TOKEN is not set: run/,
+    ],
+    [
+      'secrets cannot be read',
+      { account: { secrets: null, migrations: [] } },
+      /^warning: The secrets of the account could not/,
+    ],
+    [
+      'migrations are missing',
+      { account: { secrets: REQUIRED, migrations: ['0006_x.sql'] } },
+      /^error: The database lacks 0006_x\.sql: run/,
+    ],
+    ['migrations cannot be read', { account: { secrets: REQUIRED, migrations: null } }, /^warning: The migrations/],
+  ])('says where %s', (_, change, line) => {
+    expect(said(change)).toEqual([expect.stringMatching(line!)])
+  })
+
+  it.each<[string, Partial<DeployFacts>, RegExp | null]>([
+    ['no Worker', { account: { secrets: 'no worker', migrations: [] } }, null],
+    ['a Worker without secrets', { account: { secrets: [], migrations: [] } }, null],
+    ['secrets of an earlier try', { account: { secrets: REQUIRED, migrations: [] } }, null],
+    [
+      'a part of the secrets',
+      { account: { secrets: ['KEY_SECRET', 'FEED_TOKEN'], migrations: [] } },
+      /^error: Secret ADMIN_TOKEN is not set/,
+    ],
+    [
+      'secrets that cannot be read',
+      { account: { secrets: null, migrations: [] } },
+      /^error: The secrets of the account could not/,
+    ],
+    [
+      'a short secret',
+      { given: { ADMIN_TOKEN: 'short', FEED_TOKEN: undefined, KEY_SECRET: 'x'.repeat(32) } },
+      /^error: ADMIN_TOKEN of the environment/,
+    ],
+  ])('the first time takes %s for what it is', (_, change, line) => {
+    const lines = said({ ...change, scope: 'first' })
+    const paid = 'note: The account needs the Workers Paid plan: docs/operations.md#what-it-costs.'
+    expect(lines).toContain(paid)
+    expect(lines.filter((one) => one !== paid)).toEqual(line === null ? [] : [expect.stringMatching(line)])
+  })
+})
