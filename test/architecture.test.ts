@@ -49,6 +49,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'devnet/files': 'book devnet devnet/exchange devnet/info',
   cli: 'core key feed book client feeder',
   launch: 'core cli',
+  doctor: 'core cli feeder launch',
 }
 
 /** Files over 300 lines, each with its reason. */

@@ -1,0 +1,115 @@
+// What a gateway tells of itself: whether it answers, how its log stands, whether our tokens open its doors, and whether
+// its clock is ours. Law: a token is in no text.
+
+import * as z from 'zod'
+import { type Check, fail, ok, secondsText, warn } from './check.ts'
+import type { HttpFacts } from './node-http.ts'
+
+const Status = z.looseObject({
+  chain: z.string(),
+  height: z.number().nullable(),
+  booksKnown: z.boolean(),
+  lagMs: z.number().nullable(),
+  feeders: z.array(z.looseObject({ name: z.string(), conflict: z.string().nullable() })),
+  readers: z.array(z.unknown()),
+})
+type Status = z.infer<typeof Status>
+
+const LATE_MS = 5_000
+/** A header tells whole seconds. */
+const DATE_STEP_MS = 1_000
+const SKEW_MS = 2_000
+
+export function judgeStatus({ url, status, text }: HttpFacts, chain: string): Check {
+  if (status === null)
+    return fail(
+      'gateway',
+      `${url} does not answer: ${text}`,
+      'Is it deployed, or "npm start" running? Say its address with --gateway.',
+    )
+  const parsed = Status.safeParse(jsonOf(text))
+  if (status !== 200 || !parsed.success)
+    return fail(
+      'gateway',
+      `${url} answers with ${status}, and not as a Weir gateway`,
+      'Say its address with --gateway.',
+    )
+  return judgeLog(url, parsed.data, chain)
+}
+
+function judgeLog(url: string, log: Status, chain: string): Check {
+  const { feeders, readers, height, lagMs } = log
+  const conflict = feeders.find((feeder) => feeder.conflict !== null)
+  if (log.chain !== chain)
+    return fail('gateway', `${url} is of the chain ${log.chain}, not ${chain}`, 'Say --chain, or another --gateway.')
+  if (conflict)
+    return fail(
+      'gateway',
+      `nothing of the feeder ${conflict.name} is taken: ${conflict.conflict}`,
+      'See docs/operations.md#what-to-do-when.',
+    )
+  if (feeders.length === 0)
+    return warn('gateway', `${url} answers; no feeder is connected`, 'Start one: "npm run feed".')
+  if (height === null || lagMs === null)
+    return warn('gateway', `${url} answers; its log has no block yet`, 'Look at the line of the feeder.')
+  if (!log.booksKnown)
+    return warn('gateway', `${url} answers; its books are not known`, 'The feeder needs snapshots of the node.')
+  const saw = `${url} at block ${height}, ${secondsText(lagMs)} late, feeders ${feeders.length}, readers ${readers.length}`
+  return lagMs > LATE_MS ? warn('gateway', saw, 'See "`lagMs` grows" in docs/operations.md.') : ok('gateway', saw)
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** `GET /feed` without an upgrade; null where no token was given. */
+export function judgeFeedToken(answer: HttpFacts | null): Check {
+  const name = 'feed token'
+  if (answer === null) return warn(name, 'not looked at', 'Set FEED_TOKEN in the environment.')
+  const { status } = answer
+  if (status === 426) return ok(name, 'the gateway takes it')
+  if (status === 401) return fail(name, 'the gateway refuses it', "Set FEED_TOKEN to the gateway's own.")
+  if (status === 404)
+    return fail(
+      name,
+      'the gateway has no /feed',
+      'Set its FEED_TOKEN, of at least 32 characters: "npm run wrangler -- secret put FEED_TOKEN".',
+    )
+  return unclear(name, answer)
+}
+
+/** `GET /admin/plans`; null where no token was given, which a feeder's host does without. */
+export function judgeAdminToken(answer: HttpFacts | null): Check[] {
+  const name = 'admin token'
+  if (answer === null) return []
+  const { status } = answer
+  if (status === 200) return [ok(name, 'the gateway takes it')]
+  if (status === 401) return [fail(name, 'the gateway refuses it', "Set ADMIN_TOKEN to the gateway's own.")]
+  if (status === 404)
+    return [
+      fail(
+        name,
+        'the gateway has no /admin',
+        'Set its ADMIN_TOKEN, of at least 32 characters: "npm run wrangler -- secret put ADMIN_TOKEN".',
+      ),
+    ]
+  if (status === 503)
+    return [fail(name, 'the gateway answers 503', 'Set its KEY_SECRET: "npm run wrangler -- secret put KEY_SECRET".')]
+  return [unclear(name, answer)]
+}
+
+const unclear = (name: string, { status, text }: HttpFacts) =>
+  warn(name, status === null ? `no answer: ${text}` : `the gateway answers with ${status}`, 'Try again.')
+
+export function judgeClock({ dateMs, atMs, tookMs }: HttpFacts): Check[] {
+  if (dateMs === null) return []
+  const offMs = atMs - (dateMs + DATE_STEP_MS / 2)
+  const unsureMs = DATE_STEP_MS / 2 + tookMs / 2
+  if (Math.abs(offMs) <= SKEW_MS + unsureMs) return [ok('clock', 'agrees with the gateway')]
+  const side = offMs > 0 ? 'ahead of' : 'behind'
+  return [warn('clock', `${secondsText(offMs)} ${side} the gateway`, 'Set the clock of this machine by NTP.')]
+}

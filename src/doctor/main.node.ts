@@ -1,0 +1,135 @@
+// `npm run doctor`: looks at a node's host, or at a running `npm start`, and says line by line what is well, what is not
+// and what to do. Exit 1 where anything fails. Tokens come from the environment or dev.json, and are never printed.
+
+import { readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { DEFAULT_STATE, devFilePath, readDevFile } from '../cli/dev-file.node.ts'
+import { commandLine, refuseArgs } from '../core/command-line.node.ts'
+import { orLate } from '../core/deadline.ts'
+import { after } from '../core/timers.client.ts'
+import { StateFolder } from '../launch/state-folder.node.ts'
+import { type Check, fail, lineOf } from './check.ts'
+import { judgeAdminToken, judgeClock, judgeFeedToken, judgeStatus } from './gateway.ts'
+import { judgeDisk, judgeVersions } from './host.ts'
+import { judgeLaunch } from './launch.ts'
+import { lookAtFiles } from './node-files.node.ts'
+import { judgeFiles } from './node-files.ts'
+import { judgeNode, judgeSnapshot } from './node-http.ts'
+import { ask, askSnapshot, lookAtDisks, lookAtLaunch, PROBE_MS } from './probes.node.ts'
+
+const USAGE = `npm run doctor                a running "npm start" (--state DIR: on another state folder)
+npm run doctor -- --data DIR --info URL --gateway URL    a node's host, or what of it is said;
+                              --state, --snapshot-dir and --chain as of "npm run feed"; FEED_TOKEN and
+                              ADMIN_TOKEN from the environment
+Everywhere: --json            one line of JSON`
+
+const text = { type: 'string' } as const
+const { values } = commandLine(
+  {
+    ...{ data: text, info: text, gateway: text, state: text, 'snapshot-dir': text, chain: text },
+    json: { type: 'boolean' },
+  },
+  USAGE,
+)
+
+interface Patient {
+  readonly data?: string | undefined
+  readonly info?: string | undefined
+  readonly gateway?: string | undefined
+  readonly feederState?: string | undefined
+  readonly feedToken?: string | undefined
+  readonly adminToken?: string | undefined
+}
+
+for (const name of ['info', 'gateway'] as const)
+  if (values[name] !== undefined && !/^(?:https?|wss?):/.test(URL.parse(values[name])?.protocol ?? ''))
+    refuseArgs(`--${name} must be a URL.`, USAGE)
+const isHost = values.data !== undefined || values.info !== undefined || values.gateway !== undefined
+const stateDir = values.state ?? DEFAULT_STATE
+const patient = isHost ? host() : launched()
+const checks = await examine(patient)
+if (values.json) console.log(JSON.stringify({ checks }))
+else for (const check of checks) console.log(lineOf(check))
+// What was asked of a hanging disk would keep the process.
+process.exit(checks.some(({ state }) => state === 'FAIL') ? 1 : 0)
+
+function host(): Patient {
+  const data = values.data === undefined ? undefined : resolve(values.data)
+  const feederState = values.state ?? (data && join(dirname(data), 'feeder'))
+  const { FEED_TOKEN: feedToken, ADMIN_TOKEN: adminToken } = process.env
+  return { data, info: values.info, gateway: values.gateway, feederState, feedToken, adminToken }
+}
+
+/** What `npm start` runs there, or ran. */
+function launched(): Patient {
+  const folder = new StateFolder(dirname(devFilePath(stateDir)))
+  const dev = readDevFile(stateDir)
+  if (!dev.ok) return {}
+  const { url: gateway, feed_token: feedToken, admin_token: adminToken } = dev.value
+  const devnet = folder.ports()?.devnet
+  const info = devnet === undefined ? undefined : `http://127.0.0.1:${devnet}`
+  return { data: folder.part('node'), info, gateway, feederState: folder.part('feeder'), feedToken, adminToken }
+}
+
+async function examine(patient: Patient): Promise<Check[]> {
+  const files = patient.data === undefined ? null : lookAtFiles(patient.data)
+  const groups = await Promise.all([
+    isHost ? [] : judgeLaunch(lookAtLaunch(stateDir)),
+    files === null ? [] : inTime('node files', files.then(judgeFiles)),
+    patient.info === undefined ? [] : examineNode(patient, patient.info),
+    patient.gateway === undefined ? [] : examineGateway(patient, patient.gateway),
+    inTime('disk', examineDisks(patient, files)),
+    [
+      judgeVersions(
+        { node: process.versions.node, weir: versionOf('package.json') },
+        versionOf('node_modules/node/package.json'),
+      ),
+    ],
+  ])
+  return groups.flat()
+}
+
+async function examineNode({ feederState }: Patient, url: string): Promise<Check[]> {
+  const info = `${url.replace(/\/(?:info\/?)?$/, '')}/info`
+  const folder = values['snapshot-dir'] ?? (feederState && join(feederState, 'snapshots'))
+  const status = await ask(info, { body: { type: 'exchangeStatus' } })
+  if (status.status === null || folder === undefined) return [judgeNode(status)]
+  return [judgeNode(status), judgeSnapshot(await askSnapshot(info, resolve(folder)))]
+}
+
+async function examineGateway({ feedToken, adminToken }: Patient, gateway: string): Promise<Check[]> {
+  const at = (path: string) => new URL(path, gateway.replace(/^ws/, 'http')).href
+  const [status, feed, admin] = await Promise.all([
+    ask(at('/status')),
+    feedToken ? ask(at('/feed'), { token: feedToken }) : null,
+    adminToken ? ask(at('/admin/plans'), { token: adminToken }) : null,
+  ])
+  const judged = judgeStatus(status, values.chain ?? 'hyperliquid')
+  if (status.status === null) return [judged]
+  return [judged, judgeFeedToken(feed), ...judgeAdminToken(admin), ...judgeClock(status)]
+}
+
+async function examineDisks({ data, feederState }: Patient, files: ReturnType<typeof lookAtFiles> | null) {
+  const seen = await files
+  const disks = await lookAtDisks([data, feederState].filter((folder) => folder !== undefined))
+  // devnet removes its old files by itself.
+  const bytesPerHour = isHost && seen && seen.grownBytes > 0 ? (seen.grownBytes / seen.tookMs) * 3_600_000 : null
+  // The files of the node are on the first one.
+  return disks.map((disk, i) => judgeDisk({ ...disk, bytesPerHour: i === 0 ? bytesPerHour : null }))
+}
+
+/** A disk that hangs, or a folder of another machine, must not end the rest. */
+async function inTime(name: string, checks: Promise<Check[]>): Promise<Check[]> {
+  const late = fail(name, 'it took too long', 'Does the disk answer? "ls" the folder.')
+  return orLate(
+    checks.catch((error) => [fail(name, String(error), 'Look at the folder.')]),
+    PROBE_MS,
+    [late],
+    after,
+  )
+}
+
+function versionOf(manifest: string): string {
+  const path = join(import.meta.dirname, '../..', manifest)
+  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
+}

@@ -1,0 +1,101 @@
+// The doctor's questions to others: HTTP, a snapshot, disks, the processes of `npm start`. Each ends in time, and answers
+// facts for the pure files beside it.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { access, constants, mkdir, rm, stat, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { devFilePath, readDevFile } from '../cli/dev-file.node.ts'
+import { readBoundedText } from '../core/bounded-text.ts'
+import { processInfo } from '../launch/process-table.node.ts'
+import { StateFolder } from '../launch/state-folder.node.ts'
+import type { DiskFacts } from './host.ts'
+import type { LaunchFacts } from './launch.ts'
+import type { HttpFacts, SnapshotFacts } from './node-http.ts'
+
+export const PROBE_MS = 5_000
+/** A real exchange's snapshot is hundreds of megabytes. */
+const SNAPSHOT_MS = 30_000
+const ANSWER_MAX_BYTES = 1024 * 1024
+
+interface Question {
+  readonly token?: string | undefined
+  readonly body?: object
+  readonly timeoutMs?: number
+}
+
+/** One request; a failure is an answer without a status. */
+export async function ask(url: string, { token, body, timeoutMs = PROBE_MS }: Question = {}): Promise<HttpFacts> {
+  const startMs = Date.now()
+  const timing = () => ({ atMs: (startMs + Date.now()) / 2, tookMs: Date.now() - startMs })
+  try {
+    const response = await fetch(url, {
+      headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+      ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    const answered = timing()
+    const read = await readBoundedText(response.body, ANSWER_MAX_BYTES)
+    const date = Date.parse(response.headers.get('date') ?? '')
+    const dateMs = Number.isNaN(date) ? null : date
+    return { url, status: response.status, text: 'text' in read ? read.text : read.refused, dateMs, ...answered }
+  } catch (error) {
+    return { url, status: null, text: reasonOf(error), dateMs: null, ...timing() }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { name, message, cause } = error as Error
+  if (name === 'TimeoutError') return 'it took too long'
+  return cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : message
+}
+
+/** Has the node write a snapshot as the feeder does, looks for it, and removes it, with folders that were made for it. */
+export async function askSnapshot(infoUrl: string, folder: string): Promise<SnapshotFacts> {
+  const path = join(folder, 'doctor.json')
+  const made = await mkdir(folder, { recursive: true }).catch(() => undefined)
+  const unwritable = await access(folder, constants.W_OK).then(() => null, reasonOf)
+  const request = { type: 'l4Snapshots', includeUsers: true, includeTriggerOrders: false }
+  const body = { type: 'fileSnapshot', request, outPath: path, includeHeightInOutput: true }
+  const answer = await ask(infoUrl, { body, timeoutMs: unwritable === null ? SNAPSHOT_MS : 1 })
+  const bytes = (await stat(path).catch(() => null))?.size ?? null
+  await rm(made ?? path, { force: true, recursive: true }).catch(() => undefined)
+  return { folder, answer, bytes, unwritable }
+}
+
+/** The disks that these folders lie on, each once. */
+export async function lookAtDisks(folders: readonly string[]): Promise<Omit<DiskFacts, 'bytesPerHour'>[]> {
+  const disks = new Map<number, { folders: string; freeBytes: number }>()
+  for (const folder of folders) {
+    const { dev } = (await stat(folder).catch(() => null)) ?? {}
+    if (dev === undefined) continue
+    const { bavail, bsize } = await statfs(folder)
+    const known = disks.get(dev)
+    disks.set(dev, { folders: known ? `${known.folders} and ${folder}` : folder, freeBytes: bavail * bsize })
+  }
+  return [...disks.values()]
+}
+
+const STATE_FILES = ['dev.json', 'secrets.json', 'ports.json', 'lock.json'] as const
+
+/** `stateDir`: the state folder of `npm start`, as its option says it. */
+export function lookAtLaunch(stateDir: string): LaunchFacts {
+  const folder = new StateFolder(dirname(devFilePath(stateDir)))
+  const damaged = STATE_FILES.filter((name) => existsSync(folder.part(name)) && !isJson(folder.part(name)))
+  const dev = readDevFile(stateDir)
+  const born = folder.lock()?.children ?? {}
+  const processes = Object.entries(dev.ok ? dev.value.pids : {}).map(([name, pid]) => {
+    const now = processInfo(pid)
+    return { name, pid, runs: now !== null && (born[name] ?? now).born === now.born }
+  })
+  return { folder: folder.path, damaged, ports: folder.ports(), processes: dev.ok ? processes : null }
+}
+
+function isJson(path: string): boolean {
+  try {
+    JSON.parse(readFileSync(path, 'utf8'))
+    return true
+  } catch {
+    return false
+  }
+}
