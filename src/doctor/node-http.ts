@@ -52,7 +52,11 @@ export function judgeSnapshot({ folder, answer, bytes, unwritable }: SnapshotFac
   const both = 'The node and the feeder must both be able to write there: choose it with --snapshot-dir.'
   if (unwritable !== null) return fail('snapshots', `${folder} cannot be written: ${unwritable}`, both)
   if (status === null)
-    return warn('snapshots', `none within ${secondsText(tookMs)}: ${text}`, 'The feeder waits two minutes.')
+    return warn(
+      'snapshots',
+      `none within ${secondsText(tookMs)}: ${text}`,
+      `The feeder waits two minutes. Remove ${folder}/doctor.json once it is there.`,
+    )
   if (status !== 200) return fail('snapshots', `the node answers fileSnapshot with ${status}: ${text}`, both)
   if (bytes === null)
     return fail(

@@ -2,7 +2,7 @@
 // facts for the pure files beside it.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { access, constants, mkdir, rm, stat, statfs } from 'node:fs/promises'
+import { access, constants, mkdir, rm, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { devFilePath, readDevFile } from '../cli/dev-file.node.ts'
 import { readBoundedText } from '../core/bounded-text.ts'
@@ -50,7 +50,7 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : message
 }
 
-/** Has the node write a snapshot as the feeder does, looks for it, and removes it, with folders that were made for it. */
+/** Has the node write a snapshot as the feeder does, looks for it, and removes it, with folders that were made for it and are empty. */
 export async function askSnapshot(infoUrl: string, folder: string): Promise<SnapshotFacts> {
   const path = join(folder, 'doctor.json')
   const made = await mkdir(folder, { recursive: true }).catch(() => undefined)
@@ -59,7 +59,9 @@ export async function askSnapshot(infoUrl: string, folder: string): Promise<Snap
   const body = { type: 'fileSnapshot', request, outPath: path, includeHeightInOutput: true }
   const answer = await ask(infoUrl, { body, timeoutMs: unwritable === null ? SNAPSHOT_MS : 1 })
   const bytes = (await stat(path).catch(() => null))?.size ?? null
-  await rm(made ?? path, { force: true, recursive: true }).catch(() => undefined)
+  await rm(path, { force: true }).catch(() => undefined)
+  for (let one = folder; made !== undefined && one.startsWith(made); one = dirname(one))
+    await rmdir(one).catch(() => undefined)
   return { folder, answer, bytes, unwritable }
 }
 

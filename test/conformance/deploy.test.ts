@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-const ROOT = new URL('../..', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '../..')
 const ID = '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f'
 /** Each program that is started here starts wrangler up to six times. */
 const CEILING_MS = 300_000
