@@ -6,6 +6,7 @@ import type { Operation } from '../edge/operation.ts'
 import type { AnyQuery } from '../info/query.ts'
 import { schemaOf } from './json-schema.ts'
 import { operationPaths, operationRefusals } from './openapi-operations.ts'
+import { statusOperation } from './openapi-status.ts'
 import { freshnessText, priceText, sourceText } from './query-text.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -66,7 +67,7 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
     },
     servers: [{ url: '/' }],
     security: [{ key: [] }],
-    paths: { ...Object.fromEntries(paths), ...others },
+    paths: { ...Object.fromEntries(paths), ...others, '/status': { get: statusOperation(schemas) } },
     components: {
       securitySchemes: {
         key: {

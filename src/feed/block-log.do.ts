@@ -9,23 +9,26 @@ import { Objects } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import type { Block, BookChange } from './block.ts'
 import { BlockLogStore } from './block-log.store.ts'
-import { type ChainState, EMPTY_CHAIN, gapAfterGone, judgeBlock, judgeSnapshot, startedOver } from './chain.ts'
+import {
+  type ChainState,
+  EMPTY_CHAIN,
+  type GapReason,
+  gapAfterGone,
+  judgeBlock,
+  judgeSnapshot,
+  startedOver,
+  whyGone,
+} from './chain.ts'
 import { FeederLinks, type FeederSocket } from './feeder-links.do.ts'
 import { parseFeederFrame } from './frame-check.ts'
 import { type FillsAnswer, type FillsRequest, ReadBudget, searched } from './held-fills.ts'
-import {
-  type AttachAnswer,
-  type AttachRequest,
-  type BlockLogApi,
-  type HubSeed,
-  LOG_API_VERSION,
-  type LogStatus,
-} from './log-api.ts'
+import { type AttachAnswer, type AttachRequest, type BlockLogApi, type HubSeed, LOG_API_VERSION } from './log-api.ts'
 import { PendingSegment } from './pending-segment.ts'
 import type { BlockFrame, FeederFrame, SnapshotFrame } from './protocol.ts'
 import { ReaderLinks } from './reader-links.do.ts'
 import { seedParts } from './seed-parts.ts'
 import { type BlockTexts, digest, encodeBlock, gapText, SEGMENT_MS } from './segment.ts'
+import { verdict } from './verdict.ts'
 
 /** How long books and events are kept for readers that come back: five minutes of blocks. */
 const WINDOW_MS = 5 * 60_000
@@ -52,7 +55,9 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   readonly #digests = new Map<number, { digest: number; feeder: string }>()
   #chain: ChainState
   #durable: number | null
-  #time: number | null = null
+  #time: number | null
+  /** When the last block was taken, null since this object woke. */
+  #blockMs: number | null = null
   #blocks = 0
   #disagreements = 0
   #flushTimer: ReturnType<typeof setTimeout> | null = null
@@ -66,7 +71,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#settings = readVariables(LiveSettings, env)
     this.#objects = new Objects(env, this.#settings.CHAIN)
     this.#store = new BlockLogStore(ctx.storage)
-    this.#feeders = new FeederLinks(ctx)
+    this.#feeders = new FeederLinks(ctx, this.#store, Date.now())
     this.#readers = new ReaderLinks(env, {
       lookUp: (kind, height) => this.#store.segmentWith(kind, height),
       pending: () => this.#pending.blocks,
@@ -75,6 +80,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#chain = this.#store.chain()
     this.#coins = new Set(this.#store.coins())
     this.#durable = this.#chain.height
+    this.#time = this.#store.newest()?.time ?? null
   }
 
   /** `GET /feed`, already authorised by the gateway: one feeder's socket. */
@@ -87,7 +93,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
     const feeder = this.#feeders.of(socket)
-    feeder.seenMs = Date.now()
+    feeder.heard({ heardMs: Date.now() })
     if (typeof message !== 'string') return feeder.refuse('', 'send text frames of JSON, not binary')
     if (message.length > FRAME_LIMIT_CHARS) return feeder.refuse('', 'the frame is over 512 KiB: split it in parts')
     if (isDeeperThan(message)) return feeder.refuse('', 'the frame nests deeper than 64 levels')
@@ -106,16 +112,19 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): void {
-    this.#feeders.drop(socket, code, reason)
+    this.#feeders.drop(socket, code, reason, Date.now())
   }
 
   override webSocketError(socket: WebSocket): void {
-    this.#feeders.drop(socket, 1006, '')
+    this.#feeders.drop(socket, 1006, '', Date.now())
   }
 
   #take(feeder: FeederSocket, frame: FeederFrame, units: number): void {
     if (frame.type === 'hello') return this.#welcome(feeder, frame)
     if (feeder.state === null) return feeder.refuse('type', 'say hello first')
+    const now = Date.now()
+    if (frame.type === 'pulse') return feeder.heard({ heardMs: now, pulse: { atMs: now, said: frame } })
+    feeder.seenMs = now
     if (frame.type === 'gone') return this.#gone(feeder, frame.first)
     const joined = feeder.joiner.push(frame, units)
     if (joined === null) return
@@ -127,10 +136,13 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   #welcome(feeder: FeederSocket, hello: Extract<FeederFrame, { type: 'hello' }>): void {
     const { CHAIN, BOOK_HUBS } = this.#settings
     if (hello.chain !== CHAIN)
-      return feeder.refuse('chain', `this gateway carries ${CHAIN}: start the feeder with --chain ${CHAIN}`)
+      return feeder.refuse(
+        'chain',
+        `this gateway carries ${CHAIN} and the feeder says ${JSON.stringify(hello.chain)}: start the feeder with --chain ${CHAIN}`,
+      )
     // What is not durable yet might be lost with this object: a feeder is told of the durable height alone.
     this.#flush()
-    feeder.greet(hello, this.#chain)
+    this.#feeders.greet(feeder, hello, this.#chain, Date.now())
     for (let index = 0; index < BOOK_HUBS; index++) {
       const woken = this.#objects.hub(index).wake()
       this.ctx.waitUntil(woken.catch(() => undefined))
@@ -139,15 +151,15 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   #gone(feeder: FeederSocket, first: number): void {
     if (feeder.state?.conflict) return
-    feeder.update({ first })
     const gap = gapAfterGone(this.#chain, this.#feeders.states(feeder), first)
-    if (gap) this.#skip(gap)
+    if (gap) this.#skip(gap, whyGone(feeder.state!, gap.from, feeder.refused))
+    feeder.update({ first })
   }
 
   /** Records heights that will never come; the books are unknown from here to the next seed. */
-  #skip(gap: { readonly from: number; readonly to: number }): void {
+  #skip(gap: { readonly from: number; readonly to: number }, why: GapReason): void {
     this.#flush()
-    this.#store.addGap(gap)
+    this.#store.addGap({ ...gap, why, atMs: Date.now() })
     this.#chain = { ...this.#chain, height: gap.to, booksKnown: false }
     this.#save()
     const text = gapText(gap.from, gap.to)
@@ -156,15 +168,19 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   #block(feeder: FeederSocket, frame: BlockFrame): void {
+    const now = Date.now()
+    feeder.heard({ heardMs: now, blockMs: now })
     feeder.update({ head: Math.max(frame.height, feeder.state?.head ?? 0) })
-    const verdict = judgeBlock(this.#chain, feeder.state!, frame)
-    if (verdict.do === 'ignore') return
-    if (verdict.do === 'resend') return feeder.askAgain(verdict.from)
+    const judged = judgeBlock(this.#chain, feeder.state!, frame)
+    if (judged.do === 'ignore') return
+    if (judged.do === 'resend') return feeder.askAgain(judged.from)
     const { type: _, part: __, parts: ___, ...block } = frame
     if (frame.height >= (feeder.state?.awaiting ?? 0)) feeder.update({ awaiting: null })
-    if (verdict.do === 'acknowledge') return this.#compare(feeder, block)
-    if (!this.#chain.booksKnown && this.#feeders.seeds(this.#chain.height, feeder, Date.now())) return
+    if (judged.do === 'acknowledge') return this.#compare(feeder, block)
+    if (!this.#chain.booksKnown && this.#feeders.seeds(this.#chain.height, feeder, now)) return
     this.#feeders.lead(feeder)
+    feeder.refused = false
+    this.#blockMs = now
     this.#append(feeder, block)
   }
 
@@ -233,19 +249,19 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   #snapshot(feeder: FeederSocket, snapshot: SnapshotFrame): void {
-    const verdict = judgeSnapshot(this.#chain, feeder.state!, this.#feeders.states(feeder), snapshot)
-    switch (verdict.do) {
+    const judged = judgeSnapshot(this.#chain, feeder.state!, this.#feeders.states(feeder), snapshot)
+    switch (judged.do) {
       case 'ignore':
         return
       case 'refuse':
-        return feeder.refuse(verdict.field, verdict.message)
+        return feeder.refuse(judged.field, judged.message)
       case 'resend':
-        return feeder.askAgain(verdict.from)
+        return feeder.askAgain(judged.from)
       case 'repair':
         for (const { coin } of snapshot.books) this.#repairs.set(coin, snapshot.height)
         return this.#seed(snapshot, this.#chain.epoch!)
       case 'seed': {
-        if (verdict.gap) this.#skip(verdict.gap)
+        if (judged.gap) this.#skip(judged.gap, 'seeded_above')
         this.#flush()
         if (this.#chain.height === null) for (const reader of this.#readers) reader.begin(snapshot.height + 1)
         this.#chain = { epoch: crypto.randomUUID(), height: snapshot.height, booksKnown: true }
@@ -326,20 +342,21 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#feeders.first()?.send({ type: 'reseed', coins: wanted, reason })
   }
 
-  async status(): Promise<LogStatus> {
-    const readers = [...this.#readers].map(({ name, height }) => ({ name, height }))
+  async status(): ReturnType<BlockLogApi['status']> {
+    const now = Date.now()
     const { epoch, height, booksKnown } = this.#chain
-    const feeders = this.#feeders.states().map(({ name, head, conflict }) => ({ name, head, conflict }))
-    const counts = { disagreements: this.#disagreements, blocksSinceWake: this.#blocks }
-    const place = { epoch, height, durable: this.#durable, time: this.#time, booksKnown }
+    const place = { epoch, height, durable: this.#durable, time: this.#time, blockMs: this.#blockMs, booksKnown }
+    const feeders = this.#feeders.views(now)
     return {
       v: LOG_API_VERSION,
+      ...verdict(place, feeders, now),
       chain: this.#settings.CHAIN,
       ...place,
       feeders,
-      readers,
+      readers: [...this.#readers].map((one) => ({ name: one.name, height: one.height < 0 ? null : one.height })),
       gaps: this.#store.gaps(20),
-      ...counts,
+      disagreements: this.#disagreements,
+      blocksSinceWake: this.#blocks,
     }
   }
 
@@ -359,12 +376,14 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#pending.take()
     this.#store.reset()
     // Readers hold heights of the old chain: the gap tells them that what follows does not continue it.
-    if (last !== null) this.#store.addGap({ from: last + 1, to: last + 1 })
+    if (last !== null) this.#store.addGap({ from: last + 1, to: last + 1, why: 'reset', atMs: Date.now() })
     this.#chain = EMPTY_CHAIN
     this.#durable = null
+    this.#time = null
+    this.#blockMs = null
     this.#digests.clear()
     this.#repairs.clear()
     this.#readers.closeAll()
-    this.#feeders.closeAll(1012, 'the feed was reset')
+    this.#feeders.closeAll(1012, 'the feed was reset', Date.now())
   }
 }

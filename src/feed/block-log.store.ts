@@ -5,7 +5,9 @@ import { fromChunks, toChunks } from '../core/chunks.ts'
 import { type ChainState, EMPTY_CHAIN } from './chain.ts'
 import type { EventsSegment, HeightAndTime } from './held-fills.ts'
 import type { NewSegment } from './pending-segment.ts'
+import type { Roster } from './roster.ts'
 import type { SegmentKind } from './segment.ts'
+import type { Gap } from './status-shape.ts'
 
 /** Rows looked at in one turn, however small they are. */
 const SEGMENTS_AT_ONCE = 64
@@ -22,20 +24,45 @@ export class BlockLogStore {
       kind TEXT NOT NULL, first INTEGER NOT NULL, part INTEGER NOT NULL, last INTEGER NOT NULL,
       time INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, first, part)) WITHOUT ROWID`)
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS coins (coin TEXT PRIMARY KEY) WITHOUT ROWID`)
-    this.#sql.exec(`CREATE TABLE IF NOT EXISTS gaps (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)`)
+    this.#sql.exec(
+      `CREATE TABLE IF NOT EXISTS gaps (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, why TEXT, at INTEGER)`,
+    )
+    // Storage of 0.1.0 knows heights alone.
+    if (this.#sql.exec(`SELECT 1 FROM pragma_table_info('gaps') WHERE name = 'why'`).toArray().length === 0) {
+      this.#sql.exec(`ALTER TABLE gaps ADD COLUMN why TEXT`)
+      this.#sql.exec(`ALTER TABLE gaps ADD COLUMN at INTEGER`)
+    }
+    this.#sql.exec(`CREATE INDEX IF NOT EXISTS gaps_by_time ON gaps (at)`)
   }
 
   /** The chain as of the last durable height. */
   chain(): ChainState {
-    const row = this.#sql.exec<{ value: string }>(`SELECT value FROM meta WHERE key = 'chain'`).toArray()[0]
-    return row ? (JSON.parse(row.value) as ChainState) : EMPTY_CHAIN
+    return this.#meta<ChainState>('chain') ?? EMPTY_CHAIN
+  }
+
+  /** Feeders as they were when last noted. */
+  roster(): Roster {
+    return this.#meta<Roster>('feeders') ?? []
+  }
+
+  saveRoster(roster: Roster): void {
+    this.#setMeta('feeders', roster)
+  }
+
+  #meta<T>(key: string): T | null {
+    const row = this.#sql.exec<{ value: string }>(`SELECT value FROM meta WHERE key = ?`, key).toArray()[0]
+    return row ? (JSON.parse(row.value) as T) : null
+  }
+
+  #setMeta(key: string, value: object): void {
+    this.#sql.exec(`INSERT OR REPLACE INTO meta VALUES (?, ?)`, key, JSON.stringify(value))
   }
 
   /** One transaction: the segment (null: none), the chain as it stands after it, and what is now too old. */
   save(segment: NewSegment | null, chain: ChainState, oldestMs: number): void {
     this.#transaction(() => {
       if (segment) for (const kind of ['books', 'events'] as const) this.#insert(kind, segment)
-      this.#sql.exec(`INSERT OR REPLACE INTO meta VALUES ('chain', ?)`, JSON.stringify(chain))
+      this.#setMeta('chain', chain)
       this.#sql.exec(`DELETE FROM segments WHERE time < ?`, oldestMs)
     })
   }
@@ -112,8 +139,8 @@ export class BlockLogStore {
     for (const coin of coins) this.#sql.exec(`INSERT OR IGNORE INTO coins VALUES (?)`, coin)
   }
 
-  addGap(gap: { readonly from: number; readonly to: number }): void {
-    this.#sql.exec(`INSERT OR REPLACE INTO gaps VALUES (?, ?)`, gap.from, gap.to)
+  addGap({ from, to, why, atMs }: Gap): void {
+    this.#sql.exec(`INSERT OR REPLACE INTO gaps (first, last, why, at) VALUES (?, ?, ?, ?)`, from, to, why, atMs)
   }
 
   /** The last height of the gap that has `height`, null where none has. */
@@ -125,13 +152,9 @@ export class BlockLogStore {
   }
 
   /** The newest gaps, newest first, at most `limit`. */
-  gaps(limit: number): { from: number; to: number }[] {
-    return this.#sql
-      .exec<{ from: number; to: number }>(
-        `SELECT first AS "from", last AS "to" FROM gaps ORDER BY first DESC LIMIT ?`,
-        limit,
-      )
-      .toArray()
+  gaps(limit: number): Gap[] {
+    const sql = `SELECT first AS "from", last AS "to", why, at AS atMs FROM gaps ORDER BY at DESC, first DESC LIMIT ?`
+    return this.#sql.exec<{ [Name in keyof Gap]: Gap[Name] }>(sql, limit).toArray()
   }
 
   /** Forgets the chain and its segments; gaps stay, for the record. */

@@ -91,6 +91,16 @@ export function gapAfterGone(
   return others.some((one) => covers(one, from)) ? null : { from, to: first - 1 }
 }
 
+/** Why heights never came, as `/status` tells. */
+export const GAP_REASONS = ['files_gone', 'lines_missing', 'refused', 'seeded_above', 'reset'] as const
+export type GapReason = (typeof GAP_REASONS)[number]
+
+/** Why a feeder declares a gap from `from` on; `refused`: its last frames before were. */
+export function whyGone(feeder: Pick<FeederState, 'first'>, from: number, refused: boolean): GapReason {
+  if (refused) return 'refused'
+  return feeder.first !== null && feeder.first <= from ? 'lines_missing' : 'files_gone'
+}
+
 /**
  * How far below the log a node may stand and still be the same chain that lags: one hour of blocks at 14.5/s.
  * A node that truly started over stands at its beginning, or is caught by the digests of held heights.

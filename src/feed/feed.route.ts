@@ -2,7 +2,8 @@
 
 import { Hono } from 'hono'
 import { gateBySecret } from '../core/secret.ts'
-import type { BlockLogApi, LogStatus } from './log-api.ts'
+import type { BlockLogApi } from './log-api.ts'
+import type { LogStatus, SourcesStatus } from './status-shape.ts'
 
 export interface FeedEnv {
   readonly FEED_TOKEN?: string
@@ -14,10 +15,14 @@ export type LogStub = Pick<BlockLogApi, 'status'> & Pick<Fetcher, 'fetch'>
 /** How long an isolate repeats the log's last status: a public page must not load the log. */
 const STATUS_MS = 1000
 
-/** `GET /feed` (an upgrade) and `GET /status`; `more` is what else stands there. */
-export function feedRoutes<Env extends FeedEnv>(log: () => LogStub, nowMs: () => number, more: () => Promise<object>) {
+/** `GET /feed` (an upgrade) and `GET /status`. */
+export function feedRoutes<Env extends FeedEnv>(
+  log: () => LogStub,
+  nowMs: () => number,
+  sources: () => Promise<SourcesStatus>,
+) {
   const app = new Hono<{ Bindings: Env }>()
-  let seen: { readonly at: number; readonly status: LogStatus; readonly more: object } | null = null
+  let seen: { readonly at: number; readonly status: LogStatus; readonly sources: SourcesStatus } | null = null
 
   app.get('/feed', async (c) => {
     const gate = gateBySecret(c.req.header('authorization'), c.env.FEED_TOKEN)
@@ -31,12 +36,11 @@ export function feedRoutes<Env extends FeedEnv>(log: () => LogStub, nowMs: () =>
 
   app.get('/status', async (c) => {
     if (!seen || nowMs() - seen.at >= STATUS_MS) {
-      const [status, others] = await Promise.all([log().status(), more()])
-      seen = { at: nowMs(), status, more: others }
+      const [{ v: _, ...status }, others] = await Promise.all([log().status(), sources()])
+      seen = { at: nowMs(), status, sources: others }
     }
-    const { v: _, ...status } = seen.status
-    // A node that stands still shows here first: everything else goes on answering with what it has.
-    return c.json({ ...status, lagMs: status.time === null ? null : nowMs() - status.time, ...seen.more })
+    const { time } = seen.status
+    return c.json({ ...seen.status, lagMs: time === null ? null : nowMs() - time, ...seen.sources })
   })
   return app
 }

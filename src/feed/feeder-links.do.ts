@@ -1,28 +1,56 @@
 // The feeders' sockets: what each said of itself, the parts it is sending, and how it is answered.
-// What a feeder said rests in the socket's attachment, so that a woken object still knows it.
+// What a feeder said rests in the socket's attachment, so that a woken object still knows it; that one greeted or left
+// is stored, a row each time. Nothing is stored for a pulse.
 
 import { type ChainState, conflictAtHello, type FeederState } from './chain.ts'
+import { type Heard, viewOf } from './feeder-view.ts'
 import { PartJoiner } from './parts.ts'
 import type { BlockFrame, FeederFrame, GatewayFrame, SnapshotFrame } from './protocol.ts'
+import { afterRestart, closeWords, ended, left, noted, type Roster } from './roster.ts'
+import type { FeederView } from './status-shape.ts'
 
 /** A feeder that falls silent amid a snapshot is waited for no longer than this. */
 const SEEDING_MS = 5000
+
+type Hello = Extract<FeederFrame, { type: 'hello' }>
+
+/** What a socket's attachment holds. */
+interface Note {
+  readonly state: FeederState
+  readonly heard: Heard
+}
 
 export class FeederSocket {
   readonly #socket: WebSocket
   readonly joiner = new PartJoiner<BlockFrame | SnapshotFrame>()
   /** Null before its hello. */
   state: FeederState | null
-  /** When its last frame came. */
+  /** When its last frame came that was no pulse. */
   seenMs = 0
+  /** A frame of it was refused since its last block was taken. */
+  refused = false
+  #heard: Heard
 
   constructor(socket: WebSocket) {
     this.#socket = socket
-    this.state = socket.deserializeAttachment() as FeederState | null
+    const note = socket.deserializeAttachment() as Note | null
+    this.state = note?.state ?? null
+    this.#heard = note?.heard ?? { sinceMs: 0, heardMs: 0, blockMs: null, pulse: null }
   }
 
   get name(): string {
     return this.state?.name ?? ''
+  }
+
+  /** As `/status` tells of it, null before its hello. */
+  get view(): FeederView | null {
+    return this.state && viewOf(this.state, this.#heard)
+  }
+
+  /** A frame came; what was said with it is kept. */
+  heard(now: Partial<Heard> & { readonly heardMs: number }): void {
+    this.#heard = { ...this.#heard, ...now }
+    if (now.pulse) this.#note()
   }
 
   send(frame: GatewayFrame): void {
@@ -35,6 +63,7 @@ export class FeederSocket {
 
   /** Answers a frame that was not applied; the socket lives on. */
   refuse(field: string, message: string): void {
+    this.refused = true
     this.send({ type: 'error', field, message })
   }
 
@@ -44,13 +73,18 @@ export class FeederSocket {
       ([key, value]) => key !== 'head' && this.state?.[key as keyof FeederState] !== value,
     )
     this.state = { ...this.state, ...change }
-    if (isNoted) this.#socket.serializeAttachment(this.state)
+    if (isNoted) this.#note()
   }
 
-  greet(hello: Extract<FeederFrame, { type: 'hello' }>, chain: ChainState): void {
+  #note(): void {
+    if (this.state) this.#socket.serializeAttachment({ state: this.state, heard: this.#heard } satisfies Note)
+  }
+
+  greet(hello: Hello, chain: ChainState, nowMs: number): void {
     const { feeder, first, head } = hello
     this.state = { name: feeder, first, head, awaiting: null, conflict: null }
-    this.#socket.serializeAttachment(this.state)
+    this.#heard = { sinceMs: nowMs, heardMs: nowMs, blockMs: null, pulse: null }
+    this.#note()
     const reason = conflictAtHello(chain, head)
     if (reason) return this.conflict(reason)
     this.send({ type: 'welcome', epoch: chain.booksKnown ? chain.epoch : null, height: chain.height, want: [] })
@@ -67,14 +101,34 @@ export class FeederSocket {
   }
 }
 
+/** Where the roster is kept. */
+interface RosterStore {
+  roster(): Roster
+  saveRoster(roster: Roster): void
+}
+
 export class FeederLinks {
   readonly #ctx: DurableObjectState
+  readonly #store: RosterStore
   readonly #sockets = new Map<WebSocket, FeederSocket>()
+  #roster: Roster
   #leader: FeederSocket | null = null
 
-  constructor(ctx: DurableObjectState) {
+  constructor(ctx: DurableObjectState, store: RosterStore, nowMs: number) {
     this.#ctx = ctx
+    this.#store = store
     for (const socket of ctx.getWebSockets()) this.#sockets.set(socket, new FeederSocket(socket))
+    this.#roster = afterRestart(store.roster(), this.#names(), nowMs)
+  }
+
+  #names(): string[] {
+    return this.states().map(({ name }) => name)
+  }
+
+  #noteInRoster(view: FeederView | null): void {
+    if (!view) return
+    this.#roster = noted(this.#roster, view)
+    this.#store.saveRoster(this.#roster)
   }
 
   accept(socket: WebSocket): void {
@@ -88,9 +142,27 @@ export class FeederLinks {
     return known
   }
 
-  /** Answers a close, without which the other side would wait ten seconds and see 1006. */
-  drop(socket: WebSocket, code: number, reason: string): void {
+  greet(feeder: FeederSocket, hello: Hello, chain: ChainState, nowMs: number): void {
+    feeder.greet(hello, chain, nowMs)
+    this.#noteInRoster(feeder.view)
+  }
+
+  /** Those that are connected, then those that left. */
+  views(nowMs: number): FeederView[] {
+    const connected = [...this.#sockets.values()].flatMap((one) => one.view ?? [])
+    return [...connected, ...left(this.#roster, this.#names(), nowMs)]
+  }
+
+  #end(socket: WebSocket, nowMs: number, why: string): void {
+    const view = this.#sockets.get(socket)?.view
     this.#sockets.delete(socket)
+    // One of the same name that came back before its old connection was given up is not gone.
+    if (view && !this.#names().includes(view.name)) this.#noteInRoster(ended(view, nowMs, why))
+  }
+
+  /** Answers a close, without which the other side would wait ten seconds and see 1006. */
+  drop(socket: WebSocket, code: number, reason: string, nowMs: number): void {
+    this.#end(socket, nowMs, closeWords(code))
     // What one of the others was told to leave to this feeder may now be its own to send, or to declare gone.
     for (const other of this.#sockets.values()) other.update({ awaiting: null })
     if (code === 1005 || code === 1006) socket.close()
@@ -127,8 +199,10 @@ export class FeederLinks {
     for (const feeder of this.#sockets.values()) if (feeder.state) feeder.send(frame)
   }
 
-  closeAll(code: number, reason: string): void {
-    for (const socket of this.#sockets.keys()) socket.close(code, reason)
-    this.#sockets.clear()
+  closeAll(code: number, reason: string, nowMs: number): void {
+    for (const socket of [...this.#sockets.keys()]) {
+      socket.close(code, reason)
+      this.#end(socket, nowMs, closeWords(code))
+    }
   }
 }

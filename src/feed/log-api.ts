@@ -3,6 +3,7 @@
 
 import type { BookChange, LedgerEvent, UserFill } from './block.ts'
 import type { FillsAnswer, FillsRequest } from './held-fills.ts'
+import type { LogStatus } from './status-shape.ts'
 
 export const LOG_API_VERSION = 1
 
@@ -51,28 +52,11 @@ export interface BlockLogApi {
   attach(request: AttachRequest): Promise<AttachAnswer>
   /** Asks a feeder for whole books of these coins (null: of all). Repeats within a second are merged. */
   reseed(coins: readonly string[] | null, reason: string): Promise<void>
-  status(): Promise<LogStatus>
+  status(): Promise<LogStatus & { readonly v: number }>
   /** One page of what the log holds for a wallet or a builder, newest first. */
   fills(request: FillsRequest): Promise<FillsAnswer>
   /** Forgets the chain of heights and begins a new one: the next feeder may send from anywhere. */
   reset(): Promise<void>
-}
-
-export interface LogStatus {
-  readonly v: number
-  readonly chain: string
-  readonly epoch: string | null
-  readonly height: number | null
-  readonly durable: number | null
-  readonly time: number | null
-  readonly booksKnown: boolean
-  readonly feeders: readonly { readonly name: string; readonly head: number | null; readonly conflict: string | null }[]
-  readonly readers: readonly { readonly name: string; readonly height: number | null }[]
-  readonly gaps: readonly { readonly from: number; readonly to: number }[]
-  /** Copies of a held height with another digest, by feeder; always 0 on a healthy pair of nodes. */
-  readonly disagreements: number
-  /** Blocks taken since this object woke. */
-  readonly blocksSinceWake: number
 }
 
 /** Header of a dial: JSON `{v, from: 'log' | 'hub', index}` (index of the hub). Set by objects, stripped at the edge. */

@@ -40,7 +40,36 @@ export type BlockFrame = z.infer<typeof BlockFrame>
 /** Files before `first` no longer exist on the node: what lies between is a gap. */
 const Gone = z.strictObject({ type: z.literal('gone'), first: Height })
 
-export const FeederFrame = z.discriminatedUnion('type', [Hello, SnapshotFrame, BlockFrame, Gone])
+/** So often a feeder says how it stands. */
+export const PULSE_MS = 2000
+/** The `state` of a feeder that is not ready to send, such as while it waits for the node's books. */
+export const FINDING_PLACE = 'finding its place'
+
+const Count = z.int().min(0)
+
+/**
+ * What a feeder says of itself, whether or not blocks come. `now` is its clock; `head` and `time` (the node's) are of
+ * the newest block that it has read, null before the first; `state` is shown on `/status`, which anybody may read.
+ */
+export const Pulse = z.strictObject({
+  type: z.literal('pulse'),
+  now: Millis,
+  head: Height.nullable(),
+  time: Millis.nullable(),
+  state: z
+    .string()
+    .max(64)
+    .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII'),
+  unacked: Count,
+  reconnects: Count,
+  misfits: Count,
+  drifted: Count,
+  gaps: Count,
+  refusedEvents: Count,
+})
+export type Pulse = z.infer<typeof Pulse>
+
+export const FeederFrame = z.discriminatedUnion('type', [Hello, SnapshotFrame, BlockFrame, Gone, Pulse])
 export type FeederFrame = z.infer<typeof FeederFrame>
 
 const WANTED = ['orders', 'diffs', 'rejected'] as const

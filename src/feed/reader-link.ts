@@ -39,7 +39,7 @@ export class ReaderLink {
     this.#wants = reader.kind === 'hub' ? (coin) => shardOf(coin, reader.shards) === reader.index : () => false
   }
 
-  /** Last height sent, null before the first. */
+  /** Last height sent; -1 while the log was empty and nothing was. */
   get height(): number {
     return this.#next - 1
   }

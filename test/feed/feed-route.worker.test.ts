@@ -10,7 +10,7 @@ const log = {
 const app = feedRoutes<FeedEnv>(
   () => log,
   () => 0,
-  async () => ({}),
+  async () => ({ sources: [], routes: {} }),
 )
 const knock = async (headers: Record<string, string>, FEED_TOKEN?: string) =>
   (await app.request('/feed', { headers }, FEED_TOKEN === undefined ? {} : { FEED_TOKEN })).status

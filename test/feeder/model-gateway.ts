@@ -12,7 +12,13 @@ import {
   judgeSnapshot,
 } from '../../src/feed/chain.ts'
 import { PartJoiner } from '../../src/feed/parts.ts'
-import { type BlockFrame, FeederFrame, type GatewayFrame, type SnapshotFrame } from '../../src/feed/protocol.ts'
+import {
+  type BlockFrame,
+  FeederFrame,
+  type GatewayFrame,
+  type Pulse,
+  type SnapshotFrame,
+} from '../../src/feed/protocol.ts'
 
 type Entry =
   | { readonly kind: 'block'; readonly block: Block }
@@ -28,6 +34,7 @@ const NOBODY: FeederState = { name: 'test', first: null, head: null, awaiting: n
 
 export class ModelGateway {
   readonly entries: Entry[] = []
+  readonly pulses: Pulse[] = []
   chain: ChainState = EMPTY_CHAIN
   seeds = 0
   #durable: State = { chain: EMPTY_CHAIN, entries: 0 }
@@ -50,6 +57,10 @@ export class ModelGateway {
   received(text: string): GatewayFrame[] {
     const frame = FeederFrame.parse(JSON.parse(text))
     if (frame.type === 'hello') return this.#hello(frame)
+    if (frame.type === 'pulse') {
+      this.pulses.push(frame)
+      return []
+    }
     if (frame.type === 'gone') return this.#gone(frame.first)
     const joined = this.#joiner.push(frame)
     if (joined === null) return []

@@ -1,0 +1,45 @@
+// The tables of docs/operations.md that say what each field of a report means, from the schemas of the reports. A field
+// inside another has a dotted path, `[]` for the entries of a list, `*` for any name.
+
+import * as z from 'zod'
+import { fieldWords } from '../src/core/field-words.ts'
+import { StatusShape } from '../src/feed/status-shape.ts'
+
+interface Schema {
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly additionalProperties?: Schema
+  readonly anyOf?: readonly Schema[]
+}
+
+interface Field {
+  readonly path: string
+  readonly description: string
+}
+
+/** Every field of an object with a path, those with fields of their own before these. */
+export function fieldsOf(schema: z.ZodType): Field[] {
+  return fieldsIn(z.toJSONSchema(schema, { io: 'input' }) as Schema, '')
+}
+
+function fieldsIn(schema: Schema, path: string): Field[] {
+  const { properties = {}, items, additionalProperties, anyOf = [] } = schema
+  const inner = Object.entries(properties).flatMap(([name, one]) => {
+    const own = path === '' ? name : `${path}.${name}`
+    return [{ path: own, description: one.description ?? '' }, ...fieldsIn(one, own)]
+  })
+  if (items) inner.push(...fieldsIn(items, `${path}[]`))
+  if (additionalProperties) inner.push(...fieldsIn(additionalProperties, `${path}.*`))
+  return [...inner, ...anyOf.flatMap((one) => fieldsIn(one, path))]
+}
+
+function fieldTable(schema: z.ZodType): string {
+  const rows = fieldsOf(schema).map(({ path, description }) => {
+    const { meaning, well, otherwise } = fieldWords(description)
+    return `| \`${path}\` | ${meaning} | ${well} | ${otherwise} |`
+  })
+  return ['| Field | Meaning | Well | Otherwise |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+export const statusTable = (): string => fieldTable(StatusShape)

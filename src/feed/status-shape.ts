@@ -1,0 +1,253 @@
+// What `GET /status` answers, field by field: the types that the code is held by, the published schema and the table of
+// docs/operations.md are all made of this. Law: no addresses of hosts, no URLs; names are those that operators gave.
+
+import * as z from 'zod'
+import { described } from '../core/field-words.ts'
+import { Height, Millis } from './block.ts'
+import { GAP_REASONS } from './chain.ts'
+
+/** How the feed stands; verdict.ts decides. */
+export const FEED_STATES = [
+  'live',
+  'late',
+  'books_unknown',
+  'starting',
+  'node_still',
+  'feeder_stuck',
+  'feeder_silent',
+  'conflict',
+  'link_down',
+  'no_feeder',
+] as const
+
+const Count = z.int().min(0)
+const counted = 'read the feeder’s own line'
+
+/** A feeder that is connected, or was within the last day. */
+const FeederShape = z.object({
+  name: described(z.string(), 'its `--name`'),
+  connected: described(z.boolean(), 'whether it has a connection now', '`true`', 'see `why`'),
+  state: described(
+    z.string().nullable(),
+    'what it last said that it does; null where it sends no pulses, as feeders of 0.1.0 do',
+    '`sending`',
+    'see the states of a feeder',
+  ),
+  conflict: described(
+    z.string().nullable(),
+    'why nothing of it is taken',
+    'null',
+    'point it at the right node, or `feed reset`',
+  ),
+  sinceMs: described(Millis, 'when it greeted, Unix ms', 'long ago', 'it reconnects: see `counters.reconnects`'),
+  heardMs: described(
+    Millis,
+    'when anything last came from it, Unix ms',
+    'under 3 s ago',
+    'it or its host stands still, or the way here is cut',
+  ),
+  blockMs: described(
+    Millis.nullable(),
+    'when a block last came from it, Unix ms; null before the first',
+    'under a second ago',
+    'its node stands still where `heardMs` is fresh',
+  ),
+  head: described(
+    Height.nullable(),
+    'the newest height that it told of; null where it has none',
+    'grows, near `height`',
+    'where it is ahead and stays so, a height between does not come',
+  ),
+  time: described(
+    Millis.nullable(),
+    'the node’s time of the newest block that it read, Unix ms; null where it has not told',
+    'grows',
+    'look at the node',
+  ),
+  lagMs: described(
+    z.int().nullable(),
+    'its clock minus `time` at its last pulse, ms',
+    'under a second',
+    'the node is late, or the clock of its host is wrong',
+  ),
+  clockMs: described(
+    z.int().nullable(),
+    'its clock minus ours when its last pulse came, ms',
+    'within a second of 0',
+    'set the clock of its host',
+  ),
+  endedMs: described(Millis.nullable(), 'when its connection ended, Unix ms; null while it has one'),
+  why: described(z.string().nullable(), 'why its connection ended; null while it has one'),
+  counters: z
+    .object({
+      unacked: described(Count, 'blocks that it holds until they are durable here', 'under about 30', counted),
+      reconnects: described(Count, 'connections after its first, since its start', 'rarely grows', counted),
+      misfits: described(Count, 'diffs that did not fit its books', '0', counted),
+      drifted: described(Count, 'books that differed from the node’s and were repaired', '0', counted),
+      gaps: described(Count, 'heights that it could not send', '0', counted),
+      refusedEvents: described(Count, 'events that it left out', '0', counted),
+    })
+    .nullable()
+    .describe('what it counts since its start; null where it sends no pulses.'),
+})
+type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]> } : T
+export type FeederView = Frozen<z.infer<typeof FeederShape>>
+
+const GapShape = z.object({
+  from: described(Height, 'first height that never came'),
+  to: described(Height, 'last height that never came'),
+  why: described(z.enum(GAP_REASONS).nullable(), 'why; null for one recorded by 0.1.0', '', 'see "A gap was recorded"'),
+  atMs: described(Millis.nullable(), 'when it was recorded, Unix ms; null for one recorded by 0.1.0'),
+})
+export type Gap = Frozen<z.infer<typeof GapShape>>
+
+/** What the log tells of itself. */
+const LogShape = z.object({
+  state: described(z.enum(FEED_STATES), 'how the feed stands, in one word', '`live`', 'do what `advice` says'),
+  advice: described(z.string(), 'the same as a sentence that says what to do'),
+  chain: described(z.string(), 'name of the chain'),
+  epoch: described(
+    z.string().nullable(),
+    'the unbroken chain of books; null before the first books',
+    'changes only when books begin anew',
+    'see `gaps`',
+  ),
+  height: described(
+    Height.nullable(),
+    'last height that the log has taken; null while it is empty',
+    'grows with the exchange',
+    'see `state`',
+  ),
+  durable: described(
+    Height.nullable(),
+    'last height that is stored',
+    'within about a second of `height`',
+    'look at the log of `weir-live`',
+  ),
+  time: described(Millis.nullable(), 'the node’s time of the last block, Unix ms; null while the log is empty'),
+  blockMs: described(
+    Millis.nullable(),
+    'when the last block was taken, Unix ms; null since the log’s object woke',
+    'under a second ago',
+    'see `state`',
+  ),
+  booksKnown: described(
+    z.boolean(),
+    'false from a block without known changes to the next whole books',
+    '`true`',
+    'see "Books are not known"',
+  ),
+  feeders: z
+    .array(FeederShape)
+    .describe('feeders that are connected, then those that left in the last day, at most 8.'),
+  readers: z
+    .array(
+      z.object({
+        name: described(
+          z.string(),
+          'hub or relay',
+          'as many hubs as `BOOK_HUBS`',
+          'see "A single hub is without books"',
+        ),
+        height: described(
+          Height.nullable(),
+          'last height that it was sent; null before the first',
+          'near `height`',
+          'see "Readers fall behind"',
+        ),
+      }),
+    )
+    .describe('hubs and relays that follow the log.'),
+  gaps: z.array(GapShape).describe('the last 20 stretches of heights that never came, newest first.'),
+  disagreements: described(
+    Count,
+    'copies of a held height that differed, since the log woke',
+    '0',
+    'two nodes tell different stories: compare them',
+  ),
+  blocksSinceWake: described(Count, 'blocks taken since the log’s object woke'),
+})
+export type LogStatus = Frozen<z.infer<typeof LogShape>>
+
+/** What an isolate tells of its sources, and of whom it would ask. */
+const SourcesShape = z.object({
+  sources: z
+    .array(
+      z.object({
+        name: described(z.string(), 'from `UPSTREAMS`; addresses are never shown'),
+        state: described(
+          z.enum(['ok', 'resting']),
+          '`resting`: left alone until `retryInMs` has passed',
+          '`ok`',
+          'see `lastFailure`',
+        ),
+        retryInMs: described(z.number(), 'until it is asked again, ms', '0'),
+        failingTypes: described(
+          z.array(z.string()),
+          'info types for which alone it is left alone',
+          'none',
+          'take them out of its `types` where it does not serve them',
+        ),
+        lastSuccessMs: described(z.number().nullable(), 'when it last answered, Unix ms; null: not yet'),
+        lastFailure: z
+          .object({
+            atMs: described(z.number(), 'when, Unix ms'),
+            type: described(z.string(), 'info type that was asked'),
+            reason: described(
+              z.enum(['timeout', 'unreachable', 'busy', 'failed']),
+              'no answer in time; no connection; asked for a pause; answered with an error',
+            ),
+          })
+          .nullable()
+          .describe('its last failure; null: none yet.'),
+        medianMs: described(z.number().nullable(), 'median of its last 32 answers, ms', 'below its `timeoutMs`'),
+        lagMs: described(
+          z.number().nullable(),
+          'how late its own clock was when last seen, ms; null where it does not tell',
+          'below its `maxLagMs`',
+          'look at that node',
+        ),
+        late: described(z.boolean(), 'asked last because of `lagMs`', '`false`'),
+        budget: z
+          .object({
+            perMinute: described(z.number(), 'weight a minute that it allows'),
+            left: described(
+              z.number().nullable(),
+              'what may be sent now; null while the budget cannot be reached',
+              'above 0',
+              'see "A budget is always used up"',
+            ),
+          })
+          .nullable()
+          .describe('null: without one.'),
+      }),
+    )
+    .describe('sources as the answering isolate sees them; budgets are shared by all.'),
+  routes: z
+    .record(
+      z.string(),
+      z.object({
+        now: described(
+          z.array(z.string()),
+          'whom the info type would be asked of: names of sources, `own books` or `own history`',
+          'one at least',
+          'no source may be asked: see `sources`',
+        ),
+        next: described(z.array(z.string()), 'who is asked where that one fails'),
+      }),
+    )
+    .describe('whom each info type would be asked of.'),
+})
+export type SourcesStatus = Frozen<z.infer<typeof SourcesShape>>
+
+/** The whole answer of `GET /status`. */
+export const StatusShape = z.object({
+  ...LogShape.shape,
+  lagMs: described(
+    z.int().nullable(),
+    'our clock minus `time`, ms; null while the log is empty',
+    'under a second or two',
+    'see `state`',
+  ),
+  ...SourcesShape.shape,
+})

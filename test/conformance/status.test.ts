@@ -1,0 +1,67 @@
+// `/status` as anybody reads it: what the built gateway answers has the fields that its published schema and the page for
+// operators have, and tells no address.
+
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { fieldsOf } from '../../scripts/field-table.ts'
+import { StatusShape } from '../../src/feed/status-shape.ts'
+import { Feeder } from './socket.ts'
+import { startUpstream, startWorld, type World } from './world.ts'
+
+let world: World
+let upstream: Awaited<ReturnType<typeof startUpstream>>
+beforeAll(async () => {
+  upstream = await startUpstream((_, response) => response.writeHead(500).end())
+  const url = upstream.url.replace('//', '//user:hidden@')
+  const sources = [{ name: 'node', url, budget: 1_200 }]
+  world = await startWorld({ vars: { UPSTREAMS: JSON.stringify(sources) } })
+})
+afterAll(async () => {
+  await world?.stop()
+  upstream?.close()
+})
+
+/** Paths of all fields, as fieldsOf has them; `routes` has a field for each info type. */
+function pathsIn(value: unknown, path = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => pathsIn(one, `${path}[]`))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, one]) => {
+    if (path === 'routes') return pathsIn(one, 'routes.*')
+    const own = path === '' ? name : `${path}.${name}`
+    return [own, ...pathsIn(one, own)]
+  })
+}
+
+const PULSE = {
+  ...{ type: 'pulse', now: 1, head: 7, time: 490, state: 'sending' },
+  ...{ unacked: 0, reconnects: 0, misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0 },
+}
+
+it('has every field that its schema has, and no other, and no address', async () => {
+  const feeder = await Feeder.connect(world.ws)
+  await feeder.hello(7, 7)
+  feeder.snapshot(7, 490, [])
+  feeder.socket.send(PULSE)
+  await feeder.acked(7)
+  expect((await world.admin('POST', '/feed/reset')).status).toBe(200)
+  const again = await Feeder.connect(world.ws)
+  await again.hello(7, 7)
+  again.socket.send(PULSE)
+  await world.info(await world.newKey('100'), { type: 'userRole', user: `0x${'12'.repeat(20)}` })
+  const status = async () => (await fetch(`${world.url}/status`)).text()
+  const read = async () => JSON.parse(await status()) as { feeders: { counters: unknown }[]; readers: unknown[] }
+  await vi.waitFor(
+    async () => {
+      const { feeders, readers } = await read()
+      expect([feeders[0]?.counters, readers.length > 0]).toMatchObject([{ misfits: 0 }, true])
+    },
+    { timeout: 30_000, interval: 250 },
+  )
+  const text = await status()
+  StatusShape.parse(JSON.parse(text))
+  expect([...new Set(pathsIn(JSON.parse(text)))].sort()).toEqual(
+    fieldsOf(StatusShape)
+      .map(({ path }) => path)
+      .sort(),
+  )
+  expect(text).not.toMatch(/:\/\/|hidden|127\.0\.0\.1/)
+})
