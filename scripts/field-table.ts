@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { fieldWords } from '../src/core/field-words.ts'
 import { StatusShape } from '../src/feed/status-shape.ts'
+import { StatusShape as FeederStatusShape } from '../src/feeder/status.ts'
 
 interface Schema {
   readonly description?: string
@@ -43,3 +44,4 @@ function fieldTable(schema: z.ZodType): string {
 }
 
 export const statusTable = (): string => fieldTable(StatusShape)
+export const feederStatusTable = (): string => fieldTable(FeederStatusShape)

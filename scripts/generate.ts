@@ -13,7 +13,7 @@ import { CATALOGUE } from '../src/info/catalogue.ts'
 import { ENDPOINTS } from '../src/platform/catalogue.ts'
 import { CHANNELS } from '../src/stream/catalogue.ts'
 import { channelTable } from './channel-table.ts'
-import { statusTable } from './field-table.ts'
+import { feederStatusTable, statusTable } from './field-table.ts'
 import { infoTable } from './info-table.ts'
 import { withPart } from './marked.ts'
 
@@ -43,6 +43,7 @@ const PARTS: readonly (readonly [path: string, name: string, text: () => string]
   ['docs/info.md', 'info types', infoTable],
   ['docs/ws-protocol.md', 'channels', channelTable],
   ['docs/operations.md', 'status', statusTable],
+  ['docs/operations.md', 'feeder status', feederStatusTable],
 ]
 
 /** As input: what a sender may write, before defaults and normalisation. */

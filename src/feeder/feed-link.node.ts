@@ -1,9 +1,11 @@
-// Keeps a connection to the gateway: dials, greets, hands frames to the session, sends what the session has, and
-// dials again with backoff whenever it ends.
+// Keeps a connection to the gateway: dials, greets, hands frames to the session, sends what the session has, says every
+// two seconds how the feeder stands, and dials again with backoff whenever the connection ends.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../core/backoff.ts'
-import type { GatewayFrame } from '../feed/protocol.ts'
+import { type GatewayFrame, PULSE_MS, type Pulse } from '../feed/protocol.ts'
 import { FeedSocket } from './feed-socket.node.ts'
+import { type DialFailure, dialTrouble, type Trouble } from './gateway-words.ts'
 import type { FileRange } from './resume-point.ts'
 import type { FeedSession, Order } from './session.ts'
 
@@ -16,7 +18,8 @@ const BUFFERED_MAX_BYTES = 4 * 1024 * 1024
 const RETRY = { firstMs: 100, capMs: 1_300, jitter: 1 }
 /** A refused feeder asks again this late: an operator may have reset the feed. */
 const REFUSED_RETRY_MS = 15_000
-const NO_FILES_RETRY_MS = 250
+/** How often a feeder that greeted without files looks for them. */
+const FILES_LOOK_MS = 250
 
 interface FeedLinkOptions {
   readonly gatewayUrl: string
@@ -29,6 +32,10 @@ interface FeedLinkHost {
   readonly session: FeedSession
   /** Heights in the node's files, null while there are none. */
   range(): Promise<FileRange | null>
+  /** What is wrong with the node's files where range() is null. */
+  filesTrouble(): Promise<string>
+  /** How the feeder stands now. */
+  pulse(nowMs: number): Omit<Pulse, 'type'>
   /** Called with every order that a frame led to, after the session took the frame. */
   order(order: Order): void
   say(sentence: string): void
@@ -44,10 +51,14 @@ export class FeedLink {
   #attempt = 0
   #stopped = false
   #wasUp = false
+  #pulses: NodeJS.Timeout | undefined
+  #said: string | null = null
   /** Connections after the first that were welcomed. */
   reconnects = 0
-  /** False while the node has no files to speak of. */
-  hasFiles = true
+  /** What is wrong with the node's files; null where the last dial had heights to tell of. */
+  files: string | null = null
+  /** Why there is no connection that blocks can go over; null while there is one, or none was tried. */
+  trouble: Trouble | null = null
 
   constructor(options: FeedLinkOptions, host: FeedLinkHost) {
     this.#options = options
@@ -56,11 +67,14 @@ export class FeedLink {
 
   start(): void {
     void this.#dial()
+    // A timer of its own: a loop that waits for the node must not look like a feeder that stands still.
+    this.#pulses = setInterval(() => this.#pulse(), PULSE_MS)
   }
 
   stop(): void {
     this.#stopped = true
     clearTimeout(this.#timer)
+    clearInterval(this.#pulses)
     this.#socket?.close()
   }
 
@@ -78,22 +92,44 @@ export class FeedLink {
   }
 
   async #dial(): Promise<void> {
-    const range = await this.#host.range().catch(() => null)
+    const range = await this.#look()
     if (this.#stopped) return
-    this.hasFiles = range !== null
-    if (!range) {
-      this.#again(NO_FILES_RETRY_MS)
-      return
-    }
+    if (range) this.files = null
     const { chain, name, gatewayUrl, token } = this.#options
     const { session } = this.#host
+    const heights = range ?? { first: null, head: null }
     const socket = new FeedSocket(gatewayUrl, token, {
-      opened: () => socket.send(session.opened({ chain, feeder: name, ...range }, Date.now())),
+      opened: () => socket.send(session.opened({ chain, feeder: name, ...heights }, Date.now())),
       frame: (frame) => this.#frame(frame),
       unreadable: (why) => this.#host.say(`the gateway sent a frame that cannot be read: ${why}`),
-      closed: (why) => this.#closed(why),
+      closed: (why, dial) => this.#closed(why, dial),
     })
     this.#socket = socket
+    if (!range) void this.#greetAnewWithFiles(socket)
+  }
+
+  /** Heights in the node's files; says what is wrong where there are none. */
+  async #look(): Promise<FileRange | null> {
+    const range = await this.#host.range().catch(() => null)
+    if (range) return range
+    const files = await this.#host.filesTrouble().catch(String)
+    if (files !== this.files) this.#host.say(files)
+    this.files = files
+    return null
+  }
+
+  /** The token is checked and the feeder is seen before the node has files; its heights are told in a new greeting. */
+  async #greetAnewWithFiles(socket: FeedSocket): Promise<void> {
+    while (this.#socket === socket && !this.#stopped) {
+      await sleep(FILES_LOOK_MS)
+      if (await this.#look()) return socket.close('the node has files now, which a new greeting tells')
+    }
+  }
+
+  #pulse(): void {
+    const now = Date.now()
+    const text = this.#host.session.pulse(this.#host.pulse(now), now)
+    if (text !== null) this.#socket?.send(text)
   }
 
   #frame(frame: GatewayFrame): void {
@@ -102,19 +138,30 @@ export class FeedLink {
       this.#attempt = 0
       if (this.#wasUp) this.reconnects++
       this.#wasUp = true
+      this.trouble = null
+      this.#said = null
     }
-    for (const order of this.#host.session.received(frame, now)) this.#host.order(order)
+    for (const order of this.#host.session.received(frame, now)) {
+      if (order.do === 'refused')
+        this.trouble = { state: 'refused by the gateway', why: order.reason, retryMs: REFUSED_RETRY_MS }
+      this.#host.order(order)
+    }
+    if (frame.type === 'welcome') this.#pulse()
     this.flush(now)
   }
 
-  #closed(why: string): void {
+  #closed(why: string, dial: DialFailure | null): void {
     const { session } = this.#host
     const { phase } = session
     session.closed()
     this.#socket = null
     if (this.#stopped) return
-    if (phase === 'flowing' || this.#attempt === 0) this.#host.say(`the connection to the gateway ended: ${why}`)
-    this.#again(phase === 'refused' ? REFUSED_RETRY_MS : backoffMs(RETRY, this.#attempt++, this.#host.random()))
+    if (dial) this.trouble = dialTrouble(dial, new URL(this.#options.gatewayUrl).host)
+    else if (phase === 'greeting') this.trouble = { state: 'cannot reach the gateway', why, retryMs: null }
+    const sentence = dial ? this.trouble!.why : `the connection to the gateway ended: ${why}`
+    if (sentence !== this.#said) this.#host.say(sentence)
+    this.#said = sentence
+    this.#again(this.trouble?.retryMs ?? backoffMs(RETRY, this.#attempt++, this.#host.random()))
   }
 
   #again(delayMs: number): void {

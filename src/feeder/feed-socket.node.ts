@@ -2,6 +2,7 @@
 
 import { WebSocket } from 'ws'
 import { GatewayFrame } from '../feed/protocol.ts'
+import type { DialFailure } from './gateway-words.ts'
 
 const HANDSHAKE_TIMEOUT_MS = 5_000
 const PING_EVERY_MS = 2_500
@@ -15,8 +16,8 @@ interface FeedSocketEvents {
   frame(frame: GatewayFrame): void
   /** A frame that does not follow the protocol; it is otherwise ignored. */
   unreadable(why: string): void
-  /** Exactly once, also where the dial failed. */
-  closed(why: string): void
+  /** Exactly once. `dial`: it never opened, because of this. */
+  closed(why: string, dial: DialFailure | null): void
 }
 
 export class FeedSocket {
@@ -25,7 +26,9 @@ export class FeedSocket {
   readonly #pings: NodeJS.Timeout
   #heardAt = Date.now()
   #answersPings = false
+  #opened = false
   #why = ''
+  #dial: DialFailure | null = null
   #ended = false
 
   /** `gatewayUrl` is http(s):// or ws(s)://, with or without a path before `/feed`. */
@@ -38,14 +41,23 @@ export class FeedSocket {
       maxPayload: FRAME_MAX_BYTES,
       perMessageDeflate: false,
     })
-    this.#socket.on('open', () => events.opened())
+    this.#socket.on('open', () => {
+      this.#opened = true
+      events.opened()
+    })
     this.#socket.on('message', (data) => this.#message(String(data)))
     this.#socket.on('pong', () => {
       this.#heardAt = Date.now()
       this.#answersPings = true
     })
-    this.#socket.on('error', (error) => {
+    this.#socket.on('unexpected-response', (request, { statusCode: status = 0, headers }) => {
+      this.#dial = { kind: 'answered', status, retryAfter: headers['retry-after'] }
+      request.destroy()
+      this.#end('')
+    })
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => {
       this.#why ||= error.message
+      if (!this.#opened) this.#dial ??= { kind: 'failed', code: error.code ?? '', message: error.message }
     })
     this.#socket.on('close', (code) => this.#end(this.#why || `closed with ${code}`))
     this.#pings = setInterval(() => this.#ping(), PING_EVERY_MS)
@@ -68,7 +80,8 @@ export class FeedSocket {
   }
 
   /** Closes in order, or soon without; `closed` follows. */
-  close(): void {
+  close(why = ''): void {
+    this.#why ||= why
     this.#socket.close(1000)
     setTimeout(() => this.drop('closed by us'), CLOSE_TIMEOUT_MS).unref()
   }
@@ -98,6 +111,6 @@ export class FeedSocket {
     if (this.#ended) return
     this.#ended = true
     clearInterval(this.#pings)
-    this.#events.closed(why)
+    this.#events.closed(why, this.#dial)
   }
 }

@@ -2,16 +2,18 @@
 // Everything that decides is in the pure files; this one waits, reads and hands on.
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import type { Pulse } from '../feed/protocol.ts'
 import { BookKeeper } from './book-keeper.ts'
 import { CheckpointFiles, type StoredCheckpoint } from './checkpoint-files.node.ts'
 import { Checkpointer } from './checkpointer.node.ts'
 import { FeedLink } from './feed-link.node.ts'
 import { NodeFiles, type NodeReader } from './node-files.node.ts'
+import { infoTrouble } from './node-info.node.ts'
 import { Producer } from './producer.ts'
 import { type FileRange, type ResumePoint, resumePoint, startedOver } from './resume-point.ts'
 import { FeedSession, type Order, type Reposition } from './session.ts'
 import { SnapshotFetcher } from './snapshot-fetcher.node.ts'
-import type { Status } from './status.ts'
+import { type Status, stateOf } from './status.ts'
 import { nodeTimeMs } from './streams.ts'
 
 const POLL_MS = 15
@@ -19,6 +21,8 @@ const SECOND_MS = 1_000
 /** Blocks after which sockets and signals get their turn while catching up. */
 const BLOCKS_PER_TURN = 32
 const STUMBLE_MS = 500
+/** Without a block for this long the node, or one of its streams, stands still. */
+const QUIET_MS = 5_000
 /** How long a stop waits for the acknowledgement that makes the next start seamless. */
 const LAST_ACK_MS = 1_500
 
@@ -53,6 +57,7 @@ export class Feeder {
   #secondAt = 0
   #blocks = 0
   #blocksPerSecond = 0
+  #blockAt = 0
 
   /** `say` hears one sentence of everything unusual; `random` is uniform in [0, 1). */
   constructor(options: FeederOptions, say: (sentence: string) => void, random: () => number) {
@@ -65,6 +70,8 @@ export class Feeder {
     this.#link = new FeedLink(options, {
       session: this.#session,
       range: () => this.#files.range(),
+      filesTrouble: () => this.#files.trouble(),
+      pulse: (nowMs) => this.#pulse(nowMs),
       order: (order) => this.#order(order),
       say,
       random,
@@ -75,6 +82,7 @@ export class Feeder {
   /** Runs until stop(), or until it is of no use to go on; answers the exit code. */
   async run(): Promise<number> {
     this.#link.start()
+    void this.#probe()
     while (!this.#stopping.signal.aborted && this.#exitCode === null) {
       let worked = false
       try {
@@ -93,9 +101,32 @@ export class Feeder {
     this.#stopping.abort()
   }
 
+  /** A node that cannot be asked shows at once, not when books are first needed of it. */
+  async #probe(): Promise<void> {
+    const trouble = await infoTrouble(this.#options.infoUrl, this.#stopping.signal)
+    if (trouble !== null && !this.#stopping.signal.aborted) this.#say(trouble)
+  }
+
+  #pulse(nowMs: number): Omit<Pulse, 'type'> {
+    const { height: head, state, unacked, reconnects, misfits, drifted, gaps, refusedEvents } = this.status(nowMs)
+    const { place } = this.#keeper
+    const time = place?.time ? nodeTimeMs(place.time) : null
+    return { now: nowMs, head, time, state, unacked, reconnects, misfits, drifted, gaps, refusedEvents }
+  }
+
   status(nowMs: number): Status {
     const { place } = this.#keeper
     return {
+      ...stateOf({
+        trouble: this.#link.trouble,
+        isConnected: this.#session.phase === 'flowing',
+        files: this.#link.files,
+        isMoving: this.#reposition !== null,
+        snapshot: this.#snapshots.trouble,
+        isFull: this.#session.full,
+        isQuiet: nowMs - this.#blockAt > QUIET_MS,
+        awaited: this.#reader?.awaited ?? [],
+      }),
       height: place?.height ?? null,
       lagMs: place?.time ? nowMs - nodeTimeMs(place.time) : null,
       blocksPerSecond: this.#blocksPerSecond,
@@ -106,23 +137,13 @@ export class Feeder {
       gaps: this.#producer.gapHeights,
       refusedEvents: this.#producer.refusedEvents,
       booksKnown: this.#keeper.books !== null,
-      state: this.#state(),
     }
-  }
-
-  #state(): string {
-    if (!this.#link.hasFiles) return `waiting for the node's files in ${this.#options.dataDir}`
-    const { phase } = this.#session
-    if (phase !== 'flowing') return phase === 'refused' ? 'refused' : 'connecting'
-    if (this.#session.full) return 'waiting for acknowledgements'
-    const awaited = this.#reader?.awaited ?? []
-    return awaited.length > 0 && this.#blocksPerSecond === 0 ? `waiting for ${awaited.join(', ')}` : 'sending'
   }
 
   /** One round of everything; true where there was something to do. */
   async #turn(nowMs: number): Promise<boolean> {
     if (nowMs - this.#secondAt >= SECOND_MS) await this.#second(nowMs)
-    if (this.#reposition) await this.#moveTo(this.#reposition)
+    if (this.#reposition && this.#link.files === null) await this.#moveTo(this.#reposition)
     const worked = this.#reader !== null && !this.#session.full && (await this.#readOn(this.#reader, nowMs))
     if (this.#reader) this.#snapshots.tick(nowMs)
     this.#producer.handOver()
@@ -143,6 +164,7 @@ export class Feeder {
       if (!paired) break
       this.#producer.accept(paired)
       this.#blocks++
+      this.#blockAt = nowMs
       if (++turn % BLOCKS_PER_TURN !== 0) continue
       this.#link.flush(Date.now())
       await nextTurn()

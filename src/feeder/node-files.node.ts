@@ -1,6 +1,8 @@
 // The data folder of a node: which streams it writes, what they hold, and their lines paired by height.
 
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type FolderListing, layoutTrouble } from './node-layout.ts'
 import { type PairedBlock, type PairedGap, Pairing } from './pairing.ts'
 import type { FileRange } from './resume-point.ts'
 import { type LineHead, StreamFiles } from './stream-files.node.ts'
@@ -11,10 +13,12 @@ import { StreamTail } from './tail.node.ts'
 const WAITING_MAX_UNITS = 4 * 1024 * 1024
 
 export class NodeFiles {
+  readonly #dataDir: string
   readonly #streams: ReadonlyMap<StreamName, StreamFiles>
 
   /** `dataDir` is the node's data folder, the one that holds `node_fills_by_block` and so on. */
   constructor(dataDir: string) {
+    this.#dataDir = dataDir
     this.#streams = new Map(STREAMS.map((name) => [name, new StreamFiles(join(dataDir, STREAM_FOLDER[name]))]))
   }
 
@@ -27,6 +31,17 @@ export class NodeFiles {
     const first = Math.max(...firsts.map((line) => line!.height))
     const head = Math.min(...lasts.map((line) => line!.height))
     return { first, head: Math.max(first, head) }
+  }
+
+  /** Why range() is null, as a sentence that says what to do. */
+  async trouble(): Promise<string> {
+    const listing: FolderListing = await readdir(this.#dataDir).then(
+      (entries) => ({ entries }),
+      (error: NodeJS.ErrnoException) => ({ failed: error.code ?? error.message }),
+    )
+    const lasts = await Promise.all(REQUIRED_STREAMS.map((name) => this.#streams.get(name)!.last()))
+    const empty = REQUIRED_STREAMS.filter((_, at) => lasts[at] === null)
+    return layoutTrouble(this.#dataDir, listing, empty)
   }
 
   /** Block time that the files tell of a height, null where they do not hold it. */

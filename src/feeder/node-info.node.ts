@@ -9,6 +9,7 @@ import { SnapshotScanner } from './snapshot-file.ts'
 
 /** The real exchange's snapshot is hundreds of megabytes. */
 const ANSWER_TIMEOUT_MS = 120_000
+const PROBE_TIMEOUT_MS = 5_000
 const ERROR_UNITS = 200
 let asked = 0
 
@@ -24,19 +25,47 @@ export async function fetchSnapshot(infoUrl: string, folder: string, signal: Abo
   }
 }
 
-async function requestSnapshot(infoUrl: string, outPath: string, signal: AbortSignal): Promise<void> {
-  const url = `${infoUrl.replace(/\/(?:info\/?)?$/, '')}/info`
-  const response = await fetch(url, {
+/** Why the node's HTTP is of no use, null where it answers. */
+export async function infoTrouble(infoUrl: string, signal: AbortSignal): Promise<string | null> {
+  const what = `the node's HTTP at ${new URL(infoUrl).host} (--info)`
+  const hint = 'run the node with --serve-info and give its address; until then no books can begin or be compared'
+  try {
+    const response = await ask(infoUrl, { type: 'exchangeStatus' }, signal, PROBE_TIMEOUT_MS)
+    await response.body?.cancel()
+    // A node that does not know the type says so: it is there.
+    return [404, 405].includes(response.status) || response.status >= 500
+      ? `${what} answers ${response.status}: ${hint}`
+      : null
+  } catch (error) {
+    return `${what} cannot be reached (${sentenceOf(error)}): ${hint}`
+  }
+}
+
+/** The first line of an error and of what caused it. */
+export function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error as { cause?: NodeJS.ErrnoException }
+  const why = cause instanceof Error ? cause.message || cause.code : undefined
+  return `${error.message.split('\n')[0]}${why ? `: ${why}` : ''}`
+}
+
+async function ask(infoUrl: string, body: object, signal: AbortSignal, timeoutMs: number): Promise<Response> {
+  return await fetch(`${infoUrl.replace(/\/(?:info\/?)?$/, '')}/info`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      type: 'fileSnapshot',
-      request: { type: 'l4Snapshots', includeUsers: true, includeTriggerOrders: false },
-      outPath,
-      includeHeightInOutput: true,
-    }),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]),
+    body: JSON.stringify(body),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   })
+}
+
+async function requestSnapshot(infoUrl: string, outPath: string, signal: AbortSignal): Promise<void> {
+  const body = {
+    type: 'fileSnapshot',
+    request: { type: 'l4Snapshots', includeUsers: true, includeTriggerOrders: false },
+    outPath,
+    includeHeightInOutput: true,
+  }
+  const response = await ask(infoUrl, body, signal, ANSWER_TIMEOUT_MS)
   const text = await response.text()
   if (!response.ok)
     throw new Error(`the node answered fileSnapshot with ${response.status}: ${text.slice(0, ERROR_UNITS)}`)

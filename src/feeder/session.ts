@@ -4,7 +4,7 @@
 
 import type * as z from 'zod'
 import type { Block, BookChange } from '../feed/block.ts'
-import { FEED_PROTOCOL, type GatewayFrame, type Hello } from '../feed/protocol.ts'
+import { FEED_PROTOCOL, type GatewayFrame, type Hello, type Pulse } from '../feed/protocol.ts'
 import type { Wanted } from './convert.ts'
 import { Outbox } from './outbox.ts'
 
@@ -50,6 +50,8 @@ export class FeedSession {
   #broken = false
   #repairRefusals = 0
   #refusals = { height: -1, resends: 0, errors: 0 }
+  /** False once this connection's gateway turned out not to know pulses. */
+  #pulses = true
   want: Wanted = { orders: false, diffs: false, rejected: false }
 
   get phase(): Phase {
@@ -80,11 +82,19 @@ export class FeedSession {
     this.#phase = 'greeting'
     this.#since = nowMs
     this.#pausedUntil = 0
+    this.#pulses = true
     return JSON.stringify({ type: 'hello', protocol: FEED_PROTOCOL, ...hello })
   }
 
   closed(): void {
     this.#phase = 'closed'
+  }
+
+  /** The text of a pulse, null where none may be sent now. */
+  pulse(said: Omit<Pulse, 'type'>, nowMs: number): string | null {
+    const isGreeted = this.#phase === 'flowing' || this.#phase === 'refused'
+    if (!isGreeted || !this.#pulses || nowMs < this.#pausedUntil) return null
+    return JSON.stringify({ type: 'pulse', ...said } satisfies Pulse)
   }
 
   /** Takes a frame of the gateway. */
@@ -257,6 +267,15 @@ export class FeedSession {
   }
 
   #refused(field: string, message: string): Order[] {
+    if (this.#phase === 'greeting') {
+      this.#phase = 'refused'
+      return [{ do: 'refused', reason: message, atGreeting: false }]
+    }
+    // A gateway that does not know pulses refuses their type, and no other type of ours.
+    if (field === 'type') {
+      this.#pulses = false
+      return []
+    }
     let refused = false
     this.#outbox.dropSnapshots((item) => {
       // Sent at the wrong moment (another feeder was faster): the repair is made anew after the next block.

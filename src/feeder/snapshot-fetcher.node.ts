@@ -2,7 +2,7 @@
 // are unknown, soon for a suspect coin, and every few minutes to find drift.
 
 import type { BookKeeper, SnapshotBooks } from './book-keeper.ts'
-import { fetchSnapshot } from './node-info.node.ts'
+import { fetchSnapshot, sentenceOf } from './node-info.node.ts'
 
 /** A snapshot costs the node work: not more often than this, whatever the reason. */
 const MIN_GAP_MS = 1_000
@@ -25,6 +25,8 @@ export class SnapshotFetcher {
   #gapMs = MIN_GAP_MS
   #verifyAt: number | null = null
   #era = 0
+  /** Why the node gave no snapshot when last asked; null where it did, or was not asked. */
+  trouble: string | null = null
 
   constructor(
     options: SnapshotFetcherOptions,
@@ -57,10 +59,13 @@ export class SnapshotFetcher {
     try {
       const snapshot = await fetchSnapshot(this.#options.infoUrl, this.#options.snapshotDir, this.#signal)
       this.#gapMs = MIN_GAP_MS
+      this.trouble = null
       return snapshot
     } catch (error) {
       this.#gapMs = Math.min(MAX_GAP_MS, this.#gapMs * 2)
-      if (!this.#signal.aborted) this.#say(`no snapshot from the node: ${sentenceOf(error)}`)
+      if (this.#signal.aborted) return null
+      this.trouble = `no snapshot from the node: ${sentenceOf(error)}`
+      this.#say(this.trouble)
       return null
     }
   }
@@ -78,10 +83,4 @@ export class SnapshotFetcher {
     else if (this.#keeper.drifted > drifted)
       this.#say(`${this.#keeper.drifted - drifted} books differed from the node's snapshot and were repaired`)
   }
-}
-
-function sentenceOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-  return `${error.message.split('\n')[0]}${cause}`
 }

@@ -1,36 +1,132 @@
-// The feeder's status of the last second, as a line for people and as one for machines.
+// What the feeder says of itself: its status of the last second as a line for people and as one for machines, and the
+// few words for what it does, which also go to the gateway and must tell nothing of its host.
 
-export interface Status {
-  readonly height: number | null
-  /** Wall clock minus block time of the last block; null before the first. */
-  readonly lagMs: number | null
-  readonly blocksPerSecond: number
-  readonly unacked: number
-  readonly reconnects: number
-  /** Diffs that did not fit our books, such as of unknown orders. */
-  readonly misfits: number
-  readonly drifted: number
-  readonly gaps: number
-  readonly refusedEvents: number
-  readonly booksKnown: boolean
-  /** What it is doing, in a few words. */
-  readonly state: string
+import * as z from 'zod'
+import { described } from '../core/field-words.ts'
+import { Height } from '../feed/block.ts'
+import { FINDING_PLACE } from '../feed/protocol.ts'
+import type { Trouble } from './gateway-words.ts'
+import { STREAMS, type StreamName } from './streams.ts'
+
+const WAITING = STREAMS.map((name) => `waiting for ${name}` as const)
+/** What it does, in a few words. */
+export const FEEDER_STATES = [
+  'sending',
+  'connecting',
+  'refused by the gateway',
+  'cannot reach the gateway',
+  'waiting for files',
+  FINDING_PLACE,
+  'waiting for acknowledgements',
+  'waiting for blocks',
+  ...WAITING,
+] as const
+
+const Count = z.int().min(0)
+
+export const StatusShape = z.object({
+  state: described(z.enum(FEEDER_STATES), 'what it does', '`sending`', 'see the next table'),
+  why: described(z.string().nullable(), 'why, where it does not send as it should', 'null', 'do what it says'),
+  height: described(Height.nullable(), 'the node’s newest block that it has read; null before the first', 'grows'),
+  lagMs: described(
+    z.int().nullable(),
+    'this host’s clock minus the time of that block, ms; null before the first',
+    'under a second',
+    'the node is late or stands still, or the clock is wrong',
+  ),
+  blocksPerSecond: described(
+    Count,
+    'blocks read in the last second',
+    'the exchange’s own rate, more while catching up',
+  ),
+  unacked: described(
+    Count,
+    'blocks, snapshots and gaps that it holds until the gateway has stored them',
+    'under about 30',
+    'the way to the gateway is slow or cut; what is held is not lost',
+  ),
+  reconnects: described(
+    Count,
+    'connections after the first',
+    'rarely grows',
+    'each has a sentence on the line before; once per deploy of `weir-live` is normal',
+  ),
+  misfits: described(
+    Count,
+    'diffs that did not fit our books, such as of unknown orders',
+    '0',
+    'the coin is repaired from the node’s snapshot; where it grows, the node’s files lack lines',
+  ),
+  drifted: described(
+    Count,
+    'books that differed from the node’s snapshot and were repaired',
+    '0',
+    'report it with the sentences around it: books should not drift',
+  ),
+  gaps: described(
+    Count,
+    'heights that could not be sent whole',
+    '0',
+    'each has a sentence: a line was missing or unreadable',
+  ),
+  refusedEvents: described(
+    Count,
+    'events left out because their shape was of no use',
+    '0',
+    'each has a sentence; the node may be newer than this feeder',
+  ),
+  booksKnown: described(
+    z.boolean(),
+    'whether it knows the node’s books',
+    '`true`',
+    'it asks the node for a snapshot: see `why`, `--info` and `--snapshot-dir`',
+  ),
+})
+export type Status = Readonly<z.infer<typeof StatusShape>>
+
+/** What the words are chosen by. */
+interface Facts {
+  readonly trouble: Pick<Trouble, 'state' | 'why'> | null
+  readonly isConnected: boolean
+  /** What is wrong with the node's files, null where nothing is. */
+  readonly files: string | null
+  readonly isMoving: boolean
+  /** Why the node gave no snapshot when last asked. */
+  readonly snapshot: string | null
+  readonly isFull: boolean
+  /** No block was read for a while. */
+  readonly isQuiet: boolean
+  /** Streams that others wait for. */
+  readonly awaited: readonly StreamName[]
+}
+
+export function stateOf(facts: Facts): Pick<Status, 'state' | 'why'> {
+  const { trouble, files, snapshot, awaited } = facts
+  if (trouble) return { state: trouble.state, why: [trouble.why, files].filter((one) => one !== null).join('; and ') }
+  if (!facts.isConnected) return { state: 'connecting', why: files }
+  if (files !== null) return { state: 'waiting for files', why: files }
+  if (facts.isMoving) return { state: FINDING_PLACE, why: snapshot }
+  if (facts.isFull) return { state: 'waiting for acknowledgements', why: snapshot }
+  const [stream] = awaited
+  if (facts.isQuiet) return { state: stream ? `waiting for ${stream}` : 'waiting for blocks', why: snapshot }
+  return { state: 'sending', why: snapshot }
 }
 
 /** One line for a terminal. */
 export function statusLine(status: Status): string {
-  const { height, lagMs, blocksPerSecond, unacked, reconnects, misfits, drifted, gaps, booksKnown, state } = status
+  const { height, lagMs, blocksPerSecond, unacked, reconnects, misfits, drifted, gaps, booksKnown } = status
   const parts = [
-    state,
+    status.why === null ? status.state : `${status.state}: ${status.why}`,
     `height ${height ?? '-'}`,
     `lag ${lagMs === null ? '-' : `${lagMs} ms`}`,
     `${blocksPerSecond} blocks/s`,
     `unacked ${unacked}`,
     `reconnects ${reconnects}`,
-    `unknown orders ${misfits}`,
+    `misfits ${misfits}`,
   ]
   if (drifted > 0) parts.push(`drifted ${drifted}`)
   if (gaps > 0) parts.push(`gaps ${gaps}`)
+  if (status.refusedEvents > 0) parts.push(`refused events ${status.refusedEvents}`)
   if (!booksKnown) parts.push('books unknown')
   return parts.join(' · ')
 }

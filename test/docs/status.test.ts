@@ -3,11 +3,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { fieldsOf, statusTable } from '../../scripts/field-table.ts'
+import { feederStatusTable, fieldsOf, statusTable } from '../../scripts/field-table.ts'
 import { withPart } from '../../scripts/marked.ts'
 import { described, fieldWords } from '../../src/core/field-words.ts'
 import { GAP_REASONS } from '../../src/feed/chain.ts'
 import { FEED_STATES, StatusShape } from '../../src/feed/status-shape.ts'
+import { FEEDER_STATES, StatusShape as FeederStatusShape } from '../../src/feeder/status.ts'
 
 const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
 const openapi = JSON.parse(readFileSync(new URL('../../schemas/openapi.json', import.meta.url), 'utf8'))
@@ -20,19 +21,26 @@ const namesUnder = (heading: string) => {
 }
 
 describe('docs/operations.md', () => {
-  it.each([['status', statusTable()]])('has the table %s as the schema says it', (name, table) => {
+  it.each([
+    ['status', statusTable()],
+    ['feeder status', feederStatusTable()],
+  ])('has the table %s as the schema says it', (name, table) => {
     expect(withPart(page, name, table)).toBe(page)
   })
 
   it.each([
     ['State', FEED_STATES],
+    ['State of a feeder', FEEDER_STATES],
     ['Why', GAP_REASONS],
   ] as const)('has a row for every value under %s, and no other', (heading, values) => {
     expect(namesUnder(heading).sort()).toEqual([...values].sort())
   })
 })
 
-describe.each([['/status', StatusShape]])('a field of %s', (_, shape) => {
+describe.each([
+  ['/status', StatusShape],
+  ['the feeder', FeederStatusShape],
+])('a field of %s', (_, shape) => {
   const fields = fieldsOf(shape as z.ZodType)
   it('has words of its own', () => {
     expect(fields.length).toBeGreaterThan(10)

@@ -11,6 +11,10 @@ export class FakeGateway {
   model = new ModelGateway()
   tokens: (string | undefined)[] = []
   acknowledges = true
+  /** Greetings as they came. */
+  greetings: unknown[] = []
+  /** Said in place of a welcome. */
+  refusesHello: GatewayFrame | null = null
   errors: unknown[] = []
   #server: WebSocketServer | null = null
   #socket: WebSocket | null = null
@@ -26,7 +30,10 @@ export class FakeGateway {
       this.model.connected()
       socket.on('message', (data) => {
         try {
-          this.send(this.model.received(String(data)))
+          const text = String(data)
+          const isHello = text.startsWith('{"type":"hello"')
+          if (isHello) this.greetings.push(JSON.parse(text))
+          this.send(isHello && this.refusesHello ? [this.refusesHello] : this.model.received(text))
         } catch (error) {
           this.errors.push(error)
         }

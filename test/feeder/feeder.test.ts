@@ -1,10 +1,12 @@
 // The feeder as it runs: real files, real sockets, a node and a gateway that die and return.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Feeder } from '../../src/feeder/feeder.node.ts'
+import { Feeder, type FeederOptions } from '../../src/feeder/feeder.node.ts'
 import { FakeGateway } from './fake-gateway.ts'
 import { FakeNode } from './fake-node.ts'
 import { ModelNode, seededRandom } from './model-node.ts'
@@ -37,7 +39,7 @@ afterEach(async () => {
   expect(gateway.errors).toEqual([])
 })
 
-function start(more: { checkpointMs?: number; verifyMs?: number } = {}) {
+function start(more: Partial<FeederOptions> = {}) {
   const stateDir = join(folder, 'state')
   const feeder = new Feeder(
     {
@@ -290,4 +292,68 @@ test('a node without misc events is served, and with them once they appear', asy
   })
   await inStep()
   expect(gaps()).toEqual([])
+})
+
+// FEED-27
+test('pulses tell how it stands, whether or not blocks come', async () => {
+  node.write(10)
+  const { feeder } = start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  node.write(5)
+  await inStep()
+  const last = () => gateway.model.pulses.at(-1)
+  await until('a pulse of the newest block', () => last()?.head === node.model.head)
+  expect(last()).toMatchObject({ state: 'sending', reconnects: 0, misfits: 0 })
+  expect(Math.abs(last()!.now - Date.now())).toBeLessThan(60_000)
+  await until('a pulse of a node that stands still', () => last()!.state === 'waiting for blocks')
+  expect(feeder.status(Date.now())).toMatchObject({ state: 'waiting for blocks', why: null })
+  expect(last()).toMatchObject({ head: node.model.head, unacked: 0 })
+})
+
+// FEED-29
+test('without files it is connected and says what is wrong; with files it greets anew', async () => {
+  const { feeder } = start()
+  await until('the greeting', () => gateway.model.pulses.length > 0)
+  expect(gateway.model.pulses.at(-1)).toMatchObject({ state: 'waiting for files', head: null, time: null })
+  expect(gateway.greetings).toMatchObject([{ first: null, head: null }])
+  const trouble = () => feeder.status(0).why
+  expect(trouble()).toContain('does not exist')
+  mkdirSync(join(node.data, 'node_fills'), { recursive: true })
+  await until('the layout to be noticed', () => trouble()!.includes('--batch-by-block'))
+  node.write(10)
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  expect(gateway.greetings.at(-1)).toMatchObject({ first: 100, head: 109 })
+  expect(said.filter((sentence) => sentence.includes('--batch-by-block'))).toHaveLength(1)
+  node.write(10)
+  await inStep()
+})
+
+test('a gateway that refuses the token is named, with the files that are missing, once and on every line', async () => {
+  gateway.kill()
+  let dials = 0
+  const door = createServer((_, response) => response.writeHead(dials++ < 1 ? 401 : 404, { 'retry-after': '0' }).end())
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
+  const { feeder } = start({ gatewayUrl: `http://127.0.0.1:${(door.address() as AddressInfo).port}` })
+  await until('the refusal', () => feeder.status(0).state === 'refused by the gateway')
+  expect(feeder.status(0).why).toMatch(/^the gateway refused the feed token.*; and the data folder .* does not exist/)
+  await until('the next dial', () => feeder.status(0).why!.startsWith('/feed does not exist there'))
+  expect(said.filter((sentence) => sentence.includes('feed token'))).toHaveLength(1)
+  door.close()
+})
+
+test('a node that cannot be asked shows at the start, and where books are wanted of it', async () => {
+  node.close()
+  node.write(10)
+  const { feeder } = start()
+  await until('the probe', () => said.some((sentence) => sentence.includes('--serve-info')))
+  await until('the attempt', () => feeder.status(0).why?.startsWith('no snapshot from the node') === true)
+  expect(feeder.status(0).state).toBe('finding its place')
+})
+
+test('a chain that the gateway does not carry is refused, not waited for', async () => {
+  node.write(10)
+  gateway.refusesHello = { type: 'error', field: 'chain', message: 'this gateway carries x' }
+  const { feeder } = start()
+  await until('the refusal', () => feeder.status(0).state === 'refused by the gateway')
+  expect(feeder.status(0).why).toBe('this gateway carries x')
 })

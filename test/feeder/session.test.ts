@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Block } from '../../src/feed/block.ts'
-import type { GatewayFrame } from '../../src/feed/protocol.ts'
+import { FeederFrame, type GatewayFrame } from '../../src/feed/protocol.ts'
 import { Outbox } from '../../src/feeder/outbox.ts'
 import { resumePoint, startedOver } from '../../src/feeder/resume-point.ts'
 import { ACK_TIMEOUT_MS, FeedSession, OUTBOX_MAX_UNITS, WELCOME_TIMEOUT_MS } from '../../src/feeder/session.ts'
@@ -39,6 +39,56 @@ const sent = (session: FeedSession, now = 0) =>
         ? `gone<${first}`
         : `${scope}@${height}${parts ? '/' : ''}`
   })
+
+describe('a pulse', () => {
+  const said = {
+    ...{ now: 1, head: 9, time: 2, state: 'sending', unacked: 0 },
+    ...{ reconnects: 0, misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0 },
+  }
+
+  // FEED-27
+  test('waits for the greeting and for a pause that was asked for', () => {
+    const session = new FeedSession()
+    expect(session.pulse(said, 0)).toBe(null)
+    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 0)
+    expect(session.pulse(said, 0)).toBe(null)
+    session.received(welcome(9), 0)
+    expect(FeederFrame.parse(JSON.parse(session.pulse(said, 0)!))).toEqual({ type: 'pulse', ...said })
+    session.received({ type: 'slow', retryMs: 500 }, 0)
+    expect(session.pulse(said, 499)).toBe(null)
+    expect(session.pulse(said, 500)).not.toBe(null)
+    session.received({ type: 'conflict', reason: 'x' }, 600)
+    expect(session.pulse(said, 600)).not.toBe(null)
+    session.closed()
+    expect(session.pulse(said, 700)).toBe(null)
+  })
+
+  // FEED-28
+  test('is not repeated to a gateway that does not know it, whose refusal refuses no block', () => {
+    const session = flowing(5, 6)
+    session.snapshot('coins', 6, 6, [{ coin: 'BTC', levels: [[], []] }])
+    sent(session)
+    expect(session.received({ type: 'error', field: 'type', message: 'Invalid input' }, 0)).toEqual([])
+    expect([session.pulse(said, 0), session.due(6), session.unacked]).toEqual([null, null, 3])
+    session.closed()
+    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 1)
+    session.received(welcome(6), 1)
+    expect(session.pulse(said, 1)).not.toBe(null)
+  })
+})
+
+describe('a greeting', () => {
+  // FEED-4
+  test('that is refused is no connection, and says why', () => {
+    const session = new FeedSession()
+    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 0)
+    const reason = 'this gateway carries d and the feeder says "c"'
+    expect(session.received({ type: 'error', field: 'chain', message: reason }, 0)).toEqual([
+      { do: 'refused', reason, atGreeting: false },
+    ])
+    expect([session.phase, session.overdue(WELCOME_TIMEOUT_MS + 1)]).toEqual(['refused', null])
+  })
+})
 
 describe('sending', () => {
   test('starts with the greeting and holds blocks back until the welcome', () => {

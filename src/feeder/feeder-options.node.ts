@@ -1,0 +1,90 @@
+// The feeder's command line as options: what is wrong is one sentence that names the option and the fix.
+
+import { createHash } from 'node:crypto'
+import { dirname, join, resolve } from 'node:path'
+import * as z from 'zod'
+import { err, ok, type Result } from '../core/result.ts'
+import { SECRET_MIN_LENGTH } from '../core/secret.ts'
+import type { FeederOptions } from './feeder.node.ts'
+
+export const FEED_USAGE = `Usage: npm run feed -- --data DIR --info URL --gateway URL --token TOKEN
+  --data DIR           the node's data folder (holds node_fills_by_block and so on)
+  --info URL           the node's HTTP, for order-level snapshots
+  --gateway URL        where to push blocks
+  --token TOKEN        the gateway's FEED_TOKEN (or set FEED_TOKEN)
+  --state DIR          checkpoints (default: feeder, beside the data folder)
+  --chain NAME         default: hyperliquid
+  --name NAME          how /status calls this feeder (default: feeder- and six characters that tell nothing)
+  --snapshot-dir DIR   where the node writes snapshots for us (default: snapshots in the state folder)
+  --verify-seconds N   compare books with the node's this often (default: 600)
+  --checkpoint-seconds N  (default: 30)`
+
+const address = (protocol: RegExp, words: string) => z.url({ protocol, error: `must be an address such as ${words}` })
+
+/** Up to a day; `0x10`, `1e9` and `0.5` are slips, not numbers of seconds. */
+const Seconds = z
+  .string()
+  .regex(
+    /^(?:[1-9]\d{0,3}|[1-7]\d{4}|8[0-5]\d{3}|86[0-3]\d\d|86400)$/,
+    'must be a whole number of seconds from 1 to 86400',
+  )
+  .transform(Number)
+
+const Arguments = z.object({
+  data: z.string(),
+  info: address(/^https?$/, 'http://127.0.0.1:3001'),
+  gateway: address(/^(?:https?|wss?)$/, 'https://weir.example.workers.dev'),
+  token: z
+    .string()
+    .min(SECRET_MIN_LENGTH, `is shorter than ${SECRET_MIN_LENGTH} characters: no gateway has such a FEED_TOKEN`)
+    .regex(/^[\x21-\x7e]+$/, 'holds a space, a line break or a character that is not ASCII: copy it again'),
+  state: z.string().optional(),
+  chain: z.string().max(32, 'must have at most 32 characters').default('hyperliquid'),
+  name: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 printable ASCII characters without spaces')
+    .optional(),
+  'snapshot-dir': z.string().optional(),
+  'verify-seconds': Seconds.default(600),
+  'checkpoint-seconds': Seconds.default(30),
+})
+
+type Name = keyof typeof Arguments.shape
+
+/** The options as the command line is told of them. */
+export const FEED_OPTIONS = Object.fromEntries(
+  Object.keys(Arguments.shape).map((name) => [name, { type: 'string' }]),
+) as Record<Name, { type: 'string' }>
+
+/** `host` names this machine: of it only a hash is told. */
+export function feederOptions(
+  values: { readonly [name in Name]?: string | undefined },
+  env: { readonly FEED_TOKEN?: string | undefined },
+  host: string,
+): Result<FeederOptions, string> {
+  const read = Arguments.safeParse({ ...values, token: values.token ?? env.FEED_TOKEN })
+  if (!read.success) {
+    const { path, code, message } = read.error.issues[0]!
+    const name = path[0] === 'token' && values.token === undefined ? 'FEED_TOKEN (or --token)' : `--${path.join('.')}`
+    return err(`${name} ${code === 'invalid_type' ? 'is missing' : message}.`)
+  }
+  const { data } = read
+  const stateDir = resolve(data.state ?? join(dirname(resolve(data.data)), 'feeder'))
+  return ok({
+    dataDir: resolve(data.data),
+    infoUrl: data.info,
+    gatewayUrl: data.gateway,
+    token: data.token,
+    chain: data.chain,
+    name: data.name ?? namelessName(host, stateDir),
+    stateDir,
+    snapshotDir: resolve(data['snapshot-dir'] ?? join(stateDir, 'snapshots')),
+    verifyMs: data['verify-seconds'] * 1000,
+    checkpointMs: data['checkpoint-seconds'] * 1000,
+  })
+}
+
+/** The same after every restart, another for every state folder; `/status`, which anybody reads, learns nothing. */
+function namelessName(host: string, stateDir: string): string {
+  return `feeder-${createHash('sha256').update(`${host}\0${stateDir}`).digest('hex').slice(0, 6)}`
+}

@@ -1,0 +1,63 @@
+import { resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { feederOptions } from '../../src/feeder/feeder-options.node.ts'
+
+const TOKEN = 'feed-token-of-thirty-two-letters'
+const GOOD = { data: 'hl/data', info: 'http://127.0.0.1:3001', gateway: 'wss://weir.example', token: TOKEN }
+const read = (more: object = {}, env = {}, host = 'my-laptop.local') => feederOptions({ ...GOOD, ...more }, env, host)
+
+it('has defaults, paths that stand by themselves, and the token of the environment', () => {
+  expect(read({ token: undefined }, { FEED_TOKEN: TOKEN })).toEqual({
+    ok: true,
+    value: {
+      ...{ dataDir: resolve('hl/data'), infoUrl: GOOD.info, gatewayUrl: GOOD.gateway, token: TOKEN },
+      ...{ chain: 'hyperliquid', name: expect.any(String), verifyMs: 600_000, checkpointMs: 30_000 },
+      ...{ stateDir: resolve('hl/feeder'), snapshotDir: resolve('hl/feeder/snapshots') },
+    },
+  })
+  const seconds = { 'verify-seconds': '86400', 'checkpoint-seconds': '1' }
+  expect(read({ ...seconds, name: 'tokyo-1' })).toMatchObject({
+    value: { verifyMs: 86_400_000, checkpointMs: 1_000, name: 'tokyo-1' },
+  })
+})
+
+it('is named by itself the same every time, differently for every state folder, and without the host’s name', () => {
+  const nameOf = (more = {}, host?: string) => {
+    const options = read(more, {}, host)
+    return options.ok ? options.value.name : options.error
+  }
+  expect(nameOf()).toMatch(/^feeder-[0-9a-f]{6}$/)
+  expect(nameOf()).toBe(nameOf())
+  expect(new Set([nameOf(), nameOf({ state: 'elsewhere' }), nameOf({}, 'another')]).size).toBe(3)
+})
+
+it.each([
+  [{ data: undefined }, '--data is missing.'],
+  [{ info: 'localhost:3001' }, '--info must be an address such as http://127.0.0.1:3001.'],
+  [{ info: 'ws://127.0.0.1' }, '--info must be an address such as http://127.0.0.1:3001.'],
+  [{ gateway: 'ftp://x' }, '--gateway must be an address such as https://weir.example.workers.dev.'],
+  [{ token: TOKEN.slice(1) }, '--token is shorter than 32 characters: no gateway has such a FEED_TOKEN.'],
+  [{ token: `${TOKEN}\n` }, '--token holds a space, a line break or a character that is not ASCII: copy it again.'],
+  [{ token: undefined }, 'FEED_TOKEN (or --token) is missing.'],
+  [{ chain: 'x'.repeat(33) }, '--chain must have at most 32 characters.'],
+  [{ name: 'a b' }, '--name must be 1 to 64 printable ASCII characters without spaces.'],
+  [{ name: 'x'.repeat(65) }, '--name must be 1 to 64 printable ASCII characters without spaces.'],
+  ...['0', '0x10', '1e9', '-3', '+3', '3.5', ' 3', '', '086400', '86401', '864000', '١'].flatMap((value) =>
+    ['verify-seconds', 'checkpoint-seconds'].map((name): [object, string] => [
+      { [name]: value },
+      `--${name} must be a whole number of seconds from 1 to 86400.`,
+    ]),
+  ),
+])('%j is refused in a sentence', (wrong, error) => {
+  expect(read(wrong)).toEqual({ ok: false, error })
+})
+
+it('takes every whole number of seconds up to a day', () => {
+  for (const value of [1, 9, 10, 999, 1_000, 9_999, 10_000, 79_999, 80_000, 85_999, 86_000, 86_399, 86_400])
+    expect(read({ 'verify-seconds': String(value) })).toMatchObject({ value: { verifyMs: value * 1_000 } })
+})
+
+it('refuses a short token of the environment by its own name', () => {
+  const error = 'FEED_TOKEN (or --token) is shorter than 32 characters: no gateway has such a FEED_TOKEN.'
+  expect(read({ token: undefined }, { FEED_TOKEN: 'x' })).toEqual({ ok: false, error })
+})

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { type Status, stateOf, statusLine } from '../../src/feeder/status.ts'
+
+const well = {
+  ...{ trouble: null, isConnected: true, files: null, isMoving: false, snapshot: null },
+  ...{ isFull: false, isQuiet: false, awaited: [] },
+}
+const refused = { state: 'refused by the gateway', why: 'the token' } as const
+
+describe('what the feeder does', () => {
+  it.each<[object, Status['state'], string | null]>([
+    [{}, 'sending', null],
+    [{ snapshot: 'no snapshot' }, 'sending', 'no snapshot'],
+    [{ trouble: refused, isConnected: false }, 'refused by the gateway', 'the token'],
+    [{ trouble: refused, files: 'no files' }, 'refused by the gateway', 'the token; and no files'],
+    [{ isConnected: false, isQuiet: true }, 'connecting', null],
+    [{ isConnected: false, files: 'no files' }, 'connecting', 'no files'],
+    [{ files: 'no files', isMoving: true, isQuiet: true }, 'waiting for files', 'no files'],
+    [{ isMoving: true, isQuiet: true, snapshot: 'no' }, 'finding its place', 'no'],
+    [{ isFull: true, isQuiet: true }, 'waiting for acknowledgements', null],
+    [{ isQuiet: true }, 'waiting for blocks', null],
+    [{ isQuiet: true, awaited: ['fills', 'misc'] }, 'waiting for fills', null],
+    [{ awaited: ['fills'] }, 'sending', null],
+  ])('is, by %j, %s', (facts, state, why) => {
+    expect(stateOf({ ...well, ...facts })).toEqual({ state, why })
+  })
+})
+
+describe('the line for a terminal', () => {
+  const status: Status = {
+    ...{ state: 'sending', why: null, height: 7, lagMs: 30, blocksPerSecond: 14, unacked: 2, reconnects: 1 },
+    ...{ misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0, booksKnown: true },
+  }
+
+  it('is short while all is well', () => {
+    expect(statusLine(status)).toBe(
+      'sending · height 7 · lag 30 ms · 14 blocks/s · unacked 2 · reconnects 1 · misfits 0',
+    )
+  })
+
+  it('says what is not', () => {
+    const bad = { ...status, state: 'waiting for files', why: 'none', height: null, lagMs: null } as const
+    expect(statusLine({ ...bad, drifted: 1, gaps: 2, refusedEvents: 3, booksKnown: false })).toBe(
+      'waiting for files: none · height - · lag - · 14 blocks/s · unacked 2 · reconnects 1 · misfits 0 · drifted 1 · gaps 2 · refused events 3 · books unknown',
+    )
+  })
+})
