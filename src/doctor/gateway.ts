@@ -7,10 +7,15 @@ import type { HttpFacts } from './node-http.ts'
 
 const Status = z.looseObject({
   chain: z.string(),
+  /** Both missing in gateways of 0.1.0, as is `connected` below. */
+  state: z.string().default('live'),
+  advice: z.string().default(''),
   height: z.number().nullable(),
   booksKnown: z.boolean(),
   lagMs: z.number().nullable(),
-  feeders: z.array(z.looseObject({ name: z.string(), conflict: z.string().nullable() })),
+  feeders: z.array(
+    z.looseObject({ name: z.string(), conflict: z.string().nullable(), connected: z.boolean().default(true) }),
+  ),
   readers: z.array(z.unknown()),
 })
 type Status = z.infer<typeof Status>
@@ -38,7 +43,8 @@ export function judgeStatus({ url, status, text }: HttpFacts, chain: string): Ch
 }
 
 function judgeLog(url: string, log: Status, chain: string): Check {
-  const { feeders, readers, height, lagMs } = log
+  const { readers, height, lagMs, state, advice } = log
+  const feeders = log.feeders.filter(({ connected }) => connected)
   const conflict = feeders.find((feeder) => feeder.conflict !== null)
   if (log.chain !== chain)
     return fail('gateway', `${url} is of the chain ${log.chain}, not ${chain}`, 'Say --chain, or another --gateway.')
@@ -48,6 +54,7 @@ function judgeLog(url: string, log: Status, chain: string): Check {
       `nothing of the feeder ${conflict.name} is taken: ${conflict.conflict}`,
       'See docs/operations.md#what-to-do-when.',
     )
+  if (state !== 'live') return warn('gateway', `${url} answers; the feed is ${state}`, advice)
   if (feeders.length === 0)
     return warn('gateway', `${url} answers; no feeder is connected`, 'Start one: "npm run feed".')
   if (height === null || lagMs === null)

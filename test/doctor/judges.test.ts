@@ -127,6 +127,12 @@ describe('a gateway', () => {
     ['is well', {}, 'ok: http://x at block 7, 0.3 s late, feeders 1, readers 1'],
     ['is late', { lagMs: 60_000 }, 'warn: http://x at block 7, 60 s late, feeders 1, readers 1'],
     ['has no feeder', { feeders: [] }, 'warn: http://x answers; no feeder is connected'],
+    [
+      'has none any more',
+      { feeders: [{ name: 'a', conflict: 'another chain', connected: false }] },
+      'warn: http://x answers; no feeder is connected',
+    ],
+    ['says what is wrong', { state: 'node_still', advice: 'Look.' }, 'warn: http://x answers; the feed is node_still'],
     ['has no block', { height: null }, 'warn: http://x answers; its log has no block yet'],
     ['has no books', { booksKnown: false }, 'warn: http://x answers; its books are not known'],
     [
