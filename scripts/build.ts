@@ -1,4 +1,5 @@
 // `npm run build`: both Workers into dist, if anything changed.
+import { join } from 'node:path'
 import { build } from '../src/launch/build.node.ts'
 
-await build(new URL('..', import.meta.url).pathname)
+await build(join(import.meta.dirname, '..'))

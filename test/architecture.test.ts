@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-const ROOT = new URL('..', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '..')
 
 /**
  * What each folder of src imports beside itself: all that it may, and no more than it does. The rows stand in order: a
@@ -183,6 +183,12 @@ describe('files', () => {
     const long = sources.filter((path) => text(path).split('\n').length > 300)
     expect(long.filter((path) => !(path in LONG_FILES))).toEqual([])
     expect(Object.keys(LONG_FILES).filter((path) => !long.includes(path))).toEqual([])
+  })
+
+  it('are found in a folder of any name', () => {
+    // The path of a URL is percent-encoded: a space in it names another folder.
+    const code = globSync('{src,scripts,test,examples}/**/*.{ts,mjs}', { cwd: ROOT })
+    expect(code.filter((path) => /import\.meta\.url\)\s*\.pathname/.test(text(path)))).toEqual([])
   })
 
   it('begin by saying what they are', () => {

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { err, ok, type Result } from '../core/result.ts'
 
-const root = new URL('../..', import.meta.url).pathname
+const root = join(import.meta.dirname, '../..')
 
 /** State folder of `npm start`, relative to the root of the repository. */
 export const DEFAULT_STATE = '.weir'

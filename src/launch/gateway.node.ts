@@ -1,6 +1,7 @@
 // The gateway as a process of its own: `--state DIR --port N --node URL`, secrets from the environment.
 // Miniflare starts workerd again when it dies, and ends it on SIGINT and SIGTERM.
 
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startGatewayProcess } from './gateway-process.node.ts'
 
@@ -14,7 +15,7 @@ if (!values.state || !values.port || !values.node || !ADMIN_TOKEN || !FEED_TOKEN
 }
 
 const { url } = await startGatewayProcess({
-  root: new URL('../..', import.meta.url).pathname,
+  root: join(import.meta.dirname, '../..'),
   state: values.state,
   port: Number(values.port),
   secrets: { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },

@@ -1,6 +1,7 @@
 // One launch: three children on one state folder, their pids kept true in the lock and in dev.json.
 
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { devFilePath } from '../cli/dev-file.node.ts'
 import type { LaunchOptions } from './args.ts'
 import type { Lock, ProcessId } from './leftovers.ts'
@@ -108,7 +109,7 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): Chi
   const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET } = secrets
   const spec = (name: Name, program: string, args: readonly string[], env: Record<string, string> = {}): ChildSpec => ({
     name,
-    args: [`${root}src/${program}`, ...args],
+    args: [join(root, 'src', program), ...args],
     env,
     log: folder.part(`log/${name}.log`),
   })

@@ -1,7 +1,7 @@
 // `npm start`: builds both Workers and runs devnet, gateway and feeder on one state folder until Ctrl-C.
 // With `--json` standard output is exactly one line, when ready; everything else goes to standard error.
 
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { DEFAULT_STATE } from '../cli/dev-file.node.ts'
 import { commandLine, refuseArgs } from '../core/command-line.node.ts'
 import { announce } from './announcement.ts'
@@ -15,7 +15,7 @@ import { becomeReady } from './readiness.node.ts'
 import { type Ports, StateFolder } from './state-folder.node.ts'
 import { takeOver } from './take-over.node.ts'
 
-const root = new URL('../..', import.meta.url).pathname
+const root = join(import.meta.dirname, '../..')
 const GUARDIAN_POLL_MS = 500
 
 const say = (line: string) => process.stderr.write(`${line}\n`)

@@ -12,7 +12,7 @@ import { type SnapshotCoin, SnapshotScanner } from '../../src/feeder/snapshot-fi
 import { median } from './statistics.ts'
 import { type Line, times, whole } from './table.ts'
 
-const CAPTURE = new URL('../../../shared/wire/samples/node-capture', import.meta.url).pathname
+const CAPTURE = join(import.meta.dirname, '../../../shared/wire/samples/node-capture')
 const GOAL_US = 2
 
 interface Input {

@@ -11,7 +11,7 @@ import { COINS } from './blocks.ts'
 import { Loader } from './loader.node.ts'
 import type { SwarmTarget } from './swarm.node.ts'
 
-const ROOT = new URL('../..', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '../..')
 const ADMIN_TOKEN = 'admin-token-of-the-bench-of-weir-0001'
 const FEED_TOKEN = 'feed-token-of-the-bench-of-weir-00001'
 const KEY_SECRET = 'key-secret-of-the-bench-of-weir-00001'

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Program, run, scratch } from './children.ts'
 import { FEED_TOKEN, startWorld, type World } from './world.ts'
 
-const EXAMPLES = new URL('../../examples/', import.meta.url).pathname
+const EXAMPLES = join(import.meta.dirname, '../../examples')
 const has = (command: string) => spawnSync(command, ['--version']).status === 0
 
 const folder = scratch()

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const ROOT = new URL('../..', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '../..')
 const SECRETS = {
   ADMIN_TOKEN: 'admin-token-of-the-gateway-child-tests',
   FEED_TOKEN: 'feed-token-of-the-gateway-child-tests!',

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startGatewayProcess } from '../../src/launch/gateway-process.node.ts'
 
-const ROOT = new URL('../..', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '../..')
 export const ADMIN_TOKEN = 'admin-token-of-the-conformance-tests'
 export const FEED_TOKEN = 'feed-token-of-the-conformance-tests!'
 const KEY_SECRET = 'key-secret-of-the-conformance-tests!'

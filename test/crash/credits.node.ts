@@ -2,6 +2,7 @@
 // group) at random points of metered calls, and then holds the ledger against what callers were served. A small run of
 // the same is part of `npm test`.
 
+import { join } from 'node:path'
 import { commandLine, refuseArgs } from '../../src/core/command-line.node.ts'
 import { build } from '../../src/launch/build.node.ts'
 import { crashRun } from './credit-run.ts'
@@ -18,7 +19,7 @@ const kills = whole('kills', 50)
 const asked = whole('calls', 100_000)
 const seed = whole('seed', 1 + (Date.now() % 1_000_000))
 
-await build(new URL('../..', import.meta.url).pathname)
+await build(join(import.meta.dirname, '../..'))
 const startedMs = Date.now()
 const report = await crashRun({
   calls: asked,

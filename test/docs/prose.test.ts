@@ -8,7 +8,7 @@ import { PLANS } from '../../src/credit/plans/plan.ts'
 import { LIMIT_FIELDS, type Limits } from '../../src/key/limits.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 
-const ROOT = new URL('../..', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const pages = globSync(['*.md', 'docs/**/*.md', 'examples/*.md', 'schemas/*.md'], { cwd: ROOT }).sort()
 const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>

@@ -2,12 +2,13 @@
 // a rule. A citation is a comment above the test (`// WS-12`); ranges are written out.
 
 import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 
-const ROOT = new URL('../..', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '../..')
 const DOCUMENTS = { WS: 'docs/ws-protocol.md', FEED: 'docs/feed-protocol.md' }
 
-const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const rulesOf = (path: string) => [...read(path).matchAll(/^\*\*((?:WS|FEED)-\d+)\.\*\* \S/gm)].map(([, rule]) => rule!)
 const byNumber = (a: string, b: string) => Number(a.split('-')[1]) - Number(b.split('-')[1])
 
