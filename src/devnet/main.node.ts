@@ -5,23 +5,26 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import * as z from 'zod'
 import { commandLine, refuseArgs } from '../core/command-line.node.ts'
+import { wholeNumber } from '../core/whole-number.ts'
 import { FUNDING_BLOCKS } from './engine.ts'
 import { RecentTimes } from './evm.ts'
 import { Chain, ChainError } from './files/chain.node.ts'
 import { devnetServer } from './http.node.ts'
 
 const USAGE =
-  'Usage: npm run devnet -- --data DIR [--port N] [--seed N] [--block-ms N] [--funding-blocks N] [--keep-hours N] [--oracle DIR] [--json]'
+  'Usage: npm run devnet -- --data DIR [--port N] [--seed N] [--block-ms N] [--funding-blocks N] [--keep-hours N] [--keep-mb N] [--oracle DIR] [--json]'
 /** After a stall at most this many blocks follow at once; the rest of the lost time stays lost. */
 const MAX_BURST = 3
 
 const Options = z.object({
   data: z.string().min(1),
-  port: z.coerce.number().int().min(0).max(65_535).default(3001),
-  seed: z.coerce.number().int().min(0).default(1),
-  'block-ms': z.coerce.number().min(1).max(60_000).default(70),
-  'funding-blocks': z.coerce.number().int().min(1).default(FUNDING_BLOCKS),
-  'keep-hours': z.coerce.number().int().min(1).default(2),
+  port: wholeNumber(0, 65_535).default(3001),
+  seed: wholeNumber(0, 999_999_999).default(1),
+  'block-ms': wholeNumber(1, 60_000).default(70),
+  'funding-blocks': wholeNumber(1, 1_000_000).default(FUNDING_BLOCKS),
+  'keep-hours': wholeNumber(1, 10_000).default(2),
+  // Less would not hold the blocks after a checkpoint.
+  'keep-mb': wholeNumber(16, 1_000_000).default(64),
   oracle: z.string().min(1).optional(),
   json: z.boolean().default(false),
 })
@@ -43,12 +46,13 @@ function readOptions(): Options {
     'block-ms': value,
     'funding-blocks': value,
     'keep-hours': value,
+    'keep-mb': value,
     oracle: value,
   }
   const read = Options.safeParse(commandLine({ ...options, json: { type: 'boolean' } }, USAGE).values)
   if (read.success) return read.data
   const issue = read.error.issues[0]!
-  refuseArgs(`--${issue.path.join('.')}: ${issue.message}`, USAGE)
+  refuseArgs(`--${issue.path.join('.')} ${issue.code === 'invalid_type' ? 'is missing' : issue.message}.`, USAGE)
 }
 
 function openChain(options: Options): Chain {
@@ -58,6 +62,7 @@ function openChain(options: Options): Chain {
       seed: options.seed,
       fundingBlocks: options['funding-blocks'],
       keepHours: options['keep-hours'],
+      keepBytes: options['keep-mb'] * 1024 * 1024,
       oracle: options.oracle === undefined ? null : resolve(options.oracle),
     })
   } catch (error) {

@@ -1,6 +1,7 @@
 // The command line of `npm start`: what it may say and what that means.
 
 import { err, ok, type Result } from '../core/result.ts'
+import { wholeNumber } from '../core/whole-number.ts'
 
 export const LAUNCH_ARGS = {
   state: { type: 'string' },
@@ -30,20 +31,22 @@ export interface LaunchOptions {
 }
 
 const DEFAULT_PORT = 8787
-const DEVNET_OPTIONS = ['seed', 'block-ms'] as const
+/** As devnet reads them. */
+const DEVNET_OPTIONS = { seed: wholeNumber(0, 999_999_999), 'block-ms': wholeNumber(1, 60_000) }
+const Port = wholeNumber(0, 65_535)
 
 /** Judges the arguments and the `PORT` variable; an error is one sentence. */
 export function launchOptions(args: LaunchArgs, port: string | undefined): Result<LaunchOptions, string> {
   const devnet: string[] = []
-  for (const name of DEVNET_OPTIONS) {
-    const value = args[name]
+  for (const [name, schema] of Object.entries(DEVNET_OPTIONS)) {
+    const value = args[name as keyof typeof DEVNET_OPTIONS]
     if (value === undefined) continue
-    if (!/^\d{1,9}$/.test(value)) return err(`--${name} takes a whole number, not ${JSON.stringify(value)}.`)
+    const read = schema.safeParse(value)
+    if (!read.success) return err(`--${name} is ${JSON.stringify(value)}: it ${read.error.issues[0]!.message}.`)
     devnet.push(`--${name}`, value)
   }
-  const number = port === undefined || port === '' ? DEFAULT_PORT : Number(port)
-  if (!Number.isInteger(number) || number < 0 || number > 65_535)
-    return err(`PORT is ${JSON.stringify(port)}; it must be a number from 0 to 65535.`)
+  const number = Port.safeParse(port || String(DEFAULT_PORT))
+  if (!number.success) return err(`PORT is ${JSON.stringify(port)}: it ${number.error.issues[0]!.message}.`)
   const { state = '.weir', reset = false, json = false } = args
-  return ok({ state, reset, json, port: number, devnet })
+  return ok({ state, reset, json, port: number.data, devnet })
 }

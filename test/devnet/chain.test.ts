@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -16,17 +17,26 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { STREAMS } from '../../src/devnet/exchange/node-block.ts'
 import { Chain, type ChainOptions } from '../../src/devnet/files/chain.node.ts'
+import { NodeFiles } from '../../src/feeder/node-files.node.ts'
 import { RebuiltBooks } from './rebuild.ts'
 
 const START = BigInt(Date.UTC(2026, 0, 2, 3, 4, 5)) * 1_000_000n
 const MS = 1_000_000n
 const HOUR = 3_600_000n * MS
+const KEEP_BYTES = 64 * 1024 * 1024
 
 let folder: string
 let options: ChainOptions
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'devnet-'))
-  options = { data: join(folder, 'data'), seed: 7, fundingBlocks: 40, keepHours: 2, oracle: join(folder, 'oracle') }
+  options = {
+    data: join(folder, 'data'),
+    seed: 7,
+    fundingBlocks: 40,
+    keepHours: 2,
+    keepBytes: KEEP_BYTES,
+    oracle: join(folder, 'oracle'),
+  }
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -175,6 +185,65 @@ describe('hours', () => {
     expect(c!.timeNs).toBeGreaterThan(b!.timeNs)
     const local = linesOf(join(options.data, STREAMS[0])).map((line) => line.local_time)
     expect(local).toEqual([...local].sort())
+  })
+})
+
+describe('bytes', () => {
+  it('are bounded: the newest heights stay, whole and without a gap, also over the end of an hour and a kill', () => {
+    const keepBytes = 512 * 1024
+    const end = START + (55n * 60n + 30n) * 1000n * MS
+    let chain = Chain.open({ ...options, keepBytes })
+    const streams = STREAMS.map((stream) => join(options.data, stream))
+    const heights = (dir: string) => linesOf(dir).map((line) => line.block_number)
+    let cuts = 0
+    let before = 0
+    for (let turn = 1; turn <= 12; turn++) {
+      run(chain, 60, end + BigInt(turn * 60) * 70n * MS)
+      chain.checkpoint()
+      for (const dir of streams) {
+        const bytes = filesOf(dir).reduce((sum, path) => sum + statSync(path).size, 0)
+        expect(bytes).toBeLessThanOrEqual(keepBytes)
+        const held = heights(dir)
+        expect(held).toEqual(held.map((_, i) => 60 * turn - held.length + 1 + i))
+      }
+      const held = heights(streams[2]!).length
+      if (held < before + 60) cuts++
+      before = held
+      // Killed, and half a cut left over.
+      writeFileSync(join(streams[2]!, 'hourly.next'), '{"local')
+      chain = Chain.open({ ...options, keepBytes })
+    }
+    expect(cuts).toBeGreaterThan(1)
+    expect(heights(options.oracle!)).toHaveLength(720)
+    expect(filesOf(options.oracle!)).toHaveLength(2)
+    chain.close()
+  })
+
+  it('are cut off behind a feeder that reads, and it misses nothing', async () => {
+    const chain = Chain.open({ ...options, keepBytes: 512 * 1024 })
+    // The books fill: so many changes that only the last blocks stay.
+    run(chain, 60)
+    const said: string[] = []
+    const files = new NodeFiles(options.data)
+    const reader = await files.open(['fills', 'diffs'], 61, null, (sentence) => said.push(sentence))
+    const seen: unknown[] = []
+    const inodes = new Set<number>()
+    for (let turn = 1; turn <= 25; turn++) {
+      run(chain, 20, START + BigInt(turn * 100) * 70n * MS)
+      inodes.add(statSync(filesOf(join(options.data, 'node_raw_book_diffs_by_block'))[0]!).ino)
+      // In the turns between it falls behind.
+      for (let look = 0; turn % 4 === 1 && look < 12; look++) {
+        await reader.pump(turn * 100_000 + look * 1_000)
+        for (let next = reader.take(); next !== null; next = reader.take())
+          seen.push(next.kind === 'block' ? next.height : next)
+      }
+    }
+    expect(seen).toEqual(Array.from({ length: 500 }, (_, i) => 61 + i))
+    expect(reader.startedOver).toBe(false)
+    expect(inodes.size).toBeGreaterThan(2)
+    expect(said.filter((sentence) => !sentence.includes('was written anew'))).toEqual([])
+    await reader.close()
+    chain.close()
   })
 })
 

@@ -22,11 +22,17 @@ test('everything at once', () => {
   })
 })
 
-test.each([
+test.each<[string[], string | undefined, RegExp]>([
   [['--state'], undefined, /--state needs a value/],
-  [['--seed', 'x'], undefined, /--seed takes a whole number/],
+  [['--seed', '0x7'], undefined, /--seed is "0x7": it must be a whole number from 0 to 999999999, in digits alone\./],
+  [['--block-ms', '0'], undefined, /--block-ms is "0": it must be a whole number from 1 to 60000/],
   [['--nope'], undefined, /Unknown option "--nope"/],
-  [[], '8787x', /PORT is "8787x"/],
+  [[], '8787x', /PORT is "8787x": it must be a whole number from 0 to 65535, in digits alone\./],
+  ...['0x50', '1e3', ' 80', '080', '8.0', '+80', '８０'].map((port): [string[], string, RegExp] => [
+    [],
+    port,
+    /^PORT is /,
+  ]),
   [[], '65536', /PORT is "65536"/],
   [[], '-1', /PORT is "-1"/],
 ])('%j with PORT=%s is refused in one sentence', (args, port, sentence) => {

@@ -16,6 +16,8 @@ export interface ChainOptions {
   readonly seed: number
   readonly fundingBlocks: number
   readonly keepHours: number
+  /** Of each stream. Must be more than the blocks after a checkpoint, or a kill could not be mended. */
+  readonly keepBytes: number
   /** Folder of the book hashes per block, or null for none. */
   readonly oracle: string | null
 }
@@ -126,13 +128,14 @@ export class Chain {
 
 const checkpointPath = (data: string) => join(data, 'devnet', 'checkpoint.json')
 
-function openOutputs({ data, oracle, keepHours }: ChainOptions): Output[] {
+function openOutputs({ data, oracle, keepHours, keepBytes }: ChainOptions): Output[] {
   const outputs: Output[] = STREAMS.map((stream) => ({
     stream,
-    file: new HourlyFile(join(data, stream), keepHours),
+    file: new HourlyFile(join(data, stream), keepHours, keepBytes),
     last: 0,
   }))
-  if (oracle !== null) outputs.push({ stream: 'oracle', file: new HourlyFile(oracle, keepHours), last: 0 })
+  if (oracle !== null)
+    outputs.push({ stream: 'oracle', file: new HourlyFile(oracle, keepHours, Number.POSITIVE_INFINITY), last: 0 })
   return outputs
 }
 

@@ -1,5 +1,6 @@
 // Append-only lines in hourly files `<dir>/hourly/{YYYYMMDD}/{H}`, as the node keeps them: one write per
-// line, so that a reader sees whole lines and a kill leaves at most one half line.
+// line, so that a reader sees whole lines and a kill leaves at most one half line. Bounded in hours and bytes: a file
+// that is cut is written anew beside and renamed into place, so that whoever reads it finishes the old one.
 
 import {
   closeSync,
@@ -7,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readSync,
+  renameSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -14,9 +16,11 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { keptBytes } from './kept-bytes.ts'
 
 const NS_PER_HOUR = 3_600_000_000_000n
 const CHUNK_BYTES = 64 * 1024
+const COPY_BYTES = 4 * 1024 * 1024
 const LINE_FEED = 10
 
 /** Hour since 1970 (UTC) of a time in nanoseconds. */
@@ -30,14 +34,23 @@ function nameOf(hour: number): [date: string, hour: string] {
 export class HourlyFile {
   readonly #root: string
   readonly #keepHours: number
+  readonly #keepBytes: number
   #hour = -1
+  #path = ''
   #fd = -1
+  /** Of all files together. */
+  #bytes: number
 
-  /** `keepHours`: files of older hours are deleted when a new hour begins, the current one never. */
-  constructor(dir: string, keepHours: number) {
+  /**
+   * `keepHours`: files of older hours are deleted when a new hour begins, the current one never. `keepBytes`: all files
+   * together are not larger, a line more or less.
+   */
+  constructor(dir: string, keepHours: number, keepBytes: number) {
     this.#root = join(dir, 'hourly')
     this.#keepHours = keepHours
+    this.#keepBytes = keepBytes
     mkdirSync(this.#root, { recursive: true })
+    this.#bytes = this.#measure()
   }
 
   /** Appends one line (without line feed) to the file of its hour. Throws where the disk refuses. */
@@ -46,6 +59,8 @@ export class HourlyFile {
     if (hour !== this.#hour) this.#open(hour)
     const bytes = Buffer.from(`${line}\n`)
     for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done)
+    this.#bytes += bytes.length
+    if (this.#bytes > this.#keepBytes) this.#cut()
   }
 
   close(): void {
@@ -58,9 +73,28 @@ export class HourlyFile {
     this.close()
     const [date, name] = nameOf(hour)
     mkdirSync(join(this.#root, date), { recursive: true })
-    this.#fd = openSync(join(this.#root, date, name), 'a')
+    this.#path = join(this.#root, date, name)
+    this.#fd = openSync(this.#path, 'a')
     this.#hour = hour
     this.#prune(hour)
+    this.#bytes = this.#measure()
+  }
+
+  #measure(): number {
+    return this.files().reduce((sum, { path }) => sum + statSync(path).size, 0)
+  }
+
+  #cut(): void {
+    const files = this.files().map(({ path }) => ({ path, size: statSync(path).size }))
+    const sizes = files.map(({ size }) => size)
+    for (const [i, kept] of keptBytes(sizes, this.#keepBytes).entries()) {
+      const { path, size } = files[i]!
+      if (kept === 0) rmSync(path)
+      else if (kept < size) cutTo(path, size - kept, `${this.#root}.next`)
+    }
+    closeSync(this.#fd)
+    this.#fd = openSync(this.#path, 'a')
+    this.#bytes = this.#measure()
   }
 
   #prune(current: number): void {
@@ -95,6 +129,28 @@ export class HourlyFile {
   *linesBackward(): Generator<string> {
     for (const { path } of this.files().reverse()) yield* fileLinesBackward(path)
   }
+}
+
+/** Leaves the whole lines behind `offset`, by way of another file. */
+function cutTo(path: string, offset: number, beside: string): void {
+  const from = openSync(path, 'r')
+  const to = openSync(beside, 'w')
+  try {
+    const chunk = Buffer.alloc(COPY_BYTES)
+    let isBetween = false
+    for (let at = offset; ; ) {
+      const read = readSync(from, chunk, 0, COPY_BYTES, at)
+      if (read === 0) break
+      const begin: number = isBetween ? 0 : chunk.subarray(0, read).indexOf(LINE_FEED) + 1
+      isBetween ||= begin > 0
+      if (isBetween) writeSync(to, chunk, begin, read - begin)
+      at += read
+    }
+  } finally {
+    closeSync(from)
+    closeSync(to)
+  }
+  renameSync(beside, path)
 }
 
 /** Bytes up to and with the last line feed. */
