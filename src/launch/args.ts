@@ -22,6 +22,8 @@ type LaunchArgs = {
 export interface LaunchOptions {
   /** State folder, as given. */
   readonly state: string
+  /** What other commands say to find this launch, with a space before; empty for the default folder. */
+  readonly stateOption: string
   readonly reset: boolean
   readonly json: boolean
   /** Port of the gateway; 0 takes the one of the last start, or a free one. */
@@ -30,6 +32,7 @@ export interface LaunchOptions {
   readonly devnet: readonly string[]
 }
 
+const DEFAULT_STATE = '.weir'
 const DEFAULT_PORT = 8787
 /** As devnet reads them. */
 const DEVNET_OPTIONS = { seed: wholeNumber(0, 999_999_999), 'block-ms': wholeNumber(1, 60_000) }
@@ -47,6 +50,12 @@ export function launchOptions(args: LaunchArgs, port: string | undefined): Resul
   }
   const number = Port.safeParse(port || String(DEFAULT_PORT))
   if (!number.success) return err(`PORT is ${JSON.stringify(port)}: it ${number.error.issues[0]!.message}.`)
-  const { state = '.weir', reset = false, json = false } = args
-  return ok({ state, reset, json, port: number.data, devnet })
+  const { state = DEFAULT_STATE, reset = false, json = false } = args
+  const stateOption = state === DEFAULT_STATE ? '' : ` --state ${quoted(state)}`
+  return ok({ state, stateOption, reset, json, port: number.data, devnet })
+}
+
+/** As a shell reads it as one word. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -4,8 +4,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { devFilePath } from '../cli/dev-file.node.ts'
 import type { LaunchOptions } from './args.ts'
+import { isDiskFull } from './disk-space.node.ts'
 import type { Lock, ProcessId } from './leftovers.ts'
 import { processInfo } from './process-table.node.ts'
+import { diskFull } from './repair.ts'
 import { type Ports, type Secrets, type StateFolder, writeWhole } from './state-folder.node.ts'
 import { type ChildSpec, type ChildWatcher, SupervisedChild } from './supervised-child.node.ts'
 
@@ -30,6 +32,8 @@ export class Launch {
   readonly #ids = new Map<string, ProcessId>()
   #key: string | null = null
   #look: NodeJS.Timeout | null = null
+  #isDiskFull = false
+  /** What stands in the lock and in dev.json. */
   #written = ''
 
   constructor(world: LaunchWorld) {
@@ -50,7 +54,7 @@ export class Launch {
   /** From now on dev.json is written, and kept true. Answers its text. */
   ready(key: string): string {
     this.#key = key
-    return this.#writeDevFile()
+    return this.#note()
   }
 
   /** Ends all children, the feeder first so that it can note where it stands. */
@@ -59,7 +63,7 @@ export class Launch {
     await this.#children.get('feeder')?.stop()
     await Promise.all([this.#children.get('gateway')?.stop(), this.#children.get('devnet')?.stop()])
     this.#ids.clear()
-    if (this.#key) writeWhole(devFilePath(this.#world.folder.path), `${this.#devText({})}\n`)
+    if (this.#key) this.#note({})
     this.#world.folder.unlock()
   }
 
@@ -67,9 +71,7 @@ export class Launch {
     return {
       started: (name, id) => {
         this.#ids.set(name, id)
-        const { folder, lock } = this.#world
-        folder.keepLock({ ...lock, children: Object.fromEntries(this.#ids) })
-        if (this.#key) this.#writeDevFile()
+        this.#note()
       },
       died: (name, how, restartMs) =>
         this.#world.say(`${name} ended (${how}); it starts again in ${restartMs} ms. See ${this.#log(name)}`),
@@ -78,18 +80,36 @@ export class Launch {
 
   #lookAround(): void {
     for (const child of this.#children.values()) child.trimLog()
-    if (this.#key) this.#writeDevFile()
+    this.#note()
+    const { folder, say } = this.#world
+    const isFull = isDiskFull(folder.path)
+    if (isFull && !this.#isDiskFull) say(diskFull(folder.path))
+    this.#isDiskFull = isFull
   }
 
-  #writeDevFile(): string {
+  /** Keeps the lock true and, once ready, dev.json; answers the text of the latter. */
+  #note(pids = this.#pids()): string {
+    const { folder, lock } = this.#world
+    const children = Object.fromEntries(this.#ids)
+    const text = this.#devText(pids)
+    const written = JSON.stringify([children, this.#key && text])
+    if (written === this.#written) return text
+    try {
+      folder.keepLock({ ...lock, children })
+      if (this.#key) writeWhole(devFilePath(folder.path), `${text}\n`)
+      this.#written = written
+    } catch (error) {
+      // A full disk, which is said once: tried again at the next look.
+      if ((error as NodeJS.ErrnoException).code === undefined) throw error
+    }
+    return text
+  }
+
+  #pids(): Record<string, number> {
     const pids: Record<string, number> = { start: process.pid }
     for (const [name, { pid }] of this.#ids) pids[name] = pid
     const workerd = workerdOf(pids.gateway)
-    if (workerd) pids.workerd = workerd
-    const text = this.#devText(pids)
-    if (text !== this.#written) writeWhole(devFilePath(this.#world.folder.path), `${text}\n`)
-    this.#written = text
-    return text
+    return workerd ? { ...pids, workerd } : pids
   }
 
   #devText(pids: Readonly<Record<string, number>>): string {

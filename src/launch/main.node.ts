@@ -2,21 +2,25 @@
 // With `--json` standard output is exactly one line, when ready; everything else goes to standard error.
 
 import { join, resolve } from 'node:path'
-import { DEFAULT_STATE } from '../cli/dev-file.node.ts'
 import { commandLine, refuseArgs } from '../core/command-line.node.ts'
 import { announce } from './announcement.ts'
 import { LAUNCH_ARGS, LAUNCH_USAGE, type LaunchOptions, launchOptions } from './args.ts'
 import { build } from './build.node.ts'
+import { checkDatabases } from './databases.node.ts'
+import { isDiskFull } from './disk-space.node.ts'
 import { Launch } from './launch.node.ts'
 import { isAlive, type Lock } from './leftovers.ts'
-import { becomesFree, freePort } from './ports.node.ts'
+import { freePort, whyTaken } from './ports.node.ts'
 import { processInfo } from './process-table.node.ts'
 import { becomeReady } from './readiness.node.ts'
-import { type Ports, StateFolder } from './state-folder.node.ts'
+import { diskFull, notReady, portTaken, Refusal } from './repair.ts'
+import { type Ports, type Secrets, StateFolder } from './state-folder.node.ts'
 import { takeOver } from './take-over.node.ts'
 
 const root = join(import.meta.dirname, '../..')
 const GUARDIAN_POLL_MS = 500
+/** A start takes some seconds, a first one some more. */
+const LATE_MS = 30_000
 
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
@@ -31,10 +35,13 @@ async function main(): Promise<void> {
   const parsed = launchOptions(commandLine(LAUNCH_ARGS, LAUNCH_USAGE).values, process.env.PORT)
   if (!parsed.ok) refuseArgs(parsed.error, LAUNCH_USAGE)
   const options = parsed.value
-  const folder = new StateFolder(resolve(root, options.state))
-  const lock = await claim(folder, options)
-  const ports = await choosePorts(folder, options)
-  const secrets = folder.secrets()
+  const { stateOption } = options
+  const folder = new StateFolder(resolve(root, options.state), `npm start --${stateOption} --reset`)
+  const lock = await claim(folder, options).catch((error) => refuse(wordsOf(error, folder)))
+  const { ports, secrets } = await look(folder, options).catch((error) => {
+    folder.unlock()
+    return refuse(wordsOf(error, folder))
+  })
   const launch = new Launch({ root, folder, lock, options, ports, secrets, say })
   const stopping = stopOnSignals(launch, lock)
 
@@ -42,52 +49,64 @@ async function main(): Promise<void> {
   try {
     if (await build(root)) say('Both Workers are built.')
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error))
+    // An interrupted build is no failed one.
+    if (stopping.aborted) return
     await launch.stop()
-    process.exit(1)
+    refuse(error instanceof Error ? error.message : String(error))
   }
   if (stopping.aborted) return
   launch.start('gateway', 'feeder')
   const waiting = (what: string) => say(`Waiting for ${what} …`)
+  const late = setTimeout(() => say(notReady(folder.part('log'))), LATE_MS)
   const ready = await becomeReady(launch.url, secrets.ADMIN_TOKEN, secrets.key, waiting, stopping).catch(() => null)
+  clearTimeout(late)
   if (!ready) return
-  folder.keepSecrets({ ...secrets, key: ready.key })
+  try {
+    folder.keepSecrets({ ...secrets, key: ready.key })
+  } catch (error) {
+    // The next start makes another demo key.
+    say(wordsOf(error, folder))
+  }
   const line = launch.ready(ready.key)
-  const stateOption = options.state === DEFAULT_STATE ? '' : `--state ${options.state}`
   process.stdout.write(options.json ? `${line}\n` : announce({ url: launch.url, key: ready.key, stateOption }))
 }
 
 /** Makes the folder ours and, with `--reset`, empty. */
 async function claim(folder: StateFolder, options: LaunchOptions): Promise<Lock> {
-  try {
-    folder.prepare()
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? String(error)
-    refuse(`The state folder ${folder.path} cannot be written (${reason}): choose another with --state DIR.`)
-  }
+  folder.prepare()
   const taken = await takeOver(folder)
   if (!taken.ok)
-    refuse(
+    throw new Refusal(
       `Weir already runs on ${folder.path} (process ${taken.error}): stop it first, or take another folder with --state DIR and another PORT.`,
     )
   if (options.reset) {
-    folder.reset()
+    folder.forget()
     folder.prepare()
     folder.keepLock(taken.value)
   }
   return taken.value
 }
 
-async function choosePorts(folder: StateFolder, options: LaunchOptions): Promise<Ports> {
+/** What this start finds in the folder, before anything runs on it. */
+async function look(folder: StateFolder, options: LaunchOptions): Promise<{ ports: Ports; secrets: Secrets }> {
+  if (isDiskFull(folder.path)) throw new Refusal(diskFull(folder.path))
+  const secrets = folder.secrets()
+  checkDatabases(folder.part('gateway'), folder.reset)
   const kept = folder.ports()
   const gateway = options.port === 0 ? await freePort(kept?.gateway) : options.port
-  if (!(await becomesFree(gateway))) {
-    folder.unlock()
-    refuse(`Port ${gateway} is in use: stop what listens there, or choose another with PORT=<number> npm start.`)
-  }
+  const taken = await whyTaken(gateway)
+  if (taken !== null) throw new Refusal(portTaken(gateway, taken))
   const ports = { gateway, devnet: await freePort(kept?.devnet) }
   folder.keepPorts(ports)
-  return ports
+  return { ports, secrets }
+}
+
+function wordsOf(error: unknown, folder: StateFolder): string {
+  if (error instanceof Refusal) return error.message
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC') return diskFull(folder.path)
+  if (code === undefined) throw error
+  return `The state folder ${folder.path} cannot be read and written (${code}): choose another with --state DIR.`
 }
 
 /** Ends everything on a signal, and when the npm that this launcher runs for is gone; a second signal does not wait. */

@@ -3,27 +3,27 @@
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** True where 127.0.0.1:port can be listened on now. */
-function isFree(port: number): Promise<boolean> {
+/** Why 127.0.0.1:port cannot be listened on now, in the system's code; null where it can. */
+function taken(port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)))
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(null)))
   })
 }
 
 /** The same, with a second of patience: a process just ended may still hold it. */
-export async function becomesFree(port: number): Promise<boolean> {
-  for (let i = 0; i < 20; i++) {
-    if (await isFree(port)) return true
+export async function whyTaken(port: number): Promise<string | null> {
+  for (let i = 0; ; i++) {
+    const why = await taken(port)
+    if (why !== 'EADDRINUSE' || i === 20) return why
     await sleep(50)
   }
-  return false
 }
 
 /** `wanted` where it is free, else any free port. */
 export async function freePort(wanted: number | undefined): Promise<number> {
-  if (wanted && (await isFree(wanted))) return wanted
+  if (wanted && (await taken(wanted)) === null) return wanted
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)

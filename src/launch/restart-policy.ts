@@ -1,6 +1,6 @@
 // When a child that died is started again.
 
-const RESTART_FIRST_MS = 200
+export const RESTART_FIRST_MS = 200
 const RESTART_CAP_MS = 2_000
 /** A child that lived so long was a good one: its death is the first again. */
 const STEADY_MS = 5_000

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { Lock } from './leftovers.ts'
+import { lockDamaged, secretsLost } from './repair.ts'
 
 const Secrets = z.object({
   ADMIN_TOKEN: z.string().min(32),
@@ -21,9 +22,12 @@ export type Ports = z.infer<typeof Ports>
 
 export class StateFolder {
   readonly path: string
+  /** The command that forgets this folder. */
+  readonly reset: string
 
-  constructor(path: string) {
+  constructor(path: string, reset: string) {
     this.path = path
+    this.reset = reset
   }
 
   /** Makes the folder; throws what the system says where it cannot be written. */
@@ -34,7 +38,7 @@ export class StateFolder {
   }
 
   /** Forgets everything that a launcher puts here, and nothing else that may lie in the folder. */
-  reset(): void {
+  forget(): void {
     for (const name of ['node', 'feeder', 'gateway', 'log', 'secrets.json', 'ports.json', 'lock.json', 'dev.json'])
       rmSync(join(this.path, name), { recursive: true, force: true })
   }
@@ -44,10 +48,13 @@ export class StateFolder {
     return join(this.path, name)
   }
 
-  /** The tokens of this folder, made at the first call. */
+  /** The tokens of this folder, made at the first call. Throws where a gateway's state has lost its own. */
   secrets(): Secrets {
-    const kept = readJson(this.part('secrets.json'), Secrets)
+    const path = this.part('secrets.json')
+    const kept = readJson(path, Secrets)
+    if (kept === 'damaged') throw secretsLost(path, kept, this.reset)
     if (kept) return kept
+    if (existsSync(this.part('gateway'))) throw secretsLost(path, 'missing', this.reset)
     const token = () => randomBytes(24).toString('hex')
     const made = { ADMIN_TOKEN: token(), FEED_TOKEN: token(), KEY_SECRET: token(), key: null }
     this.keepSecrets(made)
@@ -58,17 +65,22 @@ export class StateFolder {
     writeWhole(this.part('secrets.json'), JSON.stringify(secrets))
   }
 
-  /** Ports of the last start, null where there was none. */
+  /** Ports of the last start, null where there was none. A damaged file is as good as none: other ports do as well. */
   ports(): Ports | null {
-    return readJson(this.part('ports.json'), Ports)
+    const kept = readJson(this.part('ports.json'), Ports)
+    return kept === 'damaged' ? null : kept
   }
 
   keepPorts(ports: Ports): void {
     writeWhole(this.part('ports.json'), JSON.stringify(ports))
   }
 
+  /** Throws where it cannot be read: a launcher may run. */
   lock(): Lock | null {
-    return readJson(this.part('lock.json'), Lock)
+    const path = this.part('lock.json')
+    const kept = readJson(path, Lock)
+    if (kept === 'damaged') throw lockDamaged(path)
+    return kept
   }
 
   keepLock(lock: Lock): void {
@@ -83,8 +95,13 @@ export class StateFolder {
 /** Replaces a file at once, mode 0600: a reader sees the old text or the new one. */
 export function writeWhole(path: string, text: string): void {
   const fresh = `${path}.${process.pid}.new`
-  writeFileSync(fresh, text, { mode: 0o600 })
-  renameSync(fresh, path)
+  try {
+    writeFileSync(fresh, text, { mode: 0o600, flush: true })
+    renameSync(fresh, path)
+  } catch (error) {
+    rmSync(fresh, { force: true })
+    throw error
+  }
 }
 
 /** Level by level: `recursive` of Node never returns below `/proc`. */
@@ -94,10 +111,13 @@ function makeFolder(path: string): void {
   mkdirSync(path)
 }
 
-function readJson<T>(path: string, schema: z.ZodType<T>): T | null {
+/** Null: there is none. */
+function readJson<T>(path: string, schema: z.ZodType<T>): T | 'damaged' | null {
+  if (!existsSync(path)) return null
+  const text = readFileSync(path, 'utf8')
   try {
-    return schema.parse(JSON.parse(readFileSync(path, 'utf8')))
+    return schema.parse(JSON.parse(text))
   } catch {
-    return null
+    return 'damaged'
   }
 }

@@ -2,13 +2,14 @@
 // Before every start the rest of its old group is ended: workerd outlives a killed Node process and keeps the port.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync, statSync, truncateSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orLate } from '../core/deadline.ts'
 import { after } from '../core/timers.client.ts'
+import { lastWords } from './last-words.ts'
 import { hasGroup, type ProcessId } from './leftovers.ts'
 import { processInfo, processTable } from './process-table.node.ts'
-import { restartDelayMs } from './restart-policy.ts'
+import { RESTART_FIRST_MS, restartDelayMs } from './restart-policy.ts'
 
 export interface ChildSpec {
   readonly name: string
@@ -21,7 +22,7 @@ export interface ChildSpec {
 export interface ChildWatcher {
   /** Started, or started again. */
   started(name: string, id: ProcessId): void
-  /** Died without being asked to. */
+  /** Died without being asked to; said once while it keeps dying at the same pace. */
   died(name: string, how: string, restartMs: number): void
 }
 
@@ -36,6 +37,8 @@ export class SupervisedChild {
   #id: ProcessId | null = null
   #stopping = false
   #lastDelayMs = 0
+  /** Where the log of this life begins; it may have been cut since. */
+  #logFrom = 0
 
   constructor(spec: ChildSpec, watcher: ChildWatcher) {
     this.#spec = spec
@@ -45,6 +48,7 @@ export class SupervisedChild {
   start(): void {
     trimLog(this.#spec.log)
     const log = openSync(this.#spec.log, 'a', 0o600)
+    this.#logFrom = fstatSync(log).size
     const child = spawn(process.execPath, ['--import', GUARD, ...this.#spec.args], {
       env: { ...process.env, ...this.#spec.env },
       stdio: ['pipe', log, log],
@@ -80,10 +84,16 @@ export class SupervisedChild {
     this.#child = null
     if (this.#stopping) return
     const delayMs = restartDelayMs(this.#lastDelayMs, livedMs)
+    const isNews = delayMs === RESTART_FIRST_MS || delayMs !== this.#lastDelayMs
     this.#lastDelayMs = delayMs
-    this.#watcher.died(this.#spec.name, how, delayMs)
+    if (isNews) this.#watcher.died(this.#spec.name, [how, this.#lastWords()].filter(Boolean).join(': '), delayMs)
     await Promise.all([this.#endGroup(), sleep(delayMs)])
     if (!this.#stopping) this.start()
+  }
+
+  /** Of this life of the child alone. */
+  #lastWords(): string | null {
+    return lastWords(readFileSync(this.#spec.log).subarray(this.#logFrom).toString())
   }
 
   async #endGroup(): Promise<void> {

@@ -10,7 +10,7 @@ const parse = (args: readonly string[], port: string | undefined) => {
 test('defaults', () => {
   expect(parse([], undefined)).toEqual({
     ok: true,
-    value: { state: '.weir', reset: false, json: false, port: 8787, devnet: [] },
+    value: { state: '.weir', stateOption: '', reset: false, json: false, port: 8787, devnet: [] },
   })
 })
 
@@ -18,8 +18,20 @@ test('everything at once', () => {
   const args = ['--state', 'there', '--reset', '--json', '--seed', '7', '--block-ms', '100']
   expect(parse(args, '0')).toEqual({
     ok: true,
-    value: { state: 'there', reset: true, json: true, port: 0, devnet: ['--seed', '7', '--block-ms', '100'] },
+    value: {
+      ...{ state: 'there', stateOption: ' --state there', reset: true, json: true, port: 0 },
+      devnet: ['--seed', '7', '--block-ms', '100'],
+    },
   })
+})
+
+test('a folder of any name is one word in the commands that are shown', () => {
+  const shown = (state: string) => {
+    const parsed = parse(['--state', state], undefined)
+    return parsed.ok && parsed.value.stateOption
+  }
+  expect(shown('my weir')).toBe(" --state 'my weir'")
+  expect(shown("it's")).toBe(" --state 'it'\\''s'")
 })
 
 test.each<[string[], string | undefined, RegExp]>([

@@ -1,0 +1,33 @@
+// The databases of a gateway's state, looked through before workerd opens them: an object on a damaged one never answers.
+
+import { globSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { databaseDamaged } from './repair.ts'
+
+/** A larger one is opened and not read: 64 MB take a tenth of a second, and an object of a demo has less. */
+const READ_MAX_BYTES = 64 * 1024 * 1024
+
+/** Throws a Refusal for the first that is damaged; `reset` is its command to begin afresh. Nobody else may have them open. */
+export function checkDatabases(folder: string, reset: string): void {
+  for (const name of globSync('**/*.sqlite', { cwd: folder }).sort()) {
+    const path = join(folder, name)
+    const why = damage(path)
+    if (why !== null) throw databaseDamaged(path, why, reset)
+  }
+}
+
+function damage(path: string): string | null {
+  const question = statSync(path).size > READ_MAX_BYTES ? 'PRAGMA schema_version' : 'PRAGMA quick_check(1)'
+  try {
+    const database = new DatabaseSync(path, { readOnly: true })
+    try {
+      const { quick_check: said = 'ok' } = database.prepare(question).get() as { quick_check?: string }
+      return said === 'ok' ? null : said.replaceAll('\n', ' ')
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    return (error as Error).message
+  }
+}

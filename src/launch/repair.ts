@@ -1,0 +1,42 @@
+// What a person is told where a start cannot go on. Law: nothing that keys or credits hang on is ever made anew by itself.
+
+/** Its message says what is in the way and what to do. */
+export class Refusal extends Error {}
+
+const afresh = (reset: string) => `begin afresh with "${reset}", which ends every key issued here`
+/** What exists nowhere else: accounts and keys, and the credits of an account. All else is filled again. */
+const KEPT_HERE_ALONE = /(?:^|\/)(?:d1\/|do\/weir-live-CreditMeter\/(?!metadata\b))/
+
+/** Without these secrets no key that was issued is known any more. `reset`: the command that forgets this folder. */
+export function secretsLost(path: string, how: 'damaged' | 'missing', reset: string): Refusal {
+  return new Refusal(
+    `${path} is ${how}, and no key of this folder works without it: put a copy back, or ${afresh(reset)}.`,
+  )
+}
+
+/** Nothing tells whether a launcher runs. */
+export function lockDamaged(path: string): Refusal {
+  return new Refusal(`${path} is damaged: see that no "npm start" runs on this folder, then delete the file.`)
+}
+
+/** `code` is the system's. */
+export function portTaken(port: number, code: string): string {
+  const why = code === 'EADDRINUSE' ? 'is in use: stop what listens there, or' : `cannot be listened on (${code}):`
+  return `Port ${port} ${why} choose another with PORT=<number> npm start.`
+}
+
+export function notReady(logs: string): string {
+  return `Not ready after 30 s: the reason stands in ${logs}, and "npm run doctor" looks for it.`
+}
+
+export function diskFull(path: string): string {
+  return `The disk of ${path} is full: make room (Weir keeps up to 500 MB there), or choose another folder with --state DIR.`
+}
+
+/** `why` in the words of SQLite. */
+export function databaseDamaged(path: string, why: string, reset: string): Refusal {
+  const cure = KEPT_HERE_ALONE.test(path)
+    ? `put a copy of it back, or ${afresh(reset)}`
+    : 'delete it (with what has its name and ends in -wal or -shm) and start again; what it held is filled anew'
+  return new Refusal(`The database ${path} is damaged (${why}): ${cure}.`)
+}

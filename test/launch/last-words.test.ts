@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { lastWords } from '../../src/launch/last-words.ts'
+
+test.each([
+  [
+    'devnet',
+    'devnet: http://127.0.0.1:1\ndevnet: cannot write block 347: ENOSPC: no space left on device, write.\n',
+    'cannot write block 347: ENOSPC: no space left on device, write.',
+  ],
+  [
+    'the feeder',
+    '{"say":"the \\"log\\" is of\\u001b[2J another chain"}\n{"status":{"height":1}}\n',
+    'the "log" is of [2J another chain',
+  ],
+  [
+    'Node',
+    'node:fs:977\n  handle\n\nTypeError: no such thing\n    at main (file:///x.ts:1:1)\n\nNode.js v24.21.0\n',
+    'TypeError: no such thing',
+  ],
+  [
+    'workerd',
+    'error *** Uncaught exception ***\nworkerd/util/sqlite.c++:914: failed: SQLite failed; SQLITE_NOTADB\nstack: a b\n}\n',
+    'workerd/util/sqlite.c++:914: failed: SQLite failed; SQLITE_NOTADB',
+  ],
+])('of %s', (_, log, words) => {
+  expect(lastWords(log)).toBe(words)
+})
+
+test('nothing where the log says nothing, and never more than a line', () => {
+  expect(lastWords('')).toBe(null)
+  expect(lastWords('gateway at http://127.0.0.1:1\n{"status":{}}\n')).toBe(null)
+  expect(lastWords(`devnet: ${'x'.repeat(5000)}`)).toHaveLength(300)
+})
