@@ -1,4 +1,5 @@
 // `npm run check`: everything that can be said of the code without running it. Prints each step; exit 1 if one fails.
+// `npm run check -- lint types`: the steps whose names have one of the words.
 import { execFile } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -15,10 +16,10 @@ const STEPS = [
   ['what tests alone use', 'knip', '--no-progress', '--cache', '--production', '--include', 'files,exports,types'],
 ]
 
-/** Runs every step, as many at once as there are cores, and answers the names of those that failed. */
-export async function check() {
+/** Runs the steps, as many at once as there are cores, and answers the names of those that failed. */
+export async function check(steps = STEPS) {
   const failed = []
-  const waiting = [...STEPS]
+  const waiting = [...steps]
   const worker = async () => {
     for (let step = waiting.shift(); step; step = waiting.shift()) if (!(await passes(step))) failed.push(step[0])
   }
@@ -36,4 +37,10 @@ function passes([name, command, ...args]) {
   })
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.exit((await check()).length > 0 ? 1 : 0)
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const words = process.argv.slice(2)
+  const steps = STEPS.filter(([name]) => words.length === 0 || words.some((word) => name.includes(word)))
+  if (steps.length === 0)
+    console.error(`No step has such a name. There are: ${STEPS.map(([name]) => name).join(', ')}.`)
+  process.exit(steps.length === 0 ? 2 : (await check(steps)).length > 0 ? 1 : 0)
+}

@@ -1,0 +1,156 @@
+// What a newcomer does first, in a folder whose name has a space and a letter outside ASCII: every command of
+// package.json, as npm runs it, on a copy of this tree. The packages are ours, linked; only the last test has none.
+
+import { spawn } from 'node:child_process'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, delimiter, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+const parent = mkdtempSync(join(tmpdir(), 'weir-fresh-'))
+const folder = join(parent, 'my weir é')
+
+/** As a newcomer's shell has it: the Node and the npm of the system, and nothing of the npm that runs these tests. */
+const ENV = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(?:npm_|WRANGLER_|VITEST|NODE_ENV|TEST$|DEV$)/i.test(name)),
+  ),
+  PATH: (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((path) => !path.includes('node_modules'))
+    .join(delimiter),
+}
+
+interface Outcome {
+  readonly code: number | null
+  readonly text: string
+}
+
+function npm(args: readonly string[], env: Record<string, string> = {}, heard = (_: string, __: () => void) => {}) {
+  const child = spawn('npm', args, { cwd: folder, env: { ...ENV, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (piece) => {
+      text += piece
+      heard(text, () => child.kill('SIGTERM'))
+    })
+  return new Promise<Outcome>((resolve) => child.on('close', (code) => resolve({ code, text })))
+}
+
+/** What git and npm would bring. */
+function copyTree(): void {
+  const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n').filter(Boolean)
+  const isOurs = (path: string) => !['.git', ...ignored].some((name) => basename(path) === name.replace('/', ''))
+  cpSync(ROOT, folder, { recursive: true, filter: isOurs })
+}
+
+function linkTree(from: string, to: string): void {
+  mkdirSync(to)
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    // Caches of tools, which they write in place.
+    if (/^\.(?:cache|vite|mf)/.test(entry.name)) continue
+    if (entry.isDirectory()) linkTree(source, target)
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target)
+    else link(source, target)
+  }
+}
+
+function link(source: string, target: string): void {
+  try {
+    linkSync(source, target)
+  } catch {
+    // Another disk.
+    copyFileSync(source, target)
+  }
+}
+
+beforeAll(() => {
+  copyTree()
+  linkTree(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+})
+afterAll(() => rmSync(parent, { recursive: true, force: true }))
+
+/** Arguments of each command that make it show in short that it runs, its exit code, and what it then says. */
+const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, says: RegExp]>> = {
+  test: ['--project pure --project workers test/launch/args.test.ts test/feed/feed-route.worker.test.ts', 0, /\d+ passed, 0 failed\s*$/],
+  check: ['variables', 0, /ok\s+variables of both Workers/],
+  format: ['src/launch', 0, /Checked \d+ files.*No fixes applied/],
+  generate: ['--check', 0, /^\s*$/],
+  build: ['', 0, /^\s*$/],
+  bench: ['--nope', 2, /--nope/],
+  crash: ['--nope', 2, /--nope/],
+  laws: ['--nope', 2, /--nope/],
+  mutants: ['--nope', 2, /--nope/],
+  deploy: ['--dry-run', 0, /--dry-run: exiting now/],
+  feed: ['--nope', 2, /--nope/],
+  replay: ['--nope', 2, /--nope/],
+  devnet: ['--nope', 2, /--nope/],
+  keys: ['list', 1, /run "npm start" first/],
+  admin: ['feed status', 1, /run "npm start" first/],
+  watch: ['BTC', 1, /run "npm start" first/],
+}
+
+describe('in a folder of any name, from a system’s Node', () => {
+  it('the table has every command', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object }
+    const names = Object.keys(scripts).filter((name) => !name.startsWith('pre'))
+    expect(['start', ...Object.keys(COMMANDS)].sort()).toEqual(names.sort())
+  })
+
+  it.each(Object.entries(COMMANDS))(
+    'npm run %s',
+    async (name, [args, code, says]) => {
+      const outcome = await npm(['run', '--silent', name, '--', ...args.split(' ').filter(Boolean)])
+      expect(outcome).toEqual({ code, text: expect.stringMatching(says) })
+    },
+    120_000,
+  )
+
+  it('npm start serves a book and the pages it names, and ends on SIGTERM', async () => {
+    let asked: Promise<number[]> | null = null
+    const outcome = await npm(['start', '--silent'], { PORT: '0' }, (text, end) => {
+      const [, url] = /Weir is ready at (\S+)/.exec(text) ?? []
+      const [, key] = /Demo API key: (\S+)/.exec(text) ?? []
+      if (!url || !key || asked || !text.includes('Ctrl-C')) return
+      asked = ask(url, key).finally(end)
+    })
+    expect(await asked, outcome.text).toEqual([200, 200, 200])
+    expect(existsSync(join(folder, '.weir/secrets.json'))).toBe(true)
+    expect(existsSync(join(folder, '.weir/lock.json'))).toBe(false)
+    // Where a percent-encoded path would have put them.
+    expect(readdirSync(parent)).toEqual(['my weir é'])
+  }, 120_000)
+})
+
+async function ask(url: string, key: string): Promise<number[]> {
+  const body = JSON.stringify({ type: 'l2Book', coin: 'BTC' })
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const book = fetch(`${url}/info`, { method: 'POST', headers, body })
+  return Promise.all([book, fetch(`${url}/docs`), fetch(`${url}/status`)].map(async (answer) => (await answer).status))
+}
+
+it('without packages and without a network, a command says what it lacks', async () => {
+  rmSync(join(folder, 'node_modules'), { recursive: true })
+  // Nothing listens at the end of the loopback.
+  const nowhere = {
+    npm_config_registry: 'http://127.0.0.1:9/',
+    npm_config_fetch_retries: '0',
+    npm_config_cache: join(parent, 'cache'),
+  }
+  const { code, text } = await npm(['run', '--silent', 'feed'], nowhere)
+  expect([code, text]).toEqual([1, expect.stringMatching(/Installing packages[\s\S]*run the same command again\.\s*$/)])
+}, 120_000)
