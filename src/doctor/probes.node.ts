@@ -85,7 +85,8 @@ export function lookAtLaunch(stateDir: string): LaunchFacts {
   const folder = new StateFolder(dirname(devFilePath(stateDir)))
   const damaged = STATE_FILES.filter((name) => existsSync(folder.part(name)) && !isJson(folder.part(name)))
   const dev = readDevFile(stateDir)
-  const born = folder.lock()?.children ?? {}
+  const lock = folder.lock()
+  const born = lock === null || lock === 'damaged' ? {} : lock.children
   const processes = Object.entries(dev.ok ? dev.value.pids : {}).map(([name, pid]) => {
     const now = processInfo(pid)
     return { name, pid, runs: now !== null && (born[name] ?? now).born === now.born }

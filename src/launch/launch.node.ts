@@ -23,6 +23,11 @@ interface LaunchWorld {
 
 type Name = 'devnet' | 'gateway' | 'feeder'
 
+/**
+ * Of devnet and its feeder. Node takes half of the machine's memory before it collects in earnest: a demo left overnight
+ * would fill it with what is long dead.
+ */
+const SMALL_HEAP = ['--max-old-space-size=256', '--max-semi-space-size=4']
 /** How often workerd's pid and the sizes of the logs are looked at. */
 const LOOK_MS = 500
 
@@ -129,7 +134,7 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): Chi
   const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET } = secrets
   const spec = (name: Name, program: string, args: readonly string[], env: Record<string, string> = {}): ChildSpec => ({
     name,
-    args: [join(root, 'src', program), ...args],
+    args: [...(name === 'gateway' ? [] : SMALL_HEAP), join(root, 'src', program), ...args],
     env,
     log: folder.part(`log/${name}.log`),
   })

@@ -57,7 +57,7 @@ async function main(): Promise<void> {
   if (stopping.aborted) return
   launch.start('gateway', 'feeder')
   const waiting = (what: string) => say(`Waiting for ${what} …`)
-  const late = setTimeout(() => say(notReady(folder.part('log'))), LATE_MS)
+  const late = setTimeout(() => say(notReady(folder.part('log'), stateOption)), LATE_MS)
   const ready = await becomeReady(launch.url, secrets.ADMIN_TOKEN, secrets.key, waiting, stopping).catch(() => null)
   clearTimeout(late)
   if (!ready) return

@@ -25,8 +25,10 @@ export function portTaken(port: number, code: string): string {
   return `Port ${port} ${why} choose another with PORT=<number> npm start.`
 }
 
-export function notReady(logs: string): string {
-  return `Not ready after 30 s: the reason stands in ${logs}, and "npm run doctor" looks for it.`
+/** `stateOption` as in the announcement. */
+export function notReady(logs: string, stateOption: string): string {
+  const doctor = stateOption === '' ? 'npm run doctor' : `npm run doctor --${stateOption}`
+  return `Not ready after 30 s: "${doctor}" looks for the reason, and the logs stand in ${logs}.`
 }
 
 export function diskFull(path: string): string {

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { Lock } from './leftovers.ts'
-import { lockDamaged, secretsLost } from './repair.ts'
+import { secretsLost } from './repair.ts'
 
 const Secrets = z.object({
   ADMIN_TOKEN: z.string().min(32),
@@ -25,7 +25,7 @@ export class StateFolder {
   /** The command that forgets this folder. */
   readonly reset: string
 
-  constructor(path: string, reset: string) {
+  constructor(path: string, reset = 'npm start -- --reset') {
     this.path = path
     this.reset = reset
   }
@@ -75,12 +75,9 @@ export class StateFolder {
     writeWhole(this.part('ports.json'), JSON.stringify(ports))
   }
 
-  /** Throws where it cannot be read: a launcher may run. */
-  lock(): Lock | null {
-    const path = this.part('lock.json')
-    const kept = readJson(path, Lock)
-    if (kept === 'damaged') throw lockDamaged(path)
-    return kept
+  /** Who runs on the folder; where it is damaged, nobody knows. */
+  lock(): Lock | 'damaged' | null {
+    return readJson(this.part('lock.json'), Lock)
   }
 
   keepLock(lock: Lock): void {

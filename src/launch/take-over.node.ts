@@ -4,12 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { err, ok, type Result } from '../core/result.ts'
 import { findLeftovers, guardianOf, type Lock, type ProcessId } from './leftovers.ts'
 import { bootId, processInfo, processTable } from './process-table.node.ts'
+import { lockDamaged } from './repair.ts'
 import type { StateFolder } from './state-folder.node.ts'
 import { endGroup } from './supervised-child.node.ts'
 
-/** Answers our own lock, already written; the error is the pid of the launcher that runs. */
+/** Answers our own lock, already written; the error is the pid of the launcher that runs. Throws where nobody can tell. */
 export async function takeOver(folder: StateFolder): Promise<Result<Lock, number>> {
   const old = folder.lock()
+  if (old === 'damaged') throw lockDamaged(folder.part('lock.json'))
   const found = findLeftovers(old, processTable(), bootId())
   if (found.running !== null) return err(found.running)
   for (const pid of found.pids) await endProcess(pid)

@@ -86,7 +86,11 @@ afterAll(() => rmSync(parent, { recursive: true, force: true }))
 
 /** Arguments of each command that make it show in short that it runs, its exit code, and what it then says. */
 const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, says: RegExp]>> = {
-  test: ['--project pure --project workers test/launch/args.test.ts test/feed/feed-route.worker.test.ts', 0, /\d+ passed, 0 failed\s*$/],
+  test: [
+    '--project pure --project workers test/launch/args.test.ts test/feed/feed-route.worker.test.ts',
+    0,
+    /\d+ passed, 0 failed\s*$/,
+  ],
   check: ['variables', 0, /ok\s+variables of both Workers/],
   format: ['src/launch', 0, /Checked \d+ files.*No fixes applied/],
   generate: ['--check', 0, /^\s*$/],
@@ -95,7 +99,9 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   crash: ['--nope', 2, /--nope/],
   laws: ['--nope', 2, /--nope/],
   mutants: ['--nope', 2, /--nope/],
-  deploy: ['--dry-run', 0, /--dry-run: exiting now/],
+  deploy: ['--nope', 2, /--nope/],
+  wrangler: ['--version', 0, /^\d+\.\d+\.\d+\s*$/],
+  doctor: ['--nope', 2, /--nope/],
   feed: ['--nope', 2, /--nope/],
   replay: ['--nope', 2, /--nope/],
   devnet: ['--nope', 2, /--nope/],
