@@ -4,10 +4,15 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { commandLine } from '../src/core/command-line.node.ts'
+import { commandLine, program } from '../src/core/command-line.node.ts'
 
 const TARGET = 'bindings.d.ts'
 const CONFIGS = ['wrangler.toml', 'wrangler.live.toml']
+
+const BINDINGS = program('node scripts/bindings.ts', 'writes bindings.d.ts', ['', '--check']).option(
+  '--check',
+  'compares it',
+)
 
 /** `NAME: type` of every binding that wrangler derives from one configuration. */
 function bindingsOf(config: string, folder: string): [string, string][] {
@@ -30,7 +35,7 @@ function settle(type: string): string {
   return type.replace(/import\("[^"]*src\/live"\)/, 'import("./src/live")')
 }
 
-const { check } = commandLine({ check: { type: 'boolean' } }, 'Option: --check').values
+const { check } = commandLine(BINDINGS).opts()
 const folder = mkdtempSync(join('.', '.wrangler-types-'))
 try {
   const bindings = new Map<string, string>()

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import * as z from 'zod'
-import { commandLine, refuseArgs } from '../src/core/command-line.node.ts'
+import { commandLine, program, refuseLine } from '../src/core/command-line.node.ts'
 import { writeWhole } from '../src/launch/state-folder.node.ts'
 import {
   type AccountFacts,
@@ -25,18 +25,19 @@ const [GATEWAY, LIVE, FIRST, SECRETS] = ['wrangler.toml', 'wrangler.live.toml', 
 const PROBE_MS = 30_000
 const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
 
-const USAGE = `npm run deploy                both Workers: live sockets drop within five minutes
-npm run deploy -- --routes    the gateway alone: no socket drops
-npm run deploy -- --first     both, where neither exists yet, with secrets of the environment or new ones
-Everywhere: --dry-run         checks and builds, and deploys nothing
-            --message TEXT, --tag TEXT   what Cloudflare notes of the deployment`
-
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
-const { values } = commandLine({ routes: flag, first: flag, 'dry-run': flag, message: text, tag: text }, USAGE)
-if (values.routes && values.first) refuseArgs('--first deploys both Workers: leave out --routes.', USAGE)
+const DEPLOY = program('npm run deploy --', 'both Workers: live sockets drop within five minutes', [
+  '',
+  '--routes --dry-run',
+])
+  .option('--routes', 'the gateway alone: no socket drops')
+  .option('--first', 'both, where neither exists yet, with secrets of the environment or new ones')
+  .option('--dry-run', 'checks and builds, and deploys nothing')
+  .option('--message <text>', 'what Cloudflare notes of the deployment')
+  .option('--tag <text>', 'the same, as a tag')
+const values = commandLine(DEPLOY).opts()
+if (values.routes && values.first) refuseLine(DEPLOY, '--first deploys both Workers: leave out --routes')
 const scope: Scope = values.first ? 'first' : values.routes ? 'routes' : 'both'
-const isDryRun = values['dry-run'] === true
+const isDryRun = values.dryRun === true
 
 await main()
 

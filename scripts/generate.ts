@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
-import { commandLine } from '../src/core/command-line.node.ts'
+import { commandLine, program } from '../src/core/command-line.node.ts'
 import { asyncApiDocument } from '../src/docs/asyncapi.ts'
 import { openApiDocument } from '../src/docs/openapi.ts'
 import { FeederFrame, GatewayFrame } from '../src/feed/protocol.ts'
@@ -18,6 +18,11 @@ import { infoTable } from './info-table.ts'
 import { withPart } from './marked.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
+
+const GENERATE = program('npm run generate', 'writes schemas and the tables of documents', ['']).option(
+  '--check',
+  'writes nothing, lists what differs',
+)
 
 /** What is generated: a folder of schemas and its documents by file name. A new surface adds one line. */
 const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>> = {
@@ -105,7 +110,7 @@ function write(files: ReadonlyMap<string, string>): void {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { check } = commandLine({ check: { type: 'boolean' } }, 'Option: --check').values
+  const { check } = commandLine(GENERATE).opts()
   const files = generated()
   if (check) {
     const differing = differences(files)

@@ -4,7 +4,7 @@
 
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { Stryker } from '@stryker-mutator/core'
-import { commandLine } from '../src/core/command-line.node.ts'
+import { commandLine, program } from '../src/core/command-line.node.ts'
 import { EXPLAINED } from '../test/mutants.ts'
 
 const FOLDERS = ['core', 'key', 'book', 'feed', 'history', 'credit', 'stream', 'edge', 'upstream', 'info']
@@ -13,7 +13,12 @@ const EXPLAINED_OF = new Map<string, ReadonlySet<string>>(
   Object.entries(EXPLAINED).map(([file, changes]) => [file, new Set(Object.keys(changes))]),
 )
 
-const { words } = commandLine({}, 'Usage: npm run mutants -- [FILE | FOLDER …]', 'words too')
+const [words] = commandLine(
+  program('npm run mutants --', 'small changes to pure files, and which of them no test notices', ['src/key']).argument(
+    '[path...]',
+    'files and folders; all of them unless said',
+  ),
+).processedArgs
 const wanted = words.length > 0 ? words : FOLDERS.map((folder) => `src/${folder}`)
 const files = wanted
   .flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.ts`) : [path]))

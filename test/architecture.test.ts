@@ -47,7 +47,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'devnet/agents': 'devnet/exchange',
   'devnet/info': 'feed devnet/exchange',
   'devnet/files': 'book devnet devnet/exchange devnet/info',
-  cli: 'core key feed book client feeder',
+  cli: 'core key credit feed book client feeder',
   launch: 'core cli',
   doctor: 'core cli feeder launch',
 }

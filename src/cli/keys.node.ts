@@ -1,112 +1,70 @@
-// `npm run keys -- create | list | revoke`: keys of the running gateway, over its admin API. Law: a key is printed once,
-// by `create`, and sent nowhere: `revoke` hashes it here.
+// `npm run keys -- create | list | revoke`: keys of a gateway, over its admin API. Laws: a key stands alone on standard
+// output; an account is made only where all else of the key is right.
 
-import { createHash } from 'node:crypto'
-import * as z from 'zod'
-import { commandLine, refuseArgs } from '../core/command-line.node.ts'
-import { ok, type Result } from '../core/result.ts'
-import { displayPrefix, parseKey } from '../key/format.ts'
-import { type AdminTarget, adminTarget, callAdmin } from './admin-api.node.ts'
-import { DEFAULT_STATE } from './dev-file.node.ts'
+import type { Command } from '@commander-js/extra-typings'
+import { described, reads, runProgram } from '../core/command-line.node.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { issue, keyOptions, listCommand, revokeCommand } from './account-keys.node.ts'
+import { accountPath, ensureAccount, madeText } from './accounts.node.ts'
+import type { Gateway } from './gateway.node.ts'
+import { actsIn, type Done, gatewayProgram, processShell, type Shell } from './shell.node.ts'
+import { CreditsValue } from './values.ts'
 
-const USAGE = `npm run keys -- create [--label TEXT] [--credits N] [--account ID] [--kind api|service]
-                   without --account and --credits: a key of the demo account;
-                   with --credits: a key of a new account with so many credits
-npm run keys -- list
-npm run keys -- revoke KEY|PREFIX|HASH
-Everywhere: --url URL --token ADMIN_TOKEN, or --state DIR of a running "npm start" (default ${DEFAULT_STATE})`
+const DEMO = 'demo'
+const NO_ACCOUNT = /^--account: [^;]*$/
 
-export const KEYS_OPTIONS = {
-  label: { type: 'string' },
-  credits: { type: 'string' },
-  account: { type: 'string' },
-  kind: { type: 'string' },
-  url: { type: 'string' },
-  token: { type: 'string' },
-  state: { type: 'string', default: DEFAULT_STATE },
-} as const
-
-type Options = { readonly [name in keyof typeof KEYS_OPTIONS]?: string | undefined }
-
-const Created = z.object({ key: z.string(), prefix: z.string(), account: z.string(), kind: z.string() })
-const Listed = z.object({
-  keys: z.array(
-    z.object({
-      prefix: z.string(),
-      label: z.string(),
-      account: z.string(),
-      kind: z.string(),
-      created: z.number(),
-      revoked: z.number().nullable(),
-      balance: z.string().nullable(),
-    }),
-  ),
-})
-const Revoked = z.object({ prefix: z.string(), label: z.string() })
-
-/** Runs one command; null where it is none. Answers the text to print, or a sentence that says why not. */
-export async function keysCommand(words: readonly string[], values: Options): Promise<Result<string, string> | null> {
-  const [command, name] = words
-  const known = (command === 'revoke' && words.length === 2) || (/^(create|list)$/.test(command ?? '') && !name)
-  if (!known) return null
-  const target = adminTarget(values)
-  if (!target.ok) return target
-  if (command === 'create') return create(target.value, values)
-  return command === 'list' ? list(target.value) : revoke(target.value, name ?? '')
-}
-
-async function create(target: AdminTarget, values: Options): Promise<Result<string, string>> {
-  const { label, credits, kind } = values
-  const account = values.account ?? (credits === undefined ? 'demo' : undefined)
-  const order = { label, credits, kind, account }
-  const answer = await callAdmin(target, 'POST', '/admin/keys', Created, order)
-  if (!answer.ok) return answer
-  const { key, account: owner } = answer.value
-  return ok(`${key}\naccount ${owner}; the key is not shown again`)
-}
-
-async function list(target: AdminTarget): Promise<Result<string, string>> {
-  const answer = await callAdmin(target, 'GET', '/admin/keys', Listed)
-  if (!answer.ok) return answer
-  const rows = answer.value.keys.map((key) => [
-    key.prefix,
-    key.kind,
-    key.account,
-    key.balance ?? '?',
-    new Date(key.created).toISOString().slice(0, 16),
-    key.revoked === null ? 'active' : `revoked ${new Date(key.revoked).toISOString().slice(0, 16)}`,
-    key.label,
+/** The program, on a shell. */
+export function keysProgram(shell: Shell): Command {
+  const keys = gatewayProgram('npm run keys --', 'API keys of a gateway')
+  const act = actsIn(shell)
+  described(keyOptions(keys.command('create')), 'a new key, alone on standard output', [
+    '',
+    '--account acme --credits 500',
+    '--url https://weir.example.workers.dev --account acme --label bot',
   ])
-  return ok(table([['prefix', 'kind', 'account', 'balance', 'created', 'state', 'label'], ...rows]))
+    .option('--account <id>', 'whose; made where there is none (demo; a new one of any name with --credits)')
+    .option('--credits <n>', "of a new account, in place of the plan's first", reads(CreditsValue))
+    .option('--plan <name>', 'of a new account (trial)')
+    .action(act((gateway, { account, credits, plan, ...key }) => create(gateway, key, { credits, plan }, account)))
+  listCommand(keys, act, shell.now)
+  revokeCommand(keys, act)
+  return keys
 }
 
-async function revoke(target: AdminTarget, name: string): Promise<Result<string, string>> {
-  const isKey = parseKey(name).ok
-  const known = isKey ? createHash('sha256').update(name).digest('hex') : name
-  const answer = await callAdmin(target, 'DELETE', `/admin/keys/${encodeURIComponent(known)}`, Revoked)
-  if (!answer.ok) return answer
-  const { prefix, label } = answer.value
-  return ok(`revoked ${isKey ? displayPrefix(name) : prefix}${label === '' ? '' : ` (${label})`}`)
+/** A new account, as the admin API takes it. */
+interface NewAccount {
+  readonly credits: string | undefined
+  readonly plan: string | undefined
 }
 
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+async function create(
+  gateway: Gateway,
+  key: object,
+  fresh: NewAccount,
+  named: string | undefined,
+): Promise<Result<Done, string>> {
+  const isFresh = fresh.credits !== undefined || fresh.plan !== undefined
+  if (named === undefined && isFresh) return issue(gateway, { ...key, ...fresh })
+  const account = named ?? DEMO
+  const order = { ...key, account }
+  const found = await gateway.has(accountPath(account))
+  if (!found.ok) return found
+  if (found.value) return isFresh ? err(isThere(account, fresh)) : issue(gateway, order)
+  // Refused for want of the account, and of nothing else, or the account would be made for a key that cannot be.
+  const probe = await issue(gateway, order)
+  if (probe.ok || !NO_ACCOUNT.test(probe.error)) return probe
+  const made = await ensureAccount(gateway, account, fresh)
+  if (!made.ok) return made
+  if (!made.value.created && isFresh) return err(isThere(account, fresh))
+  const issued = await issue(gateway, order)
+  const note = madeText(made.value, fresh.plan)
+  if (!issued.ok) return err(`${issued.error}\n${note}, but no key.`)
+  return ok({ ...issued.value, notes: [note, ...(issued.value.notes ?? [])] })
 }
 
-if (import.meta.main) {
-  const { words, values } = commandLine(KEYS_OPTIONS, USAGE, 'words too')
-  const outcome = (await keysCommand(words, values)) ?? refuseArgs('', USAGE)
-  if (outcome.ok) console.log(outcome.value)
-  else {
-    console.error(outcome.error)
-    process.exitCode = 1
-  }
+function isThere(account: string, { credits }: NewAccount): string {
+  const grant = `npm run admin -- account grant ${account} ${credits ?? 'CREDITS'} --id TEXT`
+  return `--credits and --plan are of a new account, and ${account} is there: leave them out, or grant to it: ${grant}`
 }
+
+if (import.meta.main) await runProgram(keysProgram(processShell()), process.argv.slice(2))

@@ -3,7 +3,8 @@
 
 import { createHash } from 'node:crypto'
 import { canonicalBook } from '../book/canonical.ts'
-import { commandLine, refuseArgs } from '../core/command-line.node.ts'
+import { commandLine, program } from '../core/command-line.node.ts'
+import { visible } from '../core/visible.ts'
 import type { Block, Level } from '../feed/block.ts'
 import { openReplay } from '../feeder/replay.node.ts'
 
@@ -27,12 +28,13 @@ async function main(folder: string): Promise<void> {
   }
 }
 
-const USAGE = 'Usage: npm run replay -- DIR   (a folder with l4Snapshot*.json[.gz] and raw book diffs)'
-const [folder, ...more] = commandLine({}, USAGE, 'words too').words
-if (folder === undefined || more.length > 0) refuseArgs('', USAGE)
-// A reader that has seen enough, such as `head`, closes the pipe.
-process.stdout.on('error', () => process.exit(0))
-await main(folder).catch((error: Error) => {
-  process.stderr.write(`${error.message}\n`)
-  process.exitCode = 1
-})
+/** The program. */
+export const REPLAY = program('npm run replay --', 'replays recorded node data through the book core', [
+  'test/fixtures/wire/node-capture',
+]).argument('<dir>', 'a folder with l4Snapshot*.json[.gz] and raw book diffs')
+
+if (import.meta.main)
+  await main(commandLine(REPLAY).processedArgs[0]).catch((error: Error) => {
+    process.stderr.write(`${visible(error.message)}\n`)
+    process.exitCode = 1
+  })

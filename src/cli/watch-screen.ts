@@ -1,6 +1,7 @@
 // What `npm run watch` shows, as text: panels of books, the last fills, and how each book compares.
 
 import { fromScaled, toScaled } from '../core/decimal.ts'
+import { visible } from '../core/visible.ts'
 import type { Level, Levels } from '../feed/block.ts'
 
 interface WatchedCoin {
@@ -49,7 +50,7 @@ export function renderScreen(watched: Watched, columns: number, rows: number, no
       lines.push(panels.map((panel) => padded(panel[i] ?? '', PANEL_WIDTH)).join(''))
   }
   lines.push('fills', ...watched.fills.slice(-Math.max(FILLS_MIN, rows - lines.length - 1)).reverse())
-  return lines.slice(0, rows).map((line) => line.slice(0, columns).trimEnd())
+  return lines.slice(0, rows).map((line) => visible(line).slice(0, columns).trimEnd())
 }
 
 function panelOf({ coin, book, note, step }: WatchedCoin, depth: number, nowMs: number): string[] {

@@ -9,26 +9,39 @@ import { nodeRuntime } from '../client/node-runtime.node.ts'
 import type { Endpoint } from '../client/runtime.ts'
 import { StepChecker } from '../client/step-checker.ts'
 import { reasonOf } from '../client/subscription.ts'
-import { commandLine, refuseArgs } from '../core/command-line.node.ts'
+import { commandLine, program, reads, refuseLine } from '../core/command-line.node.ts'
+import { visible } from '../core/visible.ts'
 import { DEFAULT_STATE, readDevFile } from './dev-file.node.ts'
-import { WATCH_ARGS, WATCH_USAGE, type WatchOptions, watchOptions } from './watch-args.ts'
+import { UrlValue } from './values.ts'
 import { WatchBoard } from './watch-board.ts'
 import { renderScreen } from './watch-screen.ts'
 
+const COINS_MAX = 20
 const REDRAW_MS = 100
 const LINE_MS = 1_000
 const isTerminal = process.stdout.isTTY === true
 
-const { values, words } = commandLine(WATCH_ARGS, WATCH_USAGE, 'words too')
-const asked = watchOptions(values, words)
-if (asked.ok) watch(asked.value)
-else refuseArgs(asked.error, WATCH_USAGE)
+/** The program. */
+export const WATCH = program('npm run watch --', 'live books in the terminal, compared with the server every 5 s', [
+  'BTC ETH',
+  'BTC --url https://weir.example.workers.dev',
+])
+  .argument('<coin...>', `at most ${COINS_MAX}`)
+  .option('--url <url>', 'the gateway; without it the one that "npm start" runs', reads(UrlValue))
+  .option('--key <key>', 'with --url: WEIR_KEY of the environment unless said, where process lists do not show it')
+  .option('--state <dir>', 'state folder of "npm start"', DEFAULT_STATE)
 
-function watch(options: WatchOptions): void {
-  const endpoint = endpointOf(options)
+if (import.meta.main) {
+  const [words] = commandLine(WATCH).processedArgs
+  const coins = [...new Set(words)]
+  if (coins.length > COINS_MAX) refuseLine(WATCH, `at most ${COINS_MAX} coins at a time`)
+  watch(coins, endpointFor(WATCH.opts(), process.env.WEIR_KEY))
+}
+
+function watch(coins: readonly string[], endpoint: () => Endpoint | string): void {
   if (typeof endpoint() === 'string') leave(endpoint() as string)
   const runtime = nodeRuntime()
-  const board = new WatchBoard(options.coins)
+  const board = new WatchBoard(coins)
   const known = () => {
     const now = endpoint()
     return typeof now === 'string' ? null : now
@@ -42,8 +55,8 @@ function watch(options: WatchOptions): void {
     },
     onNotice: say,
   })
-  followBooks(connection, runtime, options, board)
-  for (const coin of options.coins)
+  followBooks(connection, runtime, coins, board)
+  for (const coin of coins)
     onAllFills(connection, coin, {
       event: (_user, fill) => board.fill(fill),
       refused: (text) => leave(`The gateway refuses fills: ${reasonOf(text)}`),
@@ -55,7 +68,7 @@ function watch(options: WatchOptions): void {
 function followBooks(
   connection: Connection,
   runtime: ReturnType<typeof nodeRuntime>,
-  { coins }: WatchOptions,
+  coins: readonly string[],
   board: WatchBoard,
 ): void {
   const verdict: ConstructorParameters<typeof StepChecker>[2] = (coin, found) => say(board.compared(coin, found))
@@ -82,13 +95,13 @@ function followBooks(
   )
 }
 
-/** Where to go at present, or the sentence that says why nowhere. */
-function endpointOf({ url, key, state }: WatchOptions): () => Endpoint | string {
-  return () => {
-    if (url && key) return { url, key }
-    const file = readDevFile(state ?? DEFAULT_STATE)
-    if (!file.ok) return file.error
-    return { url: url ?? file.value.url, key: key ?? file.value.key }
+/** Where to go at present, or the sentence that says why nowhere. Law: a key goes to the gateway it was given for. */
+function endpointFor({ url, key, state }: ReturnType<typeof WATCH.opts>, known: string | undefined) {
+  return (): Endpoint | string => {
+    const said = key ?? known
+    if (url !== undefined) return said ? { url, key: said } : '--url needs a key: set WEIR_KEY, or say --key.'
+    const file = readDevFile(state)
+    return file.ok ? { url: file.value.url, key: key ?? file.value.key } : file.error
   }
 }
 
@@ -100,7 +113,7 @@ function statusOf(state: ConnectionState, endpoint: Endpoint | null): string {
 function show(board: WatchBoard): void {
   if (!isTerminal) {
     setInterval(() => {
-      for (const line of board.lines(Date.now())) process.stdout.write(`${line}\n`)
+      for (const line of board.lines(Date.now())) say(line)
     }, LINE_MS)
     return
   }
@@ -119,11 +132,11 @@ function show(board: WatchBoard): void {
 
 /** A line for whoever reads the pipe; on a terminal the screen shows it. */
 function say(line: string): void {
-  if (!isTerminal) process.stdout.write(`${line}\n`)
+  if (!isTerminal) process.stdout.write(`${visible(line)}\n`)
 }
 
 function leave(sentence: string): never {
   // On exit the terminal's screen is given back first, so that the sentence stays visible.
-  process.on('exit', () => process.stderr.write(`${sentence}\n`))
+  process.on('exit', () => process.stderr.write(`${visible(sentence)}\n`))
   process.exit(1)
 }

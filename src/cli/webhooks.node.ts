@@ -1,42 +1,49 @@
-// `npm run admin -- webhook …`: where an account's owner is told that credits run low, over the admin API.
+// `npm run admin -- webhook …`: where an account's owner is told that credits run low, over the admin API. Law: a secret
+// is printed once, alone.
 
+import type { Command } from '@commander-js/extra-typings'
 import * as z from 'zod'
-import { ok, type Result } from '../core/result.ts'
-import { type AdminTarget, callAdmin } from './admin-api.node.ts'
+import { described, reads } from '../core/command-line.node.ts'
+import { ok } from '../core/result.ts'
+import { accountPath } from './accounts.node.ts'
+import { type Act, shown } from './shell.node.ts'
+import { details } from './table.node.ts'
+import { ListValue } from './values.ts'
 
-export const WEBHOOK_USAGE = `npm run admin -- webhook set ACCOUNT URL [--thresholds 20%,5%,0] [--new-secret]
-npm run admin -- webhook show|test|clear ACCOUNT      where an account is told that its credits run low`
+const WithSecret = z.looseObject({ secret: z.string().nullable() })
 
-export interface WebhookOptions {
-  readonly thresholds?: string | undefined
-  readonly 'new-secret'?: boolean | undefined
+const CALLS = [
+  ['show', 'the webhook and what became of its events', 'GET', ''],
+  ['test', 'sends a test event now, once', 'POST', '/test'],
+  ['clear', 'tells nobody any more', 'DELETE', ''],
+] as const
+
+/** Adds the commands of `webhook` to the operator's program. */
+export function webhookCommands(admin: Command, act: Act): void {
+  const group = described(admin.command('webhook'), 'where an account is told that its credits run low')
+  described(group.command('set'), 'sets where; a secret that was drawn stands alone on standard output', [
+    'acme https://example.com/hooks/weir --thresholds 20%,5%,0',
+  ])
+    .argument('<account>', 'id of the account')
+    .argument('<url>', 'where to POST events')
+    .option('--thresholds <a,b>', "credits, or percent of the period's", reads(ListValue))
+    .option('--new-secret', 'draw a new secret')
+    .action(
+      act(async (gateway, account, url, { thresholds, newSecret }) => {
+        const body = { url, thresholds, new_secret: newSecret }
+        const answer = await gateway.ask('PUT', place(account), WithSecret, body)
+        if (!answer.ok) return answer
+        const { secret, ...webhook } = answer.value
+        const about = secret === null ? 'the secret is as it was' : 'the secret is not shown again'
+        return ok({ json: answer.value, text: secret ?? '', notes: [details(webhook), about] })
+      }),
+    )
+  for (const [name, does, method, path] of CALLS)
+    described(group.command(name), does, ['acme'])
+      .argument('<account>', 'id of the account')
+      .action(act((gateway, account) => shown(gateway, method, `${place(account)}${path}`)))
 }
 
-const Anything = z.looseObject({})
-
-const CALLS: Readonly<Record<string, { readonly method: string; readonly path: string }>> = {
-  show: { method: 'GET', path: '' },
-  test: { method: 'POST', path: '/test' },
-  clear: { method: 'DELETE', path: '' },
-}
-
-/** Runs one command line; null where it is none of these. */
-export async function webhookCommand(
-  target: AdminTarget,
-  [, action = '', account = '', url, ...rest]: readonly string[],
-  options: WebhookOptions,
-): Promise<Result<string, string> | null> {
-  if (account === '' || rest.length > 0) return null
-  const place = `/admin/accounts/${encodeURIComponent(account)}/webhook`
-  if (action === 'set' && url !== undefined) {
-    const { thresholds, 'new-secret': newSecret } = options
-    return shown(target, 'PUT', place, { url, thresholds: thresholds?.split(','), new_secret: newSecret })
-  }
-  const call = Object.hasOwn(CALLS, action) ? CALLS[action] : undefined
-  return call === undefined || url !== undefined ? null : shown(target, call.method, `${place}${call.path}`)
-}
-
-async function shown(target: AdminTarget, method: string, path: string, body?: object) {
-  const answer = await callAdmin(target, method, path, Anything, body)
-  return answer.ok ? ok(JSON.stringify(answer.value, null, 2)) : answer
+function place(account: string): string {
+  return `${accountPath(account)}/webhook`
 }

@@ -1,61 +1,123 @@
-// The command line of every program, read in one way. Law: an option that is not known, has no value or must have none
-// is answered by one sentence that names it, and the program ends with 2 before it has done anything.
+// The command line of every program: commander, set up in one way. Laws: a command line that makes no sense is answered
+// by a sentence and the usage of that command alone, on standard error, and the program ends with 2 before it has done
+// anything; help goes to standard output and ends with 0; whoever reads our output may stop reading at any time.
 
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { err, ok, type Result } from './result.ts'
+import {
+  Command,
+  CommanderError,
+  type CommandUnknownOpts,
+  InvalidArgumentError,
+  type Option,
+} from '@commander-js/extra-typings'
+import * as z from 'zod'
+import { visibleLines } from './visible.ts'
 
-export interface CommandLine<Options extends ParseArgsOptionsConfig> {
-  readonly values: ReturnType<typeof parseArgs<{ options: Options }>>['values']
-  /** What is no option, in order. */
-  readonly words: readonly string[]
-}
+export type { CommandUnknownOpts as AnyCommand } from '@commander-js/extra-typings'
 
-/** Reads arguments (without `node` and the script); an error is one sentence. */
-export function readArgs<const Options extends ParseArgsOptionsConfig>(
-  args: readonly string[],
-  options: Options,
-  takes: 'options' | 'words too' = 'options',
-): Result<CommandLine<Options>, string> {
-  // Not `strict`: its sentences end in advice that is not ours.
-  const config = { args: [...args], options, strict: false, allowPositionals: true, tokens: true } as const
-  const { values, positionals: words, tokens } = parseArgs(config)
-  for (const token of tokens) {
-    if (token.kind === 'positional' && takes === 'options')
-      return err(`Unexpected argument ${JSON.stringify(token.value)}.`)
-    const wrong = token.kind === 'option' ? wrongIn(token, options) : null
-    if (wrong !== null) return err(wrong)
+/** Otherwise an option whose value was forgotten would eat the next one. */
+const SomeValue = z
+  .string()
+  .min(1, 'must not be empty')
+  .regex(/^(?!--)/, 'is an option: give the value first')
+
+const EXAMPLES = new WeakMap<CommandUnknownOpts, readonly string[]>()
+
+class ProgramCommand extends Command {
+  override createCommand(name?: string): Command {
+    return new ProgramCommand(name) as Command
   }
-  return ok({ values: values as CommandLine<Options>['values'], words })
+
+  override createOption<Flags extends string>(flags: Flags, description?: string): Option<Flags> {
+    const option = super.createOption(flags, description)
+    return option.required ? option.argParser(reads(SomeValue)) : option
+  }
+
+  override error(message: string, options?: Parameters<Command['error']>[1]): never {
+    const isGroup = this.commands.length > 0
+    const usage = isGroup ? this.helpInformation() : `Usage: ${this.createHelp().commandUsage(this)}\nMore: --help`
+    return super.error(`${message}\n\n${usage.trimEnd()}`, { ...options, exitCode: 2 })
+  }
 }
 
-/** The arguments of this program; wrong ones end it. */
-export function commandLine<const Options extends ParseArgsOptionsConfig>(
-  options: Options,
-  usage: string,
-  takes: 'options' | 'words too' = 'options',
-): CommandLine<Options> {
-  const read = readArgs(process.argv.slice(2), options, takes)
-  return read.ok ? read.value : refuseArgs(read.error, usage)
+/**
+ * A program under the name that starts it (`npm run keys --`). Examples are what follows the name; a program with
+ * commands has theirs.
+ */
+export function program(name: string, does: string, examples: readonly string[] = []): Command {
+  const command = new ProgramCommand(name).exitOverride().configureHelp({ showGlobalOptions: true })
+  command.configureOutput({ outputError: (text, write) => write(visibleLines(text)) })
+  return described(command as Command, does, examples)
 }
 
-/** Ends this program because its arguments make no sense. */
-export function refuseArgs(sentence: string, usage: string): never {
-  process.stderr.write(`${[sentence, usage].filter(Boolean).join('\n')}\n`)
-  process.exit(2)
+/** Says what a command does and how it is called; each of the examples is what follows the command's own name. */
+export function described<C extends CommandUnknownOpts>(command: C, does: string, examples: readonly string[] = []): C {
+  if (examples.length > 0) EXAMPLES.set(command, examples)
+  command.description(does).addHelpText('after', () => `\nExamples:\n  ${examplesOf(command).join('\n  ')}`)
+  return command
 }
 
-interface OptionToken {
-  readonly name: string
-  readonly rawName: string
-  readonly value?: string | undefined
-  readonly inlineValue?: boolean | undefined
+/** Whole lines to copy; those of a group are the first of each of its commands. */
+export function examplesOf(command: CommandUnknownOpts): string[] {
+  const own = EXAMPLES.get(command)
+  if (own === undefined) return command.commands.flatMap((each) => examplesOf(each).slice(0, 1))
+  return own.map((example) => `${pathOf(command)} ${example}`.replace(/( --)? $/, ''))
 }
 
-function wrongIn({ name, rawName, value, inlineValue }: OptionToken, options: ParseArgsOptionsConfig): string | null {
-  const known = Object.hasOwn(options, name) ? options[name] : undefined
-  if (known === undefined) return `Unknown option ${JSON.stringify(rawName)}.`
-  if (known.type === 'boolean') return value === undefined ? null : `${rawName} takes no value.`
-  // What looks like an option is one, unless it is written as `--name=-value`.
-  const isMissing = !value || (inlineValue === false && value.startsWith('-'))
-  return isMissing ? `${rawName} needs a value.` : null
+function pathOf(command: CommandUnknownOpts): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
+}
+
+/** How commander reads a value; the schema's messages say what it must be. */
+export function reads<T>(schema: z.ZodType<T>): (text: string) => T {
+  return (text) => {
+    const read = schema.safeParse(text)
+    if (!read.success) throw new InvalidArgumentError(`It ${read.error.issues[0]?.message}.`)
+    return read.data
+  }
+}
+
+/** The line of a program without commands; a wrong one, or a question for help, ends the program. */
+export function commandLine<C extends CommandUnknownOpts>(command: C): C {
+  endWithReader()
+  try {
+    return command.parse(asked(process.argv.slice(2)), { from: 'user' }) as C
+  } catch (error) {
+    return process.exit(exitCodeOf(error))
+  }
+}
+
+/** Runs the command of this line; a wrong one, or a question for help, sets the exit code and runs nothing. */
+export async function runProgram(command: CommandUnknownOpts, line: readonly string[]): Promise<void> {
+  try {
+    await command.parseAsync(asked(line), { from: 'user' })
+  } catch (error) {
+    process.exitCode = exitCodeOf(error)
+  }
+}
+
+/** Ends this program because its line, which commander took, makes no sense. */
+export function refuseLine(command: CommandUnknownOpts, sentence: string): never {
+  try {
+    return command.error(`error: ${sentence}`)
+  } catch (error) {
+    return process.exit(exitCodeOf(error))
+  }
+}
+
+/** `help account grant` asks as `account grant --help` does. */
+function asked(line: readonly string[]): string[] {
+  return line[0] === 'help' ? [...line.slice(1), '--help'] : [...line]
+}
+
+function exitCodeOf(error: unknown): number {
+  if (!(error instanceof CommanderError)) throw error
+  return error.exitCode === 0 ? 0 : 2
+}
+
+/** A reader that has seen enough, such as `head`, closes the pipe. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(0)
+  })
 }

@@ -3,32 +3,29 @@
 
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
-import * as z from 'zod'
-import { commandLine, refuseArgs } from '../core/command-line.node.ts'
+import { commandLine, program, reads } from '../core/command-line.node.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import { FUNDING_BLOCKS } from './engine.ts'
 import { RecentTimes } from './evm.ts'
 import { Chain, ChainError } from './files/chain.node.ts'
 import { devnetServer } from './http.node.ts'
 
-const USAGE =
-  'Usage: npm run devnet -- --data DIR [--port N] [--seed N] [--block-ms N] [--funding-blocks N] [--keep-hours N] [--keep-mb N] [--oracle DIR] [--json]'
 /** After a stall at most this many blocks follow at once; the rest of the lost time stays lost. */
 const MAX_BURST = 3
 
-const Options = z.object({
-  data: z.string().min(1),
-  port: wholeNumber(0, 65_535).default(3001),
-  seed: wholeNumber(0, 999_999_999).default(1),
-  'block-ms': wholeNumber(1, 60_000).default(70),
-  'funding-blocks': wholeNumber(1, 1_000_000).default(FUNDING_BLOCKS),
-  'keep-hours': wholeNumber(1, 10_000).default(2),
+/** The program. */
+export const DEVNET = program('npm run devnet --', 'the simulated exchange alone', ['--data exchange --seed 7'])
+  .requiredOption('--data <dir>', "where it writes a node's block files")
+  .option('--port <n>', 'of its HTTP; 0 takes a free one', reads(wholeNumber(0, 65_535)), 3001)
+  .option('--seed <n>', 'of all that happens', reads(wholeNumber(0, 999_999_999)), 1)
+  .option('--block-ms <n>', 'from one block to the next', reads(wholeNumber(1, 60_000)), 70)
+  .option('--funding-blocks <n>', 'from one funding to the next', reads(wholeNumber(1, 1_000_000)), FUNDING_BLOCKS)
+  .option('--keep-hours <n>', 'how long files are kept', reads(wholeNumber(1, 10_000)), 2)
   // Less would not hold the blocks after a checkpoint.
-  'keep-mb': wholeNumber(16, 1_000_000).default(64),
-  oracle: z.string().min(1).optional(),
-  json: z.boolean().default(false),
-})
-type Options = z.infer<typeof Options>
+  .option('--keep-mb <n>', 'how much of files is kept', reads(wholeNumber(16, 1_000_000)), 64)
+  .option('--oracle <dir>', 'also write there, for tests, the hash of every changed book at every block')
+  .option('--json', 'print one line when ready')
+type Options = ReturnType<typeof DEVNET.opts>
 
 const say = (text: string) => process.stderr.write(`devnet: ${text}\n`)
 
@@ -37,32 +34,14 @@ function fail(text: string): never {
   process.exit(1)
 }
 
-function readOptions(): Options {
-  const value = { type: 'string' } as const
-  const options = {
-    data: value,
-    port: value,
-    seed: value,
-    'block-ms': value,
-    'funding-blocks': value,
-    'keep-hours': value,
-    'keep-mb': value,
-    oracle: value,
-  }
-  const read = Options.safeParse(commandLine({ ...options, json: { type: 'boolean' } }, USAGE).values)
-  if (read.success) return read.data
-  const issue = read.error.issues[0]!
-  refuseArgs(`--${issue.path.join('.')} ${issue.code === 'invalid_type' ? 'is missing' : issue.message}.`, USAGE)
-}
-
 function openChain(options: Options): Chain {
   try {
     return Chain.open({
       data: resolve(options.data),
       seed: options.seed,
-      fundingBlocks: options['funding-blocks'],
-      keepHours: options['keep-hours'],
-      keepBytes: options['keep-mb'] * 1024 * 1024,
+      fundingBlocks: options.fundingBlocks,
+      keepHours: options.keepHours,
+      keepBytes: options.keepMb * 1024 * 1024,
       oracle: options.oracle === undefined ? null : resolve(options.oracle),
     })
   } catch (error) {
@@ -89,7 +68,7 @@ function run(options: Options): void {
   // The port first: two programs on one port must not both touch the files. No request is served before this ends.
   server.listen(options.port, '127.0.0.1', () => {
     chain = openChain(options)
-    const stop = pace(chain, options['block-ms'], times)
+    const stop = pace(chain, options.blockMs, times)
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const { height } = chain.engine
     if (options.json)
@@ -134,4 +113,4 @@ function pace(chain: Chain, blockMs: number, times: RecentTimes): () => void {
   return () => clearTimeout(timer)
 }
 
-run(readOptions())
+if (import.meta.main) run(commandLine(DEVNET).opts())

@@ -3,8 +3,9 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import * as z from 'zod'
 import { DEFAULT_STATE, devFilePath, readDevFile } from '../cli/dev-file.node.ts'
-import { commandLine, refuseArgs } from '../core/command-line.node.ts'
+import { commandLine, program, reads } from '../core/command-line.node.ts'
 import { orLate } from '../core/deadline.ts'
 import { after } from '../core/timers.client.ts'
 import { StateFolder } from '../launch/state-folder.node.ts'
@@ -17,20 +18,21 @@ import { judgeFiles } from './node-files.ts'
 import { judgeNode, judgeSnapshot } from './node-http.ts'
 import { ask, askSnapshot, lookAtDisks, lookAtLaunch, PROBE_MS } from './probes.node.ts'
 
-const USAGE = `npm run doctor                a running "npm start" (--state DIR: on another state folder)
-npm run doctor -- --data DIR --info URL --gateway URL    a node's host, or what of it is said;
-                              --state, --snapshot-dir and --chain as of "npm run feed"; FEED_TOKEN and
-                              ADMIN_TOKEN from the environment
-Everywhere: --json            one line of JSON`
+const Url = z.url({ protocol: /^(?:https?|wss?)$/, error: 'must be a URL' })
 
-const text = { type: 'string' } as const
-const { values } = commandLine(
-  {
-    ...{ data: text, info: text, gateway: text, state: text, 'snapshot-dir': text, chain: text },
-    json: { type: 'boolean' },
-  },
-  USAGE,
+const DOCTOR = program(
+  'npm run doctor --',
+  'looks at a running "npm start", or at a node\'s host: what of it is said',
+  ['', '--data ~/hl/data --info http://127.0.0.1:3001 --gateway https://weir.example.workers.dev'],
 )
+  .option('--data <dir>', "the node's data folder")
+  .option('--info <url>', "the node's HTTP", reads(Url))
+  .option('--gateway <url>', 'where blocks are pushed; FEED_TOKEN and ADMIN_TOKEN from the environment', reads(Url))
+  .option('--state <dir>', 'state folder of "npm start", or of the feeder')
+  .option('--snapshot-dir <dir>', 'as of "npm run feed"')
+  .option('--chain <name>', "the gateway's CHAIN")
+  .option('--json', 'one line of JSON')
+const values = commandLine(DOCTOR).opts()
 
 interface Patient {
   readonly data?: string | undefined
@@ -41,9 +43,6 @@ interface Patient {
   readonly adminToken?: string | undefined
 }
 
-for (const name of ['info', 'gateway'] as const)
-  if (values[name] !== undefined && !/^(?:https?|wss?):/.test(URL.parse(values[name])?.protocol ?? ''))
-    refuseArgs(`--${name} must be a URL.`, USAGE)
 const isHost = values.data !== undefined || values.info !== undefined || values.gateway !== undefined
 const stateDir = values.state ?? DEFAULT_STATE
 const patient = isHost ? host() : launched()
@@ -91,7 +90,7 @@ async function examine(patient: Patient): Promise<Check[]> {
 
 async function examineNode({ feederState }: Patient, url: string): Promise<Check[]> {
   const info = `${url.replace(/\/(?:info\/?)?$/, '')}/info`
-  const folder = values['snapshot-dir'] ?? (feederState && join(feederState, 'snapshots'))
+  const folder = values.snapshotDir ?? (feederState && join(feederState, 'snapshots'))
   const status = await ask(info, { body: { type: 'exchangeStatus' } })
   if (status.status === null || folder === undefined) return [judgeNode(status)]
   return [judgeNode(status), judgeSnapshot(await askSnapshot(info, resolve(folder)))]

@@ -3,21 +3,25 @@
 import { createHash } from 'node:crypto'
 import { dirname, join, resolve } from 'node:path'
 import * as z from 'zod'
+import { program } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { SECRET_MIN_LENGTH } from '../core/secret.ts'
 import type { FeederOptions } from './feeder.node.ts'
 
-export const FEED_USAGE = `Usage: npm run feed -- --data DIR --info URL --gateway URL --token TOKEN
-  --data DIR           the node's data folder (holds node_fills_by_block and so on)
-  --info URL           the node's HTTP, for order-level snapshots
-  --gateway URL        where to push blocks
-  --token TOKEN        the gateway's FEED_TOKEN (or set FEED_TOKEN)
-  --state DIR          checkpoints (default: feeder, beside the data folder)
-  --chain NAME         default: hyperliquid
-  --name NAME          how /status calls this feeder (default: feeder- and six characters that tell nothing)
-  --snapshot-dir DIR   where the node writes snapshots for us (default: snapshots in the state folder)
-  --verify-seconds N   compare books with the node's this often (default: 600)
-  --checkpoint-seconds N  (default: 30)`
+/** The program. What is said is judged by `feederOptions`, together with the environment. */
+export const FEED = program('npm run feed --', "a feeder beside a node: it tails the node's files and pushes blocks", [
+  '--data ~/hl/data --info http://127.0.0.1:3001 --gateway https://weir.example.workers.dev',
+])
+  .option('--data <dir>', "the node's data folder (holds node_fills_by_block and so on)")
+  .option('--info <url>', "the node's HTTP, for order-level snapshots")
+  .option('--gateway <url>', 'where to push blocks')
+  .option('--token <token>', "the gateway's FEED_TOKEN; better in the environment, where process lists do not show it")
+  .option('--state <dir>', 'checkpoints (default: feeder, beside the data folder)')
+  .option('--chain <name>', "the gateway's CHAIN (default: hyperliquid)")
+  .option('--name <name>', 'how /status calls this feeder (default: feeder- and six characters that tell nothing)')
+  .option('--snapshot-dir <dir>', 'where the node writes snapshots for us (default: snapshots in the state folder)')
+  .option('--verify-seconds <n>', "compare books with the node's this often (default: 600)")
+  .option('--checkpoint-seconds <n>', 'write a checkpoint this often (default: 30)')
 
 const address = (protocol: RegExp, words: string) => z.url({ protocol, error: `must be an address such as ${words}` })
 
@@ -50,11 +54,6 @@ const Arguments = z.object({
 })
 
 type Name = keyof typeof Arguments.shape
-
-/** The options as the command line is told of them. */
-export const FEED_OPTIONS = Object.fromEntries(
-  Object.keys(Arguments.shape).map((name) => [name, { type: 'string' }]),
-) as Record<Name, { type: 'string' }>
 
 /** `host` names this machine: of it only a hash is told. */
 export function feederOptions(

@@ -2,14 +2,16 @@
 // Standard error carries one status line a second: rewritten in place in a terminal, JSON lines otherwise.
 
 import { hostname } from 'node:os'
-import { commandLine, refuseArgs } from '../core/command-line.node.ts'
+import { commandLine, refuseLine } from '../core/command-line.node.ts'
 import { Feeder } from './feeder.node.ts'
-import { FEED_OPTIONS, FEED_USAGE, feederOptions } from './feeder-options.node.ts'
+import { FEED, feederOptions } from './feeder-options.node.ts'
 import { statusLine } from './status.ts'
 
 async function main(): Promise<void> {
-  const read = feederOptions(commandLine(FEED_OPTIONS, FEED_USAGE).values, process.env, hostname())
-  if (!read.ok) refuseArgs(read.error, FEED_USAGE)
+  const line = commandLine(FEED)
+  const said = FEED.options.map((option) => [option.name(), line.getOptionValue(option.attributeName())])
+  const read = feederOptions(Object.fromEntries(said), process.env, hostname())
+  if (!read.ok) refuseLine(FEED, read.error)
   const terminal = process.stderr.isTTY === true
   const say = (sentence: string) =>
     process.stderr.write(terminal ? `\r\x1b[2K${sentence}\n` : `${JSON.stringify({ say: sentence })}\n`)

@@ -3,20 +3,13 @@
 import { err, ok, type Result } from '../core/result.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 
-export const LAUNCH_ARGS = {
-  state: { type: 'string' },
-  reset: { type: 'boolean' },
-  json: { type: 'boolean' },
-  seed: { type: 'string' },
-  'block-ms': { type: 'string' },
-} as const
-export const LAUNCH_USAGE =
-  'Options: --state DIR, --reset, --json, --seed N, --block-ms N; PORT in the environment changes the port.'
-
-type LaunchArgs = {
-  readonly [Name in keyof typeof LAUNCH_ARGS]?:
-    | ((typeof LAUNCH_ARGS)[Name]['type'] extends 'string' ? string : boolean)
-    | undefined
+/** As the command line gives them. */
+export interface LaunchArgs {
+  readonly state: string
+  readonly reset?: true | undefined
+  readonly json?: true | undefined
+  readonly seed?: number | undefined
+  readonly blockMs?: number | undefined
 }
 
 export interface LaunchOptions {
@@ -34,24 +27,17 @@ export interface LaunchOptions {
 
 const DEFAULT_STATE = '.weir'
 const DEFAULT_PORT = 8787
-/** As devnet reads them. */
-const DEVNET_OPTIONS = { seed: wholeNumber(0, 999_999_999), 'block-ms': wholeNumber(1, 60_000) }
 const Port = wholeNumber(0, 65_535)
 
-/** Judges the arguments and the `PORT` variable; an error is one sentence. */
+/** What the arguments and the `PORT` variable mean; an error is one sentence. */
 export function launchOptions(args: LaunchArgs, port: string | undefined): Result<LaunchOptions, string> {
-  const devnet: string[] = []
-  for (const [name, schema] of Object.entries(DEVNET_OPTIONS)) {
-    const value = args[name as keyof typeof DEVNET_OPTIONS]
-    if (value === undefined) continue
-    const read = schema.safeParse(value)
-    if (!read.success) return err(`--${name} is ${JSON.stringify(value)}: it ${read.error.issues[0]!.message}.`)
-    devnet.push(`--${name}`, value)
-  }
   const number = Port.safeParse(port || String(DEFAULT_PORT))
   if (!number.success) return err(`PORT is ${JSON.stringify(port)}: it ${number.error.issues[0]!.message}.`)
-  const { state = DEFAULT_STATE, reset = false, json = false } = args
+  const { state, reset = false, json = false, seed, blockMs } = args
   const stateOption = state === DEFAULT_STATE ? '' : ` --state ${quoted(state)}`
+  const devnet = Object.entries({ '--seed': seed, '--block-ms': blockMs })
+    .filter(([, value]) => value !== undefined)
+    .flatMap(([name, value]) => [name, String(value)])
   return ok({ state, stateOption, reset, json, port: number.data, devnet })
 }
 

@@ -2,9 +2,11 @@
 // With `--json` standard output is exactly one line, when ready; everything else goes to standard error.
 
 import { join, resolve } from 'node:path'
-import { commandLine, refuseArgs } from '../core/command-line.node.ts'
+import { DEFAULT_STATE } from '../cli/dev-file.node.ts'
+import { commandLine, program, reads, refuseLine } from '../core/command-line.node.ts'
+import { wholeNumber } from '../core/whole-number.ts'
 import { announce } from './announcement.ts'
-import { LAUNCH_ARGS, LAUNCH_USAGE, type LaunchOptions, launchOptions } from './args.ts'
+import { type LaunchOptions, launchOptions } from './args.ts'
 import { build } from './build.node.ts'
 import { checkDatabases } from './databases.node.ts'
 import { isDiskFull } from './disk-space.node.ts'
@@ -22,6 +24,17 @@ const GUARDIAN_POLL_MS = 500
 /** A start takes some seconds, a first one some more. */
 const LATE_MS = 30_000
 
+const START = program(
+  'npm start --',
+  'all of Weir on a simulated exchange; PORT in the environment is its port (8787)',
+  ['', '--reset --seed 7'],
+)
+  .option('--state <dir>', 'state folder', DEFAULT_STATE)
+  .option('--reset', 'begin afresh')
+  .option('--json', 'print one line when ready, and nothing else')
+  .option('--seed <n>', 'of what happens on the exchange', reads(wholeNumber(0, 999_999_999)))
+  .option('--block-ms <n>', 'from one block to the next', reads(wholeNumber(1, 60_000)))
+
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
 function refuse(sentence: string): never {
@@ -32,8 +45,8 @@ function refuse(sentence: string): never {
 await main()
 
 async function main(): Promise<void> {
-  const parsed = launchOptions(commandLine(LAUNCH_ARGS, LAUNCH_USAGE).values, process.env.PORT)
-  if (!parsed.ok) refuseArgs(parsed.error, LAUNCH_USAGE)
+  const parsed = launchOptions(commandLine(START).opts(), process.env.PORT)
+  if (!parsed.ok) refuseLine(START, parsed.error)
   const options = parsed.value
   const { stateOption } = options
   const folder = new StateFolder(resolve(root, options.state), `npm start --${stateOption} --reset`)

@@ -1,7 +1,7 @@
 // `npm run bench`: speed and memory, each figure beside a bare baseline of the platform measured in the same run, and
 // a Markdown table at the end. `--quick` is a smoke run, `--only NAME[,NAME]` runs some sections.
 
-import { commandLine, refuseArgs } from '../../src/core/command-line.node.ts'
+import { commandLine, program, refuseLine } from '../../src/core/command-line.node.ts'
 import { coreLine } from './core.node.ts'
 import { creditLines } from './credits.node.ts'
 import { fanOutLine } from './fan-out.node.ts'
@@ -35,12 +35,14 @@ const LIMIT_MS = 450_000
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 
 function options(): { quick: boolean; names: readonly string[] } {
-  const usage = `Usage: npm run bench -- [--quick] [--only ${NAMES.join(',')}]`
-  const { values } = commandLine({ quick: { type: 'boolean' }, only: { type: 'string' } }, usage)
-  const names = values.only?.split(',') ?? NAMES
+  const bench = program('npm run bench --', 'speed and memory beside a bare baseline', ['', '--only core,info'])
+    .option('--quick', 'a smoke run')
+    .option('--only <names>', `some sections: ${NAMES.join(',')}`)
+  const { quick = false, only } = commandLine(bench).opts()
+  const names = only?.split(',') ?? NAMES
   const unknown = names.find((name) => !NAMES.includes(name))
-  if (unknown !== undefined) refuseArgs(`--only: there is no section ${JSON.stringify(unknown)}.`, usage)
-  return { quick: values.quick ?? false, names }
+  if (unknown !== undefined) refuseLine(bench, `option '--only <names>': there is no section '${unknown}'`)
+  return { quick, names }
 }
 
 async function run({ quick, names }: ReturnType<typeof options>): Promise<Line[]> {

@@ -1,107 +1,166 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readDevFile } from '../../src/cli/dev-file.node.ts'
-import { KEYS_OPTIONS, keysCommand } from '../../src/cli/keys.node.ts'
-import { readArgs } from '../../src/core/command-line.node.ts'
+import { keysProgram } from '../../src/cli/keys.node.ts'
 import { hashKey } from '../../src/key/digest.client.ts'
+import { refusal, say, startStub } from './stub.ts'
 
 const KEY = `cqt_${'A'.repeat(26)}`
-const seen: { method: string; path: string; authorization: string; body: unknown }[] = []
-let server: Server
+const ROW = { prefix: 'cqt_AAAAAAAA', label: 'L', account: 'demo', kind: 'api' }
+const TIMES = { created: 0, expires: null, revoked: null, last_used: null, replaced_by: null }
+const accounts = new Set<string>()
+/** What the next keys are refused with. */
+let refused: string | null = null
+let stub: Awaited<ReturnType<typeof startStub>>
 let state: string
 
-/** Stands for the admin API: keeps what it was asked, answers as the API does. */
 beforeAll(async () => {
-  server = createServer((request, response) => {
-    let text = ''
-    request.on('data', (piece) => {
-      text += piece
-    })
-    request.on('end', () => {
-      const { method = '', url: path = '', headers } = request
-      seen.push({
-        method,
-        path,
-        authorization: headers.authorization ?? '',
-        body: text === '' ? null : JSON.parse(text),
-      })
-      const row = { prefix: 'cqt_AAAAAAAA', label: 'L', account: 'demo', kind: 'api' }
-      response.statusCode = text.includes('nobody') ? 400 : 200
-      const answer =
-        response.statusCode === 400
-          ? { error: true, error_message: 'account: there is no such account', error_code: '400' }
-          : method === 'GET'
-            ? { keys: [{ ...row, created: 0, revoked: null, balance: '9.87' }] }
-            : { ...row, key: KEY, revoked: 1 }
-      response.end(JSON.stringify(answer))
-    })
+  stub = await startStub(({ call, body }) => {
+    const [, id = ''] = /^\w+ \/admin\/accounts\/(\w+)/.exec(call) ?? []
+    if (call.startsWith('GET /admin/accounts')) {
+      return accounts.has(id) ? [200, {}] : refusal(404, 'This account does not exist.')
+    }
+    if (call.startsWith('PUT')) {
+      const isNew = !accounts.has(id)
+      accounts.add(id)
+      return [isNew ? 201 : 200, { account: id, created: isNew, balance: '500' }]
+    }
+    if (call.startsWith('GET')) return [200, { keys: [{ ...ROW, ...TIMES, balance: '9.87' }] }]
+    if (call.startsWith('DELETE')) return [200, { ...ROW, revoked: 1 }]
+    const { account = 'acct_new' } = body as { account?: string }
+    if (refused !== null) return refusal(400, refused)
+    const isThere = accounts.has(account) || account === 'acct_new'
+    return isThere ? [201, { ...ROW, account, key: KEY }] : refusal(400, 'account: there is no such account')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   state = await mkdtemp(join(tmpdir(), 'weir-keys-'))
 })
 afterAll(async () => {
-  server.close()
+  stub.stop()
   await rm(state, { recursive: true })
 })
+beforeEach(() => {
+  accounts.clear()
+  accounts.add('demo')
+  refused = null
+  stub.seen.length = 0
+})
 
-const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-const target = () => ['--url', url(), '--token', 'T']
+const keys = (...line: string[]) => say(keysProgram, [...line, '--url', stub.url], { ADMIN_TOKEN: 'T' })
+const calls = () => stub.seen.map(({ call }) => call)
 
-async function text(...args: string[]): Promise<string> {
-  const read = readArgs(args, KEYS_OPTIONS, 'words too')
-  if (!read.ok) return read.error
-  const outcome = await keysCommand(read.value.words, read.value.values)
-  if (outcome === null) return 'no command'
-  return outcome.ok ? outcome.value : `refused: ${outcome.error}`
-}
-
-describe('npm run keys', () => {
-  it('creates for the demo account, or for one of its own with credits', async () => {
-    expect(await text('create', '--label', 'x', ...target())).toContain(KEY)
-    expect(seen.at(-1)).toEqual({
-      method: 'POST',
-      path: '/admin/keys',
-      authorization: 'Bearer T',
-      body: { label: 'x', account: 'demo' },
+describe('keys create', () => {
+  it('prints the key alone, and what is to be known of it elsewhere', async () => {
+    expect(await keys('create', '--label', 'x')).toEqual({
+      out: [KEY],
+      notes: ['account demo; the key is not shown again'],
+      failed: false,
     })
-    await text('create', '--credits', '5', '--kind', 'service', ...target())
-    expect(seen.at(-1)?.body).toEqual({ credits: '5', kind: 'service' })
-    expect(await text('create', '--account', 'nobody', ...target())).toBe('refused: account: there is no such account')
+    expect(stub.seen.at(-1)).toEqual({
+      call: 'POST /admin/keys',
+      body: { label: 'x', account: 'demo' },
+      authorization: 'Bearer T',
+    })
   })
 
-  it('lists', async () => {
-    const lines = (await text('list', ...target())).split('\n')
-    expect(lines).toHaveLength(2)
-    expect(lines[1]).toMatch(/^cqt_AAAAAAAA +api +demo +9\.87 +1970-01-01T00:00 +active +L$/)
+  it('makes the account where there is none, and says so', async () => {
+    expect(await keys('create', '--account', 'acme', '--credits', '500', '--plan', 'entry')).toEqual({
+      out: [KEY],
+      notes: ['made account acme (plan entry, 500 credits)', 'account acme; the key is not shown again'],
+      failed: false,
+    })
+    expect(stub.seen.find(({ call }) => call === 'PUT /admin/accounts/acme')?.body).toEqual({
+      credits: '500',
+      plan: 'entry',
+    })
+    accounts.delete('demo')
+    expect((await keys('create')).notes[0]).toBe('made account demo (plan trial, 500 credits)')
+  })
+
+  it('refuses credits for an account that is there, and gives it neither key nor credits', async () => {
+    const { out, notes, failed } = await keys('create', '--account', 'demo', '--credits', '5')
+    expect([out, failed]).toEqual([[], true])
+    expect(notes[0]).toContain('npm run admin -- account grant demo 5 --id')
+    expect(calls()).toEqual(['GET /admin/accounts/demo'])
+  })
+
+  it('makes no account for a key that cannot be', async () => {
+    refused = 'products.0: must be among info, stream; cap: must not be negative'
+    expect(await keys('create', '--account', 'acme', '--products', 'gold')).toEqual({
+      out: [],
+      notes: ['--products: must be among info, stream; --cap: must not be negative'],
+      failed: true,
+    })
+    expect(accounts.has('acme')).toBe(false)
+  })
+
+  it('makes an account of any name for credits alone', async () => {
+    await keys('create', '--credits', '5', '--kind', 'service')
+    expect(stub.seen.map(({ call, body }) => [call, body])).toEqual([
+      ['POST /admin/keys', { credits: '5', kind: 'service' }],
+    ])
+  })
+
+  it('sends an empty label, which takes one away, and nothing that cannot be read', async () => {
+    await keys('create', '--label', '')
+    expect(stub.seen.at(-1)?.body).toEqual({ label: '', account: 'demo' })
+    stub.seen.length = 0
+    for (const line of [
+      ['--credits', 'many'],
+      ['--cap', '-1'],
+      ['--expires', '1'],
+      ['--label', '--credits'],
+      ['--account', ''],
+    ]) {
+      const { out, notes, failed } = await keys('create', ...line)
+      expect([out, failed, calls()]).toEqual([[], true, []])
+      expect(notes[0]).toContain(`error: option '${line[0]} <`)
+    }
+  })
+})
+
+describe('keys', () => {
+  it('lists as a table, or as the gateway answered', async () => {
+    const { out } = await keys('list')
+    expect(out[0]?.split('\n')[1]).toMatch(/^cqt_AAAAAAAA +api +demo +9\.87 +1970-01-01T00:00Z +never +active +L$/)
+    expect(JSON.parse((await keys('list', '--json')).out.join(''))).toMatchObject({ keys: [ROW] })
+    await keys('list', 'demo')
+    expect(calls().at(-1)).toBe('GET /admin/keys?account=demo')
   })
 
   it('revokes by key without sending it, or by prefix', async () => {
-    expect(await text('revoke', KEY, ...target())).toBe('revoked cqt_AAAAAAAA (L)')
-    expect(seen.at(-1)).toMatchObject({ method: 'DELETE', path: `/admin/keys/${await hashKey(KEY)}` })
-    await text('revoke', 'cqt_AAAAAAAA', ...target())
-    expect(seen.at(-1)?.path).toBe('/admin/keys/cqt_AAAAAAAA')
+    expect((await keys('revoke', KEY)).out).toEqual(['revoked cqt_AAAAAAAA (L)'])
+    expect(calls()).toEqual([`DELETE /admin/keys/${await hashKey(KEY)}`])
+    await keys('revoke', 'cqt_AAAAAAAA')
+    expect(calls().at(-1)).toBe('DELETE /admin/keys/cqt_AAAAAAAA')
   })
 
   it('takes URL and token from dev.json, and says what to do where nothing runs', async () => {
-    expect(await text('list', '--state', state)).toMatch(/^refused: Nothing runs on .*npm start/)
-    const dev = { url: url(), key: KEY, admin_token: 'from the file', feed_token: 'f', pids: { start: 1 } }
+    const here = async () => {
+      const { out, notes } = await say(keysProgram, ['list', '--state', state], { ADMIN_TOKEN: 'of another' })
+      return [...out, ...notes].join('\n')
+    }
+    expect(await here()).toMatch(/^Nothing runs on .*npm start/)
+    const dev = { url: stub.url, key: KEY, admin_token: 'from-the-file', feed_token: 'f', pids: { start: 1 } }
     await writeFile(join(state, 'dev.json'), JSON.stringify(dev))
-    expect(await text('list', '--state', state)).toContain('cqt_AAAAAAAA')
-    expect(seen.at(-1)?.authorization).toBe('Bearer from the file')
+    expect(await here()).toContain('cqt_AAAAAAAA')
+    expect(stub.seen.at(-1)?.authorization).toBe('Bearer from-the-file')
     expect(readDevFile(state)).toEqual({ ok: true, value: dev })
+    await writeFile(join(state, 'dev.json'), JSON.stringify({ ...dev, url: 'http://127.0.0.1:1' }))
+    expect(await here()).toBe('No gateway answers at http://127.0.0.1:1 (bad port): is "npm start" running?')
     await writeFile(join(state, 'dev.json'), JSON.stringify({ ...dev, pids: {} }))
     expect(readDevFile(state)).toMatchObject({ ok: false, error: expect.stringContaining('Nothing runs') })
     await writeFile(join(state, 'dev.json'), '{')
     expect(readDevFile(state)).toMatchObject({ ok: false, error: expect.stringContaining('damaged') })
   })
 
-  it('is clear about what it does not understand or cannot reach', async () => {
-    for (const args of [[], ['make'], ['create', 'x'], ['revoke']]) expect(await text(...args)).toBe('no command')
-    expect(await text('list', '--colour', 'red')).toBe('Unknown option "--colour".')
-    expect(await text('list', '--url', 'http://127.0.0.1:1', '--token', 'T')).toContain('No gateway answers')
+  it('sends no token to another gateway than its own', async () => {
+    const { notes } = await say(keysProgram, ['list', '--url', stub.url])
+    expect(notes).toEqual([
+      '--url needs the admin token of its gateway: set ADMIN_TOKEN in the environment, or say --token.',
+    ])
+    await say(keysProgram, ['list', '--url', stub.url, '--token', 'said'], { ADMIN_TOKEN: 'T' })
+    expect(stub.seen.map(({ authorization }) => authorization)).toEqual(['Bearer said'])
   })
 })

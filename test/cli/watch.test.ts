@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { WATCH_ARGS, watchOptions } from '../../src/cli/watch-args.ts'
 import { WatchBoard } from '../../src/cli/watch-board.ts'
 import { renderScreen, spreadOf, type Watched } from '../../src/cli/watch-screen.ts'
 import { CoinBook } from '../../src/client/bootstrap.ts'
-import { readArgs } from '../../src/core/command-line.node.ts'
 import type { Levels } from '../../src/feed/block.ts'
 
 const side = (from: number, by: number, count: number) =>
@@ -16,31 +14,6 @@ function liveBook(): CoinBook {
   book.snapshot({ coin: 'BTC', epoch: 'A', height: 9, time: 1_000, seq: 8, levels })
   return book
 }
-
-const parse = (args: readonly string[]) => {
-  const read = readArgs(args, WATCH_ARGS, 'words too')
-  return read.ok ? watchOptions(read.value.values, read.value.words) : read
-}
-
-describe('arguments', () => {
-  test('coins once each, and where to go', () => {
-    const args = ['BTC', 'xyz:GOLD', '--url', 'http://h:1', 'BTC', '--key', 'k', '--state', 's']
-    expect(parse(args)).toEqual({
-      ok: true,
-      value: { coins: ['BTC', 'xyz:GOLD'], url: 'http://h:1', key: 'k', state: 's' },
-    })
-  })
-  test.each([
-    [[], /Which coin\?/],
-    [['BTC', '--url'], /--url needs a value/],
-    [['BTC', '--url', 'h:1'], /must look like/],
-    [['BTC', '--what'], /Unknown option "--what"/],
-    [Array.from({ length: 21 }, (_, i) => `C${i}`), /At most 20/],
-  ])('%j is refused in a sentence', (args, sentence) => {
-    const parsed = parse(args)
-    expect(!parsed.ok && parsed.error).toMatch(sentence)
-  })
-})
 
 describe('screen', () => {
   const book = { height: 9, seq: 8, timeMs: 1_000, levels }
@@ -67,6 +40,11 @@ describe('screen', () => {
     const lines = renderScreen(watched(coins), columns, rows, 0)
     expect(lines.length).toBeLessThanOrEqual(rows)
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns)
+  })
+
+  test('what a gateway says moves no cursor', () => {
+    const lines = renderScreen({ ...watched(1), status: '\u001b[2J', fills: ['\u009b2J'] }, 100, 40, 0)
+    expect([lines[0], lines.at(-1)]).toEqual(['\\u001b[2J', '\\u009b2J'])
   })
 
   test('a spread is exact, and none without both sides', () => {

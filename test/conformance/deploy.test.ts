@@ -127,7 +127,7 @@ const has =
 it('refuses an option that nobody knows before it does anything', async () => {
   const { code, said } = await deploy(['--route'])
   expect([code, uploads.length]).toEqual([2, 0])
-  expect(said).toContain('Unknown option "--route"')
+  expect(said).toContain("unknown option '--route'")
 })
 
 it(

@@ -1,9 +1,10 @@
 // Keys and credits at every surface, over real sockets.
 
+import { spawn } from 'node:child_process'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Socket } from './socket.ts'
-import { startUpstream, startWorld, type World } from './world.ts'
+import { ADMIN_TOKEN, startUpstream, startWorld, type World } from './world.ts'
 
 let world: World
 let upstream: Awaited<ReturnType<typeof startUpstream>>
@@ -230,5 +231,53 @@ describe('a webhook', () => {
     expect((await world.admin('DELETE', place)).body).toMatchObject({ cleared: true })
     expect((await world.admin('DELETE', place)).status).toBe(404)
     receiver.close()
+  })
+})
+
+describe('the command line', () => {
+  const run = (program: string, ...line: string[]) =>
+    new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+      const args = [`src/cli/${program}.node.ts`, ...line, '--url', world.url]
+      const child = spawn(process.execPath, args, { env: { ...process.env, ADMIN_TOKEN } })
+      const said = { out: '', err: '' }
+      child.stdout.on('data', (piece) => (said.out += piece))
+      child.stderr.on('data', (piece) => (said.err += piece))
+      child.once('close', (code) => resolve({ code, ...said }))
+    })
+
+  it('makes an account with credits once, and prints a key that works, alone', async () => {
+    const make = ['create', '--account', 'by-hand', '--credits', '7', '--label', '\u001b[2J']
+    const made = await run('keys', ...make)
+    expect([made.code, made.out]).toEqual([0, expect.stringMatching(/^cqt_\w{26}\n$/)])
+    expect(made.err).toContain('made account by-hand (plan trial, 7 credits)')
+    const used = await world.info(made.out.trim(), CALL)
+    expect([used.status, used.headers.get('x-credits-remaining')]).toEqual([200, '6'])
+    expect(await run('keys', ...make)).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('account grant'),
+    })
+    expect(await run('keys', 'create', '--account', 'by-hand2', '--ranges', '192.0.2.1/8')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^--ranges: has bits beyond its prefix/),
+    })
+    expect(await world.admin('GET', '/accounts/by-hand2')).toMatchObject({ status: 404 })
+    const listed = await run('admin', 'account', 'show', 'by-hand')
+    expect(listed.out).toContain('\\u001b[2J')
+    expect(listed.out).not.toContain('\u001b')
+    expect(JSON.parse((await run('keys', 'list', 'by-hand', '--json')).out)).toMatchObject({
+      keys: [{ label: '\u001b[2J' }],
+    })
+  })
+
+  it('tells a key that was replaced from one that works', async () => {
+    const made = await run('keys', 'create', '--account', 'rotated')
+    const rotated = await run('admin', 'key', 'rotate', made.out.trim(), '--grace', '1')
+    expect(rotated).toMatchObject({ code: 0, out: expect.stringMatching(/^cqt_\w{26}\n$/) })
+    const states = async () => {
+      const { out } = await run('keys', 'list', 'rotated')
+      return [/replaced, ended/.test(out), / active$/m.test(out)]
+    }
+    await expect.poll(states, { timeout: 10_000 }).toEqual([true, true])
   })
 })

@@ -1,37 +1,79 @@
 import { spawn } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
-import { readArgs } from '../../src/core/command-line.node.ts'
+import { expect, it, test } from 'vitest'
+import { type AnyCommand, described, examplesOf, program, reads, runProgram } from '../../src/core/command-line.node.ts'
+import { wholeNumber } from '../../src/core/whole-number.ts'
 
-const OPTIONS = {
-  state: { type: 'string' },
-  reset: { type: 'boolean' },
-  url: { type: 'string', default: 'here' },
-} as const
+/** What a program with commands of every kind says to a line. */
+async function said(...line: string[]) {
+  const out: string[] = []
+  const err: string[] = []
+  const ran: unknown[] = []
+  const root = program('npm run it --', 'is tried')
+    .option('--deep', 'for all')
+    .configureOutput({ writeOut: (text) => out.push(text), writeErr: (text) => err.push(text) })
+  const group = described(root.command('group'), 'a group')
+  described(group.command('list'), 'lists', ['', 'x'])
+    .argument('[name]', 'its name')
+    .action((name) => void ran.push(name))
+  described(group.command('make'), 'makes', ['--count 5'])
+    .option('--count <n>', 'how many', reads(wholeNumber(1, 9)))
+    .option('--name <text>', 'its name')
+    .option('--now', 'at once')
+    .action((options) => void ran.push(options))
+  await runProgram(root as AnyCommand, line)
+  const code = process.exitCode
+  process.exitCode = undefined
+  return { out: out.join(''), err: err.join(''), ran, code }
+}
 
-describe('a command line', () => {
-  it('is options, wherever they stand, and words in their order', () => {
-    const args = ['one', '--state', 'dir', 'two', '--reset', '--', '--three']
-    expect(readArgs(args, OPTIONS, 'words too')).toEqual({
-      ok: true,
-      value: { values: { state: 'dir', reset: true, url: 'here' }, words: ['one', 'two', '--three'] },
-    })
-    expect(readArgs(['--state=-dir'], OPTIONS)).toMatchObject({ ok: true, value: { values: { state: '-dir' } } })
-  })
+test('a command runs with its own words and options, and with those of all wherever they stand', async () => {
+  expect((await said('group', 'make', '--count', '5', '--name=-a', '--now', '--deep')).ran).toEqual([
+    { count: 5, name: '-a', now: true },
+  ])
+  expect((await said('--deep', 'group', 'list', '--', '--x')).ran).toEqual(['--x'])
+})
 
-  it.each([
-    [['--nope'], 'Unknown option "--nope".'],
-    [['--nope=3'], 'Unknown option "--nope".'],
-    [['--constructor'], 'Unknown option "--constructor".'],
-    [['-x'], 'Unknown option "-x".'],
-    [['--\u001b[31m'], 'Unknown option "--\\u001b[31m".'],
-    [['--state'], '--state needs a value.'],
-    [['--state', '--reset'], '--state needs a value.'],
-    [['--state='], '--state needs a value.'],
-    [['--reset=yes'], '--reset takes no value.'],
-    [['word'], 'Unexpected argument "word".'],
-  ])('%j is refused in a sentence', (args, error) => {
-    expect(readArgs(args, OPTIONS)).toEqual({ ok: false, error })
-  })
+it.each([
+  [['gruop'], "error: unknown command 'gruop'\n(Did you mean group?)", 'Usage: npm run it -- [options] [command]'],
+  [['group', 'lst'], "error: unknown command 'lst'\n(Did you mean list?)", 'Usage: npm run it -- group [options]'],
+  [['group', 'list', '--count', '5'], "error: unknown option '--count'", 'Usage: npm run it -- group list [options]'],
+  [['group', 'make', '--cuont', '5'], "error: unknown option '--cuont'\n(Did you mean --count?)", 'Usage: npm run it'],
+  [['group', 'make', '--constructor'], "error: unknown option '--constructor'", 'Usage: npm run it -- group make'],
+  [['group', 'make', 'x'], 'error: too many arguments', 'Usage: npm run it -- group make [options]'],
+  [['group', 'make', '--count'], "error: option '--count <n>' argument missing", 'Usage: npm run it -- group make'],
+  [['group', 'make', '--count', '1e1'], 'It must be a whole number from 1 to 9', 'Usage: npm run it -- group make'],
+  [['group', 'make', '--name', '--now'], 'It is an option: give the value first.', 'Usage: npm run it -- group make'],
+  [['group', 'make', '--name', ''], 'It must not be empty.', 'Usage: npm run it -- group make'],
+  [['group', '\u001b[31m'], "error: unknown command '\\u001b[31m'", 'Usage: npm run it -- group [options]'],
+  [['group'], '', 'Usage: npm run it -- group [options] [command]'],
+  [[], '', 'Usage: npm run it -- [options] [command]'],
+])('%j runs nothing, and says why and how to', async (line, sentence, usage) => {
+  const { out, err, ran, code } = await said(...line)
+  expect([out, ran, code]).toEqual(['', [], 2])
+  expect(err).toContain(sentence)
+  expect(err).toContain(usage)
+  expect(err).not.toContain('\u001b')
+})
+
+it.each([
+  [['--help'], 'npm run it -- group list\n'],
+  [['help'], 'npm run it -- group list\n'],
+  [['group', '-h'], 'npm run it -- group make --count 5\n'],
+  [['group', 'make', '--help'], 'npm run it -- group make --count 5\n'],
+  [['help', 'group', 'make'], 'npm run it -- group make --count 5\n'],
+  [['group', 'help', 'make'], 'npm run it -- group make --count 5\n'],
+])('%j is answered on standard output', async (line, example) => {
+  const { out, err, ran, code } = await said(...line)
+  expect([err, ran, code]).toEqual(['', [], 0])
+  expect(out).toMatch(/^Usage: npm run it/)
+  expect(out).toContain(example)
+})
+
+test('examples of a program without arguments end with its name', () => {
+  expect(examplesOf(program('npm start --', 'starts', ['', '--reset']) as AnyCommand)).toEqual([
+    'npm start',
+    'npm start -- --reset',
+  ])
 })
 
 const PROGRAMS = [
@@ -42,7 +84,9 @@ const PROGRAMS = [
   'src/cli/watch.node.ts',
   'src/feeder/main.node.ts',
   'src/devnet/main.node.ts',
+  'src/doctor/main.node.ts',
   'scripts/bindings.ts',
+  'scripts/deploy.ts',
   'scripts/generate.ts',
   'scripts/laws.mjs',
   'scripts/mutants.ts',
@@ -50,12 +94,31 @@ const PROGRAMS = [
   'test/crash/credits.node.ts',
 ]
 
-it.concurrent.each(PROGRAMS)('%s ends with 2 at an option that it does not know', async (program) => {
-  const child = spawn(process.execPath, [program, '--nope'], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let text = ''
-  child.stderr.on('data', (piece) => {
-    text += piece
-  })
+/** What else they need before an option that is not known is looked at. */
+const NEEDED: Readonly<Record<string, string>> = {
+  'src/devnet/main.node.ts': '--data x',
+}
+
+async function run(program: string, line: string, reads = true) {
+  const child = spawn(process.execPath, [program, ...line.split(' ')], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const texts = ['', '']
+  for (const [i, stream] of [child.stdout, child.stderr].entries()) stream.on('data', (piece) => (texts[i] += piece))
+  if (!reads) child.stdout.destroy()
   const code = await new Promise((resolve) => child.once('close', resolve))
-  expect([code, text.split('\n')[0]]).toEqual([2, 'Unknown option "--nope".'])
+  return { code, out: texts[0]!, err: texts[1]! }
+}
+
+it.concurrent.each(PROGRAMS)(
+  '%s ends with 2 at an option that it does not know, and with 0 at --help',
+  async (program) => {
+    const wrong = await run(program, `${NEEDED[program] ?? ''} --nope`.trim())
+    expect([wrong.code, wrong.out, wrong.err.split('\n')[0]]).toEqual([2, '', "error: unknown option '--nope'"])
+    const { code, out, err } = await run(program, '--help')
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toMatch(/^Usage: n.*\n\n.*\n(?:.|\n)*\nOptions:\n(?:.|\n)*\nExamples:\n {2}n/)
+  },
+)
+
+test('a reader that has gone ends a program quietly', async () => {
+  expect(await run('src/cli/keys.node.ts', '--help', false)).toMatchObject({ code: 0, err: '' })
 })

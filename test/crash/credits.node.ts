@@ -3,21 +3,18 @@
 // the same is part of `npm test`.
 
 import { join } from 'node:path'
-import { commandLine, refuseArgs } from '../../src/core/command-line.node.ts'
+import { commandLine, program, reads } from '../../src/core/command-line.node.ts'
+import { wholeNumber } from '../../src/core/whole-number.ts'
 import { build } from '../../src/launch/build.node.ts'
 import { crashRun } from './credit-run.ts'
 
-const text = { type: 'string' } as const
-const USAGE = 'Usage: npm run crash -- [--kills N] [--calls N] [--seed N]'
-const { values } = commandLine({ kills: text, calls: text, seed: text }, USAGE)
-const whole = (name: keyof typeof values, otherwise: number) => {
-  const number = Number(values[name] ?? otherwise)
-  if (Number.isSafeInteger(number) && number > 0) return number
-  return refuseArgs(`--${name} takes a count, not ${JSON.stringify(values[name])}.`, USAGE)
-}
-const kills = whole('kills', 50)
-const asked = whole('calls', 100_000)
-const seed = whole('seed', 1 + (Date.now() % 1_000_000))
+const CRASH = program('npm run crash --', 'metered calls under SIGKILLs, then the ledger against what was served', [
+  '--kills 50 --calls 100000',
+])
+  .option('--kills <n>', 'how often a process is killed', reads(wholeNumber(1, 100_000)), 50)
+  .option('--calls <n>', 'how many calls are made', reads(wholeNumber(1, 100_000_000)), 100_000)
+  .option('--seed <n>', 'of the moments of kills; a new one unless said', reads(wholeNumber(1, 999_999_999)))
+const { kills, calls: asked, seed = 1 + (Date.now() % 1_000_000) } = commandLine(CRASH).opts()
 
 await build(join(import.meta.dirname, '../..'))
 const startedMs = Date.now()

@@ -113,5 +113,5 @@ it('looks at the state folder of npm start', async () => {
 
 it('refuses an address that is none', async () => {
   const { code, out } = await doctor(['--info', 'nonsense'])
-  expect([code, out]).toEqual([2, expect.stringContaining('--info must be a URL.')])
+  expect([code, out]).toEqual([2, expect.stringContaining('It must be a URL.')])
 })

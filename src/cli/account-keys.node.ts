@@ -1,0 +1,158 @@
+// `npm run admin -- key …`, and what `npm run keys` shares with it. Laws: a new key is printed once, alone; a key that is
+// named is sent as its hash.
+
+import { createHash } from 'node:crypto'
+import type { Command } from '@commander-js/extra-typings'
+import * as z from 'zod'
+import { described, reads } from '../core/command-line.node.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { parseKey } from '../key/format.ts'
+import type { Gateway } from './gateway.node.ts'
+import { keyState, timeText } from './key-state.ts'
+import { type Act, type Done, shown } from './shell.node.ts'
+import { table } from './table.node.ts'
+import {
+  CapValue,
+  CreditsValue,
+  ExpiryValue,
+  GraceValue,
+  LabelValue,
+  ListValue,
+  orNull,
+  RangesValue,
+  TimeValue,
+} from './values.ts'
+
+const Issued = z.looseObject({
+  key: z.string().optional(),
+  prefix: z.string(),
+  account: z.string(),
+  old_key_ends: z.number().optional(),
+})
+/** A key of a list. */
+export const Key = z.looseObject({
+  prefix: z.string(),
+  label: z.string(),
+  account: z.string(),
+  kind: z.string(),
+  created: z.number(),
+  expires: z.number().nullable(),
+  revoked: z.number().nullable(),
+  last_used: z.number().nullable(),
+  replaced_by: z.string().nullable(),
+  balance: z.string().nullish(),
+})
+const Listed = z.looseObject({ keys: z.array(Key) })
+const Revoked = z.looseObject({ prefix: z.string(), label: z.string() })
+
+const NAMED = 'the key, its first 12 characters or its hash'
+const USES = 'what it may be used for: info, stream, rpc, data, graphql, platform'
+const PLACES = 'where it may be used from, such as 192.0.2.0/24,2001:db8::/32'
+
+/** Adds the commands of `key` to the operator's program. */
+export function keyCommands(admin: Command, act: Act, now: () => number): void {
+  const group = described(admin.command('key'), 'keys of accounts')
+  described(keyOptions(group.command('issue')), 'a new key of an account, alone on standard output', [
+    'acme --label bot',
+  ])
+    .argument('<account>', 'id of the account')
+    .action(act((gateway, account, options) => issue(gateway, { account, ...options })))
+  listCommand(group, act, now)
+  described(group.command('change'), 'changes a key: what is left out stays', [
+    'cqt_9fKxWq2T --cap 500 --expires never',
+  ])
+    .argument('<key>', NAMED)
+    .option('--label <text>', 'what people call it; "" takes it away', reads(LabelValue))
+    .option('--products <a,b>', USES, reads(ListValue))
+    .option('--expires <time>', '2027-01-31, 2027-01-31T12:00Z, or never', reads(ExpiryValue))
+    .option('--cap <credits>', 'what it may spend in all, or none', reads(CapValue))
+    .option('--ranges <a,b>', `${PLACES}, or none`, reads(RangesValue))
+    .action(
+      act((gateway, name, { expires, cap, ranges, ...options }) => {
+        const change = { ...options, expires: orNull(expires), cap: orNull(cap), ranges: orNull(ranges) }
+        return shown(gateway, 'PATCH', pathOf(name), change)
+      }),
+    )
+  described(group.command('rotate'), 'replaces a key by a new one, alone on standard output', [
+    'cqt_9fKxWq2T --id spring',
+  ])
+    .argument('<key>', NAMED)
+    .option('--grace <seconds>', 'how long the old key works; a day unless said, 0: not at all', reads(GraceValue))
+    .option('--id <text>', 'name of this rotation: a retry under it makes no other key')
+    .action(
+      act((gateway, name, { grace, id }) =>
+        issue(gateway, { grace_seconds: grace, idempotency_key: id }, `${pathOf(name)}/rotate`),
+      ),
+    )
+  revokeCommand(group, act)
+}
+
+/** What a new key may be given. */
+export function keyOptions(command: Command) {
+  return command
+    .option('--label <text>', 'what people call it', reads(LabelValue))
+    .option('--kind <kind>', 'api, or service: one that asks for usage and keys alone')
+    .option('--products <a,b>', USES, reads(ListValue))
+    .option('--expires <time>', '2027-01-31 or 2027-01-31T12:00Z', reads(TimeValue))
+    .option('--cap <credits>', 'what it may spend in all', reads(CreditsValue))
+    .option('--ranges <a,b>', PLACES, reads(ListValue))
+}
+
+/** `list [ACCOUNT]`. */
+export function listCommand(group: Command, act: Act, now: () => number): void {
+  described(group.command('list'), 'keys with their state, newest first, at most 1,000', ['', 'acme'])
+    .argument('[account]', 'of this account alone')
+    .action(
+      act(async (gateway, account) => {
+        const query = account === undefined ? '' : `?account=${encodeURIComponent(account)}`
+        const answer = await gateway.ask('GET', `/admin/keys${query}`, Listed)
+        return answer.ok ? ok({ json: answer.value, text: keyTable(answer.value.keys, now()) }) : answer
+      }),
+    )
+}
+
+/** `revoke KEY`. */
+export function revokeCommand(group: Command, act: Act): void {
+  described(group.command('revoke'), 'ends a key for good', ['cqt_9fKxWq2T'])
+    .argument('<key>', NAMED)
+    .action(
+      act(async (gateway, name) => {
+        const answer = await gateway.ask('DELETE', pathOf(name), Revoked)
+        if (!answer.ok) return answer
+        const { prefix, label } = answer.value
+        return ok({ json: answer.value, text: `revoked ${prefix}${label === '' ? '' : ` (${label})`}` })
+      }),
+    )
+}
+
+/** Asks for a new key: alone in the text, with what is to be known of it in the notes. */
+export async function issue(gateway: Gateway, order: object, path = '/admin/keys'): Promise<Result<Done, string>> {
+  const answer = await gateway.ask('POST', path, Issued, order)
+  if (!answer.ok) return answer
+  const { key, prefix, account, old_key_ends: ends } = answer.value
+  const old = ends === undefined ? '' : `; the old key ends at ${timeText(ends)}`
+  if (key !== undefined)
+    return ok({ json: answer.value, text: key, notes: [`account ${account}; the key is not shown again${old}`] })
+  // Not 0: a script that takes the key from standard output must not go on with nothing.
+  return err(`Done before: ${prefix} of account ${account} is not shown again${old}. Rotate that one for another.`)
+}
+
+/** The one line of keys each, as lists show them. */
+export function keyTable(keys: readonly z.infer<typeof Key>[], nowMs: number): string {
+  const rows = keys.map((key) => [
+    key.prefix,
+    key.kind,
+    key.account,
+    key.balance,
+    timeText(key.created),
+    key.last_used === null ? 'never' : timeText(key.last_used),
+    keyState(key, nowMs),
+    key.label,
+  ])
+  return table([['prefix', 'kind', 'account', 'balance', 'created', 'last used', 'state', 'label'], ...rows])
+}
+
+function pathOf(name: string): string {
+  const known = parseKey(name).ok ? createHash('sha256').update(name).digest('hex') : name
+  return `/admin/keys/${encodeURIComponent(known)}`
+}

@@ -1,0 +1,104 @@
+// What every command on a running gateway shares: where it is, how answers are printed, how the command ends. Laws: what
+// a script reads (a key, JSON, a table) stands on standard output alone, all else on standard error; exit code 0: done,
+// 1: refused or failed.
+
+import type { Command } from '@commander-js/extra-typings'
+import * as z from 'zod'
+import type { AnyCommand } from '../core/command-line.node.ts'
+import { endWithReader, program, reads } from '../core/command-line.node.ts'
+import { ok, type Result } from '../core/result.ts'
+import { visibleLines } from '../core/visible.ts'
+import { DEFAULT_STATE } from './dev-file.node.ts'
+import { Gateway, targetOf } from './gateway.node.ts'
+import { details } from './table.node.ts'
+import { UrlValue } from './values.ts'
+
+/** What a command needs of the process that runs it. */
+export interface Shell {
+  readonly env: Readonly<Record<string, string | undefined>>
+  now(): number
+  out(text: string): void
+  /** To standard error. */
+  note(text: string): void
+  failed(): void
+}
+
+/** What came of a command: the gateway's answer for `--json`, and its text for people; no text, no line. */
+export interface Done {
+  readonly json: unknown
+  readonly text: string
+  readonly notes?: readonly string[]
+}
+
+/** Makes a command's function of one that is given a gateway and answers what came of it. */
+export type Act = <Words extends unknown[]>(
+  run: (gateway: Gateway, ...words: Words) => Promise<Result<Done, string>>,
+) => (...words: Words) => Promise<void>
+
+interface Globals {
+  readonly url?: string
+  readonly token?: string
+  readonly state: string
+  readonly json?: boolean
+}
+
+/** A program of commands on a gateway. */
+export function gatewayProgram(name: string, does: string): Command {
+  const command = program(name, does)
+  command
+    .option('--url <url>', 'the gateway; without it the one that "npm start" runs', reads(UrlValue))
+    .option('--token <token>', 'its ADMIN_TOKEN; better in the environment, where process lists do not show it')
+    .option('--state <dir>', 'state folder of "npm start"', DEFAULT_STATE)
+    .option('--json', "print the gateway's own answer")
+  return command
+}
+
+/** How the commands of this shell are run. */
+export function actsIn(shell: Shell): Act {
+  return (run) =>
+    async (...words) => {
+      const command = words.at(-1) as AnyCommand
+      const globals = command.optsWithGlobals() as unknown as Globals
+      const fail = (sentence: string) => {
+        shell.note(sentence)
+        shell.failed()
+      }
+      const target = targetOf(globals, shell.env)
+      if (!target.ok) return fail(target.error)
+      const taken = {
+        options: command.options.map((option) => option.name()),
+        words: command.registeredArguments.map((word) => word.name()),
+      }
+      const outcome = await run(new Gateway(target.value, taken, shell.note), ...words)
+      if (!outcome.ok) return fail(outcome.error)
+      const { json, text, notes = [] } = outcome.value
+      if (globals.json === true) shell.out(JSON.stringify(json, null, 2))
+      else if (text !== '') shell.out(text)
+      for (const note of notes) shell.note(note)
+    }
+}
+
+/** One call whose answer is shown as it is. */
+export async function shown(
+  gateway: Gateway,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Result<Done, string>> {
+  const answer = await gateway.ask(method, path, z.looseObject({}), body)
+  return answer.ok ? ok({ json: answer.value, text: details(answer.value) }) : answer
+}
+
+/** The shell of this process. */
+export function processShell(): Shell {
+  endWithReader()
+  return {
+    env: process.env,
+    now: Date.now,
+    out: (text) => process.stdout.write(`${visibleLines(text)}\n`),
+    note: (text) => process.stderr.write(`${visibleLines(text)}\n`),
+    failed: () => {
+      process.exitCode = 1
+    },
+  }
+}

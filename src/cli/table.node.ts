@@ -1,0 +1,67 @@
+// Answers as people read them: columns, and names with values. Laws: columns are as wide as what is seen; nothing of a
+// cell reaches the terminal as a control character.
+
+import stringWidth from 'fast-string-width'
+import { visible } from '../core/visible.ts'
+import { timeText } from './key-state.ts'
+
+/** Fields of answers that are moments. */
+const TIMES = new Set(['created', 'expires', 'revoked', 'last_used', 'since', 'until', 'next'])
+
+/** Rows as lines. */
+export function table(rows: readonly (readonly unknown[])[]): string {
+  const cells = rows.map((row) => row.map((cell) => visible(String(cell ?? '-'))))
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => stringWidth(row[column] ?? ''))))
+  return cells
+    .map((row) =>
+      row
+        .map((cell, column) => padded(cell, widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** Names and values of an answer; lists of objects are tables of their own below. */
+export function details(answer: object): string {
+  // Warnings were said already, on standard error.
+  const fields = Object.entries(answer).filter(([name]) => name !== 'warnings')
+  const lists = fields.filter(([, value]) => isObjects(value)) as [string, object[]][]
+  const values = fields.filter(([, value]) => !isObjects(value)).map(([name, value]) => [name, valueText(name, value)])
+  const tables = lists.map(([name, rows]) => `\n${name}\n${objects(rows)}`)
+  return [table(values), ...tables].join('\n')
+}
+
+/** Objects of one kind, a column for each. Their names are the first line. */
+export function sideBySide(each: readonly object[]): string {
+  const names = Object.keys(each[0] ?? {})
+  return table(
+    names.map((name) => [name, ...each.map((one) => valueText(name, (one as Record<string, unknown>)[name]))]),
+  )
+}
+
+function objects(rows: readonly object[]): string {
+  const names = Object.keys(rows[0] ?? {})
+  return table([
+    names,
+    ...rows.map((row) => names.map((name) => valueText(name, (row as Record<string, unknown>)[name]))),
+  ])
+}
+
+function isObjects(value: unknown): boolean {
+  return Array.isArray(value) && typeof value[0] === 'object'
+}
+
+function valueText(name: string, value: unknown): string {
+  if (typeof value === 'number' && TIMES.has(name)) return timeText(value)
+  if (value === null || value === undefined) return '-'
+  if (Array.isArray(value)) return value.join(', ') || '-'
+  if (typeof value !== 'object') return String(value)
+  return Object.entries(value)
+    .map(([part, inner]) => `${part} ${valueText(part, inner)}`)
+    .join(', ')
+}
+
+function padded(cell: string, width: number): string {
+  return cell + ' '.repeat(Math.max(0, width - stringWidth(cell)))
+}

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { adminProgram } from '../../src/cli/admin.node.ts'
+import { hashKey } from '../../src/key/digest.client.ts'
+import { refusal, say, startStub } from './stub.ts'
+
+const KEY = `cqt_${'A'.repeat(26)}`
+const HELD = { prefix: 'cqt_AAAAAAAA', kind: 'api', account: 'acme', label: '\u001b[2J' }
+const TIMES = { created: 0, expires: null, revoked: null, last_used: null, replaced_by: null }
+let answer: readonly [number, unknown] | string
+let stub: Awaited<ReturnType<typeof startStub>>
+
+beforeAll(async () => {
+  stub = await startStub(() => answer)
+})
+afterAll(() => stub.stop())
+beforeEach(() => {
+  stub.seen.length = 0
+})
+
+const admin = (line: string | readonly string[]) =>
+  say(adminProgram, ['--url', stub.url, ...(typeof line === 'string' ? line.split(' ') : line)], { ADMIN_TOKEN: 'T' })
+
+describe('the operator’s commands', () => {
+  const sums = { account: 'a', balance: '5', created: true }
+  const issued = { ...HELD, key: KEY }
+  const webhook = { secret: null, url: 'https://b' }
+
+  it.each([
+    ['account create a --plan entry', sums, 'PUT /admin/accounts/a', { plan: 'entry' }],
+    ['account show a', { ...sums, keys: [] }, 'GET /admin/accounts/a', null],
+    [
+      'account plan a enterprise --terms credits=5.5,rest_requests_per_second=none',
+      {},
+      'PUT /admin/accounts/a/plan',
+      { plan: 'enterprise', terms: { credits: '5.5', rest_requests_per_second: null } },
+    ],
+    ['account grant a 0.5 --id x', {}, 'POST /admin/accounts/a/grants', { credits: '0.5', idempotency_key: 'x' }],
+    ['plan list', { plans: [{ name: 'entry' }] }, 'GET /admin/plans', null],
+    ['plan remove entry', {}, 'DELETE /admin/plans/entry', null],
+    ['key issue a --products info,rpc', issued, 'POST /admin/keys', { account: 'a', products: ['info', 'rpc'] }],
+    ['key issue a --expires 2027-01-31', issued, 'POST /admin/keys', { account: 'a', expires: 1801353600000 }],
+    ['key list', { keys: [] }, 'GET /admin/keys', null],
+    ['key change cqt_AAAAAAAA --expires never', {}, 'PATCH /admin/keys/cqt_AAAAAAAA', { expires: null }],
+    ['key change cqt_AAAAAAAA --expires 2027-01-31', {}, 'PATCH /admin/keys/cqt_AAAAAAAA', { expires: 1801353600000 }],
+    ['key change cqt_AAAAAAAA --cap none', {}, 'PATCH /admin/keys/cqt_AAAAAAAA', { cap: null }],
+    ['key change cqt_AAAAAAAA --ranges none', {}, 'PATCH /admin/keys/cqt_AAAAAAAA', { ranges: null }],
+    ['key rotate cqt_AAAAAAAA --grace 60', issued, 'POST /admin/keys/cqt_AAAAAAAA/rotate', { grace_seconds: 60 }],
+    ['key revoke cqt_AAAAAAAA', HELD, 'DELETE /admin/keys/cqt_AAAAAAAA', null],
+    ['webhook set a https://b', webhook, 'PUT /admin/accounts/a/webhook', { url: 'https://b' }],
+    [
+      'webhook set a https://b --thresholds 20%,0 --new-secret',
+      webhook,
+      'PUT /admin/accounts/a/webhook',
+      { url: 'https://b', thresholds: ['20%', '0'], new_secret: true },
+    ],
+    ['webhook show a', webhook, 'GET /admin/accounts/a/webhook', null],
+    ['webhook test a', {}, 'POST /admin/accounts/a/webhook/test', null],
+    ['webhook clear a', {}, 'DELETE /admin/accounts/a/webhook', null],
+    ['feed reset', { reset: true }, 'POST /admin/feed/reset', null],
+    ['feed status', { chain: 'c' }, 'GET /status', null],
+  ])('%s', async (line, said, call, body) => {
+    answer = [200, said]
+    expect(await admin(line)).toMatchObject({ failed: false })
+    expect(stub.seen).toEqual([{ call, body, authorization: 'Bearer T' }])
+  })
+
+  it('send a key as its hash', async () => {
+    answer = [200, HELD]
+    await admin(`key revoke ${KEY}`)
+    expect(stub.seen.at(-1)?.call).toBe(`DELETE /admin/keys/${await hashKey(KEY)}`)
+  })
+
+  it('print a new key alone, and fail where there is none to print', async () => {
+    answer = [201, { ...issued, old_key_ends: 60_000 }]
+    expect(await admin('key rotate cqt_AAAAAAAA')).toEqual({
+      out: [KEY],
+      notes: ['account acme; the key is not shown again; the old key ends at 1970-01-01T00:01Z'],
+      failed: false,
+    })
+    answer = [200, { ...HELD, old_key_ends: 60_000 }]
+    const again = await admin('key rotate cqt_AAAAAAAA --id x')
+    expect([again.out, again.failed, again.notes[0]]).toEqual([[], true, expect.stringContaining('Done before')])
+  })
+
+  it('print a webhook’s secret alone where one was drawn', async () => {
+    answer = [200, { ...webhook, secret: 'whsec_x' }]
+    expect((await admin('webhook set a https://b')).out).toEqual(['whsec_x'])
+    answer = [200, webhook]
+    expect((await admin('webhook set a https://b')).out).toEqual([])
+  })
+
+  it('show control characters as escapes, and JSON as it came', async () => {
+    answer = [200, { balance: '5', plan: '\u009b2J', keys: [{ ...HELD, ...TIMES }] }]
+    const shown = (await admin('account show acme')).out.join('')
+    expect(shown).toContain('\\u009b2J')
+    expect(shown).toContain('\\u001b[2J')
+    expect(shown).not.toContain('\u001b')
+    expect(JSON.parse((await admin('account show acme --json')).out.join(''))).toEqual(answer[1])
+  })
+
+  it('change a plan, then tell its accounts page by page', async () => {
+    const pages = [
+      [200, { name: 'entry', warnings: ['old\u001b name'] }],
+      [200, { told: 2, next: 'b' }],
+      [200, { told: 1, next: null }],
+    ] as const
+    stub.stop()
+    stub = await startStub(() => pages[stub.seen.length - 1] as readonly [number, unknown])
+    const { out, notes } = await admin('plan set entry --terms credits=5')
+    expect(stub.seen.map(({ call }) => call)).toEqual([
+      'PUT /admin/plans/entry',
+      'POST /admin/plans/entry/apply',
+      'POST /admin/plans/entry/apply?after=b',
+    ])
+    expect(out).toEqual(['name  entry'])
+    expect(notes).toEqual(['warning: old\\u001b name', 'accounts told: 3'])
+    stub.stop()
+    stub = await startStub(() => answer)
+  })
+
+  it('sum usage from all pages', async () => {
+    const row = {
+      date: '2026-11-21',
+      hash: 'a1'.repeat(32),
+      prefix: null,
+      label: null,
+      product: 'info',
+      type: 'l2Book',
+    }
+    const sums = { calls: 3, stream_minutes: 0, credits: '3' }
+    const page = { from: '2026-11-01', to: '2026-11-22', totals: { ...sums, calls: 6, credits: '6' } }
+    stub.stop()
+    stub = await startStub(({ call }) => [
+      200,
+      { ...page, rows: [{ ...row, ...sums }], next: call.includes('after=') ? null : 'there' },
+    ])
+    const { out } = await admin('usage acme --from 2026-11-01')
+    expect(stub.seen.map(({ call }) => call)).toEqual([
+      'GET /admin/accounts/acme/usage?from=2026-11-01',
+      'GET /admin/accounts/acme/usage?from=2026-11-01&after=there',
+    ])
+    expect(out[0]?.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['day', 'key', 'label', 'product', 'type', 'calls', 'stream minutes', 'credits'],
+      ...[1, 2].map(() => ['2026-11-21', 'a1a1a1a1a1a1', 'info', 'l2Book', '3', '0', '3']),
+      ['2026-11-01 to 2026-11-22', 'in all', '6', '0', '6'],
+    ])
+    stub.stop()
+    stub = await startStub(() => answer)
+  })
+})
+
+describe('a refusal', () => {
+  it.each([
+    [
+      'account grant a 5 --id x',
+      'credits: is too much; idempotency_key: was used',
+      'CREDITS: is too much; --id: was used',
+    ],
+    ['account plan a golden', 'plan: there is no plan "golden"', 'PLAN: there is no plan "golden"'],
+    ['key rotate x', 'key: has ended: make a new key instead', 'KEY: has ended: make a new key instead'],
+  ])('of %s is in its words', async (line, message, sentence) => {
+    answer = refusal(400, message)
+    expect(await admin(line)).toEqual({ out: [], notes: [sentence], failed: true })
+  })
+
+  it('of the token, of all of /admin, and of what is no gateway, is told apart', async () => {
+    answer = refusal(401, 'The admin token is missing or wrong.')
+    expect((await admin('key list')).notes[0]).toMatch(/wrong \(from ADMIN_TOKEN in the environment\).*secret put/)
+    answer = refusal(404, 'This endpoint does not exist. GET /docs describes all that there is.')
+    expect((await admin('key list')).notes[0]).toMatch(/has no \/admin: its ADMIN_TOKEN is unset/)
+    answer = '<html>'
+    expect((await admin('key list')).notes[0]).toMatch(/does not answer as a Weir gateway/)
+    answer = [502, null]
+    expect((await admin('key list')).notes[0]).toMatch(/answered 502, but not as a Weir gateway: check --url/)
+  })
+})

@@ -1,0 +1,57 @@
+// Every command of every program, as the programs themselves have them.
+
+import { expect, it, test } from 'vitest'
+import { adminProgram } from '../../src/cli/admin.node.ts'
+import { keysProgram } from '../../src/cli/keys.node.ts'
+import { REPLAY } from '../../src/cli/replay.node.ts'
+import type { Shell } from '../../src/cli/shell.node.ts'
+import { WATCH } from '../../src/cli/watch.node.ts'
+import { type AnyCommand, examplesOf } from '../../src/core/command-line.node.ts'
+import { DEVNET } from '../../src/devnet/main.node.ts'
+import { FEED } from '../../src/feeder/feeder-options.node.ts'
+import { say } from './stub.ts'
+
+const NOWHERE: Shell = { env: {}, now: () => 0, out: () => {}, note: () => {}, failed: () => {} }
+const PROGRAMS = [adminProgram(NOWHERE), keysProgram(NOWHERE), WATCH, REPLAY, FEED, DEVNET] as unknown as AnyCommand[]
+
+const within = (command: AnyCommand): AnyCommand[] => [command, ...command.commands.flatMap(within)]
+const pathOf = (command: AnyCommand): string =>
+  command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
+const rootOf = (command: AnyCommand): AnyCommand => (command.parent === null ? command : rootOf(command.parent))
+const commands = PROGRAMS.flatMap(within)
+const leaves = commands.filter((command) => command.commands.length === 0)
+
+test('are there', () => {
+  expect(leaves.length).toBeGreaterThan(20)
+})
+
+it.each(commands.map((command) => [pathOf(command), command] as const))(
+  '%s says what it is, all of it',
+  (_, command) => {
+    expect(command.description()).not.toBe('')
+    for (const { description } of [...command.options, ...command.registeredArguments]) expect(description).not.toBe('')
+    expect(examplesOf(command).length).toBeGreaterThan(0)
+  },
+)
+
+it.each(leaves.flatMap((leaf) => examplesOf(leaf).map((example) => [example, leaf] as const)))(
+  '%s is a line that runs that command',
+  (example, leaf) => {
+    const root = rootOf(leaf)
+    let ran: AnyCommand | null = null
+    for (const each of within(root).filter(({ commands }) => commands.length === 0))
+      each.action(() => {
+        ran = each
+      })
+    const words = example.slice(root.name().replace(/ --$/, '').length).split(' ').filter(Boolean)
+    root.parse(words[0] === '--' ? words.slice(1) : words, { from: 'user' })
+    expect(ran).toBe(leaf)
+  },
+)
+
+test('an option of another command is refused by its name', async () => {
+  const { out, notes, failed } = await say(keysProgram, 'list --credits 5')
+  expect([out, failed]).toEqual([[], true])
+  expect(notes.join('')).toContain("unknown option '--credits'")
+  expect(notes.join('')).toContain('Usage: npm run keys -- list [options] [account]')
+})

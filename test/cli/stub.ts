@@ -1,0 +1,73 @@
+// A stand-in for the admin API that keeps what it was asked, and a shell that keeps what a command said.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Command } from '@commander-js/extra-typings'
+import type { Shell } from '../../src/cli/shell.node.ts'
+import { type AnyCommand, runProgram } from '../../src/core/command-line.node.ts'
+
+interface Asked {
+  /** Method and path. */
+  readonly call: string
+  readonly body: unknown
+  readonly authorization: string | undefined
+}
+
+/** What it answers: a status and JSON, or text of any other kind. */
+type Answer = (asked: Asked) => readonly [status: number, body: unknown] | string
+
+export async function startStub(answer: Answer) {
+  const seen: Asked[] = []
+  const server = createServer((request, response) => {
+    let text = ''
+    request.on('data', (piece) => {
+      text += piece
+    })
+    request.on('end', () => {
+      const { authorization } = request.headers
+      const asked = {
+        call: `${request.method} ${request.url}`,
+        body: text === '' ? null : JSON.parse(text),
+        authorization,
+      }
+      seen.push(asked)
+      const said = answer(asked)
+      if (typeof said !== 'string') response.statusCode = said[0]
+      response.end(typeof said === 'string' ? said : JSON.stringify(said[1]))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { url, seen, stop: () => server.close() }
+}
+
+/** A refusal as the admin API words it. */
+export const refusal = (status: number, message: string) => [status, { error: true, error_message: message }] as const
+
+/** Runs a line of a program, and answers what it said where, and whether it failed. */
+export async function say(
+  programOf: (shell: Shell) => Command,
+  line: string | readonly string[],
+  env: Shell['env'] = {},
+): Promise<{ out: string[]; notes: string[]; failed: boolean }> {
+  const said = { out: [] as string[], notes: [] as string[], failed: false }
+  const shell: Shell = {
+    env,
+    now: () => Date.parse('2026-11-22T12:00Z'),
+    out: (text) => said.out.push(text),
+    note: (text) => said.notes.push(text),
+    failed: () => {
+      said.failed = true
+    },
+  }
+  const program = programOf(shell)
+  const quiet = (command: AnyCommand) => {
+    command.configureOutput({ writeErr: (text) => said.notes.push(text), writeOut: (text) => said.out.push(text) })
+    for (const each of command.commands) quiet(each)
+  }
+  quiet(program as AnyCommand)
+  await runProgram(program, typeof line === 'string' ? line.split(' ') : line)
+  if (process.exitCode) said.failed = true
+  process.exitCode = undefined
+  return said
+}

@@ -1,0 +1,180 @@
+// What the commands say of what they are told: of values, of refusals, of the state of keys.
+
+import { describe, expect, it, test } from 'vitest'
+import { inOptions, isClosed, refused, unreachable } from '../../src/cli/api-words.ts'
+import { feedLines, Status } from '../../src/cli/feed-status.ts'
+import { keyState } from '../../src/cli/key-state.ts'
+import { details, sideBySide, table } from '../../src/cli/table.node.ts'
+import { TermsValue } from '../../src/cli/terms.ts'
+import { CapValue, CreditsValue, DayValue, ExpiryValue, GraceValue, UrlValue } from '../../src/cli/values.ts'
+import { failureMessage } from '../../src/core/failure.ts'
+
+describe('a value', () => {
+  it.each([
+    [ExpiryValue, '2027-01-31', 1801353600000],
+    [ExpiryValue, '2027-01-31T12:00Z', 1801396800000],
+    [ExpiryValue, '2027-01-31T12:00:00+01:00', 1801393200000],
+    [ExpiryValue, 'never', 'never'],
+    [CreditsValue, '0.130000', '0.130000'],
+    [CapValue, 'none', 'none'],
+    [GraceValue, '0', 0],
+    [DayValue, '2026-11-01', '2026-11-01'],
+    [UrlValue, 'https://weir.example:8443/', 'https://weir.example:8443/'],
+    [
+      TermsValue,
+      'credits=5.50,days=none, custom=true,period=once',
+      { credits: '5.50', days: null, custom: true, period: 'once' },
+    ],
+  ] as const)('%# %j is read', (schema, text, value) => {
+    expect(schema.parse(text)).toEqual(value)
+  })
+
+  it.each([
+    [ExpiryValue, '1', 'must be a UTC day'],
+    [ExpiryValue, '2027-01-31T12:00', 'must be a UTC day'],
+    [ExpiryValue, '2027-02-30', 'must be a UTC day'],
+    [ExpiryValue, 'soon', 'must be a UTC day'],
+    [CreditsValue, '-1', 'must not be negative'],
+    [CreditsValue, '1e3', 'must be a number of credits'],
+    [CapValue, 'all', 'or none'],
+    [GraceValue, 'abc', 'must be a whole number from 0 to 2592000'],
+    [GraceValue, '', 'must be a whole number'],
+    [GraceValue, '2592001', 'must be a whole number'],
+    [DayValue, '2026-11-31', 'must be a UTC day such as'],
+    [UrlValue, 'ftp://weir.example', 'must be like https://'],
+    [UrlValue, 'https://weir.example/admin', 'must be like https://'],
+    [UrlValue, 'https://user:pw@weir.example', 'must be like https://'],
+    [UrlValue, 'weir.example', 'must be like https://'],
+    [TermsValue, 'credits', 'must be like credits=5000'],
+  ] as const)('%# %j is refused in words that follow its name', (schema, text, words) => {
+    expect(schema.safeParse(text).error?.issues[0]?.message).toContain(words)
+  })
+})
+
+describe('a refusal', () => {
+  const taken = { options: ['id', 'grace', 'terms', 'ranges', 'new-secret'], words: ['account', 'credits'] }
+
+  it.each([
+    ['credits: must be more; idempotency_key: is required', 'CREDITS: must be more; --id: is required'],
+    ['id: must be 1 to 64 letters', 'ACCOUNT: must be 1 to 64 letters'],
+    ['grace_seconds: must be whole', '--grace: must be whole'],
+    ['idempotency_key: was used before with another grace_seconds', '--id: was used before with another --grace'],
+    ['terms.credits: must not be negative', '--terms credits: must not be negative'],
+    ['rest_requests_per_second: must be an integer', '--terms rest_requests_per_second: must be an integer'],
+    ['ranges.0: must be an address', '--ranges: must be an address'],
+    ['new_secret: must be true', '--new-secret: must be true'],
+    ['body: must be an object', 'body: must be an object'],
+    ['This account does not exist.', 'This account does not exist.'],
+    ['x; GET /admin/plans lists them', 'x; "npm run admin -- plan list" lists them'],
+  ])('%j is %j', (said, here) => {
+    expect(inOptions(said, taken)).toBe(here)
+  })
+
+  test('of a gateway without /admin is known by the words that it has', () => {
+    const message = failureMessage({ kind: 'not_found', what: 'This endpoint' })
+    expect(isClosed({ status: 404, message })).toBe(true)
+    expect(isClosed({ status: 404, message: failureMessage({ kind: 'not_found', what: 'This account' }) })).toBe(false)
+    expect(refused('u', { status: 404, message }, 't')).toMatch(/ADMIN_TOKEN is unset or shorter than 32/)
+    expect(refused('u', { status: 409, message: 'as it is' }, 't')).toBe('as it is')
+  })
+
+  it.each([
+    ['ECONNREFUSED', true, 'is "npm start" running?'],
+    ['ENOTFOUND', false, 'check --url'],
+    ['TimeoutError', false, 'did not answer in time'],
+    ['UND_ERR_CONNECT_TIMEOUT', false, 'did not answer in time'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', false, 'TLS to https://g fails (DEPTH_ZERO_SELF_SIGNED_CERT)'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', false, 'TLS to https://g fails'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', false, 'TLS to https://g fails'],
+  ])('for want of an answer (%s) says what to look at', (code, isOwn, words) => {
+    expect(unreachable('https://g', code, isOwn)).toContain(words)
+  })
+})
+
+describe('a key', () => {
+  const now = Date.parse('2026-11-22T12:00Z')
+  const [before, after] = [now - 60_000, now + 60_000]
+  it.each([
+    [null, null, null, 'active'],
+    [after, null, null, 'active until 2026-11-22T12:01Z'],
+    [before, null, null, 'expired 2026-11-22T11:59Z'],
+    [Number.MAX_SAFE_INTEGER, null, null, 'active until +275760-09-13T00:00Z'],
+    [now, null, null, 'expired 2026-11-22T12:00Z'],
+    [null, before, null, 'revoked 2026-11-22T11:59Z'],
+    [after, before, null, 'revoked 2026-11-22T11:59Z'],
+    [after, null, 'b2', 'replaced, works until 2026-11-22T12:01Z'],
+    [before, null, 'b2', 'replaced, ended 2026-11-22T11:59Z'],
+    [null, before, 'b2', 'replaced, revoked 2026-11-22T11:59Z'],
+  ])('that expires %s, was revoked %s and replaced by %s is %s', (expires, revoked, replaced_by, state) => {
+    expect(keyState({ expires, revoked, replaced_by }, now)).toBe(state)
+  })
+})
+
+describe('a table', () => {
+  test('is as wide as what is seen, and every cell is one line', () => {
+    const lines = table([
+      ['name', 'n'],
+      ['日本', 1],
+      ['e\u0301\u001b[2J\n', null],
+    ]).split('\n')
+    expect(lines).toEqual(['name              n', '日本              1', 'e\u0301\\u001b[2J\\u000a  -'])
+  })
+
+  test('of one answer has its lists below', () => {
+    const events = [{ id: 'e1', state: 'due', next: 0 }]
+    expect(
+      details({ account: 'acme', created: 0, terms: null, armed: ['5%', '0'], period: { credits: '5' }, events }),
+    ).toBe(
+      [
+        ...['account  acme', 'created  1970-01-01T00:00Z', 'terms    -', 'armed    5%, 0', 'period   credits 5', ''],
+        ...['events', 'id  state  next', 'e1  due    1970-01-01T00:00Z'],
+      ].join('\n'),
+    )
+  })
+
+  test('of things of one kind has a column for each', () => {
+    expect(
+      sideBySide([
+        { name: 'a', days: null },
+        { name: 'bb', days: 7 },
+      ]),
+    ).toBe('name  a  bb\ndays  -  7')
+  })
+})
+
+describe('the state of the feed', () => {
+  test('is told of what there is', () => {
+    const readers = [
+      { name: 'hub-0', height: 100 },
+      { name: 'hub-1', height: 90 },
+    ]
+    const gaps = [
+      { from: 5, to: 7, why: 'skipped' },
+      { from: 9, to: 9 },
+    ]
+    const log = { chain: 'hl', epoch: 'e', height: 100, durable: 99, time: 1000, lagMs: 1234, booksKnown: true }
+    const feeders = [
+      { name: 'a', connected: true, head: 101, heardMs: 2000, state: 'sending', conflict: 'another chain' },
+      { name: 'b', connected: false, endedMs: 60_000, why: 'closed with 1006' },
+    ]
+    const status = { ...log, state: 'live', advice: 'Nothing to do.', feeders, readers, gaps, disagreements: 0 }
+    expect(feedLines(Status.parse({ ...status, sources: [{ name: 'node', state: 'ok' }] }))).toEqual([
+      ['state', 'live: Nothing to do.'],
+      ['chain', 'hl, epoch e'],
+      ['height', '100, 1.2 s late; stored up to 99'],
+      ['books', 'known'],
+      ['feeder', 'a, node at 101, heard 0.2 s ago, sending, refused: another chain'],
+      ['feeder', 'b, gone since 1970-01-01T00:01Z: closed with 1006'],
+      ['readers', '2; behind: hub-1 by 10 blocks'],
+      ['gaps', '2, the last: 9, 5 to 7 (skipped)'],
+      ['disagreements', '0'],
+      ['sources', 'node ok'],
+    ])
+  })
+
+  test('is told of a gateway that says nothing', () => {
+    const lines = Object.fromEntries(feedLines(Status.parse({})))
+    expect(lines).toMatchObject({ height: 'the log is empty', feeder: 'none is connected', gaps: 'none' })
+    expect(lines).not.toHaveProperty('state')
+  })
+})
