@@ -3,7 +3,9 @@
 
 import type * as z from 'zod'
 import type { Issue } from './failure.ts'
+import { nearestName } from './nearest.ts'
 import { err, ok, type Result } from './result.ts'
+import { type Shape, shapeAt, valueAt } from './schema-shape.ts'
 
 const EXPECTED: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -26,7 +28,8 @@ function wordsOf(issue: RawIssue): string | undefined {
     case 'invalid_type':
       return `must be ${EXPECTED[String(issue.expected)] ?? issue.expected}`
     case 'invalid_value':
-      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
+    case 'invalid_union':
+      return oneOf(valuesOf(issue))
     case 'too_small':
       return issue.origin === 'string' && issue.minimum === 1
         ? 'must not be empty'
@@ -38,21 +41,76 @@ function wordsOf(issue: RawIssue): string | undefined {
   }
 }
 
+const oneOf = (values: readonly unknown[] | undefined) =>
+  values && `must be ${values.map((value) => JSON.stringify(value)).join(' or ')}`
+
 const unitOf = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : '')
 
 /** How much of an unknown field's name is said back: enough to recognise it, never an amplifier. */
 const KEY_CHARS = 64
+/** Of the unknown fields of one object that are looked at. */
+const KEYS_MAX = 16
 
 /** The value as the schema reads it, or what is wrong with it: at least one issue, with the dotted path of its field. */
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown): Result<T, readonly [Issue, ...Issue[]]> {
   const parsed = schema.safeParse(value, { error: wordsOf })
-  return parsed.success ? ok(parsed.data) : err(parsed.error.issues.flatMap(issuesOf) as [Issue, ...Issue[]])
+  if (parsed.success) return ok(parsed.data)
+  return err(parsed.error.issues.flatMap((issue) => issuesOf(issue, schema, value)) as [Issue, ...Issue[]])
 }
 
-function issuesOf(issue: z.core.$ZodIssue): Issue[] {
-  if (issue.code !== 'unrecognized_keys') return [{ path: issue.path.join('.'), message: issue.message }]
+function issuesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): Issue[] {
+  const path = issue.path.join('.')
+  if (issue.code !== 'unrecognized_keys')
+    return [{ path, message: issue.message + (meantValue(issue, value) ?? sentInstead(issue, schema, value)) }]
+  const shape = shapeAt(schema, value, issue.path)
+  const sent = valueAt(value, issue.path) as object
   return issue.keys.map((key) => ({
     path: [...issue.path, key.slice(0, KEY_CHARS)].join('.'),
-    message: 'unknown field: leave it out',
+    message: `unknown field${meantField(key, shape, sent)}`,
   }))
+}
+
+/** What an unknown field was meant to be. It is left out safely only where nothing else could have been. */
+function meantField(key: string, shape: Shape, sent: object): string {
+  const unsent = Object.keys(shape).filter((name) => !Object.hasOwn(sent, name))
+  const name = nearestName(key, unsent)
+  if (name !== undefined) return `; did you mean "${name}"${formOf(shape[name]!)}?`
+  return unsent.length === 0 ? ': leave it out' : `; the fields are ${Object.keys(shape).join(', ')}`
+}
+
+/** In brackets what a field takes, as its schema words it to whoever sends what fits nothing. */
+function formOf(field: z.core.$ZodType): string {
+  const refused = parseWith(field as z.ZodType, Symbol())
+  const form = refused.ok ? undefined : /^must be ([^;]+)/.exec(refused.error[0].message)?.[1]
+  return form === undefined ? '' : ` (${form})`
+}
+
+/** In brackets the nearest of the values that are taken; undefined where the issue is no list of values. */
+function meantValue(issue: z.core.$ZodIssue, value: unknown): string | undefined {
+  const values = valuesOf(issue)
+  const sent = valueAt(value, issue.path)
+  if (values === undefined || typeof sent !== 'string') return undefined
+  const name = nearestName(sent, values.map(String))
+  return name === undefined ? '' : ` (did you mean "${name}"?)`
+}
+
+/** The values that are taken, where there is a list of them. */
+function valuesOf(issue: RawIssue | z.core.$ZodIssue): readonly unknown[] | undefined {
+  if (issue.code === 'invalid_value') return issue.values as readonly unknown[]
+  return issue.code === 'invalid_union' && 'options' in issue ? (issue.options as readonly unknown[]) : undefined
+}
+
+/** In brackets the unknown field that was sent in the place of one that is missing. */
+function sentInstead({ path }: z.core.$ZodIssue, schema: z.ZodType, value: unknown): string {
+  const parent = valueAt(value, path.slice(0, -1))
+  const name = path.at(-1)
+  if (typeof name !== 'string' || typeof parent !== 'object' || parent === null || name in parent) return ''
+  const shape = shapeAt(schema, value, path.slice(0, -1))
+  const sent = nearestName(
+    name,
+    Object.keys(parent)
+      .filter((key) => !Object.hasOwn(shape, key))
+      .slice(0, KEYS_MAX),
+  )
+  return sent === undefined ? '' : ` (you sent ${JSON.stringify(sent)})`
 }

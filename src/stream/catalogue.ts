@@ -1,6 +1,7 @@
 // Every channel that /ws serves. Adding one is one file in channels/ and one line here.
 
 import type { Issue } from '../core/failure.ts'
+import { nearestName } from '../core/nearest.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { parseWith } from '../core/schema-words.ts'
 import type { AnyChannel, Wanted } from './channel.ts'
@@ -33,8 +34,10 @@ export function channelOf(type: string): (typeof CHANNELS)[number] | undefined {
 export function readBody(sent: { readonly type: string }): Result<Wanted, Issue> {
   const channel = channelOf(sent.type)
   if (!channel) {
-    const types = [...BY_TYPE.keys()].join(', ')
-    return err({ path: 'type', message: `unknown subscription type: use one of ${types}` })
+    const types = [...BY_TYPE.keys()]
+    const meant = nearestName(sent.type, types)
+    const question = meant === undefined ? '' : `; did you mean "${meant}"?`
+    return err({ path: 'type', message: `unknown subscription type: use one of ${types.join(', ')}${question}` })
   }
   const body = parseWith<unknown>(channel.request, sent)
   if (!body.ok) return err({ ...body.error[0], path: body.error[0].path || 'subscription' })

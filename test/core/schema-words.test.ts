@@ -26,4 +26,59 @@ describe('a schema’s refusal', () => {
     ])
     expect(said({ n: 'x', side: 'B', list: [], own: '' })).toEqual(['coin is required', 'n must be a number'])
   })
+  const form = z.strictObject({
+    coin: z
+      .union([z.string(), z.array(z.string())], 'must be a coin or a list of coins; leave it out for all')
+      .optional(),
+    side: z.enum(['buy', 'sell']).optional(),
+    terms: z
+      .strictObject({ credits: z.number().optional() })
+      .transform((terms) => terms)
+      .nullish(),
+  })
+  const frame = z.discriminatedUnion('method', [
+    z.strictObject({ method: z.literal('send'), ...form.shape }),
+    z.strictObject({ method: z.literal('ping') }),
+  ])
+  const first = (schema: z.ZodType, value: unknown) => {
+    const parsed = parseWith(schema, value)
+    return parsed.ok ? 'ok' : `${parsed.error[0].path}: ${parsed.error[0].message}`
+  }
+
+  it.each([
+    [form, { coins: ['BTC'] }, 'coins: unknown field; did you mean "coin" (a coin or a list of coins)?'],
+    [form, { symbol: 'BTC' }, 'symbol: unknown field; did you mean "coin" (a coin or a list of coins)?'],
+    [form, { terms: { credit: 5 } }, 'terms.credit: unknown field; did you mean "credits" (a number)?'],
+    [form, { terms: { x: 5, credits: 1 } }, 'terms.x: unknown field: leave it out'],
+    [form, { coin: 'BTC', coins: [] }, 'coins: unknown field; the fields are coin, side, terms'],
+    [form, { colour: 1 }, 'colour: unknown field; the fields are coin, side, terms'],
+    [form, { side: 'Buy' }, 'side: must be "buy" or "sell" (did you mean "buy"?)'],
+    [form, { side: 'up' }, 'side: must be "buy" or "sell"'],
+    [frame, { method: 'send', coins: 'BTC' }, 'coins: unknown field; did you mean "coin" (a coin or a list of coins)?'],
+    [frame, { method: 'ping', id: 1 }, 'id: unknown field: leave it out'],
+    [frame, { method: 'sned' }, 'method: must be "send" or "ping" (did you mean "send"?)'],
+    [
+      z.preprocess((sent) => sent, form),
+      { Coin: 1 },
+      'Coin: unknown field; did you mean "coin" (a coin or a list of coins)?',
+    ],
+  ])('names what was meant: %#', (schema, value, said) => {
+    expect(first(schema, value)).toBe(said)
+  })
+
+  it('says which unknown field stands where one is missing, if there is one', () => {
+    const lenient = z.object({ req: z.object({ coin: z.string(), startTime: z.int(), endTime: z.int().optional() }) })
+    expect(first(lenient, { req: { symbol: 'BTC', startTime: 1 } })).toBe('req.coin: is required (you sent "symbol")')
+    expect(first(lenient, { req: { coin: 'BTC', endTime: 1, from: 1 } })).toBe(
+      'req.startTime: is required (you sent "from")',
+    )
+    expect(first(lenient, { req: { coin: 'BTC', endTime: 1 } })).toBe('req.startTime: is required')
+    expect(first(lenient, { request: {} })).toBe('req: is required')
+    expect(first(lenient, JSON.parse('{"__proto__":{"req":1}}'))).toBe('req: is required')
+  })
+
+  it('says little of a client’s own words back', () => {
+    const said = first(form, { [`coin${'s'.repeat(5_000)}`]: 1 })
+    expect(said.length).toBeLessThan(200)
+  })
 })

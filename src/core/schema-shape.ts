@@ -1,0 +1,50 @@
+// What a schema looks like inside: the fields that it knows at a place of what was sent.
+
+import type * as z from 'zod'
+
+export type Shape = Readonly<Record<string, z.core.$ZodType>>
+
+/** The fields of the object that the schema wants at this path. */
+export function shapeAt(schema: z.core.$ZodType, value: unknown, path: readonly PropertyKey[]): Shape {
+  const { def } = (schema as z.core.$ZodTypes)._zod
+  switch (def.type) {
+    case 'object': {
+      const [name, ...rest] = path
+      if (name === undefined) return def.shape
+      const field = def.shape[String(name)]
+      return field === undefined ? {} : shapeAt(field, valueAt(value, [name]), rest)
+    }
+    case 'pipe':
+      return shapeAt(isTransform(def.in) ? def.out : def.in, value, path)
+    case 'optional':
+    case 'nullable':
+    case 'default':
+      return shapeAt(def.innerType, value, path)
+    case 'union': {
+      const option = def.options.find((each) =>
+        isChosen(each, 'discriminator' in def ? String(def.discriminator) : '', value),
+      )
+      return option === undefined ? {} : shapeAt(option, value, path)
+    }
+    default:
+      return {}
+  }
+}
+
+/** Whether the field that decides between objects has this one's value. */
+function isChosen(option: z.core.$ZodType, name: string, value: unknown): boolean {
+  const field = shapeAt(option, value, [])[name]
+  return field !== undefined && (field as z.ZodType).safeParse(valueAt(value, [name])).success
+}
+
+function isTransform(schema: z.core.$ZodType): boolean {
+  return (schema as z.core.$ZodTypes)._zod.def.type === 'transform'
+}
+
+/** What stands at a path of what was sent. */
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (at, name) => (at as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[name],
+    value,
+  )
+}
