@@ -177,6 +177,7 @@ export class Internal extends WorkerEntrypoint<Env> implements UsageKeeper, Call
     const admitted = anywhere && admit(anywhere, { product: 'stream', kind: 'api' }, now(), null)
     if (admitted?.ok) return { ok: true, identity: admitted.value }
     const kind = admitted?.error.kind
+    if (kind === 'key_replaced') return { ok: false, why: 'revoked', replaced: true }
     return { ok: false, why: kind === 'key_expired' ? 'expired' : kind === 'not_entitled' ? 'not entitled' : 'revoked' }
   }
 

@@ -14,6 +14,7 @@ export class Internal extends WorkerEntrypoint implements UsageKeeper, CallerBoo
   async keepUsage(): Promise<void> {}
 
   async caller(keyHash: string): Promise<Caller> {
+    if (keyHash.startsWith('replaced')) return { ok: false, why: 'revoked', replaced: true }
     if (keyHash.startsWith('expired')) return { ok: false, why: 'expired' }
     const who = { v: 1, account: '', keyHash, kind: 'api', plan: 'enterprise', products: ['stream'] } as const
     return { ok: true, identity: { ...who, products: [...who.products] } }

@@ -23,8 +23,11 @@ type FailureKind =
   | { readonly kind: 'key_malformed' }
   | { readonly kind: 'key_unknown' }
   | { readonly kind: 'key_revoked' }
+  /** Revoked or expired, and there is a key in its place. */
+  | { readonly kind: 'key_replaced' }
   | { readonly kind: 'key_expired' }
-  | { readonly kind: 'not_entitled'; readonly to: string }
+  /** `why`: a sentence. */
+  | { readonly kind: 'not_entitled'; readonly why: string }
   | { readonly kind: 'credits_exhausted'; readonly neededMicro: number; readonly remainingMicro: number }
   /** `limit`: the one that was met, where the surface does not tell it by itself. */
   | { readonly kind: 'rate_limited'; readonly retryAfterMs: number; readonly limit?: RequestLimit }
@@ -33,7 +36,8 @@ type FailureKind =
   | { readonly kind: 'not_json' }
   | { readonly kind: 'unsupported_media_type' }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
-  | { readonly kind: 'unknown_type'; readonly type: string }
+  /** `meant`: the type that is probably meant. */
+  | { readonly kind: 'unknown_type'; readonly type: string; readonly meant?: string | undefined }
   | { readonly kind: 'not_found'; readonly what: string }
   /** `allow`: the methods that the endpoint takes; at least one. */
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
@@ -68,6 +72,7 @@ export function failureCode(failure: Failure): FailureCode {
     case 'key_malformed':
     case 'key_unknown':
     case 'key_revoked':
+    case 'key_replaced':
     case 'key_expired':
       return 'unauthorized'
     case 'not_entitled':
@@ -102,6 +107,14 @@ export function failureCode(failure: Failure): FailureCode {
   }
 }
 
+const SEE_DOCS = 'GET /docs describes all that there is.'
+
+/** The refusal of a path that nothing is behind; `meant`: a request that is probably meant, such as `POST /info`. */
+export function noEndpoint(meant?: string): Failure {
+  const question = meant === undefined ? '.' : `; did you mean ${meant}?`
+  return { kind: 'not_found', what: 'This endpoint', hint: `This endpoint does not exist${question} ${SEE_DOCS}` }
+}
+
 /** One sentence for a person: what was wrong and what to do. Never carries an internal message. */
 export function failureMessage(failure: Failure): string {
   if (failure.hint !== undefined) return failure.hint
@@ -111,31 +124,35 @@ export function failureMessage(failure: Failure): string {
     case 'key_malformed':
       return 'The API key is malformed or truncated: it is "cqt_" followed by 26 base58 characters.'
     case 'key_unknown':
-      return 'This API key does not exist.'
+      return 'This API key does not exist here: was it made for another gateway? Ask the operator for one.'
     case 'key_revoked':
-      return 'This API key was revoked: use the key that replaced it.'
+      return 'This API key was revoked: ask the operator for a new one.'
+    case 'key_replaced':
+      return 'This API key was replaced: use the key that replaced it.'
     case 'key_expired':
-      return 'This API key has expired: ask for a new one.'
+      return 'This API key has expired: ask the operator for a new one.'
     case 'not_entitled':
-      return `This key is not entitled to ${failure.to}.`
+      return failure.why
     case 'credits_exhausted':
-      return `Not enough credits: this costs ${failure.neededMicro / 1e6}, ${failure.remainingMicro / 1e6} remain. Top up the account.`
+      return `Not enough credits: this costs ${failure.neededMicro / 1e6}, ${failure.remainingMicro / 1e6} remain. Top up the account: GET /platform/key/ shows its balance.`
     case 'rate_limited':
       return `Too many requests: retry after ${Math.ceil(failure.retryAfterMs / 1000)} s.`
     case 'limit_reached':
       return `${failure.limit}: this account's plan allows ${failure.most} at a time: end one, or ask for a larger plan.`
     case 'not_json':
-      return 'The request body is not valid JSON.'
+      return 'The request body is not valid JSON: send one JSON object.'
     case 'unsupported_media_type':
       return 'Send the request with "Content-Type: application/json".'
     case 'body_too_large':
-      return `The request is larger than ${failure.limitBytes} bytes.`
-    case 'unknown_type':
-      return `The type ${JSON.stringify(failure.type.slice(0, 64))} is not supported.`
+      return `The request body is larger than ${failure.limitBytes} bytes: send less at a time.`
+    case 'unknown_type': {
+      const meant = failure.meant === undefined ? '' : `; did you mean ${JSON.stringify(failure.meant)}?`
+      return `The type ${JSON.stringify(failure.type.slice(0, 64))} is not supported${meant || '.'} ${SEE_DOCS}`
+    }
     case 'not_found':
       return `${failure.what} does not exist.`
     case 'method_not_allowed':
-      return `This endpoint takes ${failure.allow.join(', ')}.`
+      return `This endpoint takes ${failure.allow.join(', ')}. ${SEE_DOCS}`
     case 'bad_field':
       return failure.issues.map((issue) => `${issue.path || 'body'}: ${issue.message}`).join('; ')
     case 'upstream_failed':

@@ -2,7 +2,7 @@
 // JSON for unknown endpoints (404), known ones asked with another method (405) and bugs (500).
 
 import type { Context, Hono, Env as HonoEnv } from 'hono'
-import type { Failure } from '../core/failure.ts'
+import { type Failure, noEndpoint } from '../core/failure.ts'
 import { CORS_HEADERS, isOpenToBrowsers, preflightHeaders } from './cors.ts'
 import { infoFailure, NO_COST, restFailure } from './failure-wire.ts'
 import { REQUEST_ID_HEADER } from './request-id.ts'
@@ -33,8 +33,7 @@ export function everyReply<E extends HonoEnv>(app: Hono<E>, { requestId, report 
     const { path, method } = c.req
     const allow = methodsOf(app, path)
     // A known method that came here was turned away by its route: to this caller the endpoint does not exist.
-    if (allow.length === 0 || allow.includes(method))
-      return failureReply(path, { kind: 'not_found', what: 'This endpoint' }, requestId())
+    if (allow.length === 0 || allow.includes(method)) return failureReply(path, noEndpoint(), requestId())
     if (!isOpenToBrowsers(path)) return failureReply(path, { kind: 'method_not_allowed', allow }, requestId())
     if (method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders([...allow, method]) })
     return failureReply(path, { kind: 'method_not_allowed', allow: [...allow, 'OPTIONS'] }, requestId())

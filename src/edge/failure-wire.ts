@@ -46,6 +46,7 @@ function httpStatus(failure: Failure): number {
     case 'key_malformed':
     case 'key_unknown':
     case 'key_revoked':
+    case 'key_replaced':
     case 'key_expired':
       return 401
     case 'credits_exhausted':

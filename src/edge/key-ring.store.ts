@@ -32,6 +32,12 @@ export interface KeyRingEnv extends KeyStoreEnv {
 type WaitUntil = (work: Promise<unknown>) => void
 type Found = Result<KeyRecord | null, Failure>
 
+export const NO_KEY_SECRET: Failure = {
+  kind: 'unavailable',
+  what: 'KEY_SECRET',
+  hint: 'KEY_SECRET is not set on this gateway: its operator has to set it.',
+}
+
 /** A look-up that others wait for may be lost with the request that began it. */
 const LOOK_UP_MAX_MS = 3_000
 const LOOK_UPS_MAX = 1_000
@@ -92,7 +98,7 @@ export class KeyRing {
       this.#memory.keep(key, record, now)
     }
     if (record === null) return err({ kind: 'key_unknown' })
-    if (this.#revoked.has(record.hash)) return err({ kind: 'key_revoked' })
+    if (this.#revoked.has(record.hash)) return err({ kind: record.replaced ? 'key_replaced' : 'key_revoked' })
     return admit(record, entry, now, address)
   }
 
@@ -127,7 +133,7 @@ export class KeyRing {
     now: number,
   ): Promise<Found> {
     if (env.KEY_CHECK) {
-      if (!env.KEY_SECRET) return err({ kind: 'unavailable', what: 'KEY_SECRET is not set on this gateway' })
+      if (!env.KEY_SECRET) return err(NO_KEY_SECRET)
       if (!(await checkHolds(key, env.KEY_SECRET)))
         return err({ kind: 'key_malformed', hint: 'The check characters of this API key do not match: is it whole?' })
     }

@@ -29,6 +29,8 @@ export const Identity = z.object({
   limits: Limits.optional(),
   /** Unix ms; null or left out: never. */
   expires: z.number().nullable().optional(),
+  /** Another key stands in its place: it is to be used when this one ends. Left out: no. */
+  replaced: z.boolean().optional(),
 })
 export type Identity = z.infer<typeof Identity>
 

@@ -11,7 +11,7 @@ export interface KeyStoreEnv {
 
 const KV_TTL_SECONDS = 3600
 const SELECT = `SELECT k.hash, k.account, k.kind, a.plan, k.products, k.expires, k.revoked, k.ranges, a.terms,
-  ${LIMITS_SQL} AS limits
+  EXISTS (SELECT 1 FROM keys r WHERE r.replaces = k.hash) AS replaced, ${LIMITS_SQL} AS limits
   FROM keys k JOIN accounts a ON a.id = k.account LEFT JOIN plans p ON p.name = a.plan`
 const kvName = (hash: string) => `key:${hash}`
 
@@ -52,11 +52,14 @@ export async function putKeyHint(kv: KVNamespace, record: KeyRecord): Promise<vo
   }
 }
 
-type RecordRow = Record<string, unknown> & { products: string } & Record<'ranges' | 'limits' | 'terms', string | null>
+type RecordRow = Record<string, unknown> & { products: string; replaced: number } & Record<
+    'ranges' | 'limits' | 'terms',
+    string | null
+  >
 
 /** `at`: before D1 was asked, so that a record is never believed to be newer than it is. */
-function recordOf({ products, ranges, limits, terms, ...row }: RecordRow, at: number): KeyRecord {
+function recordOf({ products, replaced, ranges, limits, terms, ...row }: RecordRow, at: number): KeyRecord {
   const own = limits ? { limits: limitsFrom(limits, terms) } : {}
   const lists = { products: JSON.parse(products), ranges: JSON.parse(ranges ?? 'null') }
-  return KeyRecord.parse({ ...row, ...own, ...lists, v: 2, at })
+  return KeyRecord.parse({ ...row, ...own, ...lists, replaced: replaced === 1, v: 2, at })
 }

@@ -22,6 +22,8 @@ export const KeyRecord = z.object({
   expires: z.number().nullable(),
   /** Unix ms; null: not revoked. */
   revoked: z.number().nullable(),
+  /** Another key stands in its place; unknown in copies of before it was kept. */
+  replaced: z.boolean().default(false),
   /** Unix ms when D1 said all this; unknown in copies of before it was kept. */
   at: z.number().default(0),
 })
@@ -39,9 +41,24 @@ export const PRODUCTS_OF_KIND: Record<'api' | 'service', readonly Product[]> = {
   service: ['platform'],
 }
 
+/** By what a surface takes. */
+const WRONG_KIND = {
+  api: 'This is a service key (cqs_), and data is asked with an API key (cqt_): use one of those.',
+  service: 'This is an API key (cqt_), and this endpoint takes a service key (cqs_): use one of those.',
+}
+const RESTRICTED = 'This key may be used from certain addresses only'
+const ADDRESS_UNSURE = `${RESTRICTED}, and this gateway cannot be sure of yours (TRUST_PROXY is off): ask the operator.`
+const ADDRESS_ELSEWHERE = `${RESTRICTED}, and yours is none of them: call from one, or ask the operator to add yours.`
+
+/** The refusal of a key that is not for this product. */
+export function notForProduct(product: Product): Failure {
+  const why = `This key is not for the product "${product}": use another one, or ask the operator to add the product.`
+  return { kind: 'not_entitled', why }
+}
+
 /**
- * Whether a known key may enter; `address` is its caller's, null where that is not known for sure. Revoked is told before expired: it is the stronger
- * reason to stop using the key.
+ * Whether a known key may enter; `address` is its caller's, null where that is not known for sure. What its holder can
+ * do is told first: use the key in its place; then revoked before expired, the stronger reason to stop using it.
  */
 export function admit(
   record: KeyRecord,
@@ -49,19 +66,16 @@ export function admit(
   nowMs: number,
   address: string | null,
 ): Result<Identity, Failure> {
+  const isOver = record.expires !== null && record.expires <= nowMs
+  if (record.replaced && (record.revoked !== null || isOver)) return err({ kind: 'key_replaced' })
   if (record.revoked !== null) return err({ kind: 'key_revoked' })
-  if (record.expires !== null && record.expires <= nowMs) return err({ kind: 'key_expired' })
-  if (entry.kind !== 'any' && entry.kind !== record.kind) {
-    const wanted =
-      entry.kind === 'service' ? 'this endpoint: it takes a service key (cqs_)' : 'data: use an API key (cqt_)'
-    return err({ kind: 'not_entitled', to: wanted })
-  }
-  if (!record.products.includes(entry.product))
-    return err({ kind: 'not_entitled', to: `the product "${entry.product}"` })
+  if (isOver) return err({ kind: 'key_expired' })
+  if (entry.kind !== 'any' && entry.kind !== record.kind)
+    return err({ kind: 'not_entitled', why: WRONG_KIND[entry.kind] })
+  if (!record.products.includes(entry.product)) return err(notForProduct(entry.product))
   if (record.ranges !== null && (address === null || !holdsAddress(record.ranges, address))) {
-    const from = address === null ? 'calls whose address this gateway cannot be sure of (TRUST_PROXY)' : 'your address'
-    return err({ kind: 'not_entitled', to: `${from}: it is restricted to ranges of addresses` })
+    return err({ kind: 'not_entitled', why: address === null ? ADDRESS_UNSURE : ADDRESS_ELSEWHERE })
   }
-  const { account, hash, kind, plan, products, limits, expires } = record
-  return ok({ v: 1, account, keyHash: hash, kind, plan, products, limits, expires })
+  const { account, hash, kind, plan, products, limits, expires, replaced } = record
+  return ok({ v: 1, account, keyHash: hash, kind, plan, products, limits, expires, ...(replaced ? { replaced } : {}) })
 }

@@ -2,7 +2,9 @@
 // gets CORS; a key appears in one answer only, the one that created it, and in no URL.
 
 import { Hono } from 'hono'
+import { noEndpoint } from '../core/failure.ts'
 import { gateBySecret } from '../core/secret.ts'
+import { NO_KEY_SECRET } from '../edge/key-ring.store.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Platform } from './platform-api.ts'
 import { answered, refuse, respond, route } from './serve.route.ts'
@@ -22,17 +24,17 @@ export function adminRoutes(
   const app = new Hono()
   app.use('*', async (c, next) => {
     const gate = gateBySecret(c.req.header('authorization'), adminToken)
-    if (gate === 'closed') return refuse({ kind: 'not_found', what: 'This endpoint' }, requestId())
+    if (gate === 'closed') return refuse(noEndpoint(), requestId())
     if (gate === 'refused') {
       return refuse({ kind: 'key_malformed', hint: 'The admin token is missing or wrong.' }, requestId())
     }
-    if (!keySecret) return refuse({ kind: 'unavailable', what: 'KEY_SECRET is not set on this gateway' }, requestId())
+    if (!keySecret) return refuse(NO_KEY_SECRET, requestId())
     return next()
   })
   for (const endpoint of endpoints.filter(({ door }) => door === 'admin')) {
     route(app, endpoint, '/admin', async (c) => respond(await answered(c, endpoint, null, platform), requestId()))
   }
-  app.notFound(() => refuse({ kind: 'not_found', what: 'This endpoint' }, requestId()))
+  app.notFound(() => refuse(noEndpoint(), requestId()))
   app.onError((error) => {
     console.error('admin request failed', error.message)
     return refuse({ kind: 'internal' }, requestId())

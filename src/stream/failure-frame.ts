@@ -39,6 +39,8 @@ function closeOf(failure: Failure): readonly [code: number, reason: string] {
       return [4401, 'key unknown']
     case 'key_revoked':
       return [4401, 'key revoked']
+    case 'key_replaced':
+      return [4401, 'key replaced']
     case 'key_expired':
       return [4401, 'key expired']
     case 'not_entitled':

@@ -2,6 +2,7 @@
 
 import { failureMessage } from '../core/failure.ts'
 import type { Identity } from '../key/identity.ts'
+import { notForProduct } from '../key/record.ts'
 import { failureFrame } from './failure-frame.ts'
 import { postErrorFrame, postFrame } from './frames.ts'
 import type { PostFrame } from './protocol.ts'
@@ -21,8 +22,7 @@ export async function answerPost(connection: Connection, frame: PostFrame, gatew
     return connection.send(postErrorFrame(id, '400: request.type: only "info" is served here'))
   }
   if (!connection.identity.products.includes('info')) {
-    const why = failureMessage({ kind: 'not_entitled', to: 'the product "info"' })
-    return connection.send(postErrorFrame(id, `403: ${why}`))
+    return connection.send(postErrorFrame(id, `403: ${failureMessage(notForProduct('info'))}`))
   }
   if (connection.posts >= MAX_POSTS_IN_FLIGHT) {
     const hint = `too many pending post requests id=${id}`

@@ -82,6 +82,12 @@ describe('an isolate that spends, and one with stale KV alone, know within one l
     expect(await afterBound(call)).toEqual(['key_revoked'])
   })
 
+  it('of a key that was replaced at once', async () => {
+    const { keys, hash, call, afterBound } = await world()
+    expect((await keys.rotate({ name: hash }, { graceMs: 0, id: null })).ok).toBe(true)
+    expect(await afterBound(call)).toEqual(['key_replaced'])
+  })
+
   it('of another plan', async () => {
     const { accounts, account, call, afterBound } = await world()
     const enterprise = { plan: 'enterprise', terms: { micro: 1_000_000_000_000 } }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { checkHolds, hashKey, mintKey } from '../../src/key/digest.client.ts'
 import { parseKey, randomBase58 } from '../../src/key/format.ts'
 import { KeyMemory } from '../../src/key/memory.ts'
-import { admit, type Entry, type KeyRecord } from '../../src/key/record.ts'
+import { admit, type Entry, KeyRecord } from '../../src/key/record.ts'
 
 const SECRET = 'an operator secret of forty characters!!'
 
@@ -70,6 +70,7 @@ const record: KeyRecord = {
   products: ['info', 'platform'],
   expires: null,
   revoked: null,
+  replaced: false,
   at: 0,
 }
 
@@ -85,21 +86,34 @@ describe('who may enter', () => {
     expect(enter({ revoked: 5, expires: 5 })).toEqual({ kind: 'key_revoked' })
     expect(enter({ expires: 1_000 })).toEqual({ kind: 'key_expired' })
     expect(enter({ expires: 1_001 })).toBe('ok')
-    const isFor = (to: string) => ({ kind: 'not_entitled', to: expect.stringContaining(to) })
-    expect(enter({ kind: 'service', products: ['info'] })).toEqual(isFor('an API key (cqt_)'))
-    expect(enter({}, { product: 'platform', kind: 'service' })).toEqual(isFor('a service key (cqs_)'))
-    expect(enter({}, { product: 'rpc', kind: 'api' })).toEqual(isFor('"rpc"'))
+    const isTold = (why: RegExp) => ({ kind: 'not_entitled', why: expect.stringMatching(why) })
+    expect(enter({ kind: 'service', products: ['info'] })).toEqual(
+      isTold(/^This is a service key \(cqs_\), .* with an API key \(cqt_\): /),
+    )
+    expect(enter({}, { product: 'platform', kind: 'service' })).toEqual(
+      isTold(/^This is an API key \(cqt_\), .* takes a service key \(cqs_\): /),
+    )
+    expect(enter({}, { product: 'rpc', kind: 'api' })).toEqual(isTold(/^This key is not for the product "rpc": /))
     expect(enter({ kind: 'service', products: ['platform'] }, { product: 'platform', kind: 'any' })).toBe('ok')
+  })
+
+  it('sends who holds a replaced key to the one in its place, once it has ended', () => {
+    expect(enter({ replaced: true, expires: 1_001 })).toBe('ok')
+    for (const over of [{ expires: 1_000 }, { revoked: 5 }, { revoked: 5, expires: 1_000 }]) {
+      expect(enter({ ...over, replaced: true })).toEqual({ kind: 'key_replaced' })
+    }
+    const { replaced: _, ...before } = record
+    expect(KeyRecord.parse({ ...before, revoked: 5 })).toMatchObject({ replaced: false, revoked: 5 })
   })
 
   it('lets a key with ranges in from an address in one of them, and from no other and none', () => {
     const ranges = ['192.0.2.0/24', '2001:db8::/32']
     expect(enter({ ranges }, INFO, '192.0.2.7')).toBe('ok')
     expect(enter({ ranges }, INFO, '2001:db8::1')).toBe('ok')
-    const isFrom = (what: string) => ({ kind: 'not_entitled', to: expect.stringMatching(`^${what}.*ranges`) })
-    expect(enter({ ranges }, INFO, '198.51.100.7')).toEqual(isFrom('your address'))
-    expect(enter({ ranges }, INFO, null)).toEqual(isFrom('calls whose address this gateway cannot be sure of'))
-    expect(enter({ ranges: [] }, INFO, '192.0.2.7')).toEqual(isFrom('your address'))
+    const isTold = (why: string) => ({ kind: 'not_entitled', why: expect.stringContaining(`only, and ${why}`) })
+    expect(enter({ ranges }, INFO, '198.51.100.7')).toEqual(isTold('yours is none of them'))
+    expect(enter({ ranges }, INFO, null)).toEqual(isTold('this gateway cannot be sure of yours (TRUST_PROXY is off)'))
+    expect(enter({ ranges: [] }, INFO, '192.0.2.7')).toEqual(isTold('yours is none of them'))
   })
 
   it('says who entered, with all that a surface may ask of the key', () => {

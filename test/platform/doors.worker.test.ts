@@ -114,7 +114,10 @@ describe('an endpoint with a price', () => {
     const { key } = await newKey({ credits: 100, products: ['info', 'platform'] })
     expect(await ask('POST', '/echo/a', key, { outcome: 'found' })).toMatchObject({
       status: 403,
-      json: { error_message: 'This key is not entitled to the product "data".' },
+      json: {
+        error_message:
+          'This key is not for the product "data": use another one, or ask the operator to add the product.',
+      },
     })
   })
 
@@ -136,7 +139,7 @@ describe('the door of service keys', () => {
       status: 403,
       json: {
         error: true,
-        error_message: 'This key is not entitled to this endpoint: it takes a service key (cqs_).',
+        error_message: 'This is an API key (cqt_), and this endpoint takes a service key (cqs_): use one of those.',
         error_code: '403',
       },
     })

@@ -129,11 +129,13 @@ describe('changed terms', () => {
   // WS-42
   it('reach open sockets with the next report, also of a relay that slept meanwhile', async () => {
     const gone = await connect(0, { keyHash: 'expired key' })
+    const replaced = await connect(0, { keyHash: 'replaced key' })
     const stays = await connect(0, { keyHash: 'enterprise key' })
     await evictDurableObject(stubOf(0))
     await meter(account).noteChange(null)
     await runDurableObjectAlarm(stubOf(0))
     expect(await gone.closing()).toMatchObject({ code: 4401, reason: 'key expired' })
+    expect(await replaced.closing()).toMatchObject({ code: 4401, reason: 'key replaced' })
     const seen = () => runInDurableObject(stubOf(0), (_, state) => state.getWebSockets()[0]!.deserializeAttachment())
     await vi.waitFor(async () => expect(await seen()).toMatchObject({ identity: { plan: 'enterprise' }, terms: 1 }), {
       timeout: 10_000,

@@ -243,14 +243,18 @@ test('a revoked key is closed within a minute even where the meter does not answ
 })
 
 // WS-40
-test('a key that expires is closed with 4401', async () => {
+// WS-40
+test.each([
+  [false, /has expired: ask the operator/],
+  [true, /was replaced: use the key that replaced it/],
+])('a key that expires, replaced or not (%s), is closed with 4401 and told the next step', async (replaced, told) => {
   await world.subscribe({ type: 'allFills' })
-  world.connection.renew({ ...identity, expires: world.clock.nowMs + 7_000 }, 1)
+  world.connection.renew({ ...identity, expires: world.clock.nowMs + 7_000, replaced }, 1)
   await world.pass(5_000)
   expect(world.closed).toBeNull()
   await world.pass(5_000)
   expect(world.closed).toBe(4401)
-  expect(world.frames.at(-1)).toMatchObject({ code: 'unauthorized' })
+  expect(world.frames.at(-1)).toMatchObject({ code: 'unauthorized', data: expect.stringMatching(told) })
 })
 
 // WS-20

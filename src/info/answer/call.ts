@@ -3,11 +3,12 @@
 import * as z from 'zod'
 import type { Failure } from '../../core/failure.ts'
 import { isDeeperThan, JSON_MAX_DEPTH } from '../../core/json.ts'
+import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { parseWith } from '../../core/schema-words.ts'
 import { formatCredits } from '../../credit/amount.ts'
 import type { Price } from '../../edge/charging.ts'
-import { queryOf } from '../catalogue.ts'
+import { CATALOGUE, queryOf } from '../catalogue.ts'
 import { type FreshnessTerms, termsOf } from '../freshness.ts'
 import { type AnyQuery, asksHistory, asksUpstream, priceOf } from '../query.ts'
 
@@ -23,6 +24,8 @@ export interface InfoCall {
   /** Resolved only once the hold is granted; otherwise at the same time, which saves a round trip to the meter. */
   readonly holdsFirst: boolean
 }
+
+const TYPES = CATALOGUE.map(({ type }) => type)
 
 const BodyHead = z.object({ type: z.string() })
 
@@ -40,7 +43,7 @@ export function readCall(text: string): Result<InfoCall, Failure> {
   if (!head.ok) return head
   const { type } = head.value
   const query = queryOf(type)
-  if (!query) return err({ kind: 'unknown_type', type })
+  if (!query) return err({ kind: 'unknown_type', type, meant: nearestName(type, TYPES) })
   const request = parse(query.request, body)
   return request.ok ? ok(callOf(query, request.value)) : request
 }

@@ -101,7 +101,9 @@ export class Account {
     const { clock, relay } = this.#ports
     const now = clock.nowMs
     for (const connection of [...this.#connections]) {
-      if ((connection.identity.expires ?? Number.POSITIVE_INFINITY) <= now) connection.fail({ kind: 'key_expired' })
+      const { expires, replaced } = connection.identity
+      if ((expires ?? Number.POSITIVE_INFINITY) <= now)
+        connection.fail({ kind: replaced ? 'key_replaced' : 'key_expired' })
     }
     const isOwing = [...this.#running.keys()].some((minutes) => owedCharges(relay, minutes, now).length > 0)
     const { sentMs, answeredMs, isIdle } = this.#line

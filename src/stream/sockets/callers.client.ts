@@ -11,14 +11,14 @@ const ENDS: Readonly<Record<EndReason, Failure>> = {
   expired: { kind: 'key_expired' },
   'not entitled': {
     kind: 'not_entitled',
-    to: 'streams',
-    hint: 'This API key may no longer be used for streams: use another one.',
+    why: 'This API key may no longer be used for streams: use another one, or ask the operator.',
   },
 }
 
 export type Caller =
   | { readonly ok: true; readonly identity: Identity }
-  | { readonly ok: false; readonly why: EndReason }
+  /** `replaced`: another key stands in its place. Relays of the version before go by `why` alone. */
+  | { readonly ok: false; readonly why: EndReason; readonly replaced?: boolean }
 
 /** The gateway, which alone has the table of keys. */
 export interface CallerBook {
@@ -33,7 +33,7 @@ export async function lookUpAnew(book: CallerBook, connections: readonly Connect
     const caller = await book.caller(keyHash).catch(() => null)
     for (const connection of caller === null ? [] : sockets) {
       if (caller?.ok) connection.renew(caller.identity, terms)
-      else if (caller) connection.fail(ENDS[caller.why])
+      else if (caller) connection.fail(caller.replaced ? { kind: 'key_replaced' } : ENDS[caller.why])
     }
   }
 }

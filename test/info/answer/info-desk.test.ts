@@ -50,8 +50,16 @@ describe('refused bodies', () => {
 
   it('names the missing field and the type sent', async () => {
     expect(JSON.parse((await world.send({})).body).msg).toBe('type: is required')
-    const unknown = JSON.parse((await world.send({ type: 'x' })).body)
-    expect(unknown).toMatchObject({ type: 'x', msg: 'The type "x" is not supported.' })
+    const said = async (body: object) => JSON.parse((await world.send(body)).body)
+    const docs = 'GET /docs describes all that there is.'
+    expect(await said({ type: 'x' })).toMatchObject({ type: 'x', msg: `The type "x" is not supported. ${docs}` })
+    const near = `The type "l2Bok" is not supported; did you mean "l2Book"? ${docs}`
+    expect(await said({ type: 'l2Bok' })).toMatchObject({ type: 'l2Bok', msg: near })
+    expect((await said({ type: 'l2Book', coins: ['BTC'] })).msg).toBe('coin: is required (you sent "coins")')
+    expect((await said({ type: 'candleSnapshot', symbol: 'BTC' })).msg).toBe('req: is required')
+    expect((await said({ type: 'candleSnapshot', req: { symbol: 'BTC', interval: '1H', startTime: 0 } })).msg).toBe(
+      'req.coin: is required (you sent "symbol"); req.interval: must be one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 8h, 12h, 1d, 3d, 1w, 1M (did you mean "1h"?)',
+    )
   })
 
   it('are bounded to 20 a second and key, and only for that key', async () => {
