@@ -100,7 +100,7 @@ function valuesOf(issue: RawIssue | z.core.$ZodIssue): readonly unknown[] | unde
   return issue.code === 'invalid_union' && 'options' in issue ? (issue.options as readonly unknown[]) : undefined
 }
 
-/** In brackets the unknown field that was sent in the place of one that is missing. */
+/** What was sent in the place of a field that is missing, or else what belongs there. */
 function sentInstead({ path }: z.core.$ZodIssue, schema: z.ZodType, value: unknown): string {
   const parent = valueAt(value, path.slice(0, -1))
   const name = path.at(-1)
@@ -112,5 +112,7 @@ function sentInstead({ path }: z.core.$ZodIssue, schema: z.ZodType, value: unkno
       .filter((key) => !Object.hasOwn(shape, key))
       .slice(0, KEYS_MAX),
   )
-  return sent === undefined ? '' : ` (you sent ${JSON.stringify(sent)})`
+  if (sent !== undefined) return ` (you sent ${JSON.stringify(sent)})`
+  const inner = Object.keys(shape[name] === undefined ? {} : shapeAt(shape[name], undefined, []))
+  return inner.length === 0 ? '' : `, an object with ${inner.join(', ')}`
 }

@@ -3,7 +3,9 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { decodeHubFrame } from '../book/hub-link.ts'
+import { CoinNames } from '../core/coin-names.ts'
 import { gatewayOf, Objects } from '../core/objects.client.ts'
+import { after } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import type { LinkHeader, RelayFrame } from '../feed/log-api.ts'
 import { LINK_HEADER } from '../feed/log-api.ts'
@@ -268,8 +270,10 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   #makeSubscriptions(shards: number): Subscriptions {
+    const names = new CoinNames({ read: () => this.#links.coins(), nowMs: () => this.#clock.nowMs, after })
     const ports = {
       shards,
+      nearestCoin: (coin: string) => names.nearest(coin),
       clock: this.#clock,
       accounts: this.#accounts,
       digest: sha256,

@@ -56,6 +56,8 @@ export interface Ports {
   /** Digest of a body's text. */
   digest(text: string): Promise<string>
   newId(): string
+  /** The coin that was probably meant by one that has no book. */
+  nearestCoin(coin: string): Promise<string | undefined>
   wait(ms: number): Promise<void>
   /** The link to the log is up. */
   ensureEvents(): Promise<void>
@@ -253,7 +255,8 @@ export class Subscriptions {
     const found = await this.#snapshots.find(wanted, types, hubs).catch(() => null)
     if (!found) this.#unavailable(request)
     if (!found || found.unknown.length === 0) return found
-    request.connection.send(refusedSubscription(request.echo, noBookOf(found.unknown)))
+    const refused = await noBookOf(found.unknown, this.#ports.nearestCoin)
+    request.connection.send(refusedSubscription(request.echo, refused))
     return null
   }
 

@@ -73,8 +73,8 @@ describe('a schema’s refusal', () => {
       'req.startTime: is required (you sent "from")',
     )
     expect(first(lenient, { req: { coin: 'BTC', endTime: 1 } })).toBe('req.startTime: is required')
-    expect(first(lenient, { request: {} })).toBe('req: is required')
-    expect(first(lenient, JSON.parse('{"__proto__":{"req":1}}'))).toBe('req: is required')
+    expect(first(lenient, { request: {} })).toBe('req: is required, an object with coin, startTime, endTime')
+    expect(first(lenient, JSON.parse('{"__proto__":{"req":1}}'))).toMatch(/^req: is required,/)
   })
 
   it('says little of a client’s own words back', () => {

@@ -3,6 +3,7 @@
 import type { BookSnapshot, JoinAnswer } from '../../src/book/hub-api.ts'
 import type { CoinMark } from '../../src/book/hub-link.ts'
 import { marketTypeOf, shardOf } from '../../src/core/coin.ts'
+import { nearestCoin } from '../../src/core/nearest.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { BookFanout } from '../../src/stream/books/book-fanout.ts'
 import { CHANNELS } from '../../src/stream/catalogue.ts'
@@ -88,6 +89,7 @@ export class World {
         }),
       },
       newId: () => `s${ids++}`,
+      nearestCoin: async (coin: string) => nearestCoin(coin, this.coins),
       wait: async (ms: number) => {
         this.clock.nowMs += ms
       },

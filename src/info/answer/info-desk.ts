@@ -16,6 +16,7 @@ import { Answers, type Served } from './answers.ts'
 import { type InfoCall, readCall } from './call.ts'
 import { CallMemo } from './call-memo.ts'
 import { FreeWork, UNCHARGED } from './free-work.ts'
+import { MeantCoin } from './meant-coin.ts'
 
 /** A reply as every surface can send it. */
 export interface InfoReply {
@@ -54,10 +55,12 @@ export class InfoDesk {
   readonly #memo = new CallMemo()
   readonly #answers: Answers
   readonly #freeWork = new FreeWork()
+  readonly #meantCoin: MeantCoin
 
   constructor(deps: InfoDeskDeps) {
     this.#deps = deps
     this.#answers = new Answers({ ...deps, tiers: new AnswerTiers(deps) })
+    this.#meantCoin = new MeantCoin(deps.sources.books, deps.now, deps.after)
   }
 
   /** Never rejects. */
@@ -114,13 +117,15 @@ export class InfoDesk {
     return this.#finish(request, call, hold.value, await finding)
   }
 
-  #finish(request: InfoRequest, call: InfoCall, hold: Hold, found: Result<Served, Failure>): InfoReply {
-    return found.ok ? succeed(request, call, found.value, hold.settle()) : this.#fail(request, found.error, hold)
+  #finish(request: InfoRequest, call: InfoCall, hold: Hold, found: Result<Served, Failure>) {
+    return found.ok ? succeed(request, call, found.value, hold.settle()) : this.#fail(request, call, found.error, hold)
   }
 
-  #fail(request: Unread, failure: Failure, hold: Hold): InfoReply {
+  async #fail(request: Unread, call: InfoCall, failure: Failure, hold: Hold): Promise<InfoReply> {
     const waitMs = this.#freeWork.take(request.identity.keyHash, this.#deps.now())
-    return this.#refusal(request, waitMs > 0 ? tooMuchFreeWork(waitMs) : failure, hold.release())
+    const remaining = hold.release()
+    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs), remaining)
+    return this.#refusal(request, await this.#meantCoin.named(failure, call.request), remaining)
   }
 
   #refusal(request: Unread, failure: Failure, remaining?: MicroCredits): InfoReply {

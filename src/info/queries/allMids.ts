@@ -5,6 +5,7 @@ import * as z from 'zod'
 import type { TopOfBook } from '../../book/hub-api.ts'
 import { dexOf } from '../../core/coin.ts'
 import { fromScaled, toScaled, trimDecimal } from '../../core/decimal.ts'
+import { nearestName } from '../../core/nearest.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { Dex } from '../shapes/request-fields.ts'
@@ -28,7 +29,8 @@ export const allMids = defineQuery({
     if (!answer.ok) return answer
     const { tops, height } = answer.value
     // A DEX is known by its coins: without an upstream nothing else tells.
-    if (dex !== undefined && !tops.some(({ coin }) => dexOf(coin) === dex)) return unknownDex()
+    if (dex !== undefined && !tops.some(({ coin }) => dexOf(coin) === dex))
+      return unknownDex(nearestName(dex, [...new Set(tops.map(({ coin }) => dexOf(coin)))]))
     return { ok: true, value: { body: midsOf(tops, dex ?? ''), height } }
   },
 })

@@ -2,6 +2,7 @@
 // with an empty account. Where nobody can say whether a name is known, the upstream decides.
 
 import type { Failure } from '../../core/failure.ts'
+import { nearestName } from '../../core/nearest.ts'
 import { err, type Result } from '../../core/result.ts'
 import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
@@ -12,12 +13,16 @@ export async function refusalOfDex(
   dex: string | undefined,
   { dexes }: Pick<Sources, 'dexes'>,
 ): Promise<{ readonly ok: false; readonly error: Failure } | null> {
-  return dex === undefined || (await dexes.has(dex)) !== false ? null : unknownDex()
+  if (dex === undefined || (await dexes.has(dex)) !== false) return null
+  const names = await dexes.names()
+  return unknownDex(names.ok ? nearestName(dex, names.value) : undefined)
 }
 
-/** The failure of a request whose `dex` is no DEX. */
-export function unknownDex(): { readonly ok: false; readonly error: Failure } {
-  return err({ kind: 'bad_field', issues: [{ path: 'dex', message: 'is no DEX of the exchange: see perpDexs' }] })
+/** The failure of a request whose `dex` is no DEX; `meant`: the one that is probably meant. */
+export function unknownDex(meant?: string): { readonly ok: false; readonly error: Failure } {
+  const question = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`
+  const message = `is no DEX of the exchange: see perpDexs${question}`
+  return err({ kind: 'bad_field', issues: [{ path: 'dex', message }] })
 }
 
 /** Passes a request through, unless its DEX is known not to exist. */

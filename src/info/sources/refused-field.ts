@@ -2,6 +2,7 @@
 // is one whose values only the exchange knows: the most likely of those that the request has is named.
 
 import type { Failure } from '../../core/failure.ts'
+import { NOT_KNOWN } from '../answer/meant-coin.ts'
 
 /** Names of things that come and go on the exchange, the likeliest to be unknown first. */
 const NAMES_OF_THE_EXCHANGE = ['dex', 'coin', 'token', 'id'] as const
@@ -11,7 +12,7 @@ export function namingField(failure: Failure, request: object): Failure {
   if (failure.kind !== 'bad_field' || failure.issues.some(({ path }) => path !== '')) return failure
   const path = pathIn(request)
   if (path === null) return failure
-  return { kind: 'bad_field', issues: [{ path, message: 'is not known to the exchange, or not accepted there' }] }
+  return { kind: 'bad_field', issues: [{ path, message: NOT_KNOWN }] }
 }
 
 function pathIn(request: object): string | null {

@@ -39,9 +39,16 @@ export interface Seeding {
   readonly encode: NonNullable<BookChannel<unknown>['snapshot']>
 }
 
-/** What a client is told of coins that have no book. */
-export function noBookOf(coins: readonly string[]): Failure {
-  const names = coins.slice(0, 5).map((coin) => JSON.stringify(coin))
+/** What a client is told of coins that have no book; `nearest` answers the coin that was probably meant. */
+export async function noBookOf(
+  coins: readonly string[],
+  nearest: (coin: string) => Promise<string | undefined>,
+): Promise<Failure> {
+  const named = coins.slice(0, 5).map(async (coin) => {
+    const meant = await nearest(coin)
+    return JSON.stringify(coin) + (meant === undefined ? '' : ` (did you mean ${JSON.stringify(meant)}?)`)
+  })
+  const names = await Promise.all(named)
   const hint = `coin: there is no book of ${names.join(', ')}: send coins as "meta" and "spotMeta" name them`
   return { kind: 'not_found', what: 'coin', hint }
 }

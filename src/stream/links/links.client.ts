@@ -47,6 +47,13 @@ export class Links {
     return this.log.up || this.hubs.some(({ link }) => link.up)
   }
 
+  /** Names of the coins of all hubs that answer. */
+  async coins(): Promise<string[]> {
+    const { shards, hub } = this.#ports
+    const answers = await Promise.allSettled(Array.from({ length: shards }, (_, index) => hub(index).tops()))
+    return answers.flatMap((one) => (one.status === 'fulfilled' ? (one.value?.tops ?? []) : [])).map(({ coin }) => coin)
+  }
+
   /** The link that a socket belongs to. */
   of(attachment: Attachment): Link | undefined {
     if (attachment.of === 'log') return this.log

@@ -56,7 +56,9 @@ describe('refused bodies', () => {
     const near = `The type "l2Bok" is not supported; did you mean "l2Book"? ${docs}`
     expect(await said({ type: 'l2Bok' })).toMatchObject({ type: 'l2Bok', msg: near })
     expect((await said({ type: 'l2Book', coins: ['BTC'] })).msg).toBe('coin: is required (you sent "coins")')
-    expect((await said({ type: 'candleSnapshot', symbol: 'BTC' })).msg).toBe('req: is required')
+    expect((await said({ type: 'candleSnapshot', symbol: 'BTC' })).msg).toBe(
+      'req: is required, an object with coin, interval, startTime, endTime',
+    )
     expect((await said({ type: 'candleSnapshot', req: { symbol: 'BTC', interval: '1H', startTime: 0 } })).msg).toBe(
       'req.coin: is required (you sent "symbol"); req.interval: must be one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 8h, 12h, 1d, 3d, 1w, 1M (did you mean "1h"?)',
     )
@@ -227,6 +229,22 @@ describe('freshness', () => {
     world.now += 30 * 60_000
     const reply = await world.send(META)
     expect([reply.status, codeOf(reply), world.charged.length]).toEqual([422, 'invalid_request', 1])
+  })
+
+  it('names the coin that was meant by one that the source does not know, and asks our books once for that', async () => {
+    const refused = err({ kind: 'bad_field' as const, issues: [{ path: '', message: 'is not accepted' }] })
+    world.upstream = async () => refused
+    const said = async (body: object) => JSON.parse((await world.send(body)).body).msg
+    const funding = (coin: string) => said({ type: 'fundingHistory', coin, startTime: 1 })
+    const notKnown = 'is not known to the exchange, or not accepted there'
+    expect(await funding('btc')).toBe(`coin: ${notKnown}; did you mean "BTC"?`)
+    const candles = { coin: 'gold', interval: '1m', startTime: 1 }
+    expect(await said({ type: 'candleSnapshot', req: candles })).toBe(`req.coin: ${notKnown}; did you mean "xyz:GOLD"?`)
+    expect([await funding('BTC'), await funding('nothing')]).toEqual([`coin: ${notKnown}`, `coin: ${notKnown}`])
+    expect([world.bookCalls, world.charged]).toEqual([1, []])
+    world.now += 10_000
+    world.bookFailure = { kind: 'unavailable', what: 'x' }
+    expect(await funding('btc')).toBe(`coin: ${notKnown}; did you mean "BTC"?`)
   })
 
   it('does not keep failures', async () => {

@@ -91,7 +91,7 @@ describe('a DEX that does not exist', () => {
         const reply = await ask(dex)
         expect([reply.status, JSON.parse(reply.body).msg]).toEqual([
           422,
-          'dex: is no DEX of the exchange: see perpDexs',
+          `dex: is no DEX of the exchange: see perpDexs${dex === 'XYZ' ? '; did you mean "xyz"?' : ''}`,
         ])
       }
       expect(world.asked).toEqual(type === 'allMids' ? [] : [DEX_LIST])

@@ -1,0 +1,49 @@
+// The names of all coins, for refusals of one that does not exist. Law: however many requests are refused, the names are
+// asked for once in ten seconds, and a refusal waits for them no longer than a second.
+
+import { type After, orLate } from './deadline.ts'
+import { Flight } from './flights.ts'
+import { nearestCoin } from './nearest.ts'
+
+const KEPT_MS = 10_000
+const WAIT_MS = 1_000
+
+export interface CoinNamesDeps {
+  /** As many names as can be had now. */
+  readonly read: () => Promise<readonly string[]>
+  readonly nowMs: () => number
+  readonly after: After
+}
+
+export class CoinNames {
+  readonly #deps: CoinNamesDeps
+  readonly #flight = new Flight<readonly string[]>(WAIT_MS)
+  #names: readonly string[] = []
+  #askedMs = Number.NEGATIVE_INFINITY
+
+  constructor(deps: CoinNamesDeps) {
+    this.#deps = deps
+  }
+
+  /** The coin that was probably meant; undefined where none is near, or it exists, or nobody can say. */
+  async nearest(coin: string): Promise<string | undefined> {
+    const names = await this.#known()
+    return names.includes(coin) ? undefined : nearestCoin(coin, names)
+  }
+
+  #known(): Promise<readonly string[]> | readonly string[] {
+    const { read, nowMs, after } = this.#deps
+    const now = nowMs()
+    let flight = this.#flight.underWay(now)
+    if (flight === null && now - this.#askedMs < KEPT_MS) return this.#names
+    if (flight === null) {
+      this.#askedMs = now
+      flight = this.#flight.begin(async () => {
+        // Names that cannot be read now may be older: coins hardly ever go.
+        this.#names = await read().catch(() => this.#names)
+        return this.#names
+      }, now)
+    }
+    return orLate(flight, WAIT_MS, this.#names, after)
+  }
+}
