@@ -6,8 +6,9 @@ import { meterOf, Objects } from './core/objects.client.ts'
 import { after, sleep } from './core/timers.client.ts'
 import type { UsageKeeper, UsageRow } from './credit/usage.ts'
 import { docsRoutes } from './docs/docs.route.ts'
-import { AddressGate, REST_REQUESTS } from './edge/address-gate.ts'
+import { AddressGate, REST_REQUESTS, WRONG_TOKENS } from './edge/address-gate.ts'
 import { addressLimit } from './edge/address-limit.route.ts'
+import { callerAddress } from './edge/caller-address.ts'
 import type { Charging } from './edge/charging.ts'
 import { everyReply, failureReply } from './edge/every-reply.route.ts'
 import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
@@ -45,6 +46,7 @@ type WaitUntil = (work: Promise<unknown>) => void
 const keys = new KeyRing()
 const leases = new LeasePool()
 const restGate = new AddressGate(REST_REQUESTS)
+const wrongTokens = new AddressGate(WRONG_TOKENS)
 const now = () => Date.now()
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 const requestId = () => newRequestId(random)
@@ -80,9 +82,10 @@ function build(env: Env): Gateway {
   const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay }
   app.route('/', streamRoutes<Env>(streams, { pathKeys, relaysPerRegion: settings.RELAYS_PER_REGION }))
   const log = () => objects.log()
+  const wrongToken = ({ headers }: Request) => wrongTokens.take(callerAddress(isProxyTrusted, headers), now())
   app.route(
     '/',
-    feedRoutes<Env>(log, now, () => infoStatus(upstream, now())),
+    feedRoutes<Env>(log, now, () => infoStatus(upstream, now()), wrongToken),
   )
   app.use('/platform/*', addressLimit(restGate, { isProxyTrusted, requestId, now }))
   const platform = platformOf(env, settings, objects)
@@ -95,9 +98,15 @@ function build(env: Env): Gateway {
   }
   app.route('/', keyedRoutes(ENDPOINTS, keyed))
   const secrets = { adminToken: env.ADMIN_TOKEN, keySecret: env.KEY_SECRET }
-  app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, requestId }))
+  app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, wrongToken, requestId }))
   app.get('/', (c) =>
-    c.json({ name: 'Weir', info: 'POST /info', stream: 'GET /ws?key=<key> (WebSocket)', status: 'GET /status' }),
+    c.json({
+      name: 'Weir',
+      docs: 'GET /docs',
+      info: 'POST /info',
+      stream: 'GET /ws?key=<key> (WebSocket)',
+      status: 'GET /status',
+    }),
   )
   return { app, desk, info, settings }
 }

@@ -1,9 +1,9 @@
-// Bounds what one address may ask of an isolate in a second. Laws: a bounded map; callers without a known address
+// Bounds what one address may ask of an isolate, a second or a minute. Laws: a bounded map; callers without a known address
 // share one wide bucket; a flood of addresses resets nobody who keeps coming.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { RequestLimit } from '../core/failure.ts'
-import { aSecondsWorth, type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
+import { type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
 import { networkOf } from './caller-address.ts'
 
 /** The limit of an address, and that of all callers together whose address is not known. */
@@ -29,6 +29,10 @@ export const LOOK_UPS = aSecond('look-ups', 50, 2_000)
 /** Requests to the REST surfaces, with whatever keys: five times what the largest plan with a limit allows one key. */
 export const REST_REQUESTS = aSecond('address', 250, 2_000)
 
+const WRONG_TOKEN = { name: 'wrong-tokens', quota: 20, windowSeconds: 60 }
+/** Operator's tokens that are wrong or missing; the right one is never counted. */
+export const WRONG_TOKENS: AddressRates = { each: WRONG_TOKEN, unknown: WRONG_TOKEN }
+
 const ADDRESSES_MAX = 10_000
 const UNKNOWN = ''
 
@@ -44,7 +48,7 @@ export class AddressGate {
   take(address: string | null, nowMs: number): AddressVerdict {
     const network = address === null ? UNKNOWN : networkOf(address)
     const limit = network === UNKNOWN ? this.#rates.unknown : this.#rates.each
-    const rate = aSecondsWorth(limit.quota)
+    const rate = { perSecond: limit.quota / limit.windowSeconds, burst: limit.quota }
     const before = this.#buckets.get(network) ?? fullBucket(rate, nowMs)
     const { bucket, taken, waitMs } = takeTokens(before, rate, 1, nowMs)
     // Least recently seen leave first; the shared bucket is put back at once and so never leaves a busy map full.

@@ -3,6 +3,7 @@
 
 import type { Context, Hono, Env as HonoEnv } from 'hono'
 import { type Failure, noEndpoint } from '../core/failure.ts'
+import { nearestName } from '../core/nearest.ts'
 import { CORS_HEADERS, isOpenToBrowsers, preflightHeaders } from './cors.ts'
 import { infoFailure, NO_COST, restFailure } from './failure-wire.ts'
 import { REQUEST_ID_HEADER } from './request-id.ts'
@@ -12,6 +13,12 @@ export interface EveryReplyDeps {
   /** A bug was caught; the caller gets `internal` with this id. */
   readonly report: (error: unknown, requestId: string) => void
 }
+
+const INFO =
+  'POST /info takes questions such as {"type":"allMids"}, with "Authorization: Bearer <key>" and ' +
+  '"Content-Type: application/json". GET /docs describes all that there is.'
+/** What is told to who comes to an endpoint with the method of another. */
+const ASKED_OTHERWISE: Readonly<Record<string, string>> = { '/': INFO, '/info': INFO }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -33,10 +40,15 @@ export function everyReply<E extends HonoEnv>(app: Hono<E>, { requestId, report 
     const { path, method } = c.req
     const allow = methodsOf(app, path)
     // A known method that came here was turned away by its route: to this caller the endpoint does not exist.
-    if (allow.length === 0 || allow.includes(method)) return failureReply(path, noEndpoint(), requestId())
+    if (allow.length === 0 || allow.includes(method)) {
+      const meant = allow.length === 0 ? meantEndpoint(app, method, path) : undefined
+      return failureReply(path, noEndpoint(meant), requestId())
+    }
     if (!isOpenToBrowsers(path)) return failureReply(path, { kind: 'method_not_allowed', allow }, requestId())
     if (method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders([...allow, method]) })
-    return failureReply(path, { kind: 'method_not_allowed', allow: [...allow, 'OPTIONS'] }, requestId())
+    const hint = ASKED_OTHERWISE[path]
+    const failure = { kind: 'method_not_allowed', allow: [...allow, 'OPTIONS'], ...(hint && { hint }) } as const
+    return failureReply(path, failure, requestId())
   })
   app.onError((error, c) => {
     const id = requestId()
@@ -68,4 +80,15 @@ function methodsOf<E extends HonoEnv>(app: Hono<E>, path: string): string[] {
     app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
   )
   return routed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+}
+
+/** The endpoint that was probably meant, with a method that it takes; only endpoints without a part to fill in. */
+function meantEndpoint<E extends HonoEnv>(app: Hono<E>, method: string, sent: string): string | undefined {
+  const isOpen = isOpenToBrowsers(sent)
+  const routed = app.routes.map(({ path }) => path).filter((path) => !/[:*]|^\/$/.test(path))
+  const paths = routed.filter((path) => isOpenToBrowsers(path) === isOpen)
+  const meant = paths.find((path) => sent.endsWith(path)) ?? nearestName(sent, paths)
+  if (meant === undefined) return undefined
+  const methods = methodsOf(app, meant)
+  return `${methods.includes(method) ? method : methods[0]} ${meant}`
 }

@@ -18,7 +18,7 @@ import { admit, type Entry, type KeyRecord } from '../key/record.ts'
 import { AddressGate, LOOK_UPS } from './address-gate.ts'
 import { callerAddress } from './caller-address.ts'
 import { isWithinLocation, LOCATION_PERIOD_MS, type LocationLimit } from './location-limit.client.ts'
-import { type KeyPlace, presentedKey } from './presented-key.ts'
+import { type KeyPlace, missingKey, presentedKey } from './presented-key.ts'
 
 export interface KeyRingEnv extends KeyStoreEnv {
   readonly KEY_SECRET?: string
@@ -74,7 +74,7 @@ export class KeyRing {
       path: entry.path ?? null,
     }
     const presented = presentedKey(carriers, entry.places)
-    if (!presented.ok) return presented
+    if (!presented.ok) return presented.error.kind === 'key_missing' ? err(missing(request, entry.places)) : presented
     return this.identify(env, presented.value, entry, waitUntil, callerAddress(env.TRUST_PROXY, request.headers))
   }
 
@@ -172,6 +172,10 @@ export class KeyRing {
     waitUntil(putKeyHint(env.KEYS, record))
     return record
   }
+}
+
+function missing({ headers, url }: Request, places: readonly KeyPlace[]): Failure {
+  return missingKey({ headers, parameters: [...new URL(url).searchParams.keys()] }, places)
 }
 
 async function refreshHint(env: KeyStoreEnv, keyHash: string): Promise<void> {

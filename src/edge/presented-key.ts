@@ -29,8 +29,7 @@ const PLACES: Record<KeyPlace, (carriers: KeyCarriers) => Result<string, Failure
   bearer: ({ authorization }) => {
     if (authorization === null || authorization === '') return null
     const token = bearerToken(authorization)
-    if (token !== null) return ok(token)
-    return malformed('The Authorization header is malformed: send "Authorization: Bearer <key>".')
+    return token === null ? malformed(`${wrongScheme(authorization)}: send ${AS_BEARER}.`) : ok(token)
   },
   query: ({ query }) => {
     const [key, second] = query
@@ -44,6 +43,34 @@ const PLACES: Record<KeyPlace, (carriers: KeyCarriers) => Result<string, Failure
     const user = decodeBase64(encoded)?.split(':', 1)[0]
     return user ? ok(user) : malformed('The basic credentials are malformed: the API key is the user name.')
   },
+}
+
+const AS_BEARER = '"Authorization: Bearer <key>"'
+const OTHER_HEADERS = ['x-api-key', 'api-key', 'apikey', 'x-auth-token', 'x-access-token']
+const OTHER_PARAMETERS = ['key', 'api_key', 'apikey', 'api-key', 'token', 'access_token']
+
+/** The refusal where no place had a key, which says so where one was put elsewhere. Names alone are read, no values. */
+export function missingKey(
+  { headers, parameters }: { readonly headers: { has(name: string): boolean }; readonly parameters: readonly string[] },
+  places: readonly KeyPlace[],
+): Failure {
+  const asked = `send it as ${places.includes('query') ? '?key=<key> in the URL, or as ' : ''}${AS_BEARER}`
+  const header = OTHER_HEADERS.find((name) => headers.has(name))
+  if (header !== undefined)
+    return { kind: 'key_missing', hint: `No API key is read from the header ${header}: ${asked}.` }
+  const parameter = OTHER_PARAMETERS.find((name) => parameters.some((each) => each.toLowerCase() === name))
+  const isPlace = parameter === 'key' && places.includes('query')
+  if (parameter === undefined || isPlace) return { kind: 'key_missing' }
+  return { kind: 'key_missing', hint: `No API key is read from ?${parameter}= of this URL: ${asked}.` }
+}
+
+/** What is wrong with a header that has no bearer token; it may be a key, so nothing of it is said back. */
+function wrongScheme(authorization: string): string {
+  if (/^bearer *$/i.test(authorization)) return 'The Authorization header has no key behind "Bearer"'
+  if (/^basic /i.test(authorization)) return 'The Authorization header has the scheme "Basic"'
+  return authorization.includes(' ')
+    ? 'The Authorization header has another scheme than "Bearer"'
+    : 'The Authorization header lacks the word "Bearer"'
 }
 
 function malformed(hint: string): Result<string, Failure> {

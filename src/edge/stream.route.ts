@@ -2,7 +2,7 @@
 // region. The key ends here: a relay is told who is calling, in a header that no client can set.
 
 import { Hono } from 'hono'
-import type { Failure } from '../core/failure.ts'
+import type { Failure, Issue } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
 import { CHEAPEST_MINUTE } from '../credit/tariff.ts'
@@ -26,6 +26,13 @@ export interface StreamRouteDeps<Env> {
   readonly requestId: () => string
 }
 
+const NO_UPGRADE: Issue = {
+  path: 'upgrade',
+  message:
+    'connect with a WebSocket client ("Upgrade: websocket") to /ws?key=<key>, then send ' +
+    '{"method":"subscribe","subscription":{"type":"l2BookDiff","coin":"BTC"}}. GET /docs describes all that there is.',
+}
+
 /** Routes of the WebSocket surface. */
 export function streamRoutes<Env extends object>(
   deps: StreamRouteDeps<Env>,
@@ -40,13 +47,11 @@ export function streamRoutes<Env extends object>(
         return new Response(body, { status, headers })
       }
       const request = c.req.raw
+      if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
+        return fail({ kind: 'bad_field', issues: [NO_UPGRADE] })
       const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
       const identity = await deps.authenticate(c.env, request, c.req.param('key'), waitUntil)
       if (!identity.ok) return fail(identity.error)
-      if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') {
-        const issue = { path: 'upgrade', message: 'connect with a WebSocket client ("Upgrade: websocket")' }
-        return fail({ kind: 'bad_field', issues: [issue] })
-      }
       const answer = await connect(deps, request, identity.value, settings.relaysPerRegion)
       return answer instanceof Response ? answer : fail(answer)
     })

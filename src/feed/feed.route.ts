@@ -12,6 +12,11 @@ export interface FeedEnv {
 /** The log as the route needs it. */
 export type LogStub = Pick<BlockLogApi, 'status'> & Pick<Fetcher, 'fetch'>
 
+/** Counts a request with a wrong token; the right one never waits. `waitMs`: 0 while there were few. */
+type WrongToken = (request: Request) => { readonly waitMs: number }
+
+const WRONG = 'The feed token is missing or wrong: send "Authorization: Bearer <FEED_TOKEN>".'
+
 /** How long an isolate repeats the log's last status: a public page must not load the log. */
 const STATUS_MS = 1000
 
@@ -20,6 +25,7 @@ export function feedRoutes<Env extends FeedEnv>(
   log: () => LogStub,
   nowMs: () => number,
   sources: () => Promise<SourcesStatus>,
+  wrongToken: WrongToken,
 ) {
   const app = new Hono<{ Bindings: Env }>()
   let seen: { readonly at: number; readonly status: LogStatus; readonly sources: SourcesStatus } | null = null
@@ -27,8 +33,12 @@ export function feedRoutes<Env extends FeedEnv>(
   app.get('/feed', async (c) => {
     const gate = gateBySecret(c.req.header('authorization'), c.env.FEED_TOKEN)
     if (gate === 'closed') return c.notFound()
-    if (gate === 'refused')
-      return c.json(problem(401, 'The feed token is missing or wrong: send "Authorization: Bearer <FEED_TOKEN>".'), 401)
+    if (gate === 'refused') {
+      const seconds = Math.ceil(wrongToken(c.req.raw).waitMs / 1000)
+      const wait = ` Wrong ones are looked at again in ${seconds} s.`
+      if (seconds > 0) return c.json(problem(429, WRONG + wait), 429, { 'retry-after': String(seconds) })
+      return c.json(problem(401, WRONG), 401)
+    }
     if (c.req.header('upgrade')?.toLowerCase() !== 'websocket')
       return c.json(problem(426, 'Connect with a WebSocket client.'), 426)
     return log().fetch('http://log/feed', { headers: { upgrade: 'websocket' } })

@@ -1,12 +1,14 @@
 // Keys as the operator's API names and shows them.
 
 import * as z from 'zod'
+import type { Failure } from '../core/failure.ts'
 import { formatCredits } from '../credit/amount.ts'
 import { parseRange, RANGES_MAX } from '../key/address-range.ts'
 import { DISPLAY_LENGTH } from '../key/format.ts'
 import { KINDS_TEXT, NOT_SERVED, PRODUCTS, PRODUCTS_TEXT, type Product } from '../key/identity.ts'
 import type { KeyRow } from '../key/key-row.ts'
 import { AccountId, Credits, CreditsText, UnixMs } from './fields.ts'
+import { badField } from './refusal.ts'
 
 /** A hash in hex, or the shown prefix of a key. */
 const KeyName = z
@@ -51,6 +53,12 @@ export const Expiry = z
   .int('must be a time in Unix ms')
   .positive('must be a time in Unix ms')
   .describe('When it ends, Unix milliseconds; left out in an order, or null: never')
+
+/** The refusal of an end that has passed already, such as one in seconds; null where it lies ahead or there is none. */
+export function pastExpiry(expires: number | null | undefined, nowMs: number): Failure | null {
+  if (expires === null || expires === undefined || expires > nowMs) return null
+  return badField('expires', `is in the past (${new Date(expires).toISOString()}): send a time in Unix milliseconds`)
+}
 
 const NAMES = {
   hash: z.string().describe('SHA-256 of the key, hex'),

@@ -13,11 +13,13 @@ import { REQUEST_ID_HEADER } from '../edge/request-id.ts'
 import type { Identity } from '../key/identity.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Platform } from './platform-api.ts'
-import type { Refusal } from './refusal.ts'
+import { badField, type Refusal } from './refusal.ts'
 
 export type Answered = Awaited<ReturnType<Endpoint['answer']>>
 
 const BODY_MAX_BYTES = 16 * 1024
+/** How much of a parameter's name is said back. */
+const NAME_MAX_LENGTH = 64
 const NOTHING = z.strictObject({})
 
 /** Adds the endpoint's route to an app that is mounted at `base`. */
@@ -41,9 +43,9 @@ export async function answered(
   const { params, query, body, door } = endpoint
   const inPath = parsed(z.object(params ?? {}), c.req.param())
   if (!inPath.ok) return inPath
-  // Of a parameter that is there twice the operator's API takes the first, others the last.
-  const asked = door === 'admin' ? c.req.query() : Object.fromEntries(new URL(c.req.url).searchParams)
-  const inQuery = parsed(query ?? (door === 'admin' ? NOTHING : z.unknown()), asked)
+  const asked = parametersOf(c.req.url)
+  if (!asked.ok) return asked
+  const inQuery = parsed(query ?? (door === 'admin' ? NOTHING : z.unknown()), asked.value)
   if (!inQuery.ok) return inQuery
   const inBody = body === undefined ? ok(undefined) : await bodyOf(c, body)
   if (!inBody.ok) return inBody
@@ -66,6 +68,15 @@ export function refuse(failure: Refusal, requestId: string, more: Readonly<Recor
   }
   const { status, headers, body } = restFailure(failure, requestId)
   return new Response(body, { status, headers: { ...headers, ...more } })
+}
+
+/** The parameters of a URL. One that is there twice is refused: each of its values could be meant. */
+function parametersOf(url: string): Result<Readonly<Record<string, string>>, Failure> {
+  const { searchParams } = new URL(url)
+  const names = [...searchParams.keys()]
+  const doubled = names.find((name, place) => names.indexOf(name) < place)
+  if (doubled === undefined) return ok(Object.fromEntries(searchParams))
+  return err(badField(doubled.slice(0, NAME_MAX_LENGTH), 'is in the URL more than once: send it once'))
 }
 
 async function bodyOf(c: Context, { schema, optional }: NonNullable<Operation['body']>) {

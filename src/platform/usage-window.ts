@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
+import { nearestName } from '../core/nearest.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { monthsBefore } from '../credit/plans/calendar.ts'
 import { badField } from './refusal.ts'
@@ -78,7 +79,11 @@ function refusedName(
   names: readonly string[],
 ): readonly [string, string] | null {
   const unknown = Object.keys(query).find((name) => !names.includes(name))
-  if (unknown !== undefined) return [unknown.slice(0, 64), `is not known: send ${names.join(', ')}`]
+  if (unknown !== undefined) {
+    const meant = nearestName(unknown, names)
+    const question = meant === undefined ? '' : `; did you mean "${meant}"?`
+    return [unknown.slice(0, 64), `is not known: send ${names.join(', ')}${question}`]
+  }
   const { duration, from, to } = query
   if (from === undefined && to === undefined) return null
   if (duration !== undefined) return ['duration', 'goes without "from" and "to"']

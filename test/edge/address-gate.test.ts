@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { AddressGate, LOOK_UPS, REST_REQUESTS } from '../../src/edge/address-gate.ts'
+import { AddressGate, LOOK_UPS, REST_REQUESTS, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 
 describe('the gate of an address', () => {
   it.each([
     ['192.0.2.1', LOOK_UPS, LOOK_UPS.each],
     [null, LOOK_UPS, LOOK_UPS.unknown],
     ['192.0.2.1', REST_REQUESTS, REST_REQUESTS.each],
-  ])('lets %s through so many times a second, and says how long to wait', (address, rates, limit) => {
+    [null, WRONG_TOKENS, WRONG_TOKENS.unknown],
+  ])('lets %s through so many times at once, and says how long to wait', (address, rates, limit) => {
     const gate = new AddressGate(rates)
     expect(gate.take(address, 0)).toEqual({ waitMs: 0, left: limit.quota - 1, limit })
     let passed = 1

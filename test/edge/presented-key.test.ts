@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { failureMessage } from '../../src/core/failure.ts'
 import { constantTimeEqual, gateBySecret } from '../../src/core/secret.ts'
-import { presentedKey } from '../../src/edge/presented-key.ts'
+import { infoFailure } from '../../src/edge/failure-wire.ts'
+import { type KeyPlace, missingKey, presentedKey } from '../../src/edge/presented-key.ts'
 
 const none = { authorization: null, query: [], path: null }
 const ok = (value: string) => ({ ok: true, value })
@@ -34,6 +36,60 @@ describe('where a key is carried', () => {
 
   it('leaves whitespace of ?key= where it is, for the form of a key to refuse', () => {
     expect(presentedKey({ ...none, query: ['k1 '] }, ['query'])).toEqual(ok('k1 '))
+  })
+})
+
+describe('a key in a place where none is read', () => {
+  const KEY = `cqt_${'Canary'.repeat(4)}22`
+  const told = (url: string, headers: Record<string, string>, places: readonly KeyPlace[] = ['bearer']) => {
+    const authorization = headers.authorization ?? null
+    const parameters = [...new URL(url, 'http://weir').searchParams.keys()]
+    const presented = presentedKey({ ...none, authorization }, places)
+    if (presented.ok) return 'ok'
+    const failure =
+      presented.error.kind === 'key_missing'
+        ? missingKey({ headers: new Headers(headers), parameters }, places)
+        : presented.error
+    const reply = infoFailure(failure, 'r')
+    expect([reply.status, reply.body.includes('Canary')]).toEqual([401, false])
+    return failureMessage(failure)
+  }
+  const BEARER = 'send it as "Authorization: Bearer <key>".'
+
+  it.each([
+    ['/info', { 'X-API-Key': KEY }, `No API key is read from the header x-api-key: ${BEARER}`],
+    [
+      '/info',
+      { authorization: KEY },
+      'The Authorization header lacks the word "Bearer": send "Authorization: Bearer <key>".',
+    ],
+    [
+      '/info',
+      { authorization: `Basic ${btoa(KEY)}` },
+      'The Authorization header has the scheme "Basic": send "Authorization: Bearer <key>".',
+    ],
+    [
+      '/info',
+      { authorization: `Token ${KEY}` },
+      'The Authorization header has another scheme than "Bearer": send "Authorization: Bearer <key>".',
+    ],
+    [
+      '/info',
+      { authorization: 'Bearer ' },
+      'The Authorization header has no key behind "Bearer": send "Authorization: Bearer <key>".',
+    ],
+    [`/info?api_key=${KEY}`, {}, `No API key is read from ?api_key= of this URL: ${BEARER}`],
+    [`/info?key=${KEY}`, {}, `No API key is read from ?key= of this URL: ${BEARER}`],
+    [`/info?${KEY}=1`, {}, failureMessage({ kind: 'key_missing' })],
+  ])('%s %j', (url, headers, said) => {
+    expect(told(url, headers as Record<string, string>)).toBe(said)
+  })
+
+  it('names both ways that a socket has', () => {
+    const places = ['query', 'bearer'] as const
+    const both = 'send it as ?key=<key> in the URL, or as "Authorization: Bearer <key>".'
+    expect(told(`/ws?apiKey=${KEY}`, {}, places)).toBe(`No API key is read from ?apikey= of this URL: ${both}`)
+    expect(told('/ws?key=', {}, places)).toBe(failureMessage({ kind: 'key_missing' }))
   })
 })
 

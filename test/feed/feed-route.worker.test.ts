@@ -11,7 +11,9 @@ const app = feedRoutes<FeedEnv>(
   () => log,
   () => 0,
   async () => ({ sources: [], routes: {} }),
+  () => ({ waitMs }),
 )
+let waitMs = 0
 const knock = async (headers: Record<string, string>, FEED_TOKEN?: string) =>
   (await app.request('/feed', { headers }, FEED_TOKEN === undefined ? {} : { FEED_TOKEN })).status
 
@@ -26,4 +28,13 @@ it('opens to the token alone, and is not there while the token is unset or short
   expect(await knock({ authorization: `Bearer ${TOKEN}` }, TOKEN)).toBe(426)
   const answer = await app.request('/feed', { headers: right }, { FEED_TOKEN: TOKEN })
   expect(await answer.text()).toBe('http://log/feed {"upgrade":"websocket"}')
+})
+
+// FEED-1
+it('bounds wrong tokens, and lets the right one in at once', async () => {
+  waitMs = 2_001
+  const refused = await app.request('/feed', { headers: { authorization: 'Bearer wrong' } }, { FEED_TOKEN: TOKEN })
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3'])
+  expect(await refused.json()).toMatchObject({ error_message: expect.stringMatching(/token is missing or wrong/) })
+  expect(await knock({ upgrade: 'websocket', authorization: `Bearer ${TOKEN}` }, TOKEN)).toBe(200)
 })

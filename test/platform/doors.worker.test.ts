@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { err } from '../../src/core/result.ts'
 import { operationText } from '../../src/docs/operation-text.ts'
+import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
@@ -149,7 +150,7 @@ describe('the door of service keys', () => {
   it('is not the operator’s', async () => {
     const admin = adminRoutes(ENDPOINTS, {
       ...{ platform: platformOf(), adminToken: ADMIN_TOKEN, keySecret: KEY_SECRET },
-      requestId: () => 'req_1',
+      ...{ requestId: () => 'req_1', wrongToken: () => new AddressGate(WRONG_TOKENS).take(null, 0) },
     })
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
     for (const path of ['/managed/1', '/echo/a']) {

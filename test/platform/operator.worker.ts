@@ -3,6 +3,7 @@
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import * as objects from '../../src/core/objects.client.ts'
+import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import type { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { AccountService } from '../../src/platform/account-service.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
@@ -39,6 +40,9 @@ interface Over {
   /** The token that the gateway was given. */
   readonly adminToken?: string | undefined
   readonly isHttpAllowed?: boolean
+  /** What counts wrong tokens, and when. */
+  readonly gate?: AddressGate
+  readonly atMs?: number
 }
 
 /** One call, `path` without `/admin`. */
@@ -46,7 +50,12 @@ export async function ask(method: string, path: string, body?: unknown, over: Ov
   const token = over.token === undefined ? ADMIN_TOKEN : over.token
   const platform = platformOf(over.isHttpAllowed)
   const adminToken = 'adminToken' in over ? over.adminToken : ADMIN_TOKEN
-  const app = adminRoutes(ENDPOINTS, { platform, adminToken, keySecret: KEY_SECRET, requestId: () => 'req_1' })
+  const { gate = new AddressGate(WRONG_TOKENS), atMs = 0 } = over
+  const wrongToken = () => gate.take(null, atMs)
+  const app = adminRoutes(ENDPOINTS, {
+    ...{ platform, adminToken, keySecret: KEY_SECRET },
+    ...{ wrongToken, requestId: () => 'req_1' },
+  })
   const response = await app.request(path, {
     method,
     headers: token === null ? {} : { authorization: `Bearer ${token}` },

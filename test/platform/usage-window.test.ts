@@ -35,4 +35,14 @@ describe('the window of a usage report', () => {
   ])('%j is %s', (query, expected) => {
     expect(days(query)).toBe(expected)
   })
+
+  it('says which parameter was meant', () => {
+    const said = (query: Record<string, string>) => {
+      const parsed = parseWith(UsageQuery, query)
+      return parsed.ok ? 'ok' : parsed.error[0].message
+    }
+    expect(said({ start: '2026-01-01' })).toBe('is not known: send duration, from, to; did you mean "from"?')
+    expect(said({ colour: 'red' })).toBe('is not known: send duration, from, to')
+    expect(said({ duration: '24' })).toMatch(/^must be 1, 3, 6, 12 \(months\)$/)
+  })
 })

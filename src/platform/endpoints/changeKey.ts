@@ -1,6 +1,7 @@
 // PATCH /admin/keys/{key}.
 
 import * as z from 'zod'
+import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { WARNINGS, warned } from '../fields.ts'
 import {
@@ -12,6 +13,7 @@ import {
   Label,
   notServedYet,
   OfAccount,
+  pastExpiry,
   Ranges,
   ShownKey,
   shownKey,
@@ -47,7 +49,9 @@ export const changeKey = defineEndpoint(
     },
     refusals: [404],
   },
-  async ({ params, query, body }, { keys }) => {
+  async ({ params, query, body }, { keys, now }) => {
+    const past = pastExpiry(body.expires, now())
+    if (past !== null) return err(past)
     const changed = await keys.change({ name: params.key, ...query }, body)
     return changed.ok ? reply(200, { ...shownKey(changed.value), ...warned(notServedYet(body.products)) }) : changed
   },

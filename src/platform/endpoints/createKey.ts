@@ -1,6 +1,7 @@
 // POST /admin/keys.
 
 import * as z from 'zod'
+import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { AccountId, Credits, WARNINGS, warned } from '../fields.ts'
 import {
@@ -12,6 +13,7 @@ import {
   Kind,
   Label,
   notServedYet,
+  pastExpiry,
   Ranges,
 } from '../key-shapes.ts'
 import { AgreedTerms, PlanName } from '../plan-shapes.ts'
@@ -61,7 +63,9 @@ export const createKey = defineEndpoint(
     },
     refusals: [],
   },
-  async ({ body: { terms: agreed, ...order } }, { keys }) => {
+  async ({ body: { terms: agreed, ...order } }, { keys, now }) => {
+    const past = pastExpiry(order.expires, now())
+    if (past !== null) return err(past)
     const issued = await keys.create({ ...order, terms: agreed?.terms })
     const warnings = [...(agreed?.warnings ?? []), ...notServedYet(order.products)]
     return issued.ok ? reply(201, { ...issued.value, ...warned(warnings) }) : issued
