@@ -98,8 +98,9 @@ export class AccountLedger implements StreamPayer {
       this.#caps.add(request.keyHash, after.spent - account.spent)
     }
     const remaining = Math.min(after.available, this.#caps.room(request.keyHash))
-    if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining }
-    return { v, ok: true, granted: lease.granted, ttlMs: LEASE_TTL_MS, remaining }
+    const left = Math.min(after.available + after.held, this.#caps.left(request.keyHash))
+    if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining, left }
+    return { v, ok: true, granted: lease.granted, ttlMs: LEASE_TTL_MS, remaining, left }
   }
 
   grant(id: string, amount: MicroCredits, nowMs: number): GrantAnswer {

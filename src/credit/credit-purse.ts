@@ -46,7 +46,9 @@ export class CreditPurse {
   #denial: { readonly fromMicro: MicroCredits; readonly remaining: MicroCredits; readonly untilMs: number } | null =
     null
   #revokedUntilMs = 0
-  #remaining: MicroCredits = 0
+  /** Outside all leases when the meter answered last, and all that the key could spend then. */
+  #outside: MicroCredits = 0
+  #left: MicroCredits = 0
   #lastUseMs = 0
   /** Spent or in flight since `#rateSinceMs`, for the forecast. */
   #taken = 0
@@ -68,7 +70,7 @@ export class CreditPurse {
     }
     const denial = this.#denial
     if (denial !== null && nowMs < denial.untilMs && amount >= denial.fromMicro) {
-      return { do: 'refuse', remaining: this.remaining() }
+      return { do: 'refuse', remaining: this.#outside + (lease === null ? 0 : free(lease)) }
     }
     return { do: 'ask' }
   }
@@ -104,10 +106,11 @@ export class CreditPurse {
   answered(asked: AskedExchange, answer: LeaseAnswer): void {
     const { lease, request, sentAtMs } = asked
     lease.reported = Math.max(lease.reported, request.spent)
-    this.#remaining = answer.remaining
     if (request.close) lease.ended = true
+    if (answer.ok) lease.granted = Math.max(lease.granted, answer.granted)
+    this.#outside = answer.remaining
+    this.#left = answer.left ?? answer.remaining + (lease.ended ? 0 : lease.granted - lease.reported)
     if (answer.ok) {
-      lease.granted = Math.max(lease.granted, answer.granted)
       lease.expiresAtMs = Math.max(lease.expiresAtMs, sentAtMs + answer.ttlMs)
       if (request.need > 0) this.#denial = null
       return
@@ -140,14 +143,17 @@ export class CreditPurse {
     return this.#current !== null || this.#retired.length > 0
   }
 
-  /** What may still be spent as far as this isolate knows. */
+  /** What the key may still spend as far as this isolate knows: what lies in leases of others may be spent too. */
   remaining(): MicroCredits {
-    return this.#remaining + (this.#current === null ? 0 : free(this.#current))
+    let left = this.#left
+    for (const lease of this.#retired) left -= untold(lease)
+    if (this.#current !== null) left -= untold(this.#current)
+    return Math.max(0, left)
   }
 
   /** What an idle isolate holds others may need, unless there is ample left: then a slow caller need not ask each time. */
   #idleMs(lease: HeldLease): number {
-    return free(lease) * AMPLE <= this.#remaining ? IDLE_AMPLE_MS : IDLE_MS
+    return free(lease) * AMPLE <= this.#outside ? IDLE_AMPLE_MS : IDLE_MS
   }
 
   #retire(lease: HeldLease): void {
@@ -184,6 +190,11 @@ export interface AskedExchange {
 
 function free(lease: HeldLease): MicroCredits {
   return lease.granted - lease.spent - lease.held
+}
+
+/** Spent or in flight, and not known to the meter. */
+function untold({ spent, reported, held }: HeldLease): MicroCredits {
+  return spent - reported + held
 }
 
 function fresh(id: string): HeldLease {

@@ -56,6 +56,14 @@ export class KeyCaps {
     return row === undefined ? Number.POSITIVE_INFINITY : Math.max(0, row.room)
   }
 
+  /** What its cap lets the key still spend, what it holds included; infinite without one. */
+  left(keyHash: string): number {
+    if (!this.#hasAny) return Number.POSITIVE_INFINITY
+    const select = 'SELECT cap - spent AS left FROM caps WHERE key_hash = ?'
+    const row = this.#sql.exec<{ left: number }>(select, this.#rootOf(keyHash)).toArray()[0]
+    return row === undefined ? Number.POSITIVE_INFINITY : Math.max(0, row.left)
+  }
+
   /** The key spent so much more. */
   add(keyHash: string, amount: MicroCredits): void {
     if (!this.#hasAny) return

@@ -29,7 +29,8 @@ export interface LeaseRequest {
 
 /**
  * `requests` is there where they were asked for and the lease lives on; `changedMs` where the key's record at the edge,
- * or its plan, was changed then: an older copy is not to be believed.
+ * or its plan, was changed then: an older copy is not to be believed. `left` is what the key may still spend, all that is
+ * leased included; a meter of 0.1.0 leaves it out.
  */
 export type LeaseAnswer =
   /** `granted` is cumulative; `ttlMs` counts from when the isolate sent the request; `remaining` lies outside all leases. */
@@ -39,6 +40,7 @@ export type LeaseAnswer =
       readonly granted: MicroCredits
       readonly ttlMs: number
       readonly remaining: MicroCredits
+      readonly left?: MicroCredits
       readonly requests?: RequestAnswer
       readonly changedMs?: number
     }
@@ -48,6 +50,7 @@ export type LeaseAnswer =
       readonly ok: false
       readonly reason: 'exhausted' | 'revoked' | 'gone'
       readonly remaining: MicroCredits
+      readonly left?: MicroCredits
       readonly changedMs?: number
     }
 

@@ -20,6 +20,8 @@ export interface Hold {
 
 export interface Charging {
   hold(identity: Identity, price: Price): Promise<Result<Hold, Failure>>
+  /** Tells the meter what was spent here, so that its sums are those of this moment. */
+  report?(identity: Identity): Promise<unknown>
   /** `ratelimit` and `ratelimit-policy` of a product for this caller; empty where it has no limit. */
   limitHeaders?(identity: Identity, product: Product): Readonly<Record<string, string>>
 }

@@ -84,6 +84,7 @@ export class LeasePool {
         const seat = this.#seat(identity)
         return this.#hold(context, seat, price, limitOf(seat, identity, price.product))
       },
+      report: (identity) => this.#report(context, this.#seat(identity), this.#clock.nowMs()),
       limitHeaders: (identity, product) =>
         limitOf(this.#seat(identity), identity, product)?.purse.headers(this.#clock.nowMs()) ?? {},
     }

@@ -4,6 +4,7 @@
 
 import type * as z from 'zod'
 import { ok, type Result } from '../core/result.ts'
+import type { MicroCredits } from '../credit/amount.ts'
 import type { Operation } from '../edge/operation.ts'
 import type { Identity } from '../key/identity.ts'
 import type { Platform } from './platform-api.ts'
@@ -35,12 +36,13 @@ type Answer<Call, Reply> = (call: Call, platform: Platform) => Promise<Result<Re
 export interface Endpoint extends Operation {
   readonly answer: Answer<
     { readonly [part in keyof Call<Operation>]: unknown },
-    { readonly status: number; readonly body: unknown }
+    { readonly status: number; readonly body: unknown; readonly left?: MicroCredits }
   >
 }
 
-/** An answer, with its literals kept for the compiler. */
-export const reply = <const Status extends number, const Body>(status: Status, body: Body) => ok({ status, body })
+/** An answer, with its literals kept for the compiler. `left`: where the body has a balance, what the headers say too. */
+export const reply = <const Status extends number, const Body>(status: Status, body: Body, left?: MicroCredits) =>
+  ok({ status, body, ...(left === undefined ? {} : { left }) })
 
 /** Keeps an endpoint's own types while checking it, and forgets them for the catalogue. */
 export function defineEndpoint<const Op extends Operation>(

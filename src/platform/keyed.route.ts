@@ -1,6 +1,7 @@
 // Endpoints behind a key: authenticate → hold the price → read and answer → settle or release → reply. Laws: a 2xx is
 // charged and nothing else; a hold is settled or released exactly once. A free call holds a lease for a moment all the
-// same: that proves the key and counts against its requests a second.
+// same: that proves the key and counts against its requests a second. What was spent here is reported first, so that
+// what is answered of credits is of this moment.
 
 import { type Context, Hono } from 'hono'
 import type { Failure } from '../core/failure.ts'
@@ -45,12 +46,14 @@ async function enter(c: Context, endpoint: Endpoint, deps: KeyedDeps): Promise<R
   if (!hold.ok) return refuse(hold.error, requestId, limits)
   const { value: held } = hold
   const finish = async (): Promise<Response> => {
+    await charging.report?.(identity.value)
     const result: Answered | null = await answered(c, endpoint, identity.value, deps.platform).catch((error) => {
       held.release()
       throw error
     })
     const [cost, remaining] = result.ok && amount > 0 ? [amount, held.settle()] : [0, held.release()]
-    const credits = { 'x-credits-cost': formatCredits(cost), 'x-credits-remaining': formatCredits(remaining) }
+    const left = (result.ok ? result.value.left : undefined) ?? remaining
+    const credits = { 'x-credits-cost': formatCredits(cost), 'x-credits-remaining': formatCredits(left) }
     return respond(result, requestId, { ...limits, ...credits })
   }
   const work = finish()

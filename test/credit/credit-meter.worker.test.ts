@@ -204,10 +204,16 @@ describe('CreditMeter', () => {
     await meter.capKey('c', 5 * CREDIT)
     const lease = (over: Partial<LeaseRequest>) => meter.lease(request({ keyHash: 'c', ...over }))
     const more = { need: CREDIT, waiting: CREDIT, forecast: 100 * CREDIT }
-    expect(await lease({ lease: 'c1', ...more })).toMatchObject({ ok: true, granted: CREDIT, remaining: 2 * CREDIT })
+    expect(await lease({ lease: 'c1', ...more })).toMatchObject({
+      ...{ ok: true, granted: CREDIT, remaining: 2 * CREDIT },
+      left: 3 * CREDIT,
+    })
     expect(await spend(meter, 'c', 3 * CREDIT)).toMatchObject({ reason: 'exhausted', remaining: 2 * CREDIT })
     expect(await spend(meter, 'c', 2 * CREDIT)).toMatchObject({ ok: true })
-    expect(await lease({ lease: 'c2', ...more })).toMatchObject({ reason: 'exhausted', remaining: 0 })
+    expect(await lease({ lease: 'c2', ...more })).toMatchObject({
+      ...{ reason: 'exhausted', remaining: 0 },
+      left: CREDIT,
+    })
     expect(await spend(meter, 'd', 9 * CREDIT)).toMatchObject({ ok: true })
     // What a lease gives back may be spent again; what it spent counts, also after a restart.
     const usage = [{ product: 'info', type: 'meta', calls: 1, amount: CREDIT / 2 }]

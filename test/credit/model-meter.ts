@@ -84,8 +84,11 @@ export class ModelMeter implements LeaseMeterApi {
     }
     for (const event of events) this.#applyFor(request.keyHash, event)
     const remaining = this.account.available
-    if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining }
-    return { v, ok: true, granted: this.leases.get(request.lease)?.granted ?? 0, ttlMs: LEASE_TTL_MS, remaining }
+    const { keyHash } = request
+    const underCap = (this.caps.get(keyHash) ?? Number.POSITIVE_INFINITY) - (this.spentOf.get(keyHash) ?? 0)
+    const left = Math.min(remaining + this.account.held, underCap)
+    if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining, left }
+    return { v, ok: true, granted: this.leases.get(request.lease)?.granted ?? 0, ttlMs: LEASE_TTL_MS, remaining, left }
   }
 
   async lease(request: LeaseRequest): Promise<LeaseAnswer> {

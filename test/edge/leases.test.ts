@@ -188,6 +188,40 @@ describe('one isolate', () => {
     expect(meter.account).toMatchObject({ spent: 3 * CREDIT, held: 0 })
   })
 
+  it('tells everybody what is left of the balance, whatever lies in leases of others, and reports when it is asked to', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(10_000 * CREDIT, clock.nowMs)
+    const [busy, quiet] = [isolate(clock, meter).charging, isolate(clock, meter).charging]
+    expect((await held(quiet, 1)).settle()).toBe(9_999 * CREDIT)
+    // A busy isolate leases ahead, and reports later.
+    await drain(busy, 600, 64, 1, clock)
+    expect(meter.account.held).toBeGreaterThan(CREDIT)
+    const left = (await held(busy, 1)).settle()
+    expect(left).toBe((10_000 - 601) * CREDIT)
+    expect(meter.account.available + meter.account.held).toBeGreaterThan(left)
+    await busy.report?.(identity)
+    expect(meter.account.available + meter.account.held).toBe(left)
+    await quiet.report?.(identity)
+    expect(meter.account.available + meter.account.held).toBe(left - CREDIT)
+    expect((await held(quiet, 1)).settle()).toBe(left - 2 * CREDIT)
+    meter.checkLaws()
+  })
+
+  it('knows of a meter of before no more than what lies outside of leases', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(100 * CREDIT, clock.nowMs)
+    const before: LeaseMeterApi = {
+      lease: async (request) => {
+        const { left: _, ...answer } = await meter.lease(request)
+        return answer
+      },
+    }
+    const { charging } = isolate(clock, before)
+    expect((await held(charging, 3)).settle()).toBe(97 * CREDIT)
+    await clock.advance(10_000)
+    expect((await held(charging, 0)).release()).toBe(97 * CREDIT)
+  })
+
   it('needs a living lease for a free call too, so that a revoked key gets none', async () => {
     const clock = new ManualClock()
     const meter = new ModelMeter(0, clock.nowMs)

@@ -2,10 +2,13 @@ import { createExecutionContext } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
+import { PRODUCTS } from '../../src/key/identity.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 import { keyedRoutes } from '../../src/platform/keyed.route.ts'
 import { spend, spendCalls } from '../credit/spend.worker.ts'
 import { meterOf, newKey, platformOf, settings } from './operator.worker.ts'
+
+const CREDIT = 1_000_000
 
 function gateway() {
   const keys = new KeyRing()
@@ -38,6 +41,42 @@ async function get(app: ReturnType<typeof gateway>, path: string, key?: string) 
 }
 
 describe('what a key may know of itself', () => {
+  it('is one balance, in headers and body, also while calls are being paid here and elsewhere', async () => {
+    const { key, hash, account } = await newKey({ credits: 1_000, plan: 'enterprise' })
+    const keys = new KeyRing()
+    const leases = new LeasePool()
+    const charging = () =>
+      leases.charging({ meterOf, waitUntil: () => {}, meterFailure: 'closed', onRevoked: () => undefined })
+    const app = keyedRoutes(ENDPOINTS, {
+      platform: platformOf(),
+      authenticate: (request, entry, waitUntil) =>
+        keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
+      charging,
+      requestId: () => 'req_1',
+    })
+    const identity = { v: 1, account, keyHash: hash, kind: 'api', plan: 'enterprise', products: [...PRODUCTS] } as const
+    const call = async () => {
+      const hold = await charging().hold(
+        { ...identity, products: [...PRODUCTS] },
+        { product: 'info', type: 'meta', amount: CREDIT },
+      )
+      return hold.ok ? hold.value.settle() : Number.NaN
+    }
+    for (let round = 1; round < 4; round++) {
+      await Promise.all(Array.from({ length: 50 }, call))
+      await spend(meterOf(account), hash, CREDIT)
+      const { json, headers } = await get(app, '/platform/key/', key)
+      expect(json.data).toMatchObject({ credits_remaining: 1_000 - round * 51, spent: round * 51 })
+      expect(headers.get('x-credits-remaining')).toBe(String(1_000 - round * 51))
+    }
+  })
+
+  it('is what is left of its cap in the headers, and the account’s balance in the body', async () => {
+    const { key } = await newKey({ credits: 100, cap: 3 })
+    const { json, headers } = await get(gateway(), '/platform/key/', key)
+    expect([json.data.credits_remaining, headers.get('x-credits-remaining')]).toEqual([100, '3'])
+  })
+
   it('is its account’s usage per day, key and type, to the millionth, with either kind of key', async () => {
     const one = await newKey({ credits: 100, label: 'one' })
     const two = await newKey({ account: one.account, label: 'two', kind: 'service' })

@@ -66,6 +66,7 @@ export const ownKey = defineEndpoint(
   async ({ identity }, { keys, meterOf }) => {
     const meter = meterOf(identity.account)
     const [sums, state, key] = await Promise.all([meter.balance(), meter.plan(), keys.hashed(identity.keyHash)])
+    const balance = sums.available + sums.held
     const report = {
       apikey: key?.prefix ?? null,
       label: key?.label ?? '',
@@ -75,12 +76,13 @@ export const ownKey = defineEndpoint(
       expires: key?.expires ?? null,
       account: identity.account,
       plan: identity.plan,
-      credits_remaining: creditsNumber(sums.available + sums.held),
+      credits_remaining: creditsNumber(balance),
       spent: creditsNumber(sums.spent),
       period:
         state === null ? null : { since: state.sinceMs, until: state.untilMs, credits: creditsNumber(state.micro) },
       limits: shownLimits(limitsOf(identity)),
     }
-    return reply(200, inEnvelope(report))
+    // Of a key with a cap the headers say what that leaves.
+    return reply(200, inEnvelope(report), key?.cap == null ? balance : undefined)
   },
 )
