@@ -154,9 +154,11 @@ function servesSurely({ config, health }: RoutedSource, type: string): boolean {
   return config.types !== undefined || health.hasServed(type)
 }
 
+/** `waitMs` is infinite where there was nobody to wait for. */
 function unavailable(type: string, waitMs: number): Failure {
   const what = `No source for the type ${type} is available now`
-  return { kind: 'unavailable', what, ...(Number.isFinite(waitMs) ? { retryAfterMs: waitMs } : {}) }
+  if (Number.isFinite(waitMs)) return { kind: 'unavailable', what, retryAfterMs: waitMs }
+  return { kind: 'unavailable', what, hint: `No source serves the type ${type} here: the operator has to add one.` }
 }
 
 function failureOf(outcome: Exclude<Outcome, { kind: 'answer' }>, source: string): Failure {

@@ -62,7 +62,8 @@ describe('RoutedUpstream', () => {
 
   it('has no source for a type that none serves', async () => {
     const { state, ask } = nodeAlone(() => answer('1'))
-    expect(await ask('userFees')).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
+    const hint = 'No source serves the type userFees here: the operator has to add one.'
+    expect(await ask('userFees')).toEqual({ ok: false, error: expect.objectContaining({ kind: 'unavailable', hint }) })
     expect(state.sent).toEqual([])
   })
 

@@ -142,7 +142,8 @@ export class Account {
       if (connection) this.#running.set(minutes, connection)
     }
     for (const key of answer.revoked)
-      for (const connection of this.#connectionsOf(key)) connection.fail({ kind: 'key_revoked' })
+      for (const connection of this.#connectionsOf(key))
+        connection.fail({ kind: connection.identity.replaced ? 'key_replaced' : 'key_revoked' })
     for (const one of due) this.#unpaid(one.minutes, one.answer)
     this.#warn(answer)
     this.#left = answer.left

@@ -21,7 +21,7 @@ export function refusal(answer: MinuteAnswer & { ok: false }, price: MicroCredit
     }
     case 'exhausted': {
       const sums = `a minute costs ${formatCredits(price)} credits, ${formatCredits(answer.remaining)} remain`
-      const hint = `${sums}: top up the account`
+      const hint = `${sums}: top up the account; GET /platform/key/ shows its balance`
       return { kind: 'credits_exhausted', neededMicro: price, remainingMicro: answer.remaining, hint }
     }
     case 'ended':
