@@ -38,6 +38,8 @@ export const NO_KEY_SECRET: Failure = {
   hint: 'KEY_SECRET is not set on this gateway: its operator has to set it.',
 }
 
+const NO_MATCH = 'The check characters of this API key do not match: is it whole, and was it made for this gateway?'
+
 /** A look-up that others wait for may be lost with the request that began it. */
 const LOOK_UP_MAX_MS = 3_000
 const LOOK_UPS_MAX = 1_000
@@ -134,8 +136,7 @@ export class KeyRing {
   ): Promise<Found> {
     if (env.KEY_CHECK) {
       if (!env.KEY_SECRET) return err(NO_KEY_SECRET)
-      if (!(await checkHolds(key, env.KEY_SECRET)))
-        return err({ kind: 'key_malformed', hint: 'The check characters of this API key do not match: is it whole?' })
+      if (!(await checkHolds(key, env.KEY_SECRET))) return err({ kind: 'key_malformed', hint: NO_MATCH })
     }
     if (!(await isWithinLocation(env.LOOK_UP_LIMIT, address)))
       return err({ kind: 'rate_limited', retryAfterMs: LOCATION_PERIOD_MS, limit: LOOK_UPS.each })

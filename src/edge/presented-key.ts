@@ -34,7 +34,7 @@ const PLACES: Record<KeyPlace, (carriers: KeyCarriers) => Result<string, Failure
   query: ({ query }) => {
     const [key, second] = query
     if (key === undefined || key === '') return null
-    return second === undefined ? ok(key) : malformed('The URL has more than one "key" parameter.')
+    return second === undefined ? ok(key) : malformed('The URL has more than one "key" parameter: send one.')
   },
   path: ({ path }) => (path === null || path === '' ? null : ok(path)),
   basic: ({ authorization }) => {

@@ -1,6 +1,7 @@
 // Who is calling, once a key has been checked. Travels from the gateway to relays in an internal header.
 
 import * as z from 'zod'
+import type { Failure } from '../core/failure.ts'
 import { Limits } from './limits.ts'
 
 export const PRODUCTS = ['info', 'stream', 'rpc', 'data', 'graphql', 'platform'] as const
@@ -36,3 +37,9 @@ export type Identity = z.infer<typeof Identity>
 
 /** Header in which the gateway hands an identity to a relay. The gateway drops it from whatever a client sends. */
 export const IDENTITY_HEADER = 'x-weir-identity'
+
+/** The refusal of a key that is not for this product. */
+export function notForProduct(product: Product): Failure {
+  const why = `This key is not for the product "${product}": use another one, or ask the operator to add the product.`
+  return { kind: 'not_entitled', why }
+}

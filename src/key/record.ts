@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { holdsAddress } from './address-range.ts'
-import { type Identity, PRODUCTS, type Product } from './identity.ts'
+import { type Identity, notForProduct, PRODUCTS, type Product } from './identity.ts'
 import { Limits } from './limits.ts'
 
 /** Another version in KV counts as a miss: an older one may lack what restricts a key. */
@@ -49,12 +49,6 @@ const WRONG_KIND = {
 const RESTRICTED = 'This key may be used from certain addresses only'
 const ADDRESS_UNSURE = `${RESTRICTED}, and this gateway cannot be sure of yours (TRUST_PROXY is off): ask the operator.`
 const ADDRESS_ELSEWHERE = `${RESTRICTED}, and yours is none of them: call from one, or ask the operator to add yours.`
-
-/** The refusal of a key that is not for this product. */
-export function notForProduct(product: Product): Failure {
-  const why = `This key is not for the product "${product}": use another one, or ask the operator to add the product.`
-  return { kind: 'not_entitled', why }
-}
 
 /**
  * Whether a known key may enter; `address` is its caller's, null where that is not known for sure. What its holder can

@@ -1,6 +1,7 @@
 // What an operator does with accounts, over D1 and the meters. Law: a retry repeats nothing.
 
 import type { Failure } from '../core/failure.ts'
+import { nearestName } from '../core/nearest.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import type { AccountState } from '../credit/account-state.ts'
 import type { MicroCredits } from '../credit/amount.ts'
@@ -99,7 +100,10 @@ export class AccountService implements Accounts {
   /** The plan, if there is one and it allows what is to be agreed. */
   async #chosen({ plan, terms }: PlanChoice): Promise<Result<ListedPlan, Failure>> {
     const row = await this.#plans.named(plan)
-    if (row === null) return err(noPlan(plan))
+    if (row === null) {
+      const names = (await this.#plans.list()).map(({ name }) => name)
+      return err(noPlan(plan, nearestName(plan, names)))
+    }
     if (!row.custom && stored(terms) !== null) {
       return err(badField('terms', `only for a plan whose terms are agreed per account: "${plan}" has its own`))
     }
@@ -120,8 +124,9 @@ export class AccountService implements Accounts {
   }
 }
 
-function noPlan(name: string): Failure {
-  return badField('plan', `there is no plan "${name}"; GET /admin/plans lists them`)
+function noPlan(name: string, meant?: string): Failure {
+  const question = meant === undefined ? '' : ` (did you mean "${meant}"?)`
+  return badField('plan', `there is no plan "${name}"${question}; GET /admin/plans lists them`)
 }
 
 function stored(terms: Terms): string | null {

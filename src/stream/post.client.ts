@@ -1,8 +1,7 @@
 // `{"method":"post"}` on a socket: an info request answered over the same connection, at its normal price.
 
 import { failureMessage } from '../core/failure.ts'
-import type { Identity } from '../key/identity.ts'
-import { notForProduct } from '../key/record.ts'
+import { type Identity, notForProduct } from '../key/identity.ts'
 import { failureFrame } from './failure-frame.ts'
 import { postErrorFrame, postFrame } from './frames.ts'
 import type { PostFrame } from './protocol.ts'
@@ -19,7 +18,8 @@ export interface GatewayInternal {
 export async function answerPost(connection: Connection, frame: PostFrame, gateway: GatewayInternal): Promise<void> {
   const { id, request } = frame
   if (request.type !== 'info') {
-    return connection.send(postErrorFrame(id, '400: request.type: only "info" is served here'))
+    const how = '{"type":"info","payload":{"type":"allMids"}}'
+    return connection.send(postErrorFrame(id, `400: request.type: only "info" is served here, such as ${how}`))
   }
   if (!connection.identity.products.includes('info')) {
     return connection.send(postErrorFrame(id, `403: ${failureMessage(notForProduct('info'))}`))

@@ -130,6 +130,18 @@ describe('every route with every method', () => {
     expect(await answer.json()).toMatchObject({ error: true, error_code: '404' })
   })
 
+  it.each([
+    ['TRACE', '/info', 405],
+    ['QUERY', '/platform/key/', 405],
+    ['PROPFIND', '/nothing', 404],
+  ] as const)('%s %s is refused in JSON, with where to read on', async (method, path, status) => {
+    const [answer] = (await once(httpRequest(world.url + path, { method }).end(), 'response')) as [IncomingMessage]
+    const body = await text(answer)
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([status, 'application/json'])
+    expect(JSON.parse(body)).toMatchObject({ error: expect.anything() })
+    expect(body).toContain('GET /docs')
+  })
+
   it('names an endpoint that does not exist in no other way for a preflight', async () => {
     expect((await fetch(`${world.url}/nothing`, { method: 'OPTIONS' })).status).toBe(404)
   })

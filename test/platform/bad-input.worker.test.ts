@@ -108,6 +108,8 @@ describe('bad input', () => {
       'expires: is in the past (1970-01-01T00:00:00.001Z): send a time in Unix milliseconds',
     ],
     ['PATCH', '/keys/KEY', { expires: 1_790_000_000 }, 'expires: is in the past (1970-01-21T17:13:20.000Z)'],
+    ['POST', '/keys', { plan: 'Entry' }, 'plan: must be 1 to 32 lower-case letters'],
+    ['POST', '/keys', { plan: 'entreprise' }, 'there is no plan "entreprise" (did you mean "enterprise"?)'],
     ['POST', '/keys', { lable: 'x' }, 'lable: unknown field; did you mean "label" (a string)?'],
     ['POST', '/keys', { user: 'demo' }, 'user: unknown field; did you mean "account" (a string)?'],
     ['POST', '/keys', { products: ['streams'] }, 'products.0: must be among info, stream'],
