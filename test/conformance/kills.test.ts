@@ -1,8 +1,11 @@
-// `npm start` under fire: every process of it is killed in turn, and `watch`, left alone, is in step again.
+// `npm start` under fire: every process of it is killed in turn; `watch`, left alone, is in step again, and what
+// examples/book.ts shows through all of it are the server's own books.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Levels } from '../../src/feed/block.ts'
+import { stateOf } from './book-follower.ts'
 import { type Program, run, scratch } from './children.ts'
 
 interface Ready {
@@ -23,10 +26,17 @@ const state = join(folder.path, 'state')
 const BACK_IN_STEP_MS = 5000
 /** Blocks that may still be on their way when a kill strikes. */
 const SEEN_BLOCKS = 5
+/** Of two kinds of markets. */
+const COINS = ['BTC', 'xyz:GOLD']
+/** Books that the server told while processes died, as the follower calls them: its head, then its hash. */
+const told = new Map<string, string>()
 
 let start: Program
 let watch: Program
+let follower: Program
 let first: Ready
+let asking: ReturnType<typeof setInterval>
+let asked = 0
 const launch = async (): Promise<Ready> => {
   start = run('launch/main.node.ts', ['--json', '--state', state], { PORT: String(20_000 + (process.pid % 20_000)) })
   return JSON.parse(await start.line((line) => line.startsWith('{'))) as Ready
@@ -44,8 +54,12 @@ beforeAll(async () => {
   first = await launch()
   watch = run('cli/watch.node.ts', ['BTC', '--state', state])
   await watch.line((line) => line.startsWith('in step BTC'))
+  follower = run('../test/conformance/book-follower.ts', COINS, { WEIR_URL: first.url, WEIR_KEY: first.key })
+  asking = setInterval(() => void askBook().catch(() => {}), 250)
 })
 afterAll(async () => {
+  clearInterval(asking)
+  await follower?.end('SIGKILL')
   await watch?.end()
   await start?.end('SIGINT')
   folder.remove()
@@ -55,6 +69,20 @@ afterAll(async () => {
 async function height(): Promise<number> {
   if (!(await isUp())) return -1
   return ((await (await fetch(`${first.url}/status`)).json()) as { height: number }).height
+}
+
+/** Splits a line of the follower before its hash. */
+const parted = (state: string) => [state.slice(0, state.lastIndexOf(' ')), state] as const
+
+async function askBook(): Promise<void> {
+  const coin = COINS[asked++ % COINS.length]!
+  const answer = await fetch(`${first.url}/info`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${first.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ type: 'l2BookDiffSnapshot', coin }),
+  })
+  const book = answer.ok ? ((await answer.json()) as { epoch: string; seq: number; levels: Levels } | null) : null
+  if (book) told.set(...parted(stateOf(coin, book, book.levels)))
 }
 
 /**
@@ -95,5 +123,18 @@ describe('watch', () => {
       disagreements: number
     }
     expect([gaps, disagreements]).toEqual([[], 0])
+  })
+
+  it('and examples/book.ts has shown no book that the server did not have, and is back after each', async () => {
+    const before = await height()
+    for (const coin of COINS)
+      await follower.line((line) => line.startsWith(coin) && Number(line.split(' ')[2]) > before, 30_000)
+    const lost = follower.lines.filter((line) => line.endsWith(' lost')).length
+    const shown = new Map(follower.lines.filter((line) => !line.endsWith(' lost')).map(parted))
+    const compared = [...told].filter(([head]) => shown.has(head))
+    console.log(`${shown.size} books shown, lost ${lost} times, ${compared.length} compared with the server's`)
+    expect(compared.filter(([head, state]) => shown.get(head) !== state)).toEqual([])
+    expect(compared.length).toBeGreaterThan(10)
+    expect(lost).toBeGreaterThan(2)
   })
 })

@@ -1,0 +1,84 @@
+// One coin's whole order book, never a wrong one: there is a book only while every change since the server's snapshot has
+// come in its order. Only the platform's WebSocket: `followBook` runs in Node, Deno, Bun and browsers as it stands.
+// Run with WEIR_URL and WEIR_KEY set: npx node examples/book.ts BTC
+
+type Level = { px: string; sz: string; n: number }
+type Levels = [bids: Level[], asks: Level[]]
+type Snapshot = { epoch: string; height: number; seq: number; levels: Levels }
+type Batch = { epoch: string; block_height: number; book_diffs: [{ seq: number; prev_seq: number; levels: Levels }] }
+type Sides = [bids: Map<string, Level>, asks: Map<string, Level>]
+export type Book = { epoch: string; height: number; seq: number; sides: Sides }
+
+/** What no retry mends: a key that is not taken, no credits, a coin that there is not. */
+const FINAL: unknown[] = [4401, 4402, 'unauthorized', 'credits_exhausted', 'not_found', 'invalid_request']
+
+/** Calls `changed` with the book after each change, and with null when there is none to be trusted. */
+export function followBook(url: string, key: string, coin: string, changed: (book: Book | null) => void): void {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws?key=${key}`)
+  const send = (frame: object) => socket.send(JSON.stringify(frame))
+  let book: Book | null = null
+  let isAlive = false
+  const waiting: Batch[] = []
+  const take = (batch: Batch) => {
+    const { epoch, block_height: height, book_diffs } = batch
+    const [{ seq, prev_seq, levels }] = book_diffs
+    if (!book) return waiting.push(batch)
+    if (epoch !== book.epoch) return lost('the books began again')
+    if (height <= book.height) return
+    if (prev_seq !== book.seq) return lost('a change is missing')
+    book = { epoch, height, seq, sides: put(book.sides, levels) }
+    changed(book)
+  }
+  const seed = (found?: Snapshot) => {
+    if (!found) return lost('the snapshot was refused')
+    book = { ...found, sides: put([new Map(), new Map()], found.levels) }
+    changed(book)
+    waiting.forEach(take)
+  }
+  const lost = (why: string, code?: unknown) => {
+    clearInterval(pings)
+    socket.onmessage = socket.onclose = book = null
+    socket.close()
+    console.error(`${coin}: ${why}`)
+    changed(null)
+    if (!FINAL.includes(code)) setTimeout(followBook, 1000 + 2000 * Math.random(), url, key, coin, changed)
+  }
+  const pings = setInterval(() => {
+    if (!isAlive) return lost('nothing came for 20 s')
+    isAlive = false
+    send({ method: 'ping' })
+  }, 20_000)
+  socket.onopen = () => send({ method: 'subscribe', subscription: { type: 'l2BookDiff2', coin } })
+  socket.onclose = ({ code, reason }) => lost(`closed with ${code} ${reason}`, code)
+  socket.onmessage = (event) => {
+    isAlive = true
+    const { channel, data, code } = JSON.parse(event.data)
+    const snapshot = { type: 'info', payload: { type: 'l2BookDiffSnapshot', coin } }
+    if (channel === 'subscriptionResponse') send({ method: 'post', id: 1, request: snapshot })
+    else if (channel === 'l2BookDiff2') take(data.Updates)
+    else if (channel === 'post') seed(data.response.payload.data)
+    else if (channel === 'error') lost(data, code)
+  }
+}
+
+function put(sides: Sides, levels: Levels): Sides {
+  for (const side of [0, 1] as const)
+    for (const level of levels[side])
+      if (level.n === 0) sides[side].delete(level.px)
+      else sides[side].set(level.px, level)
+  return sides
+}
+
+/** Best first. A float is good enough to sort by; to count with, take decimals. */
+export function sorted([bids, asks]: Sides): Levels {
+  const up = (a: Level, b: Level) => Number(a.px) - Number(b.px)
+  return [[...bids.values()].sort(up).reverse(), [...asks.values()].sort(up)]
+}
+
+if (import.meta.main) {
+  const { WEIR_URL = 'http://127.0.0.1:8787', WEIR_KEY = '' } = process.env
+  followBook(WEIR_URL, WEIR_KEY, process.argv[2] ?? 'BTC', (book) => {
+    const [[bid], [ask]] = book ? sorted(book.sides) : [[], []]
+    console.log(bid && ask ? `${bid.px} × ${bid.sz}  ${ask.px} × ${ask.sz}  seq ${book?.seq}` : 'no book')
+  })
+}

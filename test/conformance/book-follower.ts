@@ -1,0 +1,20 @@
+// Follows books with examples/book.ts and prints a line for each that it shows: coin, epoch, seq and its levels' hash.
+// A program of its own, because the example never ends.
+
+import { createHash } from 'node:crypto'
+import { type Book, followBook, sorted } from '../../examples/book.ts'
+import { canonicalBook } from '../../src/book/canonical.ts'
+import type { Levels } from '../../src/feed/block.ts'
+
+/** How a state of a book is called: `<coin> <epoch> <seq> <hash>`. */
+export function stateOf(coin: string, { epoch, seq }: Pick<Book, 'epoch' | 'seq'>, levels: Levels): string {
+  return `${coin} ${epoch} ${seq} ${createHash('sha256').update(canonicalBook(levels)).digest('hex')}`
+}
+
+if (import.meta.main) {
+  const { WEIR_URL = '', WEIR_KEY = '' } = process.env
+  for (const coin of process.argv.slice(2))
+    followBook(WEIR_URL, WEIR_KEY, coin, (book) => {
+      console.log(book ? stateOf(coin, book, sorted(book.sides)) : `${coin} lost`)
+    })
+}
