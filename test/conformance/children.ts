@@ -18,9 +18,14 @@ export interface Program {
   end(signal?: NodeJS.Signals): Promise<void>
 }
 
-/** Starts `node src/<file>` with arguments; standard error is kept for failures. */
+/** Starts `node src/<file>` with arguments. */
 export function run(file: string, args: readonly string[], env: Record<string, string> = {}): Program {
-  const child = spawn(process.execPath, [join(ROOT, 'src', file), ...args], {
+  return runCommand(process.execPath, [join(ROOT, 'src', file), ...args], env)
+}
+
+/** Starts a program; standard error is kept for failures. */
+export function runCommand(command: string, args: readonly string[], env: Record<string, string> = {}): Program {
+  const child = spawn(command, args, {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -47,7 +52,7 @@ export function run(file: string, args: readonly string[], env: Record<string, s
           if (accepts(line)) return line
         }
         if (Date.now() > deadline || child.exitCode !== null)
-          throw new Error(`${file}: no such line (exit ${child.exitCode}); last: ${lines.at(-1)}; errors: ${errors}`)
+          throw new Error(`${args[0]}: no such line (exit ${child.exitCode}); last: ${lines.at(-1)}; errors: ${errors}`)
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
     },

@@ -3,7 +3,10 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Program, run, scratch } from './children.ts'
+import type { UserFill } from '../../src/feed/block.ts'
+import { type Program, run, runCommand, scratch } from './children.ts'
+import { cutProxy } from './cut-proxy.ts'
+import { Socket } from './socket.ts'
 import { FEED_TOKEN, startWorld, type World } from './world.ts'
 
 const EXAMPLES = join(import.meta.dirname, '../../examples')
@@ -115,5 +118,88 @@ describe('mids.py', () => {
       422,
       { code: 'invalid_request', msg: expect.stringContaining('coin') },
     ])
+  })
+})
+
+describe.skipIf(!has('python3'))('fills.py', () => {
+  const file = join(EXAMPLES, 'fills.py')
+  const hasPackage = spawnSync('python3', ['-c', 'import websocket']).status === 0
+  const python = {
+    PYTHONDONTWRITEBYTECODE: '1',
+    ...(hasPackage ? {} : { PYTHONPATH: new URL('python/', import.meta.url).pathname }),
+  }
+  /** What tells a fill of a wallet from all others. */
+  const nameOf = (user: string, { time, coin, tid }: UserFill[1]) => `${time} ${user} ${coin} ${tid}`
+  const printed = (lines: readonly string[]) =>
+    lines.map((line) => {
+      const words = line.split(' ')
+      return [...words.slice(0, 3), words.at(-1)].join(' ')
+    })
+
+  /** The two sides of the pair of wallets that traded most with each other, of fills that came in some seconds. */
+  async function partners(): Promise<string[]> {
+    const stream = await Socket.open(`${world.ws}/ws?key=${env.WEIR_KEY}`)
+    stream.send({ method: 'subscribe', subscription: { type: 'allFills' } })
+    const trades = () => {
+      const fills = stream.frames.flatMap((frame) => (frame.fills ?? []) as UserFill[])
+      return Object.values(Object.groupBy(fills, ([, { tid }]) => tid)).filter((sides) => sides?.length === 2)
+    }
+    await vi.waitFor(() => expect(trades().length).toBeGreaterThan(40), { timeout: 30_000, interval: 100 })
+    stream.close()
+    const pairs = Object.groupBy(trades(), (sides) =>
+      sides!
+        .map(([user]) => user)
+        .sort()
+        .join(),
+    )
+    return Object.entries(pairs)
+      .sort(([, a], [, b]) => b!.length - a!.length)[0]![0]
+      .split(',')
+  }
+
+  it('prints every fill of two wallets that trade with each other once, through cuts', async () => {
+    const wallets = await partners()
+    const proxy = await cutProxy(world.url)
+    const bot = runCommand('python3', [file, ...wallets], { ...env, ...python, WEIR_URL: proxy.url })
+    const cuts: [from: number, to: number][] = []
+    const timeOf = (line: string) => Number(line.split(' ')[0])
+    try {
+      for (let i = 0; i < 2; i++) {
+        await bot.line((line) => timeOf(line) > (cuts.at(-1)?.[1] ?? 0))
+        proxy.cut()
+        const from = Date.now()
+        // Long enough for these wallets to trade unseen.
+        await new Promise((resolve) => setTimeout(resolve, 3_000))
+        cuts.push([from, Date.now()])
+        proxy.mend()
+      }
+      // Beyond the second question after the last cut, which is 10 s after the first.
+      await bot.line((line) => timeOf(line) > cuts[1]![1] + 14_000)
+    } finally {
+      await bot.end('SIGINT')
+      proxy.close()
+    }
+    const names = printed(bot.lines)
+    const [first, last] = [Math.min(...bot.lines.map(timeOf)), cuts[1]![1] + 10_000]
+    const asked = wallets.map(async (user) => {
+      const answer = await world.info(env.WEIR_KEY!, { type: 'userFillsByTime', user, startTime: first, endTime: last })
+      return ((await answer.json()) as UserFill[1][]).map((fill) => nameOf(user, fill))
+    })
+    const expected = (await Promise.all(asked)).flat()
+    expect(names.length).toBe(new Set(names).size)
+    expect(expected.filter((name) => !names.includes(name))).toEqual([])
+    expect(names.filter((name) => timeOf(name) <= last && !expected.includes(name))).toEqual([])
+    for (const [from, to] of cuts)
+      expect(names.filter((name) => timeOf(name) > from && timeOf(name) < to).length).toBeGreaterThan(0)
+    // Both sides of a trade are there, though they share a tid.
+    expect(new Set(names.map((name) => name.split(' ').at(-1))).size).toBeLessThan(names.length)
+  })
+
+  it('ends where the key is wrong, and says so', () => {
+    const { status, stderr } = spawnSync('python3', [file, `0x${'1'.repeat(40)}`], {
+      env: { ...process.env, ...env, ...python, WEIR_KEY: 'cqt_nonsense' },
+      encoding: 'utf8',
+    })
+    expect([status, stderr]).toEqual([1, 'the gateway refuses: 401\n'])
   })
 })

@@ -72,7 +72,8 @@ class FakeSocket {
   onmessage: ((event: { data: string }) => void) | null = null
   #isSilent = false
 
-  constructor(readonly url: string) {
+  constructor(url: string) {
+    expect(url).toBe('ws://weir/ws?key=key')
     setTimeout(() => {
       this.onopen?.()
     }, 10)
