@@ -12,7 +12,8 @@ import { FeederFrame, GatewayFrame } from '../src/feed/protocol.ts'
 import { CATALOGUE } from '../src/info/catalogue.ts'
 import { ENDPOINTS } from '../src/platform/catalogue.ts'
 import { CHANNELS } from '../src/stream/catalogue.ts'
-import { channelTable } from './channel-table.ts'
+import { channelExamples, channelTable } from './channel-table.ts'
+import { closeCodesTable } from './close-codes-table.ts'
 import { feederStatusTable, statusTable } from './field-table.ts'
 import { infoTable } from './info-table.ts'
 import { withPart } from './marked.ts'
@@ -47,6 +48,9 @@ const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>>
 const PARTS: readonly (readonly [path: string, name: string, text: () => string])[] = [
   ['docs/info.md', 'info types', infoTable],
   ['docs/ws-protocol.md', 'channels', channelTable],
+  ['docs/ws-protocol.md', 'examples', channelExamples],
+  ['docs/ws-protocol.md', 'close codes', closeCodesTable],
+  ['docs/ws-protocol.md', 'book.ts', () => `\`\`\`ts\n${readIfThere('examples/book.ts')}\`\`\``],
   ['docs/operations.md', 'status', statusTable],
   ['docs/operations.md', 'feeder status', feederStatusTable],
 ]

@@ -1,18 +1,15 @@
-// The table of docs/info.md that lists every info type: types that share source, freshness and price
-// share a row.
+// The table of docs/info.md that lists every info type, with what it takes and what it costs.
 
-import { freshnessText, priceText, sourceText } from '../src/docs/query-text.ts'
+import { fieldsText, freshnessText, priceText, sourceText } from '../src/docs/query-text.ts'
 import { CATALOGUE } from '../src/info/catalogue.ts'
 
 export function infoTable(): string {
-  const rows = new Map<string, string[]>()
-  for (const query of CATALOGUE) {
-    const cells = `${sourceText(query)} | ${freshnessText(query)} | ${priceText(query)}`
-    rows.set(cells, [...(rows.get(cells) ?? []), `\`${query.type}\``])
-  }
   return [
-    `| ${CATALOGUE.length} types | source | freshness | credits |`,
-    '|---|---|---|---|',
-    ...[...rows].map(([cells, types]) => `| ${types.join(', ')} | ${cells} |`),
+    `| ${CATALOGUE.length} types | what it answers | fields | source | freshness | credits |`,
+    '|---|---|---|---|---|---|',
+    ...CATALOGUE.map((query) => {
+      const cells = [query.summary, fieldsText(query), sourceText(query), freshnessText(query), priceText(query)]
+      return `| \`${query.type}\` | ${cells.join(' | ')} |`
+    }),
   ].join('\n')
 }

@@ -6,11 +6,16 @@ import type { AnyChannel } from '../stream/channel.ts'
 import { PingFrame, PostFrame, SubscribeFrame, UnsubscribeFrame } from '../stream/protocol.ts'
 import { Ack, ErrorFrame, Notification, Pong, PostAnswer } from '../stream/reply-frames.ts'
 import { channelSourceText, minutePriceText, snapshotText } from './channel-text.ts'
+import { CLOSE_CODES } from './close-codes.ts'
 import { schemaOf } from './json-schema.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 const INFO_EXAMPLE = { type: 'info', payload: { type: 'l2Book', coin: 'BTC' } }
+const KEY_QUERY = {
+  type: 'object',
+  properties: { key: { type: 'string', description: 'The API key, where it is not sent as a header' } },
+}
 
 /** Frames of a client and of the gateway that belong to no channel, by the names of their messages. */
 const ASKED: Readonly<Record<string, Json>> = {
@@ -72,6 +77,10 @@ export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
     channels: {
       ws: {
         address: '/ws',
+        description: 'Send a ping at least every 30 s, as a frame: pings of the WebSocket protocol do not count.',
+        bindings: { ws: { method: 'GET', query: KEY_QUERY } },
+        // The format has no place for close codes.
+        'x-close-codes': CLOSE_CODES,
         messages: Object.fromEntries(
           [...Object.keys(asked), ...Object.keys(told)].map((name) => [
             name,
@@ -81,8 +90,19 @@ export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
       },
     },
     operations: {
-      ask: operation('receive', 'What a client sends', Object.keys(asked)),
-      tell: operation('send', 'What the gateway sends', Object.keys(told)),
+      subscribe: operation('receive', 'Begins a subscription', channels.map(askName), [
+        'subscriptionResponse',
+        'error',
+      ]),
+      unsubscribe: operation('receive', 'Ends one', ['unsubscribe'], ['subscriptionResponse', 'error']),
+      ping: operation('receive', 'Keeps the connection', ['ping'], ['pong']),
+      post: operation('receive', 'Asks an info question over the socket', ['post'], ['postAnswer', 'error']),
+      data: operation(
+        'send',
+        'What subscriptions bring',
+        channels.map(({ type }) => type),
+      ),
+      tell: operation('send', 'Remarks, and why the socket is about to close', ['notification', 'error']),
     },
     components: {
       messages: { ...asked, ...told },
@@ -114,11 +134,14 @@ function message(summary: string, payload: z.ZodType, example: unknown): Json {
   return { summary, payload: schemaOf(payload, new Map(), 'draft-7'), examples: [{ payload: example }] }
 }
 
-function operation(action: 'send' | 'receive', summary: string, messages: readonly string[]): Json {
-  return {
-    action,
-    summary,
-    channel: { $ref: '#/channels/ws' },
-    messages: messages.map((name) => ({ $ref: `#/channels/ws/messages/${name}` })),
-  }
+function operation(
+  action: 'send' | 'receive',
+  summary: string,
+  messages: readonly string[],
+  answers?: readonly string[],
+): Json {
+  const channel = { $ref: '#/channels/ws' }
+  const refs = (names: readonly string[]) => names.map((name) => ({ $ref: `#/channels/ws/messages/${name}` }))
+  const reply = answers && { reply: { channel, messages: refs(answers) } }
+  return { action, summary, channel, messages: refs(messages), ...reply }
 }

@@ -3,6 +3,13 @@
 import { formatCredits } from '../credit/amount.ts'
 import { type AnyChannel, minutePrice, type Wanted } from '../stream/channel.ts'
 
+const EXAMPLE_BOOK = {
+  coin: 'BTC',
+  time: 1789999999930,
+  height: 700000000,
+  levels: '[[{"px":"81307.0","sz":"0.2","n":1},{"px":"81306.0","sz":"1.5","n":4}],[{"px":"81310.0","sz":"0.7","n":3}]]',
+}
+
 /** What it costs, with the price of a wildcard where it has one. */
 export function minutePriceText(channel: AnyChannel): string {
   if (channel.source !== 'books') return `${priceAt(channel, channel.example.request)} a minute`
@@ -17,6 +24,13 @@ export function channelSourceText(channel: AnyChannel): string {
 /** What comes before the first change. */
 export function snapshotText(channel: AnyChannel): string {
   return channel.source === 'books' && channel.snapshot ? 'a Snapshot of each coin' : 'none'
+}
+
+/** Frames that an example request may bring, the first one first. */
+export function exampleFrames(channel: AnyChannel): readonly unknown[] {
+  const { frame } = channel.example
+  const snapshot = channel.source === 'books' ? channel.snapshot : null
+  return snapshot ? [JSON.parse(snapshot(EXAMPLE_BOOK)), frame] : [frame]
 }
 
 function priceAt(channel: AnyChannel, request: object): string {

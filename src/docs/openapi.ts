@@ -6,6 +6,7 @@ import type { Operation } from '../edge/operation.ts'
 import type { AnyQuery } from '../info/query.ts'
 import { schemaOf } from './json-schema.ts'
 import { operationPaths, operationRefusals } from './openapi-operations.ts'
+import { socketOperation } from './openapi-socket.ts'
 import { statusOperation } from './openapi-status.ts'
 import { freshnessText, priceText, sourceText } from './query-text.ts'
 
@@ -26,6 +27,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   400: 'The body is not JSON, or its type is unknown',
   401: 'The key is missing, malformed, unknown, revoked or expired',
   402: 'Not enough credits',
+  403: 'The key is not for this, or not for this address',
   413: 'The body is larger than 64 KiB',
   415: 'The content type is not application/json',
   422: 'A field is wrong; `msg` names it',
@@ -67,7 +69,12 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
     },
     servers: [{ url: '/' }],
     security: [{ key: [] }],
-    paths: { ...Object.fromEntries(paths), ...others, '/status': { get: statusOperation(schemas) } },
+    paths: {
+      ...Object.fromEntries(paths),
+      ...others,
+      '/ws': { get: socketOperation() },
+      '/status': { get: statusOperation(schemas) },
+    },
     components: {
       securitySchemes: {
         key: {
@@ -75,6 +82,7 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
           scheme: 'bearer',
           description: 'An API key (`cqt_…`) or, on the platform, a service key (`cqs_…`)',
         },
+        queryKey: { type: 'apiKey', in: 'query', name: 'key', description: 'The same API key, on `/ws` alone' },
         service: { type: 'http', scheme: 'bearer', description: 'A service key (`cqs_…`)' },
         admin: { type: 'http', scheme: 'bearer', description: 'The operator’s `ADMIN_TOKEN`' },
       },

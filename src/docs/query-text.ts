@@ -1,5 +1,6 @@
 // What people read about a query, in the published document and in docs/info.md, derived from its definition.
 
+import * as z from 'zod'
 import { formatCredits } from '../credit/amount.ts'
 import { termsOf } from '../info/freshness.ts'
 import { type AnyQuery, asksHistory, asksUpstream, priceOf } from '../info/query.ts'
@@ -17,6 +18,21 @@ export function freshnessText({ freshness }: AnyQuery): string {
   if (freshMs === 0) return 'asked every call'
   const age = freshMs < 1_000 ? `${freshMs} ms` : `${freshMs / 1_000} s`
   return revalidateMs > 0 ? `${age}, then stale while revalidating` : `at most ${age}`
+}
+
+/** The fields beside `type`, those that may be left out with a question mark; `none` where it takes none. */
+export function fieldsText({ request }: AnyQuery): string {
+  return fieldsOf(z.toJSONSchema(request, { io: 'input' })) || 'none'
+}
+
+function fieldsOf({ properties = {}, required = [] }: z.core.JSONSchema.BaseSchema): string {
+  return Object.entries(properties)
+    .filter(([name]) => name !== 'type')
+    .map(([name, field]) => {
+      const inner = typeof field === 'object' && field.properties ? ` of ${fieldsOf(field)}` : ''
+      return `\`${name}${required.includes(name) ? '' : '?'}\`${inner}`
+    })
+    .join(', ')
 }
 
 /** Its price in credits, with that of a wildcard where it has one. */

@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { channelTable } from '../../scripts/channel-table.ts'
 import { infoTable } from '../../scripts/info-table.ts'
 import { withPart } from '../../scripts/marked.ts'
+import { CLOSE_CODES } from '../../src/docs/close-codes.ts'
 import { docsRoutes } from '../../src/docs/docs.route.ts'
 import { docsPage } from '../../src/docs/docs-page.ts'
 import { openApiDocument } from '../../src/docs/openapi.ts'
@@ -76,6 +77,16 @@ describe('openapi.json', () => {
     expect(refs.filter((ref) => !ref.startsWith('#/components/') || found(ref) === undefined)).toEqual([])
   })
 
+  it('says how the WebSocket is opened, and with what it is refused', () => {
+    const { get } = document.paths['/ws'] as unknown as {
+      get: { parameters: { name: string; in: string }[]; responses: Record<string, { $ref?: string }> }
+    }
+    expect(get.parameters).toMatchObject([{ name: 'key', in: 'query' }])
+    expect(Object.keys(get.responses)).toEqual(['101', '401', '402', '403', '422', '429', '503'])
+    for (const [status, { $ref }] of Object.entries(get.responses).slice(1))
+      expect($ref).toBe(`#/components/responses/${status}`)
+  })
+
   it('is served without a key, the same every time', async () => {
     const routes = docsRoutes(ENDPOINTS)
     for (let i = 0; i < 2; i++) {
@@ -97,7 +108,22 @@ describe('the page for people', () => {
     expect(page).toContain('{&quot;type&quot;:&quot;l2Book&quot;,&quot;coin&quot;:&quot;BTC&quot;}')
     for (const { id } of ENDPOINTS) expect(page).toContain(`<details id="${id}">`)
     expect(page).toContain('Served, and reported only when the balance was gone')
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+    expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([])
+    const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id)
+    expect(links.length).toBeGreaterThan(3)
+    expect(links.filter((id) => !ids.includes(id))).toEqual([])
     expect(page).not.toMatch(/<script|src=|https?:\/\/(?!json-schema|example\.com)/)
+  })
+
+  it('shows what is sent to a channel and what it brings, and how a socket ends', () => {
+    const page = docsPage([], CHANNELS, [])
+    expect(page).toContain(
+      '{&quot;method&quot;:&quot;subscribe&quot;,&quot;subscription&quot;:{&quot;type&quot;:&quot;trades',
+    )
+    expect(page).toContain('&quot;Snapshot&quot;: {')
+    for (const { code } of CLOSE_CODES) expect(page).toContain(`<tr><td>${code}<td>`)
+    expect(page).not.toMatch(/WS-\d|`/)
   })
 
   it('escapes whatever a definition says', () => {

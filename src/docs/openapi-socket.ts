@@ -1,0 +1,43 @@
+// GET /ws as an operation of the OpenAPI document: how a socket is opened, and with what it is refused. What goes over it
+// is AsyncAPI's.
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Refusals before the upgrade (WS-2), each with when. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: 'The key is missing, malformed, unknown, revoked or expired',
+  402: 'Less is left than a minute of the cheapest stream costs',
+  403: 'The key is not for streams, or not for this address',
+  422: 'Not a WebSocket upgrade',
+  429: 'As many sockets as the plan allows are open, or too many keys were looked up; `msg` says which',
+  503: 'Every relay of the region is full, or the credit meter cannot be reached; see `retry-after`',
+}
+
+export function socketOperation(): Json {
+  return {
+    operationId: 'connect',
+    tags: ['streams'],
+    summary: 'Opens the WebSocket',
+    description:
+      'What is sent over it stands in /asyncapi.json. Connecting is free; subscriptions cost credits by the minute.',
+    security: [{ key: [] }, { queryKey: [] }],
+    parameters: [
+      {
+        name: 'key',
+        in: 'query',
+        required: false,
+        description: 'The API key, for clients that cannot set a header, such as browsers',
+        schema: { type: 'string' },
+      },
+    ],
+    responses: {
+      101: { description: 'The socket is open: send subscribe frames' },
+      ...Object.fromEntries(
+        Object.entries(REFUSALS).map(([status, description]) => [
+          status,
+          { $ref: `#/components/responses/${status}`, description },
+        ]),
+      ),
+    },
+  }
+}
