@@ -1,5 +1,5 @@
 // The cache key of a request: one for all ways to say the same, another for everything else. Derived from the schema and
-// the example of every type; a field of a new name adds how it may be left out, and a value that means something else.
+// the example of every type; a field with a default of its own, or with values of a form of its own, adds them here.
 
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -24,7 +24,7 @@ const OVER_ALL_DEXES = ['userCompletedTrades', 'userCompletedTradesByTime', 'use
 const defaultsOf = (type: string, name: string) =>
   name === 'dex' && OVER_ALL_DEXES.includes(type) ? ['*', 'ALL_DEXES'] : (DEFAULTS[name] ?? [])
 
-/** Values that mean something else than the example and each other; a type may refuse some of them. */
+/** Values that mean something else than the example and each other, by name; a type may refuse some of them. */
 const OTHERS: Readonly<Record<string, readonly unknown[]>> = {
   user: [OTHER],
   builder: [OTHER],
@@ -43,6 +43,11 @@ const OTHERS: Readonly<Record<string, readonly unknown[]>> = {
   id: [21],
   limit: [7],
   cursor: ['1790000000001', '1790000000001_3'],
+}
+/** Those of a field of another name: one of them must be taken. */
+function othersOf(value: unknown): unknown[] {
+  const digits = typeof value === 'string' ? [value.replaceAll(/(?<!^)[0-9a-f]/g, 'e')] : []
+  return [true, 7, 'other', ...digits].filter((other) => other !== value)
 }
 
 const schemaOf = (query: (typeof CATALOGUE)[number]): Schema => z.toJSONSchema(query.request, { io: 'input' })
@@ -112,26 +117,31 @@ it.each(CATALOGUE.map((query) => [query.type, query] as const))(
   },
 )
 
-/** The example with one field changed, for every field at any depth. */
-function* changed(schema: Schema, value: Json): Generator<Json> {
+/** The example with one field changed, for every field at any depth, by the name of the field. */
+function* changed(schema: Schema, value: Json): Generator<[name: string, changed: Json]> {
   for (const name of namesOf(schema)) {
     if (name === 'type') continue
     const inner = value[name]
     if (isObject(inner)) {
-      for (const each of changed(schema.properties![name] as Schema, inner)) yield { ...value, [name]: each }
-      continue
-    }
-    const others = OTHERS[name]
-    expect(others, `${name} has no other values in this file`).toBeDefined()
-    for (const other of others!) yield { ...value, [name]: other }
+      const inners = changed(schema.properties![name] as Schema, inner)
+      for (const [field, each] of inners) yield [field, { ...value, [name]: each }]
+    } else for (const other of OTHERS[name] ?? othersOf(inner)) yield [name, { ...value, [name]: other }]
   }
 }
 
 it('no two requests that mean different things share a key', () => {
   const keys = CATALOGUE.flatMap((query) => {
     const whole = { type: query.type, ...query.example.request }
-    const requests = [whole, ...changed(schemaOf(query), whole)].map((request) => JSON.stringify(request))
-    return requests.filter((text) => readCall(text).ok).map(keyOf)
+    const others = [...changed(schemaOf(query), whole)].map(
+      ([name, request]) => [name, JSON.stringify(request)] as const,
+    )
+    const taken = others.filter(([, text]) => readCall(text).ok)
+    for (const [name] of others.filter(([field]) => OTHERS[field] === undefined))
+      expect(
+        taken.map(([field]) => field),
+        `${name} has no other value in this file`,
+      ).toContain(name)
+    return [JSON.stringify(whole), ...taken.map(([, text]) => text)].map(keyOf)
   })
   expect(keys.length).toBeGreaterThan(2 * CATALOGUE.length)
   expect(new Set(keys).size).toBe(keys.length)
