@@ -18,6 +18,9 @@ export type Answers<T extends StateType> = {
   readonly [K in T]: (scene: Scene, request: RequestOf<K>) => unknown
 }
 
+/** What a file has of them; the compiler misses what no file has where they come together. */
+export type SomeAnswers = Partial<Answers<StateType>>
+
 /** Index of a DEX, -1 where there is none of that name. */
 export function dexIndex(name: string): number {
   return (DEXES as readonly string[]).indexOf(name)

@@ -6,7 +6,7 @@ import { fundingRate, premium } from '../exchange/funding.ts'
 import { MARKETS, type Market, marketOf, perpsOf } from '../exchange/market.ts'
 import type { Side } from '../exchange/order.ts'
 import type { OrderBook } from '../exchange/order-book.ts'
-import { type Answers, NOTHING, ofDex, type Scene } from './answer.ts'
+import { NOTHING, ofDex, type Scene, type SomeAnswers } from './answer.ts'
 import { meta, OI_CAP, spotMeta } from './market.ts'
 
 const DAY_MS = 86_400_000
@@ -104,9 +104,7 @@ function atCap({ exchange: x }: Scene, dex: number): string[] {
 }
 
 /** Contexts, funding and candles; rows of history oldest first. */
-export const CONTEXT_ANSWERS: Answers<
-  'metaAndAssetCtxs' | 'spotMetaAndAssetCtxs' | 'perpsAtOpenInterestCap' | 'fundingHistory' | 'candleSnapshot'
-> = {
+export const CONTEXT_ANSWERS = {
   metaAndAssetCtxs: ofDex((scene, dex) => [meta(dex), perpsOf(dex).map((market) => perpContext(scene, market))]),
   spotMetaAndAssetCtxs: (scene) => {
     const spots = MARKETS.filter(({ kind }) => kind === 'spot')
@@ -145,4 +143,4 @@ export const CONTEXT_ANSWERS: Answers<
       n: candle.trades,
     }))
   },
-}
+} satisfies SomeAnswers

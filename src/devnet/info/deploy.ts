@@ -4,7 +4,7 @@ import { auctionAt } from '../exchange/auction.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { TOKENS } from '../exchange/market.ts'
 import { BUILDERS } from '../exchange/roles.ts'
-import type { Answers } from './answer.ts'
+import type { SomeAnswers } from './answer.ts'
 
 const PERP_SLOT = 0
 const SPOT_SLOT = 1
@@ -30,10 +30,10 @@ function states(x: Exchange, address: string) {
 }
 
 /** Both auctions have timetables of their own. */
-export const DEPLOY_ANSWERS: Answers<'perpDeployAuctionStatus' | 'spotDeployState'> = {
+export const DEPLOY_ANSWERS = {
   perpDeployAuctionStatus: ({ exchange }) => auctionAt(exchange.seed, PERP_SLOT, exchange.block.timeMs),
   spotDeployState: ({ exchange }, { user }) => ({
     states: states(exchange, user),
     gasAuction: auctionAt(exchange.seed, SPOT_SLOT, exchange.block.timeMs),
   }),
-}
+} satisfies SomeAnswers

@@ -2,7 +2,7 @@
 
 import { amountOf, formatAmount, notional, UNIT } from '../exchange/fixed-point.ts'
 import type { NodeFill } from '../exchange/node-block.ts'
-import type { Answers, Scene } from './answer.ts'
+import type { Scene, SomeAnswers } from './answer.ts'
 
 /** Rows of one answer. */
 const MAX_ROWS = 2_000
@@ -61,9 +61,7 @@ function slicesOf(scene: Scene, user: string, from: number, to: number) {
 const ever = Number.POSITIVE_INFINITY
 
 /** What is kept of a wallet is its last 2,000 fills, so no answer is longer. */
-export const FILL_ANSWERS: Answers<
-  'userFills' | 'userFillsByTime' | 'userTwapSliceFills' | 'userTwapSliceFillsByTime'
-> = {
+export const FILL_ANSWERS = {
   userFills: (scene, { user, aggregateByTime }) => fillsOf(scene, user, 0, ever, aggregateByTime === true).toReversed(),
   userFillsByTime: (scene, { user, startTime, endTime, aggregateByTime, reversed }) => {
     const fills = fillsOf(scene, user, startTime, endTime ?? ever, aggregateByTime === true)
@@ -71,4 +69,4 @@ export const FILL_ANSWERS: Answers<
   },
   userTwapSliceFills: (scene, { user }) => slicesOf(scene, user, 0, ever),
   userTwapSliceFillsByTime: (scene, { user, startTime, endTime }) => slicesOf(scene, user, startTime, endTime ?? ever),
-}
+} satisfies SomeAnswers

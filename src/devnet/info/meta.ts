@@ -4,7 +4,7 @@ import { type Exchange, markPxs } from '../exchange/exchange.ts'
 import { formatAmount, notional, units } from '../exchange/fixed-point.ts'
 import { DEXES, MARKETS, marketOf, OUTCOME_SIDES, perpsOf } from '../exchange/market.ts'
 import { marginState } from '../exchange/wallet.ts'
-import { type Answers, dexIndex, NOTHING, ofDex } from './answer.ts'
+import { dexIndex, NOTHING, ofDex, type SomeAnswers } from './answer.ts'
 import { l2Levels } from './l2.ts'
 import { allMids, meta, OI_CAP, perpDexs, spotMeta } from './market.ts'
 import { perpState, walletOf } from './wallet.ts'
@@ -84,21 +84,7 @@ function liquidatable(x: Exchange) {
 }
 
 /** A coin that does not exist has a book of null, a table that does not exist is nothing. */
-export const META_ANSWERS: Answers<
-  | 'meta'
-  | 'allPerpMetas'
-  | 'perpDexs'
-  | 'perpDexLimits'
-  | 'spotMeta'
-  | 'outcomeMeta'
-  | 'marginTable'
-  | 'maxMarketOrderNtls'
-  | 'allMids'
-  | 'l2Book'
-  | 'exchangeStatus'
-  | 'liquidatable'
-  | 'clearinghouseState'
-> = {
+export const META_ANSWERS = {
   meta: ofDex((_scene, dex) => meta(dex)),
   allPerpMetas: () => DEXES.map((_name, dex) => meta(dex)),
   perpDexs: ({ exchange }) => perpDexs(exchange),
@@ -119,4 +105,4 @@ export const META_ANSWERS: Answers<
   clearinghouseState: ofDex(({ exchange }, dex, { user }: { readonly dex: string; readonly user: string }) =>
     perpState(exchange, walletOf(exchange, user), dex),
   ),
-}
+} satisfies SomeAnswers

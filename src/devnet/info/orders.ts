@@ -2,7 +2,7 @@
 
 import { frontendOrder, type Order } from '../exchange/order.ts'
 import type { Wallet } from '../exchange/wallet.ts'
-import { type Answers, ofDex, type Scene } from './answer.ts'
+import { ofDex, type Scene, type SomeAnswers } from './answer.ts'
 import type { PastOrder } from './past.ts'
 import type { RequestOf } from './request.ts'
 import { openOrders, ordersOnDex, walletOf } from './wallet.ts'
@@ -46,11 +46,11 @@ function orderStatus({ exchange, past }: Scene, { user, oid }: RequestOf<'orderS
 }
 
 /** The main DEX has the orders of spot and outcomes too. */
-export const ORDER_ANSWERS: Answers<'openOrders' | 'frontendOpenOrders' | 'historicalOrders' | 'orderStatus'> = {
+export const ORDER_ANSWERS = {
   openOrders: ofDex(({ exchange }, dex, { user }) => openOrders(walletOf(exchange, user), dex)),
   frontendOpenOrders: ofDex(({ exchange }, dex, { user }) =>
     ordersOnDex(walletOf(exchange, user), dex).map(frontendOrder),
   ),
   historicalOrders: (scene, { user }) => historicalOrders(scene, user),
   orderStatus,
-}
+} satisfies SomeAnswers

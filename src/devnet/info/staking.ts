@@ -5,7 +5,7 @@ import { formatAmount } from '../exchange/fixed-point.ts'
 import { Prng, seedState } from '../exchange/prng.ts'
 import { delegated, emptyStaker, type Staker } from '../exchange/staker.ts'
 import { VALIDATORS } from '../exchange/staking.ts'
-import type { Answers, Scene } from './answer.ts'
+import type { Scene, SomeAnswers } from './answer.ts'
 
 /** A vote is open this long, and a new one begins when it ends. */
 const VOTE_MS = 600_000
@@ -42,9 +42,7 @@ function votes({ exchange: x }: Scene) {
 }
 
 /** Histories newest first, as the public API has them. */
-export const STAKING_ANSWERS: Answers<
-  'delegatorSummary' | 'delegations' | 'delegatorHistory' | 'delegatorRewards' | 'validatorL1Votes'
-> = {
+export const STAKING_ANSWERS = {
   delegatorSummary: ({ exchange }, { user }) => summary(stakerAt(exchange, user)),
   delegations: ({ exchange: x }, { user }) =>
     [...stakerAt(x, user).delegations].map(([validator, { amount, lockedUntilMs }]) => ({
@@ -55,4 +53,4 @@ export const STAKING_ANSWERS: Answers<
   delegatorHistory: ({ past }, { user }) => past.wallet(user)?.staking.toArray().toReversed() ?? [],
   delegatorRewards: ({ past }, { user }) => past.wallet(user)?.rewards.toArray().toReversed() ?? [],
   validatorL1Votes: votes,
-}
+} satisfies SomeAnswers

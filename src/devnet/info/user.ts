@@ -5,7 +5,7 @@ import { FEE_RATES } from '../exchange/fees.ts'
 import { formatAmount, UNIT } from '../exchange/fixed-point.ts'
 import { agentsOf, MULTI_SIG, ownerOfAgent, SUB_ACCOUNTS } from '../exchange/identities.ts'
 import { builderOf, DEX_TAKERS, isMaker, MAIN_MAKERS, TAKERS } from '../exchange/roles.ts'
-import type { Answers, Scene } from './answer.ts'
+import type { Scene, SomeAnswers } from './answer.ts'
 import { perpState, spotState, walletOf } from './wallet.ts'
 
 /** Rows of one answer. */
@@ -102,18 +102,7 @@ function builderFee(x: Exchange, address: string, builder: string): number {
 }
 
 /** A wallet that nobody has seen is answered like one without anything. */
-export const USER_ANSWERS: Answers<
-  | 'userRole'
-  | 'subAccounts'
-  | 'userToMultiSigSigners'
-  | 'extraAgents'
-  | 'userFees'
-  | 'userRateLimit'
-  | 'userAbstraction'
-  | 'maxBuilderFee'
-  | 'userNonFundingLedgerUpdates'
-  | 'spotClearinghouseState'
-> = {
+export const USER_ANSWERS = {
   userRole: ({ exchange }, { user }) => role(exchange, user),
   subAccounts: ({ exchange }, { user }) => subAccounts(exchange, user),
   userToMultiSigSigners: ({ exchange }, { user }) => signers(exchange, user),
@@ -128,4 +117,4 @@ export const USER_ANSWERS: Answers<
     return updates.filter(({ time }) => time >= from && time <= to).slice(0, MAX_LEDGER)
   },
   spotClearinghouseState: ({ exchange }, { user }) => spotState(walletOf(exchange, user)),
-}
+} satisfies SomeAnswers

@@ -3,7 +3,7 @@
 import { type Exchange, type Follower, freeUsd, type Vault } from '../exchange/exchange.ts'
 import { formatAmount, UNIT } from '../exchange/fixed-point.ts'
 import { COMMISSION_PERCENT, vaultEquity } from '../exchange/vault.ts'
-import type { Answers, Scene } from './answer.ts'
+import type { Scene, SomeAnswers } from './answer.ts'
 import { type VaultSample, vaultPnl } from './vault-samples.ts'
 
 const DAY_MS = 86_400_000
@@ -130,7 +130,7 @@ function details(scene: Scene, vault: Vault, user: string | null) {
 }
 
 /** One summary per vault, however old; a vault that does not exist is null. */
-export const VAULT_ANSWERS: Answers<'vaultSummaries' | 'vaultDetails' | 'userVaultEquities' | 'leadingVaults'> = {
+export const VAULT_ANSWERS = {
   vaultSummaries: ({ exchange }) => exchange.vaults.map((vault) => summary(exchange, vault)),
   vaultDetails: (scene, { vaultAddress, user }) => {
     const vault = vaultAt(scene.exchange, vaultAddress)
@@ -141,4 +141,4 @@ export const VAULT_ANSWERS: Answers<'vaultSummaries' | 'vaultDetails' | 'userVau
     x.vaults
       .filter(({ leader }) => addressOf(x, leader) === user)
       .map(({ account, name }) => ({ address: addressOf(x, account), name })),
-}
+} satisfies SomeAnswers
