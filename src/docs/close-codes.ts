@@ -35,7 +35,7 @@ export const CLOSE_CODES: readonly CloseCode[] = [
   },
   {
     code: 4401,
-    why: 'The key was revoked, has expired or lost the product (WS-40)',
+    why: 'The key was revoked, replaced, has expired or lost the product (WS-40)',
     next: 'do not try again with this key',
   },
   { code: 4402, why: 'Credits are exhausted (WS-39)', next: 'top up, then connect again' },
