@@ -126,7 +126,7 @@ describe.skipIf(!has('python3'))('fills.py', () => {
   const hasPackage = spawnSync('python3', ['-c', 'import websocket']).status === 0
   const python = {
     PYTHONDONTWRITEBYTECODE: '1',
-    ...(hasPackage ? {} : { PYTHONPATH: new URL('python/', import.meta.url).pathname }),
+    ...(hasPackage ? {} : { PYTHONPATH: join(import.meta.dirname, 'python') }),
   }
   /** What tells a fill of a wallet from all others. */
   const nameOf = (user: string, { time, coin, tid }: UserFill[1]) => `${time} ${user} ${coin} ${tid}`

@@ -76,7 +76,7 @@ describe('what an answer is made of', () => {
 })
 
 describe('the node with the public API behind it, as docs/operations.md has it', () => {
-  const text = /```json\n(\[\{"name":"node".*?)```/s.exec(OPERATIONS)?.[1]
+  const text = /^UPSTREAMS = '''\n(\[\{"name":"node".*?)'''/ms.exec(OPERATIONS)?.[1]
   const sources = parseSources(text ?? '')
 
   it('is a configuration, with a budget for the public API', () => {
