@@ -130,11 +130,12 @@ describe('watch', () => {
     for (const coin of COINS)
       await follower.line((line) => line.startsWith(coin) && Number(line.split(' ')[2]) > before, 30_000)
     const lost = follower.lines.filter((line) => line.endsWith(' lost')).length
-    const shown = new Map(follower.lines.filter((line) => !line.endsWith(' lost')).map(parted))
-    const compared = [...told].filter(([head]) => shown.has(head))
-    console.log(`${shown.size} books shown, lost ${lost} times, ${compared.length} compared with the server's`)
-    expect(compared.filter(([head, state]) => shown.get(head) !== state)).toEqual([])
-    expect(compared.length).toBeGreaterThan(10)
+    const shown = () => new Map(follower.lines.filter((line) => !line.endsWith(' lost')).map(parted))
+    const both = (seen = shown()) => [...told].filter(([head]) => seen.has(head))
+    await expect.poll(() => both().length, { timeout: 30_000, interval: 250 }).toBeGreaterThan(10)
+    const [books, compared] = [shown(), both()]
+    console.log(`${books.size} books shown, lost ${lost} times, ${compared.length} compared with the server's`)
+    expect(compared.filter(([head, state]) => books.get(head) !== state)).toEqual([])
     expect(lost).toBeGreaterThan(2)
   })
 })
