@@ -22,8 +22,8 @@ const OF_PERPS = /[-_]?(?:usd[cth]?)?[-_]?(?:perp|swap)?$/
 
 /** The nearest of `names`: of another case or form, of the same meaning, longer or shorter, or misspelt. */
 export function nearestName(sent: string, names: readonly string[]): string | undefined {
-  if (sent.length > NAME_MAX_LENGTH) return undefined
   const wanted = folded(sent)
+  if (wanted === '' || sent.length > NAME_MAX_LENGTH) return undefined
   const meanings = SYNONYMS.filter((same) => same.some((name) => folded(name) === wanted)).flat()
   return (
     names.find((name) => folded(name) === wanted) ??

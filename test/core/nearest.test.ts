@@ -31,7 +31,7 @@ describe('the nearest name', () => {
     for (const sent of ['', 'colour', 'x', '__proto__', 'typewriters!', `coin${'s'.repeat(64)}`]) {
       expect([sent, nearestName(sent, ['limit', 'coin'])]).toEqual([sent, undefined])
     }
-    expect(nearestName('coins', [])).toBeUndefined()
+    expect([nearestName('coins', []), nearestName('-', ['', 'xyz'])]).toEqual([undefined, undefined])
   })
 
   it('is the least misspelt of several', () => {
