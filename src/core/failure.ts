@@ -107,7 +107,8 @@ export function failureCode(failure: Failure): FailureCode {
   }
 }
 
-const SEE_DOCS = 'GET /docs describes all that there is.'
+/** Where whoever has come to the wrong place reads on. */
+export const SEE_DOCS = 'GET /docs describes all that there is.'
 
 /** The refusal of a path that nothing is behind; `meant`: a request that is probably meant, such as `POST /info`. */
 export function noEndpoint(meant?: string): Failure {

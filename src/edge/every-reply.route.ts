@@ -2,7 +2,7 @@
 // JSON for unknown endpoints (404), known ones asked with another method (405) and bugs (500).
 
 import type { Context, Hono, Env as HonoEnv } from 'hono'
-import { type Failure, noEndpoint } from '../core/failure.ts'
+import { type Failure, noEndpoint, SEE_DOCS } from '../core/failure.ts'
 import { nearestName } from '../core/nearest.ts'
 import { CORS_HEADERS, isOpenToBrowsers, preflightHeaders } from './cors.ts'
 import { infoFailure, NO_COST, restFailure } from './failure-wire.ts'
@@ -16,7 +16,7 @@ export interface EveryReplyDeps {
 
 const INFO =
   'POST /info takes questions such as {"type":"allMids"}, with "Authorization: Bearer <key>" and ' +
-  '"Content-Type: application/json". GET /docs describes all that there is.'
+  `"Content-Type: application/json". ${SEE_DOCS}`
 /** What is told to who comes to an endpoint with the method of another. */
 const ASKED_OTHERWISE: Readonly<Record<string, string>> = { '/': INFO, '/info': INFO }
 

@@ -2,7 +2,7 @@
 // region. The key ends here: a relay is told who is calling, in a header that no client can set.
 
 import { Hono } from 'hono'
-import type { Failure, Issue } from '../core/failure.ts'
+import { type Failure, type Issue, SEE_DOCS } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
 import { CHEAPEST_MINUTE } from '../credit/tariff.ts'
@@ -30,7 +30,7 @@ const NO_UPGRADE: Issue = {
   path: 'upgrade',
   message:
     'connect with a WebSocket client ("Upgrade: websocket") to /ws?key=<key>, then send ' +
-    '{"method":"subscribe","subscription":{"type":"l2BookDiff","coin":"BTC"}}. GET /docs describes all that there is.',
+    `{"method":"subscribe","subscription":{"type":"l2BookDiff","coin":"BTC"}}. ${SEE_DOCS}`,
 }
 
 /** Routes of the WebSocket surface. */

@@ -1,5 +1,6 @@
 // The operator's API, mounted under /admin. Laws: it does not exist (404) while ADMIN_TOKEN is unset or short; wrong
-// tokens are bounded and the right one never waits; it never gets CORS; a key appears in one answer only, the one that created it, and in no URL.
+// tokens are bounded and the right one never waits; it never gets CORS; a key appears in one answer only, the one that
+// created it, and in no URL.
 
 import { Hono } from 'hono'
 import { type Failure, noEndpoint } from '../core/failure.ts'

@@ -73,8 +73,8 @@ export function refuse(failure: Refusal, requestId: string, more: Readonly<Recor
 /** The parameters of a URL. One that is there twice is refused: each of its values could be meant. */
 function parametersOf(url: string): Result<Readonly<Record<string, string>>, Failure> {
   const { searchParams } = new URL(url)
-  const names = [...searchParams.keys()]
-  const doubled = names.find((name, place) => names.indexOf(name) < place)
+  const seen = new Set<string>()
+  const doubled = [...searchParams.keys()].find((name) => seen.size === seen.add(name).size)
   if (doubled === undefined) return ok(Object.fromEntries(searchParams))
   return err(badField(doubled.slice(0, NAME_MAX_LENGTH), 'is in the URL more than once: send it once'))
 }
