@@ -23,11 +23,12 @@ export async function build(root: string): Promise<boolean> {
   const stamp = join(root, 'dist/.stamp')
   const want = sourceHash(root)
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === want) return false
+  // Where it cannot be written, wrangler would say that something is missing.
+  mkdirSync(join(root, 'dist'), { recursive: true })
   rmSync(stamp, { force: true })
   await Promise.all(BUILDS.map(({ config, outdir }) => bundle(root, config, outdir)))
   for (const { outdir, main } of BUILDS)
     if (!existsSync(join(root, outdir, main))) throw new Error(`wrangler did not write ${outdir}/${main}`)
-  mkdirSync(join(root, 'dist'), { recursive: true })
   writeFileSync(stamp, want)
   return true
 }

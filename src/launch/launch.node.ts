@@ -27,7 +27,7 @@ type Name = 'devnet' | 'gateway' | 'feeder'
  * Of devnet and its feeder. Node takes half of the machine's memory before it collects in earnest: a demo left overnight
  * would fill it with what is long dead.
  */
-const SMALL_HEAP = ['--max-old-space-size=256', '--max-semi-space-size=4']
+const SMALL_HEAP = ['--max-old-space-size=320', '--max-semi-space-size=4']
 /** How often workerd's pid and the sizes of the logs are looked at. */
 const LOOK_MS = 500
 
