@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Stands for npm: notes the Node it runs under, brings a Node where scripts may run, and ends as it is told to. */
-const NPM = `#!${process.execPath}
+const NPM = `
 const { appendFileSync, mkdirSync, symlinkSync, existsSync } = require('node:fs')
 appendFileSync('npm.log', process.argv[2] + ' under ' + process.argv0 + '\\n')
 Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
@@ -27,7 +27,9 @@ beforeEach(() => {
   writeFileSync(join(folder, 'package.json'), '{}')
   mkdirSync(join(folder, 'bin'))
   writeFileSync(join(folder, 'bin/npm-cli.cjs'), NPM)
-  writeFileSync(join(folder, 'bin/npm'), NPM, { mode: 0o700 })
+  writeFileSync(join(folder, 'bin/npm'), '#!/bin/sh\nexec "$NODE_HERE" "$(dirname "$0")/npm-cli.cjs" "$@"\n', {
+    mode: 0o700,
+  })
 })
 afterEach(() => rmSync(join(folder, '..'), { recursive: true }))
 
