@@ -104,7 +104,7 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   doctor: ['--nope', 2, /--nope/],
   feed: ['--nope', 2, /--nope/],
   replay: ['--nope', 2, /--nope/],
-  devnet: ['--nope', 2, /--nope/],
+  devnet: ['--help', 0, /--keep-mb/],
   keys: ['list', 1, /run "npm start" first/],
   admin: ['feed status', 1, /run "npm start" first/],
   watch: ['BTC', 1, /run "npm start" first/],
@@ -132,9 +132,9 @@ describe('in a folder of any name, from a system’s Node', () => {
       const [, url] = /Weir is ready at (\S+)/.exec(text) ?? []
       const [, key] = /Demo API key: (\S+)/.exec(text) ?? []
       if (!url || !key || asked || !text.includes('Ctrl-C')) return
-      asked = ask(url, key).finally(end)
+      asked = ask(url, key, text).finally(end)
     })
-    expect(await asked, outcome.text).toEqual([200, 200, 200])
+    expect(await asked, outcome.text).toEqual([200, 200, 200, 0])
     expect(existsSync(join(folder, '.weir/secrets.json'))).toBe(true)
     expect(existsSync(join(folder, '.weir/lock.json'))).toBe(false)
     // Where a percent-encoded path would have put them.
@@ -142,11 +142,15 @@ describe('in a folder of any name, from a system’s Node', () => {
   }, 120_000)
 })
 
-async function ask(url: string, key: string): Promise<number[]> {
+/** Statuses of a book and the two pages, and the exit code of the command that makes a key. */
+async function ask(url: string, key: string, announced: string): Promise<number[]> {
   const body = JSON.stringify({ type: 'l2Book', coin: 'BTC' })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const book = fetch(`${url}/info`, { method: 'POST', headers, body })
-  return Promise.all([book, fetch(`${url}/docs`), fetch(`${url}/status`)].map(async (answer) => (await answer).status))
+  const pages = [book, fetch(`${url}/docs`), fetch(`${url}/status`)]
+  const [, create = ''] = /^ {2}npm (run keys -- .+)$/m.exec(announced) ?? []
+  const { code } = await npm(create.split(' '))
+  return [...(await Promise.all(pages)).map(({ status }) => status), code ?? -1]
 }
 
 it('without packages and without a network, a command says what it lacks', async () => {

@@ -27,9 +27,8 @@ beforeEach(() => {
   writeFileSync(join(folder, 'package.json'), '{}')
   mkdirSync(join(folder, 'bin'))
   writeFileSync(join(folder, 'bin/npm-cli.cjs'), NPM)
-  writeFileSync(join(folder, 'bin/npm'), '#!/bin/sh\nexec "$NODE_HERE" "$(dirname "$0")/npm-cli.cjs" "$@"\n', {
-    mode: 0o700,
-  })
+  const started = `#!/bin/sh\nexec "$NODE_HERE" "${folder}/bin/npm-cli.cjs" "$@"\n`
+  writeFileSync(join(folder, 'bin/npm'), started, { mode: 0o700 })
 })
 afterEach(() => rmSync(join(folder, '..'), { recursive: true }))
 
@@ -102,6 +101,14 @@ test.each([
   expect((await install()).code).toBe(0)
   // npm has cleaned up after itself: what stood there before stays.
   expect(existsSync(join(folder, 'node_modules/half'))).toBe(true)
+})
+
+test('says that a Node is too old', async () => {
+  const old = join(folder, 'bin/old.cjs')
+  writeFileSync(old, "Object.defineProperty(process, 'versions', { value: { node: '16.20.2' } })")
+  const { code, said } = await install({ NODE_OPTIONS: `--require "${old}"` })
+  expect([code, said]).toEqual([1, expect.stringMatching(/^Weir starts with Node 18 or newer, and this is v/)])
+  expect(existsSync(join(folder, 'node_modules'))).toBe(false)
 })
 
 test('says where it cannot write', async () => {
