@@ -13,6 +13,8 @@ const STAMP = 'node_modules/.weir-installed'
 const LOCK = 'node_modules/.weir-installing'
 const NODE = `node_modules/node/bin/node${process.platform === 'win32' ? '.exe' : ''}`
 const WAIT_MS = 250
+/** A pid is written within one look: a lock that stays empty for these is of a command that ended before. */
+const EMPTY_LOOKS = 8
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
@@ -35,13 +37,14 @@ const isInstalled = () => existsSync(STAMP) && readFileSync(STAMP, 'utf8') === w
 if (!isInstalled()) {
   takeLock()
   if (!isInstalled()) install()
-  rmSync(LOCK)
+  rmSync(LOCK, { force: true })
 }
 
 function takeLock() {
-  for (let holder = null; !tryLock(); ) {
+  for (let holder = null, empty = 0; !tryLock(); ) {
     const pid = readHolder()
-    if (pid !== null && !isAlive(pid)) {
+    empty = pid === 0 ? empty + 1 : 0
+    if (empty > EMPTY_LOOKS || (pid !== null && !isAlive(pid))) {
       // Another command may have seen the same: whose pid stands here in a moment has the lock.
       writeFileSync(LOCK, String(process.pid))
       sleep()
@@ -61,16 +64,24 @@ function tryLock() {
     return true
   } catch (error) {
     if (error.code === 'EEXIST' && error.syscall === 'open') return false
+    if (error.syscall === 'write') rmSync(LOCK)
     return refuse(`Packages cannot be written into ${join(process.cwd(), 'node_modules')} (${error.code}).`)
   }
 }
 
 /** Null where the lock is gone; 0 while it is being written. */
 function readHolder() {
-  return existsSync(LOCK) ? Number(readFileSync(LOCK, 'utf8')) : null
+  try {
+    return Number(readFileSync(LOCK, 'utf8'))
+  } catch (error) {
+    if (error.code === 'ENOENT') return null
+    throw error
+  }
 }
 
 function isAlive(pid) {
+  // Pids are used again, in a container always: whoever wrote ours is gone.
+  if (pid === process.pid) return false
   try {
     process.kill(pid, 0)
     return true
@@ -98,15 +109,18 @@ function install() {
 
 function npmInstall(node) {
   // Not `npm ci`: npm leaves platform packages it cannot resolve out of the lock file, and `ci` then refuses it.
-  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+  // NODE_ENV=production leaves out what Weir is built with.
+  const args = ['install', '--include=dev', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
   const npm = /npm-cli\.c?js$/.test(process.env.npm_execpath || '') ? process.env.npm_execpath : null
   // Without npm around us the one on the PATH, and for it the Node that is first there.
   const PATH = [join(process.cwd(), 'node_modules/.bin'), process.env.PATH].join(delimiter)
-  const { status, error } = spawnSync(npm ? node : 'npm', npm ? [npm, ...args] : args, {
+  const { status, signal, error } = spawnSync(npm ? node : 'npm', npm ? [npm, ...args] : args, {
     stdio: ['ignore', 'ignore', 2],
     env: { ...process.env, PATH },
   })
   if (error) giveUp(`npm could not be run (${error.code}): install it, it comes with Node.`)
+  // The lock stays: the next command begins anew, because this npm has not cleaned up after itself.
+  if (signal) refuse(`The packages were not installed: npm was ended by ${signal}. Run the same command again.`)
   if (status !== 0)
     giveUp(
       'The packages were not installed; npm says why above. They come from the npm registry, once: see that this ' +

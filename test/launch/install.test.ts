@@ -1,21 +1,26 @@
 // What stands before every command: it installs once, whoever else does, and says what is in its way.
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** Stands for npm: notes the Node it runs under, brings a Node where scripts may run, and ends as it is told to. */
+/**
+ * Stands for npm: notes the Node it runs under, brings a Node where scripts may run and nothing is left out, and ends as
+ * it is told to.
+ */
 const NPM = `
 const { appendFileSync, mkdirSync, symlinkSync, existsSync } = require('node:fs')
 appendFileSync('npm.log', process.argv[2] + ' under ' + process.argv0 + '\\n')
 Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
-if (process.env.STUB !== 'no scripts' && !existsSync('node_modules/node')) {
+const isOmitted = process.env.NODE_ENV === 'production' && !process.argv.includes('--include=dev')
+if (process.env.STUB !== 'no scripts' && !isOmitted && !existsSync('node_modules/node')) {
   mkdirSync('node_modules/node/bin', { recursive: true })
   symlinkSync(process.env.NODE_HERE, 'node_modules/node/bin/node')
 }
+if (process.env.STUB === 'is killed') process.kill(process.pid, 'SIGKILL')
 process.exit(process.env.STUB === 'fails' ? 1 : 0)
 `
 
@@ -68,6 +73,10 @@ test('installs in two passes, once, and again when the packages change', async (
   expect(passes()).toHaveLength(4)
 })
 
+test('installs what Weir is built with, also where the environment is one of production', async () => {
+  expect((await install({ NODE_ENV: 'production' })).code).toBe(0)
+})
+
 test('two commands at once install once', async () => {
   const both = await Promise.all([install(), install()])
   expect(both.map(({ code }) => code)).toEqual([0, 0])
@@ -83,6 +92,23 @@ test('what a killed install left is begun anew, by one of two', async () => {
   put('half/package.json', '{}')
   expect((await Promise.all([install(), install()])).map(({ code }) => code)).toEqual([0, 0])
   expect([existsSync(join(folder, 'node_modules/half')), passes().length]).toEqual([false, 2])
+})
+
+test('nobody waits for a lock that nobody wrote, or for its own: pids are used again, in a container always', async () => {
+  put('.weir-installing', '')
+  expect((await install()).code).toBe(0)
+  writeFileSync(join(folder, 'package.json'), '{"dependencies":{}}')
+  const bash = `printf %s $$ > node_modules/.weir-installing; exec "${process.execPath}" scripts/install.mjs`
+  const env = { NODE_HERE: process.execPath, npm_execpath: join(folder, 'bin/npm-cli.cjs') }
+  expect(spawnSync('sh', ['-c', bash], { cwd: folder, env, timeout: 20_000 }).status).toBe(0)
+  expect(passes()).toHaveLength(4)
+})
+
+test('what an npm that was killed left is begun anew', async () => {
+  put('half/package.json', '{}')
+  expect(await install({ STUB: 'is killed' })).toEqual({ code: 1, said: expect.stringMatching(/ended by SIGKILL/) })
+  expect((await install()).code).toBe(0)
+  expect(existsSync(join(folder, 'node_modules/half'))).toBe(false)
 })
 
 test('works without npm around it, by the npm of the PATH', async () => {
