@@ -1,6 +1,6 @@
 // The databases of a gateway's state, looked through before workerd opens them: an object on a damaged one never answers.
 
-import { globSync, statSync } from 'node:fs'
+import { existsSync, globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { databaseDamaged } from './repair.ts'
@@ -12,9 +12,14 @@ const READ_MAX_BYTES = 64 * 1024 * 1024
 export function checkDatabases(folder: string, reset: string): void {
   for (const name of globSync('**/*.sqlite', { cwd: folder }).sort()) {
     const path = join(folder, name)
-    const why = damage(path)
+    const why = isEmptied(folder, path) ? 'it is empty' : damage(path)
     if (why !== null) throw databaseDamaged(path, why, reset)
   }
+}
+
+/** SQLite takes a file without a byte for a new database; that of the accounts has had its tables since the first start. */
+function isEmptied(folder: string, path: string): boolean {
+  return path.startsWith(join(folder, 'v3/d1/')) && existsSync(join(folder, 'migrated')) && statSync(path).size === 0
 }
 
 function damage(path: string): string | null {

@@ -7,7 +7,7 @@ import type { LaunchOptions } from './args.ts'
 import { isDiskFull } from './disk-space.node.ts'
 import type { Lock, ProcessId } from './leftovers.ts'
 import { processInfo } from './process-table.node.ts'
-import { diskFull } from './repair.ts'
+import { diskFull, folderLost } from './repair.ts'
 import { type Ports, type Secrets, type StateFolder, writeWhole } from './state-folder.node.ts'
 import { type ChildSpec, type ChildWatcher, SupervisedChild } from './supervised-child.node.ts'
 
@@ -62,14 +62,18 @@ export class Launch {
     return this.#note()
   }
 
-  /** Ends all children, the feeder first so that it can note where it stands. */
+  /** Ends all children, the feeder first so that it can note where it stands, and lets the folder go. */
   async stop(): Promise<void> {
+    await this.#end()
+    if (this.#key) this.#note({})
+    this.#world.folder.unlock()
+  }
+
+  async #end(): Promise<void> {
     if (this.#look) clearInterval(this.#look)
     await this.#children.get('feeder')?.stop()
     await Promise.all([this.#children.get('gateway')?.stop(), this.#children.get('devnet')?.stop()])
     this.#ids.clear()
-    if (this.#key) this.#note({})
-    this.#world.folder.unlock()
   }
 
   #watcher(): ChildWatcher {
@@ -84,12 +88,26 @@ export class Launch {
   }
 
   #lookAround(): void {
+    if (!this.#isOurs()) return void this.#leave()
     for (const child of this.#children.values()) child.trimLog()
     this.#note()
     const { folder, say } = this.#world
     const isFull = isDiskFull(folder.path)
     if (isFull && !this.#isDiskFull) say(diskFull(folder.path))
     this.#isDiskFull = isFull
+  }
+
+  /** Whether the folder is there and has our lock. */
+  #isOurs(): boolean {
+    const lock = this.#world.folder.lock()
+    return lock === 'damaged' || lock?.launcher.pid === process.pid
+  }
+
+  /** Without a trace in the folder, which may be another launcher's by now. */
+  async #leave(): Promise<never> {
+    this.#world.say(folderLost(this.#world.folder.path))
+    await this.#end()
+    process.exit(1)
   }
 
   /** Keeps the lock true and, once ready, dev.json; answers the text of the latter. */

@@ -87,6 +87,15 @@ async function main(): Promise<void> {
 /** Makes the folder ours and, with `--reset`, empty. */
 async function claim(folder: StateFolder, options: LaunchOptions): Promise<Lock> {
   folder.prepare()
+  const held = folder.hold()
+  try {
+    return await claimHeld(folder, options)
+  } finally {
+    held.close()
+  }
+}
+
+async function claimHeld(folder: StateFolder, options: LaunchOptions): Promise<Lock> {
   const taken = await takeOver(folder)
   if (!taken.ok)
     throw new Refusal(
@@ -109,7 +118,7 @@ async function look(folder: StateFolder, options: LaunchOptions): Promise<{ port
   const gateway = options.port === 0 ? await freePort(kept?.gateway) : options.port
   const taken = await whyTaken(gateway)
   if (taken !== null) throw new Refusal(portTaken(gateway, taken))
-  const ports = { gateway, devnet: await freePort(kept?.devnet) }
+  const ports = { gateway, devnet: await freePort(kept?.devnet, gateway) }
   folder.keepPorts(ports)
   return { ports, secrets }
 }

@@ -21,9 +21,14 @@ export async function whyTaken(port: number): Promise<string | null> {
   }
 }
 
-/** `wanted` where it is free, else any free port. */
-export async function freePort(wanted: number | undefined): Promise<number> {
-  if (wanted && (await taken(wanted)) === null) return wanted
+/** `wanted` where it is free, else any free port; never `promised`, which somebody will listen on soon. */
+export async function freePort(wanted: number | undefined, promised?: number): Promise<number> {
+  if (wanted && wanted !== promised && (await taken(wanted)) === null) return wanted
+  const port = await anyPort()
+  return port === promised ? freePort(undefined, promised) : port
+}
+
+function anyPort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)

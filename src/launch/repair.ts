@@ -19,6 +19,21 @@ export function lockDamaged(path: string): Refusal {
   return new Refusal(`${path} is damaged: see that no "npm start" runs on this folder, then delete the file.`)
 }
 
+/** A `--reset` would delete what stands there. */
+export function foreignFolder(path: string): Refusal {
+  return new Refusal(`${path} was not made by "npm start": choose a folder of its own with --state DIR.`)
+}
+
+/** Another start holds the folder for longer than it should. */
+export function claimed(path: string): Refusal {
+  return new Refusal(`Another "npm start" is about to run on ${path}: wait for it, or choose another with --state DIR.`)
+}
+
+/** The running launcher has lost its lock. */
+export function folderLost(path: string): string {
+  return `The state folder ${path} was removed, or another "npm start" has it: everything here ends.`
+}
+
 /** `code` is the system's. */
 export function portTaken(port: number, code: string): string {
   const why = code === 'EADDRINUSE' ? 'is in use: stop what listens there, or' : `cannot be listened on (${code}):`

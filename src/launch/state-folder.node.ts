@@ -2,11 +2,12 @@
 // Files that hold secrets have mode 0600, and every file is replaced whole, never written in place.
 
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
 import { Lock } from './leftovers.ts'
-import { secretsLost } from './repair.ts'
+import { claimed, foreignFolder, secretsLost } from './repair.ts'
 
 const Secrets = z.object({
   ADMIN_TOKEN: z.string().min(32),
@@ -17,8 +18,20 @@ const Secrets = z.object({
 })
 export type Secrets = z.infer<typeof Secrets>
 
-const Ports = z.object({ gateway: z.int(), devnet: z.int() })
+const Port = z.int().min(1).max(65_535)
+const Ports = z.object({ gateway: Port, devnet: Port })
 export type Ports = z.infer<typeof Ports>
+
+/** With what tells that a folder of this name is ours. */
+const FOLDERS = {
+  node: ['devnet'],
+  feeder: ['books.checkpoint', 'snapshots'],
+  gateway: ['v3', 'migrated'],
+  log: ['devnet.log', 'gateway.log', 'feeder.log'],
+} as const
+const FILES = ['secrets.json', 'ports.json', 'lock.json', 'dev.json'] as const
+/** Ending what a killed launcher left takes some seconds. */
+const CLAIM_MS = 15_000
 
 export class StateFolder {
   readonly path: string
@@ -30,8 +43,14 @@ export class StateFolder {
     this.reset = reset
   }
 
-  /** Makes the folder; throws what the system says where it cannot be written. */
+  /**
+   * Makes the folder; throws what the system says where it cannot be written, and a Refusal where somebody else's
+   * folders have the names of ours: `forget` would take them.
+   */
   prepare(): void {
+    const isOurs = FILES.some((name) => existsSync(this.part(name)))
+    const foreign = Object.entries(FOLDERS).find(([name, marks]) => !isOurs && isForeign(this.part(name), marks))
+    if (foreign !== undefined) throw foreignFolder(this.part(foreign[0]))
     makeFolder(join(this.path, 'log'))
     writeWhole(join(this.path, '.writable'), '')
     rmSync(join(this.path, '.writable'))
@@ -39,8 +58,21 @@ export class StateFolder {
 
   /** Forgets everything that a launcher puts here, and nothing else that may lie in the folder. */
   forget(): void {
-    for (const name of ['node', 'feeder', 'gateway', 'log', 'secrets.json', 'ports.json', 'lock.json', 'dev.json'])
-      rmSync(join(this.path, name), { recursive: true, force: true })
+    for (const name of [...Object.keys(FOLDERS), ...FILES]) rmSync(this.part(name), { recursive: true, force: true })
+  }
+
+  /**
+   * Until it is closed, or this process ends in any way, whoever else asks waits: two starts at once must not both find
+   * the folder free. Throws a Refusal where that takes too long.
+   */
+  hold(patienceMs = CLAIM_MS): DatabaseSync {
+    const gate = new DatabaseSync(this.part('claim.sqlite'), { timeout: patienceMs })
+    try {
+      gate.exec('BEGIN EXCLUSIVE')
+      return gate
+    } catch {
+      throw claimed(this.path)
+    }
   }
 
   /** Path of a part: `node`, `feeder`, `gateway`, `log/<name>.log`. */
@@ -108,10 +140,21 @@ function makeFolder(path: string): void {
   mkdirSync(path)
 }
 
+function isForeign(path: string, marks: readonly string[]): boolean {
+  if (!existsSync(path)) return false
+  const names = statSync(path).isDirectory() ? readdirSync(path) : ['']
+  return names.length > 0 && !names.some((name) => marks.includes(name))
+}
+
 /** Null: there is none. */
 function readJson<T>(path: string, schema: z.ZodType<T>): T | 'damaged' | null {
-  if (!existsSync(path)) return null
-  const text = readFileSync(path, 'utf8')
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
   try {
     return schema.parse(JSON.parse(text))
   } catch {

@@ -2,7 +2,8 @@
 // Before every start the rest of its old group is ended: workerd outlives a killed Node process and keeps the port.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, fstatSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orLate } from '../core/deadline.ts'
 import { after } from '../core/timers.client.ts'
@@ -47,6 +48,8 @@ export class SupervisedChild {
 
   start(): void {
     trimLog(this.#spec.log)
+    // Somebody may have tidied up.
+    mkdirSync(dirname(this.#spec.log), { recursive: true })
     const log = openSync(this.#spec.log, 'a', 0o600)
     this.#logFrom = fstatSync(log).size
     const child = spawn(process.execPath, ['--import', GUARD, ...this.#spec.args], {
@@ -93,6 +96,7 @@ export class SupervisedChild {
 
   /** Of this life of the child alone. */
   #lastWords(): string | null {
+    if (!existsSync(this.#spec.log)) return null
     return lastWords(readFileSync(this.#spec.log).subarray(this.#logFrom).toString())
   }
 

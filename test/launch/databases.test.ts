@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -57,6 +57,14 @@ test.each([
 test.each([METER, 'v3/d1/miniflare-D1DatabaseObject/9efd.sqlite'])('%s exists nowhere else', (name) => {
   write(join(folder, name), 0)
   expect(said()).toMatch(/: put a copy of it back, or begin afresh with "npm start -- --reset", which ends every key/)
+})
+
+test('one without a byte is a new one, but not that of the accounts once it has its tables', () => {
+  const accounts = join(folder, 'v3/d1/miniflare-D1DatabaseObject/9efd.sqlite')
+  for (const path of [accounts, join(folder, LOG)]) truncateSync(path, 0)
+  expect(said()).toBe('ok')
+  writeFileSync(join(folder, 'migrated'), '')
+  expect(said()).toMatch(/9efd\.sqlite is damaged \(it is empty\): put a copy of it back/)
 })
 
 /** Garbage over a page. */

@@ -6,6 +6,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { bootId, processInfo } from '../../src/launch/process-table.node.ts'
+import { StateFolder } from '../../src/launch/state-folder.node.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/launch/main.node.ts')
 const AFRESH =
@@ -22,8 +24,10 @@ const put = (name: string, text: string) => {
   writeFileSync(join(state, name), text)
 }
 
-function start(port: string): Promise<{ code: number | null; said: string }> {
-  const child = spawn(process.execPath, [MAIN, '--json', '--state', state], { env: { ...process.env, PORT: port } })
+function start(port: string, ...more: string[]): Promise<{ code: number | null; said: string }> {
+  const child = spawn(process.execPath, [MAIN, '--json', '--state', state, ...more], {
+    env: { ...process.env, PORT: port },
+  })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })))
@@ -58,6 +62,23 @@ test('the lock is damaged: it stays', async () => {
     said: expect.stringMatching(/lock\.json is damaged: .* delete the file\.\n$/),
   })
   expect(existsSync(join(state, 'lock.json'))).toBe(true)
+})
+
+test('another start has just claimed the folder', async () => {
+  mkdirSync(state)
+  const held = new StateFolder(state).hold()
+  const second = start('0')
+  await expect.poll(() => existsSync(join(state, 'log')), { timeout: 30_000 }).toBe(true)
+  const { pid, born } = processInfo(process.pid)!
+  put('lock.json', JSON.stringify({ boot: bootId(), launcher: { pid, born }, guardian: null, children: {} }))
+  held.close()
+  expect(await second).toEqual({ code: 1, said: expect.stringContaining(`already runs on ${state} (process ${pid})`) })
+})
+
+test('a reset of a folder of somebody else', async () => {
+  put('gateway/precious', '')
+  expect(await start('0', '--reset')).toEqual({ code: 1, said: expect.stringMatching(/^\S.*gateway was not made by/) })
+  expect(existsSync(join(state, 'gateway/precious'))).toBe(true)
 })
 
 test('the port is in use, or no number', async () => {

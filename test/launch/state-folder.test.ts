@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freePort } from '../../src/launch/ports.node.ts'
 import { processInfo, processTable } from '../../src/launch/process-table.node.ts'
 import { StateFolder } from '../../src/launch/state-folder.node.ts'
 
@@ -32,6 +34,30 @@ test('a reset leaves what is not ours', () => {
   expect(folder.secrets().ADMIN_TOKEN).not.toBe(before.ADMIN_TOKEN)
 })
 
+test.each(['node', 'log'])('a folder in which somebody else has a %s is none of ours, and stays as it is', (name) => {
+  mkdirSync(join(path, name))
+  writeFileSync(join(path, name, 'mine.txt'), '')
+  expect(() => new StateFolder(path).prepare()).toThrow(`${join(path, name)} was not made by "npm start"`)
+  expect(readdirSync(path)).toEqual([name])
+  rmSync(join(path, name, 'mine.txt'))
+  new StateFolder(path).prepare()
+})
+
+test('what children of a launcher left in a folder that was removed under them is ours', () => {
+  for (const name of ['node/devnet', 'feeder/snapshots', 'gateway/v3']) mkdirSync(join(path, name), { recursive: true })
+  new StateFolder(path).prepare()
+})
+
+test('one start at a time claims a folder; the next one may once the first is done, however that ends', () => {
+  const first = new StateFolder(path).hold()
+  expect(() => new StateFolder(path).hold(0)).toThrow(/^Another "npm start" is about to run on /)
+  first.close()
+  const child = `import('${new URL('../../src/launch/state-folder.node.ts', import.meta.url)}')
+    .then(({ StateFolder }) => { new StateFolder(process.argv[1]).hold(); process.kill(process.pid, 'SIGKILL') })`
+  expect(spawnSync(process.execPath, ['-e', child, path]).signal).toBe('SIGKILL')
+  new StateFolder(path).hold(0).close()
+})
+
 test.each(['', '{', '{"ADMIN_TOKEN":"short"}'])('secrets that are damaged (%j) are refused and left alone', (text) => {
   const folder = new StateFolder(path)
   writeFileSync(folder.part('secrets.json'), text)
@@ -58,8 +84,10 @@ test('a damaged lock is told from none, because a launcher may run; damaged port
   folder.keepPorts({ gateway: 1, devnet: 2 })
   expect(folder.ports()).toEqual({ gateway: 1, devnet: 2 })
   writeFileSync(folder.part('lock.json'), '{')
-  writeFileSync(folder.part('ports.json'), '{"gateway":"x"}')
-  expect([folder.lock(), folder.ports()]).toEqual(['damaged', null])
+  for (const text of ['{"gateway":"x"}', '{"gateway":1,"devnet":65536}', '{"gateway":0,"devnet":2}']) {
+    writeFileSync(folder.part('ports.json'), text)
+    expect([folder.lock(), folder.ports()]).toEqual(['damaged', null])
+  }
 })
 
 test('a file that cannot be replaced stays as it was, and nothing is left beside it', () => {
@@ -76,6 +104,11 @@ test('a folder that cannot be made throws', () => {
 
 test.skipIf(process.platform !== 'linux')('a folder below /proc throws', () => {
   expect(() => new StateFolder('/proc/weir').prepare()).toThrow()
+})
+
+test('a port that is promised is not given again', async () => {
+  const port = await freePort(undefined)
+  expect([await freePort(port), (await freePort(port, port)) === port]).toEqual([port, false])
 })
 
 test('the process table has this process, with the birth that a look at it alone gives', () => {
