@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..')
 /** State folder of `npm start`, relative to the root of the repository. */
 export const DEFAULT_STATE = '.weir'
 
-const DevFile = z.object({
+export const DevFile = z.object({
   url: z.string(),
   key: z.string(),
   admin_token: z.string(),
@@ -33,8 +33,9 @@ export function readDevFile(stateDir: string = DEFAULT_STATE): Result<DevFile, s
   let text: string
   try {
     text = readFileSync(path, 'utf8')
-  } catch {
-    return err(nothing)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return err(code === 'ENOENT' ? nothing : `${path} cannot be read (${code}): run this as the user of "npm start".`)
   }
   try {
     const file = DevFile.parse(JSON.parse(text))

@@ -4,6 +4,11 @@
 /** A shorter operator token is treated as unset. */
 export const SECRET_MIN_LENGTH = 32
 
+/** What a header carries, and a terminal shows whole. */
+export const TOKEN = /^[\x21-\x7e]+$/
+/** Follows the name of one that is none. */
+export const NO_TOKEN = 'holds a space, a line break or a character that is not ASCII: copy it again'
+
 /** Equality in time that depends on the length of `presented` alone, not on where the texts differ. */
 export function constantTimeEqual(presented: string, secret: string): boolean {
   const a = new TextEncoder().encode(presented)

@@ -12,8 +12,18 @@ export interface Check {
 const SHOWN_UNITS = 300
 
 export const ok = (name: string, saw: string): Check => ({ name, state: 'ok', saw: shown(saw) })
-export const warn = (name: string, saw: string, fix: string): Check => ({ name, state: 'warn', saw: shown(saw), fix })
-export const fail = (name: string, saw: string, fix: string): Check => ({ name, state: 'FAIL', saw: shown(saw), fix })
+export const warn = (name: string, saw: string, fix: string): Check => ({
+  name,
+  state: 'warn',
+  saw: shown(saw),
+  fix: shown(fix),
+})
+export const fail = (name: string, saw: string, fix: string): Check => ({
+  name,
+  state: 'FAIL',
+  saw: shown(saw),
+  fix: shown(fix),
+})
 
 export function lineOf({ name, state, saw, fix }: Check): string {
   return `${state.padEnd(5)} ${name.padEnd(12)} ${saw}${fix === undefined ? '' : `. ${fix}`}`

@@ -2,6 +2,7 @@
 // its clock is ours. Law: a token is in no text.
 
 import * as z from 'zod'
+import { NO_TOKEN } from '../core/secret.ts'
 import { type Check, fail, ok, secondsText, warn } from './check.ts'
 import type { HttpFacts } from './node-http.ts'
 
@@ -61,7 +62,9 @@ function judgeLog(url: string, log: Status, chain: string): Check {
     return warn('gateway', `${url} answers; its log has no block yet`, 'Look at the line of the feeder.')
   if (!log.booksKnown)
     return warn('gateway', `${url} answers; its books are not known`, 'The feeder needs snapshots of the node.')
-  const saw = `${url} at block ${height}, ${secondsText(lagMs)} late, feeders ${feeders.length}, readers ${readers.length}`
+  const side = lagMs < -LATE_MS ? 'in the future' : 'late'
+  const saw = `${url} at block ${height}, ${secondsText(lagMs)} ${side}, feeders ${feeders.length}, readers ${readers.length}`
+  if (lagMs < -LATE_MS) return warn('gateway', saw, "The clock of the node's host is ahead: set it by NTP.")
   return lagMs > LATE_MS ? warn('gateway', saw, 'See "`lagMs` grows" in docs/operations.md.') : ok('gateway', saw)
 }
 
@@ -72,6 +75,9 @@ function jsonOf(text: string): unknown {
     return undefined
   }
 }
+
+/** A token that was not sent, because no header carries it. */
+export const judgeForm = (name: string): Check => fail(name, `it ${NO_TOKEN}`, 'Nothing was asked with it.')
 
 /** `GET /feed` without an upgrade; null where no token was given. */
 export function judgeFeedToken(answer: HttpFacts | null): Check {

@@ -7,18 +7,20 @@ import * as z from 'zod'
 import { DEFAULT_STATE, devFilePath, readDevFile } from '../cli/dev-file.node.ts'
 import { commandLine, program, reads } from '../core/command-line.node.ts'
 import { orLate } from '../core/deadline.ts'
+import { TOKEN } from '../core/secret.ts'
 import { after } from '../core/timers.client.ts'
 import { StateFolder } from '../launch/state-folder.node.ts'
 import { type Check, fail, lineOf } from './check.ts'
-import { judgeAdminToken, judgeClock, judgeFeedToken, judgeStatus } from './gateway.ts'
+import { judgeAdminToken, judgeClock, judgeFeedToken, judgeForm, judgeStatus } from './gateway.ts'
 import { judgeDisk, judgeVersions } from './host.ts'
 import { judgeLaunch } from './launch.ts'
 import { lookAtFiles } from './node-files.node.ts'
 import { judgeFiles } from './node-files.ts'
-import { judgeNode, judgeSnapshot } from './node-http.ts'
+import { type HttpFacts, judgeNode, judgeSnapshot } from './node-http.ts'
 import { ask, askSnapshot, lookAtDisks, lookAtLaunch, PROBE_MS } from './probes.node.ts'
 
-const Url = z.url({ protocol: /^(?:https?|wss?)$/, error: 'must be a URL' })
+const NO_URL = 'must be a URL without a user or a password'
+const Url = z.url({ protocol: /^(?:https?|wss?)$/, error: NO_URL }).regex(/^\w+:\/\/[^/?#@\\]+(?:[/?#]|$)/, NO_URL)
 
 const DOCTOR = program(
   'npm run doctor --',
@@ -100,12 +102,23 @@ async function examineGateway({ feedToken, adminToken }: Patient, gateway: strin
   const at = (path: string) => new URL(path, gateway.replace(/^ws/, 'http')).href
   const [status, feed, admin] = await Promise.all([
     ask(at('/status')),
-    feedToken ? ask(at('/feed'), { token: feedToken }) : null,
-    adminToken ? ask(at('/admin/plans'), { token: adminToken }) : null,
+    askWith(feedToken, at('/feed')),
+    askWith(adminToken, at('/admin/plans')),
   ])
   const judged = judgeStatus(status, values.chain ?? 'hyperliquid')
   if (status.status === null) return [judged]
-  return [judged, judgeFeedToken(feed), ...judgeAdminToken(admin), ...judgeClock(status)]
+  return [
+    judged,
+    feed === 'no token' ? judgeForm('feed token') : judgeFeedToken(feed),
+    ...(admin === 'no token' ? [judgeForm('admin token')] : judgeAdminToken(admin)),
+    ...judgeClock(status),
+  ]
+}
+
+/** Null: there is none. One that no header carries is not sent: the refusal of `fetch` would show it. */
+function askWith(token: string | undefined, url: string): Promise<HttpFacts> | 'no token' | null {
+  if (!token) return null
+  return TOKEN.test(token) ? ask(url, { token }) : 'no token'
 }
 
 async function examineDisks({ data, feederState }: Patient, files: ReturnType<typeof lookAtFiles> | null) {

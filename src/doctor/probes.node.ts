@@ -1,13 +1,12 @@
 // The doctor's questions to others: HTTP, a snapshot, disks, the processes of `npm start`. Each ends in time, and answers
 // facts for the pure files beside it.
 
-import { existsSync, readFileSync } from 'node:fs'
 import { access, constants, mkdir, rm, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { devFilePath, readDevFile } from '../cli/dev-file.node.ts'
+import { DevFile, devFilePath, readDevFile } from '../cli/dev-file.node.ts'
 import { readBoundedText } from '../core/bounded-text.ts'
 import { processInfo } from '../launch/process-table.node.ts'
-import { StateFolder } from '../launch/state-folder.node.ts'
+import { isDamaged, StateFolder } from '../launch/state-folder.node.ts'
 import type { DiskFacts } from './host.ts'
 import type { LaunchFacts } from './launch.ts'
 import type { HttpFacts, SnapshotFacts } from './node-http.ts'
@@ -53,6 +52,8 @@ function reasonOf(error: unknown): string {
 /** Has the node write a snapshot as the feeder does, looks for it, and removes it, with folders that were made for it and are empty. */
 export async function askSnapshot(infoUrl: string, folder: string): Promise<SnapshotFacts> {
   const path = join(folder, 'doctor.json')
+  // Of an earlier visit, which the node answered too late.
+  await rm(path, { force: true }).catch(() => undefined)
   const made = await mkdir(folder, { recursive: true }).catch(() => undefined)
   const unwritable = await access(folder, constants.W_OK).then(() => null, reasonOf)
   const request = { type: 'l4Snapshots', includeUsers: true, includeTriggerOrders: false }
@@ -78,27 +79,21 @@ export async function lookAtDisks(folders: readonly string[]): Promise<Omit<Disk
   return [...disks.values()]
 }
 
-const STATE_FILES = ['dev.json', 'secrets.json', 'ports.json', 'lock.json'] as const
-
 /** `stateDir`: the state folder of `npm start`, as its option says it. */
 export function lookAtLaunch(stateDir: string): LaunchFacts {
   const folder = new StateFolder(dirname(devFilePath(stateDir)))
-  const damaged = STATE_FILES.filter((name) => existsSync(folder.part(name)) && !isJson(folder.part(name)))
   const dev = readDevFile(stateDir)
-  const lock = folder.lock()
+  const damaged = [...(isDamaged(devFilePath(stateDir), DevFile) ? ['dev.json'] : []), ...folder.damaged()]
+  const lock = damaged.includes('lock.json') ? null : folder.lock()
   const born = lock === null || lock === 'damaged' ? {} : lock.children
   const processes = Object.entries(dev.ok ? dev.value.pids : {}).map(([name, pid]) => {
     const now = processInfo(pid)
     return { name, pid, runs: now !== null && (born[name] ?? now).born === now.born }
   })
-  return { folder: folder.path, damaged, ports: folder.ports(), processes: dev.ok ? processes : null }
-}
-
-function isJson(path: string): boolean {
-  try {
-    JSON.parse(readFileSync(path, 'utf8'))
-    return true
-  } catch {
-    return false
+  return {
+    folder: folder.path,
+    damaged,
+    ports: damaged.includes('ports.json') ? null : folder.ports(),
+    processes: dev.ok ? processes : null,
   }
 }

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import * as z from 'zod'
 import { program } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { SECRET_MIN_LENGTH } from '../core/secret.ts'
+import { NO_TOKEN, SECRET_MIN_LENGTH, TOKEN } from '../core/secret.ts'
 import type { FeederOptions } from './feeder.node.ts'
 
 /** The program. What is said is judged by `feederOptions`, together with the environment. */
@@ -41,7 +41,7 @@ const Arguments = z.object({
   token: z
     .string()
     .min(SECRET_MIN_LENGTH, `is shorter than ${SECRET_MIN_LENGTH} characters: no gateway has such a FEED_TOKEN`)
-    .regex(/^[\x21-\x7e]+$/, 'holds a space, a line break or a character that is not ASCII: copy it again'),
+    .regex(TOKEN, NO_TOKEN),
   state: z.string().optional(),
   chain: z.string().max(32, 'must have at most 32 characters').default('hyperliquid'),
   name: z

@@ -107,6 +107,12 @@ export class StateFolder {
     writeWhole(this.part('ports.json'), JSON.stringify(ports))
   }
 
+  /** Files of ours that are there and are not, or cannot be read as, what they should be. */
+  damaged(): string[] {
+    const schemas = { 'secrets.json': Secrets, 'ports.json': Ports, 'lock.json': Lock }
+    return Object.entries(schemas).flatMap(([name, schema]) => (isDamaged(this.part(name), schema) ? [name] : []))
+  }
+
   /** Who runs on the folder; where it is damaged, nobody knows. */
   lock(): Lock | 'damaged' | null {
     return readJson(this.part('lock.json'), Lock)
@@ -144,6 +150,15 @@ function isForeign(path: string, marks: readonly string[]): boolean {
   if (!existsSync(path)) return false
   const names = statSync(path).isDirectory() ? readdirSync(path) : ['']
   return names.length > 0 && !names.some((name) => marks.includes(name))
+}
+
+/** Whether a file is there and is not, or cannot be read as, what it should be. */
+export function isDamaged(path: string, schema: z.ZodType): boolean {
+  try {
+    return readJson(path, schema) === 'damaged'
+  } catch {
+    return true
+  }
 }
 
 /** Null: there is none. */

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 const MAIN = join(import.meta.dirname, '../../src/doctor/main.node.ts')
-const TOKEN = 'the one feed token that the stand-in for a gateway takes'
+const TOKEN = 'the-one-feed-token-that-the-stand-in-for-a-gateway-takes'
 let server: Server
 let url: string
 let folder: string
@@ -89,12 +89,36 @@ it('finds a host well, and leaves nothing behind', async () => {
 })
 
 it('fails where a token is wrong, and where nobody answers', async () => {
-  const wrong = await doctor(['--gateway', url, '--json'], 'a wrong feed token')
+  const wrong = await doctor(['--gateway', url, '--json'], 'a-wrong-feed-token')
   const { checks } = JSON.parse(wrong.out)
   expect(checks).toContainEqual(expect.objectContaining({ name: 'feed token', state: 'FAIL', fix: expect.any(String) }))
-  expect([wrong.code, wrong.out.includes('a wrong feed token')]).toEqual([1, false])
+  expect([wrong.code, wrong.out.includes('a-wrong-feed-token')]).toEqual([1, false])
   const nobody = await doctor(['--info', 'http://127.0.0.1:1', '--gateway', 'http://127.0.0.1:1'])
   expect([nobody.code, states(nobody.lines)]).toEqual([1, ['FAIL node http', 'FAIL gateway', 'ok versions']])
+})
+
+it.each(['a-secret\nof-two-lines', 'a-secret\r\nof-windows', 'a-secret—copied-from-a-page'])(
+  'shows nothing of a token that no header can carry (%j)',
+  async (token) => {
+    const { code, out, lines } = await doctor(['--gateway', url], token)
+    expect([code, out]).toEqual([1, expect.not.stringContaining('a-secret')])
+    expect(lines).toContainEqual(expect.stringMatching(/^FAIL +feed token +it holds a space, a line break or/))
+  },
+)
+
+it('names files of npm start that are JSON and not what they should be, or cannot be read', async () => {
+  const state = join(folder, 'odd')
+  mkdirSync(join(state, 'lock.json'), { recursive: true })
+  writeFileSync(
+    join(state, 'dev.json'),
+    JSON.stringify({ url, key: 'k', admin_token: TOKEN, feed_token: TOKEN, pids: { start: process.pid } }),
+  )
+  writeFileSync(join(state, 'secrets.json'), '{}')
+  const { code, lines } = await doctor(['--state', state])
+  expect([code, lines.slice(0, 2).map((line) => /(?<=odd.)\S+ is damaged/.exec(line)?.[0])]).toEqual([
+    1,
+    ['secrets.json is damaged', 'lock.json is damaged'],
+  ])
 })
 
 it('looks at the state folder of npm start', async () => {
@@ -111,7 +135,7 @@ it('looks at the state folder of npm start', async () => {
   expect(lines).toContainEqual(expect.stringMatching(/^FAIL +npm start +does not run: feeder 4194305\. See .*log/))
 })
 
-it('refuses an address that is none', async () => {
-  const { code, out } = await doctor(['--info', 'nonsense'])
-  expect([code, out]).toEqual([2, expect.stringContaining('It must be a URL.')])
+it.each(['nonsense', 'http://me:secret@127.0.0.1:1'])('refuses an address that is none (%s)', async (address) => {
+  const { code, out } = await doctor(['--info', address])
+  expect([code, out]).toEqual([2, expect.stringContaining('It must be a URL without a user or a password.')])
 })

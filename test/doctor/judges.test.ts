@@ -1,7 +1,7 @@
 // What the doctor makes of what it saw.
 
 import { describe, expect, it } from 'vitest'
-import { bytesText, type Check, lineOf, ok } from '../../src/doctor/check.ts'
+import { bytesText, type Check, lineOf, ok, warn } from '../../src/doctor/check.ts'
 import { judgeAdminToken, judgeClock, judgeFeedToken, judgeStatus } from '../../src/doctor/gateway.ts'
 import { judgeDisk, judgeVersions } from '../../src/doctor/host.ts'
 import { judgeLaunch, type LaunchFacts } from '../../src/doctor/launch.ts'
@@ -126,6 +126,7 @@ describe('a gateway', () => {
   it.each<[string, object, string]>([
     ['is well', {}, 'ok: http://x at block 7, 0.3 s late, feeders 1, readers 1'],
     ['is late', { lagMs: 60_000 }, 'warn: http://x at block 7, 60 s late, feeders 1, readers 1'],
+    ['is ahead', { lagMs: -60_000 }, 'warn: http://x at block 7, 60 s in the future, feeders 1, readers 1'],
     ['has no feeder', { feeders: [] }, 'warn: http://x answers; no feeder is connected'],
     [
       'has none any more',
@@ -231,6 +232,7 @@ describe('a line', () => {
     const line = lineOf(ok('gateway', `a\u001b[31m\r\nb\u202e${'x'.repeat(1000)}`))
     expect(line).toMatch(/^ok {4}gateway {6}a \[31m b x+…$/)
     expect(line.length).toBeLessThan(350)
+    expect(lineOf(warn('gateway', 'it is late', 'a\u001b[31m\u009bb'))).toBe('warn  gateway      it is late. a [31m b')
   })
 
   it('tells sizes in the unit that fits', () => {
