@@ -33,8 +33,9 @@ function fieldHere(path: string, { options, words }: Taken): string {
 
 /** Why nothing came: `code` is what Node calls it; `isOwn`: the gateway is that of `npm start`. */
 export function unreachable(url: string, code: string, isOwn: boolean): string {
-  if (/Timeout|TIMEDOUT|TIMEOUT/.test(code))
-    return `${url} did not answer in time. What was asked may be done all the same: look before you ask again.`
+  const perhaps = 'What was asked may be done all the same: look before you ask again.'
+  if (/Timeout|TIMEDOUT|TIMEOUT/.test(code)) return `${url} did not answer in time. ${perhaps}`
+  if (/ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_RES/.test(code)) return `${url} broke off (${code}). ${perhaps}`
   if (/CERT|TLS|SSL|EPROTO/.test(code))
     return `TLS to ${url} fails (${code}): check --url, or have Node trust its issuer with NODE_EXTRA_CA_CERTS.`
   const advice = isOwn ? 'is "npm start" running?' : 'check --url and the network.'

@@ -3,7 +3,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import * as z from 'zod'
 import { described } from '../core/command-line.node.ts'
-import { ok } from '../core/result.ts'
+import { err, ok } from '../core/result.ts'
 import { feedLines, Status } from './feed-status.ts'
 import type { Act } from './shell.node.ts'
 import { table } from './table.node.ts'
@@ -17,8 +17,10 @@ export function feedCommands(admin: Command, act: Act): void {
     act(async (gateway) => {
       const answer = await gateway.ask('GET', '/status', z.looseObject({}))
       if (!answer.ok) return answer
-      const status = Status.parse(answer.value)
-      return ok({ json: answer.value, text: table(feedLines(status)) })
+      const status = Status.safeParse(answer.value)
+      return status.success
+        ? ok({ json: answer.value, text: table(feedLines(status.data)) })
+        : err('/status is not in the form of a Weir gateway: check --url.')
     }),
   )
   described(

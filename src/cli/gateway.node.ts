@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import { err, ok, type Result } from '../core/result.ts'
+import { NO_TOKEN, TOKEN } from '../core/secret.ts'
 import { visible } from '../core/visible.ts'
 import { type Heard, inOptions, isClosed, refused, type Taken, unreachable } from './api-words.ts'
 import { devFilePath, readDevFile } from './dev-file.node.ts'
@@ -19,9 +20,21 @@ const TIMEOUT_MS = 15_000
 const Refusal = z.object({ error_message: z.string() })
 const Warned = z.object({ warnings: z.array(z.string()) })
 
+interface Said {
+  readonly url?: string
+  readonly token?: string
+  readonly state: string
+}
+
 /** Where to ask: `--url` with its token, or what `dev.json` of `--state` says. */
-export function targetOf(
-  { url, token, state }: { readonly url?: string; readonly token?: string; readonly state: string },
+export function targetOf(said: Said, env: Readonly<Record<string, string | undefined>>): Result<Target, string> {
+  const target = namedTarget(said, env)
+  if (!target.ok || TOKEN.test(target.value.token)) return target
+  return err(`The admin token (${target.value.tokenFrom}) ${NO_TOKEN}.`)
+}
+
+function namedTarget(
+  { url, token, state }: Said,
   env: Readonly<Record<string, string | undefined>>,
 ): Result<Target, string> {
   const said = token === undefined ? undefined : { token, tokenFrom: 'from --token' }
@@ -81,6 +94,9 @@ export class Gateway {
     body?: object,
   ): Promise<Result<Heard & { readonly json: unknown }, string>> {
     const { url, token, isOwn } = this.#target
+    // As a part of a path they name another one.
+    const dots = /\/(\.\.?)(?=[/?]|$)/.exec(path)?.[1]
+    if (dots !== undefined) return err(`"${dots}" is no name of anything.`)
     try {
       const response = await fetch(new URL(path, url), {
         method,

@@ -22,5 +22,5 @@ const LAST_MS = 8.64e15
 
 /** To the minute, in UTC, as `--expires` takes it. */
 export function timeText(ms: number): string {
-  return new Date(Math.min(ms, LAST_MS)).toISOString().replace(/:\d\d\.\d+Z$/, 'Z')
+  return new Date(Math.max(-LAST_MS, Math.min(ms, LAST_MS))).toISOString().replace(/:\d\d\.\d+Z$/, 'Z')
 }

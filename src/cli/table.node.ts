@@ -49,7 +49,7 @@ function objects(rows: readonly object[]): string {
 }
 
 function isObjects(value: unknown): boolean {
-  return Array.isArray(value) && typeof value[0] === 'object'
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'object' && one !== null)
 }
 
 function valueText(name: string, value: unknown): string {

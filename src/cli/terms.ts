@@ -25,16 +25,20 @@ ${Object.entries(TERMS)
 
 /** The fields as the admin API takes them; credits stay text, so that no digit is lost. */
 export const TermsValue = z.string().transform((text, { addIssue }) => {
-  const terms: Record<string, unknown> = {}
+  const terms = new Map<string, unknown>()
   for (const pair of text.split(',')) {
     const [, name, value] = /^([a-z_]+)=(\S+)$/.exec(pair.trim()) ?? []
     if (name === undefined || value === undefined) {
       addIssue('must be like credits=5000,days=none')
       return z.NEVER
     }
-    terms[name] = name === 'credits' ? value : readValue(value)
+    if (terms.has(name)) {
+      addIssue(`has "${name}" twice`)
+      return z.NEVER
+    }
+    terms.set(name, name === 'credits' ? value : readValue(value))
   }
-  return terms
+  return Object.fromEntries(terms)
 })
 
 function readValue(text: string): unknown {

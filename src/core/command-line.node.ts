@@ -3,6 +3,7 @@
 // anything; help goes to standard output and ends with 0; whoever reads our output may stop reading at any time.
 
 import {
+  type Argument,
   Command,
   CommanderError,
   type CommandUnknownOpts,
@@ -14,11 +15,10 @@ import { visibleLines } from './visible.ts'
 
 export type { CommandUnknownOpts as AnyCommand } from '@commander-js/extra-typings'
 
+/** Of a variable of the shell that is not set. */
+const SomeWord = z.string().min(1, 'must not be empty')
 /** Otherwise an option whose value was forgotten would eat the next one. */
-const SomeValue = z
-  .string()
-  .min(1, 'must not be empty')
-  .regex(/^(?!--)/, 'is an option: give the value first')
+const SomeValue = SomeWord.regex(/^(?!--)/, 'is an option: give the value first')
 
 const EXAMPLES = new WeakMap<CommandUnknownOpts, readonly string[]>()
 
@@ -30,6 +30,15 @@ class ProgramCommand extends Command {
   override createOption<Flags extends string>(flags: Flags, description?: string): Option<Flags> {
     const option = super.createOption(flags, description)
     return option.required ? option.argParser(reads(SomeValue)) : option
+  }
+
+  override createArgument(name: string, description?: string): Argument<string> {
+    const argument = super.createArgument(name, description) as Argument<string>
+    const some = (text: string, before: readonly string[] = []) => {
+      const word = reads(SomeWord)(text)
+      return argument.variadic ? [...before, word] : word
+    }
+    return argument.argParser(some as never)
   }
 
   override error(message: string, options?: Parameters<Command['error']>[1]): never {

@@ -82,6 +82,39 @@ describe('the operator’s commands', () => {
     expect([again.out, again.failed, again.notes[0]]).toEqual([[], true, expect.stringContaining('Done before')])
   })
 
+  it.each(['account show ..', 'account show .', 'usage ..', 'key revoke ..', 'plan remove ..'])(
+    'ask nothing of a name that is none in a path (%s)',
+    async (line) => {
+      expect(await admin(line)).toEqual({
+        out: [],
+        failed: true,
+        notes: [expect.stringMatching(/^"\.\.?" is no name/)],
+      })
+      expect(stub.seen).toEqual([])
+    },
+  )
+
+  it.each([
+    ['feed status', { state: 5, feeders: 'x' }],
+    ['account plan a b', { events: [{ id: 1 }, null], others: [null] }],
+    ['key list', { keys: [{ ...HELD, ...TIMES, created: -1e300 }] }],
+  ])('take any answer (%s, %j)', async (line, said) => {
+    answer = [200, said]
+    const { out, notes } = await admin(line)
+    expect([...out, ...notes]).toHaveLength(1)
+  })
+
+  it('send no token that no header carries, and do not show it', async () => {
+    const { failed, notes } = await say(adminProgram, ['--url', stub.url, 'plan', 'list'], { ADMIN_TOKEN: 'T\r' })
+    expect([failed, notes, stub.seen]).toEqual([
+      true,
+      [
+        'The admin token (from ADMIN_TOKEN in the environment) holds a space, a line break or a character that is not ASCII: copy it again.',
+      ],
+      [],
+    ])
+  })
+
   it('print a webhook’s secret alone where one was drawn', async () => {
     answer = [200, { ...webhook, secret: 'whsec_x' }]
     expect((await admin('webhook set a https://b')).out).toEqual(['whsec_x'])

@@ -46,9 +46,14 @@ describe('a value', () => {
     [UrlValue, 'https://user:pw@weir.example', 'must be like https://'],
     [UrlValue, 'weir.example', 'must be like https://'],
     [TermsValue, 'credits', 'must be like credits=5000'],
+    [TermsValue, 'credits=5,days=1,credits=6', 'has "credits" twice'],
   ] as const)('%# %j is refused in words that follow its name', (schema, text, words) => {
     expect(schema.safeParse(text).error?.issues[0]?.message).toContain(words)
   })
+})
+
+test('no term is lost, whatever its name', () => {
+  expect(JSON.stringify(TermsValue.parse('__proto__=none,constructor=1'))).toBe('{"__proto__":null,"constructor":1}')
 })
 
 describe('a refusal', () => {
@@ -82,6 +87,8 @@ describe('a refusal', () => {
     ['ECONNREFUSED', true, 'is "npm start" running?'],
     ['ENOTFOUND', false, 'check --url'],
     ['TimeoutError', false, 'did not answer in time'],
+    ['UND_ERR_SOCKET', false, 'What was asked may be done all the same'],
+    ['ECONNRESET', true, 'What was asked may be done all the same'],
     ['UND_ERR_CONNECT_TIMEOUT', false, 'did not answer in time'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', false, 'TLS to https://g fails (DEPTH_ZERO_SELF_SIGNED_CERT)'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', false, 'TLS to https://g fails'],
@@ -98,6 +105,7 @@ describe('a key', () => {
     [null, null, null, 'active'],
     [after, null, null, 'active until 2026-11-22T12:01Z'],
     [before, null, null, 'expired 2026-11-22T11:59Z'],
+    [-Number.MAX_VALUE, null, null, 'expired -271821-04-20T00:00Z'],
     [Number.MAX_SAFE_INTEGER, null, null, 'active until +275760-09-13T00:00Z'],
     [now, null, null, 'expired 2026-11-22T12:00Z'],
     [null, before, null, 'revoked 2026-11-22T11:59Z'],

@@ -15,6 +15,9 @@ async function said(...line: string[]) {
   described(group.command('list'), 'lists', ['', 'x'])
     .argument('[name]', 'its name')
     .action((name) => void ran.push(name))
+  described(group.command('each'), 'of each', ['x y'])
+    .argument('<name...>', 'names')
+    .action((names) => void ran.push(names))
   described(group.command('make'), 'makes', ['--count 5'])
     .option('--count <n>', 'how many', reads(wholeNumber(1, 9)))
     .option('--name <text>', 'its name')
@@ -31,6 +34,7 @@ test('a command runs with its own words and options, and with those of all where
     { count: 5, name: '-a', now: true },
   ])
   expect((await said('--deep', 'group', 'list', '--', '--x')).ran).toEqual(['--x'])
+  expect((await said('group', 'each', 'x', 'y')).ran).toEqual([['x', 'y']])
 })
 
 it.each([
@@ -44,6 +48,8 @@ it.each([
   [['group', 'make', '--count', '1e1'], 'It must be a whole number from 1 to 9', 'Usage: npm run it -- group make'],
   [['group', 'make', '--name', '--now'], 'It is an option: give the value first.', 'Usage: npm run it -- group make'],
   [['group', 'make', '--name', ''], 'It must not be empty.', 'Usage: npm run it -- group make'],
+  [['group', 'list', ''], 'It must not be empty.', 'Usage: npm run it -- group list'],
+  [['group', 'each', 'x', ''], 'It must not be empty.', 'Usage: npm run it -- group each'],
   [['group', '\u001b[31m'], "error: unknown command '\\u001b[31m'", 'Usage: npm run it -- group [options]'],
   [['group'], '', 'Usage: npm run it -- group [options] [command]'],
   [[], '', 'Usage: npm run it -- [options] [command]'],
