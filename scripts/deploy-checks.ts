@@ -2,7 +2,7 @@
 // the two wrangler files, and what the account said where somebody is logged in.
 
 import type * as z from 'zod'
-import { SECRET_MIN_LENGTH } from '../src/core/secret.ts'
+import { NO_TOKEN, SECRET_MIN_LENGTH, TOKEN } from '../src/core/secret.ts'
 import { LiveSettings } from '../src/core/variables.ts'
 import { GatewaySettings } from '../src/env.ts'
 import { CATALOGUE } from '../src/info/catalogue.ts'
@@ -29,7 +29,7 @@ export interface DeployFacts {
   readonly live: WorkerConfig
   readonly scope: Scope
   readonly isDryRun: boolean
-  /** Secrets of the environment, for the first deploy. */
+  /** Secrets of the environment, or of an earlier try, for the first deploy. */
   readonly given: Readonly<Record<string, string | undefined>>
   /** Null: nobody is logged in. */
   readonly account: AccountFacts | null
@@ -67,7 +67,7 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...disagreements(gateway, live).map((line) => error(`${line}. Write the same into both files.`)),
     ...sourceFindings(gateway.vars.UPSTREAMS),
     ...accountFindings(facts),
-    ...(facts.scope === 'first' ? [PAID_PLAN, ...shortSecrets(facts.given)] : []),
+    ...(facts.scope === 'first' ? [PAID_PLAN, ...givenSecrets(facts.given)] : []),
   ]
 }
 
@@ -175,7 +175,14 @@ function migrationFindings(migrations: AccountFacts['migrations']): Finding[] {
   return migrations.length === 0 ? [] : [error(`The database lacks ${migrations.join(', ')}: ${fix}`)]
 }
 
-function shortSecrets(given: DeployFacts['given']): Finding[] {
-  const short = Object.entries(given).filter(([, value]) => value !== undefined && value.length < SECRET_MIN_LENGTH)
-  return short.map(([name]) => error(`${name} of the environment has less than ${SECRET_MIN_LENGTH} characters.`))
+function givenSecrets(given: DeployFacts['given']): Finding[] {
+  return Object.entries(given).flatMap(([name, value]) => {
+    const why = value === undefined ? null : secretFault(value)
+    return why === null ? [] : [error(`${name} of the environment or .secrets.json ${why}.`)]
+  })
+}
+
+function secretFault(value: string): string | null {
+  if (value.length < SECRET_MIN_LENGTH) return `has less than ${SECRET_MIN_LENGTH} characters`
+  return TOKEN.test(value) ? null : NO_TOKEN
 }

@@ -5,7 +5,7 @@
 
 import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import * as z from 'zod'
 import { commandLine, program, refuseLine } from '../src/core/command-line.node.ts'
@@ -44,7 +44,8 @@ await main()
 async function main(): Promise<void> {
   const { gateway, live } = configs()
   const required = gateway.secrets?.required ?? []
-  const given = Object.fromEntries(required.map((name) => [name, process.env[name]]))
+  const kept = scope === 'first' ? readSecrets() : {}
+  const given = Object.fromEntries(required.map((name) => [name, process.env[name] ?? kept[name]]))
   const account = await readAccount(gateway.d1_databases.every(({ database_id: id }) => id !== undefined))
   tell(deployFindings({ gateway, live, scope, isDryRun, given, account }))
   if (scope === 'both')
@@ -114,24 +115,23 @@ function deployFirst(withSecrets: readonly string[]): void {
   deploy(GATEWAY, withSecrets)
 }
 
-/** Arguments that send the secrets of a file: those of the environment, those that it has from an earlier try, or new ones. */
+/** Arguments that send the secrets of a file: those given, and new ones for the others. */
 function secretsFile(given: Readonly<Record<string, string | undefined>>): string[] {
   if (isDryRun) return []
-  const kept = readSecrets()
-  const secrets = Object.entries(given).map(([name, value]) => [
-    name,
-    value ?? kept[name] ?? randomBytes(24).toString('hex'),
-  ])
+  const secrets = Object.entries(given).map(([name, value]) => [name, value ?? randomBytes(24).toString('hex')])
   writeWhole(SECRETS, `${JSON.stringify(Object.fromEntries(secrets), null, 2)}\n`)
   console.error(`The gateway's secrets stand in ${SECRETS} (mode 0600, not in git): keep a copy elsewhere.`)
   return ['--secrets-file', SECRETS]
 }
 
+/** Those of an earlier try; a file that is damaged may hold the one copy, and ends it here. */
 function readSecrets(): Readonly<Record<string, string>> {
+  if (!existsSync(SECRETS)) return {}
   try {
     return z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(SECRETS, 'utf8')))
   } catch {
-    return {}
+    console.error(`error    ${SECRETS} is damaged: mend it, or move it away where nothing runs with these secrets.`)
+    process.exit(1)
   }
 }
 

@@ -21,7 +21,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const ID = '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f'
 /** Each program that is started here starts wrangler up to six times. */
 const CEILING_MS = 300_000
-const FEED_TOKEN = 'the feed token of the environment'
+const FEED_TOKEN = 'the-feed-token-of-the-environment'
 
 interface Binding {
   readonly type: string
@@ -148,6 +148,16 @@ it(
   },
   CEILING_MS,
 )
+
+it('overwrites no file of secrets that it cannot read', async () => {
+  const file = join(folder, '.secrets.json')
+  const kept = readFileSync(file, 'utf8')
+  writeFileSync(file, kept.replace('}', ',}'))
+  const { code, said } = await deploy(['--first'])
+  expect([code, said, uploads]).toEqual([1, expect.stringContaining('.secrets.json is damaged'), []])
+  expect(readFileSync(file, 'utf8')).toBe(kept.replace('}', ',}'))
+  writeFileSync(file, kept)
+})
 
 it(
   'leaves the objects and the secrets as they are with --routes',

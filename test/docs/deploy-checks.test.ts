@@ -174,9 +174,14 @@ describe('a deploy', () => {
       /^error: The secrets of the account could not/,
     ],
     [
+      'a secret that nobody could send',
+      { given: { ADMIN_TOKEN: `${'x'.repeat(32)}\r`, FEED_TOKEN: 'x'.repeat(32) } },
+      /^error: ADMIN_TOKEN of the environment or \.secrets\.json holds a space, a line break or/,
+    ],
+    [
       'a short secret',
       { given: { ADMIN_TOKEN: 'short', FEED_TOKEN: undefined, KEY_SECRET: 'x'.repeat(32) } },
-      /^error: ADMIN_TOKEN of the environment/,
+      /^error: ADMIN_TOKEN of the environment or \.secrets\.json has less than 32 characters/,
     ],
   ])('the first time takes %s for what it is', (_, change, line) => {
     const lines = said({ ...change, scope: 'first' })
