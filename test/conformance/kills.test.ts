@@ -1,10 +1,11 @@
 // `npm start` under fire: every process of it is killed in turn; `watch`, left alone, is in step again, and what
 // examples/book.ts shows through all of it are the server's own books.
 
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Levels } from '../../src/feed/block.ts'
+import { processInfo } from '../../src/launch/process-table.node.ts'
 import { stateOf } from './book-follower.ts'
 import { type Program, run, scratch } from './children.ts'
 
@@ -138,4 +139,14 @@ describe('watch', () => {
     expect(compared.filter(([head, state]) => books.get(head) !== state)).toEqual([])
     expect(lost).toBeGreaterThan(2)
   })
+})
+
+it('npm start ends where its folder is removed under it, with everything that it started', async () => {
+  const { pids } = now()
+  await watch.end()
+  rmSync(state, { recursive: true, force: true, maxRetries: 5 })
+  await expect.poll(() => start.process.exitCode, { timeout: 30_000 }).toBe(1)
+  const alive = Object.values(pids).filter((pid) => processInfo(pid) !== null)
+  expect(alive).toEqual([])
+  expect(await isUp()).toBe(false)
 })
