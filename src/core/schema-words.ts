@@ -48,7 +48,7 @@ const unitOf = (origin: string): string => (origin === 'string' ? ' characters' 
 
 /** How much of an unknown field's name is said back: enough to recognise it, never an amplifier. */
 const KEY_CHARS = 64
-/** Of the unknown fields of one object that are looked at. */
+/** Of the unknown fields of one object that are looked at and named: to find what was meant takes its time. */
 const KEYS_MAX = 16
 
 /** The value as the schema reads it, or what is wrong with it: at least one issue, with the dotted path of its field. */
@@ -64,7 +64,7 @@ function issuesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): I
     return [{ path, message: issue.message + (meantValue(issue, value) ?? sentInstead(issue, schema, value)) }]
   const shape = shapeAt(schema, value, issue.path)
   const sent = valueAt(value, issue.path) as object
-  return issue.keys.map((key) => ({
+  return issue.keys.slice(0, KEYS_MAX).map((key) => ({
     path: [...issue.path, key.slice(0, KEY_CHARS)].join('.'),
     message: `unknown field${meantField(key, shape, sent)}`,
   }))
@@ -109,7 +109,7 @@ function sentInstead({ path }: z.core.$ZodIssue, schema: z.ZodType, value: unkno
   const sent = nearestName(
     name,
     Object.keys(parent)
-      .filter((key) => !Object.hasOwn(shape, key))
+      .filter((key) => key.length <= KEY_CHARS && !Object.hasOwn(shape, key))
       .slice(0, KEYS_MAX),
   )
   if (sent !== undefined) return ` (you sent ${JSON.stringify(sent)})`

@@ -80,5 +80,13 @@ describe('a schema’s refusal', () => {
   it('says little of a client’s own words back', () => {
     const said = first(form, { [`coin${'s'.repeat(5_000)}`]: 1 })
     expect(said.length).toBeLessThan(200)
+    const lenient = z.object({ coin: z.string() })
+    expect(first(lenient, { [`coin${'s'.repeat(5_000)}`]: 1 })).toBe('coin: is required')
+  })
+
+  it('looks at few of many unknown fields', () => {
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`field${i}`, 1]))
+    const parsed = parseWith(form, { ...many, terms: many })
+    expect(!parsed.ok && parsed.error.length).toBe(32)
   })
 })
