@@ -18,7 +18,7 @@ import { RequestBuckets } from './request-buckets.ts'
 import type { StreamAnswer, StreamReport } from './streams/stream-api.ts'
 import { StreamLedger } from './streams/stream-ledger.ts'
 import { StreamStore } from './streams/streams.store.ts'
-import type { DayUsage, PlacedUsage, UsagePlace, UsageReport } from './usage.ts'
+import type { DayUsage, UsagePage, UsagePlace, UsageReport } from './usage.ts'
 import { copyUsage } from './usage-outbox.do.ts'
 import { UsageReports } from './usage-report.store.ts'
 import type { Delivery, Webhook, WebhookOrder } from './webhooks/webhook-api.ts'
@@ -134,13 +134,8 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return this.#usage.report(fromMs, toMs)
   }
 
-  async usageRows(
-    fromMs: number,
-    toMs: number,
-    after: UsagePlace | null,
-    limit: number,
-  ): Promise<readonly PlacedUsage[]> {
-    return this.#usage.rows(fromMs, toMs, after, limit)
+  async usagePage(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): Promise<UsagePage> {
+    return this.#usage.page(fromMs, toMs, after, limit)
   }
 
   async setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }> {

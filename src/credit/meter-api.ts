@@ -5,7 +5,7 @@ import type { MicroCredits } from './amount.ts'
 import type { LeaseMeterApi } from './lease-api.ts'
 import type { PlanOrder, PlanState } from './plans/plan-period.ts'
 import type { StreamMeterApi } from './streams/stream-api.ts'
-import type { PlacedUsage, UsagePlace, UsageReport } from './usage.ts'
+import type { UsagePage, UsagePlace, UsageReport } from './usage.ts'
 import type { WebhookApi } from './webhooks/webhook-api.ts'
 
 export type GrantAnswer =
@@ -41,7 +41,7 @@ export interface AccountMeterApi {
   /** Sums of hours from `fromMs` and before `toMs`. */
   usage(fromMs: number, toMs: number): Promise<UsageReport>
   /** The same hours per day, key and type: at most `limit` rows after this place, from the first where it is null. */
-  usageRows(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): Promise<readonly PlacedUsage[]>
+  usagePage(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): Promise<UsagePage>
 }
 
 /** Everything that the Durable Object answers. */

@@ -1,32 +1,40 @@
-// What an account used, summed from the meter's hours; the table is meter.store.ts's. Law: a row of the product `stream`
-// counts minutes, any other one calls; the two are never added up.
+// What an account used, summed from the meter's hours; the table is meter.store.ts's. Laws: a row of the product `stream`
+// counts minutes, any other one calls; the two are never added up. All calls of the account wait meanwhile, so a page
+// reads the days that it shows, and a report reads each day once.
 
-import type { DayUsage, PlacedUsage, UsagePlace, UsageReport } from './usage.ts'
+import {
+  type DayUsage,
+  type PlacedUsage,
+  sumOfUsage,
+  type UsagePage,
+  type UsagePlace,
+  type UsageReport,
+  type UsageSum,
+} from './usage.ts'
 
+const DAY_MS = 86_400_000
 /** A year of a hundred keys in use every day. */
 const DAY_ROWS_MAX = 40_000
 /** Keys of a report; of types there are only so many. */
 const KEYS_MAX = 1_000
 
-const DAY = 'hour - hour % 86400000'
 const SUMS = `sum(iif(product = 'stream', 0, calls)) AS calls, sum(iif(product = 'stream', calls, 0)) AS minutes,
   sum(amount) AS amount`
 const HOURS = 'FROM usage WHERE hour >= ?1 AND hour < ?2'
-const MOST_FIRST = 'ORDER BY sum(amount) DESC, 1, 2'
 
 type Named<Row> = { [Name in keyof Row]: Row[Name] & SqlStorageValue }
 
 export class UsageReports {
-  readonly #sql: SqlStorage
+  readonly #sql: Pick<SqlStorage, 'exec'>
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: Pick<SqlStorage, 'exec'>) {
     this.#sql = sql
   }
 
   /** For gateways of 0.1.0: calls and minutes in one number. */
   byDay(fromMs: number, toMs: number): DayUsage[] {
     return this.#rows<DayUsage>(
-      `SELECT ${DAY} AS day, key_hash AS keyHash, sum(calls) AS calls, sum(amount) AS amount
+      `SELECT hour - hour % ${DAY_MS} AS day, key_hash AS keyHash, sum(calls) AS calls, sum(amount) AS amount
        ${HOURS} GROUP BY day, key_hash ORDER BY day, key_hash LIMIT ${DAY_ROWS_MAX}`,
       fromMs,
       toMs,
@@ -34,28 +42,70 @@ export class UsageReports {
   }
 
   report(fromMs: number, toMs: number): UsageReport {
-    const byDay = `SELECT ${DAY} AS day, ${SUMS} ${HOURS} GROUP BY day ORDER BY day`
-    const byKey = `SELECT key_hash AS keyHash, ${SUMS} ${HOURS} GROUP BY key_hash ${MOST_FIRST} LIMIT ${KEYS_MAX}`
-    const byType = `SELECT product, type, ${SUMS} ${HOURS} GROUP BY product, type ${MOST_FIRST}`
+    const byDay: (UsageSum & { day: number })[] = []
+    const byKey = new Map<string, PlacedUsage>()
+    const byType = new Map<string, PlacedUsage>()
+    for (const day of this.#days(fromMs, toMs)) {
+      const rows = this.#ofDay(day, fromMs, toMs)
+      byDay.push({ day, ...sumOfUsage(rows) })
+      for (const row of rows) {
+        add(byKey, row.keyHash, row)
+        add(byType, `${row.product} ${row.type}`, row)
+      }
+    }
     return {
-      byDay: this.#rows(byDay, fromMs, toMs),
-      byKey: this.#rows(byKey, fromMs, toMs),
-      byType: this.#rows(byType, fromMs, toMs),
+      byDay,
+      byKey: mostFirst(byKey)
+        .slice(0, KEYS_MAX)
+        .map(({ keyHash, ...row }) => ({ keyHash, ...sumOfUsage([row]) })),
+      byType: mostFirst(byType).map(({ product, type, ...row }) => ({ product, type, ...sumOfUsage([row]) })),
     }
   }
 
   /** At most `limit` rows that come after this place; null: from the first. */
-  rows(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): PlacedUsage[] {
-    const { day, keyHash, product, type } = after ?? { day: -1, keyHash: '', product: '', type: '' }
-    return this.#rows(
-      `SELECT ${DAY} AS day, key_hash AS keyHash, product, type, ${SUMS}
-       ${HOURS} AND hour >= ?3 AND (${DAY}, key_hash, product, type) > (?3, ?4, ?5, ?6)
-       GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4 LIMIT ?7`,
-      ...[fromMs, toMs, day, keyHash, product, type, limit],
+  page(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): UsagePage {
+    const [total] = this.#rows<UsageSum>(`SELECT ${SUMS} ${HOURS} HAVING count(*) > 0`, fromMs, toMs)
+    const rows: PlacedUsage[] = []
+    for (const day of this.#days(Math.max(fromMs, after?.day ?? 0), toMs)) {
+      const room = limit - rows.length
+      if (room === 0) break
+      rows.push(...this.#ofDay(day, fromMs, toMs, day === after?.day ? after : null, room))
+    }
+    return { total: total ?? sumOfUsage([]), rows }
+  }
+
+  /** Days with any use, oldest first. */
+  *#days(fromMs: number, toMs: number): Generator<number> {
+    const first = `SELECT hour ${HOURS} ORDER BY hour LIMIT 1`
+    for (let next = fromMs; ; ) {
+      const [row] = this.#rows<{ hour: number }>(first, next, toMs)
+      if (row === undefined) return
+      const day = row.hour - (row.hour % DAY_MS)
+      yield day
+      next = day + DAY_MS
+    }
+  }
+
+  #ofDay(day: number, fromMs: number, toMs: number, after: UsagePlace | null = null, limit = -1): PlacedUsage[] {
+    return this.#rows<PlacedUsage>(
+      `SELECT ?3 AS day, key_hash AS keyHash, product, type, ${SUMS}
+       ${HOURS} AND (key_hash, product, type) > (?4, ?5, ?6) GROUP BY 2, 3, 4 ORDER BY 2, 3, 4 LIMIT ?7`,
+      ...[Math.max(day, fromMs), Math.min(day + DAY_MS, toMs)],
+      ...[day, after?.keyHash ?? '', after?.product ?? '', after?.type ?? '', limit],
     )
   }
 
   #rows<Row extends object>(select: string, ...values: readonly SqlStorageValue[]): Row[] {
     return this.#sql.exec<Named<Row>>(select, ...values).toArray()
   }
+}
+
+function add(sums: Map<string, PlacedUsage>, name: string, row: PlacedUsage): void {
+  const sum = sums.get(name)
+  sums.set(name, sum === undefined ? row : { ...row, ...sumOfUsage([sum, row]) })
+}
+
+/** Those that spent the same in the order of their names. */
+function mostFirst(sums: ReadonlyMap<string, PlacedUsage>): PlacedUsage[] {
+  return [...sums].sort(([a, { amount: x }], [b, { amount: y }]) => y - x || (a < b ? -1 : 1)).map(([, sum]) => sum)
 }

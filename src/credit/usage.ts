@@ -52,6 +52,12 @@ export interface UsagePlace {
 }
 export type PlacedUsage = UsageSum & UsagePlace
 
+/** Some rows of a window, and the sum of all of it. */
+export interface UsagePage {
+  readonly total: UsageSum
+  readonly rows: readonly PlacedUsage[]
+}
+
 /** The sum of these. */
 export function sumOfUsage(sums: readonly UsageSum[]): UsageSum {
   const sumOf = (name: keyof UsageSum) => sums.reduce((sum, each) => sum + each[name], 0)

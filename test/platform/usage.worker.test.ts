@@ -2,6 +2,7 @@
 
 import { runInDurableObject } from 'cloudflare:test'
 import { expect, it } from 'vitest'
+import { UsageReports } from '../../src/credit/usage-report.store.ts'
 import { ask, bindings, meterOf, newKey } from './operator.worker.ts'
 
 const HOUR = 3_600_000
@@ -110,6 +111,41 @@ it('of more keys than a report lists is that of those that spent most, and of al
   const { byKey, byDay } = await meterOf(account).usage(TODAY, TODAY + DAY)
   expect([byKey.length, byKey[0]?.keyHash, byKey.at(-1)?.keyHash]).toEqual([1_000, hashOf(1_001), hashOf(2)])
   expect(byDay).toMatchObject([{ calls: 1_002, amount: (1_001 * 1_002) / 2 }])
+})
+
+it('reads for a page little more than what it shows, and for a report each row once', async () => {
+  const { account, hash } = await newKey({ credits: 1 })
+  const hours = Array.from({ length: 40 * 24 }, (_, i) => TODAY - i * HOUR)
+  await used(
+    account,
+    hours.map((hour): Row => [hour, hash, 'info', 'meta', 1, 1]),
+  )
+  const read = await runInDurableObject(bindings.CREDIT_METER.getByName(account), (_, { storage: { sql } }) => {
+    const cursors: { readonly rowsRead: number }[] = []
+    const exec: SqlStorage['exec'] = (query, ...values) => {
+      const cursor = sql.exec(query, ...values)
+      cursors.push(cursor)
+      return cursor as never
+    }
+    const reports = new UsageReports({ exec })
+    const readBy = (act: () => void) => {
+      cursors.length = 0
+      act()
+      return cursors.reduce((sum, { rowsRead }) => sum + rowsRead, 0)
+    }
+    const from = TODAY - 40 * DAY
+    const after = { day: from + 5 * DAY, keyHash: hash, product: 'info', type: 'meta' }
+    return [
+      readBy(() => reports.page(from, TODAY + DAY, null, 3)),
+      readBy(() => reports.page(from, TODAY + DAY, after, 3)),
+      readBy(() => reports.report(from, TODAY + DAY)),
+    ]
+  })
+  // The sum of all, and three days of a page.
+  expect(read[0]).toBeLessThan(40 * 24 + 200)
+  expect(read[1]).toBeLessThan(40 * 24 + 200)
+  // Grouping counts what it sorts as read again.
+  expect(read[2]).toBeLessThan(40 * 24 * 2 + 400)
 })
 
 it('is nobody’s where there is no such account', async () => {

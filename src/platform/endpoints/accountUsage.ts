@@ -4,7 +4,6 @@
 import * as z from 'zod'
 import { err } from '../../core/result.ts'
 import { formatCredits } from '../../credit/amount.ts'
-import { sumOfUsage } from '../../credit/usage.ts'
 import { ACCOUNT_PARAMS, NO_ACCOUNT } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { AccountId, CreditsText } from '../fields.ts'
@@ -79,14 +78,9 @@ export const accountUsage = defineEndpoint(
     if (!window.ok) return window
     if (!(await accounts.exists(id))) return err(NO_ACCOUNT)
     const { fromMs, toMs } = window.value
-    const meter = meterOf(id)
-    const [{ byDay }, rows] = await Promise.all([
-      meter.usage(fromMs, toMs),
-      meter.usageRows(fromMs, toMs, after ?? null, PAGE + 1),
-    ])
+    const { total, rows } = await meterOf(id).usagePage(fromMs, toMs, after ?? null, PAGE + 1)
     const page = rows.slice(0, PAGE)
     const names = await keys.names([...new Set(page.map(({ keyHash }) => keyHash))])
-    const total = sumOfUsage(byDay)
     const last = page.at(-1)
     return reply(200, {
       account: id,
