@@ -24,15 +24,12 @@ export class BlockLogStore {
       kind TEXT NOT NULL, first INTEGER NOT NULL, part INTEGER NOT NULL, last INTEGER NOT NULL,
       time INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, first, part)) WITHOUT ROWID`)
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS coins (coin TEXT PRIMARY KEY) WITHOUT ROWID`)
+    this.#sql.exec(`CREATE TABLE IF NOT EXISTS gaps (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)`)
+    // Beside it: 0.1.0 inserts two values, and after a roll-back does so again.
     this.#sql.exec(
-      `CREATE TABLE IF NOT EXISTS gaps (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, why TEXT, at INTEGER)`,
+      `CREATE TABLE IF NOT EXISTS gap_notes (first INTEGER PRIMARY KEY, why TEXT NOT NULL, at INTEGER NOT NULL)`,
     )
-    // Storage of 0.1.0 knows heights alone.
-    if (this.#sql.exec(`SELECT 1 FROM pragma_table_info('gaps') WHERE name = 'why'`).toArray().length === 0) {
-      this.#sql.exec(`ALTER TABLE gaps ADD COLUMN why TEXT`)
-      this.#sql.exec(`ALTER TABLE gaps ADD COLUMN at INTEGER`)
-    }
-    this.#sql.exec(`CREATE INDEX IF NOT EXISTS gaps_by_time ON gaps (at)`)
+    this.#sql.exec(`CREATE INDEX IF NOT EXISTS gap_notes_by_time ON gap_notes (at)`)
   }
 
   /** The chain as of the last durable height. */
@@ -139,8 +136,11 @@ export class BlockLogStore {
     for (const coin of coins) this.#sql.exec(`INSERT OR IGNORE INTO coins VALUES (?)`, coin)
   }
 
-  addGap({ from, to, why, atMs }: Gap): void {
-    this.#sql.exec(`INSERT OR REPLACE INTO gaps (first, last, why, at) VALUES (?, ?, ?, ?)`, from, to, why, atMs)
+  addGap({ from, to, why, atMs }: { readonly [Name in keyof Gap]: NonNullable<Gap[Name]> }): void {
+    this.#transaction(() => {
+      this.#sql.exec(`INSERT OR REPLACE INTO gaps (first, last) VALUES (?, ?)`, from, to)
+      this.#sql.exec(`INSERT OR REPLACE INTO gap_notes VALUES (?, ?, ?)`, from, why, atMs)
+    })
   }
 
   /** The last height of the gap that has `height`, null where none has. */
@@ -153,8 +153,20 @@ export class BlockLogStore {
 
   /** The newest gaps, newest first, at most `limit`. */
   gaps(limit: number): Gap[] {
-    const sql = `SELECT first AS "from", last AS "to", why, at AS atMs FROM gaps ORDER BY at DESC, first DESC LIMIT ?`
-    return this.#sql.exec<{ [Name in keyof Gap]: Gap[Name] }>(sql, limit).toArray()
+    const select = (sql: string, most: number) =>
+      this.#sql.exec<{ [Name in keyof Gap]: Gap[Name] }>(sql, most).toArray()
+    const noted = select(
+      `SELECT first AS "from", last AS "to", why, at AS atMs FROM gap_notes JOIN gaps USING (first)
+       ORDER BY at DESC, first DESC LIMIT ?`,
+      limit,
+    )
+    if (noted.length === limit) return noted
+    const unnoted = select(
+      `SELECT first AS "from", last AS "to", NULL AS why, NULL AS atMs FROM gaps
+       WHERE first NOT IN (SELECT first FROM gap_notes) ORDER BY first DESC LIMIT ?`,
+      limit - noted.length,
+    )
+    return [...noted, ...unnoted]
   }
 
   /** Forgets the chain and its segments; gaps stay, for the record. */

@@ -168,6 +168,7 @@ describe('a gap', () => {
   it('of a log that knew heights alone is told without why and when, after newer ones', async () => {
     await runInDurableObject(log(), (_, { storage }) => {
       storage.sql.exec('DROP TABLE gaps')
+      storage.sql.exec('DROP TABLE IF EXISTS gap_notes')
       storage.sql.exec('CREATE TABLE gaps (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)')
       storage.sql.exec('INSERT INTO gaps VALUES (900, 905)')
       for (let again = 0; again < 2; again++) {
@@ -177,7 +178,21 @@ describe('a gap', () => {
           { from: 3, to: 4, why: 'reset', atMs: 77 },
           { from: 900, to: 905, why: null, atMs: null },
         ])
+        expect(store.gaps(1)).toHaveLength(1)
       }
+    })
+  })
+
+  it('can be recorded by 0.1.0 after a roll-back, and is told when this version is back', async () => {
+    await runInDurableObject(log(), (_, { storage }) => {
+      storage.sql.exec('DROP TABLE gaps')
+      storage.sql.exec('DROP TABLE IF EXISTS gap_notes')
+      new BlockLogStore(storage).addGap({ from: 3, to: 4, why: 'reset', atMs: 77 })
+      storage.sql.exec('INSERT OR REPLACE INTO gaps VALUES (?, ?)', 7, 8)
+      expect(new BlockLogStore(storage).gaps(5)).toEqual([
+        { from: 3, to: 4, why: 'reset', atMs: 77 },
+        { from: 7, to: 8, why: null, atMs: null },
+      ])
     })
   })
 })
