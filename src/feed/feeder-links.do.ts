@@ -118,7 +118,10 @@ export class FeederLinks {
     this.#ctx = ctx
     this.#store = store
     for (const socket of ctx.getWebSockets()) this.#sockets.set(socket, new FeederSocket(socket))
-    this.#roster = afterRestart(store.roster(), this.#names(), nowMs)
+    const before = store.roster()
+    this.#roster = afterRestart(before, this.#names(), nowMs)
+    // Stored, or who left with this restart would seem to leave with each later one, and be listed for ever.
+    if (this.#roster.some((view, place) => view !== before[place])) store.saveRoster(this.#roster)
   }
 
   #names(): string[] {

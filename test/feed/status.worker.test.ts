@@ -115,6 +115,10 @@ describe('after a restart of the log', () => {
     const status = await log().status()
     expect(status).toMatchObject({ height: base + 1, time: (base + 1) * 70, blockMs: null, state: 'link_down' })
     expect(await only('one')).toMatchObject({ connected: false, why: 'the log was restarted' })
+    const { endedMs } = (await only('one'))!
+    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(endedMs!), WAIT)
+    await abortAllDurableObjects()
+    expect((await only('one'))!.endedMs).toBe(endedMs)
     await log().reset()
     expect(await log().status()).toMatchObject({ height: null, time: null })
   })
