@@ -1,7 +1,9 @@
 // GET /feed: the one door of feeders, behind FEED_TOKEN; and what the log tells of itself.
 
 import { Hono } from 'hono'
+import { Flights } from '../core/flights.ts'
 import { gateBySecret } from '../core/secret.ts'
+import { after } from '../core/timers.client.ts'
 import type { BlockLogApi } from './log-api.ts'
 import type { LogStatus, SourcesStatus } from './status-shape.ts'
 
@@ -19,6 +21,14 @@ const WRONG = 'The feed token is missing or wrong: send "Authorization: Bearer <
 
 /** How long an isolate repeats the log's last status: a public page must not load the log. */
 const STATUS_MS = 1000
+/** Whoever asks meanwhile waits for the same answer, no longer than this. */
+const ASKING_MAX_MS = 5000
+
+interface Seen {
+  readonly at: number
+  readonly status: LogStatus
+  readonly sources: SourcesStatus
+}
 
 /** `GET /feed` (an upgrade) and `GET /status`. */
 export function feedRoutes<Env extends FeedEnv>(
@@ -28,7 +38,13 @@ export function feedRoutes<Env extends FeedEnv>(
   wrongToken: WrongToken,
 ) {
   const app = new Hono<{ Bindings: Env }>()
-  let seen: { readonly at: number; readonly status: LogStatus; readonly sources: SourcesStatus } | null = null
+  const flights = new Flights<Seen | null>(ASKING_MAX_MS)
+  let seen: Seen | null = null
+  const look = async (): Promise<Seen> => {
+    const [{ v: _, ...status }, others] = await Promise.all([log().status(), sources()])
+    seen = { at: nowMs(), status, sources: others }
+    return seen
+  }
 
   app.get('/feed', async (c) => {
     const gate = gateBySecret(c.req.header('authorization'), c.env.FEED_TOKEN)
@@ -45,12 +61,16 @@ export function feedRoutes<Env extends FeedEnv>(
   })
 
   app.get('/status', async (c) => {
-    if (!seen || nowMs() - seen.at >= STATUS_MS) {
-      const [{ v: _, ...status }, others] = await Promise.all([log().status(), sources()])
-      seen = { at: nowMs(), status, sources: others }
+    const now = nowMs()
+    let shown = seen
+    if (shown === null || now - shown.at >= STATUS_MS) {
+      const asked = flights.join('', look, now)
+      // Others may wait for it when this caller is gone.
+      if (asked.leads) c.executionCtx.waitUntil(asked.result.catch(() => undefined))
+      shown = await flights.landed(asked, null, after)
     }
-    const { time } = seen.status
-    return c.json({ ...seen.status, lagMs: time === null ? null : nowMs() - time, ...seen.sources })
+    const { status, sources: others } = shown ?? (await look())
+    return c.json({ ...status, lagMs: status.time === null ? null : nowMs() - status.time, ...others })
   })
   return app
 }

@@ -1,6 +1,7 @@
 // The feeders' door, before the log is asked anything.
 
-import { expect, it } from 'vitest'
+import { createExecutionContext } from 'cloudflare:test'
+import { expect, it, vi } from 'vitest'
 import { type FeedEnv, feedRoutes, type LogStub } from '../../src/feed/feed.route.ts'
 
 const TOKEN = 'feed-token-of-thirty-two-letters'
@@ -37,4 +38,39 @@ it('bounds wrong tokens, and lets the right one in at once', async () => {
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3'])
   expect(await refused.json()).toMatchObject({ error_message: expect.stringMatching(/token is missing or wrong/) })
   expect(await knock({ upgrade: 'websocket', authorization: `Bearer ${TOKEN}` }, TOKEN)).toBe(200)
+})
+
+it('asks the log once for however many want its status at the same time, and again a second later', async () => {
+  let asked = 0
+  let now = 0
+  let answer = (_: object) => {}
+  const slow = {
+    status: () => {
+      asked++
+      return new Promise<object>((resolve) => {
+        answer = resolve
+      })
+    },
+  } as unknown as LogStub
+  const busy = feedRoutes<FeedEnv>(
+    () => slow,
+    () => now,
+    async () => ({ sources: [], routes: {} }),
+    () => ({ waitMs: 0 }),
+  )
+  const statuses = async () => {
+    const all = Array.from({ length: 50 }, async () =>
+      (await busy.request('/status', {}, {}, createExecutionContext())).json(),
+    )
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(0))
+    answer({ v: 1, state: 'live', time: -5 })
+    return Promise.all(all)
+  }
+  const expected = { state: 'live', time: -5, lagMs: 5, sources: [], routes: {} }
+  expect(await statuses()).toEqual(Array.from({ length: 50 }, () => expected))
+  expect(asked).toBe(1)
+  now = 1_000
+  asked = 0
+  expect(await statuses()).toHaveLength(50)
+  expect(asked).toBe(1)
 })
