@@ -6,6 +6,7 @@ Run with WEIR_URL and WEIR_KEY set: python3 examples/fills.py 0x… 0x…
 """
 
 import contextlib
+import http.client
 import json
 import os
 import random
@@ -32,18 +33,22 @@ class Fills:
     def __init__(self, wallets, since):
         self.since = {wallet.lower(): since for wallet in wallets}
         self.seen = {}
+        self.settled = {}
 
     def take(self, wallet, fill):
+        if fill["time"] < self.settled.get(wallet, 0):
+            return  # Shown before: a stream that catches up is behind its source.
         # Not by tid alone: two wallets of one trade share it, and conversions of dust have 0.
         name = (wallet, fill["time"], fill["coin"], fill["tid"])
         if name not in self.seen:
             self.seen[name] = fill["time"]
             print(fill["time"], wallet, fill["coin"], fill["dir"], fill["sz"], fill["px"], fill["tid"], flush=True)
 
-    def catch_up(self):
+    def catch_up(self, ping):
         """Takes what the info API has of each wallet since then, oldest first, page by page."""
         for wallet, start in self.since.items():
             while True:
+                ping()
                 rows = info({"type": "userFillsByTime", "user": wallet, "startTime": start})
                 for fill in rows:
                     self.take(wallet, fill)
@@ -54,7 +59,7 @@ class Fills:
     def settle(self):
         """Nothing is missing up to the newest fills: older ones need not be known any more."""
         for (wallet, *_), at in self.seen.items():
-            self.since[wallet] = max(self.since[wallet], at)
+            self.settled[wallet] = self.since[wallet] = max(self.since[wallet], at)
         self.seen = {name: at for name, at in self.seen.items() if at >= self.since[name[0]]}
 
 
@@ -74,16 +79,23 @@ def follow(fills):
         socket.send(json.dumps({"method": "subscribe", "subscription": subscription}))
         asks = None
         pinged = heard = time.monotonic()
+
+        def ping():
+            nonlocal pinged
+            if time.monotonic() - pinged > PING_EVERY_S:
+                socket.send('{"method":"ping"}')
+                pinged = time.monotonic()
+                return True
+
         while time.monotonic() - heard < SILENT_S:
             now = time.monotonic()
-            if now - pinged > PING_EVERY_S:
-                socket.send('{"method":"ping"}')
-                pinged = now
-                if asks == []:
-                    fills.settle()
+            if ping() and asks == []:
+                fills.settle()
             if asks and now >= asks[0]:
-                fills.catch_up()
+                fills.catch_up(ping)
                 asks.pop(0)
+                # What came meanwhile is still to be read.
+                heard = time.monotonic()
             try:
                 opcode, data = socket.recv_data()
             except websocket.WebSocketTimeoutException:
@@ -110,7 +122,7 @@ def main(wallets):
             why = follow(fills)
         except websocket.WebSocketBadStatusException as refusal:
             why = refusal.status_code
-        except (OSError, websocket.WebSocketException) as failure:
+        except (OSError, http.client.HTTPException, websocket.WebSocketException) as failure:
             why = failure
         if why in FINAL:
             sys.exit(f"the gateway refuses: {why}")
