@@ -1,12 +1,15 @@
-// The names of all coins, for refusals of one that does not exist. Law: however many requests are refused, the names are
-// asked for once in ten seconds, and a refusal waits for them no longer than a second.
+// The names of all coins, for refusals of one that does not exist. Laws: however many requests are refused, the names are
+// asked for once in ten seconds, a refusal waits for them no longer than a second, and few refusals a second are compared
+// with them: that takes milliseconds, refused requests are free, and others share the object.
 
 import { type After, orLate } from './deadline.ts'
 import { Flight } from './flights.ts'
 import { nearestCoin } from './nearest.ts'
+import { aSecondsWorth, fullBucket, takeTokens } from './token-bucket.ts'
 
 const KEPT_MS = 10_000
 const WAIT_MS = 1_000
+const COMPARED = aSecondsWorth(20)
 
 export interface CoinNamesDeps {
   /** As many names as can be had now. */
@@ -20,13 +23,17 @@ export class CoinNames {
   readonly #flight = new Flight<readonly string[]>(WAIT_MS)
   #names: readonly string[] = []
   #askedMs = Number.NEGATIVE_INFINITY
+  #compared = fullBucket(COMPARED, 0)
 
   constructor(deps: CoinNamesDeps) {
     this.#deps = deps
   }
 
-  /** The coin that was probably meant; undefined where none is near, or it exists, or nobody can say. */
+  /** The coin that was probably meant; undefined where none is near, or it exists, or nobody can say now. */
   async nearest(coin: string): Promise<string | undefined> {
+    const { bucket, taken } = takeTokens(this.#compared, COMPARED, 1, this.#deps.nowMs())
+    this.#compared = bucket
+    if (taken === 0) return undefined
     const names = await this.#known()
     return names.includes(coin) ? undefined : nearestCoin(coin, names)
   }

@@ -63,7 +63,7 @@ function misspelt(wanted: string, names: readonly string[], form: (name: string)
     const other = form(name)
     const most = Math.min(bound - 1, Math.floor(Math.max(other.length, wanted.length) / 4))
     if (Math.abs(other.length - wanted.length) > most) continue
-    const slips = distance(wanted, other)
+    const slips = distance(wanted, other, most)
     if (slips > most) continue
     best = name
     bound = slips
@@ -71,16 +71,23 @@ function misspelt(wanted: string, names: readonly string[], form: (name: string)
   return best
 }
 
-/** Letters to add, leave out, change or swap with the next (the distance of optimal string alignment). */
-function distance(a: string, b: string): number {
+/**
+ * Letters to add, leave out, change or swap with the next (the distance of optimal string alignment); where these are
+ * more than `most`, any such number.
+ */
+function distance(a: string, b: string, most: number): number {
   let [last, before]: [number[], number[]] = [Array.from({ length: b.length + 1 }, (_, j) => j), []]
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
+    let least = i
     for (let j = 1; j <= b.length; j++) {
       const isSwap = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
       const change = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
       row[j] = Math.min(last[j]! + 1, row[j - 1]! + 1, change, isSwap ? before[j - 2]! + 1 : change)
+      least = Math.min(least, row[j]!)
     }
+    // No later row has less: a swap reaches back over this one, to one that is at most a slip below it.
+    if (least > most) return least
     ;[before, last] = [last, row]
   }
   return last[b.length]!

@@ -39,3 +39,11 @@ it('does without names that do not come, and says nothing of a coin that exists'
   state.now = 10_000
   expect([await names.nearest('btc'), await names.nearest('BTC')]).toEqual(['BTC', undefined])
 })
+
+it('compares for few refusals a second, however many come', async () => {
+  const { state, names } = world([async () => ['BTC']])
+  const named = async () => (await Promise.all(Array.from({ length: 500 }, () => names.nearest('btc')))).filter(Boolean)
+  expect(await named()).toHaveLength(20)
+  state.now = 500
+  expect(await named()).toHaveLength(10)
+})
