@@ -2,6 +2,8 @@
 // by a sentence and the usage of that command alone, on standard error, and the program ends with 2 before it has done
 // anything; help goes to standard output and ends with 0; whoever reads our output may stop reading at any time.
 
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   type Argument,
   Command,
@@ -11,6 +13,7 @@ import {
   type Option,
 } from '@commander-js/extra-typings'
 import * as z from 'zod'
+import { keptByNpm } from './npm-options.ts'
 import { visibleLines } from './visible.ts'
 
 export type { CommandUnknownOpts as AnyCommand } from '@commander-js/extra-typings'
@@ -89,7 +92,7 @@ export function reads<T>(schema: z.ZodType<T>): (text: string) => T {
 export function commandLine<C extends CommandUnknownOpts>(command: C): C {
   endWithReader()
   try {
-    return command.parse(asked(process.argv.slice(2)), { from: 'user' }) as C
+    return command.parse(asked(command, process.argv.slice(2)), { from: 'user' }) as C
   } catch (error) {
     return process.exit(exitCodeOf(error))
   }
@@ -98,7 +101,7 @@ export function commandLine<C extends CommandUnknownOpts>(command: C): C {
 /** Runs the command of this line; a wrong one, or a question for help, sets the exit code and runs nothing. */
 export async function runProgram(command: CommandUnknownOpts, line: readonly string[]): Promise<void> {
   try {
-    await command.parseAsync(asked(line), { from: 'user' })
+    await command.parseAsync(asked(command, line), { from: 'user' })
   } catch (error) {
     process.exitCode = exitCodeOf(error)
   }
@@ -113,9 +116,34 @@ export function refuseLine(command: CommandUnknownOpts, sentence: string): never
   }
 }
 
-/** `help account grant` asks as `account grant --help` does. */
-function asked(line: readonly string[]): string[] {
+/** `help account grant` asks as `account grant --help` does. A line that npm cut short is refused. */
+function asked(command: CommandUnknownOpts, line: readonly string[]): string[] {
+  const kept = keptByNpm(command.name(), optionsOf(command), process.env, npmSettings()).map((name) => `--${name}`)
+  if (kept.length > 0) {
+    const name = command.name().replace(/( --)?$/, ' --')
+    command.error(`error: npm kept ${kept.join(', ')} for itself: put -- before the options, as in "${name} …"`)
+  }
   return line[0] === 'help' ? [...line.slice(1), '--help'] : [...line]
+}
+
+function optionsOf(command: CommandUnknownOpts): string[] {
+  const names = [...command.options.map((option) => option.name()), ...command.commands.flatMap(optionsOf)]
+  return [...new Set(names)]
+}
+
+/** The files of settings that npm read before it started this program. */
+function npmSettings(): string {
+  const { npm_config_userconfig: user, npm_config_globalconfig: all, npm_config_local_prefix: project } = process.env
+  const paths = [user, all, project && join(project, '.npmrc')].filter((path) => path !== undefined)
+  return paths.map(textAt).join('\n')
+}
+
+function textAt(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 function exitCodeOf(error: unknown): number {

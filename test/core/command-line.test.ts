@@ -105,8 +105,11 @@ const NEEDED: Readonly<Record<string, string>> = {
   'src/devnet/main.node.ts': '--data x',
 }
 
-async function run(program: string, line: string, reads = true) {
-  const child = spawn(process.execPath, [program, ...line.split(' ')], { stdio: ['ignore', 'pipe', 'pipe'] })
+async function run(program: string, line: string, reads = true, env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(process.execPath, [program, ...line.split(' ')], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
   const texts = ['', '']
   for (const [i, stream] of [child.stdout, child.stderr].entries()) stream.on('data', (piece) => (texts[i] += piece))
   if (!reads) child.stdout.destroy()
@@ -127,4 +130,13 @@ it.concurrent.each(PROGRAMS)(
 
 test('a reader that has gone ends a program quietly', async () => {
   expect(await run('src/cli/keys.node.ts', '--help', false)).toMatchObject({ code: 0, err: '' })
+})
+
+test('options that npm kept for itself are asked for behind --, and nothing is done', async () => {
+  const npm = { npm_lifecycle_event: 'keys', npm_config_account: 'true', npm_config_credits: 'true' }
+  const { code, out, err } = await run('src/cli/keys.node.ts', 'create acme 500', true, npm)
+  expect([code, out]).toEqual([2, ''])
+  expect(err.split('\n')[0]).toBe(
+    'error: npm kept --account, --credits for itself: put -- before the options, as in "npm run keys -- …"',
+  )
 })

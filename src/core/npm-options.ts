@@ -1,0 +1,19 @@
+// Options that npm kept for itself because no `--` stood before them: it hands them on as `npm_config_*` alone, and what
+// was to be their value as a word. Law: only what was said on this line of this program; the rest is npm's own.
+
+/**
+ * Which of the program's options (`dry-run`) npm kept. `settings`: the text of npm's files of settings, whose entries
+ * arrive in the same way.
+ */
+export function keptByNpm(
+  program: string,
+  options: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  settings: string,
+): string[] {
+  const script = /^npm (?:run )?(\S+)/.exec(program)?.[1]
+  if (script === undefined || env.npm_lifecycle_event !== script) return []
+  return options
+    .filter((option) => env[`npm_config_${option.replaceAll('-', '_')}`])
+    .filter((option) => !new RegExp(`^\\s*${option}\\s*(?:=|$)`, 'm').test(settings))
+}
