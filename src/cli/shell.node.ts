@@ -28,6 +28,8 @@ export interface Done {
   readonly json: unknown
   readonly text: string
   readonly notes?: readonly string[]
+  /** It was answered, and yet is no success. */
+  readonly isFailure?: boolean
 }
 
 /** Makes a command's function of one that is given a gateway and answers what came of it. */
@@ -71,10 +73,11 @@ export function actsIn(shell: Shell): Act {
       }
       const outcome = await run(new Gateway(target.value, taken, shell.note), ...words)
       if (!outcome.ok) return fail(outcome.error)
-      const { json, text, notes = [] } = outcome.value
+      const { json, text, notes = [], isFailure = false } = outcome.value
       if (globals.json === true) shell.out(JSON.stringify(json, null, 2))
       else if (text !== '') shell.out(text)
       for (const note of notes) shell.note(note)
+      if (isFailure) shell.failed()
     }
 }
 

@@ -5,6 +5,7 @@ import type { Command } from '@commander-js/extra-typings'
 import * as z from 'zod'
 import { described, reads } from '../core/command-line.node.ts'
 import { ok } from '../core/result.ts'
+import { visible } from '../core/visible.ts'
 import { accountPath } from './accounts.node.ts'
 import { type Act, shown } from './shell.node.ts'
 import { details } from './table.node.ts'
@@ -12,10 +13,11 @@ import { ListValue } from './values.ts'
 
 const WithSecret = z.looseObject({ secret: z.string().nullable() })
 
+const Tested = z.looseObject({ delivered: z.boolean(), answer: z.string() })
+
 const CALLS = [
-  ['show', 'the webhook and what became of its events', 'GET', ''],
-  ['test', 'sends a test event now, once', 'POST', '/test'],
-  ['clear', 'tells nobody any more', 'DELETE', ''],
+  ['show', 'the webhook and what became of its events', 'GET'],
+  ['clear', 'tells nobody any more', 'DELETE'],
 ] as const
 
 /** Adds the commands of `webhook` to the operator's program. */
@@ -38,10 +40,21 @@ export function webhookCommands(admin: Command, act: Act): void {
         return ok({ json: answer.value, text: secret ?? '', notes: [details(webhook), about] })
       }),
     )
-  for (const [name, does, method, path] of CALLS)
+  for (const [name, does, method] of CALLS)
     described(group.command(name), does, ['acme'])
       .argument('<account>', 'id of the account')
-      .action(act((gateway, account) => shown(gateway, method, `${place(account)}${path}`)))
+      .action(act((gateway, account) => shown(gateway, method, place(account))))
+  described(group.command('test'), 'sends a test event now, once; fails where it is not delivered', ['acme'])
+    .argument('<account>', 'id of the account')
+    .action(
+      act(async (gateway, account) => {
+        const answer = await gateway.ask('POST', `${place(account)}/test`, Tested)
+        if (!answer.ok) return answer
+        const { delivered, answer: why } = answer.value
+        const notes = delivered ? [] : [visible(`The test event was not delivered (${why}): look at the receiver.`)]
+        return ok({ json: answer.value, text: details(answer.value), notes, isFailure: !delivered })
+      }),
+    )
 }
 
 function place(account: string): string {

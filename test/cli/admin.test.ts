@@ -54,7 +54,7 @@ describe('the operator’s commands', () => {
       { url: 'https://b', thresholds: ['20%', '0'], new_secret: true },
     ],
     ['webhook show a', webhook, 'GET /admin/accounts/a/webhook', null],
-    ['webhook test a', {}, 'POST /admin/accounts/a/webhook/test', null],
+    ['webhook test a', { delivered: true, answer: '204' }, 'POST /admin/accounts/a/webhook/test', null],
     ['webhook clear a', {}, 'DELETE /admin/accounts/a/webhook', null],
     ['feed reset', { reset: true }, 'POST /admin/feed/reset', null],
     ['feed status', { chain: 'c' }, 'GET /status', null],
@@ -120,6 +120,13 @@ describe('the operator’s commands', () => {
     expect((await admin('webhook set a https://b')).out).toEqual(['whsec_x'])
     answer = [200, webhook]
     expect((await admin('webhook set a https://b')).out).toEqual([])
+  })
+
+  it('fail where a test event is not delivered', async () => {
+    answer = [200, { account: 'a', delivered: false, answer: '500\u001b' }]
+    const { out, notes, failed } = await admin('webhook test a --json')
+    expect([JSON.parse(out.join('')), failed]).toEqual([answer[1], true])
+    expect(notes).toEqual(['The test event was not delivered (500\\u001b): look at the receiver.'])
   })
 
   it('show control characters as escapes, and JSON as it came', async () => {
