@@ -20,6 +20,7 @@ export function inOptions(refusal: string, taken: Taken): string {
   return refusal
     .replaceAll(/(?<=^|; )[a-z_]+(?:\.\w+)*(?=: )/g, (path) => fieldHere(path, taken))
     .replaceAll(/\b(?:idempotency_key|grace_seconds|new_secret)\b/g, (field) => fieldHere(field, taken))
+    .replaceAll(/\bnull\b/g, taken.options.includes('terms') ? 'none' : 'null')
     .replaceAll('GET /admin/plans', '"npm run admin -- plan list"')
 }
 

@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../core/result.ts'
 import type { Gateway } from './gateway.node.ts'
 import type { Act, Done } from './shell.node.ts'
 import { details, sideBySide } from './table.node.ts'
-import { TERMS_HELP, TermsValue } from './terms.ts'
+import { PlanTermsValue, TERMS_HELP } from './terms.ts'
 
 const Anything = z.looseObject({})
 const Listed = z.looseObject({ plans: z.array(Anything) })
@@ -25,11 +25,17 @@ export function planCommands(admin: Command, act: Act): void {
   described(
     group.command('set'),
     'a new plan, or what changes of one; accounts on it get new limits at once, new credits with their next period',
-    ['entry --terms credits=12000,info_requests_per_second=20'],
+    [
+      'entry --terms credits=12000,info_requests_per_second=20',
+      'team --terms credits=50000,rest_requests_per_second=8',
+    ],
   )
     .argument('<name>', 'name of the plan')
-    .requiredOption('--terms <terms>', 'what the plan gives', reads(TermsValue))
-    .addHelpText('after', TERMS_HELP)
+    .requiredOption('--terms <terms>', 'what the plan gives', reads(PlanTermsValue))
+    .addHelpText(
+      'after',
+      `${TERMS_HELP}\n\nA new plan needs credits and rest_requests_per_second; its other limits are those of entry.`,
+    )
     .action(act((gateway, name, { terms }) => set(gateway, name, terms)))
   described(group.command('remove'), 'removes a plan that no account is on', ['entry'])
     .argument('<name>', 'name of the plan')

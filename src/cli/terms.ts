@@ -2,6 +2,9 @@
 // it. What a term may be is the gateway's to judge; here is only the form.
 
 import * as z from 'zod'
+import { nearestName } from '../core/nearest.ts'
+
+const NUMBER = /^-?\d+(\.\d+)?$/
 
 /** Every term: what follows `=`, and its unit and meaning. */
 const TERMS: Readonly<Record<string, readonly [value: string, meaning: string]>> = {
@@ -23,26 +26,42 @@ ${Object.entries(TERMS)
   .map(([name, [value, meaning]]) => `  ${`${name}=${value}`.padEnd(38)}${meaning}`)
   .join('\n')}`
 
-/** The fields as the admin API takes them; credits stay text, so that no digit is lost. */
-export const TermsValue = z.string().transform((text, { addIssue }) => {
-  const terms = new Map<string, unknown>()
-  for (const pair of text.split(',')) {
-    const [, name, value] = /^([a-z_]+)=(\S+)$/.exec(pair.trim()) ?? []
-    if (name === undefined || value === undefined) {
-      addIssue('must be like credits=5000,days=none')
-      return z.NEVER
-    }
-    if (terms.has(name)) {
-      addIssue(`has "${name}" twice`)
-      return z.NEVER
-    }
-    terms.set(name, name === 'credits' ? value : readValue(value))
-  }
-  return Object.fromEntries(terms)
-})
+/** What the gateway still takes under the name of before. */
+const OLD_NAME = 'requests_per_second'
 
-function readValue(text: string): unknown {
-  if (text === 'none') return null
-  if (text === 'true' || text === 'false') return text === 'true'
-  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
+/** The fields as the admin API takes them; credits stay text, so that no digit is lost. All that is wrong is said at once. */
+export const TermsValue = termsOf([])
+
+/** Those of a plan: where they are refused, what a new one still needs is said too. */
+export const PlanTermsValue = termsOf(['credits', 'rest_requests_per_second'])
+
+function termsOf(needed: readonly string[]) {
+  return z.string().transform((text, { addIssue }) => {
+    const pairs = text.split(',').map((pair) => /^([^=]*)=?(.*)$/s.exec(pair.trim())!.slice(1) as [string, string])
+    const names = pairs.map(([name]) => name)
+    const twice = names.filter((name, i) => names.indexOf(name) < i).map((name) => `has "${name}" twice`)
+    const wrong = [...pairs.flatMap(([name, value]) => wrongIn(name, value) ?? []), ...twice]
+    if (wrong.length === 0) return Object.fromEntries(pairs.map(([name, value]) => [name, read(name, value)]))
+    const missing = needed.filter((name) => !names.includes(name))
+    const more = missing.length === 0 ? '' : `; a new plan needs ${missing.join(' and ')} too`
+    addIssue(`must be like credits=5000,days=none: ${wrong.join('; ')}${more}`)
+    return z.NEVER
+  })
+}
+
+/** What is wrong with the form of a term; undefined where nothing is. */
+function wrongIn(name: string, value: string): string | undefined {
+  const term = Object.hasOwn(TERMS, name) ? TERMS[name] : name === OLD_NAME ? TERMS.rest_requests_per_second : undefined
+  if (term === undefined) {
+    const meant = nearestName(name, Object.keys(TERMS))
+    return `there is no term ${JSON.stringify(name)}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`
+  }
+  const fits = term[0].split('|').some((form) => (form === 'N' ? NUMBER.test(value) : form === value))
+  return fits ? undefined : `${name} is ${term[0].replaceAll('|', ' or ')}`
+}
+
+function read(name: string, value: string): unknown {
+  if (value === 'none') return null
+  if (value === 'true' || value === 'false') return value === 'true'
+  return name !== 'credits' && NUMBER.test(value) ? Number(value) : value
 }

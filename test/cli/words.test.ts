@@ -5,7 +5,7 @@ import { inOptions, isClosed, refused, unreachable } from '../../src/cli/api-wor
 import { feedLines, Status } from '../../src/cli/feed-status.ts'
 import { keyState } from '../../src/cli/key-state.ts'
 import { details, sideBySide, table } from '../../src/cli/table.node.ts'
-import { TermsValue } from '../../src/cli/terms.ts'
+import { PlanTermsValue, TermsValue } from '../../src/cli/terms.ts'
 import { CapValue, CreditsValue, DayValue, ExpiryValue, GraceValue, UrlValue } from '../../src/cli/values.ts'
 import { failureMessage } from '../../src/core/failure.ts'
 
@@ -25,6 +25,7 @@ describe('a value', () => {
       'credits=5.50,days=none, custom=true,period=once',
       { credits: '5.50', days: null, custom: true, period: 'once' },
     ],
+    [PlanTermsValue, 'stream_connections=5,requests_per_second=8', { stream_connections: 5, requests_per_second: 8 }],
   ] as const)('%# %j is read', (schema, text, value) => {
     expect(schema.parse(text)).toEqual(value)
   })
@@ -45,15 +46,23 @@ describe('a value', () => {
     [UrlValue, 'https://weir.example/admin', 'must be like https://'],
     [UrlValue, 'https://user:pw@weir.example', 'must be like https://'],
     [UrlValue, 'weir.example', 'must be like https://'],
-    [TermsValue, 'credits', 'must be like credits=5000'],
     [TermsValue, 'credits=5,days=1,credits=6', 'has "credits" twice'],
+    [TermsValue, 'credits', 'must be like credits=5000,days=none: credits is N'],
+    [TermsValue, '__proto__=none', 'there is no term "__proto__"'],
+    [TermsValue, 'rest_requests_per_second=null', 'rest_requests_per_second is N or none'],
+    [
+      TermsValue,
+      'constructor=1,,custom=',
+      'there is no term "constructor"; there is no term ""; custom is true or false',
+    ],
+    [
+      PlanTermsValue,
+      'credits=5,info_requests_per_secnd=1,period=day',
+      'there is no term "info_requests_per_secnd" (did you mean info_requests_per_second?); period is once or month; a new plan needs rest_requests_per_second too',
+    ],
   ] as const)('%# %j is refused in words that follow its name', (schema, text, words) => {
     expect(schema.safeParse(text).error?.issues[0]?.message).toContain(words)
   })
-})
-
-test('no term is lost, whatever its name', () => {
-  expect(JSON.stringify(TermsValue.parse('__proto__=none,constructor=1'))).toBe('{"__proto__":null,"constructor":1}')
 })
 
 describe('a refusal', () => {
@@ -64,6 +73,7 @@ describe('a refusal', () => {
     ['id: must be 1 to 64 letters', 'ACCOUNT: must be 1 to 64 letters'],
     ['grace_seconds: must be whole', '--grace: must be whole'],
     ['idempotency_key: was used before with another grace_seconds', '--id: was used before with another --grace'],
+    ['days: is required; null is no limit', '--terms days: is required; none is no limit'],
     ['terms.credits: must not be negative', '--terms credits: must not be negative'],
     ['rest_requests_per_second: must be an integer', '--terms rest_requests_per_second: must be an integer'],
     ['ranges.0: must be an address', '--ranges: must be an address'],
