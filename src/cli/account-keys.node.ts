@@ -8,7 +8,7 @@ import { described, reads } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { parseKey } from '../key/format.ts'
 import type { Gateway } from './gateway.node.ts'
-import { keyState, timeText } from './key-state.ts'
+import { keyLimits, keyState, secondText, timeText } from './key-state.ts'
 import { type Act, type Done, shown } from './shell.node.ts'
 import { table } from './table.node.ts'
 import {
@@ -41,6 +41,9 @@ export const Key = z.looseObject({
   last_used: z.number().nullable(),
   replaced_by: z.string().nullable(),
   balance: z.string().nullish(),
+  products: z.array(z.string()),
+  cap: z.string().nullable(),
+  ranges: z.array(z.string()).nullable(),
 })
 const Listed = z.looseObject({ keys: z.array(Key) })
 const Revoked = z.looseObject({ prefix: z.string(), label: z.string() })
@@ -68,7 +71,9 @@ export function keyCommands(admin: Command, act: Act, now: () => number): void {
     .option('--cap <credits>', 'what it may spend in all, or none', reads(CapValue))
     .option('--ranges <a,b>', `${PLACES}, or none`, reads(RangesValue))
     .action(
-      act((gateway, name, { expires, cap, ranges, ...options }) => {
+      act((gateway, name, { expires, cap, ranges, ...options }, command) => {
+        if (Object.keys(command.opts()).length === 0)
+          return command.error('error: nothing is to be changed: say an option')
         const change = { ...options, expires: orNull(expires), cap: orNull(cap), ranges: orNull(ranges) }
         return shown(gateway, 'PATCH', pathOf(name), change)
       }),
@@ -130,16 +135,18 @@ export async function issue(gateway: Gateway, order: object, path = '/admin/keys
   const answer = await gateway.ask('POST', path, Issued, order)
   if (!answer.ok) return answer
   const { key, prefix, account, old_key_ends: ends } = answer.value
-  const old = ends === undefined ? '' : `; the old key ends at ${timeText(ends)}`
+  const old = ends === undefined ? '' : `; the old key ends at ${secondText(ends)}`
   if (key !== undefined)
     return ok({ json: answer.value, text: key, notes: [`account ${account}; the key is not shown again${old}`] })
   // Not 0: a script that takes the key from standard output must not go on with nothing.
   return err(`Done before: ${prefix} of account ${account} is not shown again${old}. Rotate that one for another.`)
 }
 
-/** The one line of keys each, as lists show them. */
+/** The one line of keys each, as lists show them; their limits where one has some. */
 export function keyTable(keys: readonly z.infer<typeof Key>[], nowMs: number): string {
-  const rows = keys.map((key) => [
+  const limits = keys.map(keyLimits)
+  const bounds = (text: string) => (limits.some((each) => each !== '') ? [text] : [])
+  const rows = keys.map((key, i) => [
     key.prefix,
     key.kind,
     key.account,
@@ -147,9 +154,21 @@ export function keyTable(keys: readonly z.infer<typeof Key>[], nowMs: number): s
     timeText(key.created),
     key.last_used === null ? 'never' : timeText(key.last_used),
     keyState(key, nowMs),
+    ...bounds(limits[i] || '-'),
     key.label,
   ])
-  return table([['prefix', 'kind', 'account', 'balance', 'created', 'last used', 'state', 'label'], ...rows])
+  const names = [
+    'prefix',
+    'kind',
+    'account',
+    'balance',
+    'created',
+    'last used (hour)',
+    'state',
+    ...bounds('limits'),
+    'label',
+  ]
+  return table([names, ...rows])
 }
 
 function pathOf(name: string): string {

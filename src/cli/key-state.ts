@@ -1,5 +1,9 @@
 // What is to be said of a key at a moment: whether it works, why not, and until when.
 
+import { PRODUCTS_OF_KIND } from '../key/record.ts'
+
+const HOUR_MS = 3_600_000
+
 /** As the admin API tells it; Unix ms. */
 export interface KeyTimes {
   readonly expires: number | null
@@ -8,13 +12,35 @@ export interface KeyTimes {
   readonly replaced_by: string | null
 }
 
+/** As the admin API tells it. */
+export interface KeyBounds {
+  readonly kind: string
+  readonly products: readonly string[]
+  /** Credits, exact. */
+  readonly cap: string | null
+  readonly ranges: readonly string[] | null
+}
+
 /** `active`, `active until …`, `replaced, works until …`, `replaced, ended …`, `expired …`, `revoked …`. */
 export function keyState({ expires, revoked, replaced_by: successor }: KeyTimes, nowMs: number): string {
   const isReplaced = successor !== null
   if (revoked !== null) return `${isReplaced ? 'replaced, ' : ''}revoked ${timeText(revoked)}`
   if (expires === null) return isReplaced ? 'replaced' : 'active'
   if (expires <= nowMs) return `${isReplaced ? 'replaced, ended' : 'expired'} ${timeText(expires)}`
-  return `${isReplaced ? 'replaced, works' : 'active'} until ${timeText(expires)}`
+  const until = expires - nowMs < HOUR_MS ? secondText(expires) : timeText(expires)
+  return `${isReplaced ? 'replaced, works' : 'active'} until ${until}`
+}
+
+/** What of a key is less than all that its kind may, so that one which is active may be refused; empty where nothing is. */
+export function keyLimits({ kind, products, cap, ranges }: KeyBounds): string {
+  const isWhole =
+    (PRODUCTS_OF_KIND as Record<string, readonly string[]>)[kind]?.every((product) => products.includes(product)) ??
+    true
+  const parts = [cap === null ? [] : [`cap ${cap}`], isWhole ? [] : products, ranges ?? []]
+  return parts
+    .filter((part) => part.length > 0)
+    .map((part) => part.join(', '))
+    .join('; ')
 }
 
 /** What a `Date` can hold; a key may be told to expire later. */
@@ -22,5 +48,10 @@ const LAST_MS = 8.64e15
 
 /** To the minute, in UTC, as `--expires` takes it. */
 export function timeText(ms: number): string {
-  return new Date(Math.max(-LAST_MS, Math.min(ms, LAST_MS))).toISOString().replace(/:\d\d\.\d+Z$/, 'Z')
+  return secondText(ms).replace(/:\d\dZ$/, 'Z')
+}
+
+/** To the second, in UTC. */
+export function secondText(ms: number): string {
+  return new Date(Math.max(-LAST_MS, Math.min(ms, LAST_MS))).toISOString().replace(/\.\d+Z$/, 'Z')
 }

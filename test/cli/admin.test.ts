@@ -6,6 +6,7 @@ import { refusal, say, startStub } from './stub.ts'
 const KEY = `cqt_${'A'.repeat(26)}`
 const HELD = { prefix: 'cqt_AAAAAAAA', kind: 'api', account: 'acme', label: '\u001b[2J' }
 const TIMES = { created: 0, expires: null, revoked: null, last_used: null, replaced_by: null }
+const BOUNDS = { products: ['info', 'stream'], cap: '3', ranges: ['192.0.2.0/24'] }
 let answer: readonly [number, unknown] | string
 let stub: Awaited<ReturnType<typeof startStub>>
 
@@ -74,7 +75,7 @@ describe('the operator’s commands', () => {
     answer = [201, { ...issued, old_key_ends: 60_000 }]
     expect(await admin('key rotate cqt_AAAAAAAA')).toEqual({
       out: [KEY],
-      notes: ['account acme; the key is not shown again; the old key ends at 1970-01-01T00:01Z'],
+      notes: ['account acme; the key is not shown again; the old key ends at 1970-01-01T00:01:00Z'],
       failed: false,
     })
     answer = [200, { ...HELD, old_key_ends: 60_000 }]
@@ -97,7 +98,7 @@ describe('the operator’s commands', () => {
   it.each([
     ['feed status', { state: 5, feeders: 'x' }],
     ['account plan a b', { events: [{ id: 1 }, null], others: [null] }],
-    ['key list', { keys: [{ ...HELD, ...TIMES, created: -1e300 }] }],
+    ['key list', { keys: [{ ...HELD, ...TIMES, ...BOUNDS, created: -1e300 }] }],
   ])('take any answer (%s, %j)', async (line, said) => {
     answer = [200, said]
     const { out, notes } = await admin(line)
@@ -122,6 +123,19 @@ describe('the operator’s commands', () => {
     expect((await admin('webhook set a https://b')).out).toEqual([])
   })
 
+  it('refuse a change of nothing', async () => {
+    const { out, notes, failed } = await admin('key change cqt_AAAAAAAA')
+    expect([out, failed, stub.seen]).toEqual([[], true, []])
+    expect(notes[0]).toContain('error: nothing is to be changed: say an option')
+  })
+
+  it('list what limits a key, where one has limits', async () => {
+    answer = [200, { keys: [{ ...HELD, ...TIMES, ...BOUNDS }] }]
+    const [names, row] = (await admin('key list')).out[0]!.split('\n').map((line) => line.split(/ {2,}/))
+    expect(names?.slice(-4)).toEqual(['last used (hour)', 'state', 'limits', 'label'])
+    expect(row?.slice(-4, -1)).toEqual(['never', 'active', 'cap 3; info, stream; 192.0.2.0/24'])
+  })
+
   it('fail where a test event is not delivered', async () => {
     answer = [200, { account: 'a', delivered: false, answer: '500\u001b' }]
     const { out, notes, failed } = await admin('webhook test a --json')
@@ -130,7 +144,7 @@ describe('the operator’s commands', () => {
   })
 
   it('show control characters as escapes, and JSON as it came', async () => {
-    answer = [200, { balance: '5', plan: '\u009b2J', keys: [{ ...HELD, ...TIMES }] }]
+    answer = [200, { balance: '5', plan: '\u009b2J', keys: [{ ...HELD, ...TIMES, ...BOUNDS }] }]
     const shown = (await admin('account show acme')).out.join('')
     expect(shown).toContain('\\u009b2J')
     expect(shown).toContain('\\u001b[2J')

@@ -5,11 +5,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readDevFile } from '../../src/cli/dev-file.node.ts'
 import { keysProgram } from '../../src/cli/keys.node.ts'
 import { hashKey } from '../../src/key/digest.client.ts'
+import { PRODUCTS_OF_KIND } from '../../src/key/record.ts'
 import { refusal, say, startStub } from './stub.ts'
 
 const KEY = `cqt_${'A'.repeat(26)}`
 const ROW = { prefix: 'cqt_AAAAAAAA', label: 'L', account: 'demo', kind: 'api' }
 const TIMES = { created: 0, expires: null, revoked: null, last_used: null, replaced_by: null }
+const BOUNDS = { products: PRODUCTS_OF_KIND.api, cap: null, ranges: null }
 const accounts = new Set<string>()
 /** What the next keys are refused with. */
 let refused: string | null = null
@@ -27,7 +29,7 @@ beforeAll(async () => {
       accounts.add(id)
       return [isNew ? 201 : 200, { account: id, created: isNew, balance: '500' }]
     }
-    if (call.startsWith('GET')) return [200, { keys: [{ ...ROW, ...TIMES, balance: '9.87' }] }]
+    if (call.startsWith('GET')) return [200, { keys: [{ ...ROW, ...TIMES, ...BOUNDS, balance: '9.87' }] }]
     if (call.startsWith('DELETE')) return [200, { ...ROW, revoked: 1 }]
     const { account = 'acct_new' } = body as { account?: string }
     if (refused !== null) return refusal(400, refused)

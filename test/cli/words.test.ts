@@ -113,14 +113,15 @@ describe('a key', () => {
   const [before, after] = [now - 60_000, now + 60_000]
   it.each([
     [null, null, null, 'active'],
-    [after, null, null, 'active until 2026-11-22T12:01Z'],
+    [after, null, null, 'active until 2026-11-22T12:01:00Z'],
     [before, null, null, 'expired 2026-11-22T11:59Z'],
     [-Number.MAX_VALUE, null, null, 'expired -271821-04-20T00:00Z'],
+    [now + 3_600_000, null, null, 'active until 2026-11-22T13:00Z'],
     [Number.MAX_SAFE_INTEGER, null, null, 'active until +275760-09-13T00:00Z'],
     [now, null, null, 'expired 2026-11-22T12:00Z'],
     [null, before, null, 'revoked 2026-11-22T11:59Z'],
     [after, before, null, 'revoked 2026-11-22T11:59Z'],
-    [after, null, 'b2', 'replaced, works until 2026-11-22T12:01Z'],
+    [after, null, 'b2', 'replaced, works until 2026-11-22T12:01:00Z'],
     [before, null, 'b2', 'replaced, ended 2026-11-22T11:59Z'],
     [null, before, 'b2', 'replaced, revoked 2026-11-22T11:59Z'],
   ])('that expires %s, was revoked %s and replaced by %s is %s', (expires, revoked, replaced_by, state) => {
