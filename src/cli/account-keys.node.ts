@@ -7,6 +7,8 @@ import * as z from 'zod'
 import { described, reads } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { parseKey } from '../key/format.ts'
+import { accountPath } from './account-path.ts'
+import { KEY_NAMED } from './api-words.ts'
 import type { Gateway } from './gateway.node.ts'
 import { keyLimits, keyState, secondText, timeText } from './key-state.ts'
 import { type Act, type Done, shown } from './shell.node.ts'
@@ -48,7 +50,6 @@ export const Key = z.looseObject({
 const Listed = z.looseObject({ keys: z.array(Key) })
 const Revoked = z.looseObject({ prefix: z.string(), label: z.string() })
 
-const NAMED = 'the key, its first 12 characters or its hash'
 const USES = 'what it may be used for: info, stream, rpc, data, graphql, platform'
 const PLACES = 'where it may be used from, such as 192.0.2.0/24,2001:db8::/32'
 
@@ -64,10 +65,10 @@ export function keyCommands(admin: Command, act: Act, now: () => number): void {
   described(group.command('change'), 'changes a key: what is left out stays', [
     'cqt_9fKxWq2T --cap 500 --expires never',
   ])
-    .argument('<key>', NAMED)
+    .argument('<key>', KEY_NAMED)
     .option('--label <text>', 'what people call it; "" takes it away', reads(LabelValue))
     .option('--products <a,b>', USES, reads(ListValue))
-    .option('--expires <time>', '2027-01-31, 2027-01-31T12:00Z, or never', reads(ExpiryValue))
+    .option('--expires <time>', '2027-01-31 (its 00:00 UTC), 2027-01-31T12:00Z, or never', reads(ExpiryValue))
     .option('--cap <credits>', 'what it may spend in all, or none', reads(CapValue))
     .option('--ranges <a,b>', `${PLACES}, or none`, reads(RangesValue))
     .action(
@@ -81,7 +82,7 @@ export function keyCommands(admin: Command, act: Act, now: () => number): void {
   described(group.command('rotate'), 'replaces a key by a new one, alone on standard output', [
     'cqt_9fKxWq2T --id spring',
   ])
-    .argument('<key>', NAMED)
+    .argument('<key>', KEY_NAMED)
     .option('--grace <seconds>', 'how long the old key works; a day unless said, 0: not at all', reads(GraceValue))
     .option('--id <text>', 'name of this rotation: a retry under it makes no other key')
     .action(
@@ -98,7 +99,7 @@ export function keyOptions(command: Command) {
     .option('--label <text>', 'what people call it', reads(LabelValue))
     .option('--kind <kind>', 'api, or service: one that asks for usage and keys alone')
     .option('--products <a,b>', USES, reads(ListValue))
-    .option('--expires <time>', '2027-01-31 or 2027-01-31T12:00Z', reads(TimeValue))
+    .option('--expires <time>', '2027-01-31 (its 00:00 UTC) or 2027-01-31T12:00Z', reads(TimeValue))
     .option('--cap <credits>', 'what it may spend in all', reads(CreditsValue))
     .option('--ranges <a,b>', PLACES, reads(ListValue))
 }
@@ -111,7 +112,13 @@ export function listCommand(group: Command, act: Act, now: () => number): void {
       act(async (gateway, account) => {
         const query = account === undefined ? '' : `?account=${encodeURIComponent(account)}`
         const answer = await gateway.ask('GET', `/admin/keys${query}`, Listed)
-        return answer.ok ? ok({ json: answer.value, text: keyTable(answer.value.keys, now()) }) : answer
+        if (!answer.ok) return answer
+        const { keys } = answer.value
+        if (account !== undefined && keys.length === 0) {
+          const found = await gateway.ask('GET', accountPath(account), z.looseObject({}))
+          if (!found.ok) return found
+        }
+        return ok({ json: answer.value, text: keyTable(keys, now()) })
       }),
     )
 }
@@ -119,7 +126,7 @@ export function listCommand(group: Command, act: Act, now: () => number): void {
 /** `revoke KEY`. */
 export function revokeCommand(group: Command, act: Act): void {
   described(group.command('revoke'), 'ends a key for good', ['cqt_9fKxWq2T'])
-    .argument('<key>', NAMED)
+    .argument('<key>', KEY_NAMED)
     .action(
       act(async (gateway, name) => {
         const answer = await gateway.ask('DELETE', pathOf(name), Revoked)

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { described, reads } from '../core/command-line.node.ts'
 import { ok } from '../core/result.ts'
 import { Key, keyTable } from './account-keys.node.ts'
+import { accountPath } from './account-path.ts'
 import type { Gateway } from './gateway.node.ts'
 import { type Act, shown } from './shell.node.ts'
 import { details } from './table.node.ts'
@@ -64,11 +65,6 @@ export function accountCommands(admin: Command, act: Act, now: () => number): vo
         shown(gateway, 'POST', `${accountPath(account)}/grants`, { credits, idempotency_key: id }),
       ),
     )
-}
-
-/** Path of an account in the admin API. */
-export function accountPath(account: string): string {
-  return `/admin/accounts/${encodeURIComponent(account)}`
 }
 
 /** Makes the account, or leaves it as it is. */

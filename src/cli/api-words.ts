@@ -1,6 +1,9 @@
 // Answers of the admin API in the words of the command line: whoever typed `--grace` is not told of `grace_seconds`.
 // Law: one sentence that says what is wrong and what to do.
 
+import { nearestName } from '../core/nearest.ts'
+import { visible } from '../core/visible.ts'
+
 /** How fields are called here where the API has another name. */
 const RENAMED: Readonly<Record<string, string>> = {
   idempotency_key: 'id',
@@ -8,6 +11,9 @@ const RENAMED: Readonly<Record<string, string>> = {
   new_secret: 'new-secret',
   id: 'account',
 }
+
+/** How a key is named here. */
+export const KEY_NAMED = 'the key, its first 12 characters or its hash'
 
 /** What a command takes: names of its options, without dashes, and of its words. */
 export interface Taken {
@@ -21,6 +27,9 @@ export function inOptions(refusal: string, taken: Taken): string {
     .replaceAll(/(?<=^|; )[a-z_]+(?:\.\w+)*(?=: )/g, (path) => fieldHere(path, taken))
     .replaceAll(/\b(?:idempotency_key|grace_seconds|new_secret)\b/g, (field) => fieldHere(field, taken))
     .replaceAll(/\bnull\b/g, taken.options.includes('terms') ? 'none' : 'null')
+    .replaceAll(/"(from|to)"/g, (quoted, name) => (taken.options.includes(name) ? `--${name}` : quoted))
+    .replace('the SHA-256 of the key in hex, or its first 12 characters; never the key', KEY_NAMED)
+    .replace('send a time in Unix milliseconds', 'say a later time in UTC; a day alone is its 00:00Z')
     .replaceAll('GET /admin/plans', '"npm run admin -- plan list"')
 }
 
@@ -52,6 +61,19 @@ export interface Heard {
 /** The gateway has no operator's API at all. */
 export function isClosed({ status, message }: Heard): boolean {
   return status === 404 && message !== null && message.startsWith('This endpoint')
+}
+
+/** The account of the path is not there. */
+export function isNoAccount({ status, message }: Heard): boolean {
+  return status === 404 && message !== null && message.startsWith('This account')
+}
+
+/** Names the account that is not there, and of `others` the one that was probably meant. */
+export function noAccount(account: string, others: readonly string[]): string {
+  const meant = nearestName(account, others)
+  const next =
+    meant === undefined ? '"npm run admin -- key list" shows whose keys there are' : `did you mean "${meant}"?`
+  return visible(`There is no account "${account}": ${next}`)
 }
 
 /** What a refusal says; `tokenFrom`: where the token came from. */

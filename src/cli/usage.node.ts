@@ -3,8 +3,8 @@
 import type { Command } from '@commander-js/extra-typings'
 import * as z from 'zod'
 import { described, reads } from '../core/command-line.node.ts'
-import { ok } from '../core/result.ts'
-import { accountPath } from './accounts.node.ts'
+import { err, ok } from '../core/result.ts'
+import { accountPath } from './account-path.ts'
 import type { Act } from './shell.node.ts'
 import { table } from './table.node.ts'
 import { DayValue } from './values.ts'
@@ -47,7 +47,8 @@ export function usageCommand(admin: Command, act: Act): void {
           const said = Object.entries({ ...window, after }).filter((pair): pair is [string, string] => pair[1] != null)
           const query = new URLSearchParams(said)
           const page = await gateway.ask('GET', `${accountPath(account)}/usage?${query}`, Page)
-          if (!page.ok) return page
+          if (!page.ok)
+            return window.to === undefined ? err(page.error.replace(/(?<=after|of) --to/, ' today (UTC)')) : page
           rows.push(...page.value.rows)
           after = page.value.next
           if (after === null) return ok({ json: { ...page.value, rows }, text: usageTable({ ...page.value, rows }) })

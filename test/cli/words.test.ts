@@ -8,6 +8,7 @@ import { details, sideBySide, table } from '../../src/cli/table.node.ts'
 import { PlanTermsValue, TermsValue } from '../../src/cli/terms.ts'
 import { CapValue, CreditsValue, DayValue, ExpiryValue, GraceValue, UrlValue } from '../../src/cli/values.ts'
 import { failureMessage } from '../../src/core/failure.ts'
+import { KEY_PARAMS, pastExpiry } from '../../src/platform/key-shapes.ts'
 
 describe('a value', () => {
   it.each([
@@ -83,6 +84,16 @@ describe('a refusal', () => {
     ['x; GET /admin/plans lists them', 'x; "npm run admin -- plan list" lists them'],
   ])('%j is %j', (said, here) => {
     expect(inOptions(said, taken)).toBe(here)
+  })
+
+  test('of the API is told without what only the API takes', () => {
+    const ofKey = { options: ['expires'], words: ['key'] }
+    const [issue] = KEY_PARAMS.key.safeParse('E').error!.issues
+    expect(inOptions(`key: ${issue!.message}`, ofKey)).toBe('KEY: must be the key, its first 12 characters or its hash')
+    const past = pastExpiry(Date.parse('2026-11-22'), Date.parse('2026-11-22T12:00Z'))
+    expect(inOptions(failureMessage(past!), ofKey)).toBe(
+      '--expires: is in the past (2026-11-22T00:00:00.000Z): say a later time in UTC; a day alone is its 00:00Z',
+    )
   })
 
   test('of a gateway without /admin is known by the words that it has', () => {
