@@ -56,9 +56,11 @@ const PLACES = 'where it may be used from, such as 192.0.2.0/24,2001:db8::/32'
 /** Adds the commands of `key` to the operator's program. */
 export function keyCommands(admin: Command, act: Act, now: () => number): void {
   const group = described(admin.command('key'), 'keys of accounts')
-  described(keyOptions(group.command('issue')), 'a new key of an account, alone on standard output', [
-    'acme --label bot',
-  ])
+  described(
+    keyOptions(group.command('issue')),
+    'a new key of an account, alone on standard output where npm is silent (npm run -s)',
+    ['acme --label bot'],
+  )
     .argument('<account>', 'id of the account')
     .action(act((gateway, account, options) => issue(gateway, { account, ...options })))
   listCommand(group, act, now)
@@ -79,9 +81,11 @@ export function keyCommands(admin: Command, act: Act, now: () => number): void {
         return shown(gateway, 'PATCH', pathOf(name), change)
       }),
     )
-  described(group.command('rotate'), 'replaces a key by a new one, alone on standard output', [
-    'cqt_9fKxWq2T --id spring',
-  ])
+  described(
+    group.command('rotate'),
+    'replaces a key by a new one, alone on standard output where npm is silent (npm run -s)',
+    ['cqt_9fKxWq2T --id spring'],
+  )
     .argument('<key>', KEY_NAMED)
     .option('--grace <seconds>', 'how long the old key works; a day unless said, 0: not at all', reads(GraceValue))
     .option('--id <text>', 'name of this rotation: a retry under it makes no other key')

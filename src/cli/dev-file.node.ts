@@ -26,10 +26,10 @@ export function devFilePath(stateDir: string): string {
   return join(resolve(root, stateDir), 'dev.json')
 }
 
-/** What runs, or one sentence for a person. */
-export function readDevFile(stateDir: string = DEFAULT_STATE): Result<DevFile, string> {
+/** What runs, or one sentence for a person; `instead`: the options that name another gateway. */
+export function readDevFile(stateDir: string = DEFAULT_STATE, instead = '--url and --token'): Result<DevFile, string> {
   const path = devFilePath(stateDir)
-  const nothing = `Nothing runs on ${stateDir}: run "npm start" first, or say --url and --token.`
+  const nothing = `Nothing runs on ${stateDir}: run "npm start" first, or say ${instead}.`
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -41,6 +41,6 @@ export function readDevFile(stateDir: string = DEFAULT_STATE): Result<DevFile, s
     const file = DevFile.parse(JSON.parse(text))
     return Object.keys(file.pids).length > 0 ? ok(file) : err(nothing)
   } catch {
-    return err(`${path} is damaged: run "npm start" again, or say --url and --token.`)
+    return err(`${path} is damaged: run "npm start" again, or say ${instead}.`)
   }
 }

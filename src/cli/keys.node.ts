@@ -2,7 +2,7 @@
 // output; an account is made only where all else of the key is right.
 
 import type { Command } from '@commander-js/extra-typings'
-import { described, reads, runProgram } from '../core/command-line.node.ts'
+import { described, hinted, reads, runProgram } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { issue, keyOptions, listCommand, revokeCommand } from './account-keys.node.ts'
 import { accountPath } from './account-path.ts'
@@ -18,7 +18,8 @@ const NO_ACCOUNT = /^--account: [^;]*$/
 export function keysProgram(shell: Shell): Command {
   const keys = gatewayProgram('npm run keys --', 'API keys of a gateway')
   const act = actsIn(shell)
-  described(keyOptions(keys.command('create')), 'a new key, alone on standard output', [
+  const created = hinted(keyOptions(keys.command('create')), /too many arguments/, 'an account is said as --account ID')
+  described(created, 'a new key, alone on standard output: K=$(npm run -s keys -- create)', [
     '',
     '--account acme --credits 500',
     '--url https://weir.example.workers.dev --account acme --label bot',

@@ -100,7 +100,7 @@ function endpointFor({ url, key, state }: ReturnType<typeof WATCH.opts>, known: 
   return (): Endpoint | string => {
     const said = key ?? known
     if (url !== undefined) return said ? { url, key: said } : '--url needs a key: set WEIR_KEY, or say --key.'
-    const file = readDevFile(state)
+    const file = readDevFile(state, '--url, with WEIR_KEY or --key')
     return file.ok ? { url: file.value.url, key: key ?? file.value.key } : file.error
   }
 }

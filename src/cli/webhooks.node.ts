@@ -23,9 +23,11 @@ const CALLS = [
 /** Adds the commands of `webhook` to the operator's program. */
 export function webhookCommands(admin: Command, act: Act): void {
   const group = described(admin.command('webhook'), 'where an account is told that its credits run low')
-  described(group.command('set'), 'sets where; a secret that was drawn stands alone on standard output', [
-    'acme https://example.com/hooks/weir --thresholds 20%,5%,0',
-  ])
+  described(
+    group.command('set'),
+    'sets where; a secret that was drawn stands alone on standard output where npm is silent (npm run -s)',
+    ['acme https://example.com/hooks/weir --thresholds 20%,5%,0'],
+  )
     .argument('<account>', 'id of the account')
     .argument('<url>', 'where to POST events')
     .option('--thresholds <a,b>', "credits, or percent of the period's", reads(ListValue))

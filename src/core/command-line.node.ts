@@ -23,6 +23,7 @@ const SomeWord = z.string().min(1, 'must not be empty')
 /** Otherwise an option whose value was forgotten would eat the next one. */
 const SomeValue = SomeWord.regex(/^(?!--)/, 'is an option: give the value first')
 
+const HINTS = new WeakMap<CommandUnknownOpts, readonly [refusal: RegExp, hint: string]>()
 const EXAMPLES = new WeakMap<CommandUnknownOpts, readonly string[]>()
 
 class ProgramCommand extends Command {
@@ -47,7 +48,9 @@ class ProgramCommand extends Command {
   override error(message: string, options?: Parameters<Command['error']>[1]): never {
     const isGroup = this.commands.length > 0
     const usage = isGroup ? this.helpInformation() : `Usage: ${this.createHelp().commandUsage(this)}\nMore: --help`
-    return super.error(`${message}\n\n${usage.trimEnd()}`, { ...options, exitCode: 2 })
+    const [refusal, hint] = HINTS.get(this as CommandUnknownOpts) ?? []
+    const more = refusal?.test(message) ? `\n(${hint})` : ''
+    return super.error(`${message}${more}\n\n${usage.trimEnd()}`, { ...options, exitCode: 2 })
   }
 }
 
@@ -65,6 +68,12 @@ export function program(name: string, does: string, examples: readonly string[] 
 export function described<C extends CommandUnknownOpts>(command: C, does: string, examples: readonly string[] = []): C {
   if (examples.length > 0) EXAMPLES.set(command, examples)
   command.description(does).addHelpText('after', () => `\nExamples:\n  ${examplesOf(command).join('\n  ')}`)
+  return command
+}
+
+/** Says below refusals of the command's line that match what was probably meant. */
+export function hinted<C extends CommandUnknownOpts>(command: C, refusal: RegExp, hint: string): C {
+  HINTS.set(command, [refusal, hint])
   return command
 }
 

@@ -3,7 +3,7 @@
 
 import { join, resolve } from 'node:path'
 import { DEFAULT_STATE } from '../cli/dev-file.node.ts'
-import { commandLine, program, reads, refuseLine } from '../core/command-line.node.ts'
+import { commandLine, hinted, program, reads, refuseLine } from '../core/command-line.node.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import { announce } from './announcement.ts'
 import { type LaunchOptions, launchOptions } from './args.ts'
@@ -34,6 +34,7 @@ const START = program(
   .option('--json', 'print one line when ready, and nothing else')
   .option('--seed <n>', 'of what happens on the exchange', reads(wholeNumber(0, 999_999_999)))
   .option('--block-ms <n>', 'from one block to the next', reads(wholeNumber(1, 60_000)))
+hinted(START, /--port|too many arguments/, 'the port is a variable: PORT=8788 npm start')
 
 const say = (line: string) => process.stderr.write(`${line}\n`)
 

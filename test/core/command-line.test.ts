@@ -128,6 +128,22 @@ it.concurrent.each(PROGRAMS)(
   },
 )
 
+it.concurrent.each([
+  ['src/cli/keys.node.ts', 'create acme', '(an account is said as --account ID)'],
+  ['src/launch/main.node.ts', '--port 31100', '(the port is a variable: PORT=8788 npm start)'],
+])('%s %s is told what was probably meant', async (program, line, hint) => {
+  const { code, out, err } = await run(program, line)
+  expect([code, out, err.split('\n')[1]]).toEqual([2, '', hint])
+})
+
+test('watch of nothing names its own options', async () => {
+  const { code, err } = await run('src/cli/watch.node.ts', 'BTC --state nowhere')
+  expect([code, err]).toEqual([
+    1,
+    'Nothing runs on nowhere: run "npm start" first, or say --url, with WEIR_KEY or --key.\n',
+  ])
+})
+
 test('a reader that has gone ends a program quietly', async () => {
   expect(await run('src/cli/keys.node.ts', '--help', false)).toMatchObject({ code: 0, err: '' })
 })
