@@ -20,7 +20,7 @@ export function changedPlan(
   }
   const periodNow = period ?? before?.terms.period ?? 'month'
   if (before !== null && before.accounts > 0 && periodNow !== before.terms.period) {
-    issues.push({ path: 'period', message: `cannot change while ${before.accounts} accounts are on the plan` })
+    issues.push({ path: 'period', message: `cannot change while the plan has accounts (${before.accounts})` })
   }
   const daysNow = days === undefined && periodNow === 'once' ? (before?.terms.days ?? null) : (days ?? null)
   if (daysNow !== null && periodNow === 'month') {

@@ -52,7 +52,7 @@ export class PlanService implements Plans {
     if (await this.#table.remove(name)) return ok(undefined)
     const plan = await this.#table.named(name)
     if (plan === null) return err({ kind: 'not_found', what: 'This plan' })
-    const message = `name: ${plan.accounts} accounts are on this plan, put them on another first`
+    const message = `name: the plan has accounts (${plan.accounts}), put them on another first`
     return err({ kind: 'conflict', message })
   }
 
