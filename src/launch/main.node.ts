@@ -114,7 +114,7 @@ async function claimHeld(folder: StateFolder, options: LaunchOptions): Promise<L
 async function look(folder: StateFolder, options: LaunchOptions): Promise<{ ports: Ports; secrets: Secrets }> {
   if (isDiskFull(folder.path)) throw new Refusal(diskFull(folder.path))
   const secrets = folder.secrets()
-  checkDatabases(folder.part('gateway'), folder.reset)
+  checkDatabases(folder.part('gateway'), folder.reset, secrets.key !== null)
   const kept = folder.ports()
   const gateway = options.port === 0 ? await freePort(kept?.gateway) : options.port
   const taken = await whyTaken(gateway)

@@ -57,3 +57,9 @@ export function databaseDamaged(path: string, why: string, reset: string): Refus
     : 'delete it (with what has its name and ends in -wal or -shm) and start again; what it held is filled anew'
   return new Refusal(`The database ${path} is damaged (${why}): ${cure}.`)
 }
+
+/** Databases that nothing else holds are gone as a whole. */
+export function databasesMissing(path: string, reset: string): Refusal {
+  const what = path.endsWith('d1') ? 'accounts and keys' : 'credits'
+  return new Refusal(`The databases of ${what} are missing in ${path}: put a copy back, or ${afresh(reset)}.`)
+}

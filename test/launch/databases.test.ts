@@ -1,4 +1,14 @@
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -25,9 +35,9 @@ function fill(path: string): void {
   database.close()
 }
 
-function said(): string {
+function said(hasKeys = true): string {
   try {
-    checkDatabases(folder, 'npm start -- --reset')
+    checkDatabases(folder, 'npm start -- --reset', hasKeys)
     return 'ok'
   } catch (error) {
     return (error as Error).message.replace(folder, '')
@@ -65,6 +75,26 @@ test('one without a byte is a new one, but not that of the accounts once it has 
   expect(said()).toBe('ok')
   writeFileSync(join(folder, 'migrated'), '')
   expect(said()).toMatch(/9efd\.sqlite is damaged \(it is empty\): put a copy of it back/)
+})
+
+test.each([
+  ['v3/d1', 'accounts and keys'],
+  ['v3/do/weir-live-CreditMeter', 'credits'],
+])('%s that is gone is named where keys were made', (part, what) => {
+  const only = join(folder, part)
+  for (const name of globSync('**/*.sqlite', { cwd: only })) rmSync(join(only, name))
+  fill(join(only, 'metadata.sqlite'))
+  const cure = 'put a copy back, or begin afresh with "npm start -- --reset", which ends every key issued here.'
+  expect(said()).toBe(`The databases of ${what} are missing in /${part}: ${cure}`)
+  expect(said(false)).toBe('ok')
+})
+
+test('nothing is missing in a new folder; a database that was migrated is', () => {
+  rmSync(folder, { recursive: true })
+  expect(said(false)).toBe('ok')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'migrated'), '0001.sql')
+  expect(said(false)).toMatch(/^The databases of accounts and keys are missing in /)
 })
 
 /** Garbage over a page. */
