@@ -15,7 +15,7 @@ export interface LaunchArgs {
 export interface LaunchOptions {
   /** State folder, as given. */
   readonly state: string
-  /** What other commands say to find this launch, with a space before; empty for the default folder. */
+  /** Of other commands that must find this launch. */
   readonly stateOption: string
   readonly reset: boolean
   readonly json: boolean
@@ -34,11 +34,15 @@ export function launchOptions(args: LaunchArgs, port: string | undefined): Resul
   const number = Port.safeParse(port || String(DEFAULT_PORT))
   if (!number.success) return err(`PORT is ${JSON.stringify(port)}: it ${number.error.issues[0]!.message}.`)
   const { state, reset = false, json = false, seed, blockMs } = args
-  const stateOption = state === DEFAULT_STATE ? '' : ` --state ${quoted(state)}`
   const devnet = Object.entries({ '--seed': seed, '--block-ms': blockMs })
     .filter(([, value]) => value !== undefined)
     .flatMap(([name, value]) => [name, String(value)])
-  return ok({ state, stateOption, reset, json, port: number.data, devnet })
+  return ok({ state, stateOption: stateOption(state), reset, json, port: number.data, devnet })
+}
+
+/** What a command says to find this state folder, with a space before; empty for the default one. */
+export function stateOption(state: string): string {
+  return state === DEFAULT_STATE ? '' : ` --state ${quoted(state)}`
 }
 
 /** As a shell reads it as one word. */

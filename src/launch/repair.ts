@@ -14,6 +14,13 @@ export function secretsLost(path: string, how: 'damaged' | 'missing', reset: str
   )
 }
 
+/** Such as those of another folder. */
+export function keySecretChanged(path: string, reset: string): Refusal {
+  return new Refusal(
+    `The KEY_SECRET in ${path} is not the one that the keys of this folder were made with, and none of them works with it: put back the file that belongs here, or ${afresh(reset)}.`,
+  )
+}
+
 /** Nothing tells whether a launcher runs. */
 export function lockDamaged(path: string): Refusal {
   return new Refusal(`${path} is damaged: see that no "npm start" runs on this folder, then delete the file.`)

@@ -1,13 +1,13 @@
 // The state folder of a launcher: what lies where in it, its secrets, ports and lock.
 // Files that hold secrets have mode 0600, and every file is replaced whole, never written in place.
 
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
 import { Lock } from './leftovers.ts'
-import { claimed, foreignFolder, secretsLost } from './repair.ts'
+import { claimed, foreignFolder, keySecretChanged, secretsLost } from './repair.ts'
 
 const Secrets = z.object({
   ADMIN_TOKEN: z.string().min(32),
@@ -32,6 +32,8 @@ const FOLDERS = {
 const FILES = ['secrets.json', 'ports.json', 'lock.json', 'dev.json'] as const
 /** Ending what a killed launcher left takes some seconds. */
 const CLAIM_MS = 15_000
+/** Beside the keys that were made with it: its hash, by which another one is told. */
+const KEY_SECRET_NOTE = 'gateway/key-secret.sha256'
 
 export class StateFolder {
   readonly path: string
@@ -80,13 +82,22 @@ export class StateFolder {
     return join(this.path, name)
   }
 
-  /** The tokens of this folder, made at the first call. Throws where a gateway's state has lost its own. */
-  secrets(): Secrets {
+  /** The tokens of this folder, null before the first start. Throws where they are not those of its gateway's state. */
+  keptSecrets(): Secrets | null {
     const path = this.part('secrets.json')
     const kept = readJson(path, Secrets)
     if (kept === 'damaged') throw secretsLost(path, kept, this.reset)
+    if (kept === null && existsSync(this.part('gateway'))) throw secretsLost(path, 'missing', this.reset)
+    const note = this.part(KEY_SECRET_NOTE)
+    if (kept && existsSync(note) && readFileSync(note, 'utf8') !== digest(kept.KEY_SECRET))
+      throw keySecretChanged(path, this.reset)
+    return kept
+  }
+
+  /** The same, made at the first call. */
+  secrets(): Secrets {
+    const kept = this.keptSecrets()
     if (kept) return kept
-    if (existsSync(this.part('gateway'))) throw secretsLost(path, 'missing', this.reset)
     const token = () => randomBytes(24).toString('hex')
     const made = { ADMIN_TOKEN: token(), FEED_TOKEN: token(), KEY_SECRET: token(), key: null }
     this.keepSecrets(made)
@@ -95,6 +106,9 @@ export class StateFolder {
 
   keepSecrets(secrets: Secrets): void {
     writeWhole(this.part('secrets.json'), JSON.stringify(secrets))
+    if (secrets.key === null) return
+    makeFolder(this.part('gateway'))
+    writeWhole(this.part(KEY_SECRET_NOTE), digest(secrets.KEY_SECRET))
   }
 
   /** Ports of the last start, null where there was none. A damaged file is as good as none: other ports do as well. */
@@ -175,4 +189,8 @@ function readJson<T>(path: string, schema: z.ZodType<T>): T | 'damaged' | null {
   } catch {
     return 'damaged'
   }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }

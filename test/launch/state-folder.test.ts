@@ -78,6 +78,21 @@ test('secrets that are missing are drawn anew only where no gateway has its stat
   expect(folder.secrets().KEY_SECRET).not.toBe(first.KEY_SECRET)
 })
 
+test("another folder's secrets are refused once keys were made with the own ones", () => {
+  const folder = new StateFolder(path)
+  const own = folder.secrets()
+  const other = { ...own, KEY_SECRET: 'x'.repeat(48) }
+  folder.keepSecrets(other)
+  expect(folder.secrets()).toEqual(other)
+  folder.keepSecrets({ ...own, key: 'k' })
+  writeFileSync(folder.part('secrets.json'), JSON.stringify({ ...other, key: 'k' }))
+  expect(() => folder.secrets()).toThrow(
+    /^The KEY_SECRET in .*secrets\.json is not the one that the keys of this folder were made with, .* begin afresh/,
+  )
+  writeFileSync(folder.part('secrets.json'), JSON.stringify(own))
+  expect(folder.secrets()).toEqual(own)
+})
+
 test('a damaged lock is told from none, because a launcher may run; damaged ports are forgotten', () => {
   const folder = new StateFolder(path)
   expect([folder.lock(), folder.ports()]).toEqual([null, null])
