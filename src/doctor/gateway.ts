@@ -15,18 +15,27 @@ const Status = z.looseObject({
   booksKnown: z.boolean(),
   lagMs: z.number().nullable(),
   feeders: z.array(
-    z.looseObject({ name: z.string(), conflict: z.string().nullable(), connected: z.boolean().default(true) }),
+    z.looseObject({
+      name: z.string(),
+      conflict: z.string().nullable(),
+      connected: z.boolean().default(true),
+      sinceMs: z.number().default(0),
+    }),
   ),
   readers: z.array(z.unknown()),
 })
 type Status = z.infer<typeof Status>
 
 const LATE_MS = 5_000
+/** States in which books are served, or will be without anybody's doing. */
+const PASSING: readonly string[] = ['late', 'starting']
+/** A feeder that is connected for so long has brought the books, or will not. */
+const NEW_MS = 60_000
 /** A header tells whole seconds. */
 const DATE_STEP_MS = 1_000
 const SKEW_MS = 2_000
 
-export function judgeStatus({ url, status, text }: HttpFacts, chain: string): Check {
+export function judgeStatus({ url, status, text, dateMs, atMs }: HttpFacts, chain: string): Check {
   if (status === null)
     return fail(
       'gateway',
@@ -40,12 +49,13 @@ export function judgeStatus({ url, status, text }: HttpFacts, chain: string): Ch
       `${url} answers with ${status}, and not as a Weir gateway`,
       'Say its address with --gateway.',
     )
-  return judgeLog(url, parsed.data, chain)
+  return judgeLog(url, parsed.data, chain, dateMs ?? atMs)
 }
 
-function judgeLog(url: string, log: Status, chain: string): Check {
+function judgeLog(url: string, log: Status, chain: string, atMs: number): Check {
   const { readers, height, lagMs, state, advice } = log
   const feeders = log.feeders.filter(({ connected }) => connected)
+  const isNew = ({ sinceMs }: { readonly sinceMs: number }) => atMs - sinceMs < NEW_MS
   const conflict = feeders.find((feeder) => feeder.conflict !== null)
   if (log.chain !== chain)
     return fail('gateway', `${url} is of the chain ${log.chain}, not ${chain}`, 'Say --chain, or another --gateway.')
@@ -55,9 +65,12 @@ function judgeLog(url: string, log: Status, chain: string): Check {
       `nothing of the feeder ${conflict.name} is taken: ${conflict.conflict}`,
       'See docs/operations.md#what-to-do-when.',
     )
-  if (state !== 'live') return warn('gateway', `${url} answers; the feed is ${state}`, advice)
+  if (state !== 'live') {
+    const isPassing = PASSING.includes(state) || (state === 'books_unknown' && feeders.some(isNew))
+    return (isPassing ? warn : fail)('gateway', `${url} answers; the feed is ${state}`, advice)
+  }
   if (feeders.length === 0)
-    return warn('gateway', `${url} answers; no feeder is connected`, 'Start one: "npm run feed".')
+    return fail('gateway', `${url} answers; no feeder is connected`, 'Start one: "npm run feed".')
   if (height === null || lagMs === null)
     return warn('gateway', `${url} answers; its log has no block yet`, 'Look at the line of the feeder.')
   if (!log.booksKnown)

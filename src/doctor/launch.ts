@@ -23,6 +23,17 @@ export function judgeLaunch({ folder, damaged, ports, processes }: LaunchFacts):
   return [...broken, fail(name, `does not run: ${listed(gone)}`, `See ${folder}/log; "npm start" begins again.`)]
 }
 
+/** `kept`: what a start would say, which begins with what is wrong and ends with what to do; null: nothing is kept. */
+export function judgeKept(kept: 'whole' | Error | null): Check[] {
+  const name = 'state'
+  if (kept === null) return []
+  if (kept === 'whole') return [ok(name, 'its tokens and databases are whole')]
+  const { message } = kept
+  const cut = message.lastIndexOf(': ')
+  const cure = message.slice(cut + 2)
+  return [fail(name, message.slice(0, cut), cure.charAt(0).toUpperCase() + cure.slice(1))]
+}
+
 function listed(processes: readonly { readonly name: string; readonly pid: number }[]): string {
   return processes.map(({ name, pid }) => `${name} ${pid}`).join(', ')
 }

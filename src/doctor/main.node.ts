@@ -13,11 +13,11 @@ import { StateFolder } from '../launch/state-folder.node.ts'
 import { type Check, fail, lineOf } from './check.ts'
 import { judgeAdminToken, judgeClock, judgeFeedToken, judgeForm, judgeStatus } from './gateway.ts'
 import { judgeDisk, judgeVersions } from './host.ts'
-import { judgeLaunch } from './launch.ts'
+import { judgeKept, judgeLaunch } from './launch.ts'
 import { lookAtFiles } from './node-files.node.ts'
 import { judgeFiles } from './node-files.ts'
 import { type HttpFacts, judgeNode, judgeSnapshot } from './node-http.ts'
-import { ask, askSnapshot, lookAtDisks, lookAtLaunch, PROBE_MS } from './probes.node.ts'
+import { ask, askSnapshot, lookAtDisks, lookAtKept, lookAtLaunch, PROBE_MS } from './probes.node.ts'
 
 const NO_URL = 'must be a URL without a user or a password'
 const Url = z.url({ protocol: /^(?:https?|wss?)$/, error: NO_URL }).regex(/^\w+:\/\/[^/?#@\\]+(?:[/?#]|$)/, NO_URL)
@@ -75,7 +75,7 @@ function launched(): Patient {
 async function examine(patient: Patient): Promise<Check[]> {
   const files = patient.data === undefined ? null : lookAtFiles(patient.data)
   const groups = await Promise.all([
-    isHost ? [] : judgeLaunch(lookAtLaunch(stateDir)),
+    isHost ? [] : examineLaunch(),
     files === null ? [] : inTime('node files', files.then(judgeFiles)),
     patient.info === undefined ? [] : examineNode(patient, patient.info),
     patient.gateway === undefined ? [] : examineGateway(patient, patient.gateway),
@@ -88,6 +88,15 @@ async function examine(patient: Patient): Promise<Check[]> {
     ],
   ])
   return groups.flat()
+}
+
+function examineLaunch(): Check[] {
+  const facts = lookAtLaunch(stateDir)
+  const isOver = !facts.processes?.some(({ runs }) => runs)
+  return [
+    ...judgeLaunch(facts),
+    ...(isOver && !facts.damaged.includes('secrets.json') ? judgeKept(lookAtKept(stateDir)) : []),
+  ]
 }
 
 async function examineNode({ feederState }: Patient, url: string): Promise<Check[]> {

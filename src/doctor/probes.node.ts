@@ -5,7 +5,11 @@ import { access, constants, mkdir, rm, rmdir, stat, statfs } from 'node:fs/promi
 import { dirname, join } from 'node:path'
 import { DevFile, devFilePath, readDevFile } from '../cli/dev-file.node.ts'
 import { readBoundedText } from '../core/bounded-text.ts'
-import { processInfo } from '../launch/process-table.node.ts'
+import { stateOption } from '../launch/args.ts'
+import { checkDatabases } from '../launch/databases.node.ts'
+import { findLeftovers } from '../launch/leftovers.ts'
+import { bootId, processInfo, processTable } from '../launch/process-table.node.ts'
+import { Refusal } from '../launch/repair.ts'
 import { isDamaged, StateFolder } from '../launch/state-folder.node.ts'
 import type { DiskFacts } from './host.ts'
 import type { LaunchFacts } from './launch.ts'
@@ -95,5 +99,23 @@ export function lookAtLaunch(stateDir: string): LaunchFacts {
     damaged,
     ports: damaged.includes('ports.json') ? null : folder.ports(),
     processes: dev.ok ? processes : null,
+  }
+}
+
+/**
+ * What the next start would say of its tokens and databases; null where there are none yet, and where a start is under
+ * way: workerd has the databases open.
+ */
+export function lookAtKept(stateDir: string): 'whole' | Refusal | null {
+  const folder = new StateFolder(dirname(devFilePath(stateDir)), `npm start --${stateOption(stateDir)} --reset`)
+  try {
+    const lock = folder.lock()
+    if (lock !== 'damaged' && findLeftovers(lock, processTable(), bootId()).running !== null) return null
+    const secrets = folder.keptSecrets()
+    if (secrets === null) return null
+    checkDatabases(folder.part('gateway'), folder.reset, secrets.key !== null)
+    return 'whole'
+  } catch (error) {
+    return error instanceof Refusal ? error : new Refusal(`${folder.path} cannot be read: ${(error as Error).message}`)
   }
 }

@@ -130,6 +130,19 @@ it('looks at the state folder of npm start', async () => {
   const stopped = await doctor(['--state', state])
   expect([stopped.code, states(stopped.lines)]).toEqual([1, ['FAIL npm start', 'FAIL npm start', 'ok versions']])
   expect(stopped.lines[0]).toContain('ports.json is damaged')
+  writeFileSync(join(state, 'ports.json'), '{"gateway":1,"devnet":2}')
+  const tokens = { ADMIN_TOKEN: 'a'.repeat(32), FEED_TOKEN: 'f'.repeat(32), KEY_SECRET: 'k'.repeat(32), key: 'cqt_' }
+  writeFileSync(join(state, 'secrets.json'), JSON.stringify(tokens))
+  const gone = await doctor(['--state', state])
+  expect([gone.code, states(gone.lines)]).toEqual([1, ['FAIL npm start', 'FAIL state', 'ok versions']])
+  expect(gone.lines[1]).toMatch(
+    /The databases of accounts and keys are missing in .*\. Put a copy back, or begin afresh/,
+  )
+  for (const part of ['d1', 'do/weir-live-CreditMeter']) {
+    mkdirSync(join(state, 'gateway/v3', part), { recursive: true })
+    writeFileSync(join(state, 'gateway/v3', part, '1.sqlite'), '')
+  }
+  expect(states((await doctor(['--state', state])).lines)).toContain('ok state')
   writeFileSync(join(state, 'dev.json'), JSON.stringify({ ...ran, pids: { start: process.pid, feeder: 2 ** 22 + 1 } }))
   const { lines } = await doctor(['--state', state])
   expect(lines).toContainEqual(expect.stringMatching(/^FAIL +npm start +does not run: feeder 4194305\. See .*log/))

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { bytesText, type Check, lineOf, ok, warn } from '../../src/doctor/check.ts'
 import { judgeAdminToken, judgeClock, judgeFeedToken, judgeStatus } from '../../src/doctor/gateway.ts'
 import { judgeDisk, judgeVersions } from '../../src/doctor/host.ts'
-import { judgeLaunch, type LaunchFacts } from '../../src/doctor/launch.ts'
+import { judgeKept, judgeLaunch, type LaunchFacts } from '../../src/doctor/launch.ts'
 import { type FilesFacts, judgeFiles, type StreamFacts } from '../../src/doctor/node-files.ts'
 import { type HttpFacts, judgeNode, judgeSnapshot } from '../../src/doctor/node-http.ts'
 import type { StreamName } from '../../src/feeder/streams.ts'
@@ -127,13 +127,12 @@ describe('a gateway', () => {
     ['is well', {}, 'ok: http://x at block 7, 0.3 s late, feeders 1, readers 1'],
     ['is late', { lagMs: 60_000 }, 'warn: http://x at block 7, 60 s late, feeders 1, readers 1'],
     ['is ahead', { lagMs: -60_000 }, 'warn: http://x at block 7, 60 s in the future, feeders 1, readers 1'],
-    ['has no feeder', { feeders: [] }, 'warn: http://x answers; no feeder is connected'],
+    ['has no feeder', { feeders: [] }, 'FAIL: http://x answers; no feeder is connected'],
     [
       'has none any more',
       { feeders: [{ name: 'a', conflict: 'another chain', connected: false }] },
-      'warn: http://x answers; no feeder is connected',
+      'FAIL: http://x answers; no feeder is connected',
     ],
-    ['says what is wrong', { state: 'node_still', advice: 'Look.' }, 'warn: http://x answers; the feed is node_still'],
     ['has no block', { height: null }, 'warn: http://x answers; its log has no block yet'],
     ['has no books', { booksKnown: false }, 'warn: http://x answers; its books are not known'],
     [
@@ -144,6 +143,23 @@ describe('a gateway', () => {
     ['is of another chain', { chain: 'test' }, 'FAIL: http://x is of the chain test, not hyperliquid'],
   ])('that %s', (_, change, line) => {
     expect(told(status(change))).toEqual([line])
+  })
+
+  const since = (ms: number) => [{ name: 'a', conflict: null, sinceMs: NOW - ms }]
+  it.each<[string, string, object]>([
+    ['warn', 'late', {}],
+    ['warn', 'starting', {}],
+    ['warn', 'books_unknown', { feeders: since(59_000) }],
+    ['FAIL', 'books_unknown', { feeders: since(61_000) }],
+    ['FAIL', 'node_still', {}],
+    ['FAIL', 'feeder_stuck', {}],
+    ['FAIL', 'feeder_silent', {}],
+    ['FAIL', 'link_down', { feeders: [] }],
+    ['FAIL', 'no_feeder', { feeders: [] }],
+    ['FAIL', 'conflict', { feeders: [] }],
+  ])('%s while the feed is %s', (word, state, change) => {
+    const check = status({ state, advice: 'Look.', ...change })
+    expect([told(check), check.fix]).toEqual([[`${word}: http://x answers; the feed is ${state}`], 'Look.'])
   })
 
   it('that is none, or is not there', () => {
@@ -225,6 +241,14 @@ describe('npm start', () => {
   ])('that %s', (_, change, lines) => {
     expect(told(judgeLaunch({ ...facts, ...change }))).toEqual(lines)
   })
+})
+
+it('a state folder is judged as a start would', () => {
+  expect([judgeKept(null), told(judgeKept('whole'))]).toEqual([[], ['ok: its tokens and databases are whole']])
+  const checks = judgeKept(new Error('The database /a: b/c.sqlite is damaged (it is empty): put a copy of it back.'))
+  expect(checks.map(lineOf)).toEqual([
+    'FAIL  state        The database /a: b/c.sqlite is damaged (it is empty). Put a copy of it back.',
+  ])
 })
 
 describe('a line', () => {
