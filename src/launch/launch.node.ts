@@ -6,7 +6,8 @@ import { devFilePath } from '../cli/dev-file.node.ts'
 import type { LaunchOptions } from './args.ts'
 import { isDiskFull } from './disk-space.node.ts'
 import type { Lock, ProcessId } from './leftovers.ts'
-import { processInfo } from './process-table.node.ts'
+import { news, type Seen } from './news.ts'
+import { isStopped, processInfo } from './process-table.node.ts'
 import { diskFull, folderLost } from './repair.ts'
 import { type Ports, type Secrets, type StateFolder, writeWhole } from './state-folder.node.ts'
 import { type ChildSpec, type ChildWatcher, SupervisedChild } from './supervised-child.node.ts'
@@ -38,6 +39,7 @@ export class Launch {
   #key: string | null = null
   #look: NodeJS.Timeout | null = null
   #isDiskFull = false
+  #seen: Seen = { stopped: [] }
   /** What stands in the lock and in dev.json. */
   #written = ''
 
@@ -82,16 +84,23 @@ export class Launch {
         this.#ids.set(name, id)
         this.#note()
       },
-      died: (name, how, restartMs) =>
-        this.#world.say(`${name} ended (${how}); it starts again in ${restartMs} ms. See ${this.#log(name)}`),
+      died: (name, how, restartMs) => {
+        this.#seen = { stopped: [] }
+        this.#world.say(`${name} ended (${how}); it starts again in ${restartMs} ms. See ${this.#log(name)}`)
+      },
     }
   }
 
   #lookAround(): void {
     if (!this.#isOurs()) return void this.#leave()
     for (const child of this.#children.values()) child.trimLog()
-    this.#note()
+    const pids = this.#pids()
+    this.#note(pids)
     const { folder, say } = this.#world
+    const stopped = Object.keys(pids).filter((name) => isStopped(pids[name]!))
+    const { seen, lines } = news(this.#seen, pids, stopped)
+    this.#seen = seen
+    for (const line of lines) say(line)
     const isFull = isDiskFull(folder.path)
     if (isFull && !this.#isDiskFull) say(diskFull(folder.path))
     this.#isDiskFull = isFull

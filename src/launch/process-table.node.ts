@@ -27,6 +27,15 @@ export function processInfo(pid: number): ProcessInfo | null {
   return fromPs().find((info) => info.pid === pid) ?? null
 }
 
+/** Whether somebody stopped it (SIGSTOP, Ctrl-Z); false where the system does not tell (it does on Linux). */
+export function isStopped(pid: number): boolean {
+  try {
+    return /\) [Tt] [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
 function readProc(pid: number): ProcessInfo | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

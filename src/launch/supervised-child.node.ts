@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orLate } from '../core/deadline.ts'
 import { after } from '../core/timers.client.ts'
-import { lastWords } from './last-words.ts'
+import { howEnded } from './last-words.ts'
 import { hasGroup, type ProcessId } from './leftovers.ts'
 import { processInfo, processTable } from './process-table.node.ts'
 import { RESTART_FIRST_MS, restartDelayMs } from './restart-policy.ts'
@@ -61,7 +61,10 @@ export class SupervisedChild {
     this.#child = child
     const startedAt = Date.now()
     child.stdin?.on('error', () => {})
-    child.on('exit', (code, signal) => void this.#exited(signal ?? `exit code ${code}`, Date.now() - startedAt))
+    child.on('exit', (code, signal) => {
+      const how = howEnded(code, signal, () => this.#lifeLog())
+      void this.#exited(how, Date.now() - startedAt)
+    })
     this.#id = child.pid ? processInfo(child.pid) : null
     if (this.#id) this.#watcher.started(this.#spec.name, { pid: this.#id.pid, born: this.#id.born })
   }
@@ -89,15 +92,15 @@ export class SupervisedChild {
     const delayMs = restartDelayMs(this.#lastDelayMs, livedMs)
     const isNews = delayMs === RESTART_FIRST_MS || delayMs !== this.#lastDelayMs
     this.#lastDelayMs = delayMs
-    if (isNews) this.#watcher.died(this.#spec.name, [how, this.#lastWords()].filter(Boolean).join(': '), delayMs)
+    if (isNews) this.#watcher.died(this.#spec.name, how, delayMs)
     await Promise.all([this.#endGroup(), sleep(delayMs)])
     if (!this.#stopping) this.start()
   }
 
   /** Of this life of the child alone. */
-  #lastWords(): string | null {
-    if (!existsSync(this.#spec.log)) return null
-    return lastWords(readFileSync(this.#spec.log).subarray(this.#logFrom).toString())
+  #lifeLog(): string {
+    if (!existsSync(this.#spec.log)) return ''
+    return readFileSync(this.#spec.log).subarray(this.#logFrom).toString()
   }
 
   async #endGroup(): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lastWords } from '../../src/launch/last-words.ts'
+import { howEnded, lastWords } from '../../src/launch/last-words.ts'
 
 test.each([
   [
@@ -30,4 +30,21 @@ test('nothing where the log says nothing, and never more than a line', () => {
   expect(lastWords('')).toBe(null)
   expect(lastWords('gateway at http://127.0.0.1:1\n{"status":{}}\n')).toBe(null)
   expect(lastWords(`devnet: ${'x'.repeat(5000)}`)).toHaveLength(300)
+})
+
+test('nothing of what is over: the feeder sends again, the gateway is up', () => {
+  const trouble = '{"say":"nothing listens at 127.0.0.1:1"}\n'
+  expect(lastWords(`${trouble}{"status":{"state":"sending","why":null,"height":1}}\n`)).toBe(null)
+  expect(lastWords(`Error: no such\ngateway at http://127.0.0.1:1\n`)).toBe(null)
+  expect(lastWords(`${trouble}{"status":{"state":"sending","why":"no snapshots","height":1}}\n`)).toMatch(/^nothing/)
+})
+
+test.each<[number | null, string | null, string]>([
+  [null, 'SIGKILL', 'SIGKILL'],
+  [null, 'SIGTERM', 'SIGTERM'],
+  [0, null, 'exit code 0'],
+  [1, null, 'exit code 1: Error: x'],
+  [null, 'SIGABRT', 'SIGABRT: Error: x'],
+])('who ended with %s, %s has no words for what came from outside', (code, signal, how) => {
+  expect(howEnded(code, signal, () => 'Error: x\n')).toBe(how)
 })
