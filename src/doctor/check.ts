@@ -7,6 +7,8 @@ export interface Check {
   readonly saw: string
   /** What to do; nothing where all is well. */
   readonly fix?: string
+  /** What of Weir or the node is at fault, where that is known. */
+  readonly part?: 'devnet' | 'gateway' | 'feeder'
 }
 
 const SHOWN_UNITS = 300

@@ -29,6 +29,15 @@ type Status = z.infer<typeof Status>
 const LATE_MS = 5_000
 /** States in which books are served, or will be without anybody's doing. */
 const PASSING: readonly string[] = ['late', 'starting']
+const PART: Readonly<Record<string, Check['part']>> = {
+  late: 'devnet',
+  node_still: 'devnet',
+  books_unknown: 'feeder',
+  feeder_stuck: 'feeder',
+  feeder_silent: 'feeder',
+  link_down: 'feeder',
+  no_feeder: 'feeder',
+}
 /** A feeder that is connected for so long has brought the books, or will not. */
 const NEW_MS = 60_000
 /** A header tells whole seconds. */
@@ -37,11 +46,14 @@ const SKEW_MS = 2_000
 
 export function judgeStatus({ url, status, text, dateMs, atMs }: HttpFacts, chain: string): Check {
   if (status === null)
-    return fail(
-      'gateway',
-      `${url} does not answer: ${text}`,
-      'Is it deployed, or "npm start" running? Say its address with --gateway.',
-    )
+    return {
+      ...fail(
+        'gateway',
+        `${url} does not answer: ${text}`,
+        'Is it deployed, or "npm start" running? Say its address with --gateway.',
+      ),
+      part: 'gateway',
+    }
   const parsed = Status.safeParse(jsonOf(text))
   if (status !== 200 || !parsed.success)
     return fail(
@@ -67,7 +79,9 @@ function judgeLog(url: string, log: Status, chain: string, atMs: number): Check 
     )
   if (state !== 'live') {
     const isPassing = PASSING.includes(state) || (state === 'books_unknown' && feeders.some(isNew))
-    return (isPassing ? warn : fail)('gateway', `${url} answers; the feed is ${state}`, advice)
+    const check = (isPassing ? warn : fail)('gateway', `${url} answers; the feed is ${state}`, advice)
+    const part = PART[state]
+    return part === undefined ? check : { ...check, part }
   }
   if (feeders.length === 0)
     return fail('gateway', `${url} answers; no feeder is connected`, 'Start one: "npm run feed".')
@@ -128,8 +142,11 @@ export function judgeAdminToken(answer: HttpFacts | null): Check[] {
   return [unclear(name, answer)]
 }
 
-const unclear = (name: string, { status, text }: HttpFacts) =>
-  warn(name, status === null ? `no answer: ${text}` : `the gateway answers with ${status}`, 'Try again.')
+function unclear(name: string, { status, text }: HttpFacts): Check {
+  const saw = status === null ? `no answer: ${text}` : `the gateway answers with ${status}`
+  if (status === null || status < 500) return warn(name, saw, 'Try again.')
+  return { ...fail(name, saw, 'Its log says why.'), part: 'gateway' }
+}
 
 export function judgeClock({ dateMs, atMs, tookMs }: HttpFacts): Check[] {
   if (dateMs === null) return []

@@ -13,7 +13,7 @@ import { StateFolder } from '../launch/state-folder.node.ts'
 import { type Check, fail, lineOf } from './check.ts'
 import { judgeAdminToken, judgeClock, judgeFeedToken, judgeForm, judgeStatus } from './gateway.ts'
 import { judgeDisk, judgeVersions } from './host.ts'
-import { judgeKept, judgeLaunch } from './launch.ts'
+import { judgeKept, judgeLaunch, type LaunchFacts, underLaunch } from './launch.ts'
 import { lookAtFiles } from './node-files.node.ts'
 import { judgeFiles } from './node-files.ts'
 import { type HttpFacts, judgeNode, judgeSnapshot } from './node-http.ts'
@@ -73,9 +73,10 @@ function launched(): Patient {
 }
 
 async function examine(patient: Patient): Promise<Check[]> {
+  const launch = isHost ? null : lookAtLaunch(stateDir)
   const files = patient.data === undefined ? null : lookAtFiles(patient.data)
   const groups = await Promise.all([
-    isHost ? [] : examineLaunch(),
+    launch === null ? [] : examineLaunch(launch),
     files === null ? [] : inTime('node files', files.then(judgeFiles)),
     patient.info === undefined ? [] : examineNode(patient, patient.info),
     patient.gateway === undefined ? [] : examineGateway(patient, patient.gateway),
@@ -87,11 +88,11 @@ async function examine(patient: Patient): Promise<Check[]> {
       ),
     ],
   ])
-  return groups.flat()
+  const all = groups.flat()
+  return launch === null ? all : all.map((check) => underLaunch(check, launch))
 }
 
-function examineLaunch(): Check[] {
-  const facts = lookAtLaunch(stateDir)
+function examineLaunch(facts: LaunchFacts): Check[] {
   const isOver = !facts.processes?.some(({ runs }) => runs)
   return [
     ...judgeLaunch(facts),

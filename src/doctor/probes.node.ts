@@ -8,7 +8,7 @@ import { readBoundedText } from '../core/bounded-text.ts'
 import { stateOption } from '../launch/args.ts'
 import { checkDatabases } from '../launch/databases.node.ts'
 import { findLeftovers } from '../launch/leftovers.ts'
-import { bootId, processInfo, processTable } from '../launch/process-table.node.ts'
+import { bootId, isStopped, processInfo, processTable } from '../launch/process-table.node.ts'
 import { Refusal } from '../launch/repair.ts'
 import { isDamaged, StateFolder } from '../launch/state-folder.node.ts'
 import type { DiskFacts } from './host.ts'
@@ -92,7 +92,8 @@ export function lookAtLaunch(stateDir: string): LaunchFacts {
   const born = lock === null || lock === 'damaged' ? {} : lock.children
   const processes = Object.entries(dev.ok ? dev.value.pids : {}).map(([name, pid]) => {
     const now = processInfo(pid)
-    return { name, pid, runs: now !== null && (born[name] ?? now).born === now.born }
+    const runs = now !== null && (born[name] ?? now).born === now.born
+    return { name, pid, runs, isStopped: runs && isStopped(pid) }
   })
   return {
     folder: folder.path,

@@ -4,11 +4,19 @@ import { describe, expect, it } from 'vitest'
 import { bytesText, type Check, lineOf, ok, warn } from '../../src/doctor/check.ts'
 import { judgeAdminToken, judgeClock, judgeFeedToken, judgeStatus } from '../../src/doctor/gateway.ts'
 import { judgeDisk, judgeVersions } from '../../src/doctor/host.ts'
-import { judgeKept, judgeLaunch, type LaunchFacts } from '../../src/doctor/launch.ts'
+import { judgeKept, judgeLaunch, type LaunchFacts, underLaunch } from '../../src/doctor/launch.ts'
 import { type FilesFacts, judgeFiles, type StreamFacts } from '../../src/doctor/node-files.ts'
 import { type HttpFacts, judgeNode, judgeSnapshot } from '../../src/doctor/node-http.ts'
 import type { StreamName } from '../../src/feeder/streams.ts'
 
+const LOG = {
+  chain: 'c',
+  height: 7,
+  booksKnown: true,
+  lagMs: 300,
+  feeders: [{ name: 'a', conflict: null }],
+  readers: [1],
+}
 const NOW = Date.parse('2026-11-22T10:00:00.000Z')
 const told = (checks: Check | readonly Check[]) => [checks].flat().map(({ state, saw }) => `${state}: ${saw}`)
 const stream = (name: StreamName, change: Partial<StreamFacts> = {}): StreamFacts => ({
@@ -113,15 +121,7 @@ describe('a node', () => {
 })
 
 describe('a gateway', () => {
-  const log = {
-    chain: 'hyperliquid',
-    height: 7,
-    booksKnown: true,
-    lagMs: 300,
-    feeders: [{ name: 'a', conflict: null }],
-    readers: [1],
-  }
-  const status = (change: object) => judgeStatus(answer({ text: JSON.stringify({ ...log, ...change }) }), 'hyperliquid')
+  const status = (change: object) => judgeStatus(answer({ text: JSON.stringify({ ...LOG, ...change }) }), 'c')
 
   it.each<[string, object, string]>([
     ['is well', {}, 'ok: http://x at block 7, 0.3 s late, feeders 1, readers 1'],
@@ -140,7 +140,7 @@ describe('a gateway', () => {
       { feeders: [{ name: 'a', conflict: 'another chain' }] },
       'FAIL: nothing of the feeder a is taken: another chain',
     ],
-    ['is of another chain', { chain: 'test' }, 'FAIL: http://x is of the chain test, not hyperliquid'],
+    ['is of another chain', { chain: 'test' }, 'FAIL: http://x is of the chain test, not c'],
   ])('that %s', (_, change, line) => {
     expect(told(status(change))).toEqual([line])
   })
@@ -176,7 +176,8 @@ describe('a gateway', () => {
     [200, 'warn: the gateway answers with 200', 'ok: the gateway takes it'],
     [401, 'FAIL: the gateway refuses it', 'FAIL: the gateway refuses it'],
     [404, 'FAIL: the gateway has no /feed', 'FAIL: the gateway has no /admin'],
-    [503, 'warn: the gateway answers with 503', 'FAIL: the gateway answers 503'],
+    [503, 'FAIL: the gateway answers with 503', 'FAIL: the gateway answers 503'],
+    [500, 'FAIL: the gateway answers with 500', 'FAIL: the gateway answers with 500'],
     [null, 'warn: no answer: timeout', 'warn: no answer: timeout'],
   ])('that answers a token with %s', (code, feed, admin) => {
     const facts = answer({ status: code, text: 'timeout' })
@@ -220,8 +221,8 @@ describe('a machine', () => {
 
 describe('npm start', () => {
   const processes = [
-    { name: 'start', pid: 1, runs: true },
-    { name: 'devnet', pid: 2, runs: true },
+    { name: 'start', pid: 1, runs: true, isStopped: false },
+    { name: 'devnet', pid: 2, runs: true, isStopped: false },
   ]
   const facts: LaunchFacts = { folder: '/w', damaged: [], ports: { gateway: 8787, devnet: 3001 }, processes }
 
@@ -230,8 +231,13 @@ describe('npm start', () => {
     ['has stopped', { processes: null }, ['FAIL: nothing runs on /w']],
     [
       'lost a process',
-      { processes: [{ name: 'feeder', pid: 3, runs: false }, ...processes] },
+      { processes: [{ name: 'feeder', pid: 3, runs: false, isStopped: false }, ...processes] },
       ['FAIL: does not run: feeder 3'],
+    ],
+    [
+      'has a stopped process',
+      { processes: [...processes, { name: 'feeder', pid: 3, runs: true, isStopped: true }] },
+      ['FAIL: feeder (process 3) is stopped'],
     ],
     [
       'has a damaged file',
@@ -241,6 +247,24 @@ describe('npm start', () => {
   ])('that %s', (_, change, lines) => {
     expect(told(judgeLaunch({ ...facts, ...change }))).toEqual(lines)
   })
+})
+
+it("advice for a node's host is replaced where npm start runs what is at fault", () => {
+  const devnet = { name: 'devnet', pid: 2, runs: true, isStopped: false }
+  const facts: LaunchFacts = { folder: '/w', damaged: [], ports: null, processes: [devnet] }
+  const feed = (state: string) => ({ ...answer(), text: JSON.stringify({ ...LOG, state, advice: 'Look.' }) })
+  const fixOf = (check: Check) => underLaunch(check, facts).fix
+  const comesBack = 'It is devnet, process 2: after "kill -KILL 2" it comes back. /w/log/devnet.log'
+  expect(fixOf(judgeNode(answer({ status: null })))).toBe(comesBack)
+  expect(fixOf(judgeStatus(feed('node_still'), 'c'))).toBe(comesBack)
+  expect(fixOf(judgeStatus(feed('feeder_silent'), 'c'))).toBe('See the line "npm start".')
+  expect(fixOf(judgeStatus(feed('conflict'), 'c'))).toBe('Look.')
+  expect(underLaunch(judgeStatus(feed('live'), 'c'), facts)).toEqual(judgeStatus(feed('live'), 'c'))
+  const [refused] = judgeAdminToken(answer({ status: 500 }))
+  expect([refused!.state, underLaunch(refused!, facts)]).toEqual([
+    'FAIL',
+    expect.not.objectContaining({ part: 'gateway' }),
+  ])
 })
 
 it('a state folder is judged as a start would', () => {
