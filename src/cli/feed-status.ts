@@ -18,6 +18,12 @@ const Feeder = z.looseObject({
 })
 type Feeder = z.infer<typeof Feeder>
 
+const Source = z.looseObject({
+  name: z.string(),
+  state: Text,
+  lastFailure: z.looseObject({ atMs: z.number(), type: z.string(), reason: z.string() }).nullish(),
+})
+
 /** What of `/status` is shown; all of it may be absent. */
 export const Status = z.looseObject({
   state: Text,
@@ -33,7 +39,7 @@ export const Status = z.looseObject({
   readers: z.array(z.looseObject({ name: z.string(), height: Figure })).default([]),
   gaps: z.array(z.looseObject({ from: z.number(), to: z.number(), why: Text })).default([]),
   disagreements: Figure,
-  sources: z.array(z.looseObject({ name: z.string(), state: Text })).default([]),
+  sources: z.array(Source).default([]),
 })
 type Status = z.infer<typeof Status>
 
@@ -57,7 +63,7 @@ export function feedLines(status: Status): [string, string][] {
     ['readers', readersText(status)],
     ['gaps', gapsText(status)],
     ['disagreements', String(disagreements ?? '?')],
-    ['sources', status.sources.map(({ name, state }) => `${name} ${state ?? '?'}`).join(', ') || 'none'],
+    ['sources', status.sources.map((source) => sourceText(source, nowMs)).join(', ') || 'none'],
   ]
 }
 
@@ -88,6 +94,15 @@ function gapsText({ gaps }: Status): string {
     .slice(0, GAPS_SHOWN)
     .map(({ from, to, why }) => `${from === to ? from : `${from} to ${to}`}${why == null ? '' : ` (${why})`}`)
   return `${gaps.length}, the last: ${last.join(', ')}`
+}
+
+/** A source that is asked again is `ok`, whatever its callers have just seen. */
+function sourceText({ name, state, lastFailure }: z.infer<typeof Source>, nowMs: number | null): string {
+  const text = `${name} ${state ?? '?'}`
+  if (lastFailure == null) return text
+  const { atMs, type, reason } = lastFailure
+  const ago = nowMs === null ? '' : ` ${seconds(nowMs - atMs)} ago`
+  return `${text} (last failure${ago}: ${reason}, asked for ${type})`
 }
 
 function seconds(ms: number): string {

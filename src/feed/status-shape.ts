@@ -195,7 +195,7 @@ const SourcesShape = z.object({
             type: described(z.string(), 'info type that was asked'),
             reason: described(
               z.enum(['timeout', 'unreachable', 'busy', 'failed']),
-              'no answer in time; no connection; asked for a pause; answered with an error',
+              '`timeout`: no answer in time; `unreachable`: no connection; `busy`: asked for a pause; `failed`: answered with an error',
             ),
           })
           .nullable()

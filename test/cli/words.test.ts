@@ -188,7 +188,12 @@ describe('the state of the feed', () => {
       { name: 'b', connected: false, endedMs: 60_000, why: 'closed with 1006' },
     ]
     const status = { ...log, state: 'live', advice: 'Nothing to do.', feeders, readers, gaps, disagreements: 0 }
-    expect(feedLines(Status.parse({ ...status, sources: [{ name: 'node', state: 'ok' }] }))).toEqual([
+    const lastFailure = { atMs: 1_000, type: 'l2Book', reason: 'timeout' }
+    const sources = [
+      { name: 'node', state: 'ok', lastFailure },
+      { name: 'public', state: 'ok', lastFailure: null },
+    ]
+    expect(feedLines(Status.parse({ ...status, sources }))).toEqual([
       ['state', 'live: Nothing to do.'],
       ['chain', 'hl, epoch e'],
       ['height', '100, 1.2 s late; stored up to 99'],
@@ -198,7 +203,7 @@ describe('the state of the feed', () => {
       ['readers', '2; behind: hub-1 by 10 blocks'],
       ['gaps', '2, the last: 9, 5 to 7 (skipped)'],
       ['disagreements', '0'],
-      ['sources', 'node ok'],
+      ['sources', 'node ok (last failure 1.2 s ago: timeout, asked for l2Book), public ok'],
     ])
   })
 
