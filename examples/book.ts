@@ -48,8 +48,17 @@ export function followBook(url: string, key: string, coin: string, changed: (boo
     isAlive = false
     send({ method: 'ping' })
   }, 20_000)
-  socket.onopen = () => send({ method: 'subscribe', subscription: { type: 'l2BookDiff2', coin } })
-  socket.onclose = ({ code, reason }) => lost(`closed with ${code} ${reason}`, code)
+  const ended = ({ code, reason }: CloseEvent) => lost(`closed with ${code} ${reason}`, code)
+  socket.onopen = () => {
+    socket.onclose = ended
+    send({ method: 'subscribe', subscription: { type: 'l2BookDiff2', coin } })
+  }
+  socket.onclose = async (event) => {
+    clearInterval(pings)
+    const { msg, code } = await refusal(url, key, coin)
+    if (code) lost(msg, code)
+    else ended(event)
+  }
   socket.onmessage = (event) => {
     isAlive = true
     const { channel, data, code } = JSON.parse(event.data)
@@ -59,6 +68,18 @@ export function followBook(url: string, key: string, coin: string, changed: (boo
     else if (channel === 'post') seed(data.response.payload.data)
     else if (channel === 'error') lost(data, code)
   }
+}
+
+/** Why a connection was refused reaches no WebSocket; the same key gets the same refusal by HTTP. */
+async function refusal(url: string, key: string, coin: string): Promise<{ msg: string; code?: string }> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ type: 'l2BookDiffSnapshot', coin })
+  const question = { method: 'POST', headers, body, signal: AbortSignal.timeout(5000) }
+  const answer = await fetch(`${url}/info`, question).then(
+    (response) => response.json(),
+    () => null,
+  )
+  return answer ?? { msg: '' }
 }
 
 function put(sides: Sides, levels: Levels): Sides {

@@ -181,3 +181,50 @@ it.each([
   expect(model.sockets).toEqual([])
   expect(vi.getTimerCount()).toBe(0)
 })
+
+/** A gateway that refuses every upgrade, and answers HTTP with `status` and `code`. */
+function refuse(answer: Response | Error): { sockets: number; asked: [string, RequestInit][] } {
+  const seen: ReturnType<typeof refuse> = { sockets: 0, asked: [] }
+  class RefusedSocket {
+    onclose: ((event: { code: number; reason: string }) => void) | null = null
+    constructor() {
+      seen.sockets++
+      setTimeout(() => this.onclose?.({ code: 1006, reason: '' }), 10)
+    }
+    close(): void {}
+  }
+  vi.stubGlobal('WebSocket', RefusedSocket)
+  vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
+    seen.asked.push([url, init])
+    if (answer instanceof Error) throw answer
+    return answer.clone()
+  })
+  return seen
+}
+const refused = (code: string) => Response.json({ error: code, code, msg: `Because of ${code}.` }, { status: 400 })
+
+it.each(['unauthorized', 'credits_exhausted'])(
+  'says why it was refused, and stops, where HTTP says %s',
+  async (code) => {
+    const seen = refuse(refused(code))
+    followBook('http://weir', 'key', COIN, () => {})
+    await vi.advanceTimersByTimeAsync(600_000)
+    expect(console.error).toHaveBeenCalledExactlyOnceWith(`BTC: Because of ${code}.`)
+    expect([seen.sockets, seen.asked.length, vi.getTimerCount()]).toEqual([1, 1, 0])
+    expect(seen.asked[0]).toMatchObject(['http://weir/info', { headers: { authorization: 'Bearer key' } }])
+  },
+)
+
+it.each([
+  ['asks for a pause', refused('rate_limited'), 'BTC: Because of rate_limited.'],
+  ['is away', new TypeError('fetch failed'), 'BTC: closed with 1006 '],
+  ['answers well', Response.json(null), 'BTC: closed with 1006 '],
+])('tries again where the gateway %s', async (_, answer, words) => {
+  const seen = refuse(answer)
+  followBook('http://weir', 'key', COIN, () => {})
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(seen.sockets).toBeGreaterThan(10)
+  expect(seen.asked.length).toBe(seen.sockets)
+  expect(console.error).toHaveBeenLastCalledWith(words)
+  vi.clearAllTimers()
+})
