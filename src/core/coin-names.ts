@@ -1,5 +1,5 @@
-// The names of all coins, for refusals of one that does not exist. Laws: however many requests are refused, the names are
-// asked for once in ten seconds, a refusal waits for them no longer than a second, and few refusals a second are compared
+// The names of all coins, for refusals of one that does not exist. Laws: however many requests ask, the names are
+// read once in ten seconds, a refusal waits for them no longer than a second, and few refusals a second are compared
 // with them: that takes milliseconds, refused requests are free, and others share the object.
 
 import { type After, orLate } from './deadline.ts'
@@ -27,6 +27,11 @@ export class CoinNames {
 
   constructor(deps: CoinNamesDeps) {
     this.#deps = deps
+  }
+
+  /** True where the coin was there when the names were read; one that is not may be new. */
+  async has(coin: string): Promise<boolean> {
+    return (await this.#known()).includes(coin)
   }
 
   /** The coin that was probably meant; undefined where none is near, or it exists, or nobody can say now. */

@@ -273,6 +273,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     const names = new CoinNames({ read: () => this.#links.coins(), nowMs: () => this.#clock.nowMs, after })
     const ports = {
       shards,
+      hasBook: async (coin: string) => (await names.has(coin)) || this.#links.hasBook(coin),
       nearestCoin: (coin: string) => names.nearest(coin),
       clock: this.#clock,
       accounts: this.#accounts,

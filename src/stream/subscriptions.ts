@@ -12,7 +12,7 @@ import { Joiner } from './books/joiner.ts'
 import type { BookSource, Found, Seeding } from './books/snapshots.ts'
 import { noBookOf, Snapshots } from './books/snapshots.ts'
 import { readBody } from './catalogue.ts'
-import { minutePrice, type Wanted, type WantedBooks } from './channel.ts'
+import { EVERY, minutePrice, type Wanted, type WantedBooks, type WantedEvents } from './channel.ts'
 import type { EventFanout } from './events/event-fanout.ts'
 import { refusedSubscription } from './failure-frame.ts'
 import { ackFrame, alreadySubscribed, alreadyUnsubscribed, errorFrame } from './frames.ts'
@@ -56,6 +56,8 @@ export interface Ports {
   /** Digest of a body's text. */
   digest(text: string): Promise<string>
   newId(): string
+  /** False where it is certain that this coin has no book. */
+  hasBook(coin: string): Promise<boolean>
   /** The coin that was probably meant by one that has no book. */
   nearestCoin(coin: string): Promise<string | undefined>
   wait(ms: number): Promise<void>
@@ -157,14 +159,18 @@ export class Subscriptions {
   async #begin(request: Request, fromBlock: number | undefined): Promise<void> {
     const { connection, wanted } = request
     const isBooks = wanted.source === 'books'
-    const began = isBooks ? await this.#beginBooks(request, wanted) : await this.#beginEvents(request)
+    const began = isBooks ? await this.#beginBooks(request, wanted) : await this.#beginEvents(request, wanted)
     if (!began || fromBlock === undefined) return
     const text = `fromBlock: block ${fromBlock} cannot be replayed; live data follows. Leave "fromBlock" out.`
     connection.send(errorFrame(text, 'replay_unavailable'))
   }
 
-  async #beginEvents(request: Request): Promise<boolean> {
+  async #beginEvents(request: Request, { channel, body }: WantedEvents): Promise<boolean> {
     if (!(await this.#reach(request, [this.#ports.ensureEvents()]))) return false
+    const coins = channel.by === 'coin' ? channel.names(body).filter((coin) => coin !== EVERY) : []
+    const has = await Promise.all(coins.map((coin) => this.#ports.hasBook(coin)))
+    const unknown = coins.filter((_, index) => !has[index])
+    if (unknown.length > 0) return this.#unknown(request, unknown)
     const minutes = await this.#pay(request)
     if (!minutes) return false
     const subscription = { ...request, minutes }
@@ -255,9 +261,13 @@ export class Subscriptions {
     const found = await this.#snapshots.find(wanted, types, hubs).catch(() => null)
     if (!found) this.#unavailable(request)
     if (!found || found.unknown.length === 0) return found
-    const refused = await noBookOf(found.unknown, this.#ports.nearestCoin)
-    request.connection.send(refusedSubscription(request.echo, refused))
+    await this.#unknown(request, found.unknown)
     return null
+  }
+
+  async #unknown({ connection, echo }: Request, coins: readonly string[]): Promise<false> {
+    connection.send(refusedSubscription(echo, await noBookOf(coins, this.#ports.nearestCoin)))
+    return false
   }
 
   /** The first minute, or the rest of one that was paid before; null, and the client was told, where it is refused. */

@@ -38,6 +38,7 @@ it('does without names that do not come, and says nothing of a coin that exists'
   expect([await names.nearest('btc'), state.reads]).toEqual([undefined, 1])
   state.now = 10_000
   expect([await names.nearest('btc'), await names.nearest('BTC')]).toEqual(['BTC', undefined])
+  expect([await names.has('BTC'), await names.has('btc'), state.reads]).toEqual([true, false, 2])
 })
 
 it('compares for few refusals a second, however many come', async () => {

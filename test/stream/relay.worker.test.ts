@@ -165,6 +165,17 @@ describe('book channels', () => {
     await client.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
   })
 
+  it('channels of events refuse it too, and know a coin that was listed after the names were read', async () => {
+    const client = await Client.connect(relay, relay)
+    client.send({ method: 'subscribe', subscription: { type: 'trades', coin: 'btc' } })
+    const { data, code } = await client.refused()
+    expect([code, data]).toEqual(['not_found', expect.stringContaining('"btc" (did you mean "BTC"?)')])
+    expect((await meter(relay).balance()).available).toBe(1000 * CREDIT)
+    feeder.block(base + 1, [change('NEW', '1.0')])
+    await vi.waitFor(() => hubStands('NEW', base + 1), WAIT)
+    for (const coin of ['NEW', 'BTC']) await client.subscribe({ type: 'trades', coin })
+  })
+
   it('a lost link is taken up again from its cursor: no change is missing', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'l2BookDiff', coin: ['BTC', 'ETH', 'SOL'] })

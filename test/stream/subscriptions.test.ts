@@ -61,6 +61,17 @@ test('nothing stays behind of a refused subscription', async () => {
   expect([world.subscriptions.size, world.books.size, world.events.size]).toEqual([0, 0, 0])
 })
 
+// WS-21
+test('a coin without a book is refused on channels of events too, uncharged; where hubs cannot say it is taken', async () => {
+  for (const type of ['trades', 'allFills']) await world.subscribe({ type, coin: 'btc' })
+  expect(world.frames.map(({ code }) => code)).toEqual(['not_found', 'not_found'])
+  expect(world.frames[0].data).toMatch(/: coin: there is no book of "btc" \(did you mean "BTC"\?\): /)
+  expect([world.meter.charges, world.subscriptions.size, world.events.size]).toEqual([[], 0, 0])
+  world.ready = false
+  await world.subscribe({ type: 'trades', coin: 'btc' })
+  expect(world.log.slice(2)).toEqual(['charge', 'subscriptionResponse'])
+})
+
 test('a charge whose answer was lost is sent again with the same id', async () => {
   world.meterDown = 1
   await world.subscribe({ type: 'allFills' })
@@ -261,6 +272,7 @@ test.each([
 test('at most 1,000 subscriptions on a socket, and so many of an account as its plan allows', async () => {
   world.meter.grant(10_000_000_000)
   world.connection.renew({ ...identity, plan: 'professional' }, 0)
+  world.coins = Array.from({ length: 1001 }, (_, i) => `C${i}`)
   for (let i = 0; i < 1001; i++) await world.subscribe({ type: 'allFills', coin: `C${i}` })
   expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'rate_limited' })
   expect(world.subscriptions.size).toBe(1000)

@@ -89,6 +89,7 @@ export class World {
         }),
       },
       newId: () => `s${ids++}`,
+      hasBook: async (coin: string) => !this.ready || this.coins.includes(coin),
       nearestCoin: async (coin: string) => nearestCoin(coin, this.coins),
       wait: async (ms: number) => {
         this.clock.nowMs += ms

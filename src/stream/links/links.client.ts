@@ -1,6 +1,9 @@
 // All links of one relay: to the log while events are subscribed to, to a hub while its coins are.
 
 import type { BookHubApi } from '../../book/hub-api.ts'
+import { shardOf } from '../../core/coin.ts'
+import { orLate } from '../../core/deadline.ts'
+import { after } from '../../core/timers.client.ts'
 import type { BlockLogApi, LinkHeader } from '../../feed/log-api.ts'
 import { LOG_API_VERSION } from '../../feed/log-api.ts'
 import type { BookFanout } from '../books/book-fanout.ts'
@@ -11,6 +14,8 @@ import type { Attachment } from '../sockets/attachment.ts'
 import type { Connection } from '../sockets/connection.ts'
 import { Hub } from './hub.client.ts'
 import { Link } from './link.client.ts'
+
+const HUB_WAIT_MS = 1_000
 
 export interface LinksPorts {
   /** Name of the relay's object, by which the writers dial it. */
@@ -52,6 +57,14 @@ export class Links {
     const { shards, hub } = this.#ports
     const answers = await Promise.allSettled(Array.from({ length: shards }, (_, index) => hub(index).tops()))
     return answers.flatMap((one) => (one.status === 'fulfilled' ? (one.value?.tops ?? []) : [])).map(({ coin }) => coin)
+  }
+
+  /** Whether this coin has a book, as its hub says now; true where it cannot tell within a second. */
+  async hasBook(coin: string): Promise<boolean> {
+    const { shards, hub } = this.#ports
+    const asked = hub(shardOf(coin, shards)).snapshot(coin, 1)
+    const answer = await orLate(asked, HUB_WAIT_MS, null, after).catch(() => null)
+    return answer === null || answer.ok || answer.reason !== 'unknown_coin'
   }
 
   /** The link that a socket belongs to. */
