@@ -28,7 +28,13 @@ type FailureKind =
   | { readonly kind: 'key_expired' }
   /** `why`: a sentence. */
   | { readonly kind: 'not_entitled'; readonly why: string }
-  | { readonly kind: 'credits_exhausted'; readonly neededMicro: number; readonly remainingMicro: number }
+  /** `capMicro`: the cap of the caller's key, where that is what leaves too little. */
+  | {
+      readonly kind: 'credits_exhausted'
+      readonly neededMicro: number
+      readonly remainingMicro: number
+      readonly capMicro?: number | undefined
+    }
   /** `limit`: the one that was met, where the surface does not tell it by itself. */
   | { readonly kind: 'rate_limited'; readonly retryAfterMs: number; readonly limit?: RequestLimit }
   /** As many of something at once as the plan allows: waiting helps only when one of them ends. */
@@ -116,6 +122,15 @@ export function noEndpoint(meant?: string): Failure {
   return { kind: 'not_found', what: 'This endpoint', hint: `This endpoint does not exist${question} ${SEE_DOCS}` }
 }
 
+/** What `what` costs, what is left, and who can add to it: the account's payer, or whoever capped the key. */
+export function creditsShort(what: string, short: FailureKind & { readonly kind: 'credits_exhausted' }): string {
+  const { neededMicro, remainingMicro, capMicro } = short
+  const sums = `${what} costs ${neededMicro / 1e6}, ${remainingMicro / 1e6} remain`
+  if (capMicro === undefined) return `${sums}. Top up the account: GET /platform/key/ shows its balance.`
+  const remedy = 'Ask the operator to raise the cap, a top-up does not help: GET /platform/key/ shows it.'
+  return `${sums} of this key's cap of ${capMicro / 1e6}. ${remedy}`
+}
+
 /** One sentence for a person: what was wrong and what to do. Never carries an internal message. */
 export function failureMessage(failure: Failure): string {
   if (failure.hint !== undefined) return failure.hint
@@ -135,7 +150,7 @@ export function failureMessage(failure: Failure): string {
     case 'not_entitled':
       return failure.why
     case 'credits_exhausted':
-      return `Not enough credits: this costs ${failure.neededMicro / 1e6}, ${failure.remainingMicro / 1e6} remain. Top up the account: GET /platform/key/ shows its balance.`
+      return `Not enough credits: ${creditsShort('this', failure)}`
     case 'rate_limited':
       return `Too many requests: retry after ${Math.ceil(failure.retryAfterMs / 1000)} s.`
     case 'limit_reached':

@@ -73,7 +73,10 @@ export class AccountLedger implements StreamPayer {
     const event = decideCharge(account, wholeMicro(amount))
     const room = this.#caps.room(keyHash)
     if (event === null || room < amount) {
-      return { ok: false, reason: 'exhausted', remaining: Math.min(account.available, room) }
+      return {
+        ...{ ok: false, reason: 'exhausted', remaining: Math.min(account.available, room) },
+        cap: this.#caps.inTheWay(keyHash, account.available),
+      }
     }
     this.#caps.add(keyHash, amount)
     this.#put(evolveAccount(account, event))
@@ -99,7 +102,10 @@ export class AccountLedger implements StreamPayer {
     }
     const remaining = Math.min(after.available, this.#caps.room(request.keyHash))
     const left = Math.min(after.available + after.held, this.#caps.left(request.keyHash))
-    if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining, left }
+    if (outcome !== 'ok') {
+      const cap = this.#caps.inTheWay(request.keyHash, after.available)
+      return { v, ok: false, reason: outcome, remaining, left, cap }
+    }
     return { v, ok: true, granted: lease.granted, ttlMs: LEASE_TTL_MS, remaining, left }
   }
 

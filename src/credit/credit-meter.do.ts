@@ -120,9 +120,10 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#caps.inherit(oldHash, newHash)
   }
 
-  async balance(): Promise<AccountState> {
+  async balance(keyHash?: string): Promise<AccountState & { capLeft?: MicroCredits }> {
     this.#renew(Date.now())
-    return this.#ledger.account()
+    const capLeft = keyHash === undefined ? Number.POSITIVE_INFINITY : this.#caps.left(keyHash)
+    return { ...this.#ledger.account(), ...(Number.isFinite(capLeft) ? { capLeft } : {}) }
   }
 
   /** Asked by gateways of 0.1.0. */

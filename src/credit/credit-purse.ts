@@ -24,8 +24,15 @@ export interface HeldLease {
 type TakeAnswer =
   | { readonly do: 'go'; readonly lease: HeldLease }
   | { readonly do: 'ask' }
-  | { readonly do: 'refuse'; readonly remaining: MicroCredits }
+  /** `cap`: the key's, where that is what leaves too little. */
+  | { readonly do: 'refuse'; readonly remaining: MicroCredits; readonly cap: MicroCredits | undefined }
   | { readonly do: 'revoked' }
+
+interface Denial {
+  readonly fromMicro: MicroCredits
+  readonly cap: MicroCredits | undefined
+  readonly untilMs: number
+}
 
 const DENIAL_MS = 1_000
 const FORECAST_MS = 5_000
@@ -43,8 +50,7 @@ export class CreditPurse {
   /** Never spent from again: on their way to being closed, or ended by the meter while calls were in flight. */
   #retired: HeldLease[] = []
   /** Amounts of `fromMicro` and more are refused until then: less than that is left. */
-  #denial: { readonly fromMicro: MicroCredits; readonly remaining: MicroCredits; readonly untilMs: number } | null =
-    null
+  #denial: Denial | null = null
   #revokedUntilMs = 0
   /** Outside all leases when the meter answered last, and all that the key could spend then. */
   #outside: MicroCredits = 0
@@ -70,7 +76,7 @@ export class CreditPurse {
     }
     const denial = this.#denial
     if (denial !== null && nowMs < denial.untilMs && amount >= denial.fromMicro) {
-      return { do: 'refuse', remaining: this.#outside + (lease === null ? 0 : free(lease)) }
+      return { do: 'refuse', remaining: this.#outside + (lease === null ? 0 : free(lease)), cap: denial.cap }
     }
     return { do: 'ask' }
   }
@@ -116,7 +122,7 @@ export class CreditPurse {
       return
     }
     if (answer.reason === 'exhausted') {
-      this.#denial = { fromMicro: asked.amount, remaining: answer.remaining, untilMs: sentAtMs + DENIAL_MS }
+      this.#denial = { fromMicro: asked.amount, cap: answer.cap, untilMs: sentAtMs + DENIAL_MS }
       return
     }
     if (answer.reason === 'revoked') this.#revokedUntilMs = sentAtMs + REVOKED_MS

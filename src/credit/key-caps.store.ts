@@ -64,6 +64,13 @@ export class KeyCaps {
     return row === undefined ? Number.POSITIVE_INFINITY : Math.max(0, row.left)
   }
 
+  /** The key's cap, undefined without one or where the account has less than the cap leaves: its cap is not in the way. */
+  inTheWay(keyHash: string, available: MicroCredits): MicroCredits | undefined {
+    if (this.room(keyHash) >= available) return undefined
+    const select = 'SELECT cap FROM caps WHERE key_hash = ?'
+    return this.#sql.exec<{ cap: number }>(select, this.#rootOf(keyHash)).toArray()[0]?.cap
+  }
+
   /** The key spent so much more. */
   add(keyHash: string, amount: MicroCredits): void {
     if (!this.#hasAny) return

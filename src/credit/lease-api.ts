@@ -30,7 +30,7 @@ export interface LeaseRequest {
 /**
  * `requests` is there where they were asked for and the lease lives on; `changedMs` where the key's record at the edge,
  * or its plan, was changed then: an older copy is not to be believed. `left` is what the key may still spend, all that is
- * leased included; a meter of 0.1.0 leaves it out.
+ * leased included; a meter of 0.1.0 leaves it out. `cap` is the key's, where that is what leaves too little.
  */
 export type LeaseAnswer =
   /** `granted` is cumulative; `ttlMs` counts from when the isolate sent the request; `remaining` lies outside all leases. */
@@ -51,6 +51,7 @@ export type LeaseAnswer =
       readonly reason: 'exhausted' | 'revoked' | 'gone'
       readonly remaining: MicroCredits
       readonly left?: MicroCredits
+      readonly cap?: MicroCredits | undefined
       readonly changedMs?: number
     }
 

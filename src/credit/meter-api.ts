@@ -29,7 +29,8 @@ export interface AccountMeterApi {
   capKey(keyHash: string, cap: MicroCredits | null): Promise<void>
   /** The new key shares the cap of the one that it replaces, and what was spent under it. Idempotent. */
   inheritKey(oldHash: string, newHash: string): Promise<void>
-  balance(): Promise<AccountState>
+  /** `capLeft`: what the cap of the key that was named lets it still spend; not there without one. */
+  balance(keyHash?: string): Promise<AccountState & { readonly capLeft?: MicroCredits }>
   /** Begins a plan for an account that has none; false, and nothing done, where it has one. */
   beginPlan(order: PlanOrder): Promise<boolean>
   /** Puts the account on this plan now, and notes the change. The same plan with the same terms gives nothing again. */

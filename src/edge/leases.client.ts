@@ -125,7 +125,10 @@ export class LeasePool {
         return ok(this.#holdOn(context, seat, answer.lease, price))
       }
       case 'refuse':
-        return err({ kind: 'credits_exhausted', neededMicro: price.amount, remainingMicro: answer.remaining })
+        return err({
+          ...{ kind: 'credits_exhausted', neededMicro: price.amount, remainingMicro: answer.remaining },
+          capMicro: answer.cap,
+        })
       case 'revoked':
         return err({ kind: 'key_revoked' })
       case 'ask':

@@ -208,12 +208,16 @@ describe('CreditMeter', () => {
       ...{ ok: true, granted: CREDIT, remaining: 2 * CREDIT },
       left: 3 * CREDIT,
     })
-    expect(await spend(meter, 'c', 3 * CREDIT)).toMatchObject({ reason: 'exhausted', remaining: 2 * CREDIT })
+    const short = { reason: 'exhausted', remaining: 2 * CREDIT, cap: 5 * CREDIT }
+    expect(await spend(meter, 'c', 3 * CREDIT)).toMatchObject(short)
+    expect(await spend(meter, 'd', 2_000 * CREDIT)).toMatchObject({ reason: 'exhausted', cap: undefined })
     expect(await spend(meter, 'c', 2 * CREDIT)).toMatchObject({ ok: true })
     expect(await lease({ lease: 'c2', ...more })).toMatchObject({
-      ...{ reason: 'exhausted', remaining: 0 },
+      ...{ reason: 'exhausted', remaining: 0, cap: 5 * CREDIT },
       left: CREDIT,
     })
+    expect(await meter.balance('c')).toMatchObject({ capLeft: CREDIT })
+    expect(await meter.balance('d')).not.toHaveProperty('capLeft')
     expect(await spend(meter, 'd', 9 * CREDIT)).toMatchObject({ ok: true })
     // What a lease gives back may be spent again; what it spent counts, also after a restart.
     const usage = [{ product: 'info', type: 'meta', calls: 1, amount: CREDIT / 2 }]

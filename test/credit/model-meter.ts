@@ -87,7 +87,7 @@ export class ModelMeter implements LeaseMeterApi {
     const { keyHash } = request
     const underCap = (this.caps.get(keyHash) ?? Number.POSITIVE_INFINITY) - (this.spentOf.get(keyHash) ?? 0)
     const left = Math.min(remaining + this.account.held, underCap)
-    if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining, left }
+    if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining, left, cap: this.caps.get(keyHash) }
     return { v, ok: true, granted: this.leases.get(request.lease)?.granted ?? 0, ttlMs: LEASE_TTL_MS, remaining, left }
   }
 

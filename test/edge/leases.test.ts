@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { failureMessage } from '../../src/core/failure.ts'
 import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/credit/lease-api.ts'
 import type { Charging, Hold } from '../../src/edge/charging.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
@@ -92,6 +93,22 @@ describe('draining an account', () => {
 })
 
 describe('one isolate', () => {
+  it('names the cap of a key that may spend no more', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(100 * CREDIT, clock.nowMs)
+    meter.caps.set(identity.keyHash, CREDIT)
+    const { charging } = isolate(clock, meter)
+    const first = await held(charging, 1)
+    first.settle()
+    // The second time it is the isolate that remembers.
+    for (let i = 0; i < 2; i++) {
+      const refused = await charging.hold(identity, price(1))
+      expect(refused.ok ? '' : failureMessage(refused.error)).toMatch(
+        /1, \S+ remain of this key's cap of 1\. Ask the op/,
+      )
+    }
+  })
+
   it('charges what succeeds and gives back what fails', async () => {
     const clock = new ManualClock()
     const meter = new ModelMeter(1 * CREDIT, clock.nowMs)

@@ -72,9 +72,17 @@ describe('what a key may know of itself', () => {
   })
 
   it('is what is left of its cap in the headers, and the account’s balance in the body', async () => {
-    const { key } = await newKey({ credits: 100, cap: 3 })
+    const { key, hash, account } = await newKey({ credits: 100, cap: 3 })
     const { json, headers } = await get(gateway(), '/platform/key/', key)
     expect([json.data.credits_remaining, headers.get('x-credits-remaining')]).toEqual([100, '3'])
+    expect([json.data.cap, json.data.cap_remaining]).toEqual([3, 3])
+    await spend(meterOf(account), hash, 2_500_000)
+    expect((await get(gateway(), '/platform/key/', key)).json.data).toMatchObject({ cap: 3, cap_remaining: 0.5 })
+    const other = await newKey({ account })
+    expect((await get(gateway(), '/platform/key/', other.key)).json.data).toMatchObject({
+      cap: null,
+      cap_remaining: null,
+    })
   })
 
   it('is its account’s usage per day, key and type, to the millionth, with either kind of key', async () => {

@@ -72,6 +72,17 @@ test('a coin without a book is refused on channels of events too, uncharged; whe
   expect(world.log.slice(2)).toEqual(['charge', 'subscriptionResponse'])
 })
 
+test('a key whose cap is spent is told of its cap, before the ack and when a minute ends', async () => {
+  world.meter.cap = 1_500_000
+  await world.subscribe({ type: 'allFills' })
+  await world.subscribe({ type: 'trades', coin: 'BTC' })
+  const told = (what: string) => expect.stringContaining(`${what} costs 1, 0.5 remain of this key's cap of 1.5. Ask`)
+  expect(world.frames.at(-1)).toMatchObject({ code: 'credits_exhausted', data: told('a minute') })
+  await world.pass(65_000)
+  expect(world.closed).toBe(4402)
+  expect(world.frames.at(-1)).toMatchObject({ code: 'credits_exhausted', data: told('a minute of allFills') })
+})
+
 test('a charge whose answer was lost is sent again with the same id', async () => {
   world.meterDown = 1
   await world.subscribe({ type: 'allFills' })

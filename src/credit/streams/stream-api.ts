@@ -19,10 +19,19 @@ export interface MinuteCharge {
   readonly leftMs: number
 }
 
+/** What an account, or a key under its `cap`, has too little for. */
+export interface Exhausted {
+  readonly ok: false
+  readonly reason: 'exhausted'
+  readonly remaining: MicroCredits
+  /** The key's, where that is what leaves too little. */
+  readonly cap?: MicroCredits | undefined
+}
+
 /** `leftMs` of a paid minute, 0 or less where it is over, remain for the subscription to use. */
 export type MinuteAnswer =
   | { readonly ok: true; readonly leftMs: number }
-  | { readonly ok: false; readonly reason: 'exhausted'; readonly remaining: MicroCredits }
+  | Exhausted
   /** `limit`: the account has as many subscriptions as its plan allows. `ended`: the meter has seen its end. */
   | { readonly ok: false; readonly reason: 'revoked' | 'limit' | 'ended' }
 

@@ -7,7 +7,15 @@ import type { AccountState } from '../account-state.ts'
 import type { MicroCredits } from '../amount.ts'
 import { METER_API_VERSION } from '../meter-version.ts'
 import { CHEAPEST_MINUTE } from '../tariff.ts'
-import type { ConnectVerdict, MinuteAnswer, MinuteCharge, StreamAnswer, StreamEnd, StreamReport } from './stream-api.ts'
+import type {
+  ConnectVerdict,
+  Exhausted,
+  MinuteAnswer,
+  MinuteCharge,
+  StreamAnswer,
+  StreamEnd,
+  StreamReport,
+} from './stream-api.ts'
 
 export const MINUTE_MS = 60_000
 /** How long the rest of a minute waits for its resubscribe. */
@@ -56,9 +64,7 @@ export interface StreamTable {
 }
 
 /** What came of charging a minute. */
-export type Payment =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly reason: 'exhausted'; readonly remaining: MicroCredits }
+export type Payment = { readonly ok: true } | Exhausted
 
 /** The ledger of the account, as far as that of its streams needs it. */
 export interface StreamPayer {

@@ -20,6 +20,10 @@ const OwnKey = z
     account: AccountId,
     plan: PlanName,
     credits_remaining: CreditsNumber.describe('The account’s balance: credits that it may still spend'),
+    cap: CreditsNumber.nullable().describe(
+      'Credits that the key, with those that it replaced, may spend in all its time; null: no cap. Its operator can raise it',
+    ),
+    cap_remaining: CreditsNumber.nullable().describe('What is left of the cap; null: no cap'),
     spent: CreditsNumber.describe('Credits that the account’s calls and minutes cost, since it was made'),
     period: z
       .object({
@@ -55,6 +59,8 @@ export const ownKey = defineEndpoint(
           account: 'acme',
           plan: 'entry',
           credits_remaining: 9996.87,
+          cap: null,
+          cap_remaining: null,
           spent: 3.13,
           period: { since: 1790000000000, until: 1792540800000, credits: 10000 },
           limits: LIMITS_EXAMPLE,
@@ -65,7 +71,11 @@ export const ownKey = defineEndpoint(
   },
   async ({ identity }, { keys, meterOf }) => {
     const meter = meterOf(identity.account)
-    const [sums, state, key] = await Promise.all([meter.balance(), meter.plan(), keys.hashed(identity.keyHash)])
+    const [sums, state, key] = await Promise.all([
+      meter.balance(identity.keyHash),
+      meter.plan(),
+      keys.hashed(identity.keyHash),
+    ])
     const balance = sums.available + sums.held
     const report = {
       apikey: key?.prefix ?? null,
@@ -77,6 +87,9 @@ export const ownKey = defineEndpoint(
       account: identity.account,
       plan: identity.plan,
       credits_remaining: creditsNumber(balance),
+      cap: key?.cap == null ? null : creditsNumber(key.cap),
+      // A meter of the version before does not tell.
+      cap_remaining: key?.cap == null || sums.capLeft === undefined ? null : creditsNumber(sums.capLeft),
       spent: creditsNumber(sums.spent),
       period:
         state === null ? null : { since: state.sinceMs, until: state.untilMs, credits: creditsNumber(state.micro) },

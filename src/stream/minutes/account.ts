@@ -2,8 +2,8 @@
 // lives on only while the meter answers and does not call its key revoked, so it ends within a minute of a revocation;
 // each warning is sent once to a socket, until the account has more again.
 
-import type { Failure } from '../../core/failure.ts'
-import { formatCredits, type MicroCredits } from '../../credit/amount.ts'
+import { creditsShort, type Failure } from '../../core/failure.ts'
+import type { MicroCredits } from '../../credit/amount.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { MinuteAnswer, StreamAnswer } from '../../credit/streams/stream-api.ts'
 import { lastMinuteFrame, lowCreditsFrame } from '../frames.ts'
@@ -156,13 +156,9 @@ export class Account {
     const connection = this.#running.get(minutes)
     if (answer.ok || !connection) return
     if (answer.reason !== 'exhausted') return connection.fail(UNCHARGED)
-    const price = `a minute of ${minutes.type} costs ${formatCredits(minutes.price)}, ${formatCredits(answer.remaining)} remain`
-    connection.fail({
-      kind: 'credits_exhausted',
-      neededMicro: minutes.price,
-      remainingMicro: answer.remaining,
-      hint: `Credits exhausted: ${price}. Top up the account.`,
-    })
+    const { remaining: remainingMicro, cap: capMicro } = answer
+    const short = { kind: 'credits_exhausted', neededMicro: minutes.price, remainingMicro, capMicro } as const
+    connection.fail({ ...short, hint: `Credits exhausted: ${creditsShort(`a minute of ${minutes.type}`, short)}` })
   }
 
   #warn({ available, left, isLow, nextMinute }: StreamAnswer): void {

@@ -1,8 +1,7 @@
 // Why a first minute was not granted, as the failure that its client is told.
 
-import type { Failure } from '../../core/failure.ts'
+import { creditsShort, type Failure } from '../../core/failure.ts'
 import type { MicroCredits } from '../../credit/amount.ts'
-import { formatCredits } from '../../credit/amount.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { MinuteAnswer } from '../../credit/streams/stream-api.ts'
 import type { Identity } from '../../key/identity.ts'
@@ -20,9 +19,9 @@ export function refusal(answer: MinuteAnswer & { ok: false }, price: MicroCredit
       return { kind: 'limit_reached', limit, most, hint }
     }
     case 'exhausted': {
-      const sums = `a minute costs ${formatCredits(price)} credits, ${formatCredits(answer.remaining)} remain`
-      const hint = `${sums}: top up the account; GET /platform/key/ shows its balance`
-      return { kind: 'credits_exhausted', neededMicro: price, remainingMicro: answer.remaining, hint }
+      const { remaining: remainingMicro, cap: capMicro } = answer
+      const short = { kind: 'credits_exhausted', neededMicro: price, remainingMicro, capMicro } as const
+      return { ...short, hint: creditsShort('a minute', short) }
     }
     case 'ended':
       return { kind: 'unavailable', what: 'the data', hint: 'it was lost on its way: subscribe again' }

@@ -12,6 +12,8 @@ import {
 
 export class ModelStreams implements StreamTable {
   account = EMPTY_ACCOUNT
+  /** Of the one key that there is. */
+  cap = Number.POSITIVE_INFINITY
   readonly revoked = new Set<string>()
   /** What was charged, in order. */
   readonly charges: { readonly subscription: string; readonly ordinal: number; readonly amount: number }[] = []
@@ -26,6 +28,8 @@ export class ModelStreams implements StreamTable {
       usedBefore: () => 0,
       isRevoked: (keyHash) => this.revoked.has(keyHash),
       charge: ({ subscription, ordinal, amount }) => {
+        const room = this.cap - this.account.spent
+        if (room < amount) return { ok: false, reason: 'exhausted', remaining: room, cap: this.cap }
         const event = decideCharge(this.account, amount)
         if (event === null) return { ok: false, reason: 'exhausted', remaining: this.account.available }
         this.account = evolveAccount(this.account, event)
