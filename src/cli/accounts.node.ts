@@ -13,6 +13,7 @@ import { TERMS_HELP, TermsValue } from './terms.ts'
 import { CreditsValue } from './values.ts'
 
 const Ensured = z.looseObject({ account: z.string(), created: z.boolean(), balance: z.string() })
+const Granted = z.looseObject({ repeated: z.boolean().optional() })
 const Shown = z.looseObject({ balance: z.string(), keys: z.array(Key) })
 
 const ID = 'its id: 1 to 64 letters, digits, "_" or "-"'
@@ -61,9 +62,13 @@ export function accountCommands(admin: Command, act: Act, now: () => number): vo
     .argument('<credits>', 'such as 500 or 0.25', reads(CreditsValue))
     .requiredOption('--id <text>', 'name of this grant: a retry under it adds nothing more')
     .action(
-      act((gateway, account, credits, { id }) =>
-        shown(gateway, 'POST', `${accountPath(account)}/grants`, { credits, idempotency_key: id }),
-      ),
+      act(async (gateway, account, credits, { id }) => {
+        const order = { credits, idempotency_key: id }
+        const granted = await gateway.ask('POST', `${accountPath(account)}/grants`, Granted, order)
+        if (!granted.ok) return granted
+        const note = `nothing was added: --id ${id} was granted before; another payment needs another --id`
+        return ok({ json: granted.value, text: details(granted.value), notes: granted.value.repeated ? [note] : [] })
+      }),
     )
 }
 

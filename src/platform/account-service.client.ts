@@ -12,7 +12,7 @@ import { PlanTable, termsFrom } from '../credit/plans/plan-table.store.ts'
 import { type AccountRow, AccountStore } from '../key/accounts.store.ts'
 import { liveKeysFromD1, putKeyHint } from '../key/key-records.store.ts'
 import { NO_ACCOUNT } from './account-shapes.ts'
-import type { Accounts, PlanChoice, ShownAccount } from './platform-api.ts'
+import type { Accounts, Granted, PlanChoice, ShownAccount } from './platform-api.ts'
 import { badField, type Refusal } from './refusal.ts'
 
 export interface AccountPorts {
@@ -110,7 +110,7 @@ export class AccountService implements Accounts {
     return ok(row)
   }
 
-  async grant(account: string, id: string, micro: MicroCredits): Promise<Result<AccountState, Refusal>> {
+  async grant(account: string, id: string, micro: MicroCredits): Promise<Result<Granted, Refusal>> {
     if ((await this.#store.account(account)) === null) return err(NO_ACCOUNT)
     const answer = await this.#ports.meterOf(account).grantCredits(`grant:${id}`, micro)
     if (!answer.ok) {
@@ -120,7 +120,7 @@ export class AccountService implements Accounts {
       return err(badField('credits', 'would make the sum of grants too large'))
     }
     await this.#store.addGrant(account, `grant:${id}`, micro, this.#ports.nowMs())
-    return ok(answer.account)
+    return ok({ repeated: answer.repeated, account: answer.account })
   }
 }
 

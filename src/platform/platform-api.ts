@@ -40,6 +40,12 @@ export interface ShownAccount extends PlanChoice {
   readonly keys: readonly KeyRow[]
 }
 
+/** `repeated`: this grant was made before, and nothing was added now. */
+export interface Granted {
+  readonly repeated: boolean
+  readonly account: AccountState
+}
+
 export interface Accounts {
   /** Asked before the meter of an account is, so that a name nobody has makes no object. */
   exists(id: string): Promise<boolean>
@@ -54,7 +60,7 @@ export interface Accounts {
   /** Puts the account on a plan now: what the old one has left expires, the new one's credits are there in full. */
   changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>>
   /** Adds credits once per `id`; the same id with another amount is refused. */
-  grant(account: string, id: string, micro: MicroCredits): Promise<Result<AccountState, Refusal>>
+  grant(account: string, id: string, micro: MicroCredits): Promise<Result<Granted, Refusal>>
 }
 
 export interface KeyOrder {

@@ -116,6 +116,17 @@ describe('the operator’s commands', () => {
     ])
   })
 
+  it('say that a grant was made before', async () => {
+    for (const repeated of [false, true]) {
+      answer = [200, { account: 'a', repeated, balance: '5' }]
+      const { notes, failed } = await admin('account grant a 5 --id top-up')
+      expect([notes.join(), failed]).toEqual([
+        expect.stringMatching(repeated ? /^nothing was added: .*top-up/ : /^$/),
+        false,
+      ])
+    }
+  })
+
   it('print a webhook’s secret alone where one was drawn', async () => {
     answer = [200, { ...webhook, secret: 'whsec_x' }]
     expect((await admin('webhook set a https://b')).out).toEqual(['whsec_x'])

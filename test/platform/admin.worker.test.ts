@@ -103,8 +103,8 @@ describe('accounts and keys', () => {
     const { account } = await newKey({ credits: 0 })
     const grant = (credits: unknown, id = 'top-up-1') =>
       ask('POST', `/accounts/${account}/grants`, { credits, idempotency_key: id })
-    expect(await grant(5)).toMatchObject({ status: 200, json: { balance: '5' } })
-    expect(await grant(5)).toMatchObject({ status: 200, json: { balance: '5' } })
+    expect(await grant(5)).toMatchObject({ status: 200, json: { balance: '5', repeated: false } })
+    expect(await grant(5)).toMatchObject({ status: 200, json: { balance: '5', repeated: true } })
     expect(await grant(6)).toMatchObject({
       status: 409,
       json: { error_code: '409', error_message: expect.stringContaining('idempotency_key') },

@@ -11,6 +11,9 @@ export const grantCredits = defineEndpoint(
     method: 'post',
     path: '/admin/accounts/{id}/grants',
     summary: 'Add credits that do not expire, once per idempotency key',
+    description:
+      'The account remembers its idempotency keys for ever: the next payment needs another one. `repeated` says that ' +
+      'nothing was added; the same key with another amount is refused with 409.',
     door: 'admin',
     params: ACCOUNT_PARAMS,
     body: {
@@ -24,14 +27,22 @@ export const grantCredits = defineEndpoint(
     answers: {
       200: {
         description: 'The sums after it',
-        schema: z.object({ account: AccountId, ...SUMS }),
-        example: { account: 'acme', ...SUMS_EXAMPLE },
+        schema: z.object({
+          account: AccountId,
+          repeated: z
+            .boolean()
+            .describe('True: granted by an earlier call with this idempotency key; nothing was added now'),
+          ...SUMS,
+        }),
+        example: { account: 'acme', repeated: false, ...SUMS_EXAMPLE },
       },
     },
     refusals: [404, 409],
   },
   async ({ params: { id }, body }, { accounts }) => {
     const granted = await accounts.grant(id, body.idempotency_key, body.credits)
-    return granted.ok ? reply(200, { account: id, ...shownSums(granted.value) }) : granted
+    if (!granted.ok) return granted
+    const { repeated, account } = granted.value
+    return reply(200, { account: id, repeated, ...shownSums(account) })
   },
 )
