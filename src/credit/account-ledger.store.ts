@@ -1,7 +1,7 @@
 // The ledger of one account over its tables: the one place where its balance changes. The rules are in ledger.ts and
 // plans/plan-period.ts. Law: what changes something is called inside a transaction, so that it happens whole or not.
 
-import type { AccountState } from './account-state.ts'
+import { type AccountState, leftOf } from './account-state.ts'
 import { type MicroCredits, wholeMicro } from './amount.ts'
 import type { KeyCaps } from './key-caps.store.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
@@ -118,7 +118,7 @@ export class AccountLedger implements StreamPayer {
     const event = decideGrant(account, wholeMicro(amount))
     if (event === null) return { v, ok: false, reason: 'too_large' }
     const after = evolveAccount(account, event)
-    this.#put(after)
+    this.#put(after, 'grown')
     this.#store.putGrant(id, amount, nowMs)
     return { v, ok: true, repeated: false, account: after }
   }
@@ -152,14 +152,15 @@ export class AccountLedger implements StreamPayer {
   }
 
   #turnPeriod(decision: PlanDecision): void {
-    this.#put(decision.events.reduce(evolveAccount, this.#store.account()), true)
+    this.#put(decision.events.reduce(evolveAccount, this.#store.account()), 'new period')
     this.#plans.put(decision)
     this.#periodEndMs = decision.state.untilMs ?? Number.POSITIVE_INFINITY
   }
 
   /** Every change of the balance goes through here. */
-  #put(account: AccountState, isNewPeriod = false): void {
+  #put(account: AccountState, by: 'use' | 'grown' | 'new period' = 'use'): void {
     this.#store.putAccount(account)
-    this.#webhooks.notice(account, isNewPeriod)
+    if (by !== 'use') this.#store.noteMost(leftOf(account), by === 'new period')
+    this.#webhooks.notice(account, by === 'new period')
   }
 }

@@ -139,8 +139,8 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return this.#usage.page(fromMs, toMs, after, limit)
   }
 
-  async setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }> {
-    return this.#webhooks.set(order, this.#ledger.account())
+  setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }> {
+    return this.#decide((now) => this.#webhooks.set(order, this.#ledger.account(), this.#store.most(), now))
   }
 
   async webhook(): Promise<Webhook | null> {

@@ -15,6 +15,9 @@ const TABLES = `
     one INTEGER PRIMARY KEY CHECK (one = 1), available INTEGER NOT NULL CHECK (available >= 0),
     held INTEGER NOT NULL CHECK (held >= 0), spent INTEGER NOT NULL, granted INTEGER NOT NULL,
     written_off INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS most (one INTEGER PRIMARY KEY CHECK (one = 1), micro INTEGER NOT NULL) STRICT;
+  -- Of an account from before this table the most is known from now on.
+  INSERT OR IGNORE INTO most SELECT 1, available + held FROM account;
   CREATE TABLE IF NOT EXISTS leases (
     id TEXT PRIMARY KEY, key_hash TEXT NOT NULL, granted INTEGER NOT NULL, settled INTEGER NOT NULL,
     until INTEGER NOT NULL, open INTEGER NOT NULL, usage TEXT NOT NULL) STRICT;
@@ -73,6 +76,17 @@ export class MeterStore {
       a.granted,
       a.writtenOff,
     )
+  }
+
+  /** The most that was left in the plan's period. */
+  most(): number {
+    return this.#sql.exec<{ micro: number }>('SELECT micro FROM most').toArray()[0]?.micro ?? 0
+  }
+
+  /** What is left has grown, or a period has begun with it. */
+  noteMost(left: number, isNewPeriod: boolean): void {
+    const most = isNewPeriod ? left : Math.max(left, this.most())
+    this.#sql.exec('INSERT OR REPLACE INTO most VALUES (1, ?)', most)
   }
 
   lease(id: string): StoredLease | null {

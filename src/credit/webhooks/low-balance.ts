@@ -1,6 +1,6 @@
 // When the owner of an account is told that its credits run low. Laws (test/credit/webhooks/low-balance.test.ts): a threshold
-// is told once when the balance falls to it or below, and again only after the balance was above it: after a top-up, a
-// renewal or another plan. What an account has left is what is available and what leases hold.
+// is told once when the balance falls to it or below, or is there when the threshold is set, and again only after the
+// balance was above it: after a top-up, a renewal or another plan. What an account has left is what is available and what leases hold.
 
 import { err, ok, type Result } from '../../core/result.ts'
 import { MICRO_PER_CREDIT, type MicroCredits, parseCredits } from '../amount.ts'
@@ -42,9 +42,18 @@ export function levelOf({ of, amount }: Threshold, mostMicro: MicroCredits): Mic
   return Math.floor(mostMicro / 100) * amount + Math.floor(((mostMicro % 100) * amount) / 100)
 }
 
-/** A new watch, in place of one that saw `mostMicro` before: what lies below a threshold already is not told. */
-export function beginWatch(thresholds: readonly Threshold[], left: MicroCredits, mostMicro = 0): LowBalanceWatch {
-  return watched(thresholds, left, Math.max(mostMicro, left))
+/**
+ * A new watch, in place of `before`: it has told what that had told, and the next look at the balance tells the rest.
+ * Of an account that never had anything nothing can run low.
+ */
+export function beginWatch(
+  thresholds: readonly Threshold[],
+  mostMicro: MicroCredits,
+  before: { readonly thresholds: readonly Threshold[]; readonly watch: LowBalanceWatch } | null = null,
+): LowBalanceWatch {
+  const told = before?.thresholds.filter(({ name }) => !before.watch.armed.includes(name)).map(({ name }) => name) ?? []
+  const armed = mostMicro === 0 ? [] : thresholds.filter(({ name }) => !told.includes(name)).map(({ name }) => name)
+  return { mostMicro: Math.max(mostMicro, before?.watch.mostMicro ?? 0), armed }
 }
 
 /** After a decision: what to remember, and the thresholds that were just reached, the highest first. */

@@ -57,11 +57,17 @@ export class WebhookStore {
     return this.#row()
   }
 
-  set(order: WebhookOrder, left: MicroCredits): Webhook & { readonly secret: string | null } {
+  /** `mostMicro`: the most that the account had in its plan's period. */
+  set(
+    order: WebhookOrder,
+    left: MicroCredits,
+    mostMicro: MicroCredits,
+    nowMs: number,
+  ): Webhook & { readonly secret: string | null } {
     const known = this.#row()
     const isDrawn = known === null || order.newSecret
     const secret = isDrawn ? secretText(crypto.getRandomValues(new Uint8Array(32))) : known.secret
-    const watch = beginWatch(order.thresholds, left, known === null ? 0 : read(known).watch.mostMicro)
+    const watch = beginWatch(order.thresholds, mostMicro, known && read(known))
     this.#sql.exec('DELETE FROM webhook')
     this.#sql.exec(
       'INSERT INTO webhook VALUES (1, ?, ?, ?, ?, ?)',
@@ -72,6 +78,7 @@ export class WebhookStore {
       JSON.stringify(watch),
     )
     this.#has = true
+    this.notice(left, false, nowMs)
     return { ...(this.view() as Webhook), secret: isDrawn ? secret : null }
   }
 

@@ -2,6 +2,7 @@
 // a decision writes the event, the alarm claims it, and the attempt itself runs beside everything else.
 
 import { type AccountState, leftOf } from '../account-state.ts'
+import type { MicroCredits } from '../amount.ts'
 import { deliverEvent } from './webhook.client.ts'
 import { type Attempt, WebhookStore } from './webhook.store.ts'
 import { testBody } from './webhook.ts'
@@ -25,8 +26,9 @@ export class Webhooks {
     return Math.max(this.#store.nextMs, this.#pausedUntilMs)
   }
 
-  set(order: WebhookOrder, account: AccountState): Webhook & { readonly secret: string | null } {
-    return this.#ctx.storage.transactionSync(() => this.#store.set(order, leftOf(account)))
+  /** To be called in a transaction, as `notice` is. */
+  set(order: WebhookOrder, account: AccountState, mostMicro: MicroCredits, nowMs: number) {
+    return this.#store.set(order, leftOf(account), mostMicro, nowMs)
   }
 
   view(): Webhook | null {

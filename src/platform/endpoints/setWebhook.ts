@@ -22,7 +22,8 @@ export const setWebhook = defineEndpoint(
     path: WEBHOOK_PATH,
     summary: 'Tell an address when the credits of an account run low',
     description:
-      'Once per threshold and period, repeated for a day, signed as Standard Webhooks (1.0.0) has it: `webhook-id`, ' +
+      'Once per threshold, at once where the balance is below it, again after a top-up or renewal lifted the balance ' +
+      'above it; repeated for a day, signed as Standard Webhooks (1.0.0) has it: `webhook-id`, ' +
       '`webhook-timestamp` and `webhook-signature`, which its libraries verify. The secret is shown when it is drawn.',
     door: 'admin',
     params: ACCOUNT_PARAMS,

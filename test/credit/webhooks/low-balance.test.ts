@@ -47,7 +47,7 @@ describe('the watch', () => {
   const thresholds = ['1000', '20%', '0'].map(threshold)
   /** Events of a series of balances; `period` begins a new one. */
   const told = (start: number, ...steps: (number | { period: number })[]) => {
-    let watch = beginWatch(thresholds, start * CREDIT)
+    let { watch } = watchBalance(beginWatch(thresholds, 0), thresholds, start * CREDIT, false)
     return steps.map((step) => {
       const [left, isNew] = typeof step === 'number' ? [step, false] : [step.period, true]
       const { watch: after, reached } = watchBalance(watch, thresholds, left * CREDIT, isNew)
@@ -70,8 +70,16 @@ describe('the watch', () => {
     expect(told(20_000, { period: 10_000 }, 4_000, 2_000)).toEqual([[], [], ['20%']])
   })
 
-  it('begins silently below a threshold, and tells of what a period’s end takes away', () => {
-    expect(told(500, 400, 0)).toEqual([[], ['20%', '0']])
+  it('tells at once what the balance is below already, and not again when it is set anew', () => {
+    const set = (...[most, before]: [number, Parameters<typeof beginWatch>[2]?]) =>
+      watchBalance(beginWatch(thresholds, most * CREDIT, before), thresholds, 1_500 * CREDIT, false)
+    const { watch, reached } = set(10_000)
+    expect(reached.map(({ name }) => name)).toEqual(['20%'])
+    expect(set(10_000, { thresholds, watch }).reached).toEqual([])
+    expect(set(1_500).reached).toEqual([])
+  })
+
+  it('tells of what a period’s end takes away', () => {
     expect(told(5_000, { period: 0 }, { period: 0 })).toEqual([['1000', '20%', '0'], []])
   })
 
@@ -91,7 +99,7 @@ describe('the watch', () => {
           const own = list.map(threshold)
           let left = start
           let most = start
-          let watch = beginWatch(own, left)
+          let { watch } = watchBalance(beginWatch(own, 0), own, left, false)
           // What must hold, counted apart: the last time that the balance was above, and whether it was told since.
           const above = new Map(own.map((each) => [each.name, left > levelOf(each, most)]))
           for (const { do: action, micro } of steps) {

@@ -100,6 +100,23 @@ describe('a webhook', () => {
     expect(new Set(received.map(idOf)).size).toBe(3)
   })
 
+  it('takes percents of the most of the period, also from before it was set, and tells at once', async () => {
+    const received = receiver('late')
+    await meterOf('late').grantCredits('g', 100 * CREDIT)
+    await spend('late', 60)
+    await evictDurableObject(stubOf('late'))
+    const half = ['50%', '20%'].map((name) => (parseThreshold(name) as { value: Threshold }).value)
+    for (let i = 0; i < 2; i++) await meterOf('late').setWebhook(order('late', { thresholds: half }))
+    await ring('late')
+    expect(await states('late')).toEqual(['50% delivered'])
+    await spend('late', 20)
+    await ring('late')
+    expect(received.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { threshold: '50%', credits_left: '40', credits_at_most: '100' },
+      { threshold: '20%', credits_left: '20', credits_at_most: '100' },
+    ])
+  })
+
   it('is signed so that a ready verifier takes it as it came, and neither changed nor old', async () => {
     const received = receiver('verified')
     const secret = await account('verified')
