@@ -36,7 +36,13 @@ type FailureKind =
       readonly capMicro?: number | undefined
     }
   /** `limit`: the one that was met, where the surface does not tell it by itself. */
-  | { readonly kind: 'rate_limited'; readonly retryAfterMs: number; readonly limit?: RequestLimit }
+  | {
+      readonly kind: 'rate_limited'
+      readonly retryAfterMs: number
+      readonly limit?: RequestLimit
+      /** What the key may still spend, where that is known. */
+      readonly remainingMicro?: number
+    }
   /** As many of something at once as the plan allows: waiting helps only when one of them ends. */
   | { readonly kind: 'limit_reached'; readonly limit: string; readonly most: number }
   | { readonly kind: 'not_json' }

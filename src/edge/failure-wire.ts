@@ -88,6 +88,7 @@ function retryAfterSeconds(failure: Failure): number | null {
 
 function wire(status: number, failure: Failure, requestId: string, body: object): WireFailure {
   const retryAfter = retryAfterSeconds(failure)
+  const left = 'remainingMicro' in failure ? failure.remainingMicro : undefined
   return {
     status,
     headers: {
@@ -96,7 +97,7 @@ function wire(status: number, failure: Failure, requestId: string, body: object)
       [REQUEST_ID_HEADER]: requestId,
       ...(retryAfter === null ? {} : { 'retry-after': String(retryAfter) }),
       ...(failure.kind === 'rate_limited' && failure.limit ? limitHeaders(failure.limit, 0, retryAfter ?? 1) : {}),
-      ...(failure.kind === 'credits_exhausted' ? { 'x-credits-remaining': formatCredits(failure.remainingMicro) } : {}),
+      ...(left === undefined ? {} : { 'x-credits-remaining': formatCredits(left) }),
       ...(failure.kind === 'method_not_allowed' ? { allow: failure.allow.join(', ') } : {}),
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     },

@@ -119,7 +119,9 @@ export class LeasePool {
         seat.limit = limit ?? seat.limit
         if (verdict !== 'go') {
           seat.purse.release(answer.lease, price.amount)
-          return verdict === 'ask' || limit === null ? null : err(limit.refusal(verdict.waitMs))
+          return verdict === 'ask' || limit === null
+            ? null
+            : err({ ...limit.refusal(verdict.waitMs), remainingMicro: seat.purse.remaining() })
         }
         this.#keepReporting(context, seat)
         return ok(this.#holdOn(context, seat, answer.lease, price))

@@ -102,6 +102,8 @@ describe('failures on the wire', () => {
     const exhausted = { kind: 'credits_exhausted', neededMicro: 1_000_000, remainingMicro: 130_000 } as const
     const credits = { 'x-credits-cost': '0', 'x-credits-remaining': '0.13' }
     expect(infoFailure(exhausted, 'r').headers).toMatchObject(credits)
+    const limited = { kind: 'rate_limited', retryAfterMs: 1, remainingMicro: 130_000 } as const
+    expect(infoFailure(limited, 'r').headers).toMatchObject(credits)
   })
 
   it('has an id that is its own', () => {

@@ -83,7 +83,12 @@ describe('requests per second', () => {
     const hint = /allows each key 4 a second \(rest_requests_per_second\): retry after 1 s\.$/
     expect(refused).toEqual({
       ok: false,
-      error: { kind: 'rate_limited', retryAfterMs: 250, hint: expect.stringMatching(hint) },
+      error: {
+        kind: 'rate_limited',
+        retryAfterMs: 250,
+        remainingMicro: expect.any(Number),
+        hint: expect.stringMatching(hint),
+      },
     })
     const { exchanges } = meter as ModelMeter
     for (let i = 0; i < 100; i++) expect(await call(charging, rpc)).toBe('rate_limited')

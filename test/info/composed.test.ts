@@ -176,7 +176,7 @@ describe('candleSnapshot', () => {
     [{ interval: null }, 'req.interval: must be one of'],
     [{ interval: '__proto__' }, 'req.interval: must be one of'],
     [{ coin: undefined }, 'req.coin: is required'],
-    [{ startTime: undefined }, 'req.startTime: '],
+    [{ startTime: undefined }, 'req.startTime: is required'],
     [{ startTime: '5' }, 'req.startTime: must be a time in Unix milliseconds'],
     [{ startTime: 1e300 }, 'req.startTime: must be a time in Unix milliseconds'],
     [{ startTime: 10 }, 'req.endTime: must not lie before startTime'],

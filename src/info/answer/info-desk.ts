@@ -136,7 +136,8 @@ export class InfoDesk {
 }
 
 function tooMuchFreeWork(retryAfterMs: number): Failure {
-  return { kind: 'rate_limited', retryAfterMs, limit: UNCHARGED }
+  const hint = `Too many answers that cost nothing, ${UNCHARGED.quota} a second at most for each key: mend the requests, or retry after ${Math.ceil(retryAfterMs / 1000)} s.`
+  return { kind: 'rate_limited', retryAfterMs, limit: UNCHARGED, hint }
 }
 
 function succeed(

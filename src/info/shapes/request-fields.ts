@@ -32,8 +32,9 @@ export const isAllDexes = (dex: string | undefined) => dex === ALL_DEXES
 /** A DEX where a wildcard is not offered. */
 export const OneDex = Dex.refine((dex) => dex !== '*' && dex !== ALL_DEXES, 'must be one DEX: no wildcard here')
 
+const NO_MOMENT = 'must be a time in Unix milliseconds'
 /** A moment in Unix milliseconds. */
-export const Moment = z.int('must be a time in Unix milliseconds').min(0, 'must be a time in Unix milliseconds')
+export const Moment = z.int({ error: ({ input }) => (input === undefined ? undefined : NO_MOMENT) }).min(0, NO_MOMENT)
 
 /** A switch; false is the same as leaving it out. */
 export const Flag = z

@@ -92,6 +92,7 @@ describe('refused bodies', () => {
       ratelimit: '"uncharged";r=0;t=1',
       'ratelimit-policy': '"uncharged";q=20;w=1',
     })
+    expect(refused[0]!.body).toContain('Too many answers that cost nothing, 20 a second at most')
   })
 
   it('do not hide that the key was revoked', async () => {
