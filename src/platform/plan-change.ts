@@ -16,7 +16,10 @@ export function changedPlan(
   const micro = credits ?? before?.terms.micro
   if (micro === undefined) issues.push({ path: 'credits', message: 'is required for a new plan' })
   if (before === null && limits.rest_requests_per_second === undefined) {
-    issues.push({ path: 'rest_requests_per_second', message: 'is required for a new plan; null is no limit' })
+    issues.push({
+      path: 'rest_requests_per_second',
+      message: 'is required for a new plan: an integer, or null for no limit',
+    })
   }
   const periodNow = period ?? before?.terms.period ?? 'month'
   if (before !== null && before.accounts > 0 && periodNow !== before.terms.period) {

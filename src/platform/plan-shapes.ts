@@ -13,8 +13,8 @@ export const PlanName = z
   .describe('Name of the plan')
 
 /** A limit as its field; the bounds are far beyond what an account can use. */
-const limit = (max: number) => {
-  const words = `must be an integer from 1 to ${max}`
+const limit = (max: number, orElse = '') => {
+  const words = `must be an integer from 1 to ${max}${orElse}`
   return z.int(words).min(1, words).max(max, words)
 }
 
@@ -29,7 +29,7 @@ const LIMITS_TEXT = {
   stream_messages_per_minute: 'Frames that each socket may send in a minute',
 } as const satisfies Record<(typeof LIMIT_FIELDS)[keyof Limits], string>
 
-const REST = limit(100_000).nullable().optional()
+const REST = limit(100_000, ', or null').nullable().optional()
 const LIMITS_ASKED = {
   rest_requests_per_second: REST.describe(LIMITS_TEXT.rest_requests_per_second),
   requests_per_second: REST.meta({

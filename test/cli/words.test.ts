@@ -77,6 +77,7 @@ describe('a refusal', () => {
     ['days: is required; null is no limit', '--terms days: is required; none is no limit'],
     ['terms.credits: must not be negative', '--terms credits: must not be negative'],
     ['rest_requests_per_second: must be an integer', '--terms rest_requests_per_second: must be an integer'],
+    ['days: must be an integer, or null', '--terms days: must be an integer, or none'],
     ['ranges.0: must be an address', '--ranges: must be an address'],
     ['new_secret: must be true', '--new-secret: must be true'],
     ['body: must be an object', 'body: must be an object'],
