@@ -144,11 +144,12 @@ function authenticator(keyEnv: KeyRingEnv, product: Product) {
     )
 }
 
-function platformOf(env: Env, { WEBHOOK_HTTP: isHttpAllowed }: GatewaySettings, objects: Objects): Platform {
+function platformOf(env: Env, settings: GatewaySettings, objects: Objects): Platform {
+  const { WEBHOOK_HTTP: isHttpAllowed, TRUST_PROXY: isProxied } = settings
   const meter = (account: string) => meterOf(env, account)
   const ports = { db: env.ACCOUNTS, kv: env.KEYS, keySecret: env.KEY_SECRET ?? '', meterOf: meter, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
-  return { ...services, meterOf: meter, log: () => objects.log(), isHttpAllowed, now }
+  return { ...services, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
 }
 
 function charging(env: Env, settings: GatewaySettings, waitUntil: WaitUntil): Charging {

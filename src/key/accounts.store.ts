@@ -47,6 +47,12 @@ export class AccountStore {
     return this.#db.prepare('SELECT id, plan, created, terms FROM accounts WHERE id = ?').bind(id).first<AccountRow>()
   }
 
+  /** Ids of accounts, at most `limit`. */
+  async accountIds(limit: number): Promise<string[]> {
+    const { results } = await this.#db.prepare('SELECT id FROM accounts LIMIT ?').bind(limit).all<{ id: string }>()
+    return results.map(({ id }) => id)
+  }
+
   /** False, and nothing done, where there is no such account or no longer such a plan. `terms`: JSON. */
   async setPlan(account: string, plan: string, terms: string | null): Promise<boolean> {
     const update = `UPDATE accounts SET plan = ?2, terms = ?3

@@ -11,7 +11,7 @@ import type { PlanState } from '../credit/plans/plan-period.ts'
 import { PlanTable, termsFrom } from '../credit/plans/plan-table.store.ts'
 import { type AccountRow, AccountStore } from '../key/accounts.store.ts'
 import { liveKeysFromD1, putKeyHint } from '../key/key-records.store.ts'
-import { NO_ACCOUNT } from './account-shapes.ts'
+import { noAccount } from './account-shapes.ts'
 import type { Accounts, Granted, PlanChoice, ShownAccount } from './platform-api.ts'
 import { badField, type Refusal } from './refusal.ts'
 
@@ -36,8 +36,12 @@ export class AccountService implements Accounts {
     this.#plans = new PlanTable(ports.db)
   }
 
-  async exists(id: string): Promise<boolean> {
-    return (await this.#store.account(id)) !== null
+  async missing(id: string): Promise<Failure | null> {
+    return (await this.#store.account(id)) === null ? this.#absent(id) : null
+  }
+
+  async #absent(id: string): Promise<Failure> {
+    return noAccount(id, nearestName(id, await this.#store.accountIds(LIST_MAX)))
   }
 
   async ensure(
@@ -78,7 +82,7 @@ export class AccountService implements Accounts {
 
   async account(id: string): Promise<Result<ShownAccount, Failure>> {
     const row = await this.#store.account(id)
-    if (row === null) return err(NO_ACCOUNT)
+    if (row === null) return err(await this.#absent(id))
     const meter = this.#ports.meterOf(id)
     const [sums, period, keys] = await Promise.all([meter.balance(), meter.plan(), this.#store.keysOf(id, LIST_MAX)])
     return ok({ plan: row.plan, terms: termsFrom(row.terms), created: row.created, sums, period, keys })
@@ -88,7 +92,7 @@ export class AccountService implements Accounts {
     const plan = await this.#chosen(choice)
     if (!plan.ok) return plan
     if (!(await this.#store.setPlan(id, choice.plan, stored(choice.terms)))) {
-      return err((await this.#store.account(id)) === null ? NO_ACCOUNT : noPlan(choice.plan))
+      return err((await this.missing(id)) ?? noPlan(choice.plan))
     }
     const order = { plan: choice.plan, terms: agreedTerms(plan.value, choice.terms), firstMicro: null }
     const state = await this.#ports.meterOf(id).changePlan(order)
@@ -111,7 +115,8 @@ export class AccountService implements Accounts {
   }
 
   async grant(account: string, id: string, micro: MicroCredits): Promise<Result<Granted, Refusal>> {
-    if ((await this.#store.account(account)) === null) return err(NO_ACCOUNT)
+    const missing = await this.missing(account)
+    if (missing !== null) return err(missing)
     const answer = await this.#ports.meterOf(account).grantCredits(`grant:${id}`, micro)
     if (!answer.ok) {
       if (answer.reason === 'conflict') {

@@ -30,7 +30,11 @@ export const Period = z
   .meta({ id: 'Period', description: 'The plan’s period that runs now' })
 export const PERIOD_EXAMPLE = { since: 1790000000000, until: 1792540800000, credits: '10000', renews_with: '10000' }
 
-export const NO_ACCOUNT: Failure = { kind: 'not_found', what: 'This account' }
+/** `meant`: the account that is probably meant. */
+export function noAccount(id: string, meant?: string): Failure {
+  const question = meant === undefined ? '.' : `; did you mean "${meant}"?`
+  return { kind: 'not_found', what: 'This account', hint: `The account "${id}" does not exist${question}` }
+}
 
 /** The sums of an account as answers show them. */
 export function shownSums(account: AccountState) {

@@ -32,7 +32,10 @@ export const CreditsText = z.string().regex(/^\d+(\.\d{1,6})?$/)
 /** Name of an account as operators choose it. */
 export const AccountId = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be 1 to 64 letters, digits, "_" or "-"')
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/,
+    'must be 1 to 64 letters, digits, "_" or "-", and begin with a letter or digit',
+  )
   .describe('Name of the account')
 
 /** By which a retry is known. */

@@ -75,7 +75,9 @@ export const ShownKey = z
     created: UnixMs.describe('When it was made, Unix milliseconds'),
     expires: UnixMs.nullable().describe('When it ends, Unix milliseconds; null: never'),
     revoked: UnixMs.nullable().describe('When it was revoked, Unix milliseconds; null: it is not'),
-    last_used: UnixMs.nullable().describe('Start of the last hour in which it was charged'),
+    last_used: UnixMs.nullable().describe(
+      'Start of the last hour in which it was charged, as far as its usage was copied (about a minute late); null: never',
+    ),
     cap: CreditsText.nullable().describe(CAP_TEXT),
     ranges: z.array(z.string()).nullable().describe('Where it may be used from; null: anywhere'),
     replaced_by: z.string().nullable().describe('Hash of the key that replaced it by rotation'),
@@ -120,4 +122,12 @@ export function notServedYet(products: readonly Product[] = []): string[] {
   if (ahead.length === 0) return []
   const rest = ahead.length === products.length ? ': until then this key is good for nothing' : ''
   return [`products: not served yet: ${ahead.join(', ')}${rest}`]
+}
+
+/** Said of ranges on a gateway that does not believe what a proxy says of addresses. */
+export function unsureOf(ranges: readonly string[] | null | undefined, isProxied: boolean): string[] {
+  if (!ranges || isProxied) return []
+  return [
+    'ranges: TRUST_PROXY is off, so this gateway is sure of no address: until then this key is refused everywhere',
+  ]
 }

@@ -23,6 +23,8 @@ export interface Platform {
   readonly log: () => Pick<BlockLogApi, 'reset'>
   /** WEBHOOK_HTTP. */
   readonly isHttpAllowed: boolean
+  /** TRUST_PROXY: callers' addresses are known. */
+  readonly isProxied: boolean
   readonly now: () => number
 }
 
@@ -47,8 +49,8 @@ export interface Granted {
 }
 
 export interface Accounts {
-  /** Asked before the meter of an account is, so that a name nobody has makes no object. */
-  exists(id: string): Promise<boolean>
+  /** The refusal of an account that is not there, null where it is. Asked before the meter of an account is, so that a name nobody has makes no object. */
+  missing(id: string): Promise<Failure | null>
   /** Creates the account with its first credits (the plan's, unless given); an existing one is left as it is. */
   ensure(
     id: string,

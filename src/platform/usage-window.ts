@@ -58,7 +58,7 @@ export function usageWindow(
   if (from === undefined) return ok({ fromMs: monthsBefore(today, Number(duration ?? 1)), toMs: today + DAY_MS })
   const first = startOf(from)
   const last = to === undefined ? today : startOf(to)
-  if (last < first) return err(badField('from', 'must not be after "to"'))
+  if (last < first) return err(badField('from', `must not be after ${to === undefined ? 'today' : '"to"'}`))
   if (last - first >= LONGEST_DAYS * DAY_MS) return err(badField('from', `must be within ${LONGEST_DAYS} days of "to"`))
   return ok({ fromMs: first, toMs: last + DAY_MS })
 }

@@ -110,6 +110,9 @@ describe('accounts and keys', () => {
       json: { error_code: '409', error_message: expect.stringContaining('idempotency_key') },
     })
     expect((await ask('POST', '/accounts/nobody/grants', { credits: 1, idempotency_key: 'a' })).status).toBe(404)
+    expect((await ask('GET', `/accounts/${account.toUpperCase()}`)).json.error_message).toBe(
+      `The account "${account.toUpperCase()}" does not exist; did you mean "${account}"?`,
+    )
   })
 
   it('shows an account with its plan’s period and keys, and changes its plan once', async () => {
@@ -179,6 +182,17 @@ describe('accounts and keys', () => {
     expect(warnings).toEqual(idle)
     expect((await ask('PATCH', `/keys/${hash}`, { label: 'x' })).json).not.toHaveProperty('warnings')
     expect((await ask('PATCH', `/keys/${hash}`, { products: ['rpc'] })).json.warnings).toEqual(idle)
+  })
+
+  it('warns of a key that can do nothing: no credits, ranges where no address is sure', async () => {
+    const warnings = async (body: object, over = {}) => (await ask('POST', '/keys', body, over)).json.warnings ?? []
+    const ranges = { ranges: ['192.0.2.0/24'] }
+    expect(await warnings({ credits: 0 })).toEqual([expect.stringMatching(/^credits: 0: /)])
+    expect(await warnings({ credits: 1, ...ranges })).toEqual([expect.stringMatching(/^ranges: TRUST_PROXY is off/)])
+    expect(await warnings({ credits: 1, ...ranges }, { isProxied: true })).toEqual([])
+    const { hash } = await newKey({ credits: 1 })
+    expect((await ask('PATCH', `/keys/${hash}`, ranges)).json.warnings).toHaveLength(1)
+    expect((await ask('PATCH', `/keys/${hash}`, { ranges: null })).json).not.toHaveProperty('warnings')
   })
 
   it('caps what a key may spend', async () => {

@@ -26,13 +26,13 @@ export const meterOf = (account: string) => objects.meterOf(bindings, account)
 export const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})
 
 /** What the gateway lends to endpoints. */
-export function platformOf(isHttpAllowed = false): Platform {
+export function platformOf(isHttpAllowed = false, isProxied = false): Platform {
   const { ACCOUNTS: db, KEYS: kv } = bindings
   const now = () => Date.now()
   const ports = { db, kv, keySecret: KEY_SECRET, meterOf, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
   const log = () => new objects.Objects(bindings, bindings.CHAIN).log()
-  return { ...services, meterOf, log, isHttpAllowed, now }
+  return { ...services, meterOf, log, isHttpAllowed, isProxied, now }
 }
 
 interface Over {
@@ -40,6 +40,7 @@ interface Over {
   /** The token that the gateway was given. */
   readonly adminToken?: string | undefined
   readonly isHttpAllowed?: boolean
+  readonly isProxied?: boolean
   /** What counts wrong tokens, and when. */
   readonly gate?: AddressGate
   readonly atMs?: number
@@ -48,7 +49,7 @@ interface Over {
 /** One call, `path` without `/admin`. */
 export async function ask(method: string, path: string, body?: unknown, over: Over = {}) {
   const token = over.token === undefined ? ADMIN_TOKEN : over.token
-  const platform = platformOf(over.isHttpAllowed)
+  const platform = platformOf(over.isHttpAllowed, over.isProxied)
   const adminToken = 'adminToken' in over ? over.adminToken : ADMIN_TOKEN
   const { gate = new AddressGate(WRONG_TOKENS), atMs = 0 } = over
   const wrongToken = () => gate.take(null, atMs)

@@ -36,6 +36,11 @@ describe('the window of a usage report', () => {
     expect(days(query)).toBe(expected)
   })
 
+  it('says what a first day is compared with', () => {
+    const refused = usageWindow({ from: '2026-11-30' }, Date.parse('2026-11-22T12:00:00Z'))
+    expect(refused).toMatchObject({ error: { issues: [{ path: 'from', message: 'must not be after today' }] } })
+  })
+
   it('says which parameter was meant', () => {
     const said = (query: Record<string, string>) => {
       const parsed = parseWith(UsageQuery, query)

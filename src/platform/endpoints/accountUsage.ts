@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { err } from '../../core/result.ts'
 import { formatCredits } from '../../credit/amount.ts'
-import { ACCOUNT_PARAMS, NO_ACCOUNT } from '../account-shapes.ts'
+import { ACCOUNT_PARAMS } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { AccountId, CreditsText } from '../fields.ts'
 import { COUNTS, Place, placeText, shownCounts, USED_TYPE } from '../usage-shapes.ts'
@@ -76,7 +76,8 @@ export const accountUsage = defineEndpoint(
   async ({ params: { id }, query: { after, ...asked } }, { accounts, keys, meterOf, now }) => {
     const window = usageWindow(asked, now())
     if (!window.ok) return window
-    if (!(await accounts.exists(id))) return err(NO_ACCOUNT)
+    const missing = await accounts.missing(id)
+    if (missing !== null) return err(missing)
     const { fromMs, toMs } = window.value
     const { total, rows } = await meterOf(id).usagePage(fromMs, toMs, after ?? null, PAGE + 1)
     const page = rows.slice(0, PAGE)

@@ -17,6 +17,7 @@ import {
   Ranges,
   ShownKey,
   shownKey,
+  unsureOf,
 } from '../key-shapes.ts'
 
 export const changeKey = defineEndpoint(
@@ -49,10 +50,12 @@ export const changeKey = defineEndpoint(
     },
     refusals: [404],
   },
-  async ({ params, query, body }, { keys, now }) => {
+  async ({ params, query, body }, { keys, now, isProxied }) => {
     const past = pastExpiry(body.expires, now())
     if (past !== null) return err(past)
     const changed = await keys.change({ name: params.key, ...query }, body)
-    return changed.ok ? reply(200, { ...shownKey(changed.value), ...warned(notServedYet(body.products)) }) : changed
+    if (!changed.ok) return changed
+    const warnings = [...notServedYet(body.products), ...unsureOf(body.ranges, isProxied)]
+    return reply(200, { ...shownKey(changed.value), ...warned(warnings) })
   },
 )

@@ -15,6 +15,7 @@ import {
   notServedYet,
   pastExpiry,
   Ranges,
+  unsureOf,
 } from '../key-shapes.ts'
 import { AgreedTerms, PlanName } from '../plan-shapes.ts'
 
@@ -63,11 +64,16 @@ export const createKey = defineEndpoint(
     },
     refusals: [],
   },
-  async ({ body: { terms: agreed, ...order } }, { keys, now }) => {
+  async ({ body: { terms: agreed, ...order } }, { keys, now, isProxied }) => {
     const past = pastExpiry(order.expires, now())
     if (past !== null) return err(past)
     const issued = await keys.create({ ...order, terms: agreed?.terms })
-    const warnings = [...(agreed?.warnings ?? []), ...notServedYet(order.products)]
+    const warnings = [
+      ...(agreed?.warnings ?? []),
+      ...notServedYet(order.products),
+      ...unsureOf(order.ranges, isProxied),
+    ]
+    if (order.credits === 0) warnings.push('credits: 0: the account can pay for nothing until it is granted some')
     return issued.ok ? reply(201, { ...issued.value, ...warned(warnings) }) : issued
   },
 )

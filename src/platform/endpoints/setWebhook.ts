@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { err } from '../../core/result.ts'
 import { Thresholds, WebhookUrl } from '../../credit/webhooks/webhook.ts'
-import { ACCOUNT_PARAMS, NO_ACCOUNT } from '../account-shapes.ts'
+import { ACCOUNT_PARAMS } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { badField } from '../refusal.ts'
 import { THRESHOLDS_TEXT, WEBHOOK_EXAMPLE, WEBHOOK_PATH, Webhook } from '../webhook-shapes.ts'
@@ -49,7 +49,8 @@ export const setWebhook = defineEndpoint(
     if (!/^https:/i.test(url) && !isHttpAllowed) {
       return err(badField('url', 'must be https (plain http needs WEBHOOK_HTTP=on)'))
     }
-    if (!(await accounts.exists(id))) return err(NO_ACCOUNT)
+    const missing = await accounts.missing(id)
+    if (missing !== null) return err(missing)
     const webhook = await meterOf(id).setWebhook({ account: id, url, thresholds, newSecret })
     return reply(200, { account: id, ...webhook })
   },

@@ -1,7 +1,7 @@
 // GET /admin/accounts/{id}/webhook.
 
 import { err } from '../../core/result.ts'
-import { ACCOUNT_PARAMS, NO_ACCOUNT } from '../account-shapes.ts'
+import { ACCOUNT_PARAMS } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { NO_WEBHOOK, WEBHOOK_EXAMPLE, WEBHOOK_PATH, Webhook } from '../webhook-shapes.ts'
 
@@ -17,7 +17,8 @@ export const showWebhook = defineEndpoint(
     refusals: [404],
   },
   async ({ params: { id } }, { accounts, meterOf }) => {
-    if (!(await accounts.exists(id))) return err(NO_ACCOUNT)
+    const missing = await accounts.missing(id)
+    if (missing !== null) return err(missing)
     const webhook = await meterOf(id).webhook()
     return webhook === null ? err(NO_WEBHOOK) : reply(200, { account: id, ...webhook })
   },

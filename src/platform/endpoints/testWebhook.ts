@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { err } from '../../core/result.ts'
-import { ACCOUNT_PARAMS, NO_ACCOUNT } from '../account-shapes.ts'
+import { ACCOUNT_PARAMS } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { AccountId } from '../fields.ts'
 import { NO_WEBHOOK, WEBHOOK_PATH } from '../webhook-shapes.ts'
@@ -29,7 +29,8 @@ export const testWebhook = defineEndpoint(
     refusals: [404],
   },
   async ({ params: { id } }, { accounts, meterOf }) => {
-    if (!(await accounts.exists(id))) return err(NO_ACCOUNT)
+    const missing = await accounts.missing(id)
+    if (missing !== null) return err(missing)
     const delivery = await meterOf(id).testWebhook()
     return delivery === null ? err(NO_WEBHOOK) : reply(200, { account: id, ...delivery })
   },

@@ -25,7 +25,8 @@ const Usage = z
         free_credits: Free,
         ...COUNTS,
         max_credits: CreditsNumber.nullable().describe(
-          'Credits that the plan gave for its present period, whatever days the report is of; null: it has no period',
+          'Credits that the plan gave for its present period, whatever days the report is of; grants beside the plan are ' +
+            'not in it, so it may be 0 beside a balance. Null: the plan has no period',
         ),
         plan: z.string().describe('The account’s plan now'),
         flex_credits: z
