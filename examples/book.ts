@@ -75,11 +75,10 @@ async function refusal(url: string, key: string, coin: string): Promise<{ msg: s
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ type: 'l2BookDiffSnapshot', coin })
   const question = { method: 'POST', headers, body, signal: AbortSignal.timeout(5000) }
-  const answer = await fetch(`${url}/info`, question).then(
-    (response) => response.json(),
-    () => null,
-  )
-  return answer ?? { msg: '' }
+  const answer = await fetch(`${url}/info`, question)
+    .then((response) => response.json())
+    .catch(() => null)
+  return (answer ?? {}) as { msg: string; code?: string }
 }
 
 function put(sides: Sides, levels: Levels): Sides {
