@@ -199,8 +199,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
         client.pinged()
         return client.send(PONG)
       case 'post':
-        this.ctx.waitUntil(answerPost(client, frame.value, gatewayOf(this.env)))
-        return
+        return this.ctx.waitUntil(answerPost(client, frame.value, gatewayOf(this.env)))
       default:
         this.#enqueue(client, frame.value)
     }
