@@ -119,6 +119,12 @@ export function failureCode(failure: Failure): FailureCode {
   }
 }
 
+/** Of a key that its account's meter calls revoked: that another one has its place, the meter does not know. */
+export const KEY_ENDED: Failure = {
+  kind: 'key_revoked',
+  hint: 'This API key was revoked or replaced: use the key that replaced it, or ask the operator for a new one.',
+}
+
 /** Where whoever has come to the wrong place reads on. */
 export const SEE_DOCS = 'GET /docs describes all that there is.'
 

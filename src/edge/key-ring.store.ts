@@ -5,7 +5,7 @@
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import { orLate } from '../core/deadline.ts'
-import type { Failure } from '../core/failure.ts'
+import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { Flights } from '../core/flights.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { after } from '../core/timers.client.ts'
@@ -100,7 +100,10 @@ export class KeyRing {
       this.#memory.keep(key, record, now)
     }
     if (record === null) return err({ kind: 'key_unknown' })
-    if (this.#revoked.has(record.hash)) return err({ kind: record.replaced ? 'key_replaced' : 'key_revoked' })
+    if (this.#revoked.has(record.hash)) {
+      if (record.replaced) return err({ kind: 'key_replaced' })
+      return err(record.revoked === null ? KEY_ENDED : { kind: 'key_revoked' })
+    }
     return admit(record, entry, now, address)
   }
 

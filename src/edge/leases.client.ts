@@ -3,7 +3,7 @@
 // cannot be reported is reclaimed by the meter. The rules are in credit/credit-purse.ts; here are calls and timers.
 
 import { orLate } from '../core/deadline.ts'
-import type { Failure } from '../core/failure.ts'
+import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { Flight } from '../core/flights.ts'
 import { Keeper, type KeeperClock } from '../core/keeper.ts'
 import { err, ok, type Result } from '../core/result.ts'
@@ -132,7 +132,7 @@ export class LeasePool {
           capMicro: answer.cap,
         })
       case 'revoked':
-        return err({ kind: 'key_revoked' })
+        return err(KEY_ENDED)
       case 'ask':
         return null
     }

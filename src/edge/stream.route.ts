@@ -2,7 +2,7 @@
 // region. The key ends here: a relay is told who is calling, in a header that no client can set.
 
 import { Hono } from 'hono'
-import { type Failure, type Issue, SEE_DOCS } from '../core/failure.ts'
+import { type Failure, type Issue, KEY_ENDED, SEE_DOCS } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
 import { CHEAPEST_MINUTE } from '../credit/tariff.ts'
@@ -80,7 +80,7 @@ async function connect<Env>(
 function failureOf({ why, left }: Refusal, identity: Identity): Failure {
   switch (why) {
     case 'revoked':
-      return { kind: 'key_revoked' }
+      return KEY_ENDED
     case 'exhausted':
       return { kind: 'credits_exhausted', neededMicro: CHEAPEST_MINUTE, remainingMicro: left }
     case 'limit':

@@ -4,7 +4,7 @@
 
 import { canonicalJson } from '../core/canonical-json.ts'
 import { marketTypeOf } from '../core/coin.ts'
-import type { Failure } from '../core/failure.ts'
+import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import type { BookBody } from './body-fields.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { hubsOf } from './books/book-fanout.ts'
@@ -280,7 +280,7 @@ export class Subscriptions {
     const minutes: Minutes = { ...place, price: minutePrice(wanted), body: digest, sinceMs, paid: 0 }
     const answer = await account.begin(minutes, connection).catch(() => null)
     if (!answer?.ok) {
-      if (answer?.reason === 'revoked') connection.fail({ kind: 'key_revoked' })
+      if (answer?.reason === 'revoked') connection.fail(KEY_ENDED)
       else
         connection.send(
           refusedSubscription(echo, answer ? refusal(answer, minutes.price, connection.identity) : NOT_READY),

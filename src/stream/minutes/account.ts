@@ -2,7 +2,7 @@
 // lives on only while the meter answers and does not call its key revoked, so it ends within a minute of a revocation;
 // each warning is sent once to a socket, until the account has more again.
 
-import { creditsShort, type Failure } from '../../core/failure.ts'
+import { creditsShort, type Failure, KEY_ENDED } from '../../core/failure.ts'
 import type { MicroCredits } from '../../credit/amount.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { MinuteAnswer, StreamAnswer } from '../../credit/streams/stream-api.ts'
@@ -143,7 +143,7 @@ export class Account {
     }
     for (const key of answer.revoked)
       for (const connection of this.#connectionsOf(key))
-        connection.fail({ kind: connection.identity.replaced ? 'key_replaced' : 'key_revoked' })
+        connection.fail(connection.identity.replaced ? { kind: 'key_replaced' } : KEY_ENDED)
     for (const one of due) this.#unpaid(one.minutes, one.answer)
     this.#warn(answer)
     this.#left = answer.left

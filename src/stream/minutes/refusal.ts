@@ -1,6 +1,6 @@
 // Why a first minute was not granted, as the failure that its client is told.
 
-import { creditsShort, type Failure } from '../../core/failure.ts'
+import { creditsShort, type Failure, KEY_ENDED } from '../../core/failure.ts'
 import type { MicroCredits } from '../../credit/amount.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { MinuteAnswer } from '../../credit/streams/stream-api.ts'
@@ -11,7 +11,7 @@ import { LIMIT_FIELDS } from '../../key/limits.ts'
 export function refusal(answer: MinuteAnswer & { ok: false }, price: MicroCredits, identity: Identity): Failure {
   switch (answer.reason) {
     case 'revoked':
-      return { kind: 'key_revoked' }
+      return KEY_ENDED
     case 'limit': {
       const most = limitsOf(identity).streamSubscriptions
       const limit = LIMIT_FIELDS.streamSubscriptions
