@@ -3,6 +3,7 @@
 
 import { hostname } from 'node:os'
 import { commandLine, refuseLine } from '../core/command-line.node.ts'
+import { visibleLines } from '../core/visible.ts'
 import { Feeder } from './feeder.node.ts'
 import { FEED, feederOptions } from './feeder-options.node.ts'
 import { statusLine } from './status.ts'
@@ -14,7 +15,7 @@ async function main(): Promise<void> {
   if (!read.ok) refuseLine(FEED, read.error)
   const terminal = process.stderr.isTTY === true
   const say = (sentence: string) =>
-    process.stderr.write(terminal ? `\r\x1b[2K${sentence}\n` : `${JSON.stringify({ say: sentence })}\n`)
+    process.stderr.write(terminal ? `\r\x1b[2K${visibleLines(sentence)}\n` : `${JSON.stringify({ say: sentence })}\n`)
   const feeder = new Feeder(read.value, say, Math.random)
   const timer = setInterval(() => {
     const status = feeder.status(Date.now())

@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import { described } from '../core/field-words.ts'
+import { visible } from '../core/visible.ts'
 import { Height } from '../feed/block.ts'
 import { FINDING_PLACE } from '../feed/protocol.ts'
 import type { Trouble } from './gateway-words.ts'
@@ -128,5 +129,5 @@ export function statusLine(status: Status): string {
   if (gaps > 0) parts.push(`gaps ${gaps}`)
   if (status.refusedEvents > 0) parts.push(`refused events ${status.refusedEvents}`)
   if (!booksKnown) parts.push('books unknown')
-  return parts.join(' · ')
+  return visible(parts.join(' · '))
 }

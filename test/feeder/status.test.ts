@@ -38,6 +38,10 @@ describe('the line for a terminal', () => {
     )
   })
 
+  it('does not let a gateway write to the terminal', () => {
+    expect(statusLine({ ...status, why: 'no\x1b[2J\nheight 9' })).toMatch(/^sending: no\\u001b\[2J\\u000aheight 9 · /)
+  })
+
   it('says what is not', () => {
     const bad = { ...status, state: 'waiting for files', why: 'none', height: null, lagMs: null } as const
     expect(statusLine({ ...bad, drifted: 1, gaps: 2, refusedEvents: 3, booksKnown: false })).toBe(
