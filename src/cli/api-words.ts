@@ -1,9 +1,6 @@
 // Answers of the admin API in the words of the command line: whoever typed `--grace` is not told of `grace_seconds`.
 // Law: one sentence that says what is wrong and what to do.
 
-import { nearestName } from '../core/nearest.ts'
-import { visible } from '../core/visible.ts'
-
 /** How fields are called here where the API has another name. */
 const RENAMED: Readonly<Record<string, string>> = {
   idempotency_key: 'id',
@@ -61,19 +58,6 @@ export interface Heard {
 /** The gateway has no operator's API at all. */
 export function isClosed({ status, message }: Heard): boolean {
   return status === 404 && message !== null && message.startsWith('This endpoint')
-}
-
-/** The account of the path is not there. */
-export function isNoAccount({ status, message }: Heard): boolean {
-  return status === 404 && message !== null && message.startsWith('This account')
-}
-
-/** Names the account that is not there, and of `others` the one that was probably meant. */
-export function noAccount(account: string, others: readonly string[]): string {
-  const meant = nearestName(account, others)
-  const next =
-    meant === undefined ? '"npm run admin -- key list" shows whose keys there are' : `did you mean "${meant}"?`
-  return visible(`There is no account "${account}": ${next}`)
 }
 
 /** What a refusal says; `tokenFrom`: where the token came from. */

@@ -5,17 +5,7 @@ import * as z from 'zod'
 import { err, ok, type Result } from '../core/result.ts'
 import { NO_TOKEN, TOKEN } from '../core/secret.ts'
 import { visible } from '../core/visible.ts'
-import { accountIn } from './account-path.ts'
-import {
-  type Heard,
-  inOptions,
-  isClosed,
-  isNoAccount,
-  noAccount,
-  refused,
-  type Taken,
-  unreachable,
-} from './api-words.ts'
+import { type Heard, inOptions, isClosed, refused, type Taken, unreachable } from './api-words.ts'
 import { devFilePath, readDevFile } from './dev-file.node.ts'
 
 interface Target {
@@ -28,7 +18,6 @@ interface Target {
 
 const TIMEOUT_MS = 15_000
 const Refusal = z.object({ error_message: z.string() })
-const Holders = z.object({ keys: z.array(z.object({ account: z.string() })) })
 const Warned = z.object({ warnings: z.array(z.string()) })
 
 interface Said {
@@ -77,8 +66,6 @@ export class Gateway {
   async ask<T>(method: string, path: string, schema: z.ZodType<T>, body?: object): Promise<Result<T, string>> {
     const heard = await this.#send(method, path, body)
     if (!heard.ok) return heard
-    const account = isNoAccount(heard.value) ? accountIn(path) : undefined
-    if (account !== undefined) return err(noAccount(account, await this.#accounts()))
     if (heard.value.status >= 300) return err(this.#refusal(heard.value))
     const { json } = heard.value
     for (const warning of Warned.safeParse(json).data?.warnings ?? []) this.#warn(visible(`warning: ${warning}`))
@@ -94,12 +81,6 @@ export class Gateway {
     const { status } = heard.value
     if (status < 300) return ok(true)
     return status === 404 && !isClosed(heard.value) ? ok(false) : err(this.#refusal(heard.value))
-  }
-
-  /** Ids of accounts that have keys, as far as they are told. */
-  async #accounts(): Promise<string[]> {
-    const heard = await this.#send('GET', '/admin/keys')
-    return heard.ok ? (Holders.safeParse(heard.value.json).data?.keys.map(({ account }) => account) ?? []) : []
   }
 
   #refusal(heard: Heard): string {

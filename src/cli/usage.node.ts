@@ -47,8 +47,7 @@ export function usageCommand(admin: Command, act: Act): void {
           const said = Object.entries({ ...window, after }).filter((pair): pair is [string, string] => pair[1] != null)
           const query = new URLSearchParams(said)
           const page = await gateway.ask('GET', `${accountPath(account)}/usage?${query}`, Page)
-          if (!page.ok)
-            return window.to === undefined ? err(page.error.replace(/(?<=after|of) --to/, ' today (UTC)')) : page
+          if (!page.ok) return window.to === undefined ? err(page.error.replace(/(?<=of) --to/, ' today (UTC)')) : page
           rows.push(...page.value.rows)
           after = page.value.next
           if (after === null) return ok({ json: { ...page.value, rows }, text: usageTable({ ...page.value, rows }) })

@@ -214,30 +214,18 @@ describe('the operator’s commands', () => {
   })
 })
 
-describe('an account that is not there', () => {
-  const keys = ['acme', 'demo'].map((account) => ({ ...HELD, ...TIMES, ...BOUNDS, account }))
-
-  it.each([
-    ['account show Acme', 'There is no account "Acme": did you mean "acme"?'],
-    ['usage akme', 'There is no account "akme": did you mean "acme"?'],
-    ['webhook test zzz', 'There is no account "zzz": "npm run admin -- key list" shows whose keys there are'],
-    ['key list akme', 'There is no account "akme": did you mean "acme"?'],
-  ])('is named (%s)', async (line, sentence) => {
+describe('a list of the keys of an account', () => {
+  it('tells one that is not there from one without keys', async () => {
+    const message = 'The account "akme" does not exist; did you mean "acme"?'
     stub.stop()
     stub = await startStub(({ call }) => {
-      if (call.startsWith('GET /admin/keys')) return [200, { keys: call.includes('?account=') ? [] : keys }]
-      return refusal(404, 'This account does not exist.')
+      if (call.startsWith('GET /admin/keys')) return [200, { keys: [] }]
+      return call.endsWith('/acme') ? [200, {}] : refusal(404, message)
     })
-    expect(await admin(line)).toEqual({ out: [], notes: [sentence], failed: true })
+    expect(await admin('key list akme')).toEqual({ out: [], notes: [message], failed: true })
+    expect(await admin('key list acme')).toMatchObject({ out: [expect.stringContaining('prefix')], failed: false })
     stub.stop()
     stub = await startStub(() => answer)
-  })
-
-  it('is told from one without keys, and from a webhook that is not there', async () => {
-    answer = [200, { keys: [] }]
-    expect((await admin('key list acme')).failed).toBe(false)
-    answer = refusal(404, 'This webhook does not exist.')
-    expect((await admin('webhook show acme')).notes).toEqual(['This webhook does not exist.'])
   })
 })
 
@@ -249,7 +237,6 @@ describe('a refusal', () => {
       'CREDITS: is too much; --id: was used',
     ],
     ['account plan a golden', 'plan: there is no plan "golden"', 'PLAN: there is no plan "golden"'],
-    ['usage a --from 2026-11-30', 'from: must not be after "to"', '--from: must not be after today (UTC)'],
     ['usage a --from 2026-11-30 --to 2026-11-01', 'from: must not be after "to"', '--from: must not be after --to'],
     [
       'usage a --from 2020-01-01',
