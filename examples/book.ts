@@ -96,8 +96,13 @@ export function sorted([bids, asks]: Sides): Levels {
 }
 
 if (import.meta.main) {
-  const { WEIR_URL = 'http://127.0.0.1:8787', WEIR_KEY = '' } = process.env
-  followBook(WEIR_URL, WEIR_KEY, process.argv[2] ?? 'BTC', (book) => {
+  const { WEIR_URL: url = 'http://127.0.0.1:8787', WEIR_KEY: key } = process.env
+  const [coin, ...more] = process.argv.slice(2)
+  if (!key || !coin || more.length > 0) {
+    console.error('Usage: WEIR_KEY=<key> [WEIR_URL=http://127.0.0.1:8787] npx node examples/book.ts COIN')
+    process.exit(2)
+  }
+  followBook(url.replace(/\/$/, ''), key, coin, (book) => {
     const [[bid], [ask]] = book ? sorted(book.sides) : [[], []]
     console.log(bid && ask ? `${bid.px} × ${bid.sz}  ${ask.px} × ${ask.sz}  seq ${book?.seq}` : 'no book')
   })

@@ -16,7 +16,7 @@ import urllib.request
 
 import websocket
 
-URL = os.environ.get("WEIR_URL", "http://127.0.0.1:8787")
+URL = os.environ.get("WEIR_URL", "http://127.0.0.1:8787").rstrip("/")
 KEY = os.environ.get("WEIR_KEY", "")
 PING_EVERY_S = 20
 SILENT_S = 45

@@ -2,6 +2,7 @@
 // the two wrangler files, and what the account said where somebody is logged in.
 
 import type * as z from 'zod'
+import { parseWith } from '../src/core/schema-words.ts'
 import { NO_TOKEN, SECRET_MIN_LENGTH, TOKEN } from '../src/core/secret.ts'
 import { LiveSettings } from '../src/core/variables.ts'
 import { GatewaySettings } from '../src/env.ts'
@@ -62,6 +63,7 @@ export function deployFindings(facts: DeployFacts): Finding[] {
   return [
     ...gateway.d1_databases.flatMap(databaseFindings),
     ...gateway.kv_namespaces.flatMap(namespaceFindings),
+    ...bindingFindings(gateway),
     ...variableFindings('wrangler.toml', GatewaySettings, gateway.vars),
     ...variableFindings('wrangler.live.toml', LiveSettings, live.vars),
     ...disagreements(gateway, live).map((line) => error(`${line}. Write the same into both files.`)),
@@ -86,12 +88,29 @@ function namespaceFindings({ binding, id }: GatewayConfig['kv_namespaces'][numbe
   return HEX_ID.test(id) ? [] : [error(`id ${JSON.stringify(id)} of ${binding} is no id: ${fix}`)]
 }
 
-function variableFindings(file: string, schema: z.ZodType, vars: object): Finding[] {
-  const parsed = schema.safeParse(vars)
-  const issues = parsed.success ? [] : parsed.error.issues
-  return issues.map(({ path: [name], message }) =>
-    error(`${file}: ${message.startsWith(`${String(name)} `) ? '' : `${String(name)} `}${message}.`),
-  )
+function variableFindings(file: string, schema: z.ZodObject, vars: object): Finding[] {
+  const parsed = parseWith(schema.strict(), vars)
+  if (parsed.ok) return []
+  return parsed.error.map(({ path: name, message }) => {
+    if (!(name in schema.shape)) return warning(`${file}: ${name} is no variable of Weir (${message}).`)
+    const missing = name in vars ? '' : 'is missing: it '
+    return error(`${file}: ${message.startsWith(`${name} `) ? '' : `${name} ${missing}`}${message}.`)
+  })
+}
+
+/** The code knows what it is bound to by these names; wrangler's own proposals have others. */
+function bindingFindings({ d1_databases: databases, kv_namespaces: namespaces }: GatewayConfig): Finding[] {
+  const wanted = [
+    { name: 'ACCOUNTS', of: databases, table: 'd1_databases' },
+    { name: 'KEYS', of: namespaces, table: 'kv_namespaces' },
+  ]
+  const missing = wanted.filter(({ name, of }) => of.filter(({ binding }) => binding === name).length !== 1)
+  return missing.map(({ name, of, table }) => {
+    const has = of.map(({ binding }) => binding).join(', ') || 'none'
+    return error(
+      `wrangler.toml must have one [[${table}]] with binding = "${name}", and has ${has}: only ids are yours.`,
+    )
+  })
 }
 
 /** What is no list of sources was already found wrong as a variable. */
@@ -117,7 +136,9 @@ function sourceFindings(upstreams: unknown): Finding[] {
 function addressFindings({ name, url }: UpstreamSource): Finding[] {
   const why = unreachable(new URL(url).hostname)
   const fix = 'Give it a host name, such as that of a tunnel.'
-  return why === null ? [] : [error(`Source ${JSON.stringify(name)}: no Worker can reach ${url}, ${why}. ${fix}`)]
+  if (why !== null) return [error(`Source ${JSON.stringify(name)}: no Worker can reach ${url}, ${why}. ${fix}`)]
+  const isBare = new URL(url).pathname === '/'
+  return isBare ? [warning(`Source ${JSON.stringify(name)}: ${url} has no path; nodes answer at /info.`)] : []
 }
 
 /** Why a Worker cannot reach this host, as a URL has it; null where nothing speaks against it. */

@@ -14,6 +14,8 @@ export function shapeAt(schema: z.core.$ZodType, value: unknown, path: readonly 
       const field = def.shape[String(name)]
       return field === undefined ? {} : shapeAt(field, valueAt(value, [name]), rest)
     }
+    case 'array':
+      return path.length === 0 ? {} : shapeAt(def.element, valueAt(value, path.slice(0, 1)), path.slice(1))
     case 'pipe':
       return shapeAt(isTransform(def.in) ? def.out : def.in, value, path)
     case 'optional':

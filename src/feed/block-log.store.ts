@@ -156,8 +156,8 @@ export class BlockLogStore {
     const select = (sql: string, most: number) =>
       this.#sql.exec<{ [Name in keyof Gap]: Gap[Name] }>(sql, most).toArray()
     const noted = select(
-      `SELECT first AS "from", last AS "to", why, at AS atMs FROM gap_notes JOIN gaps USING (first)
-       ORDER BY at DESC, first DESC LIMIT ?`,
+      `SELECT first AS "from", last AS "to", notes.why, notes.at AS atMs FROM gap_notes AS notes JOIN gaps USING (first)
+       ORDER BY notes.at DESC, first DESC LIMIT ?`,
       limit,
     )
     if (noted.length === limit) return noted

@@ -72,6 +72,11 @@ function still({ height }: Place, feeder: FeederView, nowMs: number): Verdict {
       state: 'feeder_stuck',
       advice: `Feeder ${name} has read up to height ${feeder.head} and the log stands at ${height}${says}: a height between does not come. Read its own line, and start it anew.`,
     }
+  if (feeder.head !== null && feeder.head < height)
+    return {
+      state: 'node_still',
+      advice: `The node of feeder ${name} is at height ${feeder.head}, below the log's ${height}: wait while it catches up. Where it started over, or is the one that counts from now on: npm run admin -- feed reset.`,
+    }
   return {
     state: 'node_still',
     advice: `Feeder ${name} is well and its node writes no blocks${says}: look at the node.`,

@@ -2,7 +2,8 @@
 // Order is preference: the first source that serves a type is asked first, the next is its failover.
 
 import * as z from 'zod'
-import { err, ok, type Result } from '../core/result.ts'
+import { err, type Result } from '../core/result.ts'
+import { parseWith } from '../core/schema-words.ts'
 import { BUDGET_MAX, BUDGET_MIN } from './weight-bucket.ts'
 
 const UpstreamSource = z.strictObject({
@@ -31,14 +32,11 @@ export function parseSources(text: string): Result<readonly UpstreamSource[], st
   } catch {
     return err('UPSTREAMS is not JSON: expected a list such as [{"name":"node","url":"https://node.example.com/info"}]')
   }
-  const parsed = Sources.safeParse(value)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    return err(`UPSTREAMS ${issue?.path.join('.') || 'value'}: ${issue?.message}`)
-  }
-  const names = new Set(parsed.data.map((source) => source.name))
-  if (names.size < parsed.data.length) return err('UPSTREAMS has two sources of one name')
-  return ok(parsed.data)
+  const parsed = parseWith(Sources, value)
+  if (!parsed.ok) return err(`UPSTREAMS ${parsed.error[0].path || 'value'}: ${parsed.error[0].message}`)
+  const names = new Set(parsed.value.map((source) => source.name))
+  if (names.size < parsed.value.length) return err('UPSTREAMS has two sources of one name')
+  return parsed
 }
 
 /** The sources that serve a type, in their order of preference. */

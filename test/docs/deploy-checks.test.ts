@@ -52,6 +52,33 @@ describe('a deploy', () => {
     ])
   })
 
+  it('asks for the bindings by the names that the code has for them', () => {
+    const [database] = gateway.d1_databases
+    expect(saidOf({ d1_databases: [{ ...database!, binding: 'weir_accounts' }] })).toEqual([
+      'error: wrangler.toml must have one [[d1_databases]] with binding = "ACCOUNTS", and has weir_accounts: only ids are yours.',
+    ])
+    expect(saidOf({ kv_namespaces: [...gateway.kv_namespaces, ...gateway.kv_namespaces] })).toEqual([
+      'error: wrangler.toml must have one [[kv_namespaces]] with binding = "KEYS", and has KEYS, KEYS: only ids are yours.',
+    ])
+  })
+
+  it('tells a variable that is missing from one that is wrong or not known', () => {
+    const { BOOK_HUBS, ...vars } = gateway.vars
+    expect(saidOf({ vars: { ...vars, BOOKHUBS: BOOK_HUBS } })).toEqual([
+      'error: wrangler.toml: BOOK_HUBS is missing: it must be a whole number from 1 to 64 (you sent "BOOKHUBS").',
+      expect.stringMatching(/^warning: wrangler.toml: BOOKHUBS is no variable of Weir .*did you mean "BOOK_HUBS"/),
+    ])
+  })
+
+  it.each<[object, RegExp]>([
+    [{ timeout: 5 }, /^error: wrangler.toml: UPSTREAMS 0.timeout: unknown field; did you mean "timeoutMs"/],
+    [{ budget: 5 }, /^error: wrangler.toml: UPSTREAMS 0.budget: must be at least 240/],
+    [{ url: 'https://node.example.com' }, /^warning: Source "node": .* has no path; nodes answer at \/info/],
+  ])('says of a source with %j what it is to be', (field, words) => {
+    const source = { name: 'node', url: 'https://node.example.com/info', ...field }
+    expect(saidOf(upstreams(source))).toEqual([expect.stringMatching(words)])
+  })
+
   it.each<[string, Partial<GatewayConfig>, RegExp[]]>([
     [
       'an id of a database',
@@ -79,7 +106,11 @@ describe('a deploy', () => {
       [/^error: wrangler\.toml: UPSTREAMS must be text: JSON between three quotes/],
     ],
     ['no list', { vars: { ...files.vars, UPSTREAMS: undefined } }, [/^error: wrangler\.toml: UPSTREAMS must be text/]],
-    ['a field of no meaning', upstreams({ ...SOURCES[1], header: 'x' }), [/^error: wrangler\.toml: UPSTREAMS 0: /]],
+    [
+      'a field of no meaning',
+      upstreams({ ...SOURCES[1], header: 'x' }),
+      [/^error: wrangler\.toml: UPSTREAMS 0.header: /],
+    ],
     [
       'a type that nobody asks for',
       upstreams({ ...SOURCES[0], types: ['metaa'] }, SOURCES[1]!),

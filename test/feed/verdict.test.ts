@@ -41,6 +41,13 @@ const CASES: readonly (readonly [what: string, (typeof FEED_STATES)[number], obj
   ['it waits', 'node_still', still, [{ ...feeder, state: 'waiting for blocks' }], /"a".*waiting for blocks.*node/],
   ['the log woke', 'node_still', { ...still, blockMs: null }, [feeder], /look at the node/],
   ['of two, one waits and one is silent', 'node_still', still, [quiet, feeder], /look at the node/],
+  [
+    'its node is behind',
+    'node_still',
+    still,
+    [{ ...feeder, head: 9 }],
+    /at height 9, below the log's 10: .*feed reset/,
+  ],
   ['it has read on', 'feeder_stuck', still, [{ ...feeder, head: 11 }], /up to height 11 .* stands at 10/],
   ['nothing is heard', 'feeder_silent', still, [quiet], /last heard at 1970.*it or its host/],
   ['nothing is heard of one without pulses', 'feeder_silent', still, [old], /it or its node/],
