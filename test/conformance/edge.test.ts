@@ -370,7 +370,7 @@ describe('floods', () => {
         socket.send({ method: 'post', id, request: { type: 'info', payload: { type: 'nope', round } } })
       for (let id = 0; id < 30; id++) {
         const { data } = await socket.channel('post')
-        count(JSON.stringify(data).includes('Too many requests') ? 429 : 400)
+        count(JSON.stringify(data).includes('"429: ') ? 429 : 400)
       }
       await Promise.all(over)
     }
