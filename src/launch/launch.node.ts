@@ -98,7 +98,9 @@ export class Launch {
     this.#note(pids)
     const { folder, say } = this.#world
     const stopped = Object.keys(pids).filter((name) => isStopped(pids[name]!))
-    const { seen, lines } = news(this.#seen, pids, stopped)
+    // The first start makes its tables in a workerd of its own, whose end is no news.
+    const { workerd: _, ...early } = pids
+    const { seen, lines } = news(this.#seen, this.#key ? pids : early, stopped)
     this.#seen = seen
     for (const line of lines) say(line)
     const isFull = isDiskFull(folder.path)

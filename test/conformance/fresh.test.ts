@@ -135,6 +135,7 @@ describe('in a folder of any name, from a system’s Node', () => {
       asked = ask(url, key, text).finally(end)
     })
     expect(await asked, outcome.text).toEqual([200, 200, 200, 0])
+    expect(outcome.text).not.toContain('workerd ended')
     expect(existsSync(join(folder, '.weir/secrets.json'))).toBe(true)
     expect(existsSync(join(folder, '.weir/lock.json'))).toBe(false)
     // Where a percent-encoded path would have put them.
