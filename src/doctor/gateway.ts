@@ -38,6 +38,8 @@ const PART: Readonly<Record<string, Check['part']>> = {
   link_down: 'feeder',
   no_feeder: 'feeder',
 }
+/** Some minutes of blocks. */
+const APART_BLOCKS = 3_000
 /** A feeder that is connected for so long has brought the books, or will not. */
 const NEW_MS = 60_000
 /** A header tells whole seconds. */
@@ -93,6 +95,15 @@ function judgeLog(url: string, log: Status, chain: string, atMs: number): Check 
   const saw = `${url} at block ${height}, ${secondsText(lagMs)} ${side}, feeders ${feeders.length}, readers ${readers.length}`
   if (lagMs < -LATE_MS) return warn('gateway', saw, "The clock of the node's host is ahead: set it by NTP.")
   return lagMs > LATE_MS ? warn('gateway', saw, 'See "`lagMs` grows" in docs/operations.md.') : ok('gateway', saw)
+}
+
+/** Where the node's newest block is far from the log's: `nodeHeight` null where it has none. */
+export function judgeHeights({ text }: HttpFacts, nodeHeight: number | null): Check[] {
+  const height = Status.safeParse(jsonOf(text)).data?.height ?? null
+  if (height === null || nodeHeight === null || Math.abs(height - nodeHeight) < APART_BLOCKS) return []
+  const fix =
+    'One catches up with the other, or the node started over or is of another chain: docs/operations.md#what-to-do-when.'
+  return [warn('heights', `the node's files end at block ${nodeHeight} and the log at ${height}`, fix)]
 }
 
 function jsonOf(text: string): unknown {

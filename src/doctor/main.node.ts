@@ -11,11 +11,11 @@ import { TOKEN } from '../core/secret.ts'
 import { after } from '../core/timers.client.ts'
 import { StateFolder } from '../launch/state-folder.node.ts'
 import { type Check, fail, lineOf } from './check.ts'
-import { judgeAdminToken, judgeClock, judgeFeedToken, judgeForm, judgeStatus } from './gateway.ts'
+import { judgeAdminToken, judgeClock, judgeFeedToken, judgeForm, judgeHeights, judgeStatus } from './gateway.ts'
 import { judgeDisk, judgeVersions } from './host.ts'
 import { judgeKept, judgeLaunch, type LaunchFacts, underLaunch } from './launch.ts'
 import { lookAtFiles } from './node-files.node.ts'
-import { judgeFiles } from './node-files.ts'
+import { headOf, judgeFiles } from './node-files.ts'
 import { type HttpFacts, judgeNode, judgeSnapshot } from './node-http.ts'
 import { ask, askSnapshot, lookAtDisks, lookAtKept, lookAtLaunch, PROBE_MS } from './probes.node.ts'
 
@@ -79,7 +79,7 @@ async function examine(patient: Patient): Promise<Check[]> {
     launch === null ? [] : examineLaunch(launch),
     files === null ? [] : inTime('node files', files.then(judgeFiles)),
     patient.info === undefined ? [] : examineNode(patient, patient.info),
-    patient.gateway === undefined ? [] : examineGateway(patient, patient.gateway),
+    patient.gateway === undefined ? [] : examineGateway(patient, patient.gateway, files),
     inTime('disk', examineDisks(patient, files)),
     [
       judgeVersions(
@@ -108,7 +108,11 @@ async function examineNode({ feederState }: Patient, url: string): Promise<Check
   return [judgeNode(status), judgeSnapshot(await askSnapshot(info, resolve(folder)))]
 }
 
-async function examineGateway({ feedToken, adminToken }: Patient, gateway: string): Promise<Check[]> {
+async function examineGateway(
+  { feedToken, adminToken }: Patient,
+  gateway: string,
+  files: ReturnType<typeof lookAtFiles> | null,
+): Promise<Check[]> {
   const at = (path: string) => new URL(path, gateway.replace(/^ws/, 'http')).href
   const [status, feed, admin] = await Promise.all([
     ask(at('/status')),
@@ -117,8 +121,17 @@ async function examineGateway({ feedToken, adminToken }: Patient, gateway: strin
   ])
   const judged = judgeStatus(status, values.chain ?? 'hyperliquid')
   if (status.status === null) return [judged]
+  const seen =
+    files &&
+    (await orLate(
+      files.catch(() => null),
+      PROBE_MS,
+      null,
+      after,
+    ))
   return [
     judged,
+    ...judgeHeights(status, seen && headOf(seen)),
     feed === 'no token' ? judgeForm('feed token') : judgeFeedToken(feed),
     ...(admin === 'no token' ? [judgeForm('admin token')] : judgeAdminToken(admin)),
     ...judgeClock(status),

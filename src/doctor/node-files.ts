@@ -62,6 +62,12 @@ function judgeStream({ name, state, after }: StreamFacts, { unbatched }: FilesFa
   return [warn('node files', saw, `Without ${flag} transfers and ledger updates are missing.`)]
 }
 
+/** The newest block that a feeder could send; null where a required stream has no line. */
+export function headOf({ streams }: FilesFacts): number | null {
+  const heads = streams.filter(({ name }) => REQUIRED_STREAMS.includes(name)).map(({ after }) => after?.height)
+  return heads.length === 0 || heads.includes(undefined) ? null : Math.min(...heads.map(Number))
+}
+
 function judgeGrowth(streams: readonly StreamFacts[], { tookMs, nowMs }: FilesFacts): Check[] {
   const still = streams.filter(({ before, after }) => before?.height === after?.height)
   const oldest = streams.reduce((one, other) => (other.after!.height < one.after!.height ? other : one)).after!

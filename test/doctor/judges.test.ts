@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { bytesText, type Check, lineOf, ok, warn } from '../../src/doctor/check.ts'
-import { judgeAdminToken, judgeClock, judgeFeedToken, judgeStatus } from '../../src/doctor/gateway.ts'
+import { judgeAdminToken, judgeClock, judgeFeedToken, judgeHeights, judgeStatus } from '../../src/doctor/gateway.ts'
 import { judgeDisk, judgeVersions } from '../../src/doctor/host.ts'
 import { judgeKept, judgeLaunch, type LaunchFacts, underLaunch } from '../../src/doctor/launch.ts'
 import { type FilesFacts, judgeFiles, type StreamFacts } from '../../src/doctor/node-files.ts'
@@ -160,6 +160,17 @@ describe('a gateway', () => {
   ])('%s while the feed is %s', (word, state, change) => {
     const check = status({ state, advice: 'Look.', ...change })
     expect([told(check), check.fix]).toEqual([[`${word}: http://x answers; the feed is ${state}`], 'Look.'])
+  })
+
+  it.each<[log: number | null, node: number | null, said: RegExp[]]>([
+    [44_748, 1_029, [/end at block 1029 and the log at 44748/]],
+    [1_687, 45_460, [/end at block 45460 and the log at 1687/]],
+    [44_748, 44_600, []],
+    [null, 5, []],
+    [5_000, null, []],
+  ])('compares the log at %s with the node at %s', (height, node, said) => {
+    const checks = judgeHeights(answer({ text: JSON.stringify({ ...LOG, height }) }), node)
+    expect(checks.map(({ saw }) => saw)).toEqual(said.map((words) => expect.stringMatching(words)))
   })
 
   it('that is none, or is not there', () => {
