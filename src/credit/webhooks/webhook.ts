@@ -17,7 +17,7 @@ export const GIVE_UP_MS = 24 * 3_600_000
 /** Where events go. The address is not repeated in what refuses it: it may hold a secret. */
 export const WebhookUrl = z
   .string()
-  .max(URL_CHARS)
+  .max(URL_CHARS, { abort: true })
   .refine((url) => !/^[a-z]*:?[/\\]*[^/?#\\]*@/i.test(url), 'must hold no user name or password')
   .regex(/^https?:\/\/[^\s/?#\\]+(?:[/?#]\S*)?$/i, 'must be an address such as https://example.com/hooks/weir')
   .pipe(z.url('must be an address such as https://example.com/hooks/weir'))

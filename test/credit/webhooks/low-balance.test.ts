@@ -128,6 +128,11 @@ describe('a webhook', () => {
     },
   )
 
+  it('a text too long for an address is not read as one', () => {
+    const parsed = WebhookUrl.safeParse(`${'a'.repeat(3_000)}@`)
+    expect(parsed.error?.issues.map(({ code }) => code)).toEqual(['too_big'])
+  })
+
   it.each([
     '',
     'example.com',
