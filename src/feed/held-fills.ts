@@ -4,11 +4,10 @@
 
 import type { Block, CoinFunding, UserFill } from './block.ts'
 
-/** Whose fills: a wallet's own, or those of orders that came through a builder. Lower case. */
-export interface FillScope {
-  readonly by: 'user' | 'builder'
-  readonly address: string
-}
+/** Whose fills: a wallet's own, those of orders that came through a builder (lower case), or all of one coin. */
+export type FillScope =
+  | { readonly by: 'user' | 'builder'; readonly address: string }
+  | { readonly by: 'coin'; readonly coin: string }
 
 export interface FillsRequest {
   readonly v: number
@@ -72,13 +71,17 @@ export function searched(
 }
 
 /** Texts of which a line has one if it holds anything for the scope (and perhaps if not). */
-function marksOf({ by, address }: FillScope): readonly string[] {
-  return by === 'builder' ? [`"builder":"${address}"`] : [`["${address}",{`, '"funding":[{']
+function marksOf(scope: FillScope): readonly string[] {
+  if (scope.by === 'coin') return [`"coin":${JSON.stringify(scope.coin)}`]
+  return scope.by === 'builder' ? [`"builder":"${scope.address}"`] : [`["${scope.address}",{`, '"funding":[{']
 }
 
-function eventsFor({ height, time, fills, funding }: EventBlock, { by, address }: FillScope): EventBlock {
-  const isMine = ([user, fill]: UserFill) => (by === 'user' ? user : fill.builder) === address
-  const owed: readonly CoinFunding[] = by === 'user' ? funding : []
+function eventsFor({ height, time, fills, funding }: EventBlock, scope: FillScope): EventBlock {
+  const isMine = ([user, fill]: UserFill) => {
+    if (scope.by === 'coin') return fill.coin === scope.coin
+    return (scope.by === 'user' ? user : fill.builder) === scope.address
+  }
+  const owed: readonly CoinFunding[] = scope.by === 'user' ? funding : []
   return { height, time, fills: fills.filter(isMine), funding: [...owed] }
 }
 

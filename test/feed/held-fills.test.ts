@@ -5,11 +5,10 @@ import { type FillScope, ReadBudget, searched } from '../../src/feed/held-fills.
 import { encodeBlock } from '../../src/feed/segment.ts'
 
 const address = fc.constantFrom(...['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`))
+/** One whose JSON has an escape. */
+const coin = fc.constantFrom('BTC', 'xyz:A"\\')
 const fill = fc
-  .record(
-    { coin: fc.constant('BTC'), px: fc.constant('1.0'), builder: address, cloid: address },
-    { requiredKeys: ['coin', 'px'] },
-  )
+  .record({ coin, px: fc.constant('1.0'), builder: address, cloid: address }, { requiredKeys: ['coin', 'px'] })
   .map((fields) => fields as unknown as Fill)
 const block = fc.record({
   fills: fc.array(fc.tuple(address, fill) as fc.Arbitrary<UserFill>, { maxLength: 3 }),
@@ -27,10 +26,15 @@ const block = fc.record({
 const blocks = fc
   .array(block, { minLength: 1, maxLength: 8 })
   .map((list): Block[] => list.map((one, i) => ({ ...one, height: 100 + i, time: 7_000 + i * 70, books: [] })))
-const scope: fc.Arbitrary<FillScope> = fc.record({ by: fc.constantFrom('user', 'builder'), address })
+const scope: fc.Arbitrary<FillScope> = fc.oneof(
+  fc.record({ by: fc.constantFrom('user', 'builder'), address }),
+  fc.record({ by: fc.constant('coin' as const), coin }),
+)
+const isWanted = ([user, { builder, coin }]: UserFill, wanted: FillScope) =>
+  wanted.by === 'coin' ? coin === wanted.coin : (wanted.by === 'user' ? user : builder) === wanted.address
 
 describe('a stored segment', () => {
-  it('answers what reading every line would, for a wallet and for a builder', () => {
+  it('answers what reading every line would, for a wallet, a builder and a coin', () => {
     fc.assert(
       fc.property(blocks, scope, (list, wanted) => {
         const text = list.map((one) => encodeBlock(one, null).events).join('\n')
@@ -38,7 +42,7 @@ describe('a stored segment', () => {
         const mine = list.map(({ height, time, fills, funding }) => ({
           height,
           time,
-          fills: fills.filter(([user, { builder }]) => (wanted.by === 'user' ? user : builder) === wanted.address),
+          fills: fills.filter((one) => isWanted(one, wanted)),
           funding: wanted.by === 'user' ? funding : [],
         }))
         expect(searched({ last, text }, wanted).stretch).toEqual({
