@@ -7,7 +7,7 @@ import { type AnyQuery, asksHistory, asksUpstream, priceOf } from '../info/query
 
 /** Where its answers come from. */
 export function sourceText(query: AnyQuery): string {
-  if (asksUpstream(query)) return 'upstream'
+  if (asksUpstream(query)) return asksHistory(query) ? 'own history, else upstream' : 'upstream'
   return asksHistory(query) ? 'own history' : 'own books'
 }
 

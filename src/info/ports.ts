@@ -26,6 +26,8 @@ export interface Dexes {
 /** Fills that Weir itself has seen, as far back as they are held. */
 export interface History {
   held(scope: FillScope): Promise<Result<HeldFills, Failure>>
+  /** The newest of them alone, about a minute's: no wait, and a small part of the work. */
+  newest(scope: FillScope): Promise<Result<HeldFills, Failure>>
 }
 
 export interface Sources {

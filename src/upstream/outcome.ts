@@ -32,7 +32,7 @@ export function outcomeOf(sent: Sent, body: string, now: number): Outcome {
   if (status === 429) return { kind: 'busy', restMs: restMs ?? DEFAULT_REST_MS }
   if (status === 503 && restMs !== null) return { kind: 'busy', restMs }
   if (status === 400 || status === 422) return { kind: 'refused', sure: true }
-  // The public server answers an unknown dex or coin of some types with exactly this; a broken one may, too.
+  // The public server answers an unknown dex, coin or venue of some types with exactly this; a broken one may, too.
   if (status === 500 && text === 'null' && namesMarket(body)) return { kind: 'refused', sure: false }
   const whole = status === 401 || status === 403 || status === 502 || status === 503 || status === 504
   return { kind: 'broken', whole, again: status >= 500 }
@@ -47,9 +47,9 @@ function answerOf(text: string): Outcome {
   }
 }
 
-/** Whether a canonical request names a dex or a coin, which may not exist. */
+/** Whether a canonical request names something of the exchange, which may not exist. */
 function namesMarket(body: string): boolean {
-  return body.includes('"dex":') || body.includes('"coin":')
+  return /"(?:dex|coin|token|tokenId|venue|outcome)":/.test(body)
 }
 
 /** Null where the header is missing or says nothing. */

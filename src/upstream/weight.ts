@@ -28,6 +28,10 @@ const ROWS: ReadonlyMap<string, Rows> = new Map([
   ['userTwapSliceFills', { perWeight: 20, cap: 2000 }],
   ['userTwapSliceFillsByTime', { perWeight: 20, cap: 2000 }],
   ['fundingHistory', { perWeight: 20, cap: 500 }],
+  // Ten as measured; no cap is documented.
+  ['recentTrades', { perWeight: 20, cap: 100 }],
+  ['userFunding', { perWeight: 20, cap: 500 }],
+  ['twapHistory', { perWeight: 20, cap: 2000 }],
   ['userNonFundingLedgerUpdates', { perWeight: 20, cap: 2000 }],
   ['delegatorHistory', { perWeight: 20, cap: 2000 }],
   ['delegatorRewards', { perWeight: 20, cap: 2000 }],

@@ -18,6 +18,7 @@ let feeder: Program
 let key: string
 let user: string
 let oid: number
+let tokenId: string
 
 beforeAll(async () => {
   devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
@@ -31,6 +32,8 @@ beforeAll(async () => {
   const { fills } = (await socket.channel('allFills', 30_000)) as unknown as { fills: [string, { oid: number }][] }
   user = fills[0]![0]
   oid = fills[0]![1].oid
+  const { tokens } = (await (await world.info(key, { type: 'spotMeta' })).json()) as { tokens: { tokenId: string }[] }
+  tokenId = tokens[1]!.tokenId
   socket.close()
   // Fills may be there a moment before the hubs have their books.
   await vi.waitFor(async () => expect((await world.info(key, { type: 'allMids' })).status).toBe(200), {
@@ -47,13 +50,22 @@ afterAll(async () => {
 
 /** What a method needs beside `user`, which every method may be given that asks for it. */
 const PARAMETERS: Readonly<Record<string, () => object>> = {
+  activeAssetData: () => ({ user, coin: 'BTC' }),
+  borrowLendReserveState: () => ({ token: 0 }),
   candleSnapshot: () => ({ coin: 'BTC', interval: '1m', startTime: 0 }),
   fundingHistory: () => ({ coin: 'BTC', startTime: 0 }),
   l2Book: () => ({ coin: 'BTC', nSigFigs: null, mantissa: null }),
   marginTable: () => ({ id: 20 }),
   maxBuilderFee: () => ({ user, builder: user }),
   orderStatus: () => ({ user, oid }),
+  perpAnnotation: () => ({ coin: 'xyz:GOLD' }),
   perpDexLimits: () => ({ dex: 'xyz' }),
+  perpDexStatus: () => ({ dex: '' }),
+  preTransferCheck: () => ({ user, source: user }),
+  recentTrades: () => ({ coin: 'BTC' }),
+  settledOutcome: () => ({ outcome: 0 }),
+  tokenDetails: () => ({ tokenId }),
+  userBorrowLendInterest: () => ({ user, startTime: 0 }),
   userFillsByTime: () => ({ user, startTime: 0 }),
   userNonFundingLedgerUpdates: () => ({ user, startTime: 0 }),
   userTwapSliceFillsByTime: () => ({ user, startTime: 0 }),
@@ -75,7 +87,7 @@ describe('@nktkas/hyperliquid', () => {
   const types = CATALOGUE.map(({ type }) => type).filter((type) => type in InfoClient.prototype)
 
   it('has a method for most of our types', () => {
-    expect(types.length).toBeGreaterThanOrEqual(40)
+    expect(types.length).toBeGreaterThanOrEqual(70)
   })
 
   it.each(types)('%s over HTTP', async (type) => {

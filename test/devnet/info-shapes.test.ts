@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { createEngine, type Engine } from '../../src/devnet/engine.ts'
 import { DEXES, MARKETS } from '../../src/devnet/exchange/market.ts'
 import { answerInfo } from '../../src/devnet/info/info.ts'
+import { spotMeta } from '../../src/devnet/info/market.ts'
 import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
 import { CATALOGUE } from '../../src/info/catalogue.ts'
 
@@ -20,6 +21,7 @@ const COMPOSED = [
 ]
 const asked = CATALOGUE.filter(({ type }) => !COMPOSED.includes(type))
 
+const TOKENS = spotMeta().tokens
 let engine: Engine
 beforeAll(() => {
   engine = createEngine(3, { fundingBlocks: 200 })
@@ -34,7 +36,9 @@ it.each(asked.map((query) => [query.type, query] as const))('%s', (type, { respo
       const coin = MARKETS[sample++ % 12]!.coin
       const oid = engine.past.wallet(user)?.orders.keys().next().value ?? 1
       const req = { coin, interval: '1m', startTime: 0 }
-      const fields = { user, builder: users[12], vaultAddress: user, dex, coin, oid, id: 5, startTime: 0, req }
+      const { tokenId } = TOKENS[sample % TOKENS.length]!
+      const names = { dex, coin, oid, id: 5, token: sample % TOKENS.length, tokenId, outcome: sample % 6, venue: 'out' }
+      const fields = { user, builder: users[12], vaultAddress: user, source: user, ...names, startTime: 0, req }
       const answer = answerInfo(engine, InfoRequest.parse({ type, ...fields }) as StateRequest)
       expect(answer.status).toBe(200)
       const body: unknown = JSON.parse(JSON.stringify((answer as { body: unknown }).body))

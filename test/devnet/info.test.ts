@@ -10,9 +10,12 @@ import type { NodeFill } from '../../src/devnet/exchange/node-block.ts'
 import { BUILDERS, MAIN_MAKERS, STAKERS, TAKERS, TWAPPERS } from '../../src/devnet/exchange/roles.ts'
 import { vaultEquity } from '../../src/devnet/exchange/vault.ts'
 import { answerInfo } from '../../src/devnet/info/info.ts'
+import { spotMeta } from '../../src/devnet/info/market.ts'
 import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
 
 const BLOCKS = 3_000
+/** Token id that spotMeta has for it. */
+const USDC = spotMeta().tokens[0]!.tokenId
 let engine: Engine
 /** Fills of the blocks, by wallet, as the files have them. */
 const fills = new Map<string, NodeFill[]>()
@@ -308,7 +311,9 @@ describe('a fresh exchange', () => {
     for (const type of types) {
       if (type === 'fileSnapshot') continue
       const req = { coin: 'BTC', interval: '1m', startTime: 0 }
-      const request = { type, user, builder: user, vaultAddress: user, coin: 'BTC', oid: 1, id: 5, startTime: 0, req }
+      const users = { user, builder: user, vaultAddress: user, source: user }
+      const names = { coin: 'BTC', oid: 1, id: 5, token: 0, tokenId: USDC, outcome: 0, venue: 'out' }
+      const request = { type, ...users, ...names, startTime: 0, req }
       expect(refused(request).status, type).toBe(200)
     }
   })

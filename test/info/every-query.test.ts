@@ -20,6 +20,7 @@ const WRONG: Record<string, readonly unknown[]> = {
   user: NOT_ADDRESSES,
   builder: NOT_ADDRESSES,
   vaultAddress: NOT_ADDRESSES,
+  source: NOT_ADDRESSES,
   users: ['', {}, [], [USER, 1], [USER, '0x12'], Array(51).fill(USER)],
   dex: [1, {}, [], true, 'a b', 'x'.repeat(65)],
   coin: [1, '', 'a\tb', 'x'.repeat(65), ['BTC']],
@@ -29,6 +30,10 @@ const WRONG: Record<string, readonly unknown[]> = {
   endTime: NOT_MOMENTS,
   oid: [-1, 1.5, '7', '0x12', {}],
   id: [-1, 1.5, '50'],
+  token: [-1, 1.5, '0'],
+  tokenId: ['', '0x12', `0x${'g'.repeat(32)}`, `0x${'6'.repeat(33)}`],
+  outcome: [-1, 1.5, '4'],
+  venue: ['', 'o', 'OUT', 'venue', 'a1'],
   limit: [0, -1, 1.5, '100', {}],
   cursor: [1, '', 'x', '-1', '1.5', `${'1'.repeat(16)}`, {}],
 }

@@ -41,6 +41,7 @@ const OTHERS: Readonly<Record<string, readonly unknown[]>> = {
   reversed: [true],
   oid: [8, `0x${'ab'.repeat(16)}`],
   id: [21],
+  venue: ['at'],
   limit: [7],
   cursor: ['1790000000001', '1790000000001_3'],
 }

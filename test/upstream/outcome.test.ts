@@ -31,10 +31,12 @@ describe('outcomeOf', () => {
     expect(outcomeOf(sent, META, 0)).toEqual(outcome)
   })
 
-  it('takes 500 with null for an unknown dex or coin where the request names one', () => {
+  it('takes 500 with null for an unknown name where the request names one', () => {
     const unknown = { kind: 'refused', sure: false }
     expect(outcomeOf(reply(500, 'null'), DEX, 0)).toEqual(unknown)
     expect(outcomeOf(reply(500, 'null'), '{"type":"fundingHistory","coin":"NOPE","startTime":0}', 0)).toEqual(unknown)
+    for (const named of ['"venue":"no"', '"token":9', '"tokenId":"0x"', '"outcome":9'])
+      expect(outcomeOf(reply(500, 'null'), `{"type":"x",${named}}`, 0)).toEqual(unknown)
   })
 
   it.each([

@@ -15,12 +15,12 @@ export const VALIDATORS = BUILDERS
 const MOVE_BLOCKS = 20
 /** A delegation is locked and a withdrawal waits this long: a day and a week there, a minute or so here. */
 const LOCK_BLOCKS = 800
-const BLOCK_MS = 70
+export const BLOCK_MS = 70
 const WITHDRAWAL_BLOCKS = 1_000
 const MOST_STAKED = units(20_000)
 /** Of what is delegated, per funding; a twentieth of it is the validator's. */
-const REWARD_PARTS = 100_000n
-const COMMISSION_PARTS = 20n
+export const REWARD_PARTS = 100_000n
+export const COMMISSION_PARTS = 20n
 
 /** Moves, withdrawals that are due, and rewards of the present block. */
 export function stakingActs(x: Exchange): void {

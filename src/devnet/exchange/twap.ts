@@ -9,8 +9,8 @@ import { TWAPPERS } from './roles.ts'
 
 const MAX_ACTIVE = 4
 const START_PPM = 4_000
-const SLICES = 30
-const BLOCKS_PER_SLICE = 14
+export const SLICES = 30
+export const BLOCKS_PER_SLICE = 14
 
 /** Starts a TWAP now and then and sends the slices that are due. */
 export function runTwaps(x: Exchange): void {

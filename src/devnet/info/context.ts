@@ -32,7 +32,7 @@ interface Day {
 }
 
 /** The last 24 hours of a market, in whole hours. */
-function dayOf({ exchange, past }: Scene, market: Market): Day {
+export function dayOf({ exchange, past }: Scene, market: Market): Day {
   const now = exchange.block.timeMs
   const hours = past.candles[market.id]!.within('1h', now - DAY_MS, now)
   const sum = (key: 'ntl' | 'volume') => hours.reduce((total, candle) => total + candle[key], 0n)

@@ -8,6 +8,7 @@ import type { SomeAnswers } from './answer.ts'
 
 const PERP_SLOT = 0
 const SPOT_SLOT = 1
+const PAIR_SLOT = 2
 
 /** The first builder has a token half deployed, always the same; nobody else has. */
 function states(x: Exchange, address: string) {
@@ -29,9 +30,10 @@ function states(x: Exchange, address: string) {
   ]
 }
 
-/** Both auctions have timetables of their own. */
+/** Every auction has a timetable of its own. */
 export const DEPLOY_ANSWERS = {
   perpDeployAuctionStatus: ({ exchange }) => auctionAt(exchange.seed, PERP_SLOT, exchange.block.timeMs),
+  spotPairDeployAuctionStatus: ({ exchange }) => auctionAt(exchange.seed, PAIR_SLOT, exchange.block.timeMs),
   spotDeployState: ({ exchange }, { user }) => ({
     states: states(exchange, user),
     gasAuction: auctionAt(exchange.seed, SPOT_SLOT, exchange.block.timeMs),

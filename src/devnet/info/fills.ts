@@ -15,8 +15,7 @@ function publicFill({ builder: _builder, deployerFee: _deployerFee, ...fill }: N
   return fill
 }
 
-const sum = (a: string, b: string) => formatAmount(signed(a) + signed(b))
-const signed = (text: string) => (text.startsWith('-') ? -amountOf(text.slice(1)) : amountOf(text))
+const sum = (a: string, b: string) => formatAmount(amountOf(a) + amountOf(b))
 
 /** Two parts of one order as one fill at their average price. */
 function joined(a: PublicFill, b: PublicFill): PublicFill {

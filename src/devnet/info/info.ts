@@ -4,16 +4,27 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { MARKETS } from '../exchange/market.ts'
 import { frontendOrder } from '../exchange/order.ts'
 import type { PriceLevel } from '../exchange/order-book.ts'
+import { ANNOTATION_ANSWERS } from './annotations.ts'
 import { type Answers, NOTHING, type Scene } from './answer.ts'
 import { CONTEXT_ANSWERS } from './context.ts'
 import { DEPLOY_ANSWERS } from './deploy.ts'
 import { FILL_ANSWERS } from './fills.ts'
+import { GOSSIP_ANSWERS } from './gossip.ts'
+import { LENDING_ANSWERS } from './lending.ts'
 import { META_ANSWERS } from './meta.ts'
 import { ORDER_ANSWERS } from './orders.ts'
+import { OUTCOME_ANSWERS } from './outcomes.ts'
+import { PORTFOLIO_ANSWERS } from './portfolio.ts'
+import { REFERRAL_ANSWERS } from './referral.ts'
 import type { StateRequest, StateType } from './request.ts'
 import { STAKING_ANSWERS } from './staking.ts'
+import { STANDING_ANSWERS } from './standing.ts'
+import { TOKEN_ANSWERS } from './tokens.ts'
+import { TRADING_ANSWERS } from './trading.ts'
 import { USER_ANSWERS } from './user.ts'
+import { VALIDATOR_ANSWERS } from './validators.ts'
 import { VAULT_ANSWERS } from './vaults.ts'
+import { WEB_DATA_ANSWERS } from './web-data.ts'
 
 /** `body` is a value for JSON.stringify, or the plain text of a refusal. */
 export type Answer =
@@ -33,6 +44,17 @@ const ANSWERS: Answers<StateType> = {
   ...VAULT_ANSWERS,
   ...STAKING_ANSWERS,
   ...DEPLOY_ANSWERS,
+  ...WEB_DATA_ANSWERS,
+  ...VALIDATOR_ANSWERS,
+  ...TRADING_ANSWERS,
+  ...TOKEN_ANSWERS,
+  ...STANDING_ANSWERS,
+  ...REFERRAL_ANSWERS,
+  ...PORTFOLIO_ANSWERS,
+  ...OUTCOME_ANSWERS,
+  ...LENDING_ANSWERS,
+  ...GOSSIP_ANSWERS,
+  ...ANNOTATION_ANSWERS,
 }
 
 /** A DEX or coin that does not exist is answered as the public server does: 500 and `null`. */

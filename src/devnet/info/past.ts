@@ -8,7 +8,13 @@ import { fundingRate, premium } from '../exchange/funding.ts'
 import { MARKETS, marketOf } from '../exchange/market.ts'
 import type { DevnetBlock, NodeFill, NodeMiscEvent, NodeOrderStatus } from '../exchange/node-block.ts'
 import { Tail } from '../exchange/tail.ts'
+import { AccountSamples } from './account-samples.ts'
 import { Candles } from './candles.ts'
+import { EarningsBook } from './earnings.ts'
+import { FundingPayments } from './funding-payments.ts'
+import { Loans } from './loans.ts'
+import { Tape } from './tape.ts'
+import { TwapLog } from './twap-log.ts'
 import { VaultSamples } from './vault-samples.ts'
 import { Volumes } from './volumes.ts'
 
@@ -72,6 +78,12 @@ export class Past {
   readonly candles: readonly Candles[] = MARKETS.map(() => new Candles())
   readonly volumes = new Volumes()
   readonly vaults = new VaultSamples()
+  readonly tape = new Tape()
+  readonly payments = new FundingPayments()
+  readonly twaps = new TwapLog()
+  readonly earnings = new EarningsBook()
+  readonly accounts = new AccountSamples()
+  readonly loans = new Loans()
 
   /** Undefined: nothing has happened to this wallet. */
   wallet(address: string): WalletPast | undefined {
@@ -88,11 +100,16 @@ export class Past {
     this.recall(x.block)
     if (x.height % x.fundingBlocks === 0) this.#noteFunding(x)
     this.vaults.note(x)
+    this.twaps.note(x)
+    this.accounts.note(x, this.earnings)
   }
 
   /** Remembers the events of a block, or those of one of its streams; times never fall within a stream. */
   recall(block: PastBlock): void {
     this.#noteFills(block)
+    this.tape.note(block.fills)
+    this.twaps.fills(block.fills)
+    this.earnings.fills(block.fills)
     for (const record of block.orderStatuses) this.#noteOrder(record, block.timeMs)
     this.#noteMisc(block)
   }
@@ -120,10 +137,14 @@ export class Past {
 
   #noteMisc({ miscEvents, timeMs, rewards }: PastBlock): void {
     for (const { hash, inner } of miscEvents)
-      if ('LedgerUpdate' in inner)
-        for (const user of inner.LedgerUpdate.users)
-          this.#of(user).ledger.push({ time: timeMs, hash, delta: inner.LedgerUpdate.delta })
-      else this.#noteStaking(inner, hash, timeMs)
+      if ('LedgerUpdate' in inner) {
+        const { users, delta } = inner.LedgerUpdate
+        for (const user of users) this.#of(user).ledger.push({ time: timeMs, hash, delta })
+        this.loans.note(users, delta, timeMs)
+      } else if ('Funding' in inner) {
+        this.payments.note(inner.Funding.deltas, timeMs)
+        this.earnings.funding(inner.Funding.deltas)
+      } else this.#noteStaking(inner, hash, timeMs)
     for (const { user, source, amount } of rewards)
       this.#of(user).rewards.push({ time: timeMs, source, totalAmount: formatAmount(amount) })
   }

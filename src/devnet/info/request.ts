@@ -30,9 +30,26 @@ const PLAIN = [
   'validatorL1Votes',
   'vaultSummaries',
   'perpDeployAuctionStatus',
+  'spotPairDeployAuctionStatus',
+  'gossipPriorityAuctionStatus',
+  'gossipRootIps',
+  'outcomeTemplates',
+  'perpCategories',
+  'perpConciseAnnotations',
+  'predictedFundings',
+  'allBorrowLendReserveStates',
+  'validatorSummaries',
+  'usdcRouting',
 ] as const
 /** The queries that take a DEX. */
-const OF_DEX = ['meta', 'metaAndAssetCtxs', 'perpsAtOpenInterestCap', 'perpDexLimits', 'allMids'] as const
+const OF_DEX = [
+  'meta',
+  'metaAndAssetCtxs',
+  'perpsAtOpenInterestCap',
+  'perpDexLimits',
+  'perpDexStatus',
+  'allMids',
+] as const
 /** The queries that take a wallet. */
 const OF_USER = [
   'spotClearinghouseState',
@@ -52,7 +69,19 @@ const OF_USER = [
   'delegatorHistory',
   'delegatorRewards',
   'spotDeployState',
+  'portfolio',
+  'referral',
+  'twapHistory',
+  'subAccounts2',
+  'approvedBuilders',
+  'borrowLendUserState',
+  'isVip',
+  'legalCheck',
+  'userDexAbstraction',
+  'webData2',
 ] as const
+/** The queries that take a coin. */
+const OF_COIN = ['perpAnnotation', 'recentTrades'] as const
 /** The queries that take a wallet and a DEX. */
 const OF_USER_AND_DEX = ['clearinghouseState', 'openOrders', 'frontendOpenOrders'] as const
 
@@ -80,6 +109,21 @@ export const InfoRequest = z.discriminatedUnion('type', [
   z.object({ type: z.enum(OF_DEX), dex }),
   z.object({ type: z.enum(OF_USER), user }),
   z.object({ type: z.enum(OF_USER_AND_DEX), user, dex }),
+  z.object({ type: z.enum(OF_COIN), coin }),
+  z.object({ type: z.literal('activeAssetData'), user, coin }),
+  z.object({ type: z.literal('preTransferCheck'), user, source: user }),
+  z.object({ type: z.literal('userFunding'), user, startTime: timeMs.nullish(), endTime }),
+  z.object({ type: z.literal('userBorrowLendInterest'), user, startTime: timeMs, endTime }),
+  z.object({ type: z.literal('borrowLendReserveState'), token: z.int().min(0) }),
+  z.object({
+    type: z.literal('tokenDetails'),
+    tokenId: z
+      .string()
+      .regex(/^0x[0-9a-fA-F]{32}$/)
+      .toLowerCase(),
+  }),
+  z.object({ type: z.literal('settledOutcome'), outcome: z.int().min(0) }),
+  z.object({ type: z.literal('outcomeDeployerLimits'), venue: z.string().max(4) }),
   z.object({ type: z.literal('marginTable'), id: z.int(), dex }),
   z.object({ type: z.literal('fundingHistory'), coin, startTime: timeMs, endTime }),
   z.object({

@@ -4,6 +4,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { FEE_RATES } from '../exchange/fees.ts'
 import { formatAmount, UNIT } from '../exchange/fixed-point.ts'
 import { agentsOf, MULTI_SIG, ownerOfAgent, SUB_ACCOUNTS } from '../exchange/identities.ts'
+import type { Builder } from '../exchange/order.ts'
 import { builderOf, DEX_TAKERS, isMaker, MAIN_MAKERS, TAKERS } from '../exchange/roles.ts'
 import type { Scene, SomeAnswers } from './answer.ts'
 import { perpState, spotState, walletOf } from './wallet.ts'
@@ -92,12 +93,17 @@ function rateLimit({ past }: Scene, address: string) {
 const abstraction = (x: Exchange, address: string) =>
   MAIN_MAKERS.includes(indexOf(x, address)) ? 'disabled' : 'default'
 
-/** Tenths of a basis point that a wallet has approved for a builder: what it trades at. */
-function builderFee(x: Exchange, address: string, builder: string): number {
+/** The one that a wallet trades through, at most; it has approved no other. */
+export function approvedBuilder(x: Exchange, address: string): Builder | null {
   const index = indexOf(x, address)
   const trades =
     TAKERS.includes(index) || DEX_TAKERS.includes(index) || x.vaults.slice(1).some((v) => v.account === index)
-  const approved = trades ? builderOf(index) : null
+  return trades ? builderOf(index) : null
+}
+
+/** Tenths of a basis point that a wallet has approved for a builder: what it trades at. */
+function builderFee(x: Exchange, address: string, builder: string): number {
+  const approved = approvedBuilder(x, address)
   return approved !== null && addressOf(x, approved.account) === builder ? approved.f : 0
 }
 

@@ -4,11 +4,11 @@ import { type Exchange, type Follower, freeUsd, type Vault } from '../exchange/e
 import { formatAmount, UNIT } from '../exchange/fixed-point.ts'
 import { COMMISSION_PERCENT, vaultEquity } from '../exchange/vault.ts'
 import type { Scene, SomeAnswers } from './answer.ts'
-import { type VaultSample, vaultPnl } from './vault-samples.ts'
+import { holding, type VaultSample, vaultPnl } from './vault-samples.ts'
 
 const DAY_MS = 86_400_000
 const MAX_FOLLOWERS = 100
-const WINDOWS = [
+export const WINDOWS = [
   ['day', DAY_MS],
   ['week', 7 * DAY_MS],
   ['month', 30 * DAY_MS],
@@ -19,11 +19,6 @@ const addressOf = (x: Exchange, account: number) => x.accounts[account]!.address
 const vaultAt = (x: Exchange, address: string) => x.vaults.find(({ account }) => addressOf(x, account) === address)
 /** These few answers have JSON numbers where all others have decimal strings. */
 const toNumber = (amount: bigint) => Number(amount) / Number(UNIT)
-
-/** What a holder's shares are worth. */
-function holding(x: Exchange, vault: Vault, { shares }: Follower): bigint {
-  return vault.totalShares === 0n ? 0n : (vaultEquity(x, vault) * shares) / vault.totalShares
-}
 
 function summary(x: Exchange, vault: Vault) {
   return {

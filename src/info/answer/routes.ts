@@ -10,10 +10,11 @@ export interface InfoStatus {
   readonly routes: Readonly<Record<string, RouteStatus>>
 }
 
-const ownRoute = (query: AnyQuery): RouteStatus => ({
-  now: [asksHistory(query) ? 'own history' : 'own books'],
-  next: [],
-})
+/** What of our own comes before every source. */
+function ownSources(query: AnyQuery): readonly string[] {
+  if (asksHistory(query)) return ['own history']
+  return asksUpstream(query) ? [] : ['own books']
+}
 
 export async function infoStatus(
   upstream: Pick<RoutedUpstream, 'sources' | 'route'>,
@@ -22,7 +23,8 @@ export async function infoStatus(
   const sources = await Promise.all(upstream.sources.map((source) => sourceStatus(source, nowMs)))
   const routes = CATALOGUE.map((query): [string, RouteStatus] => {
     const asked = upstreamTypesOf(query).map((type) => [type, upstream.route(type)] as const)
-    return [query.type, asksUpstream(query) ? routeStatus(asked, nowMs) : ownRoute(query)]
+    const { now, next } = routeStatus(asked, nowMs)
+    return [query.type, { now: [...ownSources(query), ...now], next }]
   })
   return { sources, routes: Object.fromEntries(routes) }
 }

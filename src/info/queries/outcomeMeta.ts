@@ -3,18 +3,12 @@
 
 import * as z from 'zod'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { EXAMPLE_OUTCOME, Outcome } from '../shapes/outcome-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000
 
 const OutcomeMetaRequest = z.object({ type: z.literal('outcomeMeta') })
-
-const Outcome = z.looseObject({
-  outcome: z.int(),
-  name: z.string(),
-  description: z.string(),
-  sideSpecs: z.array(z.looseObject({ name: z.string() })),
-})
 
 const Question = z.looseObject({
   question: z.int(),
@@ -31,15 +25,7 @@ export const outcomeMeta = defineQuery({
   example: {
     request: {},
     response: {
-      outcomes: [
-        {
-          outcome: 4,
-          name: 'BTC above 90000',
-          description: '',
-          sideSpecs: [{ name: 'Yes' }, { name: 'No' }],
-          quoteToken: 'USDC',
-        },
-      ],
+      outcomes: [EXAMPLE_OUTCOME],
       questions: [],
     },
   },

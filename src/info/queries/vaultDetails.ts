@@ -4,7 +4,8 @@
 import * as z from 'zod'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
-import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
+import { OTHER_USER, USER } from '../shapes/examples.ts'
+import { EXAMPLE_PORTFOLIO, Portfolio } from '../shapes/portfolio-shapes.ts'
 import { optional, UserAddress } from '../shapes/request-fields.ts'
 import { VaultRelationship } from '../shapes/vault-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
@@ -15,15 +16,12 @@ const VaultDetailsRequest = z.object({
   user: optional(UserAddress),
 })
 
-const History = z.array(z.tuple([z.int(), Decimal]))
-const Period = z.looseObject({ accountValueHistory: History, pnlHistory: History, vlm: Decimal })
-
 const VaultDetails = z.looseObject({
   name: z.string(),
   vaultAddress: z.string(),
   leader: z.string(),
   description: z.string(),
-  portfolio: z.array(z.tuple([z.string(), Period])),
+  portfolio: Portfolio,
   apr: z.number(),
   followerState: z.looseObject({}).nullable(),
   leaderFraction: z.number(),
@@ -42,7 +40,7 @@ const EXAMPLE = {
   vaultAddress: OTHER_USER,
   leader: USER,
   description: 'Holds what it has',
-  portfolio: [['day', { accountValueHistory: [[TIME, '1000.0']], pnlHistory: [[TIME, '0.0']], vlm: '0.0' }]],
+  portfolio: EXAMPLE_PORTFOLIO,
   apr: 0.36,
   followerState: null,
   leaderFraction: 0.5,

@@ -32,6 +32,15 @@ export const isAllDexes = (dex: string | undefined) => dex === ALL_DEXES
 /** A DEX where a wildcard is not offered. */
 export const OneDex = Dex.refine((dex) => dex !== '*' && dex !== ALL_DEXES, 'must be one DEX: no wildcard here')
 
+/** Who deploys outcome markets, by name. */
+export const Venue = z.string().regex(/^[a-z]{2,4}$/, 'must be the name of a venue: 2 to 4 lower-case letters')
+
+/** The id of a spot token in any case; comes out in lower case. */
+export const TokenId = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{32}$/, 'must be the id of a token: 0x and 32 hex digits, as spotMeta has it')
+  .toLowerCase()
+
 const NO_MOMENT = 'must be a time in Unix milliseconds'
 /** A moment in Unix milliseconds. */
 export const Moment = z.int({ error: ({ input }) => (input === undefined ? undefined : NO_MOMENT) }).min(0, NO_MOMENT)

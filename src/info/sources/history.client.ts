@@ -3,9 +3,9 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { HeightAndTime, HeldStretch } from '../../feed/held-fills.ts'
+import type { FillScope, HeightAndTime, HeldStretch } from '../../feed/held-fills.ts'
 import { type BlockLogApi, LOG_API_VERSION } from '../../feed/log-api.ts'
-import { heldFills } from '../../history/held-runs.ts'
+import { type HeldFills, heldFills } from '../../history/held-runs.ts'
 import type { History } from '../ports.ts'
 import { askObject } from './object-call.client.ts'
 
@@ -25,34 +25,41 @@ const READ_MAX_MS = 8_000
 const RETRY_AFTER_MS = 1_000
 
 /** The history of the log of one chain. */
-export function logHistory({ log, now, sleep }: LogHistoryDeps): History {
+export function logHistory(deps: LogHistoryDeps): History {
   return {
-    async held(scope) {
-      let head: HeightAndTime | null = null
-      let before: number | null = null
-      const endMs = now() + READ_MAX_MS
-      const stretches: HeldStretch[] = []
-      for (let pages = 0, waits = 0; pages < PAGES_MAX; ) {
-        const answer = await askObject(() => log().fills({ v: LOG_API_VERSION, scope, before }), LOG_API_VERSION)
-        if (!answer) return away('The history of fills cannot be had at the moment')
-        if (now() > endMs) return away('The history of fills takes too long to read at the moment')
-        if ('retryMs' in answer) {
-          if (waits++ === WAITS_MAX) return away('The history of fills is asked too much at the moment')
-          await sleep(answer.retryMs)
-          continue
-        }
-        head ??= answer.head
-        stretches.push(...answer.stretches)
-        if (answer.next === null) break
-        before = answer.next
-        pages++
-        waits = 0
-      }
-      const [newest, ...older] = stretches
-      if (!head || !newest) return away('No block has come yet')
-      return ok(heldFills(head, [newest, ...older]))
-    },
+    held: (scope) => read(deps, scope, { pages: PAGES_MAX, waits: WAITS_MAX }),
+    newest: (scope) => read(deps, scope, { pages: 1, waits: 0 }),
   }
+}
+
+async function read(
+  { log, now, sleep }: LogHistoryDeps,
+  scope: FillScope,
+  most: { readonly pages: number; readonly waits: number },
+): Promise<Result<HeldFills, Failure>> {
+  let head: HeightAndTime | null = null
+  let before: number | null = null
+  const endMs = now() + READ_MAX_MS
+  const stretches: HeldStretch[] = []
+  for (let pages = 0, waits = 0; pages < most.pages; ) {
+    const answer = await askObject(() => log().fills({ v: LOG_API_VERSION, scope, before }), LOG_API_VERSION)
+    if (!answer) return away('The history of fills cannot be had at the moment')
+    if (now() > endMs) return away('The history of fills takes too long to read at the moment')
+    if ('retryMs' in answer) {
+      if (waits++ === most.waits) return away('The history of fills is asked too much at the moment')
+      await sleep(answer.retryMs)
+      continue
+    }
+    head ??= answer.head
+    stretches.push(...answer.stretches)
+    if (answer.next === null) break
+    before = answer.next
+    pages++
+    waits = 0
+  }
+  const [newest, ...older] = stretches
+  if (!head || !newest) return away('No block has come yet')
+  return ok(heldFills(head, [newest, ...older]))
 }
 
 function away(what: string): Result<never, Failure> {

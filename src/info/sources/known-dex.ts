@@ -13,7 +13,7 @@ export async function refusalOfDex(
   dex: string | undefined,
   { dexes }: Pick<Sources, 'dexes'>,
 ): Promise<{ readonly ok: false; readonly error: Failure } | null> {
-  if (dex === undefined || (await dexes.has(dex)) !== false) return null
+  if (!dex || (await dexes.has(dex)) !== false) return null
   const names = await dexes.names()
   return unknownDex(names.ok ? nearestName(dex, names.value) : undefined)
 }

@@ -5,7 +5,7 @@ import type { Failure } from '../../core/failure.ts'
 import { NOT_KNOWN } from '../answer/meant-coin.ts'
 
 /** Names of things that come and go on the exchange, the likeliest to be unknown first. */
-const NAMES_OF_THE_EXCHANGE = ['dex', 'coin', 'token', 'id'] as const
+const NAMES_OF_THE_EXCHANGE = ['dex', 'coin', 'token', 'tokenId', 'venue', 'outcome', 'id'] as const
 
 /** The same failure; a `bad_field` without a path gets that of a field of this request. */
 export function namingField(failure: Failure, request: object): Failure {

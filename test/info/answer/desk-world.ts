@@ -138,14 +138,12 @@ export function createWorld({
       return world.bookFailure ? err(world.bookFailure) : ok({ height: 42, tops: TOPS })
     },
   }
-  const history = {
-    held: async () => {
-      world.bookCalls++
-      return world.bookFailure ? err(world.bookFailure) : ok(world.held)
-    },
+  const held = async () => {
+    world.bookCalls++
+    return world.bookFailure ? err(world.bookFailure) : ok(world.held)
   }
   const desk = new InfoDesk({
-    sources: { books, upstream, dexes: new DexList(upstream, now, after), history, after },
+    sources: { books, upstream, dexes: new DexList(upstream, now, after), history: { held, newest: held }, after },
     stores,
     now,
     after,

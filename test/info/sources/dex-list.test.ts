@@ -78,6 +78,7 @@ describe('a DEX that does not exist', () => {
       'meta',
       'metaAndAssetCtxs',
       'openOrders',
+      'perpDexStatus',
       'perpsAtOpenInterestCap',
       'portfolioState',
     ])

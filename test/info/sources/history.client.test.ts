@@ -85,6 +85,15 @@ it('waits for its turn, and gives up at last', async () => {
   expect(slept).toEqual([7, 7, 7])
 })
 
+it('reads the newest page alone where no more is wanted, and never waits for it', async () => {
+  const { history, asked } = historyOf([page([stretch(90, 99)], 90), page([stretch(80, 89)], null)])
+  expect(await history.newest(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 90 } } })
+  expect(asked).toEqual([null])
+  const busy = historyOf([{ v, retryMs: 7 }])
+  expect(await busy.history.newest(SCOPE)).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
+  expect([busy.asked, busy.slept]).toEqual([[null], []])
+})
+
 it('goes on as long as it gets somewhere, because what it has read is lost for others, but not without end', async () => {
   const busy = (retryMs: number) => ({ v, retryMs })
   const pages = Array.from({ length: 5 }, (_, i) =>

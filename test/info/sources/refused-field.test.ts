@@ -11,6 +11,9 @@ it.each([
   [{ type: 'fundingHistory', coin: 'NOPE' }, 'coin'],
   [{ type: 'candleSnapshot', req: { coin: 'NOPE' } }, 'req.coin'],
   [{ type: 'marginTable', id: 9 }, 'id'],
+  [{ type: 'outcomeDeployerLimits', venue: 'no' }, 'venue'],
+  [{ type: 'tokenDetails', tokenId: '0x' }, 'tokenId'],
+  [{ type: 'settledOutcome', outcome: 0 }, 'outcome'],
   [{ type: 'userRole', user: '0x' }, ''],
   [{ type: 'x', req: null }, ''],
 ])('of %j the likeliest field is %j', (request, path) => {

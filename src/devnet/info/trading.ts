@@ -1,0 +1,73 @@
+// What is traded and paid: last trades, TWAP orders, funding, what a wallet can trade, what lies on a DEX.
+
+import { type Exchange, markPx, markPxs } from '../exchange/exchange.ts'
+import { formatAmount, UNIT } from '../exchange/fixed-point.ts'
+import { fundingRate } from '../exchange/funding.ts'
+import { type Market, marketOf, perpsOf } from '../exchange/market.ts'
+import { BLOCK_MS } from '../exchange/staking.ts'
+import { marginState } from '../exchange/wallet.ts'
+import { NOTHING, ofDex, type SomeAnswers } from './answer.ts'
+import { perpState, walletOf } from './wallet.ts'
+
+const MAX_FUNDINGS = 500
+
+/** Other exchanges are not simulated: there is nothing of them. */
+function predicted(x: Exchange, { id, coin }: Market) {
+  const blocks = x.fundingBlocks - (x.height % x.fundingBlocks)
+  const ours = {
+    fundingRate: formatAmount(fundingRate(x, id)),
+    nextFundingTime: x.block.timeMs + blocks * BLOCK_MS,
+    fundingIntervalHours: 1,
+  }
+  return [
+    coin,
+    [
+      ['BinPerp', null],
+      ['HlPerp', ours],
+      ['BybitPerp', null],
+    ],
+  ]
+}
+
+/** Free margin, and the size that it carries at the leverage chosen: the same to buy and to sell. */
+function assetData(x: Exchange, user: string, market: Market) {
+  const wallet = walletOf(x, user)
+  const { assetPositions } = perpState(x, wallet, market.dex)
+  const held = assetPositions.find(({ position }) => position.coin === market.coin)
+  const leverage = held?.position.leverage ?? { type: 'cross', value: market.maxLeverage }
+  const { value, used } = marginState(wallet.margin[market.dex]!, markPxs(x))
+  const free = value > used ? value - used : 0n
+  const mark = markPx(x, market.id)
+  const lots = (free * BigInt(leverage.value) * UNIT) / mark / market.lot
+  const [size, amount] = [formatAmount(lots * market.lot), formatAmount(free)]
+  return {
+    user,
+    coin: market.coin,
+    leverage,
+    maxTradeSzs: [size, size],
+    availableToTrade: [amount, amount],
+    markPx: formatAmount(mark),
+  }
+}
+
+/** Positions add up to nothing, so what wallets have in cash is what was paid in. */
+function netDeposit(x: Exchange, dex: number): string {
+  return formatAmount(x.accounts.reduce((sum, { margin }) => sum + margin[dex]!.rawUsd, 0n))
+}
+
+/** Trades and orders newest first, funding oldest first. A coin that does not exist is nothing. */
+export const TRADING_ANSWERS = {
+  recentTrades: ({ past }, { coin }) => (marketOf(coin) === undefined ? NOTHING : past.tape.of(coin)),
+  twapHistory: ({ past }, { user }) => past.twaps.of(user),
+  userFunding: ({ past }, { user, startTime, endTime }) => {
+    const [from, to] = [startTime ?? 0, endTime ?? Number.POSITIVE_INFINITY]
+    const rows = past.payments.of(user).filter(({ time }) => time >= from && time <= to)
+    return rows.slice(0, MAX_FUNDINGS)
+  },
+  predictedFundings: ({ exchange }) => perpsOf(0).map((market) => predicted(exchange, market)),
+  activeAssetData: ({ exchange }, { user, coin }) => {
+    const market = marketOf(coin)
+    return market?.kind === 'perp' ? assetData(exchange, user, market) : NOTHING
+  },
+  perpDexStatus: ofDex(({ exchange }, dex) => ({ totalNetDeposit: netDeposit(exchange, dex) })),
+} satisfies SomeAnswers

@@ -1,0 +1,22 @@
+// approvedBuilders: the builders that a user lets charge fees. Wire-equal.
+
+import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { OTHER_USER, USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const ApprovedBuildersRequest = z.object({ type: z.literal('approvedBuilders'), user: UserAddress })
+
+export const approvedBuilders = defineQuery({
+  type: 'approvedBuilders',
+  summary: 'The builders that a user lets charge fees',
+  example: { request: { user: USER }, response: [OTHER_USER] },
+  request: ApprovedBuildersRequest,
+  response: z.array(Address),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,38 @@
+// borrowLendUserState: what a user has borrowed and lent, by token. `healthFactor` is null without a debt. Wire-equal.
+
+import * as z from 'zod'
+import { openEnum } from '../../core/open-kinds.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const BorrowLendUserStateRequest = z.object({ type: z.literal('borrowLendUserState'), user: UserAddress })
+
+const Part = z.looseObject({ basis: Decimal, value: Decimal })
+
+const BorrowLendUserState = z.looseObject({
+  tokenToState: z.array(z.tuple([z.int(), z.looseObject({ borrow: Part, supply: Part })])),
+  health: openEnum('healthy', 'atRisk', 'marketLiquidatable', 'backstopLiquidatable'),
+  healthFactor: Decimal.nullable(),
+})
+
+export const borrowLendUserState = defineQuery({
+  type: 'borrowLendUserState',
+  summary: 'What a user has borrowed and lent',
+  example: {
+    request: { user: USER },
+    response: {
+      tokenToState: [[150, { borrow: { basis: '10.0', value: '10.5' }, supply: { basis: '100.0', value: '101.0' } }]],
+      health: 'healthy',
+      healthFactor: '2.5',
+    },
+  },
+  request: BorrowLendUserStateRequest,
+  response: BorrowLendUserState,
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

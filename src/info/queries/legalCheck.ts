@@ -1,0 +1,27 @@
+// legalCheck: what a user may do by law and terms. `restrictions` is `n` for none, `a` where actions are blocked, `o` where
+// outcome markets are hidden, `u` for a user in the UK. Wire-equal.
+
+import * as z from 'zod'
+import { openEnum } from '../../core/open-kinds.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const LegalCheckRequest = z.object({ type: z.literal('legalCheck'), user: UserAddress })
+
+export const legalCheck = defineQuery({
+  type: 'legalCheck',
+  summary: 'What a user may do by law and terms',
+  example: { request: { user: USER }, response: { acceptedTerms: true, userAllowed: true, restrictions: 'n' } },
+  request: LegalCheckRequest,
+  response: z.looseObject({
+    acceptedTerms: z.boolean(),
+    userAllowed: z.boolean(),
+    restrictions: openEnum('n', 'a', 'o', 'u'),
+  }),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

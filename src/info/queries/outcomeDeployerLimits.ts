@@ -1,0 +1,22 @@
+// outcomeDeployerLimits: how many outcome markets a venue may still open. A venue that does not exist is refused. Wire-equal.
+
+import * as z from 'zod'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Venue } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const OutcomeDeployerLimitsRequest = z.object({ type: z.literal('outcomeDeployerLimits'), venue: Venue })
+
+const FRESH_MS = 10_000
+
+export const outcomeDeployerLimits = defineQuery({
+  type: 'outcomeDeployerLimits',
+  summary: 'How many outcome markets a venue may still open',
+  example: { request: { venue: 'out' }, response: { nDailyOutcomesRemaining: 851, nActiveOutcomesRemaining: 27 } },
+  request: OutcomeDeployerLimitsRequest,
+  response: z.looseObject({ nDailyOutcomesRemaining: z.int(), nActiveOutcomesRemaining: z.int() }),
+  price: ONE_CREDIT,
+  freshness: { class: 'slow', freshMs: FRESH_MS },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,64 @@
+// outcomeTemplates: what outcome markets are made from: names and descriptions with words in braces, and what stands for
+// each word. Wire-equal.
+
+import * as z from 'zod'
+import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const OutcomeTemplatesRequest = z.object({ type: z.literal('outcomeTemplates') })
+
+const Role = z.union([
+  z.string(),
+  kindsByKey({
+    standaloneOutcome: z.looseObject({ sideNames: z.tuple([z.string(), z.string()]) }),
+    questionOutcome: z.looseObject({ parent: z.string() }),
+  }),
+])
+
+/** What may stand for a word; `dateTime` is `YYYYMMDD-HHMM`, `hlPerp` the coin of a perp. */
+const Hint = openEnum('dateTime', 'date', 'string', 'shortString', 'hlPerp', 'uInt', 'uDecimal')
+
+const OutcomeTemplate = z.looseObject({
+  id: z.string(),
+  /** `question`, an outcome of one, or an outcome that stands alone. */
+  role: Role,
+  name: z.string(),
+  description: z.string(),
+  keywords: z.array(z.tuple([z.string(), Hint])),
+})
+
+export const outcomeTemplates = defineQuery({
+  type: 'outcomeTemplates',
+  summary: 'The templates of outcome markets',
+  example: {
+    request: {},
+    response: [
+      {
+        id: 'binaryPrice',
+        role: { standaloneOutcome: { sideNames: ['Yes', 'No'] } },
+        name: '{underlying} above {price}',
+        description: 'class:priceBinary|underlying:{underlying}|expiry:{expiry}|targetPrice:{price}',
+        keywords: [
+          ['underlying', 'hlPerp'],
+          ['expiry', 'dateTime'],
+          ['price', 'uDecimal'],
+        ],
+      },
+      { id: 'match', role: 'question', name: 'Who wins?', description: '', keywords: [] },
+      {
+        id: 'team',
+        role: { questionOutcome: { parent: 'match' } },
+        name: '{team}',
+        description: '',
+        keywords: [['team', 'shortString']],
+      },
+    ],
+  },
+  request: OutcomeTemplatesRequest,
+  response: z.array(OutcomeTemplate),
+  price: ONE_CREDIT,
+  freshness: { class: 'fixed' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

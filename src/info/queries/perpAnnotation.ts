@@ -1,0 +1,24 @@
+// perpAnnotation: what the deployer of a perp says about it, null where nothing is said. Wire-equal.
+
+import * as z from 'zod'
+import { CoinName } from '../../feed/block.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../shapes/annotation-shapes.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const PerpAnnotationRequest = z.object({ type: z.literal('perpAnnotation'), coin: CoinName })
+
+export const perpAnnotation = defineQuery({
+  type: 'perpAnnotation',
+  summary: 'What the deployer of a perp says about it',
+  example: {
+    request: { coin: 'xyz:GOLD' },
+    response: { ...EXAMPLE_ANNOTATION, description: 'The price of an ounce of gold' },
+  },
+  request: PerpAnnotationRequest,
+  response: ConciseAnnotation.extend({ description: z.string() }).nullable(),
+  price: ONE_CREDIT,
+  freshness: { class: 'fixed' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

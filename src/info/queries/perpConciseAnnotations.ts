@@ -1,0 +1,20 @@
+// perpConciseAnnotations: what deployers say about their perps, without the descriptions. Wire-equal.
+
+import * as z from 'zod'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../shapes/annotation-shapes.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const PerpConciseAnnotationsRequest = z.object({ type: z.literal('perpConciseAnnotations') })
+
+export const perpConciseAnnotations = defineQuery({
+  type: 'perpConciseAnnotations',
+  summary: 'What deployers say about their perps, in short',
+  example: { request: {}, response: [['xyz:GOLD', EXAMPLE_ANNOTATION]] },
+  request: PerpConciseAnnotationsRequest,
+  response: z.array(z.tuple([z.string(), ConciseAnnotation])),
+  price: ONE_CREDIT,
+  freshness: { class: 'fixed' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,21 @@
+// perpDexStatus: what lies on one perp DEX, in USDC. Wire-equal.
+
+import * as z from 'zod'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { DexName } from '../shapes/request-fields.ts'
+import { passThroughOnDex } from '../sources/known-dex.ts'
+
+const PerpDexStatusRequest = z.object({ type: z.literal('perpDexStatus'), dex: DexName })
+
+export const perpDexStatus = defineQuery({
+  type: 'perpDexStatus',
+  summary: 'What lies on a perp DEX',
+  example: { request: { dex: '' }, response: { totalNetDeposit: '3126723996.6663417816' } },
+  request: PerpDexStatusRequest,
+  response: z.looseObject({ totalNetDeposit: Decimal }),
+  price: ONE_CREDIT,
+  freshness: { class: 'tick' },
+  needs: ['upstream', 'dexes'],
+  resolve: passThroughOnDex,
+})

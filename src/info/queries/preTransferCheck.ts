@@ -1,0 +1,34 @@
+// preTransferCheck: what there is to know of `user` before `source` sends it something: who is new pays a fee. Wire-equal.
+
+import * as z from 'zod'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { OTHER_USER, USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const PreTransferCheckRequest = z.object({
+  type: z.literal('preTransferCheck'),
+  user: UserAddress,
+  source: UserAddress,
+})
+
+export const preTransferCheck = defineQuery({
+  type: 'preTransferCheck',
+  summary: 'What to know of a user before a transfer',
+  example: {
+    request: { user: USER, source: OTHER_USER },
+    response: { fee: '1.0', isSanctioned: false, userExists: false, userHasSentTx: false },
+  },
+  request: PreTransferCheckRequest,
+  response: z.looseObject({
+    fee: Decimal,
+    isSanctioned: z.boolean(),
+    userExists: z.boolean(),
+    userHasSentTx: z.boolean(),
+  }),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,69 @@
+// referral: who referred a user, whom they have referred, and what that earned; `stage` says what is missing before they can
+// refer others. Amounts outside `tokenToState` are in USDC. Wire-equal.
+
+import * as z from 'zod'
+import { kindsBy } from '../../core/open-kinds.ts'
+import { Address } from '../../feed/block.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const ReferralRequest = z.object({ type: z.literal('referral'), user: UserAddress })
+
+const Rewards = { cumVlm: Decimal, unclaimedRewards: Decimal, claimedRewards: Decimal, builderRewards: Decimal }
+const Earned = { cumVlm: Decimal, cumRewardedFeesSinceReferred: Decimal, cumFeesRewardedToReferrer: Decimal }
+
+/** A row for each token index; older answers have none. */
+const byToken = (amounts: Readonly<Record<string, typeof Decimal>>) =>
+  z.array(z.tuple([z.int(), z.looseObject(amounts)])).optional()
+
+const Referred = z.looseObject({ ...Earned, timeJoined: z.int(), user: Address, tokenToState: byToken(Earned) })
+
+const Referral = z.looseObject({
+  referredBy: z.looseObject({ referrer: Address, code: z.string() }).nullable(),
+  ...Rewards,
+  referrerState: kindsBy('stage', {
+    ready: {
+      data: z.looseObject({
+        code: z.string(),
+        nReferrals: z.int().optional(),
+        referralStates: z.array(Referred),
+      }),
+    },
+    needToCreateCode: {},
+    needToTrade: { data: z.looseObject({ required: Decimal }) },
+  }),
+  rewardHistory: z.array(z.looseObject({ earned: Decimal, vlm: Decimal, referralVlm: Decimal, time: z.int() })),
+  tokenToState: byToken(Rewards),
+})
+
+const EARNED = { cumVlm: '960652.5', cumRewardedFeesSinceReferred: '196.838825', cumFeesRewardedToReferrer: '19.68' }
+const REWARDS = { cumVlm: '149428.5', unclaimedRewards: '11.05', claimedRewards: '22.74', builderRewards: '0.03' }
+const EXAMPLE = {
+  referredBy: { referrer: OTHER_USER, code: 'WEIR' },
+  ...REWARDS,
+  referrerState: {
+    stage: 'ready',
+    data: {
+      code: 'TEST',
+      nReferrals: 1,
+      referralStates: [{ ...EARNED, timeJoined: TIME, user: OTHER_USER, tokenToState: [[0, EARNED]] }],
+    },
+  },
+  rewardHistory: [{ earned: '1.5', vlm: '100.0', referralVlm: '50.0', time: TIME }],
+  tokenToState: [[0, REWARDS]],
+}
+
+export const referral = defineQuery({
+  type: 'referral',
+  summary: 'Who referred a user, whom they referred, and what it earned',
+  example: { request: { user: USER }, response: EXAMPLE },
+  request: ReferralRequest,
+  response: Referral,
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

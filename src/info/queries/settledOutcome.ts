@@ -1,0 +1,45 @@
+// settledOutcome: how an outcome market ended, null while it is open. Wire-equal.
+
+import * as z from 'zod'
+import { kindsByKey } from '../../core/open-kinds.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { EXAMPLE_OUTCOME, Outcome } from '../shapes/outcome-shapes.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const SettledOutcomeRequest = z.object({ type: z.literal('settledOutcome'), outcome: z.int().min(0) })
+
+const FRESH_MS = 10_000
+
+const SettledOutcome = z.looseObject({
+  spec: Outcome,
+  /** What a share of the first side was worth; one of the second had the rest to 1. */
+  settleFraction: Decimal,
+  details: z.string(),
+  question: z
+    .looseObject({
+      question: kindsByKey({ active: z.int(), settled: z.int() }),
+      name: z.string(),
+      description: z.string(),
+    })
+    .optional(),
+})
+
+const EXAMPLE = {
+  spec: EXAMPLE_OUTCOME,
+  settleFraction: '1.0',
+  details: 'price:90212.4',
+  question: { question: { settled: 2 }, name: 'How high?', description: '' },
+}
+
+export const settledOutcome = defineQuery({
+  type: 'settledOutcome',
+  summary: 'How an outcome market ended',
+  example: { request: { outcome: 4 }, response: EXAMPLE },
+  request: SettledOutcomeRequest,
+  response: SettledOutcome.nullable(),
+  price: ONE_CREDIT,
+  freshness: { class: 'slow', freshMs: FRESH_MS },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

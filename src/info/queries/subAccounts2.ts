@@ -1,0 +1,47 @@
+// subAccounts2: the sub-accounts of a master wallet with their states on every DEX that they use, null where the wallet is no
+// master. `abstraction` is left out where it is the default. Wire-equal.
+
+import * as z from 'zod'
+import { openEnum } from '../../core/open-kinds.ts'
+import { Address } from '../../feed/block.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { PerpState } from '../shapes/common-shapes.ts'
+import { OTHER_USER, PERP_STATE, SPOT_STATE, USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { SpotState } from '../shapes/spot-shapes.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const SubAccounts2Request = z.object({ type: z.literal('subAccounts2'), user: UserAddress })
+
+const SubAccount = z.looseObject({
+  name: z.string(),
+  subAccountUser: Address,
+  master: Address,
+  dexToClearinghouseState: z.array(z.tuple([z.string(), PerpState])),
+  spotState: SpotState,
+  abstraction: openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'dexAbstraction').optional(),
+})
+
+export const subAccounts2 = defineQuery({
+  type: 'subAccounts2',
+  summary: 'The sub-accounts of a master wallet over all DEXes',
+  example: {
+    request: { user: USER },
+    response: [
+      {
+        name: 'bot',
+        subAccountUser: OTHER_USER,
+        master: USER,
+        dexToClearinghouseState: [['', PERP_STATE]],
+        spotState: SPOT_STATE,
+        abstraction: 'unifiedAccount',
+      },
+    ],
+  },
+  request: SubAccounts2Request,
+  response: z.array(SubAccount).nullable(),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

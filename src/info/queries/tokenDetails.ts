@@ -1,0 +1,77 @@
+// tokenDetails: one spot token by its id: its supply, what it trades at, and how it came to be. Nulls where the exchange made
+// it itself. Wire-equal.
+
+import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { OTHER_USER, USER } from '../shapes/examples.ts'
+import { TokenId } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const TokenDetailsRequest = z.object({ type: z.literal('tokenDetails'), tokenId: TokenId })
+
+const TOKEN_ID = `0x${'6d'.repeat(16)}`
+/** `[address, amount]`, a row each. */
+const Balances = z.array(z.tuple([Address, Decimal]))
+
+const TokenDetails = z.looseObject({
+  name: z.string(),
+  maxSupply: Decimal,
+  totalSupply: Decimal,
+  circulatingSupply: Decimal,
+  szDecimals: z.int(),
+  weiDecimals: z.int(),
+  midPx: Decimal,
+  markPx: Decimal,
+  prevDayPx: Decimal,
+  genesis: z
+    .looseObject({
+      userBalances: Balances,
+      existingTokenBalances: z.array(z.tuple([z.int(), Decimal])),
+      blacklistUsers: z.array(Address).optional(),
+    })
+    .nullable(),
+  deployer: Address.nullable(),
+  deployGas: Decimal.nullable(),
+  /** UTC without a zone, to the millisecond. */
+  deployTime: z.iso.datetime({ local: true }).nullable(),
+  seededUsdc: Decimal,
+  nonCirculatingUserBalances: Balances,
+  futureEmissions: Decimal,
+})
+
+const EXAMPLE = {
+  name: 'PURR',
+  maxSupply: '1000000000.0',
+  totalSupply: '600000000.0',
+  circulatingSupply: '500000000.0',
+  szDecimals: 0,
+  weiDecimals: 5,
+  midPx: '0.21',
+  markPx: '0.21',
+  prevDayPx: '0.2',
+  genesis: {
+    userBalances: [[USER, '1000.0']],
+    existingTokenBalances: [[1, '0.5']],
+    blacklistUsers: [OTHER_USER],
+  },
+  deployer: USER,
+  deployGas: '100.0',
+  deployTime: '2024-06-05T10:50:59.434',
+  seededUsdc: '0.0',
+  nonCirculatingUserBalances: [[OTHER_USER, '100000000.0']],
+  futureEmissions: '0.0',
+}
+
+export const tokenDetails = defineQuery({
+  type: 'tokenDetails',
+  summary: 'A spot token: supply, price and genesis',
+  example: { request: { tokenId: TOKEN_ID }, response: EXAMPLE },
+  request: TokenDetailsRequest,
+  response: TokenDetails,
+  price: ONE_CREDIT,
+  freshness: { class: 'tick' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

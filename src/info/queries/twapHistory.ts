@@ -1,0 +1,41 @@
+// twapHistory: what became of a user's TWAP orders, newest first. Wire-equal; here `time` is in seconds, and a failure has a
+// `description`.
+
+import * as z from 'zod'
+import { kindsBy } from '../../core/open-kinds.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { TIME, USER } from '../shapes/examples.ts'
+import { UserAddress } from '../shapes/request-fields.ts'
+import { EXAMPLE_TWAP, TwapState } from '../shapes/twap-shapes.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const TwapHistoryRequest = z.object({ type: z.literal('twapHistory'), user: UserAddress })
+
+const Status = kindsBy('status', {
+  activated: {},
+  finished: {},
+  terminated: {},
+  waitingForTrigger: {},
+  stopped: {},
+  error: { description: z.string() },
+})
+
+const TwapEvent = z.looseObject({ time: z.int(), state: TwapState, status: Status, twapId: z.int().optional() })
+
+export const twapHistory = defineQuery({
+  type: 'twapHistory',
+  summary: "What became of a user's TWAP orders",
+  example: {
+    request: { user: USER },
+    response: [
+      { time: TIME / 1_000, state: EXAMPLE_TWAP, status: { status: 'finished' }, twapId: 3 },
+      { time: TIME / 1_000, state: EXAMPLE_TWAP, status: { status: 'error', description: 'No margin' } },
+    ],
+  },
+  request: TwapHistoryRequest,
+  response: z.array(TwapEvent),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,32 @@
+// userBorrowLendInterest: the interest that a user paid and got in a window, by token. Wire-equal.
+
+import * as z from 'zod'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { TIME, USER } from '../shapes/examples.ts'
+import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const UserBorrowLendInterestRequest = z
+  .object({
+    type: z.literal('userBorrowLendInterest'),
+    user: UserAddress,
+    startTime: Moment,
+    endTime: optional(Moment),
+  })
+  .refine(isInOrder, REVERSED_WINDOW)
+
+export const userBorrowLendInterest = defineQuery({
+  type: 'userBorrowLendInterest',
+  summary: 'The interest that a user paid and got in a window',
+  example: {
+    request: { user: USER, startTime: TIME },
+    response: [{ time: TIME, token: 'USDC', borrow: '0.5', supply: '0.0' }],
+  },
+  request: UserBorrowLendInterestRequest,
+  response: z.array(z.looseObject({ time: z.int(), token: z.string(), borrow: Decimal, supply: Decimal })),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

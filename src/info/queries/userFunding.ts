@@ -1,0 +1,47 @@
+// userFunding: the funding that a user paid (below zero) and got in a window, oldest first, at most 500. Wire-equal: old rows
+// stand for `nSamples` hours each, with their mean size.
+
+import * as z from 'zod'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { HASH, TIME, USER } from '../shapes/examples.ts'
+import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const UserFundingRequest = z
+  .object({ type: z.literal('userFunding'), user: UserAddress, startTime: optional(Moment), endTime: optional(Moment) })
+  .refine(isInOrder, REVERSED_WINDOW)
+
+const FundingPayment = z.looseObject({
+  time: z.int(),
+  hash: z.string(),
+  delta: z.looseObject({
+    type: z.literal('funding'),
+    coin: z.string(),
+    usdc: Decimal,
+    szi: Decimal,
+    fundingRate: Decimal,
+    nSamples: z.int().nullable(),
+  }),
+})
+
+export const userFunding = defineQuery({
+  type: 'userFunding',
+  summary: 'The funding that a user paid and got',
+  example: {
+    request: { user: USER, startTime: TIME },
+    response: [
+      {
+        time: TIME,
+        hash: HASH,
+        delta: { type: 'funding', coin: 'BTC', usdc: '-0.25', szi: '0.01', fundingRate: '0.0000125', nSamples: 24 },
+      },
+    ],
+  },
+  request: UserFundingRequest,
+  response: z.array(FundingPayment),
+  price: ONE_CREDIT,
+  freshness: { class: 'user' },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

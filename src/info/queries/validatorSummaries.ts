@@ -1,0 +1,60 @@
+// validatorSummaries: the validators, what is staked with them and how they did. Wire-equal: `stake` is an integer that may
+// exceed 2^53.
+
+import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
+import { passThrough } from '../sources/pass-through.ts'
+
+const ValidatorSummariesRequest = z.object({ type: z.literal('validatorSummaries') })
+
+const FRESH_MS = 10_000
+
+const ValidatorStats = z.looseObject({ uptimeFraction: Decimal, predictedApr: Decimal, nSamples: z.int() })
+
+const ValidatorSummary = z.looseObject({
+  validator: Address,
+  signer: Address,
+  name: z.string(),
+  description: z.string(),
+  nRecentBlocks: z.int(),
+  /** In 10^-8 tokens. */
+  stake: z.number(),
+  isJailed: z.boolean(),
+  unjailableAfter: z.int().nullable(),
+  isActive: z.boolean(),
+  commission: Decimal,
+  /** Of a `day`, a `week` and a `month`. */
+  stats: z.array(z.tuple([z.string(), ValidatorStats])),
+})
+
+export const validatorSummaries = defineQuery({
+  type: 'validatorSummaries',
+  summary: 'The validators, their stake and how they did',
+  example: {
+    request: {},
+    response: [
+      {
+        validator: USER,
+        signer: OTHER_USER,
+        name: 'A validator',
+        description: 'Runs two machines',
+        nRecentBlocks: 12,
+        stake: 668366174204757,
+        isJailed: false,
+        unjailableAfter: TIME,
+        isActive: true,
+        commission: '0.04',
+        stats: [['day', { uptimeFraction: '1.0', predictedApr: '0.021572699', nSamples: 1440 }]],
+      },
+    ],
+  },
+  request: ValidatorSummariesRequest,
+  response: z.array(ValidatorSummary),
+  price: ONE_CREDIT,
+  freshness: { class: 'slow', freshMs: FRESH_MS },
+  needs: ['upstream'],
+  resolve: passThrough,
+})

@@ -1,0 +1,34 @@
+// Outcome markets: what may come to pass, traded in shares of two sides.
+
+import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
+import { Decimal } from './common-shapes.ts'
+import { USER } from './examples.ts'
+
+/** `token` of a side is its spot token where it has one; `deployer` and what follows are of markets of a venue. */
+export const Outcome = z
+  .looseObject({
+    outcome: z.int(),
+    name: z.string(),
+    description: z.string(),
+    sideSpecs: z.array(z.looseObject({ name: z.string(), token: z.int().optional() })),
+    quoteToken: z.string(),
+    deployer: Address.optional(),
+    venue: z.string().optional(),
+    deployerFeeScale: Decimal.optional(),
+  })
+  .meta({ id: 'Outcome' })
+
+export const EXAMPLE_OUTCOME = {
+  outcome: 4,
+  name: 'BTC above 90000',
+  description: '',
+  sideSpecs: [
+    { name: 'Yes', token: 40 },
+    { name: 'No', token: 41 },
+  ],
+  quoteToken: 'USDC',
+  deployer: USER,
+  venue: 'out',
+  deployerFeeScale: '1.0',
+}

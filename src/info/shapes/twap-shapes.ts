@@ -1,0 +1,39 @@
+// TWAP orders as responses show them.
+
+import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
+import { Decimal } from './common-shapes.ts'
+import { TIME, USER } from './examples.ts'
+
+/** How far an order has come; `timestamp` is when it began, and the prices are null where it has no such condition. */
+export const TwapState = z
+  .looseObject({
+    coin: z.string(),
+    user: Address,
+    side: z.enum(['B', 'A']),
+    sz: Decimal,
+    executedSz: Decimal,
+    executedNtl: Decimal,
+    minutes: z.int(),
+    reduceOnly: z.boolean(),
+    randomize: z.boolean(),
+    timestamp: z.int(),
+    trigger: z.looseObject({ px: Decimal, above: z.boolean() }).nullish(),
+    stopPx: Decimal.nullish(),
+  })
+  .meta({ id: 'TwapState' })
+
+export const EXAMPLE_TWAP = {
+  coin: 'BTC',
+  user: USER,
+  side: 'B',
+  sz: '0.5',
+  executedSz: '0.25',
+  executedNtl: '20326.75',
+  minutes: 30,
+  reduceOnly: false,
+  randomize: true,
+  timestamp: TIME,
+  trigger: { px: '81000.0', above: true },
+  stopPx: '90000.0',
+}

@@ -1,0 +1,76 @@
+// recentTrades: from the log's fills where they are enough, as an upstream would show them; else from an upstream.
+
+import { expect, it } from 'vitest'
+import { err, ok } from '../../../src/core/result.ts'
+import type { Fill, UserFill } from '../../../src/feed/block.ts'
+import type { EventBlock } from '../../../src/feed/held-fills.ts'
+import { queryOf } from '../../../src/info/catalogue.ts'
+import { FILL, OTHER_USER, USER } from '../../../src/info/shapes/examples.ts'
+import { createWorld, type World } from '../answer/desk-world.ts'
+
+const CALL = { type: 'recentTrades', coin: 'BTC' }
+const DOWN = err({ kind: 'upstream_failed', source: 's' } as const)
+const THEIRS = JSON.stringify(queryOf('recentTrades')!.example.response)
+
+const side = (user: string, more: Partial<Fill>): UserFill => [user, { ...FILL, side: 'B', ...more } as Fill]
+/** Both sides of a trade; the seller takes. */
+const trade = (tid: number) => [
+  side(USER, { tid, crossed: false, px: `${tid}.0` }),
+  side(OTHER_USER, { tid, side: 'A', px: `${tid}.0`, hash: '0xaa', builder: USER }),
+]
+const blockOf = (height: number, fills: readonly UserFill[]): EventBlock => ({
+  height,
+  time: height,
+  fills: [...fills],
+  funding: [],
+})
+
+/** A world whose log holds so many trades, two a block, with a fill of no trade before the last. */
+function worldWith(trades: number): World {
+  const world = createWorld()
+  const blocks = Array.from({ length: trades / 2 }, (_, i) =>
+    blockOf(40 + i, [...trade(100 + 2 * i), side(USER, { tid: 0 }), ...trade(101 + 2 * i)]),
+  )
+  world.held = {
+    head: { height: 99, time: 990 },
+    since: { height: 40, time: 400 },
+    runs: [blocks.slice(0, 1), blocks.slice(1)],
+  }
+  return world
+}
+
+it('shows the last ten of its own, newest first, and asks nobody', async () => {
+  const world = worldWith(14)
+  const { status, body, headers } = await world.send(CALL)
+  expect([status, world.asked, headers['x-block-height'], headers['x-history-from-height']]).toEqual([
+    200,
+    [],
+    '99',
+    '40',
+  ])
+  const rows = JSON.parse(body) as { tid: number }[]
+  queryOf('recentTrades')!.response.parse(rows)
+  expect(rows.map(({ tid }) => tid)).toEqual([113, 112, 111, 110, 109, 108, 107, 106, 105, 104])
+  const { coin, sz, time } = FILL
+  expect(rows[0]).toEqual({ coin, side: 'A', px: '113.0', sz, time, hash: '0xaa', tid: 113, users: [USER, OTHER_USER] })
+})
+
+it('asks an upstream where its own are too few, or cannot be had', async () => {
+  const few = worldWith(8)
+  few.upstream = () => ok(THEIRS)
+  expect([(await few.send(CALL)).body, few.asked.length]).toEqual([THEIRS, 1])
+  const away = worldWith(14)
+  away.bookFailure = { kind: 'unavailable', what: 'x' }
+  away.upstream = () => ok(THEIRS)
+  expect((await away.send(CALL)).body).toBe(THEIRS)
+})
+
+it('shows the few that it has where no upstream answers, and nothing instead of an answer', async () => {
+  const few = worldWith(8)
+  few.upstream = () => DOWN
+  const reply = await few.send(CALL)
+  expect([reply.status, (JSON.parse(reply.body) as object[]).length]).toEqual([200, 8])
+  const none = worldWith(0)
+  none.upstream = () => DOWN
+  expect((await none.send(CALL)).status).toBe(502)
+})
