@@ -48,8 +48,13 @@ type FailureKind =
   | { readonly kind: 'not_json' }
   | { readonly kind: 'unsupported_media_type' }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
-  /** `meant`: the type that is probably meant. */
-  | { readonly kind: 'unknown_type'; readonly type: string; readonly meant?: string | undefined }
+  /** `meant`: the type that is probably meant; `types`: all that there are, where the surface tells them. */
+  | {
+      readonly kind: 'unknown_type'
+      readonly type: string
+      readonly meant?: string | undefined
+      readonly types?: readonly string[]
+    }
   | { readonly kind: 'not_found'; readonly what: string }
   /** `allow`: the methods that the endpoint takes; at least one. */
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }

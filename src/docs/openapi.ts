@@ -19,6 +19,7 @@ const Refusal = z
     msg: z.string(),
     request_id: z.string(),
     type: z.string().optional(),
+    types: z.array(z.string()).optional(),
   })
   .meta({ id: 'Refusal' })
 

@@ -24,7 +24,7 @@ export function infoFailure(failure: Failure, requestId: string): WireFailure {
     code,
     msg: failureMessage(failure),
     request_id: requestId,
-    ...(failure.kind === 'unknown_type' ? { type: failure.type.slice(0, 64) } : {}),
+    ...(failure.kind === 'unknown_type' ? { type: failure.type.slice(0, 64), types: failure.types } : {}),
     ...(failure.kind === 'limit_reached' ? { limit: failure.limit, most: failure.most } : {}),
   }
   const reply = wire(failure.kind === 'bad_field' ? 422 : httpStatus(failure), failure, requestId, body)

@@ -11,7 +11,7 @@ const UpstreamSource = z.strictObject({
   name: z.string().min(1).max(64),
   /** The address to POST to, path included, such as `https://node.example.com/info`. */
   url: z.url({ protocol: /^https?$/ }),
-  /** Omitted: every type. A plain node serves about half of them. */
+  /** Omitted: every type. A plain node serves about a third of them. */
   types: z.array(z.string()).optional(),
   /** Weight per minute that this source grants us, such as the public API's 1200. Omitted: as much as is asked. */
   budget: z.int().min(BUDGET_MIN).max(BUDGET_MAX).optional(),

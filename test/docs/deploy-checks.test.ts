@@ -119,7 +119,7 @@ describe('a deploy', () => {
     [
       'types that nobody serves',
       upstreams(SOURCES[0]!),
-      [/^warning: No source serves allPerpMetas, .+ and \d\d others/],
+      [/^warning: No source serves activeAssetData, .+ and \d\d others/],
     ],
     [
       'a list that is too long',

@@ -22,11 +22,10 @@ export class EarningsBook {
 
   fills(fills: DevnetBlock['fills']): void {
     for (const [user, { coin, px, sz, closedPnl, fee, feeToken }] of fills) {
-      const price = amountOf(px)
-      const paid = amountOf(fee)
       const earned = this.#kind(user, coin)
-      earned.volume += notional(price, amountOf(sz))
-      earned.pnl += amountOf(closedPnl) - (feeToken === 'USDC' ? paid : notional(price, paid))
+      earned.volume += notional(amountOf(px), amountOf(sz))
+      // A fee in the token bought makes the rest dearer: it is in its cost.
+      earned.pnl += amountOf(closedPnl) - (feeToken === 'USDC' ? amountOf(fee) : 0n)
     }
   }
 

@@ -43,7 +43,7 @@ export function readCall(text: string): Result<InfoCall, Failure> {
   if (!head.ok) return head
   const { type } = head.value
   const query = queryOf(type)
-  if (!query) return err({ kind: 'unknown_type', type, meant: nearestName(type, TYPES) })
+  if (!query) return err({ kind: 'unknown_type', type, meant: nearestName(type, TYPES), types: TYPES })
   const request = parse(query.request, body)
   return request.ok ? ok(callOf(query, request.value)) : request
 }

@@ -9,7 +9,7 @@ import { passThrough } from '../sources/pass-through.ts'
 const OutcomeTemplatesRequest = z.object({ type: z.literal('outcomeTemplates') })
 
 const Role = z.union([
-  z.string(),
+  z.literal('question'),
   kindsByKey({
     standaloneOutcome: z.looseObject({ sideNames: z.tuple([z.string(), z.string()]) }),
     questionOutcome: z.looseObject({ parent: z.string() }),

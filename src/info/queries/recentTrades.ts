@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
-import { Address, CoinName } from '../../feed/block.ts'
+import { Address, CoinName, TxHash } from '../../feed/block.ts'
 import { tradesOf } from '../../feed/trades.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
@@ -23,7 +23,7 @@ const Trade = z.looseObject({
   px: Decimal,
   sz: Decimal,
   time: z.int(),
-  hash: z.string(),
+  hash: TxHash,
   tid: z.int(),
   users: z.tuple([Address, Address]),
 })

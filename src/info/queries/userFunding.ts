@@ -2,6 +2,7 @@
 // stand for `nSamples` hours each, with their mean size.
 
 import * as z from 'zod'
+import { TxHash } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { HASH, TIME, USER } from '../shapes/examples.ts'
@@ -14,7 +15,7 @@ const UserFundingRequest = z
 
 const FundingPayment = z.looseObject({
   time: z.int(),
-  hash: z.string(),
+  hash: TxHash,
   delta: z.looseObject({
     type: z.literal('funding'),
     coin: z.string(),

@@ -21,7 +21,7 @@ const ValidatorSummary = z.looseObject({
   description: z.string(),
   nRecentBlocks: z.int(),
   /** In 10^-8 tokens. */
-  stake: z.number(),
+  stake: z.number().multipleOf(1),
   isJailed: z.boolean(),
   unjailableAfter: z.int().nullable(),
   isActive: z.boolean(),

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
 import { FLIGHT_MAX_MS } from '../../../src/info/answer/next-flights.ts'
+import { CATALOGUE } from '../../../src/info/catalogue.ts'
 import { createWorld, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
 
 const META = { type: 'meta' }
@@ -53,6 +54,7 @@ describe('refused bodies', () => {
     const said = async (body: object) => JSON.parse((await world.send(body)).body)
     const docs = 'GET /docs describes all that there is.'
     expect(await said({ type: 'x' })).toMatchObject({ type: 'x', msg: `The type "x" is not supported. ${docs}` })
+    expect((await said({ type: 'x' })).types).toEqual(CATALOGUE.map(({ type }) => type))
     const near = `The type "l2Bok" is not supported; did you mean "l2Book"? ${docs}`
     expect(await said({ type: 'l2Bok' })).toMatchObject({ type: 'l2Bok', msg: near })
     expect((await said({ type: 'l2Book', coins: ['BTC'] })).msg).toBe('coin: is required (you sent "coins")')

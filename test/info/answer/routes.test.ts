@@ -31,6 +31,7 @@ describe('GET /status', () => {
       batchClearinghouseState: { now: ['node'], next: ['public'] },
       l2Book: { now: ['own books'], next: [] },
       builderFills: { now: ['own history'], next: [] },
+      recentTrades: { now: ['own history', 'public'], next: [] },
     })
     node = status(429, '7')
     await ask('meta')

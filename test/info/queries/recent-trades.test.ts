@@ -9,6 +9,7 @@ import { FILL, OTHER_USER, USER } from '../../../src/info/shapes/examples.ts'
 import { createWorld, type World } from '../answer/desk-world.ts'
 
 const CALL = { type: 'recentTrades', coin: 'BTC' }
+const TAKEN = `0x${'aa'.repeat(32)}`
 const DOWN = err({ kind: 'upstream_failed', source: 's' } as const)
 const THEIRS = JSON.stringify(queryOf('recentTrades')!.example.response)
 
@@ -16,7 +17,7 @@ const side = (user: string, more: Partial<Fill>): UserFill => [user, { ...FILL, 
 /** Both sides of a trade; the seller takes. */
 const trade = (tid: number) => [
   side(USER, { tid, crossed: false, px: `${tid}.0` }),
-  side(OTHER_USER, { tid, side: 'A', px: `${tid}.0`, hash: '0xaa', builder: USER }),
+  side(OTHER_USER, { tid, side: 'A', px: `${tid}.0`, hash: TAKEN, builder: USER }),
 ]
 const blockOf = (height: number, fills: readonly UserFill[]): EventBlock => ({
   height,
@@ -52,7 +53,7 @@ it('shows the last ten of its own, newest first, and asks nobody', async () => {
   queryOf('recentTrades')!.response.parse(rows)
   expect(rows.map(({ tid }) => tid)).toEqual([113, 112, 111, 110, 109, 108, 107, 106, 105, 104])
   const { coin, sz, time } = FILL
-  expect(rows[0]).toEqual({ coin, side: 'A', px: '113.0', sz, time, hash: '0xaa', tid: 113, users: [USER, OTHER_USER] })
+  expect(rows[0]).toEqual({ coin, side: 'A', px: '113.0', sz, time, hash: TAKEN, tid: 113, users: [USER, OTHER_USER] })
 })
 
 it('asks an upstream where its own are too few, or cannot be had', async () => {
