@@ -2,7 +2,7 @@
 // `description`.
 
 import * as z from 'zod'
-import { kindsBy } from '../../core/open-kinds.ts'
+import { openEnum } from '../../core/open-kinds.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { TIME, USER } from '../shapes/examples.ts'
 import { UserAddress } from '../shapes/request-fields.ts'
@@ -11,13 +11,10 @@ import { passThrough } from '../sources/pass-through.ts'
 
 const TwapHistoryRequest = z.object({ type: z.literal('twapHistory'), user: UserAddress })
 
-const Status = kindsBy('status', {
-  activated: {},
-  finished: {},
-  terminated: {},
-  waitingForTrigger: {},
-  stopped: {},
-  error: { description: z.string() },
+/** `description` says what went wrong with an `error`. */
+const Status = z.looseObject({
+  status: openEnum('activated', 'finished', 'terminated', 'waitingForTrigger', 'stopped', 'error'),
+  description: z.string().optional(),
 })
 
 const TwapEvent = z.looseObject({ time: z.int(), state: TwapState, status: Status, twapId: z.int().optional() })

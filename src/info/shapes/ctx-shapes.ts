@@ -13,9 +13,9 @@ export const PerpAssetCtx = z
     premium: Decimal.nullable(),
     oraclePx: Decimal,
     markPx: Decimal,
-    midPx: Decimal.nullish(),
-    impactPxs: z.tuple([Decimal, Decimal]).nullish(),
-    dayBaseVlm: Decimal.optional(),
+    midPx: Decimal.nullable(),
+    impactPxs: z.tuple([Decimal, Decimal]).nullable(),
+    dayBaseVlm: Decimal,
   })
   .meta({ id: 'PerpAssetCtx' })
 
@@ -24,11 +24,11 @@ export const SpotAssetCtx = z
     prevDayPx: Decimal,
     dayNtlVlm: Decimal,
     markPx: Decimal,
-    midPx: Decimal.nullish(),
+    midPx: Decimal.nullable(),
     circulatingSupply: Decimal,
     coin: z.string(),
-    totalSupply: Decimal.optional(),
-    dayBaseVlm: Decimal.optional(),
+    totalSupply: Decimal,
+    dayBaseVlm: Decimal,
   })
   .meta({ id: 'SpotAssetCtx' })
 
