@@ -97,7 +97,7 @@ export class FeedLink {
     if (range) this.files = null
     const { chain, name, gatewayUrl, token } = this.#options
     const { session } = this.#host
-    const heights = range ?? { first: null, head: null }
+    const heights = { first: range?.first ?? null, head: range?.head ?? null }
     const socket = new FeedSocket(gatewayUrl, token, {
       opened: () => socket.send(session.opened({ chain, feeder: name, ...heights }, Date.now())),
       frame: (frame) => this.#frame(frame),

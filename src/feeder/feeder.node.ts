@@ -58,6 +58,8 @@ export class Feeder {
   #blocks = 0
   #blocksPerSecond = 0
   #blockAt = 0
+  /** Late lines of readers before the present one. */
+  #earlierLate = 0
 
   /** `say` hears one sentence of everything unusual; `random` is uniform in [0, 1). */
   constructor(options: FeederOptions, say: (sentence: string) => void, random: () => number) {
@@ -136,6 +138,7 @@ export class Feeder {
       drifted: this.#keeper.drifted,
       gaps: this.#producer.gapHeights,
       refusedEvents: this.#producer.refusedEvents,
+      lateLines: this.#earlierLate + (this.#reader?.late ?? 0),
       booksKnown: this.#keeper.books !== null,
     }
   }
@@ -156,7 +159,7 @@ export class Feeder {
     const worked = await reader.pump(nowMs)
     if (reader.startedOver)
       return this.#giveUp(
-        'the node wrote heights anew that it had passed: it started over. Begin a new log (feed reset).',
+        'the files hold a height with two times: the node started over, or two nodes write to one folder. Begin a new log (feed reset).',
       )
     let turn = 0
     while (!this.#session.full && !this.#reposition && !this.#stopping.signal.aborted) {
@@ -193,8 +196,9 @@ export class Feeder {
 
   async #openReader(from: number, passedTime: string | null): Promise<void> {
     await this.#reader?.close()
+    this.#earlierLate += this.#reader?.late ?? 0
     const present = await this.#files.present(this.#session.want.orders)
-    this.#reader = await this.#files.open(present, from, passedTime, this.#say)
+    this.#reader = this.#files.open(present, from, passedTime, this.#say)
   }
 
   #order(order: Order): void {
@@ -255,7 +259,7 @@ export class Feeder {
     const usable: StoredCheckpoint[] = []
     for (const stored of await this.#store.list()) {
       const time = stored.height < range.first ? null : await this.#files.timeOf(stored.height)
-      const foreign = startedOver(stored, range.head, time)
+      const foreign = startedOver(stored, range, time)
       if (!foreign) usable.push(stored)
       else if (target.durable !== null) this.#giveUp(foreign)
       else this.#say(`the checkpoint ${stored.path} is ignored: it is not of this node's present chain`)

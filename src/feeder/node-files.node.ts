@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type FolderListing, layoutTrouble } from './node-layout.ts'
 import { type PairedBlock, type PairedGap, Pairing } from './pairing.ts'
 import type { FileRange } from './resume-point.ts'
-import { type LineHead, StreamFiles } from './stream-files.node.ts'
+import { StreamFiles } from './stream-files.node.ts'
 import { REQUIRED_STREAMS, STREAM_FOLDER, STREAMS, type StreamName } from './streams.ts'
 import { StreamTail } from './tail.node.ts'
 
@@ -29,8 +29,8 @@ export class NodeFiles {
     const lasts = await Promise.all(streams.map((files) => files.last()))
     if (firsts.includes(null) || lasts.includes(null)) return null
     const first = Math.max(...firsts.map((line) => line!.height))
-    const head = Math.min(...lasts.map((line) => line!.height))
-    return { first, head: Math.max(first, head) }
+    const last = lasts.reduce((a, b) => (b!.height < a!.height ? b : a))!
+    return { first, head: Math.max(first, last.height), headTime: last.time }
   }
 
   /** Why range() is null, as a sentence that says what to do. */
@@ -60,34 +60,34 @@ export class NodeFiles {
   }
 
   /** Reads the streams `names` from height `from` on. `passedTime`: time of the height before, null if not known. */
-  async open(
+  open(
     names: readonly StreamName[],
     from: number,
     passedTime: string | null,
     say: (sentence: string) => void,
-  ): Promise<NodeReader> {
-    const firsts = new Map<StreamName, number>()
+  ): NodeReader {
     const tails = new Map<StreamName, StreamTail>()
     for (const name of names) {
-      const files = this.#streams.get(name)!
-      const first: LineHead | null = await files.first()
-      firsts.set(name, REQUIRED_STREAMS.includes(name) ? 0 : (first?.height ?? 0))
-      tails.set(name, new StreamTail(files, from, (sentence) => say(`${STREAM_FOLDER[name]}: ${sentence}`)))
+      const hear = (sentence: string) => say(`${STREAM_FOLDER[name]}: ${sentence}`)
+      tails.set(name, new StreamTail(this.#streams.get(name)!, from, hear))
     }
-    return new NodeReader(tails, new Pairing(from, passedTime, firsts))
+    return new NodeReader(tails, new Pairing(from, passedTime, names), say)
   }
 }
 
 export class NodeReader {
   readonly #tails: ReadonlyMap<StreamName, StreamTail>
   readonly #pairing: Pairing
+  readonly #say: (sentence: string) => void
   /** Set once a line contradicted what was read before: the node started over. */
   startedOver = false
-  duplicates = 0
+  /** Lines of optional streams that came after their block was sent without them. */
+  late = 0
 
-  constructor(tails: ReadonlyMap<StreamName, StreamTail>, pairing: Pairing) {
+  constructor(tails: ReadonlyMap<StreamName, StreamTail>, pairing: Pairing, say: (sentence: string) => void) {
     this.#tails = tails
     this.#pairing = pairing
+    this.#say = say
   }
 
   get streams(): StreamName[] {
@@ -105,21 +105,34 @@ export class NodeReader {
     for (const [name, tail] of this.#tails) {
       if (this.#pairing.waitingUnits(name) > WAITING_MAX_UNITS) continue
       for (const line of await tail.read(nowMs)) {
-        const verdict = this.#pairing.push(name, line)
-        if (verdict === 'duplicate') this.duplicates++
+        const verdict = this.#pairing.push(name, line, nowMs)
         if (verdict === 'started_over') this.startedOver = true
+        if (verdict === 'late') this.#tooLate(name, line.height)
       }
       progressed ||= tail.progressed
+    }
+    const order = Math.max(...REQUIRED_STREAMS.map((name) => this.#tails.get(name)!.order))
+    for (const [name, tail] of this.#tails) {
+      const endedAt = tail.endedAt(order, nowMs)
+      if (endedAt !== null) this.#pairing.ended(name, endedAt)
     }
     return progressed
   }
 
   /** The next block or gap, null while lines are awaited. */
   take(): PairedBlock | PairedGap | null {
-    return this.#pairing.take()
+    const taken = this.#pairing.take()
+    if (taken !== 'started_over') return taken
+    this.startedOver = true
+    return null
   }
 
   async close(): Promise<void> {
     for (const tail of this.#tails.values()) await tail.close()
+  }
+
+  #tooLate(stream: StreamName, height: number): void {
+    this.late++
+    this.#say(`${STREAM_FOLDER[stream]}: the line of height ${height} came after its block was sent: it is left out`)
   }
 }

@@ -1,14 +1,16 @@
 // Puts the lines of the node's streams together by height. The streams are written one after another, so at any
 // moment some are ahead; each by itself is in order. The rule:
-//   every stream has a line of the next height        → the block
-//   a stream's next line is of a later height         → its line is missing for good: a gap, not a wait
-//   a line of a height already passed                 → a duplicate; of a later time, though: another chain
-//                                                       (block time strictly increases with height)
-//   a stream that began to exist after that height    → is not expected there
+//   both required streams have a line of the next height → the block is due
+//   a required stream's next line is of a later height   → its line is missing for good: a gap, not a wait
+//   an optional stream has a line of that or a later height, or was read to its end a short wait after the block was
+//     due                                                → it is settled; without a line it has nothing to say
+//   an optional stream's line of a passed height          → it came late: it is told of, and the next waits are longer
+//   any other line of a passed height                     → written again by a restarted node; of another time, though:
+//                                                          another chain (a height has one time, and times rise)
 
-import type { StreamLine, StreamName } from './streams.ts'
+import { nodeTimeMs, REQUIRED_STREAMS, type StreamLine, type StreamName } from './streams.ts'
 
-/** Lines of one height; a stream that does not exist at this height is absent. */
+/** Lines of one height; an optional stream with nothing to say is absent. */
 export interface PairedBlock {
   readonly kind: 'block'
   readonly height: number
@@ -28,23 +30,29 @@ export interface PairedGap {
   readonly found: ReadonlyMap<StreamName, string>
 }
 
-type PushVerdict = 'taken' | 'duplicate' | 'started_over'
+type PushVerdict = 'taken' | 'duplicate' | 'late' | 'started_over'
 
 /** Later than any time: nothing after it looks like another chain. */
 const UNKNOWN_TIME = '~'
+/** A node writes all streams of a height within a millisecond; the rest is for a busy host. Doubles with a late line. */
+const WAIT_MS = 50
+const WAIT_MAX_MS = 800
+/** A stream with a line for each of so many heights has one for the next as well, and gets the longest wait. */
+const DENSE_RUN = 32
+/** Heights whose time is remembered: a restarted node writes at most the 10,000 since its last saved state again. */
+const TIMES = 16_384
 
 export class Pairing {
   readonly #queues: ReadonlyMap<StreamName, Queue>
+  readonly #times = new PassedTimes()
   #next: number
+  #passedTime: string
 
-  /**
-   * `next` is the first height wanted and `passedTime` the time of the one before, null if not known.
-   * `startsAt`: the first height that each present stream has at all.
-   */
-  constructor(next: number, passedTime: string | null, startsAt: ReadonlyMap<StreamName, number>) {
+  /** `next` is the first height wanted and `passedTime` the time of the one before, null if not known. */
+  constructor(next: number, passedTime: string | null, streams: readonly StreamName[]) {
     this.#next = next
-    const time = passedTime ?? UNKNOWN_TIME
-    this.#queues = new Map([...startsAt].map(([name, first]) => [name, new Queue(first, next - 1, time)]))
+    this.#passedTime = passedTime ?? UNKNOWN_TIME
+    this.#queues = new Map(streams.map((name) => [name, new Queue(next - 1)]))
   }
 
   /** First height not yet handed out. */
@@ -57,82 +65,125 @@ export class Pairing {
     return this.#queues.get(stream)?.units ?? 0
   }
 
-  /** Streams whose next line is awaited while another stream already has it. */
+  /** Required streams whose next line is awaited while another stream already has it. */
   get awaited(): StreamName[] {
-    const queues = [...this.#queues]
-    if (queues.every(([, queue]) => queue.head === undefined)) return []
-    return queues.filter(([, queue]) => queue.head === undefined).map(([name]) => name)
+    const isAhead = [...this.#queues.values()].some((queue) => queue.head !== undefined)
+    return isAhead ? REQUIRED_STREAMS.filter((name) => this.#queues.get(name)!.head === undefined) : []
   }
 
-  /** Takes the next line of a stream. */
-  push(stream: StreamName, line: StreamLine): PushVerdict {
+  /** Takes the next line of a stream, which came at `nowMs`. */
+  push(stream: StreamName, line: StreamLine, nowMs: number): PushVerdict {
     const queue = this.#queues.get(stream)
     if (!queue) throw new Error(`no such stream: ${stream}`)
-    if (line.height <= queue.lastHeight) return line.time > queue.lastTime ? 'started_over' : 'duplicate'
-    queue.add(line)
-    return 'taken'
+    const isAgain = line.height <= queue.lastHeight
+    if (!isAgain && line.height >= this.#next) {
+      queue.add(line, nowMs)
+      return 'taken'
+    }
+    const passed = this.#times.of(line.height)
+    const isForeign =
+      passed === null ? line.time > this.#passedTime && line.time > queue.lastTime : passed !== nodeTimeMs(line.time)
+    if (isForeign) return 'started_over'
+    if (isAgain) return 'duplicate'
+    queue.lastHeight = line.height
+    queue.waitMs = Math.min(WAIT_MAX_MS, 2 * queue.waitMs)
+    return 'late'
   }
 
-  /** The next block or gap, null while lines are awaited. */
-  take(): PairedBlock | PairedGap | null {
+  /** A stream had been read to its end at `nowMs`: what was not pushed was not there yet. */
+  ended(stream: StreamName, nowMs: number): void {
+    this.#queues.get(stream)!.endedAt = nowMs
+  }
+
+  /** The next block or gap, null while lines are awaited; `started_over` where streams contradict each other. */
+  take(): PairedBlock | PairedGap | 'started_over' | null {
     const height = this.#next
-    const queues = [...this.#queues].filter(([, queue]) => queue.startsAt <= height)
-    if (queues.length === 0 || queues.some(([, queue]) => queue.head === undefined)) return null
+    const required = REQUIRED_STREAMS.map((name) => this.#queues.get(name)!.head)
+    if (required.includes(undefined)) return null
+    const dueAt = Math.max(...required.map((head) => head!.at))
+    const queues = [...this.#queues]
+    if (queues.some(([name, queue]) => !REQUIRED_STREAMS.includes(name) && !queue.settled(height, dueAt))) return null
+    const lowest = required.reduce((a, b) => (b!.line.height < a!.line.height ? b : a))!.line
     const lines = new Map<StreamName, string>()
     const missing: StreamName[] = []
-    let lowest = Number.POSITIVE_INFINITY
-    let time = ''
     for (const [name, queue] of queues) {
-      const head = queue.head!
-      if (head.height < lowest) {
-        lowest = head.height
-        time = head.time
-      }
-      if (head.height !== height) {
-        missing.push(name)
-        continue
-      }
-      lines.set(name, head.text)
-      queue.drop()
+      const line = queue.head?.line
+      if (line?.height === height) {
+        if (lowest.height === height && nodeTimeMs(line.time) !== nodeTimeMs(lowest.time)) return 'started_over'
+        lines.set(name, line.text)
+        queue.drop()
+      } else if (REQUIRED_STREAMS.includes(name)) missing.push(name)
     }
-    const last = lines.size === 0 ? lowest - 1 : height
+    const last = missing.length === REQUIRED_STREAMS.length ? lowest.height - 1 : height
     this.#next = last + 1
-    if (missing.length === 0) return { kind: 'block', height, time, lines }
-    return { kind: 'gap', from: height, to: last, time, missing, found: lines }
+    if (last === lowest.height) this.#passed(lowest)
+    if (missing.length === 0) return { kind: 'block', height, time: lowest.time, lines }
+    return { kind: 'gap', from: height, to: last, time: lowest.time, missing, found: lines }
+  }
+
+  #passed({ height, time }: StreamLine): void {
+    this.#passedTime = time
+    this.#times.add(height, nodeTimeMs(time))
   }
 }
 
 /** First in, first out without shifting arrays. */
 class Queue {
-  readonly startsAt: number
   lastHeight: number
-  lastTime: string
+  lastTime = ''
   units = 0
-  #lines: StreamLine[] = []
+  waitMs = WAIT_MS
+  /** When the stream was last read to its end. */
+  endedAt = Number.NEGATIVE_INFINITY
+  /** Lines of heights without a hole before the last one. */
+  #run = 0
+  #lines: { readonly line: StreamLine; readonly at: number }[] = []
   #at = 0
 
-  constructor(startsAt: number, lastHeight: number, lastTime: string) {
-    this.startsAt = startsAt
+  constructor(lastHeight: number) {
     this.lastHeight = lastHeight
-    this.lastTime = lastTime
   }
 
-  get head(): StreamLine | undefined {
+  get head(): { readonly line: StreamLine; readonly at: number } | undefined {
     return this.#lines[this.#at]
   }
 
-  add(line: StreamLine): void {
+  /** Whether an optional stream can say nothing more of `height`, whose block is due since `dueAt`. */
+  settled(height: number, dueAt: number): boolean {
+    while (this.head && this.head.line.height < height) this.drop()
+    if (this.head) return true
+    const isDense = this.#run >= DENSE_RUN && this.lastHeight === height - 1
+    return this.endedAt - dueAt >= (isDense ? WAIT_MAX_MS : this.waitMs)
+  }
+
+  add(line: StreamLine, at: number): void {
+    this.#run = line.height === this.lastHeight + 1 ? this.#run + 1 : 0
     this.lastHeight = line.height
     this.lastTime = line.time
     this.units += line.text.length
-    this.#lines.push(line)
+    this.#lines.push({ line, at })
   }
 
   drop(): void {
-    this.units -= this.#lines[this.#at]!.text.length
+    this.units -= this.head!.line.text.length
     this.#at++
     if (this.#at < 1024 && this.#at < this.#lines.length) return
     this.#lines = this.#lines.slice(this.#at)
     this.#at = 0
+  }
+}
+
+/** Block times (ms) of the last heights, in a ring. */
+class PassedTimes {
+  readonly #heights = new Float64Array(TIMES).fill(-1)
+  readonly #ms = new Float64Array(TIMES)
+
+  add(height: number, ms: number): void {
+    this.#heights[height % TIMES] = height
+    this.#ms[height % TIMES] = ms
+  }
+
+  of(height: number): number | null {
+    return this.#heights[height % TIMES] === height ? this.#ms[height % TIMES]! : null
   }
 }

@@ -137,7 +137,7 @@ const QUIET_ROUNDS = 5
 async function* hourlyRecords(folder: string, from: number): AsyncGenerator<Recorded> {
   const files = new NodeFiles(folder)
   const first = (await files.range())?.first ?? from
-  const reader = await files.open(await files.present(false), Math.max(from, first), null, (sentence) => {
+  const reader = files.open(await files.present(false), Math.max(from, first), null, (sentence) => {
     throw new Error(sentence)
   })
   try {

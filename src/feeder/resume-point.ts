@@ -9,6 +9,8 @@ import type { Reposition } from './session.ts'
 export interface FileRange {
   readonly first: number
   readonly head: number
+  /** The node's text of the time of `head`. */
+  readonly headTime: string
 }
 
 export interface ResumePoint {
@@ -61,11 +63,12 @@ function newest(places: readonly Place[], from: number, to: number): Place | und
 }
 
 /**
- * Why this node does not continue what was sent before, null if it does: `saved` was acknowledged once, and the
- * files now end below it or tell another time for its height. `timeInFiles` is null where they do not hold it.
+ * Why this node does not continue what was sent before, null if it does: `saved` was acknowledged once, and the files
+ * tell another time for its height, or end below it with a later time. (With an earlier one the node was restarted and
+ * writes heights again.) `timeInFiles` is null where they do not hold the height.
  */
-export function startedOver(saved: Place, head: number, timeInFiles: string | null): string | null {
-  if (head < saved.height)
+export function startedOver(saved: Place, { head, headTime }: FileRange, timeInFiles: string | null): string | null {
+  if (head < saved.height && headTime >= saved.time)
     return `the node's files end at height ${head}, but ${saved.height} was already sent: the node started over. Point --data at the right node, or begin a new log (feed reset) and remove the feeder's state.`
   if (timeInFiles !== null && timeInFiles !== saved.time)
     return `height ${saved.height} has the time ${timeInFiles} in the node's files, but was sent with ${saved.time}: the node started over or is another chain. Point --data at the right node, or begin a new log (feed reset) and remove the feeder's state.`

@@ -7,9 +7,9 @@ import { visible } from '../core/visible.ts'
 import { Height } from '../feed/block.ts'
 import { FINDING_PLACE } from '../feed/protocol.ts'
 import type { Trouble } from './gateway-words.ts'
-import { STREAMS, type StreamName } from './streams.ts'
+import { REQUIRED_STREAMS, type StreamName } from './streams.ts'
 
-const WAITING = STREAMS.map((name) => `waiting for ${name}` as const)
+const WAITING = REQUIRED_STREAMS.map((name) => `waiting for ${name}` as const)
 /** What it does, in a few words. */
 export const FEEDER_STATES = [
   'sending',
@@ -76,6 +76,12 @@ export const StatusShape = z.object({
     '0',
     'each has a sentence; the node may be newer than this feeder',
   ),
+  lateLines: described(
+    Count,
+    'lines of misc events, TWAP or order statuses that came after their block was sent without them',
+    '0',
+    'each has a sentence; the node’s disk is slow, or it runs without `--disable-output-file-buffering`',
+  ),
   booksKnown: described(
     z.boolean(),
     'whether it knows the node’s books',
@@ -128,6 +134,7 @@ export function statusLine(status: Status): string {
   if (drifted > 0) parts.push(`drifted ${drifted}`)
   if (gaps > 0) parts.push(`gaps ${gaps}`)
   if (status.refusedEvents > 0) parts.push(`refused events ${status.refusedEvents}`)
+  if (status.lateLines > 0) parts.push(`late lines ${status.lateLines}`)
   if (!booksKnown) parts.push('books unknown')
   return visible(parts.join(' · '))
 }

@@ -13,6 +13,8 @@ const LOOK_MS = 50
 /** How long a half-written last line of an old file may still be completed. */
 const HALF_LINE_MS = 2_000
 const LINE_FEED = 10
+/** First key of every line, and of nothing inside one. */
+const LINE_BEGIN = '{"local_time"'
 
 export class StreamTail {
   readonly #files: StreamFiles
@@ -30,6 +32,10 @@ export class StreamTail {
   /** Whether the last read found bytes, also such that complete no line. */
   progressed = false
   #lookedAt = 0
+  /** When bytes were last found. */
+  #progressedAt = 0
+  /** When a look found no file after this one, null where bytes were found since. */
+  #exhaustedAt: number | null = null
   /** When a newer file was first seen while this one still had a half line. */
   #sealedAt: number | null = null
 
@@ -43,15 +49,29 @@ export class StreamTail {
   /** The lines that became complete, at most about half a megabyte more than one line; empty where none did. */
   async read(nowMs: number): Promise<StreamLine[]> {
     this.progressed = false
-    if (!this.#handle && !(await this.#start())) return []
+    if (!this.#handle && !(await this.#start(nowMs))) return []
     const { bytesRead } = await this.#handle!.read(this.#chunk, 0, CHUNK_BYTES, this.#offset)
     if (bytesRead > 0) {
       this.#sealedAt = null
-      return this.#advance(bytesRead)
+      return this.#advance(bytesRead, nowMs)
     }
     if (nowMs - this.#lookedAt < LOOK_MS) return []
     this.#lookedAt = nowMs
     return await this.#atEnd(nowMs)
+  }
+
+  /** Rank of the file that is being read, -1 before the first. */
+  get order(): number {
+    return this.#file?.order ?? -1
+  }
+
+  /**
+   * When it was last seen that nothing is left to read, null where something may be: bytes came with the last read, or
+   * a line is half written. `order`: rank of the file in which others stand; an older file proves nothing by its end.
+   */
+  endedAt(order: number, nowMs: number): number | null {
+    if (this.progressed || (this.#halfBytes > 0 && nowMs - this.#progressedAt < HALF_LINE_MS)) return null
+    return this.order >= order ? nowMs : this.#exhaustedAt
   }
 
   async close(): Promise<void> {
@@ -59,9 +79,14 @@ export class StreamTail {
     this.#handle = null
   }
 
-  async #start(): Promise<boolean> {
+  async #start(nowMs: number): Promise<boolean> {
+    if (nowMs - this.#lookedAt < LOOK_MS) return false
+    this.#lookedAt = nowMs
     const place = await this.#files.find(this.#from)
-    if (!place) return false
+    if (!place) {
+      this.#exhaustedAt = nowMs
+      return false
+    }
     return await this.#open(place.file, place.offset)
   }
 
@@ -77,6 +102,8 @@ export class StreamTail {
     this.#halfBytes = 0
     this.#skipping = false
     this.#sealedAt = null
+    // What stands in it was not read yet.
+    this.progressed = true
     return true
   }
 
@@ -92,10 +119,13 @@ export class StreamTail {
       return []
     }
     const next = (await this.#files.list()).find(({ order }) => order > file.order)
-    if (!next) return []
+    if (!next) {
+      this.#exhaustedAt = nowMs
+      return []
+    }
     // The node may have finished this file between the last read and the listing.
     const { bytesRead } = await this.#handle!.read(this.#chunk, 0, CHUNK_BYTES, this.#offset)
-    if (bytesRead > 0) return this.#advance(bytesRead)
+    if (bytesRead > 0) return this.#advance(bytesRead, nowMs)
     if (this.#halfBytes > 0) {
       this.#sealedAt ??= nowMs
       if (nowMs - this.#sealedAt < HALF_LINE_MS) return []
@@ -121,8 +151,10 @@ export class StreamTail {
     }
   }
 
-  #advance(bytesRead: number): StreamLine[] {
+  #advance(bytesRead: number, nowMs: number): StreamLine[] {
     this.progressed = true
+    this.#progressedAt = nowMs
+    this.#exhaustedAt = null
     this.#offset += bytesRead
     return this.#split(this.#chunk.subarray(0, bytesRead))
   }
@@ -131,7 +163,7 @@ export class StreamTail {
     const lines: StreamLine[] = []
     let begin = 0
     for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, begin)) {
-      const text = this.#finish(bytes.subarray(begin, end))
+      const text = this.#whole(this.#finish(bytes.subarray(begin, end)))
       begin = end + 1
       const line = text === null || text === '' ? null : readLineHead(text)
       if (line) lines.push(line)
@@ -152,6 +184,14 @@ export class StreamTail {
     this.#halfBytes = 0
     this.#skipping = false
     return skipped ? null : text
+  }
+
+  /** A node that was killed while it wrote goes on behind the half line: what is whole begins at the last beginning. */
+  #whole(text: string | null): string | null {
+    const begin = text?.lastIndexOf(LINE_BEGIN) ?? 0
+    if (text === null || begin <= 0) return text
+    this.#say(`a half line is left out: ${text.slice(0, 80)}`)
+    return text.slice(begin)
   }
 
   #keep(rest: Buffer): void {

@@ -232,6 +232,49 @@ test('drift that no diff betrays is found by comparison with the node', async ()
   expect(feeder.status(0).drifted).toBe(1)
 })
 
+test('a restarted node writes heights again, also behind a half line: nothing is a gap, a duplicate or a conflict', async () => {
+  node.write(30)
+  const first = start({ checkpointMs: 50 })
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  node.write(30)
+  await inStep()
+  const again = () => node.model.blocks.slice(-20).flatMap(({ lines }) => [...lines])
+  for (const [stream, text] of node.model.step().lines) node.append(stream, text.slice(0, 120))
+  for (const [stream, text] of again()) node.append(stream, `${text}\n`)
+  node.write(10)
+  await inStep()
+  first.feeder.stop()
+  await first.ended
+  // Both start anew, and the node is not yet where it was.
+  for (const [stream, text] of again().slice(0, 10)) node.append(stream, `${text}\n`)
+  start()
+  await until('the place', () => said.some((sentence) => sentence.startsWith('books from checkpoint')))
+  for (const [stream, text] of again().slice(10)) node.append(stream, `${text}\n`)
+  node.write(10)
+  await inStep()
+  expect(gaps()).toEqual([])
+  expect(gateway.model.seeds).toBe(1)
+  expect(said.filter((sentence) => sentence.includes('came after'))).toEqual([])
+})
+
+test('a folder that stops growing, or is empty, stalls nothing; a line that comes too late is told of', async () => {
+  mkdirSync(join(node.data, 'node_twap_statuses_by_block'), { recursive: true })
+  node.write(60)
+  const { feeder } = start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  const held: string[] = []
+  for (let i = 0; i < 60; i++)
+    for (const [stream, text] of node.model.step().lines)
+      if (stream === 'misc') held.push(`${text}\n`)
+      else node.append(stream, `${text}\n`)
+  await inStep()
+  expect(gaps()).toEqual([])
+  expect(held.length).toBeGreaterThan(3)
+  node.append('misc', held.join(''))
+  await until('the late lines', () => feeder.status(0).lateLines === held.length)
+  expect(said.filter((sentence) => sentence.includes('came after its block'))).toHaveLength(held.length)
+})
+
 test('a node that started over is refused, before and after a restart', async () => {
   node.write(30)
   const first = start({ checkpointMs: 50 })
@@ -275,6 +318,22 @@ test('files that are gone are told as a gap', async () => {
   start()
   await inStep()
   expect(gaps()).toEqual([{ kind: 'gap', from: 110, to: 129 }])
+})
+
+test('misc events that come only where there are some make no gaps and are all sent', async () => {
+  node.write(30)
+  start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  node.write(180)
+  await inStep()
+  const events = node.model.blocks.filter(({ height, lines }) => height > 129 && lines.has('misc'))
+  expect(gaps()).toEqual([])
+  expect(events.length).toBeGreaterThan(10)
+  expect(
+    gateway.model.entries.flatMap((entry) =>
+      entry.kind === 'block' && entry.block.ledger.length > 0 ? [entry.block.height] : [],
+    ),
+  ).toEqual(events.map(({ height }) => height))
 })
 
 test('a node without misc events is served, and with them once they appear', async () => {

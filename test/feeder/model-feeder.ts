@@ -47,10 +47,13 @@ export class ModelFeeder {
       const block = this.#node.block(this.#read)
       if (block) {
         for (const [stream, text] of block.lines)
-          this.#pairing.push(stream, { height: block.height, time: block.time, text })
+          this.#pairing.push(stream, { height: block.height, time: block.time, text }, 0)
+        // Every line that there is was pushed.
+        this.#pairing.ended('misc', Number.POSITIVE_INFINITY)
         this.#read++
       }
       const paired = this.#pairing.take()
+      if (paired === 'started_over') throw new Error('the model contradicts itself')
       if (paired) this.#producer.accept(paired)
     }
     this.#producer.handOver()
@@ -69,7 +72,7 @@ export class ModelFeeder {
 
   #move(target: Reposition): void {
     this.#reposition = null
-    const files = { first: this.#first(), head: this.#node.head }
+    const files = { first: this.#first(), head: this.#node.head, headTime: this.#node.block(this.#node.head)!.time }
     const memory = this.keeper.books && this.keeper.place?.time ? this.keeper.place : null
     const heads = this.#checkpoints.map(([head]) => decodeCheckpointHead(head!))
     const point = resumePoint(target, files, memory, heads)
@@ -86,15 +89,7 @@ export class ModelFeeder {
       readFrom = this.#node.head
       sendFrom = readFrom + 1
     }
-    this.#pairing = new Pairing(
-      readFrom,
-      null,
-      new Map([
-        ['diffs', 0],
-        ['fills', 0],
-        ['misc', 0],
-      ]),
-    )
+    this.#pairing = new Pairing(readFrom, null, ['diffs', 'fills', 'misc'])
     this.#read = readFrom
     this.session.positioned(sendFrom!, point.needsSeed, point.gone)
   }

@@ -76,8 +76,9 @@ export class ModelNode {
     const lines = new Map<StreamName, string>([
       ['diffs', line(events)],
       ['fills', line(fills)],
-      ['misc', line(misc)],
     ])
+    // An optional stream has a line only where there is an event.
+    if (misc.length > 0) lines.set('misc', line(misc))
     const block = { height, time, lines, tids }
     this.blocks.push(block)
     return block

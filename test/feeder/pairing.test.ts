@@ -1,73 +1,197 @@
-// Lines of several streams become blocks, gaps, duplicates, or the news that the node started over.
+// Lines of several streams become blocks, gaps, duplicates, late lines, or the news that the node started over.
 
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Pairing } from '../../src/feeder/pairing.ts'
 import type { StreamLine, StreamName } from '../../src/feeder/streams.ts'
 
-const line = (height: number, time = `t${String(height).padStart(6, '0')}`): StreamLine => ({
-  height,
-  time,
-  text: `line ${height}`,
-})
-const pairing = (next: number, starts: Partial<Record<StreamName, number>> = { diffs: 0, fills: 0 }) =>
-  new Pairing(next, null, new Map(Object.entries(starts) as [StreamName, number][]))
+/** Block time of a height: a millisecond each. */
+const timeOf = (height: number) => new Date(Date.UTC(2026, 4, 5) + height).toISOString().slice(0, 23)
+const line = (height: number, time = timeOf(height)): StreamLine => ({ height, time, text: `line ${height}` })
+const pairing = (next: number, streams: readonly StreamName[] = ['diffs', 'fills']) => new Pairing(next, null, streams)
+const push = (p: Pairing, streams: readonly StreamName[], heights: readonly number[], nowMs = 0) =>
+  heights.flatMap((height) => streams.map((stream) => p.push(stream, line(height), nowMs)))
+const GATES = ['diffs', 'fills'] as const
 
-describe('pairing', () => {
-  test('a block waits for every stream', () => {
+describe('fills and diffs', () => {
+  test('a block waits for both', () => {
     const p = pairing(5)
-    p.push('diffs', line(5))
+    push(p, ['diffs'], [5])
     expect(p.take()).toBeNull()
     expect(p.awaited).toEqual(['fills'])
-    p.push('fills', line(5))
-    expect(p.take()).toMatchObject({ kind: 'block', height: 5, time: 't000005' })
+    push(p, ['fills'], [5])
+    expect(p.take()).toMatchObject({ kind: 'block', height: 5, time: timeOf(5) })
     expect(p.take()).toBeNull()
     expect(p.next).toBe(6)
   })
 
-  test('a line missing in one stream is a gap once that stream went on, and keeps what the others have', () => {
+  test('a line missing in one is a gap once it went on, and keeps what the other has', () => {
     const p = pairing(5)
-    for (const height of [5, 6, 7]) p.push('diffs', line(height))
-    for (const height of [5, 7]) p.push('fills', line(height))
+    push(p, ['diffs'], [5, 6, 7])
+    push(p, ['fills'], [5, 7])
     expect(p.take()).toMatchObject({ kind: 'block', height: 5 })
     const gap = p.take()
-    expect(gap).toMatchObject({ kind: 'gap', from: 6, to: 6, missing: ['fills'], time: 't000006' })
-    expect(gap && 'found' in gap && [...gap.found.keys()]).toEqual(['diffs'])
+    expect(gap).toMatchObject({ kind: 'gap', from: 6, to: 6, missing: ['fills'], time: timeOf(6) })
+    expect(gap !== null && gap !== 'started_over' && 'found' in gap && [...gap.found.keys()]).toEqual(['diffs'])
     expect(p.take()).toMatchObject({ kind: 'block', height: 7 })
   })
 
-  test('heights that all streams skip are one gap', () => {
+  test('heights that both skip are one gap', () => {
     const p = pairing(5)
-    for (const stream of ['diffs', 'fills'] as const) p.push(stream, line(9))
+    push(p, GATES, [9])
     expect(p.take()).toMatchObject({ kind: 'gap', from: 5, to: 8, missing: ['diffs', 'fills'] })
     expect(p.take()).toMatchObject({ kind: 'block', height: 9 })
   })
 
-  test('a stream that began later is not expected before', () => {
-    const p = pairing(5, { diffs: 0, misc: 7 })
-    for (const height of [5, 6, 7]) p.push('diffs', line(height))
-    p.push('misc', line(7))
-    expect([p.take(), p.take(), p.take()].map((taken) => taken?.kind)).toEqual(['block', 'block', 'block'])
-  })
-
-  test('a repeated line is a duplicate, a later time at a passed height another chain', () => {
-    const p = pairing(5)
-    p.push('diffs', line(5))
-    p.push('diffs', line(6))
-    expect(p.push('diffs', line(6))).toBe('duplicate')
-    expect(p.push('diffs', line(5))).toBe('duplicate')
-    expect(p.push('diffs', line(2, 't999999'))).toBe('started_over')
-  })
-
-  test('nothing is taken for another chain while the time before is not known', () => {
-    expect(pairing(5).push('diffs', line(4, 't999999'))).toBe('duplicate')
-  })
-
   test('queues are counted and emptied', () => {
     const p = pairing(0)
-    for (let height = 0; height < 5000; height++) p.push('diffs', line(height))
+    const heights = Array.from({ length: 5000 }, (_, height) => height)
+    push(p, ['diffs'], heights)
     expect(p.waitingUnits('diffs')).toBeGreaterThan(40_000)
-    for (let height = 0; height < 5000; height++) p.push('fills', line(height))
-    for (let height = 0; height < 5000; height++) expect(p.take()).toMatchObject({ height })
+    push(p, ['fills'], heights)
+    for (const height of heights) expect(p.take()).toMatchObject({ height })
     expect(p.waitingUnits('diffs')).toBe(0)
+  })
+})
+
+describe('optional streams', () => {
+  const read = ['diffs', 'fills', 'misc'] as const
+
+  test('a line of a later height says at once that there is none', () => {
+    const p = pairing(5, read)
+    push(p, GATES, [5, 6])
+    push(p, ['misc'], [6])
+    expect([p.take(), p.take()]).toMatchObject([
+      { kind: 'block', height: 5 },
+      { kind: 'block', height: 6 },
+    ])
+  })
+
+  test('the end of the stream says so after a short wait, which begins when the block is due', () => {
+    const p = pairing(5, read)
+    p.ended('misc', 0)
+    push(p, ['diffs'], [5], 1_000)
+    push(p, ['fills'], [5], 2_000)
+    p.ended('misc', 2_040)
+    expect(p.take()).toBeNull()
+    p.ended('misc', 2_060)
+    expect(p.take()).toMatchObject({ kind: 'block', height: 5 })
+  })
+
+  test('a stream that was not read to its end is waited for', () => {
+    const p = pairing(5, read)
+    push(p, GATES, [5], 1_000)
+    p.ended('misc', 900)
+    expect(p.take()).toBeNull()
+  })
+
+  test('a stream of every height is waited for longer, and only once when it stops', () => {
+    const p = pairing(0, read)
+    const heights = Array.from({ length: 100 }, (_, height) => height)
+    push(p, read, heights)
+    for (const height of heights) expect(p.take()).toMatchObject({ kind: 'block', height })
+    push(p, GATES, [100, 101], 1_000)
+    p.ended('misc', 1_500)
+    expect(p.take()).toBeNull()
+    p.ended('misc', 1_900)
+    expect([p.take(), p.take()]).toMatchObject([{ height: 100 }, { height: 101 }])
+    push(p, GATES, [102], 3_000)
+    p.ended('misc', 3_100)
+    expect(p.take()).toMatchObject({ height: 102 })
+  })
+
+  test('a line that comes later still is told of, and makes the wait longer', () => {
+    const p = pairing(5, read)
+    push(p, GATES, [5], 1_000)
+    p.ended('misc', 1_060)
+    expect(p.take()).toMatchObject({ height: 5 })
+    expect(push(p, ['misc'], [5, 5])).toEqual(['late', 'duplicate'])
+    push(p, GATES, [6], 2_000)
+    p.ended('misc', 2_060)
+    expect(p.take()).toBeNull()
+    p.ended('misc', 2_100)
+    expect(p.take()).toMatchObject({ height: 6 })
+  })
+
+  test('whatever the order of arrival, the same blocks come', () => {
+    const has = fc.record({ misc: fc.boolean(), twaps: fc.boolean(), diffs: fc.integer({ min: 0, max: 9 }) })
+    const life = fc.array(has, { minLength: 1, maxLength: 8 }).chain((blocks) => {
+      const lines = { diffs: [], fills: [], misc: [], twaps: [] } as Record<string, StreamLine[]>
+      for (const [height, { misc, twaps, diffs }] of blocks.entries()) {
+        if (diffs > 0) lines.diffs!.push(line(height))
+        lines.fills!.push(line(height))
+        if (misc) lines.misc!.push(line(height))
+        if (twaps) lines.twaps!.push(line(height))
+      }
+      lines.diffs!.push(line(blocks.length))
+      lines.fills!.push(line(blocks.length))
+      const order = Object.entries(lines).flatMap(([stream, all]) => all.map(() => stream as StreamName))
+      return fc.record({
+        blocks: fc.constant(blocks),
+        lines: fc.constant(lines),
+        order: fc.shuffledSubarray(order, { minLength: order.length }),
+        takes: fc.array(fc.boolean(), { minLength: order.length, maxLength: order.length }),
+      })
+    })
+    fc.assert(
+      fc.property(life, ({ blocks, lines, order, takes }) => {
+        const p = pairing(0, ['diffs', 'fills', 'misc', 'twaps'])
+        const left = new Map(Object.entries(lines).map(([stream, all]) => [stream as StreamName, [...all]]))
+        const said: string[] = []
+        const takeAll = () => {
+          for (let taken = p.take(); taken; taken = p.take())
+            if (taken !== 'started_over')
+              said.push(
+                taken.kind === 'block'
+                  ? `${taken.height} ${[...taken.lines.keys()].sort()}`
+                  : `gap ${taken.from} ${taken.to} ${taken.missing}`,
+              )
+        }
+        for (const [at, stream] of order.entries()) {
+          expect(p.push(stream, left.get(stream)!.shift()!, at)).toBe('taken')
+          for (const [name, rest] of left) if (rest.length === 0) p.ended(name, at + 1_000)
+          if (takes[at]) takeAll()
+        }
+        takeAll()
+        const truth = [...blocks, { misc: false, twaps: false, diffs: 1 }].map(({ misc, twaps, diffs }, height) =>
+          diffs === 0
+            ? `gap ${height} ${height} diffs`
+            : `${height} ${['diffs', 'fills', ...(misc ? ['misc'] : []), ...(twaps ? ['twaps'] : [])]}`,
+        )
+        expect(said).toEqual(truth)
+      }),
+    )
+  })
+})
+
+describe('heights that were passed', () => {
+  test('are duplicates where a restarted node writes them again', () => {
+    const p = pairing(5)
+    push(p, GATES, [5, 6, 7])
+    p.take()
+    expect(push(p, GATES, [5, 6, 7])).toEqual(Array(6).fill('duplicate'))
+    expect(push(p, GATES, [8])).toEqual(['taken', 'taken'])
+    expect([p.take(), p.take(), p.take()]).toMatchObject([{ height: 6 }, { height: 7 }, { height: 8 }])
+  })
+
+  test('are of another chain with another time, be it later or earlier', () => {
+    const p = pairing(5)
+    push(p, GATES, [5, 6])
+    p.take()
+    p.take()
+    expect(p.push('diffs', line(5, timeOf(4)), 0)).toBe('started_over')
+    expect(p.push('diffs', line(5, timeOf(6)), 0)).toBe('started_over')
+    expect(p.push('diffs', line(2, timeOf(99)), 0)).toBe('started_over')
+  })
+
+  test('prove nothing while no time is known', () => {
+    expect(pairing(5).push('diffs', line(4, timeOf(99)), 0)).toBe('duplicate')
+  })
+
+  test('one height with two times is two chains in one folder', () => {
+    const p = pairing(5)
+    push(p, ['diffs'], [5])
+    p.push('fills', line(5, timeOf(6)), 0)
+    expect(p.take()).toBe('started_over')
   })
 })

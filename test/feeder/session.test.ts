@@ -257,7 +257,7 @@ describe('dead connections', () => {
 })
 
 describe('where to go on', () => {
-  const files = { first: 100, head: 200 }
+  const files = { first: 100, head: 200, headTime: 't200' }
   const place = (height: number) => ({ height, time: `t${height}` })
 
   test.each([
@@ -334,9 +334,11 @@ describe('where to go on', () => {
   })
 
   test('a node that started over is told from one that goes on', () => {
-    expect(startedOver(place(150), 200, 't150')).toBeNull()
-    expect(startedOver(place(150), 200, null)).toBeNull()
-    expect(startedOver(place(150), 149, null)).toMatch(/started over/)
-    expect(startedOver(place(150), 200, 't151')).toMatch(/another chain/)
+    const ending = (head: number, headTime = `t${head}`) => ({ first: 100, head, headTime })
+    expect(startedOver(place(150), ending(200), 't150')).toBeNull()
+    expect(startedOver(place(150), ending(200), null)).toBeNull()
+    expect(startedOver(place(150), ending(149, 't160'), null)).toMatch(/started over/)
+    expect(startedOver(place(150), ending(149), null), 'a restarted node writes again').toBeNull()
+    expect(startedOver(place(150), ending(200), 't151')).toMatch(/another chain/)
   })
 })

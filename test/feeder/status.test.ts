@@ -29,7 +29,7 @@ describe('what the feeder does', () => {
 describe('the line for a terminal', () => {
   const status: Status = {
     ...{ state: 'sending', why: null, height: 7, lagMs: 30, blocksPerSecond: 14, unacked: 2, reconnects: 1 },
-    ...{ misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0, booksKnown: true },
+    ...{ misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0, lateLines: 0, booksKnown: true },
   }
 
   it('is short while all is well', () => {
