@@ -1,16 +1,22 @@
 // Keeps the order books in step with the chain, and repairs them from the node's snapshots.
-// Law: books are either known, exactly as of `height`, or null; a snapshot of another height is brought to ours
-// (older: with the diffs kept since; newer: it waits until we are there) and only then taken or compared.
+// Law: books are either known, exactly as of `place`, or null. Books of another height are brought to ours with the
+// diffs kept since (newer ones wait until we are there), some diffs at a time, and only then taken over. Of books from
+// a checkpoint each coin has a height of its own: until we are at the highest, a coin that is ahead is left alone.
 
 import type { BookChange } from '../feed/block.ts'
 import type { OrderBooks } from './order-books.ts'
 import { type RawDiff, readRawDiff } from './raw-diff.ts'
 import { RecentDiffs } from './recent-diffs.ts'
 
+/** Diffs that are applied to books on their way before others get their turn: some milliseconds. */
+const DIFFS_PER_TURN = 2_000
+
 /** Books that a node reported as they stood after block `height`. */
 export interface SnapshotBooks {
   readonly height: number
   readonly books: OrderBooks
+  /** `all`: the books are whole. Else those of these coins alone, which have to be repaired. */
+  readonly coins: 'all' | ReadonlySet<string>
 }
 
 /** A block that was passed: its height and the node's text of its time. */
@@ -22,11 +28,15 @@ export interface Place {
 export class BookKeeper {
   #books: OrderBooks | null = null
   #place: Place | null = null
-  #ahead: SnapshotBooks | null = null
+  /** Books on their way to our height, and how far they are. */
+  #coming: { readonly snapshot: SnapshotBooks; height: number } | null = null
+  /** Coins whose book is ahead of `place`, with the height of each. */
+  #ahead: ReadonlyMap<string, number> = new Map()
+  #levelAt = 0
   #repaired: 'all' | Set<string> = new Set()
   #earlierMisfits = 0
-  /** Coins whose levels differed from the node's snapshot, since the start. */
-  drifted = 0
+  /** Snapshots that could no longer be brought to our height, since the start. */
+  missed = 0
   readonly #recent: RecentDiffs
 
   constructor(recent: RecentDiffs = new RecentDiffs()) {
@@ -47,64 +57,101 @@ export class BookKeeper {
     return this.#earlierMisfits + (this.#books?.misfits ?? 0)
   }
 
-  /** True while a snapshot of the node is needed: books unknown, or a coin suspect. */
-  get wantsSnapshot(): boolean {
-    return this.#ahead === null && (this.#books === null || this.#books.suspects.size > 0)
+  /** Whether all known books stand at `place`. */
+  get isLevel(): boolean {
+    return this.#ahead.size === 0
   }
 
-  /** Stands after the block `place` with `books`, or with unknown ones. */
-  begin(place: Place | null, books: OrderBooks | null): void {
+  /** True while a snapshot of the node is needed: books unknown, or a coin suspect. */
+  get wantsSnapshot(): boolean {
+    return this.#coming === null && this.isLevel && (this.#books === null || this.#books.suspects.size > 0)
+  }
+
+  /** Stands after the block `place` with `books`, or with unknown ones. `heights`: of coins that may be further. */
+  begin(place: Place | null, books: OrderBooks | null, heights: ReadonlyMap<string, number> = new Map()): void {
     this.#replace(books)
     this.#place = place
-    this.#ahead = null
+    this.#ahead = new Map([...heights].filter(([, height]) => place && height > place.height))
+    this.#levelAt = Math.max(0, ...this.#ahead.values())
+    this.#coming = null
     this.#recent.clear()
     this.#repaired = new Set()
   }
 
   /** Passes a block whose diffs are `events`; answers its net level changes, null while books are unknown. */
   advance(place: Place, events: readonly unknown[]): BookChange[] | null {
+    const books = this.#books
     const diffs: RawDiff[] = []
+    const before = new Map<string, number>()
     for (const event of events) {
       const diff = readRawDiff(event)
-      if (diff) diffs.push(diff)
-      else this.#books?.doubt(coinOf(event))
+      if (!diff) {
+        books?.doubt(coinOf(event))
+        continue
+      }
+      diffs.push(diff)
+      if (books && !before.has(diff.coin)) before.set(diff.coin, books.digest(diff.coin))
     }
     this.#place = place
-    this.#recent.push(place.height, diffs)
+    this.#recent.push(place.height, diffs, before)
     let changes: BookChange[] | null = null
-    if (this.#books) {
-      for (const diff of diffs) this.#books.apply(diff)
-      changes = this.#books.endBlock()
+    if (books) {
+      for (const diff of diffs) if ((this.#ahead.get(diff.coin) ?? 0) < place.height) books.apply(diff)
+      changes = books.endBlock()
     }
-    this.#meet()
+    if (!this.isLevel && place.height >= this.#levelAt) this.#ahead = new Map()
+    this.approach()
     return changes
   }
 
   /** Passes a block whose diffs are missing: the books are unknown from here on. */
   lose(place: Place): void {
     this.#replace(null)
+    this.#ahead = new Map()
     this.#place = place
     this.#recent.clear()
-    this.#meet()
+    this.approach()
   }
 
-  /** Hands in a snapshot; false where it is too old to be brought to our height. The books given are taken over. */
-  offer(snapshot: SnapshotBooks): boolean {
-    const place = this.#place
-    if (place === null || snapshot.height > place.height) {
-      this.#ahead = snapshot
-      return true
+  /** Where books of `height` stand: not reached yet, within what can be told, or too old for it. */
+  standing(height: number): 'ahead' | 'held' | 'too old' {
+    if (this.#place === null || height > this.#place.height) return 'ahead'
+    return height === this.#place.height || this.#recent.reaches(height) ? 'held' : 'too old'
+  }
+
+  /** Digest of every coin's book as it was at `height`, which is held; the books are known. */
+  digestsAt(height: number): Map<string, number> {
+    const books = this.#books!
+    const now = books.coins().map((coin) => [coin, books.digest(coin)] as const)
+    return height === this.#place!.height ? new Map(now) : new Map([...now, ...this.#recent.digestsAt(height)])
+  }
+
+  /** Hands in a snapshot; it is taken once it was brought to our height. The books given are taken over. */
+  offer(snapshot: SnapshotBooks): void {
+    this.#coming = { snapshot, height: snapshot.height }
+    this.approach()
+  }
+
+  /** Brings books that are on their way nearer; called between blocks. */
+  approach(): void {
+    const coming = this.#coming
+    if (!coming) return
+    const { books, coins } = coming.snapshot
+    const standing = this.standing(coming.height)
+    if (standing === 'ahead') return
+    if (standing === 'too old') {
+      this.#coming = null
+      this.missed++
+      return
     }
-    if (snapshot.height < place.height) {
-      const blocks = this.#recent.after(snapshot.height)
-      if (!blocks) return false
-      for (const diffs of blocks) {
-        for (const diff of diffs) snapshot.books.apply(diff)
-        snapshot.books.endBlock()
-      }
+    const { height } = this.#place!
+    for (let left = DIFFS_PER_TURN; coming.height < height && left > 0; coming.height++) {
+      const diffs = this.#recent.diffsOf(coming.height + 1)
+      for (const diff of diffs) if (coins === 'all' || coins.has(diff.coin)) books.apply(diff)
+      books.endBlock()
+      left -= diffs.length
     }
-    this.#take(snapshot.books)
-    return true
+    if (coming.height === height) this.#take(coming.snapshot)
   }
 
   /** What was repaired since the last call and has to be told to the gateway; null where nothing was. */
@@ -115,23 +162,15 @@ export class BookKeeper {
     return repaired.size > 0 ? [...repaired] : null
   }
 
-  #meet(): void {
-    const ahead = this.#ahead
-    if (!ahead || !this.#place || this.#place.height < ahead.height) return
-    this.#ahead = null
-    this.offer(ahead)
-  }
-
-  #take(books: OrderBooks): void {
-    if (!this.#books) {
+  #take({ books, coins }: SnapshotBooks): void {
+    this.#coming = null
+    if (coins === 'all') {
       this.#replace(books)
       this.#repaired = 'all'
       return
     }
-    const differing = this.#books.differing(books)
-    this.drifted += differing.length
-    // Levels that agree can hide orders that do not: a suspect coin is taken over in any case.
-    for (const coin of new Set([...this.#books.suspects, ...differing])) {
+    if (!this.#books) return
+    for (const coin of coins) {
       this.#books.adopt(coin, books)
       if (this.#repaired !== 'all') this.#repaired.add(coin)
     }

@@ -1,19 +1,31 @@
-// Checkpoints on disk: the newest and the one before it, each written beside and renamed into place.
-// A file that cannot be used is named in one sentence and otherwise as good as absent.
+// Checkpoints on disk: the newest and the one before it, each written beside and renamed into place, so that at least
+// one is whole at any moment. A file that cannot be used is named in one sentence and otherwise as good as absent.
 
 import { createReadStream } from 'node:fs'
-import { mkdir, open, rename } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Place } from './book-keeper.ts'
-import { CheckpointReader, decodeCheckpointHead } from './checkpoint.ts'
-import type { OrderBooks } from './order-books.ts'
+import { CheckpointReader, decodeCheckpointEnd, decodeCheckpointHead } from './checkpoint.ts'
 
 const NEWEST = 'books.checkpoint'
 const PREVIOUS = 'books.previous.checkpoint'
-const WRITE_UNITS = 1024 * 1024
+/** A chunk is read in one stretch: some thousand orders. */
+const READ_BYTES = 128 * 1024
+/** The closing line is shorter. */
+const END_BYTES = 256
 
+/** A whole checkpoint. Its place is the block after which the last coin was taken, `from` that of the first one. */
 export interface StoredCheckpoint extends Place {
   readonly path: string
+  readonly from: Place
+}
+
+/** A checkpoint that is being written. */
+export interface CheckpointDraft {
+  write(lines: readonly string[]): Promise<void>
+  /** On disk, and the newest from now on; what was newest becomes the previous one. */
+  publish(): Promise<void>
+  drop(): Promise<void>
 }
 
 export class CheckpointFiles {
@@ -27,41 +39,40 @@ export class CheckpointFiles {
     this.#say = say
   }
 
-  /** Writes the lines as the newest checkpoint; what was newest becomes the previous one. Throws if it cannot. */
-  async write(lines: readonly string[]): Promise<void> {
+  /** Throws where it cannot write, as do the draft's methods. */
+  async draft(): Promise<CheckpointDraft> {
     await mkdir(this.#folder, { recursive: true })
     const path = join(this.#folder, `${NEWEST}.${process.pid}.part`)
     const file = await open(path, 'w')
-    try {
-      let piece = ''
-      for (const line of lines) {
-        piece += `${line}\n`
-        if (piece.length < WRITE_UNITS) continue
-        await file.write(piece)
-        piece = ''
-      }
-      await file.write(piece)
-      await file.sync()
-    } finally {
-      await file.close()
+    return {
+      write: async (lines) => {
+        await file.write(lines.map((line) => `${line}\n`).join(''))
+      },
+      publish: async () => {
+        await file.sync()
+        await file.close()
+        await rename(join(this.#folder, NEWEST), join(this.#folder, PREVIOUS)).catch(() => {})
+        await rename(path, join(this.#folder, NEWEST))
+      },
+      drop: async () => {
+        await file.close().catch(() => {})
+        await rm(path, { force: true })
+      },
     }
-    await rename(join(this.#folder, NEWEST), join(this.#folder, PREVIOUS)).catch(() => {})
-    await rename(path, join(this.#folder, NEWEST))
   }
 
   /** Places of the checkpoints of this chain. */
   async list(): Promise<StoredCheckpoint[]> {
     const found: StoredCheckpoint[] = []
     for (const name of [NEWEST, PREVIOUS]) {
-      const path = join(this.#folder, name)
-      const head = await this.#head(path)
-      if (head) found.push({ ...head, path })
+      const stored = await this.#look(join(this.#folder, name))
+      if (stored) found.push(stored)
     }
     return found
   }
 
   /** Books of a checkpoint, null where the file turns out to be unusable: it is then put aside. */
-  async load({ path }: StoredCheckpoint): Promise<OrderBooks | null> {
+  async load({ path }: StoredCheckpoint): Promise<CheckpointReader | null> {
     const reader = new CheckpointReader()
     try {
       let first = true
@@ -70,7 +81,7 @@ export class CheckpointFiles {
         first = false
       }
       if (!reader.done) throw new Error('it is cut off')
-      return reader.books
+      return reader
     } catch (error) {
       this.#say(`the checkpoint ${path} is ignored: ${reason(error)}`)
       await rename(path, `${path}.unusable`).catch(() => {})
@@ -78,25 +89,37 @@ export class CheckpointFiles {
     }
   }
 
-  async #head(path: string): Promise<Place | null> {
+  async #look(path: string): Promise<StoredCheckpoint | null> {
+    let file: FileHandle | null = null
     try {
-      for await (const line of linesOf(path)) {
-        const { chain, height, time } = decodeCheckpointHead(line)
-        if (chain === this.#chain) return { height, time }
-        throw new Error(`it belongs to the chain ${chain}`)
-      }
-      throw new Error('it is empty')
+      file = await open(path)
+      const { size } = await file.stat()
+      const head = (await textAt(file, 0, Math.min(size, 1_024))).split('\n')[0]!
+      const { chain, height, time } = decodeCheckpointHead(head)
+      if (chain !== this.#chain) throw new Error(`it belongs to the chain ${chain}`)
+      const from = Math.max(0, size - END_BYTES)
+      const lines = (await textAt(file, from, size - from)).split('\n')
+      const end = decodeCheckpointEnd(lines.at(-1) === '' ? lines.at(-2)! : '')
+      return { path, from: { height, time }, height: end.height, time: end.time }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
         this.#say(`the checkpoint ${path} is ignored: ${reason(error)}`)
       return null
+    } finally {
+      await file?.close()
     }
   }
 }
 
+async function textAt(file: FileHandle, offset: number, bytes: number): Promise<string> {
+  const buffer = Buffer.alloc(bytes)
+  const { bytesRead } = await file.read(buffer, 0, bytes, offset)
+  return buffer.toString('utf8', 0, bytesRead)
+}
+
 async function* linesOf(path: string): AsyncGenerator<string> {
   let half = ''
-  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: WRITE_UNITS })) {
+  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: READ_BYTES })) {
     const lines = (half + chunk).split('\n')
     half = lines.pop()!
     yield* lines

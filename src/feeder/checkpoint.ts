@@ -1,10 +1,13 @@
-// The text of a checkpoint: order books as they stood after one block. Line by line, because all books of the real
-// exchange are longer than a string may be. The height is also the place in the node's files: every line of theirs
-// carries its height, so that the place is found again by a search, in whatever files it stands by then.
+// The text of a checkpoint: order books, coin by coin, each as it stood after a block of its own, because all of them
+// at once would hold up the blocks. Line by line, because all of them are longer than a string may be. The heights are
+// also the place in the node's files: every line of theirs carries its height, and is found again by a search.
 //
-//   {"v":1,"chain":"…","height":9,"time":"…"}       head
-//   coin TAB known TAB side oid px sz TAB …          one line per coin
-//   end TAB count of coins TAB count of orders       a file without this line was cut off
+//   {"v":2,"chain":"…","height":9,"time":"…"}       head: the block after which the first coin was taken
+//   coin TAB known TAB height TAB side oid px sz …   one line per coin, or several: they follow each other
+//   end TAB coins TAB orders TAB height TAB time     the block after which the last coin was taken; a file without this
+//                                                    line was cut off
+// A coin that is in no line had no book at the head's height. Law: the diffs after a coin's height, applied to its
+// book, give the book at any later height.
 
 import * as z from 'zod'
 import { CoinName, Height } from '../feed/block.ts'
@@ -13,56 +16,126 @@ import type { SavedOrder } from './coin-orders.ts'
 import { OrderBooks } from './order-books.ts'
 import { isDecimal } from './raw-diff.ts'
 
-const VERSION = 1
+const VERSION = 2
 const Head = z.strictObject({ v: z.literal(VERSION), chain: z.string(), height: Height, time: z.string() })
-type CheckpointHead = z.infer<typeof Head>
+/** Orders of a line: some milliseconds of work. */
+const LINE_ORDERS = 3_000
 
-/** Lines of a checkpoint, without line feeds, to be written in this order. */
-export function* encodeCheckpoint(chain: string, place: Place, books: OrderBooks): Generator<string> {
-  yield JSON.stringify({ v: VERSION, chain, height: place.height, time: place.time } satisfies CheckpointHead)
-  let coins = 0
-  let orders = 0
-  for (const { coin, known, orders: resting } of books.saved()) {
-    let line = `${coin}\t${known ? 1 : 0}`
-    for (const { oid, side, px, sz } of resting) {
-      line += `\t${side} ${oid} ${px} ${sz}`
-      orders++
-    }
-    coins++
-    yield line
+/** Takes a checkpoint of books while blocks go on between its steps. */
+export class CheckpointPass {
+  readonly head: string
+  readonly #books: OrderBooks
+  readonly #lineOrders: number
+  /** Coins to be taken, the next one first. */
+  readonly #coins: string[]
+  /** Orders of a coin that were copied and not yet put into text. */
+  #copy: (ReturnType<OrderBooks['columns']> & { readonly coin: string; readonly height: number; at: number }) | null =
+    null
+  #taken = 0
+  #orders = 0
+  #to: Place
+
+  constructor(chain: string, place: Place, books: OrderBooks, lineOrders: number = LINE_ORDERS) {
+    this.head = JSON.stringify({ v: VERSION, chain, height: place.height, time: place.time } satisfies z.infer<
+      typeof Head
+    >)
+    this.#books = books
+    this.#lineOrders = lineOrders
+    this.#coins = books.coins()
+    this.#to = place
   }
-  yield `end\t${coins}\t${orders}`
+
+  /** Whether it is a checkpoint of these books. */
+  isOf(books: OrderBooks | null): boolean {
+    return books === this.#books
+  }
+
+  /** Height of the coin that was taken last: the checkpoint is of use once a reader has this block. */
+  get height(): number {
+    return this.#to.height
+  }
+
+  /**
+   * The next lines, of a few thousand orders, the books standing after `place`: null behind the last ones, none while
+   * the coins that are left are suspect.
+   */
+  step(place: Place): string[] | null {
+    const lines: string[] = []
+    let room = this.#lineOrders
+    while (room > 0) {
+      this.#copy ??= this.#next(place)
+      if (!this.#copy) break
+      const { coin, known, height, at, oids, sides, pxs, szs } = this.#copy
+      const end = Math.min(at + room, oids.length)
+      let line = `${coin}\t${known ? 1 : 0}\t${height}`
+      for (let i = at; i < end; i++) line += `\t${sides[i]} ${oids[i]} ${pxs[i]} ${szs[i]}`
+      lines.push(line)
+      this.#orders += end - at
+      room -= end - at + 1
+      this.#copy.at = end
+      if (end === oids.length) this.#copy = null
+    }
+    return lines.length === 0 && this.#coins.length === 0 ? null : lines
+  }
+
+  /** The closing line. */
+  get end(): string {
+    return `end\t${this.#taken}\t${this.#orders}\t${this.#to.height}\t${this.#to.time}`
+  }
+
+  /** Copies the next coin that is not suspect; null where there is none. */
+  #next(place: Place) {
+    const index = this.#coins.findIndex((coin) => !this.#books.suspects.has(coin))
+    const [coin] = index < 0 ? [] : this.#coins.splice(index, 1)
+    if (coin === undefined) return null
+    this.#to = place
+    this.#taken++
+    return { coin, height: place.height, at: 0, ...this.#books.columns(coin)! }
+  }
 }
 
-/** Reads the head line. Throws on anything else. */
-export function decodeCheckpointHead(line: string): CheckpointHead {
-  return Head.parse(JSON.parse(line))
+/** Where a checkpoint begins. Throws with a sentence on any other head line. */
+export function decodeCheckpointHead(line: string): z.infer<typeof Head> {
+  const value = JSON.parse(line) as { v?: unknown } | null
+  if (value?.v !== VERSION) throw new Error(`it is of version ${String(value?.v).slice(0, 20)}, not ${VERSION}`)
+  return Head.parse(value)
 }
 
-/** Takes the lines after the head one by one. Throws on a line that cannot be read; `books` is whole after `done`. */
+/** The block after which the last coin was taken, by the closing line. Throws where it is none. */
+export function decodeCheckpointEnd(line: string): Place & { readonly coins: number; readonly orders: number } {
+  const [name, coins, orders, height, time, ...rest] = line.split('\t')
+  if (name !== 'end' || !time || rest.length > 0) throw new Error('it is cut off')
+  return { coins: Number(coins), orders: Number(orders), height: Height.parse(Number(height)), time }
+}
+
+/** Takes the lines after the head one by one. Throws on a line that cannot be read; all is whole after `done`. */
 export class CheckpointReader {
   readonly books = new OrderBooks()
+  /** Height of each coin. */
+  readonly heights = new Map<string, number>()
   /** True once the closing line was read and agreed. */
   done = false
-  #coins = 0
   #orders = 0
 
   push(line: string): void {
     if (this.done) throw new Error('something follows the end')
-    const [name, second, ...rest] = line.split('\t')
-    if (name === 'end' && rest.length === 1 && !rest[0]!.includes(' ')) {
-      if (Number(second) !== this.#coins || Number(rest[0]) !== this.#orders) throw new Error('counts do not agree')
+    const [name, known, height, ...orders] = line.split('\t')
+    if (name === 'end' && orders.length > 0 && !orders[0]!.includes(' ')) {
+      const end = decodeCheckpointEnd(line)
+      if (end.coins !== this.heights.size || end.orders !== this.#orders) throw new Error('counts do not agree')
       this.done = true
       return
     }
     const coin = CoinName.parse(name)
-    this.books.load({ coin, known: second === '1', orders: rest.map(readOrder) })
-    this.#coins++
-    this.#orders += rest.length
+    const isMore = this.heights.has(coin)
+    this.books.load({ coin, known: known === '1', orders: orders.map(readOrder), isMore })
+    this.heights.set(coin, Height.parse(Number(height)))
+    this.#orders += orders.length
   }
 }
 
-function readOrder(text: string): SavedOrder {
+/** An order as `side oid px sz`. Throws where it is none. */
+export function readOrder(text: string): SavedOrder {
   const [side, oid, px, sz] = text.split(' ')
   const number = Number(oid)
   if ((side !== 'B' && side !== 'A') || !Number.isSafeInteger(number) || !isDecimal(px) || !isDecimal(sz))

@@ -4,6 +4,7 @@
 
 import { fromScaled, toScaled } from '../core/decimal.ts'
 import type { Level, Levels } from '../feed/block.ts'
+import { EMPTY_DIGEST, withLevel, withoutLevel } from './level-digest.ts'
 import type { Side } from './raw-diff.ts'
 
 /** A price level and its state when the running block began. */
@@ -33,6 +34,14 @@ export interface SavedOrder {
   readonly sz: string
 }
 
+/** The orders of a coin at one moment, as columns: a copy of 50,000 takes a millisecond or two. */
+export interface OrderColumns {
+  readonly oids: readonly number[]
+  readonly sides: readonly Side[]
+  readonly pxs: readonly string[]
+  readonly szs: readonly string[]
+}
+
 export class CoinOrders {
   readonly coin: string
   /** False until an entry of this coin was emitted or its book seeded: its first entry is marked `new`. */
@@ -40,6 +49,8 @@ export class CoinOrders {
   readonly #orders = new Map<number, RestingOrder>()
   readonly #levels: readonly [Map<string, LevelState>, Map<string, LevelState>] = [new Map(), new Map()]
   #touched: [LevelState[], LevelState[]] = [[], []]
+  /** Of the levels as they were after the last block. */
+  digest = EMPTY_DIGEST
 
   constructor(coin: string, known: boolean) {
     this.coin = coin
@@ -98,27 +109,16 @@ export class CoinOrders {
     ]
   }
 
-  /** Levels of both sides together. */
-  get levelCount(): number {
-    return this.#levels[0].size + this.#levels[1].size
-  }
-
-  /** True where both have the same levels (price text, size, count). To be asked between blocks. */
-  sameLevels(other: CoinOrders): boolean {
-    return ([0, 1] as const).every((side) => {
-      const mine = this.#levels[side]
-      const theirs = other.#levels[side]
-      if (mine.size !== theirs.size) return false
-      for (const [px, level] of mine) {
-        const twin = theirs.get(px)
-        if (!twin || twin.n !== level.n || twin.sz !== level.sz) return false
-      }
-      return true
-    })
-  }
-
-  *orders(): Generator<SavedOrder> {
-    for (const [oid, { side, level, sz }] of this.#orders) yield { oid, side: side === 0 ? 'B' : 'A', px: level.px, sz }
+  /** A copy of all orders. */
+  columns(): OrderColumns {
+    const columns = { oids: [] as number[], sides: [] as Side[], pxs: [] as string[], szs: [] as string[] }
+    for (const [oid, { side, level, sz }] of this.#orders) {
+      columns.oids.push(oid)
+      columns.sides.push(side === 0 ? 'B' : 'A')
+      columns.pxs.push(level.px)
+      columns.szs.push(sz)
+    }
+    return columns
   }
 
   #levelAt(side: 0 | 1, px: string): LevelState {
@@ -160,8 +160,12 @@ export class CoinOrders {
     const changed: LevelState[] = []
     for (const level of touched) {
       level.touched = false
-      if (level.n === 0) this.#levels[side].delete(level.px)
-      if (level.sz !== level.oldSz || level.n !== level.oldN) changed.push(level)
+      const { px, sz, n, oldSz, oldN } = level
+      if (n === 0) this.#levels[side].delete(px)
+      if (sz === oldSz && n === oldN) continue
+      if (oldN > 0) this.digest = withoutLevel(this.digest, side, px, oldSz, oldN)
+      if (n > 0) this.digest = withLevel(this.digest, side, px, sz, n)
+      changed.push(level)
     }
     return sorted(changed, side).map(levelOf)
   }

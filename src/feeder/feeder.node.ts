@@ -4,13 +4,13 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { Pulse } from '../feed/protocol.ts'
 import { BookKeeper } from './book-keeper.ts'
-import { CheckpointFiles, type StoredCheckpoint } from './checkpoint-files.node.ts'
+import { CheckpointFiles } from './checkpoint-files.node.ts'
 import { Checkpointer } from './checkpointer.node.ts'
 import { FeedLink } from './feed-link.node.ts'
 import { NodeFiles, type NodeReader } from './node-files.node.ts'
 import { infoTrouble } from './node-info.node.ts'
+import { Placement } from './placement.node.ts'
 import { Producer } from './producer.ts'
-import { type FileRange, type ResumePoint, resumePoint, startedOver } from './resume-point.ts'
 import { FeedSession, type Order, type Reposition } from './session.ts'
 import { SnapshotFetcher } from './snapshot-fetcher.node.ts'
 import { type Status, stateOf } from './status.ts'
@@ -18,8 +18,8 @@ import { nodeTimeMs } from './streams.ts'
 
 const POLL_MS = 15
 const SECOND_MS = 1_000
-/** Blocks after which sockets and signals get their turn while catching up. */
-const BLOCKS_PER_TURN = 32
+/** After so long sockets and signals get their turn while catching up. */
+const TURN_MS = 5
 const STUMBLE_MS = 500
 /** Without a block for this long the node, or one of its streams, stands still. */
 const QUIET_MS = 5_000
@@ -46,10 +46,10 @@ export class Feeder {
   readonly #session = new FeedSession()
   readonly #keeper = new BookKeeper()
   readonly #producer: Producer
-  readonly #store: CheckpointFiles
   readonly #checkpointer: Checkpointer
   readonly #link: FeedLink
   readonly #snapshots: SnapshotFetcher
+  readonly #placement: Placement
   readonly #stopping = new AbortController()
   #reader: NodeReader | null = null
   #reposition: Reposition | null = null
@@ -67,8 +67,8 @@ export class Feeder {
     this.#say = say
     this.#files = new NodeFiles(options.dataDir)
     this.#producer = new Producer(this.#keeper, this.#session, say)
-    this.#store = new CheckpointFiles(options.stateDir, options.chain, say)
-    this.#checkpointer = new Checkpointer(this.#store, this.#keeper, options.chain, options.checkpointMs, say)
+    const store = new CheckpointFiles(options.stateDir, options.chain, say)
+    this.#checkpointer = new Checkpointer(store, this.#keeper, options.chain, options.checkpointMs, say)
     this.#link = new FeedLink(options, {
       session: this.#session,
       range: () => this.#files.range(),
@@ -79,6 +79,7 @@ export class Feeder {
       random,
     })
     this.#snapshots = new SnapshotFetcher(options, this.#keeper, this.#stopping.signal, say)
+    this.#placement = new Placement(this.#files, store, this.#keeper, this.#snapshots, say)
   }
 
   /** Runs until stop(), or until it is of no use to go on; answers the exit code. */
@@ -135,7 +136,7 @@ export class Feeder {
       unacked: this.#session.unacked,
       reconnects: this.#link.reconnects,
       misfits: this.#keeper.misfits,
-      drifted: this.#keeper.drifted,
+      drifted: this.#snapshots.drifted,
       gaps: this.#producer.gapHeights,
       refusedEvents: this.#producer.refusedEvents,
       lateLines: this.#earlierLate + (this.#reader?.late ?? 0),
@@ -148,6 +149,7 @@ export class Feeder {
     if (nowMs - this.#secondAt >= SECOND_MS) await this.#second(nowMs)
     if (this.#reposition && this.#link.files === null) await this.#moveTo(this.#reposition)
     const worked = this.#reader !== null && !this.#session.full && (await this.#readOn(this.#reader, nowMs))
+    this.#keeper.approach()
     if (this.#reader) this.#snapshots.tick(nowMs)
     this.#producer.handOver()
     this.#link.flush(nowMs)
@@ -161,18 +163,21 @@ export class Feeder {
       return this.#giveUp(
         'the files hold a height with two times: the node started over, or two nodes write to one folder. Begin a new log (feed reset).',
       )
-    let turn = 0
+    let taken = 0
+    let since = performance.now()
     while (!this.#session.full && !this.#reposition && !this.#stopping.signal.aborted) {
       const paired = reader.take()
       if (!paired) break
       this.#producer.accept(paired)
       this.#blocks++
       this.#blockAt = nowMs
-      if (++turn % BLOCKS_PER_TURN !== 0) continue
+      taken++
+      if (performance.now() - since < TURN_MS) continue
       this.#link.flush(Date.now())
       await nextTurn()
+      since = performance.now()
     }
-    return worked || turn > 0
+    return worked || taken > 0
   }
 
   async #second(nowMs: number): Promise<void> {
@@ -214,57 +219,16 @@ export class Feeder {
 
   /** Takes the place that the gateway's log asks for. */
   async #moveTo(target: Reposition): Promise<void> {
-    const range = await this.#files.range()
-    if (!range) return
-    const checkpoints = await this.#usable(target, range)
-    if (this.#exitCode !== null || this.#reposition !== target) return
-    const memory = this.#keeper.books && this.#keeper.place?.time ? this.#keeper.place : null
-    const point = resumePoint(target, range, memory, checkpoints)
-    const start = await this.#begin(point, checkpoints)
-    if (!start || this.#reposition !== target) return
-    this.#reposition = null
-    await this.#openReader(start.readFrom, this.#keeper.place?.time || null)
-    this.#session.positioned(start.sendFrom, point.needsSeed, point.gone)
-    const lost = point.gone ? `; heights ${point.gone.from} to ${point.gone.to} are no longer in the files` : ''
-    this.#say(`books from ${point.books}, reading from height ${start.readFrom}, sending from ${start.sendFrom}${lost}`)
-  }
-
-  /** Puts the books where the point wants them; null where that has to be tried again. */
-  async #begin(point: ResumePoint, checkpoints: readonly StoredCheckpoint[]) {
-    const { readFrom, sendFrom } = point
-    this.#snapshots.forget()
-    if (point.books === 'checkpoint') {
-      const stored = checkpoints.find(({ height }) => height === point.checkpoint)!
-      const books = await this.#store.load(stored)
-      if (!books) return null
-      this.#keeper.begin({ height: stored.height, time: stored.time }, books)
+    const placed = await this.#placement.take(target)
+    if (typeof placed === 'string') this.#giveUp(placed)
+    else if (placed && this.#reposition === target) {
+      const { point, readFrom, sendFrom } = placed
+      this.#reposition = null
+      await this.#openReader(readFrom, this.#keeper.place?.time || null)
+      this.#session.positioned(sendFrom, point.needsSeed, point.gone)
+      const lost = point.gone ? `; heights ${point.gone.from} to ${point.gone.to} are no longer in the files` : ''
+      this.#say(`books from ${point.books}, reading from height ${readFrom}, sending from ${sendFrom}${lost}`)
     }
-    if (point.books === 'snapshot') {
-      const before = readFrom === null ? null : readFrom - 1
-      const time = before === null ? null : await this.#files.timeOf(before)
-      this.#keeper.begin(before === null ? null : { height: before, time: time ?? '' }, null)
-    }
-    if (readFrom !== null && sendFrom !== null) return { readFrom, sendFrom }
-    const seed = await this.#snapshots.fetch()
-    if (!seed) {
-      await sleep(STUMBLE_MS)
-      return null
-    }
-    this.#keeper.offer(seed)
-    return { readFrom: seed.height, sendFrom: seed.height + 1 }
-  }
-
-  /** Checkpoints that belong to the node's present files. */
-  async #usable(target: Reposition, range: FileRange): Promise<StoredCheckpoint[]> {
-    const usable: StoredCheckpoint[] = []
-    for (const stored of await this.#store.list()) {
-      const time = stored.height < range.first ? null : await this.#files.timeOf(stored.height)
-      const foreign = startedOver(stored, range, time)
-      if (!foreign) usable.push(stored)
-      else if (target.durable !== null) this.#giveUp(foreign)
-      else this.#say(`the checkpoint ${stored.path} is ignored: it is not of this node's present chain`)
-    }
-    return usable
   }
 
   #giveUp(sentence: string): false {
@@ -283,17 +247,18 @@ export class Feeder {
 
   async #finish(): Promise<void> {
     this.#checkpointer.tick(Date.now(), this.#session.durable)
-    if (this.#exitCode === null) {
-      this.#checkpointer.take(Date.now())
-      const until = Date.now() + LAST_ACK_MS
-      while (this.#checkpointer.heldHeight !== null && this.#session.phase === 'flowing' && Date.now() < until) {
-        this.#link.flush(Date.now())
-        this.#checkpointer.tick(Date.now(), this.#session.durable)
-        await sleep(POLL_MS)
-      }
-    }
+    if (this.#exitCode === null) await this.#checkpointer.last(Date.now(), (height) => this.#isDurableSoon(height))
     this.#link.stop()
-    await this.#checkpointer.settled()
     await this.#reader?.close()
+  }
+
+  async #isDurableSoon(height: number): Promise<boolean> {
+    const isDurable = () => this.#session.durable !== null && this.#session.durable >= height
+    for (let until = Date.now() + LAST_ACK_MS; this.#session.phase === 'flowing' && Date.now() < until; ) {
+      if (isDurable()) break
+      this.#link.flush(Date.now())
+      await sleep(POLL_MS)
+    }
+    return isDurable()
   }
 }

@@ -5,7 +5,8 @@
 
 import { compareDecimals } from '../core/decimal.ts'
 import type { BookChange, Levels } from '../feed/block.ts'
-import { CoinOrders, type SavedOrder } from './coin-orders.ts'
+import { CoinOrders, type OrderColumns, type SavedOrder } from './coin-orders.ts'
+import { EMPTY_DIGEST } from './level-digest.ts'
 import type { RawDiff } from './raw-diff.ts'
 
 /** Orders of one coin as a snapshot or checkpoint lists them; `known` false: no entry of it was ever emitted. */
@@ -13,6 +14,8 @@ interface SavedCoin {
   readonly coin: string
   readonly known: boolean
   readonly orders: Iterable<SavedOrder>
+  /** More orders of the coin that was loaded last, whose list is long. */
+  readonly isMore?: boolean
 }
 
 export class OrderBooks {
@@ -22,12 +25,12 @@ export class OrderBooks {
   #misfits = 0
 
   /** Replaces the book of a coin, between blocks; nothing of it is emitted as a change. */
-  load(saved: SavedCoin): void {
-    const book = new CoinOrders(saved.coin, saved.known)
-    for (const { oid, side, px, sz } of saved.orders) book.add(oid, side, px, sz)
+  load({ coin, known, orders, isMore }: SavedCoin): void {
+    const book = (isMore ? this.#coins.get(coin) : undefined) ?? new CoinOrders(coin, known)
+    for (const { oid, side, px, sz } of orders) book.add(oid, side, px, sz)
     book.endBlock()
-    this.#coins.set(saved.coin, book)
-    this.#suspects.delete(saved.coin)
+    this.#coins.set(coin, book)
+    this.#suspects.delete(coin)
   }
 
   /** Takes over a coin's book from other books at the same height; a coin that they lack becomes empty. */
@@ -86,16 +89,15 @@ export class OrderBooks {
     for (const book of this.#coins.values()) book.known = true
   }
 
-  /** Every coin with its orders, for a checkpoint taken between blocks. */
-  *saved(): Generator<SavedCoin> {
-    for (const book of this.#coins.values()) yield { coin: book.coin, known: book.known, orders: book.orders() }
+  /** Orders of a coin for a checkpoint, null where it has no book. To be asked between blocks. */
+  columns(coin: string): (OrderColumns & { readonly known: boolean }) | null {
+    const book = this.#coins.get(coin)
+    return book ? { known: book.known, ...book.columns() } : null
   }
 
-  /** Coins of either side whose levels differ from `other`, both standing at the same height between blocks. */
-  differing(other: OrderBooks): string[] {
-    const empty = new CoinOrders('', true)
-    const coins = new Set([...this.#coins.keys(), ...other.#coins.keys()])
-    return [...coins].filter((coin) => !(this.#coins.get(coin) ?? empty).sameLevels(other.#coins.get(coin) ?? empty))
+  /** The number that tells the coin's levels from others, between blocks. */
+  digest(coin: string): number {
+    return this.#coins.get(coin)?.digest ?? EMPTY_DIGEST
   }
 
   /** Coins with a diff that did not fit since their book was last loaded. */

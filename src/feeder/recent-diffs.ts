@@ -1,12 +1,19 @@
-// The raw diffs of the last blocks, kept so that a snapshot taken a little earlier can be brought to our height.
+// The raw diffs of the last blocks, kept so that a snapshot taken a little earlier can be brought to our height, and the
+// digests that they changed, so that it can be told what our books were at its height.
 
 import type { RawDiff } from './raw-diff.ts'
 
 /** About a minute of the whole real exchange. */
 const RECENT_DIFFS = 200_000
 
+interface RecentBlock {
+  readonly diffs: readonly RawDiff[]
+  /** Digests of the coins that it touched, as they were before it. */
+  readonly before: ReadonlyMap<string, number>
+}
+
 export class RecentDiffs {
-  readonly #blocks = new Map<number, readonly RawDiff[]>()
+  readonly #blocks = new Map<number, RecentBlock>()
   readonly #limit: number
   #count = 0
   #last: number | null = null
@@ -17,15 +24,15 @@ export class RecentDiffs {
   }
 
   /** Adds the block after the last one; another height begins anew, since a run with a hole is of no use. */
-  push(height: number, diffs: readonly RawDiff[]): void {
+  push(height: number, diffs: readonly RawDiff[], before: ReadonlyMap<string, number>): void {
     if (this.#last === null || height !== this.#last + 1) this.clear()
     this.#last = height
-    this.#blocks.set(height, diffs)
+    this.#blocks.set(height, { diffs, before })
     this.#count += diffs.length
     for (const [oldest, old] of this.#blocks) {
       if (this.#count <= this.#limit || oldest === height) break
       this.#blocks.delete(oldest)
-      this.#count -= old.length
+      this.#count -= old.diffs.length
     }
   }
 
@@ -35,15 +42,21 @@ export class RecentDiffs {
     this.#last = null
   }
 
-  /** The blocks after `height`, oldest first; null where one of them is no longer held. */
-  after(height: number): (readonly RawDiff[])[] | null {
-    if (this.#last === null || height > this.#last) return null
-    const blocks: (readonly RawDiff[])[] = []
-    for (let h = height + 1; h <= this.#last; h++) {
-      const diffs = this.#blocks.get(h)
-      if (!diffs) return null
-      blocks.push(diffs)
-    }
-    return blocks
+  /** Whether every block after `height` is held. */
+  reaches(height: number): boolean {
+    return this.#last !== null && (height === this.#last || (height < this.#last && this.#blocks.has(height + 1)))
+  }
+
+  /** The diffs of a block that is held. */
+  diffsOf(height: number): readonly RawDiff[] {
+    return this.#blocks.get(height)?.diffs ?? []
+  }
+
+  /** Digests at `height`, which is reached, of the coins that changed since. */
+  digestsAt(height: number): Map<string, number> {
+    const digests = new Map<string, number>()
+    for (let h = this.#last!; h > height; h--)
+      for (const [coin, digest] of this.#blocks.get(h)!.before) digests.set(coin, digest)
+    return digests
   }
 }

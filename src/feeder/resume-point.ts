@@ -25,12 +25,17 @@ export interface ResumePoint {
   readonly gone: { readonly from: number; readonly to: number } | null
 }
 
+/** A checkpoint: its coins were taken after the blocks from `from` to its own height. */
+interface CheckpointPlace extends Place {
+  readonly from: Place
+}
+
 /** `memory`: place of known books at hand, or null. `checkpoints`: places of usable checkpoints, in any order. */
 export function resumePoint(
   { durable, seeded }: Reposition,
   files: FileRange,
   memory: Place | null,
-  checkpoints: readonly Place[],
+  checkpoints: readonly CheckpointPlace[],
 ): ResumePoint {
   if (durable === null) return freshPoint(files, memory, newest(checkpoints, files.first - 1, files.head))
   const continues = (place: Place) => place.height >= files.first - 1 && place.height <= durable
@@ -40,26 +45,28 @@ export function resumePoint(
   if (memory && continues(memory) && memory.height >= (checkpoint?.height ?? 0))
     return { ...base, books: 'memory', checkpoint: null, readFrom: memory.height + 1 }
   if (checkpoint)
-    return { ...base, books: 'checkpoint', checkpoint: checkpoint.height, readFrom: checkpoint.height + 1 }
+    return { ...base, books: 'checkpoint', checkpoint: checkpoint.height, readFrom: checkpoint.from.height + 1 }
   const from = Math.max(sendFrom, files.first)
   const gone = from > sendFrom ? { from: sendFrom, to: from - 1 } : null
   return { books: 'snapshot', checkpoint: null, readFrom: from, sendFrom, needsSeed: true, gone }
 }
 
 /** The log is empty: it begins with the books as they stand now, not with the past. */
-function freshPoint(files: FileRange, memory: Place | null, checkpoint: Place | undefined): ResumePoint {
+function freshPoint(files: FileRange, memory: Place | null, checkpoint: CheckpointPlace | undefined): ResumePoint {
   const base = { needsSeed: true, gone: null }
   if (memory)
     return { ...base, books: 'memory', checkpoint: null, readFrom: memory.height + 1, sendFrom: memory.height + 1 }
   if (checkpoint) {
-    const { height } = checkpoint
-    return { ...base, books: 'checkpoint', checkpoint: height, readFrom: height + 1, sendFrom: files.head + 1 }
+    const { height, from } = checkpoint
+    return { ...base, books: 'checkpoint', checkpoint: height, readFrom: from.height + 1, sendFrom: files.head + 1 }
   }
   return { ...base, books: 'snapshot', checkpoint: null, readFrom: null, sendFrom: null }
 }
 
-function newest(places: readonly Place[], from: number, to: number): Place | undefined {
-  return places.filter(({ height }) => height >= from && height <= to).toSorted((a, b) => b.height - a.height)[0]
+function newest(places: readonly CheckpointPlace[], first: number, to: number): CheckpointPlace | undefined {
+  return places
+    .filter(({ from, height }) => from.height >= first && height <= to)
+    .toSorted((a, b) => b.height - a.height)[0]
 }
 
 /**

@@ -2,7 +2,12 @@
 
 import type { GatewayFrame } from '../../src/feed/protocol.ts'
 import { BookKeeper, type Place } from '../../src/feeder/book-keeper.ts'
-import { CheckpointReader, decodeCheckpointHead, encodeCheckpoint } from '../../src/feeder/checkpoint.ts'
+import {
+  CheckpointPass,
+  CheckpointReader,
+  decodeCheckpointEnd,
+  decodeCheckpointHead,
+} from '../../src/feeder/checkpoint.ts'
 import { Pairing } from '../../src/feeder/pairing.ts'
 import { Producer } from '../../src/feeder/producer.ts'
 import { resumePoint } from '../../src/feeder/resume-point.ts'
@@ -19,6 +24,8 @@ export class ModelFeeder {
   #pairing: Pairing | null = null
   #read = 0
   #reposition: Reposition | null = null
+  #pass: CheckpointPass | null = null
+  #lines: string[] = []
 
   /** `first`: lowest height that the node still has. */
   constructor(node: ModelNode, checkpoints: readonly string[][], first: () => number) {
@@ -59,33 +66,48 @@ export class ModelFeeder {
     this.#producer.handOver()
   }
 
-  /** The node answers a fileSnapshot. */
+  /** The node answers a fileSnapshot; of known books only those of suspect coins are taken. */
   snapshot(): void {
-    if (this.#pairing && this.keeper.wantsSnapshot)
-      this.keeper.offer({ height: this.#node.head, books: this.#node.books() })
+    if (!this.#pairing || !this.keeper.wantsSnapshot) return
+    const coins = this.keeper.books ? new Set(this.keeper.books.suspects) : 'all'
+    this.keeper.offer({ height: this.#node.head, books: this.#node.books(), coins })
   }
 
+  /** Goes on with a checkpoint, a few orders at a time; answers it once it is whole. */
   checkpoint(): { height: number; lines: string[] } | null {
     const { books, place } = this.keeper
-    return books && place?.time ? { height: place.height, lines: [...encodeCheckpoint('c', place, books)] } : null
+    if (!books || !place?.time || !this.keeper.isLevel) return null
+    if (!this.#pass?.isOf(books)) {
+      this.#pass = new CheckpointPass('c', place, books, 4)
+      this.#lines = [this.#pass.head]
+    }
+    const { height, end } = this.#pass
+    const lines = this.#pass.step(place)
+    this.#lines.push(...(lines ?? [end]))
+    if (lines) return null
+    this.#pass = null
+    return { height, lines: this.#lines }
   }
 
   #move(target: Reposition): void {
     this.#reposition = null
     const files = { first: this.#first(), head: this.#node.head, headTime: this.#node.block(this.#node.head)!.time }
-    const memory = this.keeper.books && this.keeper.place?.time ? this.keeper.place : null
-    const heads = this.#checkpoints.map(([head]) => decodeCheckpointHead(head!))
+    const memory = this.keeper.books && this.keeper.isLevel && this.keeper.place?.time ? this.keeper.place : null
+    const heads = this.#checkpoints.map((lines) => ({
+      ...decodeCheckpointEnd(lines.at(-1)!),
+      from: decodeCheckpointHead(lines[0]!),
+    }))
     const point = resumePoint(target, files, memory, heads)
     if (point.books === 'checkpoint') {
       const at = heads.findIndex(({ height }) => height === point.checkpoint)
       const reader = new CheckpointReader()
       for (const line of this.#checkpoints[at]!.slice(1)) reader.push(line)
-      this.keeper.begin({ height: heads[at]!.height, time: heads[at]!.time }, reader.books)
+      this.keeper.begin(heads[at]!.from, reader.books, reader.heights)
     }
     let { readFrom, sendFrom } = point
     if (point.books === 'snapshot') this.keeper.begin(readFrom === null ? null : this.#place(readFrom - 1), null)
     if (readFrom === null) {
-      this.keeper.offer({ height: this.#node.head, books: this.#node.books() })
+      this.keeper.offer({ height: this.#node.head, books: this.#node.books(), coins: 'all' })
       readFrom = this.#node.head
       sendFrom = readFrom + 1
     }

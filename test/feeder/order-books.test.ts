@@ -114,6 +114,24 @@ test('a size that is written in another way is the same size', () => {
   expect(books.misfits).toBe(0)
 })
 
+test('books that differ in one price, size, count or side have other digests', () => {
+  const book = (...diffs: RawDiff[]) => {
+    const books = new OrderBooks()
+    block(books, ...diffs)
+    return books.digest('BTC')
+  }
+  const digests = [
+    book(),
+    book(add(1, '10.0', '2.0')),
+    book(add(1, '10.0', '2.000000000000000001')),
+    book(add(1, '10.5', '2.0')),
+    book(add(1, '10.0', '1.0'), add(2, '10.0', '1.0')),
+    book(add(1, '10.0', '2.0', 'A')),
+    book(add(1, '10.0', '2.0'), add(2, '10.5', '2.0')),
+  ]
+  expect(new Set(digests).size).toBe(digests.length)
+})
+
 // FEED-13
 test('law: changes applied to the levels before give the levels after, whatever the diffs', () => {
   const size = fc.constantFrom('0.1', '2.5', '0.00033', '7', '1000000000000.000000000000000001')
@@ -135,6 +153,12 @@ test('law: changes applied to the levels before give the levels after, whatever 
             else reader.set(level.px, level)
         const sorted = [...reader.values()].sort((a, b) => compareDecimals(b.px, a.px))
         expect(books.levels('BTC')[0]).toEqual(sorted)
+        const again = new OrderBooks()
+        const { oids, sides, pxs, szs } = books.columns('BTC') ?? { oids: [], sides: [], pxs: [], szs: [] }
+        const orders = oids.map((oid, i) => ({ oid, side: sides[i]!, px: pxs[i]!, sz: szs[i]! }))
+        again.load({ coin: 'BTC', known: true, orders })
+        expect(again.levels('BTC')).toEqual(books.levels('BTC'))
+        expect(again.digest('BTC')).toBe(books.digest('BTC'))
       }
     }),
   )

@@ -259,6 +259,7 @@ describe('dead connections', () => {
 describe('where to go on', () => {
   const files = { first: 100, head: 200, headTime: 't200' }
   const place = (height: number) => ({ height, time: `t${height}` })
+  const taken = (height: number, from = height) => ({ ...place(height), from: place(from) })
 
   test.each([
     [
@@ -326,11 +327,26 @@ describe('where to go on', () => {
     ],
   ] as const)('%s', (_, durable, memory, checkpoints, plan) => {
     const at = memory === null ? null : place(memory)
-    expect(resumePoint({ durable, seeded: true }, files, at, checkpoints.map(place))).toMatchObject(plan)
+    expect(
+      resumePoint(
+        { durable, seeded: true },
+        files,
+        at,
+        checkpoints.map((height) => taken(height)),
+      ),
+    ).toMatchObject(plan)
+  })
+
+  test('of a checkpoint that took some blocks the first one is read on from, and the last one must be in the log', () => {
+    const point = (durable: number, from: number) =>
+      resumePoint({ durable, seeded: true }, files, null, [taken(160, from), taken(130)])
+    expect(point(170, 150)).toMatchObject({ books: 'checkpoint', checkpoint: 160, readFrom: 151, sendFrom: 171 })
+    expect(point(155, 150), 'the log ends between').toMatchObject({ checkpoint: 130, readFrom: 131, sendFrom: 156 })
+    expect(point(170, 98), 'the files begin between').toMatchObject({ checkpoint: 130, readFrom: 131 })
   })
 
   test('an unseeded gateway gets a seed at the end of its log', () => {
-    expect(resumePoint({ durable: 160, seeded: false }, files, null, [place(150)])).toMatchObject({ needsSeed: true })
+    expect(resumePoint({ durable: 160, seeded: false }, files, null, [taken(150)])).toMatchObject({ needsSeed: true })
   })
 
   test('a node that started over is told from one that goes on', () => {

@@ -1,11 +1,8 @@
-// Snapshot files are read in any chunks, in both shapes; checkpoints come back as they went.
+// Snapshot files are read in any chunks, in both shapes.
 
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CheckpointReader, decodeCheckpointHead, encodeCheckpoint } from '../../src/feeder/checkpoint.ts'
-import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
-import { ModelNode, seededRandom } from './model-node.ts'
 
 const order = (oid: number, side: 'B' | 'A', more: object = {}) => ({
   coin: 'X',
@@ -60,40 +57,5 @@ describe('snapshot files', () => {
       if (!scanner.complete) throw new Error('incomplete')
     }
     expect(read).toThrow()
-  })
-})
-
-describe('checkpoints', () => {
-  const node = new ModelNode(seededRandom(3))
-  for (let i = 0; i < 200; i++) node.step()
-  const lines = [...encodeCheckpoint('chain', { height: 9, time: 't' }, node.books())]
-  const read = (texts: readonly string[]) => {
-    const reader = new CheckpointReader()
-    for (const text of texts) reader.push(text)
-    if (!reader.done) throw new Error('cut off')
-    return reader.books
-  }
-
-  test('give back the books, and who was announced', () => {
-    expect(decodeCheckpointHead(lines[0]!)).toEqual({ v: 1, chain: 'chain', height: 9, time: 't' })
-    const books = read(lines.slice(1))
-    expect(books.differing(node.books())).toEqual([])
-    expect(books.orderCount).toBe(node.books().orderCount)
-    const fresh = new OrderBooks()
-    fresh.apply({ kind: 'new', oid: 1, coin: 'A', side: 'B', px: '1', sz: '1' })
-    fresh.apply({ kind: 'remove', oid: 1, coin: 'A', side: 'B', px: '1' })
-    fresh.endBlock()
-    const again = read([...encodeCheckpoint('c', { height: 1, time: 't' }, fresh)].slice(1))
-    again.apply({ kind: 'new', oid: 2, coin: 'A', side: 'B', px: '1', sz: '1' })
-    expect(again.endBlock()[0]!.new).toBe(true)
-  })
-
-  test('that are cut, shortened or spoilt are refused', () => {
-    expect(() => read(lines.slice(1, -1))).toThrow()
-    expect(() => read([...lines.slice(1, 2), ...lines.slice(3)])).toThrow()
-    expect(() =>
-      read([lines[1]!.slice(0, -2), ...lines.slice(2)].map((line) => line.replace(/\tB (\d)/, '\tB x$1'))),
-    ).toThrow()
-    expect(() => decodeCheckpointHead('{"v":2}')).toThrow()
   })
 })

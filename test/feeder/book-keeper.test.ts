@@ -1,0 +1,79 @@
+// Books of another height are brought to ours, whichever is ahead; digests tell what ours were at any height held.
+
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { BookKeeper } from '../../src/feeder/book-keeper.ts'
+import type { OrderBooks } from '../../src/feeder/order-books.ts'
+import { RecentDiffs } from '../../src/feeder/recent-diffs.ts'
+import { ModelNode, seededRandom } from './model-node.ts'
+
+/** A node of some blocks, its books as they were at every height, and a keeper that stands at `from`. */
+function world(seed: number, blocks: number, recent?: RecentDiffs) {
+  const node = new ModelNode(seededRandom(seed))
+  const truth = new Map<number, OrderBooks>()
+  for (let i = 0; i < blocks; i++) truth.set(node.step().height, node.books())
+  const keeper = new BookKeeper(recent)
+  const pass = (height: number) => {
+    const { time, lines } = node.block(height)!
+    return keeper.advance({ height, time }, JSON.parse(lines.get('diffs')!).events)
+  }
+  return { node, truth, keeper, pass }
+}
+
+const same = (ours: OrderBooks, truth: OrderBooks) => {
+  for (const coin of new Set([...ours.coins(), ...truth.coins()])) {
+    expect(ours.levels(coin)).toEqual(truth.levels(coin))
+    expect(ours.digest(coin)).toBe(truth.digest(coin))
+  }
+}
+
+test('a snapshot of any height becomes our books at ours, with the blocks before it or behind it', () => {
+  fc.assert(
+    fc.property(fc.nat(99), fc.nat(50), fc.nat(50), (seed, snapshotAt, meetAt) => {
+      const { keeper, pass, truth } = world(seed, 60)
+      keeper.begin({ height: 100, time: 't' }, null)
+      for (let height = 101; height <= 105 + meetAt; height++) pass(height)
+      keeper.offer({ height: 101 + snapshotAt, books: truth.get(101 + snapshotAt)!, coins: 'all' })
+      for (let height = 106 + meetAt; height < 160; height++) pass(height)
+      same(keeper.books!, truth.get(159)!)
+    }),
+  )
+})
+
+test('of known books only the coins are taken that have to be repaired', () => {
+  const { keeper, pass, truth } = world(1, 60)
+  keeper.begin({ height: 120, time: 't' }, truth.get(120)!)
+  for (let height = 121; height <= 130; height++) pass(height)
+  keeper.books!.doubt('BTC')
+  expect(keeper.wantsSnapshot).toBe(true)
+  keeper.offer({ height: 125, books: truth.get(125)!, coins: new Set(['BTC']) })
+  expect(keeper.takeRepaired()).toEqual(['BTC'])
+  expect(keeper.wantsSnapshot).toBe(false)
+  for (let height = 131; height < 160; height++) pass(height)
+  same(keeper.books!, truth.get(159)!)
+})
+
+test('a snapshot that is too old is dropped and counted', () => {
+  const { keeper, pass, truth } = world(2, 60, new RecentDiffs(20))
+  keeper.begin({ height: 100, time: 't' }, null)
+  for (let height = 101; height <= 150; height++) pass(height)
+  keeper.offer({ height: 110, books: truth.get(110)!, coins: 'all' })
+  expect(keeper.missed).toBe(1)
+  expect(keeper.standing(110)).toBe('too old')
+  expect(keeper.wantsSnapshot).toBe(true)
+})
+
+test('digests of an earlier height are those of the books at that height', () => {
+  const { keeper, pass, truth } = world(3, 60)
+  keeper.begin({ height: 110, time: 't' }, truth.get(110)!)
+  const then = new Map<number, Map<string, number>>()
+  for (let height = 111; height < 160; height++) {
+    pass(height)
+    then.set(height, keeper.digestsAt(height))
+  }
+  for (const [height, digests] of then) {
+    expect(keeper.standing(height)).toBe('held')
+    const nonEmpty = (all: Map<string, number>) => [...all].filter(([, digest]) => digest !== 0).sort()
+    expect(nonEmpty(keeper.digestsAt(height))).toEqual(nonEmpty(digests))
+  }
+})

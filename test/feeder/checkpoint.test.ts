@@ -1,0 +1,183 @@
+// Checkpoints are taken coin by coin while blocks go on, come back as the books of any later height, and are whole at
+// every step of writing.
+
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { BookKeeper } from '../../src/feeder/book-keeper.ts'
+import {
+  CheckpointPass,
+  CheckpointReader,
+  decodeCheckpointEnd,
+  decodeCheckpointHead,
+} from '../../src/feeder/checkpoint.ts'
+import { CheckpointFiles } from '../../src/feeder/checkpoint-files.node.ts'
+import { Checkpointer } from '../../src/feeder/checkpointer.node.ts'
+import { OrderBooks } from '../../src/feeder/order-books.ts'
+import { ModelNode, seededRandom } from './model-node.ts'
+
+/** A node and a keeper in step with it. */
+function world(seed: number, blocks = 200) {
+  const node = new ModelNode(seededRandom(seed))
+  for (let i = 0; i < blocks; i++) node.step()
+  const keeper = new BookKeeper()
+  keeper.begin(node.block(node.head)!, node.books())
+  const pass = (height: number) => {
+    const { time, lines } = node.block(height)!
+    keeper.advance({ height, time }, JSON.parse(lines.get('diffs')!).events)
+  }
+  const step = () => pass(node.step().height)
+  return { node, keeper, pass, step }
+}
+
+/** Lines of a checkpoint of a few orders a step, blocks going on between. */
+function taken({ keeper, step }: ReturnType<typeof world>, lineOrders: number): string[] {
+  const pass = new CheckpointPass('chain', keeper.place!, keeper.books!, lineOrders)
+  const lines = [pass.head]
+  for (let more = pass.step(keeper.place!); more; more = pass.step(keeper.place!)) {
+    lines.push(...more)
+    step()
+  }
+  return [...lines, pass.end]
+}
+
+function read(lines: readonly string[]): CheckpointReader {
+  const reader = new CheckpointReader()
+  for (const line of lines.slice(1)) reader.push(line)
+  if (!reader.done) throw new Error('cut off')
+  return reader
+}
+
+const bookOf = (books: OrderBooks) =>
+  books
+    .coins()
+    .sort()
+    .map((coin) => ({ coin, levels: books.levels(coin) }))
+    .filter(({ levels }) => levels.flat().length > 0)
+
+describe('the text', () => {
+  test.each([1, 2, 3])('gives back the books of every later height, each coin from its own (seed %i)', (seed) => {
+    const live = world(seed)
+    const lines = taken(live, 5)
+    const from = decodeCheckpointHead(lines[0]!)
+    const to = decodeCheckpointEnd(lines.at(-1)!)
+    expect(to.height).toBeGreaterThan(from.height + 3)
+    const { books, heights } = read(lines)
+    expect(new Set(heights.values()).size).toBeGreaterThan(2)
+    const again = new BookKeeper()
+    again.begin(from, books, heights)
+    expect(again.isLevel).toBe(false)
+    for (let height = from.height + 1; height <= live.node.head; height++) {
+      const { time, lines: of } = live.node.block(height)!
+      again.advance({ height, time }, JSON.parse(of.get('diffs')!).events)
+      expect(again.isLevel).toBe(height >= to.height)
+    }
+    expect(bookOf(again.books!)).toEqual(bookOf(live.node.books()))
+    expect(again.misfits).toBe(0)
+    for (const coin of again.books!.coins()) expect(again.books!.digest(coin)).toBe(live.keeper.books!.digest(coin))
+  })
+
+  test('keeps who was announced', () => {
+    const fresh = new OrderBooks()
+    fresh.apply({ kind: 'new', oid: 1, coin: 'A', side: 'B', px: '1', sz: '1' })
+    fresh.apply({ kind: 'remove', oid: 1, coin: 'A', side: 'B', px: '1' })
+    fresh.endBlock()
+    const pass = new CheckpointPass('c', { height: 1, time: 't' }, fresh)
+    const { books } = read([pass.head, ...pass.step({ height: 1, time: 't' })!, pass.end])
+    books.apply({ kind: 'new', oid: 2, coin: 'A', side: 'B', px: '1', sz: '1' })
+    expect(books.endBlock()[0]!.new).toBe(true)
+  })
+
+  test('leaves a suspect coin to the end, until it is repaired', () => {
+    const { node, keeper } = world(1)
+    keeper.books!.doubt('BTC')
+    const pass = new CheckpointPass('c', keeper.place!, keeper.books!)
+    expect(pass.step(keeper.place!)!.join()).not.toContain('BTC')
+    expect(pass.step(keeper.place!)).toEqual([])
+    keeper.books!.adopt('BTC', node.books())
+    expect(pass.step(keeper.place!)!.join()).toContain('BTC')
+    expect(pass.step(keeper.place!)).toBeNull()
+  })
+
+  test('that is cut, shortened, spoilt or of an older version is refused', () => {
+    const lines = taken(world(3), 5)
+    expect(() => read(lines.slice(0, -1))).toThrow()
+    expect(() => read([...lines.slice(0, 2), ...lines.slice(3)])).toThrow('counts')
+    expect(() => read(lines.map((line) => line.replace(/\tB (\d)/, '\tB x$1')))).toThrow('no order')
+    expect(() => decodeCheckpointEnd(lines.at(-2)!)).toThrow('cut off')
+    expect(() => decodeCheckpointHead('{"v":1,"chain":"c","height":1,"time":"t"}')).toThrow('version 1')
+  })
+})
+
+describe('on disk', () => {
+  let folder: string
+  let said: string[]
+  const files = () => new CheckpointFiles(folder, 'chain', (sentence) => said.push(sentence))
+  const find = (stored: { height: number } | undefined, there: { height: number }[]) =>
+    there.map(({ height }) => height).indexOf(stored?.height ?? -1)
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-checkpoint-test-'))
+    said = []
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('a crash after any step leaves whole ones, newest first', async () => {
+    const live = world(5)
+    const checkpointer = new Checkpointer(files(), live.keeper, 'chain', 100, (sentence) => said.push(sentence))
+    const crashes: string[] = []
+    for (let now = 0; now < 12_000; now += 50) {
+      checkpointer.tick(now, live.keeper.place!.height)
+      // The write that was begun is at some point of its way.
+      for (let turn = now % 4; turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
+      if (now % 400 === 0) {
+        crashes.push(`${folder}.${now}`)
+        cpSync(folder, crashes.at(-1)!, { recursive: true })
+      }
+      live.step()
+    }
+    let found = 0
+    for (const crash of crashes) {
+      const store = new CheckpointFiles(crash, 'chain', (sentence) => said.push(sentence))
+      const there = await store.list()
+      const newest = there.toSorted((a, b) => b.height - a.height)[0]
+      expect(find(newest, there)).toBeLessThanOrEqual(0)
+      if (newest) {
+        found++
+        const { books, heights, done } = (await store.load(newest))!
+        expect(done).toBe(true)
+        const again = new BookKeeper()
+        again.begin(newest.from, books, heights)
+        for (let height = newest.from.height + 1; height <= live.node.head; height++) {
+          const { time, lines } = live.node.block(height)!
+          again.advance({ height, time }, JSON.parse(lines.get('diffs')!).events)
+        }
+        expect(bookOf(again.books!)).toEqual(bookOf(live.node.books()))
+      } else expect(found).toBe(0)
+      rmSync(crash, { recursive: true })
+    }
+    expect(found).toBeGreaterThan(10)
+    expect(said).toEqual([])
+  })
+
+  test('nothing is put in its place before the log has its last block', async () => {
+    const live = world(6)
+    const checkpointer = new Checkpointer(files(), live.keeper, 'chain', 100, (sentence) => said.push(sentence))
+    const before = live.keeper.place!.height
+    for (let now = 0; now < 6_000; now += 50) {
+      checkpointer.tick(now, before - 1)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    expect(readdirSync(folder)).toEqual([`books.checkpoint.${process.pid}.part`])
+    await checkpointer.last(6_000, async (height) => height === before)
+    expect(await files().list()).toMatchObject([{ height: before, from: { height: before } }])
+    expect(readdirSync(folder)).toEqual(['books.checkpoint'])
+  })
+
+  test('one of an older version is named and left', async () => {
+    writeFileSync(join(folder, 'books.checkpoint'), '{"v":1,"chain":"chain","height":9,"time":"t"}\nend\t0\t0\n')
+    expect(await files().list()).toEqual([])
+    expect(said[0]).toMatch(/is ignored: it is of version 1/)
+  })
+})
