@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { type Block, LedgerEvent, UserFill } from '../feed/block.ts'
-import { FundingPayload, reduceFunding } from './funding.ts'
+import { readFunding } from './funding.ts'
 import { nodeTimeMs } from './streams.ts'
 
 /** What the gateway asked for beyond the default. */
@@ -50,9 +50,9 @@ function placeMisc(value: unknown, parts: EventParts, refuse: (reason: string) =
   if (!event.success) return false
   const { time, hash, inner } = event.data
   if (inner.Funding !== undefined) {
-    const funding = FundingPayload.safeParse(inner.Funding)
-    if (funding.success) parts.funding.push(...reduceFunding(funding.data.deltas))
-    else refuse(`funding: ${issueOf(funding.error)}`)
+    const funding = readFunding(inner.Funding)
+    if (funding.ok) parts.funding.push(...funding.value)
+    else refuse(`funding: ${funding.error}`)
     return true
   }
   if (inner.LedgerUpdate === undefined) return false

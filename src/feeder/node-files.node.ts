@@ -1,7 +1,9 @@
 // The data folder of a node: which streams it writes, what they hold, and their lines paired by height.
 
+import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { type FolderListing, layoutTrouble } from './node-layout.ts'
 import { type PairedBlock, type PairedGap, Pairing } from './pairing.ts'
 import type { FileRange } from './resume-point.ts'
@@ -11,6 +13,23 @@ import { StreamTail } from './tail.node.ts'
 
 /** A stream is not read further while this much of it waits for the others. */
 const WAITING_MAX_UNITS = 4 * 1024 * 1024
+
+const THREAD = new URL('./long-line-thread.node.ts', import.meta.url)
+/** 256 MiB of text, the longest line, parsed. */
+const THREAD_HEAP_MB = 2_048
+
+/** The bytes of a long line of misc events, as a short text; they are handed over. */
+async function shortened(bytes: Uint8Array[]): Promise<string> {
+  const thread = new Worker(THREAD, {
+    workerData: bytes,
+    transferList: bytes.map(({ buffer }) => buffer as ArrayBuffer),
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
+    execArgv: [],
+  })
+  const [text] = await once(thread, 'message')
+  await thread.terminate()
+  return text
+}
 
 export class NodeFiles {
   readonly #dataDir: string
@@ -69,7 +88,7 @@ export class NodeFiles {
     const tails = new Map<StreamName, StreamTail>()
     for (const name of names) {
       const hear = (sentence: string) => say(`${STREAM_FOLDER[name]}: ${sentence}`)
-      tails.set(name, new StreamTail(this.#streams.get(name)!, from, hear))
+      tails.set(name, new StreamTail(this.#streams.get(name)!, from, hear, name === 'misc' ? shortened : null))
     }
     return new NodeReader(tails, new Pairing(from, passedTime, names), say)
   }

@@ -8,6 +8,8 @@ import { readLineHead, type StreamLine } from './streams.ts'
 
 const CHUNK_BYTES = 512 * 1024
 const LINE_MAX_BYTES = 256 * 1024 * 1024
+/** A longer line is shortened elsewhere, where the stream has such. */
+const LONG_LINE_BYTES = 512 * 1024
 /** How often the end of a file is a reason to look for the next one. */
 const LOOK_MS = 50
 /** How long a half-written last line of an old file may still be completed. */
@@ -19,14 +21,17 @@ const LINE_BEGIN = '{"local_time"'
 export class StreamTail {
   readonly #files: StreamFiles
   readonly #say: (sentence: string) => void
+  readonly #shorten: ((bytes: Uint8Array[]) => Promise<string>) | null
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   #file: HourlyFile | null = null
   #handle: FileHandle | null = null
   #inode = 0
   #offset = 0
-  #half: Buffer[] = []
+  #half: Uint8Array[] = []
   #halfBytes = 0
   #skipping = false
+  /** A long line on its way back. */
+  #shortening: { done: boolean; text: string | null } | null = null
   readonly #from: number
   #arrived = false
   /** Whether the last read found bytes, also such that complete no line. */
@@ -39,16 +44,26 @@ export class StreamTail {
   /** When a newer file was first seen while this one still had a half line. */
   #sealedAt: number | null = null
 
-  /** Lines from height `from` on. `say` hears of lines that had to be left out. */
-  constructor(files: StreamFiles, from: number, say: (sentence: string) => void) {
+  /**
+   * Lines from height `from` on. `say` hears of lines that had to be left out. `shorten` answers a short text that says
+   * what a long line does.
+   */
+  constructor(
+    files: StreamFiles,
+    from: number,
+    say: (sentence: string) => void,
+    shorten: ((bytes: Uint8Array[]) => Promise<string>) | null = null,
+  ) {
     this.#files = files
     this.#from = from
     this.#say = say
+    this.#shorten = shorten
   }
 
   /** The lines that became complete, at most about half a megabyte more than one line; empty where none did. */
   async read(nowMs: number): Promise<StreamLine[]> {
     this.progressed = false
+    if (this.#shortening) return this.#shortened(this.#shortening)
     if (!this.#handle && !(await this.#start(nowMs))) return []
     const { bytesRead } = await this.#handle!.read(this.#chunk, 0, CHUNK_BYTES, this.#offset)
     if (bytesRead > 0) {
@@ -70,7 +85,8 @@ export class StreamTail {
    * a line is half written. `order`: rank of the file in which others stand; an older file proves nothing by its end.
    */
   endedAt(order: number, nowMs: number): number | null {
-    if (this.progressed || (this.#halfBytes > 0 && nowMs - this.#progressedAt < HALF_LINE_MS)) return null
+    if (this.progressed || this.#shortening || (this.#halfBytes > 0 && nowMs - this.#progressedAt < HALF_LINE_MS))
+      return null
     return this.order >= order ? nowMs : this.#exhaustedAt
   }
 
@@ -163,18 +179,56 @@ export class StreamTail {
     const lines: StreamLine[] = []
     let begin = 0
     for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, begin)) {
-      const text = this.#whole(this.#finish(bytes.subarray(begin, end)))
+      const last = bytes.subarray(begin, end)
       begin = end + 1
-      const line = text === null || text === '' ? null : readLineHead(text)
-      if (line) lines.push(line)
-      else if (text) this.#say(`a line without height and time is left out: ${text.slice(0, 80)}`)
+      if (this.#shorten && !this.#skipping && this.#halfBytes + last.length > LONG_LINE_BYTES) {
+        this.#begin(this.#shorten([...this.#half, new Uint8Array(last)]))
+        // What follows is read again behind it.
+        this.#offset -= bytes.length - begin
+        return this.#wanted(lines)
+      }
+      this.#add(lines, this.#whole(this.#finish(last)))
     }
     this.#keep(bytes.subarray(begin))
+    return this.#wanted(lines)
+  }
+
+  #add(lines: StreamLine[], text: string | null): void {
+    const line = text === null || text === '' ? null : readLineHead(text)
+    if (line) lines.push(line)
+    else if (text) this.#say(`a line without height and time is left out: ${text.slice(0, 80)}`)
+  }
+
+  /** Until the first wanted line has come, lower ones are the run-up of a search. */
+  #wanted(lines: StreamLine[]): StreamLine[] {
     if (this.#arrived) return lines
-    // Until the first wanted line has come, lower ones are the run-up of a search.
     const first = lines.findIndex(({ height }) => height >= this.#from)
     this.#arrived = first >= 0
     return first < 0 ? [] : lines.slice(first)
+  }
+
+  #begin(short: Promise<string>): void {
+    const state: { done: boolean; text: string | null } = { done: false, text: null }
+    this.#shortening = state
+    this.#half = []
+    this.#halfBytes = 0
+    short
+      .then((text) => {
+        state.text = text
+      })
+      .catch((error: Error) => this.#say(`a long line is left out: ${error.message}`))
+      .finally(() => {
+        state.done = true
+      })
+  }
+
+  #shortened(state: { readonly done: boolean; readonly text: string | null }): StreamLine[] {
+    if (!state.done) return []
+    this.#shortening = null
+    this.progressed = true
+    const lines: StreamLine[] = []
+    this.#add(lines, state.text)
+    return this.#wanted(lines)
   }
 
   #finish(last: Buffer): string | null {
@@ -196,7 +250,8 @@ export class StreamTail {
 
   #keep(rest: Buffer): void {
     if (rest.length === 0 || this.#skipping) return
-    this.#half.push(Buffer.from(rest))
+    // A copy of its own, which may be handed to a thread.
+    this.#half.push(new Uint8Array(rest))
     this.#halfBytes += rest.length
     if (this.#halfBytes <= LINE_MAX_BYTES) return
     this.#say('a line longer than 256 MiB is left out')

@@ -2,10 +2,12 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ok } from '../../src/core/result.ts'
 import { Block } from '../../src/feed/block.ts'
 import { type BlockEvents, convertEvents } from '../../src/feeder/convert.ts'
-import { reduceFunding } from '../../src/feeder/funding.ts'
+import { readFunding, shortenedLine } from '../../src/feeder/funding.ts'
 import { nodeTimeMs, readEvents, readLineHead } from '../../src/feeder/streams.ts'
 import { MISC_EVENTS, WIRES } from '../fixtures/wire.ts'
 
@@ -31,10 +33,50 @@ describe('funding', () => {
       { coin: 'ZEC', funding_amount: '9.33', szi: '3.0' },
       { coin: 'ETH', funding_amount: '0.0', szi: '0.0' },
     ]
-    expect(reduceFunding(deltas)).toEqual([
-      { coin: 'BTC', perUnit: '0.5' },
-      { coin: 'ZEC', perUnit: '-3.11' },
-    ])
+    expect(readFunding({ deltas })).toEqual(
+      ok([
+        { coin: 'BTC', perUnit: '0.5' },
+        { coin: 'ZEC', perUnit: '-3.11' },
+      ]),
+    )
+  })
+
+  test.each([
+    [null, 'deltas must be a list'],
+    [{ deltas: [{ coin: 'BTC', funding_amount: '1e5', szi: '1.0' }] }, 'deltas.0.funding_amount'],
+    [{ deltas: [{ coin: 'BTC', funding_amount: '1.0', szi: 1 }] }, 'deltas.0.szi'],
+    [{ deltas: [{ coin: '', funding_amount: '1.0', szi: '1.0' }] }, 'deltas.0.coin'],
+    [{ deltas: [null] }, 'deltas.0.funding_amount'],
+  ])('%j is refused by name', (payload, why) => {
+    const read = readFunding(payload)
+    expect(read.ok ? '' : read.error).toContain(why)
+  })
+
+  test('law: a shortened line reads as the whole line does, whatever stands in it', () => {
+    const decimal = fc.tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.nat(999999)).map(([a, b]) => `${a}.${b}`)
+    const delta = fc.record({
+      coin: fc.constantFrom('BTC', 'ETH', 'xyz:GOLD'),
+      funding_amount: fc.oneof({ weight: 50, arbitrary: decimal }, { weight: 1, arbitrary: fc.constant('x') }),
+      szi: fc.oneof(decimal, fc.constant('0.0')),
+    })
+    const event = fc.oneof(
+      fc.record({ inner: fc.record({ Funding: fc.record({ deltas: fc.array(delta) }) }) }),
+      fc.constantFrom({ inner: { CDeposit: { user: '0x1' } } }, null, 7),
+    )
+    fc.assert(
+      fc.property(fc.array(event), (all) => {
+        const text = JSON.stringify({ block_time: 't', block_number: 1, events: all })
+        const short = JSON.parse(shortenedLine(text))
+        expect({ ...short, events: null }).toEqual({ block_time: 't', block_number: 1, events: null })
+        for (const [index, one] of all.entries()) {
+          const inner = (short.events[index] as { inner?: { Funding?: unknown } } | null)?.inner
+          if (one !== null && typeof one === 'object' && 'Funding' in one.inner)
+            expect(readFunding(inner?.Funding)).toEqual(readFunding(one.inner.Funding))
+          else expect(short.events[index]).toEqual(one)
+        }
+      }),
+    )
+    expect(shortenedLine('{"half')).toBe('{"half')
   })
 })
 

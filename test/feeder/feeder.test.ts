@@ -336,6 +336,33 @@ test('misc events that come only where there are some make no gaps and are all s
   ).toEqual(events.map(({ height }) => height))
 })
 
+test('an hour’s funding of many megabytes becomes one number per coin, and its block and those behind it come', async () => {
+  node.write(10)
+  start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { height, time, lines } = node.model.step()
+  const deltas = Array.from({ length: 60_000 }, (_, i) => ({
+    user: `0x${'ab'.repeat(20)}`,
+    coin: i % 2 === 0 ? 'BTC' : 'ETH',
+    funding_amount: '-0.5',
+    szi: '2.0',
+    funding_rate: '0.0000125',
+  }))
+  const event = { time, hash: `0x${'0'.repeat(64)}`, inner: { Funding: { deltas } } }
+  const line = JSON.stringify({ local_time: time, block_time: time, block_number: height, events: [event] })
+  expect(line.length).toBeGreaterThan(6_000_000)
+  for (const [stream, text] of [...lines, ['misc', line]] as const)
+    if (stream !== 'misc' || text === line) node.append(stream, `${text}\n`)
+  node.write(10)
+  await inStep()
+  expect(gaps()).toEqual([])
+  const funding = gateway.model.entries.flatMap((entry) => (entry.kind === 'block' ? entry.block.funding : []))
+  expect(funding).toEqual([
+    { coin: 'BTC', perUnit: '0.25' },
+    { coin: 'ETH', perUnit: '0.25' },
+  ])
+})
+
 test('a node without misc events is served, and with them once they appear', async () => {
   node.write(10, ['misc'])
   start()
