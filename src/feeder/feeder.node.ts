@@ -13,6 +13,7 @@ import { Placement } from './placement.node.ts'
 import { Producer } from './producer.ts'
 import { FeedSession, type Order, type Reposition } from './session.ts'
 import { SnapshotFetcher } from './snapshot-fetcher.node.ts'
+import { StallMeter } from './stall-meter.node.ts'
 import { type Status, stateOf } from './status.ts'
 import { nodeTimeMs } from './streams.ts'
 
@@ -51,6 +52,7 @@ export class Feeder {
   readonly #snapshots: SnapshotFetcher
   readonly #placement: Placement
   readonly #stopping = new AbortController()
+  readonly #stalls = new StallMeter()
   #reader: NodeReader | null = null
   #reposition: Reposition | null = null
   #exitCode: number | null = null
@@ -85,6 +87,7 @@ export class Feeder {
   /** Runs until stop(), or until it is of no use to go on; answers the exit code. */
   async run(): Promise<number> {
     this.#link.start()
+    this.#stalls.start()
     void this.#probe()
     while (!this.#stopping.signal.aborted && this.#exitCode === null) {
       let worked = false
@@ -140,6 +143,8 @@ export class Feeder {
       gaps: this.#producer.gapHeights,
       refusedEvents: this.#producer.refusedEvents,
       lateLines: this.#earlierLate + (this.#reader?.late ?? 0),
+      stallMs: this.#stalls.worstMs,
+      stalls: this.#stalls.seconds,
       booksKnown: this.#keeper.books !== null,
     }
   }
@@ -185,6 +190,7 @@ export class Feeder {
     this.#blocksPerSecond = Math.round((this.#blocks * SECOND_MS) / passed)
     this.#secondAt = nowMs
     this.#blocks = 0
+    this.#stalls.tick()
     this.#link.tick(nowMs)
     await this.#followStreams()
   }
@@ -249,6 +255,7 @@ export class Feeder {
     this.#checkpointer.tick(Date.now(), this.#session.durable)
     if (this.#exitCode === null) await this.#checkpointer.last(Date.now(), (height) => this.#isDurableSoon(height))
     this.#link.stop()
+    this.#stalls.stop()
     await this.#reader?.close()
   }
 

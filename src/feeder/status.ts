@@ -82,6 +82,13 @@ export const StatusShape = z.object({
     '0',
     'each has a sentence; the node’s disk is slow, or it runs without `--disable-output-file-buffering`',
   ),
+  stallMs: described(
+    Count,
+    'the longest time of the last second in which it did nothing else, ms; 0 where that was at most 20',
+    '0',
+    'its host is busy with others, or report it with the height',
+  ),
+  stalls: described(Count, 'seconds with such a stall', 'rarely grows', 'as of `stallMs`'),
   booksKnown: described(
     z.boolean(),
     'whether it knows the node’s books',
@@ -135,6 +142,7 @@ export function statusLine(status: Status): string {
   if (gaps > 0) parts.push(`gaps ${gaps}`)
   if (status.refusedEvents > 0) parts.push(`refused events ${status.refusedEvents}`)
   if (status.lateLines > 0) parts.push(`late lines ${status.lateLines}`)
+  if (status.stallMs > 0) parts.push(`stalled ${status.stallMs} ms`)
   if (!booksKnown) parts.push('books unknown')
   return visible(parts.join(' · '))
 }

@@ -29,7 +29,7 @@ describe('what the feeder does', () => {
 describe('the line for a terminal', () => {
   const status: Status = {
     ...{ state: 'sending', why: null, height: 7, lagMs: 30, blocksPerSecond: 14, unacked: 2, reconnects: 1 },
-    ...{ misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0, lateLines: 0, booksKnown: true },
+    ...{ misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0, lateLines: 0, stallMs: 0, stalls: 0, booksKnown: true },
   }
 
   it('is short while all is well', () => {
@@ -44,8 +44,10 @@ describe('the line for a terminal', () => {
 
   it('says what is not', () => {
     const bad = { ...status, state: 'waiting for files', why: 'none', height: null, lagMs: null } as const
-    expect(statusLine({ ...bad, drifted: 1, gaps: 2, refusedEvents: 3, booksKnown: false })).toBe(
-      'waiting for files: none · height - · lag - · 14 blocks/s · unacked 2 · reconnects 1 · misfits 0 · drifted 1 · gaps 2 · refused events 3 · books unknown',
+    expect(
+      statusLine({ ...bad, drifted: 1, gaps: 2, refusedEvents: 3, lateLines: 4, stallMs: 50, booksKnown: false }),
+    ).toBe(
+      'waiting for files: none · height - · lag - · 14 blocks/s · unacked 2 · reconnects 1 · misfits 0 · drifted 1 · gaps 2 · refused events 3 · late lines 4 · stalled 50 ms · books unknown',
     )
   })
 })
