@@ -26,9 +26,9 @@ type Name = 'devnet' | 'gateway' | 'feeder'
 
 /**
  * Of devnet and its feeder. Node takes half of the machine's memory before it collects in earnest: a demo left overnight
- * would fill it with what is long dead.
+ * would fill it with what is long dead. A feeder at the real exchange's size holds 300 MB.
  */
-const SMALL_HEAP = ['--max-old-space-size=320', '--max-semi-space-size=4']
+const HEAP_MB = { devnet: 320, feeder: 640 }
 /** How often workerd's pid and the sizes of the logs are looked at. */
 const LOOK_MS = 500
 
@@ -163,7 +163,11 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): Chi
   const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET } = secrets
   const spec = (name: Name, program: string, args: readonly string[], env: Record<string, string> = {}): ChildSpec => ({
     name,
-    args: [...(name === 'gateway' ? [] : SMALL_HEAP), join(root, 'src', program), ...args],
+    args: [
+      ...(name === 'gateway' ? [] : [`--max-old-space-size=${HEAP_MB[name]}`, '--max-semi-space-size=4']),
+      join(root, 'src', program),
+      ...args,
+    ],
     env,
     log: folder.part(`log/${name}.log`),
   })

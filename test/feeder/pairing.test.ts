@@ -100,6 +100,20 @@ describe('optional streams', () => {
     expect(p.take()).toMatchObject({ height: 102 })
   })
 
+  test('the first block of an hour waits longer for misc events, which have the funding', () => {
+    const p = pairing(5, read)
+    push(p, ['diffs', 'fills', 'misc'], [5])
+    p.take()
+    for (const stream of GATES) p.push(stream, line(6, '2026-05-05T01:00:00.010'), 1_000)
+    p.ended('misc', 3_900)
+    expect(p.take()).toBeNull()
+    p.ended('misc', 4_000)
+    expect(p.take()).toMatchObject({ height: 6 })
+    for (const stream of GATES) p.push(stream, line(7, '2026-05-05T02:00:00.010'), 5_000)
+    p.ended('misc', 5_060)
+    expect(p.take(), 'the stream said nothing for an hour').toMatchObject({ height: 7 })
+  })
+
   test('a line that comes later still is told of, and makes the wait longer', () => {
     const p = pairing(5, read)
     push(p, GATES, [5], 1_000)
