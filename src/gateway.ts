@@ -79,7 +79,7 @@ function build(env: Env): Gateway {
   app.route('/', infoRoutes<Env>(info, { pathKeys }))
   app.route('/', docsRoutes<Env>(ENDPOINTS))
   const relay = (...place: Parameters<Objects['relay']>) => objects.relay(...place)
-  const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay }
+  const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay, nowMs: now }
   app.route('/', streamRoutes<Env>(streams, { pathKeys, relaysPerRegion: settings.RELAYS_PER_REGION }))
   const log = () => objects.log()
   const wrongToken = ({ headers }: Request) => wrongTokens.take(callerAddress(isProxyTrusted, headers), now())

@@ -17,7 +17,7 @@ describe('the variables of the wrangler files', () => {
     expect(liveSettings(live.vars)).toEqual({ CHAIN: 'hyperliquid', BOOK_HUBS: 4, RELAY_SOCKETS: 500 })
     expect(gatewaySettings(gateway.vars)).toEqual({
       ...liveSettings(live.vars),
-      RELAYS_PER_REGION: 4,
+      RELAYS_PER_REGION: 8,
       PATH_KEYS: false,
       KEY_CHECK: true,
       METER_FAILURE: 'closed',

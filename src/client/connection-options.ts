@@ -28,6 +28,8 @@ export const RETRY: Backoff = { firstMs: 200, capMs: 1_500, jitter: 1 }
 export const LIMITS = {
   pingMs: 20_000,
   deadMs: 30_000,
+  /** After so many characters it proves that it has read them (WS-60). */
+  proveEvery: 128 * 1024,
   connectMs: 5_000,
   ackMs: 10_000,
   /** A socket that lasted so long was a good one: the next retry is fast again. */

@@ -43,6 +43,11 @@ export class Connection {
   #ended = false
   #openedAt = 0
   #lastFrameAt = 0
+  /** Of the last pong: returned with the next ping, it proves that what came before was read. */
+  #nonce = ''
+  /** Characters that came since the last ping, and whether its pong did. */
+  #unproved = 0
+  #isPonged = true
   #stopTimers: (() => void)[] = []
 
   constructor(runtime: ClientRuntime, options: ConnectionOptions) {
@@ -95,6 +100,9 @@ export class Connection {
     this.#clearTimers()
     this.#open = true
     this.#openedAt = this.#lastFrameAt = this.#runtime.now()
+    this.#nonce = ''
+    this.#unproved = 0
+    this.#isPonged = true
     this.#report({ state: 'open' })
     this.#schedulePing()
     this.#scheduleWatch(this.#deadMs())
@@ -118,14 +126,18 @@ export class Connection {
 
   #text(text: string): void {
     this.#lastFrameAt = this.#runtime.now()
+    this.#unproved += text.length
     const decoded = decodeFrame(text)
     if (decoded.kind === 'malformed') this.#dropSocket(decoded.reason)
     else if (decoded.kind === 'frame') this.#frame(decoded.frame)
+    if (this.#open && this.#isPonged && this.#unproved >= LIMITS.proveEvery) this.#ping()
   }
 
   #frame(frame: KnownFrame): void {
     switch (frame.channel) {
       case 'pong':
+        this.#isPonged = true
+        this.#nonce = frame.nonce ?? ''
         return
       case 'subscriptionResponse':
         if (frame.data.method === 'subscribe') this.#acknowledged(frame.data.subscription as SubscriptionBody)
@@ -226,9 +238,15 @@ export class Connection {
     this.#report(state)
   }
 
+  #ping(): void {
+    this.#isPonged = false
+    this.#unproved = 0
+    this.#send({ method: 'ping', nonce: this.#nonce })
+  }
+
   #schedulePing(): void {
     const stop = this.#runtime.after(this.#options.pingMs ?? LIMITS.pingMs, () => {
-      this.#send({ method: 'ping' })
+      this.#ping()
       this.#schedulePing()
     })
     this.#stopTimers[0] = stop

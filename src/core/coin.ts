@@ -1,5 +1,7 @@
 // The grammar of coin names: what market a name belongs to, and which shard keeps its book.
 
+import { hash32 } from './hash.ts'
+
 export const MARKET_TYPES = ['perp', 'spot', 'outcome'] as const
 export type MarketType = (typeof MARKET_TYPES)[number]
 
@@ -22,14 +24,7 @@ export function dexOf(coin: string): string {
   return colon > 0 ? coin.slice(0, colon) : ''
 }
 
-/**
- * Shard of a coin among `shards` book hubs, stable across releases: FNV-1a over UTF-16 units, then murmur3's
- * finalizer, because the low bits of FNV alone depend on the low bits of the letters alone.
- */
+/** Shard of a coin among `shards` book hubs, stable across releases. */
 export function shardOf(coin: string, shards: number): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < coin.length; i++) hash = Math.imul(hash ^ coin.charCodeAt(i), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return ((hash ^ (hash >>> 16)) >>> 0) % shards
+  return hash32(coin) % shards
 }

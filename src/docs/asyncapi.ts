@@ -19,7 +19,9 @@ const KEY_QUERY = {
 
 /** Frames of a client and of the gateway that belong to no channel, by the names of their messages. */
 const ASKED: Readonly<Record<string, Json>> = {
-  ping: message('Keeps the connection and proves that you read', PingFrame, { method: 'ping' }),
+  ping: message('Keeps the connection; with the nonce of the last pong it proves that you read', PingFrame, {
+    method: 'ping',
+  }),
   unsubscribe: message(
     'Ends a subscription; its body must be the very value that was subscribed',
     UnsubscribeFrame.extend({ subscription: z.looseObject({ type: z.string() }) }),
@@ -45,7 +47,7 @@ const TOLD: Readonly<Record<string, Json>> = {
     channel: 'notification',
     data: { notification: 'Credits run low: 120 remain, a tenth or less of what the account had. Top up the account.' },
   }),
-  pong: message('Answers a ping', Pong, { channel: 'pong' }),
+  pong: message('Answers a ping, with a nonce where that had one', Pong, { channel: 'pong' }),
   postAnswer: message('Answers a post', PostAnswer, {
     channel: 'post',
     data: { id: 1, response: { type: 'info', payload: { type: 'l2Book', data: null } } },

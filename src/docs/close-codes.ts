@@ -20,18 +20,23 @@ export const CLOSE_CODES: readonly CloseCode[] = [
     why: 'It ended without a close: the network broke, a part of the gateway was deployed or restarted, or the upgrade was refused (WS-2), whose status a browser hides',
     next: 'connect again with backoff; where it never opens, ask by curl what the refusal says',
   },
+  {
+    code: 1002,
+    why: 'You closed it with a code that may not be sent (WS-45)',
+    next: 'close with 1000, or one from 3000 to 4999',
+  },
   { code: 1008, why: 'A flood of frames over the limit (WS-8)', next: 'send less, connect again' },
   {
     code: 1009,
-    why: 'A frame was larger than one side takes: your library (Python’s `websockets` takes 1 MiB), or a frame of yours over 32 MiB',
-    next: 'raise your library’s limit (`max_size=None`), connect again',
+    why: 'A frame was larger than one side takes: your library (Python’s `websockets` takes 1 MiB), or a frame of yours over 64 KiB (WS-6)',
+    next: 'raise your library’s limit (`max_size=None`) or send less at once, connect again',
   },
   { code: 1011, why: 'A bug on our side', next: 'connect again with backoff' },
   { code: 1012, why: 'Books begin again (WS-33)', next: 'connect again, subscribe again' },
   {
     code: 1013,
-    why: 'Too much was sent without a ping (WS-12), Snapshots took too long, or the meter has not answered (WS-41)',
-    next: 'ping at least every 30 s; connect again with backoff',
+    why: 'Too much was sent without a proof that you read (WS-12), Snapshots took too long, or the meter has not answered (WS-41)',
+    next: 'prove that you read (WS-60); connect again with backoff',
   },
   {
     code: 4401,

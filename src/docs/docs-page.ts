@@ -45,7 +45,8 @@ const STREAMS = `Connect to <code>/ws?key=&lt;key&gt;</code> and send <code>{"me
 An acknowledgement (<code>subscriptionResponse</code>) comes first, then frames whose <code>channel</code> is the
 subscription’s type. A minute is charged when it starts, before the acknowledgement. Unknown fields of a subscription are
 refused. <b>Send <code>{"method":"ping"}</code> at least every 30 s</b>, whatever else comes: pings of the WebSocket
-protocol itself do not count. After a reconnect subscribe again; nothing is sent of what was missed.`
+protocol itself do not count. Who takes whole markets proves that it reads:
+<code>{"method":"ping","nonce":"&lt;of the last pong, at first empty&gt;"}</code>, after each 128 KiB too. After a reconnect subscribe again; nothing is sent of what was missed.`
 
 const CLOSES = `<details>
 <summary>How a socket ends, and what to do then</summary>

@@ -9,6 +9,7 @@ import { CHEAPEST_MINUTE } from '../credit/tariff.ts'
 import { IDENTITY_HEADER, type Identity } from '../key/identity.ts'
 import { LIMIT_FIELDS } from '../key/limits.ts'
 import { Refusal } from '../stream/sockets/admission.ts'
+import { POOL_HEADER, type Pool, Refusals, relayOrder } from '../stream/sockets/placement.ts'
 import { type CallerPlace, regionOf } from '../stream/sockets/region.ts'
 import { infoFailure } from './failure-wire.ts'
 
@@ -24,7 +25,11 @@ export interface StreamRouteDeps<Env> {
   ) => Promise<Result<Identity, Failure>>
   readonly relay: (region: DurableObjectLocationHint | 'local', index: number) => Pick<Fetcher, 'fetch'>
   readonly requestId: () => string
+  readonly nowMs: () => number
 }
+
+const TOO_MUCH_UNREAD =
+  'Too much is unread on sockets of this account that we closed (end them on your side, and ping with a nonce)'
 
 const NO_UPGRADE: Issue = {
   path: 'upgrade',
@@ -39,6 +44,7 @@ export function streamRoutes<Env extends object>(
   settings: { readonly pathKeys: boolean; readonly relaysPerRegion: number },
 ) {
   const app = new Hono<{ Bindings: Env }>()
+  const refusals = new Refusals()
   for (const path of settings.pathKeys ? ['/ws', '/k/:key/ws'] : ['/ws']) {
     app.get(path, async (c) => {
       const requestId = deps.requestId()
@@ -52,29 +58,42 @@ export function streamRoutes<Env extends object>(
       const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
       const identity = await deps.authenticate(c.env, request, c.req.param('key'), waitUntil)
       if (!identity.ok) return fail(identity.error)
-      const answer = await connect(deps, request, identity.value, settings.relaysPerRegion)
+      const answer = await connect(deps, request, identity.value, settings.relaysPerRegion, refusals)
       return answer instanceof Response ? answer : fail(answer)
     })
   }
   return app
 }
 
-/** Tries the region's relays in order, so that few of them are full rather than many half empty. */
+/** Tries the region's relays in the account's order, and where they send it on, the heavy ones. */
 async function connect<Env>(
   deps: StreamRouteDeps<Env>,
   request: Request,
   identity: Identity,
   relaysPerRegion: number,
+  refusals: Refusals,
 ): Promise<Response | Failure> {
   const region = regionOf(request.cf as CallerPlace | undefined)
-  const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
-  for (let index = 0; index < relaysPerRegion; index++) {
-    const answer = await deps.relay(region, index).fetch('http://relay/ws', { headers })
-    if (answer.status === 101) return answer
-    const refusal = Refusal.parse(await answer.json())
-    if (refusal.why !== 'full') return failureOf(refusal, identity)
+  const { account } = identity
+  const ask = async (pool: Pool): Promise<Response | Refusal> => {
+    const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity), [POOL_HEADER]: pool }
+    for (const index of relayOrder(account, pool, relaysPerRegion)) {
+      if (refusals.isFull(region, index, deps.nowMs())) continue
+      const answer = await deps.relay(region, index).fetch('http://relay/ws', { headers })
+      if (answer.status === 101) return answer
+      const refusal = Refusal.parse(await answer.json())
+      if (refusal.why !== 'full') return refusal
+      refusals.full(region, index, deps.nowMs())
+    }
+    return { why: 'full', left: 0 }
   }
-  return { kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 }
+  const pool = refusals.pool(account, deps.nowMs())
+  let answer = await ask(pool)
+  if (pool === 'light' && !(answer instanceof Response) && answer.why === 'heavy') {
+    refusals.heavy(account, deps.nowMs())
+    answer = await ask('heavy')
+  }
+  return answer instanceof Response ? answer : failureOf(answer, identity)
 }
 
 function failureOf({ why, left }: Refusal, identity: Identity): Failure {
@@ -90,6 +109,9 @@ function failureOf({ why, left }: Refusal, identity: Identity): Failure {
         most: limitsOf(identity).streamConnections,
       }
     case 'full':
+      return { kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 }
+    case 'heavy':
+      return { kind: 'unavailable', what: TOO_MUCH_UNREAD, retryAfterMs: 5000 }
     case 'unmetered':
       return { kind: 'unavailable', what: 'The credit meter cannot be reached', retryAfterMs: 1000 }
   }

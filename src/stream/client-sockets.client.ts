@@ -1,4 +1,6 @@
-// The client sockets of one relay: who is let in, who each one is, and who has gone quiet.
+// The client sockets of one relay: who is let in, who each one is, and who has gone quiet or reads too little. Law: a
+// socket counts, for its relay and its account, until the platform says that it is no more: one that we closed and its
+// client did not still holds what it has not read.
 
 import type { Identity } from '../key/identity.ts'
 import type { Accounts } from './minutes/accounts.ts'
@@ -7,14 +9,18 @@ import { type ClientAttachment, clientAttachment } from './sockets/attachment.ts
 import { type CallerBook, lookUpAnew } from './sockets/callers.client.ts'
 import type { Clock } from './sockets/connection.ts'
 import { Connection } from './sockets/connection.ts'
+import type { RelayUnread } from './sockets/unread.ts'
 
 /** No frame in either direction. */
 const IDLE_MS = 60_000
+/** What a relay sends: with more it takes no further sockets. 500 wildcards of 181 KB/s each would be 90 MB/s. */
+const MAX_BYTES_PER_SECOND = 32 * 1024 * 1024
 
 export interface ClientSocketsPorts {
   readonly clock: Clock
   readonly accounts: Accounts
   readonly maxSockets: number
+  readonly unread: RelayUnread
   readonly callers: CallerBook
   /** A socket has ended, whoever ended it. */
   ended(connection: Connection): void
@@ -25,9 +31,13 @@ export class ClientSockets {
   readonly #bySocket = new Map<WebSocket, Connection>()
   /** Upgrades that wait for their meter. */
   #entering = 0
+  /** What had been sent at the last look, and how much a second before it. */
+  #looked: { readonly atMs: number; readonly sent: number }
+  #bytesPerSecond = 0
 
   constructor(ports: ClientSocketsPorts) {
     this.#ports = ports
+    this.#looked = { atMs: ports.clock.nowMs, sent: 0 }
   }
 
   get size(): number {
@@ -40,8 +50,10 @@ export class ClientSockets {
 
   /** Null where a socket may come in: `enter` follows at once, or its place is lost. */
   async admit(identity: Identity): Promise<Refusal | null> {
-    const { accounts, maxSockets } = this.#ports
-    if (this.size + this.#entering >= maxSockets) return { why: 'full', left: 0 }
+    const { accounts, clock, maxSockets, unread } = this.#ports
+    if (unread.refuses(identity.account, clock.nowMs)) return { why: 'heavy', left: 0 }
+    const isFull = this.size + this.#entering >= maxSockets || this.#bytesPerSecond > MAX_BYTES_PER_SECOND
+    if (isFull) return { why: 'full', left: 0 }
     this.#entering++
     const refused = await accounts.of(identity.account).admit(identity)
     this.#entering--
@@ -58,21 +70,37 @@ export class ClientSockets {
 
   /** One that outlived the relay's memory. */
   restore(socket: WebSocket, { id, identity, terms }: ClientAttachment): Connection {
-    const { clock, accounts } = this.#ports
-    const connection = new Connection(id, { identity, terms }, socket, clock, (ended) => {
-      this.#bySocket.delete(socket)
-      this.#ports.ended(ended)
-      accounts.of(ended.identity.account).leave(ended)
-    })
+    const { clock, accounts, ended, unread } = this.#ports
+    const connection = new Connection(id, { identity, terms }, socket, clock, ended, unread)
     this.#bySocket.set(socket, connection)
     accounts.of(identity.account).enter(connection)
     return connection
   }
 
-  endIdle(): void {
-    for (const connection of [...this.#bySocket.values()]) {
-      if (connection.idleMs(this.#ports.clock.nowMs) >= IDLE_MS) connection.end(4408, 'idle: send pings')
+  /** The platform says that a socket is no more; false where it is none of these. */
+  gone(socket: WebSocket): boolean {
+    const connection = this.#bySocket.get(socket)
+    if (!connection) return false
+    this.#bySocket.delete(socket)
+    connection.gone()
+    this.#ports.accounts.of(connection.identity.account).leave(connection)
+    return true
+  }
+
+  /** Ends who has gone quiet; to be called every few seconds. */
+  look(): void {
+    const { clock, unread } = this.#ports
+    const { nowMs } = clock
+    for (const connection of this.#bySocket.values()) {
+      if (connection.idleMs(nowMs) >= IDLE_MS) connection.end(4408, 'idle: send pings')
     }
+    const seconds = (nowMs - this.#looked.atMs) / 1000
+    if (seconds > 1) {
+      this.#bytesPerSecond = (unread.sent - this.#looked.sent) / seconds
+      this.#looked = { atMs: nowMs, sent: unread.sent }
+    }
+    unread.forgive(nowMs)
+    unread.relieve()
   }
 
   /** Brings sockets up to newer terms of their account; their attachments remember it. */

@@ -8,6 +8,11 @@ const ECHO_CHARS = 4096
 
 export const PONG = '{"channel":"pong"}'
 
+/** Answers a ping with a nonce: the client returns this one with its next ping, which proves that it reads. */
+export function pongFrame(nonce: string): string {
+  return `{"channel":"pong","nonce":"${nonce}"}`
+}
+
 /** `code` is a FailureCode or one of the stream's own (`already_subscribed`, `replay_unavailable`, `gap`, …). */
 export function errorFrame(text: string, code: string): string {
   return `{"channel":"error","data":${JSON.stringify(text)},"code":${JSON.stringify(code)}}`

@@ -19,7 +19,11 @@ const subscription = z.custom<{ readonly type: string }>(
   (value) => typeof (value as { type?: unknown } | null)?.type === 'string',
   'must be an object with a "type"',
 )
-export const PingFrame = z.strictObject({ method: z.literal('ping') })
+export const PingFrame = z.strictObject({
+  method: z.literal('ping'),
+  /** That of the last pong, as a proof that it was read; any other one asks for the first. */
+  nonce: z.string().max(64).optional(),
+})
 export const SubscribeFrame = z.strictObject({
   method: z.literal('subscribe'),
   subscription,
@@ -40,12 +44,15 @@ export type SubscribeFrame = z.infer<typeof SubscribeFrame>
 export type UnsubscribeFrame = z.infer<typeof UnsubscribeFrame>
 export type PostFrame = z.infer<typeof PostFrame>
 
-/** A frame, or the text of the error frame that answers it. */
-export function parseUpFrame(text: string): Result<UpFrame, string> {
+/** A frame that ends the socket. */
+export function isTooLarge(message: string | ArrayBuffer): boolean {
+  if (typeof message !== 'string') return message.byteLength > UP_FRAME_MAX_BYTES
   // Units are at most bytes, so the cheap test can only let too much through to the exact one.
-  if (text.length > UP_FRAME_MAX_BYTES || byteLength(text) > UP_FRAME_MAX_BYTES) {
-    return err(refusal(text, { path: 'frame', message: `larger than ${UP_FRAME_MAX_BYTES} bytes` }))
-  }
+  return message.length > UP_FRAME_MAX_BYTES || byteLength(message) > UP_FRAME_MAX_BYTES
+}
+
+/** A frame that is not too large, or the text of the error frame that answers it. */
+export function parseUpFrame(text: string): Result<UpFrame, string> {
   if (isDeeperThan(text, MAX_DEPTH)) {
     return err(refusal(text, { path: 'frame', message: `nested deeper than ${MAX_DEPTH}` }))
   }

@@ -1,5 +1,5 @@
-// Relay: client sockets, their subscriptions and minutes. A thin shell: subscriptions.ts decides, book-fanout.ts and
-// event-fanout.ts send, link.client.ts keeps the links to the log and the hubs.
+// Relay: client sockets, their subscriptions and minutes. A thin shell: client-frames.client.ts and subscriptions.ts
+// decide, book-fanout.ts and event-fanout.ts send, link.client.ts keeps the links to the log and the hubs.
 
 import { DurableObject } from 'cloudflare:workers'
 import { decodeHubFrame } from '../book/hub-link.ts'
@@ -11,27 +11,25 @@ import type { LinkHeader, RelayFrame } from '../feed/log-api.ts'
 import { LINK_HEADER } from '../feed/log-api.ts'
 import { sha256 } from '../key/digest.client.ts'
 import { IDENTITY_HEADER, Identity } from '../key/identity.ts'
-import { LIMIT_FIELDS } from '../key/limits.ts'
 import { BookFanout } from './books/book-fanout.ts'
 import { CHANNELS } from './catalogue.ts'
+import { ClientFrames } from './client-frames.client.ts'
 import { ClientSockets } from './client-sockets.client.ts'
 import { EventFanout } from './events/event-fanout.ts'
-import { failureFrame } from './failure-frame.ts'
-import { PONG } from './frames.ts'
 import { attachmentOf, Links } from './links/links.client.ts'
 import { Accounts } from './minutes/accounts.ts'
 import { askMeter } from './minutes/meter.client.ts'
-import { answerPost } from './post.client.ts'
-import type { SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
-import { parseUpFrame, refusal } from './protocol.ts'
 import { parseAttachment } from './sockets/attachment.ts'
+import { answerTo } from './sockets/close-code.ts'
 import type { Clock, Connection } from './sockets/connection.ts'
+import { POOL_HEADER, poolOf } from './sockets/placement.ts'
+import { HEAVY, LIGHT, RelayUnread } from './sockets/unread.ts'
 import { SubscriptionStore } from './subscription.store.ts'
 import { Subscriptions } from './subscriptions.ts'
+import { Watch } from './watch.client.ts'
 
-/** How often links, minutes and idle sockets are looked at: while subscriptions run, and while there are only sockets. */
-const WATCH_MS = 5000
-const IDLE_WATCH_MS = 10_000
+/** Where accounts that are sent on stand over an end of the object by its own hand. */
+const MOVED = 'moved'
 
 export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #clock: Clock = {
@@ -45,10 +43,12 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #events = new EventFanout<Connection>(CHANNELS)
   readonly #subscriptions: Subscriptions
   readonly #accounts: Accounts
+  readonly #unread: RelayUnread
   readonly #clients: ClientSockets
+  readonly #frames: ClientFrames
   readonly #links: Links
+  readonly #watch: Watch
   #lateTimer: ReturnType<typeof setTimeout> | null = null
-  #alarmMs: number | null = null
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
@@ -70,20 +70,33 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       this.#events,
     )
     this.#accounts = this.#makeAccounts()
+    const moved = ctx.storage.kv.get<[string, number][]>(MOVED)
+    this.#unread = new RelayUnread(poolOf(this.#name) === 'heavy' ? HEAVY : LIGHT, this.#clock.nowMs, moved)
     this.#clients = new ClientSockets({
       clock: this.#clock,
       accounts: this.#accounts,
       maxSockets,
+      unread: this.#unread,
       callers: gatewayOf(env),
       ended: (connection) => this.#subscriptions.ended(connection),
     })
     this.#subscriptions = this.#makeSubscriptions(shards)
-    this.#wake()
-    ctx.blockConcurrencyWhile(async () => {
-      // One that was set before stays: to set it anew with every waking would put it off for ever.
-      this.#alarmMs = await ctx.storage.getAlarm()
-      this.#arm()
+    const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)
+    this.#frames = new ClientFrames({
+      gateway: gatewayOf(env),
+      subscriptions: () => this.#subscriptions,
+      waitUntil,
+      changed: () => this.#watch.arm(),
     })
+    this.#watch = new Watch({
+      storage: ctx.storage,
+      waitUntil,
+      nowMs: () => this.#clock.nowMs,
+      state: () => this.#state(),
+      look: () => this.#look(),
+    })
+    this.#wake()
+    ctx.blockConcurrencyWhile(() => this.#watch.begin())
   }
 
   override async fetch(request: Request): Promise<Response> {
@@ -95,7 +108,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     const client = this.#clients.of(socket)
-    if (client) return this.#fromClient(client, message)
+    if (client) return this.#frames.take(client, message)
     const attachment = parseAttachment(socket.deserializeAttachment())
     if (typeof message !== 'string' || attachment?.of === undefined) return
     if (attachment.of === 'log') this.#fromLog(socket, message)
@@ -103,10 +116,11 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   override async webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
-    // The runtime does not answer the close of a hibernating socket; 1005 and 1006 may not be sent.
+    // The runtime does not answer the close of a hibernating socket.
+    const answer = answerTo(code)
     try {
-      if (code === 1005 || code === 1006) socket.close()
-      else socket.close(code, reason)
+      if (answer === undefined) socket.close()
+      else socket.close(answer, answer === code ? reason : 'no such close code')
     } catch {
       // Closed by us before.
     }
@@ -118,13 +132,21 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   override async alarm(): Promise<void> {
-    this.#alarmMs = null
-    // First of all the next one: an alarm that fails too often is dropped for good.
-    this.#arm()
+    this.#watch.alarm()
+    this.ctx.waitUntil(this.#accounts.settled())
+  }
+
+  #state(): 'busy' | 'idle' | 'none' {
+    if (this.#subscriptions.size > 0) return 'busy'
+    return this.#clients.size + this.#accounts.size > 0 || this.#links.up ? 'idle' : 'none'
+  }
+
+  #look(): void {
     const duties = [
       () => this.#accounts.tick(),
-      () => this.#clients.endIdle(),
+      () => this.#clients.look(),
       () => this.#links.watch(this.#clock.nowMs),
+      () => this.#endIfLost(),
     ]
     for (const duty of duties) {
       try {
@@ -133,7 +155,14 @@ export class Relay extends DurableObject<Cloudflare.Env> {
         console.error('relay duty failed', error)
       }
     }
-    this.ctx.waitUntil(this.#accounts.settled())
+  }
+
+  /** Only the object's end frees what clients leave unread on sockets that are closed: all others connect again. */
+  #endIfLost(): void {
+    if (!this.#unread.isLost) return
+    console.error('relay begins again: too much is unread on closed sockets', this.#unread.leftBytes)
+    this.ctx.storage.kv.put(MOVED, this.#unread.toMove(this.#clock.nowMs))
+    this.ctx.waitUntil(this.ctx.storage.sync().then(() => this.ctx.abort('too much is unread on closed sockets')))
   }
 
   /** Takes up sockets and subscriptions that outlived the object's memory. */
@@ -175,72 +204,36 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     const identity = Identity.safeParse(JSON.parse(request.headers.get(IDENTITY_HEADER) ?? 'null'))
     if (!identity.success) return new Response('no identity: connect through the gateway', { status: 401 })
     const refused = await this.#clients.admit(identity.data)
-    if (refused !== null) return Response.json(refused, { status: 503 })
+    // A gateway of the version before knows no heavy relays, and asks the next.
+    const isOld = refused?.why === 'heavy' && !request.headers.has(POOL_HEADER)
+    if (refused !== null) return Response.json(isOld ? { ...refused, why: 'full' } : refused, { status: 503 })
     const { 0: client, 1: server } = new WebSocketPair()
     this.ctx.acceptWebSocket(server)
     this.#clients.enter(server, crypto.randomUUID(), identity.data)
-    this.#arm()
+    this.#watch.arm()
     return new Response(null, { status: 101, webSocket: client })
-  }
-
-  #fromClient(client: Connection, message: string | ArrayBuffer): void {
-    if (client.admit() === 'no') {
-      const most = `at most ${client.messagesPerMinute} a minute (${LIMIT_FIELDS.streamMessagesPerMinute})`
-      const hint = `Too many messages: this account's plan allows ${most}; slow down.`
-      return client.send(failureFrame({ kind: 'rate_limited', retryAfterMs: 1000, hint }))
-    }
-    if (typeof message !== 'string') {
-      return client.send(refusal('<binary>', { path: 'frame', message: 'send text frames of JSON' }))
-    }
-    const frame = parseUpFrame(message)
-    if (!frame.ok) return client.send(frame.error)
-    switch (frame.value.method) {
-      case 'ping':
-        client.pinged()
-        return client.send(PONG)
-      case 'post':
-        return this.ctx.waitUntil(answerPost(client, frame.value, gatewayOf(this.env)))
-      default:
-        this.#enqueue(client, frame.value)
-    }
-  }
-
-  /** Requests of one socket run one after another: the platform does not wait for async handlers. */
-  #enqueue(client: Connection, frame: SubscribeFrame | UnsubscribeFrame): void {
-    const isQueued = client.enqueue(async () => {
-      if (client.ended) return
-      try {
-        if (frame.method === 'unsubscribe') this.#subscriptions.unsubscribe(client, frame)
-        else await this.#subscriptions.subscribe(client, frame)
-      } catch (error) {
-        console.error('subscription failed', error)
-        client.fail({ kind: 'internal', hint: 'Something went wrong on our side: reconnect.' })
-      }
-      this.#arm()
-    })
-    const hint = 'Too many requests wait on this connection: slow down.'
-    if (!isQueued) client.send(failureFrame({ kind: 'rate_limited', retryAfterMs: 1000, hint }))
-    this.ctx.waitUntil(client.drained())
   }
 
   #fromLog(socket: WebSocket, text: string): void {
     const frame = JSON.parse(text) as RelayFrame
     const height = frame.t === 'gap' ? frame.to : frame.height
     if (!this.#links.log.admit(socket, height, null, this.#clock.nowMs)) return
-    if (frame.t === 'events') this.#events.deliver(frame)
-    else this.#links.tellGap(`Blocks ${frame.from} to ${frame.to} never came: their events are missing.`)
+    if (frame.t === 'events') {
+      this.#events.deliver(frame)
+      this.#unread.relieve()
+    } else this.#links.tellGap(`Blocks ${frame.from} to ${frame.to} never came: their events are missing.`)
   }
 
   #fromHub(socket: WebSocket, index: number, text: string): void {
     const frame = decodeHubFrame(text)
     if (!this.#links.hubs[index]?.link.admit(socket, frame.height, frame.epoch, this.#clock.nowMs)) return
     this.#books.push(index, frame, this.#clock.nowMs)
+    this.#unread.relieve()
     this.#armLate()
   }
 
   #gone(socket: WebSocket): void {
-    const client = this.#clients.of(socket)
-    if (client) return client.gone()
+    if (this.#clients.gone(socket)) return
     const attachment = parseAttachment(socket.deserializeAttachment())
     if (attachment) this.#links.of(attachment)?.closed(socket)
   }
@@ -258,14 +251,6 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       },
       Math.max(0, due - this.#clock.nowMs) + 1,
     )
-  }
-
-  #arm(): void {
-    if (this.#clients.size + this.#accounts.size === 0 && !this.#links.up) return
-    const at = this.#clock.nowMs + (this.#subscriptions.size > 0 ? WATCH_MS : IDLE_WATCH_MS)
-    if (this.#alarmMs !== null && this.#alarmMs <= at) return
-    this.#alarmMs = at
-    this.ctx.waitUntil(this.ctx.storage.setAlarm(at))
   }
 
   #makeSubscriptions(shards: number): Subscriptions {

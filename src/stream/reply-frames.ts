@@ -16,7 +16,8 @@ export const Notification = z.object({
   channel: z.literal('notification'),
   data: z.object({ notification: z.string() }),
 })
-export const Pong = z.object({ channel: z.literal('pong') })
+/** With a `nonce` where the ping had one: the next ping returns it. */
+export const Pong = z.object({ channel: z.literal('pong'), nonce: z.string().optional() })
 export const PostAnswer = z.object({
   channel: z.literal('post'),
   data: z.object({

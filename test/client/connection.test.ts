@@ -54,7 +54,7 @@ describe('connection', () => {
     const first = runtime.last
     first.open()
     runtime.advance(20_000)
-    expect(first.sent).toEqual([{ method: 'ping' }])
+    expect(first.sent).toEqual([{ method: 'ping', nonce: '' }])
     first.receive({ channel: 'pong' })
     runtime.advance(29_999)
     expect(first.dropped).toBe(false)
@@ -64,6 +64,32 @@ describe('connection', () => {
     expect(runtime.sockets).toHaveLength(2)
     first.end({ code: 1006 })
     expect(runtime.sockets).toHaveLength(2)
+  })
+
+  // WS-60
+  test('proves what it has read after each 128 KiB, one ping at a time, and anew on another socket', () => {
+    const { runtime, connection, listener } = setUp()
+    connection.subscribe(allFillsBody('BTC'), listener('fills'))
+    connection.start()
+    runtime.last.open()
+    const pings = () => runtime.last.sent.filter((frame) => (frame as { method: string }).method === 'ping')
+    const receive = () => runtime.last.receive({ channel: 'allFills', fills: [], more: 'x'.repeat(65_536) })
+    receive()
+    expect(pings()).toEqual([])
+    for (let i = 0; i < 5; i++) receive()
+    expect(pings()).toEqual([{ method: 'ping', nonce: '' }])
+    runtime.last.receive({ channel: 'pong', nonce: 'one' })
+    expect(pings()).toEqual([
+      { method: 'ping', nonce: '' },
+      { method: 'ping', nonce: 'one' },
+    ])
+    runtime.last.receive({ channel: 'pong', nonce: 'two' })
+    runtime.last.end({ code: 1006 })
+    runtime.advance(1000)
+    runtime.last.open()
+    receive()
+    receive()
+    expect(pings()).toEqual([{ method: 'ping', nonce: '' }])
   })
 
   // WS-2

@@ -1,12 +1,14 @@
 import { expect, it } from 'vitest'
 import { streamRoutes } from '../../src/edge/stream.route.ts'
 import { IDENTITY_HEADER, type Identity } from '../../src/key/identity.ts'
+import { POOL_HEADER, relayOrder } from '../../src/stream/sockets/placement.ts'
 
 const KEY = `cqt_${'Canary'.repeat(4)}22`
 const identity: Identity = { v: 1, account: 'a', keyHash: 'h', kind: 'api', plan: 'trial', products: ['stream'] }
 
 it('tells a relay who calls, and neither the key nor anything else of the caller', async () => {
   const seen: { url: string; headers: Record<string, string> }[] = []
+  let now = 0
   const app = streamRoutes<object>(
     {
       authenticate: async () => ({ ok: true, value: identity }),
@@ -21,6 +23,7 @@ it('tells a relay who calls, and neither the key nor anything else of the caller
         },
       }),
       requestId: () => 'req_1',
+      nowMs: () => (now += 10_000),
     } as never,
     { pathKeys: true, relaysPerRegion: 2 },
   )
@@ -69,6 +72,7 @@ it('says why a relay does not take a socket, and asks no other one', async () =>
           },
         }),
         requestId: () => 'req_1',
+        nowMs: () => 0,
       } as never,
       { pathKeys: false, relaysPerRegion: 3 },
     )
@@ -85,4 +89,62 @@ it('says why a relay does not take a socket, and asks no other one', async () =>
   expect(await answer('revoked')).toMatchObject({ asked: 1, status: 401 })
   expect(await answer('unmetered')).toMatchObject({ asked: 1, status: 503, retryAfter: '1' })
   expect(await answer('full')).toMatchObject({ asked: 3, status: 503, retryAfter: '5' })
+})
+
+/** A gateway with three relays of each pool that answer as told; asked: their numbers, in order. */
+function gateway(answer: (index: number, pool: string | null) => string) {
+  const asked: number[] = []
+  const clock = { nowMs: 0 }
+  const app = streamRoutes<object>(
+    {
+      authenticate: async (_: object, request: Request) => ({
+        ok: true,
+        value: { ...identity, account: request.headers.get('x-test-account') },
+      }),
+      relay: (_: string, index: number) => ({
+        fetch: async (_url: string, { headers }: { headers: Record<string, string> }) => {
+          asked.push(index)
+          return Response.json({ why: answer(index, headers[POOL_HEADER] ?? null), left: 0 }, { status: 503 })
+        },
+      }),
+      requestId: () => 'req_1',
+      nowMs: () => clock.nowMs,
+    } as never,
+    { pathKeys: false, relaysPerRegion: 3 },
+  )
+  const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
+  const connect = async (account: string) => {
+    asked.length = 0
+    const headers = { upgrade: 'websocket', 'x-test-account': account }
+    const response = await app.request('http://weir/ws', { headers }, {}, context as never)
+    return { asked: [...asked], body: (await response.json()) as Record<string, unknown>, status: response.status }
+  }
+  return { clock, connect }
+}
+
+// WS-5
+it('asks relays in the order of the account, and full ones not again for two seconds', async () => {
+  const { clock, connect } = gateway(() => 'full')
+  expect((await connect('a')).asked).toEqual(relayOrder('a', 'light', 3))
+  expect(await connect('b')).toMatchObject({ asked: [], status: 503 })
+  clock.nowMs += 2000
+  expect((await connect('b')).asked).toEqual(relayOrder('b', 'light', 3))
+})
+
+// WS-62
+it('takes an account that is sent on to the heavy relays, and for a minute there at once', async () => {
+  const { clock, connect } = gateway((_, pool) => (pool === 'light' ? 'heavy' : 'limit'))
+  const [first] = relayOrder('a', 'light', 3)
+  const [heavy] = relayOrder('a', 'heavy', 3)
+  expect(await connect('a')).toMatchObject({ asked: [first, heavy], status: 429 })
+  expect((await connect('a')).asked).toEqual([heavy])
+  expect((await connect('b')).asked).toHaveLength(2)
+  clock.nowMs += 60_000
+  expect((await connect('a')).asked).toEqual([first, heavy])
+})
+
+// WS-62
+it('says so where an account has left too much unread at a heavy relay', async () => {
+  const { body, status } = await gateway(() => 'heavy').connect('a')
+  expect([status, body.msg]).toEqual([503, expect.stringContaining('ping with a nonce')])
 })

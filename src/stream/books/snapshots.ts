@@ -141,9 +141,14 @@ export class Snapshots {
   }
 
   async #sendOne({ connection, joiner, encode }: Seeding, hub: number, snapshot: BookSnapshot): Promise<void> {
+    const text = encode(snapshot)
+    for (let ms = 1; ms > 0 && !connection.ended; ) {
+      ms = connection.snapshotWaitMs(text.length)
+      if (ms > 0 && !connection.ended) await this.#wait(ms)
+    }
     if (connection.ended) return
     joiner.joined(snapshot, hub)
-    connection.sendSnapshot(encode(snapshot))
+    connection.send(text)
     const { bucket, waitMs } = borrowTokens(this.#pacer, PACE, snapshot.levels.length, this.#clock.nowMs)
     this.#pacer = bucket
     if (waitMs > 0) await this.#wait(waitMs)

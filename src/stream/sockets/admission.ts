@@ -3,11 +3,11 @@
 import * as z from 'zod'
 
 /**
- * `full`: try the next relay. `limit`: the account has as many sockets as its plan allows. `unmetered`: its meter
+ * `full`: try the next relay. `heavy`: try the heavy relays, or where this is one of them: too much is unread. `limit`: the account has as many sockets as its plan allows. `unmetered`: its meter
  * cannot be asked. `left`: what the account has left, in micro-credits.
  */
 export const Refusal = z.object({
-  why: z.enum(['full', 'limit', 'revoked', 'exhausted', 'unmetered']),
+  why: z.enum(['full', 'heavy', 'limit', 'revoked', 'exhausted', 'unmetered']),
   left: z.number(),
 })
 export type Refusal = z.infer<typeof Refusal>

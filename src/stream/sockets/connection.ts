@@ -7,12 +7,17 @@ import { limitsOf } from '../../credit/plans/plan.ts'
 import type { Identity } from '../../key/identity.ts'
 import { socketEnd } from '../failure-frame.ts'
 import { errorFrame } from '../frames.ts'
-import { Lag } from './lag.ts'
+import type { Reading } from './reading.ts'
+import { LIGHT, RelayUnread } from './unread.ts'
 
 /** Refused frames in a row before the socket goes: answering them without end would be free work. */
 const MAX_REFUSED = 1000
 const MAX_QUEUED = 2048
 export const MAX_POSTS_IN_FLIGHT = 16
+
+const TOO_SLOW =
+  'Too much was sent to this account that nobody has shown to have read: connect again, and send pings with a nonce, ' +
+  '{"method":"ping","nonce":"<the nonce of the last pong>"}, every 20 s and after each 128 KiB that came.'
 
 /** The time, read anew at every access. */
 export interface Clock {
@@ -30,7 +35,8 @@ export class Connection {
   readonly #sink: Sink
   readonly #clock: Clock
   readonly #onEnd: (connection: Connection) => void
-  readonly #lag = new Lag()
+  readonly #reading: Reading
+  readonly #unread: RelayUnread
   #identity: Identity
   #terms: number
   #rate: Rate
@@ -46,13 +52,14 @@ export class Connection {
   /** What the client was last told of its credits; it is told of each once. */
   warned: 'of nothing' | 'of a tenth' | 'of the end' = 'of nothing'
 
-  /** `onEnd` is called once, when the relay ends the socket or the client did. */
+  /** `onEnd` is called once, when the relay ends the socket or the client did. `unread`: what its relay counts. */
   constructor(
     id: string,
     { identity, terms }: { readonly identity: Identity; readonly terms: number },
     sink: Sink,
     clock: Clock,
     onEnd: (connection: Connection) => void,
+    unread = new RelayUnread(LIGHT, clock.nowMs),
   ) {
     this.id = id
     this.#terms = terms
@@ -63,6 +70,8 @@ export class Connection {
     this.#rate = rateOf(identity)
     this.#frames = fullBucket(this.#rate, clock.nowMs)
     this.#activeMs = clock.nowMs
+    this.#unread = unread
+    this.#reading = unread.enter(identity.account, () => this.#tooSlow())
   }
 
   get identity(): Identity {
@@ -103,23 +112,25 @@ export class Connection {
 
   send(text: string): void {
     if (this.#ended) return
-    if (!this.#lag.sending(text.length)) return this.#lagging()
+    if (!this.#reading.sending(text.length)) return this.#tooSlow()
     this.#isActive = true
     this.#put(text)
   }
 
-  sendSnapshot(text: string): void {
-    if (this.#ended) return
-    if (!this.#lag.sendingSnapshot(text.length)) return this.#lagging()
-    this.#isActive = true
-    this.#put(text)
+  /**
+   * How long a Snapshot of so many bytes has to wait, in ms: 0: it may be sent now; else ask again after that.
+   * Infinity: not at this relay; the socket was told so and ended.
+   */
+  snapshotWaitMs(bytes: number): number {
+    const waitMs = this.#reading.snapshotWaitMs(bytes, this.#clock.nowMs)
+    if (waitMs === Number.POSITIVE_INFINITY) this.#tooSlow()
+    return waitMs
   }
 
   /** A frame of the client came. `no`: it is over the rate and must only be refused. */
   admit(): 'yes' | 'no' {
     const now = this.#clock.nowMs
     this.#activeMs = now
-    this.#lag.received()
     const { bucket, taken } = takeTokens(this.#frames, this.#rate, 1, now)
     this.#frames = bucket
     if (taken === 1) {
@@ -130,8 +141,9 @@ export class Connection {
     return 'no'
   }
 
-  pinged(): void {
-    this.#lag.pinged()
+  /** Takes the nonce of a ping, which proves what was read where it is the last pong's. Answers the pong's. */
+  pinged(nonce: string, fresh: string): string {
+    return this.#reading.pinged(nonce, fresh, this.#clock.nowMs)
   }
 
   /** Runs `task` after every earlier one of this socket; false where too many wait. A task must not throw. */
@@ -152,6 +164,7 @@ export class Connection {
     if (this.#ended) return
     if (last !== undefined) this.#put(last)
     this.#ended = true
+    this.#reading.left()
     try {
       this.#sink.close(code, reason)
     } catch {
@@ -172,16 +185,17 @@ export class Connection {
     else this.end(1013, 'snapshots took too long: reconnect')
   }
 
-  /** The other side closed. */
+  /** The other side closed, before or after this one. */
   gone(): void {
+    this.#reading.gone()
     if (this.#ended) return
     this.#ended = true
     this.#onEnd(this)
   }
 
-  #lagging(): void {
-    const text = 'You read too slowly, or do not say that you read: send pings ({"method":"ping"}) at least every 30 s.'
-    this.end(1013, 'send pings', errorFrame(text, 'too_slow'))
+  #tooSlow(): void {
+    this.#unread.move(this.#identity.account, this.#clock.nowMs)
+    this.end(1013, 'prove that you read', errorFrame(TOO_SLOW, 'too_slow'))
   }
 
   #put(text: string): void {

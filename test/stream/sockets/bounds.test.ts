@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Identity } from '../../../src/key/identity.ts'
 import { Connection } from '../../../src/stream/sockets/connection.ts'
-import {
-  Lag,
-  MAX_UNREAD_BYTES,
-  MAX_UNREAD_BYTES_PINGING,
-  MAX_UNREAD_SNAPSHOT_BYTES,
-} from '../../../src/stream/sockets/lag.ts'
+import { LIGHT } from '../../../src/stream/sockets/unread.ts'
 
 const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }
 
@@ -24,27 +19,31 @@ function open() {
 }
 
 // WS-12
-test('what was sent since the last frame of the client is bounded, wider for one that pings', () => {
-  const lag = new Lag()
-  expect(lag.sending(MAX_UNREAD_BYTES)).toBe(true)
-  expect(lag.sending(1)).toBe(false)
-  lag.received()
-  lag.pinged()
-  expect(lag.sending(MAX_UNREAD_BYTES_PINGING)).toBe(true)
-  expect(lag.sendingSnapshot(MAX_UNREAD_SNAPSHOT_BYTES)).toBe(true)
-  expect([lag.sending(1), lag.sendingSnapshot(1)]).toEqual([false, false])
-})
-
-// WS-12
-test('a socket that does not read is told to send pings and closed with 1013, once', () => {
+test('a socket that is sent too much without a proof is told how to prove, and closed with 1013, once', () => {
   const { connection, sent, closes, ended } = open()
-  const text = 'x'.repeat(1024 * 1024)
+  const text = 'x'.repeat(LIGHT.bytes / 4)
   for (let i = 0; i < 6; i++) connection.send(text)
   expect(sent.slice(0, 4)).toEqual([text, text, text, text])
-  expect(JSON.parse(sent[4]!)).toMatchObject({ channel: 'error', code: 'too_slow' })
+  expect(JSON.parse(sent[4]!)).toMatchObject({ code: 'too_slow', data: expect.stringContaining('"nonce"') })
   expect(sent).toHaveLength(5)
-  expect(closes).toEqual([[1013, 'send pings']])
+  expect(closes).toEqual([[1013, 'prove that you read']])
   expect(ended).toEqual(['c'])
+})
+
+// WS-60
+test('one that proves is sent on and on; pings alone prove nothing', () => {
+  const proving = open()
+  const pinging = open()
+  const text = 'x'.repeat(1024 * 1024)
+  let nonce = proving.connection.pinged('', 'n')
+  for (let i = 0; i < 100; i++) {
+    proving.connection.send(text)
+    nonce = proving.connection.pinged(nonce, `n${i}`)
+    pinging.connection.send(text)
+    pinging.connection.pinged('guessed', `n${i}`)
+  }
+  expect(proving.closes).toEqual([])
+  expect(pinging.closes).toEqual([[1013, 'prove that you read']])
 })
 
 test('a socket whose send fails is over, and its end is told once', () => {

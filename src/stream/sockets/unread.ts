@@ -1,0 +1,197 @@
+// What a relay has sent that nobody has shown to have read, by account: its bound on memory that the platform hides.
+// Laws: sockets of an account hold at most twice its bound here, beside what is presumed to be read; a relay holds at most
+// its watermark and what may be left. Beyond that it closes sockets, those of the largest account first.
+//
+// An honest client without proofs and one that never reads look the same. So a client without proofs is presumed to
+// read at a rate, until it leaves a close unanswered, and one that needs more moves to relays for heavy ones, which are
+// the only ones it can harm.
+
+import { Reading } from './reading.ts'
+
+const MIB = 1024 * 1024
+
+/** Bounds of an account at one relay. */
+export interface UnreadRules {
+  /** What its sockets here may have unread, together. */
+  readonly bytes: number
+  /** Read without proof, by all of them together. */
+  readonly presumedPerSecond: number
+  /** Where it finds other relays when it needs more. */
+  readonly canMove: boolean
+}
+
+/** A whole wildcard of Snapshots does not fit: who takes one without proofs is sent to the heavy ones at once. */
+export const LIGHT: UnreadRules = { bytes: 16 * MIB, presumedPerSecond: 32 * 1024, canMove: true }
+/** One wildcard of Snapshots (25 MB) fits, and two of live changes (181 KB/s each) for ever. */
+export const HEAVY: UnreadRules = { bytes: 32 * MIB, presumedPerSecond: 512 * 1024, canMove: false }
+
+/** Of 128 MB; what the relay itself needs is about 25 MB. */
+export const WATERMARK_BYTES = 40 * MIB
+/** On sockets that we closed and their clients have not. */
+export const MAX_LEFT_BYTES = 40 * MIB
+/** Snapshots leave this part of an account's bound, and of the watermark, to live changes. */
+const SNAPSHOT_PART = 7 / 8
+/** A Snapshot that would wait longer is to be had sooner elsewhere. */
+const MAX_WAIT_MS = 10_000
+const ASK_AGAIN_MS = 250
+/** How long an account that moved is sent on, and how many are kept in mind. */
+const MOVED_MS = 3_600_000
+const MAX_MOVED = 10_000
+
+export class RelayUnread {
+  readonly rules: UnreadRules
+  readonly #accounts = new Map<string, AccountUnread>()
+  /** Accounts to be sent on, with until when. */
+  readonly #moved: Map<string, number>
+  /** All bytes that were ever sent. */
+  sent = 0
+  /** Bytes of open sockets that are unread. */
+  live = 0
+  /** Of sockets that we closed and their clients have not. */
+  leftBytes = 0
+  #forgivenMs: number
+
+  /** `moved`: what `toMove` of an earlier life answered. */
+  constructor(rules: UnreadRules, nowMs: number, moved: readonly (readonly [string, number])[] = []) {
+    this.rules = rules
+    this.#forgivenMs = nowMs
+    this.#moved = new Map(moved)
+  }
+
+  /** A socket came; `cut` ends it. */
+  enter(name: string, cut: () => void): Reading {
+    let account = this.#accounts.get(name)
+    if (!account) {
+      account = new AccountUnread(this, () => this.#accounts.delete(name))
+      this.#accounts.set(name, account)
+    }
+    return account.enter(cut)
+  }
+
+  /** An account needs more than it may have here: from now on it is sent on. */
+  move(name: string, nowMs: number): void {
+    if (!this.rules.canMove) return
+    this.#moved.delete(name)
+    if (this.#moved.size >= MAX_MOVED) this.#moved.delete(this.#moved.keys().next().value!)
+    this.#moved.set(name, nowMs + MOVED_MS)
+  }
+
+  /** Those who are sent on, with until when; who has left much unread is among them. */
+  toMove(nowMs: number): [string, number][] {
+    for (const [name, account] of this.#accounts) if (account.leftBytes > 0) this.move(name, nowMs)
+    return [...this.#moved].filter(([, untilMs]) => untilMs > nowMs)
+  }
+
+  /** True where no socket of this account may come in. */
+  refuses(name: string, nowMs: number): boolean {
+    const moved = this.#moved.get(name)
+    if (moved !== undefined && moved > nowMs) return true
+    return (this.#accounts.get(name)?.leftBytes ?? 0) > this.rules.bytes / 2
+  }
+
+  /** To be called every few seconds: what is presumed to be read since. */
+  forgive(nowMs: number): void {
+    const bytes = (Math.max(0, nowMs - this.#forgivenMs) / 1000) * this.rules.presumedPerSecond
+    this.#forgivenMs = nowMs
+    for (const account of this.#accounts.values()) account.forgive(Math.floor(bytes), nowMs)
+  }
+
+  /** Above the watermark, cuts the larger half of the largest account, until it is not. */
+  relieve(): void {
+    while (this.live > WATERMARK_BYTES) {
+      let largest: AccountUnread | undefined
+      for (const account of this.#accounts.values()) if (account.live > (largest?.live ?? 0)) largest = account
+      largest?.cutLarger()
+    }
+  }
+
+  /** So much is left that only the object's end frees it. */
+  get isLost(): boolean {
+    return this.leftBytes > MAX_LEFT_BYTES
+  }
+}
+
+/** Of one account at one relay. */
+export class AccountUnread {
+  readonly #relay: RelayUnread
+  readonly #emptied: () => void
+  readonly #open = new Set<Reading>()
+  readonly #left = new Map<Reading, number>()
+  live = 0
+  leftBytes = 0
+
+  constructor(relay: RelayUnread, emptied: () => void) {
+    this.#relay = relay
+    this.#emptied = emptied
+  }
+
+  enter(cut: () => void): Reading {
+    const reading = new Reading(this, cut)
+    this.#open.add(reading)
+    return reading
+  }
+
+  get isOver(): boolean {
+    return this.live + this.leftBytes > this.#relay.rules.bytes
+  }
+
+  /** What a socket of an account that is over its bound may have. */
+  get share(): number {
+    return this.#relay.rules.bytes / (this.#open.size + this.#left.size)
+  }
+
+  sending(bytes: number): void {
+    this.#relay.sent += bytes
+    this.grow(bytes)
+  }
+
+  grow(bytes: number): void {
+    this.live += bytes
+    this.#relay.live += bytes
+  }
+
+  /** Who proves needs no forgiving; who does not answer a close does not read. */
+  forgive(bytes: number, nowMs: number): void {
+    if (this.live === 0 || this.leftBytes > 0) return
+    let rest = bytes
+    for (const reading of this.#open) if (!reading.isProving(nowMs)) rest -= reading.settle(rest)
+  }
+
+  /** How long until a Snapshot of so many bytes fits beside what is unread. */
+  roomInMs(bytes: number): number {
+    const { rules, live } = this.#relay
+    const over = this.live + this.leftBytes + bytes - rules.bytes * SNAPSHOT_PART
+    if (over <= 0) return live + bytes > WATERMARK_BYTES * SNAPSHOT_PART ? ASK_AGAIN_MS : 0
+    const waitMs = Math.ceil((over / rules.presumedPerSecond) * 1000)
+    return rules.canMove && waitMs > MAX_WAIT_MS ? Number.POSITIVE_INFINITY : waitMs
+  }
+
+  cutLarger(): void {
+    const mean = this.live / this.#open.size
+    for (const reading of [...this.#open]) {
+      if (reading.bytes < mean) continue
+      reading.cut()
+      this.left(reading)
+    }
+  }
+
+  left(reading: Reading): void {
+    if (!this.#open.delete(reading)) return
+    const { bytes } = reading
+    this.grow(-bytes)
+    this.#left.set(reading, bytes)
+    this.#add(bytes)
+  }
+
+  gone(reading: Reading): void {
+    this.left(reading)
+    this.#add(-(this.#left.get(reading) ?? 0))
+    this.#left.delete(reading)
+    if (this.#open.size + this.#left.size === 0) this.#emptied()
+  }
+
+  #add(leftBytes: number): void {
+    this.leftBytes += leftBytes
+    this.#relay.leftBytes += leftBytes
+  }
+}

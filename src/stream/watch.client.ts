@@ -1,0 +1,63 @@
+// When a relay looks after its links, minutes and sockets. An alarm is a write, and a write holds back every frame behind
+// it: while subscriptions run a timer does it, and the alarm, far away, only wakes an object whose memory was lost. A
+// timer would keep a relay awake that has nothing but silent sockets: those the alarm alone looks after.
+
+import { after } from '../core/timers.client.ts'
+
+const BUSY_MS = 5000
+const IDLE_MS = 10_000
+const WATCHDOG_MS = 60_000
+
+export interface WatchPorts {
+  readonly storage: Pick<DurableObjectStorage, 'getAlarm' | 'setAlarm'>
+  readonly waitUntil: (work: Promise<unknown>) => void
+  readonly nowMs: () => number
+  /** `busy`: subscriptions run; `idle`: there is something to look after; `none`: nothing. */
+  readonly state: () => 'busy' | 'idle' | 'none'
+  /** Never throws. */
+  readonly look: () => void
+}
+
+export class Watch {
+  readonly #ports: WatchPorts
+  #alarmMs: number | null = null
+  #isTicking = false
+
+  constructor(ports: WatchPorts) {
+    this.#ports = ports
+  }
+
+  /** Once, when the object begins. An alarm that was set before stays: to set it anew would put it off for ever. */
+  async begin(): Promise<void> {
+    this.#alarmMs = await this.#ports.storage.getAlarm()
+    this.arm()
+  }
+
+  /** Sees to it that somebody looks in time; to be called when something came that was not there. */
+  arm(): void {
+    const state = this.#ports.state()
+    if (state === 'none') return
+    if (state === 'busy') this.#tick()
+    const at = this.#ports.nowMs() + (state === 'busy' ? WATCHDOG_MS : IDLE_MS)
+    if (this.#alarmMs !== null && this.#alarmMs <= at) return
+    this.#alarmMs = at
+    this.#ports.waitUntil(this.#ports.storage.setAlarm(at))
+  }
+
+  /** The alarm went. First of all the next one: an alarm that fails too often is dropped for good. */
+  alarm(): void {
+    this.#alarmMs = null
+    this.arm()
+    this.#ports.look()
+  }
+
+  #tick(): void {
+    if (this.#isTicking) return
+    this.#isTicking = true
+    after(BUSY_MS, () => {
+      this.#isTicking = false
+      this.#ports.look()
+      this.arm()
+    })
+  }
+}
