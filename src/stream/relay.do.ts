@@ -215,6 +215,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   #fromLog(socket: WebSocket, text: string): void {
+    this.#watch.fed()
     const frame = JSON.parse(text) as RelayFrame
     const height = frame.t === 'gap' ? frame.to : frame.height
     if (!this.#links.log.admit(socket, height, null, this.#clock.nowMs)) return
@@ -225,6 +226,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   #fromHub(socket: WebSocket, index: number, text: string): void {
+    this.#watch.fed()
     const frame = decodeHubFrame(text)
     if (!this.#links.hubs[index]?.link.admit(socket, frame.height, frame.epoch, this.#clock.nowMs)) return
     this.#books.push(index, frame, this.#clock.nowMs)

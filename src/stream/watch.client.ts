@@ -1,6 +1,6 @@
 // When a relay looks after its links, minutes and sockets. An alarm is a write, and a write holds back every frame behind
-// it: while subscriptions run a timer does it, and the alarm, far away, only wakes an object whose memory was lost. A
-// timer would keep a relay awake that has nothing but silent sockets: those the alarm alone looks after.
+// it: while frames come a timer does it, and the alarm, far away, only wakes an object whose memory was lost. A timer
+// keeps a relay awake: where no frames come it ends, and alarms alone look after what there is.
 
 import { after } from '../core/timers.client.ts'
 
@@ -22,6 +22,8 @@ export class Watch {
   readonly #ports: WatchPorts
   #alarmMs: number | null = null
   #isTicking = false
+  /** A frame came since the timer began. */
+  #isFed = false
 
   constructor(ports: WatchPorts) {
     this.#ports = ports
@@ -33,12 +35,18 @@ export class Watch {
     this.arm()
   }
 
+  /** A frame came from the log or a hub. */
+  fed(): void {
+    this.#isFed = true
+    if (!this.#isTicking) this.#tick()
+  }
+
   /** Sees to it that somebody looks in time; to be called when something came that was not there. */
   arm(): void {
     const state = this.#ports.state()
     if (state === 'none') return
-    if (state === 'busy') this.#tick()
-    const at = this.#ports.nowMs() + (state === 'busy' ? WATCHDOG_MS : IDLE_MS)
+    const isBusy = state === 'busy'
+    const at = this.#ports.nowMs() + (isBusy && this.#isTicking ? WATCHDOG_MS : isBusy ? BUSY_MS : IDLE_MS)
     if (this.#alarmMs !== null && this.#alarmMs <= at) return
     this.#alarmMs = at
     this.#ports.waitUntil(this.#ports.storage.setAlarm(at))
@@ -52,11 +60,12 @@ export class Watch {
   }
 
   #tick(): void {
-    if (this.#isTicking) return
     this.#isTicking = true
+    this.#isFed = false
     after(BUSY_MS, () => {
       this.#isTicking = false
       this.#ports.look()
+      if (this.#isFed && this.#ports.state() === 'busy') this.#tick()
       this.arm()
     })
   }

@@ -285,8 +285,6 @@ describe('bad input', () => {
     expect((await client.refused()).data).toMatch(/^Error parsing JSON into valid websocket request: \{"method":/)
     client.send('['.repeat(1000))
     expect((await client.refused()).data).toMatch(/nested deeper/)
-    client.send('x'.repeat(70_000))
-    expect((await client.refused()).data).toMatch(/larger than 65536 bytes/)
     client.send({ method: 'subscribe', subscription: { type: 'userFills', addresses } })
     expect((await client.refused()).data).toMatch(/^Invalid subscription .*: addresses: at most 1000 addresses/)
     client.send({ method: 'subscribe', subscription: { type: 'nope' } })

@@ -3,8 +3,6 @@
 // pong carries a nonce that only its reader knows, the next ping returns it. Laws: a proof covers what was sent before
 // its pong and nothing later; what an account and the relay count is the sum of their sockets; `sending` is O(1).
 
-import type { AccountUnread } from './unread.ts'
-
 /** Who has proved to read within this time is taken for one who does. */
 const PROOF_HOLDS_MS = 60_000
 /** Nonces that may be on their way; a ping beyond them is answered with the newest once more, which proves less. */
@@ -14,9 +12,20 @@ const WINDOW_BYTES = 768 * 1024
 /** After so long a proof may have come. */
 const ASK_AGAIN_MS = 50
 
+/** What its account counts: AccountUnread. */
+interface Counted {
+  sending(bytes: number): void
+  grow(bytes: number): void
+  readonly isOver: boolean
+  readonly share: number
+  roomInMs(bytes: number): number
+  left(reading: Reading): void
+  gone(reading: Reading): void
+}
+
 /** Of one socket. Lengths are UTF-16 units, which equal bytes for all but odd names. */
 export class Reading {
-  readonly #account: AccountUnread
+  readonly #account: Counted
   #marks: { readonly nonce: string; readonly sent: number }[] = []
   #sent = 0
   /** Up to where it is proved, or presumed, to be read. */
@@ -25,7 +34,7 @@ export class Reading {
   /** Ends the socket. */
   readonly cut: () => void
 
-  constructor(account: AccountUnread, cut: () => void) {
+  constructor(account: Counted, cut: () => void) {
     this.#account = account
     this.cut = cut
   }
