@@ -9,7 +9,7 @@ const IDLE_MS = 10_000
 const WATCHDOG_MS = 60_000
 
 export interface WatchPorts {
-  readonly storage: Pick<DurableObjectStorage, 'getAlarm' | 'setAlarm'>
+  readonly storage: { getAlarm(): Promise<number | null>; setAlarm(atMs: number): Promise<void> }
   readonly waitUntil: (work: Promise<unknown>) => void
   readonly nowMs: () => number
   /** `busy`: subscriptions run; `idle`: there is something to look after; `none`: nothing. */

@@ -19,7 +19,7 @@ async function run(state: 'busy' | 'idle' | 'none', feeds: (second: number) => b
     storage: {
       getAlarm: async () => due,
       setAlarm: async (at) => {
-        due = at as number
+        due = at
         alarms.push(second())
       },
     },
