@@ -43,7 +43,7 @@ import { fetchUpstream } from './upstream/upstream.client.ts'
 type Env = Cloudflare.Env
 type WaitUntil = (work: Promise<unknown>) => void
 
-const keys = new KeyRing()
+const keys = new KeyRing(undefined, (error) => report(error, 'key look-up'))
 const leases = new LeasePool()
 const restGate = new AddressGate(REST_REQUESTS)
 const wrongTokens = new AddressGate(WRONG_TOKENS)

@@ -14,9 +14,10 @@ type Json = Readonly<Record<string, unknown>>
 
 const Refusal = z
   .object({
-    error: z.string(),
+    error: z.string().optional(),
     code: z.string(),
     msg: z.string(),
+    message: z.string(),
     request_id: z.string(),
     type: z.string().optional(),
     types: z.array(z.string()).optional(),

@@ -69,7 +69,7 @@ export function setOnReply(c: Context, headers: Readonly<Record<string, string>>
 
 /** A failure in the form of the surface that owns the path. */
 export function failureReply(path: string, failure: Failure, requestId: string): Response {
-  const isInfo = /^(\/k\/[^/]*)?\/(info|ws)$/.test(path)
+  const isInfo = /^(\/k\/|\/(info|ws)$)/.test(path)
   const { status, headers, body } = (isInfo ? infoFailure : restFailure)(failure, requestId)
   return new Response(body, { status, headers })
 }

@@ -9,6 +9,9 @@ import { REQUEST_ID_HEADER } from './request-id.ts'
 /** What a refusal costs: nothing. */
 export const NO_COST = { 'x-credits-cost': '0' } as const
 
+/** When what holds an account's last place may have ended: a guess, because nothing announces it. */
+const LIMIT_RETRY_S = 10
+
 export interface WireFailure {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -16,18 +19,26 @@ export interface WireFailure {
   readonly body: string
 }
 
-/** `POST /info` and the WebSocket upgrade: `{error, code, msg, request_id}`, as the public SDK reads it. */
+/**
+ * `POST /info`, the WebSocket upgrade and all below `/k/`: `{error?, code, msg, message, request_id}`. Public clients each
+ * read another field, and one that finds `error` looks at no status: it is left out where the status says what to do
+ * (renew the key, wait, try again), and stands where that client would take the reply for an answer (402) or the
+ * gateway for dead (other 4xx).
+ */
 export function infoFailure(failure: Failure, requestId: string): WireFailure {
+  const status = failure.kind === 'bad_field' ? 422 : httpStatus(failure)
   const code = failureCode(failure)
+  const msg = failureMessage(failure)
   const body = {
-    error: code,
+    ...(status === 401 || status === 429 || status >= 500 ? {} : { error: code }),
     code,
-    msg: failureMessage(failure),
+    msg,
+    message: msg,
     request_id: requestId,
     ...(failure.kind === 'unknown_type' ? { type: failure.type.slice(0, 64), types: failure.types } : {}),
     ...(failure.kind === 'limit_reached' ? { limit: failure.limit, most: failure.most } : {}),
   }
-  const reply = wire(failure.kind === 'bad_field' ? 422 : httpStatus(failure), failure, requestId, body)
+  const reply = wire(status, failure, requestId, body)
   return { ...reply, headers: { ...reply.headers, ...NO_COST } }
 }
 
@@ -82,6 +93,7 @@ function httpStatus(failure: Failure): number {
 /** Seconds for `Retry-After`, null where a retry has no set time. */
 function retryAfterSeconds(failure: Failure): number | null {
   if (failure.kind === 'rate_limited') return Math.max(1, Math.ceil(failure.retryAfterMs / 1000))
+  if (failure.kind === 'limit_reached') return LIMIT_RETRY_S
   if (failure.kind === 'unavailable') return Math.max(1, Math.ceil((failure.retryAfterMs ?? 1000) / 1000))
   return null
 }

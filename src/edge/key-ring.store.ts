@@ -38,6 +38,8 @@ export const NO_KEY_SECRET: Failure = {
   hint: 'KEY_SECRET is not set on this gateway: its operator has to set it.',
 }
 
+const KEYS_AWAY: Failure = { kind: 'unavailable', what: 'API keys cannot be looked up now' }
+
 const NO_MATCH = 'The check characters of this API key do not match: is it whole, and was it made for this gateway?'
 
 /** A look-up that others wait for may be lost with the request that began it. */
@@ -58,9 +60,12 @@ export class KeyRing {
   /** Keys whose records the meter called changed, and from when on a record is new enough. */
   readonly #changed = new BoundedMap<string, { readonly changedMs: number; newEnoughMs: number }>(TOLD_MAX)
   readonly #nowMs: () => number
+  readonly #report: (error: unknown) => void
 
-  constructor(nowMs: () => number = () => Date.now()) {
+  /** `report`: D1 failed; the caller is told that keys cannot be looked up. */
+  constructor(nowMs: () => number = () => Date.now(), report: (error: unknown) => void = () => {}) {
     this.#nowMs = nowMs
+    this.#report = report
   }
 
   /** Who sends this request, if a key in one of `places` may enter. `path` is the segment after `/k/`, if any. */
@@ -143,9 +148,15 @@ export class KeyRing {
     }
     if (!(await isWithinLocation(env.LOOK_UP_LIMIT, address)))
       return err({ kind: 'rate_limited', retryAfterMs: LOCATION_PERIOD_MS, limit: LOOK_UPS.each })
-    const record = await findKey(env, await hashKey(key.text), waitUntil)
-    this.#memory.keep(key.text, record, now)
-    return ok(record)
+    const hash = await hashKey(key.text)
+    try {
+      const record = await findKey(env, hash, waitUntil)
+      this.#memory.keep(key.text, record, now)
+      return ok(record)
+    } catch (error) {
+      this.#report(error)
+      return err(KEYS_AWAY)
+    }
   }
 
   /** The meter called this key revoked: refused here from now on, and the hint in KV brought up to date. */

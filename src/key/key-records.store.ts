@@ -15,13 +15,14 @@ const SELECT = `SELECT k.hash, k.account, k.kind, a.plan, k.products, k.expires,
   FROM keys k JOIN accounts a ON a.id = k.account LEFT JOIN plans p ON p.name = a.plan`
 const kvName = (hash: string) => `key:${hash}`
 
-/** The record of a key hash, null where no such key exists. Fills KV through `waitUntil`. */
+/** The record of a key hash, null where no such key exists. Fills KV through `waitUntil`. Rejects where D1 fails. */
 export async function findKey(
   env: KeyStoreEnv,
   hash: string,
   waitUntil: (work: Promise<unknown>) => void,
 ): Promise<KeyRecord | null> {
-  const hint = KeyRecord.safeParse(await env.KEYS.get(kvName(hash), { type: 'json', cacheTtl: 30 }))
+  const hinted = await env.KEYS.get(kvName(hash), { type: 'json', cacheTtl: 30 }).catch(() => null)
+  const hint = KeyRecord.safeParse(hinted)
   if (hint.success) return hint.data
   const record = await keyFromD1(env.ACCOUNTS, hash)
   if (record !== null) waitUntil(putKeyHint(env.KEYS, record))

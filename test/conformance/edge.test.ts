@@ -127,7 +127,9 @@ describe('every route with every method', () => {
   it.each(['/nothing', '/k/x/nothing', '/infos', '/admin/nothing'])('GET %s is not found', async (path) => {
     const answer = await fetch(world.url + path, { headers: bearer(ADMIN_TOKEN) })
     expect([answer.status, answer.headers.get('x-request-id')]).toEqual([404, expect.stringMatching(/^req_/)])
-    expect(await answer.json()).toMatchObject({ error: true, error_code: '404' })
+    expect(await answer.json()).toMatchObject(
+      path.startsWith('/k/') ? { code: 'not_found', msg: expect.any(String) } : { error: true, error_code: '404' },
+    )
   })
 
   it.each([

@@ -113,7 +113,7 @@ it('no type answers without a key', async () => {
   for (const { type, example } of CATALOGUE) {
     const reply = await world.info(null, { type, ...example.request })
     expect([type, reply.status, reply.headers.get('x-credits-cost')]).toEqual([type, 401, '0'])
-    expect(await reply.json()).toMatchObject({ error: 'unauthorized' })
+    expect(await reply.json()).toMatchObject({ code: 'unauthorized' })
   }
 })
 

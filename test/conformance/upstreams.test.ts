@@ -90,7 +90,7 @@ describe('a misbehaviour of the only source ends in its designed answer, uncharg
     await misbehave({ how, types: [ALONE], ...more })
     const reply = await ask(ALONE)
     expect([reply.status, reply.headers.get('x-credits-cost')]).toEqual([status, '0'])
-    expect(await reply.json()).toMatchObject({ error: code, code, msg: expect.any(String) })
+    expect(await reply.json()).toMatchObject({ code, message: expect.any(String) })
     expect(reply.headers.has('retry-after')).toBe(status === 503)
     await misbehave({ how: 'none' })
     await recovers(ALONE)

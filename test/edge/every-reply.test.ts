@@ -20,6 +20,13 @@ async function told(method: string, path: string) {
 }
 
 describe('a request that nothing is behind', () => {
+  it('is refused in the form that info clients read, wherever a key in the path takes them', async () => {
+    for (const path of ['/k/x/exchange', '/k/x/info/', '/k/x', '/k/x/', '/infos'])
+      expect(await (await app.request(path, { method: 'POST' })).json(), path).toMatchObject(
+        path === '/infos' ? { error_code: '404' } : { code: 'not_found', msg: expect.any(String) },
+      )
+  })
+
   it.each([
     ['POST', '/infos', 'This endpoint does not exist; did you mean POST /info?'],
     ['POST', '/api/v1/info', 'This endpoint does not exist; did you mean POST /info?'],

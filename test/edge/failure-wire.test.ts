@@ -46,7 +46,10 @@ describe('failures on the wire', () => {
       const reply = infoFailure(failure, 'req_1')
       expect(reply.status).toBe(info)
       expect(reply.headers['x-request-id']).toBe('req_1')
-      expect(JSON.parse(reply.body)).toMatchObject({ error: code, code, msg: sentence, request_id: 'req_1' })
+      const body = JSON.parse(reply.body)
+      expect(body).toMatchObject({ code, msg: sentence, message: sentence, request_id: 'req_1' })
+      // What a client does that finds `error` before it looks at the status.
+      expect(body.error).toBe(info === 401 || info === 429 || info >= 500 ? undefined : code)
     })
 
     it('on REST', () => {
@@ -82,6 +85,9 @@ describe('failures on the wire', () => {
   it('says when to come back, and what type was asked for', () => {
     expect(infoFailure({ kind: 'rate_limited', retryAfterMs: 1_200 }, 'r').headers['retry-after']).toBe('2')
     expect(infoFailure({ kind: 'unavailable', what: 'x' }, 'r').headers['retry-after']).toBe('1')
+    expect(restFailure({ kind: 'unavailable', what: 'x' }, 'r').headers['retry-after']).toBe('1')
+    const full = infoFailure({ kind: 'limit_reached', limit: 'stream_connections', most: 1 }, 'r')
+    expect(full.headers['retry-after']).toBe('10')
     expect(infoFailure({ kind: 'internal' }, 'r').headers['retry-after']).toBeUndefined()
     expect(JSON.parse(infoFailure({ kind: 'unknown_type', type: 'nope' }, 'r').body).type).toBe('nope')
     const long = { kind: 'unknown_type', type: 'x'.repeat(60_000) } as const

@@ -21,6 +21,7 @@ async function location(isolates: number, { binding = true } = {}) {
   const key = { hash, account: 'a', kind: 'api', products: '["info"]', expires: null, revoked: null }
   const row = { ...key, plan: 'entry', terms: null, limits: null }
   const counts = { kv: 0, d1: 0, binding: 0 }
+  const away = { kv: false, d1: false }
   let now = 1_000_000
   const windows = new Map<string, number>()
   const env = {
@@ -30,6 +31,7 @@ async function location(isolates: number, { binding = true } = {}) {
     KEYS: {
       get: async () => {
         counts.kv++
+        if (away.kv) throw new Error('KV GET failed: 500')
         return null
       },
       put: async () => undefined,
@@ -39,6 +41,7 @@ async function location(isolates: number, { binding = true } = {}) {
         bind: (wanted: string) => ({
           first: async () => {
             counts.d1++
+            if (away.d1) throw new Error('D1_ERROR: internal error')
             return wanted === hash ? row : null
           },
         }),
@@ -83,8 +86,23 @@ async function location(isolates: number, { binding = true } = {}) {
     }
     return routes[isolate]!.request('/info', { method: 'POST', headers, body: '{}' }, env, context as never)
   }
-  return { counts, send, known, pass: (ms: number) => (now += ms) }
+  return { counts, away, send, known, pass: (ms: number) => (now += ms) }
 }
+
+describe('stores that fail', () => {
+  it('refuse nobody for ever: KV is done without, and without D1 callers are told to come again', async () => {
+    const { away, send, known, pass } = await location(1)
+    away.kv = away.d1 = true
+    const refused = await send(0, known, '192.0.2.1')
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await refused.json()).toMatchObject({ code: 'unavailable', msg: expect.stringContaining('looked up') })
+    away.d1 = false
+    expect((await send(0, known, '192.0.2.1')).status).toBe(200)
+    pass(3_600_000)
+    away.d1 = true
+    expect((await send(0, await wellFormed(), '192.0.2.1')).status).toBe(503)
+  })
+})
 
 describe('a flood from one address', () => {
   it('of no keys, malformed or made-up ones costs no look-up', async () => {

@@ -82,7 +82,7 @@ it('says why a relay does not take a socket, and asks no other one', async () =>
     return { asked, status: response.status, retryAfter, body: (await response.json()) as Record<string, unknown> }
   }
   const limit = await answer('limit')
-  expect(limit).toMatchObject({ asked: 1, status: 429, retryAfter: null })
+  expect(limit).toMatchObject({ asked: 1, status: 429, retryAfter: '10' })
   expect(limit.body).toMatchObject({ code: 'rate_limited', limit: 'stream_connections', most: 100 })
   expect(limit.body.msg).toMatch(/^stream_connections: this account's plan allows 100 at a time/)
   expect(await answer('exhausted')).toMatchObject({ asked: 1, status: 402, body: { code: 'credits_exhausted' } })
