@@ -183,7 +183,7 @@ export class Connection {
     entry.listener.refused(text)
   }
 
-  /** The subscription that an error speaks of. A long body comes back cut: then it is the only one that waits. */
+  /** The subscription that an error speaks of. A long body is not said back: then it is the only one that waits. */
   #refused(text: string): readonly [string, Entry | undefined] {
     const body = embeddedBody(text)
     if (body) return [bodyKey(body), this.#entries.get(bodyKey(body))]

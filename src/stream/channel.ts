@@ -62,8 +62,11 @@ export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
   readonly namesOf: (item: Item) => readonly string[]
   /** What becomes one frame of a block: all that a body has of it, or what a name has of it. */
   readonly framed: 'per body' | 'per name'
-  /** `pieces` are texts of the view, at least one. `meta` null: the frame exactly as specified. */
-  readonly encode: (pieces: readonly string[], meta: Meta | null, name: string) => string
+  /**
+   * `pieces` are texts of the view, at least one. `meta` null: the frame exactly as specified. `body` is that of one of
+   * the receivers: nothing of it may show in frames that are built per name.
+   */
+  readonly encode: (pieces: readonly string[], meta: Meta | null, name: string, body: Body) => string
 }
 
 /** Frames of one block for one body. `broken`: a coin lost its continuity, and this channel cannot begin it again. */

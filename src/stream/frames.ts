@@ -3,7 +3,7 @@
 
 import { formatCredits } from '../credit/amount.ts'
 
-/** Longest echo of a subscription in an error: real bodies are far shorter, 1,000 addresses are not worth 90 KB. */
+/** Longest echo in an error: real frames are far shorter, 1,000 addresses are not worth 90 KB. */
 const ECHO_CHARS = 4096
 
 export const PONG = '{"channel":"pong"}'
@@ -42,19 +42,30 @@ export function ackFrame(method: 'subscribe' | 'unsubscribe', echo: string): str
 
 /** `reason` names the field and the fix: it follows the JSON, which SDKs look for. */
 export function invalidSubscription(echo: string, reason: string, code = 'invalid_request'): string {
-  return errorFrame(`Invalid subscription ${bounded(echo)}: ${reason}`, code)
+  return errorFrame(`Invalid subscription${bounded(' ', echo)}: ${reason}`, code)
 }
 
 export function alreadySubscribed(echo: string): string {
-  return errorFrame(`Already subscribed: ${bounded(echo)}`, 'already_subscribed')
+  return errorFrame(`Already subscribed${bounded(': ', echo)}`, 'already_subscribed')
 }
 
 export function alreadyUnsubscribed(echo: string): string {
-  return errorFrame(`Already unsubscribed: ${bounded(echo)}`, 'already_unsubscribed')
+  return errorFrame(`Already unsubscribed${bounded(': ', echo)}`, 'already_unsubscribed')
 }
 
-function bounded(echo: string): string {
-  return echo.length > ECHO_CHARS ? `${echo.slice(0, ECHO_CHARS)}…` : echo
+/**
+ * Answers a frame that is no request, in the public server's words. `reason` names the field and the fix; `postId` is the
+ * `id` of a `post` that could be read: SDKs find by it, at the very end, what they wait for.
+ */
+export function invalidRequest(sent: string, reason: string, code: string, postId: number | null): string {
+  const echo = bounded(': ', sent)
+  const end = echo === '' && postId !== null ? `: id=${postId}` : ''
+  return errorFrame(`Error parsing JSON into valid websocket request${echo}: ${reason}${end}`, code)
+}
+
+/** Whole or not at all: SDKs parse what stands in braces, and die of half an object. */
+function bounded(before: string, echo: string): string {
+  return echo.length > ECHO_CHARS ? '' : before + echo
 }
 
 /** `body` is the JSON text of an info answer, embedded as it is. */

@@ -1,5 +1,6 @@
 // Frames that a client sends on /ws: bounds, grammar, and the public server's words when one is refused.
-// Law: nothing of a refused frame takes effect, and a refusal names the field and the fix.
+// Law: nothing of a refused frame takes effect, and a refusal names the field and the fix. Unknown fields are ignored, as
+// those of an info request are.
 
 import * as z from 'zod'
 import type { Issue } from '../core/failure.ts'
@@ -7,31 +8,29 @@ import { isDeeperThan } from '../core/json.ts'
 import type { Result } from '../core/result.ts'
 import { err } from '../core/result.ts'
 import { parseWith } from '../core/schema-words.ts'
-import { errorFrame } from './frames.ts'
+import { invalidRequest } from './frames.ts'
 
 export const UP_FRAME_MAX_BYTES = 64 * 1024
 const MAX_DEPTH = 32
-/** How much of a refused frame is echoed: enough to recognise it, never an amplifier. */
-const ECHO_CHARS = 256
 
 /** Passed on as the very value that was sent: its key order is echoed. */
 const subscription = z.custom<{ readonly type: string }>(
   (value) => typeof (value as { type?: unknown } | null)?.type === 'string',
   'must be an object with a "type"',
 )
-export const PingFrame = z.strictObject({
+export const PingFrame = z.object({
   method: z.literal('ping'),
   /** That of the last pong, as a proof that it was read; any other one asks for the first. */
   nonce: z.string().max(64).optional(),
 })
-export const SubscribeFrame = z.strictObject({
+export const SubscribeFrame = z.object({
   method: z.literal('subscribe'),
   subscription,
   fromBlock: z.int().min(0).optional(),
   meta: z.boolean().optional(),
 })
-export const UnsubscribeFrame = z.strictObject({ method: z.literal('unsubscribe'), subscription })
-export const PostFrame = z.strictObject({
+export const UnsubscribeFrame = z.object({ method: z.literal('unsubscribe'), subscription })
+export const PostFrame = z.object({
   method: z.literal('post'),
   id: z.int().min(0),
   request: z.looseObject({ type: z.string(), payload: z.unknown() }),
@@ -63,17 +62,19 @@ export function parseUpFrame(text: string): Result<UpFrame, string> {
     return err(refusal(text, { path: 'frame', message: 'not valid JSON' }))
   }
   const parsed = parseWith(UpFrame, value)
-  return parsed.ok ? parsed : err(refusal(text, parsed.error[0]))
+  return parsed.ok ? parsed : err(refusal(text, parsed.error[0], postIdOf(value)))
 }
 
 /** Error frame for what cannot be read at all: a binary frame, or a text that is no request. */
-export function refusal(sent: string, issue: Issue): string {
-  const echo = sent.length > ECHO_CHARS ? `${sent.slice(0, ECHO_CHARS)}…` : sent
+export function refusal(sent: string, issue: Issue, postId: number | null = null): string {
   const where = issue.path || 'frame'
-  return errorFrame(
-    `Error parsing JSON into valid websocket request: ${echo}: ${where}: ${issue.message}`,
-    where === 'frame' ? 'invalid_json' : 'invalid_request',
-  )
+  const code = where === 'frame' ? 'invalid_json' : 'invalid_request'
+  return invalidRequest(sent, `${where}: ${issue.message}`, code, postId)
+}
+
+function postIdOf(value: unknown): number | null {
+  const { method, id } = Object(value) as { method?: unknown; id?: unknown }
+  return method === 'post' && Number.isSafeInteger(id) ? (id as number) : null
 }
 
 const encoder = new TextEncoder()

@@ -106,15 +106,25 @@ describe('@nktkas/hyperliquid', () => {
     await transport.close()
   })
 
-  it('reads our trades as the public server’s', async () => {
+  it('reads our trades and fills of a user as the public server’s, and survives a refusal of a long body', async () => {
     globalThis.WebSocket ??= WebSocket as unknown as typeof globalThis.WebSocket
     const transport = new WebSocketTransport({ url: `${world.ws}/ws?key=${key}` })
     await transport.ready()
-    const { promise, resolve } = Promise.withResolvers<unknown>()
-    const subscription = await new SubscriptionClient({ transport }).trades({ coin: 'BTC' }, resolve)
-    const data = await promise
-    channelOf('trades')!.frame.parse({ channel: 'trades', data })
-    await subscription.unsubscribe()
+    const client = new SubscriptionClient({ transport })
+    const trade = Promise.withResolvers<unknown>()
+    const fills = Promise.withResolvers<{ user: string; fills: object[] }>()
+    const trades = await client.trades({ coin: 'BTC' }, trade.resolve)
+    const ofUser = await client.userFills({ user: user as `0x${string}` }, fills.resolve)
+    channelOf('trades')!.frame.parse({ channel: 'trades', data: await trade.promise })
+    const data = await fills.promise
+    channelOf('userFills')!.frame.parse({ channel: 'userFills', fills: [], data })
+    expect([data.user, data.fills.length > 0]).toEqual([user, true])
+    // Cut in the middle, its echo would end the process.
+    const long = { type: 'userFills', addresses: ['x'.repeat(20_000)] }
+    await expect(
+      transport.subscribe('userFills', long, () => {}, { signal: AbortSignal.timeout(2_000) }),
+    ).rejects.toThrow()
+    await Promise.all([trades.unsubscribe(), ofUser.unsubscribe()])
     await transport.close()
   })
 })

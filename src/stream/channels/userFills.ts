@@ -1,19 +1,30 @@
-// userFills: fills of the wallets that are named, all of a block in one frame.
+// userFills: fills of the wallets that are named, all of a block in one frame. Who names one wallet by `user` has its
+// fills in the public server's shape besides: its SDKs send `user`, read `data`, and fail without it.
 
 import * as z from 'zod'
+import { Address, Fill } from '../../feed/block.ts'
 import { AggregateByTime, oneOfWallets, WALLETS, walletsOf } from '../body-fields.ts'
 import { defineEventChannel, ONE_CREDIT } from '../channel.ts'
-import { EXAMPLE_FILL, encodeFills, FILL_VIEWS, fillsFrame, fillView } from '../events/fill-view.ts'
+import { EXAMPLE_FILL, encodeFills, FILL_VIEWS, fillsFrame, fillView, withoutWallets } from '../events/fill-view.ts'
+
+const TYPE = 'userFills'
 
 export const userFills = defineEventChannel({
-  type: 'userFills',
+  type: TYPE,
   summary: 'Fills of up to 1,000 wallets',
-  example: { request: { addresses: [EXAMPLE_FILL[0]] }, frame: { channel: 'userFills', fills: [EXAMPLE_FILL] } },
+  example: { request: { addresses: [EXAMPLE_FILL[0]] }, frame: { channel: TYPE, fills: [EXAMPLE_FILL] } },
   request: z
-    .strictObject({ type: z.literal('userFills'), ...WALLETS, aggregateByTime: AggregateByTime })
+    .strictObject({ type: z.literal(TYPE), ...WALLETS, aggregateByTime: AggregateByTime })
     .superRefine(oneOfWallets)
-    .transform((sent) => ({ addresses: walletsOf(sent), aggregate: sent.aggregateByTime === true })),
-  frame: fillsFrame('userFills'),
+    .transform((sent) => ({
+      addresses: walletsOf(sent),
+      aggregate: sent.aggregateByTime === true,
+      isOfUser: sent.user !== undefined,
+    })),
+  frame: fillsFrame(TYPE).extend({
+    /** Where the subscription has `user`: its fills once more. */
+    data: z.object({ user: Address, fills: z.array(Fill) }).optional(),
+  }),
   price: ONE_CREDIT,
   source: 'events',
   by: 'address',
@@ -22,5 +33,8 @@ export const userFills = defineEventChannel({
   names: ({ addresses }) => addresses,
   namesOf: ([user]) => [user],
   framed: 'per body',
-  encode: (pieces, meta) => encodeFills('userFills', pieces, meta),
+  encode: (pieces, meta, user, { isOfUser }) => {
+    const data = isOfUser ? `,"data":{"user":"${user}","fills":[${withoutWallets(pieces).join(',')}]}` : ''
+    return encodeFills(TYPE, pieces, meta, data)
+  },
 })

@@ -120,8 +120,8 @@ function send<R extends Receiver>({ channel, name, topics, pieces }: Parcel<R>, 
   let withMeta: string | undefined
   // A socket may end while it is sent to, and take its topic out of the index.
   for (const topic of topics) {
-    if (topic.meta) withMeta ??= channel.encode(pieces, block, name)
-    else plain ??= channel.encode(pieces, null, name)
+    if (topic.meta) withMeta ??= channel.encode(pieces, block, name, topic.wanted.body)
+    else plain ??= channel.encode(pieces, null, name, topic.wanted.body)
     const text = topic.meta ? withMeta! : plain!
     for (const receiver of topic.receivers) receiver.send(text)
   }

@@ -19,9 +19,17 @@ export function fillsFrame<const Type extends string>(type: Type) {
   return z.object({ channel: z.literal(type), fills: z.array(UserFill), ...META_FIELDS })
 }
 
-/** `pieces` are texts of `[wallet, fill]`. */
-export function encodeFills(type: string, pieces: readonly string[], meta: Meta | null): string {
-  return `{"channel":"${type}","fills":[${pieces.join(',')}]${metaText(meta)}}`
+/** `pieces` are texts of `[wallet, fill]`, `more` the text of fields that follow them. */
+export function encodeFills(type: string, pieces: readonly string[], meta: Meta | null, more = ''): string {
+  return `{"channel":"${type}","fills":[${pieces.join(',')}]${more}${metaText(meta)}}`
+}
+
+/** Before and after the fill in a text of `[wallet, fill]`: wallets are of one length. */
+const [BEFORE_FILL, AFTER_FILL] = [`["0x${'0'.repeat(40)}",`.length, -1]
+
+/** Texts of the fills alone, of texts of `[wallet, fill]`. */
+export function withoutWallets(pieces: readonly string[]): readonly string[] {
+  return pieces.map((piece) => piece.slice(BEFORE_FILL, AFTER_FILL))
 }
 
 /** A made-up fill for examples. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Fill, LedgerEvent, UserFill } from '../../../src/feed/block.ts'
 import type { RelayEvents } from '../../../src/feed/log-api.ts'
-import { CHANNELS } from '../../../src/stream/catalogue.ts'
+import { CHANNELS, channelOf } from '../../../src/stream/catalogue.ts'
 import { EventFanout } from '../../../src/stream/events/event-fanout.ts'
 import { wantedEvents } from '../wanted.ts'
 
@@ -62,6 +62,33 @@ test('userFills: one push per block with all matching fills, exactly as specifie
     }),
   ])
   expect(two.sent[0]).toBe(one.sent[0])
+})
+
+// WS-24, WS-25
+test('userFills of one `user`: his fills once more, as the public server has them, beside what is specified', () => {
+  const fanout = new EventFanout(CHANNELS)
+  const [plain, merged, listed] = [socket(), socket(), socket()]
+  fanout.add('a', wantedEvents({ type: 'userFills', user: A.toUpperCase().replace('0X', '0x') }), false, plain)
+  fanout.add('am', wantedEvents({ type: 'userFills', user: A, aggregateByTime: true }), true, merged)
+  fanout.add('l', wantedEvents({ type: 'userFills', users: [A] }), false, listed)
+  fanout.deliver(
+    block([
+      [A, fill('BTC', 1)],
+      [A, fill('BTC', 2)],
+      [B, fill('ETH', 3)],
+    ]),
+  )
+  const fills = [fill('BTC', 1), fill('BTC', 2)]
+  const specified = { channel: 'userFills', fills: fills.map((each) => [A, each]) }
+  expect(listed.sent).toEqual([JSON.stringify(specified)])
+  expect(plain.sent).toEqual([JSON.stringify({ ...specified, data: { user: A, fills } })])
+  const [frame] = merged.sent.map((text) => JSON.parse(text))
+  expect(frame).toMatchObject({
+    fills: [[A, { sz: '2.0' }]],
+    data: { user: A, fills: [{ sz: '2.0' }] },
+    block_height: 9,
+  })
+  for (const { sent } of [plain, merged, listed]) channelOf('userFills')!.frame.parse(JSON.parse(sent[0]!))
 })
 
 // WS-24, WS-26
