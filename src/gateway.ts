@@ -18,6 +18,7 @@ import { streamRoutes } from './edge/stream.route.ts'
 import { type GatewaySettings, gatewaySettings } from './env.ts'
 import { feedRoutes } from './feed/feed.route.ts'
 import { cacheStore, kvStore } from './info/answer/answer-stores.store.ts'
+import { exampleRequest } from './info/answer/call.ts'
 import { InfoDesk } from './info/answer/info-desk.ts'
 import { infoStatus } from './info/answer/routes.ts'
 import { answerHttp, type InfoRouteDeps, infoRoutes } from './info/info.route.ts'
@@ -116,6 +117,7 @@ function upstreamOf(objects: Objects, settings: GatewaySettings): RoutedUpstream
     budgetOf: (source) => objects.budget(source),
     // Breakers, budgets and clocks of sources outlive the request that happens to touch them.
     waitUntil: keepAlive,
+    exampleOf: exampleRequest,
   })
 }
 

@@ -1,7 +1,9 @@
 // A circuit breaker: after a run of failures a source is left alone for a while, then tried with a single request.
 //
-//   closed ──5 failures in a row──▶ open ──pause over──▶ one probe ──▶ closed, or open for twice as long
+//   closed ──5 failures in a row──▶ suspect ──judged──▶ open ──pause over──▶ one probe ──▶ closed, or open for twice as long
 //
+// What fails may be the request: the same one again is no news, and before a pause begins or grows the owner asks
+// something that is known to be good (`tryDecide`, then `condemned` or `succeeded`). So no caller can close a source for others.
 // Time is an argument. A probe whose outcome never comes (its isolate died) gives way to another. Requests that were
 // under way when it opened are not probes: many that fail together lengthen no pause, and end none but by success.
 
@@ -18,6 +20,10 @@ export class Breaker {
   #pauseMs = 0
   #closedFrom = 0
   #isProbing = false
+  /** Distinct requests among the failures. */
+  readonly #requests = new Set<string>()
+  #isSuspect = false
+  #decideFrom = 0
   #restUntil = 0
 
   /** True where a request may be sent now; while half open, true for one caller only. */
@@ -37,20 +43,51 @@ export class Breaker {
 
   /** Milliseconds until the next request may pass, 0 if it may now. */
   waitMs(now: number): number {
-    const [restMs, pauseMs] = [this.#restUntil - now, this.#closedFrom - now]
-    return Math.max(0, restMs > LONGEST_REST_MS ? 0 : restMs, pauseMs > LONGEST_PAUSE_MS ? 0 : pauseMs)
+    const pauseMs = this.#closedFrom - now
+    return Math.max(this.restMs(now), pauseMs > LONGEST_PAUSE_MS ? 0 : pauseMs)
+  }
+
+  /** The part of that which the source asked for. */
+  restMs(now: number): number {
+    const restMs = this.#restUntil - now
+    return restMs > LONGEST_REST_MS ? 0 : Math.max(0, restMs)
   }
 
   succeeded(): void {
+    this.#judged()
     this.#failures = 0
+    this.#requests.clear()
     this.#pauseMs = 0
     this.#closedFrom = 0
     this.#isProbing = false
   }
 
-  failed(now: number): void {
+  /**
+   * A failure. `request`: which another of the same says nothing more about, null where each one counts. `surely`: no
+   * request can be at fault. Otherwise nothing opens or lengthens a pause until `tryDecide` has found out.
+   */
+  failed(now: number, request: string | null, surely = false): void {
+    const isOpen = this.#pauseMs > 0
+    if (!isOpen && request !== null && this.#requests.has(request)) return
     this.#failures++
-    if (this.#pauseMs === 0 ? this.#failures < FAILURES_TO_OPEN : !this.#isProbing) return
+    if (request !== null && this.#requests.size < FAILURES_TO_OPEN) this.#requests.add(request)
+    if (isOpen ? !this.#isProbing : this.#failures < FAILURES_TO_OPEN) return
+    this.#isSuspect = true
+    if (surely) this.condemned(now)
+  }
+
+  /** Whether failures are to be judged, and nobody has begun to: true for one caller only. */
+  tryDecide(now: number): boolean {
+    const waitMs = this.#decideFrom - now
+    if (!this.#isSuspect || (waitMs > 0 && waitMs <= PROBE_LOST_MS)) return false
+    this.#decideFrom = now + PROBE_LOST_MS
+    return true
+  }
+
+  /** The source is at fault, unless it has answered meanwhile. */
+  condemned(now: number): void {
+    if (!this.#isSuspect) return
+    this.#judged()
     this.#isProbing = false
     this.#pauseMs = Math.min(this.#pauseMs === 0 ? FIRST_PAUSE_MS : this.#pauseMs * 2, LONGEST_PAUSE_MS)
     this.#closedFrom = now + this.#pauseMs
@@ -64,8 +101,14 @@ export class Breaker {
 
   /** The attempt said nothing about what this breaker guards: another may probe at once. */
   undecided(): void {
+    this.#judged()
     if (!this.#isProbing) return
     this.#isProbing = false
     this.#closedFrom = 0
+  }
+
+  #judged(): void {
+    this.#isSuspect = false
+    this.#decideFrom = 0
   }
 }

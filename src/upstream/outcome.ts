@@ -1,6 +1,7 @@
 // What a source's reply means, and what to do next. Every request to a source is a read, so all may be repeated.
 
 import { LONGEST_REST_MS } from './breaker.ts'
+import { exchangeNames } from './exchange-names.ts'
 
 /** A reply whose body was read to its end, or why there is none. `cut`: it ended early; `oversized`: it passed our bound. */
 export type Sent =
@@ -14,8 +15,11 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly sure: boolean }
   | { readonly kind: 'busy'; readonly restMs: number }
   | { readonly kind: 'timeout' }
-  /** `whole`: the source itself is away, rather than failing at this type. `again`: another attempt may go well. */
-  | { readonly kind: 'broken'; readonly whole: boolean; readonly again: boolean }
+  /**
+   * `whole`: the source itself is away, rather than failing at this type; `surely`: whatever is asked of it. `again`:
+   * another attempt may go well.
+   */
+  | { readonly kind: 'broken'; readonly whole: boolean; readonly again: boolean; readonly surely?: true }
 
 /** A source that answers 429 without Retry-After is left alone for this long. */
 const DEFAULT_REST_MS = 1_000
@@ -24,7 +28,8 @@ const DEFAULT_REST_MS = 1_000
 export function outcomeOf(sent: Sent, body: string, now: number): Outcome {
   if ('failed' in sent) {
     if (sent.failed === 'timeout') return { kind: 'timeout' }
-    return { kind: 'broken', whole: sent.failed === 'unreachable', again: sent.failed !== 'oversized' }
+    if (sent.failed === 'unreachable') return { kind: 'broken', whole: true, again: true, surely: true }
+    return { kind: 'broken', whole: false, again: sent.failed !== 'oversized' }
   }
   const { status, text } = sent
   if (status === 200) return answerOf(text)
@@ -32,8 +37,8 @@ export function outcomeOf(sent: Sent, body: string, now: number): Outcome {
   if (status === 429) return { kind: 'busy', restMs: restMs ?? DEFAULT_REST_MS }
   if (status === 503 && restMs !== null) return { kind: 'busy', restMs }
   if (status === 400 || status === 422) return { kind: 'refused', sure: true }
-  // The public server answers an unknown dex, coin or venue of some types with exactly this; a broken one may, too.
-  if (status === 500 && text === 'null' && namesMarket(body)) return { kind: 'refused', sure: false }
+  // The public server answers a name that it does not know with exactly this; a broken one may, too.
+  if (status === 500 && text === 'null' && hasNames(body)) return { kind: 'refused', sure: false }
   const whole = status === 401 || status === 403 || status === 502 || status === 503 || status === 504
   return { kind: 'broken', whole, again: status >= 500 }
 }
@@ -47,9 +52,9 @@ function answerOf(text: string): Outcome {
   }
 }
 
-/** Whether a canonical request names something of the exchange, which may not exist. */
-function namesMarket(body: string): boolean {
-  return /"(?:dex|coin|token|tokenId|venue|outcome)":/.test(body)
+/** Whether a canonical request names what may not exist. */
+function hasNames(body: string): boolean {
+  return exchangeNames(JSON.parse(body) as object).length > 0
 }
 
 /** Null where the header is missing or says nothing. */

@@ -1,12 +1,14 @@
 // Asks the sources of a type in their order: at most two attempts each, then the next. Pure but for what is injected.
 // Laws: a request to a source with a budget is paid for before it is sent, every attempt anew; a refusal that is the
-// caller's fault is passed on and never taken elsewhere; the whole takes no longer than `ASK_MAX_MS`.
+// caller's fault is passed on and never taken elsewhere; no source is left alone because of what callers ask, but where
+// requests that are known to be good fail, too; the whole takes no longer than `ASK_MAX_MS`.
 
 import { backoffMs } from '../core/backoff.ts'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { type Outcome, outcomeOf, type Sent } from './outcome.ts'
 import { latenessOf, type RoutedSource, routeOf } from './route.ts'
+import { isAway } from './source-health.ts'
 import { LAG_BODY, LAG_TYPE } from './source-lag.ts'
 import { sourcesFor } from './sources.ts'
 import type { Upstream, UpstreamAnswer } from './upstream-api.ts'
@@ -118,15 +120,16 @@ export class RoutedUpstream implements Upstream {
     return { outcome: outcome! }
   }
 
-  async #attempt(source: RoutedSource, { type, body, startMs }: Call): Promise<Turn> {
+  /** `isProbe`: sent to judge the source, whatever its breakers say. */
+  async #attempt(source: RoutedSource, { type, body, startMs }: Call, isProbe = false): Promise<Turn> {
     const { health, budget, config } = source
-    const waitMs = health.waitMs(type, this.#deps.now())
+    const waitMs = isProbe ? health.restMs(this.#deps.now()) : health.waitMs(type, this.#deps.now())
     if (waitMs > 0) return { waitMs, unpaid: false }
     const payment = budget === null ? null : await budget.take(weightToReserve(type))
     if (payment?.paid === false) return { waitMs: payment.waitMs, unpaid: true }
     const sentAtMs = this.#deps.now()
     const timeoutMs = Math.min(config.timeoutMs, startMs + ASK_MAX_MS - sentAtMs)
-    if (timeoutMs < ATTEMPT_MIN_MS || !health.tryPass(type, sentAtMs)) {
+    if (timeoutMs < ATTEMPT_MIN_MS || (!isProbe && !health.tryPass(type, sentAtMs))) {
       payment?.settle(0)
       return { waitMs: Math.max(1, health.waitMs(type, sentAtMs)), unpaid: false }
     }
@@ -135,9 +138,27 @@ export class RoutedUpstream implements Upstream {
     const outcome = outcomeOf(sent, body, now)
     // Without a whole reply nobody knows what the source has counted.
     if ('status' in sent) payment?.settle(weightOf(type, outcome.kind === 'answer' ? outcome.rows : 0))
-    health.record(type, outcome, now - sentAtMs, now)
+    health.record(type, body, outcome, now - sentAtMs, now, isProbe)
     if (type === LAG_TYPE) source.lag.record(outcome, now)
+    if (!isProbe && health.tryJudge(type, now)) this.#deps.background(this.#judge(source, type))
     return { outcome }
+  }
+
+  /** Finds out whether a source is ill or was asked what it cannot answer. */
+  async #judge(source: RoutedSource, type: string): Promise<void> {
+    const { health } = source
+    const probe = (of: string, body: string) =>
+      this.#attempt(source, { type: of, body, startMs: this.#deps.now() }, true)
+    let last: Outcome | null = null
+    for (const body of health.probes(type)) {
+      const turn = await probe(type, body)
+      if ('waitMs' in turn || turn.outcome.kind === 'busy') return health.undecided(type)
+      if (turn.outcome.kind === 'answer') return
+      last = turn.outcome
+    }
+    const other = last !== null && isAway(last) ? health.otherProbe(type) : undefined
+    if (other !== undefined) await probe(...other)
+    health.judge(type, last, this.#deps.now())
   }
 
   /** Looks at the source's clock beside the requests, if that is due. */
@@ -166,7 +187,7 @@ function failureOf(outcome: Exclude<Outcome, { kind: 'answer' }>, source: string
     case 'refused':
       return {
         kind: 'bad_field',
-        issues: [{ path: '', message: 'the exchange does not accept these values, such as an unknown dex or coin' }],
+        issues: [{ path: '', message: 'the exchange does not accept these values' }],
       }
     case 'busy':
       return { kind: 'unavailable', what: 'The source of this type is busy', retryAfterMs: outcome.restMs }

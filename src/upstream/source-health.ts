@@ -1,5 +1,6 @@
 // What an isolate knows of one source: how it answered lately, and whether it may be asked. A source that fails at one
-// type is left alone for that type; one that is away, or asked for a pause, is left alone altogether.
+// type is left alone for that type; one that is away, or asked for a pause, is left alone altogether. Where requests may
+// be what fails, requests that are known to be good decide.
 
 import { Breaker } from './breaker.ts'
 import type { Outcome } from './outcome.ts'
@@ -26,16 +27,28 @@ const UNSERVED_MS = 600_000
 export class SourceHealth {
   readonly #whole = new Breaker()
   readonly #byType = new Map<string, Breaker>()
-  readonly #served = new Set<string>()
+  readonly #exampleOf: (type: string) => string | undefined
+  /** The request of each type that it answered last. */
+  readonly #good = new Map<string, string>()
   readonly #unservedUntilMs = new Map<string, number>()
   readonly #latencies: number[] = []
   #samples = 0
   #lastSuccessMs: number | null = null
   #lastFailure: HealthView['lastFailure'] = null
 
+  /** `exampleOf`: a request of a type that any source of it ought to answer. */
+  constructor(exampleOf: (type: string) => string | undefined) {
+    this.#exampleOf = exampleOf
+  }
+
   /** Milliseconds until a request of this type may pass, 0 if it may now. */
   waitMs(type: string, nowMs: number): number {
     return Math.max(this.#whole.waitMs(nowMs), this.#breaker(type).waitMs(nowMs))
+  }
+
+  /** Milliseconds for which the source asked to be left alone. */
+  restMs(nowMs: number): number {
+    return this.#whole.restMs(nowMs)
   }
 
   /** Away when last asked: the next request decides, and ought to be one that somebody waits for. */
@@ -48,8 +61,9 @@ export class SourceHealth {
     return this.waitMs(type, nowMs) === 0 && this.#whole.tryPass(nowMs) && this.#breaker(type).tryPass(nowMs)
   }
 
-  record(type: string, outcome: Outcome, tookMs: number, nowMs: number): void {
-    if (outcome.kind === 'answer') this.#answered(type, tookMs, nowMs)
+  /** `isProbe`: it was sent to judge the source, and `judge` is told what came of it. */
+  record(type: string, body: string, outcome: Outcome, tookMs: number, nowMs: number, isProbe = false): void {
+    if (outcome.kind === 'answer') this.#answered(type, body, tookMs, nowMs)
     const reason = reasonOf(outcome)
     if (reason !== null) this.#lastFailure = { atMs: nowMs, type, reason }
     const one = this.#breaker(type)
@@ -58,17 +72,52 @@ export class SourceHealth {
       one.undecided()
       return
     }
-    const away = outcome.kind === 'timeout' || (outcome.kind === 'broken' && outcome.whole)
-    if (away) this.#whole.failed(nowMs)
-    else this.#whole.succeeded()
-    if (outcome.kind === 'broken' && !outcome.whole) one.failed(nowMs)
-    else if (away) one.undecided()
-    else one.succeeded()
+    const away = isAway(outcome)
+    const isDoubtful = outcome.kind === 'broken' || (outcome.kind === 'refused' && !outcome.sure)
+    if (!away) this.#whole.succeeded()
+    if (!away && !isDoubtful) one.succeeded()
+    if (isProbe) return
+    const request = this.#isGood(type, body, outcome) ? null : body
+    if (away) {
+      this.#whole.failed(nowMs, request, outcome.kind === 'broken' && outcome.surely === true)
+      one.undecided()
+    } else if (isDoubtful) one.failed(nowMs, request)
+  }
+
+  /** Whether the failures of this type, or of all, are to be judged by the caller: true for one only. */
+  tryJudge(type: string, nowMs: number): boolean {
+    const ofAll = this.#whole.tryDecide(nowMs)
+    return this.#breaker(type).tryDecide(nowMs) || ofAll
+  }
+
+  /** What to judge by: an answer to any of these says that it is well, and that what failed were the requests. */
+  probes(type: string): readonly string[] {
+    return [...new Set([this.#good.get(type), this.#exampleOf(type)])].filter((body) => body !== undefined)
+  }
+
+  /** Another type than this one that it has answered, and the request. */
+  otherProbe(type: string): readonly [type: string, body: string] | undefined {
+    return [...this.#good].findLast(([other]) => other !== type)
+  }
+
+  /** No probe of this type was answered; `last` became of the last one, null where there was none. */
+  judge(type: string, last: Outcome | null, nowMs: number): void {
+    const one = this.#breaker(type)
+    // An example need not exist on every chain: a refusal of it says nothing of a source that answered nothing else.
+    if (last?.kind === 'refused' && !this.hasServed(type)) return one.succeeded()
+    if (last === null || isAway(last)) this.#whole.condemned(nowMs)
+    one.condemned(nowMs)
+  }
+
+  /** Nobody could judge now. */
+  undecided(type: string): void {
+    this.#whole.undecided()
+    this.#breaker(type).undecided()
   }
 
   /** Whether it has answered this type before. */
   hasServed(type: string): boolean {
-    return this.#served.has(type)
+    return this.#good.has(type)
   }
 
   /** It refused what another source answered: it seems not to serve this type. */
@@ -93,8 +142,15 @@ export class SourceHealth {
     }
   }
 
-  #answered(type: string, tookMs: number, nowMs: number): void {
-    this.#served.add(type)
+  /** Whether each failure of this request is news, because nothing is wrong with it. */
+  #isGood(type: string, body: string, outcome: Outcome): boolean {
+    return body === this.#good.get(type) || (outcome.kind !== 'refused' && body === this.#exampleOf(type))
+  }
+
+  #answered(type: string, body: string, tookMs: number, nowMs: number): void {
+    // Last in the order of the map: what was answered last.
+    this.#good.delete(type)
+    this.#good.set(type, body)
     this.#unservedUntilMs.delete(type)
     this.#lastSuccessMs = nowMs
     this.#latencies[this.#samples++ % SAMPLES] = tookMs
@@ -108,6 +164,11 @@ export class SourceHealth {
     }
     return breaker
   }
+}
+
+/** The source itself seems to be away. */
+export function isAway(outcome: Outcome): boolean {
+  return outcome.kind === 'timeout' || (outcome.kind === 'broken' && outcome.whole)
 }
 
 function reasonOf(outcome: Outcome): FailureReason | null {

@@ -18,6 +18,8 @@ export interface UpstreamPlatform {
   /** The budget object of a source. */
   readonly budgetOf: (source: string) => SourceBudgetApi
   readonly waitUntil: (work: Promise<unknown>) => void
+  /** A canonical request of a type that every source of it ought to answer. */
+  readonly exampleOf: (type: string) => string | undefined
 }
 
 const clock = { now: () => Date.now(), sleep, after }
@@ -34,13 +36,13 @@ export function fetchUpstream(configs: readonly UpstreamSource[], platform: Upst
   })
 }
 
-function routedSource(config: UpstreamSource, { budgetOf, waitUntil }: UpstreamPlatform): RoutedSource {
+function routedSource(config: UpstreamSource, { budgetOf, waitUntil, exampleOf }: UpstreamPlatform): RoutedSource {
   const { name, budget, timeoutMs } = config
   const asked = sourcesFor([config], LAG_TYPE).length > 0
   const deps = { api: () => budgetOf(name), newId: () => crypto.randomUUID(), ...clock, background: waitUntil }
   return {
     config,
-    health: new SourceHealth(),
+    health: new SourceHealth(exampleOf),
     lag: new SourceLag({ asked, dear: budget !== undefined }),
     budget: budget === undefined ? null : new WeightLease(budget, timeoutMs, deps),
   }

@@ -40,7 +40,7 @@ beforeAll(async () => {
     response.end('{}')
   })
   const sources = [
-    { name: 'alone', url: `${one}/info`, types: [ALONE, 'exchangeStatus'], timeoutMs: 3_000 },
+    { name: 'alone', url: `${one}/info`, types: [ALONE, 'marginTable', 'exchangeStatus'], timeoutMs: 3_000 },
     { name: 'first', url: `${one}/info`, types: [BOTH, 'exchangeStatus'], timeoutMs: 1_000 },
     { name: 'second', url: `${two}/info`, types: [BOTH, 'exchangeStatus'], timeoutMs: 10_000 },
     { name: 'metered', url: metered.url, types: [METERED], budget: BUDGET, timeoutMs: 10_000 },
@@ -104,6 +104,24 @@ describe('a misbehaviour of the only source ends in its designed answer, uncharg
     expect(status.sources.find(({ name }) => name === 'alone')).toMatchObject({ lastFailure: { type: ALONE } })
     await misbehave({ how: 'none' })
     await recovers(ALONE)
+  })
+})
+
+describe('a caller who asks for what there is not', () => {
+  it('is told the field, and closes nothing for others', async () => {
+    const stranger = await world.newKey('1000', { plan: 'enterprise' })
+    for (let i = 0; i < 15; i++) {
+      for (const id of [4_000, 5_000 + i]) {
+        const refused = await world.info(stranger, { type: 'marginTable', id })
+        const { msg } = (await refused.json()) as { msg: string }
+        // 429: free work is bounded.
+        expect([refused.status, msg], msg).toEqual(
+          refused.status === 429 ? [429, msg] : [422, expect.stringMatching(/^id: is not known to the exchange/)],
+        )
+      }
+      // Ids of its own, because tables are kept for a minute.
+      expect((await world.info(key, { type: 'marginTable', id: 1 + i })).status).toBe(200)
+    }
   })
 })
 

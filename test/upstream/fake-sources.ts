@@ -22,11 +22,14 @@ export interface FakeSource {
   readonly timeoutMs?: number
   readonly budget?: Budget
   readonly perMinute?: number
-  readonly reply: (type: string) => Sent | Promise<Sent>
+  readonly reply: (type: string, body: string) => Sent | Promise<Sent>
 }
 
 /** `sent` holds `name type` of every request but those that read clocks, which are in `looks`. */
-export function fakeUpstream(fakes: readonly FakeSource[]) {
+export function fakeUpstream(
+  fakes: readonly FakeSource[],
+  exampleOf: (type: string) => string | undefined = (type) => JSON.stringify({ type }),
+) {
   const state = { now: 0, sent: [] as string[], looks: [] as string[], slept: [] as number[], random: 0.5 }
   const background: Promise<unknown>[] = []
   const configs = fakes.map(({ name, types, maxLagMs, timeoutMs, perMinute }) => ({
@@ -42,7 +45,7 @@ export function fakeUpstream(fakes: readonly FakeSource[]) {
   const sources = parsed.value.map((config, i): RoutedSource => {
     const asked = sourcesFor([config], LAG_TYPE).length > 0
     const budget = fakes[i]!.budget ?? null
-    return { config, health: new SourceHealth(), lag: new SourceLag({ asked, dear: budget !== null }), budget }
+    return { config, health: new SourceHealth(exampleOf), lag: new SourceLag({ asked, dear: budget !== null }), budget }
   })
   const upstream = new RoutedUpstream({
     sources,
@@ -51,7 +54,7 @@ export function fakeUpstream(fakes: readonly FakeSource[]) {
       const { type } = JSON.parse(body) as { type: string }
       if (type === LAG_TYPE) state.looks.push(name)
       else state.sent.push(`${name} ${type}`)
-      const sent = await fakes.find((fake) => fake.name === name)!.reply(type)
+      const sent = await fakes.find((fake) => fake.name === name)!.reply(type, body)
       if ('failed' in sent && sent.failed === 'timeout') state.now += timeoutMs
       return sent
     },
@@ -69,5 +72,5 @@ export function fakeUpstream(fakes: readonly FakeSource[]) {
     await Promise.all(background.splice(0))
     return result
   }
-  return { state, upstream, sources, ask }
+  return { state, upstream, sources, ask, background }
 }

@@ -15,7 +15,7 @@ describe('outcomeOf', () => {
     ['an empty body', reply(200, ''), broken(false, true)],
     ['422', reply(422, 'Failed to deserialize'), { kind: 'refused', sure: true }],
     ['400', reply(400, 'Failed to parse'), { kind: 'refused', sure: true }],
-    ['500 with null for a request that names no market', reply(500, 'null'), broken(false, true)],
+    ['500 with null for a request that has no names', reply(500, 'null'), broken(false, true)],
     ['500', reply(500, 'oops'), broken(false, true)],
     ['404, which more asking will not change', reply(404, ''), broken(false, false)],
     ['401, which is about us and not about the type', reply(401, ''), broken(true, false)],
@@ -23,7 +23,7 @@ describe('outcomeOf', () => {
     ['502', reply(502, ''), broken(true, true)],
     ['503', reply(503, ''), broken(true, true)],
     ['503 that asks for a pause', reply(503, '', '7'), { kind: 'busy', restMs: 7_000 }],
-    ['no connection', { failed: 'unreachable' } as const, broken(true, true)],
+    ['no connection', { failed: 'unreachable' } as const, { ...broken(true, true), surely: true }],
     ['a cut body', { failed: 'cut' } as const, broken(false, true)],
     ['a body over the bound', { failed: 'oversized' } as const, broken(false, false)],
     ['silence', { failed: 'timeout' } as const, { kind: 'timeout' }],
@@ -31,12 +31,16 @@ describe('outcomeOf', () => {
     expect(outcomeOf(sent, META, 0)).toEqual(outcome)
   })
 
-  it('takes 500 with null for an unknown name where the request names one', () => {
-    const unknown = { kind: 'refused', sure: false }
-    expect(outcomeOf(reply(500, 'null'), DEX, 0)).toEqual(unknown)
-    expect(outcomeOf(reply(500, 'null'), '{"type":"fundingHistory","coin":"NOPE","startTime":0}', 0)).toEqual(unknown)
-    for (const named of ['"venue":"no"', '"token":9', '"tokenId":"0x"', '"outcome":9'])
-      expect(outcomeOf(reply(500, 'null'), `{"type":"x",${named}}`, 0)).toEqual(unknown)
+  it.each([
+    [DEX, true],
+    ['{"type":"fundingHistory","coin":"NOPE","startTime":0}', true],
+    ['{"type":"marginTable","id":99}', true],
+    ['{"type":"outcomeDeployerLimits","venue":"out"}', true],
+    [`{"type":"userFillsByTime","user":"0x${'a'.repeat(40)}","startTime":5,"aggregateByTime":true}`, false],
+  ])('takes 500 with null for a refusal where the request has names of the exchange: %s', (body, hasNames) => {
+    expect(outcomeOf(reply(500, 'null'), body, 0)).toEqual(
+      hasNames ? { kind: 'refused', sure: false } : broken(false, true),
+    )
   })
 
   it.each([

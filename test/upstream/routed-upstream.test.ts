@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Sent } from '../../src/upstream/outcome.ts'
+import type { Budget } from '../../src/upstream/weight-lease.ts'
 import { answer, fakeUpstream, status } from './fake-sources.ts'
 
 const NODE_TYPES = ['meta', 'openOrders']
@@ -200,6 +201,97 @@ describe('sources that fail', () => {
   })
 })
 
+describe('requests that a source cannot answer', () => {
+  const TABLE = 'marginTable'
+  const example = (id: number) => (type: string) => JSON.stringify(type === TABLE ? { type, id } : { type })
+  /** A source that knows the tables below 50, as long as it is well. */
+  function tables(failure: Sent, exampleId: number, budget?: Budget) {
+    const source = { isIll: false, probes: [] as string[] }
+    const reply = (type: string, body: string) => {
+      const { id } = JSON.parse(body) as { id?: number }
+      return source.isIll || (type === TABLE && id! >= 50) ? failure : answer(`{"id":${id ?? null}}`)
+    }
+    const world = fakeUpstream(
+      [{ name: 'node', types: [TABLE, 'meta'], reply, ...(budget && { budget }) }],
+      example(exampleId),
+    )
+    world.state.random = 0
+    return { source, ...world }
+  }
+  const AMBIGUOUS: Sent[] = [
+    NULL_500,
+    status(500),
+    status(404),
+    status(502),
+    answer('<html>'),
+    TIMEOUT,
+    { failed: 'cut' },
+  ]
+  const cases = AMBIGUOUS.flatMap((failure) => [20, 60].map((id) => [failure, id] as const))
+
+  it.each(cases)(
+    'close it for nobody, whatever it does then: %j, with an example of %i',
+    async (failure, exampleId) => {
+      const { ask, state } = tables(failure, exampleId)
+      const isExampleGood = exampleId < 50
+      // Where the example does not exist on this chain, an answer to anybody will do.
+      if (!isExampleGood) expect(await ask(TABLE, { id: 7 })).toMatchObject({ ok: true })
+      for (let i = 0; i < 40; i++) {
+        for (const id of [99, 100 + i]) expect(await ask(TABLE, { id })).toMatchObject({ ok: false })
+        expect(await ask('meta'), `round ${i}`).toMatchObject({ ok: true })
+      }
+      for (let i = 0; i < 20; i++) await ask(TABLE, { id: 1_000 + i })
+      expect(await ask(TABLE, { id: 20 })).toMatchObject({ ok: true })
+      expect(await ask('meta')).toMatchObject({ ok: true })
+      // A probe for every few failures, and no more.
+      expect(state.sent.length).toBeLessThan(41 + 2 * 100 + 100 / 2 + 5)
+    },
+  )
+
+  it('are refusals where nothing of the type was ever answered, and its example does not exist either', async () => {
+    const { ask } = tables(NULL_500, 60)
+    for (let i = 0; i < 20; i++)
+      expect(await ask(TABLE, { id: 100 + i })).toMatchObject({ error: { kind: 'bad_field' } })
+    expect(await ask(TABLE, { id: 20 })).toMatchObject({ ok: true })
+  })
+
+  it.each(AMBIGUOUS)('differ from an ill source, which is left alone until it is well: %j', async (failure) => {
+    const { ask, source, state } = tables(failure, 20)
+    await ask(TABLE, { id: 20 })
+    source.isIll = true
+    for (let i = 0; i < 8; i++) await ask(TABLE, { id: i })
+    const sent = state.sent.length
+    expect(await ask(TABLE, { id: 20 })).toMatchObject({ error: { kind: 'unavailable' } })
+    expect(state.sent.length).toBe(sent)
+    source.isIll = false
+    state.now += 30_000
+    // The one request that decides is of somebody who asks what there is not.
+    expect(await ask(TABLE, { id: 99 })).toMatchObject({ ok: false })
+    expect(await ask(TABLE, { id: 20 })).toMatchObject({ ok: true })
+  })
+
+  it('are judged within the budget: nothing is sent that is not paid, and nothing opens meanwhile', async () => {
+    let left = 5
+    const taken: number[] = []
+    const budget: Budget = {
+      take: async (weight) => {
+        if (left === 0) return { paid: false, waitMs: 60_000 }
+        left--
+        taken.push(weight)
+        return { paid: true, settle: () => {} }
+      },
+      left: async () => null,
+    }
+    const { ask, source, state } = tables(NULL_500, 20, budget)
+    source.isIll = true
+    for (let i = 0; i < 5; i++) await ask(TABLE, { id: i })
+    expect([state.sent.length, taken.length]).toEqual([5, 5])
+    left = 10
+    source.isIll = false
+    expect(await ask(TABLE, { id: 20 })).toMatchObject({ ok: true })
+  })
+})
+
 describe('late sources', () => {
   /** Sources whose clocks are late by so much; one that is null refuses to tell. */
   function late(lags: Record<string, number | null>) {
@@ -236,7 +328,7 @@ describe('late sources', () => {
 
     const two = late({ node: 60_000, public: 0 })
     await two.ask('meta')
-    two.sources[1]!.health.record('meta', { kind: 'busy', restMs: 1_000 }, 0, two.state.now)
+    two.sources[1]!.health.record('meta', '', { kind: 'busy', restMs: 1_000 }, 0, two.state.now)
     expect(await two.ask('meta')).toEqual({ ok: true, value: { text: '"node"', lagMs: 60_000 } })
   })
 

@@ -22,7 +22,7 @@ async function over(listener: RequestListener, timeoutMs = 10_000) {
   const noBudget = () => {
     throw new Error('a source without a budget has no budget object')
   }
-  return fetchUpstream(sources.value, { budgetOf: noBudget, waitUntil: () => {} })
+  return fetchUpstream(sources.value, { budgetOf: noBudget, waitUntil: () => {}, exampleOf: () => undefined })
 }
 
 it('posts JSON and gives the bytes back as they are', async () => {

@@ -48,6 +48,12 @@ export function readCall(text: string): Result<InfoCall, Failure> {
   return request.ok ? ok(callOf(query, request.value)) : request
 }
 
+/** The example of a type as it travels upstream, undefined where there is no such type. */
+export function exampleRequest(type: string): string | undefined {
+  const query = queryOf(type)
+  return query && JSON.stringify(query.request.parse({ type, ...query.example.request }))
+}
+
 function callOf(query: AnyQuery, request: { readonly type: string }): InfoCall {
   const amount = priceOf(query, request)
   const terms = termsOf(query.freshness)

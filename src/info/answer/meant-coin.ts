@@ -19,12 +19,13 @@ export class MeantCoin {
 
   /** The same failure; one of a coin in this request says which was meant. */
   async named(failure: Failure, request: object): Promise<Failure> {
-    const issue = failure.kind === 'bad_field' ? failure.issues[0] : undefined
-    if (issue?.message !== NOT_KNOWN || !/(^|\.)coin$/.test(issue.path)) return failure
+    if (failure.kind !== 'bad_field') return failure
+    const issue = failure.issues.find(({ path, message }) => message === NOT_KNOWN && /(^|\.)coin$/.test(path))
+    if (issue === undefined) return failure
     const meant = await this.#names.nearest(String(valueAt(request, issue.path.split('.'))))
     if (meant === undefined) return failure
     const message = `${NOT_KNOWN}; did you mean ${JSON.stringify(meant)}?`
-    return { kind: 'bad_field', issues: [{ ...issue, message }] }
+    return { kind: 'bad_field', issues: failure.issues.map((each) => (each === issue ? { ...each, message } : each)) }
   }
 }
 

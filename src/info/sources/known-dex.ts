@@ -30,5 +30,8 @@ export async function passThroughOnDex<Req extends { readonly type: string; read
   request: Req,
   from: Pick<Sources, 'upstream' | 'dexes'>,
 ): Promise<Result<Answer, Failure>> {
-  return (await refusalOfDex(request.dex, from)) ?? passThrough(request, from)
+  const refusal = await refusalOfDex(request.dex, from)
+  if (refusal !== null) return refusal
+  const isKnown = request.dex !== undefined && (await from.dexes.has(request.dex)) === true
+  return passThrough(request, from, isKnown ? ['dex'] : [])
 }

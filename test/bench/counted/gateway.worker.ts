@@ -7,6 +7,7 @@ import { after } from '../../../src/core/timers.client.ts'
 import type { LeaseRequest } from '../../../src/credit/lease-api.ts'
 import { gatewaySettings } from '../../../src/env.ts'
 import gateway, { Internal as RealInternal } from '../../../src/gateway.ts'
+import { exampleRequest } from '../../../src/info/answer/call.ts'
 import { InfoDesk } from '../../../src/info/answer/info-desk.ts'
 import { answerHttp, type InfoRouteDeps } from '../../../src/info/info.route.ts'
 import type { Sources } from '../../../src/info/ports.ts'
@@ -53,7 +54,7 @@ async function take(env: Env) {
 function freeRoute(env: Env): InfoRouteDeps<Env> {
   // Only the upstream: the bench asks for nothing else.
   const budgetOf = (source: string) => env.SOURCE_BUDGET.getByName(source) as unknown as SourceBudgetApi
-  const upstream = fetchUpstream(gatewaySettings(env).UPSTREAMS, { budgetOf, waitUntil })
+  const upstream = fetchUpstream(gatewaySettings(env).UPSTREAMS, { budgetOf, waitUntil, exampleOf: exampleRequest })
   const sources = { upstream } as unknown as Sources
   const desk = new InfoDesk({ sources, stores: {}, now: () => Date.now(), after, report: console.error })
   return {

@@ -4,20 +4,28 @@ import { namingField } from '../../../src/info/sources/refused-field.ts'
 
 const REFUSED: Failure = { kind: 'bad_field', issues: [{ path: '', message: 'is not accepted' }] }
 
+const USER = `0x${'a'.repeat(40)}`
+
 it.each([
-  [{ type: 'meta', dex: 'nope' }, 'dex'],
-  [{ type: 'x', coin: 'NOPE', dex: 'nope' }, 'dex'],
-  [{ type: 'meta', dex: undefined }, ''],
-  [{ type: 'fundingHistory', coin: 'NOPE' }, 'coin'],
-  [{ type: 'candleSnapshot', req: { coin: 'NOPE' } }, 'req.coin'],
-  [{ type: 'marginTable', id: 9 }, 'id'],
-  [{ type: 'outcomeDeployerLimits', venue: 'no' }, 'venue'],
-  [{ type: 'tokenDetails', tokenId: '0x' }, 'tokenId'],
-  [{ type: 'settledOutcome', outcome: 0 }, 'outcome'],
-  [{ type: 'userRole', user: '0x' }, ''],
-  [{ type: 'x', req: null }, ''],
-])('of %j the likeliest field is %j', (request, path) => {
-  expect(namingField(REFUSED, request)).toMatchObject({ kind: 'bad_field', issues: [{ path }] })
+  [{ type: 'meta', dex: 'nope' }, ['dex']],
+  [{ type: 'x', dex: 'nope', coin: 'NOPE' }, ['coin', 'dex']],
+  [{ type: 'meta', dex: undefined }, ['']],
+  [{ type: 'fundingHistory', coin: 'NOPE', startTime: 5, endTime: 6 }, ['coin']],
+  [{ type: 'candleSnapshot', req: { coin: 'NOPE', interval: '1m', startTime: 5 } }, ['req.coin']],
+  [{ type: 'marginTable', id: 99, dex: 'xyz' }, ['id', 'dex']],
+  [{ type: 'outcomeDeployerLimits', venue: 'zz' }, ['venue']],
+  [{ type: 'tokenDetails', tokenId: '0x' }, ['tokenId']],
+  [{ type: 'settledOutcome', outcome: 0 }, ['outcome']],
+  [{ type: 'userFills', user: USER, aggregateByTime: true }, ['']],
+  [{ type: 'x', req: null }, ['']],
+])('of %j the fields that can be meant are %j', (request, paths) => {
+  expect(namingField(REFUSED, request)).toMatchObject({ kind: 'bad_field', issues: paths.map((path) => ({ path })) })
+})
+
+it('names no field that is known to be right', () => {
+  expect(namingField(REFUSED, { type: 'marginTable', id: 99, dex: 'xyz' }, ['dex'])).toMatchObject({
+    issues: [{ path: 'id' }],
+  })
 })
 
 it('leaves what has a path, and other failures, alone', () => {
