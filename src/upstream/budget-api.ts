@@ -1,7 +1,8 @@
 // What isolates and the budget object of a source say to each other. Types alone: the rules are in weight-bucket.ts
 // (the object's side) and weight-purse.ts (the isolate's).
 
-export const BUDGET_API_VERSION = 1
+/** 2: `weight`. */
+export const BUDGET_API_VERSION = 2
 
 /** What became of a grant since the last exchange: weight that is not needed, and weight that is spent for good. */
 export interface GrantNews {
@@ -19,7 +20,9 @@ export interface BudgetAsk {
   readonly perMinute: number
   /** The longest time between a grant and the arrival of a request that it pays for. */
   readonly spreadMs: number
-  /** The least that helps the request at the head of the queue, and what all waiting ones need. 0: none waits. */
+  /** What the request at the head of the queue weighs; left out before version 2. */
+  readonly weight?: number
+  /** The least that helps it, and what all waiting ones need. 0: none waits. */
   readonly least: number
   readonly need: number
   /** What the isolate would like beyond that, by its recent use. */

@@ -16,6 +16,7 @@ export class SourceBudget extends DurableObject<Cloudflare.Env> implements Sourc
 
   async exchange(ask: BudgetAsk): Promise<BudgetAnswer> {
     for (const weight of [
+      ask.weight ?? 0,
       ask.least,
       ask.need,
       ask.forecast,

@@ -6,9 +6,13 @@
 // of that time are the budget together. Returned weight would let a bucket that has refilled meanwhile give it twice:
 // therefore the refill stops while what is in the bucket and what can still be returned make a full one.
 // Everything is counted in whole millionths of a weight.
+//
+// A request that weighs more than there is would never come, while lighter ones take each weight as it flows in. So what
+// is refused has a claim: half of what flows in is saved for the claims, the oldest first, until each has its weight.
+// Savings are a part of the bucket that others are not given, so the law above knows nothing of them.
 
 import { BUDGET_API_VERSION, type BudgetAnswer, type BudgetAsk, type GrantNews } from './budget-api.ts'
-import { HEAVIEST_REQUEST } from './weight.ts'
+import { areAlike, HEAVIEST_REQUEST } from './weight.ts'
 
 const MICRO = 1_000_000
 const MINUTE_MS = 60_000
@@ -22,11 +26,24 @@ const RETURN_MS = 1_000
 /** An isolate may take at most this part of a full bucket beyond what its requests need now. */
 const AHEAD_SHARE = 4
 const BURST_SHARE = 8
+/** How much later than told a request may come again. */
+const CLAIM_KEPT_MS = 10_000
 
 /** What has to outlive a restart. */
 export interface StoredBucket {
   readonly micro: number
   readonly atMs: number
+}
+
+/** Of requests that are alike, of any isolate: they are refused, and come again when they are told to. */
+interface Claim {
+  readonly weight: number
+  /** What is needed of the bucket for it. */
+  least: number
+  /** Millionths. */
+  saved: number
+  /** Nobody came for it. */
+  untilMs: number
 }
 
 interface Out {
@@ -40,6 +57,8 @@ export class WeightBucket {
   /** Grants that may still be returned, oldest first. A restart forgets them: then they cannot be. */
   readonly #out = new Map<string, Out>()
   #outWeight = 0
+  /** Oldest first. A restart forgets them. */
+  #claims: Claim[] = []
 
   /** Null: a bucket nobody has taken from. */
   constructor(stored: StoredBucket | null) {
@@ -59,20 +78,49 @@ export class WeightBucket {
     const perMs = refillPerMs(ask.perMinute, ask.spreadMs)
     for (const each of ask.news) this.#hear(each, nowMs)
     this.#forget(nowMs)
+    const held = this.#micro ?? 0
     const before = this.#refilled(full, perMs, nowMs)
     const micro = Math.max(before - ask.owed * MICRO, -ask.perMinute * MICRO)
-    const there = Math.max(0, Math.floor(micro / MICRO))
-    const granted = there < ask.least ? 0 : Math.min(there, wanted(ask, full))
+    this.#claims = this.#claims.filter(({ untilMs }) => untilMs > nowMs)
+    this.#save((before - held) / 2)
+    const free = micro - this.#claims.reduce((sum, { saved }) => sum + saved, 0)
+    const claim = this.#claims.find(({ weight }) => areAlike(weight, ask.weight ?? ask.least))
+    const usable = free + (claim?.saved ?? 0)
+    const isRefused = usable < ask.least * MICRO
+    const granted = isRefused ? 0 : Math.max(0, Math.min(Math.floor(usable / MICRO), wanted(ask, full)))
+    if (!isRefused && claim !== undefined) this.#claims.splice(this.#claims.indexOf(claim), 1)
     this.#micro = micro - granted * MICRO
     this.#giveOut(ask.grant, granted, nowMs)
-    const waitMs = there < ask.least ? Math.ceil((ask.least * MICRO - micro) / perMs) : 0
-    return { v: BUDGET_API_VERSION, granted, ttlMs: WEIGHT_TTL_MS, waitMs, left: there - granted }
+    const waitMs = isRefused ? Math.ceil((ask.least * MICRO - usable) / perMs) : 0
+    if (isRefused) this.#claim(claim, ask, nowMs + waitMs + CLAIM_KEPT_MS)
+    return {
+      v: BUDGET_API_VERSION,
+      granted,
+      ttlMs: WEIGHT_TTL_MS,
+      waitMs,
+      left: Math.max(0, Math.floor(this.#micro / MICRO)),
+    }
+  }
+
+  #claim(known: Claim | undefined, { least, weight = least }: BudgetAsk, untilMs: number): void {
+    if (known !== undefined) Object.assign(known, { least: Math.max(known.least, least), untilMs })
+    else this.#claims.push({ weight, least, saved: 0, untilMs })
+  }
+
+  #save(micro: number): void {
+    let left = Math.floor(micro)
+    for (const claim of this.#claims) {
+      const some = Math.min(left, Math.max(0, claim.least * MICRO - claim.saved))
+      claim.saved += some
+      left -= some
+    }
   }
 
   /** As after a restart: what is out cannot come back. */
   #begin(clockMs: number): void {
     this.#atMs = clockMs
     this.#out.clear()
+    this.#claims = []
     this.#outWeight = 0
   }
 

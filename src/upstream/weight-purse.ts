@@ -2,6 +2,7 @@
 // weight; weight is used within the time of its grant or not at all; what is lost on the way stays lost, nothing is made.
 
 import { BUDGET_API_VERSION, type BudgetAnswer, type BudgetAsk, type GrantNews } from './budget-api.ts'
+import { areAlike } from './weight.ts'
 
 interface Grant {
   readonly id: string
@@ -31,8 +32,11 @@ export class WeightPurse {
   #owed = 0
   #used = 0
   #usedSinceMs = 0
-  /** Requests of `fromWeight` and more are refused until then: the bucket said so. */
-  #refusal: { readonly fromWeight: number; readonly untilMs: number } | null = null
+  /**
+   * Requests like that and as heavy or heavier are refused until then: the bucket said so. Much heavier ones have to ask
+   * once, because the bucket saves up for who has asked.
+   */
+  #refusals: readonly { readonly weight: number; readonly untilMs: number }[] = []
   /** What was last heard of the bucket. */
   #left: { readonly weight: number; readonly atMs: number } | null = null
 
@@ -59,8 +63,8 @@ export class WeightPurse {
 
   /** Milliseconds for which the bucket has refused this weight, 0 where it may be asked. */
   refusedMs(weight: number, nowMs: number): number {
-    const refusal = this.#refusal
-    return refusal === null || weight < refusal.fromWeight ? 0 : Math.max(0, refusal.untilMs - nowMs)
+    const refusal = this.#refusals.find((each) => areAlike(each.weight, weight) && each.weight <= weight)
+    return Math.max(0, (refusal?.untilMs ?? 0) - nowMs)
   }
 
   /** The request turned out to cost `weight`: the rest may be used again as long as its grant lives; more is owed. */
@@ -82,14 +86,14 @@ export class WeightPurse {
     return forecast > 0 && this.#here(nowMs) * 2 < forecast && this.refusedMs(1, nowMs) === 0
   }
 
-  /** The exchange for a request of `least` at the head of a queue that needs `waiting` together; both 0: ahead of use. */
-  ask(grant: string, least: number, waiting: number, nowMs: number): BudgetAsk {
+  /** The exchange for a request of `weight` at the head of a queue that needs `waiting` together; both 0: ahead of use. */
+  ask(grant: string, weight: number, waiting: number, nowMs: number): BudgetAsk {
     const here = this.#here(nowMs)
     const forecast = Math.max(0, this.#forecast(nowMs) - here)
     this.#used = 0
     this.#usedSinceMs = nowMs
     const need = Math.max(0, waiting - here)
-    return this.#exchange(grant, { least: Math.max(0, least - here), need, forecast })
+    return this.#exchange(grant, { weight, least: Math.max(0, weight - here), need, forecast })
   }
 
   /** The exchange that gives back what ends soon and what use does not need; null where there is nothing to tell. */
@@ -113,9 +117,10 @@ export class WeightPurse {
     this.#left = { weight: answer.left, atMs: nowMs }
     if (answer.granted > 0)
       this.#grants.push({ id: ask.grant, untilMs: sentAtMs + answer.ttlMs, left: answer.granted, used: 0 })
-    if (ask.least === 0) return
-    const fromWeight = ask.least + this.#here(nowMs)
-    this.#refusal = answer.waitMs === 0 ? null : { fromWeight, untilMs: nowMs + answer.waitMs }
+    const { least, weight = least } = ask
+    if (least === 0) return
+    this.#refusals = this.#refusals.filter((each) => each.untilMs > nowMs && !areAlike(each.weight, weight))
+    if (answer.waitMs > 0) this.#refusals = [...this.#refusals, { weight, untilMs: nowMs + answer.waitMs }]
   }
 
   /** No answer came: returned weight is lost, and what is owed is told again, lest it be forgotten. */
@@ -135,7 +140,7 @@ export class WeightPurse {
 
   #exchange(
     grant: string,
-    more: Pick<BudgetAsk, 'least' | 'need' | 'forecast'>,
+    more: Pick<BudgetAsk, 'weight' | 'least' | 'need' | 'forecast'>,
     returned: ReadonlyMap<Grant, number> = new Map(),
   ): BudgetAsk {
     const owed = this.#owed

@@ -49,5 +49,10 @@ export function weightToReserve(type: string): number {
   return weightOf(type, ROWS.get(type)?.cap ?? 0)
 }
 
+/** Whether requests of these weights are like heavy: the powers of two are the bounds. */
+export function areAlike(weight: number, other: number): boolean {
+  return Math.clz32(weight) === Math.clz32(other)
+}
+
 /** What no request costs more than: the row types above at their caps. */
 export const HEAVIEST_REQUEST = Math.max(...[...ROWS.keys(), ...WEIGHTS.keys()].map(weightToReserve))

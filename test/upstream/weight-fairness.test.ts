@@ -1,0 +1,82 @@
+// Who gets a budget that does not suffice: heavy requests beside a stream of light ones, which alone would use it up.
+
+import { describe, expect, it } from 'vitest'
+import { WeightBucket } from '../../src/upstream/weight-bucket.ts'
+import { WeightLease } from '../../src/upstream/weight-lease.ts'
+
+const TIMEOUT_MS = 2_000
+const LIGHT = 2
+/** Far more than any budget of this file has. */
+const LIGHTS_A_STEP = 5
+const STEP_MS = 100
+const SETTLED_MS = 60_000
+
+/** Isolates over one bucket; an exchange takes one turn of the event loop, and no time. */
+function isolates(perMinute: number, count: number) {
+  const bucket = new WeightBucket(null)
+  const world = { now: 1_000_000 }
+  let ids = 0
+  const leases = Array.from(
+    { length: count },
+    () =>
+      new WeightLease(perMinute, TIMEOUT_MS, {
+        api: () => ({
+          exchange: async (ask) => {
+            await new Promise(setImmediate)
+            return bucket.exchange(ask, world.now)
+          },
+        }),
+        now: () => world.now,
+        sleep: () => new Promise(() => {}),
+        after: () => () => {},
+        newId: () => `g${ids++}`,
+        background: () => {},
+      }),
+  )
+  return { world, leases }
+}
+
+/** Times at which requests of each weight were paid, each asking again when it is told to. */
+async function paidTimes(perMinute: number, sharesIsolate: boolean, heavy: readonly number[], forMs = SETTLED_MS) {
+  const { world, leases } = isolates(perMinute, 1 + heavy.length)
+  const paid = new Map<number, number[]>([LIGHT, ...heavy].map((weight) => [weight, []]))
+  const nextMs = heavy.map(() => world.now)
+  const startMs = world.now
+  const ask = async (isolate: number, weight: number) => {
+    const payment = await leases[isolate]!.take(weight)
+    if (!payment.paid) return payment.waitMs
+    payment.settle(weight)
+    paid.get(weight)!.push(world.now - startMs)
+    return 0
+  }
+  for (; world.now - startMs < forMs; world.now += STEP_MS) {
+    const heavyTurns = heavy.map(async (weight, i) => {
+      if (world.now < nextMs[i]!) return
+      nextMs[i] = world.now + (await ask(sharesIsolate ? 0 : i + 1, weight))
+    })
+    const turns = Array.from({ length: LIGHTS_A_STEP }, () => ask(0, LIGHT))
+    await Promise.all([...turns, ...heavyTurns])
+  }
+  return paid
+}
+
+const longestWait = (times: readonly number[]) =>
+  Math.max(...[0, ...times, SETTLED_MS].map((atMs, i, all) => (i === 0 ? 0 : atMs - all[i - 1]!)))
+
+describe.each([true, false])('a budget of 1,200 a minute, in one isolate: %s', (sharesIsolate) => {
+  it.each([[[60]], [[120]], [[60, 120]], [[20, 60, 120]]])('%j get their turns beside light ones', async (heavy) => {
+    const paid = await paidTimes(1_200, sharesIsolate, heavy)
+    // Half of what flows in, 15.6 a second, is saved up for them, one after the other.
+    const sum = heavy.reduce((all, weight) => all + weight, 0)
+    const boundMs = (2 * sum * 1_000) / (15.6 / 2)
+    for (const weight of heavy) {
+      expect(longestWait(paid.get(weight)!), `the longest wait of ${weight}`).toBeLessThan(boundMs)
+    }
+    expect(paid.get(LIGHT)!.length * LIGHT).toBeGreaterThan((SETTLED_MS / 1_000) * 5)
+  })
+})
+
+it('the smallest budget has room for the heaviest request', async () => {
+  const paid = await paidTimes(240, false, [120], 300_000)
+  expect(paid.get(120)!.length).toBeGreaterThan(0)
+})
