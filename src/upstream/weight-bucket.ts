@@ -8,7 +8,7 @@
 // Everything is counted in whole millionths of a weight.
 //
 // A request that weighs more than there is would never come, while lighter ones take each weight as it flows in. So what
-// is refused has a claim: half of what flows in is saved for the claims, the oldest first, until each has its weight.
+// is refused has a claim: half of what flows in is saved for the oldest claim, until it has its weight.
 // Savings are a part of the bucket that others are not given, so the law above knows nothing of them.
 
 import { BUDGET_API_VERSION, type BudgetAnswer, type BudgetAsk, type GrantNews } from './budget-api.ts'
@@ -27,7 +27,7 @@ const RETURN_MS = 1_000
 const AHEAD_SHARE = 4
 const BURST_SHARE = 8
 /** How much later than told a request may come again. */
-const CLAIM_KEPT_MS = 10_000
+const CLAIM_KEPT_MS = 5_000
 
 /** What has to outlive a restart. */
 export interface StoredBucket {
@@ -107,13 +107,11 @@ export class WeightBucket {
     else this.#claims.push({ weight, least, saved: 0, untilMs })
   }
 
+  /** For the oldest alone: savings of several could fill the bucket, and nothing would flow in for anybody. */
   #save(micro: number): void {
-    let left = Math.floor(micro)
-    for (const claim of this.#claims) {
-      const some = Math.min(left, Math.max(0, claim.least * MICRO - claim.saved))
-      claim.saved += some
-      left -= some
-    }
+    const [oldest] = this.#claims
+    if (oldest !== undefined)
+      oldest.saved += Math.min(Math.floor(micro), Math.max(0, oldest.least * MICRO - oldest.saved))
   }
 
   /** As after a restart: what is out cannot come back. */

@@ -76,6 +76,25 @@ describe.each([true, false])('a budget of 1,200 a minute, in one isolate: %s', (
   })
 })
 
+it('who is refused and does not come again holds up nobody for long', async () => {
+  const bucket = new WeightBucket(null)
+  const ask = (weight: number) => {
+    const more = { weight, least: weight, need: weight, forecast: 0, news: [], owed: 0 }
+    return { v: 2, grant: `g${ids++}`, perMinute: 1_200, spreadMs: 5_000, ...more }
+  }
+  let [now, ids] = [1_000_000, 0]
+  const windows: number[] = []
+  for (let step = 0; step < 1_200; step++, now += STEP_MS) {
+    const window = Math.floor(step / 100)
+    windows[window] ??= 0
+    while (bucket.exchange(ask(LIGHT), now).granted > 0) windows[window] += LIGHT
+    // Just after the bucket was emptied, so that they are refused.
+    if (step % 100 === 0) for (const weight of [120, 60, 20]) expect(bucket.exchange(ask(weight), now).granted).toBe(0)
+  }
+  // Ten seconds bring 156, of which half is saved, and comes back.
+  expect(Math.min(...windows)).toBeGreaterThan(60)
+})
+
 it('the smallest budget has room for the heaviest request', async () => {
   const paid = await paidTimes(240, false, [120], 300_000)
   expect(paid.get(120)!.length).toBeGreaterThan(0)
