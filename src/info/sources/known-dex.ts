@@ -32,6 +32,6 @@ export async function passThroughOnDex<Req extends { readonly type: string; read
 ): Promise<Result<Answer, Failure>> {
   const refusal = await refusalOfDex(request.dex, from)
   if (refusal !== null) return refusal
-  const isKnown = request.dex !== undefined && (await from.dexes.has(request.dex)) === true
+  const isKnown = !!request.dex && (await from.dexes.has(request.dex)) === true
   return passThrough(request, from, isKnown ? ['dex'] : [])
 }
