@@ -256,7 +256,7 @@ describe('bad frames', () => {
     expect(await refusal(sub({ type: 'l2BookDiff2', coin: 'ETH' }))).toContain('Already subscribed')
     socket.send({ method: 'unsubscribe', subscription: { type: 'allFills' } })
     expect(String((await socket.channel('error')).data)).toContain('Already unsubscribed')
-    expect(await refusal(JSON.stringify(sub({ type: 'allFills', junk: 'x'.repeat(70_000) })))).toBeTruthy()
+    expect(await refusal(JSON.stringify(sub({ type: 'allFills', junk: 'x'.repeat(60_000) })))).toBeTruthy()
     push([{ coin: 'ETH', levels: [[level('7', '1.0')], []] }])
     expect(dataOf(await socket.channel('l2BookDiff2')).Updates?.book_diffs[0]?.coin).toBe('ETH')
     socket.close()
