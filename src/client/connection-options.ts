@@ -32,6 +32,8 @@ export const LIMITS = {
   proveEvery: 128 * 1024,
   connectMs: 5_000,
   ackMs: 10_000,
+  /** `l2BookDiff` may wait two minutes for its turn to be given whole books. */
+  turnMs: 135_000,
   /** A socket that lasted so long was a good one: the next retry is fast again. */
   steadyMs: 5_000,
   /** Codes of error frames after which the same subscribe may succeed later. */

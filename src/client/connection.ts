@@ -112,9 +112,8 @@ export class Connection {
   #ask(entry: Entry): void {
     this.#send({ method: 'subscribe', subscription: entry.body })
     entry.stopAckTimer()
-    entry.stopAckTimer = this.#runtime.after(LIMITS.ackMs, () =>
-      this.#dropSocket(`no answer to subscribe ${entry.body.type}`),
-    )
+    const ackMs = entry.body.type === 'l2BookDiff' ? LIMITS.turnMs : LIMITS.ackMs
+    entry.stopAckTimer = this.#runtime.after(ackMs, () => this.#dropSocket(`no answer to subscribe ${entry.body.type}`))
   }
 
   #unsubscribe(key: string, entry: Entry): void {

@@ -84,6 +84,12 @@ export class AccountLedger implements StreamPayer {
     return { ok: true }
   }
 
+  refund({ keyHash, type, amount }: Pick<MinuteCharge, 'keyHash' | 'type' | 'amount'>, chargedMs: number): void {
+    this.#caps.add(keyHash, -wholeMicro(amount))
+    this.#put(evolveAccount(this.#store.account(), { type: 'refunded', amount }))
+    this.#store.addUsage(keyHash, [{ product: 'stream', type, calls: -1, amount: -amount }], chargedMs)
+  }
+
   lease(request: LeaseRequest, nowMs: number): LeaseAnswer {
     for (const amount of [request.spent, request.need, request.waiting, request.forecast]) wholeMicro(amount)
     const account = this.#store.account()

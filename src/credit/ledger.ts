@@ -33,6 +33,8 @@ export type LedgerEvent =
   /** The rest of a plan's period: no longer granted. */
   | { readonly type: 'expired'; readonly amount: MicroCredits }
   | { readonly type: 'charged'; readonly amount: MicroCredits }
+  /** A charge for what could not be served is undone. */
+  | { readonly type: 'refunded'; readonly amount: MicroCredits }
   | { readonly type: 'leased'; readonly amount: MicroCredits; readonly untilMs: number }
   | { readonly type: 'settled'; readonly amount: MicroCredits }
   /** Spent under a lease that was already reclaimed: charged as far as balance and cap go, the rest written off. */
@@ -49,6 +51,8 @@ export function evolveAccount(a: AccountState, event: LedgerEvent): AccountState
       return { ...a, granted: a.granted - event.amount, available: a.available - event.amount }
     case 'charged':
       return { ...a, available: a.available - event.amount, spent: a.spent + event.amount }
+    case 'refunded':
+      return { ...a, available: a.available + event.amount, spent: a.spent - event.amount }
     case 'leased':
       return { ...a, available: a.available - event.amount, held: a.held + event.amount }
     case 'settled':
@@ -72,6 +76,7 @@ export function evolveLease(lease: Lease, event: LedgerEvent): Lease {
     case 'granted':
     case 'expired':
     case 'charged':
+    case 'refunded':
       return lease
     case 'leased':
       return { ...lease, granted: lease.granted + event.amount, untilMs: event.untilMs }

@@ -35,7 +35,7 @@ export const CLOSE_CODES: readonly CloseCode[] = [
   { code: 1012, why: 'Books begin again (WS-33)', next: 'connect again, subscribe again' },
   {
     code: 1013,
-    why: 'Too much was sent without a proof that you read (WS-12), Snapshots took too long, or the meter has not answered (WS-41)',
+    why: 'Too much was sent without a proof that you read (WS-12), Snapshots could not be had (WS-48), or the meter has not answered (WS-41)',
     next: 'prove that you read (WS-60); connect again with backoff',
   },
   {

@@ -58,13 +58,8 @@ export class ClientFrames {
     const isQueued = client.enqueue(async () => {
       if (client.ended) return
       const subscriptions = this.#ports.subscriptions()
-      try {
-        if (frame.method === 'unsubscribe') subscriptions.unsubscribe(client, frame)
-        else await subscriptions.subscribe(client, frame)
-      } catch (error) {
-        console.error('subscription failed', error)
-        client.fail({ kind: 'internal', hint: 'Something went wrong on our side: reconnect.' })
-      }
+      if (frame.method === 'unsubscribe') subscriptions.unsubscribe(client, frame)
+      else await subscriptions.subscribe(client, frame)
       this.#ports.changed()
     })
     const hint = 'Too many requests wait on this connection: slow down.'

@@ -31,6 +31,12 @@ export function lastMinuteFrame(nextMinute: number, remaining: number): string {
   return notification(`Credits run low: ${next}. Top up the account, or this connection closes with its end.`)
 }
 
+/** To who waits for its turn to be given books. */
+export function waitingFrame(type: string, waitedMs: number): string {
+  const since = `since ${Math.round(waitedMs / 1000)} s, uncharged: many ask for whole books`
+  return notification(`A subscription to ${type} waits for its turn ${since}.`)
+}
+
 function notification(text: string): string {
   return JSON.stringify({ channel: 'notification', data: { notification: text } })
 }

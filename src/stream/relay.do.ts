@@ -145,6 +145,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     const duties = [
       () => this.#accounts.tick(),
       () => this.#clients.look(),
+      () => this.#subscriptions.tick(),
       () => this.#links.watch(this.#clock.nowMs),
       () => this.#endIfLost(),
     ]
@@ -269,6 +270,10 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       wait: (ms: number) => scheduler.wait(ms),
       ensureEvents: () => this.#links.log.ensure(),
       saved: (subscription: Parameters<SubscriptionStore['save']>[0]) => this.#store.save(subscription),
+      failed: (client: Connection, error: unknown) => {
+        console.error('subscription failed', error)
+        client.fail({ kind: 'internal', hint: 'Something went wrong on our side: reconnect.' })
+      },
       dropped: (subscription: { minutes: { id: string } }) => this.#store.remove(subscription.minutes.id),
     }
     return new Subscriptions(ports, this.#books, this.#events)

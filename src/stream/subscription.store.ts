@@ -1,7 +1,7 @@
 // Subscriptions of a relay at rest, so that they outlive its memory. Table `subscription`, one row each.
 // Law: at most one transaction a second, because a pending write holds back every frame of the object.
 
-import type { Subscription } from './subscriptions.ts'
+import type { Subscription } from './subscription.ts'
 
 const WRITE_EVERY_MS = 1000
 

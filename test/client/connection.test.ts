@@ -156,6 +156,20 @@ describe('connection', () => {
     expect(log.slice(2)).toEqual([`notice ${cut}`, 'one live', `two refused ${cut}`, 'notice few credits'])
   })
 
+  test('a body that waits two minutes for its turn is waited for', () => {
+    const { runtime, connection, listener, log } = setUp()
+    connection.subscribe({ type: 'l2BookDiff' }, listener('books'))
+    connection.start()
+    runtime.last.open()
+    for (let second = 0; second < 120; second += 10) {
+      runtime.advance(10_000)
+      runtime.last.receive({ channel: 'pong' })
+    }
+    runtime.last.ack()
+    expect(log.at(-1)).toBe('books live')
+    expect(runtime.sockets).toHaveLength(1)
+  })
+
   test('a passing refusal is asked again, a subscribe without an answer ends the socket', () => {
     const { runtime, connection, listener, log } = setUp()
     connection.subscribe(allFillsBody(), listener('fills'))

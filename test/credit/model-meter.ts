@@ -158,6 +158,7 @@ export class ModelMeter implements LeaseMeterApi {
       granted: 1,
       expired: -1,
       charged: -1,
+      refunded: 1,
       leased: -1,
       settled: 0,
       settled_late: -1,

@@ -35,6 +35,9 @@ export class World {
   meterDown = 0
   /** Called while a hub is asked to join: the time in which other things happen. */
   during: () => void = () => undefined
+  /** Coins whose books were asked for, and what an answer waits for. */
+  readonly reads: string[] = []
+  gate: Promise<void> = Promise.resolve()
   /** Snapshots per answer of a hub. */
   perAnswer = 100
   readonly log: string[] = []
@@ -83,7 +86,7 @@ export class World {
       digest: async (text: string) => text,
       books: {
         ensure: async () => undefined,
-        join: async (hub: number, coins: readonly string[]) => this.#join(hub, coins),
+        join: async (hub: number, coins: readonly string[], withBooks: boolean) => this.#join(hub, coins, withBooks),
         joinTypes: async (hub: number, types: readonly string[]) => ({
           coins: this.coins.filter((coin) => shardOf(coin, SHARDS) === hub && types.includes(marketTypeOf(coin))),
         }),
@@ -97,6 +100,9 @@ export class World {
       ensureEvents: async () => undefined,
       saved: () => undefined,
       dropped: () => undefined,
+      failed: (_: unknown, error: unknown) => {
+        throw error
+      },
     }
     this.subscriptions = new Subscriptions(ports, this.books, this.events)
   }
@@ -115,10 +121,14 @@ export class World {
     await this.connection.drained()
   }
 
-  #join(hub: number, coins: readonly string[]): JoinAnswer {
+  async #join(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinAnswer> {
     this.during()
+    if (withBooks) {
+      this.reads.push(...coins)
+      await this.gate
+    }
     if (!this.ready) return { v: 1, ready: false, snapshots: [], unknown: [], rest: coins }
-    const known = coins.filter((coin) => this.coins.includes(coin) && shardOf(coin, SHARDS) === hub)
+    const known = coins.filter((coin) => withBooks && this.coins.includes(coin) && shardOf(coin, SHARDS) === hub)
     const snapshot = (coin: string): BookSnapshot => {
       return { coin, time: 0, height: this.height, epoch: 'e', seq: this.height, levels: '[[],[]]' }
     }
@@ -131,8 +141,9 @@ export class World {
     }
   }
 
-  subscribe(subscription: { type: string } & Record<string, unknown>): Promise<void> {
-    return this.subscriptions.subscribe(this.connection, { method: 'subscribe', subscription })
+  async subscribe(subscription: { type: string } & Record<string, unknown>): Promise<void> {
+    await this.subscriptions.subscribe(this.connection, { method: 'subscribe', subscription })
+    await this.subscriptions.joined()
   }
 
   unsubscribe(subscription: { type: string }): void {

@@ -41,6 +41,8 @@ export interface StreamEnd {
   /** Digest of the body it had in the end. */
   readonly body: string
   readonly leftMs: number
+  /** Its first minute could not be served: it is given back, or the rest that it began with. Meters of 0.1.0 keep a rest. */
+  readonly unserved?: { readonly type: string; readonly amount: MicroCredits }
 }
 
 /** All that one relay has to say about one account. Repeating a report changes nothing. */

@@ -1,7 +1,8 @@
 // What a meter decides about streams, over a table that the shell keeps. Laws (test/credit/streams/stream-ledger.test.ts and
 // test/stream/minutes/minutes-law.test.ts): a minute is charged at most once; the rest of a paid minute serves one resubscribe of
-// the same key and body, and a minute that began with such a rest leaves none; whatever reports are lost, repeated or
-// late, a subscription that ended is not charged again. So what was served never exceeds what was charged.
+// the same key and body, and a minute that began with such a rest leaves none; what was not served is given back, once;
+// whatever reports are lost, repeated or late, a subscription that ended is not charged again. So what was served never
+// exceeds what was charged.
 
 import type { AccountState } from '../account-state.ts'
 import type { MicroCredits } from '../amount.ts'
@@ -73,6 +74,8 @@ export interface StreamPayer {
   usedBefore(): MicroCredits
   isRevoked(keyHash: string): boolean
   charge(minute: MinuteCharge, nowMs: number): Payment
+  /** Undoes a charge of that time. */
+  refund(minute: Pick<MinuteCharge, 'keyHash' | 'type' | 'amount'>, chargedMs: number): void
 }
 
 export class StreamLedger {
@@ -177,9 +180,13 @@ export class StreamLedger {
     return { ok: true, leftMs }
   }
 
-  #end({ subscription, body, leftMs }: StreamEnd, nowMs: number): void {
+  #end({ subscription, body, leftMs, unserved }: StreamEnd, nowMs: number): void {
     const row = this.#table.stream(subscription)
-    if (row !== null) this.#close({ ...row, body }, leftMs, nowMs)
+    if (row?.restMs === null && unserved && row.ordinal === 0) {
+      // A rest that served nobody may serve once more.
+      if (!row.borrowed) this.#payer.refund({ ...unserved, keyHash: row.keyHash }, row.untilMs - MINUTE_MS)
+      this.#close({ ...row, body, borrowed: false }, row.borrowed ? leftMs : 0, nowMs)
+    } else if (row !== null) this.#close({ ...row, body }, leftMs, nowMs)
     // What ended before it was paid, because its first report was lost, is not paid when that report comes after all.
     else this.#table.putStream({ ...NEVER_PAID, subscription, body, keptUntilMs: nowMs })
   }

@@ -4,6 +4,7 @@
 
 import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
+import { FreeWork, tooMuchFreeWork } from '../../core/free-work.ts'
 import type { Result } from '../../core/result.ts'
 import { formatCredits, type MicroCredits } from '../../credit/amount.ts'
 import type { Charging, Hold } from '../../edge/charging.ts'
@@ -15,7 +16,6 @@ import { type AnswerStore, AnswerTiers } from './answer-tiers.ts'
 import { Answers, type Served } from './answers.ts'
 import { type InfoCall, readCall } from './call.ts'
 import { CallMemo } from './call-memo.ts'
-import { FreeWork, UNCHARGED } from './free-work.ts'
 import { MeantCoin } from './meant-coin.ts'
 
 /** A reply as every surface can send it. */
@@ -133,11 +133,6 @@ export class InfoDesk {
     if (remaining === undefined) return reply
     return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }
   }
-}
-
-function tooMuchFreeWork(retryAfterMs: number): Failure {
-  const hint = `Too many answers that cost nothing, ${UNCHARGED.quota} a second at most for each key: mend the requests, or retry after ${Math.ceil(retryAfterMs / 1000)} s.`
-  return { kind: 'rate_limited', retryAfterMs, limit: UNCHARGED, hint }
 }
 
 function succeed(

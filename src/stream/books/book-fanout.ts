@@ -5,16 +5,15 @@ import type { HubFrameToRelay } from '../../book/hub-link.ts'
 import type { MarketType } from '../../core/coin.ts'
 import { marketTypeOf, shardOf } from '../../core/coin.ts'
 import type { BookBody } from '../body-fields.ts'
-import type { WantedBooks } from '../channel.ts'
+import type { BlockTexts, WantedBooks } from '../channel.ts'
 import type { Receiver } from '../events/event-fanout.ts'
 import type { Emission, Entry } from './block-join.ts'
 import { BlockJoin } from './block-join.ts'
 import type { Joiner } from './joiner.ts'
 
-/** A socket of a book body, told when its stream cannot go on. */
+/** A socket of a book body, told when its books must begin again. */
 export interface BookReceiver extends Receiver {
-  /** `continuity`: its books must begin again; `overflow`: its Snapshots took too long. */
-  broken(why: 'continuity' | 'overflow'): void
+  broken(why: 'continuity'): void
 }
 
 interface Topic<R> {
@@ -27,6 +26,7 @@ interface Topic<R> {
   readonly alone: Map<R, Joiner>
   /** Entries of the emission at work. */
   entries: Entry[]
+  group: Group<R>
 }
 
 interface Group<R> {
@@ -48,6 +48,8 @@ export class BookFanout<R extends BookReceiver> {
   readonly #groups = new Map<string, Group<R>>()
   /** Highest height that each hub reported on its link. */
   readonly #reported = new Map<number, number>()
+  /** Of coins whose Snapshots are on their way, what their hubs have reported since they were asked for. */
+  readonly #recent = new Map<string, Emission[]>()
 
   constructor(shards: number) {
     this.#shards = shards
@@ -62,7 +64,8 @@ export class BookFanout<R extends BookReceiver> {
     let topic = this.#topics.get(key)
     if (!topic) {
       const types = new Set(wanted.body.types)
-      topic = { key, wanted, types, shared: new Set(), alone: new Map(), entries: [] }
+      const group = this.#groupOf(wanted.body)
+      topic = { key, wanted, types, shared: new Set(), alone: new Map(), entries: [], group }
       this.#topics.set(key, topic)
       this.#enrol(topic)
     }
@@ -74,6 +77,7 @@ export class BookFanout<R extends BookReceiver> {
     const topic = this.#topics.get(key)
     if (!topic) return
     topic.shared.delete(receiver)
+    topic.alone.get(receiver)?.abandon()
     topic.alone.delete(receiver)
     if (topic.shared.size + topic.alone.size > 0) return
     this.#topics.delete(key)
@@ -85,9 +89,35 @@ export class BookFanout<R extends BookReceiver> {
     return this.#topics.get(key)?.alone.get(receiver)
   }
 
+  /** To be called before the Snapshots of these coins are asked for, and `unwatch` when they have all been handed out. */
+  watch(coins: readonly string[]): void {
+    for (const coin of coins) this.#recent.set(coin, [])
+  }
+
+  unwatch(coins: readonly string[]): void {
+    for (const coin of coins) this.#recent.delete(coin)
+  }
+
+  /**
+   * Sends a coin's Snapshot to a receiver that is served alone and waits for it, and what has gone out above it. The
+   * receiver was there when the Snapshot, `text`, was asked for.
+   */
+  handOut(key: string, receiver: R, snapshot: { readonly coin: string; readonly height: number }, text: string): void {
+    const topic = this.#topics.get(key)
+    const joiner = topic?.alone.get(receiver)
+    if (!topic || !joiner) return
+    receiver.send(text)
+    joiner.joined(snapshot)
+    const gone = topic.group.join.clearedOf(shardOf(snapshot.coin, this.#shards))
+    for (const block of this.#recent.get(snapshot.coin) ?? [])
+      if (block.height <= gone) sendTexts(receiver, joiner.push(block))
+  }
+
   /** Takes one frame of a hub and sends whatever is complete with it. */
   push(hub: number, frame: HubFrameToRelay, nowMs: number): void {
     this.#reported.set(hub, frame.height)
+    for (const entry of this.#recent.size > 0 ? frame.coins : [])
+      this.#recent.get(entry.coin)?.push({ ...frame, entries: [entry] })
     for (const group of this.#groups.values()) {
       if (!group.hubs.includes(hub)) continue
       for (const emission of group.join.push(hub, frame, nowMs)) deliver(group, emission)
@@ -114,9 +144,11 @@ export class BookFanout<R extends BookReceiver> {
   /** Heights begin anew (the operator reset the feed): what waits of the old chain is dropped. */
   restart(hub: number): void {
     this.#reported.delete(hub)
-    const topics = [...this.#topics.values()]
     this.#groups.clear()
-    for (const topic of topics) this.#enrol(topic)
+    for (const topic of this.#topics.values()) {
+      topic.group = this.#groupOf(topic.wanted.body)
+      this.#enrol(topic)
+    }
   }
 
   /** True while a body has coins of this hub. */
@@ -146,18 +178,22 @@ export class BookFanout<R extends BookReceiver> {
     return receivers
   }
 
-  #enrol(topic: Topic<R>): void {
-    const { body } = topic.wanted
+  #groupOf(body: BookBody): Group<R> {
     const hubs = hubsOf(body, this.#shards)
-    const name = hubs.join()
-    let group = this.#groups.get(name)
+    let group = this.#groups.get(hubs.join())
     if (!group) {
       const join = new BlockJoin(new Map(hubs.map((hub) => [hub, this.#reported.get(hub) ?? -1])))
       group = { hubs, join, byCoin: new Map(), wildcards: new Set() }
-      this.#groups.set(name, group)
+      this.#groups.set(hubs.join(), group)
     }
-    if (body.coins === null) group.wildcards.add(topic)
-    for (const coin of body.coins ?? []) {
+    return group
+  }
+
+  #enrol(topic: Topic<R>): void {
+    const { group } = topic
+    const { coins } = topic.wanted.body
+    if (coins === null) group.wildcards.add(topic)
+    for (const coin of coins ?? []) {
       const topics = group.byCoin.get(coin)
       if (topics) topics.add(topic)
       else group.byCoin.set(coin, new Set([topic]))
@@ -165,17 +201,14 @@ export class BookFanout<R extends BookReceiver> {
   }
 
   #strike(topic: Topic<R>): void {
-    const { body } = topic.wanted
-    const name = hubsOf(body, this.#shards).join()
-    const group = this.#groups.get(name)
-    if (!group) return
+    const { group } = topic
     group.wildcards.delete(topic)
-    for (const coin of body.coins ?? []) {
+    for (const coin of topic.wanted.body.coins ?? []) {
       const topics = group.byCoin.get(coin)
       topics?.delete(topic)
       if (topics?.size === 0) group.byCoin.delete(coin)
     }
-    if (group.wildcards.size + group.byCoin.size === 0) this.#groups.delete(name)
+    if (group.wildcards.size + group.byCoin.size === 0) this.#groups.delete(group.hubs.join())
   }
 }
 
@@ -200,22 +233,16 @@ function deliver<R extends BookReceiver>(group: Group<R>, emission: Emission): v
 
 function send<R extends BookReceiver>(topic: Topic<R>, block: Emission, join: BlockJoin): void {
   if (topic.shared.size > 0) {
-    const { texts, broken } = topic.wanted.channel.encode(block)
-    for (const receiver of topic.shared) {
-      if (broken) receiver.broken('continuity')
-      else for (const text of texts) receiver.send(text)
-    }
+    const texts = topic.wanted.channel.encode(block)
+    for (const receiver of topic.shared) sendTexts(receiver, texts)
   }
   for (const [receiver, joiner] of topic.alone) {
-    const answer = joiner.push(block)
-    if (answer === 'overflow' || answer.broken) {
-      receiver.broken(answer === 'overflow' ? 'overflow' : 'continuity')
-      continue
-    }
-    for (const text of answer.texts) receiver.send(text)
-    if (joiner.settled((hub) => join.clearedOf(hub))) {
-      topic.alone.delete(receiver)
-      topic.shared.add(receiver)
-    }
+    sendTexts(receiver, joiner.push(block))
+    if (joiner.settled((hub) => join.clearedOf(hub)) && topic.alone.delete(receiver)) topic.shared.add(receiver)
   }
+}
+
+function sendTexts(receiver: BookReceiver, { texts, broken }: BlockTexts): void {
+  if (broken) receiver.broken('continuity')
+  else for (const text of texts) receiver.send(text)
 }

@@ -1,71 +1,97 @@
-// One subscriber of a channel with Snapshots between its subscription and the shared frames: it is served alone.
+// One subscriber of a channel with Snapshots until the shared frames are its own: it is served alone, and coin by coin.
 // Law: a coin's Snapshot of height s comes before its updates, and these are exactly the ones above s, in order.
 //
-// While Snapshots are still being fetched, blocks are held back; open() lets them go. From then on blocks pass
-// through, filtered, until every coin's Snapshot lies behind what has gone out and the shared frame is the same.
+// A coin that waits for its Snapshot is silent; from it on the coin's changes pass. Nothing is held back meanwhile:
+// what went out between the fetch of a Snapshot and its sending is sent after it (book-fanout.ts).
 
 import type { BookSnapshot } from '../../book/hub-api.ts'
+import { shardOf } from '../../core/coin.ts'
 import type { BlockTexts, BookChannel } from '../channel.ts'
-import type { Emission } from './block-join.ts'
-
-/** Blocks held back while Snapshots are fetched: about half a minute of the exchange. */
-const MAX_HELD_BLOCKS = 512
+import type { Emission, Entry } from './block-join.ts'
 
 const NOTHING: BlockTexts = { texts: [], broken: false }
 
 export class Joiner {
   readonly #encode: BookChannel<unknown>['encode']
+  readonly #shards: number
   /** Height of each coin's Snapshot. */
-  readonly #from: Map<string, number>
+  readonly #from = new Map<string, number>()
   /** Per hub the highest Snapshot: below it the shared frame could repeat what the Snapshot has. */
-  readonly #floor: Map<number, number>
-  #held: Emission[] | null = []
+  readonly #floor = new Map<number, number>()
+  /** By hub, the coins whose Snapshots are still to come. */
+  readonly #missing = new Map<number, Set<string>>()
+  #had: (coin: string) => boolean = () => false
+  #isOpen = false
 
-  /** `before`: the joiner of a wildcard that this one takes over from, whose coins need no new Snapshot. */
-  constructor({ encode }: Pick<BookChannel<unknown>, 'encode'>, before?: Joiner) {
+  constructor({ encode }: Pick<BookChannel<unknown>, 'encode'>, shards: number) {
     this.#encode = encode
-    this.#from = new Map(before ? before.#from : [])
-    this.#floor = new Map(before ? before.#floor : [])
+    this.#shards = shards
   }
 
-  /** A Snapshot goes out: the coin of `hub` is served from above its height. */
-  joined({ coin, height }: Pick<BookSnapshot, 'coin' | 'height'>, hub: number): void {
+  /** These coins get Snapshots. */
+  await(coins: Iterable<string>): void {
+    for (const coin of coins) {
+      const hub = shardOf(coin, this.#shards)
+      const missing = this.#missing.get(hub)
+      if (missing) missing.add(coin)
+      else this.#missing.set(hub, new Set([coin]))
+    }
+  }
+
+  /** The coins of a hub whose Snapshots are still to come. */
+  awaited(hub: number): ReadonlySet<string> {
+    return this.#missing.get(hub) ?? new Set()
+  }
+
+  get isComplete(): boolean {
+    for (const { size } of this.#missing.values()) if (size > 0) return false
+    return true
+  }
+
+  /** No Snapshot is wanted any more. */
+  abandon(): void {
+    this.#missing.clear()
+  }
+
+  /** A Snapshot goes out, or there is no book to send (height -1): the coin is served from above its height. */
+  joined({ coin, height }: Pick<BookSnapshot, 'coin' | 'height'>): void {
+    const hub = shardOf(coin, this.#shards)
+    this.#missing.get(hub)?.delete(coin)
     this.#from.set(coin, height)
     this.#floor.set(hub, Math.max(height, this.#floor.get(hub) ?? -1))
   }
 
-  /** Drops what is held of coins that pass `had`: another subscription of the same socket has delivered it. */
-  forget(had: (coin: string) => boolean): void {
-    this.#held = (this.#held ?? []).map((block) => ({
-      ...block,
-      entries: block.entries.filter(({ coin }) => !had(coin)),
-    }))
+  /** From this block on the coins that pass `had` go on where another subscription of the socket, served by `before`, leaves them. */
+  takeOver(had: (coin: string) => boolean, before: Joiner | undefined): void {
+    this.#had = had
+    for (const missing of this.#missing.values()) for (const coin of missing) if (had(coin)) missing.delete(coin)
+    for (const [coin, height] of before ? before.#from : []) if (had(coin)) this.joined({ coin, height })
   }
 
-  /** What this subscriber gets of a block; `overflow` where too many are held back. */
-  push(block: Emission): BlockTexts | 'overflow' {
-    if (!this.#held) return this.#filtered(block)
-    if (this.#held.length >= MAX_HELD_BLOCKS) return 'overflow'
-    this.#held.push(block)
-    return NOTHING
+  /** Every Snapshot has gone out: a coin that is new from here on begins by itself, as in the shared frames. */
+  open(): void {
+    this.#isOpen = true
   }
 
-  /** All Snapshots have gone out: answers what was held back. */
-  open(): BlockTexts {
-    const held = (this.#held ?? []).map((block) => this.#filtered(block))
-    this.#held = null
-    return { texts: held.flatMap(({ texts }) => texts), broken: held.some(({ broken }) => broken) }
+  /** What this subscriber gets of a block. */
+  push(block: Emission): BlockTexts {
+    const entries = block.entries.filter((entry) => this.#passes(entry, block.height))
+    return entries.length > 0 ? this.#encode({ ...block, entries }) : NOTHING
   }
 
   /** True where nothing at or below a Snapshot can come any more. `clearedOf`: see BlockJoin. */
   settled(clearedOf: (hub: number) => number): boolean {
-    if (this.#held) return false
+    if (!this.#isOpen) return false
     for (const [hub, height] of this.#floor) if (clearedOf(hub) < height) return false
     return true
   }
 
-  #filtered(block: Emission): BlockTexts {
-    const entries = block.entries.filter(({ coin }) => block.height > (this.#from.get(coin) ?? -1))
-    return entries.length > 0 ? this.#encode({ ...block, entries }) : NOTHING
+  #passes({ coin, mark }: Entry, height: number): boolean {
+    const from = this.#from.get(coin)
+    if (from !== undefined) return height > from
+    if (this.#isOpen || this.#had(coin)) return true
+    // Listed since its hub named the coins: its Snapshot is fetched like the others'.
+    if (mark === '+') this.await([coin])
+    return false
   }
 }

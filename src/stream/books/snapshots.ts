@@ -1,42 +1,26 @@
-// The way of a book body's coins into force at their hubs, and of their Snapshots to the subscriber.
+// What the hubs say of a book body's coins, and the carousels that bring their Snapshots.
 // Law: a coin is in force before its Snapshot is sent, and Snapshots are paced, for nobody can see how fast they are read.
 
-import type { BookSnapshot, JoinAnswer } from '../../book/hub-api.ts'
+import type { JoinAnswer } from '../../book/hub-api.ts'
 import type { MarketType } from '../../core/coin.ts'
 import { shardOf } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
-import { aSecondsWorth, type Bucket, borrowTokens, fullBucket } from '../../core/token-bucket.ts'
-import type { BookChannel, WantedBooks } from '../channel.ts'
+import { type Bucket, borrowTokens, fullBucket, type Rate } from '../../core/token-bucket.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
-import type { Joiner } from './joiner.ts'
+import type { BookFanout } from './book-fanout.ts'
+import { Carousel, type Seeding } from './carousel.ts'
 
 /** How long a subscriber waits for hubs that have no books yet. */
 const READY_WAIT_MS = 5000
 const READY_POLL_MS = 250
-/** Snapshot bytes of a relay on their way at once, and per second after that. An answer of a hub is 1 MiB. */
-const PACE = aSecondsWorth(8 * 1024 * 1024)
+/** Snapshot bytes of a relay per second, and at once: 64 joiners of 25 MB are served in less than 45 s. */
+const PACE: Rate = { perSecond: 40 * 1024 * 1024, burst: 1024 * 1024 }
 
 /** The hubs: links are up when `ensure` resolves; the others are calls to hub `hub`, as in BookHubApi. */
 export interface BookSource {
   ensure(hub: number): Promise<void>
   join(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinAnswer>
   joinTypes(hub: number, types: readonly MarketType[]): Promise<{ readonly coins: readonly string[] }>
-}
-
-/** What was found out about the coins of a body, all in force now. */
-export interface Found {
-  /** Coins of a list that no hub has a book of. */
-  readonly unknown: string[]
-  readonly snapshots: { readonly hub: number; readonly snapshot: BookSnapshot }[]
-  /** Coins whose snapshot is still to be fetched. */
-  readonly missing: { readonly hub: number; readonly coins: readonly string[] }[]
-}
-
-/** Who is sent Snapshots, and how its channel writes them. */
-export interface Seeding {
-  readonly connection: Connection
-  readonly joiner: Joiner
-  readonly encode: NonNullable<BookChannel<unknown>['snapshot']>
 }
 
 /** What a client is told of coins that have no book; `nearest` answers the coin that was probably meant. */
@@ -58,75 +42,59 @@ export class Snapshots {
   readonly #shards: number
   readonly #clock: Clock
   readonly #wait: (ms: number) => Promise<void>
+  readonly #carousels: readonly Carousel[]
   #pacer: Bucket
 
-  constructor(source: BookSource, shards: number, clock: Clock, wait: (ms: number) => Promise<void>) {
+  constructor(
+    source: BookSource,
+    books: BookFanout<Connection>,
+    shards: number,
+    clock: Clock,
+    wait: (ms: number) => Promise<void>,
+  ) {
     this.#source = source
     this.#shards = shards
     this.#clock = clock
     this.#wait = wait
     this.#pacer = fullBucket(PACE, clock.nowMs)
-  }
-
-  /** Brings a body into force at its hubs, of a wildcard only `types`; null where a hub has no books yet. */
-  async find(
-    { channel, body }: WantedBooks,
-    types: readonly MarketType[],
-    hubs: readonly number[],
-  ): Promise<Found | null> {
-    const found: Found = { unknown: [], snapshots: [], missing: [] }
-    const jobs = hubs.map((hub) => {
-      if (body.coins === null) return this.#findTypes(hub, types, found)
-      const coins = body.coins.filter((coin) => shardOf(coin, this.#shards) === hub)
-      return this.#findCoins(hub, coins, channel.snapshot !== null, found)
+    this.#carousels = Array.from({ length: shards }, (_, hub) => {
+      return new Carousel({
+        ...{ hub, clock, wait },
+        pace: (bytes) => this.#pace(bytes),
+        fetch: (coins) => this.#joinWhenReady(hub, coins, true),
+        watch: (coins) => books.watch(coins),
+        unwatch: (coins) => books.unwatch(coins),
+        handOut: ({ key, connection }, snapshot, text) => books.handOut(key, connection, snapshot, text),
+      })
     })
-    return (await Promise.all(jobs)).includes(false) ? null : found
   }
 
-  /** Sends every Snapshot of `found`, then what was held back; ends the socket where that cannot be done. */
-  async serve(to: Seeding, found: Found): Promise<void> {
-    const { connection, joiner } = to
-    if (!(await this.#send(to, found).catch(() => false))) return connection.broken('overflow')
-    const { texts, broken } = joiner.open()
-    if (broken) return connection.broken('continuity')
-    for (const text of texts) connection.send(text)
+  /** Brings the coins of a list into force and answers those that have no book; null where a hub has no books yet. */
+  async unknown(coins: readonly string[], hubs: readonly number[]): Promise<string[] | null> {
+    const answers = hubs.map((hub) => {
+      const own = coins.filter((coin) => shardOf(coin, this.#shards) === hub)
+      return this.#joinWhenReady(hub, own, false)
+    })
+    const found = await Promise.all(answers)
+    return found.includes(null) ? null : found.flatMap((answer) => answer!.unknown)
   }
 
-  /** False where a hub stopped answering. */
-  async #send(to: Seeding, found: Found): Promise<boolean> {
-    for (const { hub, snapshot } of found.snapshots) await this.#sendOne(to, hub, snapshot)
-    for (const { hub, coins } of found.missing) {
-      for (let rest = coins; rest.length > 0 && !to.connection.ended; ) {
-        const answer = await this.#joinWhenReady(hub, rest, true)
-        if (!answer) return false
-        for (const snapshot of answer.snapshots) await this.#sendOne(to, hub, snapshot)
-        rest = answer.rest
-      }
+  /** Brings market types into force and answers the names of their coins; null where a hub has no books yet. */
+  async named(types: readonly MarketType[], hubs: readonly number[]): Promise<string[] | null> {
+    if (types.length === 0) return []
+    if ((await this.unknown([], hubs)) === null) return null
+    const answers = await Promise.all(hubs.map((hub) => this.#source.joinTypes(hub, types)))
+    return answers.flatMap(({ coins }) => coins)
+  }
+
+  /** Sends every Snapshot that the joiner awaits; false where a hub stopped answering. */
+  async serve(seeding: Seeding, hubs: readonly number[]): Promise<boolean> {
+    // Coins that are listed meanwhile may want another round.
+    while (!seeding.joiner.isComplete) {
+      const served = await Promise.all(hubs.map((hub) => this.#carousels[hub]!.serve(seeding)))
+      if (served.includes(false)) return false
     }
-    return true
-  }
-
-  async #findTypes(hub: number, types: readonly MarketType[], found: Found): Promise<boolean> {
-    if (types.length === 0) return true
-    if (!(await this.#joinWhenReady(hub, [], false))) return false
-    const { coins } = await this.#source.joinTypes(hub, types)
-    found.missing.push({ hub, coins })
-    return true
-  }
-
-  /** The first answer's books are kept; of the other coins it is only asked whether they exist, until their turn. */
-  async #findCoins(hub: number, coins: readonly string[], withBooks: boolean, found: Found): Promise<boolean> {
-    const first = await this.#joinWhenReady(hub, coins, withBooks)
-    if (!first) return false
-    found.unknown.push(...first.unknown)
-    found.snapshots.push(...first.snapshots.map((snapshot) => ({ hub, snapshot })))
-    if (first.rest.length > 0) found.missing.push({ hub, coins: first.rest })
-    for (let rest = first.rest; rest.length > 0; ) {
-      const answer = await this.#joinWhenReady(hub, rest, false)
-      if (!answer) return false
-      found.unknown.push(...answer.unknown)
-      rest = answer.rest
-    }
+    seeding.joiner.open()
     return true
   }
 
@@ -140,16 +108,8 @@ export class Snapshots {
     return null
   }
 
-  async #sendOne({ connection, joiner, encode }: Seeding, hub: number, snapshot: BookSnapshot): Promise<void> {
-    const text = encode(snapshot)
-    for (let ms = 1; ms > 0 && !connection.ended; ) {
-      ms = connection.snapshotWaitMs(text.length)
-      if (ms > 0 && !connection.ended) await this.#wait(ms)
-    }
-    if (connection.ended) return
-    joiner.joined(snapshot, hub)
-    connection.send(text)
-    const { bucket, waitMs } = borrowTokens(this.#pacer, PACE, snapshot.levels.length, this.#clock.nowMs)
+  async #pace(bytes: number): Promise<void> {
+    const { bucket, waitMs } = borrowTokens(this.#pacer, PACE, bytes, this.#clock.nowMs)
     this.#pacer = bucket
     if (waitMs > 0) await this.#wait(waitMs)
   }

@@ -36,6 +36,7 @@ export class Account {
   readonly #waiting = new Set<Connection['identity']>()
   readonly #entering = new Set<Connection['identity']>()
   #left: MicroCredits = 0
+  #available: MicroCredits = 0
 
   constructor(name: string, ports: AccountPorts) {
     this.#ports = ports
@@ -91,9 +92,17 @@ export class Account {
     this.#running.set(minutes, connection)
   }
 
-  /** The subscription is over. */
-  stop(minutes: Minutes): void {
-    if (this.#running.delete(minutes)) this.#line.end(minutes)
+  /** The subscription is over; `isUnserved`: we could not serve it, and its first minute is given back. */
+  stop(minutes: Minutes, isUnserved = false): void {
+    if (this.#running.delete(minutes)) this.#line.end(minutes, isUnserved)
+  }
+
+  /** False where the meter says now that there is less than this; a rest may pay for it all the same. */
+  async affords(amount: MicroCredits): Promise<boolean> {
+    if (this.#available >= amount) return true
+    this.#line.report()
+    await this.#line.settled()
+    return this.#available >= amount
   }
 
   /** To be called every ten seconds, and every five while minutes run. */
@@ -147,6 +156,7 @@ export class Account {
     for (const one of due) this.#unpaid(one.minutes, one.answer)
     this.#warn(answer)
     this.#left = answer.left
+    this.#available = answer.available
     const stale = [...this.#connections].filter(({ terms }) => terms !== answer.terms)
     if (stale.length > 0) this.#ports.lookUp(stale, answer.terms)
   }

@@ -113,10 +113,11 @@ export class MeterLine {
     })
   }
 
-  /** Tells of an end: what is owed is paid, what is left is kept. */
-  end(minutes: Minutes): void {
+  /** Tells of an end: what is owed is paid, what is left is kept; of one that was not served all is given back. */
+  end(minutes: Minutes, isUnserved = false): void {
     const { relay, clock } = this.#port
-    this.#keepEnding(owedCharges(relay, minutes, clock.nowMs), endOf(relay, minutes, clock.nowMs))
+    const owed = isUnserved ? [] : owedCharges(relay, minutes, clock.nowMs)
+    this.#keepEnding(owed, endOf(relay, minutes, clock.nowMs, isUnserved))
     this.#send()
   }
 

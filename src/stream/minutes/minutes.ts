@@ -19,6 +19,24 @@ export interface Minutes {
   sinceMs: number
   /** Minutes paid, counted from `sinceMs`. */
   paid: number
+  /** While what was paid for is yet to come: the minute stands still. */
+  held?: { readonly sinceMs: number; readonly mostMs: number } | undefined
+}
+
+/** What was paid for is yet to come: the minute stands still until then, for `mostMs` at most. */
+export function standStill(minutes: Minutes, nowMs: number, mostMs: number): void {
+  letGo(minutes, nowMs)
+  minutes.held = { sinceMs: nowMs, mostMs }
+}
+
+/** All has come. */
+export function letGo(minutes: Minutes, nowMs: number): void {
+  minutes.sinceMs += stoodStill(minutes, nowMs)
+  minutes.held = undefined
+}
+
+function stoodStill({ held }: Minutes, nowMs: number): number {
+  return held === undefined ? 0 : Math.min(held.mostMs, nowMs - held.sinceMs)
 }
 
 /** The charge of the first minute, which comes before the ack. */
@@ -28,7 +46,8 @@ export function firstCharge(relay: string, { id, keyHash, type, price, body }: M
 
 /** Charges of all minutes that have started and are not paid. */
 export function owedCharges(relay: string, minutes: Minutes, nowMs: number): MinuteCharge[] {
-  const { id, keyHash, type, price, body, sinceMs } = minutes
+  const { id, keyHash, type, price, body } = minutes
+  const sinceMs = minutes.sinceMs + stoodStill(minutes, nowMs)
   const charges: MinuteCharge[] = []
   for (let ordinal = minutes.paid; sinceMs + ordinal * MINUTE_MS < nowMs; ordinal++) {
     const leftMs = Math.max(0, sinceMs + (ordinal + 1) * MINUTE_MS - nowMs)
@@ -37,10 +56,13 @@ export function owedCharges(relay: string, minutes: Minutes, nowMs: number): Min
   return charges
 }
 
-/** What is told of a subscription that ends now, when all it owes is paid. */
-export function endOf(relay: string, { id, body, sinceMs, paid }: Minutes, nowMs: number): StreamEnd {
+/** What is told of a subscription that ends now, when all it owes is paid; `isUnserved`: we could not serve it. */
+export function endOf(relay: string, one: Minutes, nowMs: number, isUnserved = false): StreamEnd {
+  const { id, type, price: amount, body, paid } = one
+  const sinceMs = one.sinceMs + stoodStill(one, nowMs)
   const minutes = Math.max(paid, Math.ceil((nowMs - sinceMs) / MINUTE_MS))
-  return { subscription: `${relay}/${id}`, body, leftMs: sinceMs + minutes * MINUTE_MS - nowMs }
+  const end = { subscription: `${relay}/${id}`, body, leftMs: sinceMs + minutes * MINUTE_MS - nowMs }
+  return isUnserved ? { ...end, unserved: { type, amount } } : end
 }
 
 /** Minutes as they stand when a relay wakes and remembers only when they began: the present one is asked for again, which is harmless. */

@@ -45,6 +45,7 @@ export class Connection {
   #queued = 0
   #queue: Promise<void> = Promise.resolve()
   #ended = false
+  #isBroken = false
   #activeMs: number
   /** A frame went down since somebody asked when. */
   #isActive = false
@@ -179,10 +180,16 @@ export class Connection {
     this.end(code, reason, last)
   }
 
+  /** The relay could not serve it: it is not the client's doing that it ended. */
+  get isBroken(): boolean {
+    return this.#isBroken
+  }
+
   /** A book stream of this socket cannot go on: the client must connect again. */
-  broken(why: 'continuity' | 'overflow'): void {
+  broken(why: 'continuity' | 'unserved'): void {
+    this.#isBroken = !this.#ended
     if (why === 'continuity') this.end(1012, 'books begin again: reconnect')
-    else this.end(1013, 'snapshots took too long: reconnect')
+    else this.end(1013, 'books cannot be had now: reconnect')
   }
 
   /** The other side closed, before or after this one. */

@@ -17,6 +17,7 @@ export class ModelStreams implements StreamTable {
   readonly revoked = new Set<string>()
   /** What was charged, in order. */
   readonly charges: { readonly subscription: string; readonly ordinal: number; readonly amount: number }[] = []
+  readonly refunds: { readonly type: string; readonly amount: number }[] = []
   readonly rows = new Map<string, StreamRow>()
   readonly relays = new Map<string, Presence>()
   readonly #ledger: StreamLedger
@@ -35,6 +36,10 @@ export class ModelStreams implements StreamTable {
         this.account = evolveAccount(this.account, event)
         this.charges.push({ subscription, ordinal, amount })
         return { ok: true }
+      },
+      refund: ({ type, amount }) => {
+        this.account = evolveAccount(this.account, { type: 'refunded', amount })
+        this.refunds.push({ type, amount })
       },
     })
   }

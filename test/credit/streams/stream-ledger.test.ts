@@ -13,6 +13,38 @@ const report = (over: Partial<StreamReport>): StreamReport => ({
 })
 const end = (name: string, leftMs: number) => ({ subscription: `r/${name}`, body: 'b', leftMs })
 
+describe('a first minute that was not served', () => {
+  const unserved = { type: 'allFills', amount: CREDIT }
+
+  it('is given back once, however often its end is told, and leaves no rest', () => {
+    const meter = new ModelStreams(CREDIT)
+    meter.take(report({ charges: [charge('first', 0)] }), 0)
+    expect(meter.account).toMatchObject({ available: 0, spent: CREDIT })
+    for (const nowMs of [5_000, 6_000]) meter.take(report({ ends: [{ ...end('first', 60_000), unserved }] }), nowMs)
+    expect(meter.account).toMatchObject({ available: CREDIT, spent: 0, granted: CREDIT })
+    meter.take(report({ charges: [charge('second', 0)] }), 7_000)
+    expect(meter.charges).toHaveLength(2)
+  })
+
+  it('is given back as the rest that it was', () => {
+    const meter = new ModelStreams(CREDIT)
+    meter.take(report({ charges: [charge('first', 0)] }), 0)
+    meter.take(report({ ends: [end('first', 40_000)] }), 20_000)
+    meter.take(report({ charges: [charge('second', 0)] }), 21_000)
+    meter.take(report({ ends: [{ ...end('second', 40_000), unserved }] }), 25_000)
+    expect(meter.take(report({ charges: [charge('third', 0)] }), 26_000).minutes).toEqual([
+      { ok: true, leftMs: 40_000 },
+    ])
+    expect([meter.charges.length, meter.refunds]).toEqual([1, []])
+  })
+
+  it('that was never charged gives nothing back', () => {
+    const meter = new ModelStreams(CREDIT)
+    meter.take(report({ ends: [{ ...end('first', 60_000), unserved }] }), 0)
+    expect(meter.refunds).toEqual([])
+  })
+})
+
 describe('the rest of a minute', () => {
   it('is nothing where the minute was refused', () => {
     const meter = new ModelStreams(CREDIT)

@@ -176,25 +176,27 @@ function follow(sent: readonly string[]): Map<string, number[]> {
 // WS-29
 test('law: a subscriber that joins mid-stream gets each Snapshot once and exactly the changes above it', () => {
   const coins = ['BTC', 'ETH', 'SOL', 'XRP', 'ADA', 'TON']
-  // `hubAt`: how far each hub is when its coins join; `link`: how far its frames have come to the relay by then.
+  const counts = (max: number) => fc.array(fc.nat({ max }), { minLength: coins.length, maxLength: coins.length })
+  // `ahead`: how much further its hub is than its frames when a Snapshot is made; `before`, `meanwhile`: blocks between
+  // one Snapshot and the next, and between the making of one and its arrival.
   const plan = fc.record({
     changed: fc.array(fc.subarray(coins), { minLength: 12, maxLength: 40 }),
     delivery: fc.infiniteStream(fc.nat({ max: SHARDS - 1 })),
     joinAfter: fc.nat({ max: 30 }),
-    ahead: fc.array(fc.nat({ max: 4 }), { minLength: coins.length, maxLength: coins.length }),
-    gaps: fc.array(fc.nat({ max: 6 }), { minLength: coins.length, maxLength: coins.length }),
+    ahead: counts(4),
+    before: counts(6),
+    meanwhile: counts(6),
     late: fc.boolean(),
+    isWildcard: fc.boolean(),
   })
   fc.assert(
-    fc.property(plan, ({ changed, delivery, joinAfter, ahead, gaps, late }) => {
+    fc.property(plan, ({ changed, delivery, joinAfter, ahead, before, meanwhile, late, isWildcard }) => {
       const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
       const one = socket()
-      const old = socket()
-      fanout.add('body', diff(coins), old)
+      const body = diff(isWildcard ? null : coins)
+      fanout.add('other hubs', diff(['BTC']), socket())
       const at = new Array<number>(SHARDS).fill(0)
-      const step = () => {
-        const hub = delivery.next().value as number
-        if (at[hub]! >= changed.length) return
+      const report = (hub: number, nowMs: number) => {
         const height = ++at[hub]!
         const own = changed[height - 1]!.filter((coin) => shardOf(coin, SHARDS) === hub)
         fanout.push(
@@ -203,35 +205,41 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
             height,
             own.map((coin) => ['=', coin, 0]),
           ),
-          late ? height * 700 : 0,
+          nowMs,
         )
       }
-      for (let i = 0; i < joinAfter; i++) step()
-      const joiner = new Joiner(l2BookDiff)
-      fanout.add('body', diff(coins), one, joiner)
-      coins.forEach((coin, index) => {
-        for (let i = 0; i < gaps[index]!; i++) step()
+      const step = () => {
+        const hub = delivery.next().value as number
+        if (at[hub]! < changed.length) report(hub, late ? at[hub]! * 700 : 0)
+      }
+      const steps = (count: number) => {
+        for (let i = 0; i < count; i++) step()
+      }
+      steps(joinAfter)
+      const joiner = new Joiner(l2BookDiff, SHARDS)
+      fanout.add('body', body, one, joiner)
+      joiner.await(coins)
+      for (const [index, coin] of coins.entries()) {
+        steps(before[index]!)
+        fanout.watch([coin])
         // The hub may be ahead of what has come over its link, never behind.
-        const hub = shardOf(coin, SHARDS)
-        const height = Math.min(changed.length, at[hub]! + ahead[index]!)
-        joiner.joined({ coin, height }, hub)
-        one.send(l2BookDiff.snapshot!({ coin, height, time: 0, levels: '[[],[]]' }))
-      })
-      const opened = joiner.open()
-      expect(opened.broken).toBe(false)
-      for (const text of opened.texts) one.send(text)
-      while (at.some((height) => height < changed.length)) {
-        const hub = at.findIndex((height) => height < changed.length)
-        const height = ++at[hub]!
-        fanout.push(
-          hub,
-          frame(
-            height,
-            changed[height - 1]!.filter((coin) => shardOf(coin, SHARDS) === hub).map((coin) => ['=', coin, 0]),
-          ),
+        const height = Math.min(changed.length, at[shardOf(coin, SHARDS)]! + ahead[index]!)
+        steps(meanwhile[index]!)
+        fanout.handOut(
+          'body',
+          one,
+          { coin, height },
+          l2BookDiff.snapshot!({ coin, height, time: 0, levels: '[[],[]]' }),
+        )
+        fanout.unwatch([coin])
+      }
+      expect(joiner.isComplete).toBe(true)
+      joiner.open()
+      while (at.some((height) => height < changed.length))
+        report(
+          at.findIndex((height) => height < changed.length),
           0,
         )
-      }
       fanout.tick(1e9)
       const seen = follow(one.sent)
       for (const coin of coins) {
@@ -250,7 +258,60 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
       }
       expect(fanout.joinerOf('body', one)).toBeUndefined()
     }),
+    { numRuns: 300 },
   )
+})
+
+// WS-30
+test('a coin that is listed while a wildcard waits for its Snapshots gets one too, and begins by itself afterwards', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const one = socket()
+  const joiner = new Joiner(l2BookDiff, SHARDS)
+  fanout.add('wild', diff(null), one, joiner)
+  joiner.await(['BTC'])
+  fanout.watch(['BTC'])
+  block(fanout, 7, [['+', 'NEW', -1]])
+  fanout.handOut(
+    'wild',
+    one,
+    { coin: 'BTC', height: 7 },
+    l2BookDiff.snapshot!({ coin: 'BTC', height: 7, time: 0, levels: '[]' }),
+  )
+  expect(joiner.isComplete).toBe(false)
+  expect([...joiner.awaited(shardOf('NEW', SHARDS))]).toEqual(['NEW'])
+  fanout.handOut(
+    'wild',
+    one,
+    { coin: 'NEW', height: 8 },
+    l2BookDiff.snapshot!({ coin: 'NEW', height: 8, time: 0, levels: '[]' }),
+  )
+  joiner.open()
+  block(fanout, 8, [['=', 'NEW', 7]])
+  block(fanout, 9, [
+    ['=', 'NEW', 8],
+    ['+', 'NEWER', -1],
+  ])
+  const seen = one.sent.map((text) => JSON.parse(text).data)
+  expect(seen.map(({ Snapshot, Updates }) => Snapshot?.coin ?? Updates.block_height)).toEqual([
+    'BTC',
+    'NEW',
+    'NEWER',
+    9,
+  ])
+})
+
+// WS-33
+test('a coin whose continuity was lost between the making of its Snapshot and its arrival breaks who gets it', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const one = socket()
+  const joiner = new Joiner(l2BookDiff, SHARDS)
+  fanout.add('btc', diff(['BTC']), one, joiner)
+  joiner.await(['BTC'])
+  fanout.watch(['BTC'])
+  block(fanout, 7, [['!', 'BTC', -1]])
+  expect(one.why).toEqual([])
+  fanout.handOut('btc', one, { coin: 'BTC', height: 6 }, '{}')
+  expect(one.why).toEqual(['continuity'])
 })
 
 test('hubs of a body: one for one coin, all for a wildcard', () => {

@@ -1,13 +1,20 @@
-// Bounds the answers that took work and that nobody pays for: refused bodies and failed sources, per key and isolate.
+// Bounds the answers that took work and that nobody pays for: refused bodies and failed sources, per key and isolate
+// or relay.
 // Law: in any t seconds a key gets at most 20 × (t + 1) of them, however many calls are under way at once.
 
-import { BoundedMap } from '../../core/bounded-map.ts'
-import type { RequestLimit } from '../../core/failure.ts'
-import { aSecondsWorth, type Bucket, fullBucket, takeTokens } from '../../core/token-bucket.ts'
+import { BoundedMap } from './bounded-map.ts'
+import type { Failure, RequestLimit } from './failure.ts'
+import { aSecondsWorth, type Bucket, fullBucket, takeTokens } from './token-bucket.ts'
 
 export const UNCHARGED: RequestLimit = { name: 'uncharged', quota: 20, windowSeconds: 1 }
 const RATE = aSecondsWorth(UNCHARGED.quota)
 const KEYS_MAX = 10_000
+
+/** What a key is told that may not have it now. */
+export function tooMuchFreeWork(retryAfterMs: number): Failure {
+  const hint = `Too many answers that cost nothing, ${UNCHARGED.quota} a second at most for each key: mend the requests, or retry after ${Math.ceil(retryAfterMs / 1000)} s.`
+  return { kind: 'rate_limited', retryAfterMs, limit: UNCHARGED, hint }
+}
 
 export class FreeWork {
   readonly #buckets = new BoundedMap<string, Bucket>(KEYS_MAX)

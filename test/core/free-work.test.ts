@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { FreeWork, UNCHARGED } from '../../../src/info/answer/free-work.ts'
+import { FreeWork, UNCHARGED } from '../../src/core/free-work.ts'
 
 it('gives a key 20 × (t + 1) in any t seconds, and never keeps one waiting for longer than it says', () => {
   const steps = fc.array(

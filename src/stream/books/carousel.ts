@@ -1,0 +1,153 @@
+// The Snapshots of one hub's coins, handed round to all who wait for them. Laws: a coin is asked for once for all who are
+// there, and its text written once; a hub that does not answer keeps nobody waiting for the others; between two sends
+// the pace is kept, so no stretch without a pause is longer than a Snapshot and the burst of the pace.
+
+import type { BookSnapshot, JoinAnswer } from '../../book/hub-api.ts'
+import type { BookChannel } from '../channel.ts'
+import type { Clock, Connection } from '../sockets/connection.ts'
+import type { Joiner } from './joiner.ts'
+
+/** Coins asked for at once; a hub answers so many of them as fit into 1 MiB. */
+const MAX_COINS = 64
+/** How long a coin is kept for those who have yet to read what they were sent. */
+const PATIENCE_MS = 500
+
+/** Who is sent Snapshots, and how its channel writes them. */
+export interface Seeding {
+  /** Of its topic in the fan-out. */
+  readonly key: string
+  readonly connection: Connection
+  readonly joiner: Joiner
+  readonly encode: NonNullable<BookChannel<unknown>['snapshot']>
+  /** Wants few coins, and so does not wait behind those that want all. */
+  readonly isQuick: boolean
+}
+
+export interface CarouselPorts {
+  readonly hub: number
+  readonly clock: Clock
+  wait(ms: number): Promise<void>
+  /** Counts bytes that were sent; resolves when more may be. */
+  pace(bytes: number): Promise<void>
+  /** Null where the hub does not answer. */
+  fetch(coins: readonly string[]): Promise<JoinAnswer | null>
+  /** Around a fetch and the sending of what it brought. */
+  watch(coins: readonly string[]): void
+  unwatch(coins: readonly string[]): void
+  handOut(to: Seeding, snapshot: BookSnapshot, text: string): void
+}
+
+interface Rider extends Seeding {
+  readonly leave: (isServed: boolean) => void
+  /** Nothing may be sent to it before. */
+  notBeforeMs: number
+  /** The others were kept waiting for it in vain. */
+  isSlow: boolean
+}
+
+export class Carousel {
+  readonly #ports: CarouselPorts
+  /** In the order of their coming. */
+  readonly #riders = new Set<Rider>()
+  #isTurning = false
+  #isQuick = false
+
+  constructor(ports: CarouselPorts) {
+    this.#ports = ports
+  }
+
+  /** Resolves when the joiner has nothing more to get of this hub; false where the hub stopped answering. */
+  serve(seeding: Seeding): Promise<boolean> {
+    if (seeding.joiner.awaited(this.#ports.hub).size === 0) return Promise.resolve(true)
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    this.#riders.add({ ...seeding, leave: resolve, notBeforeMs: 0, isSlow: false })
+    if (!this.#isTurning) this.#turn()
+    return promise
+  }
+
+  async #turn(): Promise<void> {
+    this.#isTurning = true
+    for (this.#dismiss(); this.#riders.size > 0; this.#dismiss()) {
+      const driver = this.#driver()
+      if (driver) await this.#round([...driver.joiner.awaited(this.#ports.hub)].slice(0, MAX_COINS))
+      else await this.#ports.wait(this.#untilReadyMs())
+    }
+    this.#isTurning = false
+  }
+
+  /** Lets go of those that have all. */
+  #dismiss(): void {
+    for (const rider of this.#riders) if (rider.joiner.awaited(this.#ports.hub).size === 0) this.#leave(rider, true)
+  }
+
+  #leave(rider: Rider, isServed: boolean): void {
+    if (this.#riders.delete(rider)) rider.leave(isServed)
+  }
+
+  /** Whose coins are next: those who want few and those who want many take turns, the first of them first. */
+  #driver(): Rider | undefined {
+    this.#isQuick = !this.#isQuick
+    const ready = [...this.#riders].filter(({ notBeforeMs }) => notBeforeMs <= this.#ports.clock.nowMs)
+    return ready.find(({ isQuick }) => isQuick === this.#isQuick) ?? ready[0]
+  }
+
+  #untilReadyMs(): number {
+    return Math.max(1, firstOf([...this.#riders]) - this.#ports.clock.nowMs)
+  }
+
+  /** Who comes while a round is under way waits for the next: a Snapshot that was asked for before lacks what it missed. */
+  async #round(coins: readonly string[]): Promise<void> {
+    const here = [...this.#riders]
+    this.#ports.watch(coins)
+    try {
+      const answer = await this.#ports.fetch(coins).catch(() => null)
+      for (const snapshot of answer?.snapshots ?? []) await this.#handRound(here, snapshot)
+      for (const { joiner } of here)
+        for (const coin of answer?.unknown ?? []) if (this.#awaits(joiner, coin)) joiner.joined({ coin, height: -1 })
+      if (!answer)
+        for (const rider of here) if (coins.some((coin) => this.#awaits(rider.joiner, coin))) this.#leave(rider, false)
+    } finally {
+      this.#ports.unwatch(coins)
+    }
+  }
+
+  async #handRound(riders: readonly Rider[], snapshot: BookSnapshot): Promise<void> {
+    const texts = new Map<Seeding['encode'], string>()
+    const untilMs = this.#ports.clock.nowMs + PATIENCE_MS
+    for (let waiting = riders; waiting.length > 0; ) {
+      const later: Rider[] = []
+      for (const rider of waiting) {
+        if (!this.#awaits(rider.joiner, snapshot.coin)) continue
+        const text = texts.get(rider.encode) ?? rider.encode(snapshot)
+        texts.set(rider.encode, text)
+        if (!(await this.#hand(rider, snapshot, text))) later.push(rider)
+      }
+      const { nowMs } = this.#ports.clock
+      // Who may have it soon is waited for, so that the coin is read once for all; not again for who was in vain.
+      for (const rider of later) rider.isSlow ||= rider.notBeforeMs > untilMs
+      waiting = later.filter(({ isSlow }) => !isSlow)
+      if (waiting.length > 0) await this.#ports.wait(Math.max(1, firstOf(waiting) - nowMs))
+    }
+  }
+
+  /** False where it may not be sent now. */
+  async #hand(rider: Rider, snapshot: BookSnapshot, text: string): Promise<boolean> {
+    const waitMs = rider.connection.snapshotWaitMs(text.length)
+    rider.notBeforeMs = this.#ports.clock.nowMs + waitMs
+    if (waitMs > 0) return false
+    rider.isSlow = false
+    this.#ports.handOut(rider, snapshot, text)
+    this.#dismiss()
+    await this.#ports.pace(text.length)
+    return true
+  }
+
+  #awaits(joiner: Joiner, coin: string): boolean {
+    return joiner.awaited(this.#ports.hub).has(coin)
+  }
+}
+
+/** When the first of them may be sent something. */
+function firstOf(riders: readonly Rider[]): number {
+  return Math.min(...riders.map(({ notBeforeMs }) => notBeforeMs))
+}

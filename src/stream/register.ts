@@ -1,0 +1,158 @@
+// What every subscription goes through, whatever it brings: it is paid for, kept, acknowledged, and ends.
+// Laws: nothing of a refused request stays behind; refusals that took work are few a second for each key.
+
+import { type Failure, KEY_ENDED } from '../core/failure.ts'
+import { FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
+import type { BookFanout } from './books/book-fanout.ts'
+import { noBookOf } from './books/snapshots.ts'
+import { minutePrice } from './channel.ts'
+import type { EventFanout } from './events/event-fanout.ts'
+import { refusedSubscription } from './failure-frame.ts'
+import { ackFrame, errorFrame } from './frames.ts'
+import type { Account } from './minutes/account.ts'
+import type { Accounts } from './minutes/accounts.ts'
+import type { Minutes } from './minutes/minutes.ts'
+import { refusal } from './minutes/refusal.ts'
+import type { Clock, Connection } from './sockets/connection.ts'
+import { of, type Request, type Subscription, topicKey } from './subscription.ts'
+
+export const NOT_READY: Failure = {
+  kind: 'unavailable',
+  what: 'the data',
+  hint: 'the data is not ready yet: subscribe again in a few seconds',
+}
+
+export interface RegisterPorts {
+  readonly clock: Clock
+  readonly accounts: Accounts
+  /** Digest of a body's text. */
+  digest(text: string): Promise<string>
+  newId(): string
+  /** The coin that was probably meant by one that has no book. */
+  nearestCoin(coin: string): Promise<string | undefined>
+  /** Remembers or forgets a subscription across hibernation. */
+  saved(subscription: Subscription): void
+  dropped(subscription: Subscription): void
+}
+
+export class Register {
+  readonly #ports: RegisterPorts
+  readonly #books: BookFanout<Connection>
+  readonly #events: EventFanout<Connection>
+  readonly #held = new Map<Connection, Map<string, Subscription>>()
+  readonly #freeWork = new FreeWork()
+  #size = 0
+  #busy = 0
+
+  constructor(ports: RegisterPorts, books: BookFanout<Connection>, events: EventFanout<Connection>) {
+    this.#ports = ports
+    this.#books = books
+    this.#events = events
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Requests at work. */
+  get busy(): number {
+    return this.#busy
+  }
+
+  /** The subscriptions of a connection by the identity of their bodies. */
+  heldBy(connection: Connection): ReadonlyMap<string, Subscription> {
+    return of(this.#held, connection)
+  }
+
+  accountOf({ identity }: Connection): Account {
+    return this.#ports.accounts.of(identity.account)
+  }
+
+  async atWork<T>(run: () => Promise<T>): Promise<T> {
+    this.#busy++
+    try {
+      return await run()
+    } finally {
+      this.#busy--
+    }
+  }
+
+  /** False, and the client was told, where its key has had too many answers for nothing. `isOne`: this is another one. */
+  mayBeFree({ connection, echo }: Pick<Request, 'connection' | 'echo'>, isOne: boolean): boolean {
+    const { keyHash } = connection.identity
+    const now = this.#ports.clock.nowMs
+    const waitMs = isOne ? this.#freeWork.take(keyHash, now) : this.#freeWork.waitMs(keyHash, now)
+    if (waitMs > 0) connection.send(refusedSubscription(echo, tooMuchFreeWork(waitMs)))
+    return waitMs === 0
+  }
+
+  /** A refusal that took work and that nobody pays for. */
+  refuse(request: Request, failure: Failure): void {
+    if (this.mayBeFree(request, true)) request.connection.send(refusedSubscription(request.echo, failure))
+  }
+
+  async refuseCoins(request: Request, coins: readonly string[]): Promise<void> {
+    this.refuse(request, await noBookOf(coins, this.#ports.nearestCoin))
+  }
+
+  /** The first minute, or the rest of one that was paid before; null, and the client was told, where it is refused. */
+  async pay(request: Request): Promise<Minutes | null> {
+    const { connection, wanted, identity } = request
+    const account = this.accountOf(connection)
+    const place = { id: this.#ports.newId(), keyHash: connection.identity.keyHash, type: wanted.channel.type }
+    const digest = await this.#ports.digest(identity)
+    const sinceMs = this.#ports.clock.nowMs
+    const minutes: Minutes = { ...place, price: minutePrice(wanted), body: digest, sinceMs, paid: 0 }
+    const answer = await account.begin(minutes, connection).catch(() => null)
+    if (!answer?.ok) {
+      if (answer?.reason === 'revoked') connection.fail(KEY_ENDED)
+      else this.refuse(request, answer ? refusal(answer, minutes.price, connection.identity) : NOT_READY)
+      return null
+    }
+    if (!connection.ended) return minutes
+    account.stop(minutes, true)
+    return null
+  }
+
+  /** Keeps the subscription and tells its client that it has begun. */
+  begin(subscription: Subscription, fromBlock: number | undefined): void {
+    const { connection, echo } = subscription
+    this.keep(subscription)
+    connection.send(ackFrame('subscribe', echo))
+    if (fromBlock === undefined) return
+    const text = `fromBlock: block ${fromBlock} cannot be replayed; live data follows. Leave "fromBlock" out.`
+    connection.send(errorFrame(text, 'replay_unavailable'))
+  }
+
+  keep(subscription: Subscription): void {
+    const { connection, identity } = subscription
+    const held = of(this.#held, connection).set(identity, subscription)
+    this.#held.set(connection, held)
+    this.#size++
+    this.#ports.saved(subscription)
+  }
+
+  /** Its paid time has moved. */
+  changed(subscription: Subscription): void {
+    const { connection, identity } = subscription
+    if (this.heldBy(connection).get(identity) === subscription) this.#ports.saved(subscription)
+  }
+
+  /** The subscription is over. */
+  drop(subscription: Subscription): void {
+    const { connection, minutes } = subscription
+    this.release(subscription)
+    this.accountOf(connection).stop(minutes, minutes.held !== undefined && connection.isBroken)
+    this.#ports.dropped(subscription)
+  }
+
+  /** It gets nothing more, and its minutes are another's. */
+  release(subscription: Subscription): void {
+    const { wanted, connection, identity } = subscription
+    if (wanted.source === 'books') this.#books.remove(topicKey(subscription), connection)
+    else this.#events.remove(topicKey(subscription), connection)
+    const held = this.#held.get(connection)
+    if (held?.delete(identity)) this.#size--
+    if (held?.size === 0) this.#held.delete(connection)
+  }
+}
