@@ -13,8 +13,8 @@ import { Carousel, type Seeding } from './carousel.ts'
 /** How long a subscriber waits for hubs that have no books yet. */
 const READY_WAIT_MS = 5000
 const READY_POLL_MS = 250
-/** Snapshot bytes of a relay per second, and at once: 64 joiners of 25 MB are served in less than 45 s. */
-const PACE: Rate = { perSecond: 40 * 1024 * 1024, burst: 1024 * 1024 }
+/** Snapshot bytes of a relay per second, and at once: 64 joiners of 25 MB have theirs in 35 s. */
+const PACE: Rate = { perSecond: 48 * 1024 * 1024, burst: 1024 * 1024 }
 
 /** The hubs: links are up when `ensure` resolves; the others are calls to hub `hub`, as in BookHubApi. */
 export interface BookSource {

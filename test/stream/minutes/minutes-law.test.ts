@@ -22,6 +22,8 @@ type Fate = 'kept' | 'lost' | 'answer lost'
 type Step =
   | { readonly do: 'subscribe'; readonly relay: number; readonly body: string }
   | { readonly do: 'end'; readonly which: number }
+  /** Cannot be served. */
+  | { readonly do: 'fail'; readonly which: number }
   | { readonly do: 'wait'; readonly ms: number }
   /** Time passes and nobody looks. */
   | { readonly do: 'skip'; readonly ms: number }
@@ -36,6 +38,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('subscribe' as const), relay, body: fc.constantFrom('a', 'b') }),
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('end' as const), which: fc.nat(20) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), which: fc.nat(20) }) },
   {
     weight: 5,
     arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.noBias(fc.integer({ min: 1, max: 40_000 })) }),
@@ -66,6 +69,8 @@ interface Served {
 interface Left {
   readonly minutes: Minutes
   readonly ms: number
+  /** A rest that another had borrowed, and gave back. */
+  readonly isReturned?: boolean
 }
 
 class World {
@@ -90,6 +95,8 @@ class World {
         return this.#subscribe(one.relay, one.body)
       case 'end':
         return this.#end(one.which)
+      case 'fail':
+        return this.#fail(one.which)
       case 'wait':
         return this.#wait(one.ms)
       case 'skip':
@@ -145,7 +152,8 @@ class World {
 
   /** A minute that was not paid is the rest of one that was, and nobody else's. */
   #borrow(body: string, ms: number): void {
-    const fits = (one: Left) => one.minutes.body === body && one.ms >= ms && this.#isPaid(one.minutes)
+    const fits = (one: Left) =>
+      one.minutes.body === body && one.ms >= ms && (one.isReturned || this.#isPaid(one.minutes))
     const sources = this.left.filter(fits).sort((a, b) => a.ms - b.ms)
     expect(sources).not.toEqual([])
     this.left.splice(this.left.indexOf(sources[0]!), 1)
@@ -167,6 +175,18 @@ class World {
     const account = this.#accounts[one.relay]!
     account.stop(one.minutes)
     await account.settled()
+  }
+
+  /** One in its first minute; its rest, or where that is lost with a relay its minute, may serve another. */
+  async #fail(which: number): Promise<void> {
+    const running = this.#running.filter(({ minutes }) => minutes.paid === 1 && paidUntilMs(minutes) > this.clock.nowMs)
+    const one = running[which % Math.max(1, running.length)]
+    if (!one) return
+    this.served.splice(this.served.indexOf(one), 1)
+    const ms = paidUntilMs(one.minutes) - this.clock.nowMs
+    this.left.push({ minutes: one.minutes, ms, isReturned: !this.#isPaid(one.minutes) })
+    this.#accounts[one.relay]!.stop(one.minutes, true)
+    await this.#accounts[one.relay]!.settled()
   }
 
   async #wait(ms: number): Promise<void> {
@@ -225,7 +245,7 @@ test('served time is charged, whatever is lost, repeated or late, and whoever di
       await world.finish()
       const times = world.served.map(({ sinceMs, untilMs }) => untilMs! - sinceMs)
       const servedMs = times.reduce((sum, ms) => sum + ms, 0)
-      const charged = world.meter.charges.length
+      const charged = world.meter.charges.length - world.meter.refunds.length
       expect(charged * MINUTE_MS).toBeGreaterThanOrEqual(servedMs - world.unpaidMs)
       // And never more than each on its own would have paid.
       const alone = times.reduce((sum, ms) => sum + Math.max(1, Math.ceil(ms / MINUTE_MS)), 0)
