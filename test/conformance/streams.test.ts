@@ -103,6 +103,55 @@ describe('l2BookDiff', () => {
     socket.close()
   })
 
+  // WS-29, WS-47
+  it('brings 40 wildcards of two accounts that come at once every change above their Snapshots, once', async () => {
+    const keys = [key, await world.newKey('100000')]
+    const changed: [coin: string, height: number][] = []
+    let isLive = false
+    const pushing = (async () => {
+      for (let at = 0; !isLive || at % 4 !== 0; at++) {
+        const coin = COINS[at % COINS.length]!
+        push([{ coin, levels: [[level('98', `${at + 1}.0`)], []] }])
+        changed.push([coin, height])
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    })()
+    const body = { type: 'l2BookDiff', marketTypes: ['*'] }
+    const sockets = await Promise.all(
+      Array.from({ length: 40 }, (_, at) => Socket.open(`${world.ws}/ws?key=${keys[at % 2]}`)),
+    )
+    for (const socket of sockets) socket.send({ method: 'subscribe', subscription: body })
+    const from = await Promise.all(
+      sockets.map(async (socket) => {
+        const heights = new Map<string, number>()
+        while (heights.size < COINS.length) {
+          const { Snapshot } = dataOf(await socket.next((frame) => frame.channel === 'l2BookDiff', 60_000))
+          if (Snapshot) heights.set(Snapshot.coin, Snapshot.block_height)
+        }
+        return heights
+      }),
+    )
+    isLive = true
+    await pushing
+    const last = height
+    for (const [at, socket] of sockets.entries()) {
+      const updates = () =>
+        socket.frames.flatMap((frame) => (frame.channel === 'l2BookDiff' && dataOf(frame).Updates) || [])
+      await vi.waitFor(() => expect(updates().some(({ block_height }) => block_height === last)).toBe(true), 60_000)
+      for (const coin of COINS) {
+        const due = changed
+          .flatMap(([one, at]) => (one === coin ? [at] : []))
+          .filter((one) => one > from[at]!.get(coin)!)
+        const got = updates().flatMap(({ block_height, book_diffs }) =>
+          book_diffs.some((diff) => diff.coin === coin) ? [block_height] : [],
+        )
+        expect(got).toEqual(due)
+      }
+      expect(socket.closed).toBeNull()
+      socket.close()
+    }
+  })
+
   it('of all coins covers perps by default, other markets when asked, and replaces the earlier filter', async () => {
     const socket = await open()
     await subscribe(socket, { type: 'l2BookDiff' })
