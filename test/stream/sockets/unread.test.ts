@@ -220,3 +220,13 @@ test('Snapshots with proofs go out as fast as they are read', () => {
   }
   expect(most).toBeLessThan(MIB)
 })
+
+// WS-61
+test('a Snapshot larger than what may be on its way goes out among live changes, which never leave it empty', () => {
+  const reading = new RelayUnread(LIGHT, 0).enter('a', () => undefined)
+  reading.pinged(reading.pinged('', 'a', 0), 'b', 0)
+  reading.sending(20_000)
+  expect(reading.snapshotWaitMs(MIB, 0)).toBe(0)
+  reading.sending(MIB)
+  expect(reading.snapshotWaitMs(MIB, 0)).toBeGreaterThan(0)
+})
