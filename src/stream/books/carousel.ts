@@ -9,8 +9,8 @@ import type { Joiner } from './joiner.ts'
 
 /** Coins asked for at once; a hub answers so many of them as fit into 1 MiB. */
 const MAX_COINS = 64
-/** How long a coin is kept for those who have yet to read what they were sent. */
-const PATIENCE_MS = 500
+/** How long books are kept for one that has yet to read what it was sent. */
+const PATIENCE_MS = 1000
 
 /** Who is sent Snapshots, and how its channel writes them. */
 export interface Seeding {
@@ -41,6 +41,8 @@ interface Rider extends Seeding {
   readonly leave: (isServed: boolean) => void
   /** Nothing may be sent to it before. */
   notBeforeMs: number
+  /** When it was last sent something in the present round, or that began. */
+  servedMs: number
   /** The others were kept waiting for it in vain. */
   isSlow: boolean
 }
@@ -60,7 +62,7 @@ export class Carousel {
   serve(seeding: Seeding): Promise<boolean> {
     if (seeding.joiner.awaited(this.#ports.hub).size === 0) return Promise.resolve(true)
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    this.#riders.add({ ...seeding, leave: resolve, notBeforeMs: 0, isSlow: false })
+    this.#riders.add({ ...seeding, leave: resolve, notBeforeMs: 0, servedMs: 0, isSlow: false })
     if (!this.#isTurning) this.#turn()
     return promise
   }
@@ -101,48 +103,49 @@ export class Carousel {
     this.#ports.watch(coins)
     try {
       const answer = await this.#ports.fetch(coins).catch(() => null)
-      for (const snapshot of answer?.snapshots ?? []) await this.#handRound(here, snapshot)
-      for (const { joiner } of here)
-        for (const coin of answer?.unknown ?? []) if (this.#awaits(joiner, coin)) joiner.joined({ coin, height: -1 })
+      if (answer) await this.#handRound(here, answer.snapshots)
+      for (const rider of here)
+        for (const coin of answer?.unknown ?? [])
+          if (this.#awaits(rider, coin)) rider.joiner.joined({ coin, height: -1 })
       if (!answer)
-        for (const rider of here) if (coins.some((coin) => this.#awaits(rider.joiner, coin))) this.#leave(rider, false)
+        for (const rider of here) if (coins.some((coin) => this.#awaits(rider, coin))) this.#leave(rider, false)
     } finally {
       this.#ports.unwatch(coins)
     }
   }
 
-  async #handRound(riders: readonly Rider[], snapshot: BookSnapshot): Promise<void> {
-    const texts = new Map<Seeding['encode'], string>()
-    const untilMs = this.#ports.clock.nowMs + PATIENCE_MS
-    for (let waiting = riders; waiting.length > 0; ) {
-      const later: Rider[] = []
-      for (const rider of waiting) {
-        if (!this.#awaits(rider.joiner, snapshot.coin)) continue
-        const text = texts.get(rider.encode) ?? rider.encode(snapshot)
-        texts.set(rider.encode, text)
-        if (!(await this.#hand(rider, snapshot, text))) later.push(rider)
+  /** One Snapshot for each rider in turn, as fast as each may have them. */
+  async #handRound(riders: readonly Rider[], snapshots: readonly BookSnapshot[]): Promise<void> {
+    const { clock, wait } = this.#ports
+    const texts = new Texts()
+    for (const rider of riders) rider.servedMs = clock.nowMs
+    for (;;) {
+      for (const rider of riders) {
+        const snapshot = rider.notBeforeMs <= clock.nowMs && snapshots.find(({ coin }) => this.#awaits(rider, coin))
+        if (snapshot) await this.#hand(rider, snapshot, texts.of(snapshot, rider.encode))
       }
-      const { nowMs } = this.#ports.clock
-      // Who may have it soon is waited for, so that the coin is read once for all; not again for who was in vain.
-      for (const rider of later) rider.isSlow ||= rider.notBeforeMs > untilMs
-      waiting = later.filter(({ isSlow }) => !isSlow)
-      if (waiting.length > 0) await this.#ports.wait(Math.max(1, firstOf(waiting) - nowMs))
+      const waiting = riders.filter((rider) => snapshots.some(({ coin }) => this.#awaits(rider, coin)))
+      // Who may have more soon is waited for, so that a book is read once for all; not again for who was in vain.
+      for (const rider of waiting) rider.isSlow ||= rider.notBeforeMs - rider.servedMs > PATIENCE_MS
+      const untilMs = firstOf(waiting.filter(({ isSlow }) => !isSlow))
+      if (untilMs === Number.POSITIVE_INFINITY) return
+      if (untilMs > clock.nowMs) await wait(untilMs - clock.nowMs)
     }
   }
 
-  /** False where it may not be sent now. */
-  async #hand(rider: Rider, snapshot: BookSnapshot, text: string): Promise<boolean> {
+  /** Unless it may not be sent now. */
+  async #hand(rider: Rider, snapshot: BookSnapshot, text: string): Promise<void> {
     const waitMs = rider.connection.snapshotWaitMs(text.length)
     rider.notBeforeMs = this.#ports.clock.nowMs + waitMs
-    if (waitMs > 0) return false
+    if (waitMs > 0) return
+    rider.servedMs = rider.notBeforeMs
     rider.isSlow = false
     this.#ports.handOut(rider, snapshot, text)
     this.#dismiss()
     await this.#ports.pace(text.length)
-    return true
   }
 
-  #awaits(joiner: Joiner, coin: string): boolean {
+  #awaits({ joiner }: Seeding, coin: string): boolean {
     return joiner.awaited(this.#ports.hub).has(coin)
   }
 }
@@ -150,4 +153,17 @@ export class Carousel {
 /** When the first of them may be sent something. */
 function firstOf(riders: readonly Rider[]): number {
   return Math.min(...riders.map(({ notBeforeMs }) => notBeforeMs))
+}
+
+/** What channels make of Snapshots, each once. */
+class Texts {
+  readonly #byEncoder = new Map<Seeding['encode'], Map<BookSnapshot, string>>()
+
+  of(snapshot: BookSnapshot, encode: Seeding['encode']): string {
+    const texts = this.#byEncoder.get(encode) ?? new Map<BookSnapshot, string>()
+    this.#byEncoder.set(encode, texts)
+    const text = texts.get(snapshot) ?? encode(snapshot)
+    texts.set(snapshot, text)
+    return text
+  }
 }
