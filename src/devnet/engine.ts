@@ -2,23 +2,24 @@
 // height alone; the time given to step() is only stamped on it.
 
 import { arbitrageursAct, backstopActs } from './agents/arbitrageur.ts'
+import { crowdActs } from './agents/crowd.ts'
 import { clumsyAct, gamblersAct } from './agents/gambler.ts'
 import { makersAct } from './agents/maker.ts'
 import { walkPrices } from './agents/price-walk.ts'
 import { takersAct } from './agents/taker.ts'
 import { treasurerActs } from './agents/treasurer.ts'
 import { decodeExchange, encodeExchange } from './exchange/checkpoint.ts'
+import { encodeCrowd } from './exchange/crowd-checkpoint.ts'
 import { type Exchange, emptyExchange } from './exchange/exchange.ts'
 import { payFunding } from './exchange/funding.ts'
 import { openWallets, payIn } from './exchange/genesis.ts'
 import { liquidate } from './exchange/liquidation.ts'
 import { type DevnetBlock, openBlock } from './exchange/node-block.ts'
+import type { Scale } from './exchange/scale.ts'
 import { stakingActs } from './exchange/staking.ts'
 import { runTwaps } from './exchange/twap.ts'
 import { Past } from './info/past.ts'
 
-/** About a minute at 70 ms a block: the exchange's hourly funding, soon enough to be seen. */
-export const FUNDING_BLOCKS = 857
 /** Stamp of block n without a clock: this plus n times 70 ms. */
 const EPOCH_NS = 1_777_000_000_000_000_000n
 const BLOCK_NS = 70_000_000n
@@ -33,29 +34,32 @@ export interface Engine {
   readonly height: number
   /** Makes the next block. `timeNs`: nanoseconds since 1970, above the last one's; a fixed series when left out. */
   step(timeNs?: bigint): DevnetBlock
-  /** The whole state as text for restoreEngine. */
+  /** The state for restoreEngine: as text, and what the crowd has as parts of bytes. */
   checkpoint(): string
+  crowdCheckpoint(): Uint8Array[] | null
 }
 
 interface EngineOptions {
-  /** Blocks between two fundings. */
+  /** Blocks between two fundings; as the scale has it when left out. */
   readonly fundingBlocks?: number
+  /** Small when left out. */
+  readonly scale?: Scale
 }
 
 /** An exchange at height 0; its wallets are paid in and its books begin to fill with block 1. */
 export function createEngine(seed: number, options: EngineOptions = {}): Engine {
-  const exchange = emptyExchange(seed, options.fundingBlocks ?? FUNDING_BLOCKS)
+  const exchange = emptyExchange(seed, options.fundingBlocks, options.scale)
   openWallets(exchange)
   return engineOf(exchange)
 }
 
-/** Goes on from the text of checkpoint(); blocks are the same as if it had never stopped. Throws on any other text. */
-export function restoreEngine(text: string): Engine {
-  return engineOf(decodeExchange(text))
+/** Goes on from what checkpoint() and crowdCheckpoint() gave; blocks are the same as if it had never stopped. Throws on anything else. */
+export function restoreEngine(text: string, crowd: Uint8Array | null = null): Engine {
+  return engineOf(decodeExchange(text, crowd))
 }
 
 function engineOf(exchange: Exchange): Engine {
-  const past = new Past()
+  const past = new Past(exchange.scale.history)
   return {
     exchange,
     past,
@@ -68,6 +72,7 @@ function engineOf(exchange: Exchange): Engine {
       return block
     },
     checkpoint: () => encodeExchange(exchange),
+    crowdCheckpoint: () => encodeCrowd(exchange),
   }
 }
 
@@ -87,6 +92,7 @@ function step(x: Exchange, timeNs: bigint): DevnetBlock {
   liquidate(x, turn(x))
   payFunding(x)
   stakingActs(x)
+  crowdActs(x)
   return x.block
 }
 

@@ -1,12 +1,14 @@
 // The HTTP server of the stand-in: POST /info and POST /evm on 127.0.0.1, with the public server's refusals,
 // and POST /misbehave, which makes /info fail on demand (misbehaviour.ts).
 
-import { realpathSync, renameSync, writeFileSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
+import { open, rename } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { basename, dirname, isAbsolute, join, resolve as resolvePath, sep } from 'node:path'
 import type { Engine } from './engine.ts'
 import { answerEvm, type RecentTimes } from './evm.ts'
-import { type Answer, answerInfo, l4Snapshot, UNFIT } from './info/info.ts'
+import { type Answer, answerInfo, UNFIT } from './info/info.ts'
+import { l4Snapshot } from './info/l4-snapshot.ts'
 import { type FileSnapshotRequest, InfoRequest } from './info/request.ts'
 import { misbehave, type OpenFault } from './misbehave.node.ts'
 import { Faults, lagged, MisbehaveRequest } from './misbehaviour.ts'
@@ -53,14 +55,14 @@ async function answer(served: () => Served, faults: Faults, request: IncomingMes
   return answerQuery(engine, data, faults, body)
 }
 
-function answerQuery(engine: Engine, data: string, faults: Faults, body: unknown): Result {
+async function answerQuery(engine: Engine, data: string, faults: Faults, body: unknown): Promise<Result> {
   const type = (body as { type?: unknown } | null)?.type
   const fault = faults.happen(typeof type === 'string' ? type : '', performance.now())
   const parsed = InfoRequest.safeParse(body)
   const result = !parsed.success
     ? UNFIT
     : parsed.data.type === 'fileSnapshot'
-      ? writeSnapshot(engine, data, parsed.data)
+      ? await writeSnapshot(engine, data, parsed.data)
       : answerInfo(engine, parsed.data)
   if (fault === null) return result
   if (fault.how === 'lag') return 'body' in result ? { ...result, body: lagged(result.body, fault.byMs) } : result
@@ -100,15 +102,17 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Written whole under another name first: a reader never sees half of it. */
-function writeSnapshot(engine: Engine, data: string, request: FileSnapshotRequest): Answer {
+/** Written whole under another name first: a reader never sees half of it. Blocks go on meanwhile. */
+async function writeSnapshot(engine: Engine, data: string, request: FileSnapshotRequest): Promise<Answer> {
   const path = allowedPath(data, request.outPath)
   if (path === null)
     return { status: 422, text: 'outPath must be an absolute path of a .json file beside the data folder' }
-  const content = l4Snapshot(engine.exchange, request.request.includeUsers, request.includeHeightInOutput)
+  const pieces = l4Snapshot(engine.exchange, request.request.includeUsers, request.includeHeightInOutput)
   try {
-    writeFileSync(`${path}.part`, JSON.stringify(content))
-    renameSync(`${path}.part`, path)
+    await using file = await open(`${path}.part`, 'w')
+    // Piece by piece, each awaited, so that blocks are made between them.
+    for (const piece of pieces) await file.write(piece)
+    await rename(`${path}.part`, path)
   } catch {
     return { status: 422, text: `cannot write ${path}` }
   }

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { commandLine, program, reads } from '../core/command-line.node.ts'
 import { wholeNumber } from '../core/whole-number.ts'
-import { FUNDING_BLOCKS } from './engine.ts'
 import { RecentTimes } from './evm.ts'
+import { SCALES, ScaleName, SMALL } from './exchange/scale.ts'
 import { Chain, ChainError } from './files/chain.node.ts'
 import { devnetServer } from './http.node.ts'
 
@@ -18,11 +18,12 @@ export const DEVNET = program('npm run devnet --', 'the simulated exchange alone
   .requiredOption('--data <dir>', "where it writes a node's block files")
   .option('--port <n>', 'of its HTTP; 0 takes a free one', reads(wholeNumber(0, 65_535)), 3001)
   .option('--seed <n>', 'of all that happens', reads(wholeNumber(0, 999_999_999)), 1)
-  .option('--block-ms <n>', 'from one block to the next', reads(wholeNumber(1, 60_000)), 70)
-  .option('--funding-blocks <n>', 'from one funding to the next', reads(wholeNumber(1, 1_000_000)), FUNDING_BLOCKS)
+  .option('--scale <name>', 'how large the exchange is: small or mainnet', reads(ScaleName), SMALL.name)
+  .option('--block-ms <n>', 'from one block to the next (small 70, mainnet 69)', reads(wholeNumber(1, 60_000)))
+  .option('--funding-blocks <n>', 'from one funding to the next (857, 52200)', reads(wholeNumber(1, 1_000_000)))
   .option('--keep-hours <n>', 'how long files are kept', reads(wholeNumber(1, 10_000)), 2)
   // Less would not hold the blocks after a checkpoint.
-  .option('--keep-mb <n>', 'how much of files is kept', reads(wholeNumber(16, 1_000_000)), 64)
+  .option('--keep-mb <n>', 'how much of the files of a stream is kept (64, 256)', reads(wholeNumber(16, 1_000_000)))
   .option('--oracle <dir>', 'also write there, for tests, the hash of every changed book at every block')
   .option('--json', 'print one line when ready')
 type Options = ReturnType<typeof DEVNET.opts>
@@ -35,13 +36,15 @@ function fail(text: string): never {
 }
 
 function openChain(options: Options): Chain {
+  const scale = SCALES[options.scale]
   try {
     return Chain.open({
       data: resolve(options.data),
       seed: options.seed,
-      fundingBlocks: options.fundingBlocks,
+      scale,
+      fundingBlocks: options.fundingBlocks ?? scale.fundingBlocks,
       keepHours: options.keepHours,
-      keepBytes: options.keepMb * 1024 * 1024,
+      keepBytes: (options.keepMb ?? scale.keepMb) * 1024 * 1024,
       oracle: options.oracle === undefined ? null : resolve(options.oracle),
     })
   } catch (error) {
@@ -68,7 +71,7 @@ function run(options: Options): void {
   // The port first: two programs on one port must not both touch the files. No request is served before this ends.
   server.listen(options.port, '127.0.0.1', () => {
     chain = openChain(options)
-    const stop = pace(chain, options.blockMs, times)
+    const stop = pace(chain, options.blockMs ?? SCALES[options.scale].blockMs, times)
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const { height } = chain.engine
     if (options.json)
@@ -76,16 +79,16 @@ function run(options: Options): void {
     say(`${url}, seed ${options.seed}, height ${height}, files in ${resolve(options.data)}`)
     const end = () => {
       stop()
-      finish(chain!)
+      void finish(chain!)
     }
     process.once('SIGTERM', end)
     process.once('SIGINT', end)
   })
 }
 
-function finish(chain: Chain): never {
+async function finish(chain: Chain): Promise<never> {
   try {
-    chain.checkpoint()
+    await chain.checkpoint()
     chain.close()
   } catch (error) {
     fail(`the checkpoint could not be written: ${(error as Error).message}.`)
@@ -94,20 +97,24 @@ function finish(chain: Chain): never {
   process.exit(0)
 }
 
-/** Makes a block every `blockMs`, keeping to the wall clock; answers how to stop. */
+/** Makes a block every `blockMs` and writes what is due, keeping to the wall clock; answers how to stop. */
 function pace(chain: Chain, blockMs: number, times: RecentTimes): () => void {
   let due = performance.now()
   const tick = () => {
     try {
-      const { height, timeMs } = chain.advance(nowNs())
-      times.add(height, timeMs)
+      if (performance.now() >= due) {
+        const { height, timeMs } = chain.advance(nowNs())
+        times.add(height, timeMs)
+        due = Math.max(due + blockMs, performance.now() - MAX_BURST * blockMs)
+      }
+      const now = nowNs()
+      const nextNs = chain.flush(now)
+      const writeInMs = nextNs === null ? blockMs : Number(nextNs - now) / 1e6
+      timer = setTimeout(tick, Math.max(0, Math.min(due - performance.now(), writeInMs)))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === undefined) throw error
       fail(`cannot write block ${chain.engine.height}: ${(error as Error).message}.`)
     }
-    const now = performance.now()
-    due = Math.max(due + blockMs, now - MAX_BURST * blockMs)
-    timer = setTimeout(tick, Math.max(0, due - now))
   }
   let timer = setTimeout(tick, 0)
   return () => clearTimeout(timer)

@@ -1,7 +1,11 @@
 // The command line of `npm start`: what it may say and what that means.
 
+import * as z from 'zod'
 import { err, ok, type Result } from '../core/result.ts'
 import { wholeNumber } from '../core/whole-number.ts'
+
+/** How large the exchange is; devnet says what that means. */
+export const ScaleName = z.enum(['small', 'mainnet'], 'must be small or mainnet')
 
 /** As the command line gives them. */
 export interface LaunchArgs {
@@ -10,6 +14,7 @@ export interface LaunchArgs {
   readonly json?: true | undefined
   readonly seed?: number | undefined
   readonly blockMs?: number | undefined
+  readonly scale?: z.infer<typeof ScaleName> | undefined
 }
 
 export interface LaunchOptions {
@@ -21,6 +26,8 @@ export interface LaunchOptions {
   readonly json: boolean
   /** Port of the gateway; 0 takes the one of the last start, or a free one. */
   readonly port: number
+  /** The exchange is of the real size, so that it and its feeder need more memory. */
+  readonly isLarge: boolean
   /** Arguments handed on to devnet. */
   readonly devnet: readonly string[]
 }
@@ -33,11 +40,19 @@ const Port = wholeNumber(0, 65_535)
 export function launchOptions(args: LaunchArgs, port: string | undefined): Result<LaunchOptions, string> {
   const number = Port.safeParse(port || String(DEFAULT_PORT))
   if (!number.success) return err(`PORT is ${JSON.stringify(port)}: it ${number.error.issues[0]!.message}.`)
-  const { state, reset = false, json = false, seed, blockMs } = args
-  const devnet = Object.entries({ '--seed': seed, '--block-ms': blockMs })
+  const { state, reset = false, json = false, seed, blockMs, scale } = args
+  const devnet = Object.entries({ '--seed': seed, '--block-ms': blockMs, '--scale': scale })
     .filter(([, value]) => value !== undefined)
     .flatMap(([name, value]) => [name, String(value)])
-  return ok({ state, stateOption: stateOption(state), reset, json, port: number.data, devnet })
+  return ok({
+    state,
+    stateOption: stateOption(state),
+    reset,
+    json,
+    port: number.data,
+    isLarge: scale === 'mainnet',
+    devnet,
+  })
 }
 
 /** What a command says to find this state folder, with a space before; empty for the default one. */

@@ -6,7 +6,7 @@ import { DEFAULT_STATE } from '../cli/dev-file.node.ts'
 import { commandLine, hinted, program, reads, refuseLine } from '../core/command-line.node.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import { announce } from './announcement.ts'
-import { type LaunchOptions, launchOptions } from './args.ts'
+import { type LaunchOptions, launchOptions, ScaleName } from './args.ts'
 import { build } from './build.node.ts'
 import { checkDatabases } from './databases.node.ts'
 import { isDiskFull } from './disk-space.node.ts'
@@ -34,6 +34,7 @@ const START = program(
   .option('--json', 'print one line when ready, and nothing else')
   .option('--seed <n>', 'of what happens on the exchange', reads(wholeNumber(0, 999_999_999)))
   .option('--block-ms <n>', 'from one block to the next', reads(wholeNumber(1, 60_000)))
+  .option('--scale <name>', 'how large the exchange is: small or mainnet', reads(ScaleName))
 hinted(START, /--port|too many arguments/, 'the port is a variable: PORT=8788 npm start')
 
 const say = (line: string) => process.stderr.write(`${line}\n`)

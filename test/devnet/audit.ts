@@ -64,7 +64,7 @@ function auditTokens(x: Exchange): string[] {
 }
 
 function auditHolds(wallet: Wallet): string[] {
-  const holds = TOKENS.map(() => 0n)
+  const holds = wallet.spot.map(() => 0n)
   for (const market of MARKETS) {
     if (market.kind === 'perp') continue
     for (const order of ordersOf(wallet, market.id, 'B')) holds[USDC]! += notional(order.px, order.sz)
@@ -104,8 +104,8 @@ function auditBook(x: Exchange, id: number, book: OrderBook): string[] {
   }
   const listed = x.accounts.reduce((n, { orders }) => n + orders[id]![0].length + orders[id]![1].length, 0)
   if (listed !== resting) broken.push(`${listed} orders listed, ${resting} resting`)
-  const [bid, ask] = [book.best('B'), book.best('A')]
-  if (bid !== undefined && ask !== undefined && bid.px >= ask.px) broken.push('crossed')
+  const [bid, ask] = [book.bestPx('B'), book.bestPx('A')]
+  if (bid !== undefined && ask !== undefined && bid >= ask) broken.push('crossed')
   return broken
 }
 

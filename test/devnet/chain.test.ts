@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { STREAMS } from '../../src/devnet/exchange/node-block.ts'
+import { SMALL } from '../../src/devnet/exchange/scale.ts'
 import { Chain, type ChainOptions } from '../../src/devnet/files/chain.node.ts'
 import { NodeFiles } from '../../src/feeder/node-files.node.ts'
 import { RebuiltBooks } from './rebuild.ts'
@@ -32,6 +33,7 @@ beforeEach(() => {
   options = {
     data: join(folder, 'data'),
     seed: 7,
+    scale: SMALL,
     fundingBlocks: 40,
     keepHours: 2,
     keepBytes: KEEP_BYTES,

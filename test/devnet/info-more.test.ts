@@ -71,7 +71,7 @@ describe('trades and orders', () => {
 
   it('what a wallet can trade is its free margin at its leverage', () => {
     for (const user of users().slice(0, 60))
-      for (const { coin, dex } of [MARKETS[0]!, perpsOf(1)[0]!]) {
+      for (const { coin, dex } of [MARKETS[0]!, perpsOf(1, MARKETS)[0]!]) {
         const state = ask({ type: 'clearinghouseState', user, dex: DEXES[dex] })
         const { leverage, availableToTrade, maxTradeSzs, markPx } = ask({ type: 'activeAssetData', user, coin })
         expect(availableToTrade[0]).toBe(state.withdrawable)
@@ -148,7 +148,7 @@ describe('money', () => {
   })
 
   it('loans follow from the ledger', () => {
-    const past = new Past()
+    const past = new Past(100)
     const scene = { exchange: engine.exchange, past }
     const user = address(0)
     const loan = (operation: string, amount: string, interestAmount: string) => {

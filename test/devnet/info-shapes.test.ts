@@ -3,6 +3,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { createEngine, type Engine } from '../../src/devnet/engine.ts'
 import { DEXES, MARKETS } from '../../src/devnet/exchange/market.ts'
+import { SMALL } from '../../src/devnet/exchange/scale.ts'
 import { answerInfo } from '../../src/devnet/info/info.ts'
 import { spotMeta } from '../../src/devnet/info/market.ts'
 import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
@@ -21,7 +22,7 @@ const COMPOSED = [
 ]
 const asked = CATALOGUE.filter(({ type }) => !COMPOSED.includes(type))
 
-const TOKENS = spotMeta().tokens
+const TOKENS = spotMeta({ scale: SMALL }).tokens
 let engine: Engine
 beforeAll(() => {
   engine = createEngine(3, { fundingBlocks: 200 })

@@ -8,6 +8,7 @@ import { MULTI_SIG, SUB_ACCOUNTS } from '../../src/devnet/exchange/identities.ts
 import { DEXES, MARKETS, perpsOf } from '../../src/devnet/exchange/market.ts'
 import type { NodeFill } from '../../src/devnet/exchange/node-block.ts'
 import { BUILDERS, MAIN_MAKERS, STAKERS, TAKERS, TWAPPERS } from '../../src/devnet/exchange/roles.ts'
+import { SMALL } from '../../src/devnet/exchange/scale.ts'
 import { vaultEquity } from '../../src/devnet/exchange/vault.ts'
 import { answerInfo } from '../../src/devnet/info/info.ts'
 import { spotMeta } from '../../src/devnet/info/market.ts'
@@ -15,7 +16,7 @@ import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts
 
 const BLOCKS = 3_000
 /** Token id that spotMeta has for it. */
-const USDC = spotMeta().tokens[0]!.tokenId
+const USDC = spotMeta({ scale: SMALL }).tokens[0]!.tokenId
 let engine: Engine
 /** Fills of the blocks, by wallet, as the files have them. */
 const fills = new Map<string, NodeFill[]>()
@@ -85,7 +86,7 @@ describe('markets', () => {
   it('lists, limits and tables', () => {
     expect(ask({ type: 'allPerpMetas' })).toEqual(DEXES.map((dex) => ask({ type: 'meta', dex })))
     expect(ask({ type: 'perpDexLimits', dex: 'xyz' }).coinToOiCap.map(([coin]: [string]) => coin)).toEqual(
-      perpsOf(1).map(({ coin }) => coin),
+      perpsOf(1, MARKETS).map(({ coin }) => coin),
     )
     expect(ask({ type: 'perpDexLimits', dex: '' })).toBeNull()
     expect(ask({ type: 'perpDexLimits', dex: 'nope' })).toBeNull()

@@ -3,6 +3,7 @@
 
 import { expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
+import { SMALL } from '../../src/devnet/exchange/scale.ts'
 import { answerInfo } from '../../src/devnet/info/info.ts'
 import { spotMeta } from '../../src/devnet/info/market.ts'
 import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
@@ -13,7 +14,9 @@ import { asksUpstream } from '../../src/info/query.ts'
 const COMPOSED = ['batchClearinghouseState', 'batchSpotClearinghouseState', 'portfolioState']
 const PASSED = CATALOGUE.filter((query) => asksUpstream(query) && !COMPOSED.includes(query.type))
 /** What an example names that this exchange has not. */
-const NAMES: Readonly<Record<string, object>> = { tokenDetails: { tokenId: spotMeta().tokens[1]!.tokenId } }
+const NAMES: Readonly<Record<string, object>> = {
+  tokenDetails: { tokenId: spotMeta({ scale: SMALL }).tokens[1]!.tokenId },
+}
 const engine = createEngine(3)
 for (let i = 0; i < 20; i++) engine.step()
 

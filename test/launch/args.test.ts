@@ -4,16 +4,18 @@ import { launchOptions } from '../../src/launch/args.ts'
 test('defaults', () => {
   expect(launchOptions({ state: '.weir' }, undefined)).toEqual({
     ok: true,
-    value: { state: '.weir', stateOption: '', reset: false, json: false, port: 8787, devnet: [] },
+    value: { state: '.weir', stateOption: '', reset: false, json: false, port: 8787, isLarge: false, devnet: [] },
   })
 })
 
 test('everything at once', () => {
-  expect(launchOptions({ state: 'there', reset: true, json: true, seed: 7, blockMs: 100 }, '0')).toEqual({
+  expect(
+    launchOptions({ state: 'there', reset: true, json: true, seed: 7, blockMs: 100, scale: 'mainnet' }, '0'),
+  ).toEqual({
     ok: true,
     value: {
-      ...{ state: 'there', stateOption: ' --state there', reset: true, json: true, port: 0 },
-      devnet: ['--seed', '7', '--block-ms', '100'],
+      ...{ state: 'there', stateOption: ' --state there', reset: true, json: true, port: 0, isLarge: true },
+      devnet: ['--seed', '7', '--block-ms', '100', '--scale', 'mainnet'],
     },
   })
 })

@@ -2,7 +2,7 @@
 
 import { type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
 import { abs, units } from '../exchange/fixed-point.ts'
-import { MARKETS, type Market } from '../exchange/market.ts'
+import type { Market } from '../exchange/market.ts'
 import { placeOrder } from '../exchange/matching.ts'
 import type { Side } from '../exchange/order.ts'
 import { positionOf } from '../exchange/order-check.ts'
@@ -15,15 +15,15 @@ const ARBITRAGE_CAP = units(3_000_000)
 
 /** Orders more than three basis points (and a tick) beyond the fair price are taken, within bounds. */
 export function arbitrageursAct(x: Exchange): void {
-  for (const market of MARKETS) {
+  for (const market of x.scale.markets) {
     if (!x.rng.chance(ARBITRAGE_PPM)) continue
     const { fair } = x.quotes[market.id]!
     const gap = (fair * 3n) / 10_000n + market.tick
     const book = x.books[market.id]!
-    const ask = book.best('A')
-    const bid = book.best('B')
-    if (ask !== undefined && ask.px < fair - gap) arbitrage(x, market, 'B')
-    else if (bid !== undefined && bid.px > fair + gap) arbitrage(x, market, 'A')
+    const ask = book.bestPx('A')
+    const bid = book.bestPx('B')
+    if (ask !== undefined && ask < fair - gap) arbitrage(x, market, 'B')
+    else if (bid !== undefined && bid > fair + gap) arbitrage(x, market, 'A')
   }
 }
 

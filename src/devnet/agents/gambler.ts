@@ -1,18 +1,16 @@
 // Gamblers put all they have on one coin at the highest leverage and pay in again when it is gone;
 // the clumsy send orders that the exchange refuses, each for another reason.
 
-import { type Exchange, markPxs, onTick, sizeFor } from '../exchange/exchange.ts'
+import { type Exchange, marginOf, onTick, sizeFor } from '../exchange/exchange.ts'
 import { abs, units } from '../exchange/fixed-point.ts'
-import { MARKETS, perpsOf } from '../exchange/market.ts'
+import { MARKETS, marketAt, perpsOf } from '../exchange/market.ts'
 import { cancelOrder, placeOrder } from '../exchange/matching.ts'
 import type { OrderRequest, Side } from '../exchange/order.ts'
 import { GAMBLERS, TAKERS } from '../exchange/roles.ts'
 import { deposit } from '../exchange/transfers.ts'
-import { marginState } from '../exchange/wallet.ts'
 
 const ACT_PPM = 6_000
 const BROKE = units(100)
-const MAIN = perpsOf(0)
 const CLUMSY_PPM = 400_000
 /** A market that main-DEX takers have no tokens of. */
 const SPOT = MARKETS.find(({ kind }) => kind === 'spot')!.id
@@ -30,9 +28,9 @@ function gamble(x: Exchange, owner: number): void {
     else aim(x, owner, id, szi)
     return
   }
-  const { value } = marginState(margin, markPxs(x))
+  const { value } = marginOf(x, margin)
   if (value < BROKE) return deposit(x, owner, units(x.rng.between(200, 5_000)))
-  const { id, maxLeverage } = x.rng.pick(MAIN)
+  const { id, maxLeverage } = x.rng.pick(perpsOf(0, x.scale.markets))
   take(
     x,
     owner,
@@ -61,7 +59,7 @@ function take(x: Exchange, owner: number, market: number, side: Side, sz: bigint
 export function clumsyAct(x: Exchange): void {
   if (!x.rng.chance(CLUMSY_PPM)) return
   const owner = x.rng.pick(TAKERS)
-  const { id } = x.rng.pick(MAIN)
+  const { id } = x.rng.pick(perpsOf(0, x.scale.markets))
   const { fair } = x.quotes[id]!
   const bid = {
     owner,
@@ -75,7 +73,7 @@ export function clumsyAct(x: Exchange): void {
 }
 
 function mistake(x: Exchange, bid: OrderRequest & { tif: 'Gtc' }): OrderRequest {
-  const { tick, lot } = MARKETS[bid.market]!
+  const { tick, lot } = marketAt(bid.market)
   switch (x.rng.below(14)) {
     case 0:
       return { ...bid, px: bid.px + tick / 2n }
@@ -92,7 +90,7 @@ function mistake(x: Exchange, bid: OrderRequest & { tif: 'Gtc' }): OrderRequest 
     case 6:
       return { ...bid, market: SPOT, side: 'A', px: onTick(SPOT, x.quotes[SPOT]!.fair, 'A'), sz: units(5_000_000) }
     default:
-      return { ...bid, tif: 'Alo', px: x.books[bid.market]!.best('A')?.px ?? bid.px }
+      return { ...bid, tif: 'Alo', px: x.books[bid.market]!.bestPx('A') ?? bid.px }
   }
 }
 

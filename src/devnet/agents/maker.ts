@@ -52,8 +52,9 @@ const PLANS = MARKETS.flatMap(plansOf)
 /** Inventory at which the ladder has moved by 20 basis points, USDC. */
 const LEAN_USD = units(4_000_000)
 
-/** Every maker tends its ladders. */
+/** Every maker tends its ladders, where the scale has makers. */
 export function makersAct(x: Exchange): void {
+  if (!x.scale.makers) return
   for (const plan of PLANS) {
     const centre = centreOf(x, plan)
     tend(x, plan, 'B', centre)

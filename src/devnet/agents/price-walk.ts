@@ -1,16 +1,12 @@
 // The fair price of every market: a random walk that is drawn back to its base, with bursts and jumps
 // (they are what liquidates the leveraged). Kept within 0.7 and 1.4 of the base, where ticks fit.
 
-import { type Exchange, markPxs, type Quote } from '../exchange/exchange.ts'
+import { type Exchange, marginOf, type Quote } from '../exchange/exchange.ts'
 import { min, UNIT } from '../exchange/fixed-point.ts'
-import { MARKETS, type Market, OUTCOME_SIDES } from '../exchange/market.ts'
+import { type Market, marketAt } from '../exchange/market.ts'
 import { GAMBLERS } from '../exchange/roles.ts'
-import { marginState } from '../exchange/wallet.ts'
 
 const MILLION = 1_000_000n
-/** Per market a burst begins about every 1,700 blocks and a jump comes about every 10,000. */
-const BURST_PPM = 600
-const JUMP_PPM = 100
 const BURST_BLOCKS = 60
 /** Millionths: a burst moves a price by up to 60 times 12 of the first, a jump by up to 50 of the second, at once. */
 const WILD = { burst: 80, jump: 1_000 }
@@ -23,9 +19,11 @@ const MAX_SQUEEZE = 120_000n
 
 /** Moves every fair price by one block. */
 export function walkPrices(x: Exchange): void {
-  const [yes, no] = OUTCOME_SIDES
-  for (const market of MARKETS) if (market.id !== no) walk(x, market, x.quotes[market.id]!)
-  x.quotes[no]!.fair = UNIT - x.quotes[yes]!.fair
+  for (const market of x.scale.markets) {
+    const quote = x.quotes[market.id]!
+    if (market.complementOf === null) walk(x, market, quote)
+    else quote.fair = UNIT - x.quotes[market.complementOf]!.fair
+  }
   if (x.rng.chance(SQUEEZE_PPM)) squeeze(x, x.rng.pick(GAMBLERS))
 }
 
@@ -35,7 +33,7 @@ function walk(x: Exchange, market: Market, quote: Quote): void {
   const draw = rng.below(2001) + rng.below(2001) + rng.below(2001) + rng.below(2001) - 4000
   let step = Math.trunc((draw * market.volatility) / 1150)
   const { burst, jump } = market.big ? CALM : WILD
-  if (rng.chance(BURST_PPM)) {
+  if (rng.chance(x.scale.burstPpm)) {
     quote.burst = BURST_BLOCKS
     quote.drift = rng.between(-12, 12) * burst
   }
@@ -43,7 +41,7 @@ function walk(x: Exchange, market: Market, quote: Quote): void {
     quote.burst--
     step += quote.drift
   }
-  if (rng.chance(JUMP_PPM)) step += rng.between(-50, 50) * jump
+  if (rng.chance(x.scale.jumpPpm)) step += rng.between(-50, 50) * jump
   const pull = ((market.base - quote.fair) * 40n) / market.base
   const moved = quote.fair + (quote.fair * (BigInt(step) + pull)) / MILLION
   quote.fair = bounded(moved, market.base)
@@ -52,7 +50,7 @@ function walk(x: Exchange, market: Market, quote: Quote): void {
 /** Costs a gambler about half to nearly all of its margin at once, which is what liquidations come from. */
 function squeeze(x: Exchange, gambler: number): void {
   const margin = x.accounts[gambler]!.margin[0]!
-  const { value, ntl } = marginState(margin, markPxs(x))
+  const { value, ntl } = marginOf(x, margin)
   const percent = BigInt(x.rng.between(50, 90))
   const [id, position] = margin.positions.entries().next().value ?? []
   if (id === undefined || position === undefined || value <= 0n) return
@@ -60,7 +58,7 @@ function squeeze(x: Exchange, gambler: number): void {
   const ppm = min((value * percent * 10_000n) / ntl + 4_000n, MAX_SQUEEZE)
   const quote = x.quotes[id]!
   const move = (quote.fair * ppm) / MILLION
-  quote.fair = bounded(position.szi > 0n ? quote.fair - move : quote.fair + move, MARKETS[id]!.base)
+  quote.fair = bounded(position.szi > 0n ? quote.fair - move : quote.fair + move, marketAt(id).base)
 }
 
 function bounded(px: bigint, base: bigint): bigint {

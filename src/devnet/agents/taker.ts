@@ -3,22 +3,20 @@
 
 import { type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
 import { abs, units } from '../exchange/fixed-point.ts'
-import { MARKETS, type Market } from '../exchange/market.ts'
+import type { Market } from '../exchange/market.ts'
 import { cancelOrder, placeOrder } from '../exchange/matching.ts'
 import { opposite, type Side } from '../exchange/order.ts'
 import { positionOf } from '../exchange/order-check.ts'
 import { builderOf, DEX_TAKERS, SPOT_TAKERS, TAKERS } from '../exchange/roles.ts'
 import { ordersOf } from '../exchange/wallet.ts'
 
-/** Chance of a taker's order per block, by market id for the big ones. */
-const BIG_PPM = [350_000, 250_000, 200_000]
-const SMALL_PPM = 40_000
 const PASSIVE_ORDERS = 3
 
 /** Takers trade where chance has it. */
 export function takersAct(x: Exchange): void {
-  for (const market of MARKETS)
-    if (x.rng.chance(BIG_PPM[market.id] ?? SMALL_PPM)) takerActs(x, takerOf(x, market), market)
+  const { markets, takersPpm, otherTakersPpm } = x.scale
+  for (const market of markets)
+    if (x.rng.chance(takersPpm[market.id] ?? otherTakersPpm)) takerActs(x, takerOf(x, market), market)
 }
 
 function takerOf(x: Exchange, market: Market): number {

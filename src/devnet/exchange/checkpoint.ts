@@ -1,18 +1,27 @@
 // The state of the exchange as text. Orders stand in their owners' lists and the books are rebuilt from
-// them: an order rests when it gets its id, so time priority is the order of ids.
+// them: an order rests when it gets its id, so time priority is the order of ids. The crowd is a file of its own.
 
 import * as z from 'zod'
+import { isCrowd } from './crowd.ts'
+import { type CrowdHead, crowdHead, decodeCrowd } from './crowd-checkpoint.ts'
 import { type Exchange, emptyExchange } from './exchange.ts'
 import { formatAmount } from './fixed-point.ts'
 import { openBlock } from './node-block.ts'
 import type { Order } from './order.ts'
 import { Prng, type PrngState } from './prng.ts'
+import { SCALES, type Scale, ScaleName } from './scale.ts'
 import { emptyWallet, type Wallet } from './wallet.ts'
 
-const VERSION = 2
+const VERSION = 3
 
 /** What is known of a checkpoint before it is trusted. */
-const Header = z.looseObject({ v: z.literal(VERSION), seed: z.int(), fundingBlocks: z.int(), height: z.int() })
+const Header = z.looseObject({
+  v: z.literal(VERSION),
+  seed: z.int(),
+  fundingBlocks: z.int(),
+  height: z.int(),
+  scale: ScaleName,
+})
 
 type OrderRow = [
   number,
@@ -66,6 +75,7 @@ function orderOf(row: OrderRow, slot: number): Order {
     twapId: null,
     liquidation: null,
     slot,
+    crowdSlot: -1,
   }
 }
 
@@ -73,7 +83,8 @@ interface AccountRecord {
   readonly address: string
   readonly margin: Wallet['margin']
   readonly spot: Wallet['spot']
-  readonly orders: readonly [OrderRow[], OrderRow[]][]
+  /** Of the markets that it has orders of. */
+  readonly orders: readonly (readonly [market: number, bids: OrderRow[], asks: OrderRow[]])[]
 }
 
 /** Amounts as `123n`, maps as `{map: entries}`; no other text of the state has either form. */
@@ -91,16 +102,21 @@ function decodeValue(_key: string, value: unknown): unknown {
 }
 
 export function encodeExchange(x: Exchange): string {
-  const accounts = x.accounts.map(({ address, margin, spot, orders }) => ({
-    address,
-    margin,
-    spot,
-    orders: orders.map(([bids, asks]) => [bids.map(rowOf), asks.map(rowOf)]),
-  }))
+  const accounts = x.accounts
+    .filter(({ index }) => !isCrowd(x, index))
+    .map(({ address, margin, spot, orders }) => ({
+      address,
+      margin,
+      spot,
+      orders: orders.flatMap(([bids, asks], id) =>
+        bids.length + asks.length === 0 ? [] : [[id, bids.map(rowOf), asks.map(rowOf)]],
+      ),
+    }))
   const { seed, fundingBlocks, height, nextOid, nextTwapId, quotes, twaps, vaults, pools, staking } = x
   const { timeNs } = x.block
   const state = {
     v: VERSION,
+    scale: x.scale.name,
     seed,
     fundingBlocks,
     height,
@@ -113,26 +129,38 @@ export function encodeExchange(x: Exchange): string {
     vaults,
     pools,
     staking,
+    crowd: crowdHead(x),
     accounts,
   }
   return JSON.stringify(state, encodeValue)
 }
 
-type State = Omit<Exchange, 'rng' | 'block' | 'byAddress' | 'books' | 'accounts'> & {
+type State = Omit<Exchange, 'rng' | 'block' | 'byAddress' | 'books' | 'accounts' | 'scale' | 'crowd'> & {
   readonly timeNs: bigint
   readonly rng: PrngState
+  readonly scale: Scale['name']
+  readonly crowd: CrowdHead | null
   readonly accounts: readonly AccountRecord[]
 }
 
-/** Inverse of encodeExchange. Throws on a text that is not a checkpoint of this version. */
-export function decodeExchange(text: string): Exchange {
+/** Inverse of encodeExchange and encodeCrowd. Throws on what is not a checkpoint of this version. */
+export function decodeExchange(text: string, bytes: Uint8Array | null): Exchange {
   const parsed: unknown = JSON.parse(text, decodeValue)
   Header.parse(parsed)
-  const { timeNs, rng, accounts, ...state } = parsed as State
-  const x: Exchange = { ...emptyExchange(state.seed, state.fundingBlocks), ...state, rng: new Prng(rng) }
+  const { timeNs, rng, accounts, scale, crowd, ...state } = parsed as State
+  const empty = emptyExchange(state.seed, state.fundingBlocks, SCALES[scale])
+  const x: Exchange = {
+    ...empty,
+    ...state,
+    rng: new Prng(rng),
+    crowd: empty.crowd && crowd && { ...empty.crowd, rng: new Prng(crowd.rng) },
+  }
   x.block = openBlock(state.height, timeNs)
   const resting: Order[] = []
-  for (const record of accounts) resting.push(...restoreAccount(x, record))
+  for (const record of accounts) {
+    if (crowd !== null && x.accounts.length === x.crowd?.first) decodeCrowd(x, crowd, bytes ?? new Uint8Array())
+    resting.push(...restoreAccount(x, record))
+  }
   resting.sort((a, b) => a.oid - b.oid)
   for (const order of resting) x.books[order.market]!.add(order)
   return x
@@ -140,8 +168,12 @@ export function decodeExchange(text: string): Exchange {
 
 function restoreAccount(x: Exchange, record: AccountRecord): Order[] {
   const index = x.accounts.length
-  const orders = record.orders.map(([bids, asks]) => [bids.map(orderOf), asks.map(orderOf)] as [Order[], Order[]])
-  x.accounts.push({ ...emptyWallet(index, record.address), margin: record.margin, spot: record.spot, orders })
+  const wallet = { ...emptyWallet(index, record.address), margin: record.margin, spot: record.spot }
+  for (const [id, bids, asks] of record.orders) {
+    wallet.orders[id]![0].push(...bids.map(orderOf))
+    wallet.orders[id]![1].push(...asks.map(orderOf))
+  }
+  x.accounts.push(wallet)
   x.byAddress.set(record.address, index)
-  return orders.flat(2)
+  return wallet.orders.flat(2)
 }

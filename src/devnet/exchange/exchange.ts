@@ -1,13 +1,15 @@
 // The whole state of the exchange, and the few questions that every part asks of it.
 // A plain record: what changes it are the functions of matching, transfers, vault, funding and liquidation.
 
+import { type Crowd, emptyCrowd } from './crowd-state.ts'
 import { UNIT } from './fixed-point.ts'
-import { MARKETS, TOKENS } from './market.ts'
+import { ALL_MARKETS, marketAt, TOKEN_NAMES } from './market.ts'
 import { eventHash, type OpenBlock, openBlock } from './node-block.ts'
 import { OrderBook } from './order-book.ts'
 import { Prng, seedState } from './prng.ts'
+import { type Scale, SMALL } from './scale.ts'
 import { emptyStaking, type Staking } from './staker.ts'
-import { marginState, type Wallet } from './wallet.ts'
+import { type MarginAccount, type MarginState, marginState, type Wallet } from './wallet.ts'
 
 export interface Quote {
   /** What agents hold the coin to be worth; also its oracle price. */
@@ -46,7 +48,7 @@ export interface Vault {
   readonly followers: Map<number, Follower>
 }
 
-/** USDC that left wallets without leaving the exchange, and what came and went; token fees by TOKENS index. */
+/** USDC that left wallets without leaving the exchange, and what came and went; token fees by TOKEN_NAMES index. */
 interface Pools {
   fees: bigint
   deployerFees: bigint
@@ -62,6 +64,7 @@ interface Pools {
 
 export interface Exchange {
   readonly seed: number
+  readonly scale: Scale
   readonly rng: Prng
   readonly fundingBlocks: number
   height: number
@@ -77,25 +80,29 @@ export interface Exchange {
   readonly vaults: Vault[]
   readonly pools: Pools
   readonly staking: Staking
+  /** Null where the scale has none. */
+  readonly crowd: Crowd | null
 }
 
 const FIRST_OID = 412_000_000_000
 const FIRST_TWAP = 1_790_000
 
-/** An exchange without wallets, at height 0. `fundingBlocks`: blocks between two fundings. */
-export function emptyExchange(seed: number, fundingBlocks: number): Exchange {
+/** An exchange without wallets, at height 0. `fundingBlocks`: blocks between two fundings; as the scale has it when left out. */
+export function emptyExchange(seed: number, fundingBlocks?: number, scale: Scale = SMALL): Exchange {
+  const crowd = emptyCrowd(seed, scale)
   return {
     seed,
+    scale,
     rng: new Prng(seedState(seed)),
-    fundingBlocks,
+    fundingBlocks: fundingBlocks ?? scale.fundingBlocks,
     height: 0,
     block: openBlock(0, 0n),
     nextOid: FIRST_OID,
     nextTwapId: FIRST_TWAP,
     accounts: [],
     byAddress: new Map(),
-    books: MARKETS.map(() => new OrderBook()),
-    quotes: MARKETS.map(({ base }) => ({ fair: base, burst: 0, drift: 0, last: base })),
+    books: ALL_MARKETS.map((market) => new OrderBook(market, crowd?.orders ?? null)),
+    quotes: ALL_MARKETS.map(({ base }) => ({ fair: base, burst: 0, drift: 0, last: base })),
     twaps: [],
     vaults: [],
     pools: {
@@ -105,10 +112,11 @@ export function emptyExchange(seed: number, fundingBlocks: number): Exchange {
       deposited: 0n,
       withdrawn: 0n,
       builderFees: new Map(),
-      tokenFees: TOKENS.map(() => 0n),
-      tokenSupply: TOKENS.map(() => 0n),
+      tokenFees: TOKEN_NAMES.map(() => 0n),
+      tokenSupply: TOKEN_NAMES.map(() => 0n),
     },
     staking: emptyStaking(),
+    crowd,
   }
 }
 
@@ -119,7 +127,7 @@ export function newHash(x: Exchange): string {
 
 /** Rounds a price to the market's tick, down for `B` and up for `A`, never below one tick. */
 export function onTick(market: number, px: bigint, side: 'B' | 'A'): bigint {
-  const { tick } = MARKETS[market]!
+  const { tick } = marketAt(market)
   const ticks = side === 'B' ? px / tick : (px + tick - 1n) / tick
   return ticks > 0n ? ticks * tick : tick
 }
@@ -127,9 +135,9 @@ export function onTick(market: number, px: bigint, side: 'B' | 'A'): bigint {
 /** Middle of the book, or null where a side is empty. */
 export function midPx(x: Exchange, market: number): bigint | null {
   const book = x.books[market]!
-  const bid = book.best('B')
-  const ask = book.best('A')
-  return bid === undefined || ask === undefined ? null : (bid.px + ask.px) / 2n
+  const bid = book.bestPx('B')
+  const ask = book.bestPx('A')
+  return bid === undefined || ask === undefined ? null : (bid + ask) / 2n
 }
 
 /** Mark price: the middle of the book, kept within one percent of the oracle. */
@@ -142,19 +150,27 @@ export function markPx(x: Exchange, market: number): bigint {
 
 /** Mark prices by market id. */
 export function markPxs(x: Exchange): bigint[] {
-  return MARKETS.map(({ id }) => markPx(x, id))
+  return x.scale.markets.map(({ id }) => markPx(x, id))
+}
+
+/** Margin of an account at the present mark prices of what it holds. */
+export function marginOf(x: Exchange, margin: MarginAccount): MarginState {
+  const marks: bigint[] = []
+  for (const market of margin.positions.keys()) marks[market] = markPx(x, market)
+  return marginState(margin, marks)
 }
 
 /** The largest size whose notional at the fair price is at most `usd`, in whole lots; at least one lot. */
 export function sizeFor(x: Exchange, market: number, usd: bigint): bigint {
-  const { lot } = MARKETS[market]!
+  const { lot } = marketAt(market)
   const lots = (usd * UNIT) / x.quotes[market]!.fair / lot
   return lots > 0n ? lots * lot : lot
 }
 
 /** What a wallet could take out of a DEX without coming near its margin, USDC; may be below zero. */
 export function freeUsd(x: Exchange, account: number, dex: number): bigint {
-  const { value, used } = marginState(x.accounts[account]!.margin[dex]!, markPxs(x))
-  const cash = x.accounts[account]!.margin[dex]!.rawUsd
+  const margin = x.accounts[account]!.margin[dex]!
+  const { value, used } = marginOf(x, margin)
+  const cash = margin.rawUsd
   return cash < value - 2n * used ? cash : value - 2n * used
 }

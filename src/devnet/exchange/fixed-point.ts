@@ -3,22 +3,29 @@
 
 /** One whole unit. */
 export const UNIT = 100_000_000n
-const UNIT_NUMBER = 100_000_000
 /** Fees, realised profit and USDC movements are multiples of 10^-6. */
 const MICRO = 100n
 
-const fractions = (n: number): string => {
-  let text = n.toString().padStart(8, '0')
-  while (text.length > 1 && text.endsWith('0')) text = text.slice(0, -1)
-  return text
+/** `units` times ten to the minus `decimals`, as the exchange writes amounts. Exact below 2^53. */
+export function decimalText(units: number, decimals: number): string {
+  if (decimals === 0) return `${units}.0`
+  const scale = 10 ** decimals
+  const whole = Math.floor(units / scale)
+  let fraction = String(units - whole * scale).padStart(decimals, '0')
+  let end = fraction.length
+  while (end > 1 && fraction.charCodeAt(end - 1) === 48) end--
+  if (end < fraction.length) fraction = fraction.slice(0, end)
+  return `${whole}.${fraction}`
 }
 
 /** Wire form: trailing zeros trimmed to one decimal, as the exchange writes it. */
 export function formatAmount(amount: bigint): string {
   const negative = amount < 0n
   const size = negative ? -amount : amount
+  const units = Number(size)
+  if (units <= Number.MAX_SAFE_INTEGER) return `${negative ? '-' : ''}${decimalText(units, 8)}`
   const whole = size / UNIT
-  return `${negative ? '-' : ''}${whole}.${fractions(Number(size - whole * UNIT) % UNIT_NUMBER)}`
+  return `${negative ? '-' : ''}${whole}${decimalText(Number(size - whole * UNIT), 8).slice(1)}`
 }
 
 /** Of a decimal string with at most 8 decimals, as the tables of this folder have them. */

@@ -3,7 +3,7 @@
 
 import { type Exchange, markPx } from './exchange.ts'
 import { formatAmount, UNIT } from './fixed-point.ts'
-import { MARKETS, type Market } from './market.ts'
+import type { Market } from './market.ts'
 import type { FundingDelta } from './node-block.ts'
 import { ZERO_HASH } from './node-block.ts'
 
@@ -28,7 +28,7 @@ export function fundingRate(x: Exchange, market: number): bigint {
 export function payFunding(x: Exchange): void {
   if (x.height % x.fundingBlocks !== 0) return
   const deltas: FundingDelta[] = []
-  for (const market of MARKETS) if (market.kind === 'perp') payMarket(x, market, deltas)
+  for (const market of x.scale.markets) if (market.kind === 'perp') payMarket(x, market, deltas)
   if (deltas.length > 0)
     x.block.miscEvents.push({ time: x.block.time, hash: ZERO_HASH, inner: { Funding: { deltas } } })
 }
@@ -38,6 +38,7 @@ function payMarket(x: Exchange, market: Market, deltas: FundingDelta[]): void {
   const exact = 10n ** BigInt(market.szDecimals)
   const perUnit = ((x.quotes[market.id]!.fair * rate) / UNIT / exact) * exact
   if (perUnit === 0n) return
+  const rateText = formatAmount(rate)
   for (const wallet of x.accounts) {
     const margin = wallet.margin[market.dex]!
     const position = margin.positions.get(market.id)
@@ -51,7 +52,7 @@ function payMarket(x: Exchange, market: Market, deltas: FundingDelta[]): void {
       coin: market.coin,
       funding_amount: formatAmount(-paid),
       szi: formatAmount(position.szi),
-      funding_rate: formatAmount(rate),
+      funding_rate: rateText,
     })
   }
 }

@@ -1,8 +1,9 @@
 // The first wallets and their money, as ledger movements of block 1: the files alone tell the whole history.
 
+import { openCrowd } from './crowd.ts'
 import type { Exchange } from './exchange.ts'
 import { units } from './fixed-point.ts'
-import { DEXES, OUTCOME_SIDES } from './market.ts'
+import { OUTCOME_SIDES } from './market.ts'
 import * as roles from './roles.ts'
 import { classTransfer, deposit, send, splitOutcome, spotGenesis } from './transfers.ts'
 import { createVault, openAccount } from './vault.ts'
@@ -11,9 +12,10 @@ const MAKER_USD = 20_000_000
 const DEX_USD = 5_000_000
 const VAULT_USD = 10_000_000
 
-/** Opens the wallets of roles.ts, empty. Before block 1. */
+/** Opens the wallets of roles.ts, empty, and those of the crowd. Before block 1. */
 export function openWallets(x: Exchange): void {
   for (let i = 0; i < roles.WALLETS; i++) openAccount(x)
+  openCrowd(x)
 }
 
 /** Pays everyone in. In block 1. */
@@ -38,7 +40,7 @@ export function payIn(x: Exchange): void {
 }
 
 function payIntoDexes(x: Exchange, account: number, usd: number): void {
-  for (let dex = 1; dex < DEXES.length; dex++) {
+  for (let dex = 1; dex < x.scale.dexes.length; dex++) {
     deposit(x, account, units(usd))
     send(x, account, account, 0, dex, units(usd))
   }
@@ -55,5 +57,6 @@ function payIntoSpot(x: Exchange, account: number, usd: number, purr: number, hf
 function payBackstop(x: Exchange): void {
   deposit(x, roles.VAULT_LEADER, units(2 * VAULT_USD))
   const vault = createVault(x, roles.VAULT_LEADER, 'Backstop', units(VAULT_USD))
-  for (let dex = 1; dex < DEXES.length; dex++) send(x, roles.VAULT_LEADER, vault.account, 0, dex, units(DEX_USD / 5))
+  for (let dex = 1; dex < x.scale.dexes.length; dex++)
+    send(x, roles.VAULT_LEADER, vault.account, 0, dex, units(DEX_USD / 5))
 }

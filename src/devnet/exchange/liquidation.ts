@@ -1,20 +1,21 @@
 // Wallets below their maintenance margin are closed: at market first, and by the backstop vault at
 // mark price once their value is below two thirds of it. Losses land in that vault, nowhere else.
 
+import { isCrowd } from './crowd.ts'
 import { type Exchange, markPxs, onTick } from './exchange.ts'
 import { abs, formatAmount } from './fixed-point.ts'
-import { MARKETS, perpsOf } from './market.ts'
+import { marketAt, perpsOf } from './market.ts'
 import { cancelOrder, newTid, placeOrder, recordTrade } from './matching.ts'
 import { recordLedger, ZERO_HASH } from './node-block.ts'
 import { type Liquidation, opposite, orderOf, type Side } from './order.ts'
 import { type MarginAccount, type MarginState, marginState, type Wallet } from './wallet.ts'
 
-/** Liquidates whoever is due among `accounts`; the backstop vault itself never is. */
+/** Liquidates whoever is due among `accounts`; the backstop vault and the crowd never are. */
 export function liquidate(x: Exchange, accounts: Iterable<number>): void {
   const marks = markPxs(x)
   for (const index of accounts) {
     const wallet = x.accounts[index]!
-    if (index === x.vaults[0]?.account) continue
+    if (index === x.vaults[0]?.account || isCrowd(x, index)) continue
     wallet.margin.forEach((margin, dex) => {
       if (margin.positions.size === 0) return
       const state = marginState(margin, marks)
@@ -27,7 +28,7 @@ function close(x: Exchange, wallet: Wallet, margin: MarginAccount, dex: number, 
   cancelAll(x, wallet, dex)
   const method = state.value * 3n < state.maintenance * 2n ? 'backstop' : 'market'
   const liquidatedPositions = [...margin.positions].map(([id, { szi }]) => ({
-    coin: MARKETS[id]!.coin,
+    coin: marketAt(id).coin,
     szi: formatAmount(szi),
   }))
   recordLedger(x.block, ZERO_HASH, [wallet.address], {
@@ -47,7 +48,7 @@ function close(x: Exchange, wallet: Wallet, margin: MarginAccount, dex: number, 
 }
 
 function cancelAll(x: Exchange, wallet: Wallet, dex: number): void {
-  for (const { id } of perpsOf(dex))
+  for (const { id } of perpsOf(dex, x.scale.markets))
     for (const list of wallet.orders[id]!) for (const order of [...list]) cancelOrder(x, order, 'liquidatedCanceled')
 }
 

@@ -1,12 +1,16 @@
-// The markets of the stand-in exchange. A market's index in MARKETS is its id everywhere in this folder.
+// The markets of the stand-in exchange. A market's id is its index everywhere in this folder: those of the small scale
+// come first, so that they have the same ids at every scale.
 // Ticks keep prices at five significant figures within the band that the price walk keeps to.
 
 import { amountOf } from './fixed-point.ts'
+import { type MarketRow, MORE_DEXES, type MoreMarkets, moreMarkets } from './more-markets.ts'
 
-/** Index 0 is the main DEX; the others are builder-deployed. */
+/** Of the small scale. Index 0 is the main DEX; the others are builder-deployed. */
 export const DEXES = ['', 'xyz', 'flx'] as const
+/** Of every scale. */
+export const DEX_NAMES: readonly string[] = [...DEXES, ...MORE_DEXES]
 
-/** Index is the token number of `spotMeta`; outcome sides are tokens without a number there. */
+/** Of the small scale. Index is the token number of `spotMeta`; outcome sides are tokens without a number there. */
 export const TOKENS = ['USDC', 'PURR', 'HFUN', '+40', '+41'] as const
 export const USDC = 0
 
@@ -14,26 +18,28 @@ export interface Market {
   readonly id: number
   readonly coin: string
   readonly kind: 'perp' | 'spot' | 'outcome'
-  /** Index in DEXES; 0 for spot and outcome, where it means nothing. */
+  /** Index in DEX_NAMES; 0 for spot and outcome, where it means nothing. */
   readonly dex: number
   readonly szDecimals: number
   /** The smallest size. */
   readonly lot: bigint
   readonly tick: bigint
+  /** Decimals of a price. */
+  readonly pxDecimals: number
   /** Price about which the walk of the fair price turns. */
   readonly base: bigint
   readonly maxLeverage: number
-  /** Index in TOKENS that a spot or outcome trade moves; -1 for perps. */
+  /** Index in TOKEN_NAMES that a spot or outcome trade moves; -1 for perps. */
   readonly token: number
   /** Deep books and frequent trades. */
   readonly big: boolean
   /** Standard step of the fair price per block, in millionths. */
   readonly volatility: number
+  /** Of the second side of an outcome: the id of the first, whose price and its own add up to 1; else null. */
+  readonly complementOf: number | null
 }
 
-type Row = [coin: string, szDecimals: number, base: string, tick: string, maxLeverage: number, volatility: number]
-
-const MAIN: Row[] = [
+const MAIN: MarketRow[] = [
   ['BTC', 5, '81300', '1', 40, 9],
   ['ETH', 4, '3050', '0.1', 25, 12],
   ['SOL', 2, '152', '0.01', 20, 15],
@@ -47,61 +53,84 @@ const MAIN: Row[] = [
   ['kPEPE', 0, '0.0112', '0.000001', 10, 36],
   ['WIF', 0, '0.62', '0.00001', 5, 36],
 ]
-const BUILT: Row[] = [
+const BUILT: MarketRow[] = [
   ['xyz:GOLD', 4, '4020', '0.1', 20, 12],
   ['xyz:TSLA', 3, '411.2', '0.01', 10, 18],
   ['flx:OIL', 2, '62.4', '0.001', 20, 18],
   ['flx:NVDA', 3, '188.1', '0.01', 10, 18],
 ]
-const SPOT: Row[] = [
+const SPOT: MarketRow[] = [
   ['PURR/USDC', 0, '0.182', '0.00001', 1, 24],
   ['@1', 2, '24.3', '0.001', 1, 24],
 ]
-const OUTCOME: Row[] = [
+const OUTCOME: MarketRow[] = [
   ['#40', 0, '0.62', '0.001', 1, 48],
   ['#41', 0, '0.38', '0.001', 1, 0],
 ]
 
-function market(row: Row, id: number, kind: Market['kind'], token: number): Market {
+function market(row: MarketRow, id: number, kind: Market['kind'], token: number): Market {
   const [coin, szDecimals, base, tick, maxLeverage, volatility] = row
-  const dex = Math.max(0, (DEXES as readonly string[]).indexOf(coin.split(':')[0]!))
-  const lot = 10n ** BigInt(8 - szDecimals)
-  const big = kind === 'perp' && id < 3
   return {
     id,
     coin,
     kind,
-    dex,
+    dex: Math.max(0, DEX_NAMES.indexOf(coin.split(':')[0]!)),
     szDecimals,
-    lot,
+    lot: 10n ** BigInt(8 - szDecimals),
     tick: amountOf(tick),
+    pxDecimals: tick.split('.')[1]?.length ?? 0,
     base: amountOf(base),
     maxLeverage,
     token,
-    big,
+    big: kind === 'perp' && id < 3,
     volatility,
+    complementOf: kind === 'outcome' && coin.endsWith('1') ? id - 1 : null,
   }
 }
 
-const firstSpot = MAIN.length + BUILT.length
+/** `firstId` and `firstToken` are those of what comes first of each. */
+function marketsOf({ perps, spots, outcomes }: MoreMarkets, firstId: number, firstToken: number): Market[] {
+  return [
+    ...perps.map((row, i) => market(row, firstId + i, 'perp', -1)),
+    ...[...spots, ...outcomes].map((row, i) =>
+      market(row, firstId + perps.length + i, i < spots.length ? 'spot' : 'outcome', firstToken + i),
+    ),
+  ]
+}
 
-export const MARKETS: readonly Market[] = [
-  ...[...MAIN, ...BUILT].map((row, i) => market(row, i, 'perp', -1)),
-  ...SPOT.map((row, i) => market(row, firstSpot + i, 'spot', 1 + i)),
-  ...OUTCOME.map((row, i) => market(row, firstSpot + SPOT.length + i, 'outcome', 1 + SPOT.length + i)),
+/** Of the small scale. */
+export const MARKETS: readonly Market[] = marketsOf(
+  { perps: [...MAIN, ...BUILT], spots: SPOT, outcomes: OUTCOME },
+  0,
+  1,
+)
+
+const more = moreMarkets()
+/** Of every scale; index is the id. */
+export const ALL_MARKETS: readonly Market[] = [...MARKETS, ...marketsOf(more, MARKETS.length, TOKENS.length)]
+/** Of every scale: outcome sides are `+` with their number. */
+export const TOKEN_NAMES: readonly string[] = [
+  ...TOKENS,
+  ...more.spots.map(([coin]) => `T${coin.slice(1)}`),
+  ...more.outcomes.map(([coin]) => `+${coin.slice(1)}`),
 ]
 
 /** The two sides of the outcome market; their fair prices add up to 1. */
 export const OUTCOME_SIDES = [MARKETS.length - 2, MARKETS.length - 1] as const
 
-const byCoin = new Map(MARKETS.map((m) => [m.coin, m]))
+/** The market of an id that the exchange itself gave. */
+export function marketAt(id: number): Market {
+  return ALL_MARKETS[id]!
+}
 
-/** Undefined: no such coin on this exchange. */
+const byCoin = new Map(ALL_MARKETS.map((m) => [m.coin, m]))
+
+/** Undefined: no scale has such a coin. */
 export function marketOf(coin: string): Market | undefined {
   return byCoin.get(coin)
 }
 
 /** Perps of one DEX, in universe order. */
-export function perpsOf(dex: number): readonly Market[] {
-  return MARKETS.filter((m) => m.kind === 'perp' && m.dex === dex)
+export function perpsOf(dex: number, markets: readonly Market[]): readonly Market[] {
+  return markets.filter((m) => m.kind === 'perp' && m.dex === dex)
 }

@@ -3,7 +3,7 @@
 
 import { type Exchange, newHash } from './exchange.ts'
 import { abs, formatAmount, min, notional } from './fixed-point.ts'
-import { MARKETS, USDC } from './market.ts'
+import { marketAt, USDC } from './market.ts'
 import { recordDiff, recordStatus, ZERO_HASH } from './node-block.ts'
 import { type Order, type OrderRequest, type OrderStatus, opposite, orderOf } from './order.ts'
 import { crosses, positionOf, refusal } from './order-check.ts'
@@ -20,7 +20,7 @@ export function placeOrder(x: Exchange, request: OrderRequest): Order {
   }
   const immediate = order.tif !== 'Gtc' && order.tif !== 'Alo'
   if (immediate && !crosses(x, order)) {
-    const empty = x.books[order.market]!.best(opposite(order.side)) === undefined
+    const empty = x.books[order.market]!.bestPx(opposite(order.side)) === undefined
     report(x, order, empty ? 'marketOrderNoLiquidityRejected' : 'iocCancelRejected', null)
     return order
   }
@@ -45,7 +45,7 @@ export function cancelOrder(x: Exchange, order: Order, status: OrderStatus = 'ca
 
 /** A reduce-only order never asks for more than the position. */
 function cut(x: Exchange, request: OrderRequest): OrderRequest {
-  const market = MARKETS[request.market]!
+  const market = marketAt(request.market)
   if (request.reduceOnly !== true || market.kind !== 'perp') return request
   return { ...request, sz: min(request.sz, abs(positionOf(x, request.owner, market)) || market.lot) }
 }
@@ -53,7 +53,7 @@ function cut(x: Exchange, request: OrderRequest): OrderRequest {
 function match(x: Exchange, taker: Order, hash: string): void {
   const book = x.books[taker.market]!
   while (taker.sz > 0n && crosses(x, taker)) {
-    const maker = book.best(opposite(taker.side))!.orders[0]!
+    const maker = book.head(opposite(taker.side))!
     if (maker.owner === taker.owner) cancelOrder(x, maker, 'selfTradeCanceled')
     else trade(x, taker, maker, hash)
   }
@@ -75,7 +75,7 @@ function trade(x: Exchange, taker: Order, maker: Order, hash: string): void {
   if (maker.sz > 0n) return
   recordDiff(x.block, address, maker, 'remove')
   x.books[maker.market]!.remove(maker)
-  unlistOrder(x.accounts[maker.owner]!, maker)
+  if (maker.crowdSlot < 0) unlistOrder(x.accounts[maker.owner]!, maker)
   report(x, maker, 'filled', null)
 }
 
@@ -101,10 +101,10 @@ function rest(x: Exchange, order: Order): void {
   recordDiff(x.block, wallet.address, order, { new: { sz: formatAmount(order.sz) } })
 }
 
-/** Spot orders reserve what they would pay while they rest. */
+/** Spot orders reserve what they would pay while they rest; the crowd has more than it could reserve. */
 function reserve(x: Exchange, order: Order, sz: bigint): void {
-  const market = MARKETS[order.market]!
-  if (market.kind === 'perp') return
+  const market = marketAt(order.market)
+  if (market.kind === 'perp' || order.crowdSlot >= 0) return
   const { spot } = x.accounts[order.owner]!
   if (order.side === 'B') spot[USDC]!.hold += notional(order.px, sz)
   else spot[market.token]!.hold += sz

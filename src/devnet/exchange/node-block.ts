@@ -1,6 +1,6 @@
 // One block in the node's own shapes and key order, gathered while it is made.
 
-import { MARKETS } from './market.ts'
+import { marketAt } from './market.ts'
 import type { FrontendOrder, Liquidation, Order, OrderStatus, Side } from './order.ts'
 import { frontendOrder } from './order.ts'
 
@@ -95,6 +95,8 @@ export interface DevnetBlock {
   readonly rawDiffs: NodeBookDiff[]
   readonly miscEvents: NodeMiscEvent[]
   readonly rewards: StakingReward[]
+  /** Events of the crowd as text, after all others of their stream. */
+  readonly crowd: { readonly orderStatuses: string[]; readonly rawDiffs: string[] }
   readonly changed: ReadonlySet<string>
 }
 
@@ -129,6 +131,7 @@ export function openBlock(height: number, timeNs: bigint): OpenBlock {
     rawDiffs: [],
     miscEvents: [],
     rewards: [],
+    crowd: { orderStatuses: [], rawDiffs: [] },
     changed: new Set(),
   }
 }
@@ -160,7 +163,7 @@ export function recordStatus(
 
 /** Notes a change of the resting orders; the order's own fields name side and price. */
 export function recordDiff(block: OpenBlock, address: string, order: Order, diff: RawDiff): void {
-  const coin = MARKETS[order.market]!.coin
+  const coin = marketAt(order.market).coin
   block.changed.add(coin)
   block.rawDiffs.push({ user: address, oid: order.oid, coin, side: order.side, px: order.pxText, raw_book_diff: diff })
 }
@@ -181,11 +184,19 @@ export type Stream = (typeof STREAMS)[number]
 
 /** One line of a stream without its line feed. */
 export function streamLine(block: DevnetBlock, stream: Stream, localTime: string): string {
-  const events = JSON.stringify(eventsOf(block, stream))
-  return `{"local_time":"${localTime}","block_time":"${block.time}","block_number":${block.height},"events":${events}}`
+  const events = JSON.stringify(eventsOf(block, stream)).slice(1, -1)
+  const ofCrowd = crowdEventsOf(block, stream).join()
+  const all = events === '' || ofCrowd === '' ? events + ofCrowd : `${events},${ofCrowd}`
+  return `{"local_time":"${localTime}","block_time":"${block.time}","block_number":${block.height},"events":[${all}]}`
 }
 
-function eventsOf(block: DevnetBlock, stream: Stream): readonly unknown[] {
+function crowdEventsOf({ crowd }: DevnetBlock, stream: Stream): readonly string[] {
+  if (stream === 'node_order_statuses_by_block') return crowd.orderStatuses
+  return stream === 'node_raw_book_diffs_by_block' ? crowd.rawDiffs : []
+}
+
+/** Events of a stream, without those of the crowd. */
+export function eventsOf(block: DevnetBlock, stream: Stream): readonly unknown[] {
   switch (stream) {
     case 'node_fills_by_block':
       return block.fills

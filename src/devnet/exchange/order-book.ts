@@ -1,8 +1,12 @@
-// The resting orders of one market by price, then time. Levels are kept best LAST, because nearly all
-// changes happen near the top and an array is cheap to change near its end.
+// The resting orders of one market by price, then time: those of wallets that act, as objects, and those of the crowd
+// in columns. Levels are kept best LAST, because nearly all changes happen near the top and an array is cheap to change
+// near its end.
 
 import type { Level, Levels } from '../../feed/block.ts'
+import { type CrowdOrders, sideOf } from './crowd-orders.ts'
+import { crowdOrderObject } from './crowd-text.ts'
 import { formatAmount } from './fixed-point.ts'
+import type { Market } from './market.ts'
 import type { Order, Side } from './order.ts'
 
 export interface PriceLevel {
@@ -15,16 +19,40 @@ export interface PriceLevel {
 }
 
 export class OrderBook {
+  readonly #market: Market
+  readonly #crowd: CrowdOrders | null
   readonly #bids: PriceLevel[] = []
   readonly #asks: PriceLevel[] = []
 
-  /** Best last. */
+  constructor(market: Market, crowd: CrowdOrders | null) {
+    this.#market = market
+    this.#crowd = crowd
+  }
+
+  /** Without the crowd's, best last. */
   side(side: Side): readonly PriceLevel[] {
     return side === 'B' ? this.#bids : this.#asks
   }
 
-  best(side: Side): PriceLevel | undefined {
-    return this.side(side).at(-1)
+  /** Undefined where the side is empty. */
+  bestPx(side: Side): bigint | undefined {
+    const mine = this.side(side).at(-1)?.px
+    const slot = this.#crowd?.best(sideOf(this.#market.id, side))
+    if (slot === undefined) return mine
+    const theirs = BigInt(this.#crowd!.px[slot]!) * this.#market.tick
+    return mine === undefined || (side === 'B' ? theirs > mine : theirs < mine) ? theirs : mine
+  }
+
+  /** The order that trades first. One of the crowd is a copy, which reduceBest() and remove() know again. */
+  head(side: Side): Order | undefined {
+    const mine = this.side(side).at(-1)?.orders[0]
+    const slot = this.#crowd?.best(sideOf(this.#market.id, side))
+    if (slot === undefined) return mine
+    const px = BigInt(this.#crowd!.px[slot]!) * this.#market.tick
+    const isFirst =
+      mine === undefined ||
+      (px === mine.px ? this.#crowd!.oid[slot]! < mine.oid : side === 'B' ? px > mine.px : px < mine.px)
+    return isFirst ? crowdOrderObject(this.#crowd!, slot) : mine
   }
 
   /** Adds an order at the tail of its price. */
@@ -40,6 +68,7 @@ export class OrderBook {
 
   /** Takes a resting order out with what is left of it. */
   remove(order: Order): void {
+    if (order.crowdSlot >= 0) return this.#crowd!.remove(order.crowdSlot)
     const levels = order.side === 'B' ? this.#bids : this.#asks
     const at = find(levels, order.side, order.px)
     const level = levels[at]
@@ -50,17 +79,65 @@ export class OrderBook {
     if (level.orders.length === 0) levels.splice(at, 1)
   }
 
-  /** Takes `sz` off the order at the head of the best level of its side. */
+  /** Takes `sz` off the order that trades first on its side. */
   reduceBest(order: Order, sz: bigint): void {
-    const level = this.best(order.side)
-    if (level?.orders[0] !== order) throw new Error(`order ${order.oid} is not the best`)
     order.sz -= sz
+    if (order.crowdSlot >= 0) {
+      this.#crowd!.sz[order.crowdSlot] = Number(order.sz / this.#market.lot)
+      return
+    }
+    const level = this.side(order.side).at(-1)
+    if (level?.orders[0] !== order) throw new Error(`order ${order.oid} is not the best`)
     level.sz -= sz
   }
 
   /** Aggregate book, best first, at most `depth` levels a side. */
   levels(depth = Number.POSITIVE_INFINITY): Levels {
-    return [wireSide(this.#bids, depth), wireSide(this.#asks, depth)]
+    const side = (wanted: Side): Level[] => {
+      const out: Level[] = []
+      for (const { px, sz, n } of this.levelsOf(wanted)) {
+        if (out.length >= depth) break
+        out.push({ px: formatAmount(px), sz: formatAmount(sz), n })
+      }
+      return out
+    }
+    return [side('B'), side('A')]
+  }
+
+  /** Levels of a side, best first, the crowd's orders among the others. */
+  *levelsOf(side: Side): Generator<{ readonly px: bigint; readonly sz: bigint; readonly n: number }> {
+    const mine = this.side(side)
+    const theirs = this.#crowdLevels(side)
+    let next = theirs.next().value
+    for (let i = mine.length - 1; i >= 0; ) {
+      const { px, sz, orders } = mine[i]!
+      if (next === undefined || (side === 'B' ? px > next.px : px < next.px)) {
+        yield { px, sz, n: orders.length }
+        i--
+      } else if (next.px === px) {
+        yield { px, sz: sz + next.sz, n: orders.length + next.n }
+        i--
+        next = theirs.next().value
+      } else {
+        yield next
+        next = theirs.next().value
+      }
+    }
+    for (; next !== undefined; next = theirs.next().value) yield next
+  }
+
+  *#crowdLevels(side: Side): Generator<{ px: bigint; sz: bigint; n: number }, undefined> {
+    const crowd = this.#crowd
+    const slots = crowd?.sides[sideOf(this.#market.id, side)] ?? []
+    const { tick, lot } = this.#market
+    for (let i = slots.length - 1; i >= 0; ) {
+      const ticks = crowd!.px[slots[i]!]!
+      let lots = 0
+      let n = 0
+      for (; i >= 0 && crowd!.px[slots[i]!] === ticks; i--, n++) lots += crowd!.sz[slots[i]!]!
+      yield { px: BigInt(ticks) * tick, sz: BigInt(lots) * lot, n }
+    }
+    return undefined
   }
 }
 
@@ -75,13 +152,4 @@ function find(levels: readonly PriceLevel[], side: Side, px: bigint): number {
     else high = mid
   }
   return low
-}
-
-function wireSide(levels: readonly PriceLevel[], depth: number): Level[] {
-  const out: Level[] = []
-  for (let i = levels.length - 1; i >= 0 && out.length < depth; i--) {
-    const { pxText, sz, orders } = levels[i]!
-    out.push({ px: pxText, sz: formatAmount(sz), n: orders.length })
-  }
-  return out
 }

@@ -1,16 +1,15 @@
 // Why an order is refused before it reaches the book. Answers the first reason, as the exchange does.
 
-import { type Exchange, markPxs } from './exchange.ts'
+import { type Exchange, marginOf } from './exchange.ts'
 import { abs, notional, units } from './fixed-point.ts'
-import { MARKETS, type Market, USDC } from './market.ts'
+import { type Market, marketAt, USDC } from './market.ts'
 import { type Order, type OrderStatus, opposite } from './order.ts'
-import { marginState } from './wallet.ts'
 
 const MIN_NTL = units(10)
 
 /** Null: the order may trade. The size of a reduce-only order has been cut to the position already. */
 export function refusal(x: Exchange, order: Order): OrderStatus | null {
-  const market = MARKETS[order.market]!
+  const market = marketAt(order.market)
   const { fair } = x.quotes[order.market]!
   if (order.px % market.tick !== 0n) return 'tickRejected'
   if (order.liquidation !== null) return null
@@ -24,8 +23,8 @@ export function refusal(x: Exchange, order: Order): OrderStatus | null {
 
 /** True where the order would trade at once. */
 export function crosses(x: Exchange, order: Order): boolean {
-  const best = x.books[order.market]!.best(opposite(order.side))
-  return best !== undefined && (order.side === 'B' ? order.px >= best.px : order.px <= best.px)
+  const best = x.books[order.market]!.bestPx(opposite(order.side))
+  return best !== undefined && (order.side === 'B' ? order.px >= best : order.px <= best)
 }
 
 /** Signed size of the wallet's position in a perp. */
@@ -44,7 +43,7 @@ function hasMargin(x: Exchange, order: Order, market: Market): boolean {
   const after = abs(szi + (order.side === 'B' ? order.sz : -order.sz))
   if (after <= abs(szi)) return true
   const leverage = BigInt(margin.positions.get(market.id)?.leverage ?? market.maxLeverage)
-  const state = marginState(margin, markPxs(x))
+  const state = marginOf(x, margin)
   return state.value >= state.used + notional(order.px, after - abs(szi)) / leverage
 }
 

@@ -1,7 +1,7 @@
 // An order, what is asked of the exchange, and how the node writes it (FrontendOrder).
 
 import { formatAmount } from './fixed-point.ts'
-import { MARKETS } from './market.ts'
+import { marketAt } from './market.ts'
 
 export type Side = 'B' | 'A'
 type Tif = 'Gtc' | 'Ioc' | 'Alo' | 'FrontendMarket' | 'LiquidationMarket'
@@ -63,6 +63,8 @@ export interface Order extends Required<Omit<OrderRequest, 'sz'>> {
   sz: bigint
   /** Place in its owner's list of this market and side while it rests. */
   slot: number
+  /** Of an order of the crowd: its slot in the columns (CrowdOrders); else -1. */
+  crowdSlot: number
 }
 
 /** Fills in what a request left out. */
@@ -86,13 +88,14 @@ export function orderOf(request: OrderRequest, oid: number, timestampMs: number)
     twapId: request.twapId ?? null,
     liquidation: request.liquidation ?? null,
     slot: -1,
+    crowdSlot: -1,
   }
 }
 
 /** An order as order statuses and the order-level snapshot show it, in the node's key order. */
 export function frontendOrder(order: Order) {
   return {
-    coin: MARKETS[order.market]!.coin,
+    coin: marketAt(order.market).coin,
     side: order.side,
     limitPx: order.pxText,
     sz: formatAmount(order.sz),

@@ -3,7 +3,7 @@
 import type { Exchange } from './exchange.ts'
 import { type FillFee, perpFee, spotFee } from './fees.ts'
 import { formatAmount, notional, toMicro } from './fixed-point.ts'
-import { MARKETS, type Market, TOKENS, USDC } from './market.ts'
+import { type Market, marketAt, TOKEN_NAMES, USDC } from './market.ts'
 import type { NodeFill } from './node-block.ts'
 import type { Order } from './order.ts'
 import { applyFill } from './position.ts'
@@ -33,7 +33,7 @@ const NO_FEE: FillFee = { fee: 0n, builderFee: 0n, deployerFee: 0n }
 
 /** Applies one side of a trade to its wallet and answers the fill. */
 export function settle(x: Exchange, order: Order, trade: Trade, crossed: boolean): [string, NodeFill] {
-  const market = MARKETS[order.market]!
+  const market = marketAt(order.market)
   const wallet = x.accounts[order.owner]!
   const effect =
     market.kind === 'perp'
@@ -83,7 +83,7 @@ function settleSpot(x: Exchange, wallet: Wallet, market: Market, order: Order, t
     token.total += trade.sz - fee
     token.cost += ntl
     x.pools.tokenFees[market.token]! += fee
-    return { start, dir: 'Buy', closedPnl: 0n, fee, feeToken: feeInToken ? TOKENS[market.token]! : 'USDC' }
+    return { start, dir: 'Buy', closedPnl: 0n, fee, feeToken: feeInToken ? TOKEN_NAMES[market.token]! : 'USDC' }
   }
   const released = start === trade.sz ? token.cost : toMicro((token.cost * trade.sz) / start)
   token.total -= trade.sz

@@ -3,10 +3,10 @@
 
 import { type Exchange, newHash } from './exchange.ts'
 import { formatAmount, notional, UNIT } from './fixed-point.ts'
-import { DEXES, MARKETS, TOKENS, USDC } from './market.ts'
+import { DEX_NAMES, marketAt, TOKEN_NAMES, USDC } from './market.ts'
 import { recordLedger } from './node-block.ts'
 
-/** Where USDC of a wallet lies: an index in DEXES, or `spot`. */
+/** Where USDC of a wallet lies: an index in DEX_NAMES, or `spot`. */
 type Pocket = number | 'spot'
 
 const WITHDRAW_FEE = UNIT
@@ -61,7 +61,7 @@ export function classTransfer(x: Exchange, account: number, usdc: bigint, toPerp
   recordLedger(x.block, newHash(x), [addressOf(x, account)], delta)
 }
 
-const pocketName = (pocket: Pocket) => (pocket === 'spot' ? 'spot' : DEXES[pocket]!)
+const pocketName = (pocket: Pocket) => (pocket === 'spot' ? 'spot' : DEX_NAMES[pocket]!)
 
 /** USDC between any two pockets of any two wallets. */
 export function send(x: Exchange, from: number, to: number, source: Pocket, target: Pocket, usdc: bigint): void {
@@ -97,7 +97,7 @@ export function spotTransfer(x: Exchange, from: number, to: number, token: numbe
   const [user, destination] = [addressOf(x, from), addressOf(x, to)]
   recordLedger(x.block, newHash(x), [user, destination], {
     type: 'spotTransfer',
-    token: TOKENS[token]!,
+    token: TOKEN_NAMES[token]!,
     amount: formatAmount(amount),
     usdcValue: formatAmount(usdValue(x, token, amount)),
     user,
@@ -110,7 +110,7 @@ export function spotTransfer(x: Exchange, from: number, to: number, token: numbe
 }
 
 function usdValue(x: Exchange, token: number, amount: bigint): bigint {
-  const market = MARKETS.find((m) => m.token === token)
+  const market = x.scale.markets.find((m) => m.token === token)
   return market === undefined ? amount : notional(x.quotes[market.id]!.fair, amount)
 }
 
@@ -120,7 +120,7 @@ export function spotGenesis(x: Exchange, account: number, token: number, amount:
   balance.total += amount
   balance.cost += usdValue(x, token, amount)
   x.pools.tokenSupply[token]! += amount
-  const delta = { type: 'spotGenesis', token: TOKENS[token]!, amount: formatAmount(amount) }
+  const delta = { type: 'spotGenesis', token: TOKEN_NAMES[token]!, amount: formatAmount(amount) }
   recordLedger(x.block, newHash(x), [addressOf(x, account)], delta)
 }
 
@@ -129,7 +129,7 @@ export function splitOutcome(x: Exchange, account: number, sides: readonly numbe
   addUsdc(x, account, 'spot', -amount)
   x.pools.escrow += amount
   for (const side of sides) {
-    const { token } = MARKETS[side]!
+    const { token } = marketAt(side)
     const balance = x.accounts[account]!.spot[token]!
     balance.total += amount
     balance.cost += usdValue(x, token, amount)

@@ -2,7 +2,7 @@
 
 import { type Exchange, onTick, sizeFor, type Twap } from './exchange.ts'
 import { units } from './fixed-point.ts'
-import { MARKETS, perpsOf } from './market.ts'
+import { marketAt, perpsOf } from './market.ts'
 import { placeOrder } from './matching.ts'
 import { positionOf } from './order-check.ts'
 import { TWAPPERS } from './roles.ts'
@@ -25,7 +25,7 @@ export function runTwaps(x: Exchange): void {
 
 function start(x: Exchange): void {
   const owner = x.rng.pick(TWAPPERS)
-  const market = x.rng.pick(perpsOf(0))
+  const market = x.rng.pick(perpsOf(0, x.scale.markets))
   const szi = positionOf(x, owner, market)
   // Against the position held, so that positions stay bounded.
   const side = szi === 0n ? (x.rng.chance(500_000) ? 'B' : 'A') : szi > 0n ? 'A' : 'B'
@@ -40,6 +40,6 @@ function slice(x: Exchange, twap: Twap): void {
   twap.nextHeight = x.height + BLOCKS_PER_SLICE
   const { fair } = x.quotes[market]!
   const px = onTick(market, side === 'B' ? (fair * 103n) / 100n : (fair * 97n) / 100n, side)
-  const sz = sliceSz > 0n ? sliceSz : MARKETS[market]!.lot
+  const sz = sliceSz > 0n ? sliceSz : marketAt(market).lot
   placeOrder(x, { owner, market, side, px, sz, tif: 'Ioc', orderType: 'Twap Slice', twapId: id })
 }

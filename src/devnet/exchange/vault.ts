@@ -1,10 +1,10 @@
 // Vaults: a wallet of its own, owned in shares. Share prices follow the vault's account value on the main DEX.
 
-import { type Exchange, markPxs, newHash, type Vault } from './exchange.ts'
+import { type Exchange, marginOf, newHash, type Vault } from './exchange.ts'
 import { formatAmount, min, UNIT } from './fixed-point.ts'
 import { recordLedger } from './node-block.ts'
 import { addUsdc } from './transfers.ts'
-import { emptyWallet, marginState } from './wallet.ts'
+import { emptyWallet } from './wallet.ts'
 
 const CREATION_FEE = 100n * UNIT
 /** Percent of a follower's profit that the leader takes. */
@@ -21,7 +21,7 @@ export function openAccount(x: Exchange): number {
 
 /** What a vault is worth at mark, never below zero. */
 export function vaultEquity(x: Exchange, vault: Vault): bigint {
-  const { value } = marginState(x.accounts[vault.account]!.margin[0]!, markPxs(x))
+  const { value } = marginOf(x, x.accounts[vault.account]!.margin[0]!)
   return value > 0n ? value : 0n
 }
 
@@ -62,7 +62,7 @@ export function depositToVault(x: Exchange, vault: Vault, holder: number, usdc: 
 /** Redeems `percent` of a follower's shares, less the leader's commission on the profit. */
 export function withdrawFromVault(x: Exchange, vault: Vault, holder: number, percent: bigint): void {
   const follower = vault.followers.get(holder)
-  const state = marginState(x.accounts[vault.account]!.margin[0]!, markPxs(x))
+  const state = marginOf(x, x.accounts[vault.account]!.margin[0]!)
   if (follower === undefined || vault.totalShares === 0n) return
   const shares = (follower.shares * percent) / 100n
   const requested = (vaultEquity(x, vault) * shares) / vault.totalShares

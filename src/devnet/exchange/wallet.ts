@@ -2,7 +2,7 @@
 // Perp cash is kept as the exchange's totalRawUsd (cash minus signed cost), whose sum over all wallets a trade never changes.
 
 import { abs, notional } from './fixed-point.ts'
-import { DEXES, MARKETS, TOKENS } from './market.ts'
+import { ALL_MARKETS, DEX_NAMES, marketAt, TOKEN_NAMES } from './market.ts'
 import type { Order, Side } from './order.ts'
 import type { Position } from './position.ts'
 
@@ -23,9 +23,9 @@ interface SpotBalance {
 export interface Wallet {
   readonly index: number
   readonly address: string
-  /** By index in DEXES. */
+  /** By index in DEX_NAMES. */
   readonly margin: readonly MarginAccount[]
-  /** By index in TOKENS. */
+  /** By index in TOKEN_NAMES. */
   readonly spot: readonly SpotBalance[]
   /** By market id: `[bids, asks]` in no particular order. */
   readonly orders: readonly (readonly [Order[], Order[]])[]
@@ -36,9 +36,9 @@ export function emptyWallet(index: number, address: string): Wallet {
   return {
     index,
     address,
-    margin: DEXES.map(() => ({ rawUsd: 0n, positions: new Map() })),
-    spot: TOKENS.map(() => ({ total: 0n, hold: 0n, cost: 0n })),
-    orders: MARKETS.map(() => [[], []] as [Order[], Order[]]),
+    margin: DEX_NAMES.map(() => ({ rawUsd: 0n, positions: new Map() })),
+    spot: TOKEN_NAMES.map(() => ({ total: 0n, hold: 0n, cost: 0n })),
+    orders: ALL_MARKETS.map(() => [[], []] as [Order[], Order[]]),
   }
 }
 
@@ -85,7 +85,7 @@ export function marginState(margin: MarginAccount, marks: readonly bigint[]): Ma
     value += position.szi > 0n ? held : -held
     ntl += held
     used += held / BigInt(position.leverage)
-    maintenance += held / BigInt(2 * MARKETS[market]!.maxLeverage)
+    maintenance += held / BigInt(2 * marketAt(market).maxLeverage)
   }
   return { value, ntl, used, maintenance }
 }

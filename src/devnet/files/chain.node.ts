@@ -1,19 +1,32 @@
 // The exchange on disk: block files, checkpoint, and how both come together again after any stop.
-// Law: no height is ever written twice to a stream, and no stream ends without the heights that another one has.
+// Law: no height is ever written twice to a stream, but for the few that a node writes again when it begins again; and
+// no stream ends without the heights that another one has.
 
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { canonicalBook } from '../../book/canonical.ts'
 import { createEngine, type Engine, restoreEngine } from '../engine.ts'
 import { marketOf } from '../exchange/market.ts'
-import { type DevnetBlock, isoNanos, nanosOf, STREAMS, type Stream, streamLine } from '../exchange/node-block.ts'
+import {
+  type DevnetBlock,
+  eventsOf,
+  isoNanos,
+  nanosOf,
+  STREAMS,
+  type Stream,
+  streamLine,
+} from '../exchange/node-block.ts'
+import type { Scale } from '../exchange/scale.ts'
+import { DelayedBlocks, MOST_REWRITTEN } from './delayed-blocks.ts'
 import { HourlyFile } from './hourly-file.node.ts'
 import { recall } from './recall.node.ts'
 
 export interface ChainOptions {
   readonly data: string
   readonly seed: number
+  readonly scale: Scale
   readonly fundingBlocks: number
   readonly keepHours: number
   /** Of each stream. Must be more than the blocks after a checkpoint, or a kill could not be mended. */
@@ -40,45 +53,78 @@ const BLOCK_NS = 70_000_000n
 export class Chain {
   readonly engine: Engine
   readonly #outputs: Output[]
-  readonly #checkpointPath: string
+  readonly #folder: string
+  readonly #delayed: DelayedBlocks
   #localNs: bigint
+  #isWriting = false
 
-  private constructor(engine: Engine, outputs: Output[], checkpointPath: string) {
+  private constructor(engine: Engine, outputs: Output[], folder: string) {
     this.engine = engine
     this.#outputs = outputs
-    this.#checkpointPath = checkpointPath
+    this.#folder = folder
+    this.#delayed = new DelayedBlocks(engine.exchange.seed, engine.exchange.scale.writeDelayMs)
     this.#localNs = engine.exchange.block.timeNs
   }
 
   /** Opens the folder, beginning an exchange in an empty one. Throws ChainError where the folder is not this exchange's. */
   static open(options: ChainOptions): Chain {
-    const path = checkpointPath(options.data)
+    const folder = join(options.data, 'devnet')
+    mkdirSync(folder, { recursive: true })
+    const path = join(folder, CHECKPOINT)
     const saved = existsSync(path) ? readFileSync(path, 'utf8') : null
     const outputs = openOutputs(options)
     const filled = outputs.some(({ stream, file }) => stream !== 'oracle' && file.files().length > 0)
     if (saved === null && filled)
       throw new ChainError(`${options.data} holds block files but no devnet checkpoint: choose an empty folder.`)
-    const chain = new Chain(engineOf(options, saved), outputs, path)
-    if (saved === null) chain.checkpoint()
+    const chain = new Chain(engineOf(options, folder, saved), outputs, folder)
+    if (saved === null) void chain.checkpoint()
     chain.#catchUp()
     return chain
   }
 
-  /** Makes the next block, stamped with a time in nanoseconds, and writes it. */
+  /** Makes the next block at a time in nanoseconds, and writes what is due. */
   advance(nowNs: bigint): DevnetBlock {
     const before = this.engine.exchange.block.timeNs
-    const block = this.engine.step(nowNs > before ? nowNs : before + 1n)
-    this.#write(block, nowNs)
-    if (block.height % CHECKPOINT_BLOCKS === 0) this.checkpoint()
+    const stamp = nowNs - this.#delayed.leastNs
+    const block = this.engine.step(stamp > before ? stamp : before + 1n)
+    this.#delayed.push(block, nowNs)
+    this.flush(nowNs)
+    if (block.height % CHECKPOINT_BLOCKS === 0 && !this.#delayed.isHeld(nowNs)) void this.checkpoint()
     return block
   }
 
-  /** Puts the state to disk at once or not at all. */
-  checkpoint(): void {
-    mkdirSync(dirname(this.#checkpointPath), { recursive: true })
-    const next = `${this.#checkpointPath}.next`
-    writeFileSync(next, this.engine.checkpoint())
-    renameSync(next, this.#checkpointPath)
+  /** Writes the blocks whose delay is over; answers when the next one's is, null where none waits. */
+  flush(nowNs: bigint): bigint | null {
+    for (const block of this.#delayed.due(nowNs)) this.#write(block, nowNs, MOST_REWRITTEN)
+    return this.#delayed.nextNs
+  }
+
+  /** Nothing is written for that long, and then as many heights as said are written again before what has waited. */
+  hold(untilNs: bigint, rewritten: number): void {
+    this.#delayed.hold(untilNs, rewritten)
+  }
+
+  /**
+   * Puts the state to disk, the small scale's at once, and either all of it or nothing; not while the last one is being
+   * written. Blocks that wait are written first: no stream may lack what is before a checkpoint.
+   */
+  async checkpoint(): Promise<void> {
+    if (this.#isWriting) return
+    for (const block of this.#delayed.all()) this.#write(block, this.#localNs, MOST_REWRITTEN)
+    const text = this.engine.checkpoint()
+    const bytes = this.engine.crowdCheckpoint()
+    const crowd = crowdFile(this.engine.height)
+    if (bytes !== null) {
+      this.#isWriting = true
+      await writeFile(join(this.#folder, crowd), bytes).finally(() => {
+        this.#isWriting = false
+      })
+    }
+    const path = join(this.#folder, CHECKPOINT)
+    writeFileSync(`${path}.next`, text)
+    renameSync(`${path}.next`, path)
+    for (const name of readdirSync(this.#folder))
+      if (name.endsWith(CROWD_SUFFIX) && name !== crowd) rmSync(join(this.#folder, name))
   }
 
   close(): void {
@@ -98,21 +144,24 @@ export class Chain {
     while (this.engine.height < target) {
       const { height, exchange } = this.engine
       const timeNs = times.get(height + 1) ?? exchange.block.timeNs + BLOCK_NS
-      this.#write(this.engine.step(timeNs), timeNs)
+      this.#write(this.engine.step(timeNs), timeNs, this.engine.exchange.scale.rewritten)
     }
     const { timeNs } = this.engine.exchange.block
     if (timeNs > this.#localNs) this.#localNs = timeNs
   }
 
-  #write(block: DevnetBlock, nowNs: bigint): void {
+  /** `again`: heights that a stream has and that are written once more. */
+  #write(block: DevnetBlock, nowNs: bigint, again = 0): void {
+    const { sparse } = this.engine.exchange.scale
     for (const output of this.#outputs) {
       // Each stream has its own local time, always rising, so that no line goes back to an earlier hour.
       this.#localNs = (nowNs > this.#localNs ? nowNs : this.#localNs) + 1_000n
-      if (block.height <= output.last) continue
       const { stream } = output
+      if (block.height <= output.last - again) continue
+      if (sparse && stream === 'misc_events_by_block' && eventsOf(block, stream).length === 0) continue
       const line = stream === 'oracle' ? this.#oracleLine(block) : streamLine(block, stream, isoNanos(this.#localNs))
       output.file.append(line, this.#localNs)
-      output.last = block.height
+      if (block.height > output.last) output.last = block.height
     }
   }
 
@@ -126,7 +175,9 @@ export class Chain {
   }
 }
 
-const checkpointPath = (data: string) => join(data, 'devnet', 'checkpoint.json')
+const CHECKPOINT = 'checkpoint.json'
+const CROWD_SUFFIX = '.crowd'
+const crowdFile = (height: number) => `${height}${CROWD_SUFFIX}`
 
 function openOutputs({ data, oracle, keepHours, keepBytes }: ChainOptions): Output[] {
   const outputs: Output[] = STREAMS.map((stream) => ({
@@ -139,10 +190,15 @@ function openOutputs({ data, oracle, keepHours, keepBytes }: ChainOptions): Outp
   return outputs
 }
 
-function engineOf({ data, seed, fundingBlocks }: ChainOptions, saved: string | null): Engine {
-  if (saved === null) return createEngine(seed, { fundingBlocks })
-  const engine = restored(data, saved)
+function engineOf(options: ChainOptions, folder: string, saved: string | null): Engine {
+  const { data, seed, fundingBlocks, scale } = options
+  if (saved === null) return createEngine(seed, { fundingBlocks, scale })
+  const engine = restored(data, folder, saved)
   const { exchange } = engine
+  if (exchange.scale !== scale)
+    throw new ChainError(
+      `${data} is of scale ${exchange.scale.name}, not ${scale.name}: choose another folder or scale.`,
+    )
   if (exchange.seed !== seed)
     throw new ChainError(`${data} belongs to seed ${exchange.seed}, not ${seed}: choose another folder or seed.`)
   if (exchange.fundingBlocks !== fundingBlocks)
@@ -152,12 +208,13 @@ function engineOf({ data, seed, fundingBlocks }: ChainOptions, saved: string | n
   return engine
 }
 
-function restored(data: string, saved: string): Engine {
+function restored(data: string, folder: string, saved: string): Engine {
   try {
-    return restoreEngine(saved)
+    const crowd = join(folder, crowdFile(Number(/"height":(\d+)/.exec(saved)?.[1])))
+    return restoreEngine(saved, existsSync(crowd) ? readFileSync(crowd) : null)
   } catch {
     throw new ChainError(
-      `${checkpointPath(data)} is not a checkpoint of this version: delete the folder ${data} to begin afresh.`,
+      `${join(folder, CHECKPOINT)} is not a checkpoint of this version: delete the folder ${data} to begin afresh.`,
     )
   }
 }

@@ -3,7 +3,7 @@
 
 import { type Exchange, markPxs } from '../exchange/exchange.ts'
 import { notional } from '../exchange/fixed-point.ts'
-import { MARKETS } from '../exchange/market.ts'
+import { ALL_MARKETS } from '../exchange/market.ts'
 import { Tail } from '../exchange/tail.ts'
 import { marginState, type Wallet } from '../exchange/wallet.ts'
 import type { Earned, EarningsBook } from './earnings.ts'
@@ -67,9 +67,10 @@ function perpsOf({ margin }: Wallet, marks: readonly bigint[]) {
 
 function spotOf({ spot }: Wallet, marks: readonly bigint[]) {
   let [value, open] = [spot[0]!.total, 0n]
-  for (const { id, token } of MARKETS) {
+  for (const { id, token } of ALL_MARKETS) {
     if (token < 0) continue
-    const held = notional(marks[id]!, spot[token]!.total)
+    if (marks[id] === undefined) continue
+    const held = notional(marks[id], spot[token]!.total)
     value += held
     open += held - spot[token]!.cost
   }

@@ -1,7 +1,7 @@
 // What every file of answers is made of: the scene that a query is answered from, and one function per query.
 
 import type { Exchange } from '../exchange/exchange.ts'
-import { DEXES } from '../exchange/market.ts'
+import { type Market, marketOf } from '../exchange/market.ts'
 import type { Past } from './past.ts'
 import type { RequestOf, StateType } from './request.ts'
 
@@ -22,8 +22,14 @@ export type Answers<T extends StateType> = {
 export type SomeAnswers = Partial<Answers<StateType>>
 
 /** Index of a DEX, -1 where there is none of that name. */
-export function dexIndex(name: string): number {
-  return (DEXES as readonly string[]).indexOf(name)
+export function dexIndex({ scale }: Exchange, name: string): number {
+  return scale.dexes.indexOf(name)
+}
+
+/** Undefined: no such coin at the scale of this exchange. */
+export function listedMarket({ scale }: Exchange, coin: string): Market | undefined {
+  const market = marketOf(coin)
+  return market !== undefined && market.id < scale.markets.length ? market : undefined
 }
 
 /** An answer about one DEX by its index; a DEX that does not exist is nothing. */
@@ -31,7 +37,7 @@ export function ofDex<R extends { readonly dex: string }>(
   answer: (scene: Scene, dex: number, request: R) => unknown,
 ): (scene: Scene, request: R) => unknown {
   return (scene, request) => {
-    const dex = dexIndex(request.dex)
+    const dex = dexIndex(scene.exchange, request.dex)
     return dex < 0 ? NOTHING : answer(scene, dex, request)
   }
 }

@@ -3,10 +3,10 @@
 import { type Exchange, markPx, midPx } from '../exchange/exchange.ts'
 import { formatAmount, notional, UNIT } from '../exchange/fixed-point.ts'
 import { fundingRate, premium } from '../exchange/funding.ts'
-import { MARKETS, type Market, marketOf, perpsOf } from '../exchange/market.ts'
+import { type Market, perpsOf } from '../exchange/market.ts'
 import type { Side } from '../exchange/order.ts'
 import type { OrderBook } from '../exchange/order-book.ts'
-import { NOTHING, ofDex, type Scene, type SomeAnswers } from './answer.ts'
+import { listedMarket, NOTHING, ofDex, type Scene, type SomeAnswers } from './answer.ts'
 import { meta, OI_CAP, spotMeta } from './market.ts'
 
 const DAY_MS = 86_400_000
@@ -41,11 +41,9 @@ export function dayOf({ exchange, past }: Scene, market: Market): Day {
 
 /** Average price of the impact notional on one side; null where the book has not that much. */
 function impactPx(book: OrderBook, side: Side): bigint | null {
-  const levels = book.side(side)
   let left = IMPACT_NTL
   let size = 0n
-  for (let i = levels.length - 1; i >= 0; i--) {
-    const { px, sz } = levels[i]!
+  for (const { px, sz } of book.levelsOf(side)) {
     const ntl = notional(px, sz)
     if (ntl >= left) return (IMPACT_NTL * UNIT) / (size + (left * UNIT) / px)
     left -= ntl
@@ -98,21 +96,24 @@ function spotContext(scene: Scene, market: Market) {
 
 function atCap({ exchange: x }: Scene, dex: number): string[] {
   const full = (market: Market) => notional(markPx(x, market.id), openInterest(x, market)) >= OI_CAP
-  return perpsOf(dex)
+  return perpsOf(dex, x.scale.markets)
     .filter(full)
     .map(({ coin }) => coin)
 }
 
 /** Contexts, funding and candles; rows of history oldest first. */
 export const CONTEXT_ANSWERS = {
-  metaAndAssetCtxs: ofDex((scene, dex) => [meta(dex), perpsOf(dex).map((market) => perpContext(scene, market))]),
+  metaAndAssetCtxs: ofDex((scene, dex) => [
+    meta(scene.exchange, dex),
+    perpsOf(dex, scene.exchange.scale.markets).map((market) => perpContext(scene, market)),
+  ]),
   spotMetaAndAssetCtxs: (scene) => {
-    const spots = MARKETS.filter(({ kind }) => kind === 'spot')
-    return [spotMeta(), spots.map((market) => spotContext(scene, market))]
+    const spots = scene.exchange.scale.markets.filter(({ kind }) => kind === 'spot')
+    return [spotMeta(scene.exchange), spots.map((market) => spotContext(scene, market))]
   },
   perpsAtOpenInterestCap: ofDex(atCap),
-  fundingHistory: ({ past }, { coin, startTime, endTime }) => {
-    const market = marketOf(coin)
+  fundingHistory: ({ exchange, past }, { coin, startTime, endTime }) => {
+    const market = listedMarket(exchange, coin)
     if (market?.kind !== 'perp') return NOTHING
     const end = endTime ?? Number.POSITIVE_INFINITY
     return past
@@ -126,8 +127,8 @@ export const CONTEXT_ANSWERS = {
         time: funding.timeMs,
       }))
   },
-  candleSnapshot: ({ past }, { req: { coin, interval, startTime, endTime } }) => {
-    const market = marketOf(coin)
+  candleSnapshot: ({ exchange, past }, { req: { coin, interval, startTime, endTime } }) => {
+    const market = listedMarket(exchange, coin)
     if (market === undefined) return NOTHING
     const candles = past.candles[market.id]!.within(interval, startTime, endTime ?? Number.POSITIVE_INFINITY)
     return candles.map((candle) => ({

@@ -2,7 +2,6 @@
 
 import { auctionAt } from '../exchange/auction.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { TOKENS } from '../exchange/market.ts'
 import { BUILDERS } from '../exchange/roles.ts'
 import type { SomeAnswers } from './answer.ts'
 
@@ -15,7 +14,7 @@ function states(x: Exchange, address: string) {
   if (x.byAddress.get(address) !== BUILDERS[0]) return []
   return [
     {
-      token: TOKENS.length,
+      token: x.scale.tokens.length,
       spec: { name: 'WEIR', szDecimals: 2, weiDecimals: 8 },
       fullName: 'Weir token',
       deployerTradingFeeShare: '0.0',

@@ -1,9 +1,5 @@
 // Answers of POST /info from the state of the exchange, status and text as the public server gives them.
 
-import type { Exchange } from '../exchange/exchange.ts'
-import { MARKETS } from '../exchange/market.ts'
-import { frontendOrder } from '../exchange/order.ts'
-import type { PriceLevel } from '../exchange/order-book.ts'
 import { ANNOTATION_ANSWERS } from './annotations.ts'
 import { type Answers, NOTHING, type Scene } from './answer.ts'
 import { CONTEXT_ANSWERS } from './context.ts'
@@ -63,21 +59,4 @@ export function answerInfo(scene: Scene, request: StateRequest): Answer {
   const answer = ANSWERS[request.type] as (scene: Scene, request: StateRequest) => unknown
   const body = answer(scene, request)
   return body === NOTHING ? { status: 500, body: null } : { status: 200, body }
-}
-
-/** Every resting order of every coin at the present height: the content of the node's snapshot file. */
-export function l4Snapshot(x: Exchange, includeUsers: boolean, includeHeight: boolean): unknown {
-  const entries = (levels: readonly PriceLevel[]) =>
-    levels
-      .toReversed()
-      .flatMap(({ orders }) =>
-        orders.map((order) =>
-          includeUsers ? [x.accounts[order.owner]!.address, frontendOrder(order)] : frontendOrder(order),
-        ),
-      )
-  const books = MARKETS.map(({ id, coin }) => [
-    coin,
-    [entries(x.books[id]!.side('B')), entries(x.books[id]!.side('A'))],
-  ])
-  return includeHeight ? [x.height, books] : books
 }

@@ -2,7 +2,8 @@
 
 import type { Level, Levels } from '../../feed/block.ts'
 import { formatAmount } from '../exchange/fixed-point.ts'
-import type { OrderBook, PriceLevel } from '../exchange/order-book.ts'
+import type { Side } from '../exchange/order.ts'
+import type { OrderBook } from '../exchange/order-book.ts'
 
 const DEPTH = 20
 
@@ -15,20 +16,19 @@ export function l2Levels(book: OrderBook, figures: number | null, mantissa: numb
   }
   const down = (px: bigint) => px - (px % step(px))
   const up = (px: bigint) => (px % step(px) === 0n ? px : down(px) + step(px))
-  return [merge(book.side('B'), down), merge(book.side('A'), up)]
+  return [merge(book, 'B', down), merge(book, 'A', up)]
 }
 
-function merge(levels: readonly PriceLevel[], round: (px: bigint) => bigint): Level[] {
+function merge(book: OrderBook, side: Side, round: (px: bigint) => bigint): Level[] {
   const merged: { px: bigint; sz: bigint; n: number }[] = []
-  for (let i = levels.length - 1; i >= 0; i--) {
-    const { sz, orders } = levels[i]!
-    const px = round(levels[i]!.px)
+  for (const { px: exact, sz, n } of book.levelsOf(side)) {
+    const px = round(exact)
     const last = merged.at(-1)
     if (last?.px === px) {
       last.sz += sz
-      last.n += orders.length
+      last.n += n
     } else if (merged.length === DEPTH) break
-    else merged.push({ px, sz, n: orders.length })
+    else merged.push({ px, sz, n })
   }
   return merged.map(({ px, sz, n }) => ({ px: formatAmount(px), sz: formatAmount(sz), n }))
 }

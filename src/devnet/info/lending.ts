@@ -2,7 +2,7 @@
 
 import { type Exchange, markPx } from '../exchange/exchange.ts'
 import { formatAmount, notional, UNIT } from '../exchange/fixed-point.ts'
-import { MARKETS, TOKENS, USDC } from '../exchange/market.ts'
+import { TOKEN_NAMES, USDC } from '../exchange/market.ts'
 import { NOTHING, type Scene, type SomeAnswers } from './answer.ts'
 import { spotMeta } from './market.ts'
 
@@ -10,12 +10,12 @@ const YEARLY_RATE = '0.05'
 const LOAN_TO_VALUE = '0.5'
 
 function oraclePx(x: Exchange, token: number): bigint {
-  const market = MARKETS.find((each) => each.kind === 'spot' && each.token === token)
+  const market = x.scale.markets.find((each) => each.kind === 'spot' && each.token === token)
   return market === undefined ? UNIT : markPx(x, market.id)
 }
 
 function reserve({ exchange, past }: Scene, token: number) {
-  const { borrowed, supplied } = past.loans.total(TOKENS[token]!)
+  const { borrowed, supplied } = past.loans.total(TOKEN_NAMES[token]!)
   return {
     borrowYearlyRate: YEARLY_RATE,
     supplyYearlyRate: '0.0',
@@ -31,7 +31,7 @@ function reserve({ exchange, past }: Scene, token: number) {
 function userState({ exchange, past }: Scene, user: string) {
   let [debt, cover] = [0n, 0n]
   const tokenToState = [...past.loans.of(user)].map(([name, { borrowed, supplied }]) => {
-    const token = (TOKENS as readonly string[]).indexOf(name)
+    const token = TOKEN_NAMES.indexOf(name)
     const px = oraclePx(exchange, token)
     debt += notional(px, borrowed)
     cover += notional(px, supplied)
@@ -50,9 +50,10 @@ const within = (startTime: number, endTime: number | null | undefined) => (row: 
 
 /** A token that does not exist has no reserve. */
 export const LENDING_ANSWERS = {
-  allBorrowLendReserveStates: (scene) => spotMeta().tokens.map(({ index }) => [index, reserve(scene, index)]),
+  allBorrowLendReserveStates: (scene) =>
+    spotMeta(scene.exchange).tokens.map(({ index }) => [index, reserve(scene, index)]),
   borrowLendReserveState: (scene, { token }) =>
-    spotMeta().tokens.some(({ index }) => index === token) ? reserve(scene, token) : NOTHING,
+    spotMeta(scene.exchange).tokens.some(({ index }) => index === token) ? reserve(scene, token) : NOTHING,
   borrowLendUserState: (scene, { user }) => userState(scene, user),
   userBorrowLendInterest: ({ past }, { user, startTime, endTime }) =>
     past.loans.interest(user).filter(within(startTime, endTime)),

@@ -2,9 +2,9 @@
 
 import { type Exchange, markPxs } from '../exchange/exchange.ts'
 import { formatAmount, notional, units } from '../exchange/fixed-point.ts'
-import { DEXES, MARKETS, marketOf, OUTCOME_SIDES, perpsOf } from '../exchange/market.ts'
+import { marketAt, OUTCOME_SIDES, perpsOf } from '../exchange/market.ts'
 import { marginState } from '../exchange/wallet.ts'
-import { dexIndex, NOTHING, ofDex, type SomeAnswers } from './answer.ts'
+import { dexIndex, listedMarket, NOTHING, ofDex, type SomeAnswers } from './answer.ts'
 import { l2Levels } from './l2.ts'
 import { allMids, meta, OI_CAP, perpDexs, spotMeta } from './market.ts'
 import { perpState, walletOf } from './wallet.ts'
@@ -21,10 +21,10 @@ const MARKET_ORDER_NTLS = [
 ]
 
 /** Null for the main DEX and for names that no DEX has. */
-function perpDexLimits(name: string) {
-  const dex = dexIndex(name)
+function perpDexLimits(x: Exchange, name: string) {
+  const dex = dexIndex(x, name)
   if (dex <= 0) return null
-  const perps = perpsOf(dex)
+  const perps = perpsOf(dex, x.scale.markets)
   return {
     totalOiCap: formatAmount(OI_CAP * BigInt(perps.length)),
     oiSzCapPerPerp: '1000000000.0',
@@ -40,7 +40,7 @@ function marginTable(id: number) {
 
 function outcomeMeta() {
   const [yes] = OUTCOME_SIDES
-  const outcome = Math.floor(Number(MARKETS[yes]!.coin.slice(1)) / 10)
+  const outcome = Math.floor(Number(marketAt(yes).coin.slice(1)) / 10)
   return {
     outcomes: [
       {
@@ -56,9 +56,9 @@ function outcomeMeta() {
 }
 
 /** Number of a perp on the wire. */
-function assetOf(id: number): number {
-  const { dex } = MARKETS[id]!
-  const index = perpsOf(dex).findIndex((market) => market.id === id)
+function assetOf(x: Exchange, id: number): number {
+  const { dex } = marketAt(id)
+  const index = perpsOf(dex, x.scale.markets).findIndex((market) => market.id === id)
   return dex === 0 ? index : 100_000 + dex * 10_000 + index
 }
 
@@ -75,7 +75,7 @@ function liquidatable(x: Exchange) {
       return [
         {
           user: wallet.address,
-          positionIndex: { isolated: { asset: assetOf(asset) } },
+          positionIndex: { isolated: { asset: assetOf(x, asset) } },
           marginAvailable: [missing, missing],
         },
       ]
@@ -85,17 +85,17 @@ function liquidatable(x: Exchange) {
 
 /** A coin that does not exist has a book of null, a table that does not exist is nothing. */
 export const META_ANSWERS = {
-  meta: ofDex((_scene, dex) => meta(dex)),
-  allPerpMetas: () => DEXES.map((_name, dex) => meta(dex)),
+  meta: ofDex(({ exchange }, dex) => meta(exchange, dex)),
+  allPerpMetas: ({ exchange }) => exchange.scale.dexes.map((_name, dex) => meta(exchange, dex)),
   perpDexs: ({ exchange }) => perpDexs(exchange),
-  perpDexLimits: (_scene, { dex }) => perpDexLimits(dex),
-  spotMeta: () => spotMeta(),
+  perpDexLimits: ({ exchange }, { dex }) => perpDexLimits(exchange, dex),
+  spotMeta: ({ exchange }) => spotMeta(exchange),
   outcomeMeta: () => outcomeMeta(),
   marginTable: ofDex((_scene, _dex, { id }: { readonly dex: string; readonly id: number }) => marginTable(id)),
   maxMarketOrderNtls: () => MARKET_ORDER_NTLS,
   allMids: ofDex(({ exchange }, dex) => allMids(exchange, dex)),
   l2Book: ({ exchange: x }, { coin, nSigFigs, mantissa }) => {
-    const market = marketOf(coin)
+    const market = listedMarket(x, coin)
     if (market === undefined) return null
     const levels = l2Levels(x.books[market.id]!, nSigFigs ?? null, mantissa ?? 1)
     return { coin, time: x.block.timeMs, levels }

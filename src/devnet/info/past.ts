@@ -5,7 +5,7 @@
 import type { Exchange } from '../exchange/exchange.ts'
 import { amountOf, formatAmount, notional } from '../exchange/fixed-point.ts'
 import { fundingRate, premium } from '../exchange/funding.ts'
-import { MARKETS, marketOf } from '../exchange/market.ts'
+import { ALL_MARKETS, marketOf } from '../exchange/market.ts'
 import type { DevnetBlock, NodeFill, NodeMiscEvent, NodeOrderStatus } from '../exchange/node-block.ts'
 import { Tail } from '../exchange/tail.ts'
 import { AccountSamples } from './account-samples.ts'
@@ -18,10 +18,6 @@ import { TwapLog } from './twap-log.ts'
 import { VaultSamples } from './vault-samples.ts'
 import { Volumes } from './volumes.ts'
 
-/** Kept per wallet, as many as the public API answers at most. */
-const FILLS = 2_000
-const ORDERS = 2_000
-const LEDGER = 2_000
 const STAKING = 500
 /** Kept per coin. */
 const FUNDINGS = 1_000
@@ -62,20 +58,25 @@ type PastBlock = Pick<DevnetBlock, 'timeMs' | 'fills' | 'orderStatuses' | 'miscE
 
 /** One wallet's history. */
 class WalletPast {
-  readonly fills = new Tail<NodeFill>(FILLS)
-  readonly ledger = new Tail<PastLedger>(LEDGER)
+  readonly fills: Tail<NodeFill>
+  readonly ledger: Tail<PastLedger>
   readonly staking = new Tail<PastStaking>(STAKING)
   readonly rewards = new Tail<PastReward>(STAKING)
   /** By order id, in the order of their last status. */
   readonly orders = new Map<number, PastOrder>()
   /** Orders sent. */
   requests = 0
+
+  constructor(rows: number) {
+    this.fills = new Tail(rows)
+    this.ledger = new Tail(rows)
+  }
 }
 
 export class Past {
   readonly #wallets = new Map<string, WalletPast>()
   readonly #fundings = new Map<number, Tail<PastFunding>>()
-  readonly candles: readonly Candles[] = MARKETS.map(() => new Candles())
+  readonly candles: readonly Candles[] = ALL_MARKETS.map(() => new Candles())
   readonly volumes = new Volumes()
   readonly vaults = new VaultSamples()
   readonly tape = new Tape()
@@ -84,6 +85,12 @@ export class Past {
   readonly earnings = new EarningsBook()
   readonly accounts = new AccountSamples()
   readonly loans = new Loans()
+  readonly #rows: number
+
+  /** `rows`: of fills, orders and ledger updates kept of each wallet. */
+  constructor(rows: number) {
+    this.#rows = rows
+  }
 
   /** Undefined: nothing has happened to this wallet. */
   wallet(address: string): WalletPast | undefined {
@@ -132,7 +139,7 @@ export class Past {
     if (record.status === 'open' || record.status.endsWith('Rejected')) wallet.requests++
     wallet.orders.delete(oid)
     wallet.orders.set(oid, { record, timeMs })
-    if (wallet.orders.size > ORDERS) wallet.orders.delete(wallet.orders.keys().next().value!)
+    if (wallet.orders.size > this.#rows) wallet.orders.delete(wallet.orders.keys().next().value!)
   }
 
   #noteMisc({ miscEvents, timeMs, rewards }: PastBlock): void {
@@ -164,7 +171,7 @@ export class Past {
   }
 
   #noteFunding(x: Exchange): void {
-    for (const { id, kind } of MARKETS) {
+    for (const { id, kind } of x.scale.markets) {
       if (kind !== 'perp') continue
       const tail = this.#fundings.get(id) ?? new Tail<PastFunding>(FUNDINGS)
       this.#fundings.set(id, tail)
@@ -176,7 +183,7 @@ export class Past {
   #of(address: string): WalletPast {
     const known = this.#wallets.get(address)
     if (known !== undefined) return known
-    const wallet = new WalletPast()
+    const wallet = new WalletPast(this.#rows)
     this.#wallets.set(address, wallet)
     return wallet
   }

@@ -2,7 +2,6 @@
 
 import type { Exchange } from '../exchange/exchange.ts'
 import { agentsOf, SUB_ACCOUNTS } from '../exchange/identities.ts'
-import { DEXES } from '../exchange/market.ts'
 import { isMaker, MAIN_MAKERS } from '../exchange/roles.ts'
 import type { Scene, SomeAnswers } from './answer.ts'
 import { approvedBuilder } from './user.ts'
@@ -29,7 +28,7 @@ function subAccounts(x: Exchange, master: string) {
       name,
       subAccountUser: wallet.address,
       master,
-      dexToClearinghouseState: DEXES.map((dex, index) => [dex, perpState(x, wallet, index)]),
+      dexToClearinghouseState: x.scale.dexes.map((dex, index) => [dex, perpState(x, wallet, index)]),
       spotState: spotState(wallet),
     }
   })

@@ -2,7 +2,7 @@
 
 import { markPx, midPx } from '../exchange/exchange.ts'
 import { formatAmount } from '../exchange/fixed-point.ts'
-import { MARKETS, USDC } from '../exchange/market.ts'
+import { USDC } from '../exchange/market.ts'
 import { ARBITRAGEURS, BUILDERS, SPOT_MAKERS, SPOT_TAKERS } from '../exchange/roles.ts'
 import { NOTHING, type Scene, type SomeAnswers } from './answer.ts'
 import { dayOf } from './context.ts'
@@ -15,7 +15,7 @@ type Token = ReturnType<typeof spotMeta>['tokens'][number]
 /** What the token is worth; USDC is worth itself. */
 function prices(scene: Scene, token: number) {
   const x = scene.exchange
-  const market = MARKETS.find((each) => each.kind === 'spot' && each.token === token)
+  const market = x.scale.markets.find((each) => each.kind === 'spot' && each.token === token)
   if (market === undefined) return { midPx: '1.0', markPx: '1.0', prevDayPx: '1.0' }
   const mark = markPx(x, market.id)
   return {
@@ -76,7 +76,7 @@ function details(scene: Scene, token: Token) {
 /** A token that does not exist is nothing. */
 export const TOKEN_ANSWERS = {
   tokenDetails: (scene, { tokenId }) => {
-    const token = spotMeta().tokens.find((each) => each.tokenId === tokenId)
+    const token = spotMeta(scene.exchange).tokens.find((each) => each.tokenId === tokenId)
     return token === undefined ? NOTHING : details(scene, token)
   },
 } satisfies SomeAnswers

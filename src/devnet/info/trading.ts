@@ -3,10 +3,10 @@
 import { type Exchange, markPx, markPxs } from '../exchange/exchange.ts'
 import { formatAmount, UNIT } from '../exchange/fixed-point.ts'
 import { fundingRate } from '../exchange/funding.ts'
-import { type Market, marketOf, perpsOf } from '../exchange/market.ts'
+import { type Market, perpsOf } from '../exchange/market.ts'
 import { BLOCK_MS } from '../exchange/staking.ts'
 import { marginState } from '../exchange/wallet.ts'
-import { NOTHING, ofDex, type SomeAnswers } from './answer.ts'
+import { listedMarket, NOTHING, ofDex, type SomeAnswers } from './answer.ts'
 import { perpState, walletOf } from './wallet.ts'
 
 const MAX_FUNDINGS = 500
@@ -57,16 +57,17 @@ function netDeposit(x: Exchange, dex: number): string {
 
 /** Trades and orders newest first, funding oldest first. A coin that does not exist is nothing. */
 export const TRADING_ANSWERS = {
-  recentTrades: ({ past }, { coin }) => (marketOf(coin) === undefined ? NOTHING : past.tape.of(coin)),
+  recentTrades: ({ exchange, past }, { coin }) =>
+    listedMarket(exchange, coin) === undefined ? NOTHING : past.tape.of(coin),
   twapHistory: ({ past }, { user }) => past.twaps.of(user),
   userFunding: ({ past }, { user, startTime, endTime }) => {
     const [from, to] = [startTime ?? 0, endTime ?? Number.POSITIVE_INFINITY]
     const rows = past.payments.of(user).filter(({ time }) => time >= from && time <= to)
     return rows.slice(0, MAX_FUNDINGS)
   },
-  predictedFundings: ({ exchange }) => perpsOf(0).map((market) => predicted(exchange, market)),
+  predictedFundings: ({ exchange }) => perpsOf(0, exchange.scale.markets).map((market) => predicted(exchange, market)),
   activeAssetData: ({ exchange }, { user, coin }) => {
-    const market = marketOf(coin)
+    const market = listedMarket(exchange, coin)
     return market?.kind === 'perp' ? assetData(exchange, user, market) : NOTHING
   },
   perpDexStatus: ofDex(({ exchange }, dex) => ({ totalNetDeposit: netDeposit(exchange, dex) })),

@@ -2,7 +2,7 @@
 
 import type { Exchange, Twap } from '../exchange/exchange.ts'
 import { amountOf, formatAmount, notional } from '../exchange/fixed-point.ts'
-import { MARKETS } from '../exchange/market.ts'
+import { marketAt } from '../exchange/market.ts'
 import type { DevnetBlock } from '../exchange/node-block.ts'
 import { BLOCK_MS } from '../exchange/staking.ts'
 import { Tail } from '../exchange/tail.ts'
@@ -94,7 +94,7 @@ export class TwapLog {
 
 function stateOf({ twap: { market, side, sliceSz }, user, startedMs }: Running, executed: Executed) {
   return {
-    coin: MARKETS[market]!.coin,
+    coin: marketAt(market).coin,
     user,
     side,
     sz: formatAmount(sliceSz * BigInt(SLICES)),

@@ -2,7 +2,7 @@
 
 import { type Exchange, markPxs } from '../exchange/exchange.ts'
 import { abs, formatAmount, UNIT } from '../exchange/fixed-point.ts'
-import { MARKETS, type Market, TOKENS } from '../exchange/market.ts'
+import { ALL_MARKETS, type Market, marketAt, TOKEN_NAMES } from '../exchange/market.ts'
 import type { Order } from '../exchange/order.ts'
 import type { Position } from '../exchange/position.ts'
 import { emptyWallet, marginState, type Wallet } from '../exchange/wallet.ts'
@@ -31,7 +31,7 @@ export function perpState(x: Exchange, wallet: Wallet, dex: number) {
     withdrawable: formatAmount(free > 0n ? free : 0n),
     assetPositions: [...margin.positions].map(([id, position]) => ({
       type: 'oneWay',
-      position: positionView(MARKETS[id]!, position, marks[id]!, state.value - state.maintenance),
+      position: positionView(marketAt(id), position, marks[id]!, state.value - state.maintenance),
     })),
     time: x.block.timeMs,
   }
@@ -79,9 +79,9 @@ export function spotState(wallet: Wallet) {
     }
     // Outcome shares have no token number on the wire.
     return [
-      TOKENS[token]!.startsWith('+')
-        ? { coin: TOKENS[token]!, ...amounts }
-        : { coin: TOKENS[token]!, token, ...amounts },
+      TOKEN_NAMES[token]!.startsWith('+')
+        ? { coin: TOKEN_NAMES[token]!, ...amounts }
+        : { coin: TOKEN_NAMES[token]!, token, ...amounts },
     ]
   })
   return { balances }
@@ -89,14 +89,14 @@ export function spotState(wallet: Wallet) {
 
 /** The wallet's resting orders of one DEX, newest first; the main DEX has those of spot and outcomes too. */
 export function ordersOnDex(wallet: Wallet, dex: number): Order[] {
-  const orders = MARKETS.filter((market) => market.dex === dex).flatMap(({ id }) => wallet.orders[id]!.flat())
+  const orders = ALL_MARKETS.filter((market) => market.dex === dex).flatMap(({ id }) => wallet.orders[id]!.flat())
   return orders.sort((a, b) => b.oid - a.oid)
 }
 
 /** openOrders of a wallet on one DEX. */
 export function openOrders(wallet: Wallet, dex: number) {
   return ordersOnDex(wallet, dex).map((order) => ({
-    coin: MARKETS[order.market]!.coin,
+    coin: marketAt(order.market).coin,
     side: order.side,
     limitPx: order.pxText,
     sz: formatAmount(order.sz),

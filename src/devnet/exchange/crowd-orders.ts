@@ -1,0 +1,169 @@
+// The resting orders of the crowd: hundreds of thousands, so they are numbers in columns and no objects. An order is a
+// slot of the columns; each side of a market has its slots in order, the first to trade LAST, as in OrderBook.
+// Law: a side rises in goodness (bids in price, asks against it) and falls in age towards the best and oldest.
+
+import type { Side } from './order.ts'
+
+const GROWTH = 1.25
+
+/** Number of a market's side. */
+export const sideOf = (market: number, side: Side): number => market * 2 + (side === 'B' ? 0 : 1)
+
+export class CrowdOrders {
+  /** Price in ticks and size in lots, both whole. */
+  px: Int32Array
+  sz: Float64Array
+  origSz: Float64Array
+  /** 0 where the slot is free. */
+  oid: Float64Array
+  timeMs: Float64Array
+  /** Account index. */
+  owner: Uint16Array
+  /** Number of its market's side. */
+  book: Uint16Array
+  /** Slots by number of side, best last. */
+  readonly sides: readonly number[][]
+  /** Prices with an order, by number of side. */
+  readonly levels: number[]
+  readonly #free: number[] = []
+  #used = 0
+
+  constructor(markets: number, capacity: number) {
+    this.px = new Int32Array(capacity)
+    this.sz = new Float64Array(capacity)
+    this.origSz = new Float64Array(capacity)
+    this.oid = new Float64Array(capacity)
+    this.timeMs = new Float64Array(capacity)
+    this.owner = new Uint16Array(capacity)
+    this.book = new Uint16Array(capacity)
+    this.sides = Array.from({ length: markets * 2 }, () => [])
+    this.levels = this.sides.map(() => 0)
+  }
+
+  /** Slots in use or free: the length of columns(). */
+  get slots(): number {
+    return this.#used
+  }
+
+  /** Slot of the order that trades first; undefined where the side is empty. */
+  best(book: number): number | undefined {
+    return this.sides[book]!.at(-1)
+  }
+
+  /** Adds an order behind those of its price. Its id is above all others. */
+  add(book: number, px: number, sz: number, oid: number, timeMs: number, owner: number): number {
+    const slot = this.append(book, px, sz, sz, oid, timeMs, owner)
+    const at = this.#find(slot)
+    if (this.#isAlone(slot, at, at - 1)) this.levels[book]!++
+    this.sides[book]!.splice(at, 0, slot)
+    return slot
+  }
+
+  /** Like add(), without a place in its side: sort() gives places to all that were appended. */
+  append(book: number, px: number, sz: number, origSz: number, oid: number, timeMs: number, owner: number): number {
+    const slot = this.#free.pop() ?? this.#used++
+    if (slot === this.px.length) this.#grow()
+    this.px[slot] = px
+    this.sz[slot] = sz
+    this.origSz[slot] = origSz
+    this.oid[slot] = oid
+    this.timeMs[slot] = timeMs
+    this.owner[slot] = owner
+    this.book[slot] = book
+    return slot
+  }
+
+  /** Puts every order in its place, for columns that were filled by append() alone. */
+  sort(): void {
+    for (const side of this.sides) side.length = 0
+    for (let slot = 0; slot < this.#used; slot++) this.sides[this.book[slot]!]!.push(slot)
+    this.sides.forEach((side, book) => {
+      side.sort((a, b) => this.#compare(a, b))
+      this.levels[book] = side.filter((slot, i) => i === 0 || this.px[side[i - 1]!] !== this.px[slot]).length
+    })
+  }
+
+  /** Takes an order out; its slot will be another order's. */
+  remove(slot: number): void {
+    const book = this.book[slot]!
+    const at = this.#find(slot)
+    if (this.#isAlone(slot, at + 1, at - 1)) this.levels[book]!--
+    this.sides[book]!.splice(at, 1)
+    this.oid[slot] = 0
+    this.#free.push(slot)
+  }
+
+  /** Index in its side of an order of that price, or where the first of it would be. */
+  placeOf(book: number, px: number): number {
+    const side = this.sides[book]!
+    const sign = book % 2 === 0 ? 1 : -1
+    let low = 0
+    let high = side.length
+    while (low < high) {
+      const mid = (low + high) >>> 1
+      if ((this.px[side[mid]!]! - px) * sign < 0) low = mid + 1
+      else high = mid
+    }
+    return low
+  }
+
+  /** The columns up to the last slot in use, copied; a slot whose id is 0 is free. */
+  columns() {
+    const { px, sz, origSz, oid, timeMs, owner, book } = this
+    const size = this.#used
+    return {
+      sz: sz.slice(0, size),
+      origSz: origSz.slice(0, size),
+      oid: oid.slice(0, size),
+      timeMs: timeMs.slice(0, size),
+      px: px.slice(0, size),
+      owner: owner.slice(0, size),
+      book: book.slice(0, size),
+    }
+  }
+
+  /** The same at this moment, for who looks at it while it changes. */
+  copy(): Pick<CrowdOrders, 'sides' | keyof ReturnType<CrowdOrders['columns']>> {
+    return { ...this.columns(), sides: this.sides.map((side) => side.slice()) }
+  }
+
+  /** No order of the same price stands at either index of the side. */
+  #isAlone(slot: number, above: number, below: number): boolean {
+    const side = this.sides[this.book[slot]!]!
+    return this.px[side[above]!] !== this.px[slot] && this.px[side[below]!] !== this.px[slot]
+  }
+
+  /** Below zero where `a` trades after `b`. */
+  #compare(a: number, b: number): number {
+    const px = this.px[a]! - this.px[b]!
+    return px === 0 ? this.oid[b]! - this.oid[a]! : this.book[a]! % 2 === 0 ? px : -px
+  }
+
+  /** Where a slot is in its side, or belongs. */
+  #find(slot: number): number {
+    const side = this.sides[this.book[slot]!]!
+    let low = 0
+    let high = side.length
+    while (low < high) {
+      const mid = (low + high) >>> 1
+      if (this.#compare(side[mid]!, slot) < 0) low = mid + 1
+      else high = mid
+    }
+    return low
+  }
+
+  #grow(): void {
+    const length = Math.ceil(this.px.length * GROWTH) + 1024
+    const into = <T extends { set(from: T): void }>(next: T, from: T): T => {
+      next.set(from)
+      return next
+    }
+    this.px = into(new Int32Array(length), this.px)
+    this.sz = into(new Float64Array(length), this.sz)
+    this.origSz = into(new Float64Array(length), this.origSz)
+    this.oid = into(new Float64Array(length), this.oid)
+    this.timeMs = into(new Float64Array(length), this.timeMs)
+    this.owner = into(new Uint16Array(length), this.owner)
+    this.book = into(new Uint16Array(length), this.book)
+  }
+}

@@ -1,0 +1,95 @@
+// The crowd of a large exchange: wallets with a position in every perp, and the orders that make books deep. It was
+// there before block 1: its orders come into being without any event, so only a snapshot of the node tells of them.
+
+import type { SideDepth } from './crowd-depth.ts'
+import { sideOf } from './crowd-orders.ts'
+import type { Crowd } from './crowd-state.ts'
+import type { Exchange } from './exchange.ts'
+import { notional, UNIT, units } from './fixed-point.ts'
+import { type Market, USDC } from './market.ts'
+import type { Side } from './order.ts'
+import type { Prng } from './prng.ts'
+import { openAccount } from './vault.ts'
+
+/** Orders that were there before are of some weeks before this time. */
+const LONG_AGO_MS = 1_770_000_000_000
+const AGE_MS = 6_000_000_000
+const CASH = units(1_000_000_000)
+const POSITION_USD = 20_000
+
+/** True for a wallet that never runs out and is never liquidated. */
+export function isCrowd({ crowd }: Exchange, account: number): boolean {
+  return crowd !== null && account >= crowd.first && account < crowd.first + crowd.wallets
+}
+
+/** Opens the crowd's wallets with their money and positions, and fills every book to its depth. At height 0. */
+export function openCrowd(x: Exchange): void {
+  const { crowd } = x
+  if (crowd === null) return
+  for (let i = 0; i < crowd.wallets; i++) fund(x, openAccount(x))
+  for (let i = 0; i < crowd.wallets; i += 2) takePositions(x, crowd.first + i, crowd.first + i + 1)
+  for (const market of x.scale.markets) {
+    fill(x, crowd, market, 'B', crowd.depths[market.id]!.bids)
+    fill(x, crowd, market, 'A', crowd.depths[market.id]!.asks)
+  }
+  crowd.orders.sort()
+}
+
+function fund(x: Exchange, account: number): void {
+  const { margin, spot } = x.accounts[account]!
+  x.scale.dexes.forEach((_name, dex) => {
+    margin[dex]!.rawUsd += CASH
+    x.pools.deposited += CASH
+  })
+  x.scale.tokens.forEach((_name, token) => {
+    spot[token]!.total += CASH
+    if (token === USDC) x.pools.deposited += CASH
+    else x.pools.tokenSupply[token]! += CASH
+  })
+}
+
+/** What one of two wallets is long the other is short, at the price that the market begins with. */
+function takePositions(x: Exchange, one: number, other: number): void {
+  for (const { id, kind, dex, lot, base, maxLeverage: leverage } of x.scale.markets) {
+    if (kind !== 'perp') continue
+    const usd = units(x.crowd!.rng.between(1, POSITION_USD))
+    const size = ((usd * UNIT) / base / lot || 1n) * lot
+    const first = x.crowd!.rng.chance(500_000) ? size : -size
+    for (const [account, szi] of [
+      [one, first],
+      [other, -first],
+    ] as const) {
+      const cost = szi > 0n ? notional(base, szi) : -notional(base, -szi)
+      const margin = x.accounts[account]!.margin[dex]!
+      margin.rawUsd -= cost
+      margin.positions.set(id, { szi, cost, leverage, fundingSinceOpen: 0n, fundingSinceChange: 0n })
+    }
+  }
+}
+
+/** One order at every level, and the rest of them more often near the top. */
+function fill(x: Exchange, crowd: Crowd, market: Market, side: Side, { orders, levels }: SideDepth): void {
+  const { rng } = crowd
+  const book = sideOf(market.id, side)
+  const base = Number(market.base / market.tick)
+  for (let i = 0; i < orders; i++) {
+    const level = i < levels ? i : Math.floor(levels * (rng.below(1_000_000) / 1e6) ** 2)
+    const away = distance(level + 1, levels, base)
+    const px = side === 'B' ? base - away : base + away
+    const lots = crowdLots(rng, market, px)
+    const timeMs = LONG_AGO_MS + rng.below(AGE_MS / 1000) * 1000
+    crowd.orders.append(book, px, lots, lots, x.nextOid++, timeMs, crowd.first + rng.below(crowd.wallets))
+  }
+}
+
+/** Ticks from the centre to a level (from 1): one by one at the top, ever wider apart, to half of the price or more. */
+function distance(level: number, levels: number, base: number): number {
+  const span = Math.max(Math.floor(base / 2), levels)
+  return level + Math.floor((span - levels) * (level / levels) ** 3)
+}
+
+/** A size of 20 to 20,000 USDC, in lots; small ones more often. */
+export function crowdLots(rng: Prng, market: Market, px: number): number {
+  const usd = 20 + 19_980 * (rng.below(1_000_000) / 1e6) ** 4
+  return Math.max(1, Math.round(usd / (px * 10 ** -market.pxDecimals * 10 ** -market.szDecimals)))
+}

@@ -1,0 +1,75 @@
+// Blocks between the moment they are made and the moment they are in the files: a real node writes a block some hundred
+// milliseconds after its time, and nothing for a while when it stops. Law: blocks come out in order, each once, but for
+// those that a node writes again when it begins again.
+
+import type { DevnetBlock } from '../exchange/node-block.ts'
+import { Prng, seedState } from '../exchange/prng.ts'
+import { type Quantiles, quantile } from '../exchange/scale.ts'
+
+/** Blocks that can be written again. */
+export const MOST_REWRITTEN = 20
+
+const ns = (ms: number) => BigInt(Math.round(ms * 1e6))
+
+export class DelayedBlocks {
+  /** From a block's time to its lines, at least. */
+  readonly leastNs: bigint
+  readonly #seed: number
+  readonly #delayMs: Quantiles | null
+  readonly #waiting: { readonly block: DevnetBlock; readonly dueNs: bigint }[] = []
+  /** The last that came out. */
+  #written: DevnetBlock[] = []
+  #heldUntilNs = 0n
+  #rewritten = 0
+
+  /** `delayMs`: null for none. Delays follow from seed and height. */
+  constructor(seed: number, delayMs: Quantiles | null) {
+    this.#seed = seed
+    this.#delayMs = delayMs
+    this.leastNs = ns(delayMs?.[0]?.[1] ?? 0)
+  }
+
+  /** When the next block comes out; null where none waits. */
+  get nextNs(): bigint | null {
+    const dueNs = this.#waiting[0]?.dueNs
+    return dueNs === undefined ? null : this.isHeld(dueNs) ? this.#heldUntilNs : dueNs
+  }
+
+  /** True while nothing comes out. */
+  isHeld(nowNs: bigint): boolean {
+    return nowNs < this.#heldUntilNs
+  }
+
+  /** Takes a block whose least delay is over now. */
+  push(block: DevnetBlock, nowNs: bigint): void {
+    const share = new Prng(seedState(this.#seed + block.height * 2 ** 20)).below(1_000_000) / 1e6
+    const moreNs = this.#delayMs === null ? 0n : ns(quantile(this.#delayMs, share)) - this.leastNs
+    this.#waiting.push({ block, dueNs: nowNs + moreNs })
+  }
+
+  /** Nothing comes out before `untilNs`; then the last `rewritten` blocks once more, and all that has waited. */
+  hold(untilNs: bigint, rewritten: number): void {
+    this.#heldUntilNs = untilNs
+    this.#rewritten = rewritten
+  }
+
+  /** The blocks whose time has come. */
+  due(nowNs: bigint): DevnetBlock[] {
+    if (this.isHeld(nowNs)) return []
+    const waiting = this.#waiting.findIndex(({ dueNs }) => dueNs > nowNs)
+    return this.#out(waiting < 0 ? this.#waiting.length : waiting)
+  }
+
+  /** All blocks, due or not. */
+  all(): DevnetBlock[] {
+    return this.#out(this.#waiting.length)
+  }
+
+  #out(count: number): DevnetBlock[] {
+    const again = this.#rewritten === 0 ? [] : this.#written.slice(-this.#rewritten)
+    this.#rewritten = 0
+    const out = this.#waiting.splice(0, count).map(({ block }) => block)
+    this.#written = [...this.#written, ...out].slice(-MOST_REWRITTEN)
+    return [...again, ...out]
+  }
+}
