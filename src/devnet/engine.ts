@@ -2,6 +2,7 @@
 // height alone; the time given to step() is only stamped on it.
 
 import { arbitrageursAct, backstopActs } from './agents/arbitrageur.ts'
+import { bankersAct } from './agents/banker.ts'
 import { crowdActs } from './agents/crowd.ts'
 import { clumsyAct, gamblersAct } from './agents/gambler.ts'
 import { makersAct } from './agents/maker.ts'
@@ -89,6 +90,7 @@ function step(x: Exchange, timeNs: bigint): DevnetBlock {
   runTwaps(x)
   backstopActs(x)
   treasurerActs(x)
+  bankersAct(x)
   liquidate(x, turn(x))
   payFunding(x)
   stakingActs(x)

@@ -1,10 +1,14 @@
 // The HTTP server of the stand-in: POST /info and POST /evm on 127.0.0.1, with the public server's refusals,
-// and POST /misbehave, which makes /info fail on demand (misbehaviour.ts).
+// POST /misbehave, which makes /info fail on demand (misbehaviour.ts), POST /disturb, which disturbs the files
+// (disturbance.ts), and GET /books (truth.node.ts).
 
 import { realpathSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { basename, dirname, isAbsolute, join, resolve as resolvePath, sep } from 'node:path'
+import type * as z from 'zod'
+import { wholeNumber } from '../core/whole-number.ts'
+import { DisturbRequest } from './disturbance.ts'
 import type { Engine } from './engine.ts'
 import { answerEvm, type RecentTimes } from './evm.ts'
 import { type Answer, answerInfo, UNFIT } from './info/info.ts'
@@ -12,6 +16,7 @@ import { l4Snapshot } from './info/l4-snapshot.ts'
 import { type FileSnapshotRequest, InfoRequest } from './info/request.ts'
 import { misbehave, type OpenFault } from './misbehave.node.ts'
 import { Faults, lagged, MisbehaveRequest } from './misbehaviour.ts'
+import type { Truth } from './truth.node.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
 const BAD_JSON: Answer = { status: 400, text: 'Failed to parse the request body as JSON' }
@@ -21,6 +26,9 @@ const NOT_JSON: Answer = { status: 415, text: 'Expected request with `Content-Ty
 export interface Served {
   readonly engine: Engine
   readonly times: RecentTimes
+  readonly truth: Truth
+  /** Carries out what is asked of the files. */
+  readonly disturb: (request: DisturbRequest) => void
   /** Folder of the block files; snapshots go beside it. */
   readonly data: string
 }
@@ -38,10 +46,11 @@ export function devnetServer(served: () => Served): Server {
 
 type Result = (Answer | { readonly status: 404 | 405 }) & { readonly fault?: OpenFault }
 
-const PATHS = ['/info', '/evm', '/misbehave']
+const PATHS = ['/info', '/evm', '/misbehave', '/disturb']
 
 async function answer(served: () => Served, faults: Faults, request: IncomingMessage): Promise<Result> {
-  const path = request.url?.split('?')[0] ?? ''
+  const [path = '', query = ''] = request.url?.split('?') ?? []
+  if (path === '/books' && request.method === 'GET') return bookHashes(served(), query)
   if (!PATHS.includes(path)) return { status: 404 }
   if (request.method !== 'POST') return { status: 405 }
   if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers['content-type'] ?? '')) return NOT_JSON
@@ -50,6 +59,7 @@ async function answer(served: () => Served, faults: Faults, request: IncomingMes
   const body = parseJson(text)
   if (body === undefined) return BAD_JSON
   if (path === '/misbehave') return order(faults, body)
+  if (path === '/disturb') return disturb(served(), body)
   const { engine, times, data } = served()
   if (path === '/evm') return { status: 200, body: answerEvm(engine.exchange, times, body) }
   return answerQuery(engine, data, faults, body)
@@ -69,12 +79,32 @@ async function answerQuery(engine: Engine, data: string, faults: Faults, body: u
   return { ...result, fault: { ...fault, how: fault.how } }
 }
 
+const Height = wholeNumber(0, Number.MAX_SAFE_INTEGER)
+
+async function bookHashes({ engine, truth }: Served, query: string): Promise<Answer> {
+  const text = new URLSearchParams(query).get('height')
+  const height = text === null ? null : Height.safeParse(text)
+  if (height?.success === false) return unfit('height', height.error)
+  const hashes = await truth.hashes(engine.exchange, height?.data ?? null)
+  if (hashes !== null) return { status: 200, body: hashes }
+  return { status: 422, text: 'height: is past, or more than 1,000 blocks ahead, or too many wait' }
+}
+
+function disturb(served: Served, body: unknown): Answer {
+  const parsed = DisturbRequest.safeParse(body)
+  if (!parsed.success) return unfit('body', parsed.error)
+  served.disturb(parsed.data)
+  return { status: 200, body: { height: served.engine.height } }
+}
+
+const unfit = (name: string, { issues: [issue] }: z.ZodError): Answer => ({
+  status: 422,
+  text: `${issue!.path.join('.') || name}: ${issue!.message}`,
+})
+
 function order(faults: Faults, body: unknown): Answer {
   const parsed = MisbehaveRequest.safeParse(body)
-  if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!
-    return { status: 422, text: `${path.join('.') || 'body'}: ${message}` }
-  }
+  if (!parsed.success) return unfit('body', parsed.error)
   if (!faults.add(parsed.data, performance.now())) return { status: 422, text: 'too many faults at once' }
   return { status: 200, body: { active: faults.active(performance.now()) } }
 }

@@ -5,10 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { commandLine, program, reads } from '../core/command-line.node.ts'
 import { wholeNumber } from '../core/whole-number.ts'
+import type { DisturbRequest } from './disturbance.ts'
 import { RecentTimes } from './evm.ts'
+import type { DevnetBlock } from './exchange/node-block.ts'
 import { SCALES, ScaleName, SMALL } from './exchange/scale.ts'
 import { Chain, ChainError } from './files/chain.node.ts'
 import { devnetServer } from './http.node.ts'
+import { Truth } from './truth.node.ts'
 
 /** After a stall at most this many blocks follow at once; the rest of the lost time stays lost. */
 const MAX_BURST = 3
@@ -60,7 +63,14 @@ const nowNs = () => BigInt(Date.now()) * 1_000_000n + (process.hrtime.bigint() %
 function run(options: Options): void {
   const times = new RecentTimes()
   let chain: Chain | null = null
-  const server = devnetServer(() => ({ engine: chain!.engine, times, data: resolve(options.data) }))
+  const truth = new Truth()
+  const server = devnetServer(() => ({
+    engine: chain!.engine,
+    times,
+    truth,
+    data: resolve(options.data),
+    disturb: (request) => disturb(chain!, request),
+  }))
   server.once('error', (error: NodeJS.ErrnoException) => {
     fail(
       error.code === 'EADDRINUSE'
@@ -71,7 +81,10 @@ function run(options: Options): void {
   // The port first: two programs on one port must not both touch the files. No request is served before this ends.
   server.listen(options.port, '127.0.0.1', () => {
     chain = openChain(options)
-    const stop = pace(chain, options.blockMs ?? SCALES[options.scale].blockMs, times)
+    const stop = pace(chain, options.blockMs ?? SCALES[options.scale].blockMs, ({ height, timeMs }) => {
+      times.add(height, timeMs)
+      truth.note(chain!.engine.exchange)
+    })
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const { height } = chain.engine
     if (options.json)
@@ -86,6 +99,20 @@ function run(options: Options): void {
   })
 }
 
+function disturb(chain: Chain, request: DisturbRequest): void {
+  const untilNs = nowNs() + BigInt('for_ms' in request ? request.for_ms : 0) * 1_000_000n
+  switch (request.what) {
+    case 'restart':
+      return chain.hold(untilNs, request.rewrite)
+    case 'pause':
+      return chain.hold(untilNs, 0)
+    case 'cut':
+      return chain.cut(request.stream, untilNs)
+    case 'rotate':
+      return chain.rotate(request.stream)
+  }
+}
+
 async function finish(chain: Chain): Promise<never> {
   try {
     await chain.checkpoint()
@@ -98,13 +125,12 @@ async function finish(chain: Chain): Promise<never> {
 }
 
 /** Makes a block every `blockMs` and writes what is due, keeping to the wall clock; answers how to stop. */
-function pace(chain: Chain, blockMs: number, times: RecentTimes): () => void {
+function pace(chain: Chain, blockMs: number, made: (block: DevnetBlock) => void): () => void {
   let due = performance.now()
   const tick = () => {
     try {
       if (performance.now() >= due) {
-        const { height, timeMs } = chain.advance(nowNs())
-        times.add(height, timeMs)
+        made(chain.advance(nowNs()))
         due = Math.max(due + blockMs, performance.now() - MAX_BURST * blockMs)
       }
       const now = nowNs()

@@ -44,7 +44,8 @@ function auditPositions(x: Exchange): string[] {
 function auditUsdc(x: Exchange): string[] {
   const { pools } = x
   const cash = sum(x.accounts.flatMap(({ margin, spot }) => [...margin.map((m) => m.rawUsd), spot[USDC]!.total]))
-  const total = cash + pools.fees + pools.deployerFees + pools.escrow + sum(pools.builderFees.values())
+  const total =
+    cash + pools.fees + pools.deployerFees + pools.escrow + sum(pools.builderFees.values()) + sum(pools.lent.values())
   const net = pools.deposited - pools.withdrawn
   return total === net ? [] : [`USDC adds up to ${total}, deposits less withdrawals to ${net}`]
 }

@@ -110,7 +110,28 @@ class Accounts {
       case 'rewardsClaim':
         this.#add(first!, 'claimed', amount('amount'))
         return this.#add(first!, String(delta.token), amount('amount'))
+      case 'subAccountTransfer':
+        main(String(delta.user), -amount('usdc'))
+        return main(String(delta.destination), amount('usdc'))
+      case 'perpDexClassTransfer': {
+        const toPerp = delta.toPerp === true ? 1n : -1n
+        this.#add(first!, `dex:${delta.dex}`, toPerp * amount('amount'))
+        return this.#add(first!, 'USDC', -toPerp * amount('amount'))
+      }
+      case 'accountActivationGas':
+      case 'deployGasAuction':
+        return this.#add(first!, String(delta.token), -amount('amount'))
+      case 'vaultDistribution':
+        main(String(delta.vault), -amount('usdc'))
+        return main(first, amount('usdc'))
+      case 'borrowLend': {
+        const [paid, interest] = [amount('amount'), amount('interestAmount')]
+        const out = delta.operation === 'supply' || delta.operation === 'repay'
+        const more = delta.operation === 'repay' ? -interest : interest
+        return this.#add(first!, String(delta.token), (out ? -paid : paid) + more)
+      }
       case 'liquidation':
+      case 'cStakingTransfer':
         return
       default:
         throw new Error(`a ledger update that nobody counts: ${delta.type}`)

@@ -93,11 +93,21 @@ const LEDGER = [
   'spotGenesis',
 ]
 const VAULTS = ['vaultCreate', 'vaultDeposit', 'vaultWithdraw', 'vaultLeaderCommission', 'rewardsClaim', 'liquidation']
+const RARE = [
+  'subAccountTransfer',
+  'perpDexClassTransfer',
+  'accountActivationGas',
+  'deployGasAuction',
+  'vaultDistribution',
+  'cStakingTransfer',
+  ...['supply', 'withdraw', 'borrow', 'repay'].map((operation) => `borrowLend ${operation}`),
+]
 const STATUSES = ['badAloPxRejected', 'iocCancelRejected', 'perpMarginRejected', 'tickRejected', 'liquidatedCanceled']
 const WANTED: readonly string[] = [
   ...DIRS,
   ...LEDGER,
   ...VAULTS,
+  ...RARE,
   ...STATUSES,
   'builder',
   'twap',
@@ -126,8 +136,10 @@ describe('what happens on the exchange', () => {
         if (fill.deployerFee !== undefined) seen.add('deployer')
       }
       for (const { status } of block.orderStatuses) seen.add(status)
-      for (const { inner } of block.miscEvents)
-        seen.add('LedgerUpdate' in inner ? inner.LedgerUpdate.delta.type : Object.keys(inner)[0]!)
+      for (const { inner } of block.miscEvents) {
+        const delta = 'LedgerUpdate' in inner ? inner.LedgerUpdate.delta : { type: Object.keys(inner)[0]! }
+        seen.add('operation' in delta ? `${delta.type} ${delta.operation}` : delta.type)
+      }
     }
     expect(WANTED.filter(isMissing)).toEqual([])
   })

@@ -5,15 +5,21 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { DisturbRequest } from '../../src/devnet/disturbance.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { RecentTimes } from '../../src/devnet/evm.ts'
 import { formatAmount } from '../../src/devnet/exchange/fixed-point.ts'
 import { MARKETS } from '../../src/devnet/exchange/market.ts'
 import { devnetServer } from '../../src/devnet/http.node.ts'
+import { type BookHashes, Truth } from '../../src/devnet/truth.node.ts'
+import { RebuiltBooks } from './rebuild.ts'
 
 const engine = createEngine(31)
 const times = new RecentTimes()
+const truth = new Truth()
+const disturbed: DisturbRequest[] = []
+const disturb = (request: DisturbRequest) => void disturbed.push(request)
 let folder: string
 let server: Server
 let base: string
@@ -25,7 +31,7 @@ beforeAll(async () => {
   }
   folder = mkdtempSync(join(tmpdir(), 'devnet-http-'))
   mkdirSync(join(folder, 'data'))
-  server = devnetServer(() => ({ engine, times, data: join(folder, 'data') }))
+  server = devnetServer(() => ({ engine, times, truth, disturb, data: join(folder, 'data') }))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
@@ -184,5 +190,55 @@ describe('/evm', () => {
     expect((await call(request('eth_getBlockByNumber', ['soon']))).error.code).toBe(-32602)
     expect((await call({ hello: 1 })).error.code).toBe(-32600)
     expect((await call([])).error.code).toBe(-32600)
+  })
+})
+
+describe('/books', () => {
+  const hashes = async (query: string) => {
+    const response = await fetch(`${base}/books${query}`)
+    return response.ok ? ((await response.json()) as BookHashes) : response.status
+  }
+
+  it('has the hash of every whole book as it was at a height, also at one to come', async () => {
+    const rebuilt = new RebuiltBooks()
+    const other = createEngine(31)
+    while (other.height < engine.height) rebuilt.apply(other.step().rawDiffs)
+    const wanted = (height: number) => ({
+      height,
+      time: engine.exchange.block.timeMs,
+      books: Object.fromEntries(MARKETS.map(({ coin }) => [coin, rebuilt.hash(coin)])),
+    })
+    expect(await hashes('')).toEqual(wanted(engine.height))
+    const next = engine.height + 1
+    const coming = hashes(`?height=${next}`)
+    await vi.waitFor(() => expect(truth.waiting).toBe(1), 60_000)
+    rebuilt.apply(engine.step().rawDiffs)
+    const expected = wanted(next)
+    truth.note(engine.exchange)
+    engine.step()
+    expect(await coming).toEqual(expected)
+  })
+
+  it('refuses heights that are past, too far ahead or none', async () => {
+    for (const height of ['1', String(engine.height + 1_001), 'x', '-1'])
+      expect(await hashes(`?height=${height}`)).toBe(422)
+  })
+})
+
+describe('/disturb', () => {
+  it('takes what it knows, with bounds, and refuses the rest by name', async () => {
+    const ask = async (body: object) => {
+      const response = await post('/disturb', JSON.stringify(body))
+      return response.ok ? 200 : [response.status, await response.text()]
+    }
+    expect(await ask({ what: 'restart', rewrite: 7 })).toBe(200)
+    expect(await ask({ what: 'cut', stream: 'misc_events_by_block', for_ms: 5 })).toBe(200)
+    expect(disturbed).toEqual([
+      { what: 'restart', for_ms: 2_000, rewrite: 7 },
+      { what: 'cut', stream: 'misc_events_by_block', for_ms: 5 },
+    ])
+    expect(await ask({ what: 'restart', rewrite: 21 })).toEqual([422, expect.stringContaining('rewrite')])
+    expect(await ask({ what: 'cut', stream: 'node_fills_by_block' })).toEqual([422, expect.stringContaining('stream')])
+    expect(await ask({ what: 'pause', typo: 1 })).toEqual([422, expect.stringContaining('typo')])
   })
 })

@@ -8,6 +8,7 @@ import { createEngine } from '../../src/devnet/engine.ts'
 import { RecentTimes } from '../../src/devnet/evm.ts'
 import { devnetServer } from '../../src/devnet/http.node.ts'
 import { Faults, MisbehaveRequest } from '../../src/devnet/misbehaviour.ts'
+import { Truth } from '../../src/devnet/truth.node.ts'
 
 const order = (request: object) => MisbehaveRequest.parse(request)
 
@@ -49,7 +50,13 @@ describe('on the wire', () => {
   beforeAll(async () => {
     const engine = createEngine(1)
     for (let i = 0; i < 5; i++) engine.step()
-    server = devnetServer(() => ({ engine, times: new RecentTimes(), data: tmpdir() }))
+    server = devnetServer(() => ({
+      engine,
+      times: new RecentTimes(),
+      truth: new Truth(),
+      disturb: () => {},
+      data: tmpdir(),
+    }))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   })

@@ -123,8 +123,9 @@ export class CrowdOrders {
   }
 
   /** The same at this moment, for who looks at it while it changes. */
-  copy(): Pick<CrowdOrders, 'sides' | keyof ReturnType<CrowdOrders['columns']>> {
-    return { ...this.columns(), sides: this.sides.map((side) => side.slice()) }
+  copy(): CrowdOrders {
+    const sides = this.sides.map((side) => side.slice())
+    return Object.assign(new CrowdOrders(0, 0), { ...this.columns(), sides })
   }
 
   /** No order of the same price stands at either index of the side. */

@@ -7,7 +7,7 @@ import { type Market, marketAt } from './market.ts'
 import { type Order, orderOf } from './order.ts'
 
 /** Every third order has none; what an order's is follows from its id. */
-export function cloidOf(oid: number): string | null {
+function cloidOf(oid: number): string | null {
   if (oid % 3 === 0) return null
   return `0x${Math.imul(oid % 2 ** 31, 0x9e3779b1 | 1)
     .toString(16)
@@ -44,10 +44,8 @@ export function diffText({ user, oid, market, side, px, sz }: CrowdOrder, isNew:
   return `{"user":"${user}","oid":${oid},"coin":"${market.coin}","side":"${side}","px":"${px}","raw_book_diff":${isNew ? `{"new":{"sz":"${sz}"}}` : '"remove"'}}`
 }
 
-type Columns = Pick<CrowdOrders, keyof ReturnType<CrowdOrders['columns']>>
-
 /** An order in the columns; `addressOf` answers the address of an account. */
-export function crowdOrderAt(orders: Columns, slot: number, addressOf: (account: number) => string): CrowdOrder {
+export function crowdOrderAt(orders: CrowdOrders, slot: number, addressOf: (account: number) => string): CrowdOrder {
   const book = orders.book[slot]!
   const market = marketAt(book >> 1)
   return {

@@ -58,6 +58,8 @@ interface Pools {
   withdrawn: bigint
   /** Unclaimed builder fees by account index. */
   readonly builderFees: Map<number, bigint>
+  /** USDC lent to the exchange by account index; below zero is borrowed from it. */
+  readonly lent: Map<number, bigint>
   readonly tokenFees: bigint[]
   readonly tokenSupply: bigint[]
 }
@@ -112,6 +114,7 @@ export function emptyExchange(seed: number, fundingBlocks?: number, scale: Scale
       deposited: 0n,
       withdrawn: 0n,
       builderFees: new Map(),
+      lent: new Map(),
       tokenFees: TOKEN_NAMES.map(() => 0n),
       tokenSupply: TOKEN_NAMES.map(() => 0n),
     },

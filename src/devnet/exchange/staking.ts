@@ -4,7 +4,7 @@
 
 import type { Exchange } from './exchange.ts'
 import { abs, formatAmount, min, units } from './fixed-point.ts'
-import { eventHash, type NodeMiscEvent, ZERO_HASH } from './node-block.ts'
+import { eventHash, type NodeMiscEvent, recordLedger, ZERO_HASH } from './node-block.ts'
 import { Prng, seedState } from './prng.ts'
 import { BUILDERS, STAKERS } from './roles.ts'
 import { delegated, emptyStaker, type Staker } from './staker.ts'
@@ -33,6 +33,12 @@ function record(x: Exchange, hash: string, inner: NodeMiscEvent['inner']): void 
   x.block.miscEvents.push({ time: x.block.time, hash, inner })
 }
 
+/** The same for the wallet's ledger. */
+function recordTransfer(x: Exchange, hash: string, account: number, amount: bigint, isDeposit: boolean): void {
+  const delta = { type: 'cStakingTransfer', token: 'HYPE', amount: formatAmount(amount), isDeposit }
+  recordLedger(x.block, hash, [addressOf(x, account)], delta)
+}
+
 const addressOf = (x: Exchange, account: number) => x.accounts[account]!.address
 
 function stakerOf(x: Exchange, account: number): Staker {
@@ -57,6 +63,7 @@ function deposit(x: Exchange, account: number, staker: Staker, amount: bigint, h
   staker.undelegated += amount
   x.staking.deposited += amount
   record(x, hash, { CDeposit: { user: addressOf(x, account), amount: formatAmount(amount) } })
+  recordTransfer(x, hash, account, amount, true)
 }
 
 /** `amount` below zero takes it back. */
@@ -103,6 +110,7 @@ function finalize(x: Exchange, account: number, staker: Staker): void {
     x.staking.withdrawn += amount
     const withdrawal = { user: addressOf(x, account), amount: formatAmount(amount), is_finalized: true }
     record(x, ZERO_HASH, { CWithdrawal: withdrawal })
+    recordTransfer(x, ZERO_HASH, account, amount, false)
   }
 }
 

@@ -43,6 +43,7 @@ interface Output {
   readonly file: HourlyFile
   /** Last height in the file; 0 where it is empty. */
   last: number
+  cutUntilNs: bigint
 }
 
 const CHECKPOINT_BLOCKS = 500
@@ -127,6 +128,16 @@ export class Chain {
       if (name.endsWith(CROWD_SUFFIX) && name !== crowd) rmSync(join(this.#folder, name))
   }
 
+  /** A stream has no lines until then, and never gets them. */
+  cut(stream: Stream, untilNs: bigint): void {
+    for (const output of this.#outputs) if (output.stream === stream) output.cutUntilNs = untilNs
+  }
+
+  /** The older half of a stream's files goes. */
+  rotate(stream: Stream): void {
+    this.#outputs.find((output) => output.stream === stream)?.file.rotate()
+  }
+
   close(): void {
     for (const { file } of this.#outputs) file.close()
   }
@@ -157,7 +168,7 @@ export class Chain {
       // Each stream has its own local time, always rising, so that no line goes back to an earlier hour.
       this.#localNs = (nowNs > this.#localNs ? nowNs : this.#localNs) + 1_000n
       const { stream } = output
-      if (block.height <= output.last - again) continue
+      if (block.height <= output.last - again || this.#localNs < output.cutUntilNs) continue
       if (sparse && stream === 'misc_events_by_block' && eventsOf(block, stream).length === 0) continue
       const line = stream === 'oracle' ? this.#oracleLine(block) : streamLine(block, stream, isoNanos(this.#localNs))
       output.file.append(line, this.#localNs)
@@ -184,9 +195,15 @@ function openOutputs({ data, oracle, keepHours, keepBytes }: ChainOptions): Outp
     stream,
     file: new HourlyFile(join(data, stream), keepHours, keepBytes),
     last: 0,
+    cutUntilNs: 0n,
   }))
   if (oracle !== null)
-    outputs.push({ stream: 'oracle', file: new HourlyFile(oracle, keepHours, Number.POSITIVE_INFINITY), last: 0 })
+    outputs.push({
+      stream: 'oracle',
+      file: new HourlyFile(oracle, keepHours, Number.POSITIVE_INFINITY),
+      last: 0,
+      cutUntilNs: 0n,
+    })
   return outputs
 }
 

@@ -1,6 +1,6 @@
 // Append-only lines in hourly files `<dir>/hourly/{YYYYMMDD}/{H}`, as the node keeps them: one write per
 // line, so that a reader sees whole lines and a kill leaves at most one half line. Bounded in hours and bytes: a file
-// that is cut is written anew beside and renamed into place, so that whoever reads it finishes the old one.
+// that is cut is written anew beside and renamed into place (tail-copy.node.ts), a piece with each line.
 
 import {
   closeSync,
@@ -8,7 +8,6 @@ import {
   openSync,
   readdirSync,
   readSync,
-  renameSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -17,10 +16,12 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { keptBytes } from './kept-bytes.ts'
+import { TailCopy } from './tail-copy.node.ts'
 
 const NS_PER_HOUR = 3_600_000_000_000n
 const CHUNK_BYTES = 64 * 1024
-const COPY_BYTES = 4 * 1024 * 1024
+/** Copied with each line while a file is cut. */
+const COPY_BYTES = 8 * 1024 * 1024
 const LINE_FEED = 10
 
 /** Hour since 1970 (UTC) of a time in nanoseconds. */
@@ -40,10 +41,11 @@ export class HourlyFile {
   #fd = -1
   /** Of all files together. */
   #bytes: number
+  #copy: TailCopy | null = null
 
   /**
    * `keepHours`: files of older hours are deleted when a new hour begins, the current one never. `keepBytes`: all files
-   * together are not larger, a line more or less.
+   * together are not larger, but for the lines that come while one is being cut.
    */
   constructor(dir: string, keepHours: number, keepBytes: number) {
     this.#root = join(dir, 'hourly')
@@ -60,10 +62,18 @@ export class HourlyFile {
     const bytes = Buffer.from(`${line}\n`)
     for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done)
     this.#bytes += bytes.length
-    if (this.#bytes > this.#keepBytes) this.#cut()
+    if (this.#bytes > this.#keepBytes && this.#copy === null) this.#cut(this.#keepBytes)
+    if (this.#copy?.step(COPY_BYTES)) this.#endCut()
+  }
+
+  /** Cuts the older half off, whatever the size. */
+  rotate(): void {
+    if (this.#fd >= 0 && this.#copy === null) this.#cut(this.#bytes - 1)
   }
 
   close(): void {
+    this.#copy?.close()
+    this.#copy = null
     if (this.#fd >= 0) closeSync(this.#fd)
     this.#fd = -1
     this.#hour = -1
@@ -84,16 +94,25 @@ export class HourlyFile {
     return this.files().reduce((sum, { path }) => sum + statSync(path).size, 0)
   }
 
-  #cut(): void {
+  /** Drops old files, and begins to cut the one that is kept in part. */
+  #cut(keepBytes: number): void {
     const files = this.files().map(({ path }) => ({ path, size: statSync(path).size }))
     const sizes = files.map(({ size }) => size)
-    for (const [i, kept] of keptBytes(sizes, this.#keepBytes).entries()) {
+    for (const [i, kept] of keptBytes(sizes, keepBytes).entries()) {
       const { path, size } = files[i]!
       if (kept === 0) rmSync(path)
-      else if (kept < size) cutTo(path, size - kept, `${this.#root}.next`)
+      else if (kept < size) this.#copy = new TailCopy(path, size - kept, `${this.#root}.next`)
     }
-    closeSync(this.#fd)
-    this.#fd = openSync(this.#path, 'a')
+    this.#bytes = this.#measure()
+  }
+
+  #endCut(): void {
+    const isCurrent = this.#copy!.path === this.#path
+    this.#copy = null
+    if (isCurrent) {
+      closeSync(this.#fd)
+      this.#fd = openSync(this.#path, 'a')
+    }
     this.#bytes = this.#measure()
   }
 
@@ -129,28 +148,6 @@ export class HourlyFile {
   *linesBackward(): Generator<string> {
     for (const { path } of this.files().reverse()) yield* fileLinesBackward(path)
   }
-}
-
-/** Leaves the whole lines behind `offset`, by way of another file. */
-function cutTo(path: string, offset: number, beside: string): void {
-  const from = openSync(path, 'r')
-  const to = openSync(beside, 'w')
-  try {
-    const chunk = Buffer.alloc(COPY_BYTES)
-    let isBetween = false
-    for (let at = offset; ; ) {
-      const read = readSync(from, chunk, 0, COPY_BYTES, at)
-      if (read === 0) break
-      const begin: number = isBetween ? 0 : chunk.subarray(0, read).indexOf(LINE_FEED) + 1
-      isBetween ||= begin > 0
-      if (isBetween) writeSync(to, chunk, begin, read - begin)
-      at += read
-    }
-  } finally {
-    closeSync(from)
-    closeSync(to)
-  }
-  renameSync(beside, path)
 }
 
 /** Bytes up to and with the last line feed. */

@@ -1,0 +1,63 @@
+// GET /books: the hash of every coin's whole book at one height, for a test that compares what a gateway serves with
+// what is true. Heights to come are waited for, so that whoever asks can hash its own books of the same height.
+
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { canonicalBook } from '../book/canonical.ts'
+import { booksNow } from './exchange/books-now.ts'
+import type { Exchange } from './exchange/exchange.ts'
+
+/** Furthest height ahead that is waited for, and how many may wait. */
+const MOST_AHEAD = 1_000
+const MOST_WAITING = 16
+
+type Books = ReturnType<typeof booksNow>
+
+export interface BookHashes {
+  readonly height: number
+  /** Milliseconds since 1970 of that block. */
+  readonly time: number
+  /** SHA-256 (hex) of the canonical book by coin; an empty book has one too. */
+  readonly books: Readonly<Record<string, string>>
+}
+
+interface Waiting {
+  readonly height: number
+  readonly take: (x: Exchange) => void
+}
+
+export class Truth {
+  #waiting: Waiting[] = []
+
+  /** How many wait for a height to come. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  /** Null: that height is past or too far ahead, or too many wait. `height` null: the present one. */
+  async hashes(x: Exchange, height: number | null): Promise<BookHashes | null> {
+    if (height === null || height === x.height) return hashesOf(x.height, x.block.timeMs, booksNow(x))
+    if (height < x.height || height > x.height + MOST_AHEAD || this.waiting >= MOST_WAITING) return null
+    const { promise, resolve } = Promise.withResolvers<{ time: number; books: Books }>()
+    this.#waiting.push({ height, take: (now) => resolve({ time: now.block.timeMs, books: booksNow(now) }) })
+    const { time, books } = await promise
+    return hashesOf(height, time, books)
+  }
+
+  /** Looks at the block that has just been made. */
+  note(x: Exchange): void {
+    if (this.waiting === 0) return
+    for (const { take } of this.#waiting.filter(({ height }) => height === x.height)) take(x)
+    this.#waiting = this.#waiting.filter(({ height }) => height > x.height)
+  }
+}
+
+async function hashesOf(height: number, time: number, books: Books): Promise<BookHashes> {
+  const hashes: Record<string, string> = {}
+  for (const { market, book } of books) {
+    hashes[market.coin] = createHash('sha256').update(canonicalBook(book.levels())).digest('hex')
+    // Blocks are made between two coins.
+    await nextTurn()
+  }
+  return { height, time, books: hashes }
+}
