@@ -16,7 +16,7 @@ import { payFunding } from './exchange/funding.ts'
 import { openWallets, payIn } from './exchange/genesis.ts'
 import { liquidate } from './exchange/liquidation.ts'
 import { type DevnetBlock, openBlock } from './exchange/node-block.ts'
-import type { Scale } from './exchange/scale.ts'
+import { type Scale, SMALL } from './exchange/scale.ts'
 import { stakingActs } from './exchange/staking.ts'
 import { runTwaps } from './exchange/twap.ts'
 import { Past } from './info/past.ts'
@@ -55,8 +55,8 @@ export function createEngine(seed: number, options: EngineOptions = {}): Engine 
 }
 
 /** Goes on from what checkpoint() and crowdCheckpoint() gave; blocks are the same as if it had never stopped. Throws on anything else. */
-export function restoreEngine(text: string, crowd: Uint8Array | null = null): Engine {
-  return engineOf(decodeExchange(text, crowd))
+export function restoreEngine(text: string, crowd: Uint8Array | null = null, scale = SMALL): Engine {
+  return engineOf(decodeExchange(text, crowd, scale))
 }
 
 function engineOf(exchange: Exchange): Engine {

@@ -268,3 +268,70 @@ describe('refusals', () => {
     expect(() => Chain.open(other)).toThrow(/is not a checkpoint/)
   })
 })
+
+describe('a node as it is', () => {
+  const thin: ChainOptions['scale'] = { ...SMALL, sparse: true, rewritten: 3 }
+  const misc = () => linesOf(join(options.data, 'misc_events_by_block'))
+  const diffs = () => linesOf(join(options.data, 'node_raw_book_diffs_by_block')).map((line) => line.block_number)
+  const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+  it('writes a line of an optional stream only of a block with an event', () => {
+    const chain = Chain.open({ ...options, scale: thin })
+    const withEvents: number[] = []
+    for (let i = 1; i <= 60; i++) {
+      const { height, miscEvents } = chain.advance(START + BigInt(i * 70) * MS)
+      if (miscEvents.length > 0) withEvents.push(height)
+    }
+    expect(withEvents.length).toBeGreaterThan(3)
+    expect(withEvents.length).toBeLessThan(60)
+    expect(misc().map((line) => line.block_number)).toEqual(withEvents)
+    expect(diffs()).toEqual(range(1, 60))
+  })
+
+  it('writes some heights again after a restart, the same events at a later local time', () => {
+    const chain = Chain.open(options)
+    let now = START
+    const advance = (blocks: number) => {
+      for (let i = 0; i < blocks; i++) {
+        now += 70n * MS
+        chain.advance(now)
+      }
+    }
+    advance(30)
+    chain.hold(now + 300n * MS, 4)
+    advance(4)
+    expect(diffs()).toEqual(range(1, 30))
+    advance(6)
+    expect(diffs()).toEqual([...range(1, 30), ...range(27, 40)])
+    const lines = linesOf(join(options.data, 'node_raw_book_diffs_by_block'))
+    for (const height of range(27, 30)) {
+      const [first, again] = lines.filter((line) => line.block_number === height)
+      expect(again).toEqual({ ...first, local_time: again!.local_time })
+      expect(again!.local_time > first!.local_time).toBe(true)
+    }
+  })
+
+  it('writes them again when it begins again after a kill, and everything else once', () => {
+    const before = Chain.open({ ...options, scale: thin })
+    for (let i = 1; i <= 40; i++) before.advance(START + BigInt(i * 70) * MS)
+    // Killed: nothing is closed. Its checkpoint is of height 0.
+    const after = Chain.open({ ...options, scale: thin })
+    expect(after.engine.height).toBe(40)
+    expect(diffs()).toEqual([...range(1, 40), ...range(38, 40)])
+  })
+
+  it('leaves a cut stream without lines, which never come, and rotates a file under its reader', () => {
+    const chain = Chain.open(options)
+    const at = (block: number) => START + BigInt(block * 70) * MS
+    for (let i = 1; i <= 20; i++) chain.advance(at(i))
+    chain.cut('misc_events_by_block', at(30))
+    for (let i = 21; i <= 40; i++) chain.advance(at(i))
+    const heights = misc().map((line) => line.block_number)
+    expect(heights).toEqual([...range(1, 20), ...range(30, 40)])
+    chain.rotate('node_raw_book_diffs_by_block')
+    for (let i = 41; i <= 50; i++) chain.advance(at(i))
+    const kept = diffs()
+    expect(kept[0]).toBeGreaterThan(1)
+    expect(kept).toEqual(range(kept[0]!, 50))
+  })
+})

@@ -143,12 +143,16 @@ type State = Omit<Exchange, 'rng' | 'block' | 'byAddress' | 'books' | 'accounts'
   readonly accounts: readonly AccountRecord[]
 }
 
-/** Inverse of encodeExchange and encodeCrowd. Throws on what is not a checkpoint of this version. */
-export function decodeExchange(text: string, bytes: Uint8Array | null): Exchange {
+/**
+ * Inverse of encodeExchange and encodeCrowd; `wanted` is used where it has the name of the checkpoint's scale. Throws on
+ * what is not a checkpoint of this version.
+ */
+export function decodeExchange(text: string, bytes: Uint8Array | null, wanted: Scale): Exchange {
   const parsed: unknown = JSON.parse(text, decodeValue)
   Header.parse(parsed)
   const { timeNs, rng, accounts, scale, crowd, ...state } = parsed as State
-  const empty = emptyExchange(state.seed, state.fundingBlocks, SCALES[scale])
+  const used = wanted.name === scale ? wanted : SCALES[scale]
+  const empty = emptyExchange(state.seed, state.fundingBlocks, used)
   const x: Exchange = {
     ...empty,
     ...state,

@@ -210,9 +210,9 @@ function openOutputs({ data, oracle, keepHours, keepBytes }: ChainOptions): Outp
 function engineOf(options: ChainOptions, folder: string, saved: string | null): Engine {
   const { data, seed, fundingBlocks, scale } = options
   if (saved === null) return createEngine(seed, { fundingBlocks, scale })
-  const engine = restored(data, folder, saved)
+  const engine = restored(options, folder, saved)
   const { exchange } = engine
-  if (exchange.scale !== scale)
+  if (exchange.scale.name !== scale.name)
     throw new ChainError(
       `${data} is of scale ${exchange.scale.name}, not ${scale.name}: choose another folder or scale.`,
     )
@@ -225,10 +225,10 @@ function engineOf(options: ChainOptions, folder: string, saved: string | null): 
   return engine
 }
 
-function restored(data: string, folder: string, saved: string): Engine {
+function restored({ data, scale }: ChainOptions, folder: string, saved: string): Engine {
   try {
     const crowd = join(folder, crowdFile(Number(/"height":(\d+)/.exec(saved)?.[1])))
-    return restoreEngine(saved, existsSync(crowd) ? readFileSync(crowd) : null)
+    return restoreEngine(saved, existsSync(crowd) ? readFileSync(crowd) : null, scale)
   } catch {
     throw new ChainError(
       `${join(folder, CHECKPOINT)} is not a checkpoint of this version: delete the folder ${data} to begin afresh.`,
