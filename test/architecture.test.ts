@@ -42,7 +42,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'platform/endpoints': 'core key credit credit/plans credit/webhooks platform',
   client: 'core feed book stream stream/channels',
   feeder: 'core feed',
-  devnet: 'core devnet/exchange devnet/agents devnet/info devnet/files',
+  devnet: 'book core devnet/exchange devnet/agents devnet/info devnet/files',
   'devnet/exchange': 'feed',
   'devnet/agents': 'devnet/exchange',
   'devnet/info': 'feed devnet/exchange',

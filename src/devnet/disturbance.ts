@@ -3,12 +3,16 @@
 // Blocks go on being made, so that all of them are in the files when it is over.
 
 import * as z from 'zod'
-import type { Stream } from './exchange/node-block.ts'
+import { type Stream, TWAP_STREAM } from './exchange/node-block.ts'
 
 /** Blocks wait in memory while nothing is written. */
 const MOST_HELD_MS = 10_000
 /** Streams that a node may run without. */
-const OPTIONAL = ['misc_events_by_block', 'node_order_statuses_by_block'] as const satisfies readonly Stream[]
+const OPTIONAL = [
+  'misc_events_by_block',
+  'node_order_statuses_by_block',
+  TWAP_STREAM,
+] as const satisfies readonly Stream[]
 const ALL = [...OPTIONAL, 'node_fills_by_block', 'node_raw_book_diffs_by_block'] as const satisfies readonly Stream[]
 
 /** Body of `POST /disturb`; unknown fields are refused, so that a slip is seen. */

@@ -76,7 +76,7 @@ describe('determinism', () => {
 
   it('refuses a text that is no checkpoint', () => {
     expect(() => restoreEngine('{"v":7}')).toThrow()
-    expect(() => restoreEngine(createEngine(1).checkpoint().replace('"v":3', '"v":2'))).toThrow()
+    expect(() => restoreEngine(createEngine(1).checkpoint().replace('"v":4', '"v":3'))).toThrow()
     expect(() => restoreEngine(createEngine(1).checkpoint().slice(0, -9))).toThrow()
   })
 })
@@ -111,6 +111,8 @@ const WANTED: readonly string[] = [
   ...STATUSES,
   'builder',
   'twap',
+  'twap activated',
+  'twap finished',
   'market',
   'backstop',
   'deployer',
@@ -136,6 +138,10 @@ describe('what happens on the exchange', () => {
         if (fill.deployerFee !== undefined) seen.add('deployer')
       }
       for (const { status } of block.orderStatuses) seen.add(status)
+      for (const { status, state } of block.twapStatuses) {
+        seen.add(`twap ${status}`)
+        if (status === 'finished') expect(Number(state.executedNtl)).toBeGreaterThan(0)
+      }
       for (const { inner } of block.miscEvents) {
         const delta = 'LedgerUpdate' in inner ? inner.LedgerUpdate.delta : { type: Object.keys(inner)[0]! }
         seen.add('operation' in delta ? `${delta.type} ${delta.operation}` : delta.type)

@@ -125,6 +125,42 @@ describe('the crowd', () => {
     expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set(['open', 'canceled', 'badAloPxRejected']))
   })
 
+  it('has trigger orders, also as children of others, and fills of one side', () => {
+    const engine = createEngine(8, { scale: THIN })
+    const seen = new Set<string>()
+    const ids = new Set<number>()
+    for (let i = 0; i < 600 && seen.size < 3; i++) {
+      const { crowd, fills } = engine.step()
+      for (const text of crowd.orderStatuses) {
+        const { status, order } = JSON.parse(text)
+        if (order.isTrigger) {
+          expect(order).toMatchObject({ tif: null, reduceOnly: true, children: [] })
+          expect(order.triggerCondition).toMatch(/^Price (above|below) \d/)
+          expect(order.orderType).toMatch(/^(Stop|Take Profit) Market$/)
+          seen.add('trigger')
+        }
+        for (const child of order.children) {
+          expect(child).toMatchObject({ isTrigger: true, coin: order.coin, side: order.side === 'B' ? 'A' : 'B' })
+          if (status !== 'open') continue
+          expect(ids).not.toContain(child.oid)
+          ids.add(child.oid)
+          seen.add('child')
+        }
+        if (status === 'open') {
+          expect(ids).not.toContain(order.oid)
+          ids.add(order.oid)
+        }
+      }
+      const times = Map.groupBy(fills, ([, { tid }]) => tid)
+      for (const sides of times.values())
+        if (sides.length === 1) {
+          expect(sides[0]![1]).toMatchObject({ dir: 'Spot Dust Conversion', fee: expect.any(String) })
+          seen.add('one side')
+        }
+    }
+    expect(seen).toEqual(new Set(['trigger', 'child', 'one side']))
+  }, 120_000)
+
   it('pays funding for every position, which adds up to nothing', () => {
     const engine = createEngine(6, { scale: THIN, fundingBlocks: 2 })
     engine.step()

@@ -51,6 +51,14 @@ export function bankersAct(x: Exchange): void {
   if (x.height % MOVE_BLOCKS !== 7) return
   const rng = new Prng(seedState(x.seed + 2 ** 49 + x.height))
   rng.pick(MOVES)(x, rng, eventHash(x.height, rng.hex(27)))
+  if (x.scale.dusting) sweep(x, rng)
+}
+
+function sweep(x: Exchange, rng: Prng): void {
+  const account = rng.pick(SPOT_TAKERS)
+  const market = rng.pick(x.scale.markets.filter(({ kind }) => kind === 'spot'))
+  const { total, hold } = x.accounts[account]!.spot[market.token]!
+  if (total - hold >= market.lot) rare.convertDust(x, account, market)
 }
 
 function payGas(

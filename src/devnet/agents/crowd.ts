@@ -4,7 +4,7 @@
 import { crowdLots } from '../exchange/crowd.ts'
 import { sideOf } from '../exchange/crowd-orders.ts'
 import type { Crowd } from '../exchange/crowd-state.ts'
-import { type CrowdOrder, crowdOrderAt, diffText, statusText } from '../exchange/crowd-text.ts'
+import { type CrowdOrder, crowdOrderAt, diffText, idsOf, statusText, triggerText } from '../exchange/crowd-text.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { decimalText } from '../exchange/fixed-point.ts'
 import { type Market, marketAt } from '../exchange/market.ts'
@@ -15,6 +15,8 @@ import { type CrowdScale, quantile } from '../exchange/scale.ts'
 const LIVELY = 300
 /** Chance, in millionths, that an order comes deep into the book. */
 const DEEP_PPM = 50_000
+/** Chance, for each refusal, that its wallet sets a trigger order and takes it back. */
+const TRIGGER_PPM = 5_000
 
 /** Comes last in a block: what the others did counts towards its size. */
 export function crowdActs(x: Exchange): void {
@@ -101,7 +103,8 @@ function place(x: Exchange, crowd: Crowd, market: Market, book: number, px: numb
   if (other !== undefined && (book % 2 === 0 ? BigInt(px) * market.tick >= other : BigInt(px) * market.tick <= other))
     return
   const owner = crowd.first + rng.below(crowd.wallets)
-  const slot = orders.add(book, px, crowdLots(rng, market, px), x.nextOid++, x.block.timeMs, owner)
+  const slot = orders.add(book, px, crowdLots(rng, market, px), x.nextOid, x.block.timeMs, owner)
+  x.nextOid += idsOf(x.nextOid)
   const order = crowdOrderAt(orders, slot, (account) => x.accounts[account]!.address)
   x.block.changed.add(market.coin)
   x.block.crowd.rawDiffs.push(diffText(order, true))
@@ -126,12 +129,19 @@ function refuse(x: Exchange, crowd: Crowd, { wallets }: CrowdScale): void {
   const order: CrowdOrder = {
     market,
     side,
+    ticks: px,
     px: decimalText(px, market.pxDecimals),
     sz,
     origSz: sz,
-    oid: x.nextOid++,
+    oid: x.nextOid,
     timeMs: x.block.timeMs,
     user: x.accounts[crowd.first + rng.below(wallets)]!.address,
   }
-  x.block.crowd.orderStatuses.push(statusText(order, x.block.time, 'badAloPxRejected', null))
+  x.nextOid += idsOf(x.nextOid)
+  const { orderStatuses } = x.block.crowd
+  orderStatuses.push(statusText(order, x.block.time, 'badAloPxRejected', null))
+  if (!rng.chance(TRIGGER_PPM)) return
+  const text = triggerText(order, x.nextOid++, rng.chance(500_000) ? 5 : -5)
+  orderStatuses.push(statusText(order, x.block.time, 'open', eventHash(x.height, rng.hex(27)), text))
+  orderStatuses.push(statusText(order, x.block.time, 'canceled', null, text))
 }

@@ -12,7 +12,7 @@ import { Prng, type PrngState } from './prng.ts'
 import { SCALES, type Scale, ScaleName } from './scale.ts'
 import { emptyWallet, type Wallet } from './wallet.ts'
 
-const VERSION = 3
+const VERSION = 4
 
 /** What is known of a checkpoint before it is trusted. */
 const Header = z.looseObject({
@@ -74,6 +74,7 @@ function orderOf(row: OrderRow, slot: number): Order {
     builder: null,
     twapId: null,
     liquidation: null,
+    children: [],
     slot,
     crowdSlot: -1,
   }

@@ -19,6 +19,8 @@ function cloidOf(oid: number): string | null {
 export interface CrowdOrder {
   readonly market: Market
   readonly side: 'B' | 'A'
+  /** Of the price. */
+  readonly ticks: number
   readonly px: string
   readonly sz: string
   readonly origSz: string
@@ -28,15 +30,41 @@ export interface CrowdOrder {
   readonly user: string
 }
 
+/** Ids that an order takes: some have a take-profit and a stop-loss order with them, whose ids follow their own. */
+export const idsOf = (oid: number): number => (oid % 97 === 0 ? 3 : 1)
+
+function childrenText(order: CrowdOrder): string {
+  return idsOf(order.oid) === 1
+    ? '[]'
+    : `[${triggerText(order, order.oid + 1, 5)},${triggerText(order, order.oid + 2, -5)}]`
+}
+
+/** FrontendOrder of an order that closes `of` at market once the price is so many percent better for it, or worse. */
+export function triggerText(of: CrowdOrder, oid: number, percent: number): string {
+  const { market, sz, timeMs } = of
+  const up = of.side === 'B' ? percent : -percent
+  const text = (ticks: number) => decimalText(Math.max(1, Math.round(ticks)), market.pxDecimals)
+  const trigger = (of.ticks * (100 + up)) / 100
+  const [limit, side] = of.side === 'B' ? [trigger * 0.92, 'A'] : [trigger * 1.08, 'B']
+  return `{"coin":"${market.coin}","side":"${side}","limitPx":"${text(limit)}","sz":"${sz}","oid":${oid},"timestamp":${timeMs},"triggerCondition":"Price ${up > 0 ? 'above' : 'below'} ${text(trigger).replace(/\.0$/, '')}","isTrigger":true,"triggerPx":"${text(trigger)}","children":[],"isPositionTpsl":false,"reduceOnly":true,"orderType":"${percent > 0 ? 'Take Profit' : 'Stop'} Market","origSz":"${sz}","tif":null,"cloid":null}`
+}
+
 /** FrontendOrder. */
-export function orderText({ market, side, px, sz, origSz, oid, timeMs }: CrowdOrder): string {
+export function orderText(order: CrowdOrder): string {
+  const { market, side, px, sz, origSz, oid, timeMs } = order
   const cloid = cloidOf(oid)
-  return `{"coin":"${market.coin}","side":"${side}","limitPx":"${px}","sz":"${sz}","oid":${oid},"timestamp":${timeMs},"triggerCondition":"N/A","isTrigger":false,"triggerPx":"0.0","children":[],"isPositionTpsl":false,"reduceOnly":false,"orderType":"Limit","origSz":"${origSz}","tif":"Alo","cloid":${cloid === null ? 'null' : `"${cloid}"`}}`
+  return `{"coin":"${market.coin}","side":"${side}","limitPx":"${px}","sz":"${sz}","oid":${oid},"timestamp":${timeMs},"triggerCondition":"N/A","isTrigger":false,"triggerPx":"0.0","children":${childrenText(order)},"isPositionTpsl":false,"reduceOnly":false,"orderType":"Limit","origSz":"${origSz}","tif":"Alo","cloid":${cloid === null ? 'null' : `"${cloid}"`}}`
 }
 
 /** NodeOrderStatus; `time` as the node writes it, `hash` null where the order ends. */
-export function statusText(order: CrowdOrder, time: string, status: string, hash: string | null): string {
-  return `{"time":"${time}","user":"${order.user}","hash":${hash === null ? 'null' : `"${hash}"`},"builder":null,"status":"${status}","order":${orderText(order)}}`
+export function statusText(
+  order: CrowdOrder,
+  time: string,
+  status: string,
+  hash: string | null,
+  text = orderText(order),
+): string {
+  return `{"time":"${time}","user":"${order.user}","hash":${hash === null ? 'null' : `"${hash}"`},"builder":null,"status":"${status}","order":${text}}`
 }
 
 /** NodeBookDiff of an order that comes to rest, or is taken out. */
@@ -51,6 +79,7 @@ export function crowdOrderAt(orders: CrowdOrders, slot: number, addressOf: (acco
   return {
     market,
     side: book % 2 === 0 ? 'B' : 'A',
+    ticks: orders.px[slot]!,
     px: decimalText(orders.px[slot]!, market.pxDecimals),
     sz: decimalText(orders.sz[slot]!, market.szDecimals),
     origSz: decimalText(orders.origSz[slot]!, market.szDecimals),
@@ -73,7 +102,8 @@ export function crowdOrderObject(orders: CrowdOrders, slot: number): Order {
     tif: 'Alo' as const,
     cloid: cloidOf(orders.oid[slot]!),
   }
-  const order = orderOf(request, orders.oid[slot]!, orders.timeMs[slot]!)
+  const children = JSON.parse(childrenText(crowdOrderAt(orders, slot, () => '')))
+  const order: Order = { ...orderOf(request, orders.oid[slot]!, orders.timeMs[slot]!), children }
   order.sz = BigInt(orders.sz[slot]!) * lot
   order.crowdSlot = slot
   return order

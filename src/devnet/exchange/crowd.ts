@@ -4,6 +4,7 @@
 import type { SideDepth } from './crowd-depth.ts'
 import { sideOf } from './crowd-orders.ts'
 import type { Crowd } from './crowd-state.ts'
+import { idsOf } from './crowd-text.ts'
 import type { Exchange } from './exchange.ts'
 import { notional, UNIT, units } from './fixed-point.ts'
 import { type Market, USDC } from './market.ts'
@@ -78,7 +79,8 @@ function fill(x: Exchange, crowd: Crowd, market: Market, side: Side, { orders, l
     const px = side === 'B' ? base - away : base + away
     const lots = crowdLots(rng, market, px)
     const timeMs = LONG_AGO_MS + rng.below(AGE_MS / 1000) * 1000
-    crowd.orders.append(book, px, lots, lots, x.nextOid++, timeMs, crowd.first + rng.below(crowd.wallets))
+    crowd.orders.append(book, px, lots, lots, x.nextOid, timeMs, crowd.first + rng.below(crowd.wallets))
+    x.nextOid += idsOf(x.nextOid)
   }
 }
 

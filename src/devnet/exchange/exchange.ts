@@ -26,6 +26,9 @@ export interface Twap {
   readonly market: number
   readonly side: 'B' | 'A'
   readonly sliceSz: bigint
+  readonly startMs: number
+  executedSz: bigint
+  executedNtl: bigint
   slicesLeft: number
   nextHeight: number
 }

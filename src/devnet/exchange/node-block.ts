@@ -83,6 +83,26 @@ interface StakingReward {
   readonly amount: bigint
 }
 
+export interface NodeTwapStatus {
+  time: string
+  twap_id: number
+  state: {
+    coin: string
+    user: string
+    side: Side
+    sz: string
+    executedSz: string
+    executedNtl: string
+    minutes: number
+    reduceOnly: boolean
+    randomize: boolean
+    timestamp: number
+    trigger: null
+    stopPx: null
+  }
+  status: 'activated' | 'finished'
+}
+
 /** What one step of the engine made. `changed`: coins whose book differs in any order from the block before. */
 export interface DevnetBlock {
   readonly height: number
@@ -94,6 +114,7 @@ export interface DevnetBlock {
   readonly orderStatuses: NodeOrderStatus[]
   readonly rawDiffs: NodeBookDiff[]
   readonly miscEvents: NodeMiscEvent[]
+  readonly twapStatuses: NodeTwapStatus[]
   readonly rewards: StakingReward[]
   /** Events of the crowd as text, after all others of their stream. */
   readonly crowd: { readonly orderStatuses: string[]; readonly rawDiffs: string[] }
@@ -130,6 +151,7 @@ export function openBlock(height: number, timeNs: bigint): OpenBlock {
     orderStatuses: [],
     rawDiffs: [],
     miscEvents: [],
+    twapStatuses: [],
     rewards: [],
     crowd: { orderStatuses: [], rawDiffs: [] },
     changed: new Set(),
@@ -173,14 +195,15 @@ export function recordLedger(block: OpenBlock, hash: string, users: string[], de
   block.miscEvents.push({ time: block.time, hash, inner: { LedgerUpdate: { users, delta } } })
 }
 
-/** The node's directory names, in the order in which a block is written. */
+/** The node's directory names, in the order in which a block is written; those that every scale has. */
 export const STREAMS = [
   'node_fills_by_block',
   'node_order_statuses_by_block',
   'node_raw_book_diffs_by_block',
   'misc_events_by_block',
 ] as const
-export type Stream = (typeof STREAMS)[number]
+export const TWAP_STREAM = 'node_twap_statuses_by_block'
+export type Stream = (typeof STREAMS)[number] | typeof TWAP_STREAM
 
 /** One line of a stream without its line feed. */
 export function streamLine(block: DevnetBlock, stream: Stream, localTime: string): string {
@@ -206,5 +229,7 @@ export function eventsOf(block: DevnetBlock, stream: Stream): readonly unknown[]
       return block.rawDiffs
     case 'misc_events_by_block':
       return block.miscEvents
+    case TWAP_STREAM:
+      return block.twapStatuses
   }
 }

@@ -5,7 +5,7 @@ import { marketAt } from './market.ts'
 
 export type Side = 'B' | 'A'
 type Tif = 'Gtc' | 'Ioc' | 'Alo' | 'FrontendMarket' | 'LiquidationMarket'
-type OrderType = 'Limit' | 'Market' | 'Twap Slice'
+type OrderType = 'Limit' | 'Market' | 'Twap Slice' | 'Spot Dust Conversion'
 
 /** The statuses that this exchange gives; spelled as on the wire. */
 export type OrderStatus =
@@ -61,6 +61,8 @@ export interface Order extends Required<Omit<OrderRequest, 'sz'>> {
   readonly origSz: bigint
   /** What is left. */
   sz: bigint
+  /** Orders that come to life with its fill (FrontendOrder). */
+  readonly children: readonly object[]
   /** Place in its owner's list of this market and side while it rests. */
   slot: number
   /** Of an order of the crowd: its slot in the columns (CrowdOrders); else -1. */
@@ -87,6 +89,7 @@ export function orderOf(request: OrderRequest, oid: number, timestampMs: number)
     builder: request.builder ?? null,
     twapId: request.twapId ?? null,
     liquidation: request.liquidation ?? null,
+    children: [],
     slot: -1,
     crowdSlot: -1,
   }
@@ -104,7 +107,7 @@ export function frontendOrder(order: Order) {
     triggerCondition: 'N/A',
     isTrigger: false,
     triggerPx: '0.0',
-    children: [],
+    children: order.children,
     isPositionTpsl: false,
     reduceOnly: order.reduceOnly,
     orderType: order.orderType,

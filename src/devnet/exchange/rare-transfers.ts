@@ -1,10 +1,13 @@
 // The money movements that are seldom seen, each with the ledger update that the node writes.
 // The callers ask for no more than a wallet can give, as in transfers.ts; `hash` is the transaction's.
 
-import type { Exchange, Vault } from './exchange.ts'
-import { formatAmount, min, toMicro } from './fixed-point.ts'
-import { DEX_NAMES } from './market.ts'
-import { recordLedger } from './node-block.ts'
+import { type Exchange, onTick, type Vault } from './exchange.ts'
+import { formatAmount, min, notional, toMicro } from './fixed-point.ts'
+import { DEX_NAMES, type Market } from './market.ts'
+import { newTid } from './matching.ts'
+import { recordLedger, ZERO_HASH } from './node-block.ts'
+import { orderOf } from './order.ts'
+import { settle, type Trade } from './settle.ts'
 import { addUsdc } from './transfers.ts'
 
 const addressOf = (x: Exchange, account: number) => x.accounts[account]!.address
@@ -69,6 +72,18 @@ export function distribute(x: Exchange, hash: string, vault: Vault, usdc: bigint
     const delta = { type: 'vaultDistribution', vault: address, usdc: formatAmount(part) }
     recordLedger(x.block, hash, [addressOf(x, holder), address], delta)
   }
+}
+
+/** One lot of a spot token, too little to trade, becomes USDC: a fill of one side, as the node writes it. */
+export function convertDust(x: Exchange, account: number, market: Market): void {
+  const px = onTick(market.id, x.quotes[market.id]!.fair, 'B')
+  const terms: Trade = { px, sz: market.lot, tid: newTid(x), hash: ZERO_HASH }
+  const request = { owner: account, market: market.id, side: 'A', px, sz: market.lot, tif: 'Ioc' } as const
+  const order = orderOf({ ...request, orderType: 'Spot Dust Conversion' }, x.nextOid++, x.block.timeMs)
+  const [user, fill] = settle(x, order, terms, true)
+  x.pools.tokenFees[market.token]! += market.lot
+  x.pools.fees -= notional(px, market.lot)
+  x.block.fills.push([user, { ...fill, dir: 'Spot Dust Conversion' }])
 }
 
 export type Lending = 'supply' | 'withdraw' | 'borrow' | 'repay'

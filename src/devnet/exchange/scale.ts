@@ -3,6 +3,10 @@
 
 import * as z from 'zod'
 import { ALL_MARKETS, DEX_NAMES, DEXES, MARKETS, type Market, TOKEN_NAMES, TOKENS } from './market.ts'
+import { STREAMS, type Stream, TWAP_STREAM } from './node-block.ts'
+
+/** Lines of blocks without an event are left out of these, where the scale is sparse. */
+export const SPARSE_STREAMS: readonly string[] = ['misc_events_by_block', TWAP_STREAM]
 
 /** Points `[share of draws, value]` of a distribution, share rising from 0 to 1. */
 export type Quantiles = readonly (readonly [share: number, value: number])[]
@@ -43,8 +47,11 @@ export interface Scale {
   readonly keepMb: number
   /** From a block's time to its lines, in ms; null: at once. */
   readonly writeDelayMs: Quantiles | null
+  readonly streams: readonly Stream[]
   /** A stream other than fills, statuses and diffs has lines only of blocks with an event in it. */
   readonly sparse: boolean
+  /** Fills without a counterparty come: what is left of a token is turned into USDC. */
+  readonly dusting: boolean
   /** Heights that are written again when the program begins again after a kill. */
   readonly rewritten: number
   /** Market makers with ladders on both sides; the crowd has their place on the large exchange. */
@@ -70,7 +77,9 @@ export const SMALL: Scale = {
   fundingBlocks: 857,
   keepMb: 64,
   writeDelayMs: null,
+  streams: STREAMS,
   sparse: false,
+  dusting: false,
   rewritten: 0,
   makers: true,
   takersPpm: [350_000, 250_000, 200_000],
@@ -100,7 +109,9 @@ export const MAINNET: Scale = {
     [0.9, 403],
     [1, 578],
   ],
+  streams: [...STREAMS, TWAP_STREAM],
   sparse: true,
+  dusting: true,
   rewritten: 5,
   makers: false,
   takersPpm: [150_000, 100_000, 60_000],

@@ -1,9 +1,10 @@
 // TWAP orders: a total traded in equal slices, one every second or so. Slices are system actions: hash zero.
 
 import { type Exchange, onTick, sizeFor, type Twap } from './exchange.ts'
-import { units } from './fixed-point.ts'
+import { amountOf, formatAmount, notional, units } from './fixed-point.ts'
 import { marketAt, perpsOf } from './market.ts'
 import { placeOrder } from './matching.ts'
+import type { NodeTwapStatus } from './node-block.ts'
 import { positionOf } from './order-check.ts'
 import { TWAPPERS } from './roles.ts'
 
@@ -19,7 +20,9 @@ export function runTwaps(x: Exchange): void {
     const twap = x.twaps[i]!
     if (twap.nextHeight > x.height) continue
     slice(x, twap)
-    if (twap.slicesLeft === 0) x.twaps.splice(i, 1)
+    if (twap.slicesLeft > 0) continue
+    x.twaps.splice(i, 1)
+    record(x, twap, 'finished')
   }
 }
 
@@ -31,7 +34,39 @@ function start(x: Exchange): void {
   const side = szi === 0n ? (x.rng.chance(500_000) ? 'B' : 'A') : szi > 0n ? 'A' : 'B'
   const sliceSz = sizeFor(x, market.id, units(x.rng.between(50, 3_000)))
   const id = x.nextTwapId++
-  x.twaps.push({ id, owner, market: market.id, side, sliceSz, slicesLeft: SLICES, nextHeight: x.height })
+  const twap: Twap = {
+    id,
+    owner,
+    market: market.id,
+    side,
+    sliceSz,
+    startMs: x.block.timeMs,
+    executedSz: 0n,
+    executedNtl: 0n,
+    slicesLeft: SLICES,
+    nextHeight: x.height,
+  }
+  x.twaps.push(twap)
+  record(x, twap, 'activated')
+}
+
+function record(x: Exchange, twap: Twap, status: NodeTwapStatus['status']): void {
+  const { id, owner, market, side, sliceSz, startMs, executedSz, executedNtl } = twap
+  const state = {
+    coin: marketAt(market).coin,
+    user: x.accounts[owner]!.address,
+    side,
+    sz: formatAmount(sliceSz * BigInt(SLICES)),
+    executedSz: formatAmount(executedSz),
+    executedNtl: formatAmount(executedNtl),
+    minutes: 1,
+    reduceOnly: false,
+    randomize: false,
+    timestamp: startMs,
+    trigger: null,
+    stopPx: null,
+  }
+  x.block.twapStatuses.push({ time: x.block.time, twap_id: id, state, status })
 }
 
 function slice(x: Exchange, twap: Twap): void {
@@ -41,5 +76,9 @@ function slice(x: Exchange, twap: Twap): void {
   const { fair } = x.quotes[market]!
   const px = onTick(market, side === 'B' ? (fair * 103n) / 100n : (fair * 97n) / 100n, side)
   const sz = sliceSz > 0n ? sliceSz : marketAt(market).lot
-  placeOrder(x, { owner, market, side, px, sz, tif: 'Ioc', orderType: 'Twap Slice', twapId: id })
+  const before = x.block.fills.length
+  const order = placeOrder(x, { owner, market, side, px, sz, tif: 'Ioc', orderType: 'Twap Slice', twapId: id })
+  twap.executedSz += sz - order.sz
+  for (const [, fill] of x.block.fills.slice(before))
+    if (fill.twapId === id) twap.executedNtl += notional(amountOf(fill.px), amountOf(fill.sz))
 }

@@ -9,16 +9,8 @@ import { join } from 'node:path'
 import { canonicalBook } from '../../book/canonical.ts'
 import { createEngine, type Engine, restoreEngine } from '../engine.ts'
 import { marketOf } from '../exchange/market.ts'
-import {
-  type DevnetBlock,
-  eventsOf,
-  isoNanos,
-  nanosOf,
-  STREAMS,
-  type Stream,
-  streamLine,
-} from '../exchange/node-block.ts'
-import type { Scale } from '../exchange/scale.ts'
+import { type DevnetBlock, eventsOf, isoNanos, nanosOf, type Stream, streamLine } from '../exchange/node-block.ts'
+import { type Scale, SPARSE_STREAMS } from '../exchange/scale.ts'
 import { DelayedBlocks, MOST_REWRITTEN } from './delayed-blocks.ts'
 import { HourlyFile } from './hourly-file.node.ts'
 import { recall } from './recall.node.ts'
@@ -169,7 +161,7 @@ export class Chain {
       this.#localNs = (nowNs > this.#localNs ? nowNs : this.#localNs) + 1_000n
       const { stream } = output
       if (block.height <= output.last - again || this.#localNs < output.cutUntilNs) continue
-      if (sparse && stream === 'misc_events_by_block' && eventsOf(block, stream).length === 0) continue
+      if (sparse && isEmpty(block, stream)) continue
       const line = stream === 'oracle' ? this.#oracleLine(block) : streamLine(block, stream, isoNanos(this.#localNs))
       output.file.append(line, this.#localNs)
       if (block.height > output.last) output.last = block.height
@@ -190,8 +182,8 @@ const CHECKPOINT = 'checkpoint.json'
 const CROWD_SUFFIX = '.crowd'
 const crowdFile = (height: number) => `${height}${CROWD_SUFFIX}`
 
-function openOutputs({ data, oracle, keepHours, keepBytes }: ChainOptions): Output[] {
-  const outputs: Output[] = STREAMS.map((stream) => ({
+function openOutputs({ data, oracle, keepHours, keepBytes, scale }: ChainOptions): Output[] {
+  const outputs: Output[] = scale.streams.map((stream) => ({
     stream,
     file: new HourlyFile(join(data, stream), keepHours, keepBytes),
     last: 0,
@@ -234,6 +226,11 @@ function restored({ data, scale }: ChainOptions, folder: string, saved: string):
       `${join(folder, CHECKPOINT)} is not a checkpoint of this version: delete the folder ${data} to begin afresh.`,
     )
   }
+}
+
+/** No event of the block is for this stream, which a real node then leaves without a line. */
+function isEmpty(block: DevnetBlock, stream: Stream | 'oracle'): boolean {
+  return stream !== 'oracle' && SPARSE_STREAMS.includes(stream) && eventsOf(block, stream).length === 0
 }
 
 /** Last height of a stream, noting the block times of the heights after `height` on the way. */

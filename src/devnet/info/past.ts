@@ -128,8 +128,8 @@ export class Past {
       const ntl = notional(price, size)
       this.#of(user).fills.push(fill)
       this.volumes.fill(user, timeMs, ntl, crossed)
-      // Both sides of a trade stand beside each other.
-      if (i % 2 === 0) this.candles[marketOf(coin)!.id]!.trade(timeMs, price, size, ntl)
+      // Both sides of a trade stand beside each other, where it has two.
+      if (fills[i - 1]?.[1].tid !== fill.tid) this.candles[marketOf(coin)!.id]!.trade(timeMs, price, size, ntl)
     })
   }
 
