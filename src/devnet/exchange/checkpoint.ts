@@ -173,7 +173,7 @@ export function decodeExchange(text: string, bytes: Uint8Array | null, wanted: S
 
 function restoreAccount(x: Exchange, record: AccountRecord): Order[] {
   const index = x.accounts.length
-  const wallet = { ...emptyWallet(index, record.address), margin: record.margin, spot: record.spot }
+  const wallet = { ...emptyWallet(index, record.address, x.scale), margin: record.margin, spot: record.spot }
   for (const [id, bids, asks] of record.orders) {
     wallet.orders[id]![0].push(...bids.map(orderOf))
     wallet.orders[id]![1].push(...asks.map(orderOf))

@@ -50,7 +50,7 @@ export function decodeCrowd(x: Exchange, head: CrowdHead, bytes: Uint8Array): vo
   if (whole.byteLength !== head.amounts * 8 + head.slots * SLOT_BYTES)
     throw new Error('the checkpoint of the crowd is cut off')
   const amounts = new BigInt64Array(whole, 0, head.amounts).values()
-  for (const address of head.addresses) openWallet(x, emptyWallet(x.accounts.length, address), amounts)
+  for (const address of head.addresses) openWallet(x, emptyWallet(x.accounts.length, address, x.scale), amounts)
   let at = head.amounts * 8
   const column = <T>(type: new (buffer: ArrayBuffer, at: number, length: number) => T, width: number): T => {
     at += head.slots * width

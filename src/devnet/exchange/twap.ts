@@ -10,8 +10,10 @@ import { TWAPPERS } from './roles.ts'
 
 const MAX_ACTIVE = 4
 const START_PPM = 4_000
-export const SLICES = 30
-export const BLOCKS_PER_SLICE = 14
+const SLICES = 30
+const BLOCKS_PER_SLICE = 14
+/** Half of one, as whole minutes go. */
+const MINUTES = 1
 
 /** Starts a TWAP now and then and sends the slices that are due. */
 export function runTwaps(x: Exchange): void {
@@ -51,22 +53,26 @@ function start(x: Exchange): void {
 }
 
 function record(x: Exchange, twap: Twap, status: NodeTwapStatus['status']): void {
-  const { id, owner, market, side, sliceSz, startMs, executedSz, executedNtl } = twap
-  const state = {
+  x.block.twapStatuses.push({ time: x.block.time, twap_id: twap.id, state: twapState(x, twap), status })
+}
+
+/** A TWAP order as it is now, as the node and the public API write it. */
+export function twapState(x: Exchange, twap: Twap): NodeTwapStatus['state'] {
+  const { owner, market, side, sliceSz, startMs, executedSz, executedNtl } = twap
+  return {
     coin: marketAt(market).coin,
     user: x.accounts[owner]!.address,
     side,
     sz: formatAmount(sliceSz * BigInt(SLICES)),
     executedSz: formatAmount(executedSz),
     executedNtl: formatAmount(executedNtl),
-    minutes: 1,
+    minutes: MINUTES,
     reduceOnly: false,
     randomize: false,
     timestamp: startMs,
     trigger: null,
     stopPx: null,
   }
-  x.block.twapStatuses.push({ time: x.block.time, twap_id: id, state, status })
 }
 
 function slice(x: Exchange, twap: Twap): void {

@@ -13,7 +13,7 @@ export const COMMISSION_PERCENT = 10n
 /** Opens a wallet. The caller bounds how many there are. */
 export function openAccount(x: Exchange): number {
   const index = x.accounts.length
-  const wallet = emptyWallet(index, `0x${x.rng.hex(20)}`)
+  const wallet = emptyWallet(index, `0x${x.rng.hex(20)}`, x.scale)
   x.accounts.push(wallet)
   x.byAddress.set(wallet.address, index)
   return index

@@ -2,9 +2,10 @@
 // Perp cash is kept as the exchange's totalRawUsd (cash minus signed cost), whose sum over all wallets a trade never changes.
 
 import { abs, notional } from './fixed-point.ts'
-import { ALL_MARKETS, DEX_NAMES, marketAt, TOKEN_NAMES } from './market.ts'
+import { marketAt } from './market.ts'
 import type { Order, Side } from './order.ts'
 import type { Position } from './position.ts'
+import type { Scale } from './scale.ts'
 
 export interface MarginAccount {
   rawUsd: bigint
@@ -32,13 +33,13 @@ export interface Wallet {
 }
 
 /** A wallet without money; `index` is its place among all accounts. */
-export function emptyWallet(index: number, address: string): Wallet {
+export function emptyWallet(index: number, address: string, { dexes, tokens, markets }: Scale): Wallet {
   return {
     index,
     address,
-    margin: DEX_NAMES.map(() => ({ rawUsd: 0n, positions: new Map() })),
-    spot: TOKEN_NAMES.map(() => ({ total: 0n, hold: 0n, cost: 0n })),
-    orders: ALL_MARKETS.map(() => [[], []] as [Order[], Order[]]),
+    margin: dexes.map(() => ({ rawUsd: 0n, positions: new Map() })),
+    spot: tokens.map(() => ({ total: 0n, hold: 0n, cost: 0n })),
+    orders: markets.map(() => [[], []] as [Order[], Order[]]),
   }
 }
 

@@ -107,7 +107,7 @@ export class Past {
     this.recall(x.block)
     if (x.height % x.fundingBlocks === 0) this.#noteFunding(x)
     this.vaults.note(x)
-    this.twaps.note(x)
+    this.twaps.note(x.block)
     this.accounts.note(x, this.earnings)
   }
 
@@ -115,7 +115,6 @@ export class Past {
   recall(block: PastBlock): void {
     this.#noteFills(block)
     this.tape.note(block.fills)
-    this.twaps.fills(block.fills)
     this.earnings.fills(block.fills)
     for (const record of block.orderStatuses) this.#noteOrder(record, block.timeMs)
     this.#noteMisc(block)

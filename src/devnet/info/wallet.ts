@@ -2,14 +2,14 @@
 
 import { type Exchange, markPxs } from '../exchange/exchange.ts'
 import { abs, formatAmount, UNIT } from '../exchange/fixed-point.ts'
-import { ALL_MARKETS, type Market, marketAt, TOKEN_NAMES } from '../exchange/market.ts'
+import { type Market, marketAt, TOKEN_NAMES } from '../exchange/market.ts'
 import type { Order } from '../exchange/order.ts'
 import type { Position } from '../exchange/position.ts'
 import { emptyWallet, marginState, type Wallet } from '../exchange/wallet.ts'
 
 /** The wallet of an address; one that nobody has seen has nothing. */
 export function walletOf(x: Exchange, address: string): Wallet {
-  return x.accounts[x.byAddress.get(address) ?? -1] ?? emptyWallet(-1, address)
+  return x.accounts[x.byAddress.get(address) ?? -1] ?? emptyWallet(-1, address, x.scale)
 }
 
 /** clearinghouseState of a wallet on one DEX (index). */
@@ -89,7 +89,7 @@ export function spotState(wallet: Wallet) {
 
 /** The wallet's resting orders of one DEX, newest first; the main DEX has those of spot and outcomes too. */
 export function ordersOnDex(wallet: Wallet, dex: number): Order[] {
-  const orders = ALL_MARKETS.filter((market) => market.dex === dex).flatMap(({ id }) => wallet.orders[id]!.flat())
+  const orders = wallet.orders.flatMap((sides, id) => (marketAt(id).dex === dex ? sides.flat() : []))
   return orders.sort((a, b) => b.oid - a.oid)
 }
 

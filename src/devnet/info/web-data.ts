@@ -1,6 +1,7 @@
 // The bundle that the exchange's own pages once asked for: other answers, put together.
 
 import { amountOf, formatAmount } from '../exchange/fixed-point.ts'
+import { twapState } from '../exchange/twap.ts'
 import type { Scene, SomeAnswers } from './answer.ts'
 import { CONTEXT_ANSWERS } from './context.ts'
 import { META_ANSWERS } from './meta.ts'
@@ -21,7 +22,7 @@ function cumLedger({ past }: Scene, user: string): string {
 }
 
 function webData(scene: Scene, user: string) {
-  const { exchange: x, past } = scene
+  const { exchange: x } = scene
   const account = { type: 'clearinghouseState', user, dex: DEX } as const
   const [meta, assetCtxs] = CONTEXT_ANSWERS.metaAndAssetCtxs(scene, { type: 'metaAndAssetCtxs', dex: DEX }) as unknown[]
   const [, spotAssetCtxs] = CONTEXT_ANSWERS.spotMetaAndAssetCtxs(scene)
@@ -38,7 +39,9 @@ function webData(scene: Scene, user: string) {
     serverTime: x.block.timeMs,
     isVault: USER_ANSWERS.userRole(scene, { type: 'userRole', user }).role === 'vault',
     user,
-    twapStates: past.twaps.states(user),
+    twapStates: x.twaps
+      .filter(({ owner }) => x.accounts[owner]!.address === user)
+      .map((twap) => [twap.id, twapState(x, twap)]),
     spotState: USER_ANSWERS.spotClearinghouseState(scene, { type: 'spotClearinghouseState', user }),
     spotAssetCtxs,
     perpsAtOpenInterestCap: CONTEXT_ANSWERS.perpsAtOpenInterestCap(scene, { type: 'perpsAtOpenInterestCap', dex: DEX }),
