@@ -12,6 +12,7 @@ import { FeederFrame, GatewayFrame } from '../src/feed/protocol.ts'
 import { CATALOGUE } from '../src/info/catalogue.ts'
 import { ENDPOINTS } from '../src/platform/catalogue.ts'
 import { CHANNELS } from '../src/stream/catalogue.ts'
+import { publishedFrame } from '../src/stream/channel.ts'
 import { channelExamples, channelTable } from './channel-table.ts'
 import { closeCodesTable } from './close-codes-table.ts'
 import { feederStatusTable, statusTable } from './field-table.ts'
@@ -37,9 +38,9 @@ const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>>
     ),
   'schemas/ws': () =>
     Object.fromEntries(
-      CHANNELS.map(({ type, request, frame }) => [
-        type,
-        { title: type, request: schemaOf(request), frame: schemaOf(frame) },
+      CHANNELS.map((channel) => [
+        channel.type,
+        { title: channel.type, request: schemaOf(channel.request), frame: schemaOf(publishedFrame(channel)) },
       ]),
     ),
 }

@@ -34,7 +34,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   edge: 'core key credit credit/plans stream/sockets',
   info: 'core key credit feed history book upstream edge info/answer info/queries',
   'info/answer': 'core key credit upstream edge info',
-  'info/shapes': 'feed history info',
+  'info/shapes': 'core feed history info',
   'info/sources': 'core feed history book upstream info info/answer info/shapes',
   'info/queries': 'core feed history book info info/shapes info/sources',
   docs: 'credit feed stream edge info',

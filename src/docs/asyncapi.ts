@@ -2,7 +2,7 @@
 // catalogue is a subscription within the one WebSocket, so it appears as messages: what asks for it, and what it brings.
 
 import * as z from 'zod'
-import type { AnyChannel } from '../stream/channel.ts'
+import { type AnyChannel, publishedFrame } from '../stream/channel.ts'
 import { PingFrame, PostFrame, SubscribeFrame, UnsubscribeFrame } from '../stream/protocol.ts'
 import { Ack, ErrorFrame, Notification, Pong, PostAnswer } from '../stream/reply-frames.ts'
 import { channelSourceText, minutePriceText, snapshotText } from './channel-text.ts'
@@ -57,7 +57,11 @@ const TOLD: Readonly<Record<string, Json>> = {
 /** The document of these channels. */
 export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
   const asked = { ...Object.fromEntries(channels.map((channel) => [askName(channel), askMessage(channel)])), ...ASKED }
-  const told = { ...Object.fromEntries(channels.map((channel) => [channel.type, dataMessage(channel)])), ...TOLD }
+  const shared = new Map<string, unknown>()
+  const told = {
+    ...Object.fromEntries(channels.map((channel) => [channel.type, dataMessage(channel, shared)])),
+    ...TOLD,
+  }
   return {
     asyncapi: '3.0.0',
     info: {
@@ -108,6 +112,7 @@ export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
     },
     components: {
       messages: { ...asked, ...told },
+      schemas: Object.fromEntries(shared),
       securitySchemes: {
         query: { type: 'httpApiKey', in: 'query', name: 'key', description: 'An API key (`cqt_…`)' },
         bearer: { type: 'http', scheme: 'bearer', description: 'The same key in a header' },
@@ -128,12 +133,13 @@ function askMessage(channel: AnyChannel): Json {
   return { ...message(summary, subscribe, asked), description: said }
 }
 
-function dataMessage({ type, frame, example }: AnyChannel): Json {
-  return message(`What a subscription of \`${type}\` brings`, frame, example.frame)
+function dataMessage(channel: AnyChannel, shared: Map<string, unknown>): Json {
+  const { type, example } = channel
+  return message(`What a subscription of \`${type}\` brings`, publishedFrame(channel), example.frame, shared)
 }
 
-function message(summary: string, payload: z.ZodType, example: unknown): Json {
-  return { summary, payload: schemaOf(payload, new Map(), 'draft-7'), examples: [{ payload: example }] }
+function message(summary: string, payload: z.ZodType, example: unknown, shared = new Map<string, unknown>()): Json {
+  return { summary, payload: schemaOf(payload, shared, 'draft-7'), examples: [{ payload: example }] }
 }
 
 function operation(

@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import type { Operation } from '../edge/operation.ts'
 import type { AnyQuery } from '../info/query.ts'
-import type { AnyChannel } from '../stream/channel.ts'
+import { type AnyChannel, publishedFrame } from '../stream/channel.ts'
 import { channelSourceText, exampleFrames, minutePriceText, snapshotText } from './channel-text.ts'
 import { CLOSE_CODES } from './close-codes.ts'
 import { operationText } from './operation-text.ts'
@@ -109,7 +109,7 @@ function section(query: AnyQuery): string {
 }
 
 function channelSection(channel: AnyChannel): string {
-  const { type, summary, example, request, frame } = channel
+  const { type, summary, example, request } = channel
   return `<details id="ws-${type}">
 <summary><code>${type}</code> ${shown(summary)}</summary>
 <p><small>Credits: ${shown(minutePriceText(channel))}. Source: ${channelSourceText(channel)}. Snapshot: ${snapshotText(channel)}.</small></p>
@@ -119,7 +119,7 @@ ${exampleFrames(channel)
   .map((each) => `<pre>${escaped(JSON.stringify(each, null, 2))}</pre>`)
   .join('\n')}
 <details><summary>Schema of a frame</summary>
-<pre>${escaped(JSON.stringify(schemaOf(frame), null, 2))}</pre>
+<pre>${escaped(JSON.stringify(schemaOf(publishedFrame(channel)), null, 2))}</pre>
 </details>
 </details>`
 }

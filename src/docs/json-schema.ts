@@ -11,12 +11,13 @@ export function schemaOf(
   shared: Map<string, unknown>,
   target: 'draft-2020-12' | 'draft-7' = 'draft-2020-12',
 ): Record<string, unknown> {
-  const { $schema: _, $defs, ...own } = z.toJSONSchema(schema, { io: 'input', target })
-  for (const [name, definition] of Object.entries($defs ?? {})) shared.set(name, withSharedRefs(definition))
+  const { $schema: _, $defs, definitions, ...own } = z.toJSONSchema(schema, { io: 'input', target })
+  for (const [name, definition] of Object.entries($defs ?? definitions ?? {}))
+    shared.set(name, withSharedRefs(definition))
   return withSharedRefs(own)
 }
 
 function withSharedRefs(value: unknown): Record<string, unknown> {
-  const text = JSON.stringify(value).replaceAll('"$ref":"#/$defs/', '"$ref":"#/components/schemas/')
+  const text = JSON.stringify(value).replaceAll(/"\$ref":"#\/(\$defs|definitions)\//g, '"$ref":"#/components/schemas/')
   return JSON.parse(text)
 }

@@ -3,9 +3,11 @@
 
 import * as z from 'zod'
 import { COIN_MAX_LENGTH } from '../core/coin.ts'
-import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
+import { DECIMAL, UNSIGNED_DECIMAL } from '../core/decimal.ts'
 
 export const Address = z.string().regex(/^0x[0-9a-f]{40}$/, 'must be 0x and 40 lower-case hex digits')
+/** Decimal string, signed. */
+export const Decimal = z.string().regex(DECIMAL, 'must be a decimal string')
 /** All zeros for what the exchange does by itself. */
 export const TxHash = z.string().regex(/^0x[0-9a-f]{64}$/, 'must be 0x and 64 lower-case hex digits')
 /** No control characters: names stand in tab-separated frames between objects. */

@@ -23,6 +23,8 @@ interface Channel<Body, Frame> {
   readonly request: z.ZodType<Body>
   /** What a client may rely on. Published, checked in tests and by the client library; never run by a relay. */
   readonly frame: z.ZodType<Frame>
+  /** What is published instead where it says more than `frame` insists on: what nodes write never ends a connection. */
+  readonly published?: z.ZodType
   /** Micro-credits of a started minute. */
   readonly price: MicroCredits | ((body: Body) => MicroCredits)
 }
@@ -115,6 +117,11 @@ export interface WantedBooks {
   readonly body: BookBody
 }
 export type Wanted = WantedEvents | WantedBooks
+
+/** The schema of frames that documents show. */
+export function publishedFrame({ published, frame }: AnyChannel): z.ZodType {
+  return published ?? frame
+}
 
 /** Micro-credits of a started minute. */
 export function minutePrice({ channel, body }: Wanted): MicroCredits {

@@ -2,41 +2,18 @@
 // and what may be null or absent both with it and without. All made up.
 
 import { queryOf } from '../../src/info/catalogue.ts'
-import { OTHER_USER, PERP_META, PERP_STATE, TIME, USER } from '../../src/info/shapes/examples.ts'
+import { OTHER_USER, TIME, USER } from '../../src/info/shapes/examples.ts'
+import { BRACKET, DEAD_CTX, ENDED_AUCTION, FULL_META, PERP_STATES, SPOT_STATES } from './full-shapes.ts'
 
 type Json = Record<string, unknown>
-const exampleOf = (type: string) => queryOf(type)!.example.response as Json
+export const exampleOf = (type: string) => queryOf(type)!.example.response as Json
 const firstOf = (type: string) => (queryOf(type)!.example.response as Json[])[0]!
 const without = (value: unknown, ...keys: string[]): Json =>
   Object.fromEntries(Object.entries(value as Json).filter(([key]) => !keys.includes(key)))
 
-const [POSITION] = PERP_STATE.assetPositions
-/** An isolated position that a closing order left, on an account that tells no time. */
-const ISOLATED = {
-  ...without(PERP_STATE, 'time'),
-  assetPositions: [
-    {
-      type: 'oneWay',
-      position: {
-        ...POSITION!.position,
-        ...{ leverage: { type: 'isolated', value: 5, rawUsd: '-650.5' }, entryPx: null, liquidationPx: '61000.5' },
-      },
-    },
-  ],
-}
-const SPOT = {
-  balances: [{ coin: '+40', total: '5.0', hold: '0.0', entryNtl: '3.1' }],
-  tokenToAvailableAfterMaintenance: [[0, '100.5']],
-}
-const ENDED_AUCTION = { ...exampleOf('spotPairDeployAuctionStatus'), currentGas: null, endGas: '450.0' }
-const DEAD_CTX = { ...(exampleOf('webData2').assetCtxs as Json[])[0], premium: null, midPx: null, impactPxs: null }
 const TWAP = firstOf('twapHistory').state as Json
 const PLAIN_TWAP = { ...TWAP, trigger: null, stopPx: null }
 const OPEN_QUESTION = { question: { active: 2 }, name: 'How high?', description: '' }
-const BRACKET = {
-  ...(exampleOf('webData2').openOrders as Json[])[0],
-  ...{ tif: null, cloid: `0x${'c1'.repeat(16)}`, isTrigger: true },
-}
 
 /** By type. */
 export const BEYOND_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
@@ -86,12 +63,10 @@ export const BEYOND_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   spotPairDeployAuctionStatus: [ENDED_AUCTION],
   subAccounts2: [
     null,
-    [
-      {
-        ...{ name: 'a', subAccountUser: USER, master: OTHER_USER },
-        ...{ dexToClearinghouseState: [['xyz', ISOLATED]], spotState: SPOT },
-      },
-    ],
+    PERP_STATES.map((state, i) => ({
+      ...{ name: 'a', subAccountUser: USER, master: OTHER_USER },
+      ...{ dexToClearinghouseState: [['xyz', state]], spotState: SPOT_STATES[i] },
+    })),
   ],
   tokenDetails: [
     { ...exampleOf('tokenDetails'), genesis: null, deployer: null, deployGas: null, deployTime: null },
@@ -109,7 +84,7 @@ export const BEYOND_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   webData2: [
     {
       ...without(exampleOf('webData2'), 'spotState', 'optOutOfSpotDusting', 'perpsAtOpenInterestCap'),
-      ...{ clearinghouseState: ISOLATED, openOrders: [BRACKET], agentAddress: null, agentValidUntil: null },
+      ...{ clearinghouseState: PERP_STATES[0], openOrders: [BRACKET], agentAddress: null, agentValidUntil: null },
       ...{
         assetCtxs: [DEAD_CTX],
         twapStates: [
@@ -118,10 +93,10 @@ export const BEYOND_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
         ],
       },
     },
-    {
+    ...PERP_STATES.map((clearinghouseState, i) => ({
       ...exampleOf('webData2'),
-      ...{ spotState: SPOT, spotAssetCtxs: [{ ...(exampleOf('webData2').spotAssetCtxs as Json[])[0], midPx: null }] },
-      meta: { ...PERP_META, universe: [{ ...PERP_META.universe[0], isDelisted: true }] },
-    },
+      ...{ clearinghouseState, spotState: SPOT_STATES[i], meta: FULL_META },
+      spotAssetCtxs: [{ ...(exampleOf('webData2').spotAssetCtxs as Json[])[0], midPx: null }],
+    })),
   ],
 }

@@ -52,6 +52,8 @@ function outcomeMeta() {
       },
     ],
     questions: [],
+    deployers: [],
+    feeScale: '1.0',
   }
 }
 

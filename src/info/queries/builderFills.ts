@@ -3,11 +3,12 @@
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
+import { Address } from '../../feed/block.ts'
+import { ShownFill } from '../../feed/shown-fill.ts'
 import { builderPage } from '../../history/builder-page.ts'
 import { aggregateFills } from '../../history/merged-fills.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { FILL, OTHER_USER, USER } from '../shapes/examples.ts'
-import { Fill } from '../shapes/fill-shapes.ts'
 import { HISTORY_FRESHNESS } from '../shapes/history-shapes.ts'
 import { Flag, optional, UserAddress } from '../shapes/request-fields.ts'
 import { heldAnswer } from '../sources/own-history.ts'
@@ -31,7 +32,7 @@ export const builderFills = defineQuery({
     response: [{ user: USER, ...shown, builderFee: '0.081307' }],
   },
   request: BuilderFillsRequest,
-  response: z.array(Fill.extend({ user: z.string() })),
+  response: z.array(ShownFill.extend({ user: Address })),
   price: ONE_CREDIT,
   freshness: HISTORY_FRESHNESS,
   needs: ['history'],

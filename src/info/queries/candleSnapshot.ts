@@ -2,6 +2,7 @@
 // starts at the last `T` + 1; fewer than 5,000 candles are the last page, so a longer answer is cut at its newer end.
 
 import * as z from 'zod'
+import { openEnum } from '../../core/open-kinds.ts'
 import { ok } from '../../core/result.ts'
 import { CoinName } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
@@ -32,7 +33,7 @@ const Candle = z
     t: z.int(),
     T: z.int(),
     s: z.string(),
-    i: z.string(),
+    i: openEnum(...INTERVALS),
     o: Decimal,
     c: Decimal,
     h: Decimal,

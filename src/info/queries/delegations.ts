@@ -1,6 +1,7 @@
 // delegations: a user's stake by validator. Wire-equal.
 
 import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
@@ -17,7 +18,7 @@ export const delegations = defineQuery({
     response: [{ validator: OTHER_USER, amount: '100.5', lockedUntilTimestamp: TIME }],
   },
   request: DelegationsRequest,
-  response: z.array(z.looseObject({ validator: z.string(), amount: Decimal, lockedUntilTimestamp: z.int() })),
+  response: z.array(z.looseObject({ validator: Address, amount: Decimal, lockedUntilTimestamp: z.int() })),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

@@ -2,12 +2,21 @@
 // its kind, and more kinds may come.
 
 import * as z from 'zod'
+import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
+import { Address, TxHash } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
 import { HASH, OTHER_USER, TIME, USER } from '../shapes/examples.ts'
 import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const DelegatorHistoryRequest = z.object({ type: z.literal('delegatorHistory'), user: UserAddress })
+
+const Delta = kindsByKey({
+  delegate: z.looseObject({ validator: Address, amount: Decimal, isUndelegate: z.boolean() }),
+  cDeposit: z.looseObject({ amount: Decimal }),
+  withdrawal: z.looseObject({ amount: Decimal, phase: openEnum('initiated', 'finalized') }),
+})
 
 export const delegatorHistory = defineQuery({
   type: 'delegatorHistory',
@@ -19,7 +28,7 @@ export const delegatorHistory = defineQuery({
     ],
   },
   request: DelegatorHistoryRequest,
-  response: z.array(z.looseObject({ time: z.int(), hash: z.string(), delta: z.looseObject({}) })),
+  response: z.array(z.looseObject({ time: z.int(), hash: TxHash, delta: Delta })),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

@@ -1,6 +1,7 @@
 // delegatorRewards: what a user earned by staking. Wire-equal.
 
 import * as z from 'zod'
+import { openEnum } from '../../core/open-kinds.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { TIME, USER } from '../shapes/examples.ts'
@@ -14,7 +15,9 @@ export const delegatorRewards = defineQuery({
   summary: 'What a user earned by staking',
   example: { request: { user: USER }, response: [{ time: TIME, source: 'delegation', totalAmount: '0.5' }] },
   request: DelegatorRewardsRequest,
-  response: z.array(z.looseObject({ time: z.int(), source: z.string(), totalAmount: Decimal })),
+  response: z.array(
+    z.looseObject({ time: z.int(), source: openEnum('delegation', 'commission'), totalAmount: Decimal }),
+  ),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

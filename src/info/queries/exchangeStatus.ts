@@ -7,7 +7,7 @@ import { passThrough } from '../sources/pass-through.ts'
 
 const ExchangeStatusRequest = z.object({ type: z.literal('exchangeStatus') })
 
-const ExchangeStatus = z.looseObject({ time: z.int(), specialStatuses: z.unknown() })
+const ExchangeStatus = z.looseObject({ time: z.int(), specialStatuses: z.string().nullable() })
 
 /** Whoever asks for a clock wants to see it move: kept only against bursts. */
 const FRESH_MS = 500

@@ -1,6 +1,7 @@
 // extraAgents: the named agents that may act for a user. Wire-equal.
 
 import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
 import { UserAddress } from '../shapes/request-fields.ts'
@@ -13,7 +14,7 @@ export const extraAgents = defineQuery({
   summary: 'The named agents of a user',
   example: { request: { user: USER }, response: [{ name: 'bot', address: OTHER_USER, validUntil: TIME }] },
   request: ExtraAgentsRequest,
-  response: z.array(z.looseObject({ name: z.string(), address: z.string(), validUntil: z.int().nullish() })),
+  response: z.array(z.looseObject({ name: z.string(), address: Address, validUntil: z.int().nullable() })),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

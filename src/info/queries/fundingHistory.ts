@@ -18,7 +18,7 @@ const FundingHistoryRequest = z
 const FundingRate = z.looseObject({
   coin: z.string(),
   fundingRate: Decimal,
-  premium: z.string().nullish(),
+  premium: z.union([Decimal, z.literal('NaN')]).optional(),
   time: z.int(),
 })
 

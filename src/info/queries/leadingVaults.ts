@@ -1,6 +1,7 @@
 // leadingVaults: the vaults that a user leads. Wire-equal.
 
 import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { OTHER_USER, USER } from '../shapes/examples.ts'
 import { UserAddress } from '../shapes/request-fields.ts'
@@ -13,7 +14,7 @@ export const leadingVaults = defineQuery({
   summary: 'The vaults that a user leads',
   example: { request: { user: USER }, response: [{ address: OTHER_USER, name: 'A vault' }] },
   request: LeadingVaultsRequest,
-  response: z.array(z.looseObject({ address: z.string(), name: z.string() })),
+  response: z.array(z.looseObject({ address: Address, name: z.string() })),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

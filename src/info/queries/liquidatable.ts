@@ -1,20 +1,31 @@
-// liquidatable: accounts that could be liquidated now, normally none. Wire-equal; the entries are documented nowhere, so
-// only `user` is promised.
+// liquidatable: accounts that could be liquidated now, normally none. Wire-equal; entries are documented nowhere: what
+// is known of them was read from one client's types.
 
 import * as z from 'zod'
+import { kindsByKey } from '../../core/open-kinds.ts'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { USER } from '../shapes/examples.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 500
 
 const LiquidatableRequest = z.object({ type: z.literal('liquidatable') })
 
+const Liquidatable = z.looseObject({
+  user: Address,
+  positionIndex: kindsByKey({ isolated: z.looseObject({ asset: z.int() }) }),
+  marginAvailable: z.tuple([z.number(), z.number()]),
+})
+
+const EXAMPLE = { user: USER, positionIndex: { isolated: { asset: 4 } }, marginAvailable: [-12.5, -12.5] }
+
 export const liquidatable = defineQuery({
   type: 'liquidatable',
   summary: 'Accounts that could be liquidated now',
-  example: { request: {}, response: [] },
+  example: { request: {}, response: [EXAMPLE] },
   request: LiquidatableRequest,
-  response: z.array(z.looseObject({ user: z.string() })),
+  response: z.array(Liquidatable),
   price: ONE_CREDIT,
   freshness: { class: 'block', freshMs: FRESH_MS },
   needs: ['upstream'],

@@ -2,6 +2,7 @@
 // `{"status":"unknownOid"}`.
 
 import * as z from 'zod'
+import { kindsBy } from '../../core/open-kinds.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { FRONTEND_ORDER, TIME, USER } from '../shapes/examples.ts'
 import { OrderWithStatus } from '../shapes/order-shapes.ts'
@@ -29,10 +30,7 @@ export const orderStatus = defineQuery({
     response: { status: 'order', order: { order: FRONTEND_ORDER, status: 'open', statusTimestamp: TIME } },
   },
   request: OrderStatusRequest,
-  response: z.union([
-    z.looseObject({ status: z.literal('order'), order: OrderWithStatus }),
-    z.looseObject({ status: z.string() }),
-  ]),
+  response: kindsBy('status', { order: { order: OrderWithStatus }, unknownOid: {} }),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

@@ -2,7 +2,10 @@
 // Outcomes open and settle by the day, so it is kept for seconds only.
 
 import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Decimal } from '../shapes/common-shapes.ts'
+import { OTHER_USER, USER } from '../shapes/examples.ts'
 import { EXAMPLE_OUTCOME, Outcome } from '../shapes/outcome-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
@@ -14,9 +17,16 @@ const Question = z.looseObject({
   question: z.int(),
   name: z.string(),
   description: z.string(),
-  fallbackOutcome: z.int().nullish(),
+  fallbackOutcome: z.int(),
   namedOutcomes: z.array(z.int()),
   settledNamedOutcomes: z.array(z.int()),
+})
+
+/** Who deploys for a venue, and which functions they let others call. */
+const Deployer = z.looseObject({
+  deployer: Address,
+  venue: z.string(),
+  subDeployers: z.array(z.tuple([z.string(), z.array(Address)])),
 })
 
 export const outcomeMeta = defineQuery({
@@ -26,11 +36,27 @@ export const outcomeMeta = defineQuery({
     request: {},
     response: {
       outcomes: [EXAMPLE_OUTCOME],
-      questions: [],
+      questions: [
+        {
+          question: 2,
+          name: 'Who wins',
+          description: '',
+          fallbackOutcome: 5,
+          namedOutcomes: [6, 7],
+          settledNamedOutcomes: [7],
+        },
+      ],
+      deployers: [{ deployer: USER, venue: 'out', subDeployers: [['registerOutcome', [OTHER_USER]]] }],
+      feeScale: '1.0',
     },
   },
   request: OutcomeMetaRequest,
-  response: z.looseObject({ outcomes: z.array(Outcome), questions: z.array(Question) }),
+  response: z.looseObject({
+    outcomes: z.array(Outcome),
+    questions: z.array(Question),
+    deployers: z.array(Deployer),
+    feeScale: Decimal,
+  }),
   price: ONE_CREDIT,
   freshness: { class: 'slow', freshMs: FRESH_MS },
   needs: ['upstream'],

@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
+import { AmountByCoin, Decimal } from '../shapes/common-shapes.ts'
 import { DexName } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
@@ -12,7 +12,7 @@ const PerpDexLimits = z.looseObject({
   totalOiCap: Decimal,
   oiSzCapPerPerp: Decimal,
   maxTransferNtl: Decimal,
-  coinToOiCap: z.array(z.tuple([z.string(), Decimal])),
+  coinToOiCap: AmountByCoin,
 })
 
 export const perpDexLimits = defineQuery({

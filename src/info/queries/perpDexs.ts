@@ -1,8 +1,9 @@
 // perpDexs: every perp DEX; the first entry is null and stands for the main one. Wire-equal.
 
 import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
+import { AmountByCoin, Decimal, NanoTime } from '../shapes/common-shapes.ts'
 import { USER } from '../shapes/examples.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
@@ -11,10 +12,18 @@ const PerpDexsRequest = z.object({ type: z.literal('perpDexs') })
 const PerpDex = z.looseObject({
   name: z.string(),
   fullName: z.string(),
-  deployer: z.string(),
-  oracleUpdater: z.string().nullable(),
-  feeRecipient: z.string().nullish(),
-  assetToStreamingOiCap: z.array(z.tuple([z.string(), Decimal])).optional(),
+  deployer: Address,
+  oracleUpdater: Address.nullable(),
+  feeRecipient: Address.nullable(),
+  assetToStreamingOiCap: AmountByCoin,
+  /** Which functions of the deployer others may call. */
+  subDeployers: z.array(z.tuple([z.string(), z.array(Address)])).optional(),
+  /** With its time of change, on the assets of `meta` instead since September 2026. */
+  deployerFeeScale: Decimal.optional(),
+  lastDeployerFeeScaleChangeTime: NanoTime.optional(),
+  assetToFundingMultiplier: AmountByCoin.optional(),
+  assetToFundingInterestRate: AmountByCoin.optional(),
+  assetToFundingClamp: AmountByCoin.optional(),
 })
 
 export const perpDexs = defineQuery({

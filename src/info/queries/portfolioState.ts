@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
 import { ALL_DEXES_PRICE, defineQuery, latenessOf, ONE_CREDIT } from '../query.ts'
+import { Abstraction } from '../shapes/common-shapes.ts'
 import { PERP_STATE, SPOT_STATE, USER } from '../shapes/examples.ts'
 import { DexOrAll, isAllDexes, UserAddress } from '../shapes/request-fields.ts'
 import { SpotState } from '../shapes/spot-shapes.ts'
@@ -17,7 +18,7 @@ type PortfolioStateRequest = z.infer<typeof PortfolioStateRequest>
 const PortfolioState = z.object({
   clearinghouseState: PerpStates,
   spotClearinghouseState: SpotState,
-  userAbstraction: z.string(),
+  userAbstraction: Abstraction,
 })
 
 export const portfolioState = defineQuery({

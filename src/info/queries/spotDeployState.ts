@@ -1,9 +1,10 @@
 // spotDeployState: the spot deployments that a user has begun, and the gas auction for the next. Wire-equal.
 
 import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { GasAuction } from '../shapes/auction-shapes.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
+import { AmountByToken, Decimal } from '../shapes/common-shapes.ts'
 import { GAS_AUCTION, USER } from '../shapes/examples.ts'
 import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
@@ -14,13 +15,15 @@ const Deployment = z.looseObject({
   token: z.int(),
   spec: z.looseObject({ name: z.string(), szDecimals: z.int(), weiDecimals: z.int() }),
   fullName: z.string().nullable(),
+  deployerTradingFeeShare: Decimal,
   spots: z.array(z.int()),
   /** A decimal string or null on the public API, an integer in older answers. */
-  maxSupply: z.union([Decimal, z.number()]).nullable(),
+  maxSupply: z.union([Decimal, z.int()]).nullable(),
   hyperliquidityGenesisBalance: Decimal,
   totalGenesisBalanceWei: Decimal,
-  userGenesisBalances: z.array(z.tuple([z.string(), Decimal])),
-  existingTokenGenesisBalances: z.array(z.tuple([z.int(), Decimal])),
+  userGenesisBalances: z.array(z.tuple([Address, Decimal])),
+  existingTokenGenesisBalances: AmountByToken,
+  blacklistUsers: z.array(Address),
 })
 
 export const spotDeployState = defineQuery({

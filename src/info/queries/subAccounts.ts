@@ -1,6 +1,7 @@
 // subAccounts: the sub-accounts of a master wallet with their states, null where the wallet is no master. Wire-equal.
 
 import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { PerpState } from '../shapes/common-shapes.ts'
 import { OTHER_USER, PERP_STATE, SPOT_STATE, USER } from '../shapes/examples.ts'
@@ -11,9 +12,9 @@ import { passThrough } from '../sources/pass-through.ts'
 const SubAccountsRequest = z.object({ type: z.literal('subAccounts'), user: UserAddress })
 
 const SubAccount = z.looseObject({
-  name: z.string().nullish(),
-  subAccountUser: z.string(),
-  master: z.string(),
+  name: z.string(),
+  subAccountUser: Address,
+  master: Address,
   clearinghouseState: PerpState,
   spotState: SpotState,
 })

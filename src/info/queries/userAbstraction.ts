@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { Abstraction } from '../shapes/common-shapes.ts'
 import { USER } from '../shapes/examples.ts'
 import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
@@ -13,7 +14,7 @@ export const userAbstraction = defineQuery({
   summary: "How a user's balances are unified: a bare string",
   example: { request: { user: USER }, response: 'unifiedAccount' },
   request: UserAbstractionRequest,
-  response: z.string(),
+  response: Abstraction,
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

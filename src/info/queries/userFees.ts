@@ -1,6 +1,8 @@
 // userFees: the fee schedule, a user's own rates and recent volume by day. Wire-equal.
 
 import * as z from 'zod'
+import { kindsBy } from '../../core/open-kinds.ts'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { USER } from '../shapes/examples.ts'
@@ -9,16 +11,44 @@ import { passThrough } from '../sources/pass-through.ts'
 
 const UserFeesRequest = z.object({ type: z.literal('userFees'), user: UserAddress })
 
+const StakingDiscount = z.looseObject({ bpsOfMaxSupply: Decimal, discount: Decimal })
+
+/** Whose stake lowers whose fees: told to the trading user, asked for or granted, or to the staking one. */
+const StakingLink = kindsBy('type', {
+  requested: { stakingUser: Address },
+  tradingUser: { stakingUser: Address },
+  stakingUser: { tradingUser: Address },
+})
+
 const UserFees = z.looseObject({
   dailyUserVlm: z.array(z.looseObject({ date: z.string(), userCross: Decimal, userAdd: Decimal, exchange: Decimal })),
   feeSchedule: z.looseObject({
     cross: Decimal,
     add: Decimal,
-    tiers: z.looseObject({ vip: z.array(z.looseObject({})), mm: z.array(z.looseObject({})) }),
+    spotCross: Decimal,
+    spotAdd: Decimal,
+    tiers: z.looseObject({
+      vip: z.array(
+        z.looseObject({ ntlCutoff: Decimal, cross: Decimal, add: Decimal, spotCross: Decimal, spotAdd: Decimal }),
+      ),
+      mm: z.array(z.looseObject({ makerFractionCutoff: Decimal, add: Decimal })),
+    }),
+    referralDiscount: Decimal,
+    stakingDiscountTiers: z.array(StakingDiscount),
   }),
   userCrossRate: Decimal,
   userAddRate: Decimal,
-  activeReferralDiscount: Decimal.optional(),
+  userSpotCrossRate: Decimal,
+  userSpotAddRate: Decimal,
+  activeReferralDiscount: Decimal,
+  /** No answer with one is known. */
+  trial: z.unknown(),
+  /** Called `feeTrialReward` before. */
+  feeTrialEscrow: Decimal.optional(),
+  feeTrialReward: Decimal.optional(),
+  nextTrialAvailableTimestamp: z.int().nullable(),
+  stakingLink: StakingLink.nullable(),
+  activeStakingDiscount: StakingDiscount,
 })
 
 const EXAMPLE = {

@@ -1,9 +1,9 @@
 // userFills: the last fills of a user, newest first, at most 2,000. Wire-equal.
 
 import * as z from 'zod'
+import { ShownFill } from '../../feed/shown-fill.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { FILL, USER } from '../shapes/examples.ts'
-import { Fill } from '../shapes/fill-shapes.ts'
 import { Flag, UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
@@ -14,7 +14,7 @@ export const userFills = defineQuery({
   summary: 'The last fills of a user',
   example: { request: { user: USER }, response: [FILL] },
   request: UserFillsRequest,
-  response: z.array(Fill),
+  response: z.array(ShownFill),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

@@ -2,6 +2,7 @@
 // `delta` are open.
 
 import * as z from 'zod'
+import { LedgerUpdate } from '../../feed/ledger-update.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { HASH, TIME, USER } from '../shapes/examples.ts'
 import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
@@ -15,12 +16,6 @@ const UserNonFundingLedgerUpdatesRequest = z
     endTime: optional(Moment),
   })
   .refine(isInOrder, REVERSED_WINDOW)
-
-const LedgerUpdate = z.looseObject({
-  time: z.int(),
-  hash: z.string(),
-  delta: z.looseObject({ type: z.string() }),
-})
 
 export const userNonFundingLedgerUpdates = defineQuery({
   type: 'userNonFundingLedgerUpdates',

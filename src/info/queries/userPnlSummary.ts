@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
+import { Address } from '../../feed/block.ts'
 import { pnlSummary } from '../../history/pnl-summary.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
@@ -22,7 +23,7 @@ const UserPnlSummaryRequest = z
   .refine(isInOrder, REVERSED_WINDOW)
 
 const PnlSummary = z.object({
-  user: z.string(),
+  user: Address,
   totalPnl: Decimal,
   winRate: z.number(),
   lossRate: z.number(),

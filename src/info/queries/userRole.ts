@@ -2,6 +2,8 @@
 // `data`. Wire-equal.
 
 import * as z from 'zod'
+import { kindsBy } from '../../core/open-kinds.ts'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { OTHER_USER, USER } from '../shapes/examples.ts'
 import { UserAddress } from '../shapes/request-fields.ts'
@@ -14,7 +16,13 @@ export const userRole = defineQuery({
   summary: 'What an address is',
   example: { request: { user: USER }, response: { role: 'agent', data: { user: OTHER_USER } } },
   request: UserRoleRequest,
-  response: z.looseObject({ role: z.string(), data: z.record(z.string(), z.unknown()).optional() }),
+  response: kindsBy('role', {
+    missing: {},
+    user: {},
+    vault: {},
+    agent: { data: z.looseObject({ user: Address }) },
+    subAccount: { data: z.looseObject({ master: Address }) },
+  }),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

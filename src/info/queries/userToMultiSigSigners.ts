@@ -1,6 +1,7 @@
 // userToMultiSigSigners: who signs for a multi-sig user and how many must, null for any other. Wire-equal.
 
 import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { OTHER_USER, USER } from '../shapes/examples.ts'
 import { UserAddress } from '../shapes/request-fields.ts'
@@ -13,7 +14,7 @@ export const userToMultiSigSigners = defineQuery({
   summary: 'Who signs for a multi-sig user',
   example: { request: { user: USER }, response: { authorizedUsers: [OTHER_USER], threshold: 1 } },
   request: UserToMultiSigSignersRequest,
-  response: z.looseObject({ authorizedUsers: z.array(z.string()), threshold: z.int() }).nullable(),
+  response: z.looseObject({ authorizedUsers: z.array(Address), threshold: z.int() }).nullable(),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

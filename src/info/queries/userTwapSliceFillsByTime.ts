@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { FILL, TIME, USER } from '../shapes/examples.ts'
-import { TwapSliceFill } from '../shapes/fill-shapes.ts'
+import { TwapSliceFill } from '../shapes/order-shapes.ts'
 import { Flag, isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 

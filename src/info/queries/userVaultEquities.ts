@@ -1,6 +1,7 @@
 // userVaultEquities: what a user holds in vaults. Wire-equal.
 
 import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
@@ -17,9 +18,7 @@ export const userVaultEquities = defineQuery({
     response: [{ vaultAddress: OTHER_USER, equity: '100.5', lockedUntilTimestamp: TIME }],
   },
   request: UserVaultEquitiesRequest,
-  response: z.array(
-    z.looseObject({ vaultAddress: z.string(), equity: Decimal, lockedUntilTimestamp: z.int().optional() }),
-  ),
+  response: z.array(z.looseObject({ vaultAddress: Address, equity: Decimal, lockedUntilTimestamp: z.int() })),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

@@ -2,9 +2,10 @@
 // exchange answers shares and rates as JSON numbers.
 
 import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
-import { OTHER_USER, USER } from '../shapes/examples.ts'
+import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
 import { EXAMPLE_PORTFOLIO, Portfolio } from '../shapes/portfolio-shapes.ts'
 import { optional, UserAddress } from '../shapes/request-fields.ts'
 import { VaultRelationship } from '../shapes/vault-shapes.ts'
@@ -16,23 +17,33 @@ const VaultDetailsRequest = z.object({
   user: optional(UserAddress),
 })
 
+const Follower = z.looseObject({
+  user: z.union([Address, z.literal('Leader')]),
+  vaultEquity: Decimal,
+  pnl: Decimal,
+  allTimePnl: Decimal,
+  daysFollowing: z.int(),
+  vaultEntryTime: z.int(),
+  lockupUntil: z.int(),
+})
+
 const VaultDetails = z.looseObject({
   name: z.string(),
-  vaultAddress: z.string(),
-  leader: z.string(),
+  vaultAddress: Address,
+  leader: Address,
   description: z.string(),
   portfolio: Portfolio,
   apr: z.number(),
-  followerState: z.looseObject({}).nullable(),
+  followerState: Follower.nullable(),
   leaderFraction: z.number(),
   leaderCommission: z.number(),
-  followers: z.array(z.looseObject({ user: z.string(), vaultEquity: Decimal, pnl: Decimal })),
+  followers: z.array(Follower),
   maxDistributable: z.number(),
   maxWithdrawable: z.number(),
   isClosed: z.boolean(),
   relationship: VaultRelationship,
   allowDeposits: z.boolean(),
-  alwaysCloseOnWithdraw: z.boolean().optional(),
+  alwaysCloseOnWithdraw: z.boolean(),
 })
 
 const EXAMPLE = {
@@ -45,9 +56,19 @@ const EXAMPLE = {
   followerState: null,
   leaderFraction: 0.5,
   leaderCommission: 0.1,
-  followers: [{ user: 'Leader', vaultEquity: '1000.0', pnl: '0.0', allTimePnl: '0.0', daysFollowing: 3 }],
+  followers: [
+    {
+      user: 'Leader',
+      vaultEquity: '1000.0',
+      pnl: '0.0',
+      allTimePnl: '0.0',
+      daysFollowing: 3,
+      vaultEntryTime: TIME,
+      lockupUntil: TIME,
+    },
+  ],
   maxDistributable: 500.5,
-  maxWithdrawable: 100,
+  maxWithdrawable: 100.5,
   isClosed: false,
   relationship: { type: 'normal' },
   allowDeposits: true,

@@ -1,6 +1,7 @@
 // vaultSummaries: a line per vault, possibly none: the public source lists only very young ones. Wire-equal.
 
 import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
@@ -13,8 +14,8 @@ const VaultSummariesRequest = z.object({ type: z.literal('vaultSummaries') })
 
 const VaultSummary = z.looseObject({
   name: z.string(),
-  vaultAddress: z.string(),
-  leader: z.string(),
+  vaultAddress: Address,
+  leader: Address,
   tvl: Decimal,
   isClosed: z.boolean(),
   relationship: VaultRelationship,

@@ -1,12 +1,22 @@
 // Shapes that several responses share. Loose where the exchange may add fields: what we do not know passes through.
 
 import * as z from 'zod'
+import { kindsBy, openEnum } from '../../core/open-kinds.ts'
+import { Decimal } from '../../feed/block.ts'
 
-const SIGNED = z.string().regex(/^-?\d+(\.\d+)?$/)
 const INT = z.int()
 
-/** Decimal string, signed. */
-export const Decimal = SIGNED
+export { Decimal }
+
+/** UTC to the nanosecond without a zone, as the node writes moments that are no milliseconds. */
+export const NanoTime = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?$/)
+
+/** How a user's balances are unified; `dexAbstraction` is of old. */
+export const Abstraction = openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'default', 'dexAbstraction')
+
+/** `[coin or token, amount]`, a row each. */
+export const AmountByCoin = z.array(z.tuple([z.string(), Decimal]))
+export const AmountByToken = z.array(z.tuple([INT, Decimal]))
 
 const Level = z.object({ px: Decimal, sz: Decimal, n: INT }).meta({ id: 'Level' })
 
@@ -20,16 +30,14 @@ const MarginSummary = z.looseObject({
   totalMarginUsed: Decimal,
 })
 
-const Leverage = z.union([
-  z.looseObject({ type: z.literal('cross'), value: INT }),
-  z.looseObject({ type: z.literal('isolated'), value: INT, rawUsd: Decimal }),
-])
+/** Of a position; `rawUsd` is the cash set apart for an isolated one, below zero where it is borrowed. */
+const Leverage = kindsBy('type', { cross: { value: INT }, isolated: { value: INT, rawUsd: Decimal } })
 
 const Position = z.looseObject({
   coin: z.string(),
   szi: Decimal,
   leverage: Leverage,
-  entryPx: Decimal.nullable(),
+  entryPx: Decimal,
   positionValue: Decimal,
   unrealizedPnl: Decimal,
   returnOnEquity: Decimal,
@@ -46,7 +54,7 @@ export const PerpState = z
     crossMarginSummary: MarginSummary,
     crossMaintenanceMarginUsed: Decimal.optional(),
     withdrawable: Decimal,
-    assetPositions: z.array(z.looseObject({ type: z.string(), position: Position })),
+    assetPositions: z.array(z.looseObject({ type: openEnum('oneWay'), position: Position })),
     time: INT.optional(),
   })
   .meta({ id: 'PerpState' })
@@ -59,12 +67,19 @@ export const MarginTable = z
   })
   .meta({ id: 'MarginTable' })
 
+/** Switches that are off are left out. Fees of a builder-deployed market are scaled by `deployerFeeScale`. */
 const Asset = z.looseObject({
-  name: z.string(),
   szDecimals: INT,
+  name: z.string(),
   maxLeverage: INT,
   marginTableId: INT.optional(),
+  onlyIsolated: z.boolean().optional(),
   isDelisted: z.boolean().optional(),
+  marginMode: openEnum('strictIsolated', 'noCross').optional(),
+  growthMode: openEnum('enabled').optional(),
+  lastGrowthModeChangeTime: NanoTime.optional(),
+  lastFeeScaleChangeTime: NanoTime.nullish(),
+  deployerFeeScale: Decimal.optional(),
 })
 
 /** Markets of one perp DEX; the order of `universe` is the asset index. */

@@ -2,6 +2,7 @@
 // zeros.
 
 import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
 import { MAIN_DEX } from '../../history/trade-page.ts'
 import type { Freshness } from '../freshness.ts'
 import { Decimal } from './common-shapes.ts'
@@ -27,7 +28,7 @@ export const TradeDex = z
 /** A position from flat to flat, rebuilt from fills. */
 export const CompletedTrade = z
   .object({
-    user: z.string(),
+    user: Address,
     coin: z.string(),
     position_type: z.enum(['Long', 'Short']),
     gross_pnl: Decimal,
@@ -43,7 +44,7 @@ export const CompletedTrade = z
     duration_ms: z.int(),
     max_position_size: Decimal,
     maker_fills: z.int(),
-    builder: z.string().nullable(),
+    builder: Address.nullable(),
     tx_index: z.int(),
   })
   .meta({ id: 'CompletedTrade' })

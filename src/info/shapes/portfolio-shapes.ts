@@ -1,14 +1,16 @@
 // What an account was worth and has won, over several periods.
 
 import * as z from 'zod'
+import { openEnum } from '../../core/open-kinds.ts'
 import { Decimal } from './common-shapes.ts'
 import { TIME } from './examples.ts'
 
 const Curve = z.array(z.tuple([z.int(), Decimal]))
+const Period = openEnum('day', 'week', 'month', 'allTime', 'perpDay', 'perpWeek', 'perpMonth', 'perpAllTime')
 
-/** `day`, `week`, `month`, `allTime`, then the same of perps alone (`perpDay`, …); points are `[time, USDC]`. */
+/** The periods of all, then those of perps alone; points are `[time, USDC]`. */
 export const Portfolio = z
-  .array(z.tuple([z.string(), z.looseObject({ accountValueHistory: Curve, pnlHistory: Curve, vlm: Decimal })]))
+  .array(z.tuple([Period, z.looseObject({ accountValueHistory: Curve, pnlHistory: Curve, vlm: Decimal })]))
   .meta({ id: 'Portfolio' })
 
 export const EXAMPLE_PORTFOLIO = [

@@ -1,7 +1,11 @@
-// What the vault types share. A parent vault carries the addresses of its children in `data`.
+// What the vault types share. A parent vault carries the addresses of its children.
 
 import * as z from 'zod'
+import { kindsBy } from '../../core/open-kinds.ts'
+import { Address } from '../../feed/block.ts'
 
-export const VaultRelationship = z
-  .looseObject({ type: z.string(), data: z.looseObject({ childAddresses: z.array(z.string()) }).optional() })
-  .meta({ id: 'VaultRelationship' })
+export const VaultRelationship = kindsBy('type', {
+  normal: {},
+  child: {},
+  parent: { data: z.looseObject({ childAddresses: z.array(Address) }) },
+}).meta({ id: 'VaultRelationship' })

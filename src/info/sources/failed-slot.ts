@@ -3,11 +3,12 @@
 
 import * as z from 'zod'
 import { type Failure, failureMessage } from '../../core/failure.ts'
+import { Address } from '../../feed/block.ts'
 
 const Slot = z.object({ error: z.literal('upstream_error'), message: z.string() })
 
 /** In the answer for many users. */
-export const FailedUser = Slot.extend({ user: z.string() }).meta({ id: 'FailedUser' })
+export const FailedUser = Slot.extend({ user: Address }).meta({ id: 'FailedUser' })
 
 /** In the answer for all DEXes. */
 export const FailedDex = Slot.extend({ dex: z.string() }).meta({ id: 'FailedDex' })

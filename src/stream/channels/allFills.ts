@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { CoinName } from '../../feed/block.ts'
 import { AggregateByTime } from '../body-fields.ts'
 import { defineEventChannel, EVERY, ONE_CREDIT } from '../channel.ts'
-import { EXAMPLE_FILL, encodeFills, FILL_VIEWS, fillsFrame, fillView } from '../events/fill-view.ts'
+import { EXAMPLE_FILL, encodeFills, FILL_VIEWS, fillsFrames, fillView } from '../events/fill-view.ts'
 
 export const allFills = defineEventChannel({
   type: 'allFills',
@@ -13,7 +13,7 @@ export const allFills = defineEventChannel({
   request: z
     .strictObject({ type: z.literal('allFills'), coin: CoinName.optional(), aggregateByTime: AggregateByTime })
     .transform(({ coin, aggregateByTime }) => ({ coin: coin ?? EVERY, aggregate: aggregateByTime === true })),
-  frame: fillsFrame('allFills'),
+  ...fillsFrames('allFills'),
   price: ONE_CREDIT,
   source: 'events',
   by: 'coin',

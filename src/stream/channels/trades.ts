@@ -1,7 +1,7 @@
 // trades: what changed hands in one market, in the public server's shape; all of a block in one frame, in its order.
 
 import * as z from 'zod'
-import { Address, CoinName, Millis } from '../../feed/block.ts'
+import { Address, CoinName, Decimal, Millis, TxHash } from '../../feed/block.ts'
 import { type Trade, tradesOf } from '../../feed/trades.ts'
 import { defineEventChannel, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
 import { EXAMPLE_FILL } from '../events/fill-view.ts'
@@ -10,10 +10,10 @@ import { EXAMPLE_FILL } from '../events/fill-view.ts'
 const TradeRow = z.object({
   coin: CoinName,
   side: z.enum(['B', 'A']),
-  px: z.string(),
-  sz: z.string(),
+  px: Decimal,
+  sz: Decimal,
   time: Millis,
-  hash: z.string(),
+  hash: TxHash,
   tid: z.int(),
   users: z.tuple([Address, Address]),
 })

@@ -5,9 +5,23 @@ import * as z from 'zod'
 import { Address, Fill } from '../../feed/block.ts'
 import { AggregateByTime, oneOfWallets, WALLETS, walletsOf } from '../body-fields.ts'
 import { defineEventChannel, ONE_CREDIT } from '../channel.ts'
-import { EXAMPLE_FILL, encodeFills, FILL_VIEWS, fillsFrame, fillView, withoutWallets } from '../events/fill-view.ts'
+import {
+  EXAMPLE_FILL,
+  encodeFills,
+  FILL_VIEWS,
+  fillsFrames,
+  fillView,
+  NodeFill,
+  withoutWallets,
+} from '../events/fill-view.ts'
 
 const TYPE = 'userFills'
+const FRAMES = fillsFrames(TYPE)
+
+/** Where the subscription has `user`: its fills once more. */
+const ofUser = <Shown extends z.ZodType>(fill: Shown) => ({
+  data: z.object({ user: Address, fills: z.array(fill) }).optional(),
+})
 
 export const userFills = defineEventChannel({
   type: TYPE,
@@ -21,10 +35,8 @@ export const userFills = defineEventChannel({
       aggregate: sent.aggregateByTime === true,
       isOfUser: sent.user !== undefined,
     })),
-  frame: fillsFrame(TYPE).extend({
-    /** Where the subscription has `user`: its fills once more. */
-    data: z.object({ user: Address, fills: z.array(Fill) }).optional(),
-  }),
+  frame: FRAMES.frame.extend(ofUser(Fill)),
+  published: FRAMES.published.extend(ofUser(NodeFill)),
   price: ONE_CREDIT,
   source: 'events',
   by: 'address',

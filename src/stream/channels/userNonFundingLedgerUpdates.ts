@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { Address, LedgerEvent } from '../../feed/block.ts'
+import { LedgerUpdate } from '../../feed/ledger-update.ts'
 import { oneOfWallets, WALLETS, walletsOf } from '../body-fields.ts'
 import { defineEventChannel, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
 
@@ -12,6 +13,18 @@ const LEDGER: EventView<LedgerEvent> = {
   items: ({ ledger }) => ledger,
   text: ({ time, hash, delta }) => JSON.stringify({ time, hash, delta }),
 }
+
+/** `isSnapshot` is false today; an older client must live with a replay. */
+const frameOf = <Update extends z.ZodType>(update: Update) =>
+  z.object({
+    channel: z.literal(TYPE),
+    data: z.object({
+      user: Address,
+      isSnapshot: z.boolean(),
+      nonFundingLedgerUpdates: z.array(update),
+      ...META_FIELDS,
+    }),
+  })
 
 export const userNonFundingLedgerUpdates = defineEventChannel({
   type: TYPE,
@@ -33,16 +46,8 @@ export const userNonFundingLedgerUpdates = defineEventChannel({
     .strictObject({ type: z.literal(TYPE), ...WALLETS })
     .superRefine(oneOfWallets)
     .transform(walletsOf),
-  frame: z.object({
-    channel: z.literal(TYPE),
-    data: z.object({
-      user: Address,
-      /** False today; an older client must live with a replay. */
-      isSnapshot: z.boolean(),
-      nonFundingLedgerUpdates: z.array(z.object(LedgerEvent.omit({ users: true }).shape)),
-      ...META_FIELDS,
-    }),
-  }),
+  frame: frameOf(z.object(LedgerEvent.omit({ users: true }).shape)),
+  published: frameOf(LedgerUpdate),
   price: ONE_CREDIT,
   source: 'events',
   by: 'address',

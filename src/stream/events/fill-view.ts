@@ -1,7 +1,8 @@
 // Fills as channels show them: as the node wrote them, or the parts of an order within a block put together.
 
 import * as z from 'zod'
-import { UserFill } from '../../feed/block.ts'
+import { Address, Decimal, UserFill } from '../../feed/block.ts'
+import { ShownFill } from '../../feed/shown-fill.ts'
 import { aggregateFills } from '../../history/merged-fills.ts'
 import { type EventView, META_FIELDS, type Meta, metaText } from '../channel.ts'
 
@@ -14,9 +15,14 @@ export function fillView({ aggregate }: { readonly aggregate: boolean }): EventV
   return aggregate ? MERGED_FILLS : FILLS
 }
 
+/** With what only the node tells. */
+export const NodeFill = ShownFill.extend({ builder: Address.optional(), deployerFee: Decimal.optional() })
+
 /** `fills` are `[wallet, fill]`. */
-export function fillsFrame<const Type extends string>(type: Type) {
-  return z.object({ channel: z.literal(type), fills: z.array(UserFill), ...META_FIELDS })
+export function fillsFrames<const Type extends string>(type: Type) {
+  const frameOf = <Row extends z.ZodType>(row: Row) =>
+    z.object({ channel: z.literal(type), fills: z.array(row), ...META_FIELDS })
+  return { frame: frameOf(UserFill), published: frameOf(z.tuple([Address, NodeFill])) }
 }
 
 /** `pieces` are texts of `[wallet, fill]`, `more` the text of fields that follow them. */

@@ -28,8 +28,7 @@ export const UPSTREAM_ANSWERS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(CATALOGUE.map(({ type, example }) => [type, JSON.stringify(example.response)])),
   meta: '{"universe":[{"szDecimals":5,"name":"BTC","maxLeverage":50,"marginTableId":50,"extra":1}],"marginTables":[],"collateralToken":0}',
   openOrders: '[{"coin":"BTC","side":"B","limitPx":"1.50","sz":"2.0","oid":7,"timestamp":1,"origSz":"2.0"}]',
-  perpDexs:
-    '[null,{"name":"xyz","fullName":"X","deployer":"0x","oracleUpdater":null},{"name":"flx","fullName":"F","deployer":"0x","oracleUpdater":null}]',
+  perpDexs: `[null,${['xyz', 'flx'].map((name) => `{"name":"${name}","fullName":"X","deployer":"0x${'de'.repeat(20)}","oracleUpdater":null,"feeRecipient":null,"assetToStreamingOiCap":[]}`).join()}]`,
 }
 
 /** What the gateway sends to learn which DEXes there are. */

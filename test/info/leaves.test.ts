@@ -1,0 +1,97 @@
+// Every leaf of every answer and frame is typed: another kind of value in its place does not fit the published schema,
+// nor does an answer without one of its keys. Between them the answers of a type show every field that its schema knows.
+
+import { describe, expect, it } from 'vitest'
+import { exampleFrames } from '../../src/docs/channel-text.ts'
+import { CATALOGUE } from '../../src/info/catalogue.ts'
+import { CHANNELS } from '../../src/stream/catalogue.ts'
+import { publishedFrame } from '../../src/stream/channel.ts'
+import { changed, isRow, knownTo, parts, places, shownBy, wrongFor } from './leaves.ts'
+import { MORE_ANSWERS, MORE_FRAMES } from './more-answers.ts'
+
+/** What may be anything: nobody has told of an answer with a trial. */
+const UNTYPED = ['userFees.trial']
+
+/** Rows whose second element may be null: a row that is text and null does not look like one. */
+const NULL_IN_ROW = 'predictedFundings[][1][][1]'
+
+/** Maps by coin or DEX: none of their keys must be there. */
+const MAPS = /^(allMids|clearinghouseState|portfolioState\.clearinghouseState)$/
+
+/** Text that means nothing to a client, whatever it looks like. */
+const OPAQUE = /\.cursor$/
+
+/** Kinds that nobody knows yet: their own fields are free. */
+const TOMORROW = /OfTomorrow(?!>\.(type|role|status)$)/
+
+/** Keys that today's exchange always has, and recordings of earlier years lack. */
+const LATER = new RegExp(
+  [
+    String.raw`\.(marginTableId|marginTables|collateralToken|nRequestsSurplus)`,
+    String.raw`\.(position\.maxLeverage|cumFunding|crossMaintenanceMarginUsed)|(State(\[1?\])*|native)\.time`,
+    String.raw`\.(origSz|cloid|tid|feeToken)|(?<!SliceFills(ByTime)?\[\])\.twapId`,
+  ]
+    .map((keys) => `(${keys})$`)
+    .join('|'),
+)
+
+const SURFACES = [
+  ...CATALOGUE.map(({ type, example, response }) => ({
+    name: type,
+    schema: response,
+    answers: [example.response, ...(MORE_ANSWERS[type] ?? [])],
+  })),
+  ...CHANNELS.map((channel) => ({
+    name: `${channel.type} frame`,
+    schema: publishedFrame(channel),
+    answers: [...exampleFrames(channel), ...(MORE_FRAMES[channel.type] ?? [])],
+  })),
+]
+
+describe.each(SURFACES.map((surface) => [surface.name, surface] as const))('%s', (name, { schema, answers }) => {
+  const shown = shownBy(answers)
+  const known = knownTo(schema)
+  const ofOneLeaf = answers.flatMap(parts)
+
+  it('has answers that fit', () => {
+    for (const answer of answers) expect(schema.safeParse(answer).error, JSON.stringify(answer)).toBe(undefined)
+  })
+
+  it('says of every field what it is, and shows it', () => {
+    expect(known.open.map((path) => name + path)).toEqual(UNTYPED.filter((path) => path.startsWith(`${name}.`)))
+    const paths = new Set([...shown.keys()].map((path) => path.replace(/\[\d+\]/g, '[]')))
+    expect(known.fields.filter((path) => !paths.has(path))).toEqual([])
+    const empty = [...shown].filter(
+      ([path, kinds]) =>
+        !UNTYPED.includes(name + path) &&
+        ([...kinds].every((kind) => kind === 'null' || kind === 'absent') ||
+          (kinds.has('list') &&
+            !path.endsWith('.children') &&
+            ![...shown.keys()].some((one) => one.startsWith(`${path}[`)))),
+    )
+    expect(empty.map(([path]) => path)).toEqual([])
+  })
+
+  it('notices a leaf of another kind, and a key that is not there', () => {
+    const missed = new Set<string>()
+    for (const answer of ofOneLeaf)
+      for (const { at, path } of places(answer)) {
+        const whole = name + path
+        if (UNTYPED.includes(whole) || OPAQUE.test(path) || TOMORROW.test(path)) continue
+        for (const [kind, wrong] of wrongFor(shown.get(path)!))
+          if (!(whole === NULL_IN_ROW && kind === 'null') && schema.safeParse(changed(answer, at, wrong)).success)
+            missed.add(`${whole}: ${kind}`)
+        const isFree = shown.get(path)!.has('absent') || LATER.test(whole) || MAPS.test(whole.replace(/\.[^.]*$/, ''))
+        if (!isFree && typeof at.at(-1) === 'string' && schema.safeParse(changed(answer, at)).success)
+          missed.add(`${whole}: absent`)
+      }
+    expect([...missed]).toEqual([])
+  })
+
+  it('notices a row without its last element', () => {
+    for (const answer of ofOneLeaf)
+      for (const { at, path, value } of places(answer))
+        if (Array.isArray(value) && isRow(value))
+          expect(schema.safeParse(changed(answer, [...at, value.length - 1])).success, path).toBe(false)
+  })
+})
