@@ -24,8 +24,8 @@ import { Past } from './info/past.ts'
 /** Stamp of block n without a clock: this plus n times 70 ms. */
 const EPOCH_NS = 1_777_000_000_000_000_000n
 const BLOCK_NS = 70_000_000n
-/** Every wallet is looked at once in this many blocks. */
-const LIQUIDATION_TURNS = 4
+/** Every wallet is looked at once in this many blocks, long enough for `liquidatable` to name somebody now and then. */
+const LIQUIDATION_TURNS = 32
 
 export interface Engine {
   readonly exchange: Exchange

@@ -271,7 +271,9 @@ describe.each([2, 7, 19])('the exchange of seed %i', (seed) => {
   it('says the same of vaults from every side', () => {
     for (const { vaultAddress, tvl, leader, name } of ask({ type: 'vaultSummaries' })) {
       const { accountValue } = ask({ type: 'clearinghouseState', user: vaultAddress }).marginSummary
-      expect(tvl).toBe(accountValue.startsWith('-') ? '0.0' : accountValue)
+      const parts = ask({ type: 'userVaultEquities', user: vaultAddress }).map((one: { equity: string }) => one.equity)
+      const own = accountValue.startsWith('-') ? '0.0' : accountValue
+      expect(tvl).toBe(formatAmount([own, ...parts].reduce((sum, part) => sum + amountOf(part), 0n)))
       const holders = users.filter((user) =>
         ask({ type: 'userVaultEquities', user }).some(
           (one: { vaultAddress: string }) => one.vaultAddress === vaultAddress,
@@ -295,11 +297,13 @@ describe.each([2, 7, 19])('the exchange of seed %i', (seed) => {
   })
 
   it('has books for the outcomes that it lists, whose sides add up to one', () => {
-    for (const { outcome, sideSpecs } of ask({ type: 'outcomeMeta' }).outcomes) {
+    const { outcomes, questions } = ask({ type: 'outcomeMeta' })
+    for (const { outcome, sideSpecs } of outcomes) {
       const mids = ask({ type: 'allMids' })
       const sides = sideSpecs.map((_: object, i: number) => `#${10 * outcome + i}`)
+      const quoted = questions.every((question: { fallbackOutcome: number }) => question.fallbackOutcome !== outcome)
       for (const coin of sides)
-        expect(ask({ type: 'l2Book', coin }).levels.map((side: object[]) => side.length > 0)).toEqual([true, true])
+        expect(ask({ type: 'l2Book', coin }).levels.map((side: object[]) => side.length > 0)).toEqual([quoted, quoted])
       expect(sides.reduce((sum: number, coin: string) => sum + Number(mids[coin]), 0)).toBeCloseTo(1, 1)
     }
   })

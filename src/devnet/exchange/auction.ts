@@ -1,5 +1,5 @@
 // Deploy auctions: one after the other on a fixed timetable, the price falling from its start in a straight line
-// until somebody buys or it reaches the floor. A function of seed and time alone. Times are a sixtieth of the
+// until somebody buys, late enough that one of two is always in progress, or it reaches the floor. A function of seed and time alone. Times are a sixtieth of the
 // exchange's own (31 hours there), so that an auction can be watched to its end.
 
 import { formatAmount, units } from './fixed-point.ts'
@@ -27,7 +27,7 @@ export function auctionAt(seed: number, slot: number, timeMs: number): Auction {
   const rng = new Prng(seedState(seed + slot * 2 ** 40 + round))
   const start = units(rng.between(500, 1_500))
   // Now and then nobody buys.
-  const soldAfter = rng.chance(800_000) ? rng.between(600, DURATION_S - 60) : DURATION_S
+  const soldAfter = rng.chance(800_000) ? rng.between(1_500, DURATION_S - 60) : DURATION_S
   const ended = elapsed >= soldAfter
   const price = (after: number) =>
     formatAmount(start - ((start - FLOOR) * BigInt(Math.floor(after))) / BigInt(DURATION_S))

@@ -8,6 +8,7 @@ import { marketAt, perpsOf } from './market.ts'
 import { cancelOrder, newTid, placeOrder, recordTrade } from './matching.ts'
 import { recordLedger, ZERO_HASH } from './node-block.ts'
 import { type Liquidation, opposite, orderOf, type Side } from './order.ts'
+import { isIsolated } from './roles.ts'
 import { type MarginAccount, type MarginState, marginState, type Wallet } from './wallet.ts'
 
 /** Liquidates whoever is due among `accounts`; the backstop vault and the crowd never are. */
@@ -35,7 +36,7 @@ function close(x: Exchange, wallet: Wallet, margin: MarginAccount, dex: number, 
     type: 'liquidation',
     liquidatedNtlPos: formatAmount(state.ntl),
     accountValue: formatAmount(state.value),
-    leverageType: 'Cross',
+    leverageType: isIsolated(wallet.index) ? 'Isolated' : 'Cross',
     liquidatedPositions,
   })
   for (const [id, { szi }] of [...margin.positions]) {

@@ -3,6 +3,7 @@
 import { type Exchange, marginOf } from './exchange.ts'
 import { abs, notional, units } from './fixed-point.ts'
 import { type Market, marketAt, USDC } from './market.ts'
+import { isFull } from './open-interest.ts'
 import { type Order, type OrderStatus, opposite } from './order.ts'
 
 const MIN_NTL = units(10)
@@ -17,7 +18,8 @@ export function refusal(x: Exchange, order: Order): OrderStatus | null {
   if (order.reduceOnly) return reduces(x, order, market) ? null : 'reduceOnlyRejected'
   if (notional(order.px, order.sz) < MIN_NTL) return 'minTradeNtlRejected'
   if (order.tif === 'Alo' && crosses(x, order)) return 'badAloPxRejected'
-  if (market.kind === 'perp') return hasMargin(x, order, market) ? null : 'perpMarginRejected'
+  if (market.kind === 'perp')
+    return capRefusal(x, order, market) ?? (hasMargin(x, order, market) ? null : 'perpMarginRejected')
   return hasBalance(x, order, market) ? null : 'insufficientSpotBalanceRejected'
 }
 
@@ -35,6 +37,15 @@ export function positionOf(x: Exchange, owner: number, market: Market): bigint {
 function reduces(x: Exchange, order: Order, market: Market): boolean {
   const szi = positionOf(x, order.owner, market)
   return order.sz > 0n && (order.side === 'B' ? szi < 0n : szi > 0n)
+}
+
+/** At the cap of open interest an order may rest or close; one that would trade at once may not open. */
+function capRefusal(x: Exchange, order: Order, market: Market): OrderStatus | null {
+  if (!crosses(x, order) || !isFull(x, market)) return null
+  const szi = positionOf(x, order.owner, market)
+  const closes = order.side === 'B' ? szi < 0n : szi > 0n
+  if (!closes) return 'positionIncreaseAtOpenInterestCapRejected'
+  return order.sz > abs(szi) ? 'positionFlipAtOpenInterestCapRejected' : null
 }
 
 function hasMargin(x: Exchange, order: Order, market: Market): boolean {

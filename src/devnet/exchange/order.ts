@@ -23,6 +23,8 @@ export type OrderStatus =
   | 'marketOrderNoLiquidityRejected'
   | 'insufficientSpotBalanceRejected'
   | 'oracleRejected'
+  | 'positionIncreaseAtOpenInterestCapRejected'
+  | 'positionFlipAtOpenInterestCapRejected'
 
 export interface Builder {
   /** Account index. */

@@ -14,7 +14,7 @@ export const DEX_TAKERS = range(39, 4)
 export const SPOT_TAKERS = range(43, 4)
 /** Takers who stake as well. */
 export const STAKERS = range(15, 8)
-/** All in, at the highest leverage. */
+/** All in, at the highest leverage, on one coin at a time: isolated, with all that they have. */
 export const GAMBLERS = range(47, 10)
 export const TWAPPERS = range(57, 3)
 /** Leads the backstop vault, which is the first vault. */
@@ -22,6 +22,18 @@ export const VAULT_LEADER = 60
 export const WALLETS = 61
 /** Bound of all vaults, so that the number of wallets is bounded. */
 export const MAX_VAULTS = 6
+
+/** How a wallet's balances are unified: makers keep perp and spot apart, who has both has joined them. */
+export function abstractionOf(account: number): 'disabled' | 'portfolioMargin' | 'unifiedAccount' | 'default' {
+  if (MAIN_MAKERS.includes(account)) return 'disabled'
+  if (!ARBITRAGEURS.includes(account)) return 'default'
+  return account === ARBITRAGEURS[0] ? 'portfolioMargin' : 'unifiedAccount'
+}
+
+/** Whose one position is isolated. */
+export function isIsolated(account: number): boolean {
+  return GAMBLERS.includes(account)
+}
 
 /** True for wallets that trade with a maker rebate. */
 export function isMaker(account: number): boolean {

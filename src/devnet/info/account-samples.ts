@@ -5,9 +5,9 @@ import { type Exchange, markPxs } from '../exchange/exchange.ts'
 import { notional } from '../exchange/fixed-point.ts'
 import { ALL_MARKETS } from '../exchange/market.ts'
 import { Tail } from '../exchange/tail.ts'
+import { holding } from '../exchange/vault.ts'
 import { marginState, type Wallet } from '../exchange/wallet.ts'
 import type { Earned, EarningsBook } from './earnings.ts'
-import { holding } from './vault-samples.ts'
 
 const EVERY_BLOCKS = 200
 const KEPT = 400
@@ -35,7 +35,7 @@ export function sampleOf(x: Exchange, wallet: Wallet, book: EarningsBook, marks:
   const vaults = x.vaults.map((vault) => {
     const follower = vault.followers.get(wallet.index)
     if (follower === undefined) return { value: 0n, open: 0n }
-    const value = holding(x, vault, follower)
+    const value = holding(x, vault, wallet.index)
     return { value, open: value - follower.basis }
   })
   const add = (a: bigint, b: bigint) => a + b

@@ -4,26 +4,18 @@ import { type Exchange, markPx, midPx } from '../exchange/exchange.ts'
 import { formatAmount, notional, UNIT } from '../exchange/fixed-point.ts'
 import { fundingRate, premium } from '../exchange/funding.ts'
 import { type Market, perpsOf } from '../exchange/market.ts'
+import { isAtCap, openInterest } from '../exchange/open-interest.ts'
 import type { Side } from '../exchange/order.ts'
 import type { OrderBook } from '../exchange/order-book.ts'
 import { listedMarket, NOTHING, ofDex, type Scene, type SomeAnswers } from './answer.ts'
-import { meta, OI_CAP, spotMeta } from './market.ts'
+import { meta, QUIET_PXS, quietContext, quietPerpsOf } from './listing.ts'
+import { spotMeta } from './market.ts'
 
 const DAY_MS = 86_400_000
 /** Rows of one answer. */
 const MAX_FUNDINGS = 500
 /** Impact prices are those at which this notional would trade, USDC. */
 const IMPACT_NTL = 20_000n * UNIT
-
-/** Size that is held long of a perp, which is also what is held short. */
-function openInterest(x: Exchange, market: Market): bigint {
-  let long = 0n
-  for (const { margin } of x.accounts) {
-    const szi = margin[market.dex]!.positions.get(market.id)?.szi ?? 0n
-    if (szi > 0n) long += szi
-  }
-  return long
-}
 
 interface Day {
   readonly prevPx: bigint
@@ -95,9 +87,8 @@ function spotContext(scene: Scene, market: Market) {
 }
 
 function atCap({ exchange: x }: Scene, dex: number): string[] {
-  const full = (market: Market) => notional(markPx(x, market.id), openInterest(x, market)) >= OI_CAP
   return perpsOf(dex, x.scale.markets)
-    .filter(full)
+    .filter((market) => isAtCap(x, market))
     .map(({ coin }) => coin)
 }
 
@@ -105,7 +96,10 @@ function atCap({ exchange: x }: Scene, dex: number): string[] {
 export const CONTEXT_ANSWERS = {
   metaAndAssetCtxs: ofDex((scene, dex) => [
     meta(scene.exchange, dex),
-    perpsOf(dex, scene.exchange.scale.markets).map((market) => perpContext(scene, market)),
+    [
+      ...perpsOf(dex, scene.exchange.scale.markets).map((market) => perpContext(scene, market)),
+      ...quietPerpsOf(dex).map(quietContext),
+    ],
   ]),
   spotMetaAndAssetCtxs: (scene) => {
     const spots = scene.exchange.scale.markets.filter(({ kind }) => kind === 'spot')
@@ -114,6 +108,7 @@ export const CONTEXT_ANSWERS = {
   perpsAtOpenInterestCap: ofDex(atCap),
   fundingHistory: ({ exchange, past }, { coin, startTime, endTime }) => {
     const market = listedMarket(exchange, coin)
+    if (QUIET_PXS.has(coin)) return []
     if (market?.kind !== 'perp') return NOTHING
     const end = endTime ?? Number.POSITIVE_INFINITY
     return past
@@ -129,6 +124,7 @@ export const CONTEXT_ANSWERS = {
   },
   candleSnapshot: ({ exchange, past }, { req: { coin, interval, startTime, endTime } }) => {
     const market = listedMarket(exchange, coin)
+    if (QUIET_PXS.has(coin)) return []
     if (market === undefined) return NOTHING
     const candles = past.candles[market.id]!.within(interval, startTime, endTime ?? Number.POSITIVE_INFINITY)
     return candles.map((candle) => ({

@@ -1,10 +1,12 @@
 // Market metadata as the public info queries show it, made from the tables of market.ts.
 
 import { type Exchange, midPx } from '../exchange/exchange.ts'
-import { formatAmount, units } from '../exchange/fixed-point.ts'
-import { perpsOf } from '../exchange/market.ts'
+import { formatAmount } from '../exchange/fixed-point.ts'
+import { DEX_NAMES } from '../exchange/market.ts'
+import { oiCap } from '../exchange/open-interest.ts'
 import { Prng, seedState } from '../exchange/prng.ts'
 import { BUILDERS } from '../exchange/roles.ts'
+import { listedOn, QUIET_PXS } from './listing.ts'
 
 /** Decimals of the tokens that have a number: USDC, PURR, HFUN. */
 const TOKEN_DECIMALS = [
@@ -15,21 +17,8 @@ const TOKEN_DECIMALS = [
 
 const MADE_UP_DECIMALS = { szDecimals: 2, weiDecimals: 8 }
 
-/** `meta` of one DEX (index). Table ids below 50 are their own leverage, so no table is listed. */
-export function meta(x: Exchange, dex: number) {
-  const universe = perpsOf(dex, x.scale.markets).map(({ coin, szDecimals, maxLeverage }) => ({
-    szDecimals,
-    name: coin,
-    maxLeverage,
-    marginTableId: maxLeverage,
-  }))
-  return { universe, marginTables: [], collateralToken: 0 }
-}
-
-/** What each perp of a DEX may be open at most, USDC. */
-export const OI_CAP = units(100_000_000)
-const oiCaps = (x: Exchange, dex: number) =>
-  perpsOf(dex, x.scale.markets).map(({ coin }) => [coin, formatAmount(OI_CAP)])
+const oiCaps = (x: Exchange, dex: number) => listedOn(x, dex).map(({ coin }) => [coin, formatAmount(oiCap(coin))])
+const ofEach = (x: Exchange, dex: number, amount: string) => listedOn(x, dex).map(({ coin }) => [coin, amount])
 
 /** First element null for the main DEX. */
 export function perpDexs(x: Exchange) {
@@ -40,14 +29,13 @@ export function perpDexs(x: Exchange) {
           name,
           fullName: `${name} perps`,
           deployer: x.accounts[BUILDERS[dex % BUILDERS.length]!]!.address,
-          oracleUpdater: null,
-          feeRecipient: null,
+          oracleUpdater: dex === 1 ? x.accounts[BUILDERS[0]!]!.address : null,
+          feeRecipient: dex === 1 ? x.accounts[BUILDERS[dex]!]!.address : null,
           assetToStreamingOiCap: oiCaps(x, dex),
-          subDeployers: [],
-          deployerFeeScale: '1.0',
-          lastDeployerFeeScaleChangeTime: '1970-01-01T00:00:00',
-          assetToFundingMultiplier: perpsOf(dex, x.scale.markets).map(({ coin }) => [coin, '1.0']),
-          assetToFundingInterestRate: perpsOf(dex, x.scale.markets).map(({ coin }) => [coin, '0.0']),
+          subDeployers: dex === 1 ? [['setOracle', [x.accounts[BUILDERS[0]!]!.address]]] : [],
+          assetToFundingMultiplier: ofEach(x, dex, '1.0'),
+          assetToFundingInterestRate: ofEach(x, dex, '0.0'),
+          assetToFundingClamp: ofEach(x, dex, '0.0005'),
         },
   )
 }
@@ -81,10 +69,13 @@ export function spotMeta({ scale }: Pick<Exchange, 'scale'>) {
   }
 }
 
+const dexOfCoin = (coin: string) => Math.max(0, DEX_NAMES.indexOf(coin.split(':')[0]!))
+
 /** Middle of every book of a DEX, or its last price; the main DEX has spot and outcomes too. */
 export function allMids(x: Exchange, dex: number): Record<string, string> {
   const mids: Record<string, string> = {}
   for (const market of x.scale.markets)
     if (market.dex === dex) mids[market.coin] = formatAmount(midPx(x, market.id) ?? x.quotes[market.id]!.last)
+  for (const [coin, px] of QUIET_PXS) if (dexOfCoin(coin) === dex) mids[coin] = px
   return mids
 }

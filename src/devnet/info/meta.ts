@@ -3,14 +3,15 @@
 import { type Exchange, markPxs } from '../exchange/exchange.ts'
 import { formatAmount, notional, units } from '../exchange/fixed-point.ts'
 import { marketAt, OUTCOME_SIDES, perpsOf } from '../exchange/market.ts'
+import { oiCap } from '../exchange/open-interest.ts'
+import { BUILDERS } from '../exchange/roles.ts'
 import { marginState } from '../exchange/wallet.ts'
 import { dexIndex, listedMarket, NOTHING, ofDex, type SomeAnswers } from './answer.ts'
 import { l2Levels } from './l2.ts'
-import { allMids, meta, OI_CAP, perpDexs, spotMeta } from './market.ts'
+import { listedOn, marginTable, meta, outcomeMeta, QUIET_PXS } from './listing.ts'
+import { allMids, perpDexs, spotMeta } from './market.ts'
 import { perpState, walletOf } from './wallet.ts'
 
-/** Table ids below this are a single tier of that leverage; the exchange has no others. */
-const FIRST_LISTED_TABLE = 50
 /** Leverage and USDC: the largest market order of a market, highest leverage first. */
 const MARKET_ORDER_NTLS = [
   [40, '30000000.0'],
@@ -20,40 +21,18 @@ const MARKET_ORDER_NTLS = [
   [5, '500000.0'],
 ]
 
+const TRADED_OUTCOME = Math.floor(Number(marketAt(OUTCOME_SIDES[0]).coin.slice(1)) / 10)
+
 /** Null for the main DEX and for names that no DEX has. */
 function perpDexLimits(x: Exchange, name: string) {
   const dex = dexIndex(x, name)
   if (dex <= 0) return null
-  const perps = perpsOf(dex, x.scale.markets)
+  const caps = listedOn(x, dex).map(({ coin }) => [coin, oiCap(coin)] as const)
   return {
-    totalOiCap: formatAmount(OI_CAP * BigInt(perps.length)),
+    totalOiCap: formatAmount(caps.reduce((sum, [, cap]) => sum + cap, 0n)),
     oiSzCapPerPerp: '1000000000.0',
     maxTransferNtl: formatAmount(units(1_000_000_000)),
-    coinToOiCap: perps.map(({ coin }) => [coin, formatAmount(OI_CAP)]),
-  }
-}
-
-function marginTable(id: number) {
-  if (id < 1 || id >= FIRST_LISTED_TABLE) return NOTHING
-  return { description: '', marginTiers: [{ lowerBound: '0.0', maxLeverage: id }] }
-}
-
-function outcomeMeta() {
-  const [yes] = OUTCOME_SIDES
-  const outcome = Math.floor(Number(marketAt(yes).coin.slice(1)) / 10)
-  return {
-    outcomes: [
-      {
-        outcome,
-        name: 'BTC above 81300',
-        description: 'class:priceBinary|underlying:BTC|expiry:20280101-0000|targetPrice:81300',
-        sideSpecs: [{ name: 'Yes' }, { name: 'No' }],
-        quoteToken: 'USDC',
-      },
-    ],
-    questions: [],
-    deployers: [],
-    feeScale: '1.0',
+    coinToOiCap: caps.map(([coin, cap]) => [coin, formatAmount(cap)]),
   }
 }
 
@@ -64,7 +43,7 @@ function assetOf(x: Exchange, id: number): number {
   return dex === 0 ? index : 100_000 + dex * 10_000 + index
 }
 
-/** Wallets that the next blocks will liquidate. All margin is cross; the wire is known for isolated only, so the largest position names it. */
+/** Wallets that the next blocks will liquidate. The wire is known for isolated positions only, so the largest names a cross account. */
 function liquidatable(x: Exchange) {
   const marks = markPxs(x)
   return x.accounts.flatMap((wallet) =>
@@ -92,12 +71,15 @@ export const META_ANSWERS = {
   perpDexs: ({ exchange }) => perpDexs(exchange),
   perpDexLimits: ({ exchange }, { dex }) => perpDexLimits(exchange, dex),
   spotMeta: ({ exchange }) => spotMeta(exchange),
-  outcomeMeta: () => outcomeMeta(),
-  marginTable: ofDex((_scene, _dex, { id }: { readonly dex: string; readonly id: number }) => marginTable(id)),
+  outcomeMeta: ({ exchange: x }) => outcomeMeta(TRADED_OUTCOME, x.accounts[BUILDERS[0]!]!.address),
+  marginTable: ofDex(
+    (_scene, _dex, { id }: { readonly dex: string; readonly id: number }) => marginTable(id) ?? NOTHING,
+  ),
   maxMarketOrderNtls: () => MARKET_ORDER_NTLS,
   allMids: ofDex(({ exchange }, dex) => allMids(exchange, dex)),
   l2Book: ({ exchange: x }, { coin, nSigFigs, mantissa }) => {
     const market = listedMarket(x, coin)
+    if (QUIET_PXS.has(coin)) return { coin, time: x.block.timeMs, levels: [[], []] }
     if (market === undefined) return null
     const levels = l2Levels(x.books[market.id]!, nSigFigs ?? null, mantissa ?? 1)
     return { coin, time: x.block.timeMs, levels }

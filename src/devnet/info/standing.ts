@@ -29,7 +29,7 @@ function subAccounts(x: Exchange, master: string) {
       subAccountUser: wallet.address,
       master,
       dexToClearinghouseState: x.scale.dexes.map((dex, index) => [dex, perpState(x, wallet, index)]),
-      spotState: spotState(wallet),
+      spotState: spotState(x, wallet),
     }
   })
 }

@@ -1,12 +1,12 @@
 // What is traded and paid: last trades, TWAP orders, funding, what a wallet can trade, what lies on a DEX.
 
-import { type Exchange, markPx, markPxs } from '../exchange/exchange.ts'
-import { formatAmount, UNIT } from '../exchange/fixed-point.ts'
+import { type Exchange, markPx } from '../exchange/exchange.ts'
+import { amountOf, formatAmount, UNIT } from '../exchange/fixed-point.ts'
 import { fundingRate } from '../exchange/funding.ts'
 import { type Market, perpsOf } from '../exchange/market.ts'
 import { BLOCK_MS } from '../exchange/staking.ts'
-import { marginState } from '../exchange/wallet.ts'
 import { listedMarket, NOTHING, ofDex, type SomeAnswers } from './answer.ts'
+import { QUIET_PXS } from './listing.ts'
 import { perpState, walletOf } from './wallet.ts'
 
 const MAX_FUNDINGS = 500
@@ -32,20 +32,18 @@ function predicted(x: Exchange, { id, coin }: Market) {
 /** Free margin, and the size that it carries at the leverage chosen: the same to buy and to sell. */
 function assetData(x: Exchange, user: string, market: Market) {
   const wallet = walletOf(x, user)
-  const { assetPositions } = perpState(x, wallet, market.dex)
+  const { assetPositions, withdrawable } = perpState(x, wallet, market.dex)
   const held = assetPositions.find(({ position }) => position.coin === market.coin)
   const leverage = held?.position.leverage ?? { type: 'cross', value: market.maxLeverage }
-  const { value, used } = marginState(wallet.margin[market.dex]!, markPxs(x))
-  const free = value > used ? value - used : 0n
   const mark = markPx(x, market.id)
-  const lots = (free * BigInt(leverage.value) * UNIT) / mark / market.lot
-  const [size, amount] = [formatAmount(lots * market.lot), formatAmount(free)]
+  const lots = (amountOf(withdrawable) * BigInt(leverage.value) * UNIT) / mark / market.lot
+  const size = formatAmount(lots * market.lot)
   return {
     user,
     coin: market.coin,
     leverage,
     maxTradeSzs: [size, size],
-    availableToTrade: [amount, amount],
+    availableToTrade: [withdrawable, withdrawable],
     markPx: formatAmount(mark),
   }
 }
@@ -58,7 +56,7 @@ function netDeposit(x: Exchange, dex: number): string {
 /** Trades and orders newest first, funding oldest first. A coin that does not exist is nothing. */
 export const TRADING_ANSWERS = {
   recentTrades: ({ exchange, past }, { coin }) =>
-    listedMarket(exchange, coin) === undefined ? NOTHING : past.tape.of(coin),
+    listedMarket(exchange, coin) === undefined && !QUIET_PXS.has(coin) ? NOTHING : past.tape.of(coin),
   twapHistory: ({ past }, { user }) => past.twaps.of(user),
   userFunding: ({ past }, { user, startTime, endTime }) => {
     const [from, to] = [startTime ?? 0, endTime ?? Number.POSITIVE_INFINITY]

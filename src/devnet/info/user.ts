@@ -5,7 +5,7 @@ import { FEE_RATES } from '../exchange/fees.ts'
 import { formatAmount, UNIT } from '../exchange/fixed-point.ts'
 import { agentsOf, MULTI_SIG, ownerOfAgent, SUB_ACCOUNTS } from '../exchange/identities.ts'
 import type { Builder } from '../exchange/order.ts'
-import { builderOf, DEX_TAKERS, isMaker, MAIN_MAKERS, TAKERS } from '../exchange/roles.ts'
+import { abstractionOf, builderOf, DEX_TAKERS, isMaker, TAKERS } from '../exchange/roles.ts'
 import type { Scene, SomeAnswers } from './answer.ts'
 import { perpState, spotState, walletOf } from './wallet.ts'
 
@@ -38,7 +38,7 @@ function subAccounts(x: Exchange, address: string) {
     subAccountUser: addressOf(x, account),
     master: address,
     clearinghouseState: perpState(x, x.accounts[account]!, 0),
-    spotState: spotState(x.accounts[account]!),
+    spotState: spotState(x, x.accounts[account]!),
   }))
 }
 
@@ -89,10 +89,6 @@ function rateLimit({ past }: Scene, address: string) {
   }
 }
 
-/** Makers keep perp and spot apart; everybody else has never chosen. */
-const abstraction = (x: Exchange, address: string) =>
-  MAIN_MAKERS.includes(indexOf(x, address)) ? 'disabled' : 'default'
-
 /** The one that a wallet trades through, at most; it has approved no other. */
 export function approvedBuilder(x: Exchange, address: string): Builder | null {
   const index = indexOf(x, address)
@@ -115,12 +111,12 @@ export const USER_ANSWERS = {
   extraAgents: ({ exchange }, { user }) => agentsOf(exchange, indexOf(exchange, user)),
   userFees: (scene, { user }) => fees(scene, user),
   userRateLimit: (scene, { user }) => rateLimit(scene, user),
-  userAbstraction: ({ exchange }, { user }) => abstraction(exchange, user),
+  userAbstraction: ({ exchange }, { user }) => abstractionOf(indexOf(exchange, user)),
   maxBuilderFee: ({ exchange }, { user, builder }) => builderFee(exchange, user, builder),
   userNonFundingLedgerUpdates: ({ past }, { user, startTime, endTime }) => {
     const [from, to] = [startTime ?? 0, endTime ?? Number.POSITIVE_INFINITY]
     const updates = past.wallet(user)?.ledger.toArray() ?? []
     return updates.filter(({ time }) => time >= from && time <= to).slice(0, MAX_LEDGER)
   },
-  spotClearinghouseState: ({ exchange }, { user }) => spotState(walletOf(exchange, user)),
+  spotClearinghouseState: ({ exchange }, { user }) => spotState(exchange, walletOf(exchange, user)),
 } satisfies SomeAnswers

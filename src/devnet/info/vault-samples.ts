@@ -1,6 +1,6 @@
 // What every vault was worth, looked at regularly: the curve that `vaultDetails` draws.
 
-import type { Exchange, Follower, Vault } from '../exchange/exchange.ts'
+import type { Exchange, Vault } from '../exchange/exchange.ts'
 import { Tail } from '../exchange/tail.ts'
 import { vaultEquity } from '../exchange/vault.ts'
 
@@ -19,11 +19,6 @@ export function vaultPnl(x: Exchange, vault: Vault): bigint {
   let pnl = vaultEquity(x, vault)
   for (const { basis } of vault.followers.values()) pnl -= basis
   return pnl
-}
-
-/** What a holder's shares are worth. */
-export function holding(x: Exchange, vault: Vault, { shares }: Follower): bigint {
-  return vault.totalShares === 0n ? 0n : (vaultEquity(x, vault) * shares) / vault.totalShares
 }
 
 export class VaultSamples {

@@ -2,9 +2,9 @@
 
 import { type Exchange, type Follower, freeUsd, type Vault } from '../exchange/exchange.ts'
 import { formatAmount, UNIT } from '../exchange/fixed-point.ts'
-import { COMMISSION_PERCENT, vaultEquity } from '../exchange/vault.ts'
+import { COMMISSION_PERCENT, childrenOf, holding, isChild, vaultEquity } from '../exchange/vault.ts'
 import type { Scene, SomeAnswers } from './answer.ts'
-import { holding, type VaultSample, vaultPnl } from './vault-samples.ts'
+import { type VaultSample, vaultPnl } from './vault-samples.ts'
 
 const DAY_MS = 86_400_000
 const MAX_FOLLOWERS = 100
@@ -20,6 +20,12 @@ const vaultAt = (x: Exchange, address: string) => x.vaults.find(({ account }) =>
 /** These few answers have JSON numbers where all others have decimal strings. */
 const toNumber = (amount: bigint) => Number(amount) / Number(UNIT)
 
+function relationship(x: Exchange, vault: Vault) {
+  const childAddresses = childrenOf(x, vault).map(({ account }) => addressOf(x, account))
+  if (childAddresses.length > 0) return { type: 'parent', data: { childAddresses } }
+  return { type: isChild(x, vault) ? 'child' : 'normal' }
+}
+
 function summary(x: Exchange, vault: Vault) {
   return {
     name: vault.name,
@@ -27,7 +33,7 @@ function summary(x: Exchange, vault: Vault) {
     leader: addressOf(x, vault.leader),
     tvl: formatAmount(vaultEquity(x, vault)),
     isClosed: false,
-    relationship: { type: 'normal' },
+    relationship: relationship(x, vault),
     createTimeMillis: vault.createdMs,
   }
 }
@@ -36,9 +42,8 @@ function summary(x: Exchange, vault: Vault) {
 function equities(x: Exchange, address: string) {
   const holder = x.byAddress.get(address) ?? -1
   return x.vaults.flatMap((vault) => {
-    const follower = vault.followers.get(holder)
-    if (follower === undefined) return []
-    const equity = formatAmount(holding(x, vault, follower))
+    if (!vault.followers.has(holder)) return []
+    const equity = formatAmount(holding(x, vault, holder))
     // This exchange locks nothing up: the lock ended when it began.
     return [{ vaultAddress: addressOf(x, vault.account), equity, lockedUntilTimestamp: vault.createdMs }]
   })
@@ -71,7 +76,7 @@ function portfolio({ exchange, past }: Scene, vault: Vault) {
 }
 
 function followerRow(x: Exchange, vault: Vault, holder: number, follower: Follower) {
-  const equity = holding(x, vault, follower)
+  const equity = holding(x, vault, holder)
   const pnl = formatAmount(equity - follower.basis)
   return {
     user: addressOf(x, holder),
@@ -116,10 +121,10 @@ function details(scene: Scene, vault: Vault, user: string | null) {
     leaderCommission: Number(COMMISSION_PERCENT) / 100,
     followers: followers(x, vault),
     maxDistributable: distributable,
-    maxWithdrawable: mine === undefined ? 0 : Math.min(distributable, toNumber(holding(x, vault, mine))),
+    maxWithdrawable: mine === undefined ? 0 : Math.min(distributable, toNumber(holding(x, vault, viewer))),
     isClosed: false,
-    relationship: { type: 'normal' },
-    allowDeposits: true,
+    relationship: relationship(x, vault),
+    allowDeposits: !isChild(x, vault),
     alwaysCloseOnWithdraw: false,
   }
 }

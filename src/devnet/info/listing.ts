@@ -1,0 +1,110 @@
+// What is listed beside the markets that trade: one that was delisted, one that was just deployed and that nobody quotes
+// yet, the fallback outcome of a question. Their books are empty and no wallet has anything of them, so the state of the
+// exchange knows nothing of them. No scale trades a coin of theirs. And what `meta` says of markets beyond their leverage.
+
+import type { Exchange } from '../exchange/exchange.ts'
+import { formatAmount, units } from '../exchange/fixed-point.ts'
+import { type Market, perpsOf } from '../exchange/market.ts'
+
+type QuietPerp = Pick<Market, 'coin' | 'dex' | 'szDecimals' | 'maxLeverage'> & { readonly px: string }
+
+const QUIET_PERPS: readonly QuietPerp[] = [
+  { coin: 'LOOM', dex: 0, szDecimals: 1, maxLeverage: 20, px: '0.37' },
+  { coin: 'flx:GAS', dex: 2, szDecimals: 1, maxLeverage: 10, px: '3.1' },
+]
+/** No BTC price that is named: its shares cost as much as its complement's. */
+const QUIET_OUTCOME = 9
+
+/** Coins with an empty book, and what they traded at last. */
+export const QUIET_PXS: ReadonlyMap<string, string> = new Map([
+  ...QUIET_PERPS.map(({ coin, px }) => [coin, px] as const),
+  ...[0, 1].map((side) => [`#${10 * QUIET_OUTCOME + side}`, '0.5'] as const),
+])
+
+export const quietPerpsOf = (dex: number) => QUIET_PERPS.filter((perp) => perp.dex === dex)
+/** Every perp of a DEX in universe order. */
+export const listedOn = ({ scale }: Exchange, dex: number) => [...perpsOf(dex, scale.markets), ...quietPerpsOf(dex)]
+
+/** A market without orders, trades and positions. */
+export function quietContext({ px }: QuietPerp) {
+  const nothing = { funding: '0.0', openInterest: '0.0', prevDayPx: px, dayNtlVlm: '0.0' }
+  return { ...nothing, premium: null, oraclePx: px, markPx: px, midPx: null, impactPxs: null, dayBaseVlm: '0.0' }
+}
+
+const CHANGED = '2026-09-01T12:00:00.123456789'
+const SCALED = { lastFeeScaleChangeTime: CHANGED, deployerFeeScale: '1.0' }
+const GROWING = { growthMode: 'enabled', lastGrowthModeChangeTime: CHANGED, ...SCALED }
+const FLAGS: Readonly<Record<string, object>> = {
+  LOOM: { onlyIsolated: true, isDelisted: true, marginMode: 'strictIsolated' },
+  'flx:GAS': { onlyIsolated: true, marginMode: 'noCross', ...GROWING },
+  'xyz:GOLD': GROWING,
+  'flx:OIL': { ...SCALED, lastFeeScaleChangeTime: null },
+}
+
+/** By table id: leverage at once and beyond a notional that no position here comes near, USDC. */
+const TIERS: Readonly<
+  Record<number, readonly [description: string, from: number, beyond: number, lowerBound: number]>
+> = {
+  50: ['', 50, 50, 0],
+  51: ['tiered 10x', 10, 5, 30_000_000],
+  55: ['tiered 25x', 25, 15, 100_000_000],
+  56: ['tiered 40x', 40, 20, 150_000_000],
+}
+const TABLE_OF: Readonly<Record<string, number>> = { BTC: 56, ETH: 55, kPEPE: 51 }
+/** Table ids below this are a single tier of that leverage; the others are listed. */
+const FIRST_LISTED_TABLE = 50
+
+/** Undefined: no such table. */
+export function marginTable(id: number) {
+  if (id >= 1 && id < FIRST_LISTED_TABLE)
+    return { description: '', marginTiers: [{ lowerBound: '0.0', maxLeverage: id }] }
+  const tiers = TIERS[id]
+  if (tiers === undefined) return undefined
+  const [description, from, beyond, lowerBound] = tiers
+  const first = { lowerBound: '0.0', maxLeverage: from }
+  const second = { lowerBound: formatAmount(units(lowerBound)), maxLeverage: beyond }
+  return { description, marginTiers: lowerBound === 0 ? [first] : [first, second] }
+}
+
+/** `meta` of one DEX (index). */
+export function meta(x: Exchange, dex: number) {
+  const universe = listedOn(x, dex).map(({ coin, szDecimals, maxLeverage }) => ({
+    szDecimals,
+    name: coin,
+    maxLeverage,
+    marginTableId: TABLE_OF[coin] ?? maxLeverage,
+    ...FLAGS[coin],
+  }))
+  const listed = dex === 0 ? Object.keys(TIERS).map(Number) : []
+  return { universe, marginTables: listed.map((id) => [id, marginTable(id)]), collateralToken: 0 }
+}
+
+/** Outcomes that trade by their number, and the question that they answer: one was settled before, one is the rest. */
+export function outcomeMeta(traded: number, deployer: string) {
+  const sides = { sideSpecs: [{ name: 'Yes' }, { name: 'No' }], quoteToken: 'USDC' }
+  const expiry = 'expiry:20280101-0000'
+  return {
+    outcomes: [
+      {
+        ...{ outcome: traded, name: 'BTC above 81300' },
+        ...{ description: `class:priceBinary|underlying:BTC|${expiry}|targetPrice:81300`, ...sides },
+      },
+      {
+        ...{ outcome: QUIET_OUTCOME, name: 'Neither', description: '', ...sides },
+        ...{ deployer, venue: 'out', deployerFeeScale: '1.0' },
+      },
+    ],
+    questions: [
+      {
+        question: 1,
+        name: 'Where BTC stands in 2028',
+        description: `class:priceBuckets|underlying:BTC|${expiry}`,
+        fallbackOutcome: QUIET_OUTCOME,
+        namedOutcomes: [traded - 1, traded],
+        settledNamedOutcomes: [traded - 1],
+      },
+    ],
+    deployers: [{ deployer, venue: 'out', subDeployers: [['registerOutcome', [deployer]]] }],
+    feeScale: '1.0',
+  }
+}

@@ -1,0 +1,160 @@
+// Shapes that a real exchange shows seldom or to few: the stand-in shows each of them within minutes, it follows from its
+// state, and its answers agree about it.
+
+import { beforeAll, describe, expect, it } from 'vitest'
+import { toScaled } from '../../src/core/decimal.ts'
+import { createEngine, type Engine } from '../../src/devnet/engine.ts'
+import { DEXES } from '../../src/devnet/exchange/market.ts'
+import { ARBITRAGEURS, GAMBLERS, MAIN_MAKERS } from '../../src/devnet/exchange/roles.ts'
+import { answerInfo } from '../../src/devnet/info/info.ts'
+import { l4Snapshot } from '../../src/devnet/info/l4-snapshot.ts'
+import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
+import { queryOf } from '../../src/info/catalogue.ts'
+
+const BLOCKS = 2_500
+let engine: Engine
+/** Answers of a moment at which each of these was seen. */
+const seen = new Map<string, ReturnType<typeof ask>>()
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
+function ask(request: { readonly type: string; readonly [field: string]: unknown }): any {
+  const answer = answerInfo(engine, InfoRequest.parse(request) as StateRequest)
+  expect(answer.status).toBe(200)
+  const body = JSON.parse(JSON.stringify((answer as { body: unknown }).body))
+  queryOf(request.type)!.response.parse(body)
+  return body
+}
+const address = (account: number) => engine.exchange.accounts[account]!.address
+
+beforeAll(() => {
+  engine = createEngine(1)
+  for (let i = 0; i < BLOCKS; i++) {
+    const { orderStatuses } = engine.step()
+    for (const { status } of orderStatuses) if (status.includes('OpenInterestCap')) seen.set(status, status)
+    if (i % 5 > 0) continue
+    const [due] = ask({ type: 'liquidatable' })
+    if (due !== undefined && !seen.has('liquidatable'))
+      seen.set('liquidatable', [due, ask({ type: 'clearinghouseState', user: due.user })])
+    const [full] = ask({ type: 'perpsAtOpenInterestCap', dex: 'flx' })
+    if (full !== undefined) seen.set('cap', [full, ask({ type: 'metaAndAssetCtxs', dex: 'flx' })])
+    for (const account of GAMBLERS) {
+      const state = ask({ type: 'clearinghouseState', user: address(account) })
+      if (state.assetPositions.length > 0) seen.set('isolated', state)
+    }
+  }
+})
+
+describe('a market in which nothing happens', () => {
+  it.each([
+    ['LOOM', '', { isDelisted: true, onlyIsolated: true, marginMode: 'strictIsolated' }],
+    ['flx:GAS', 'flx', { onlyIsolated: true, marginMode: 'noCross', growthMode: 'enabled' }],
+  ])('%s is listed everywhere and empty everywhere', (coin, dex, flags) => {
+    const [meta, contexts] = ask({ type: 'metaAndAssetCtxs', dex })
+    const index = meta.universe.findIndex(({ name }: { name: string }) => name === coin)
+    expect(meta.universe[index]).toMatchObject(flags)
+    expect(contexts).toHaveLength(meta.universe.length)
+    expect(contexts[index]).toMatchObject({ openInterest: '0.0', premium: null, midPx: null, impactPxs: null })
+    expect(ask({ type: 'l2Book', coin })).toMatchObject({ coin, levels: [[], []] })
+    expect(ask({ type: 'allMids', dex })[coin]).toBe(contexts[index].markPx)
+    expect(ask({ type: 'fundingHistory', coin, startTime: 0 })).toEqual([])
+    expect(ask({ type: 'candleSnapshot', req: { coin, interval: '1m', startTime: 0 } })).toEqual([])
+    const books: [string, unknown][] = JSON.parse([...l4Snapshot(engine.exchange, true, false)].join(''))
+    expect(books.find(([name]) => name === coin)).toEqual([coin, [[], []]])
+  })
+})
+
+describe('margin', () => {
+  it('has listed tables with ids from 50 up, and every table of a market is there', () => {
+    const { marginTables, universe } = ask({ type: 'meta' })
+    expect(marginTables.map(([id]: [number]) => id >= 50)).toContain(true)
+    for (const [id, table] of marginTables) expect(ask({ type: 'marginTable', id })).toEqual(table)
+    for (const dex of DEXES)
+      for (const { maxLeverage, marginTableId } of ask({ type: 'meta', dex }).universe)
+        expect(ask({ type: 'marginTable', id: marginTableId, dex }).marginTiers[0].maxLeverage).toBe(maxLeverage)
+    expect(universe.some(({ marginTableId }: { marginTableId: number }) => marginTableId >= 50)).toBe(true)
+  })
+
+  it('is isolated where a wallet puts all on one coin', () => {
+    const { marginSummary, crossMarginSummary, assetPositions, withdrawable } = seen.get('isolated')!
+    const [{ position }] = assetPositions
+    expect(position.leverage).toMatchObject({ type: 'isolated', rawUsd: marginSummary.totalRawUsd })
+    expect([crossMarginSummary.accountValue, withdrawable]).toEqual(['0.0', '0.0'])
+    expect(position.marginUsed).toBe(marginSummary.accountValue)
+    const held = toScaled(position.positionValue) * (position.szi.startsWith('-') ? -1n : 1n)
+    expect(toScaled(position.marginUsed)).toBe(held + toScaled(position.leverage.rawUsd))
+  })
+
+  it('is short now and then: somebody can be liquidated for a while', () => {
+    const [due, state] = seen.get('liquidatable')!
+    const { universe } = ask({ type: 'meta' })
+    const coins = state.assetPositions.map(({ position }: { position: { coin: string } }) => position.coin)
+    expect(coins).toContain(universe[due.positionIndex.isolated.asset].name)
+    expect(due.marginAvailable[0]).toBeLessThan(0)
+  })
+
+  it('is that of a portfolio for one wallet, and unified for another', () => {
+    const [portfolio, unified] = ARBITRAGEURS.map(address)
+    expect(ask({ type: 'userAbstraction', user: portfolio })).toBe('portfolioMargin')
+    expect(ask({ type: 'userAbstraction', user: unified })).toBe('unifiedAccount')
+    const { portfolioMarginEnabled, balances } = ask({ type: 'spotClearinghouseState', user: portfolio })
+    expect([portfolioMarginEnabled, balances[0].supplied]).toEqual([true, balances[0].total])
+    const { tokenToAvailableAfterMaintenance } = ask({ type: 'spotClearinghouseState', user: unified })
+    expect(tokenToAvailableAfterMaintenance.length).toBeGreaterThan(1)
+    expect(Object.keys(ask({ type: 'spotClearinghouseState', user: address(MAIN_MAKERS[0]!) }))).toEqual(['balances'])
+  })
+})
+
+describe('a cap of open interest', () => {
+  it('is reached by one coin, which nobody may open then', () => {
+    const [coin, [meta, contexts]] = seen.get('cap')!
+    const index = meta.universe.findIndex(({ name }: { name: string }) => name === coin)
+    const { coinToOiCap } = ask({ type: 'perpDexLimits', dex: 'flx' })
+    const cap = Number(new Map<string, string>(coinToOiCap).get(coin))
+    expect(Number(contexts[index].openInterest) * Number(contexts[index].markPx)).toBeGreaterThanOrEqual(cap)
+    expect([...seen.keys()]).toEqual(
+      expect.arrayContaining(['positionIncreaseAtOpenInterestCapRejected', 'positionFlipAtOpenInterestCapRejected']),
+    )
+    for (const dex of ['', 'xyz']) expect(ask({ type: 'perpsAtOpenInterestCap', dex })).toEqual([])
+  })
+})
+
+describe('a vault', () => {
+  it('is led by another, which holds what it is worth', () => {
+    const summaries = ask({ type: 'vaultSummaries' })
+    const of = (type: string) =>
+      summaries.find(({ relationship }: { relationship: { type: string } }) => relationship.type === type)
+    const [parent, child] = [of('parent'), of('child')]
+    expect(parent.relationship.data.childAddresses).toEqual([child.vaultAddress])
+    expect(child.leader).toBe(parent.vaultAddress)
+    expect(ask({ type: 'vaultDetails', vaultAddress: child.vaultAddress })).toMatchObject({ allowDeposits: false })
+    const [held] = ask({ type: 'userVaultEquities', user: parent.vaultAddress })
+    expect(held.vaultAddress).toBe(child.vaultAddress)
+    const { accountValue } = ask({ type: 'clearinghouseState', user: parent.vaultAddress }).marginSummary
+    expect(toScaled(parent.tvl)).toBe(toScaled(accountValue) + toScaled(held.equity))
+  })
+})
+
+describe('what is deployed', () => {
+  it('has an auction in progress at every moment', () => {
+    const user = address(0)
+    let ended = 0
+    for (let hour = 0; hour < 100; hour++) {
+      engine.step(BigInt(Math.max(engine.exchange.block.timeMs, 0) + 401_000) * 1_000_000n)
+      const auctions = [ask({ type: 'perpDeployAuctionStatus' }), ask({ type: 'spotDeployState', user }).gasAuction]
+      expect(auctions.some(({ currentGas, endGas }) => currentGas !== null && endGas === null)).toBe(true)
+      ended += auctions.filter(({ endGas }) => endGas !== null).length
+    }
+    expect(ended).toBeGreaterThan(0)
+  })
+
+  it('has a question whose outcomes are open or settled', () => {
+    const { outcomes, questions, deployers } = ask({ type: 'outcomeMeta' })
+    const open = outcomes.map(({ outcome }: { outcome: number }) => outcome)
+    for (const { fallbackOutcome, namedOutcomes, settledNamedOutcomes } of questions) {
+      expect(open).toContain(fallbackOutcome)
+      for (const named of namedOutcomes) expect([...open, ...settledNamedOutcomes]).toContain(named)
+      expect(open.filter((one: number) => settledNamedOutcomes.includes(one))).toEqual([])
+    }
+    expect([questions.length, deployers.length]).toEqual([1, 1])
+  })
+})
