@@ -12,6 +12,7 @@ import { RecentTimes } from '../../src/devnet/evm.ts'
 import { formatAmount } from '../../src/devnet/exchange/fixed-point.ts'
 import { MARKETS } from '../../src/devnet/exchange/market.ts'
 import { devnetServer } from '../../src/devnet/http.node.ts'
+import { QUIET_PXS } from '../../src/devnet/info/listing.ts'
 import { type BookHashes, Truth } from '../../src/devnet/truth.node.ts'
 import { RebuiltBooks } from './rebuild.ts'
 
@@ -56,7 +57,7 @@ describe('/info', () => {
   it('describes the markets', async () => {
     const main = await info({ type: 'meta' })
     expect(main.universe.length).toBeGreaterThanOrEqual(10)
-    expect(main.universe[0]).toEqual({ szDecimals: 5, name: 'BTC', maxLeverage: 40, marginTableId: 40 })
+    expect(main.universe[0]).toEqual({ szDecimals: 5, name: 'BTC', maxLeverage: 40, marginTableId: 56 })
     const dexes = await info({ type: 'perpDexs' })
     expect(dexes.map((dex: { name: string } | null) => dex?.name ?? null)).toEqual([null, 'xyz', 'flx'])
     expect((await info({ type: 'meta', dex: 'xyz' })).universe.map((a: { name: string }) => a.name)).toEqual([
@@ -68,7 +69,7 @@ describe('/info', () => {
       '@1',
     ])
     const mids = await info({ type: 'allMids' })
-    expect(Object.keys(mids)).toEqual(MARKETS.filter((m) => m.dex === 0).map((m) => m.coin))
+    expect(Object.keys(mids)).toEqual([...MARKETS.filter((m) => m.dex === 0).map((m) => m.coin), 'MATIC', '#50', '#51'])
     expect(Number((await info({ type: 'exchangeStatus' })).time)).toBe(engine.exchange.block.timeMs)
   })
 
@@ -142,7 +143,7 @@ describe('fileSnapshot', () => {
     expect((await ask(path)).status).toBe(200)
     const [height, books] = JSON.parse(readFileSync(path, 'utf8'))
     expect(height).toBe(engine.height)
-    expect(books.map(([coin]: [string]) => coin)).toEqual(MARKETS.map((m) => m.coin))
+    expect(books.map(([coin]: [string]) => coin)).toEqual([...MARKETS.map((m) => m.coin), ...QUIET_PXS.keys()])
     for (const [coin, sides] of books) {
       sides.forEach((orders: [string, { oid: number; limitPx: string; coin: string }][], side: number) => {
         for (let i = 1; i < orders.length; i++) {
