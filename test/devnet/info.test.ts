@@ -46,7 +46,7 @@ describe('markets', () => {
       expect(contexts).toHaveLength(meta.universe.length)
       for (const { midPx, impactPxs, oraclePx, markPx } of contexts) {
         expect(Math.abs(Number(markPx) / Number(oraclePx) - 1)).toBeLessThanOrEqual(0.01)
-        if (midPx === null) continue
+        if (midPx === null || impactPxs === null) continue
         expect(Number(impactPxs[0])).toBeLessThan(Number(midPx))
         expect(Number(impactPxs[1])).toBeGreaterThan(Number(midPx))
       }
