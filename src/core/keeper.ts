@@ -1,6 +1,6 @@
 // Looks after something once a second while there is need, in work that the platform keeps alive beyond the request that
 // began it. It ends such work 30 s after the answer and tells nobody: so a keeper stands down in good time, and one
-// that shows no sign of life is taken for ended.
+// that shows no sign of life is taken for ended. Law: who needs one at a moment has one for another `KEPT_MS` at least.
 
 export interface KeeperClock {
   readonly nowMs: () => number
@@ -9,25 +9,34 @@ export interface KeeperClock {
 
 export const KEEP_EVERY_MS = 1_000
 export const KEEP_ROUNDS = 20
+/** After so many rounds whoever needs a keeper begins the next, which takes over. */
+const HAND_OVER_ROUNDS = 4
+export const KEPT_MS = (KEEP_ROUNDS - HAND_OVER_ROUNDS) * KEEP_EVERY_MS
 /** A round may wait for an exchange; one that waits longer than this is not missed. */
 export const KEEPER_DEAD_MS = 3_000
 
 export class Keeper {
   #beatMs = Number.NEGATIVE_INFINITY
+  #rounds = 0
+  #turn = 0
 
   /** False: whoever needs one begins one. */
   isAlive(nowMs: number): boolean {
-    return nowMs - this.#beatMs < KEEPER_DEAD_MS
+    return this.#rounds < HAND_OVER_ROUNDS && nowMs - this.#beatMs < KEEPER_DEAD_MS
   }
 
-  /** Calls `round` every second until it answers that nothing is left to look after. */
+  /** Calls `round` every second until it answers that nothing is left to look after, or the next keeper has begun. */
   async run({ nowMs, sleep }: KeeperClock, round: (atMs: number) => Promise<boolean>): Promise<void> {
+    const turn = ++this.#turn
     this.#beatMs = nowMs()
-    for (let rounds = 0; rounds < KEEP_ROUNDS; rounds++) {
+    this.#rounds = 0
+    for (let rounds = 1; rounds <= KEEP_ROUNDS; rounds++) {
       await sleep(KEEP_EVERY_MS)
+      if (turn !== this.#turn) return
       this.#beatMs = nowMs()
+      this.#rounds = rounds
       if (!(await round(this.#beatMs))) break
     }
-    this.#beatMs = Number.NEGATIVE_INFINITY
+    if (turn === this.#turn) this.#beatMs = Number.NEGATIVE_INFINITY
   }
 }

@@ -12,7 +12,6 @@ import {
   decideReclaim,
   evolveAccount,
   evolveLease,
-  LEASE_TTL_MS,
   newLease,
   RECLAIM_GRACE_MS,
 } from './ledger.ts'
@@ -102,7 +101,8 @@ export class AccountLedger implements StreamPayer {
     if (events.length > 0) {
       const { added, merged } = mergeUsage(known?.usage ?? [], request.usage)
       this.#put(after)
-      this.#store.putLease({ lease, usage: merged })
+      if (events.some(({ type }) => type === 'returned')) this.#store.dropLease(lease.id)
+      else this.#store.putLease({ lease, usage: merged })
       this.#store.addUsage(request.keyHash, added, nowMs)
       this.#caps.add(request.keyHash, after.spent - account.spent)
     }
@@ -112,7 +112,7 @@ export class AccountLedger implements StreamPayer {
       const cap = this.#caps.inTheWay(request.keyHash, after.available)
       return { v, ok: false, reason: outcome, remaining, left, cap }
     }
-    return { v, ok: true, granted: lease.granted, ttlMs: LEASE_TTL_MS, remaining, left }
+    return { v, ok: true, granted: lease.granted, ttlMs: lease.untilMs - nowMs, remaining, left }
   }
 
   grant(id: string, amount: MicroCredits, nowMs: number): GrantAnswer {

@@ -2,7 +2,7 @@
 // Laws: what is granted covers what is spent and in flight; a refusal is only ever the meter's own, at most one
 // second old; a lease that was closed is never spent from. Time and lease ids are arguments.
 
-import type { MicroCredits } from './amount.ts'
+import { MICRO_PER_CREDIT, type MicroCredits } from './amount.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
 import type { UsageLine } from './usage.ts'
@@ -15,6 +15,8 @@ export interface HeldLease {
   /** Reserved by calls in flight. */
   held: MicroCredits
   reported: MicroCredits
+  /** When the exchange was sent that told of spending last, or that there was none. */
+  toldMs: number
   expiresAtMs: number
   /** The meter has ended it: only unreported spending is owed. */
   ended: boolean
@@ -35,12 +37,22 @@ interface Denial {
 }
 
 const DENIAL_MS = 1_000
+/** How long a grant should last, and where ample is left: longer than until the next report, which takes one along. */
 const FORECAST_MS = 5_000
+const FORECAST_AMPLE_MS = 15_000
+/**
+ * Spending is reported at the next look when its lease has told nothing for so long, or when there is so much of it, or
+ * more than a small part of what is left: an isolate that dies loses no more than that and what was spent in the second or
+ * so between two looks.
+ */
+export const REPORT_EVERY_MS = 10_000
+export const REPORT_AT: MicroCredits = 10 * MICRO_PER_CREDIT
 /** Of an isolate's revoked keys; longer than any key record is remembered. */
 const REVOKED_MS = 60_000
 const RETIRED_MAX = 64
 const IDLE_MS = 1_000
-const IDLE_AMPLE_MS = 5_000
+/** Less than a keeper keeps (core/keeper.ts), or the meter would have to reclaim it. */
+const IDLE_AMPLE_MS = 15_000
 /** An idle lease holds next to nothing where so many times as much is left outside of all leases. */
 const AMPLE = 64
 
@@ -102,15 +114,18 @@ export class CreditPurse {
     const lease = this.#current
     this.#lastUseMs = nowMs
     const missing = Math.max(0, amount - free(lease))
-    const more = { need: missing, waiting: Math.max(missing, waiting - free(lease)), forecast: this.#forecast(nowMs) }
-    this.#taken = 0
-    this.#rateSinceMs = nowMs
+    if (missing === 0 && !this.#isDue(lease, nowMs)) {
+      return { lease, amount, sentAtMs: nowMs, request: this.#question(lease) }
+    }
+    const { forecast } = this.#forecast(nowMs)
+    const more = { need: missing, waiting: Math.max(missing, waiting - free(lease)), forecast }
     return { lease, amount, sentAtMs: nowMs, request: this.#request(lease, more, false) }
   }
 
   /** Takes in the meter's answer. Unordered and repeated answers are harmless: all numbers are cumulative. */
   answered(asked: AskedExchange, answer: LeaseAnswer): void {
     const { lease, request, sentAtMs } = asked
+    if (request.spent === lease.spent || request.spent > lease.reported) lease.toldMs = sentAtMs
     lease.reported = Math.max(lease.reported, request.spent)
     if (request.close) lease.ended = true
     if (answer.ok) lease.granted = Math.max(lease.granted, answer.granted)
@@ -130,17 +145,21 @@ export class CreditPurse {
     this.#retire(lease)
   }
 
-  /** Exchanges that are due: unreported spending, and the close of a lease that nothing was taken from for a while. */
-  due(nowMs: number): AskedExchange[] {
+  /**
+   * Exchanges that are due: spending that is old or much, with `all` any that is unreported; and the close of a lease that
+   * nothing was taken from for a while.
+   */
+  due(nowMs: number, all = false): AskedExchange[] {
     const lease = this.#current
     if (lease !== null && lease.held === 0 && nowMs - this.#lastUseMs >= this.#idleMs(lease)) this.#retire(lease)
     this.#retired = this.#retired.filter((each) => !each.ended || each.held > 0 || each.spent > each.reported)
     const exchanges = this.#retired
       .filter((each) => each.held === 0 || each.spent > each.reported)
-      .map((each) => this.#report(each, each.held === 0, nowMs))
-    if (this.#current !== null && this.#current.spent > this.#current.reported) {
-      exchanges.push(this.#report(this.#current, false, nowMs))
-    }
+      .map((each) => this.#report(each, each.held === 0, 0, nowMs))
+    const current = this.#current
+    if (current === null || current.spent === current.reported) return exchanges
+    if (all || this.#isDue(current, nowMs))
+      exchanges.push(this.#report(current, false, this.#topUp(current, nowMs), nowMs))
     return exchanges
   }
 
@@ -162,6 +181,10 @@ export class CreditPurse {
     return free(lease) * AMPLE <= this.#outside ? IDLE_AMPLE_MS : IDLE_MS
   }
 
+  #isDue({ spent, reported, toldMs }: HeldLease, nowMs: number): boolean {
+    return spent - reported >= Math.min(REPORT_AT, this.#outside / AMPLE) || nowMs - toldMs >= REPORT_EVERY_MS
+  }
+
   #retire(lease: HeldLease): void {
     if (lease !== this.#current) return
     this.#current = null
@@ -169,14 +192,35 @@ export class CreditPurse {
     if (this.#retired.length > RETIRED_MAX) this.#retired.shift()
   }
 
-  #report(lease: HeldLease, close: boolean, nowMs: number): AskedExchange {
-    const none = { need: 0, waiting: 0, forecast: 0 }
-    return { lease, amount: 0, sentAtMs: nowMs, request: this.#request(lease, none, close) }
+  #report(lease: HeldLease, close: boolean, forecast: MicroCredits, nowMs: number): AskedExchange {
+    const more = { need: 0, waiting: 0, forecast }
+    return { lease, amount: 0, sentAtMs: nowMs, request: this.#request(lease, more, close) }
   }
 
-  #forecast(nowMs: number): MicroCredits {
-    const elapsed = Math.max(100, nowMs - this.#rateSinceMs)
-    return elapsed > 2 * FORECAST_MS ? 0 : Math.ceil((this.#taken * FORECAST_MS) / elapsed)
+  /** What a report asks for beside, so that no call has to wait: nothing where others may need it. */
+  #topUp(lease: HeldLease, nowMs: number): MicroCredits {
+    const { forecast, isAmple } = this.#forecast(nowMs)
+    return isAmple ? Math.max(0, forecast - free(lease)) : 0
+  }
+
+  /** What will be spent, at the rate since this was asked last. */
+  #forecast(nowMs: number): { readonly forecast: MicroCredits; readonly isAmple: boolean } {
+    const elapsedMs = Math.max(100, nowMs - this.#rateSinceMs)
+    const within = (ms: number) => (elapsedMs > 2 * ms ? 0 : Math.ceil((this.#taken * ms) / elapsedMs))
+    const [long, short] = [within(FORECAST_AMPLE_MS), within(FORECAST_MS)]
+    this.#taken = 0
+    this.#rateSinceMs = nowMs
+    const isAmple = long * AMPLE <= this.#outside
+    return { forecast: isAmple ? long : short, isAmple }
+  }
+
+  /** Says nothing that the meter does not know, so that it has nothing to write. */
+  #question({ id, reported: spent }: HeldLease): LeaseRequest {
+    const { keyHash } = this
+    return {
+      ...{ v: METER_API_VERSION, lease: id, keyHash, spent, usage: [] },
+      ...{ need: 0, waiting: 0, forecast: 0, close: false },
+    }
   }
 
   #request(lease: HeldLease, more: Pick<LeaseRequest, 'need' | 'waiting' | 'forecast'>, close: boolean): LeaseRequest {
@@ -204,5 +248,5 @@ function untold({ spent, reported, held }: HeldLease): MicroCredits {
 }
 
 function fresh(id: string): HeldLease {
-  return { id, granted: 0, spent: 0, held: 0, reported: 0, expiresAtMs: 0, ended: false, usage: new Map() }
+  return { id, granted: 0, spent: 0, held: 0, reported: 0, toldMs: 0, expiresAtMs: 0, ended: false, usage: new Map() }
 }

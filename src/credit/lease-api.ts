@@ -6,7 +6,8 @@ import type { UsageLine } from './usage.ts'
 
 /**
  * One exchange about one lease: report what was spent and, with `need`, ask for more. All numbers are cumulative
- * over the lease, so a lost or repeated exchange is harmless. The first exchange of a lease id opens it.
+ * over the lease, so a lost or repeated exchange is harmless. The first exchange of a lease id opens it; an id that was
+ * closed is forgotten.
  */
 export interface LeaseRequest {
   readonly v: number
@@ -15,11 +16,11 @@ export interface LeaseRequest {
   readonly keyHash: string
   readonly spent: MicroCredits
   readonly usage: readonly UsageLine[]
-  /** The least that helps the call at the head of the queue; 0: report and renew the deadline only. */
+  /** The least that helps the call at the head of the queue; 0: nothing waits. */
   readonly need: MicroCredits
   /** What all waiting calls need together; at least `need`. */
   readonly waiting: MicroCredits
-  /** What the isolate would like beyond that, by its recent use. The meter decides. */
+  /** What the isolate would like beyond that, by its recent use. The meter decides; one of 0.1.0 gives none to a report. */
   readonly forecast: MicroCredits
   /** Gives back all that is unspent and ends the lease. Nothing may be in flight on it. */
   readonly close: boolean

@@ -22,8 +22,7 @@ export function grantSize(
 ): MicroCredits | null {
   const { available } = account
   if (available < request.need) return null
-  if (request.need === 0) return 0
-  const waiting = Math.min(Math.max(request.waiting, request.need), available)
+  const waiting = request.need === 0 ? 0 : Math.min(Math.max(request.waiting, request.need), available)
   const callByCall =
     available < request.need * CALL_BY_CALL_BELOW || account.writtenOff * WRITTEN_OFF_SHARE > account.spent
   if (callByCall) return waiting

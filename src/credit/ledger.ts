@@ -138,6 +138,9 @@ export function decideLease(
   // What was settled within the lease was held, and so had left the room before.
   const late = after.spent - account.spent - (account.held - after.held)
   const more = decideMore(after, request, nowMs, room - late)
+  // What changes nothing is not written, and its deadline stays: requests are asked for every few seconds.
+  const isIdle = events.length === 0 && more.amount === 0 && lease.untilMs - nowMs > LEASE_TTL_MS / 2
+  if (isIdle) return { events: [], outcome: more.outcome }
   return { events: [...events, ...more.events], outcome: more.outcome }
 }
 
@@ -160,8 +163,9 @@ function settlement(account: AccountState, lease: Lease, spent: MicroCredits, ro
   return events
 }
 
-function decideMore(account: AccountState, request: LeaseRequest, nowMs: number, room: number): LeaseDecision {
-  const amount = grantSize({ ...account, available: Math.min(account.available, room) }, request)
-  const event: LedgerEvent = { type: 'leased', amount: amount ?? 0, untilMs: nowMs + LEASE_TTL_MS }
-  return { events: [event], outcome: amount === null ? 'exhausted' : 'ok' }
+function decideMore(account: AccountState, request: LeaseRequest, nowMs: number, room: number) {
+  const granted = grantSize({ ...account, available: Math.min(account.available, room) }, request)
+  const amount = granted ?? 0
+  const event: LedgerEvent = { type: 'leased', amount, untilMs: nowMs + LEASE_TTL_MS }
+  return { amount, events: [event], outcome: granted === null ? ('exhausted' as const) : ('ok' as const) }
 }

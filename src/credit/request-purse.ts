@@ -1,5 +1,5 @@
 // Requests per second, leased like credits: the isolate's purse of one bucket of its meter, filled some tokens ahead, for
-// two and a half seconds. Laws: without a token nothing goes, unless the meter is away; then an isolate rations itself
+// two and a half seconds, or of few for fifteen. Laws: without a token nothing goes, unless the meter is away; then an isolate rations itself
 // to the plan's rate.
 
 import type { RequestAnswer, RequestAsk } from './lease-api.ts'
@@ -8,13 +8,17 @@ import { tokensAhead } from './request-buckets.ts'
 /** Tokens taken ahead are used within this time of asking, or lost. */
 export const TOKENS_TTL_MS = 2_500
 
+/** A sixty-fourth of a second's tokens may wait longer, so that a slow caller need not ask for each call. */
+const FEW_SHARE = 64
+const FEW_TTL_MS = 15_000
+
 type RequestVerdict = 'go' | 'ask' | { readonly waitMs: number }
 
 export class RequestPurse {
   readonly bucket: string
   readonly perSecond: number
   #tokens = 0
-  #untilMs = 0
+  #askedMs = Number.NEGATIVE_INFINITY
   #refusedUntilMs = 0
   #used = 0
   #usedSinceMs = 0
@@ -29,8 +33,9 @@ export class RequestPurse {
 
   /** Takes a token if there is one. */
   take(nowMs: number): RequestVerdict {
-    if (this.#tokens > 0 && nowMs < this.#untilMs) {
-      this.#tokens--
+    const here = this.#here(nowMs)
+    if (here > 0) {
+      this.#tokens = here - 1
       this.#used++
       return 'go'
     }
@@ -39,9 +44,11 @@ export class RequestPurse {
 
   /** What to ask for; null where `waiting` is 0 and what is here lasts as long as until the next report. */
   ask(waiting: number, nowMs: number): RequestAsk | null {
-    const here = nowMs < this.#untilMs ? this.#tokens : 0
     const elapsedMs = Math.max(100, nowMs - this.#usedSinceMs)
-    const forecast = elapsedMs > 4_000 ? 0 : Math.ceil((this.#used * 1_500) / elapsedMs) - here
+    const usedIn = (ms: number) => Math.ceil((this.#used * ms) / elapsedMs)
+    const soon = elapsedMs > 4_000 ? 0 : usedIn(1_500)
+    const later = elapsedMs > 2 * FEW_TTL_MS ? 0 : Math.min(this.#few, usedIn(FEW_TTL_MS))
+    const forecast = Math.max(soon, later) - this.#here(nowMs)
     this.#used = 0
     this.#usedSinceMs = nowMs
     if (waiting === 0 && forecast <= 0) return null
@@ -51,9 +58,8 @@ export class RequestPurse {
 
   /** Takes in the meter's answer to `ask`, sent at `sentAtMs`. */
   answered(ask: RequestAsk, { granted, waitMs, remaining }: RequestAnswer, sentAtMs: number, nowMs: number): void {
-    const here = nowMs < this.#untilMs ? this.#tokens : 0
-    this.#tokens = Math.min(here + granted, Math.max(ask.need, tokensAhead(this.perSecond)))
-    this.#untilMs = sentAtMs + TOKENS_TTL_MS
+    this.#tokens = Math.min(this.#here(nowMs) + granted, Math.max(ask.need, tokensAhead(this.perSecond)))
+    this.#askedMs = sentAtMs
     this.#refusedUntilMs = nowMs + waitMs
     this.#remaining = remaining
     this.#remainingAtMs = nowMs
@@ -62,19 +68,30 @@ export class RequestPurse {
   /** The meter did not answer: this isolate goes by its own count for a second. */
   alone(nowMs: number): void {
     this.#tokens = Math.max(1, Math.floor(this.perSecond))
-    this.#untilMs = nowMs + 1_000
+    this.#askedMs = nowMs + 1_000 - TOKENS_TTL_MS
     this.#refusedUntilMs = 0
   }
 
   /** Headers of draft-ietf-httpapi-ratelimit-headers; `r` as far as this isolate knows. */
   headers(nowMs: number): { readonly ratelimit: string; readonly 'ratelimit-policy': string } {
     const { bucket, perSecond } = this
-    const here = nowMs < this.#untilMs ? this.#tokens : 0
+    const here = this.#here(nowMs)
     const inMeter = this.#remaining + ((nowMs - this.#remainingAtMs) * perSecond) / 1000
     const left = Math.min(perSecond, Math.floor(here + inMeter))
     return {
       ratelimit: `"${bucket}";r=${left};t=${left < perSecond ? 1 : 0}`,
       'ratelimit-policy': `"${bucket}";q=${perSecond};w=1`,
     }
+  }
+
+  get #few(): number {
+    return Math.floor(this.perSecond / FEW_SHARE)
+  }
+
+  /** Tokens that may still be used. */
+  #here(nowMs: number): number {
+    const ageMs = nowMs - this.#askedMs
+    if (ageMs < TOKENS_TTL_MS) return this.#tokens
+    return ageMs < FEW_TTL_MS ? Math.min(this.#tokens, this.#few) : 0
   }
 }

@@ -1,6 +1,6 @@
 // Charging over leases held in isolate memory. Laws: one exchange with the meter at a time per (account, key), so an
-// answer never meets a state it does not know; spending is reported within about a second from `waitUntil`; what
-// cannot be reported is reclaimed by the meter. The rules are in credit/credit-purse.ts; here are calls and timers.
+// answer never meets a state it does not know; spending is reported from `waitUntil`, old or much of it within
+// about a second; what cannot be reported is reclaimed by the meter. The rules are in credit/credit-purse.ts; here are calls and timers.
 
 import { orLate } from '../core/deadline.ts'
 import { type Failure, KEY_ENDED } from '../core/failure.ts'
@@ -84,7 +84,7 @@ export class LeasePool {
         const seat = this.#seat(identity)
         return this.#hold(context, seat, price, limitOf(seat, identity, price.product))
       },
-      report: (identity) => this.#report(context, this.#seat(identity), this.#clock.nowMs()),
+      report: (identity) => this.#report(context, this.#seat(identity), this.#clock.nowMs(), true),
       limitHeaders: (identity, product) =>
         limitOf(this.#seat(identity), identity, product)?.purse.headers(this.#clock.nowMs()) ?? {},
     }
@@ -216,11 +216,12 @@ export class LeasePool {
   }
 
   /** One round of a reporter; true while there is something to report. */
-  async #report(context: LeaseContext, seat: Seat, now: number): Promise<boolean> {
+  async #report(context: LeaseContext, seat: Seat, now: number, all = false): Promise<boolean> {
     const flight = seat.flight.underWay(now)
     if (flight !== null) await orLate(flight, EXCHANGE_TIMEOUT_MS, undefined, after)
     // Another call may have begun an exchange while this one waited: reports come a round later then.
-    const exchanges = seat.flight.isUp ? [] : seat.purse.due(now)
+    const isBusy = seat.flight.underWay(this.#clock.nowMs()) !== null
+    const exchanges = isBusy ? [] : seat.purse.due(now, all)
     if (exchanges.length > 0) await this.#fly(context, seat, exchanges)
     return seat.purse.busy
   }

@@ -107,7 +107,7 @@ describe('a key’s knowledge of itself', () => {
       return { status: answer.status, body: (await answer.json()) as { data: Record<string, unknown> } }
     }
     expect((await ask('key/')).body.data).toMatchObject({ credits_remaining: 7, plan: 'trial' })
-    // The isolate reports what was spent within two seconds.
+    // The isolate reports within two seconds what is much of what is left.
     const consumed = async () =>
       ((await ask('usage/')).body.data?.aggregate as { credits_consumed: number })?.credits_consumed
     await expect.poll(consumed, { timeout: 10_000, interval: 500 }).toBe(3)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { KEEP_EVERY_MS, KEEP_ROUNDS, KEEPER_DEAD_MS, Keeper } from '../../src/core/keeper.ts'
+import { KEEP_EVERY_MS, KEEP_ROUNDS, KEEPER_DEAD_MS, KEPT_MS, Keeper } from '../../src/core/keeper.ts'
 import { sleep } from '../../src/core/timers.client.ts'
 
 const clock = { nowMs: () => Date.now(), sleep }
@@ -26,6 +26,18 @@ it('stands down before the platform ends it, however much there is to keep', asy
   await vi.advanceTimersByTimeAsync(60_000)
   expect(rounds).toBe(KEEP_ROUNDS)
   expect(KEEP_ROUNDS * KEEP_EVERY_MS).toBeLessThan(30_000)
+})
+
+it('hands over in good time, so that who comes late is looked after for as long', async () => {
+  const keeper = new Keeper()
+  const rounds = { first: 0, second: 0 }
+  void keeper.run(clock, async () => ++rounds.first > 0)
+  while (keeper.isAlive(Date.now())) await vi.advanceTimersByTimeAsync(KEEP_EVERY_MS)
+  expect((KEEP_ROUNDS - rounds.first) * KEEP_EVERY_MS).toBe(KEPT_MS)
+  void keeper.run(clock, async () => ++rounds.second > 0)
+  const before = rounds.first
+  await vi.advanceTimersByTimeAsync(KEPT_MS)
+  expect(rounds).toEqual({ first: before, second: KEPT_MS / KEEP_EVERY_MS })
 })
 
 it('is taken for ended when it shows no sign of life', async () => {

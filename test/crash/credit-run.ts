@@ -144,7 +144,7 @@ export async function crashRun(order: CrashOrder): Promise<CrashReport> {
       await until(async () => usageDue(state) === 0, USAGE_COPIED_WITHIN_MS, 'usage is not copied to D1')
     }
     const lostInAll = lost.reduce((sum, each) => sum + each, 0)
-    // The living isolate reports within two seconds.
+    // The living isolate reports within eleven seconds.
     const missing = async () => served * CREDIT - (await sums(gateway, account)).charged
     await until(async () => (await missing()) <= lostInAll, 60_000, 'served and neither charged nor lost')
     await gateway.end('SIGKILL')

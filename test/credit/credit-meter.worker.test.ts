@@ -271,7 +271,12 @@ describe('CreditMeter', () => {
     for (const spent of [1, 3, 3, 2]) await meter.lease(request({ spent: spent * CREDIT, usage: usage(spent) }))
     expect(await meter.balance()).toMatchObject({ available: 5 * CREDIT, held: 2 * CREDIT, spent: 3 * CREDIT })
     expect(await meter.lease(request({ spent: 4 * CREDIT, usage: usage(4), close: true }))).toMatchObject({ ok: true })
-    expect(await meter.lease(request({ need: CREDIT, waiting: CREDIT }))).toMatchObject({ ok: false, reason: 'gone' })
+    expect(await meter.lease(request({ spent: 4 * CREDIT, need: CREDIT, waiting: CREDIT }))).toMatchObject({
+      ...{ ok: false, reason: 'gone' },
+    })
+    expect(await meter.lease(request({ spent: 4 * CREDIT, usage: usage(4), close: true }))).toMatchObject({
+      ...{ ok: false, reason: 'gone' },
+    })
     expect(await meter.balance()).toMatchObject({ available: 6 * CREDIT, held: 0, spent: 4 * CREDIT })
     expect(await usageOf('reports')).toMatchObject([{ key_hash: 'k', product: 'info', type: 'meta', calls: 4 }])
   })

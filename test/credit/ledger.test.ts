@@ -207,7 +207,7 @@ class World {
   settleAll(): void {
     for (const place of this.isolates) {
       for (const call of place.calls) place.holder.release(call.lease, call.price)
-      this.now += 6_000
+      this.now += 16_000
       for (let i = 0; i < 3; i++) for (const asked of place.holder.due(this.now)) this.#exchange(place, asked, 'good')
       expect(place.holder.busy).toBe(false)
     }

@@ -9,7 +9,6 @@ import {
   decideReclaim,
   evolveAccount,
   evolveLease,
-  LEASE_TTL_MS,
   type Lease,
   type LedgerEvent,
 } from '../../src/credit/ledger.ts'
@@ -79,7 +78,8 @@ export class ModelMeter implements LeaseMeterApi {
     )
     const blank = { id: request.lease, keyHash: request.keyHash, granted: 0, settled: 0, untilMs: 0, open: true }
     if (events.length > 0) {
-      this.leases.set(request.lease, events.reduce(evolveLease, known ?? blank))
+      if (events.some(({ type }) => type === 'returned')) this.leases.delete(request.lease)
+      else this.leases.set(request.lease, events.reduce(evolveLease, known ?? blank))
       this.usage.set(request.lease, mergeUsage(this.usage.get(request.lease) ?? [], request.usage).merged)
     }
     for (const event of events) this.#applyFor(request.keyHash, event)
@@ -88,7 +88,8 @@ export class ModelMeter implements LeaseMeterApi {
     const underCap = (this.caps.get(keyHash) ?? Number.POSITIVE_INFINITY) - (this.spentOf.get(keyHash) ?? 0)
     const left = Math.min(remaining + this.account.held, underCap)
     if (outcome !== 'ok') return { v, ok: false, reason: outcome, remaining, left, cap: this.caps.get(keyHash) }
-    return { v, ok: true, granted: this.leases.get(request.lease)?.granted ?? 0, ttlMs: LEASE_TTL_MS, remaining, left }
+    const { granted, untilMs } = this.leases.get(request.lease) ?? { granted: 0, untilMs: this.nowMs() }
+    return { v, ok: true, granted, ttlMs: untilMs - this.nowMs(), remaining, left }
   }
 
   async lease(request: LeaseRequest): Promise<LeaseAnswer> {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { failureMessage, KEY_ENDED } from '../../src/core/failure.ts'
+import { REPORT_AT, REPORT_EVERY_MS } from '../../src/credit/credit-purse.ts'
 import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/credit/lease-api.ts'
 import type { Charging, Hold } from '../../src/edge/charging.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
@@ -127,9 +128,36 @@ describe('one isolate', () => {
     expect([...meter.usage.values()].flat()).toEqual([{ product: 'info', type: 'meta', calls: 1, amount: CREDIT }])
   })
 
-  it('reports spending within two seconds and returns an idle lease', async () => {
+  it.each([
+    // Calls a second, and their price.
+    [1, 1],
+    [1, 0.13],
+    [3, 1],
+    [1, 40],
+    [50, 1],
+  ])('keeps little to itself that it could take along when it dies: %i a second at %s credits', async (rate, each) => {
     const clock = new ManualClock()
-    const meter = new ModelMeter(1_000 * CREDIT, clock.nowMs)
+    const meter = new ModelMeter(1e6 * CREDIT, clock.nowMs)
+    const { charging } = isolate(clock, meter)
+    let spent = 0
+    const ages: { readonly spent: number; readonly atMs: number }[] = []
+    for (let call = 0; call < 60 * rate; call++) {
+      ;(await held(charging, each)).settle()
+      spent += each * CREDIT
+      ages.push({ spent, atMs: clock.now })
+      // What came in the two seconds that a look and a report may take, beside the bound.
+      expect(spent - meter.account.spent).toBeLessThanOrEqual(REPORT_AT + 2 * rate * each * CREDIT)
+      await clock.advance(1000 / rate)
+      while (ages[0] && ages[0].spent <= meter.account.spent) ages.shift()
+      expect(clock.now - (ages[0]?.atMs ?? clock.now)).toBeLessThanOrEqual(REPORT_EVERY_MS + 2_000)
+    }
+    await clock.advance(17_000)
+    expect(meter.account).toMatchObject({ spent, held: 0 })
+  })
+
+  it('reports much of what is left within two seconds and returns an idle lease', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(600 * CREDIT, clock.nowMs)
     const { charging } = isolate(clock, meter)
     for (let i = 0; i < 10; i++) (await held(charging, 1)).settle()
     await clock.advance(2_000)
@@ -143,16 +171,16 @@ describe('one isolate', () => {
     const rich = new ModelMeter(1_000_000 * CREDIT, clock.nowMs)
     const { charging } = isolate(clock, rich)
     const calls = async () => {
-      for (let i = 0; i < 10; i++) {
+      for (let i = 0; i < 100; i++) {
         ;(await held(charging, 1)).settle()
         await clock.advance(1_000)
       }
     }
     await calls()
-    // Each second's report, and at most a few calls that had to wait at the start.
-    expect(rich.exchanges).toBeLessThanOrEqual(13)
-    await clock.advance(7_000)
-    expect(rich.account).toMatchObject({ spent: 10 * CREDIT, held: 0 })
+    // A report every ten seconds, and at most a few calls that had to wait at the start.
+    expect(rich.exchanges).toBeLessThanOrEqual(14)
+    await clock.advance(17_000)
+    expect(rich.account).toMatchObject({ spent: 100 * CREDIT, held: 0 })
     rich.checkLaws()
   })
 
@@ -278,8 +306,9 @@ describe('a revoked key', () => {
   }
 
   it.each([
-    // A dead reporter leaves the end of the lease; else a report is a second away, and comes a round later at times.
-    [500, 1, true, 3_000],
+    // A dead reporter leaves the end of the lease; else a report is ten seconds away, of ten credits a second one.
+    [500, 1, true, 12_000],
+    [50, 1, true, 3_000],
     [500, 0, true, 30_000],
     [5_000, 1, true, 30_000],
     [500, 1, false, 30_000],
@@ -329,7 +358,7 @@ describe('while the meter cannot be reached', () => {
     for (let i = 0; i < 10; i++) (await held(charging, 1)).settle()
     await clock.advance(1_500)
     meter.broken = false
-    await clock.advance(5_000)
+    await clock.advance(17_000)
     expect(meter.inner.account).toMatchObject({ spent: 13 * CREDIT, held: 0 })
   })
 

@@ -1,6 +1,7 @@
 // The objects as they are; meters also count the rows they write.
 
 import { CreditMeter as RealCreditMeter } from '../../../src/credit/credit-meter.do.ts'
+import { countRows } from './rows.worker.ts'
 
 export { BookHub } from '../../../src/book/book-hub.do.ts'
 export { BlockLog } from '../../../src/feed/block-log.do.ts'
@@ -11,7 +12,7 @@ let rowsWritten = 0
 
 export class CreditMeter extends RealCreditMeter {
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
-    countRows(ctx.storage)
+    countRows(ctx.storage, (rows) => (rowsWritten += rows))
     super(ctx, env)
   }
 
@@ -20,21 +21,6 @@ export class CreditMeter extends RealCreditMeter {
     const rows = rowsWritten
     rowsWritten = 0
     return rows
-  }
-}
-
-function countRows(storage: DurableObjectStorage): void {
-  const { sql } = storage
-  const exec = sql.exec.bind(sql)
-  const setAlarm = storage.setAlarm.bind(storage)
-  sql.exec = ((query: string, ...bindings: unknown[]) => {
-    const cursor = exec(query, ...bindings)
-    rowsWritten += cursor.rowsWritten
-    return cursor
-  }) as typeof sql.exec
-  storage.setAlarm = (at, options) => {
-    rowsWritten++
-    return setAlarm(at, options)
   }
 }
 
