@@ -137,7 +137,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   #state(): 'busy' | 'idle' | 'none' {
-    if (this.#subscriptions.size > 0) return 'busy'
+    if (this.#subscriptions.size > 0 || this.#accounts.isOwing) return 'busy'
     return this.#clients.size + this.#accounts.size > 0 || this.#links.up ? 'idle' : 'none'
   }
 

@@ -1,10 +1,10 @@
 // The tables of a meter about streams: subscriptions with their last minute, what each relay has of the account, and a
 // number that grows when the terms of callers change.
 
-import { KEEP_REST_MS, type Presence, type StreamRow, type StreamTable } from './stream-ledger.ts'
+import { ENDS_TOLD_MS, type Presence, type StreamRow, type StreamTable } from './stream-ledger.ts'
 
-/** Reports are repeated within seconds: what ended or fell silent so long ago is asked for by nobody. */
-const STREAM_MEMORY_MS = 10 * KEEP_REST_MS
+/** What ended or fell silent so long ago is asked for by nobody. */
+const STREAM_MEMORY_MS = ENDS_TOLD_MS + 60_000
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS streams (

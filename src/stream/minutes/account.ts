@@ -52,6 +52,11 @@ export class Account {
     return this.#connections.size + this.#entering.size === 0 && this.#line.isIdle
   }
 
+  /** Its meter has not heard of all that ended. */
+  get isOwing(): boolean {
+    return this.#line.isOwing
+  }
+
   /** Null where a socket may come in: `enter` follows at once, or its place is lost. */
   async admit(identity: Connection['identity']): Promise<Refusal | null> {
     this.#waiting.add(identity)

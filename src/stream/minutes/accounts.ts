@@ -14,6 +14,11 @@ export class Accounts {
     return this.#byName.size
   }
 
+  /** Something that ended was not told yet: only this object's memory has it. */
+  get isOwing(): boolean {
+    return this.#byName.values().some((account) => account.isOwing)
+  }
+
   of(name: string): Account {
     const known = this.#byName.get(name)
     if (known) return known

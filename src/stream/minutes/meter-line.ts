@@ -1,6 +1,6 @@
 // What a relay has to say to the meter of one account, said one report at a time. Laws: what is said later arrives
-// later; what may not have arrived is said again under the same names, for as long as it means anything; what happens
-// in one turn or while a report is under way goes into one report.
+// later; what may not have arrived is said again under the same names, for as long as the meter would know it again; what
+// happens in one turn or while a report is under way goes into one report; no end is dropped for want of room.
 
 import { METER_API_VERSION } from '../../credit/meter-version.ts'
 import type {
@@ -11,13 +11,13 @@ import type {
   StreamEnd,
   StreamReport,
 } from '../../credit/streams/stream-api.ts'
-import { KEEP_REST_MS, MINUTE_MS } from '../../credit/streams/stream-ledger.ts'
+import { ENDS_TOLD_MS, MINUTE_MS } from '../../credit/streams/stream-ledger.ts'
 import type { Clock } from '../sockets/connection.ts'
 import { endOf, firstCharge, type Minutes, owedCharges } from './minutes.ts'
 
 /** Of each kind in one report. */
 const MAX_PER_REPORT = 500
-/** Ends that wait while the meter is away; of those beyond it the rests are lost. */
+/** While so many ends wait for the meter nothing is begun: each would leave another, which would have to be kept. */
 const MAX_ENDINGS = 10_000
 
 export interface MeterPort {
@@ -97,6 +97,11 @@ export class MeterLine {
     return this.#flight === null && !this.#hasMore()
   }
 
+  /** An end was not told yet. */
+  get isOwing(): boolean {
+    return this.#endings.length > 0
+  }
+
   /** Asks to let in a socket with this key; rejects where the meter is away. */
   connect(keyHash: string): Promise<ConnectVerdict> {
     return new Promise((resolve, reject) => {
@@ -107,6 +112,7 @@ export class MeterLine {
 
   /** Asks for a first minute; rejects where the meter is away. */
   begin(minutes: Minutes): Promise<MinuteAnswer> {
+    if (this.#endings.length >= MAX_ENDINGS) return Promise.reject(new Error('too many ends wait for the meter'))
     return new Promise((resolve, reject) => {
       this.#begins.push({ asked: minutes, resolve, reject })
       this.#send()
@@ -133,7 +139,15 @@ export class MeterLine {
   }
 
   #keepEnding(owed: readonly MinuteCharge[], end: StreamEnd): void {
-    if (this.#endings.length < MAX_ENDINGS) this.#endings.push({ owed, end, atMs: this.#port.clock.nowMs })
+    this.#endings.push({ owed, end, atMs: this.#port.clock.nowMs })
+  }
+
+  /** Ends that the meter could no longer tell from new ones. */
+  #forget(nowMs: number): void {
+    const before = this.#endings.length
+    this.#endings = this.#endings.filter(({ atMs }) => nowMs - atMs < ENDS_TOLD_MS)
+    const lost = before - this.#endings.length
+    if (lost > 0) console.error(`a meter was away for an hour: the ends of ${lost} subscriptions are lost`)
   }
 
   #hasMore(): boolean {
@@ -178,7 +192,7 @@ export class MeterLine {
 
   #load(): Load {
     const { relay, clock } = this.#port
-    this.#endings = this.#endings.filter(({ atMs }) => clock.nowMs - atMs < KEEP_REST_MS)
+    this.#forget(clock.nowMs)
     const due = this.#owner
       .here()
       .running.flatMap((minutes) => owedCharges(relay, minutes, clock.nowMs).map((charge) => ({ minutes, charge })))

@@ -15,8 +15,8 @@ const RELAYS = 3
 const paidUntilMs = ({ sinceMs, paid }: Minutes) => sinceMs + paid * MINUTE_MS
 const PRICE = 1_000_000
 const TICK_MS = 5_000
-/** Failed exchanges of a relay in a row: a longer outage ends its sockets, which is another test's. */
-const MAX_FAILURES = 3
+/** Failed exchanges of a relay in a row, two for each report: two minutes and more. That its sockets end is another test's. */
+const MAX_FAILURES = 60
 
 type Fate = 'kept' | 'lost' | 'answer lost'
 type Step =
@@ -51,6 +51,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('fates' as const),
       fates: fc.array(fc.constantFrom<Fate>('kept', 'lost', 'answer lost'), { maxLength: 6 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('fates' as const),
+      fates: fc.array(fc.constantFrom<Fate>('lost', 'lost', 'lost', 'answer lost'), { minLength: 20, maxLength: 60 }),
     }),
   },
 )
