@@ -9,7 +9,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   402: 'Less is left than a minute of the cheapest stream costs',
   403: 'The key is not for streams, or not for this address',
   422: 'Not a WebSocket upgrade',
-  429: 'As many sockets as the plan allows are open, or too many keys were looked up; `msg` says which',
+  429: 'As many sockets as the plan allows are open, the key connects too often, or too many keys were looked up; `msg` says which; see `retry-after`',
   503: 'Every relay of the region is full, or the credit meter cannot be reached; see `retry-after`',
 }
 

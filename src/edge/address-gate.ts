@@ -1,9 +1,8 @@
 // Bounds what one address may ask of an isolate, a second or a minute. Laws: a bounded map; callers without a known address
 // share one wide bucket; a flood of addresses resets nobody who keeps coming.
 
-import { BoundedMap } from '../core/bounded-map.ts'
 import type { RequestLimit } from '../core/failure.ts'
-import { type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
+import { Gate, type GateVerdict } from '../core/gate.ts'
 import { networkOf } from './caller-address.ts'
 
 /** The limit of an address, and that of all callers together whose address is not known. */
@@ -12,10 +11,8 @@ export interface AddressRates {
   readonly unknown: RequestLimit
 }
 
-/** `waitMs`: 0 if the caller may go on; `left` of `limit` after that. */
-export interface AddressVerdict {
-  readonly waitMs: number
-  readonly left: number
+/** `limit`: the one that was met. */
+export interface AddressVerdict extends GateVerdict {
   readonly limit: RequestLimit
 }
 
@@ -33,12 +30,11 @@ const WRONG_TOKEN = { name: 'wrong-tokens', quota: 20, windowSeconds: 60 }
 /** Operator's tokens that are wrong or missing; the right one is never counted. */
 export const WRONG_TOKENS: AddressRates = { each: WRONG_TOKEN, unknown: WRONG_TOKEN }
 
-const ADDRESSES_MAX = 10_000
 const UNKNOWN = ''
 
 export class AddressGate {
   readonly #rates: AddressRates
-  readonly #buckets = new BoundedMap<string, Bucket>(ADDRESSES_MAX)
+  readonly #gate = new Gate()
 
   constructor(rates: AddressRates) {
     this.#rates = rates
@@ -48,15 +44,10 @@ export class AddressGate {
   take(address: string | null, nowMs: number): AddressVerdict {
     const network = address === null ? UNKNOWN : networkOf(address)
     const limit = network === UNKNOWN ? this.#rates.unknown : this.#rates.each
-    const rate = { perSecond: limit.quota / limit.windowSeconds, burst: limit.quota }
-    const before = this.#buckets.get(network) ?? fullBucket(rate, nowMs)
-    const { bucket, taken, waitMs } = takeTokens(before, rate, 1, nowMs)
-    // Least recently seen leave first; the shared bucket is put back at once and so never leaves a busy map full.
-    this.#buckets.set(network, bucket)
-    return { waitMs: taken > 0 ? 0 : Math.max(1, waitMs), left: wholeTokens(bucket), limit }
+    return { ...this.#gate.take(network, limit, nowMs), limit }
   }
 
   get size(): number {
-    return this.#buckets.size
+    return this.#gate.size
   }
 }

@@ -3,12 +3,14 @@
 
 import { Hono } from 'hono'
 import { type Failure, type Issue, KEY_ENDED, SEE_DOCS } from '../core/failure.ts'
+import { Gate } from '../core/gate.ts'
 import type { Result } from '../core/result.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
 import { CHEAPEST_MINUTE } from '../credit/tariff.ts'
 import { IDENTITY_HEADER, type Identity } from '../key/identity.ts'
 import { LIMIT_FIELDS } from '../key/limits.ts'
 import { Refusal } from '../stream/sockets/admission.ts'
+import { connectLimit } from '../stream/sockets/connect-limit.ts'
 import { POOL_HEADER, type Pool, Refusals, relayOrder } from '../stream/sockets/placement.ts'
 import { type CallerPlace, regionOf } from '../stream/sockets/region.ts'
 import { infoFailure } from './failure-wire.ts'
@@ -45,6 +47,7 @@ export function streamRoutes<Env extends object>(
 ) {
   const app = new Hono<{ Bindings: Env }>()
   const refusals = new Refusals()
+  const gate = new Gate()
   for (const path of settings.pathKeys ? ['/ws', '/k/:key/ws'] : ['/ws']) {
     app.get(path, async (c) => {
       const requestId = deps.requestId()
@@ -58,6 +61,8 @@ export function streamRoutes<Env extends object>(
       const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
       const identity = await deps.authenticate(c.env, request, c.req.param('key'), waitUntil)
       if (!identity.ok) return fail(identity.error)
+      const { waitMs } = gate.take(identity.value.keyHash, connectLimit(identity.value), deps.nowMs())
+      if (waitMs > 0) return fail(tooOften(identity.value, waitMs))
       const answer = await connect(deps, request, identity.value, settings.relaysPerRegion, refusals)
       return answer instanceof Response ? answer : fail(answer)
     })
@@ -96,7 +101,16 @@ async function connect<Env>(
   return answer instanceof Response ? answer : failureOf(answer, identity)
 }
 
-function failureOf({ why, left }: Refusal, identity: Identity): Failure {
+function tooOften(identity: Identity, retryAfterMs: number): Failure {
+  const limit = connectLimit(identity)
+  const hint =
+    `Too many connections: each key may connect ${limit.quota} times in ${limit.windowSeconds} s: ` +
+    `retry after ${Math.ceil(retryAfterMs / 1000)} s, with backoff.`
+  return { kind: 'rate_limited', retryAfterMs, limit, hint }
+}
+
+function failureOf({ why, left, retryAfterMs }: Refusal, identity: Identity): Failure {
+  if (retryAfterMs !== undefined) return tooOften(identity, retryAfterMs)
   switch (why) {
     case 'revoked':
       return KEY_ENDED

@@ -2,11 +2,13 @@
 // socket counts, for its relay and its account, until the platform says that it is no more: one that we closed and its
 // client did not still holds what it has not read.
 
+import { Gate } from '../core/gate.ts'
 import type { Identity } from '../key/identity.ts'
 import type { Accounts } from './minutes/accounts.ts'
 import type { Refusal } from './sockets/admission.ts'
 import { type ClientAttachment, clientAttachment } from './sockets/attachment.ts'
 import { type CallerBook, lookUpAnew } from './sockets/callers.client.ts'
+import { connectLimit } from './sockets/connect-limit.ts'
 import type { Clock } from './sockets/connection.ts'
 import { Connection } from './sockets/connection.ts'
 import type { RelayUnread } from './sockets/unread.ts'
@@ -29,6 +31,7 @@ export interface ClientSocketsPorts {
 export class ClientSockets {
   readonly #ports: ClientSocketsPorts
   readonly #bySocket = new Map<WebSocket, Connection>()
+  readonly #gate = new Gate()
   /** Upgrades that wait for their meter. */
   #entering = 0
   /** What had been sent at the last look, and how much a second before it. */
@@ -54,6 +57,9 @@ export class ClientSockets {
     if (unread.refuses(identity.account, clock.nowMs)) return { why: 'heavy', left: 0 }
     const isFull = this.size + this.#entering >= maxSockets || this.#bytesPerSecond > MAX_BYTES_PER_SECOND
     if (isFull) return { why: 'full', left: 0 }
+    // Again: the gateway counts in each of its isolates alone.
+    const { waitMs } = this.#gate.take(identity.keyHash, connectLimit(identity), clock.nowMs)
+    if (waitMs > 0) return { why: 'limit', left: 0, retryAfterMs: waitMs }
     this.#entering++
     const refused = await accounts.of(identity.account).admit(identity)
     this.#entering--

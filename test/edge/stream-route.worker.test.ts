@@ -148,3 +148,65 @@ it('says so where an account has left too much unread at a heavy relay', async (
   const { body, status } = await gateway(() => 'heavy').connect('a')
   expect([status, body.msg]).toEqual([503, expect.stringContaining('ping with a nonce')])
 })
+
+// WS-3
+it('lets a key connect as often in 10 s as its plan allows sockets, all at once, and asks no relay beyond that', async () => {
+  let asked = 0
+  let nowMs = 0
+  const app = streamRoutes<object>(
+    {
+      authenticate: async (_: object, request: Request) => ({
+        ok: true,
+        value: { ...identity, keyHash: request.headers.get('x-test-key'), plan: request.headers.get('x-test-plan') },
+      }),
+      relay: () => ({
+        fetch: async () => {
+          asked++
+          return Response.json({ why: 'limit', left: 0 }, { status: 503 })
+        },
+      }),
+      requestId: () => 'req_1',
+      nowMs: () => nowMs,
+    } as never,
+    { pathKeys: false, relaysPerRegion: 3 },
+  )
+  const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
+  const connect = async (key: string, plan = 'trial') => {
+    const headers = { upgrade: 'websocket', 'x-test-key': key, 'x-test-plan': plan }
+    return app.request('http://weir/ws', { headers }, {}, context as never)
+  }
+  for (let i = 0; i < 300; i++) await connect('hot')
+  expect(asked).toBe(150)
+  const refused = await connect('hot')
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+  expect(await refused.json()).toMatchObject({
+    code: 'rate_limited',
+    msg: expect.stringContaining('150 times in 10 s'),
+  })
+  await connect('cool')
+  expect(asked).toBe(151)
+  nowMs += 1_000
+  for (let i = 0; i < 300; i++) await connect('hot')
+  expect(asked).toBe(166)
+  for (let i = 0; i < 2_000; i++) await connect('large', 'professional')
+  expect(asked).toBe(1_216)
+})
+
+// WS-3
+it('says the same where it is the relay that counted', async () => {
+  const app = streamRoutes<object>(
+    {
+      authenticate: async () => ({ ok: true, value: identity }),
+      relay: () => ({
+        fetch: async () => Response.json({ why: 'limit', left: 0, retryAfterMs: 3_500 }, { status: 503 }),
+      }),
+      requestId: () => 'req_1',
+      nowMs: () => 0,
+    } as never,
+    { pathKeys: false, relaysPerRegion: 1 },
+  )
+  const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
+  const response = await app.request('http://weir/ws', { headers: { upgrade: 'websocket' } }, {}, context as never)
+  expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
+  expect(await response.json()).toMatchObject({ msg: expect.stringMatching(/^Too many connections: /) })
+})

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import type { Identity } from '../../../src/key/identity.ts'
+import { ClientSockets } from '../../../src/stream/client-sockets.client.ts'
+
+const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }
+
+// WS-3
+test('a relay asks a meter as often in 10 s as the plan of a key allows sockets, whatever the isolates let through', async () => {
+  const clock = { nowMs: 1_000 }
+  let asked = 0
+  const admit = async () => {
+    asked++
+    return { why: 'limit', left: 0 }
+  }
+  const ports = {
+    clock,
+    accounts: { of: () => ({ admit }) },
+    maxSockets: 1_000,
+    unread: { refuses: () => false },
+  }
+  const sockets = new ClientSockets(ports as never)
+  for (let i = 0; i < 150; i++) expect(await sockets.admit(identity)).toEqual({ why: 'limit', left: 0 })
+  expect(await sockets.admit(identity)).toEqual({ why: 'limit', left: 0, retryAfterMs: 67 })
+  expect(asked).toBe(150)
+  expect(await sockets.admit({ ...identity, keyHash: 'other' })).not.toHaveProperty('retryAfterMs')
+  clock.nowMs += 10_000
+  for (let i = 0; i < 300; i++) await sockets.admit(identity)
+  expect(asked).toBe(301)
+})
