@@ -2,6 +2,7 @@
 // Laws: what is granted covers what is spent and in flight; a refusal is only ever the meter's own, at most one
 // second old; a lease that was closed is never spent from. Time and lease ids are arguments.
 
+import { KEEP_EVERY_MS, KEPT_MS } from '../core/keeper.ts'
 import { MICRO_PER_CREDIT, type MicroCredits } from './amount.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
@@ -51,8 +52,8 @@ export const REPORT_AT: MicroCredits = 10 * MICRO_PER_CREDIT
 const REVOKED_MS = 60_000
 const RETIRED_MAX = 64
 const IDLE_MS = 1_000
-/** Less than a keeper keeps (core/keeper.ts), or the meter would have to reclaim it. */
-const IDLE_AMPLE_MS = 15_000
+/** Less than a keeper keeps, or the meter would have to reclaim it. */
+const IDLE_AMPLE_MS = KEPT_MS - KEEP_EVERY_MS
 /** An idle lease holds next to nothing where so many times as much is left outside of all leases. */
 const AMPLE = 64
 

@@ -20,7 +20,7 @@ import type {
 
 export const MINUTE_MS = 60_000
 /** How long the rest of a minute waits for its resubscribe. */
-export const KEEP_REST_MS = 60_000
+const KEEP_REST_MS = 60_000
 /** A relay repeats an end for so long, and the meter knows it again for longer, so that what it owes is charged once. */
 export const ENDS_TOLD_MS = 3_600_000
 /** A relay reports three times in this time; of one that does not, nothing is counted any more. */

@@ -16,7 +16,7 @@ export class Accounts {
 
   /** Something that ended was not told yet: only this object's memory has it. */
   get isOwing(): boolean {
-    return this.#byName.values().some((account) => account.isOwing)
+    return [...this.#byName.values()].some((account) => account.isOwing)
   }
 
   of(name: string): Account {

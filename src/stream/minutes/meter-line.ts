@@ -142,14 +142,6 @@ export class MeterLine {
     this.#endings.push({ owed, end, atMs: this.#port.clock.nowMs })
   }
 
-  /** Ends that the meter could no longer tell from new ones. */
-  #forget(nowMs: number): void {
-    const before = this.#endings.length
-    this.#endings = this.#endings.filter(({ atMs }) => nowMs - atMs < ENDS_TOLD_MS)
-    const lost = before - this.#endings.length
-    if (lost > 0) console.error(`a meter was away for an hour: the ends of ${lost} subscriptions are lost`)
-  }
-
   #hasMore(): boolean {
     return this.#isDue || this.#begins.length + this.#connects.length + this.#endings.length > 0
   }
@@ -192,7 +184,8 @@ export class MeterLine {
 
   #load(): Load {
     const { relay, clock } = this.#port
-    this.#forget(clock.nowMs)
+    // Older ones the meter could no longer tell from new ones.
+    this.#endings = this.#endings.filter(({ atMs }) => clock.nowMs - atMs < ENDS_TOLD_MS)
     const due = this.#owner
       .here()
       .running.flatMap((minutes) => owedCharges(relay, minutes, clock.nowMs).map((charge) => ({ minutes, charge })))
