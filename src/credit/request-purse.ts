@@ -10,7 +10,7 @@ export const TOKENS_TTL_MS = 2_500
 
 /** A sixty-fourth of a second's tokens may wait longer, so that a slow caller need not ask for each call. */
 const FEW_SHARE = 64
-const FEW_TTL_MS = 15_000
+export const FEW_TTL_MS = 15_000
 
 type RequestVerdict = 'go' | 'ask' | { readonly waitMs: number }
 
