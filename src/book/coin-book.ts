@@ -31,9 +31,7 @@ export interface Checkpoint {
 
 /** A coin whose book is exactly `levels`. */
 export function newBook(levels: Levels, seq: number): CoinBook {
-  const book = new LevelBook()
-  book.apply(levels)
-  return { book, seq, encoded: null, reseeded: null, owed: null, lastPx: null }
+  return { book: LevelBook.of(levels), seq, encoded: null, reseeded: null, owed: null, lastPx: null }
 }
 
 /** Turns a pending reseed into the book and answers what clients lack, null if nothing. */

@@ -3,6 +3,7 @@
 
 import { compareDecimals, isZero } from '../core/decimal.ts'
 import type { Level, Levels } from '../feed/block.ts'
+import { levelDigest } from './book-digest.ts'
 
 export type Side = 0 | 1
 /** Index of the bids in a `[bids, asks]` pair. */
@@ -13,6 +14,15 @@ export const ASKS: Side = 1
 export class LevelBook {
   /** Ascending bids and descending asks: the best level of either is the last. */
   readonly #sides: readonly [Level[], Level[]] = [[], []]
+  #digest = 0
+
+  /** A book of these levels. Whole books come best first: taken from behind, each is pushed without a search. */
+  static of(levels: Levels): LevelBook {
+    const book = new LevelBook()
+    for (const side of [BIDS, ASKS] as const)
+      for (let i = levels[side].length - 1; i >= 0; i--) book.#set(side, levels[side][i]!)
+    return book
+  }
 
   /** Replaces the state at each level's price; `sz` 0 removes it, and removing what is not there is nothing. */
   apply(levels: Levels): void {
@@ -22,14 +32,23 @@ export class LevelBook {
 
   #set(side: Side, level: Level): void {
     const levels = this.#sides[side]
-    const at = find(levels, level.px, side)
+    const best = levels.at(-1)
+    const at = best === undefined || isWorse(best.px, level.px, side) ? levels.length : find(levels, level.px, side)
     const there = levels[at]
     const found = there !== undefined && (there.px === level.px || compareDecimals(there.px, level.px) === 0)
-    if (level.n === 0 || isZero(level.sz)) {
+    const isGone = level.n === 0 || isZero(level.sz)
+    if (found) this.#digest = (this.#digest - levelDigest(side, there)) | 0
+    if (!isGone) this.#digest = (this.#digest + levelDigest(side, level)) | 0
+    if (isGone) {
       if (found) levels.splice(at, 1)
     } else if (found) levels[at] = level
     else if (at === levels.length) levels.push(level)
     else levels.splice(at, 0, level)
+  }
+
+  /** bookDigest of levels(), known at any time. */
+  get digest(): number {
+    return this.#digest >>> 0
   }
 
   /** The whole book, or `depth` levels a side, best first. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { bookDigest, levelDigest } from '../../src/book/book-digest.ts'
 import { LevelBook } from '../../src/book/level-book.ts'
 import type { Level, Levels } from '../../src/feed/block.ts'
 
@@ -46,6 +47,39 @@ describe('a level book', () => {
         expect(bookOf(changes).levels()).toEqual(naive(changes))
       }),
     )
+  })
+
+  it('knows its digest after any changes, and any wrong level changes it', () => {
+    fc.assert(
+      fc.property(fc.array(levels, { maxLength: 12 }), fc.constantFrom('px', 'sz', 'n'), (changes, field) => {
+        const book = bookOf(changes)
+        const whole = book.levels()
+        expect(book.digest).toBe(bookDigest(whole))
+        const again = LevelBook.of(whole)
+        expect([again.levels(), again.digest]).toEqual([whole, book.digest])
+        for (const side of [0, 1] as const)
+          for (const [at, one] of whole[side].entries()) {
+            const wrong = { ...one, [field]: field === 'n' ? one.n + 1 : `${one.px}1` }
+            const lying: Levels = [[...whole[0]], [...whole[1]]]
+            lying[side][at] = wrong
+            expect(bookDigest(lying)).not.toBe(book.digest)
+            expect(bookDigest(side === 0 ? [[], [one]] : [[one], []])).not.toBe(levelDigest(side, one) >>> 0)
+          }
+      }),
+    )
+  })
+
+  it('takes a whole deep book without searching: each level is compared with the best one alone', () => {
+    let compared = 0
+    const counted = (value: string): string => {
+      const text = { toString: () => (compared++, value), [Symbol.toPrimitive]: () => (compared++, value) }
+      return text as unknown as string
+    }
+    const side = (sign: 1 | -1) =>
+      Array.from({ length: 500 }, (_, i) => ({ px: counted(String(1000 + sign * (i + 1))), sz: '1.0', n: 1 }))
+    const book = LevelBook.of([side(-1), side(1)])
+    expect(book.size).toBe(1000)
+    expect(compared).toBeLessThan(1000 * 3)
   })
 
   it('answers the best levels and prices', () => {
