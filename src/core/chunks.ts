@@ -12,12 +12,12 @@ export function toChunks(text: string, chunkBytes: number = CHUNK_BYTES): Uint8A
 }
 
 /** Inverse of toChunks; the pieces in their order. */
-export function fromChunks(chunks: readonly ArrayBuffer[]): string {
+export function fromChunks(chunks: readonly (ArrayBuffer | Uint8Array)[]): string {
   const total = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0)
   const bytes = new Uint8Array(total)
   let at = 0
   for (const chunk of chunks) {
-    bytes.set(new Uint8Array(chunk), at)
+    bytes.set(chunk instanceof Uint8Array ? chunk : new Uint8Array(chunk), at)
     at += chunk.byteLength
   }
   return new TextDecoder().decode(bytes)

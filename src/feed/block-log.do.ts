@@ -1,6 +1,6 @@
 // BlockLog: the one place where the order of blocks is decided, and the only one that acknowledges.
 // A thin shell: chain.ts judges, segment.ts encodes, reader-link.ts paces. Send first, then persist, then
-// acknowledge: a write holds back every later frame of this object until it is durable.
+// acknowledge what is confirmed: no write of a block holds a frame back.
 // Over 300 lines because the order of these steps is the point, and is read in one place.
 
 import { DurableObject } from 'cloudflare:workers'
@@ -23,11 +23,12 @@ import { FeederLinks, type FeederSocket } from './feeder-links.do.ts'
 import { parseFeederFrame } from './frame-check.ts'
 import { type FillsAnswer, type FillsRequest, ReadBudget, searched } from './held-fills.ts'
 import { type AttachAnswer, type AttachRequest, type BlockLogApi, type HubSeed, LOG_API_VERSION } from './log-api.ts'
-import { PendingSegment } from './pending-segment.ts'
-import type { BlockFrame, FeederFrame, SnapshotFrame } from './protocol.ts'
+import { type NewSegment, PendingSegment } from './pending-segment.ts'
+import type { BlockFrame, FeederFrame, Hello, SnapshotFrame } from './protocol.ts'
 import { ReaderLinks } from './reader-links.do.ts'
 import { seedParts } from './seed-parts.ts'
 import { type BlockTexts, digest, encodeBlock, gapText, SEGMENT_MS } from './segment.ts'
+import { SegmentStore } from './segment.store.ts'
 import { verdict } from './verdict.ts'
 
 /** How long books and events are kept for readers that come back: five minutes of blocks. */
@@ -42,11 +43,14 @@ const ECHO_CHARS = 256
 const SEED_RETRY_MS = 5000
 /** Stored text read in one turn for questions about fills: a few milliseconds, for which blocks wait. */
 const READ_CHARS = 1024 * 1024
+/** A greeting waits no longer for hubs to attach: a feeder takes the connection for dead after 5 s. */
+const HUBS_WAIT_MS = 2000
 
 export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogApi {
   readonly #settings: LiveSettings
   readonly #objects: Objects
   readonly #store: BlockLogStore
+  readonly #segments: SegmentStore
   readonly #feeders: FeederLinks
   readonly #readers: ReaderLinks
   readonly #pending = new PendingSegment()
@@ -54,11 +58,16 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   readonly #coins: Set<string>
   readonly #digests = new Map<number, { digest: number; feeder: string }>()
   #chain: ChainState
+  /** Last height handed to storage. */
+  #saved: number | null
+  /** Last height that storage has confirmed. */
   #durable: number | null
   #time: number | null
   /** When the last block was taken, null since this object woke. */
   #blockMs: number | null = null
   #blocks = 0
+  /** Counts resets: what was saved before one is not acknowledged after it. */
+  #era = 0
   #disagreements = 0
   #flushTimer: ReturnType<typeof setTimeout> | null = null
   #reseeds = new Map<string, number>()
@@ -71,16 +80,18 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#settings = readVariables(LiveSettings, env)
     this.#objects = new Objects(env, this.#settings.CHAIN)
     this.#store = new BlockLogStore(ctx.storage)
+    this.#segments = new SegmentStore(ctx.storage)
     this.#feeders = new FeederLinks(ctx, this.#store, Date.now())
     this.#readers = new ReaderLinks(env, {
-      lookUp: (kind, height) => this.#store.segmentWith(kind, height),
+      lookUp: (kind, height) => this.#segments.segmentWith(kind, height),
       pending: () => this.#pending.blocks,
-      gapAt: (height) => (height > (this.#durable ?? -1) ? null : this.#store.gapAt(height)),
+      gapAt: (height) => (height > (this.#saved ?? -1) ? null : this.#store.gapAt(height)),
     })
-    this.#chain = this.#store.chain()
+    this.#chain = this.#segments.chain
     this.#coins = new Set(this.#store.coins())
-    this.#durable = this.#chain.height
-    this.#time = this.#store.newest()?.time ?? null
+    this.#saved = this.#chain.height
+    this.#durable = this.#saved
+    this.#time = this.#segments.newest()?.time ?? null
   }
 
   /** `GET /feed`, already authorised by the gateway: one feeder's socket. */
@@ -133,20 +144,29 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     else this.#snapshot(feeder, joined)
   }
 
-  #welcome(feeder: FeederSocket, hello: Extract<FeederFrame, { type: 'hello' }>): void {
+  #welcome(feeder: FeederSocket, hello: Hello): void {
     const { CHAIN, BOOK_HUBS } = this.#settings
     if (hello.chain !== CHAIN)
       return feeder.refuse(
         'chain',
         `this gateway carries ${CHAIN} and the feeder says ${JSON.stringify(hello.chain)}: start the feeder with --chain ${CHAIN}`,
       )
+    const woken = Array.from({ length: BOOK_HUBS }, (_, index) =>
+      this.#objects
+        .hub(index)
+        .wake()
+        .catch(() => undefined),
+    )
+    this.ctx.waitUntil(this.#greet(feeder, hello, Promise.all(woken)))
+  }
+
+  /** A hub that attaches while whole books come would miss them, and ask for them again: it comes before the welcome. */
+  async #greet(feeder: FeederSocket, hello: Hello, woken: Promise<unknown>): Promise<void> {
     // What is not durable yet might be lost with this object: a feeder is told of the durable height alone.
     this.#flush()
-    this.#feeders.greet(feeder, hello, this.#chain, Date.now())
-    for (let index = 0; index < BOOK_HUBS; index++) {
-      const woken = this.#objects.hub(index).wake()
-      this.ctx.waitUntil(woken.catch(() => undefined))
-    }
+    await this.#confirm()
+    if (!this.#chain.booksKnown) await Promise.race([woken, scheduler.wait(HUBS_WAIT_MS)])
+    this.#feeders.greet(feeder, hello, { ...this.#chain, height: this.#durable }, Date.now())
   }
 
   #gone(feeder: FeederSocket, first: number): void {
@@ -228,24 +248,28 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#flushTimer ??= setTimeout(() => this.#flush(), SEGMENT_MS)
   }
 
-  /** Stores what is pending as one segment and acknowledges it. */
+  /** Stores what is pending as one segment and acknowledges it once that is confirmed. */
   #flush(): void {
     if (this.#flushTimer) clearTimeout(this.#flushTimer)
     this.#flushTimer = null
     const segment = this.#pending.take()
-    if (!segment) return
-    this.#store.save(segment, this.#chain, segment.time - WINDOW_MS)
-    this.#acknowledge()
+    if (segment) this.#save(segment)
   }
 
-  #save(): void {
-    this.#store.save(null, this.#chain, (this.#time ?? 0) - WINDOW_MS)
-    this.#acknowledge()
+  #save(segment: NewSegment | null = null): void {
+    this.#segments.save(segment, this.#chain, (segment?.time ?? this.#time ?? 0) - WINDOW_MS)
+    this.#saved = this.#chain.height
+    this.ctx.waitUntil(this.#confirm())
   }
 
-  #acknowledge(): void {
-    this.#durable = this.#chain.height
-    if (this.#durable !== null) this.#feeders.broadcast({ type: 'ack', height: this.#durable })
+  /** Waits until all that was saved is durable, and acknowledges it. */
+  async #confirm(): Promise<void> {
+    const era = this.#era
+    const saved = this.#saved
+    await this.#segments.confirmed()
+    if (saved === null || era !== this.#era || saved <= (this.#durable ?? -1)) return
+    this.#durable = saved
+    this.#feeders.broadcast({ type: 'ack', height: saved })
   }
 
   #snapshot(feeder: FeederSocket, snapshot: SnapshotFrame): void {
@@ -323,7 +347,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const oldest = this.#pending.blocks[0]
     if (oldest && next >= oldest.height) return true
     if (this.#store.gapAt(next) !== null) return true
-    return this.#store.segmentWith(request.reader.kind === 'hub' ? 'books' : 'events', next) !== null
+    return this.#segments.segmentWith(request.reader.kind === 'hub' ? 'books' : 'events', next) !== null
   }
 
   /** A feeder knows its books and the log does not, such as after another feeder went away before its snapshot. */
@@ -364,20 +388,22 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const now = Date.now()
     const retryMs = this.#reads.waitMs(now)
     if (retryMs > 0) return { v: LOG_API_VERSION, retryMs }
-    const { segments, next } = this.#store.eventsBefore(before ?? Number.MAX_SAFE_INTEGER, READ_CHARS)
+    const { segments, next } = this.#segments.eventsBefore(before ?? Number.MAX_SAFE_INTEGER, READ_CHARS)
     const found = segments.map((segment) => searched(segment, scope))
     for (const { cost } of found) this.#reads.spend(cost, now)
     const stretches = found.map(({ stretch }) => stretch)
-    return { v: LOG_API_VERSION, head: this.#store.newest(), stretches, next }
+    return { v: LOG_API_VERSION, head: this.#segments.newest(), stretches, next }
   }
 
   async reset(): Promise<void> {
     const last = this.#chain.height
     this.#pending.take()
-    this.#store.reset()
+    this.#segments.reset()
+    this.#era++
     // Readers hold heights of the old chain: the gap tells them that what follows does not continue it.
     if (last !== null) this.#store.addGap({ from: last + 1, to: last + 1, why: 'reset', atMs: Date.now() })
     this.#chain = EMPTY_CHAIN
+    this.#saved = null
     this.#durable = null
     this.#time = null
     this.#blockMs = null

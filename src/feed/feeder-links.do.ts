@@ -5,14 +5,12 @@
 import { type ChainState, conflictAtHello, type FeederState } from './chain.ts'
 import { type Heard, viewOf } from './feeder-view.ts'
 import { PartJoiner } from './parts.ts'
-import type { BlockFrame, FeederFrame, GatewayFrame, SnapshotFrame } from './protocol.ts'
+import type { BlockFrame, GatewayFrame, Hello, SnapshotFrame } from './protocol.ts'
 import { afterRestart, closeWords, ended, left, noted, type Roster } from './roster.ts'
 import type { FeederView } from './status-shape.ts'
 
 /** A feeder that falls silent amid a snapshot is waited for no longer than this. */
 const SEEDING_MS = 5000
-
-type Hello = Extract<FeederFrame, { type: 'hello' }>
 
 /** What a socket's attachment holds. */
 interface Note {
@@ -145,7 +143,9 @@ export class FeederLinks {
     return known
   }
 
+  /** Does nothing where the connection has ended meanwhile. */
   greet(feeder: FeederSocket, hello: Hello, chain: ChainState, nowMs: number): void {
+    if (![...this.#sockets.values()].includes(feeder)) return
     feeder.greet(hello, chain, nowMs)
     this.#noteInRoster(feeder.view)
   }

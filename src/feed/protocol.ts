@@ -19,6 +19,7 @@ export const Hello = z.strictObject({
   first: Height.nullable(),
   head: Height.nullable(),
 })
+export type Hello = z.infer<typeof Hello>
 
 /**
  * Whole books after block `height`. `scope: 'all'` seeds every coin (a coin not listed has no book);

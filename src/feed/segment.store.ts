@@ -1,0 +1,162 @@
+// Segments of blocks and the state of the chain, in the key-value side of the log's SQLite. See schemas/storage.md.
+//
+// A write of SQL holds back every frame behind it until it is confirmed by other machines, and has no option against
+// that; a put of a key has (workerd, actor-sqlite.c++, onWrite). What is put here may be lost with the object until
+// confirmed() has passed, always from its end: nothing may be acknowledged before. Readers of a segment see it at once.
+
+import { fromChunks, toChunks } from '../core/chunks.ts'
+import { type ChainState, EMPTY_CHAIN } from './chain.ts'
+import type { EventsSegment, HeightAndTime } from './held-fills.ts'
+import type { NewSegment } from './pending-segment.ts'
+import type { SegmentKind } from './segment.ts'
+
+/** Segments looked at in one turn, however small they are. */
+const SEGMENTS_AT_ONCE = 64
+/** The platform takes no more keys in one call. */
+const KEYS_AT_ONCE = 128
+const UNCONFIRMED = { allowUnconfirmed: true } as const
+
+/** What is known of a stored segment without reading it. */
+interface Listed {
+  readonly first: number
+  readonly last: number
+  readonly time: number
+  readonly chunks: Readonly<Record<SegmentKind, number>>
+}
+
+/** The one value under `log`: written with each segment, so that both are lost or kept together. */
+interface Head {
+  readonly chain: ChainState
+  readonly segments: readonly Listed[]
+}
+
+export class SegmentStore {
+  readonly #storage: Pick<DurableObjectStorage, 'kv' | 'put' | 'delete' | 'sync'>
+  #segments: readonly Listed[]
+  readonly #chain: ChainState
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage
+    const head = storage.kv.get<Head>('log') ?? moved(storage)
+    this.#segments = head.segments
+    this.#chain = head.chain
+  }
+
+  /** The chain as it was stored when this object woke. */
+  get chain(): ChainState {
+    return this.#chain
+  }
+
+  /** Stores a segment (null: none) and the chain as it stands after it; forgets what is older than `oldestMs`. */
+  save(segment: NewSegment | null, chain: ChainState, oldestMs: number): void {
+    const kept = this.#segments.filter(({ time }) => time >= oldestMs)
+    const old = this.#segments.filter(({ time }) => time < oldestMs)
+    const puts: Record<string, unknown> = {}
+    if (segment) kept.push(stored(segment, puts))
+    this.#segments = kept
+    puts.log = { chain, segments: kept } satisfies Head
+    this.#put(puts)
+    this.#delete(old.flatMap(keysOf))
+  }
+
+  #put(values: Record<string, unknown>): void {
+    const keys = Object.keys(values)
+    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
+      const some = keys.slice(at, at + KEYS_AT_ONCE).map((key) => [key, values[key]])
+      void this.#storage.put(Object.fromEntries(some), UNCONFIRMED)
+    }
+  }
+
+  #delete(keys: readonly string[]): void {
+    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE)
+      void this.#storage.delete(keys.slice(at, at + KEYS_AT_ONCE), UNCONFIRMED)
+  }
+
+  /** Passes once everything that was saved before survives the loss of this machine. */
+  confirmed(): Promise<void> {
+    return this.#storage.sync()
+  }
+
+  /** Lines of the segment that holds `height`, or null; they may begin before it. */
+  segmentWith(kind: SegmentKind, height: number): readonly string[] | null {
+    const found = this.#segments.findLast(({ first }) => first <= height)
+    return found && found.last >= height ? this.#text(kind, found).split('\n') : null
+  }
+
+  #text(kind: SegmentKind, { first, chunks }: Listed): string {
+    const parts = Array.from({ length: chunks[kind] }, (_, part) => keyOf(kind, first, part))
+    return fromChunks(parts.map((key) => this.#storage.kv.get<Uint8Array>(key)!))
+  }
+
+  /** Height and time of the newest stored block, null while there is none. */
+  newest(): HeightAndTime | null {
+    const last = this.#segments.at(-1)
+    return last ? { height: last.last, time: last.time } : null
+  }
+
+  /** Segments of events that begin below `before`, newest first: as many as it takes to reach `minChars`. */
+  eventsBefore(before: number, minChars: number): { segments: EventsSegment[]; next: number | null } {
+    const below = this.#segments.filter(({ first }) => first < before).reverse()
+    const segments: EventsSegment[] = []
+    let chars = 0
+    for (const one of below.slice(0, SEGMENTS_AT_ONCE)) {
+      if (chars >= minChars) break
+      const text = this.#text('events', one)
+      segments.push({ last: one.last, text })
+      chars += text.length
+    }
+    return { segments, next: segments.length < below.length ? below[segments.length - 1]!.first : null }
+  }
+
+  /** Forgets the chain and its segments. */
+  reset(): void {
+    this.#delete(this.#segments.flatMap(keysOf))
+    this.#segments = []
+    this.#put({ log: { chain: EMPTY_CHAIN, segments: [] } satisfies Head })
+  }
+}
+
+const keyOf = (kind: SegmentKind, first: number, part: number): string => `${kind}/${first}/${part}`
+
+function keysOf({ first, chunks }: Listed): string[] {
+  return (['books', 'events'] as const).flatMap((kind) =>
+    Array.from({ length: chunks[kind] }, (_, part) => keyOf(kind, first, part)),
+  )
+}
+
+/** Adds the chunks of a segment to `puts`. */
+function stored({ first, last, time, lines }: NewSegment, puts: Record<string, unknown>): Listed {
+  const count = (kind: SegmentKind): number => {
+    const chunks = toChunks(lines[kind])
+    for (const [part, chunk] of chunks.entries()) puts[keyOf(kind, first, part)] = chunk
+    return chunks.length
+  }
+  return { first, last, time, chunks: { books: count('books'), events: count('events') } }
+}
+
+/** What 0.1.0 kept in tables, moved here once, a row at a time. */
+function moved({ sql, kv }: DurableObjectStorage): Head {
+  sql.exec(`CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`)
+  sql.exec(`CREATE TABLE IF NOT EXISTS segments (
+    kind TEXT NOT NULL, first INTEGER NOT NULL, part INTEGER NOT NULL, last INTEGER NOT NULL,
+    time INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, first, part)) WITHOUT ROWID`)
+  const [row] = sql.exec<{ value: string }>(`SELECT value FROM meta WHERE key = 'chain'`).toArray()
+  const listed = sql
+    .exec<{ first: number; last: number; time: number; books: number; events: number }>(
+      `SELECT first, last, time, SUM(kind = 'books') AS books, SUM(kind = 'events') AS events FROM segments
+       GROUP BY first ORDER BY first`,
+    )
+    .toArray()
+  const segments = listed.map(({ books, events, ...one }): Listed => ({ ...one, chunks: { books, events } }))
+  for (const one of segments)
+    for (const kind of ['books', 'events'] as const)
+      for (let part = 0; part < one.chunks[kind]; part++) {
+        const where = [kind, one.first, part] as const
+        const find = `SELECT body FROM segments WHERE kind = ? AND first = ? AND part = ?`
+        kv.put(keyOf(...where), new Uint8Array(sql.exec<{ body: ArrayBuffer }>(find, ...where).one().body))
+      }
+  const head: Head = { chain: row ? (JSON.parse(row.value) as ChainState) : EMPTY_CHAIN, segments }
+  kv.put('log', head)
+  sql.exec(`DELETE FROM segments`)
+  return head
+}
