@@ -6,7 +6,6 @@ import { type MarketType, marketTypeOf, shardOf } from '../core/coin.ts'
 import { Objects, shardOfHub } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type HubFrame, type HubSeed, LINK_HEADER, LOG_API_VERSION } from '../feed/log-api.ts'
-import { joinSeed } from '../feed/seed-parts.ts'
 import { CheckpointStore } from './checkpoint.store.ts'
 import type { Checkpoint } from './coin-book.ts'
 import {
@@ -21,14 +20,13 @@ import {
   type TopOfBook,
 } from './hub-api.ts'
 import { type CoinFragment, encodeFragment, type HubTick } from './hub-link.ts'
+import { LogLink } from './log-link.do.ts'
 import type { EncodedFragment } from './relay-link.ts'
 import { RelayLinks } from './relay-links.do.ts'
 import { Ring, type RingEntry } from './ring.ts'
 import { Rotation } from './rotation.ts'
 import { ShardBooks } from './shard-books.ts'
 
-/** No frame of the log for this long: the link is taken for dead and dialled again. */
-const SILENCE_MS = 10_000
 /** Characters of snapshots in one answer to a relay. */
 const JOIN_CHARS = 1024 * 1024
 /** A reseed that was asked for and did not come is asked for again after this time. */
@@ -44,10 +42,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   readonly #name: string
   readonly #index: number
   readonly #shards: number
-  #attaching: Promise<void> | null = null
-  #early: string[] = []
-  #seedParts: HubSeed[] = []
-  #lastFrameMs = 0
+  readonly #log: LogLink
   #askedForBooksMs = 0
   /** Height from which on the books are whole: after a restart they pass through states that never were. */
   #wholeFrom = -1
@@ -64,6 +59,11 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     this.#objects = new Objects(env, CHAIN)
     this.#store = new CheckpointStore(ctx.storage)
     this.#relays = new RelayLinks(env)
+    this.#log = new LogLink(ctx, {
+      attach: () => this.#attach(),
+      take: (frame) => this.#take(frame),
+      settled: () => this.#repair(),
+    })
     this.#restore()
   }
 
@@ -74,58 +74,32 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   async wake(): Promise<void> {
-    await this.#attached()
+    await this.#log.attached()
   }
 
   /** `GET /link`: the log dials in. Only objects of our own can reach this. */
   override async fetch(request: Request): Promise<Response> {
     if (!request.headers.has(LINK_HEADER)) return new Response('not a link', { status: 404 })
-    for (const old of this.ctx.getWebSockets()) old.close(1000, 'replaced')
-    const { 0: client, 1: server } = new WebSocketPair()
-    this.ctx.acceptWebSocket(server)
-    this.#lastFrameMs = Date.now()
-    return new Response(null, { status: 101, webSocket: client })
+    return this.#log.accept()
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
-    if (socket.readyState !== WebSocket.OPEN || typeof message !== 'string') return
-    this.#lastFrameMs = Date.now()
-    // The first frames may overtake the answer that says where they begin.
-    if (this.#attaching) this.#early.push(message)
-    else this.#take(JSON.parse(message) as HubFrame)
+    this.#log.message(socket, message)
   }
 
   override webSocketClose(socket: WebSocket, code: number): void {
-    if (code === 1005 || code === 1006) socket.close()
-    else socket.close(code)
-    this.#attachSoon()
+    this.#log.closed(socket, code)
   }
 
   override webSocketError(): void {
-    this.#lastFrameMs = 0
-    this.#attachSoon()
+    this.#log.broken()
   }
 
-  /** Where this fails, the alarm tries again. */
-  #attachSoon(): void {
-    this.ctx.waitUntil(this.#attached().catch(() => undefined))
-  }
-
-  /** Attaches to the log unless a live link exists; concurrent callers share one attempt. */
-  async #attached(): Promise<void> {
-    const isLive = this.ctx.getWebSockets().some((socket) => socket.readyState === WebSocket.OPEN)
-    if (!this.#attaching && isLive && Date.now() - this.#lastFrameMs < SILENCE_MS) return
-    this.#attaching ??= this.#attach().finally(() => {
-      this.#attaching = null
-      const early = this.#early
-      this.#early = []
-      for (const text of early) this.#take(JSON.parse(text) as HubFrame)
-    })
-    await this.#attaching
+  override async alarm(): Promise<void> {
+    await this.#log.alarm()
   }
 
   async #attach(): Promise<void> {
-    await this.ctx.storage.setAlarm(Date.now() + SILENCE_MS)
     const { epoch, height } = this.#books
     const cursor = epoch !== null && height !== null ? { epoch, height } : null
     const reader = { kind: 'hub', index: this.#index, shards: this.#shards } as const
@@ -141,7 +115,6 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
       this.#store.drop(this.#books.outdate(answer.repaired ?? []))
     }
     this.#wholeFrom = Math.max(this.#books.completeAt, answer.height ?? -1)
-    this.#repair()
   }
 
   #begin(epoch: string, seedHeight: number): void {
@@ -153,21 +126,12 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     return this.#books.ready && (this.#books.height ?? -1) >= this.#wholeFrom
   }
 
-  /** The watchdog: a hub without ticks attaches again. The alarm is set first, so that a failure cannot end it. */
-  override async alarm(): Promise<void> {
-    await this.ctx.storage.setAlarm(Date.now() + SILENCE_MS)
-    await this.#attached().catch(() => undefined)
-  }
-
   #take(frame: HubFrame): void {
     if (frame.t === 'gap') return this.#books.skip(frame.to)
     if (frame.t === 'seed') return this.#seed(frame)
     const outcome = this.#books.apply(frame)
     if (outcome.kind === 'duplicate') return
-    if (outcome.kind === 'missing') {
-      this.#lastFrameMs = 0
-      return this.#attachSoon()
-    }
+    if (outcome.kind === 'missing') return this.#log.broken()
     this.#publish(outcome.fragments, frame.height, frame.time)
     this.#repair()
     this.#checkpoint(outcome.fragments, frame.height)
@@ -182,16 +146,11 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   #seed(frame: HubSeed): void {
-    if (frame.part === 0) this.#seedParts = []
-    if (frame.part !== this.#seedParts.length) return
-    this.#seedParts.push(frame)
-    if (this.#seedParts.length < frame.parts) return
-    const books = joinSeed(this.#seedParts)
-    this.#seedParts = []
-    this.#books.seed({ ...frame, books })
+    const coins = this.#books.seed(frame)
+    if (!coins) return
     if (frame.scope === 'all') this.#begin(frame.epoch, frame.height)
-    else this.#store.drop(books.map(({ coin }) => coin))
-    for (const { coin } of books) this.#rotation.changed(coin, frame.height)
+    else this.#store.drop(coins)
+    for (const coin of coins) this.#rotation.changed(coin, frame.height)
   }
 
   /** Asks for the books of coins that the shard has changes of but no book. */
@@ -225,7 +184,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     // Who counts other shards than this Worker does must not be told that there is no such coin.
     if (shardOf(coin, this.#shards) !== this.#index)
       throw new Error(`hub ${this.#name} is of another shard than this coin: BOOK_HUBS is ${this.#shards} here`)
-    await this.#attached()
+    await this.#log.attached()
     const v = HUB_API_VERSION
     if (!this.#isReady) return { v, ok: false, reason: 'not_ready' }
     const snapshot = this.#snapshotOf(coin, depth)
@@ -240,13 +199,13 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   async tops(): Promise<{ v: number; height: number; time: number; tops: TopOfBook[] } | null> {
-    await this.#attached()
+    await this.#log.attached()
     const { height, time } = this.#books
     return this.#isReady && height !== null ? { v: HUB_API_VERSION, height, time, tops: [...this.#books.tops()] } : null
   }
 
   async attach(request: RelayAttachRequest): Promise<RelayAttachAnswer> {
-    await this.#attached().catch(() => undefined)
+    await this.#log.attached().catch(() => undefined)
     const socket = await this.#relays.dial(request.relay, this.#index)
     // From here on nothing is awaited: what was missed ends where the link begins.
     const link = this.#relays.open(request, socket)
@@ -266,7 +225,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   async join(relay: string, coins: readonly string[], withBooks = true): Promise<JoinAnswer> {
-    await this.#attached()
+    await this.#log.attached()
     this.#relays.get(relay)?.addCoins(coins)
     const answer = { v: HUB_API_VERSION, ready: true, snapshots: [] as BookSnapshot[], unknown: [] as string[] }
     const isWaiting = !this.#isReady || !coins.every((coin) => this.#books.isSettled(coin))
@@ -284,7 +243,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   async joinTypes(relay: string, types: readonly MarketType[]): Promise<{ v: number; coins: string[] }> {
-    await this.#attached()
+    await this.#log.attached()
     this.#relays.get(relay)?.addTypes(types)
     const coins = [...this.#books.coins(), ...this.#books.suspects]
     return { v: HUB_API_VERSION, coins: coins.filter((coin) => types.includes(marketTypeOf(coin))) }

@@ -29,9 +29,25 @@ export interface Checkpoint {
   readonly clean?: number
 }
 
-/** A coin whose book is exactly `levels`. */
-export function newBook(levels: Levels, seq: number): CoinBook {
-  return { book: LevelBook.of(levels), seq, encoded: null, reseeded: null, owed: null, lastPx: null }
+/** A coin that nothing is owed of. */
+export function newBook(book: LevelBook, seq: number): CoinBook {
+  return { book, seq, encoded: null, reseeded: null, owed: null, lastPx: null }
+}
+
+/** A whole book made ready to be taken over. */
+export interface Prepared {
+  readonly coin: string
+  readonly book: LevelBook
+  /** The book and `seq` from which `changes` lead to it; null where there was none. */
+  readonly from: Pick<CoinBook, 'book' | 'seq'> | null
+  readonly changes: Levels | null
+}
+
+/** The costly half of a take-over, done book by book while a seed comes in. `known`: what the coin has now. */
+export function prepare(coin: string, levels: Levels, known?: CoinBook): Prepared {
+  const book = LevelBook.of(levels)
+  if (!known) return { coin, book, from: null, changes: null }
+  return { coin, book, from: { book: known.book, seq: known.seq }, changes: known.book.changesTo(book) }
 }
 
 /** Turns a pending reseed into the book and answers what clients lack, null if nothing. */

@@ -7,9 +7,10 @@
 
 import type { BookChange, Levels } from '../feed/block.ts'
 import type { HubBlock, HubSeed } from '../feed/log-api.ts'
-import { type Checkpoint, type CoinBook, newBook, overlay, takeDebt } from './coin-book.ts'
+import { type Checkpoint, type CoinBook, newBook, overlay, type Prepared, prepare, takeDebt } from './coin-book.ts'
 import type { CoinFragment } from './hub-link.ts'
-import { ASKS, BIDS } from './level-book.ts'
+import { ASKS, BIDS, LevelBook } from './level-book.ts'
+import { SeedStaging } from './seed-staging.ts'
 
 type BlockOutcome =
   /** `fragments`: one per changed coin, each encoded once; empty is the tick. */
@@ -19,6 +20,7 @@ type BlockOutcome =
   | { readonly kind: 'missing'; readonly from: number }
 
 export class ShardBooks {
+  readonly #staging = new SeedStaging((coin, levels) => prepare(coin, levels, this.#coins.get(coin)))
   #epoch: string | null = null
   #height: number | null = null
   #time = 0
@@ -90,7 +92,7 @@ export class ShardBooks {
     this.#seedHeight = seedHeight
     for (const { coin, height, time, seq, lastPx, levels } of usable) {
       const trueAt = Math.max(height, clean)
-      this.#coins.set(coin, { ...newBook(levels, seq), lastPx })
+      this.#coins.set(coin, { ...newBook(LevelBook.of(levels), seq), lastPx })
       this.#restoredAt.set(coin, trueAt)
       this.#completeAt = Math.max(this.#completeAt, trueAt)
       this.#time = Math.max(this.#time, time)
@@ -137,6 +139,7 @@ export class ShardBooks {
   apply(block: HubBlock): BlockOutcome {
     if (this.#height !== null && block.height <= this.#height) return { kind: 'duplicate' }
     if (this.#height !== null && block.height > this.#height + 1) return { kind: 'missing', from: this.#height + 1 }
+    this.#staging.clear()
     this.#height = block.height
     this.#time = block.time
     if (block.books === null || block.epoch !== this.#epoch) this.#known = false
@@ -172,7 +175,7 @@ export class ShardBooks {
       return null
     }
     this.#suspect.delete(coin)
-    const known = newBook(levels, height)
+    const known = newBook(LevelBook.of(levels), height)
     this.#coins.set(coin, known)
     return { mark: '+', coin, prevSeq: this.#seedHeight, levels: JSON.stringify(known.book.levels()) }
   }
@@ -198,25 +201,25 @@ export class ShardBooks {
   }
 
   /**
-   * Takes whole books. `scope: 'all'` begins `seed.epoch` (a coin not listed has an empty book from now on);
-   * `scope: 'coins'` repairs the listed coins inside the epoch. What clients hold turns into what is true with
-   * the next block: as a change where the old book is known, as a `!` where it is not.
+   * Takes a part of whole books, and with the last one takes all of them over. `scope: 'all'` begins `seed.epoch` (a
+   * coin not listed has an empty book from now on); `scope: 'coins'` repairs the listed coins inside the epoch. What
+   * clients hold turns into what is true with the next block: as a change where the old book is known, as a `!` where it
+   * is not. Answers the coins that were taken over, null where none were.
    */
-  seed(seed: Pick<HubSeed, 'scope' | 'epoch' | 'height' | 'time' | 'books'>): void {
+  seed(seed: Omit<HubSeed, 'v' | 't'>): readonly string[] | null {
+    const books = this.#staging.push(seed as HubSeed)
     const isFresh = seed.scope === 'all'
     // A repair is of one height: later changes follow it, earlier ones would be applied over it.
     const isFit = this.#known && seed.epoch === this.#epoch && seed.height === this.#height
-    if (!isFresh && !isFit) return
+    if (!books || (!isFresh && !isFit)) return null
+    const listed = new Set(books.map(({ coin }) => coin))
     // Clients may hold books from before this hub lost them: they must hear that theirs no longer continue.
-    for (const { coin } of seed.books) if (this.#suspect.has(coin)) this.#broken.add(coin)
+    for (const coin of listed) if (this.#suspect.has(coin)) this.#broken.add(coin)
     if (isFresh) this.#begin(seed.epoch, seed.height, seed.time)
-    const listed = new Set<string>()
-    for (const { coin, levels } of seed.books) {
-      listed.add(coin)
-      this.#replace(coin, levels, isFresh)
-    }
-    if (!isFresh) return
-    for (const coin of [...this.#coins.keys()]) if (!listed.has(coin)) this.#replace(coin, [[], []], true)
+    for (const one of books) this.#replace(one, isFresh)
+    if (isFresh)
+      for (const coin of [...this.#coins.keys()]) if (!listed.has(coin)) this.#replace(prepare(coin, [[], []]), true)
+    return [...listed]
   }
 
   #begin(epoch: string | null, height: number | null, time: number): void {
@@ -230,21 +233,22 @@ export class ShardBooks {
     this.#suspect.clear()
   }
 
-  #replace(coin: string, levels: Levels, isFresh: boolean): void {
+  #replace({ coin, book, from, changes }: Prepared, isFresh: boolean): void {
     const known = this.#coins.get(coin)
     this.#suspect.delete(coin)
-    const fresh = newBook(levels, isFresh ? this.#seedHeight : this.#height!)
+    const fresh = newBook(book, isFresh ? this.#seedHeight : this.#height!)
     if (!known) {
       this.#coins.set(coin, fresh)
       return
     }
     this.#indebted.add(coin)
     if (!isFresh) {
-      known.reseeded = fresh.book
+      known.reseeded = book
       return
     }
-    const changes = known.book.changesTo(fresh.book)
-    const owed = known.owed ? overlay(known.owed, changes) : changes
+    const isSame = known.book === from?.book && known.seq === from.seq
+    const lacking = isSame && changes ? changes : known.book.changesTo(book)
+    const owed = known.owed ? overlay(known.owed, lacking) : lacking
     this.#coins.set(coin, { ...fresh, lastPx: known.lastPx, owed })
   }
 

@@ -16,19 +16,21 @@ import {
   gapAfterGone,
   judgeBlock,
   judgeSnapshot,
+  type SkippedHeights,
   startedOver,
+  type TakenSeed,
   whyGone,
 } from './chain.ts'
 import { FeederLinks, type FeederSocket } from './feeder-links.do.ts'
 import { parseFeederFrame } from './frame-check.ts'
 import { type FillsAnswer, type FillsRequest, ReadBudget, searched } from './held-fills.ts'
-import { type AttachAnswer, type AttachRequest, type BlockLogApi, type HubSeed, LOG_API_VERSION } from './log-api.ts'
+import { type AttachAnswer, type AttachRequest, type BlockLogApi, LOG_API_VERSION } from './log-api.ts'
 import { type NewSegment, PendingSegment } from './pending-segment.ts'
 import type { BlockFrame, FeederFrame, Hello, SnapshotFrame } from './protocol.ts'
 import { ReaderLinks } from './reader-links.do.ts'
-import { seedParts } from './seed-parts.ts'
-import { type BlockTexts, digest, encodeBlock, gapText, SEGMENT_MS } from './segment.ts'
+import { SeedRelay } from './seed-relay.ts'
 import { SegmentStore } from './segment.store.ts'
+import { type BlockTexts, digest, encodeBlock, gapText, SEGMENT_MS } from './segment.ts'
 import { verdict } from './verdict.ts'
 
 /** How long books and events are kept for readers that come back: five minutes of blocks. */
@@ -137,11 +139,12 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     if (frame.type === 'pulse') return feeder.heard({ heardMs: now, pulse: { atMs: now, said: frame } })
     feeder.seenMs = now
     if (frame.type === 'gone') return this.#gone(feeder, frame.first)
+    if (frame.type === 'snapshot') return this.#seed(feeder, frame)
+    feeder.seed = null
     const joined = feeder.joiner.push(frame, units)
     if (joined === null) return
     if ('refused' in joined) return feeder.refuse('part', joined.refused)
-    if (joined.type === 'block') this.#block(feeder, joined)
-    else this.#snapshot(feeder, joined)
+    this.#block(feeder, joined)
   }
 
   #welcome(feeder: FeederSocket, hello: Hello): void {
@@ -177,7 +180,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   /** Records heights that will never come; the books are unknown from here to the next seed. */
-  #skip(gap: { readonly from: number; readonly to: number }, why: GapReason): void {
+  #skip(gap: SkippedHeights, why: GapReason): void {
     this.#flush()
     this.#store.addGap({ ...gap, why, atMs: Date.now() })
     this.#chain = { ...this.#chain, height: gap.to, booksKnown: false }
@@ -272,55 +275,54 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#feeders.broadcast({ type: 'ack', height: saved })
   }
 
-  #snapshot(feeder: FeederSocket, snapshot: SnapshotFrame): void {
-    const judged = judgeSnapshot(this.#chain, feeder.state!, this.#feeders.states(feeder), snapshot)
-    switch (judged.do) {
-      case 'ignore':
-        return
-      case 'refuse':
-        return feeder.refuse(judged.field, judged.message)
-      case 'resend':
-        return feeder.askAgain(judged.from)
-      case 'repair':
-        for (const { coin } of snapshot.books) this.#repairs.set(coin, snapshot.height)
-        return this.#seed(snapshot, this.#chain.epoch!)
-      case 'seed': {
-        if (judged.gap) this.#skip(judged.gap, 'seeded_above')
-        this.#flush()
-        if (this.#chain.height === null) for (const reader of this.#readers) reader.begin(snapshot.height + 1)
-        this.#chain = { epoch: crypto.randomUUID(), height: snapshot.height, booksKnown: true }
-        this.#time = snapshot.time
-        this.#repairs.clear()
-        this.#coins.clear()
-        for (const { coin } of snapshot.books) this.#coins.add(coin)
-        this.#store.setCoins(this.#coins)
-        this.#save()
-        this.#seed(snapshot, this.#chain.epoch!)
-      }
-    }
+  /** Takes a part of whole books and hands it on; with the last one they come into force. */
+  #seed(feeder: FeederSocket, frame: SnapshotFrame): void {
+    if ((frame.part ?? 0) === 0) feeder.seed = this.#seedBegun(feeder, frame)
+    const { seed } = feeder
+    if (!seed) return feeder.refuse('part', `expected part 0 of a snapshot, got part ${frame.part}`)
+    const wrong = seed.intake.push(frame)
+    if (wrong || seed.intake.isWhole) feeder.seed = null
+    if (wrong) return feeder.refuse(wrong.field, wrong.message)
+    if (!seed.intake.isWhole || seed.isPassedOver) return seed.handOn(frame, (this.#chain.height ?? -1) + 1)
+    // Others may have moved the log while the parts came.
+    const judged = this.#judgedSeed(feeder, frame)
+    if (judged) this.#seeded(seed, frame, judged.do === 'seed' ? judged.gap : null)
   }
 
-  #seed(snapshot: SnapshotFrame, epoch: string): void {
+  #judgedSeed(feeder: FeederSocket, snapshot: SnapshotFrame): TakenSeed | null {
+    const judged = judgeSnapshot(this.#chain, feeder.state!, this.#feeders.states(feeder), snapshot)
+    if (judged.do === 'refuse') feeder.refuse(judged.field, judged.message)
+    if (judged.do === 'resend') feeder.askAgain(judged.from)
+    return judged.do === 'seed' || judged.do === 'repair' ? judged : null
+  }
+
+  /** Of a snapshot that is not to be taken the later parts are passed over: it was answered with the first one. */
+  #seedBegun(feeder: FeederSocket, frame: SnapshotFrame): SeedRelay {
+    const judged = this.#judgedSeed(feeder, frame)
+    const epoch = judged?.do === 'repair' ? this.#chain.epoch! : crypto.randomUUID()
+    return new SeedRelay(frame, epoch, judged ? [...this.#readers].filter(({ kind }) => kind.kind === 'hub') : null)
+  }
+
+  /** Whole books have come: a new epoch, or coins repaired inside the present one. */
+  #seeded(seed: SeedRelay, last: SnapshotFrame, gap: SkippedHeights | null): void {
+    const { scope, height, time } = last
+    const { coins } = seed.intake
+    if (scope === 'all') {
+      if (gap) this.#skip(gap, 'seeded_above')
+      this.#flush()
+      if (this.#chain.height === null) for (const reader of this.#readers) reader.begin(height + 1)
+      this.#chain = { epoch: seed.epoch, height, booksKnown: true }
+      this.#time = time
+      this.#repairs.clear()
+      this.#coins.clear()
+      for (const coin of coins) this.#coins.add(coin)
+      this.#store.setCoins(coins)
+      this.#save()
+    } else for (const coin of coins) this.#repairs.set(coin, height)
     this.#reseeds.clear()
-    const { scope, height, time } = snapshot
-    for (const reader of this.#readers) {
-      if (reader.kind.kind !== 'hub') continue
-      // A repair is of one height: a hub that is still behind would apply older changes over it. It attaches again.
-      if (scope === 'coins' && reader.height !== height) {
-        reader.close()
-        continue
-      }
-      const books = snapshot.books.filter(({ coin }) => reader.wants(coin))
-      const head: Omit<HubSeed, 'books' | 'part' | 'parts'> = {
-        v: LOG_API_VERSION,
-        t: 'seed',
-        scope,
-        epoch,
-        height,
-        time,
-      }
-      for (const text of seedParts(head, books)) reader.frame(text, height + 1)
-    }
+    seed.handOn(last, height + 1)
+    // Who came amid the parts lacks the first ones: it attaches again, and asks for what it has not.
+    for (const reader of this.#readers) if (seed.isMissedBy(reader)) reader.close()
   }
 
   async attach(request: AttachRequest): Promise<AttachAnswer> {

@@ -44,15 +44,22 @@ export function judgeBlock(chain: ChainState, feeder: FeederState, block: Pick<B
   return { do: 'resend', from: chain.height + 1 }
 }
 
+/** Heights that never come, both ends included. */
+export interface SkippedHeights {
+  readonly from: number
+  readonly to: number
+}
+
+/** `gap`: heights that no feeder can send any more, to be recorded before the seed. */
+export type TakenSeed = { readonly do: 'seed'; readonly gap: SkippedHeights | null } | { readonly do: 'repair' }
+
 type SnapshotVerdict =
-  /** `gap`: heights that no feeder can send any more, to be recorded before the seed. */
-  | { readonly do: 'seed'; readonly gap: { readonly from: number; readonly to: number } | null }
-  | { readonly do: 'repair' }
+  | TakenSeed
   | { readonly do: 'resend'; readonly from: number }
   | { readonly do: 'refuse'; readonly field: string; readonly message: string }
   | { readonly do: 'ignore' }
 
-/** What to do with a whole (joined) snapshot of a feeder; `others` are the other connected feeders. */
+/** What to do with a snapshot of a feeder, asked when its first part has come and again with its last one; `others` are the other connected feeders. */
 export function judgeSnapshot(
   chain: ChainState,
   feeder: FeederState,
@@ -81,11 +88,7 @@ const covers = (feeder: FeederState, height: number): boolean =>
   feeder.conflict === null && feeder.first !== null && feeder.first <= height
 
 /** The gap that `gone {first}` leaves, null where it leaves none or another feeder still has the heights. */
-export function gapAfterGone(
-  chain: ChainState,
-  others: readonly FeederState[],
-  first: number,
-): { readonly from: number; readonly to: number } | null {
+export function gapAfterGone(chain: ChainState, others: readonly FeederState[], first: number): SkippedHeights | null {
   if (chain.height === null || first <= chain.height + 1) return null
   const from = chain.height + 1
   return others.some((one) => covers(one, from)) ? null : { from, to: first - 1 }

@@ -5,8 +5,9 @@
 import { type ChainState, conflictAtHello, type FeederState } from './chain.ts'
 import { type Heard, viewOf } from './feeder-view.ts'
 import { PartJoiner } from './parts.ts'
-import type { BlockFrame, GatewayFrame, Hello, SnapshotFrame } from './protocol.ts'
+import type { GatewayFrame, Hello } from './protocol.ts'
 import { afterRestart, closeWords, ended, left, noted, type Roster } from './roster.ts'
+import type { SeedRelay } from './seed-relay.ts'
 import type { FeederView } from './status-shape.ts'
 
 /** A feeder that falls silent amid a snapshot is waited for no longer than this. */
@@ -20,7 +21,9 @@ interface Note {
 
 export class FeederSocket {
   readonly #socket: WebSocket
-  readonly joiner = new PartJoiner<BlockFrame | SnapshotFrame>()
+  readonly joiner = new PartJoiner()
+  /** The snapshot that it is sending. */
+  seed: SeedRelay | null = null
   /** Null before its hello. */
   state: FeederState | null
   /** When its last frame came that was no pulse. */
@@ -191,8 +194,8 @@ export class FeederLinks {
   /** True while another feeder is sending whole books of `height`: a next block would make them useless. */
   seeds(height: number | null, but: FeederSocket, nowMs: number): boolean {
     for (const one of this.#sockets.values()) {
-      const begun = one.joiner.begun
-      if (one === but || begun?.type !== 'snapshot' || begun.scope !== 'all') continue
+      const begun = one.seed?.isPassedOver ? null : one.seed?.intake
+      if (one === but || begun?.scope !== 'all') continue
       if (begun.height === height && nowMs - one.seenMs < SEEDING_MS) return true
     }
     return false

@@ -1,10 +1,10 @@
-// Splits a block or snapshot frame that is too long for one message, and joins the parts again.
+// Splits a block frame that is too long for one message, and joins the parts again.
 // Arrays are cut between entries (and a book between levels), so every part is a valid frame by itself.
 
-import type { BlockFrame, SnapshotFrame } from './protocol.ts'
+import type { BookChange } from './block.ts'
+import type { BlockFrame } from './protocol.ts'
 import { FRAME_MAX_BYTES } from './protocol.ts'
 
-type Frame = BlockFrame | SnapshotFrame
 const LISTS = ['fills', 'ledger', 'funding', 'events', 'twaps', 'orders', 'diffs', 'books'] as const
 /** Room for the envelope of a part beside its entries. */
 const ENVELOPE_BYTES = 1024
@@ -15,14 +15,14 @@ const LEVELS_PER_RUN = 4096
  * JSON texts of a frame, one if it fits. A single entry larger than a frame still travels alone
  * in an oversized part: the receiver refuses it by name rather than the sender hiding it.
  */
-export function encodeFrame(frame: Frame, maxBytes: number = FRAME_MAX_BYTES): string[] {
+export function encodeFrame(frame: BlockFrame, maxBytes: number = FRAME_MAX_BYTES): string[] {
   const whole = JSON.stringify(frame)
   if (byteLength(whole) <= maxBytes) return [whole]
   const parts = cut(frame, maxBytes - ENVELOPE_BYTES)
   return parts.map((piece, part) => JSON.stringify({ ...piece, part, parts: parts.length }))
 }
 
-function cut(frame: Frame, budget: number): Frame[] {
+function cut(frame: BlockFrame, budget: number): BlockFrame[] {
   const source = frame as unknown as Record<string, unknown>
   const empty: Record<string, unknown> = { ...source }
   for (const list of LISTS) if (Array.isArray(source[list])) empty[list] = []
@@ -43,39 +43,32 @@ function cut(frame: Frame, budget: number): Frame[] {
       used += size
     }
   }
-  return parts as unknown as Frame[]
+  return parts as unknown as BlockFrame[]
 }
 
-type Book = SnapshotFrame['books'][number] & { new?: true | undefined }
-
-function runsOf(book: Book): Book[] {
+function runsOf(book: BookChange): BookChange[] {
   const [bids, asks] = book.levels
   if (bids.length + asks.length <= LEVELS_PER_RUN) return [book]
-  const runs: Book[] = []
+  const runs: BookChange[] = []
   for (let i = 0; i < Math.max(bids.length, asks.length); i += LEVELS_PER_RUN) {
     runs.push({ ...book, levels: [bids.slice(i, i + LEVELS_PER_RUN), asks.slice(i, i + LEVELS_PER_RUN)] })
   }
   return runs
 }
 
-/** Bound of what is collected: twice the books of the whole exchange, and far from what exhausts an object's memory. */
-const JOINED_MAX_UNITS = 64 * 1024 * 1024
+/** Bound of what is collected: the worst block of the exchange is far below a megabyte. */
+const JOINED_MAX_UNITS = 16 * 1024 * 1024
 
 /**
- * Collects the parts of one frame. `push` answers the whole frame with its last part, null while parts are
+ * Collects the parts of one block. `push` answers the whole block with its last part, null while parts are
  * missing, or the reason why a part does not belong; after a reason everything collected is dropped.
  */
-export class PartJoiner<F extends Frame> {
-  #parts: F[] = []
+export class PartJoiner {
+  #parts: BlockFrame[] = []
   #units = 0
 
-  /** The first part of a frame that is still being sent. */
-  get begun(): F | undefined {
-    return this.#parts[0]
-  }
-
   /** `units`: length of the frame's text, by which what is collected is bounded. */
-  push(frame: F, units = 0): F | null | { readonly refused: string } {
+  push(frame: BlockFrame, units = 0): BlockFrame | null | { readonly refused: string } {
     const { part, parts, ...whole } = frame
     if (part === undefined && parts === undefined) {
       this.#clear()
@@ -86,7 +79,7 @@ export class PartJoiner<F extends Frame> {
       part === this.#parts.length &&
       parts !== undefined &&
       part < parts &&
-      (!first || (first.type === frame.type && first.height === frame.height && first.parts === parts))
+      (!first || (first.height === frame.height && first.parts === parts))
     if (!fits) {
       const expected = this.#parts.length
       this.#clear()
@@ -95,11 +88,11 @@ export class PartJoiner<F extends Frame> {
     this.#units += units
     if (this.#units > JOINED_MAX_UNITS) {
       this.#clear()
-      return { refused: `the parts of one frame are over ${JOINED_MAX_UNITS / 2 ** 20} MiB together` }
+      return { refused: `the parts of one block are over ${JOINED_MAX_UNITS / 2 ** 20} MiB together` }
     }
     this.#parts.push(frame)
     if (part + 1 < parts) return null
-    const joined = joinParts(this.#parts, whole as F)
+    const joined = joinParts(this.#parts, whole)
     this.#clear()
     return joined
   }
@@ -110,18 +103,18 @@ export class PartJoiner<F extends Frame> {
   }
 }
 
-function joinParts<F extends Frame>(parts: readonly F[], envelope: F): F {
+function joinParts(parts: readonly BlockFrame[], envelope: BlockFrame): BlockFrame {
   const joined: Record<string, unknown> = { ...envelope }
   for (const list of LISTS) {
-    const pieces = parts.map((piece) => (piece as unknown as Record<string, unknown>)[list])
+    const pieces = parts.map((piece) => piece[list] as unknown)
     if (pieces.some(Array.isArray)) joined[list] = pieces.flatMap((piece) => (Array.isArray(piece) ? piece : []))
   }
-  if (Array.isArray(joined.books)) joined.books = mergeRuns(joined.books as Book[])
-  return joined as unknown as F
+  if (Array.isArray(joined.books)) joined.books = mergeRuns(joined.books as BookChange[])
+  return joined as unknown as BlockFrame
 }
 
-function mergeRuns(books: readonly Book[]): Book[] {
-  const byCoin = new Map<string, Book>()
+function mergeRuns(books: readonly BookChange[]): BookChange[] {
+  const byCoin = new Map<string, BookChange>()
   for (const book of books) {
     const seen = byCoin.get(book.coin)
     if (!seen) byCoin.set(book.coin, { ...book, levels: [[...book.levels[0]], [...book.levels[1]]] })

@@ -121,6 +121,11 @@ export class CoinOrders {
     return columns
   }
 
+  /** Numbers of bid and ask levels, between blocks. */
+  depths(): readonly [number, number] {
+    return [this.#levels[0].size, this.#levels[1].size]
+  }
+
   #levelAt(side: 0 | 1, px: string): LevelState {
     let level = this.#levels[side].get(px)
     if (!level) {

@@ -156,7 +156,7 @@ export class Feeder {
     const worked = this.#reader !== null && !this.#session.full && (await this.#readOn(this.#reader, nowMs))
     this.#keeper.approach()
     if (this.#reader) this.#snapshots.tick(nowMs)
-    this.#producer.handOver()
+    await this.#handOver()
     this.#link.flush(nowMs)
     this.#checkpointer.tick(nowMs, this.#session.durable)
     return worked
@@ -171,6 +171,7 @@ export class Feeder {
     let taken = 0
     let since = performance.now()
     while (!this.#session.full && !this.#reposition && !this.#stopping.signal.aborted) {
+      await this.#handOver()
       const paired = reader.take()
       if (!paired) break
       this.#producer.accept(paired)
@@ -183,6 +184,14 @@ export class Feeder {
       since = performance.now()
     }
     return worked || taken > 0
+  }
+
+  /** Whole books are cut part by part: sockets, timers and signals get their turn between two. */
+  async #handOver(): Promise<void> {
+    while (this.#producer.handOver() && !this.#stopping.signal.aborted) {
+      this.#link.flush(Date.now())
+      await nextTurn()
+    }
   }
 
   async #second(nowMs: number): Promise<void> {

@@ -79,6 +79,11 @@ export class OrderBooks {
     return this.#coins.get(coin)?.levels() ?? [[], []]
   }
 
+  /** Numbers of bid and ask levels of a coin, between blocks. */
+  depths(coin: string): readonly [number, number] {
+    return this.#coins.get(coin)?.depths() ?? [0, 0]
+  }
+
   /** Coins with a book, also an empty one. */
   coins(): string[] {
     return [...this.#coins.keys()]

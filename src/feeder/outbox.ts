@@ -4,7 +4,7 @@
 
 import type { Block } from '../feed/block.ts'
 import { encodeFrame, PartJoiner } from '../feed/parts.ts'
-import { BlockFrame, type SnapshotFrame } from '../feed/protocol.ts'
+import { BlockFrame } from '../feed/protocol.ts'
 
 interface OutboxItem {
   readonly kind: 'block' | 'snapshot' | 'gone'
@@ -15,12 +15,22 @@ interface OutboxItem {
   readonly scope: 'all' | 'coins' | null
   readonly coins: readonly string[]
   readonly texts: readonly string[]
+  /** Characters of a block, by which production is bounded; a snapshot of any size must not stop the block behind it. */
   readonly units: number
+}
+
+/** A snapshot whose parts are still being made. */
+export interface OpenSnapshot extends OutboxItem {
+  readonly texts: string[]
+  isOpen: boolean
 }
 
 export class Outbox {
   #items: OutboxItem[] = []
+  /** Items that were sent whole … */
   #sent = 0
+  /** … and texts of the item behind them. */
+  #part = 0
   #units = 0
 
   /** Characters held; nearly all are ASCII, so about bytes. */
@@ -34,7 +44,7 @@ export class Outbox {
 
   /** Items sent and not acknowledged. */
   get inFlight(): readonly OutboxItem[] {
-    return this.#items.slice(0, this.#sent)
+    return this.#items.slice(0, this.#part > 0 ? this.#sent + 1 : this.#sent)
   }
 
   /** True where something sent will be acknowledged in time if the gateway is well. */
@@ -46,9 +56,24 @@ export class Outbox {
     this.#push(itemOf('block', block.height, block.height, encodeFrame({ type: 'block', ...block })))
   }
 
-  pushSnapshot(frame: SnapshotFrame): void {
-    const coins = frame.scope === 'coins' ? frame.books.map((book) => book.coin) : []
-    this.#push({ ...itemOf('snapshot', frame.height, frame.height, encodeFrame(frame)), scope: frame.scope, coins })
+  /** A snapshot to which parts are pushed until it is no longer open; nothing is pushed behind it before. */
+  openSnapshot(scope: 'all' | 'coins', height: number, coins: readonly string[]): OpenSnapshot {
+    const item: OpenSnapshot = {
+      kind: 'snapshot',
+      height,
+      from: height,
+      scope,
+      coins,
+      texts: [],
+      units: 0,
+      isOpen: true,
+    }
+    this.#push(item)
+    return item
+  }
+
+  holds(item: OutboxItem): boolean {
+    return this.#items.at(-1) === item
   }
 
   /** Heights `from` to `to` will never come. */
@@ -65,6 +90,7 @@ export class Outbox {
       this.#units -= item.units
     }
     this.#items.splice(0, done)
+    if (this.#sent < done) this.#part = 0
     this.#sent = Math.max(0, this.#sent - done)
   }
 
@@ -79,22 +105,38 @@ export class Outbox {
   rewind(height: number): void {
     const index = this.#items.findIndex((item) => item.height >= height)
     this.#sent = index < 0 ? this.#items.length : index
+    this.#part = 0
   }
 
-  /** The next item to send, null when all is sent. */
-  next(): OutboxItem | null {
+  /** The next text to send, null when all is sent. */
+  next(): string | null {
     const item = this.#items[this.#sent]
-    if (!item) return null
+    const text = item?.texts[this.#part]
+    if (!item || text === undefined) return null
+    this.#part++
+    if (this.#part === item.texts.length && !isOpen(item)) this.#passed()
+    return text
+  }
+
+  /** The last part of an open snapshot was pushed. */
+  close(item: OpenSnapshot): void {
+    item.isOpen = false
+    if (this.#items[this.#sent] === item && this.#part === item.texts.length) this.#passed()
+  }
+
+  #passed(): void {
     this.#sent++
-    return item
+    this.#part = 0
   }
 
   /** Takes snapshots out: those for which `drop` says so. */
   dropSnapshots(drop: (item: OutboxItem) => boolean): void {
     const sent = this.#items.slice(0, this.#sent)
+    const begun = this.#items[this.#sent]
     const keep = (item: OutboxItem) => item.kind !== 'snapshot' || !drop(item)
     this.#items = this.#items.filter(keep)
     this.#sent = sent.filter(keep).length
+    if (begun && !keep(begun)) this.#part = 0
     this.#units = this.#items.reduce((sum, item) => sum + item.units, 0)
   }
 
@@ -122,6 +164,7 @@ export class Outbox {
   clear(): void {
     this.#items = []
     this.#sent = 0
+    this.#part = 0
     this.#units = 0
   }
 
@@ -130,6 +173,8 @@ export class Outbox {
     this.#units += item.units
   }
 }
+
+const isOpen = (item: OutboxItem): boolean => (item as Partial<OpenSnapshot>).isOpen === true
 
 function itemOf(kind: OutboxItem['kind'], from: number, height: number, texts: readonly string[]): OutboxItem {
   const units = texts.reduce((sum, text) => sum + text.length, 0)
@@ -142,7 +187,7 @@ function goneItem(from: number, to: number): OutboxItem {
 
 function blanked(item: OutboxItem): OutboxItem {
   if (item.kind !== 'block') return item
-  const joiner = new PartJoiner<BlockFrame>()
+  const joiner = new PartJoiner()
   let whole: BlockFrame | null = null
   for (const text of item.texts) {
     const joined = joiner.push(BlockFrame.parse(JSON.parse(text)))

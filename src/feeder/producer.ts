@@ -2,9 +2,17 @@
 
 import type { BookKeeper } from './book-keeper.ts'
 import { type BlockEvents, convertEvents } from './convert.ts'
+import type { OrderBooks } from './order-books.ts'
 import type { PairedBlock, PairedGap } from './pairing.ts'
+import { SeedCut } from './seed-cut.ts'
 import type { FeedSession } from './session.ts'
 import { nodeTimeMs, readEvents, type StreamName } from './streams.ts'
+
+/** A snapshot that is being handed in, and the books it is of. */
+interface Cut {
+  readonly seed: SeedCut
+  readonly books: OrderBooks
+}
 
 export class Producer {
   readonly #keeper: BookKeeper
@@ -12,6 +20,7 @@ export class Producer {
   readonly #say: (sentence: string) => void
   /** Events left out because their shape was of no use. */
   refusedEvents = 0
+  #cut: Cut | null = null
   /** Heights that could not be sent whole. */
   gapHeights = 0
 
@@ -22,9 +31,8 @@ export class Producer {
     this.#say = say
   }
 
-  /** Passes the next block or gap of the node. */
+  /** Passes the next block or gap of the node, once handOver() has nothing left. */
   accept(paired: PairedBlock | PairedGap): void {
-    this.handOver()
     if (paired.kind === 'gap') {
       const { from, to, missing } = paired
       this.#gap(paired, `no line in ${missing.join(', ')}`, from === to ? paired.found.get('diffs') : undefined)
@@ -49,22 +57,39 @@ export class Producer {
       events.set(stream, read.value)
     }
     this.#block({ height, time }, timeMs, events, sends)
-    this.handOver()
   }
 
-  /** Hands in the books that are due, if production stands where they can be taken. Called between blocks. */
-  handOver(): void {
+  /**
+   * Hands in the books that are due, if production stands where they can be taken: one part a call. Called between
+   * blocks; true while parts are left, and no block may be accepted before they are handed in.
+   */
+  handOver(): boolean {
     const repaired = this.#keeper.takeRepaired()
     if (repaired) this.#session.repaired(repaired)
+    this.#cut ??= this.#begun()
+    const cut = this.#cut
+    if (!cut) return false
+    const { books, place } = this.#keeper
+    const text = books === cut.books && place?.height === cut.seed.head.height ? cut.seed.next() : null
+    if (text !== null && this.#session.snapshotPart(text, cut.seed.isDone)) {
+      if (!cut.seed.isDone) return true
+      if (cut.seed.head.scope === 'all') cut.books.markAllKnown()
+    } else this.#session.snapshotBroken()
+    this.#cut = null
+    return false
+  }
+
+  /** The snapshot that is due, null for none. */
+  #begun(): Cut | null {
     const { books, place } = this.#keeper
     // Books taken over before their block was read have no time yet; the next block brings it.
-    if (!books || !place?.time) return
+    if (!books || !place?.time) return null
     const due = this.#session.due(place.height)
-    if (!due) return
-    const coins = due === 'all' ? books.coins() : due
-    const whole = coins.map((coin) => ({ coin, levels: books.levels(coin) }))
-    if (due === 'all') books.markAllKnown()
-    this.#session.snapshot(due === 'all' ? 'all' : 'coins', place.height, nodeTimeMs(place.time), whole)
+    if (!due) return null
+    const head = { scope: due === 'all' ? 'all' : 'coins', height: place.height, time: nodeTimeMs(place.time) } as const
+    const seed = new SeedCut(head, due === 'all' ? books.coins() : due, books)
+    this.#session.snapshot(seed)
+    return { seed, books }
   }
 
   #block(

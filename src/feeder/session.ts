@@ -6,7 +6,8 @@ import type * as z from 'zod'
 import type { Block, BookChange } from '../feed/block.ts'
 import { FEED_PROTOCOL, type GatewayFrame, type Hello, type Pulse } from '../feed/protocol.ts'
 import type { Wanted } from './convert.ts'
-import { Outbox } from './outbox.ts'
+import { type OpenSnapshot, Outbox } from './outbox.ts'
+import type { SeedCut } from './seed-cut.ts'
 
 /** Without an acknowledgement of outstanding blocks for this long, the connection is taken for dead. */
 export const ACK_TIMEOUT_MS = 10_000
@@ -46,6 +47,7 @@ export class FeedSession {
   #seeded = false
   #dueAll = false
   readonly #dueCoins = new Set<string>()
+  #open: OpenSnapshot | null = null
   /** The next block follows a gap: its changes do not follow what the gateway has. */
   #broken = false
   #repairRefusals = 0
@@ -160,11 +162,30 @@ export class FeedSession {
     return this.#dueCoins.size > 0 ? [...this.#dueCoins] : null
   }
 
-  /** Whole books after block `height`, as due() asked. */
-  snapshot(scope: 'all' | 'coins', height: number, timeMs: number, books: Omit<BookChange, 'new'>[]): void {
-    this.#outbox.pushSnapshot({ type: 'snapshot', scope, height, time: timeMs, books })
-    if (scope === 'all') this.#dueAll = false
+  /** Begins to hand in whole books, as due() asked: parts follow until one is the last. */
+  snapshot(cut: Pick<SeedCut, 'head' | 'coins'>): void {
+    const { scope, height } = cut.head
+    this.#open = this.#outbox.openSnapshot(scope, height, scope === 'all' ? [] : cut.coins)
+  }
+
+  /** Takes a part of the snapshot that was begun; false where that is of no use any more. */
+  snapshotPart(text: string, isLast: boolean): boolean {
+    const open = this.#open
+    if (!open || !this.#outbox.holds(open)) return false
+    open.texts.push(text)
+    if (!isLast) return true
+    this.#outbox.close(open)
+    this.#open = null
+    if (open.scope === 'all') this.#dueAll = false
     this.#dueCoins.clear()
+    return true
+  }
+
+  /** The snapshot that was begun does not go on: what was due still is. */
+  snapshotBroken(): void {
+    const open = this.#open
+    this.#open = null
+    this.#outbox.dropSnapshots((item) => item === open)
   }
 
   /** Coins whose book was repaired here and has to be repaired at the gateway. */
@@ -173,17 +194,15 @@ export class FeedSession {
     for (const coin of coins) this.#dueCoins.add(coin)
   }
 
-  /** Texts to send now, at least one item if there is any, no further item once `roomUnits` are reached. */
+  /** Texts to send now, at least one if there is any, no further one once `roomUnits` are reached. */
   drain(nowMs: number, roomUnits: number): string[] {
     if (this.#phase !== 'flowing' || nowMs < this.#pausedUntil || roomUnits <= 0) return []
     const texts: string[] = []
     const waited = this.#outbox.awaitsAck
-    let units = 0
-    while (units < roomUnits) {
-      const item = this.#outbox.next()
-      if (!item) break
-      for (const text of item.texts) texts.push(text)
-      units += item.units
+    for (let units = 0; units < roomUnits; units += texts.at(-1)!.length) {
+      const text = this.#outbox.next()
+      if (text === null) break
+      texts.push(text)
     }
     // The clock of the acknowledgement starts with the first block in flight.
     if (!waited && texts.length > 0) this.#lastAckAt = nowMs

@@ -1,8 +1,8 @@
 // One target under load, seen from the load process: a feeder's socket at one end, many clients' at the other.
 // Both ends share this process's clock. Law: a round ends only when every frame it caused has arrived.
 
-import { encodeFrame } from '../../src/feed/parts.ts'
 import { FEED_PROTOCOL, type GatewayFrame } from '../../src/feed/protocol.ts'
+import { seedTexts } from '../feed/seed-texts.ts'
 import { BlockTexts, CHANNEL_AT, COIN, HEIGHT_AT, type Kind, seedBooks, timeOf } from './blocks.ts'
 import { clientFrame } from './frames.ts'
 import { type Address, RawSocket } from './raw-socket.node.ts'
@@ -234,7 +234,7 @@ export class Swarm {
   }
 
   #snapshot(scope: 'all' | 'coins', books: ReturnType<typeof seedBooks>): string[] {
-    return encodeFrame({ type: 'snapshot', scope, height: this.#height, time: timeOf(this.#height), books })
+    return seedTexts({ scope, height: this.#height, time: timeOf(this.#height) }, books)
   }
 
   #fromFeed(chunk: Buffer, from: number, to: number): void {

@@ -13,7 +13,7 @@ const block = (height: number, books: BookChange[] | null, epoch: string | null 
   return { v: 1, t: 'block', epoch, height, time: height * 70, books, px: {} }
 }
 const seed = (height: number, books: HubSeed['books'], scope: 'all' | 'coins' = 'all', epoch = EPOCH) => {
-  return { scope, epoch, height, time: height * 70, books }
+  return { scope, epoch, height, time: height * 70, books, part: 0, parts: 1 }
 }
 const bids = (...levels: ReturnType<typeof level>[]): Levels => [levels, []]
 const parsed = (text: string): Levels => JSON.parse(text) as Levels

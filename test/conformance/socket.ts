@@ -5,6 +5,7 @@ import { LevelBook } from '../../src/book/level-book.ts'
 import type { Block, BookChange, Levels } from '../../src/feed/block.ts'
 import { encodeFrame } from '../../src/feed/parts.ts'
 import type { GatewayFrame } from '../../src/feed/protocol.ts'
+import { seedTexts } from '../feed/seed-texts.ts'
 import { FEED_TOKEN } from './world.ts'
 
 type Frame = Record<string, unknown>
@@ -138,7 +139,7 @@ export class Feeder {
 
   snapshot(height: number, time: number, books: Omit<BookChange, 'new'>[], scope: 'all' | 'coins' = 'all'): void {
     if (scope === 'all') this.#keep(height, time, books)
-    for (const text of encodeFrame({ type: 'snapshot', scope, height, time, books })) this.socket.send(text)
+    for (const text of seedTexts({ scope, height, time }, books)) this.socket.send(text)
   }
 
   block(block: Partial<Block> & Pick<Block, 'height' | 'books'>): void {

@@ -1,19 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Levels } from '../../src/feed/block.ts'
-import type { HubSeed } from '../../src/feed/log-api.ts'
 import { encodeFrame, PartJoiner } from '../../src/feed/parts.ts'
-import { type BlockFrame, FeederFrame, type SnapshotFrame } from '../../src/feed/protocol.ts'
-import { joinSeed, seedParts } from '../../src/feed/seed-parts.ts'
+import { BlockFrame } from '../../src/feed/protocol.ts'
 
 const sideOf = (count: number) => Array.from({ length: count }, (_, i) => ({ px: `${i}.5`, sz: '1.25', n: 1 }))
-const snapshotOf = (depths: readonly [number, number][]): SnapshotFrame => ({
-  type: 'snapshot',
-  scope: 'all',
-  height: 5,
-  time: 6,
-  books: depths.map(([bids, asks], i) => ({ coin: `C${i}`, levels: [sideOf(bids), sideOf(asks)] })),
-})
 const blockOf = (changes: number): BlockFrame => {
   const books = Array.from({ length: changes }, (_, i) => ({ coin: `C${i}`, levels: [sideOf(9), []] as Levels }))
   return {
@@ -29,8 +20,8 @@ const blockOf = (changes: number): BlockFrame => {
 }
 
 const join = (texts: readonly string[]) => {
-  const joiner = new PartJoiner<BlockFrame | SnapshotFrame>()
-  return texts.map((text) => joiner.push(FeederFrame.parse(JSON.parse(text)) as BlockFrame | SnapshotFrame))
+  const joiner = new PartJoiner()
+  return texts.map((text) => joiner.push(BlockFrame.parse(JSON.parse(text))))
 }
 
 describe('a frame that is too long', () => {
@@ -38,7 +29,11 @@ describe('a frame that is too long', () => {
   it('travels in valid parts within the limit and joins to the same frame', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(9000), fc.nat(6000)), { maxLength: 4 }), (depths) => {
-        const frame = snapshotOf(depths)
+        const books = depths.map(([bids, asks], i) => ({
+          coin: `C${i}`,
+          levels: [sideOf(bids), sideOf(asks)] satisfies Levels,
+        }))
+        const frame: BlockFrame = { ...blockOf(0), books }
         const texts = encodeFrame(frame)
         for (const text of texts) expect(text.length).toBeLessThanOrEqual(512 * 1024)
         const joined = join(texts)
@@ -68,26 +63,10 @@ describe('a frame that is too long', () => {
 describe('the parts of one frame', () => {
   // FEED-6
   it('are bounded together', () => {
-    const joiner = new PartJoiner<BlockFrame | SnapshotFrame>()
-    const part = (at: number) => ({ ...snapshotOf([]), part: at, parts: 100 })
-    expect(joiner.push(part(0), 40 * 2 ** 20)).toBeNull()
-    expect(joiner.begun).toMatchObject({ height: 5 })
-    expect(joiner.push(part(1), 40 * 2 ** 20)).toEqual({ refused: 'the parts of one frame are over 64 MiB together' })
-    expect(joiner.begun).toBeUndefined()
-  })
-})
-
-describe('a seed for a hub', () => {
-  it('is cut between books and levels, and joins again', () => {
-    const { books } = snapshotOf([
-      [20_000, 100],
-      [3, 0],
-      [0, 9000],
-    ])
-    const texts = seedParts({ v: 1, t: 'seed', scope: 'all', epoch: 'e', height: 1, time: 2 }, books)
-    expect(texts.length).toBeGreaterThan(1)
-    for (const text of texts) expect(text.length).toBeLessThan(1024 * 1024)
-    expect(joinSeed(texts.map((text) => JSON.parse(text) as HubSeed))).toEqual(books)
-    expect(seedParts({ v: 1, t: 'seed', scope: 'all', epoch: 'e', height: 1, time: 2 }, []).length).toBe(1)
+    const joiner = new PartJoiner()
+    const part = (at: number) => ({ ...blockOf(0), part: at, parts: 100 })
+    expect(joiner.push(part(0), 10 * 2 ** 20)).toBeNull()
+    expect(joiner.push(part(1), 10 * 2 ** 20)).toEqual({ refused: 'the parts of one block are over 16 MiB together' })
+    expect(joiner.push(part(0), 10 * 2 ** 20)).toBeNull()
   })
 })

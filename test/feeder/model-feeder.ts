@@ -49,7 +49,7 @@ export class ModelFeeder {
   /** Reads up to `blocks` heights. */
   work(blocks: number): void {
     if (this.#reposition) this.#move(this.#reposition)
-    this.#producer.handOver()
+    this.#handOver()
     for (let i = 0; i < blocks && this.#pairing; i++) {
       const block = this.#node.block(this.#read)
       if (block) {
@@ -62,8 +62,12 @@ export class ModelFeeder {
       const paired = this.#pairing.take()
       if (paired === 'started_over') throw new Error('the model contradicts itself')
       if (paired) this.#producer.accept(paired)
+      this.#handOver()
     }
-    this.#producer.handOver()
+  }
+
+  #handOver(): void {
+    while (this.#producer.handOver());
   }
 
   /** The node answers a fileSnapshot; of known books only those of suspect coins are taken. */

@@ -19,6 +19,7 @@ import {
   type Pulse,
   type SnapshotFrame,
 } from '../../src/feed/protocol.ts'
+import { SeedIntake } from '../../src/feed/seed-intake.ts'
 
 type Entry =
   | { readonly kind: 'block'; readonly block: Block }
@@ -40,7 +41,8 @@ export class ModelGateway {
   #durable: State = { chain: EMPTY_CHAIN, entries: 0 }
   #backups: State[] = []
   #feeder = NOBODY
-  #joiner = new PartJoiner<BlockFrame | SnapshotFrame>()
+  #joiner = new PartJoiner()
+  #seed: { readonly intake: SeedIntake; readonly books: Map<string, Levels> } | null = null
   /** `coin` → `px` → level, by side; null while books are unknown. */
   #books: Map<string, [Map<string, Level>, Map<string, Level>]> | null = null
 
@@ -51,6 +53,7 @@ export class ModelGateway {
   connected(): void {
     this.#feeder = NOBODY
     this.#joiner = new PartJoiner()
+    this.#seed = null
   }
 
   /** Takes a text of the feeder and answers what the gateway says. */
@@ -62,10 +65,12 @@ export class ModelGateway {
       return []
     }
     if (frame.type === 'gone') return this.#gone(frame.first)
+    if (frame.type === 'snapshot') return this.#part(frame)
+    this.#seed = null
     const joined = this.#joiner.push(frame)
     if (joined === null) return []
     if ('refused' in joined) return [{ type: 'error', field: 'part', message: joined.refused }]
-    return joined.type === 'block' ? this.#block(joined) : this.#snapshot(joined)
+    return this.#block(joined)
   }
 
   /** Makes durable what came, and answers the acknowledgement. */
@@ -134,6 +139,24 @@ export class ModelGateway {
     return []
   }
 
+  #part(frame: SnapshotFrame): GatewayFrame[] {
+    if (!frame.part) this.#seed = { intake: new SeedIntake(frame), books: new Map() }
+    if (!this.#seed) throw new Error('a part came without those before it')
+    const { intake, books } = this.#seed
+    const wrong = intake.push(frame)
+    if (wrong) throw new Error(`${wrong.field}: ${wrong.message}`)
+    for (const { coin, levels } of frame.books) {
+      const held = books.get(coin) ?? [[], []]
+      books.set(coin, [
+        [...held[0], ...levels[0]],
+        [...held[1], ...levels[1]],
+      ])
+    }
+    if (!intake.isWhole) return []
+    this.#seed = null
+    return this.#snapshot({ ...frame, books: [...books].map(([coin, levels]) => ({ coin, levels })) })
+  }
+
   #snapshot(frame: SnapshotFrame): GatewayFrame[] {
     const verdict = judgeSnapshot(this.chain, this.#feeder, [], frame)
     if (verdict.do === 'ignore') return []
@@ -154,12 +177,12 @@ export class ModelGateway {
 
   #apply(entry: Entry): void {
     if (entry.kind === 'gap') this.#books = null
-    else if (entry.kind === 'seed') this.#seed(entry.frame)
+    else if (entry.kind === 'seed') this.#replace(entry.frame)
     else if (entry.block.books === null) this.#books = null
     else this.#change(entry.block.books)
   }
 
-  #seed({ scope, books }: SnapshotFrame): void {
+  #replace({ scope, books }: SnapshotFrame): void {
     if (scope === 'all') this.#books = new Map()
     for (const { coin, levels } of books)
       this.#books?.set(coin, [

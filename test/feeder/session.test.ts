@@ -5,6 +5,7 @@ import type { Block } from '../../src/feed/block.ts'
 import { FeederFrame, type GatewayFrame } from '../../src/feed/protocol.ts'
 import { Outbox } from '../../src/feeder/outbox.ts'
 import { resumePoint, startedOver } from '../../src/feeder/resume-point.ts'
+import { SeedCut } from '../../src/feeder/seed-cut.ts'
 import { ACK_TIMEOUT_MS, FeedSession, OUTBOX_MAX_UNITS, WELCOME_TIMEOUT_MS } from '../../src/feeder/session.ts'
 
 const block = (height: number): Block => ({ height, time: height, fills: [], ledger: [], funding: [], books: [] })
@@ -26,6 +27,13 @@ function flowing(from: number, to: number): FeedSession {
   session.positioned(from, false, null)
   for (let height = from; height <= to; height++) session.block(block(height))
   return session
+}
+
+/** Hands in a snapshot of one part. */
+function snapshot(session: FeedSession, scope: 'all' | 'coins', height: number, coins: readonly string[]): void {
+  const cut = new SeedCut({ scope, height, time: height }, coins, { depths: () => [0, 0], levels: () => [[], []] })
+  session.snapshot(cut)
+  expect(session.snapshotPart(cut.next()!, cut.isDone)).toBe(true)
 }
 
 const sent = (session: FeedSession, now = 0) =>
@@ -66,7 +74,7 @@ describe('a pulse', () => {
   // FEED-28
   test('is not repeated to a gateway that does not know it, whose refusal refuses no block', () => {
     const session = flowing(5, 6)
-    session.snapshot('coins', 6, 6, [{ coin: 'BTC', levels: [[], []] }])
+    snapshot(session, 'coins', 6, ['BTC'])
     sent(session)
     expect(session.received({ type: 'error', field: 'type', message: 'Invalid input' }, 0)).toEqual([])
     expect([session.pulse(said, 0), session.due(6), session.unacked]).toEqual([null, null, 3])
@@ -123,7 +131,7 @@ describe('sending', () => {
     session.received(welcome(5, null), 1)
     expect(sent(session)).toEqual(['6?', '7?'])
     expect(session.due(7)).toBe('all')
-    session.snapshot('all', 7, 7, [])
+    snapshot(session, 'all', 7, [])
     session.block(block(8))
     expect(sent(session)).toEqual(['all@7', '8'])
   })
@@ -196,6 +204,44 @@ describe('sending', () => {
   })
 })
 
+describe('a snapshot in parts', () => {
+  // FEED-6, FEED-17
+  test('is sent while it is made, a part at a time as far as there is room, and blocks wait behind it', () => {
+    const session = flowing(5, 5)
+    session.received({ type: 'reseed', coins: null, reason: 'why' }, 0)
+    session.snapshot({ head: { scope: 'all', height: 5, time: 5 }, coins: [] })
+    expect(session.snapshotPart('"one"', false)).toBe(true)
+    expect([session.drain(0, ROOM).length, session.drain(0, ROOM)]).toEqual([2, []])
+    expect(session.snapshotPart('"two"', false)).toBe(true)
+    expect(session.snapshotPart('"three"', true)).toBe(true)
+    session.block(block(6))
+    expect(session.drain(0, 1)).toEqual(['"two"'])
+    expect(session.drain(0, 1)).toEqual(['"three"'])
+    expect(sent(session)).toEqual(['6'])
+    session.received({ type: 'resend', from: 5 }, 0)
+    expect(session.drain(0, ROOM).slice(1, 4)).toEqual(['"one"', '"two"', '"three"'])
+  })
+
+  test('that breaks off is due again, and what was sent of it is nothing', () => {
+    const session = flowing(5, 5)
+    session.received({ type: 'reseed', coins: null, reason: 'why' }, 0)
+    session.snapshot({ head: { scope: 'all', height: 5, time: 5 }, coins: [] })
+    expect(session.snapshotPart('"one"', false)).toBe(true)
+    expect(session.drain(0, ROOM)).toHaveLength(2)
+    session.snapshotBroken()
+    expect([session.due(5), session.snapshotPart('"two"', true)]).toEqual(['all', false])
+    session.block(block(6))
+    expect(sent(session)).toEqual(['6?'])
+  })
+
+  test('does not stop production, whatever its size: what is held behind it is of blocks alone', () => {
+    const session = flowing(5, 5)
+    session.snapshot({ head: { scope: 'all', height: 5, time: 5 }, coins: [] })
+    for (let i = 0; i < 70; i++) session.snapshotPart('x'.repeat(1024 * 1024), i === 69)
+    expect(session.full).toBe(false)
+  })
+})
+
 describe('repairs', () => {
   // FEED-19
   test('are sent after the block sent last, and again if the gateway was not there', () => {
@@ -203,7 +249,7 @@ describe('repairs', () => {
     session.received({ type: 'reseed', coins: ['BTC', 'ETH'], reason: 'why' }, 0)
     expect(session.due(5)).toBeNull()
     expect(session.due(6)).toEqual(['BTC', 'ETH'])
-    session.snapshot('coins', 6, 6, [{ coin: 'BTC', levels: [[], []] }])
+    snapshot(session, 'coins', 6, ['BTC'])
     expect(session.due(6)).toBeNull()
     expect(sent(session)).toEqual(['5', '6', 'coins@6'])
     session.received({ type: 'error', field: 'height', message: 'too late' }, 0)
@@ -213,7 +259,7 @@ describe('repairs', () => {
   test('survive a reconnect until a later block is acknowledged', () => {
     const session = flowing(5, 5)
     session.repaired(['BTC'])
-    session.snapshot('coins', 5, 5, [{ coin: 'BTC', levels: [[], []] }])
+    snapshot(session, 'coins', 5, ['BTC'])
     sent(session)
     session.received({ type: 'ack', height: 5 }, 0)
     session.closed()
@@ -226,7 +272,7 @@ describe('repairs', () => {
 test('a snapshot leaves the outbox with the acknowledgement of a later height', () => {
   const outbox = new Outbox()
   outbox.pushBlock(block(5))
-  outbox.pushSnapshot({ type: 'snapshot', scope: 'coins', height: 5, time: 1, books: [] })
+  outbox.close(outbox.openSnapshot('coins', 5, ['BTC']))
   outbox.pushBlock(block(6))
   outbox.ack(5)
   expect(outbox.length).toBe(2)

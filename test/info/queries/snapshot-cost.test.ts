@@ -19,7 +19,8 @@ function busyHub() {
   const side = (sign: number): Level[] =>
     Array.from({ length: LEVELS }, (_, at) => ({ px: `${50_000 + sign * (at + 1)}.0`, sz: '1.5', n: 1 }))
   const books = new ShardBooks()
-  books.seed({ scope: 'all', epoch: EPOCH, height: 1, time: 1, books: [{ coin: 'BTC', levels: [side(-1), side(1)] }] })
+  const seed = { scope: 'all' as const, epoch: EPOCH, height: 1, time: 1, part: 0, parts: 1 }
+  books.seed({ ...seed, books: [{ coin: 'BTC', levels: [side(-1), side(1)] }] })
   const block = () => {
     const height = books.height! + 1
     const levels: Levels = [[{ px: '49999.0', sz: `${height}.0`, n: 2 }], []]

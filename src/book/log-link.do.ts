@@ -1,0 +1,101 @@
+// A hub's link to the log: the log dials in, and frames that overtake the answer of an attach wait for it.
+
+import type { HubFrame } from '../feed/log-api.ts'
+
+/** No frame of the log for this long: the link is taken for dead and dialled again. */
+const SILENCE_MS = 10_000
+/** After this long without a frame nobody watches any more: the alarm, or whoever asks the hub, does. */
+const ASLEEP_MS = 5 * 60_000
+/** Setting an alarm is a write: it is far off, for the object that was evicted, and a timer watches while it is awake. */
+const WATCHDOG_MS = 60_000
+
+interface LogLinkHost {
+  /** Asks the log for a link and takes what it answers. */
+  attach(): Promise<void>
+  take(frame: HubFrame): void
+  /** The link stands and all that came meanwhile is taken. */
+  settled(): void
+}
+
+export class LogLink {
+  readonly #ctx: DurableObjectState
+  readonly #host: LogLinkHost
+  #attaching: Promise<void> | null = null
+  #early: string[] = []
+  #lastFrameMs = 0
+  #watch: ReturnType<typeof setTimeout> | null = null
+
+  constructor(ctx: DurableObjectState, host: LogLinkHost) {
+    this.#ctx = ctx
+    this.#host = host
+  }
+
+  /** The log dials in. */
+  accept(): Response {
+    const { 0: client, 1: server } = new WebSocketPair()
+    for (const old of this.#ctx.getWebSockets()) old.close(1000, 'replaced')
+    this.#ctx.acceptWebSocket(server)
+    this.#lastFrameMs = Date.now()
+    return new Response(null, { status: 101, webSocket: client })
+  }
+
+  message(socket: WebSocket, message: string | ArrayBuffer): void {
+    if (socket.readyState !== WebSocket.OPEN || typeof message !== 'string') return
+    this.#lastFrameMs = Date.now()
+    // The first frames may overtake the answer that says where they begin.
+    if (this.#attaching) this.#early.push(message)
+    else this.#host.take(JSON.parse(message) as HubFrame)
+  }
+
+  closed(socket: WebSocket, code: number): void {
+    if (code === 1005 || code === 1006) socket.close()
+    else socket.close(code)
+    this.#attachSoon()
+  }
+
+  /** What came last does not follow, or the link broke: it is dialled anew. */
+  broken(): void {
+    this.#lastFrameMs = 0
+    this.#attachSoon()
+  }
+
+  /** Where this fails, the timer or the alarm tries again. */
+  #attachSoon(): void {
+    this.#ctx.waitUntil(this.attached().catch(() => undefined))
+  }
+
+  /** Attaches to the log unless a live link exists; concurrent callers share one attempt. */
+  async attached(): Promise<void> {
+    const isLive = this.#ctx.getWebSockets().some((socket) => socket.readyState === WebSocket.OPEN)
+    if (!this.#attaching && isLive && Date.now() - this.#lastFrameMs < SILENCE_MS) return
+    this.#guard()
+    this.#attaching ??= this.#host.attach().finally(() => this.#begin())
+    await this.#attaching
+    this.#host.settled()
+  }
+
+  #begin(): void {
+    this.#attaching = null
+    const early = this.#early
+    this.#early = []
+    for (const text of early) this.#host.take(JSON.parse(text) as HubFrame)
+  }
+
+  /** A hub without ticks attaches again: by a timer while it is awake, by the alarm where it was evicted. */
+  #guard(): void {
+    void this.#ctx.storage.setAlarm(Date.now() + WATCHDOG_MS, { allowUnconfirmed: true })
+    if (this.#watch) clearTimeout(this.#watch)
+    this.#watch = setTimeout(() => this.#look(), SILENCE_MS)
+  }
+
+  #look(): void {
+    this.#watch = Date.now() - this.#lastFrameMs < ASLEEP_MS ? setTimeout(() => this.#look(), SILENCE_MS) : null
+    this.#attachSoon()
+  }
+
+  /** The alarm is set first, so that a failure cannot end it. */
+  async alarm(): Promise<void> {
+    this.#guard()
+    await this.attached().catch(() => undefined)
+  }
+}

@@ -1,0 +1,18 @@
+// Whole books as the frames of one snapshot, for feeders of tests and benches.
+
+import type { SnapshotFrame } from '../../src/feed/protocol.ts'
+import { SeedCut } from '../../src/feeder/seed-cut.ts'
+
+export function seedTexts(
+  head: Pick<SnapshotFrame, 'scope' | 'height' | 'time'>,
+  list: SnapshotFrame['books'],
+): string[] {
+  const books = new Map(list.map(({ coin, levels }) => [coin, levels]))
+  const cut = new SeedCut(head, [...books.keys()], {
+    depths: (coin) => [books.get(coin)![0].length, books.get(coin)![1].length],
+    levels: (coin) => books.get(coin)!,
+  })
+  const texts: string[] = []
+  while (!cut.isDone) texts.push(cut.next()!)
+  return texts
+}
