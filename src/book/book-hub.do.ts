@@ -5,7 +5,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { type MarketType, marketTypeOf, shardOf } from '../core/coin.ts'
 import { Objects, shardOfHub } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
-import { type HubFrame, type HubSeed, LINK_HEADER, LOG_API_VERSION } from '../feed/log-api.ts'
+import { type HubFrame, type HubSeed, type HubVerified, LINK_HEADER, LOG_API_VERSION } from '../feed/log-api.ts'
 import { CheckpointStore } from './checkpoint.store.ts'
 import type { Checkpoint } from './coin-book.ts'
 import {
@@ -68,9 +68,10 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   #restore(): void {
+    const stored = this.#store.load()
     const stamp = this.#store.stamp()
     if (stamp?.shards !== this.#shards || stamp.index !== this.#index) return
-    this.#books.restore(stamp.epoch, stamp.seedHeight, this.#store.load())
+    this.#books.restore(stamp.epoch, stamp.seedHeight, stored)
   }
 
   async wake(): Promise<void> {
@@ -103,7 +104,9 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const { epoch, height } = this.#books
     const cursor = epoch !== null && height !== null ? { epoch, height } : null
     const reader = { kind: 'hub', index: this.#index, shards: this.#shards } as const
-    const answer = await this.#objects.log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor })
+    const answer = await this.#objects
+      .log()
+      .attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
     // Books that the log knows and this hub does not stay so: no seed of them is on its way.
     const isIgnorant = cursor === null || (answer.epoch !== null && !this.#books.ready)
     if (answer.lost || isIgnorant) {
@@ -128,6 +131,8 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
 
   #take(frame: HubFrame): void {
     if (frame.t === 'gap') return this.#books.skip(frame.to)
+    if (frame.t === 'tick') return this.#tick()
+    if (frame.t === 'verified') return this.#verify(frame)
     if (frame.t === 'seed') return this.#seed(frame)
     const outcome = this.#books.apply(frame)
     if (outcome.kind === 'duplicate') return
@@ -135,6 +140,22 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     this.#publish(outcome.fragments, frame.height, frame.time)
     this.#repair()
     this.#checkpoint(outcome.fragments, frame.height)
+  }
+
+  /** No block comes: relays must not take the link for dead. */
+  #tick(): void {
+    const { height, time, ready } = this.#books
+    if (height === null) return
+    const tick: HubTick = { v: HUB_API_VERSION, epoch: ready ? this.#books.epoch : null, height, time }
+    for (const relay of this.#relays) relay.send(tick, [])
+  }
+
+  /** Holds the books as they were at a height against those of a feeder that compared its own with its node's. */
+  #verify({ feeder, height, books }: HubVerified): void {
+    const wrong = this.#books.differing(height, books)
+    if (wrong.length === 0) return
+    const told = this.#objects.log().differing({ v: LOG_API_VERSION, feeder, height, coins: wrong })
+    this.ctx.waitUntil(told.catch(() => undefined))
   }
 
   #publish(fragments: readonly CoinFragment[], height: number, time: number): void {

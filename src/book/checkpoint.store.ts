@@ -1,5 +1,6 @@
-// What a BookHub keeps in its SQLite: its place in the shards and one checkpoint a coin.
-// See schemas/storage.md.
+// What a BookHub keeps: its place in the shards and one checkpoint a coin, on the key-value side of its SQLite, where a
+// write need not hold back the frames behind it. What was not confirmed may be lost with the object, always from its
+// end, so what is left fits together. See schemas/storage.md.
 
 import { fromChunks, toChunks } from '../core/chunks.ts'
 import type { Checkpoint } from './coin-book.ts'
@@ -12,61 +13,82 @@ interface ShardStamp {
   readonly seedHeight: number
 }
 
+/** The platform takes no more keys in one call. */
+const KEYS_AT_ONCE = 128
+const UNCONFIRMED = { allowUnconfirmed: true } as const
+
 export class CheckpointStore {
-  readonly #sql: SqlStorage
-  readonly #transaction: <T>(closure: () => T) => T
+  readonly #storage: Pick<DurableObjectStorage, 'kv' | 'put' | 'delete'>
+  /** Number of chunks of each stored coin. */
+  readonly #chunks = new Map<string, number>()
 
   constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql
-    this.#transaction = (closure) => storage.transactionSync(closure)
-    this.#sql.exec(`CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`)
-    this.#sql.exec(`CREATE TABLE IF NOT EXISTS checkpoints (
-      coin TEXT NOT NULL, part INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (coin, part)) WITHOUT ROWID`)
+    this.#storage = storage
+    if (storage.kv.get('stamp') === undefined) moved(storage)
   }
 
   stamp(): ShardStamp | null {
-    const row = this.#sql.exec<{ value: string }>(`SELECT value FROM meta WHERE key = 'stamp'`).toArray()[0]
-    return row ? (JSON.parse(row.value) as ShardStamp) : null
+    return this.#storage.kv.get<ShardStamp>('stamp') ?? null
   }
 
   /** Begins an epoch: checkpoints of the old one are of no use and go. */
   begin(stamp: ShardStamp): void {
-    this.#transaction(() => {
-      this.#sql.exec(`INSERT OR REPLACE INTO meta VALUES ('stamp', ?)`, JSON.stringify(stamp))
-      this.#sql.exec(`DELETE FROM checkpoints`)
-    })
+    void this.#storage.put('stamp', stamp, UNCONFIRMED)
+    this.drop([...this.#chunks.keys()])
   }
 
-  /** Stores some checkpoints in one transaction. */
+  /** Stores some checkpoints together. */
   save(checkpoints: readonly Checkpoint[]): void {
-    this.#transaction(() => {
-      for (const checkpoint of checkpoints) {
-        this.#sql.exec(`DELETE FROM checkpoints WHERE coin = ?`, checkpoint.coin)
-        toChunks(JSON.stringify(checkpoint)).forEach((chunk, part) => {
-          this.#sql.exec(`INSERT INTO checkpoints VALUES (?, ?, ?)`, checkpoint.coin, part, chunk)
-        })
-      }
-    })
+    for (const checkpoint of checkpoints) {
+      const { coin } = checkpoint
+      const chunks = toChunks(JSON.stringify(checkpoint))
+      const before = this.#chunks.get(coin) ?? 0
+      for (const [part, chunk] of chunks.entries()) void this.#storage.put(keyOf(coin, part), chunk, UNCONFIRMED)
+      this.#delete(keysOf(coin, chunks.length, before))
+      this.#chunks.set(coin, chunks.length)
+    }
   }
 
   /** Forgets the checkpoints of repaired coins: no blocks of the log lead from them to the repaired books. */
   drop(coins: readonly string[]): void {
-    this.#transaction(() => {
-      for (const coin of coins) this.#sql.exec(`DELETE FROM checkpoints WHERE coin = ?`, coin)
-    })
+    this.#delete(coins.flatMap((coin) => keysOf(coin, 0, this.#chunks.get(coin) ?? 0)))
+    for (const coin of coins) this.#chunks.delete(coin)
   }
 
-  /** Every stored checkpoint. */
+  #delete(keys: readonly string[]): void {
+    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE)
+      void this.#storage.delete(keys.slice(at, at + KEYS_AT_ONCE), UNCONFIRMED)
+  }
+
+  /** Every stored checkpoint; to be called before any other is stored or dropped. */
   load(): Checkpoint[] {
-    const bodies = new Map<string, ArrayBuffer[]>()
-    const rows = this.#sql.exec<{ coin: string; body: ArrayBuffer }>(
-      `SELECT coin, body FROM checkpoints ORDER BY coin, part`,
-    )
-    for (const { coin, body } of rows) {
-      const chunks = bodies.get(coin)
-      if (chunks) chunks.push(body)
-      else bodies.set(coin, [body])
+    const bodies = new Map<string, Uint8Array[]>()
+    for (const [key, chunk] of this.#storage.kv.list<Uint8Array>({ prefix: PREFIX })) {
+      const [, part, coin] = /^(\d+)\/(.*)$/.exec(key.slice(PREFIX.length))!
+      const chunks = bodies.get(coin!) ?? []
+      chunks[Number(part)] = chunk
+      bodies.set(coin!, chunks)
     }
+    for (const [coin, chunks] of bodies) this.#chunks.set(coin, chunks.length)
     return [...bodies.values()].map((chunks) => JSON.parse(fromChunks(chunks)) as Checkpoint)
   }
+}
+
+const PREFIX = 'checkpoint/'
+const keyOf = (coin: string, part: number): string => `${PREFIX}${part}/${coin}`
+const keysOf = (coin: string, from: number, to: number): string[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, at) => keyOf(coin, from + at))
+
+/** What 0.1.0 kept in tables, moved here once. */
+function moved({ sql, kv }: DurableObjectStorage): void {
+  sql.exec(`CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`)
+  sql.exec(`CREATE TABLE IF NOT EXISTS checkpoints (
+    coin TEXT NOT NULL, part INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (coin, part)) WITHOUT ROWID`)
+  const [row] = sql.exec<{ value: string }>(`SELECT value FROM meta WHERE key = 'stamp'`).toArray()
+  if (!row) return
+  const rows = sql.exec<{ coin: string; part: number; body: ArrayBuffer }>(`SELECT coin, part, body FROM checkpoints`)
+  for (const { coin, part, body } of rows.toArray()) kv.put(keyOf(coin, part), new Uint8Array(body))
+  kv.put('stamp', JSON.parse(row.value))
+  sql.exec(`DELETE FROM checkpoints`)
+  sql.exec(`DELETE FROM meta`)
 }

@@ -14,7 +14,12 @@ export interface CoinBook {
   /** What clients of the old epoch lack to hold the present book; published with the next block. */
   owed: Levels | null
   lastPx: string | null
+  /** Digests of the book, each from its height on; the newest last. */
+  past: { readonly height: number; readonly digest: number }[]
 }
+
+/** So many states of a coin can be compared with what a feeder verified: four seconds of one that always changes. */
+const PAST_MOST = 64
 
 /** A coin at rest: the book, its `seq`, and the height and epoch at which both were true. */
 export interface Checkpoint {
@@ -31,7 +36,28 @@ export interface Checkpoint {
 
 /** A coin that nothing is owed of. */
 export function newBook(book: LevelBook, seq: number): CoinBook {
-  return { book, seq, encoded: null, reseeded: null, owed: null, lastPx: null }
+  return {
+    book,
+    seq,
+    encoded: null,
+    reseeded: null,
+    owed: null,
+    lastPx: null,
+    past: [{ height: seq, digest: book.digest }],
+  }
+}
+
+/** The book was changed by the block of `height`. */
+export function changed(known: CoinBook, height: number): void {
+  known.seq = height
+  known.encoded = null
+  known.past.push({ height, digest: known.book.digest })
+  if (known.past.length > PAST_MOST) known.past.shift()
+}
+
+/** Digest of the book as it was after block `height`; null where that is not held, or is being repaired. */
+export function digestAt({ past, reseeded }: CoinBook, height: number): number | null {
+  return reseeded ? null : (past.findLast((one) => one.height <= height)?.digest ?? null)
 }
 
 /** A whole book made ready to be taken over. */

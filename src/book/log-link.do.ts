@@ -4,10 +4,10 @@ import type { HubFrame } from '../feed/log-api.ts'
 
 /** No frame of the log for this long: the link is taken for dead and dialled again. */
 const SILENCE_MS = 10_000
-/** After this long without a frame nobody watches any more: the alarm, or whoever asks the hub, does. */
-const ASLEEP_MS = 5 * 60_000
-/** Setting an alarm is a write: it is far off, for the object that was evicted, and a timer watches while it is awake. */
-const WATCHDOG_MS = 60_000
+/** So many characters are read before the log is told how many: it bounds what is under way. */
+const REPORT_CHARS = 256 * 1024
+/** A hub that nobody asks looks this often whether its link lives. */
+const WATCHDOG_MS = 30_000
 
 interface LogLinkHost {
   /** Asks the log for a link and takes what it answers. */
@@ -23,7 +23,9 @@ export class LogLink {
   #attaching: Promise<void> | null = null
   #early: string[] = []
   #lastFrameMs = 0
-  #watch: ReturnType<typeof setTimeout> | null = null
+  /** Characters of this link's frames, and how many of them the log knows to be read. */
+  #chars = 0
+  #reported = 0
 
   constructor(ctx: DurableObjectState, host: LogLinkHost) {
     this.#ctx = ctx
@@ -36,12 +38,19 @@ export class LogLink {
     for (const old of this.#ctx.getWebSockets()) old.close(1000, 'replaced')
     this.#ctx.acceptWebSocket(server)
     this.#lastFrameMs = Date.now()
+    this.#chars = 0
+    this.#reported = 0
     return new Response(null, { status: 101, webSocket: client })
   }
 
   message(socket: WebSocket, message: string | ArrayBuffer): void {
     if (socket.readyState !== WebSocket.OPEN || typeof message !== 'string') return
     this.#lastFrameMs = Date.now()
+    this.#chars += message.length
+    if (this.#chars - this.#reported >= REPORT_CHARS) {
+      this.#reported = this.#chars
+      socket.send(String(this.#chars))
+    }
     // The first frames may overtake the answer that says where they begin.
     if (this.#attaching) this.#early.push(message)
     else this.#host.take(JSON.parse(message) as HubFrame)
@@ -59,7 +68,7 @@ export class LogLink {
     this.#attachSoon()
   }
 
-  /** Where this fails, the timer or the alarm tries again. */
+  /** Where this fails, the alarm tries again. */
   #attachSoon(): void {
     this.#ctx.waitUntil(this.attached().catch(() => undefined))
   }
@@ -81,16 +90,12 @@ export class LogLink {
     for (const text of early) this.#host.take(JSON.parse(text) as HubFrame)
   }
 
-  /** A hub without ticks attaches again: by a timer while it is awake, by the alarm where it was evicted. */
+  /**
+   * Unconfirmed, or it would hold back frames; and far off, because whoever asks the hub, as relays do when its ticks
+   * stay away, finds a silent link sooner. No timer: one that runs would keep the object from being put aside.
+   */
   #guard(): void {
     void this.#ctx.storage.setAlarm(Date.now() + WATCHDOG_MS, { allowUnconfirmed: true })
-    if (this.#watch) clearTimeout(this.#watch)
-    this.#watch = setTimeout(() => this.#look(), SILENCE_MS)
-  }
-
-  #look(): void {
-    this.#watch = Date.now() - this.#lastFrameMs < ASLEEP_MS ? setTimeout(() => this.#look(), SILENCE_MS) : null
-    this.#attachSoon()
   }
 
   /** The alarm is set first, so that a failure cannot end it. */

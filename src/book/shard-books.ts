@@ -6,8 +6,18 @@
 //                            └──missing heights──▶ refused: the shell reads them from the log
 
 import type { BookChange, Levels } from '../feed/block.ts'
-import type { HubBlock, HubSeed } from '../feed/log-api.ts'
-import { type Checkpoint, type CoinBook, newBook, overlay, type Prepared, prepare, takeDebt } from './coin-book.ts'
+import type { HubBlock, HubSeed, HubVerified } from '../feed/log-api.ts'
+import {
+  type Checkpoint,
+  type CoinBook,
+  changed,
+  digestAt,
+  newBook,
+  overlay,
+  type Prepared,
+  prepare,
+  takeDebt,
+} from './coin-book.ts'
 import type { CoinFragment } from './hub-link.ts'
 import { ASKS, BIDS, LevelBook } from './level-book.ts'
 import { SeedStaging } from './seed-staging.ts'
@@ -164,8 +174,7 @@ export class ShardBooks {
     const prevSeq = known.seq
     const owed = this.#indebted.delete(coin) ? takeDebt(known) : null
     known.book.apply(levels)
-    known.seq = height
-    known.encoded = null
+    changed(known, height)
     return { mark: '=', coin, prevSeq, levels: JSON.stringify(owed ? overlay(owed, levels) : levels) }
   }
 
@@ -186,8 +195,7 @@ export class ShardBooks {
       const owed = takeDebt(known)
       if (!owed) continue
       fragments.push({ mark: '=', coin, prevSeq: known.seq, levels: JSON.stringify(owed) })
-      known.seq = height
-      known.encoded = null
+      changed(known, height)
     }
     this.#indebted.clear()
     for (const coin of this.#broken) {
@@ -259,6 +267,17 @@ export class ShardBooks {
     if (depth !== undefined) return { seq: known.seq, levels: JSON.stringify(known.book.levels(depth)) }
     known.encoded ??= JSON.stringify(known.book.levels())
     return { seq: known.seq, levels: known.encoded }
+  }
+
+  /** Coins whose book at `height` had another digest; one that cannot be told, such as from too long ago, is none. */
+  differing(height: number, books: HubVerified['books']): string[] {
+    if (!this.#known || this.#height === null || height > this.#height || this.#height < this.#completeAt) return []
+    const isOther = ([coin, digest]: HubVerified['books'][number]) => {
+      const known = this.#coins.get(coin)
+      const own = known ? digestAt(known, height) : null
+      return own !== null && own !== digest
+    }
+    return books.filter(isOther).map(([coin]) => coin)
   }
 
   /** Best prices and last trade of every coin. */

@@ -24,14 +24,23 @@ import {
 import { FeederLinks, type FeederSocket } from './feeder-links.do.ts'
 import { parseFeederFrame } from './frame-check.ts'
 import { type FillsAnswer, type FillsRequest, ReadBudget, searched } from './held-fills.ts'
-import { type AttachAnswer, type AttachRequest, type BlockLogApi, LOG_API_VERSION } from './log-api.ts'
+import {
+  type AttachAnswer,
+  type AttachRequest,
+  type BlockLogApi,
+  type Differing,
+  type HubVerified,
+  LOG_API_VERSION,
+} from './log-api.ts'
 import { type NewSegment, PendingSegment } from './pending-segment.ts'
-import type { BlockFrame, FeederFrame, Hello, SnapshotFrame } from './protocol.ts'
+import type { BlockFrame, FeederFrame, Hello, SnapshotFrame, Verified } from './protocol.ts'
 import { ReaderLinks } from './reader-links.do.ts'
 import { SeedRelay } from './seed-relay.ts'
 import { SegmentStore } from './segment.store.ts'
-import { type BlockTexts, digest, encodeBlock, gapText, SEGMENT_MS } from './segment.ts'
+import { type BlockTexts, differingCoins, encodeBlock, gapText, readBooksLine, SEGMENT_MS } from './segment.ts'
+import { FULL_CHARS, mostUnread, SLOW_CHARS, SLOW_MS } from './unread.ts'
 import { verdict } from './verdict.ts'
+import { WrongBooks } from './wrong-books.ts'
 
 /** How long books and events are kept for readers that come back: five minutes of blocks. */
 const WINDOW_MS = 5 * 60_000
@@ -43,6 +52,8 @@ const FRAME_LIMIT_CHARS = 1024 * 1024
 const ECHO_CHARS = 256
 /** Whole books are asked for again after this time where they did not come. */
 const SEED_RETRY_MS = 5000
+/** Copies that differ are looked at coin by coin no more often: what was stored has to be read for it. */
+const DISPUTE_MS = 1000
 /** Stored text read in one turn for questions about fills: a few milliseconds, for which blocks wait. */
 const READ_CHARS = 1024 * 1024
 /** A greeting waits no longer for hubs to attach: a feeder takes the connection for dead after 5 s. */
@@ -58,7 +69,9 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   readonly #pending = new PendingSegment()
   readonly #reads = new ReadBudget()
   readonly #coins: Set<string>
-  readonly #digests = new Map<number, { digest: number; feeder: string }>()
+  readonly #digests = new Map<number, BlockTexts['digests'] & { feeder: string }>()
+  #wrong = new WrongBooks()
+  #disputeMs = 0
   #chain: ChainState
   /** Last height handed to storage. */
   #saved: number | null
@@ -84,11 +97,17 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#store = new BlockLogStore(ctx.storage)
     this.#segments = new SegmentStore(ctx.storage)
     this.#feeders = new FeederLinks(ctx, this.#store, Date.now())
-    this.#readers = new ReaderLinks(env, {
-      lookUp: (kind, height) => this.#segments.segmentWith(kind, height),
-      pending: () => this.#pending.blocks,
-      gapAt: (height) => (height > (this.#saved ?? -1) ? null : this.#store.gapAt(height)),
-    })
+    this.#readers = new ReaderLinks(
+      env,
+      {
+        lookUp: (kind, height) => this.#segments.segmentWith(kind, height),
+        pending: () => this.#pending.blocks,
+        gapAt: (height) => (height > (this.#saved ?? -1) ? null : this.#store.gapAt(height)),
+      },
+      ({ kind }) => {
+        if (kind.kind === 'hub') this.ctx.waitUntil(this.#wake(kind.index))
+      },
+    )
     this.#chain = this.#segments.chain
     this.#coins = new Set(this.#store.coins())
     this.#saved = this.#chain.height
@@ -136,8 +155,12 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     if (frame.type === 'hello') return this.#welcome(feeder, frame)
     if (feeder.state === null) return feeder.refuse('type', 'say hello first')
     const now = Date.now()
-    if (frame.type === 'pulse') return feeder.heard({ heardMs: now, pulse: { atMs: now, said: frame } })
+    if (frame.type === 'pulse') {
+      this.#readers.tick(this.#chain.height, this.#time ?? 0, now)
+      return feeder.heard({ heardMs: now, pulse: { atMs: now, said: frame } })
+    }
     feeder.seenMs = now
+    if (frame.type === 'verified') return this.#verified(feeder, frame)
     if (frame.type === 'gone') return this.#gone(feeder, frame.first)
     if (frame.type === 'snapshot') return this.#seed(feeder, frame)
     feeder.seed = null
@@ -154,13 +177,16 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
         'chain',
         `this gateway carries ${CHAIN} and the feeder says ${JSON.stringify(hello.chain)}: start the feeder with --chain ${CHAIN}`,
       )
-    const woken = Array.from({ length: BOOK_HUBS }, (_, index) =>
-      this.#objects
-        .hub(index)
-        .wake()
-        .catch(() => undefined),
-    )
+    const woken = Array.from({ length: BOOK_HUBS }, (_, index) => this.#wake(index))
     this.ctx.waitUntil(this.#greet(feeder, hello, Promise.all(woken)))
+  }
+
+  /** A hub whose link is gone attaches again when it is spoken to. */
+  async #wake(index: number): Promise<void> {
+    await this.#objects
+      .hub(index)
+      .wake()
+      .catch(() => undefined)
   }
 
   /** A hub that attaches while whole books come would miss them, and ask for them again: it comes before the welcome. */
@@ -201,10 +227,19 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     if (frame.height >= (feeder.state?.awaiting ?? 0)) feeder.update({ awaiting: null })
     if (judged.do === 'acknowledge') return this.#compare(feeder, block)
     if (!this.#chain.booksKnown && this.#feeders.seeds(this.#chain.height, feeder, now)) return
+    // Its next block is asked for again as soon as nobody else's comes.
+    if (this.#isPassedOver(feeder, now) || this.#unread(feeder, now) > FULL_CHARS) return
     this.#feeders.lead(feeder)
     feeder.refused = false
     this.#blockMs = now
     this.#append(feeder, block)
+  }
+
+  /** Characters that the slowest reader has yet to read; the feeder pauses where they are many. */
+  #unread(feeder: FeederSocket, now: number): number {
+    const unread = mostUnread(this.#readers, now)
+    if (unread > SLOW_CHARS) feeder.pause(SLOW_MS, now)
+    return unread
   }
 
   #append(feeder: FeederSocket, block: Block): void {
@@ -216,8 +251,9 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#time = block.time
     this.#blocks++
     if (booksKnown) this.#note(block.books ?? [])
-    this.#remember(block.height, digest(texts.events), feeder.name)
+    this.#remember(texts, feeder.name)
     for (const reader of this.#readers) reader.offer(texts)
+    this.#readers.sent(Date.now())
     this.#hold(texts)
   }
 
@@ -228,8 +264,8 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#store.addCoins(added)
   }
 
-  #remember(height: number, value: number, feeder: string): void {
-    this.#digests.set(height, { digest: value, feeder })
+  #remember({ height, digests }: BlockTexts, feeder: string): void {
+    this.#digests.set(height, { ...digests, feeder })
     for (const oldest of this.#digests.keys()) {
       if (this.#digests.size <= DIGESTS) break
       this.#digests.delete(oldest)
@@ -239,11 +275,55 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   /** A copy of a held height: the first one stands. A feeder that contradicts its own copy has another chain. */
   #compare(feeder: FeederSocket, block: Block): void {
     const held = this.#digests.get(block.height)
-    if (held && held.digest !== digest(encodeBlock(block, null).events)) {
+    const texts = encodeBlock(block, null)
+    if (held && held.events !== texts.digests.events) {
       this.#disagreements++
       if (held.feeder === feeder.name) return feeder.conflict(startedOver(block.height, this.#chain.height!))
-    }
+    } else if (held && held.feeder !== feeder.name && held.books !== null && texts.digests.books !== null)
+      if (held.books !== texts.digests.books) this.#dispute(texts, held.feeder, feeder.name)
     if (this.#durable !== null && block.height <= this.#durable) feeder.send({ type: 'ack', height: this.#durable })
+  }
+
+  /** Two copies of a block change books otherwise: whose is wrong shows when one of them is verified. */
+  #dispute(texts: BlockTexts, taken: string, other: string): void {
+    const now = Date.now()
+    this.#disagreements++
+    if (now - this.#disputeMs < DISPUTE_MS) return
+    this.#disputeMs = now
+    const { height } = texts
+    const line = this.#segments
+      .segmentWith('books', height)
+      ?.map(readBooksLine)
+      .find((one) => one.height === height)
+    const held = this.#pending.blocks.find((one) => one.height === height) ?? line
+    for (const coin of differingCoins(held?.books ?? [], texts.books ?? []))
+      this.#wrong.disputed(coin, taken, other, height, now)
+  }
+
+  #isPassedOver(feeder: FeederSocket, now: number): boolean {
+    if (!this.#wrong.distrusts(feeder.name, now)) return false
+    return this.#feeders.others(feeder, now, (name) => !this.#wrong.distrusts(name, now))
+  }
+
+  /** What a feeder compared with its node is held against what the hubs had at that height. */
+  #verified(feeder: FeederSocket, { height, books }: Verified): void {
+    if (feeder.state?.conflict !== null || !this.#chain.booksKnown || height > this.#chain.height!) return
+    for (const reader of this.#readers) {
+      if (!reader.follows || reader.height < height) continue
+      const own = books.filter(({ coin }) => reader.wants(coin)).map(({ coin, digest }) => [coin, digest] as const)
+      if (own.length === 0) continue
+      const frame: HubVerified = { v: LOG_API_VERSION, t: 'verified', feeder: feeder.name, height, books: own }
+      reader.frame(JSON.stringify(frame))
+    }
+  }
+
+  /** The books are repaired by whoever verified its own, and who is at fault is passed over where others can lead. */
+  async differing({ feeder, height, coins }: Differing): Promise<void> {
+    const now = Date.now()
+    const leader = this.#feeders.leader?.name ?? feeder
+    for (const coin of coins) this.#wrong.found(coin, leader, height, now)
+    const reason = 'these books differ from those that you have verified'
+    this.#feeders.named(feeder)?.send({ type: 'reseed', coins: [...coins], reason })
   }
 
   #hold(texts: BlockTexts): void {
@@ -280,6 +360,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     if ((frame.part ?? 0) === 0) feeder.seed = this.#seedBegun(feeder, frame)
     const { seed } = feeder
     if (!seed) return feeder.refuse('part', `expected part 0 of a snapshot, got part ${frame.part}`)
+    this.#unread(feeder, Date.now())
     const wrong = seed.intake.push(frame)
     if (wrong || seed.intake.isWhole) feeder.seed = null
     if (wrong) return feeder.refuse(wrong.field, wrong.message)
@@ -382,6 +463,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
       readers: [...this.#readers].map((one) => ({ name: one.name, height: one.height < 0 ? null : one.height })),
       gaps: this.#store.gaps(20),
       disagreements: this.#disagreements,
+      wrongBooks: this.#wrong.list,
       blocksSinceWake: this.#blocks,
     }
   }
@@ -411,6 +493,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#blockMs = null
     this.#digests.clear()
     this.#repairs.clear()
+    this.#wrong = new WrongBooks()
     this.#readers.closeAll()
     this.#feeders.closeAll(1012, 'the feed was reset', Date.now())
   }

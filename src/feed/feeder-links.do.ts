@@ -12,6 +12,8 @@ import type { FeederView } from './status-shape.ts'
 
 /** A feeder that falls silent amid a snapshot is waited for no longer than this. */
 const SEEDING_MS = 5000
+/** Blocks of a feeder come, if one came this lately. */
+const FLOWING_MS = 2000
 
 /** What a socket's attachment holds. */
 interface Note {
@@ -31,6 +33,7 @@ export class FeederSocket {
   /** A frame of it was refused since its last block was taken. */
   refused = false
   #heard: Heard
+  #pausedMs = 0
 
   constructor(socket: WebSocket) {
     this.#socket = socket
@@ -94,6 +97,17 @@ export class FeederSocket {
   conflict(reason: string): void {
     this.update({ conflict: reason })
     this.send({ type: 'conflict', reason })
+  }
+
+  /** Asks for a pause, once for each. */
+  pause(retryMs: number, nowMs: number): void {
+    if (nowMs - this.#pausedMs < retryMs) return
+    this.#pausedMs = nowMs
+    this.send({ type: 'slow', retryMs })
+  }
+
+  get blockMs(): number | null {
+    return this.#heard.blockMs
   }
 
   askAgain(from: number): void {
@@ -189,6 +203,23 @@ export class FeederLinks {
   first(): FeederSocket | undefined {
     const able = [...this.#sockets.values()].filter((one) => one.state && one.state.conflict === null)
     return able.find((one) => one === this.#leader) ?? able[0]
+  }
+
+  get leader(): FeederSocket | null {
+    return this.#leader
+  }
+
+  /** The connected feeder of a name. */
+  named(name: string): FeederSocket | undefined {
+    return [...this.#sockets.values()].find((one) => one.name === name && one.state?.conflict === null)
+  }
+
+  /** True where blocks come from another feeder that `isTrusted`. */
+  others(but: FeederSocket, nowMs: number, isTrusted: (name: string) => boolean): boolean {
+    return [...this.#sockets.values()].some(
+      (one) =>
+        one !== but && one.state?.conflict === null && nowMs - (one.blockMs ?? 0) < FLOWING_MS && isTrusted(one.name),
+    )
   }
 
   /** True while another feeder is sending whole books of `height`: a next block would make them useless. */

@@ -29,6 +29,11 @@ export interface AttachRequest {
   readonly reader: ReaderKind
   /** Null: from the next block on. */
   readonly cursor: Cursor | null
+  /**
+   * It knows LinkTick and HubVerified, and says on the link how many characters it has read of it: by that the log bounds
+   * what is under way. Hubs of 0.1.0 and relays do not.
+   */
+  readonly follows?: boolean
 }
 
 export interface AttachAnswer {
@@ -52,6 +57,8 @@ export interface BlockLogApi {
   attach(request: AttachRequest): Promise<AttachAnswer>
   /** Asks a feeder for whole books of these coins (null: of all). Repeats within a second are merged. */
   reseed(coins: readonly string[] | null, reason: string): Promise<void>
+  /** A hub found books that are otherwise than verified ones: they are repaired, and who sent them is named. */
+  differing(found: Differing): Promise<void>
   status(): Promise<LogStatus & { readonly v: number }>
   /** One page of what the log holds for a wallet or a builder, newest first. */
   fills(request: FillsRequest): Promise<FillsAnswer>
@@ -93,10 +100,35 @@ export interface HubSeed {
   readonly parts: number
 }
 
+/** log → hub: no block comes, and the link lives. */
+export interface LinkTick {
+  readonly v: number
+  readonly t: 'tick'
+}
+
+/** log → hub: digests (book-digest.ts) of books at `height` as a feeder has them, which agree with its node's snapshot. */
+export interface HubVerified {
+  readonly v: number
+  readonly t: 'verified'
+  readonly feeder: string
+  readonly height: number
+  readonly books: readonly (readonly [coin: string, digest: number])[]
+}
+
+/** Coins whose book a hub has otherwise than `feeder`, which compared its own with its node's. */
+export interface Differing {
+  readonly v: number
+  readonly feeder: string
+  readonly height: number
+  readonly coins: readonly string[]
+}
+
 /** log → relay: the events of one block; empty lists are the tick. */
 export interface RelayEvents {
   readonly v: number
   readonly t: 'events'
+  /** Of the books at this height, null where they are unknown; a log of 0.1.0 does not say. */
+  readonly epoch?: string | null
   readonly height: number
   readonly time: number
   readonly fills: readonly UserFill[]
@@ -111,5 +143,5 @@ export interface LinkGap {
   readonly to: number
 }
 
-export type HubFrame = HubBlock | HubSeed | LinkGap
+export type HubFrame = HubBlock | HubSeed | HubVerified | LinkGap | LinkTick
 export type RelayFrame = RelayEvents | LinkGap

@@ -2,7 +2,7 @@
 // JSON text frames of at most FRAME_MAX_BYTES; longer ones are split by parts.ts.
 
 import * as z from 'zod'
-import { Block, BookChange, Height, Millis } from './block.ts'
+import { Block, BookChange, CoinName, Height, Millis } from './block.ts'
 
 export const FEED_PROTOCOL = 1
 /** 512 KiB: half of the 1 MiB at which the platform's hibernating sockets may refuse a frame. */
@@ -70,7 +70,18 @@ export const Pulse = z.strictObject({
 })
 export type Pulse = z.infer<typeof Pulse>
 
-export const FeederFrame = z.discriminatedUnion('type', [Hello, SnapshotFrame, BlockFrame, Gone, Pulse])
+/**
+ * Digests (book-digest.ts) of whole books after block `height`, of coins that the feeder has compared with its node's
+ * own snapshot. It stands behind the block of that height.
+ */
+const Verified = z.strictObject({
+  type: z.literal('verified'),
+  height: Height,
+  books: z.array(z.strictObject({ coin: CoinName, digest: z.int().min(0).max(0xffffffff) })).max(4096),
+})
+export type Verified = z.infer<typeof Verified>
+
+export const FeederFrame = z.discriminatedUnion('type', [Hello, SnapshotFrame, BlockFrame, Gone, Pulse, Verified])
 export type FeederFrame = z.infer<typeof FeederFrame>
 
 const WANTED = ['orders', 'diffs', 'rejected'] as const

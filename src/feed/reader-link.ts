@@ -22,7 +22,12 @@ export class ReaderLink {
   readonly kind: ReaderKind
   readonly #wants: (coin: string) => boolean
   readonly #socket: ReaderSocket
+  readonly #follows: boolean
   #next: number
+  #sent = 0
+  #read = 0
+  /** When it last said that it has read something, or nothing was under way. */
+  readMs = 0
 
   /** `next` is the first height this reader is to be sent. */
   constructor(
@@ -32,11 +37,34 @@ export class ReaderLink {
     shardOf: (coin: string, shards: number) => number,
   ) {
     this.#socket = socket
+    this.#follows = request.follows === true
     this.name = request.name
     this.kind = request.reader
     this.#next = next
     const { reader } = request
     this.#wants = reader.kind === 'hub' ? (coin) => shardOf(coin, reader.shards) === reader.index : () => false
+  }
+
+  /** Characters that were sent and that it has not said to have read; 0 for one that never says. */
+  get unread(): number {
+    return this.#follows ? this.#sent - this.#read : 0
+  }
+
+  /** True for one that knows ticks and verified digests. */
+  get follows(): boolean {
+    return this.#follows
+  }
+
+  /** It says that it has read so many characters of this link. */
+  read(chars: number, nowMs: number): void {
+    if (!(chars > this.#read && chars <= this.#sent)) return
+    this.#read = chars
+    this.readMs = nowMs
+  }
+
+  #send(text: string): void {
+    this.#sent += text.length
+    this.#socket.send(text)
   }
 
   /** Last height sent; -1 while the log was empty and nothing was. */
@@ -48,13 +76,13 @@ export class ReaderLink {
   offer(block: BlockTexts): void {
     if (block.height !== this.#next) return
     this.#next++
-    this.#socket.send(this.kind.kind === 'hub' ? hubBlockText(block, this.#wants) : block.events)
+    this.#send(this.kind.kind === 'hub' ? hubBlockText(block, this.#wants) : block.events)
   }
 
   /** Sends a frame that is not a block (a seed, a gap) and moves over the heights it replaces. */
   frame(text: string, next?: number): void {
     if (next !== undefined) this.#next = Math.max(this.#next, next)
-    this.#socket.send(text)
+    this.#send(text)
   }
 
   /** The log was empty and begins with this height. */
@@ -85,7 +113,7 @@ export class ReaderLink {
       const height = block ? block.height : (JSON.parse(line) as { height: number }).height
       if (height !== this.#next) continue
       this.#next++
-      this.#socket.send(block ? hubBlockText(block satisfies BooksTexts, this.#wants) : line)
+      this.#send(block ? hubBlockText(block satisfies BooksTexts, this.#wants) : line)
     }
     return true
   }

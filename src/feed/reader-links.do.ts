@@ -3,7 +3,14 @@
 
 import { shardOf } from '../core/coin.ts'
 import { readerOf } from '../core/objects.client.ts'
-import { type AttachRequest, LINK_HEADER, type LinkHeader, LOG_API_VERSION } from './log-api.ts'
+import {
+  type AttachRequest,
+  LINK_HEADER,
+  type LinkHeader,
+  type LinkTick,
+  LOG_API_VERSION,
+  type RelayEvents,
+} from './log-api.ts'
 import { type GapAt, type LookUp, ReaderLink } from './reader-link.ts'
 import type { BlockTexts } from './segment.ts'
 
@@ -14,13 +21,20 @@ interface Backlog {
   readonly gapAt: GapAt
 }
 
+/** An idle link is given a tick this often: a third of the silence after which it would be taken for dead. */
+const TICK_MS = 3000
+
 export class ReaderLinks {
   readonly #env: Cloudflare.Env
   readonly #backlog: Backlog
+  readonly #lost: (reader: ReaderLink) => void
   readonly #readers = new Map<string, ReaderLink>()
+  #sentMs = 0
 
-  constructor(env: Cloudflare.Env, backlog: Backlog) {
+  /** `lost`: a link ended that no other replaced. */
+  constructor(env: Cloudflare.Env, backlog: Backlog, lost: (reader: ReaderLink) => void) {
     this.#env = env
+    this.#lost = lost
     this.#backlog = backlog
   }
 
@@ -40,7 +54,9 @@ export class ReaderLinks {
   /** Begins to serve a dialled reader from a height on; an older link of the same name is replaced. */
   open(request: AttachRequest, from: number, socket: WebSocket): ReaderLink {
     const drop = () => {
-      if (this.#readers.get(request.name) === reader) this.#readers.delete(request.name)
+      if (this.#readers.get(request.name) !== reader) return
+      this.#readers.delete(request.name)
+      this.#lost(reader)
     }
     const send = (text: string) => {
       try {
@@ -50,6 +66,8 @@ export class ReaderLinks {
       }
     }
     const reader: ReaderLink = new ReaderLink(request, from, { send, close: () => socket.close(1012) }, shardOf)
+    reader.readMs = Date.now()
+    socket.addEventListener('message', ({ data }) => reader.read(Number(data), Date.now()))
     socket.addEventListener('close', drop)
     socket.addEventListener('error', drop)
     this.#readers.set(request.name, reader)
@@ -62,6 +80,25 @@ export class ReaderLinks {
     if (this.#readers.get(reader.name) !== reader) return
     if (reader.catchUp(this.#backlog.lookUp, this.#backlog.gapAt)) setTimeout(() => this.#pump(reader), 0)
     else for (const texts of this.#backlog.pending()) reader.offer(texts)
+  }
+
+  /** A block was sent to all that are up with the log. */
+  sent(nowMs: number): void {
+    this.#sentMs = nowMs
+  }
+
+  /** Keeps idle links alive; `height` and `time` are those of the newest block. Called with what feeders say. */
+  tick(height: number | null, time: number, nowMs: number): void {
+    if (nowMs - this.#sentMs < TICK_MS) return
+    this.#sentMs = nowMs
+    const toHub = JSON.stringify({ v: LOG_API_VERSION, t: 'tick' } satisfies LinkTick)
+    // A relay drops a height that it has, and has seen that the link lives.
+    const again = { v: LOG_API_VERSION, t: 'events', height: height ?? -1, time, fills: [], ledger: [] } as const
+    const toRelay = JSON.stringify(again satisfies RelayEvents)
+    for (const reader of this.#readers.values()) {
+      if (reader.follows) reader.frame(toHub)
+      else if (reader.kind.kind === 'relay' && height !== null) reader.frame(toRelay)
+    }
   }
 
   closeAll(): void {

@@ -10,6 +10,9 @@ export const SEGMENT_MS = 1000
 /** … or this many characters of either kind, whichever is first. */
 export const SEGMENT_CHARS = 1024 * 1024
 
+/** A sum of two numbers below this is exact. */
+const SUM_MODULUS = 2 ** 52
+
 export type SegmentKind = 'books' | 'events'
 
 /** The texts of one block: encoded once, used for storage and for every reader. */
@@ -22,10 +25,12 @@ export interface BlockTexts {
   readonly px: Readonly<Record<string, string>>
   /** The events line: JSON text of RelayEvents with the funding and other events beside. */
   readonly events: string
+  /** By which copies of a height are compared: of the events, and of the books whatever the order of coins. */
+  readonly digests: { readonly events: number; readonly books: number | null }
 }
 
 /** What hubs need of a block. */
-export type BooksTexts = Omit<BlockTexts, 'events'>
+export type BooksTexts = Omit<BlockTexts, 'events' | 'digests'>
 
 /** Encodes a block once. `epoch` is that of the books at this height, null where they are unknown. */
 export function encodeBlock(block: Block, epoch: string | null): BlockTexts {
@@ -33,21 +38,22 @@ export function encodeBlock(block: Block, epoch: string | null): BlockTexts {
   for (const [, fill] of block.fills) px[fill.coin] = fill.px
   const { height, time, fills, ledger, funding, events, twaps, orders, diffs } = block
   const relay: RelayEvents & Partial<Block> = { v: LOG_API_VERSION, t: 'events', height, time, fills, ledger }
-  return {
-    height,
-    time,
-    epoch,
-    books: block.books?.map((change) => ({ coin: change.coin, text: JSON.stringify(change) })) ?? null,
-    px,
-    events: JSON.stringify({
-      ...relay,
-      funding,
-      ...(events && { events }),
-      ...(twaps && { twaps }),
-      ...(orders && { orders }),
-      ...(diffs && { diffs }),
-    }),
-  }
+  const books = block.books?.map((change) => ({ coin: change.coin, text: JSON.stringify(change) })) ?? null
+  const bare = JSON.stringify({
+    ...relay,
+    funding,
+    ...(events && { events }),
+    ...(twaps && { twaps }),
+    ...(orders && { orders }),
+    ...(diffs && { diffs }),
+  })
+  const digests = { events: digest(bare), books: books && digestOf(books) }
+  return { height, time, epoch, books, px, events: `{"epoch":${JSON.stringify(epoch)},${bare.slice(1)}`, digests }
+}
+
+/** A sum, for feeders may list the coins of a block in orders of their own. */
+function digestOf(books: readonly { readonly text: string }[]): number {
+  return books.reduce((sum, { text }) => (sum + (digest(text) % SUM_MODULUS)) % SUM_MODULUS, 0)
 }
 
 /** JSON text of the HubBlock for the coins that `wants` accepts: a hub's frame, or with all coins the stored line. */
@@ -72,6 +78,20 @@ export function readBooksLine(line: string): BooksTexts {
   const texts = (changes: readonly BookChange[]) =>
     changes.map((change) => ({ coin: change.coin, text: JSON.stringify(change) }))
   return { height, time, epoch, books: books && texts(books), px }
+}
+
+/** Coins that two copies of one block change otherwise; that a coin is new may be known to one alone. */
+export function differingCoins(
+  taken: NonNullable<BooksTexts['books']>,
+  other: NonNullable<BooksTexts['books']>,
+): string[] {
+  const levels = (text: string | undefined) => text && JSON.stringify((JSON.parse(text) as BookChange).levels)
+  const held = new Map(taken.map(({ coin, text }) => [coin, text]))
+  const sent = new Map(other.map(({ coin, text }) => [coin, text]))
+  return [...new Set([...held.keys(), ...sent.keys()])].filter((coin) => {
+    const [a, b] = [held.get(coin), sent.get(coin)]
+    return a !== b && levels(a) !== levels(b)
+  })
 }
 
 /** Digest by which two copies of a height are compared: 53 bits, for finding accidents, not attacks. */

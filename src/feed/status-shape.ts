@@ -165,6 +165,23 @@ const LogShape = z.object({
     '0',
     'two nodes tell different stories: compare them',
   ),
+  wrongBooks: z
+    .array(
+      z.object({
+        feeder: described(z.string(), 'who sent it'),
+        coin: described(z.string(), 'whose book'),
+        height: described(Height, 'where it was last found'),
+        count: described(Count, 'how often, since the log woke'),
+        atMs: described(Millis, 'when it was last found, Unix ms'),
+        why: described(
+          z.enum(['other_copy', 'wrong_book']),
+          '`other_copy`: its copy of a block was not the one that was taken; `wrong_book`: what was taken of it led to a book that is not the node’s, which was repaired',
+          '',
+          'see "A feeder sent wrong books"',
+        ),
+      }),
+    )
+    .describe('books that feeders sent otherwise than they are, newest first, at most 64; none where all is well.'),
   blocksSinceWake: described(Count, 'blocks taken since the log’s object woke'),
 })
 export type LogStatus = Frozen<z.infer<typeof LogShape>>

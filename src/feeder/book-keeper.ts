@@ -34,6 +34,8 @@ export class BookKeeper {
   #ahead: ReadonlyMap<string, number> = new Map()
   #levelAt = 0
   #repaired: 'all' | Set<string> = new Set()
+  /** Coins whose books agreed with the node's when last compared, and of which the gateway was not yet told. */
+  #confirmed: string[] = []
   #earlierMisfits = 0
   /** Snapshots that could no longer be brought to our height, since the start. */
   missed = 0
@@ -162,6 +164,18 @@ export class BookKeeper {
     return repaired.size > 0 ? [...repaired] : null
   }
 
+  /** All books but those of `except` agree with the node's snapshot. */
+  confirm(except: ReadonlySet<string>): void {
+    this.#confirmed = this.#books?.coins().filter((coin) => !except.has(coin)) ?? []
+  }
+
+  /** Coins whose books agree with the node's, since the last call. */
+  takeConfirmed(): string[] {
+    const confirmed = this.#confirmed.filter((coin) => !this.#books?.suspects.has(coin))
+    this.#confirmed = []
+    return confirmed
+  }
+
   #take({ books, coins }: SnapshotBooks): void {
     this.#coming = null
     if (coins === 'all') {
@@ -174,11 +188,13 @@ export class BookKeeper {
       this.#books.adopt(coin, books)
       if (this.#repaired !== 'all') this.#repaired.add(coin)
     }
+    this.#confirmed.push(...coins)
   }
 
   #replace(books: OrderBooks | null): void {
     this.#earlierMisfits += this.#books?.misfits ?? 0
     this.#books = books
+    this.#confirmed = []
   }
 }
 

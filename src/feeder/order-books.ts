@@ -84,6 +84,11 @@ export class OrderBooks {
     return this.#coins.get(coin)?.depths() ?? [0, 0]
   }
 
+  /** Digest of a coin's levels as they travel, between blocks. */
+  bookDigest(coin: string): number {
+    return this.#coins.get(coin)?.bookDigest() ?? 0
+  }
+
   /** Coins with a book, also an empty one. */
   coins(): string[] {
     return [...this.#coins.keys()]

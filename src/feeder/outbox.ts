@@ -4,10 +4,10 @@
 
 import type { Block } from '../feed/block.ts'
 import { encodeFrame, PartJoiner } from '../feed/parts.ts'
-import { BlockFrame } from '../feed/protocol.ts'
+import { BlockFrame, type Verified } from '../feed/protocol.ts'
 
 interface OutboxItem {
-  readonly kind: 'block' | 'snapshot' | 'gone'
+  readonly kind: 'block' | 'snapshot' | 'gone' | 'verified'
   /** Of a `gone`: the last height that is gone. */
   readonly height: number
   /** Of a `gone`: the first height that is gone; else the height. */
@@ -54,6 +54,16 @@ export class Outbox {
 
   pushBlock(block: Block): void {
     this.#push(itemOf('block', block.height, block.height, encodeFrame({ type: 'block', ...block })))
+  }
+
+  /** Digests of books after the block sent last. */
+  pushVerified(frame: Verified): void {
+    this.#push(itemOf('verified', frame.height, frame.height, [JSON.stringify(frame)]))
+  }
+
+  /** Takes out what a gateway does not know. */
+  dropVerified(): void {
+    this.#drop((item) => item.kind === 'verified')
   }
 
   /** A snapshot to which parts are pushed until it is no longer open; nothing is pushed behind it before. */
@@ -131,9 +141,13 @@ export class Outbox {
 
   /** Takes snapshots out: those for which `drop` says so. */
   dropSnapshots(drop: (item: OutboxItem) => boolean): void {
+    this.#drop((item) => item.kind === 'snapshot' && drop(item))
+  }
+
+  #drop(drop: (item: OutboxItem) => boolean): void {
     const sent = this.#items.slice(0, this.#sent)
     const begun = this.#items[this.#sent]
-    const keep = (item: OutboxItem) => item.kind !== 'snapshot' || !drop(item)
+    const keep = (item: OutboxItem) => !drop(item)
     this.#items = this.#items.filter(keep)
     this.#sent = sent.filter(keep).length
     if (begun && !keep(begun)) this.#part = 0

@@ -8,6 +8,9 @@ import { SeedCut } from './seed-cut.ts'
 import type { FeedSession } from './session.ts'
 import { nodeTimeMs, readEvents, type StreamName } from './streams.ts'
 
+/** Levels that are read for digests after one block: two milliseconds, or one deep book. */
+const VERIFIED_LEVELS = 4096
+
 /** A snapshot that is being handed in, and the books it is of. */
 interface Cut {
   readonly seed: SeedCut
@@ -57,6 +60,7 @@ export class Producer {
       events.set(stream, read.value)
     }
     this.#block({ height, time }, timeMs, events, sends)
+    if (sends) this.#tellVerified(height)
   }
 
   /**
@@ -90,6 +94,16 @@ export class Producer {
     const seed = new SeedCut(head, due === 'all' ? books.coins() : due, books)
     this.#session.snapshot(seed)
     return { seed, books }
+  }
+
+  /** Digests of books that agreed with the node's, some coins a block: whole books are read for them. */
+  #tellVerified(height: number): void {
+    const { books } = this.#keeper
+    if (!books || !this.#session.takesVerified(height)) return
+    const coins = this.#keeper.takeConfirmed(VERIFIED_LEVELS)
+    if (coins.length === 0) return
+    const told = coins.map((coin) => ({ coin, digest: books.bookDigest(coin) }))
+    this.#session.verified(height, told)
   }
 
   #block(

@@ -4,7 +4,7 @@
 
 import type * as z from 'zod'
 import type { Block, BookChange } from '../feed/block.ts'
-import { FEED_PROTOCOL, type GatewayFrame, type Hello, type Pulse } from '../feed/protocol.ts'
+import { FEED_PROTOCOL, type GatewayFrame, type Hello, type Pulse, type Verified } from '../feed/protocol.ts'
 import type { Wanted } from './convert.ts'
 import { type OpenSnapshot, Outbox } from './outbox.ts'
 import type { SeedCut } from './seed-cut.ts'
@@ -52,8 +52,8 @@ export class FeedSession {
   #broken = false
   #repairRefusals = 0
   #refusals = { height: -1, resends: 0, errors: 0 }
-  /** False once this connection's gateway turned out not to know pulses. */
-  #pulses = true
+  /** Kinds of frames that this connection's gateway may yet turn out not to know, the newest last. */
+  #optional: ('pulse' | 'verified')[] = []
   want: Wanted = { orders: false, diffs: false, rejected: false }
 
   get phase(): Phase {
@@ -84,7 +84,7 @@ export class FeedSession {
     this.#phase = 'greeting'
     this.#since = nowMs
     this.#pausedUntil = 0
-    this.#pulses = true
+    this.#optional = ['pulse', 'verified']
     return JSON.stringify({ type: 'hello', protocol: FEED_PROTOCOL, ...hello })
   }
 
@@ -95,7 +95,7 @@ export class FeedSession {
   /** The text of a pulse, null where none may be sent now. */
   pulse(said: Omit<Pulse, 'type'>, nowMs: number): string | null {
     const isGreeted = this.#phase === 'flowing' || this.#phase === 'refused'
-    if (!isGreeted || !this.#pulses || nowMs < this.#pausedUntil) return null
+    if (!isGreeted || !this.#optional.includes('pulse') || nowMs < this.#pausedUntil) return null
     return JSON.stringify({ type: 'pulse', ...said } satisfies Pulse)
   }
 
@@ -186,6 +186,17 @@ export class FeedSession {
     const open = this.#open
     this.#open = null
     this.#outbox.dropSnapshots((item) => item === open)
+  }
+
+  /** True while digests of books are of use to the gateway, production standing after `height`. */
+  takesVerified(height: number): boolean {
+    const isUpToDate = this.#next === height + 1 && !this.#broken && !this.#dueAll
+    return this.#phase === 'flowing' && isUpToDate && this.#optional.includes('verified')
+  }
+
+  /** Books after block `height` that agree with the node's. */
+  verified(height: number, books: Verified['books']): void {
+    if (this.takesVerified(height)) this.#outbox.pushVerified({ type: 'verified', height, books })
   }
 
   /** Coins whose book was repaired here and has to be repaired at the gateway. */
@@ -290,9 +301,9 @@ export class FeedSession {
       this.#phase = 'refused'
       return [{ do: 'refused', reason: message, atGreeting: false }]
     }
-    // A gateway that does not know pulses refuses their type, and no other type of ours.
+    // A gateway that does not know a kind of frame refuses its type: of those that it may not know, the newest first.
     if (field === 'type') {
-      this.#pulses = false
+      if (this.#optional.pop() === 'verified') this.#outbox.dropVerified()
       return []
     }
     let refused = false

@@ -84,6 +84,17 @@ export class FakeFeeder {
     this.send({ type: 'block', ...blockOf(height, books, more) })
   }
 
+  /** Says of coins that its books agree with its node's. */
+  verified(coins: readonly string[]): void {
+    const books = coins.map((coin) => ({ coin, digest: this.#books.get(coin)?.digest ?? 0 }))
+    this.send({ type: 'verified', height: this.#sent, books })
+  }
+
+  /** Sends a block that is not what its books say. */
+  lie(height: number, books: BookChange[]): void {
+    this.send({ type: 'block', ...blockOf(height, books) })
+  }
+
   /** The next frame of a type; frames before it are dropped. */
   async next<T extends GatewayFrame['type']>(type: T): Promise<Extract<GatewayFrame, { type: T }>> {
     for (;;) {

@@ -49,7 +49,7 @@ describe('whole books', () => {
   it('come to the hubs as they left the feeder, however they are cut, all at once with the last part', () => {
     const depths = fc.tuple(fc.nat(7000), fc.nat(5000))
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.string({ minLength: 1, maxLength: 3 }), depths), { maxLength: 6 }), (list) => {
+      fc.property(fc.array(fc.tuple(fc.stringMatching(/^[A-Za-z]{1,3}$/), depths), { maxLength: 6 }), (list) => {
         const books = new Map(list.map(([coin, depth]) => [coin, bookOf(depth)]))
         const parts = partsOf(books)
         const two = hubs()

@@ -77,6 +77,11 @@ export class ModelFeeder {
     this.keeper.offer({ height: this.#node.head, books: this.#node.books(), coins })
   }
 
+  /** The node answers one that was asked for to compare the books, which agree with it. */
+  verify(): void {
+    if (this.#pairing && this.keeper.books) this.keeper.confirm(new Set())
+  }
+
   /** Goes on with a checkpoint, a few orders at a time; answers it once it is whole. */
   checkpoint(): { height: number; lines: string[] } | null {
     const { books, place } = this.keeper

@@ -1,6 +1,7 @@
 // The gateway's side of the feed for tests: the log's own rules (feed/chain.ts), a durable part, and books built
 // from what came, so that a test can hold them against the node's.
 
+import { bookDigest } from '../../src/book/book-digest.ts'
 import type { Block, Levels } from '../../src/feed/block.ts'
 import {
   type ChainState,
@@ -18,6 +19,7 @@ import {
   type GatewayFrame,
   type Pulse,
   type SnapshotFrame,
+  type Verified,
 } from '../../src/feed/protocol.ts'
 import { SeedIntake } from '../../src/feed/seed-intake.ts'
 
@@ -42,6 +44,7 @@ export class ModelGateway {
   #backups: State[] = []
   #feeder = NOBODY
   #joiner = new PartJoiner()
+  verified = 0
   #seed: { readonly intake: SeedIntake; readonly books: Map<string, Levels> } | null = null
   /** `coin` → `px` → level, by side; null while books are unknown. */
   #books: Map<string, [Map<string, Level>, Map<string, Level>]> | null = null
@@ -66,6 +69,7 @@ export class ModelGateway {
     }
     if (frame.type === 'gone') return this.#gone(frame.first)
     if (frame.type === 'snapshot') return this.#part(frame)
+    if (frame.type === 'verified') return this.#compare(frame)
     this.#seed = null
     const joined = this.#joiner.push(frame)
     if (joined === null) return []
@@ -136,6 +140,15 @@ export class ModelGateway {
     const booksKnown = this.chain.booksKnown && block.books !== null
     this.chain = { ...this.chain, height: block.height, booksKnown }
     this.#enter({ kind: 'block', block })
+    return []
+  }
+
+  #compare({ height, books }: Verified): GatewayFrame[] {
+    const levels = this.chain.height === height ? this.levels() : null
+    for (const { coin, digest } of levels ? books : []) {
+      this.verified++
+      if (bookDigest(levels!.get(coin) ?? [[], []]) !== digest) throw new Error(`${coin} is not as verified`)
+    }
     return []
   }
 

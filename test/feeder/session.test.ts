@@ -76,6 +76,13 @@ describe('a pulse', () => {
     const session = flowing(5, 6)
     snapshot(session, 'coins', 6, ['BTC'])
     sent(session)
+    expect(session.takesVerified(6)).toBe(true)
+    session.verified(6, [{ coin: 'BTC', digest: 1 }])
+    expect(session.unacked).toBe(4)
+    // Of what it may not know the newest goes first: one that knows pulses alone keeps getting them.
+    expect(session.received({ type: 'error', field: 'type', message: 'Invalid input' }, 0)).toEqual([])
+    expect([session.takesVerified(6), session.unacked]).toEqual([false, 3])
+    expect(session.pulse(said, 0)).not.toBeNull()
     expect(session.received({ type: 'error', field: 'type', message: 'Invalid input' }, 0)).toEqual([])
     expect([session.pulse(said, 0), session.due(6), session.unacked]).toEqual([null, null, 3])
     session.closed()

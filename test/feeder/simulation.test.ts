@@ -71,9 +71,15 @@ class World {
       this.traffic()
       this.feeder.work(20)
       this.feeder.snapshot()
+      if (i % 100 === 50) this.verify()
       this.traffic()
       this.send(this.gateway.flush())
     }
+  }
+
+  verify(): void {
+    this.feeder.verify()
+    this.grow()
   }
 
   traffic(): void {
@@ -162,6 +168,9 @@ function checkLog(world: World): void {
   expect(last).toBe(world.node.head)
 }
 
+/** Digests that gateways could compare with their books, over all seeds. */
+let verified = 0
+
 test.each(Array.from({ length: 12 }, (_, seed) => seed))('seed %i', (seed) => {
   const world = new World(seed)
   for (let i = 0; i < 1500; i++) world.step()
@@ -171,4 +180,9 @@ test.each(Array.from({ length: 12 }, (_, seed) => seed))('seed %i', (seed) => {
   expect(world.gateway.durable).toBe(world.node.head)
   expect(world.feeder.keeper.misfits).toBe(0)
   expect(world.compared).toBeGreaterThan(20)
+  verified += world.gateway.verified
+})
+
+test('what the feeders verified was held against the books', () => {
+  expect(verified).toBeGreaterThan(0)
 })
