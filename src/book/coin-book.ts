@@ -55,9 +55,10 @@ export function changed(known: CoinBook, height: number): void {
   if (known.past.length > PAST_MOST) known.past.shift()
 }
 
-/** Digest of the book as it was after block `height`; null where that is not held, or is being repaired. */
-export function digestAt({ past, reseeded }: CoinBook, height: number): number | null {
-  return reseeded ? null : (past.findLast((one) => one.height <= height)?.digest ?? null)
+/** True where the book had another digest after block `height`; false where that is not held, or is being repaired. */
+export function isOther(known: CoinBook | undefined, height: number, digest: number): boolean {
+  const held = known?.reseeded ? undefined : known?.past.findLast((one) => one.height <= height)
+  return held !== undefined && held.digest !== digest
 }
 
 /** A whole book made ready to be taken over. */

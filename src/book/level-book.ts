@@ -3,7 +3,7 @@
 
 import { compareDecimals, isZero } from '../core/decimal.ts'
 import type { Level, Levels } from '../feed/block.ts'
-import { levelDigest } from './book-digest.ts'
+import { levelDigest } from '../feed/book-digest.ts'
 
 export type Side = 0 | 1
 /** Index of the bids in a `[bids, asks]` pair. */
@@ -46,7 +46,7 @@ export class LevelBook {
     else levels.splice(at, 0, level)
   }
 
-  /** bookDigest of levels(), known at any time. */
+  /** Sum of levelDigest over levels(), known at any time. */
   get digest(): number {
     return this.#digest >>> 0
   }

@@ -11,7 +11,7 @@ import {
   type Checkpoint,
   type CoinBook,
   changed,
-  digestAt,
+  isOther,
   newBook,
   overlay,
   type Prepared,
@@ -271,13 +271,8 @@ export class ShardBooks {
 
   /** Coins whose book at `height` had another digest; one that cannot be told, such as from too long ago, is none. */
   differing(height: number, books: HubVerified['books']): string[] {
-    if (!this.#known || this.#height === null || height > this.#height || this.#height < this.#completeAt) return []
-    const isOther = ([coin, digest]: HubVerified['books'][number]) => {
-      const known = this.#coins.get(coin)
-      const own = known ? digestAt(known, height) : null
-      return own !== null && own !== digest
-    }
-    return books.filter(isOther).map(([coin]) => coin)
+    const isHeld = this.#known && height <= this.#height! && this.#height! >= this.#completeAt
+    return isHeld ? books.filter((one) => isOther(this.#coins.get(one[0]), height, one[1])).map(([coin]) => coin) : []
   }
 
   /** Best prices and last trade of every coin. */

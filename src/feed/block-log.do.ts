@@ -7,6 +7,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { isDeeperThan } from '../core/json.ts'
 import { Objects } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
+import { Agreement } from './agreement.ts'
 import type { Block, BookChange } from './block.ts'
 import { BlockLogStore } from './block-log.store.ts'
 import {
@@ -37,23 +38,18 @@ import type { BlockFrame, FeederFrame, Hello, SnapshotFrame, Verified } from './
 import { ReaderLinks } from './reader-links.do.ts'
 import { SeedRelay } from './seed-relay.ts'
 import { SegmentStore } from './segment.store.ts'
-import { type BlockTexts, differingCoins, encodeBlock, gapText, readBooksLine, SEGMENT_MS } from './segment.ts'
+import { type BlockTexts, type BooksTexts, encodeBlock, gapText, readBooksLine, SEGMENT_MS } from './segment.ts'
 import { FULL_CHARS, mostUnread, SLOW_CHARS, SLOW_MS } from './unread.ts'
 import { verdict } from './verdict.ts'
-import { WrongBooks } from './wrong-books.ts'
 
 /** How long books and events are kept for readers that come back: five minutes of blocks. */
 const WINDOW_MS = 5 * 60_000
-/** Digests of held heights, for finding a node that tells another story: about five minutes of blocks. */
-const DIGESTS = 4500
 /** Hard bound of a frame: twice what the protocol allows, so that a clear refusal can still be given. */
 const FRAME_LIMIT_CHARS = 1024 * 1024
 /** How much of a refused frame may stand in the refusal. */
 const ECHO_CHARS = 256
 /** Whole books are asked for again after this time where they did not come. */
 const SEED_RETRY_MS = 5000
-/** Copies that differ are looked at coin by coin no more often: what was stored has to be read for it. */
-const DISPUTE_MS = 1000
 /** Stored text read in one turn for questions about fills: a few milliseconds, for which blocks wait. */
 const READ_CHARS = 1024 * 1024
 /** A greeting waits no longer for hubs to attach: a feeder takes the connection for dead after 5 s. */
@@ -69,9 +65,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   readonly #pending = new PendingSegment()
   readonly #reads = new ReadBudget()
   readonly #coins: Set<string>
-  readonly #digests = new Map<number, BlockTexts['digests'] & { feeder: string }>()
-  #wrong = new WrongBooks()
-  #disputeMs = 0
+  readonly #agreement = new Agreement()
   #chain: ChainState
   /** Last height handed to storage. */
   #saved: number | null
@@ -83,7 +77,6 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   #blocks = 0
   /** Counts resets: what was saved before one is not acknowledged after it. */
   #era = 0
-  #disagreements = 0
   #flushTimer: ReturnType<typeof setTimeout> | null = null
   #reseeds = new Map<string, number>()
   #askedForSeedMs = 0
@@ -251,7 +244,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#time = block.time
     this.#blocks++
     if (booksKnown) this.#note(block.books ?? [])
-    this.#remember(texts, feeder.name)
+    this.#agreement.taken({ texts, feeder: feeder.name })
     for (const reader of this.#readers) reader.offer(texts)
     this.#readers.sent(Date.now())
     this.#hold(texts)
@@ -264,45 +257,21 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#store.addCoins(added)
   }
 
-  #remember({ height, digests }: BlockTexts, feeder: string): void {
-    this.#digests.set(height, { ...digests, feeder })
-    for (const oldest of this.#digests.keys()) {
-      if (this.#digests.size <= DIGESTS) break
-      this.#digests.delete(oldest)
-    }
-  }
-
   /** A copy of a held height: the first one stands. A feeder that contradicts its own copy has another chain. */
   #compare(feeder: FeederSocket, block: Block): void {
-    const held = this.#digests.get(block.height)
-    const texts = encodeBlock(block, null)
-    if (held && held.events !== texts.digests.events) {
-      this.#disagreements++
-      if (held.feeder === feeder.name) return feeder.conflict(startedOver(block.height, this.#chain.height!))
-    } else if (held && held.feeder !== feeder.name && held.books !== null && texts.digests.books !== null)
-      if (held.books !== texts.digests.books) this.#dispute(texts, held.feeder, feeder.name)
-    if (this.#durable !== null && block.height <= this.#durable) feeder.send({ type: 'ack', height: this.#durable })
-  }
-
-  /** Two copies of a block change books otherwise: whose is wrong shows when one of them is verified. */
-  #dispute(texts: BlockTexts, taken: string, other: string): void {
-    const now = Date.now()
-    this.#disagreements++
-    if (now - this.#disputeMs < DISPUTE_MS) return
-    this.#disputeMs = now
-    const { height } = texts
-    const line = this.#segments
-      .segmentWith('books', height)
-      ?.map(readBooksLine)
-      .find((one) => one.height === height)
-    const held = this.#pending.blocks.find((one) => one.height === height) ?? line
-    for (const coin of differingCoins(held?.books ?? [], texts.books ?? []))
-      this.#wrong.disputed(coin, taken, other, height, now)
+    const { height } = block
+    const isIt = (one: BooksTexts) => one.height === height
+    const held = () =>
+      this.#pending.blocks.find(isIt) ?? this.#segments.segmentWith('books', height)?.map(readBooksLine).find(isIt)
+    const copy = { texts: encodeBlock(block, null), feeder: feeder.name }
+    if (!this.#agreement.compare(copy, Date.now(), held))
+      return feeder.conflict(startedOver(height, this.#chain.height!))
+    if (this.#durable !== null && height <= this.#durable) feeder.send({ type: 'ack', height: this.#durable })
   }
 
   #isPassedOver(feeder: FeederSocket, now: number): boolean {
-    if (!this.#wrong.distrusts(feeder.name, now)) return false
-    return this.#feeders.others(feeder, now, (name) => !this.#wrong.distrusts(name, now))
+    if (!this.#agreement.wrong.distrusts(feeder.name, now)) return false
+    return this.#feeders.others(feeder, now, (name) => !this.#agreement.wrong.distrusts(name, now))
   }
 
   /** What a feeder compared with its node is held against what the hubs had at that height. */
@@ -321,7 +290,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   async differing({ feeder, height, coins }: Differing): Promise<void> {
     const now = Date.now()
     const leader = this.#feeders.leader?.name ?? feeder
-    for (const coin of coins) this.#wrong.found(coin, leader, height, now)
+    for (const coin of coins) this.#agreement.wrong.found(coin, leader, height, now)
     const reason = 'these books differ from those that you have verified'
     this.#feeders.named(feeder)?.send({ type: 'reseed', coins: [...coins], reason })
   }
@@ -462,8 +431,8 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
       feeders,
       readers: [...this.#readers].map((one) => ({ name: one.name, height: one.height < 0 ? null : one.height })),
       gaps: this.#store.gaps(20),
-      disagreements: this.#disagreements,
-      wrongBooks: this.#wrong.list,
+      disagreements: this.#agreement.disagreements,
+      wrongBooks: this.#agreement.wrong.list,
       blocksSinceWake: this.#blocks,
     }
   }
@@ -491,9 +460,8 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#durable = null
     this.#time = null
     this.#blockMs = null
-    this.#digests.clear()
+    this.#agreement.clear()
     this.#repairs.clear()
-    this.#wrong = new WrongBooks()
     this.#readers.closeAll()
     this.#feeders.closeAll(1012, 'the feed was reset', Date.now())
   }

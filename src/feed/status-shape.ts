@@ -176,7 +176,7 @@ const LogShape = z.object({
         why: described(
           z.enum(['other_copy', 'wrong_book']),
           '`other_copy`: its copy of a block was not the one that was taken; `wrong_book`: what was taken of it led to a book that is not the node’s, which was repaired',
-          '',
+          'no entry',
           'see "A feeder sent wrong books"',
         ),
       }),

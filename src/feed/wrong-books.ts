@@ -35,6 +35,11 @@ export class WrongBooks {
     this.#disputes.delete(coin)
   }
 
+  clear(): void {
+    this.#list = []
+    this.#disputes.clear()
+  }
+
   #note(feeder: string, coin: string, height: number, atMs: number, why: WrongBook['why']): void {
     const isSame = (one: WrongBook) => one.feeder === feeder && one.coin === coin && one.why === why
     const count = (this.#list.find(isSame)?.count ?? 0) + 1

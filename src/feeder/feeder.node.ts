@@ -156,10 +156,12 @@ export class Feeder {
     const worked = this.#reader !== null && !this.#session.full && (await this.#readOn(this.#reader, nowMs))
     this.#keeper.approach()
     if (this.#reader) this.#snapshots.tick(nowMs)
-    await this.#handOver()
+    // Whole books are cut a part a turn: sockets, timers and signals get theirs between two.
+    const isCutting = this.#producer.handOver()
     this.#link.flush(nowMs)
     this.#checkpointer.tick(nowMs, this.#session.durable)
-    return worked
+    if (isCutting) await nextTurn()
+    return worked || isCutting
   }
 
   async #readOn(reader: NodeReader, nowMs: number): Promise<boolean> {
@@ -171,7 +173,7 @@ export class Feeder {
     let taken = 0
     let since = performance.now()
     while (!this.#session.full && !this.#reposition && !this.#stopping.signal.aborted) {
-      await this.#handOver()
+      if (this.#producer.handOver()) break
       const paired = reader.take()
       if (!paired) break
       this.#producer.accept(paired)
@@ -184,14 +186,6 @@ export class Feeder {
       since = performance.now()
     }
     return worked || taken > 0
-  }
-
-  /** Whole books are cut part by part: sockets, timers and signals get their turn between two. */
-  async #handOver(): Promise<void> {
-    while (this.#producer.handOver() && !this.#stopping.signal.aborted) {
-      this.#link.flush(Date.now())
-      await nextTurn()
-    }
   }
 
   async #second(nowMs: number): Promise<void> {

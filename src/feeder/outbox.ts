@@ -20,7 +20,7 @@ interface OutboxItem {
 }
 
 /** A snapshot whose parts are still being made. */
-export interface OpenSnapshot extends OutboxItem {
+interface OpenSnapshot extends OutboxItem {
   readonly texts: string[]
   isOpen: boolean
 }
@@ -32,6 +32,7 @@ export class Outbox {
   /** … and texts of the item behind them. */
   #part = 0
   #units = 0
+  #open: OpenSnapshot | null = null
 
   /** Characters held; nearly all are ASCII, so about bytes. */
   get units(): number {
@@ -66,24 +67,28 @@ export class Outbox {
     this.#drop((item) => item.kind === 'verified')
   }
 
-  /** A snapshot to which parts are pushed until it is no longer open; nothing is pushed behind it before. */
-  openSnapshot(scope: 'all' | 'coins', height: number, coins: readonly string[]): OpenSnapshot {
-    const item: OpenSnapshot = {
-      kind: 'snapshot',
-      height,
-      from: height,
-      scope,
-      coins,
-      texts: [],
-      units: 0,
-      isOpen: true,
-    }
-    this.#push(item)
-    return item
+  /** A snapshot to which parts are pushed until the last; nothing is pushed behind it before. */
+  openSnapshot(scope: 'all' | 'coins', height: number, coins: readonly string[]): void {
+    this.#open = { kind: 'snapshot', height, from: height, scope, coins, texts: [], units: 0, isOpen: true }
+    this.#push(this.#open)
   }
 
-  holds(item: OutboxItem): boolean {
-    return this.#items.at(-1) === item
+  /** The open snapshot with one more part, null where it is held no more. */
+  pushPart(text: string, isLast: boolean): OutboxItem | null {
+    const open = this.#open
+    if (!open || this.#items.at(-1) !== open) return null
+    open.texts.push(text)
+    if (isLast) {
+      open.isOpen = false
+      this.#open = null
+    }
+    return open
+  }
+
+  /** Takes out a snapshot whose parts do not all come. */
+  dropOpen(): void {
+    this.dropSnapshots((item) => item === this.#open)
+    this.#open = null
   }
 
   /** Heights `from` to `to` will never come. */
@@ -124,19 +129,11 @@ export class Outbox {
     const text = item?.texts[this.#part]
     if (!item || text === undefined) return null
     this.#part++
-    if (this.#part === item.texts.length && !isOpen(item)) this.#passed()
+    if (this.#part === item.texts.length && !isOpen(item)) {
+      this.#sent++
+      this.#part = 0
+    }
     return text
-  }
-
-  /** The last part of an open snapshot was pushed. */
-  close(item: OpenSnapshot): void {
-    item.isOpen = false
-    if (this.#items[this.#sent] === item && this.#part === item.texts.length) this.#passed()
-  }
-
-  #passed(): void {
-    this.#sent++
-    this.#part = 0
   }
 
   /** Takes snapshots out: those for which `drop` says so. */

@@ -1,12 +1,13 @@
 // The feeder's side of the feed protocol as a pure state machine: frames and blocks in, texts and orders out.
+// Over 300 lines because what each frame and block changes of what is due must be read together.
 // Laws: blocks leave in height order without holes; nothing is forgotten before it is acknowledged; after a block
 // whose book changes are unknown, or a break of the gateway's books, comes a snapshot of all before the next changes.
 
 import type * as z from 'zod'
-import type { Block, BookChange } from '../feed/block.ts'
+import type { Block } from '../feed/block.ts'
 import { FEED_PROTOCOL, type GatewayFrame, type Hello, type Pulse, type Verified } from '../feed/protocol.ts'
 import type { Wanted } from './convert.ts'
-import { type OpenSnapshot, Outbox } from './outbox.ts'
+import { Outbox } from './outbox.ts'
 import type { SeedCut } from './seed-cut.ts'
 
 /** Without an acknowledgement of outstanding blocks for this long, the connection is taken for dead. */
@@ -47,7 +48,6 @@ export class FeedSession {
   #seeded = false
   #dueAll = false
   readonly #dueCoins = new Set<string>()
-  #open: OpenSnapshot | null = null
   /** The next block follows a gap: its changes do not follow what the gateway has. */
   #broken = false
   #repairRefusals = 0
@@ -163,29 +163,23 @@ export class FeedSession {
   }
 
   /** Begins to hand in whole books, as due() asked: parts follow until one is the last. */
-  snapshot(cut: Pick<SeedCut, 'head' | 'coins'>): void {
-    const { scope, height } = cut.head
-    this.#open = this.#outbox.openSnapshot(scope, height, scope === 'all' ? [] : cut.coins)
+  snapshot({ head: { scope, height }, coins }: Pick<SeedCut, 'head' | 'coins'>): void {
+    this.#outbox.openSnapshot(scope, height, scope === 'all' ? [] : coins)
   }
 
   /** Takes a part of the snapshot that was begun; false where that is of no use any more. */
   snapshotPart(text: string, isLast: boolean): boolean {
-    const open = this.#open
-    if (!open || !this.#outbox.holds(open)) return false
-    open.texts.push(text)
-    if (!isLast) return true
-    this.#outbox.close(open)
-    this.#open = null
-    if (open.scope === 'all') this.#dueAll = false
-    this.#dueCoins.clear()
-    return true
+    const item = this.#outbox.pushPart(text, isLast)
+    if (item && isLast) {
+      if (item.scope === 'all') this.#dueAll = false
+      this.#dueCoins.clear()
+    }
+    return item !== null
   }
 
   /** The snapshot that was begun does not go on: what was due still is. */
   snapshotBroken(): void {
-    const open = this.#open
-    this.#open = null
-    this.#outbox.dropSnapshots((item) => item === open)
+    this.#outbox.dropOpen()
   }
 
   /** True while digests of books are of use to the gateway, production standing after `height`. */

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bookDigest, levelDigest } from '../../src/book/book-digest.ts'
 import { LevelBook } from '../../src/book/level-book.ts'
 import type { Level, Levels } from '../../src/feed/block.ts'
+import { levelDigest } from '../../src/feed/book-digest.ts'
+import { bookDigest } from '../feed/book-digest.ts'
 
 // Spellings of one price, prices that only exact comparison tells apart, and ordinary ones.
 const px = fc.oneof(
@@ -72,8 +73,11 @@ describe('a level book', () => {
   it('takes a whole deep book without searching: each level is compared with the best one alone', () => {
     let compared = 0
     const counted = (value: string): string => {
-      const text = { toString: () => (compared++, value), [Symbol.toPrimitive]: () => (compared++, value) }
-      return text as unknown as string
+      const read = () => {
+        compared++
+        return value
+      }
+      return { toString: read, [Symbol.toPrimitive]: read } as unknown as string
     }
     const side = (sign: 1 | -1) =>
       Array.from({ length: 500 }, (_, i) => ({ px: counted(String(1000 + sign * (i + 1))), sz: '1.0', n: 1 }))

@@ -199,6 +199,7 @@ const step = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('unknown' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('crash' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('torn' as const), scope: fc.constantFrom('all', 'coins') }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('checkpoint' as const), coin: fc.constantFrom('A', 'B', 'C') }) },
 )
 
@@ -255,6 +256,11 @@ describe('a client of a shard', () => {
             // The log has no blocks that turn an older checkpoint into the repaired book.
             stored.clear()
             advance([])
+          }
+          if (one.do === 'torn') {
+            // A feeder goes away amid its snapshot: the part that came is nothing.
+            const books = ['A', 'D'].map((coin) => ({ coin, levels: bids(level(99)) }))
+            shard.seed({ ...seed(height, books, one.scope, epoch), parts: 2 })
           }
           if (one.do === 'unknown') {
             advance(null)

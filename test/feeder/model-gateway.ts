@@ -1,7 +1,6 @@
 // The gateway's side of the feed for tests: the log's own rules (feed/chain.ts), a durable part, and books built
 // from what came, so that a test can hold them against the node's.
 
-import { bookDigest } from '../../src/book/book-digest.ts'
 import type { Block, Levels } from '../../src/feed/block.ts'
 import {
   type ChainState,
@@ -22,6 +21,7 @@ import {
   type Verified,
 } from '../../src/feed/protocol.ts'
 import { SeedIntake } from '../../src/feed/seed-intake.ts'
+import { bookDigest } from '../feed/book-digest.ts'
 
 type Entry =
   | { readonly kind: 'block'; readonly block: Block }

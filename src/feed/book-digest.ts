@@ -1,7 +1,7 @@
 // The digest by which two parties compare a whole book without sending it: the sum, modulo 2^32, of one hash a level, so
 // that it follows a change in constant time and in any order. It finds accidents, not attacks.
 
-import type { Level, Levels } from '../feed/block.ts'
+import type { Level } from './block.ts'
 
 const FNV_PRIME = 0x01000193
 const SEEDS = [0x811c9dc5, 0x9dc5811c] as const
@@ -16,11 +16,4 @@ export function levelDigest(side: 0 | 1, { px, sz, n }: Level): number {
   // Neighbouring texts must not give neighbouring hashes: those of a sum would cancel out.
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
   return (hash ^ (hash >>> 13)) | 0
-}
-
-/** Digest of a whole book, 0 to 2^32 - 1. */
-export function bookDigest(levels: Levels): number {
-  let sum = 0
-  for (const side of [0, 1] as const) for (const level of levels[side]) sum = (sum + levelDigest(side, level)) | 0
-  return sum >>> 0
 }
