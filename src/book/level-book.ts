@@ -3,7 +3,7 @@
 
 import { compareDecimals, isZero } from '../core/decimal.ts'
 import type { Level, Levels } from '../feed/block.ts'
-import { levelDigest } from '../feed/book-digest.ts'
+import { EMPTY_DIGEST, withLevel, withoutLevel } from '../feed/level-digest.ts'
 
 export type Side = 0 | 1
 /** Index of the bids in a `[bids, asks]` pair. */
@@ -14,7 +14,7 @@ export const ASKS: Side = 1
 export class LevelBook {
   /** Ascending bids and descending asks: the best level of either is the last. */
   readonly #sides: readonly [Level[], Level[]] = [[], []]
-  #digest = 0
+  #digest = EMPTY_DIGEST
 
   /** A book of these levels. Whole books come best first: taken from behind, each is pushed without a search. */
   static of(levels: Levels): LevelBook {
@@ -37,8 +37,8 @@ export class LevelBook {
     const there = levels[at]
     const found = there !== undefined && (there.px === level.px || compareDecimals(there.px, level.px) === 0)
     const isGone = level.n === 0 || isZero(level.sz)
-    if (found) this.#digest = (this.#digest - levelDigest(side, there)) | 0
-    if (!isGone) this.#digest = (this.#digest + levelDigest(side, level)) | 0
+    if (found) this.#digest = withoutLevel(this.#digest, side, there.px, there.sz, there.n)
+    if (!isGone) this.#digest = withLevel(this.#digest, side, level.px, level.sz, level.n)
     if (isGone) {
       if (found) levels.splice(at, 1)
     } else if (found) levels[at] = level
@@ -46,9 +46,9 @@ export class LevelBook {
     else levels.splice(at, 0, level)
   }
 
-  /** Sum of levelDigest over levels(), known at any time. */
+  /** Digest of all levels (feed/level-digest.ts), known at any time. */
   get digest(): number {
-    return this.#digest >>> 0
+    return this.#digest
   }
 
   /** The whole book, or `depth` levels a side, best first. */

@@ -106,7 +106,7 @@ export interface LinkTick {
   readonly t: 'tick'
 }
 
-/** log → hub: digests (book-digest.ts) of books at `height` as a feeder has them, which agree with its node's snapshot. */
+/** log → hub: digests (level-digest.ts) of books at `height` as a feeder has them, which agree with its node's snapshot. */
 export interface HubVerified {
   readonly v: number
   readonly t: 'verified'

@@ -70,14 +70,17 @@ export const Pulse = z.strictObject({
 })
 export type Pulse = z.infer<typeof Pulse>
 
+/** So many coins may stand in one frame of digests. */
+export const VERIFIED_MOST = 4096
+
 /**
- * Digests (book-digest.ts) of whole books after block `height`, of coins that the feeder has compared with its node's
+ * Digests (level-digest.ts) of whole books after block `height`, of coins that the feeder has compared with its node's
  * own snapshot. It stands behind the block of that height.
  */
 const Verified = z.strictObject({
   type: z.literal('verified'),
   height: Height,
-  books: z.array(z.strictObject({ coin: CoinName, digest: z.int().min(0).max(0xffffffff) })).max(4096),
+  books: z.array(z.strictObject({ coin: CoinName, digest: z.int().min(0) })).max(VERIFIED_MOST),
 })
 export type Verified = z.infer<typeof Verified>
 

@@ -4,7 +4,7 @@
 
 import { fromScaled, toScaled } from '../core/decimal.ts'
 import type { Level, Levels } from '../feed/block.ts'
-import { EMPTY_DIGEST, withLevel, withoutLevel } from './level-digest.ts'
+import { EMPTY_DIGEST, withLevel, withoutLevel } from '../feed/level-digest.ts'
 import type { Side } from './raw-diff.ts'
 
 /** A price level and its state when the running block began. */
@@ -168,8 +168,8 @@ export class CoinOrders {
       const { px, sz, n, oldSz, oldN } = level
       if (n === 0) this.#levels[side].delete(px)
       if (sz === oldSz && n === oldN) continue
-      if (oldN > 0) this.digest = withoutLevel(this.digest, side, px, oldSz, oldN)
-      if (n > 0) this.digest = withLevel(this.digest, side, px, sz, n)
+      if (oldN > 0) this.digest = withoutLevel(this.digest, side, px, fromScaled(oldSz), oldN)
+      if (n > 0) this.digest = withLevel(this.digest, side, px, fromScaled(sz), n)
       changed.push(level)
     }
     return sorted(changed, side).map(levelOf)

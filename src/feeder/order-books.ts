@@ -5,8 +5,8 @@
 
 import { compareDecimals } from '../core/decimal.ts'
 import type { BookChange, Levels } from '../feed/block.ts'
+import { EMPTY_DIGEST } from '../feed/level-digest.ts'
 import { CoinOrders, type OrderColumns, type SavedOrder } from './coin-orders.ts'
-import { EMPTY_DIGEST } from './level-digest.ts'
 import type { RawDiff } from './raw-diff.ts'
 
 /** Orders of one coin as a snapshot or checkpoint lists them; `known` false: no entry of it was ever emitted. */
@@ -82,11 +82,6 @@ export class OrderBooks {
   /** Numbers of bid and ask levels of a coin, between blocks. */
   depths(coin: string): readonly [number, number] {
     return this.#coins.get(coin)?.depths() ?? [0, 0]
-  }
-
-  /** Digest of a coin's levels as they travel, between blocks. */
-  bookDigest(coin: string): number {
-    return this.#coins.get(coin)?.bookDigest() ?? 0
   }
 
   /** Coins with a book, also an empty one. */

@@ -1,5 +1,6 @@
 // Paired lines of the node in, blocks of the feed out: books advance, events are converted, gaps are named.
 
+import { VERIFIED_MOST } from '../feed/protocol.ts'
 import type { BookKeeper } from './book-keeper.ts'
 import { type BlockEvents, convertEvents } from './convert.ts'
 import type { OrderBooks } from './order-books.ts'
@@ -7,9 +8,6 @@ import type { PairedBlock, PairedGap } from './pairing.ts'
 import { SeedCut } from './seed-cut.ts'
 import type { FeedSession } from './session.ts'
 import { nodeTimeMs, readEvents, type StreamName } from './streams.ts'
-
-/** Levels that are read for digests after one block: two milliseconds, or one deep book. */
-const VERIFIED_LEVELS = 4096
 
 /** A snapshot that is being handed in, and the books it is of. */
 interface Cut {
@@ -96,14 +94,16 @@ export class Producer {
     return { seed, books }
   }
 
-  /** Digests of books that agreed with the node's, some coins a block: whole books are read for them. */
+  /** Tells the digests of books that agreed with the node's when last compared. */
   #tellVerified(height: number): void {
-    const { books } = this.#keeper
-    if (!books || !this.#session.takesVerified(height)) return
-    const coins = this.#keeper.takeConfirmed(VERIFIED_LEVELS)
+    const { books, isLevel } = this.#keeper
+    if (!books || !isLevel || !this.#session.takesVerified(height)) return
+    const coins = this.#keeper.takeConfirmed().slice(0, VERIFIED_MOST)
     if (coins.length === 0) return
-    const told = coins.map((coin) => ({ coin, digest: books.bookDigest(coin) }))
-    this.#session.verified(height, told)
+    this.#session.verified(
+      height,
+      coins.map((coin) => ({ coin, digest: books.digest(coin) })),
+    )
   }
 
   #block(

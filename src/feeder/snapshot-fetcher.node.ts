@@ -7,9 +7,9 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { EMPTY_DIGEST } from '../feed/level-digest.ts'
 import type { BookKeeper, SnapshotBooks } from './book-keeper.ts'
 import { readOrder } from './checkpoint.ts'
-import { EMPTY_DIGEST } from './level-digest.ts'
 import { sentenceOf } from './node-info.node.ts'
 import { OrderBooks } from './order-books.ts'
 import type { SnapshotTask, ThreadWords, Wanted } from './snapshot-words.ts'
@@ -88,6 +88,7 @@ export class SnapshotFetcher {
     const snapshot = await this.#ask(books)
     this.#busy = false
     if (!snapshot || era !== this.#era || books !== this.#keeper.books) return
+    if (snapshot.coins !== 'all') this.#keeper.confirm(snapshot.coins)
     if (snapshot.coins !== 'all' && snapshot.coins.size === 0) return
     this.#keeper.offer(snapshot)
   }

@@ -7,26 +7,28 @@ export const EMPTY_DIGEST = 0
 const MODULUS = 2 ** 52
 const LOW = 2 ** 32
 
-const double = new Float64Array(1)
-const halves = new Uint32Array(double.buffer)
-
-/** Digest after a level came to be: `sz` is scaled, `n` its count of orders. */
-export function withLevel(digest: number, side: 0 | 1, px: string, sz: bigint, n: number): number {
+/** Digest after a level came to be: its texts as they travel, and its count of orders. */
+export function withLevel(digest: number, side: 0 | 1, px: string, sz: string, n: number): number {
   return (digest + levelHash(side, px, sz, n)) % MODULUS
 }
 
 /** Digest after that level is no more. */
-export function withoutLevel(digest: number, side: 0 | 1, px: string, sz: bigint, n: number): number {
+export function withoutLevel(digest: number, side: 0 | 1, px: string, sz: string, n: number): number {
   return (digest - levelHash(side, px, sz, n) + MODULUS) % MODULUS
 }
 
-function levelHash(side: 0 | 1, px: string, sz: bigint, n: number): number {
-  let low = mixed(mixed(side, 1), n)
-  for (let i = 0; i < px.length; i++) low = Math.imul(low ^ px.charCodeAt(i), 0x01000193)
-  // A size of more than 53 bits is not told whole by its nearest double: its lowest 32 bits tell the rest.
-  double[0] = Number(sz)
-  low = mixed(mixed(mixed(low, halves[0]!), halves[1]!), Number(BigInt.asUintN(32, sz)))
-  const high = mixed(low, px.length)
+function levelHash(side: 0 | 1, px: string, sz: string, n: number): number {
+  let low = side + 1
+  let high = n
+  for (const text of [px, sz]) {
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i)
+      low = Math.imul(low ^ unit, 0x01000193)
+      high = Math.imul(high ^ unit, 0x9e3779b1)
+    }
+    low = mixed(low, n)
+    high = mixed(high, low)
+  }
   return (high >>> 12) * LOW + (low >>> 0)
 }
 
