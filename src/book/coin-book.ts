@@ -1,7 +1,7 @@
 // One coin of a shard: its book, its place in the sequence, and what its clients have yet to be told.
 
 import type { Levels } from '../feed/block.ts'
-import { LevelBook } from './level-book.ts'
+import type { LevelBook } from './level-book.ts'
 
 export interface CoinBook {
   book: LevelBook
@@ -71,8 +71,7 @@ export interface Prepared {
 }
 
 /** The costly half of a take-over, done book by book while a seed comes in. `known`: what the coin has now. */
-export function prepare(coin: string, levels: Levels, known?: CoinBook): Prepared {
-  const book = LevelBook.of(levels)
+export function prepare(coin: string, book: LevelBook, known?: CoinBook): Prepared {
   if (!known) return { coin, book, from: null, changes: null }
   return { coin, book, from: { book: known.book, seq: known.seq }, changes: known.book.changesTo(book) }
 }

@@ -16,12 +16,37 @@ export class LevelBook {
   readonly #sides: readonly [Level[], Level[]] = [[], []]
   #digest = EMPTY_DIGEST
 
-  /** A book of these levels. Whole books come best first: taken from behind, each is pushed without a search. */
+  #isLoose = false
+
+  /** A book of these levels, which come best first. */
   static of(levels: Levels): LevelBook {
     const book = new LevelBook()
-    for (const side of [BIDS, ASKS] as const)
-      for (let i = levels[side].length - 1; i >= 0; i--) book.#set(side, levels[side][i]!)
+    book.append(levels)
+    book.settle()
     return book
+  }
+
+  /** Takes a run of a whole book, best first and each run worse than the one before; settle() must follow the last. */
+  append(levels: Levels): void {
+    for (const side of [BIDS, ASKS] as const) {
+      const held = this.#sides[side]
+      for (const level of levels[side]) {
+        const last = held.at(-1)
+        if (isGone(level) || (last && !isWorse(level.px, last.px, side))) this.#isLoose = true
+        held.push(level)
+        this.#digest = withLevel(this.#digest, side, level.px, level.sz, level.n)
+      }
+    }
+  }
+
+  /** Brings what was appended into order: turned round as a rule, level by level where it came in another order. */
+  settle(): void {
+    for (const side of this.#sides) side.reverse()
+    if (!this.#isLoose) return
+    const came = this.#sides.map((side) => side.splice(0).reverse()) as Levels
+    this.#digest = EMPTY_DIGEST
+    this.#isLoose = false
+    this.apply(came)
   }
 
   /** Replaces the state at each level's price; `sz` 0 removes it, and removing what is not there is nothing. */
@@ -36,10 +61,10 @@ export class LevelBook {
     const at = best === undefined || isWorse(best.px, level.px, side) ? levels.length : find(levels, level.px, side)
     const there = levels[at]
     const found = there !== undefined && (there.px === level.px || compareDecimals(there.px, level.px) === 0)
-    const isGone = level.n === 0 || isZero(level.sz)
+    const isRemoved = isGone(level)
     if (found) this.#digest = withoutLevel(this.#digest, side, there.px, there.sz, there.n)
-    if (!isGone) this.#digest = withLevel(this.#digest, side, level.px, level.sz, level.n)
-    if (isGone) {
+    if (!isRemoved) this.#digest = withLevel(this.#digest, side, level.px, level.sz, level.n)
+    if (isRemoved) {
       if (found) levels.splice(at, 1)
     } else if (found) levels[at] = level
     else if (at === levels.length) levels.push(level)
@@ -89,6 +114,8 @@ function find(levels: readonly Level[], px: string, side: Side): number {
   return low
 }
 
+const isGone = ({ n, sz }: Level): boolean => n === 0 || isZero(sz)
+
 function isWorse(px: string, than: string, side: Side): boolean {
   const order = compareDecimals(px, than)
   return side === BIDS ? order < 0 : order > 0
@@ -108,9 +135,10 @@ function sideChanges(old: readonly Level[], next: readonly Level[], side: Side):
   while (i >= 0 || j >= 0) {
     const before = old[i]
     const after = next[j]
-    const order = !before ? 1 : !after ? -1 : compareDecimals(before.px, after.px)
+    const order = !before ? 1 : !after ? -1 : before.px === after.px ? 0 : compareDecimals(before.px, after.px)
     if (before && after && order === 0) {
-      if (compareDecimals(before.sz, after.sz) !== 0 || before.n !== after.n) changes.push(after)
+      const isSame = before.n === after.n && (before.sz === after.sz || compareDecimals(before.sz, after.sz) === 0)
+      if (!isSame) changes.push(after)
       i--
       j--
     } else if (before && (!after || isWorse(after.px, before.px, side))) {

@@ -3,15 +3,16 @@
 
 import type { Levels } from '../feed/block.ts'
 import type { HubSeed } from '../feed/log-api.ts'
+import { LevelBook } from './level-book.ts'
 
 export class SeedStaging<Ready> {
-  readonly #prepare: (coin: string, levels: Levels) => Ready
+  readonly #prepare: (coin: string, book: LevelBook) => Ready
   #first: HubSeed | null = null
   #next = 0
-  #open: { readonly coin: string; readonly levels: Levels } | null = null
+  #open: { readonly coin: string; readonly book: LevelBook } | null = null
   #ready: Ready[] = []
 
-  constructor(prepare: (coin: string, levels: Levels) => Ready) {
+  constructor(prepare: (coin: string, book: LevelBook) => Ready) {
     this.#prepare = prepare
   }
 
@@ -36,14 +37,17 @@ export class SeedStaging<Ready> {
   #piece(coin: string, levels: Levels): void {
     if (this.#open?.coin !== coin) {
       this.#close()
-      this.#open = { coin, levels: [[], []] }
+      this.#open = { coin, book: new LevelBook() }
     }
-    for (const side of [0, 1] as const) for (const level of levels[side]) this.#open!.levels[side].push(level)
+    this.#open!.book.append(levels)
   }
 
   #close(): void {
-    if (this.#open) this.#ready.push(this.#prepare(this.#open.coin, this.#open.levels))
+    const open = this.#open
     this.#open = null
+    if (!open) return
+    open.book.settle()
+    this.#ready.push(this.#prepare(open.coin, open.book))
   }
 
   /** Drops what came: blocks go on without it. */

@@ -29,8 +29,11 @@ type BlockOutcome =
   /** The block does not follow: `from` is the first missing height. */
   | { readonly kind: 'missing'; readonly from: number }
 
+/** Levels of debts that one block pays, beside those of coins that it changes: a few milliseconds. */
+const DEBT_LEVELS = 4096
+
 export class ShardBooks {
-  readonly #staging = new SeedStaging((coin, levels) => prepare(coin, levels, this.#coins.get(coin)))
+  readonly #staging = new SeedStaging((coin, book) => prepare(coin, book, this.#coins.get(coin)))
   #epoch: string | null = null
   #height: number | null = null
   #time = 0
@@ -190,14 +193,18 @@ export class ShardBooks {
   }
 
   #payDebts(height: number, fragments: CoinFragment[]): void {
+    let levels = 0
     for (const coin of this.#indebted) {
+      // After an outage a shard may owe all of its levels: the rest follows with the next blocks.
+      if (levels >= DEBT_LEVELS) break
+      this.#indebted.delete(coin)
       const known = this.#coins.get(coin)!
       const owed = takeDebt(known)
       if (!owed) continue
+      levels += owed[BIDS].length + owed[ASKS].length
       fragments.push({ mark: '=', coin, prevSeq: known.seq, levels: JSON.stringify(owed) })
       changed(known, height)
     }
-    this.#indebted.clear()
     for (const coin of this.#broken) {
       const known = this.#coins.get(coin)
       if (known) known.seq = height
@@ -226,7 +233,8 @@ export class ShardBooks {
     if (isFresh) this.#begin(seed.epoch, seed.height, seed.time)
     for (const one of books) this.#replace(one, isFresh)
     if (isFresh)
-      for (const coin of [...this.#coins.keys()]) if (!listed.has(coin)) this.#replace(prepare(coin, [[], []]), true)
+      for (const coin of [...this.#coins.keys()])
+        if (!listed.has(coin)) this.#replace(prepare(coin, new LevelBook()), true)
     return [...listed]
   }
 

@@ -4,7 +4,7 @@
 // diff is applied as far as it goes, because a nearly right book until the repair beats a frozen one.
 
 import { compareDecimals } from '../core/decimal.ts'
-import type { BookChange, Levels } from '../feed/block.ts'
+import type { BookChange, Level, Levels } from '../feed/block.ts'
 import { EMPTY_DIGEST } from '../feed/level-digest.ts'
 import { CoinOrders, type OrderColumns, type SavedOrder } from './coin-orders.ts'
 import type { RawDiff } from './raw-diff.ts'
@@ -72,6 +72,11 @@ export class OrderBooks {
     }
     this.#changed.clear()
     return changes
+  }
+
+  /** One side of a coin's book, best first; empty where it has none. To be asked between blocks. */
+  side(coin: string, side: 0 | 1): Level[] {
+    return this.#coins.get(coin)?.side(side) ?? []
   }
 
   /** Whole book of a coin, best first; empty where it has none. To be asked between blocks. */

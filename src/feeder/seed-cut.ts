@@ -1,25 +1,26 @@
 // Whole books as the parts of one snapshot frame, each made when it is asked for: making all at once would stand still
 // for a second at the exchange's size. Law: while parts are asked for the books must stay as they were planned.
 
-import type { Levels } from '../feed/block.ts'
+import type { Level } from '../feed/block.ts'
 import type { SnapshotFrame } from '../feed/protocol.ts'
 
-/** Levels of a side in one run, and of all runs in one part: far below a frame even with the longest decimals. */
-const SIDE_LEVELS = 1536
-const PART_LEVELS = 2 * SIDE_LEVELS
+/** Levels in one part: far below a frame even with the longest decimals. */
+const PART_LEVELS = 3072
 /** What a coin's name and brackets take, in levels. */
 const COIN_LEVELS = 3
 
-/** The books to be cut; `depths` are the numbers of bids and asks. */
+/** The books to be cut; `depths` are the numbers of bids and asks, `side` is 0 for bids, best first. */
 export interface WholeBooks {
   depths(coin: string): readonly [number, number]
-  levels(coin: string): Levels
+  side(coin: string, side: 0 | 1): Level[]
 }
 
+/** Levels of a side from `from` to before `to`. */
 interface Run {
   readonly coin: string
-  /** Levels of either side from `from` on, at most SIDE_LEVELS. */
+  readonly side: 0 | 1
   readonly from: number
+  readonly to: number
 }
 
 type Head = Pick<SnapshotFrame, 'scope' | 'height' | 'time'>
@@ -31,7 +32,8 @@ export class SeedCut {
   readonly #parts: readonly (readonly Run[])[]
   readonly #depths = new Map<string, readonly [number, number]>()
   #next = 0
-  #coin: { readonly name: string; readonly levels: Levels } | null = null
+  /** The side that is being cut: reading one takes milliseconds. */
+  #read: { readonly coin: string; readonly side: 0 | 1; readonly levels: Level[] } | null = null
 
   constructor(head: Head, coins: readonly string[], books: WholeBooks) {
     this.head = head
@@ -48,11 +50,11 @@ export class SeedCut {
   /** Text of the next part; null where the books are no longer those that were planned: the cut is of no use. */
   next(): string | null {
     const books: SnapshotFrame['books'] = []
-    for (const { coin, from } of this.#parts[this.#next]!) {
-      const levels = this.#levelsOf(coin)
+    for (const { coin, side, from, to } of this.#parts[this.#next]!) {
+      const levels = this.#sideOf(coin, side)
       if (!levels) return null
-      const [bids, asks] = levels
-      books.push({ coin, levels: [bids.slice(from, from + SIDE_LEVELS), asks.slice(from, from + SIDE_LEVELS)] })
+      if (books.at(-1)?.coin !== coin) books.push({ coin, levels: [[], []] })
+      books.at(-1)!.levels[side] = levels.slice(from, to)
     }
     const whole: SnapshotFrame = { type: 'snapshot', ...this.head, books }
     const parts = this.#parts.length
@@ -60,27 +62,27 @@ export class SeedCut {
     return JSON.stringify(parts === 1 ? whole : { ...whole, part, parts })
   }
 
-  #levelsOf(coin: string): Levels | null {
-    if (this.#coin?.name !== coin) this.#coin = { name: coin, levels: this.#books.levels(coin) }
-    const [bids, asks] = this.#depths.get(coin)!
-    const { levels } = this.#coin
-    return levels[0].length === bids && levels[1].length === asks ? levels : null
+  #sideOf(coin: string, side: 0 | 1): Level[] | null {
+    if (this.#read?.coin !== coin || this.#read.side !== side)
+      this.#read = { coin, side, levels: this.#books.side(coin, side) }
+    return this.#read.levels.length === this.#depths.get(coin)![side] ? this.#read.levels : null
   }
 }
 
 function planned(depths: ReadonlyMap<string, readonly [number, number]>): Run[][] {
   const parts: Run[][] = [[]]
   let used = 0
-  for (const [coin, [bids, asks]] of depths)
-    for (let from = 0; from === 0 || from < Math.max(bids, asks); from += SIDE_LEVELS) {
-      const inRun = (depth: number) => Math.max(0, Math.min(SIDE_LEVELS, depth - from))
-      const size = inRun(bids) + inRun(asks) + COIN_LEVELS
-      if (used > 0 && used + size > PART_LEVELS) {
-        parts.push([])
-        used = 0
+  for (const [coin, sides] of depths)
+    for (const side of [0, 1] as const)
+      for (let from = 0; from === 0 || from < sides[side]; from += PART_LEVELS) {
+        const to = Math.min(sides[side], from + PART_LEVELS)
+        const size = to - from + COIN_LEVELS
+        if (used > 0 && used + size > PART_LEVELS) {
+          parts.push([])
+          used = 0
+        }
+        parts.at(-1)!.push({ coin, side, from, to })
+        used += size
       }
-      parts.at(-1)!.push({ coin, from })
-      used += size
-    }
   return parts
 }

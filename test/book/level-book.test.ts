@@ -69,6 +69,18 @@ describe('a level book', () => {
     )
   })
 
+  it('loads what comes in any order, runs of it too, as changes would', () => {
+    fc.assert(
+      fc.property(fc.array(levels, { maxLength: 6 }), (runs) => {
+        const loaded = new LevelBook()
+        for (const run of runs) loaded.append(run)
+        loaded.settle()
+        const book = bookOf(runs)
+        expect([loaded.levels(), loaded.digest]).toEqual([book.levels(), book.digest])
+      }),
+    )
+  })
+
   it('takes a whole deep book without searching: each level is compared with the best one alone', () => {
     let compared = 0
     const counted = (value: string): string => {

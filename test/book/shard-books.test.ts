@@ -112,6 +112,27 @@ describe('the books of a shard', () => {
     expect(parsed(shard.encode('BTC')!.levels)).toEqual(bids(level(6), level(5, 3)))
   })
 
+  it('pay what they owe a little a block, whole books of a shard over several, and a changed coin at once', () => {
+    const deep = (n: number): Levels => bids(...Array.from({ length: 3000 }, (_, i) => level(9000 - i, n)))
+    const coins = ['A', 'B', 'C', 'D']
+    const shard = new ShardBooks()
+    const client = new Client(true)
+    const all = (n: number) => coins.map((coin) => ({ coin, levels: deep(n) }))
+    shard.seed(seed(1, all(1)))
+    for (const coin of coins) client.bootstrap(shard, coin)
+    shard.apply(block(2, null))
+    shard.seed(seed(2, all(2), 'all', 'e2'))
+    const paid: string[][] = []
+    for (let height = 3; height < 6; height++) {
+      const outcome = shard.apply(block(height, height === 3 ? [{ coin: 'D', levels: bids(level(5)) }] : [], 'e2'))
+      if (outcome.kind !== 'applied') throw new Error(outcome.kind)
+      paid.push(outcome.fragments.map(({ coin }) => coin))
+      client.take(shard, height, outcome.fragments)
+    }
+    expect(paid).toEqual([['D', 'A', 'B'], ['C'], []])
+    expectInStep(client, shard)
+  })
+
   it('tell clients to begin again where a lost book came back', () => {
     const shard = new ShardBooks()
     shard.forget(EPOCH, 5, ['BTC'])

@@ -10,7 +10,7 @@ export function seedTexts(
   const books = new Map(list.map(({ coin, levels }) => [coin, levels]))
   const cut = new SeedCut(head, [...books.keys()], {
     depths: (coin) => [books.get(coin)![0].length, books.get(coin)![1].length],
-    levels: (coin) => books.get(coin)!,
+    side: (coin, side) => books.get(coin)![side],
   })
   const texts: string[] = []
   while (!cut.isDone) texts.push(cut.next()!)

@@ -18,7 +18,7 @@ type Books = ReadonlyMap<string, Levels>
 const cutOf = (books: Books, scope: 'all' | 'coins' = 'all') =>
   new SeedCut({ scope, height: 7, time: 8 }, [...books.keys()], {
     depths: (coin) => [books.get(coin)![0].length, books.get(coin)![1].length],
-    levels: (coin) => books.get(coin)!,
+    side: (coin, side) => books.get(coin)![side],
   })
 function partsOf(books: Books): SnapshotFrame[] {
   const cut = cutOf(books)

@@ -31,7 +31,7 @@ function flowing(from: number, to: number): FeedSession {
 
 /** Hands in a snapshot of one part. */
 function snapshot(session: FeedSession, scope: 'all' | 'coins', height: number, coins: readonly string[]): void {
-  const cut = new SeedCut({ scope, height, time: height }, coins, { depths: () => [0, 0], levels: () => [[], []] })
+  const cut = new SeedCut({ scope, height, time: height }, coins, { depths: () => [0, 0], side: () => [] })
   session.snapshot(cut)
   expect(session.snapshotPart(cut.next()!, cut.isDone)).toBe(true)
 }
