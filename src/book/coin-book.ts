@@ -76,6 +76,14 @@ export function prepare(coin: string, book: LevelBook, known?: CoinBook): Prepar
   return { coin, book, from: { book: known.book, seq: known.seq }, changes: known.book.changesTo(book) }
 }
 
+/** What a coin becomes in a new epoch: its clients are owed what they lack of the new book. */
+export function succeeded(known: CoinBook, { book, from, changes }: Prepared, seq: number): CoinBook {
+  const isSame = known.book === from?.book && known.seq === from.seq
+  const lacking = isSame && changes ? changes : known.book.changesTo(book)
+  const owed = known.owed ? overlay(known.owed, lacking) : lacking
+  return { ...newBook(book, seq), lastPx: known.lastPx, owed }
+}
+
 /** Turns a pending reseed into the book and answers what clients lack, null if nothing. */
 export function takeDebt(known: CoinBook): Levels | null {
   let { owed } = known

@@ -16,6 +16,7 @@ import {
   overlay,
   type Prepared,
   prepare,
+  succeeded,
   takeDebt,
 } from './coin-book.ts'
 import type { CoinFragment } from './hub-link.ts'
@@ -249,23 +250,14 @@ export class ShardBooks {
     this.#suspect.clear()
   }
 
-  #replace({ coin, book, from, changes }: Prepared, isFresh: boolean): void {
+  #replace(prepared: Prepared, isFresh: boolean): void {
+    const { coin, book } = prepared
     const known = this.#coins.get(coin)
     this.#suspect.delete(coin)
-    const fresh = newBook(book, isFresh ? this.#seedHeight : this.#height!)
-    if (!known) {
-      this.#coins.set(coin, fresh)
-      return
-    }
-    this.#indebted.add(coin)
-    if (!isFresh) {
-      known.reseeded = book
-      return
-    }
-    const isSame = known.book === from?.book && known.seq === from.seq
-    const lacking = isSame && changes ? changes : known.book.changesTo(book)
-    const owed = known.owed ? overlay(known.owed, lacking) : lacking
-    this.#coins.set(coin, { ...fresh, lastPx: known.lastPx, owed })
+    if (known) this.#indebted.add(coin)
+    if (known && !isFresh) known.reseeded = book
+    else if (known) this.#coins.set(coin, succeeded(known, prepared, this.#seedHeight))
+    else this.#coins.set(coin, newBook(book, isFresh ? this.#seedHeight : this.#height!))
   }
 
   /** Text `[bids,asks]` of a coin's book, null if there is none. The whole book is encoded once per state. */
