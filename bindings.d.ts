@@ -8,6 +8,7 @@ declare namespace Cloudflare {
     BOOK_HUBS: string
     RELAYS_PER_REGION: string
     RELAY_SOCKETS: string
+    FEED_REGION: string
     PATH_KEYS: string
     KEY_CHECK: string
     METER_FAILURE: string

@@ -69,7 +69,7 @@ function gateway(env: Env): Gateway {
 function build(env: Env): Gateway {
   const settings = gatewaySettings(env)
   const { PATH_KEYS: pathKeys, TRUST_PROXY: isProxyTrusted } = settings
-  const objects = new Objects(env, settings.CHAIN)
+  const objects = new Objects(env, settings)
   const keyEnv = { ...env, ...settings }
   const upstream = upstreamOf(objects, settings)
   const desk = infoDesk(env, settings, objects, upstream)

@@ -14,7 +14,12 @@ describe('the variables of the wrangler files', () => {
   it('are all parsed', () => {
     expect(Object.keys(gateway.vars).sort()).toEqual(Object.keys(GatewaySettings.shape).sort())
     expect(Object.keys(live.vars).sort()).toEqual(Object.keys(LiveSettings.shape).sort())
-    expect(liveSettings(live.vars)).toEqual({ CHAIN: 'hyperliquid', BOOK_HUBS: 4, RELAY_SOCKETS: 500 })
+    expect(liveSettings(live.vars)).toEqual({
+      CHAIN: 'hyperliquid',
+      BOOK_HUBS: 4,
+      RELAY_SOCKETS: 500,
+      FEED_REGION: null,
+    })
     expect(gatewaySettings(gateway.vars)).toEqual({
       ...liveSettings(live.vars),
       RELAYS_PER_REGION: 8,
@@ -38,6 +43,7 @@ describe('the variables of the wrangler files', () => {
     ['TRUST_PROXY', SWITCHES],
     ['WEBHOOK_HTTP', SWITCHES],
     ['METER_FAILURE', ['', 'shut', undefined]],
+    ['FEED_REGION', ['tokyo', 'APAC', ' ', undefined, null, 5]],
     ['CHAIN', ['', 'x'.repeat(33), 5, undefined]],
     ['UPSTREAMS', ['', '{', '[{}]', '{}', undefined]],
   ])('%s is refused by its name, and never guessed', (name, values) => {
@@ -47,6 +53,13 @@ describe('the variables of the wrangler files', () => {
       if (!(name in live.vars)) continue
       expect(() => liveSettings({ ...live.vars, [name]: value }), String(value)).toThrow(words)
     }
+  })
+
+  it('name the region of log and hubs by a hint of the platform, or none', () => {
+    expect(liveSettings({ ...live.vars, FEED_REGION: 'apac-ne' }).FEED_REGION).toBe('apac-ne')
+    expect(() => liveSettings({ ...live.vars, FEED_REGION: 'tokyo' })).toThrow(
+      'FEED_REGION: must be one of wnam, enam, sam, weur, eeur, apac, apac-ne, apac-se, oc, afr, me, or empty for none',
+    )
   })
 
   it('are all named where several are wrong', () => {

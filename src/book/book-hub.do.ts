@@ -51,14 +51,15 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     super(ctx, env)
     if (!ctx.id.name) throw new Error('a hub is addressed by its name, which says its shard')
     this.#name = ctx.id.name
-    const { CHAIN, BOOK_HUBS } = readVariables(LiveSettings, env)
+    const settings = readVariables(LiveSettings, env)
     this.#index = shardOfHub(this.#name)
-    this.#shards = BOOK_HUBS
+    this.#shards = settings.BOOK_HUBS
     // Such a hub would have no coin, and would know that for sure: callers would pay for the answer.
-    if (!(this.#index < BOOK_HUBS)) throw new Error(`hub ${this.#name} is of no shard: BOOK_HUBS is ${BOOK_HUBS} here`)
-    this.#objects = new Objects(env, CHAIN)
+    if (!(this.#index < this.#shards))
+      throw new Error(`hub ${this.#name} is of no shard: BOOK_HUBS is ${this.#shards} here`)
+    this.#objects = new Objects(env, settings)
     this.#store = new CheckpointStore(ctx.storage)
-    this.#relays = new RelayLinks(env)
+    this.#relays = new RelayLinks(this.#objects, this.#index)
     this.#log = new LogLink(ctx, {
       attach: () => this.#attach(),
       take: (frame) => this.#take(frame),
@@ -227,7 +228,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
 
   async attach(request: RelayAttachRequest): Promise<RelayAttachAnswer> {
     await this.#log.attached().catch(() => undefined)
-    const socket = await this.#relays.dial(request.relay, this.#index)
+    const socket = await this.#relays.dial(request.relay)
     // From here on nothing is awaited: what was missed ends where the link begins.
     const link = this.#relays.open(request, socket)
     const missed = this.#missed(request)

@@ -1,17 +1,17 @@
-// The relays that a hub has dialled. A relay's socket is an outgoing one, so that its frames are incoming messages
-// at the relay, which wake it and keep it alive.
+// The relays that a hub has dialled.
 
-import { readerOf } from '../core/objects.client.ts'
-import { LINK_HEADER, type LinkHeader } from '../feed/log-api.ts'
+import type { Objects } from '../core/objects.client.ts'
+import { Dials } from '../feed/dials.client.ts'
 import { HUB_API_VERSION, type RelayAttachRequest } from './hub-api.ts'
 import { RelayLink } from './relay-link.ts'
 
 export class RelayLinks {
-  readonly #env: Cloudflare.Env
+  readonly #dials: Dials
   readonly #relays = new Map<string, RelayLink>()
 
-  constructor(env: Cloudflare.Env) {
-    this.#env = env
+  /** Of hub `index`. */
+  constructor(objects: Objects, index: number) {
+    this.#dials = new Dials(objects, { v: HUB_API_VERSION, from: 'hub', index })
   }
 
   [Symbol.iterator](): Iterator<RelayLink> {
@@ -22,14 +22,9 @@ export class RelayLinks {
     return this.#relays.get(relay)
   }
 
-  /** Dials a relay as hub `index`; nothing is sent to it before `open`. */
-  async dial(relay: string, index: number): Promise<WebSocket> {
-    const header: LinkHeader = { v: HUB_API_VERSION, from: 'hub', index }
-    const headers = { upgrade: 'websocket', [LINK_HEADER]: JSON.stringify(header) }
-    const { webSocket } = await readerOf(this.#env, 'relay', relay).fetch('http://relay/link', { headers })
-    if (!webSocket) throw new Error(`relay ${relay} did not take the link`)
-    webSocket.accept()
-    return webSocket
+  /** Dials a relay; nothing is sent to it before `open`. */
+  dial(relay: string): Promise<WebSocket> {
+    return this.#dials.dial('relay', relay)
   }
 
   /** Begins to serve a dialled relay; an older link of the same name is replaced. */

@@ -5,10 +5,12 @@
 // against the interface that the caller needs.
 
 import type { DurableObject } from 'cloudflare:workers'
+import { type LiveSettings, REGIONS } from './variables.ts'
 
 type Env = Cloudflare.Env
 type Internal = Env['GATEWAY'] extends Fetcher<infer Entrypoint> ? Entrypoint : never
 type Dialled = Pick<Fetcher, 'fetch'>
+type Place = Pick<DurableObjectNamespaceGetDurableObjectOptions, 'locationHint'>
 
 /** What a class answers over RPC. */
 type Calls<Class> = {
@@ -20,44 +22,53 @@ type Calls<Class> = {
 }
 
 /** Fresh with each call: calls on one stub arrive in order, and a stub that failed stays broken. */
-function stubOf<Class extends Rpc.DurableObjectBranded>(namespace: DurableObjectNamespace<Class>, name: string) {
-  return namespace.getByName(name) as unknown as Calls<Class> & Dialled
+function stubOf<Class extends Rpc.DurableObjectBranded>(
+  namespace: DurableObjectNamespace<Class>,
+  name: string,
+  place: Place = {},
+) {
+  return namespace.getByName(name, place) as unknown as Calls<Class> & Dialled
 }
 
-/** The objects of one chain. */
+/**
+ * The objects of one chain. Only the first one to ask for an object decides where it is made, and that may be anybody
+ * anywhere: so whoever asks for log or hubs says where, by whatever way.
+ */
 export class Objects {
   readonly #env: Env
   readonly #chain: string
+  readonly #feedPlace: Place
 
-  constructor(env: Env, chain: string) {
+  constructor(env: Env, { CHAIN, FEED_REGION }: Pick<LiveSettings, 'CHAIN' | 'FEED_REGION'>) {
     this.#env = env
-    this.#chain = chain
+    this.#chain = CHAIN
+    this.#feedPlace = placeOf(FEED_REGION)
   }
 
   log() {
-    return stubOf(this.#env.BLOCK_LOG, this.#chain)
+    return stubOf(this.#env.BLOCK_LOG, this.#chain, this.#feedPlace)
   }
 
   /** The hub of a shard. */
   hub(index: number) {
-    return stubOf(this.#env.BOOK_HUB, `${this.#chain}/${index}`)
+    return stubOf(this.#env.BOOK_HUB, `${this.#chain}/${index}`, this.#feedPlace)
   }
 
   /** A relay of a region, made there; `local` is wherever it is first asked for. */
   relay(region: DurableObjectLocationHint | 'local', index: number): Dialled {
-    const place = region === 'local' ? {} : { locationHint: region }
-    return this.#env.RELAY.getByName(`${this.#chain}/${region}/${index}`, place)
+    return this.reader('relay', `${this.#chain}/${region}/${index}`)
+  }
+
+  /** A reader of the log or of a hub, under the name that it gave itself. */
+  reader(kind: 'hub' | 'relay', name: string): Dialled {
+    if (kind === 'hub') return this.#env.BOOK_HUB.getByName(name, this.#feedPlace)
+    return this.#env.RELAY.getByName(name, placeOf(regionOfRelay(name)))
   }
 
   /** The budget of a source. */
   budget(source: string) {
     return stubOf(this.#env.SOURCE_BUDGET, `${this.#chain}/${source}`)
   }
-}
-
-/** A reader of the log or of a hub, under the name that it gave itself. */
-export function readerOf(env: Pick<Env, 'BOOK_HUB' | 'RELAY'>, kind: 'hub' | 'relay', name: string): Dialled {
-  return kind === 'hub' ? env.BOOK_HUB.getByName(name) : env.RELAY.getByName(name)
 }
 
 /** The meter of an account, whatever the chain. */
@@ -73,4 +84,14 @@ export function gatewayOf(env: Pick<Env, 'GATEWAY'>) {
 /** The shard of the hub with this name; NaN for any other name. */
 export function shardOfHub(name: string): number {
   return Number(/\/(\d+)$/.exec(name)?.[1])
+}
+
+/** The region of the relay with this name, which stands before its number. */
+export function regionOfRelay(name: string): string {
+  return name.split('/').at(-2) ?? ''
+}
+
+function placeOf(region: string | null): Place {
+  const locationHint = REGIONS.find((one) => one === region)
+  return locationHint === undefined ? {} : { locationHint }
 }

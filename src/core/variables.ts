@@ -11,6 +11,9 @@ export function Count(max: number) {
   return z.coerce.number(words).int(words).min(1, words).max(max, words)
 }
 
+/** The platform's location hints: where a Durable Object can be asked to be made. */
+export const REGIONS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'apac-ne', 'apac-se', 'oc', 'afr', 'me'] as const
+
 /** What both Workers must know alike: `npm run check` compares the two files. */
 export const LiveSettings = z.object({
   /** Stands in the name of every object of the chain. */
@@ -19,6 +22,10 @@ export const LiveSettings = z.object({
   BOOK_HUBS: Count(64),
   /** Client sockets of one relay; the platform takes no more on an object. */
   RELAY_SOCKETS: Count(32_768),
+  /** Where log and hubs are made: near the node. Null: wherever they are first asked for. */
+  FEED_REGION: z
+    .enum([...REGIONS, ''], `must be one of ${REGIONS.join(', ')}, or empty for none`)
+    .transform((region) => region || null),
 })
 export type LiveSettings = z.infer<typeof LiveSettings>
 

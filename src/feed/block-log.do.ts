@@ -86,12 +86,12 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
     this.#settings = readVariables(LiveSettings, env)
-    this.#objects = new Objects(env, this.#settings.CHAIN)
+    this.#objects = new Objects(env, this.#settings)
     this.#store = new BlockLogStore(ctx.storage)
     this.#segments = new SegmentStore(ctx.storage)
     this.#feeders = new FeederLinks(ctx, this.#store, Date.now())
     this.#readers = new ReaderLinks(
-      env,
+      this.#objects,
       {
         lookUp: (kind, height) => this.#segments.segmentWith(kind, height),
         pending: () => this.#pending.blocks,

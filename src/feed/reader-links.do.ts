@@ -1,16 +1,9 @@
-// The readers that the log has dialled. A reader's socket is an outgoing one, so its frames are incoming messages
-// at the other end: they wake and keep a reader alive, which an outgoing socket of the reader's own would not.
+// The readers that the log has dialled.
 
 import { shardOf } from '../core/coin.ts'
-import { readerOf } from '../core/objects.client.ts'
-import {
-  type AttachRequest,
-  LINK_HEADER,
-  type LinkHeader,
-  type LinkTick,
-  LOG_API_VERSION,
-  type RelayEvents,
-} from './log-api.ts'
+import type { Objects } from '../core/objects.client.ts'
+import { Dials } from './dials.client.ts'
+import { type AttachRequest, type LinkTick, LOG_API_VERSION, type RelayEvents } from './log-api.ts'
 import { type GapAt, type LookUp, ReaderLink } from './reader-link.ts'
 import type { BlockTexts } from './segment.ts'
 
@@ -25,15 +18,15 @@ interface Backlog {
 const TICK_MS = 3000
 
 export class ReaderLinks {
-  readonly #env: Cloudflare.Env
+  readonly #dials: Dials
   readonly #backlog: Backlog
   readonly #lost: (reader: ReaderLink) => void
   readonly #readers = new Map<string, ReaderLink>()
   #sentMs = 0
 
   /** `lost`: a link ended that no other replaced. */
-  constructor(env: Cloudflare.Env, backlog: Backlog, lost: (reader: ReaderLink) => void) {
-    this.#env = env
+  constructor(objects: Objects, backlog: Backlog, lost: (reader: ReaderLink) => void) {
+    this.#dials = new Dials(objects, { v: LOG_API_VERSION, from: 'log', index: 0 })
     this.#lost = lost
     this.#backlog = backlog
   }
@@ -42,13 +35,8 @@ export class ReaderLinks {
     return this.#readers.values()
   }
 
-  async dial({ name, reader }: AttachRequest): Promise<WebSocket> {
-    const header: LinkHeader = { v: LOG_API_VERSION, from: 'log', index: 0 }
-    const headers = { upgrade: 'websocket', [LINK_HEADER]: JSON.stringify(header) }
-    const { webSocket } = await readerOf(this.#env, reader.kind, name).fetch('http://reader/link', { headers })
-    if (!webSocket) throw new Error(`reader ${name} did not take the link`)
-    webSocket.accept()
-    return webSocket
+  dial({ name, reader }: AttachRequest): Promise<WebSocket> {
+    return this.#dials.dial(reader.kind, name)
   }
 
   /** Begins to serve a dialled reader from a height on; an older link of the same name is replaced. */

@@ -54,8 +54,9 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     super(ctx, env)
     if (!ctx.id.name) throw new Error('a relay is addressed by its name, by which log and hubs dial it')
     this.#name = ctx.id.name
-    const { CHAIN, BOOK_HUBS: shards, RELAY_SOCKETS: maxSockets } = readVariables(LiveSettings, env)
-    const objects = new Objects(env, CHAIN)
+    const settings = readVariables(LiveSettings, env)
+    const { BOOK_HUBS: shards, RELAY_SOCKETS: maxSockets } = settings
+    const objects = new Objects(env, settings)
     this.#store = new SubscriptionStore(ctx.storage)
     this.#books = new BookFanout(shards)
     this.#links = new Links(

@@ -5,7 +5,7 @@ import { Objects, shardOfHub } from '../../src/core/objects.client.ts'
 import { hubBooks } from '../../src/info/sources/books.client.ts'
 
 const shards = Number(env.BOOK_HUBS)
-const objects = new Objects(env, 'shards')
+const objects = new Objects(env, { CHAIN: 'shards', FEED_REGION: null })
 
 it('a hub of no shard refuses, so that nobody pays for its answer', async () => {
   for (const index of [shards, shards + 1, -1, 0.5]) {

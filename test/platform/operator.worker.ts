@@ -31,7 +31,7 @@ export function platformOf(isHttpAllowed = false, isProxied = false): Platform {
   const now = () => Date.now()
   const ports = { db, kv, keySecret: KEY_SECRET, meterOf, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
-  const log = () => new objects.Objects(bindings, bindings.CHAIN).log()
+  const log = () => new objects.Objects(bindings, { CHAIN: bindings.CHAIN, FEED_REGION: null }).log()
   return { ...services, meterOf, log, isHttpAllowed, isProxied, now }
 }
 
