@@ -228,9 +228,8 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
 
   async attach(request: RelayAttachRequest): Promise<RelayAttachAnswer> {
     await this.#log.attached().catch(() => undefined)
-    const socket = await this.#relays.dial(request.relay)
+    const link = this.#relays.open(request, await this.#relays.dial(request.relay))
     // From here on nothing is awaited: what was missed ends where the link begins.
-    const link = this.#relays.open(request, socket)
     const missed = this.#missed(request)
     for (const { tick, fragments } of missed ?? []) link.send(tick, encodeAll(fragments))
     const { ready, epoch, height } = this.#books
@@ -243,7 +242,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     // Blocks replayed after a restart lack what the checkpoints already held.
     if (cursor.height < this.#books.completeAt) return null
     if (this.#books.height !== null && cursor.height >= this.#books.height) return []
-    return this.#ring.since(cursor.height)
+    return this.#ring.since(cursor)
   }
 
   async join(relay: string, coins: readonly string[], withBooks = true): Promise<JoinAnswer> {

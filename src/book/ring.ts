@@ -1,5 +1,6 @@
 // The last blocks of a hub as fragments, for relays that lost their link for a moment. Bounded in time and bytes.
 
+import type { Cursor } from '../feed/log-api.ts'
 import type { CoinFragment, HubTick } from './hub-link.ts'
 
 /** How far back a relay may come without asking its clients to begin again. */
@@ -37,14 +38,20 @@ export class Ring {
     return this.#chars > RING_CHARS || newest.tick.time - oldest.tick.time > RING_MS
   }
 
-  /** Every entry above `height`, in order; null where some of them are no longer (or never were) held. */
-  since(height: number): readonly RingEntry[] | null {
+  /**
+   * Every entry above the cursor, in order; null where some of them are no longer (or never were) held, or where the
+   * cursor is of another chain, whose heights have been passed meanwhile.
+   */
+  since({ height, epoch }: Cursor): readonly RingEntry[] | null {
     const first = this.#entries[this.#start]
     if (!first || first.tick.height > height + 1) return null
     // Heights may jump over a gap, so the place cannot be counted; it is near the end as a rule.
     let from = this.#entries.length
     while (from > this.#start && this.#entries[from - 1]!.tick.height > height) from--
-    return this.#entries.slice(from)
+    // An epoch that is not known tells nothing.
+    const near = this.#entries[Math.max(from - 1, this.#start)]!
+    const isOtherChain = epoch !== '' && near.tick.epoch !== null && near.tick.epoch !== epoch
+    return isOtherChain ? null : this.#entries.slice(from)
   }
 
   /** Forgets everything: what follows does not continue it. */

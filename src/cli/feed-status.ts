@@ -29,6 +29,10 @@ export const Status = z.looseObject({
   state: Text,
   advice: Text,
   chain: Text,
+  feedRegion: Text,
+  regions: z
+    .array(z.looseObject({ region: z.string(), relays: z.number(), p50Ms: z.number(), p99Ms: z.number() }))
+    .default([]),
   epoch: Text,
   height: Figure,
   durable: Figure,
@@ -49,18 +53,19 @@ const GAPS_SHOWN = 3
 
 /** Names and what is to be said of them. */
 export function feedLines(status: Status): [string, string][] {
-  const { state, advice, chain, epoch, height, durable, time, lagMs, booksKnown, disagreements } = status
+  const { state, advice, chain, feedRegion, epoch, height, durable, time, lagMs, booksKnown, disagreements } = status
   // Ages by the gateway's clock, not by that of whoever asks.
   const nowMs = time == null || lagMs == null ? null : time + lagMs
   const late = lagMs == null ? '' : `, ${seconds(lagMs)} late`
   const feeders = status.feeders.map((feeder): [string, string] => ['feeder', feederText(feeder, nowMs)])
   return [
     ...(state == null ? [] : [['state', `${state}: ${advice ?? ''}`] satisfies [string, string]]),
-    ['chain', `${chain ?? '?'}, epoch ${epoch ?? 'none'}`],
+    ['chain', `${chain ?? '?'}, epoch ${epoch ?? 'none'}${feedRegion == null ? '' : `, pinned to ${feedRegion}`}`],
     ['height', height == null ? 'the log is empty' : `${height}${late}; stored up to ${durable ?? 'nothing'}`],
     ['books', booksKnown === false ? 'not known until the next snapshot' : 'known'],
     ...(feeders.length > 0 ? feeders : [['feeder', 'none is connected'] satisfies [string, string]]),
     ['readers', readersText(status)],
+    ...status.regions.map((ages): [string, string] => ['ages', agesText(ages)]),
     ['gaps', gapsText(status)],
     ['disagreements', String(disagreements ?? '?')],
     ['sources', status.sources.map((source) => sourceText(source, nowMs)).join(', ') || 'none'],
@@ -85,6 +90,10 @@ function readersText({ readers, height }: Status): string {
     .filter(({ by }) => by > BEHIND_BLOCKS)
     .map(({ name, by }) => `${name} by ${by} blocks`)
   return `${readers.length}; ${behind.length === 0 ? 'none behind' : `behind: ${behind.join(', ')}`}`
+}
+
+function agesText({ region, relays, p50Ms, p99Ms }: Status['regions'][number]): string {
+  return `${region}: p50 ${p50Ms} ms, p99 ${p99Ms} ms, relays ${relays}`
 }
 
 function gapsText({ gaps }: Status): string {

@@ -26,6 +26,10 @@ export class BoundedMap<K, V> {
     return this.#entries.get(key)
   }
 
+  values(): Iterable<V> {
+    return this.#entries.values()
+  }
+
   has(key: K): boolean {
     return this.#entries.has(key)
   }

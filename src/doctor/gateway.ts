@@ -11,6 +11,8 @@ const Status = z.looseObject({
   /** Both missing in gateways of 0.1.0, as is `connected` below. */
   state: z.string().default('live'),
   advice: z.string().default(''),
+  /** Missing in gateways of 0.1.0. */
+  feedRegion: z.string().nullish(),
   height: z.number().nullable(),
   booksKnown: z.boolean(),
   lagMs: z.number().nullable(),
@@ -92,7 +94,8 @@ function judgeLog(url: string, log: Status, chain: string, atMs: number): Check 
   if (!log.booksKnown)
     return warn('gateway', `${url} answers; its books are not known`, 'The feeder needs snapshots of the node.')
   const side = lagMs < -LATE_MS ? 'in the future' : 'late'
-  const saw = `${url} at block ${height}, ${secondsText(lagMs)} ${side}, feeders ${feeders.length}, readers ${readers.length}`
+  const pinned = log.feedRegion == null ? '' : `, pinned to ${log.feedRegion}`
+  const saw = `${url}${pinned} at block ${height}, ${secondsText(lagMs)} ${side}, feeders ${feeders.length}, readers ${readers.length}`
   if (lagMs < -LATE_MS) return warn('gateway', saw, "The clock of the node's host is ahead: set it by NTP.")
   return lagMs > LATE_MS ? warn('gateway', saw, 'See "`lagMs` grows" in docs/operations.md.') : ok('gateway', saw)
 }

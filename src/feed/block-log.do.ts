@@ -5,8 +5,9 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { isDeeperThan } from '../core/json.ts'
-import { Objects } from '../core/objects.client.ts'
+import { Objects, regionOfRelay } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
+import { type AgeReport, ReportedAges } from './ages.ts'
 import { Agreement } from './agreement.ts'
 import type { Block, BookChange } from './block.ts'
 import { BlockLogStore } from './block-log.store.ts'
@@ -64,6 +65,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   readonly #readers: ReaderLinks
   readonly #pending = new PendingSegment()
   readonly #reads = new ReadBudget()
+  readonly #ages = new ReportedAges()
   readonly #coins: Set<string>
   readonly #agreement = new Agreement()
   #chain: ChainState
@@ -427,14 +429,20 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
       v: LOG_API_VERSION,
       ...verdict(place, feeders, now),
       chain: this.#settings.CHAIN,
+      feedRegion: this.#settings.FEED_REGION,
       ...place,
       feeders,
+      regions: this.#ages.view(now, regionOfRelay),
       readers: [...this.#readers].map((one) => ({ name: one.name, height: one.height < 0 ? null : one.height })),
       gaps: this.#store.gaps(20),
       disagreements: this.#agreement.disagreements,
       wrongBooks: this.#agreement.wrong.list,
       blocksSinceWake: this.#blocks,
     }
+  }
+
+  async ages(report: AgeReport): Promise<void> {
+    this.#ages.note(report, Date.now())
   }
 
   async fills({ scope, before }: FillsRequest): Promise<FillsAnswer> {

@@ -1,6 +1,7 @@
 // What the BlockLog answers over RPC, and the frames it sends to the readers it dials. Types and codecs alone.
 // Payloads carry `v`; a reader accepts N and N-1, because the two Workers are deployed apart.
 
+import type { AgeReport } from './ages.ts'
 import type { BookChange, LedgerEvent, UserFill } from './block.ts'
 import type { FillsAnswer, FillsRequest } from './held-fills.ts'
 import type { LogStatus } from './status-shape.ts'
@@ -60,6 +61,8 @@ export interface BlockLogApi {
   /** A hub found books that are otherwise than verified ones: they are repaired, and who sent them is named. */
   differing(found: Differing): Promise<void>
   status(): Promise<LogStatus & { readonly v: number }>
+  /** How old blocks were when a relay sent them. */
+  ages(report: AgeReport): Promise<void>
   /** One page of what the log holds for a wallet or a builder, newest first. */
   fills(request: FillsRequest): Promise<FillsAnswer>
   /** Forgets the chain of heights and begins a new one: the next feeder may send from anywhere. */

@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import { described } from '../core/field-words.ts'
+import { REGIONS } from '../core/variables.ts'
 import { Height, Millis } from './block.ts'
 import { GAP_REASONS } from './chain.ts'
 
@@ -106,6 +107,12 @@ const LogShape = z.object({
   state: described(z.enum(FEED_STATES), 'how the feed stands, in one word', '`live`', 'do what `advice` says'),
   advice: described(z.string(), 'the same as a sentence that says what to do'),
   chain: described(z.string(), 'name of the chain'),
+  feedRegion: described(
+    z.enum(REGIONS).nullable(),
+    'where log and hubs are asked to be made: `FEED_REGION`; null: where they were first asked for',
+    'near the node',
+    'see "Place"',
+  ),
   epoch: described(
     z.string().nullable(),
     'the unbroken chain of books; null before the first books',
@@ -158,6 +165,22 @@ const LogShape = z.object({
       }),
     )
     .describe('hubs and relays that follow the log.'),
+  regions: z
+    .array(
+      z.object({
+        region: described(z.string(), 'of relays; `local` where the platform says no place'),
+        relays: described(Count, 'relays that sent blocks in the last minutes'),
+        sockets: described(Count, 'sockets of clients that they have'),
+        p50Ms: described(
+          Count,
+          'how old half of the blocks were at most when they were sent, ms; at most a tenth too high',
+          'near `lagMs` of the feeders, and the way from the node',
+          'see "Place"',
+        ),
+        p99Ms: described(Count, 'the same of 99 in 100 blocks', 'below three times `p50Ms`', 'see "Place"'),
+      }),
+    )
+    .describe('ages of blocks by region: what relays counted in their last minute.'),
   gaps: z.array(GapShape).describe('the last 20 stretches of heights that never came, newest first.'),
   disagreements: described(
     Count,

@@ -58,7 +58,10 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     const { BOOK_HUBS: shards, RELAY_SOCKETS: maxSockets } = settings
     const objects = new Objects(env, settings)
     this.#store = new SubscriptionStore(ctx.storage)
-    this.#books = new BookFanout(shards)
+    this.#books = new BookFanout(shards, {
+      heightOf: (hub) => this.#links.hubs[hub]?.link.height ?? -1,
+      sent: (time) => this.#links.sent(time, this.#clock.nowMs),
+    })
     this.#links = new Links(
       {
         relay: this.#name,
@@ -66,6 +69,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
         log: () => objects.log(),
         hub: (index) => objects.hub(index),
         busy: () => this.#subscriptions.busy > 0,
+        sockets: () => this.#clients.size,
       },
       this.#books,
       this.#events,
@@ -223,6 +227,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     if (!this.#links.log.admit(socket, height, null, this.#clock.nowMs)) return
     if (frame.t === 'events') {
       this.#events.deliver(frame)
+      this.#links.sent(frame.time, this.#clock.nowMs)
       this.#unread.relieve()
     } else this.#links.tellGap(`Blocks ${frame.from} to ${frame.to} never came: their events are missing.`)
   }

@@ -6,23 +6,25 @@ import { CHECKPOINT_MS, ROTATION_MS, Rotation } from '../../src/book/rotation.ts
 
 const entry = (height: number, time = height) => ({ tick: { v: 1, epoch: 'e', height, time }, fragments: [] })
 
+const at = (height: number, epoch = 'e') => ({ height, epoch })
+
 describe('the ring', () => {
   it('answers what came after a height, or that it cannot', () => {
     const ring = new Ring()
-    expect(ring.since(0)).toBeNull()
+    expect(ring.since(at(0))).toBeNull()
     for (let height = 5; height <= 8; height++) ring.push(entry(height))
-    expect(ring.since(6)?.map(({ tick }) => tick.height)).toEqual([7, 8])
-    expect(ring.since(4)?.length).toBe(4)
-    expect(ring.since(8)).toEqual([])
-    expect(ring.since(3)).toBeNull()
+    expect(ring.since(at(6))?.map(({ tick }) => tick.height)).toEqual([7, 8])
+    expect(ring.since(at(4))?.length).toBe(4)
+    expect(ring.since(at(8))).toEqual([])
+    expect(ring.since(at(3))).toBeNull()
   })
 
   it('keeps thirty seconds, also after thousands of blocks', () => {
     const ring = new Ring()
     for (let height = 0; height < 5000; height++) ring.push(entry(height, height * 70))
     const oldest = 4999 - Math.floor(RING_MS / 70)
-    expect(ring.since(oldest - 1)?.[0]?.tick.height).toBe(oldest)
-    expect(ring.since(oldest - 2)).toBeNull()
+    expect(ring.since(at(oldest - 1))?.[0]?.tick.height).toBe(oldest)
+    expect(ring.since(at(oldest - 2))).toBeNull()
   })
 })
 
@@ -31,31 +33,31 @@ describe('the bounds of the ring', () => {
     ...entry(height),
     fragments: [{ mark: '=' as const, coin: 'BTC', prevSeq: 0, levels: 'x'.repeat(chars - 100) }],
   })
-  const held = (ring: Ring, to: number) => ring.since(to)?.length
+  const held = (ring: Ring, to: number) => ring.since(at(to))?.length
 
   it('are so many characters, with a hundred for each fragment, and never the newest entry', () => {
     const ring = new Ring()
     for (const height of [1, 2, 3, 4]) ring.push(sized(height, RING_CHARS / 2))
-    expect([ring.since(1), held(ring, 2)]).toEqual([null, 2])
+    expect([ring.since(at(1)), held(ring, 2)]).toEqual([null, 2])
     ring.push(sized(5, RING_CHARS + 1))
-    expect([ring.since(3), held(ring, 4)]).toEqual([null, 1])
+    expect([ring.since(at(3)), held(ring, 4)]).toEqual([null, 1])
     const many = Array(Math.floor(RING_CHARS / 200)).fill(sized(0, 100).fragments[0])
     for (const height of [6, 7, 8]) ring.push({ ...entry(height), fragments: many })
-    expect([ring.since(5), held(ring, 6)]).toEqual([null, 2])
+    expect([ring.since(at(5)), held(ring, 6)]).toEqual([null, 2])
   })
 
   it('are thirty seconds, to the millisecond', () => {
     const ring = new Ring()
     for (const time of [0, 1, RING_MS]) ring.push(entry(time))
-    expect(ring.since(-1)).toHaveLength(3)
+    expect(ring.since(at(-1))).toHaveLength(3)
     ring.push(entry(RING_MS + 1))
-    expect([ring.since(-1), held(ring, 0)]).toEqual([null, 3])
+    expect([ring.since(at(-1)), held(ring, 0)]).toEqual([null, 3])
   })
 
   it('begin anew with a height that was there', () => {
     const ring = new Ring()
     for (const height of [5, 6, 20, 20]) ring.push(entry(height))
-    expect([ring.since(6), held(ring, 19)]).toEqual([null, 1])
+    expect([ring.since(at(6)), held(ring, 19)]).toEqual([null, 1])
   })
 })
 
@@ -63,12 +65,33 @@ describe('the ring over a jump in heights', () => {
   it('answers what came after a height beyond a gap, and forgets what another chain had', () => {
     const ring = new Ring()
     for (const height of [5, 6, 20, 21, 22]) ring.push(entry(height))
-    expect(ring.since(6)?.map(({ tick }) => tick.height)).toEqual([20, 21, 22])
-    expect(ring.since(21)?.map(({ tick }) => tick.height)).toEqual([22])
+    expect(ring.since(at(6))?.map(({ tick }) => tick.height)).toEqual([20, 21, 22])
+    expect(ring.since(at(21))?.map(({ tick }) => tick.height)).toEqual([22])
     ring.push(entry(3))
-    expect(ring.since(21)).toEqual([])
-    expect(ring.since(2)?.map(({ tick }) => tick.height)).toEqual([3])
-    expect(ring.since(1)).toBeNull()
+    expect(ring.since(at(21))).toEqual([])
+    expect(ring.since(at(2))?.map(({ tick }) => tick.height)).toEqual([3])
+    expect(ring.since(at(1))).toBeNull()
+  })
+
+  it('does not continue a cursor of another chain that it has overtaken', () => {
+    const ring = new Ring()
+    for (let height = 1; height <= 20; height++) ring.push(entry(height))
+    expect([ring.since(at(10, 'before')), ring.since(at(0, 'before'))]).toEqual([null, null])
+    expect([ring.since(at(10, ''))?.length, ring.since(at(10))?.length]).toEqual([10, 10])
+  })
+
+  it('goes on over a new epoch of the same heights', () => {
+    const ring = new Ring()
+    for (const [height, epoch] of [
+      [1, 'e'],
+      [2, null],
+      [3, null],
+      [4, 'f'],
+      [5, 'f'],
+    ] as const)
+      ring.push({ tick: { v: 1, epoch, height, time: height }, fragments: [] })
+    const lengths = [at(1), at(2), at(3), at(4, 'f')].map((cursor) => ring.since(cursor)?.length)
+    expect(lengths).toEqual([4, 3, 2, 1])
   })
 })
 

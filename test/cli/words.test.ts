@@ -194,14 +194,17 @@ describe('the state of the feed', () => {
       { name: 'node', state: 'ok', lastFailure },
       { name: 'public', state: 'ok', lastFailure: null },
     ]
-    expect(feedLines(Status.parse({ ...status, sources }))).toEqual([
+    const regions = [{ region: 'weur', relays: 2, sockets: 9, p50Ms: 80, p99Ms: 300 }]
+    const shown = Status.parse({ ...status, sources, feedRegion: 'apac-ne', regions })
+    expect(feedLines(shown)).toEqual([
       ['state', 'live: Nothing to do.'],
-      ['chain', 'hl, epoch e'],
+      ['chain', 'hl, epoch e, pinned to apac-ne'],
       ['height', '100, 1.2 s late; stored up to 99'],
       ['books', 'known'],
       ['feeder', 'a, node at 101, heard 0.2 s ago, sending, refused: another chain'],
       ['feeder', 'b, gone since 1970-01-01T00:01Z: closed with 1006'],
       ['readers', '2; behind: hub-1 by 10 blocks'],
+      ['ages', 'weur: p50 80 ms, p99 300 ms, relays 2'],
       ['gaps', '2, the last: 9, 5 to 7 (skipped)'],
       ['disagreements', '0'],
       ['sources', 'node ok (last failure 1.2 s ago: timeout, asked for l2Book), public ok'],

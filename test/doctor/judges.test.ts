@@ -125,6 +125,11 @@ describe('a gateway', () => {
 
   it.each<[string, object, string]>([
     ['is well', {}, 'ok: http://x at block 7, 0.3 s late, feeders 1, readers 1'],
+    [
+      'is pinned',
+      { feedRegion: 'apac-ne' },
+      'ok: http://x, pinned to apac-ne at block 7, 0.3 s late, feeders 1, readers 1',
+    ],
     ['is late', { lagMs: 60_000 }, 'warn: http://x at block 7, 60 s late, feeders 1, readers 1'],
     ['is ahead', { lagMs: -60_000 }, 'warn: http://x at block 7, 60 s in the future, feeders 1, readers 1'],
     ['has no feeder', { feeders: [] }, 'FAIL: http://x answers; no feeder is connected'],

@@ -200,3 +200,21 @@ describe('a gap', () => {
     })
   })
 })
+
+it('the ages that relays report are shown by region, with where log and hubs are', async () => {
+  const report = {
+    v: 1,
+    sockets: 3,
+    counts: [
+      [40, 90],
+      [80, 10],
+    ] as const,
+  }
+  for (const relay of ['c/weur/0', 'c/weur/1001', 'c/apac/0']) await log().ages({ ...report, relay })
+  const { feedRegion, regions } = await log().status()
+  expect(feedRegion).toBeNull()
+  expect(regions).toEqual([
+    { region: 'apac', relays: 1, sockets: 3, p50Ms: 31, p99Ms: 1023 },
+    { region: 'weur', relays: 2, sockets: 6, p50Ms: 31, p99Ms: 1023 },
+  ])
+})

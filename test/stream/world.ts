@@ -43,7 +43,7 @@ export class World {
   readonly log: string[] = []
   readonly frames: Frame[] = []
   closed: number | null = null
-  readonly books = new BookFanout<Connection>(SHARDS)
+  readonly books = new BookFanout<Connection>(SHARDS, { heightOf: () => -1, sent: () => undefined })
   readonly events = new EventFanout<Connection>(CHANNELS)
   readonly connection: Connection
   readonly subscriptions: Subscriptions

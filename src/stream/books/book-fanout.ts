@@ -42,17 +42,25 @@ export function hubsOf({ coins }: BookBody, shards: number): number[] {
   return [...new Set(coins.map((coin) => shardOf(coin, shards)))].sort((a, b) => a - b)
 }
 
+/** What the fan-out asks of whoever feeds it, and tells. */
+export interface BookFeed {
+  /** Highest height that a hub's present link has brought; -1 where it begins with whatever comes. */
+  heightOf(hub: number): number
+  /** A block of this time, Unix ms, goes out. */
+  sent(time: number): void
+}
+
 export class BookFanout<R extends BookReceiver> {
   readonly #shards: number
+  readonly #feed: BookFeed
   readonly #topics = new Map<string, Topic<R>>()
   readonly #groups = new Map<string, Group<R>>()
-  /** Highest height that each hub reported on its link. */
-  readonly #reported = new Map<number, number>()
   /** Of coins whose Snapshots are on their way, what their hubs have reported since they were asked for. */
   readonly #recent = new Map<string, Emission[]>()
 
-  constructor(shards: number) {
+  constructor(shards: number, feed: BookFeed) {
     this.#shards = shards
+    this.#feed = feed
   }
 
   get size(): number {
@@ -115,20 +123,17 @@ export class BookFanout<R extends BookReceiver> {
 
   /** Takes one frame of a hub and sends whatever is complete with it. */
   push(hub: number, frame: HubFrameToRelay, nowMs: number): void {
-    this.#reported.set(hub, frame.height)
     for (const entry of this.#recent.size > 0 ? frame.coins : [])
       this.#recent.get(entry.coin)?.push({ ...frame, entries: [entry] })
     for (const group of this.#groups.values()) {
       if (!group.hubs.includes(hub)) continue
-      for (const emission of group.join.push(hub, frame, nowMs)) deliver(group, emission)
+      this.#deliver(group, group.join.push(hub, frame, nowMs))
     }
   }
 
   /** Lets the others go on where a hub is late. */
   tick(nowMs: number): void {
-    for (const group of this.#groups.values()) {
-      for (const emission of group.join.tick(nowMs)) deliver(group, emission)
-    }
+    for (const group of this.#groups.values()) this.#deliver(group, group.join.tick(nowMs))
   }
 
   /** When tick may have something to give, null while nothing waits. */
@@ -141,9 +146,9 @@ export class BookFanout<R extends BookReceiver> {
     return due
   }
 
-  /** Heights begin anew (the operator reset the feed): what waits of the old chain is dropped. */
-  restart(hub: number): void {
-    this.#reported.delete(hub)
+  /** Heights of a hub begin anew (the operator reset the feed): what waits of the old chain is dropped. */
+  restart(): void {
+    for (const blocks of this.#recent.values()) blocks.length = 0
     this.#groups.clear()
     for (const topic of this.#topics.values()) {
       topic.group = this.#groupOf(topic.wanted.body)
@@ -178,11 +183,18 @@ export class BookFanout<R extends BookReceiver> {
     return receivers
   }
 
+  #deliver(group: Group<R>, emissions: readonly Emission[]): void {
+    for (const emission of emissions) {
+      deliver(group, emission)
+      this.#feed.sent(emission.time)
+    }
+  }
+
   #groupOf(body: BookBody): Group<R> {
     const hubs = hubsOf(body, this.#shards)
     let group = this.#groups.get(hubs.join())
     if (!group) {
-      const join = new BlockJoin(new Map(hubs.map((hub) => [hub, this.#reported.get(hub) ?? -1])))
+      const join = new BlockJoin(new Map(hubs.map((hub) => [hub, this.#feed.heightOf(hub)])))
       group = { hubs, join, byCoin: new Map(), wildcards: new Set() }
       this.#groups.set(hubs.join(), group)
     }

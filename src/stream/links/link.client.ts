@@ -7,11 +7,11 @@ import { backoffMs } from '../../core/backoff.ts'
 import { orReject } from '../../core/deadline.ts'
 import { Flight } from '../../core/flights.ts'
 import { after } from '../../core/timers.client.ts'
+import { PATIENCE_MS } from '../../feed/dial-queue.ts'
 import type { Cursor } from '../../feed/log-api.ts'
 
 /** A writer ticks with every block: silence for this long means that the link is dead. */
 export const SILENCE_MS = 10_000
-const ATTACH_TIMEOUT_MS = 5000
 const RETRY = { firstMs: 400, capMs: 10_000, jitter: 0.5 }
 const REMEMBERED_EPOCHS = 16
 
@@ -54,6 +54,11 @@ export class Link {
 
   get up(): boolean {
     return this.#attached && this.#socket !== null
+  }
+
+  /** Highest height that came; -1 where the next frame begins it, whatever its height. */
+  get height(): number {
+    return this.#cursor?.height ?? -1
   }
 
   /** Resolves when frames flow; rejects where the writer cannot be reached now (the link keeps trying if needed). */
@@ -124,7 +129,7 @@ export class Link {
     const cursor = this.#cursor
     this.#resuming = cursor !== null
     try {
-      const outcome = await orReject(this.#ports.attach(cursor), ATTACH_TIMEOUT_MS, after)
+      const outcome = await orReject(this.#ports.attach(cursor), PATIENCE_MS, after)
       if (!this.#socket) throw new Error('the writer answered but did not dial')
       this.#attached = true
       this.#failures = 0

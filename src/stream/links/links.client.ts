@@ -4,6 +4,7 @@ import type { BookHubApi } from '../../book/hub-api.ts'
 import { shardOf } from '../../core/coin.ts'
 import { orLate } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
+import { AgeCounts } from '../../feed/ages.ts'
 import type { BlockLogApi, LinkHeader } from '../../feed/log-api.ts'
 import { LOG_API_VERSION } from '../../feed/log-api.ts'
 import type { BookFanout } from '../books/book-fanout.ts'
@@ -25,6 +26,8 @@ export interface LinksPorts {
   hub(index: number): BookHubApi
   /** True while a subscription begins, which needs links before a body names them. */
   busy(): boolean
+  /** Sockets of clients at present. */
+  sockets(): number
 }
 
 export class Links {
@@ -37,6 +40,7 @@ export class Links {
     joinTypes: (hub, types) => this.#hub(hub).joinTypes(types),
   }
   readonly #ports: LinksPorts
+  readonly #ages = new AgeCounts()
   readonly #books: BookFanout<Connection>
   readonly #events: EventFanout<Connection>
 
@@ -73,8 +77,14 @@ export class Links {
     return attachment.of === 'hub' ? this.hubs[attachment.index]?.link : undefined
   }
 
-  /** What the alarm does for links: replaces silent ones, drops unneeded ones, gives coins back. */
+  /** A block of this time goes out to clients. */
+  sent(time: number, nowMs: number): void {
+    this.#ages.add(nowMs - time)
+  }
+
+  /** What the alarm does for links: replaces silent ones, drops unneeded ones, gives coins back, reports ages. */
   watch(nowMs: number): void {
+    this.#report(nowMs)
     this.log.watch(nowMs)
     for (const hub of this.hubs) {
       hub.link.watch(nowMs)
@@ -91,6 +101,16 @@ export class Links {
   /** Tells every subscriber of events that some are missing. */
   tellGap(text: string): void {
     for (const connection of this.#events.receivers()) connection.send(errorFrame(text, 'gap'))
+  }
+
+  /** One that does not arrive is missed by nobody: the next comes in a minute. */
+  #report(nowMs: number): void {
+    const counts = this.#ages.take(nowMs)
+    if (counts === null) return
+    const { relay, sockets, log } = this.#ports
+    log()
+      .ages({ v: LOG_API_VERSION, relay, sockets: sockets(), counts })
+      .catch(() => undefined)
   }
 
   #hub(index: number): Hub {
@@ -119,7 +139,7 @@ export class Links {
       lost: () => this.breakDiffs(index),
       restarted: () => {
         this.breakDiffs(index)
-        this.#books.restart(index)
+        this.#books.restart()
       },
     })
   }

@@ -8,6 +8,7 @@ import { l2BookDiff } from '../../../src/stream/channels/l2BookDiff.ts'
 import { wantedBooks } from '../wanted.ts'
 
 const SHARDS = 4
+const UNLINKED = { heightOf: () => -1, sent: () => undefined }
 const socket = () => {
   const sent: string[] = []
   const broken: string[] = []
@@ -54,7 +55,7 @@ function block(
 
 // WS-29
 test('l2BookDiff: one Updates per block with the changed coins alone, as specified', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
   const one = socket()
   fanout.add('list', diff(['BTC', 'ETH', 'SOL']), one)
   block(fanout, 7, [
@@ -75,7 +76,7 @@ test('l2BookDiff: one Updates per block with the changed coins alone, as specifi
 
 // WS-31
 test('l2BookDiff2: epoch, cursor, seq and prev_seq', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
   const one = socket()
   fanout.add('btc', diff(['BTC'], 'l2BookDiff2'), one)
   block(fanout, 7, [['=', 'BTC', 4]])
@@ -94,7 +95,7 @@ test('l2BookDiff2: epoch, cursor, seq and prev_seq', () => {
 })
 
 test('one body, one text: every socket of it gets the very same string', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
   const sockets = [socket(), socket(), socket()]
   for (const each of sockets) fanout.add('btc', diff(['BTC']), each)
   block(fanout, 7, [['=', 'BTC', 4]])
@@ -103,7 +104,7 @@ test('one body, one text: every socket of it gets the very same string', () => {
 
 // WS-30
 test('a new coin is a Snapshot on l2BookDiff wildcards and an ordinary diff on l2BookDiff2', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
   const wild = socket()
   const wild2 = socket()
   const list = socket()
@@ -128,7 +129,7 @@ test('a new coin is a Snapshot on l2BookDiff wildcards and an ordinary diff on l
 
 // WS-33
 test('lost continuity breaks l2BookDiff sockets that have the coin, and is told to l2BookDiff2', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
   const has = socket()
   const hasNot = socket()
   const two = socket()
@@ -141,7 +142,7 @@ test('lost continuity breaks l2BookDiff sockets that have the coin, and is told 
 })
 
 test('what a hub must have in force follows the bodies', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
   const one = socket()
   const hub = shardOf('BTC', SHARDS)
   expect(fanout.needs(hub)).toBe(false)
@@ -191,11 +192,12 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
   })
   fc.assert(
     fc.property(plan, ({ changed, delivery, joinAfter, ahead, before, meanwhile, late, isWildcard }) => {
-      const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+      const at = new Array<number>(SHARDS).fill(0)
+      const feed = { heightOf: (hub: number) => at[hub] || -1, sent: () => undefined }
+      const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, feed)
       const one = socket()
       const body = diff(isWildcard ? null : coins)
       fanout.add('other hubs', diff(['BTC']), socket())
-      const at = new Array<number>(SHARDS).fill(0)
       const report = (hub: number, nowMs: number) => {
         const height = ++at[hub]!
         const own = changed[height - 1]!.filter((coin) => shardOf(coin, SHARDS) === hub)
@@ -264,7 +266,7 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
 
 // WS-30
 test('a coin that is listed while a wildcard waits for its Snapshots gets one too, and begins by itself afterwards', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
   const one = socket()
   const joiner = new Joiner(l2BookDiff, SHARDS)
   fanout.add('wild', diff(null), one, joiner)
@@ -302,7 +304,7 @@ test('a coin that is listed while a wildcard waits for its Snapshots gets one to
 
 // WS-33
 test('a coin whose continuity was lost between the making of its Snapshot and its arrival breaks who gets it', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS)
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
   const one = socket()
   const joiner = new Joiner(l2BookDiff, SHARDS)
   fanout.add('btc', diff(['BTC']), one, joiner)
