@@ -3,7 +3,9 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { type MarketType, marketTypeOf, shardOf } from '../core/coin.ts'
+import { orReject } from '../core/deadline.ts'
 import { Objects, shardOfHub } from '../core/objects.client.ts'
+import { after } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type HubFrame, type HubSeed, type HubVerified, LINK_HEADER, LOG_API_VERSION } from '../feed/log-api.ts'
 import { CheckpointStore } from './checkpoint.store.ts'
@@ -23,10 +25,12 @@ import { type CoinFragment, encodeFragment, type HubTick } from './hub-link.ts'
 import { LogLink } from './log-link.do.ts'
 import type { EncodedFragment } from './relay-link.ts'
 import { RelayLinks } from './relay-links.do.ts'
-import { Ring, type RingEntry } from './ring.ts'
+import { Ring } from './ring.ts'
 import { Rotation } from './rotation.ts'
 import { ShardBooks } from './shard-books.ts'
 
+/** A log that does not answer is given up while a relay that asked for a link still waits. */
+const ATTACH_MS = 4000
 /** Characters of snapshots in one answer to a relay. */
 const JOIN_CHARS = 1024 * 1024
 /** A reseed that was asked for and did not come is asked for again after this time. */
@@ -105,9 +109,10 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const { epoch, height } = this.#books
     const cursor = epoch !== null && height !== null ? { epoch, height } : null
     const reader = { kind: 'hub', index: this.#index, shards: this.#shards } as const
-    const answer = await this.#objects
+    const asked = this.#objects
       .log()
       .attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
+    const answer = await orReject(asked, ATTACH_MS, after)
     // Books that the log knows and this hub does not stay so: no seed of them is on its way.
     const isIgnorant = cursor === null || (answer.epoch !== null && !this.#books.ready)
     if (answer.lost || isIgnorant) {
@@ -230,19 +235,10 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     await this.#log.attached().catch(() => undefined)
     const link = this.#relays.open(request, await this.#relays.dial(request.relay))
     // From here on nothing is awaited: what was missed ends where the link begins.
-    const missed = this.#missed(request)
+    const missed = request.cursor === null ? [] : this.#ring.missed(request.cursor, this.#books)
     for (const { tick, fragments } of missed ?? []) link.send(tick, encodeAll(fragments))
     const { ready, epoch, height } = this.#books
     return { v: HUB_API_VERSION, epoch: ready ? epoch : null, height, lost: missed === null }
-  }
-
-  /** What a returning relay has missed; null where it can no longer be had. */
-  #missed({ cursor }: RelayAttachRequest): readonly RingEntry[] | null {
-    if (cursor === null) return []
-    // Blocks replayed after a restart lack what the checkpoints already held.
-    if (cursor.height < this.#books.completeAt) return null
-    if (this.#books.height !== null && cursor.height >= this.#books.height) return []
-    return this.#ring.since(cursor)
   }
 
   async join(relay: string, coins: readonly string[], withBooks = true): Promise<JoinAnswer> {

@@ -34,6 +34,9 @@ export class LogLink {
 
   /** The log dials in. */
   accept(): Response {
+    // Of an attempt that was given up: nobody will learn where its frames begin.
+    if (!this.#attaching) return new Response('no link is awaited', { status: 409 })
+    this.#early = []
     const { 0: client, 1: server } = new WebSocketPair()
     for (const old of this.#ctx.getWebSockets()) old.close(1000, 'replaced')
     this.#ctx.acceptWebSocket(server)

@@ -2,6 +2,7 @@
 
 import type { Cursor } from '../feed/log-api.ts'
 import type { CoinFragment, HubTick } from './hub-link.ts'
+import type { ShardBooks } from './shard-books.ts'
 
 /** How far back a relay may come without asking its clients to begin again. */
 export const RING_MS = 30_000
@@ -52,6 +53,16 @@ export class Ring {
     const near = this.#entries[Math.max(from - 1, this.#start)]!
     const isOtherChain = epoch !== '' && near.tick.epoch !== null && near.tick.epoch !== epoch
     return isOtherChain ? null : this.#entries.slice(from)
+  }
+
+  /** What a returning relay has missed of a shard's books; null where it can no longer be had. */
+  missed(
+    cursor: Cursor,
+    { height, completeAt }: Pick<ShardBooks, 'height' | 'completeAt'>,
+  ): readonly RingEntry[] | null {
+    // Blocks replayed after a restart lack what the checkpoints already held.
+    if (cursor.height < completeAt) return null
+    return height !== null && cursor.height >= height ? [] : this.since(cursor)
   }
 
   /** Forgets everything: what follows does not continue it. */
