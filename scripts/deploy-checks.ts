@@ -69,7 +69,14 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...disagreements(gateway, live).map((line) => error(`${line}. Write the same into both files.`)),
     ...sourceFindings(gateway.vars.UPSTREAMS),
     ...accountFindings(facts),
-    ...(facts.scope === 'first' ? [PAID_PLAN, ...givenSecrets(facts.given)] : []),
+    ...(facts.scope === 'first' ? [PAID_PLAN, ...placeFindings(gateway), ...givenSecrets(facts.given)] : []),
+  ]
+}
+
+function placeFindings({ vars }: GatewayConfig): Finding[] {
+  if (vars.FEED_REGION !== '') return []
+  return [
+    warning('FEED_REGION is empty: log and hubs stay wherever they are first asked for: docs/operations.md#place.'),
   ]
 }
 

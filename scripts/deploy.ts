@@ -6,6 +6,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import * as z from 'zod'
 import { commandLine, program, refuseLine } from '../src/core/command-line.node.ts'
@@ -18,12 +19,15 @@ import {
   hasSecrets,
   type Scope,
 } from './deploy-checks.ts'
+import { addressOf, firstLook } from './first-look.ts'
 import { readConfigs, type WorkerConfig } from './worker-agreement.ts'
 
 const WRANGLER = 'node_modules/wrangler/bin/wrangler.js'
 const [GATEWAY, LIVE, FIRST, SECRETS] = ['wrangler.toml', 'wrangler.live.toml', 'wrangler.first.toml', '.secrets.json']
 const PROBE_MS = 30_000
-const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
+/** What wrangler tells programs of a deployment. */
+const OUTPUT = '.wrangler.deployed.ndjson'
+const env: NodeJS.ProcessEnv = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
 
 const DEPLOY = program('npm run deploy --', 'both Workers: live sockets drop within five minutes', [
   '',
@@ -53,6 +57,22 @@ async function main(): Promise<void> {
   if (scope === 'first') deployFirst(hasSecrets(account?.secrets ?? null) ? [] : secretsFile(given))
   if (scope !== 'routes') deploy(LIVE)
   if (scope !== 'first') deploy(GATEWAY)
+  else if (!isDryRun) console.error(await look(gateway))
+}
+
+/** Log and hubs are made where they are first asked for, and stay there: so they are asked for at once. */
+async function look({ name = '', vars }: GatewayConfig): Promise<string> {
+  const address = addressOf(readFileSync(OUTPUT, 'utf8'), name)
+  if (address === null)
+    return 'The address of the gateway is not known: open its /status once, which makes log and hubs.'
+  const status = async (url: string) => {
+    try {
+      return await (await fetch(url, { signal: AbortSignal.timeout(PROBE_MS) })).text()
+    } catch (error) {
+      return String(error)
+    }
+  }
+  return firstLook(address, Number(vars.BOOK_HUBS), status, sleep)
 }
 
 function configs(): { readonly gateway: GatewayConfig; readonly live: WorkerConfig } {
@@ -109,8 +129,12 @@ async function wranglerSays(...args: string[]): Promise<{ readonly ok: boolean; 
 }
 
 function deployFirst(withSecrets: readonly string[]): void {
+  writeFileSync(OUTPUT, '')
+  env.WRANGLER_OUTPUT_FILE_PATH = OUTPUT
   writeFileSync(FIRST, readFileSync(LIVE, 'utf8').replace(/\[\[services\]\][^[]*/g, ''))
-  process.on('exit', () => rmSync(FIRST, { force: true }))
+  process.on('exit', () => {
+    for (const file of [FIRST, OUTPUT]) rmSync(file, { force: true })
+  })
   deploy(FIRST)
   deploy(GATEWAY, withSecrets)
 }

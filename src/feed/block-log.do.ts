@@ -108,6 +108,8 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#saved = this.#chain.height
     this.#durable = this.#saved
     this.#time = this.#segments.newest()?.time ?? null
+    // The first look at an empty log makes the hubs too.
+    if (this.#durable === null) this.ctx.waitUntil(this.#wakeHubs())
   }
 
   /** `GET /feed`, already authorised by the gateway: one feeder's socket. */
@@ -166,14 +168,13 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   #welcome(feeder: FeederSocket, hello: Hello): void {
-    const { CHAIN, BOOK_HUBS } = this.#settings
+    const { CHAIN } = this.#settings
     if (hello.chain !== CHAIN)
       return feeder.refuse(
         'chain',
         `this gateway carries ${CHAIN} and the feeder says ${JSON.stringify(hello.chain)}: start the feeder with --chain ${CHAIN}`,
       )
-    const woken = Array.from({ length: BOOK_HUBS }, (_, index) => this.#wake(index))
-    this.ctx.waitUntil(this.#greet(feeder, hello, Promise.all(woken)))
+    this.ctx.waitUntil(this.#greet(feeder, hello, this.#wakeHubs()))
   }
 
   /** A hub whose link is gone attaches again when it is spoken to. */
@@ -182,6 +183,10 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
       .hub(index)
       .wake()
       .catch(() => undefined)
+  }
+
+  #wakeHubs(): Promise<unknown> {
+    return Promise.all(Array.from({ length: this.#settings.BOOK_HUBS }, (_, index) => this.#wake(index)))
   }
 
   /** A hub that attaches while whole books come would miss them, and ask for them again: it comes before the welcome. */
