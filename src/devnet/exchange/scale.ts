@@ -64,6 +64,8 @@ export interface Scale {
   readonly jumpPpm: number
   /** Rows of history kept of each wallet. */
   readonly history: number
+  /** Blocks of each stream read again for history by a program that begins again. */
+  readonly recalled: Readonly<Partial<Record<Stream, number>>>
   readonly crowd: CrowdScale | null
 }
 
@@ -87,6 +89,8 @@ export const SMALL: Scale = {
   burstPpm: 600,
   jumpPpm: 100,
   history: 2_000,
+  // About twelve minutes of what is small, and less of the statuses, whose lines are long.
+  recalled: { node_fills_by_block: 10_000, node_order_statuses_by_block: 2_000, misc_events_by_block: 10_000 },
   crowd: null,
 }
 
@@ -119,6 +123,8 @@ export const MAINNET: Scale = {
   burstPpm: 5,
   jumpPpm: 1,
   history: 200,
+  // Statuses are 350 KB a block, nearly all of them the crowd's.
+  recalled: { node_fills_by_block: 2_000, misc_events_by_block: 2_000 },
   crowd: {
     wallets: 500,
     orders: 780_000,

@@ -141,7 +141,7 @@ export class Chain {
     for (const output of this.#outputs) {
       output.file.mend()
       output.last = readTail(output, this.engine.height, times)
-      if (output.stream !== 'oracle') recall(this.engine.past, output.stream, output.file, this.engine.height)
+      if (output.stream !== 'oracle') this.#recall(output.stream, output.file)
       if (output.stream !== 'oracle' && output.last > target) target = output.last
     }
     while (this.engine.height < target) {
@@ -151,6 +151,11 @@ export class Chain {
     }
     const { timeNs } = this.engine.exchange.block
     if (timeNs > this.#localNs) this.#localNs = timeNs
+  }
+
+  #recall(stream: Stream, file: HourlyFile): void {
+    const { past, height, exchange } = this.engine
+    recall(past, stream, file, height, exchange.scale.recalled[stream] ?? 0)
   }
 
   /** `again`: heights that a stream has and that are written once more. */

@@ -5,22 +5,14 @@ import { type DevnetBlock, nanosOf, type Stream } from '../exchange/node-block.t
 import type { Past } from '../info/past.ts'
 import type { HourlyFile } from './hourly-file.node.ts'
 
-/** Blocks read per stream: about twelve minutes of what is small, and less of the statuses, whose lines are long. */
-const RECALLED: Partial<Record<Stream, number>> = {
-  node_fills_by_block: 10_000,
-  node_order_statuses_by_block: 2_000,
-  misc_events_by_block: 10_000,
-}
-
 interface Line {
   readonly block_time: string
   readonly block_number: number
   readonly events: never[]
 }
 
-/** Gives `past` the events of a stream that are not above `height`. The file has been mended. */
-export function recall(past: Past, stream: Stream, file: HourlyFile, height: number): void {
-  const most = RECALLED[stream] ?? 0
+/** Gives `past` the events of a stream in the last `most` blocks that are not above `height`. The file has been mended. */
+export function recall(past: Past, stream: Stream, file: HourlyFile, height: number, most: number): void {
   const lines: Line[] = []
   for (const text of most === 0 ? [] : file.linesBackward()) {
     const line = parse(text)
