@@ -19,6 +19,7 @@ interface Counted {
   readonly isOver: boolean
   readonly share: number
   roomInMs(bytes: number): number
+  isOpen(reading: Reading): boolean
   left(reading: Reading): void
   gone(reading: Reading): void
 }
@@ -67,8 +68,9 @@ export class Reading {
     return fresh
   }
 
-  /** So many bytes more are read; answers how many it had. */
+  /** So many bytes more are read; answers how many it had. Of a socket that was closed nothing is taken back. */
   settle(bytes: number): number {
+    if (!this.#account.isOpen(this)) return 0
     const settled = Math.max(0, Math.min(bytes, this.bytes))
     this.#settled += settled
     this.#account.grow(-settled)

@@ -166,6 +166,10 @@ export class AccountUnread {
     return rules.canMove && waitMs > MAX_WAIT_MS ? Number.POSITIVE_INFINITY : waitMs
   }
 
+  isOpen(reading: Reading): boolean {
+    return this.#open.has(reading)
+  }
+
   cutLarger(): void {
     const mean = this.live / this.#open.size
     for (const reading of [...this.#open]) {
