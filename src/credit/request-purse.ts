@@ -72,12 +72,16 @@ export class RequestPurse {
     this.#refusedUntilMs = 0
   }
 
-  /** Headers of draft-ietf-httpapi-ratelimit-headers; `r` as far as this isolate knows. */
-  headers(nowMs: number): { readonly ratelimit: string; readonly 'ratelimit-policy': string } {
+  /**
+   * Headers of draft-ietf-httpapi-ratelimit-headers, null where more than a part `atMost` of the limit is left, as far
+   * as this isolate knows.
+   */
+  headers(nowMs: number, atMost = 1): { ratelimit: string; 'ratelimit-policy': string } | null {
     const { bucket, perSecond } = this
     const here = this.#here(nowMs)
     const inMeter = this.#remaining + ((nowMs - this.#remainingAtMs) * perSecond) / 1000
     const left = Math.min(perSecond, Math.floor(here + inMeter))
+    if (left > perSecond * atMost) return null
     return {
       ratelimit: `"${bucket}";r=${left};t=${left < perSecond ? 1 : 0}`,
       'ratelimit-policy': `"${bucket}";q=${perSecond};w=1`,

@@ -4,6 +4,7 @@ import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 import type { MicroCredits } from '../credit/amount.ts'
 import type { Identity, Product } from '../key/identity.ts'
+import type { LimitHeaders } from './limit-headers.ts'
 
 export interface Price {
   readonly product: Product
@@ -19,9 +20,10 @@ export interface Hold {
 }
 
 export interface Charging {
-  hold(identity: Identity, price: Price): Promise<Result<Hold, Failure>>
+  /** At once where nobody has to be asked. */
+  hold(identity: Identity, price: Price): Result<Hold, Failure> | Promise<Result<Hold, Failure>>
   /** Tells the meter what was spent here, so that its sums are those of this moment. */
   report?(identity: Identity): Promise<unknown>
-  /** `ratelimit` and `ratelimit-policy` of a product for this caller; empty where it has no limit. */
-  limitHeaders?(identity: Identity, product: Product): Readonly<Record<string, string>>
+  /** Of a product for this caller; null where it has no limit, or more than this part of it is left. */
+  limitHeaders?(identity: Identity, product: Product, atMost?: number): LimitHeaders | null
 }

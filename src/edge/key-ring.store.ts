@@ -31,6 +31,7 @@ export interface KeyRingEnv extends KeyStoreEnv {
 
 type WaitUntil = (work: Promise<unknown>) => void
 type Found = Result<KeyRecord | null, Failure>
+type Entered = Result<Identity, Failure>
 
 export const NO_KEY_SECRET: Failure = {
   kind: 'unavailable',
@@ -69,12 +70,12 @@ export class KeyRing {
   }
 
   /** Who sends this request, if a key in one of `places` may enter. `path` is the segment after `/k/`, if any. */
-  async authenticate(
+  authenticate(
     env: KeyRingEnv,
     request: Request,
     entry: Entry & { readonly places: readonly KeyPlace[]; readonly path?: string },
     waitUntil: WaitUntil,
-  ): Promise<Result<Identity, Failure>> {
+  ): Entered | Promise<Entered> {
     const carriers = {
       authorization: request.headers.get('authorization'),
       query: entry.places.includes('query') ? new URL(request.url).searchParams.getAll('key') : [],
@@ -82,7 +83,7 @@ export class KeyRing {
     }
     const presented = presentedKey(carriers, entry.places)
     if (!presented.ok) return presented.error.kind === 'key_missing' ? err(missing(request, entry.places)) : presented
-    return this.identify(env, presented.value, entry, waitUntil, callerAddress(env.TRUST_PROXY, request.headers))
+    return this.#enter(env, presented.value, entry, waitUntil, () => callerAddress(env.TRUST_PROXY, request.headers))
   }
 
   /** Who a key belongs to, if it may enter. `address`: of the caller, null where it is not known for sure. */
@@ -92,24 +93,51 @@ export class KeyRing {
     entry: Entry,
     waitUntil: WaitUntil,
     address: string | null = null,
-  ): Promise<Result<Identity, Failure>> {
+  ): Promise<Entered> {
+    return this.#enter(env, key, entry, waitUntil, () => address)
+  }
+
+  /** At once for a key that is remembered, without a look at the address where it does not matter. */
+  #enter(
+    env: KeyRingEnv,
+    key: string,
+    entry: Entry,
+    waitUntil: WaitUntil,
+    address: () => string | null,
+  ): Entered | Promise<Entered> {
     const now = this.#nowMs()
-    let record = this.#memory.recall(key, now)
-    if (record === undefined) {
-      const found = await this.#lookUp(env, key, waitUntil, address, now)
-      if (!found.ok) return found
-      record = found.value
-    }
+    const record = this.#memory.recall(key, now)
+    return record === undefined || (record !== null && this.#isOutdated(record))
+      ? this.#askAndEnter(env, key, record, entry, waitUntil, address(), now)
+      : this.#verdict(record, entry, now, address)
+  }
+
+  async #askAndEnter(
+    env: KeyRingEnv,
+    key: string,
+    known: KeyRecord | undefined,
+    entry: Entry,
+    waitUntil: WaitUntil,
+    address: string | null,
+    now: number,
+  ): Promise<Entered> {
+    const found: Found = known ? ok(known) : await this.#lookUp(env, key, waitUntil, address, now)
+    if (!found.ok) return found
+    let record = found.value
     if (record !== null && this.#isOutdated(record)) {
       record = await this.#readAgain(env, record, waitUntil)
       this.#memory.keep(key, record, now)
     }
+    return this.#verdict(record, entry, now, () => address)
+  }
+
+  #verdict(record: KeyRecord | null, entry: Entry, now: number, address: () => string | null): Entered {
     if (record === null) return err({ kind: 'key_unknown' })
     if (this.#revoked.has(record.hash)) {
       if (record.replaced) return err({ kind: 'key_replaced' })
       return err(record.revoked === null ? KEY_ENDED : { kind: 'key_revoked' })
     }
-    return admit(record, entry, now, address)
+    return admit(record, entry, now, record.ranges === null ? null : address())
   }
 
   /** One look-up for all who present the same key at the same time. */

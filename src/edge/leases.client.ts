@@ -82,17 +82,21 @@ export class LeasePool {
     return {
       hold: (identity, price) => {
         const seat = this.#seat(identity)
-        return this.#hold(context, seat, price, limitOf(seat, identity, price.product))
+        const limit = limitOf(seat, identity, price.product)
+        return this.#take(context, seat, price, limit) ?? this.#askAndTake(context, seat, price, limit)
       },
       report: (identity) => this.#report(context, this.#seat(identity), this.#clock.nowMs(), true),
-      limitHeaders: (identity, product) =>
-        limitOf(this.#seat(identity), identity, product)?.purse.headers(this.#clock.nowMs()) ?? {},
+      limitHeaders: (identity, product, atMost = 1) =>
+        limitOf(this.#seat(identity), identity, product)?.purse.headers(this.#clock.nowMs(), atMost) ?? null,
     }
   }
 
-  async #hold(context: LeaseContext, seat: Seat, price: Price, limit: Limit | null): Promise<Result<Hold, Failure>> {
-    const first = this.#take(context, seat, price, limit)
-    if (first !== null) return first
+  async #askAndTake(
+    context: LeaseContext,
+    seat: Seat,
+    price: Price,
+    limit: Limit | null,
+  ): Promise<Result<Hold, Failure>> {
     seat.waiting += price.amount
     if (limit !== null) limit.waiting++
     try {

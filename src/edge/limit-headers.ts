@@ -3,10 +3,7 @@
 
 import type { RequestLimit } from '../core/failure.ts'
 
-export interface LimitHeaders {
-  readonly ratelimit: string
-  readonly 'ratelimit-policy': string
-}
+export type LimitHeaders = { readonly ratelimit: string; readonly 'ratelimit-policy': string }
 
 /** The headers of one limit. Not less than `Retry-After` where a reply has both: the draft asks for that. */
 export function limitHeaders({ name, quota, windowSeconds }: RequestLimit, left: number, seconds: number) {

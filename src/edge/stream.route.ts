@@ -24,7 +24,7 @@ export interface StreamRouteDeps<Env> {
     request: Request,
     path: string | undefined,
     waitUntil: WaitUntil,
-  ) => Promise<Result<Identity, Failure>>
+  ) => Result<Identity, Failure> | Promise<Result<Identity, Failure>>
   readonly relay: (region: DurableObjectLocationHint | 'local', index: number) => Pick<Fetcher, 'fetch'>
   readonly requestId: () => string
   readonly nowMs: () => number

@@ -19,7 +19,11 @@ type WaitUntil = (work: Promise<unknown>) => void
 /** What the gateway lends. */
 export interface KeyedDeps {
   readonly platform: Platform
-  readonly authenticate: (request: Request, entry: Entry, waitUntil: WaitUntil) => Promise<Result<Identity, Failure>>
+  readonly authenticate: (
+    request: Request,
+    entry: Entry,
+    waitUntil: WaitUntil,
+  ) => Result<Identity, Failure> | Promise<Result<Identity, Failure>>
   readonly charging: (waitUntil: WaitUntil) => Charging
   readonly requestId: () => string
 }

@@ -72,7 +72,16 @@ describe('requests per second', () => {
       ratelimit: '"info";r=0;t=1',
       'ratelimit-policy': '"info";q=1000;w=1',
     })
-    expect(charging.limitHeaders?.(identity, 'stream')).toEqual({})
+    expect(charging.limitHeaders?.(identity, 'stream')).toBe(null)
+  })
+
+  it('are told of from the part on that is asked for', async () => {
+    const charging = world().isolate()
+    const told = () => charging.limitHeaders?.(identity, 'info', 1 / 4)?.ratelimit
+    await serve(charging, info, 700)
+    expect(told()).toBe(undefined)
+    await serve(charging, info, 50)
+    expect(told()).toBe('"info";r=250;t=1')
   })
 
   it('refused ones cost nothing and say when to come back', async () => {

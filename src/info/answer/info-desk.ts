@@ -74,7 +74,10 @@ export class InfoDesk {
         this.#memo.set(request.text, call)
       }
       const fresh = this.#answers.fresh(call, this.#deps.now())
-      return await (fresh ? this.#serve(request, call, fresh) : this.#findAndServe(request, call))
+      if (!fresh) return await this.#findAndServe(request, call)
+      const holding = request.charging.hold(request.identity, call.price)
+      const hold = holding instanceof Promise ? await holding : holding
+      return hold.ok ? succeed(request, call, fresh, hold.value.settle()) : this.#refusal(request, hold.error)
     } catch (error) {
       this.#deps.report(error, request.requestId)
       return infoFailure({ kind: 'internal' }, request.requestId)
@@ -88,11 +91,6 @@ export class InfoDesk {
     if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs))
     const hold = await request.charging.hold(request.identity, NO_PRICE)
     return hold.ok ? this.#refusal(request, failure, hold.value.release()) : this.#refusal(request, hold.error)
-  }
-
-  async #serve(request: InfoRequest, call: InfoCall, fresh: Served): Promise<InfoReply> {
-    const hold = await request.charging.hold(request.identity, call.price)
-    return hold.ok ? succeed(request, call, fresh, hold.value.settle()) : this.#refusal(request, hold.error)
   }
 
   async #findAndServe(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
