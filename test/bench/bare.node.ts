@@ -1,5 +1,6 @@
 // The baselines: the least that the platform can do for the same traffic, in a workerd of its own behind the same kind
-// of socket. A Worker that echoes JSON, and a Durable Object that sends what it is fed to every client.
+// of socket. A Worker that echoes JSON, that gives the answer that it was shown, with all its headers, or that asks an
+// upstream; and a Durable Object that sends what it is fed to every client.
 
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 
@@ -26,9 +27,20 @@ export class Broadcast extends DurableObject {
   }
 }
 
+let shown = { answer: '', headers: {}, upstream: '' }
+
 export default {
   async fetch(request, env) {
-    if (request.method === 'POST') return Response.json(await request.json())
+    if (request.method === 'PUT') {
+      shown = { ...shown, ...(await request.json()) }
+      return new Response(null, { status: 204 })
+    }
+    if (request.method === 'POST') {
+      if (request.url.endsWith('/echo')) return Response.json(await request.json())
+      if (request.url.endsWith('/proxy')) return fetch(new Request(shown.upstream, request))
+      await request.text()
+      return new Response(shown.answer, { headers: shown.headers })
+    }
     return env.BROADCAST.getByName('one').fetch(request)
   },
 }`
@@ -55,4 +67,24 @@ export async function startBare(): Promise<{ readonly url: string; readonly disp
   await miniflare.ready
   const url = await miniflare.unsafeGetDirectURL('bare')
   return { url: url.origin, dispose: () => miniflare.dispose() }
+}
+
+/** Of the platform's HTTP, not of a Worker's answer. */
+const OF_HTTP = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
+
+/** Has the Worker at `port` answer `/same` as Weir answered `reply`: the same body with the same headers. */
+export async function showAnswer(port: number, reply: Response): Promise<void> {
+  if (reply.status !== 200) throw new Error(`an answer to be shown was ${reply.status} ${await reply.text()}`)
+  const headers = Object.fromEntries([...reply.headers].filter(([name]) => !OF_HTTP.includes(name)))
+  await show(port, { answer: await reply.text(), headers })
+}
+
+/** Has the Worker at `port` ask `upstream` for whatever `/proxy` is asked. */
+export async function showUpstream(port: number, upstream: string): Promise<void> {
+  await show(port, { upstream })
+}
+
+async function show(port: number, what: object): Promise<void> {
+  const { ok } = await fetch(`http://127.0.0.1:${port}/`, { method: 'PUT', body: JSON.stringify(what) })
+  if (!ok) throw new Error('the bare Worker cannot be shown anything')
 }

@@ -2,7 +2,7 @@
 
 import { COINS, COINS_PER_BLOCK, WORST_CHANGES } from './blocks.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './latency.node.ts'
-import { alternate, medians } from './rounds.node.ts'
+import { alternate, compared } from './rounds.node.ts'
 import { median } from './statistics.ts'
 import { type Line, ms, times, whole } from './table.ts'
 import type { Bench } from './targets.node.ts'
@@ -47,7 +47,7 @@ export async function worstBlockLine(bench: Bench): Promise<Line> {
     await load.call('ping', name)
     return load.call('pace', name, 'worst', quick ? 10 : 12, 80)
   })
-  const { bare, weir } = medians(outcomes, ({ p50 }) => p50)
+  const { bare, weir } = compared(outcomes, 'bare', ({ last }) => last.p50)
   return {
     what: `the worst recorded block (${whole(WORST_CHANGES)} changes) to a client of all coins, p50`,
     bare: `${ms(bare)} (echo)`,

@@ -17,7 +17,7 @@ import { upstreamLines } from './upstream.node.ts'
 /** In this order: memory needs fresh processes, and fewer sockets come after more. */
 const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
   memory: async (bench) => [await memoryLine(bench)],
-  latency: latencyLines,
+  latency: async (bench) => [...(await latencyLines(bench, 1000)), ...(await latencyLines(bench, 300))],
   'fan-out': async (bench) => [await fanOutLine(bench, 1000), await fanOutLine(bench, 100)],
   ingest: async (bench) => [await ingestLine(bench)],
   worst: async (bench) => [await worstBlockLine(bench)],
@@ -30,7 +30,7 @@ const NAMES = ['core', ...Object.keys(SECTIONS)]
 /** More than this beside us, and the figures say more of the others than of Weir. */
 const CALM_CORES = 0.2
 /** Whatever hangs ends here. */
-const LIMIT_MS = 450_000
+const LIMIT_MS = 2_400_000
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 
@@ -49,8 +49,11 @@ async function run({ quick, names }: ReturnType<typeof options>): Promise<Line[]
   const lines: Line[] = []
   const add = (some: readonly Line[]) => {
     lines.push(...some)
-    for (const { what, bare, weir, ratio, goal } of some)
-      say(`  ${what}: ${bare} bare, ${weir} Weir, ${ratio}${goal ? ` (goal ${goal})` : ''}`)
+    for (const { what, bare, weir, ratio, cpu, load, goal } of some)
+      say(
+        `  ${what}: ${bare} bare, ${weir} Weir, ${ratio}${goal && ` (goal ${goal})`}` +
+          `${cpu ? `; CPU ${cpu}` : ''}${load ? `; load ${load} cores` : ''}`,
+      )
   }
   if (names.includes('core')) add([coreLine(quick)])
   if (names.every((name) => name === 'core')) return lines
@@ -63,7 +66,10 @@ async function run({ quick, names }: ReturnType<typeof options>): Promise<Line[]
     for (const [name, section] of Object.entries(SECTIONS)) {
       if (!names.includes(name)) continue
       say(name)
-      add(await section(bench))
+      await bench.load.call('busy')
+      const some = await section(bench)
+      const load = (await bench.load.call('busy')).toFixed(2)
+      add(some.map((line) => ({ load, ...line })))
     }
     const others = await bench.others()
     if (others > CALM_CORES) say(`other programs kept ${others.toFixed(1)} cores busy: repeat on a calm machine`)

@@ -12,7 +12,22 @@ export interface SwarmTarget {
   /** `bare` is fed what clients are to get; `weir` speaks the feed protocol and is subscribed to. */
   readonly kind: 'bare' | 'weir'
   readonly feed: Address
-  readonly client: Address
+  /** Where clients connect, in turn. */
+  readonly clients: readonly Address[]
+}
+
+/** A client that proves what it reads, as those of a relay must that take much. */
+interface Client {
+  readonly socket: RawSocket
+  /** Of the last pong. */
+  nonce: string
+  unprovedBytes: number
+}
+
+/** From a feeder's write to the read of half of the clients, and of the last one; a sample for each block. */
+export interface Paced {
+  readonly middle: Spread
+  readonly last: Spread
 }
 
 export interface Saturated {
@@ -27,18 +42,21 @@ const OPENING_AT_ONCE = 50
 const LETTER_L = 'l'.charCodeAt(0)
 const LETTER_P = 'p'.charCodeAt(0)
 const LETTER_S = 's'.charCodeAt(0)
-const SAMPLES = 1_000_000
+const SAMPLES = 100_000
 /** Blocks of a paced round that are not measured. */
 const WARM_BLOCKS = 5
 const DRAIN_MS = 15_000
 const WARM_MS = 300
-const PING = clientFrame('{"method":"ping"}')
+/** A relay bounds what all its sockets have unproved, and a proof is as old as the pong before. */
+const PROVE_BYTES = 12 * 1024
+const NONCE_AT = '{"channel":"pong","nonce":"'.length
 
 export class Swarm {
   readonly #target: SwarmTarget
   readonly #texts = new Map<Kind, BlockTexts>()
   #feed: RawSocket | null = null
-  #clients: RawSocket[] = []
+  #clients: Client[] = []
+  #opened = 0
   #height = FIRST_HEIGHT
   #acked = 0
   #seeding = true
@@ -48,7 +66,10 @@ export class Swarm {
   /** Frames that came of each height in flight. */
   readonly #arrived = new Map<number, number>()
   #sentMs = new Map<number, number>()
-  #samples: Float64Array | null = null
+  /** Of heights in flight. */
+  readonly #middleMs = new Map<number, number>()
+  readonly #middle = new Float64Array(SAMPLES)
+  readonly #last = new Float64Array(SAMPLES)
   #sampled = 0
   #sampling = false
   #frames = 0
@@ -95,7 +116,8 @@ export class Swarm {
 
   /** Brings the number of clients of `coins` to `count`; all or none of a swarm have the same coins. */
   async resize(count: number, coins: readonly string[] = [COIN]): Promise<void> {
-    for (const client of this.#clients.splice(count)) client.close()
+    this.#sampled = 0
+    for (const { socket } of this.#clients.splice(count)) socket.close()
     while (this.#clients.length < count) {
       const some = Math.min(OPENING_AT_ONCE, count - this.#clients.length)
       const acks = this.#acks + some
@@ -105,24 +127,31 @@ export class Swarm {
     }
   }
 
-  async #open(coins: readonly string[]): Promise<RawSocket> {
-    const client = await RawSocket.open(this.#target.client, (chunk, from) => this.#fromServer(chunk, from))
+  async #open(coins: readonly string[]): Promise<Client> {
+    const { clients } = this.#target
+    const address = clients[this.#opened++ % clients.length]!
+    let client: Client
+    const socket = await RawSocket.open(address, (chunk, from, to) => this.#fromServer(client, chunk, from, to))
+    client = { socket, nonce: '', unprovedBytes: 0 }
     const coin = coins.length === 1 ? coins[0] : coins
     const frame = { method: 'subscribe', subscription: { type: 'l2BookDiff2', coin } }
-    if (this.#target.kind === 'weir') client.send(JSON.stringify(frame))
+    if (this.#target.kind === 'weir') socket.send(JSON.stringify(frame))
     return client
   }
 
-  /** Lets every client say that it reads: between rounds, as real clients would from time to time. */
+  /** Lets every client prove what it has read: the second ping returns what the first was answered with. */
   async ping(): Promise<void> {
     if (this.#target.kind === 'bare') return
-    this.#sendPings()
-    await this.#until(() => this.#pongs >= this.#pings, 'a pong did not come')
+    for (let turn = 0; turn < 2; turn++) {
+      for (const client of this.#clients) this.#prove(client)
+      await this.#until(() => this.#pongs >= this.#pings, 'a pong did not come')
+    }
   }
 
-  #sendPings(): void {
-    for (const client of this.#clients) client.write(PING)
-    this.#pings += this.#clients.length
+  #prove(client: Client): void {
+    client.unprovedBytes = 0
+    client.socket.send(`{"method":"ping","nonce":"${client.nonce}"}`)
+    this.#pings++
   }
 
   /** Closed loop: `inFlight` blocks at a time, each replaced when every client has it. */
@@ -156,12 +185,10 @@ export class Swarm {
   }
 
   /**
-   * Open loop: a block every `everyMs` whatever happens; latency from the feeder's write to each client's read.
-   * With `pooled` the samples of earlier such calls count too: a p99 needs more blocks than one round has.
+   * Open loop: a block every `everyMs` whatever happens. Clients that wait for the same block are one sample, not many.
+   * Samples of earlier calls count too, since `resize`: a p99 needs more blocks than one round has.
    */
-  async pace(kind: Kind, blocks: number, everyMs: number, pooled = false): Promise<Spread> {
-    if (!pooled) this.#sampled = 0
-    const before = this.#sampled
+  async pace(kind: Kind, blocks: number, everyMs: number): Promise<Paced> {
     const start = performance.now()
     await this.#round(
       () => undefined,
@@ -169,17 +196,13 @@ export class Swarm {
         for (let i = 0; i < WARM_BLOCKS + blocks; i++) {
           const wait = start + i * everyMs - performance.now()
           if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
-          if (i === WARM_BLOCKS) {
-            this.#sampled = before
-            this.#samples ??= new Float64Array(SAMPLES)
-            this.#sampling = true
-          }
+          if (i === WARM_BLOCKS) this.#sampling = true
           this.#publish(kind)
         }
       },
     )
     this.#sampling = false
-    return spreadOf(this.#samples!, this.#sampled)
+    return { middle: spreadOf(this.#middle, this.#sampled), last: spreadOf(this.#last, this.#sampled) }
   }
 
   /**
@@ -250,12 +273,18 @@ export class Swarm {
     }
   }
 
-  #fromServer(chunk: Buffer, from: number): void {
+  #fromServer(client: Client, chunk: Buffer, from: number, to: number): void {
     const letter = chunk[from + CHANNEL_AT]
-    if (letter === LETTER_L) return this.#block(chunk, from)
+    if (letter === LETTER_L) {
+      client.unprovedBytes += to - from
+      if (client.unprovedBytes > PROVE_BYTES && this.#target.kind === 'weir') this.#prove(client)
+      return this.#block(chunk, from)
+    }
     if (letter === LETTER_S) this.#acks++
-    else if (letter === LETTER_P) this.#pongs++
-    else this.#trouble ??= `a client was told ${chunk.toString('utf8', from, from + 300)}`
+    else if (letter === LETTER_P) {
+      client.nonce = chunk.toString('latin1', from + NONCE_AT, to - '"}'.length)
+      this.#pongs++
+    } else this.#trouble ??= `a client was told ${chunk.toString('utf8', from, from + 300)}`
   }
 
   #block(chunk: Buffer, from: number): void {
@@ -267,11 +296,18 @@ export class Swarm {
       this.#trouble ??= `a frame of height ${height}, which is not in flight: ${chunk.toString('utf8', from, from + 200)}`
       return
     }
-    if (this.#sampling && this.#sampled < SAMPLES) this.#samples![this.#sampled++] = performance.now() - sentMs
     const arrived = (this.#arrived.get(height) ?? 0) + 1
+    const isSampled = this.#sampling && this.#sampled < SAMPLES
+    if (isSampled && arrived === Math.ceil(this.#clients.length / 2))
+      this.#middleMs.set(height, performance.now() - sentMs)
     if (arrived < this.#clients.length) {
       this.#arrived.set(height, arrived)
       return
+    }
+    if (isSampled) {
+      this.#middle[this.#sampled] = this.#middleMs.get(height) ?? Number.NaN
+      this.#middleMs.delete(height)
+      this.#last[this.#sampled++] = performance.now() - sentMs
     }
     this.#arrived.delete(height)
     this.#sentMs.delete(height)
@@ -282,7 +318,7 @@ export class Swarm {
     const deadline = performance.now() + DRAIN_MS
     while (!isTrue()) {
       if (this.#trouble) throw new Error(`${this.#target.kind}: ${this.#trouble}`)
-      const lost = [this.#feed, ...this.#clients].find((socket) => socket?.lost)?.lost
+      const lost = [this.#feed, ...this.#clients.map(({ socket }) => socket)].find((socket) => socket?.lost)?.lost
       if (lost) throw new Error(`${this.#target.kind}: a socket was lost: ${lost}`)
       if (performance.now() > deadline) throw new Error(`${this.#target.kind}: ${otherwise}`)
       await new Promise((resolve) => setTimeout(resolve, 2))
@@ -291,7 +327,7 @@ export class Swarm {
   }
 
   close(): void {
-    for (const client of this.#clients.splice(0)) client.close()
+    for (const { socket } of this.#clients.splice(0)) socket.close()
     this.#feed?.close()
   }
 }

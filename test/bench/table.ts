@@ -5,6 +5,10 @@ export interface Line {
   readonly bare: string
   readonly weir: string
   readonly ratio: string
+  /** CPU of workerd for each operation, the baseline's and Weir's. */
+  readonly cpu?: string
+  /** Cores that the load process kept busy, under the baseline and under Weir. */
+  readonly load?: string
   readonly goal: string
   /** Null where a figure has no goal of its own. */
   readonly met: boolean | null
@@ -12,12 +16,14 @@ export interface Line {
 
 /** The Markdown table of all lines; a missed goal says so in its last column. */
 export function tableOf(lines: readonly Line[]): string {
-  const head = ['what', 'bare', 'Weir', 'ratio', 'goal']
-  const rows = lines.map(({ what, bare, weir, ratio, goal, met }) => [
+  const head = ['what', 'bare', 'Weir', 'ratio', 'CPU per operation', 'load, cores', 'goal']
+  const rows = lines.map(({ what, bare, weir, ratio, cpu = '', load = '', goal, met }) => [
     what,
     bare,
     weir,
     ratio,
+    cpu,
+    load,
     met === false ? `${goal} (missed)` : goal,
   ])
   const all = [head, ...rows]
@@ -41,4 +47,9 @@ export function times(value: number): string {
 /** Milliseconds with as many digits as they can bear. */
 export function ms(value: number): string {
   return `${value.toFixed(value >= 10 ? 1 : 2)} ms`
+}
+
+/** Microseconds. */
+export function us(value: number): string {
+  return `${value.toFixed(value >= 10 ? 0 : 1)} µs`
 }

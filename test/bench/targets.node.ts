@@ -17,6 +17,8 @@ const FEED_TOKEN = 'feed-token-of-the-bench-of-weir-00001'
 const KEY_SECRET = 'key-secret-of-the-bench-of-weir-00001'
 /** One relay takes all sockets, as the bare object does. */
 export const RELAY_SOCKETS = '2000'
+/** Whose sockets share them: a relay bounds what one account has unproved. */
+const ACCOUNTS = 20
 const READY_MS = 30_000
 const CLOCK_TICKS = 100
 
@@ -57,14 +59,20 @@ export async function startBench(quick: boolean, say: (text: string) => void): P
   try {
     const bare = await started(startBare(), 'bare', stops)
     const more = { RELAY_SOCKETS }
-    const { target: weir, stop: stopWeir } = await startWeir({ vars: more, liveVars: more })
+    const vars = { ...more, RELAYS_PER_REGION: '1' }
+    const { target: weir, stop: stopWeir } = await startWeir({ vars, liveVars: more })
     stops.push(stopWeir)
     const { key } = weir
     const load = new Loader()
     stops.push(() => load.stop())
     const authorization = `Authorization: Bearer ${key}\r\n`
-    await connect(load, bare, '/feed', '')
-    await connect(load, weir, `/ws?key=${key}`, '')
+    const keys = await Promise.all(Array.from({ length: ACCOUNTS }, () => newKey(weir.port)))
+    await connect(load, bare, ['/ws'])
+    await connect(
+      load,
+      weir,
+      keys.map((each) => `/ws?key=${each}`),
+    )
     await ready(load, weir, key)
     const others = watchOthers([bare, weir], load)
     return { bare, weir, both: [bare, weir], load, authorization, quick, root: ROOT, say, others, stop }
@@ -169,10 +177,10 @@ async function newKey(port: number): Promise<string> {
   return ((await answer.json()) as { key: string }).key
 }
 
-function connect(load: Loader, { name, port }: Target, path: string, headers: string): Promise<void> {
-  const client = { port, path: name === 'bare' ? '/ws' : path, headers }
+function connect(load: Loader, { name, port }: Target, paths: readonly string[]): Promise<void> {
+  const clients = paths.map((path) => ({ port, path, headers: '' }))
   const feed = { port, path: '/feed', headers: name === 'bare' ? '' : `Authorization: Bearer ${FEED_TOKEN}\r\n` }
-  return load.call('connect', { kind: name, feed, client })
+  return load.call('connect', { kind: name, feed, clients })
 }
 
 async function ready(load: Loader, { port }: Target, key: string): Promise<void> {

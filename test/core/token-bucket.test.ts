@@ -146,8 +146,8 @@ describe('requests leased by many isolates', () => {
     expect(tokens.headers(0)).toEqual({ ratelimit: '"info";r=10;t=0', 'ratelimit-policy': '"info";q=10;w=1' })
     const ask = tokens.ask(1, 0)!
     tokens.answered(ask, { granted: 2, waitMs: 0, remaining: 3 }, 0, 0)
-    expect(tokens.headers(0).ratelimit).toBe('"info";r=5;t=1')
-    expect(tokens.headers(1_000).ratelimit).toBe('"info";r=10;t=0')
+    expect(tokens.headers(0)?.ratelimit).toBe('"info";r=5;t=1')
+    expect(tokens.headers(1_000)?.ratelimit).toBe('"info";r=10;t=0')
   })
 })
 
