@@ -22,6 +22,8 @@ export interface GatewayProcessOptions {
   readonly liveVars?: Readonly<Record<string, string>>
   /** Gateway Workers over the same objects and stores, as isolates far apart are; the first has `port`. Default 1. */
   readonly instances?: number
+  /** Where workerd's inspector listens; left out, it has none. */
+  readonly inspectorPort?: number
 }
 
 type D1 = Awaited<ReturnType<Miniflare['getD1Database']>>
@@ -54,6 +56,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
         { ...live, bindings: { ...live.bindings, ...options.liveVars } },
       ],
       ...commonOptions(options.state),
+      ...(options.inspectorPort === undefined ? {} : { inspectorPort: options.inspectorPort }),
       handleStructuredLogs: ({ level, message }) => void process.stderr.write(`${level} ${message}\n`),
     }),
   )

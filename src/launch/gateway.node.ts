@@ -1,4 +1,4 @@
-// The gateway as a process of its own: `--state DIR --port N --node URL`, secrets from the environment.
+// The gateway as a process of its own: `--state DIR --port N --node URL [--inspector PORT]`, secrets from the environment.
 // Miniflare starts workerd again when it dies, and ends it on SIGINT and SIGTERM.
 
 import { join } from 'node:path'
@@ -6,7 +6,12 @@ import { parseArgs } from 'node:util'
 import { startGatewayProcess } from './gateway-process.node.ts'
 
 const { values } = parseArgs({
-  options: { state: { type: 'string' }, port: { type: 'string' }, node: { type: 'string' } },
+  options: {
+    state: { type: 'string' },
+    port: { type: 'string' },
+    node: { type: 'string' },
+    inspector: { type: 'string' },
+  },
 })
 const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET } = process.env
 if (!values.state || !values.port || !values.node || !ADMIN_TOKEN || !FEED_TOKEN || !KEY_SECRET) {
@@ -18,6 +23,7 @@ const { url } = await startGatewayProcess({
   root: join(import.meta.dirname, '../..'),
   state: values.state,
   port: Number(values.port),
+  ...(values.inspector === undefined ? {} : { inspectorPort: Number(values.inspector) }),
   secrets: { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
   vars: {
     PATH_KEYS: 'on',

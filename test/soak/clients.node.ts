@@ -1,0 +1,97 @@
+// The process of all clients of a soak. Its parent asks over the IPC channel; it ends when its parent does.
+
+import { Client } from './client.node.ts'
+import { type ClientPlan, type Kind, WANTING } from './mix.ts'
+import type { Bounds } from './served.ts'
+import type { Absence } from './wellness.ts'
+
+const LOOK_MS = 500
+
+export interface Opening {
+  readonly plans: readonly (ClientPlan & { readonly key: string; readonly url: string })[]
+  readonly coins: readonly string[]
+  readonly wallets: readonly string[]
+  /** From one client to the next. */
+  readonly everyMs: number
+}
+
+/** A client that wants to be live and is not. */
+export interface Missing {
+  readonly number: number
+  readonly kind: Kind
+  readonly badMs: number
+  readonly ends: Readonly<Record<string, number>>
+}
+
+export interface Tally {
+  readonly number: number
+  readonly bounds: readonly Bounds[]
+  readonly absences: readonly Absence[]
+  readonly ends: Readonly<Record<string, number>>
+}
+
+const clients: Client[] = []
+const faults: number[] = []
+
+/** What the parent may ask; every answer survives JSON. */
+export const DUTIES = {
+  open: async ({ plans, everyMs, ...world }: Opening): Promise<void> => {
+    for (const { key, url, ...plan } of plans) {
+      const client = new Client(plan, { ...world, faults, endpoint: { url, key } })
+      clients.push(client)
+      client.start()
+      await new Promise((resolve) => setTimeout(resolve, everyMs))
+    }
+  },
+  /** A fault happens now. */
+  fault: (isKill: boolean): void => {
+    faults.push(Date.now())
+    if (isKill) for (const { served } of clients) served.killed(Date.now())
+  },
+  missing: (): Missing[] =>
+    wanting().flatMap(({ plan: { number, kind }, wellness: { badSinceMs }, ends }) =>
+      badSinceMs === null ? [] : [{ number, kind, badMs: Date.now() - badSinceMs, ends }],
+    ),
+  capture: (height: number): void => {
+    for (const client of wanting()) client.capture(height)
+  },
+  /** By client; `some`: the coins that wildcards are looked at for, null for all. */
+  captured: async (some: readonly string[] | null): Promise<Record<number, Record<string, string>>> => {
+    const found: Record<number, Record<string, string>> = {}
+    for (const client of wanting()) {
+      const isWildcard = client.plan.kind.toLowerCase().includes('wildcard')
+      const hashes = client.captured(isWildcard ? some : null)
+      if (hashes !== null) found[client.plan.number] = hashes
+      // Frames come in between: hashing all books takes seconds.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return found
+  },
+  end: (): Tally[] => {
+    for (const client of clients) client.end()
+    return clients.map(({ plan: { number }, served, wellness, ends }) => ({
+      number,
+      bounds: served.bounds(),
+      absences: wellness.absences,
+      ends,
+    }))
+  },
+}
+export type Duties = typeof DUTIES
+
+const wanting = () => clients.filter(({ plan }) => WANTING.includes(plan.kind))
+
+if (process.send) {
+  setInterval(() => {
+    for (const client of wanting()) client.look()
+  }, LOOK_MS)
+  process.on('disconnect', () => process.exit(0))
+  process.on('message', async ({ id, duty, args }: { id: number; duty: keyof Duties; args: readonly unknown[] }) => {
+    try {
+      const value = await (DUTIES[duty] as (...all: readonly unknown[]) => unknown)(...args)
+      process.send?.({ id, value: value ?? null })
+    } catch (error) {
+      process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    }
+  })
+}

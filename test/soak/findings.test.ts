@@ -1,0 +1,62 @@
+// What a soak makes of what it has seen: absences by fault, and a verdict that no failure slips through.
+
+import { expect, it } from 'vitest'
+import { type Findings, failures, tableOf } from './table.ts'
+import { Wellness } from './wellness.ts'
+
+it('a client’s absence belongs to the last fault before it', () => {
+  const faults: number[] = []
+  const wellness = new Wellness(faults, 0)
+  wellness.see(null, 3_000)
+  faults.push(10_000)
+  wellness.see(10_100, 10_500)
+  wellness.see(10_100, 11_000)
+  faults.push(30_000)
+  wellness.see(null, 31_000)
+  wellness.see(45_000, 50_000)
+  expect(wellness.badSinceMs).toBe(45_000)
+  wellness.see(null, 52_000)
+  expect(wellness.absences).toEqual([
+    { fault: -1, ms: 3_000 },
+    { fault: 0, ms: 20_900 },
+    { fault: 1, ms: 7_000 },
+  ])
+})
+
+const GOOD: Findings = {
+  minutes: 30,
+  clients: 500,
+  scale: 'mainnet',
+  seed: 1,
+  blocks: 26_000,
+  gaps: 0,
+  epochs: 1,
+  faults: ['feeder killed'],
+  absences: [{ fault: 0, ms: 4_000 }],
+  missing: [],
+  comparisons: [{ height: 9, clients: 2, books: 600, wrong: [], absent: 0 }],
+  audit: { accounts: 1, compared: 3, charged: 3, least: 2, most: 4, writtenOff: 0, faults: [] },
+  heap: { bytes: 200_000_000, objects: [{ name: 'BlockLog', bytes: 50_000_000 }] },
+  taken: [{ name: 'workerd', peakMb: 500, share: 0.9 }],
+  troubles: [],
+}
+
+it('is content with a good run, and shows it', () => {
+  expect(failures(GOOD)).toEqual([])
+  expect(tableOf(GOOD)).toContain('| feeder killed | 1 | 1 | 4.0 s | 4.0 s |')
+})
+
+it.each<[string, Partial<Findings>]>([
+  ['a wrong book', { comparisons: [{ ...GOOD.comparisons[0]!, wrong: ['client 3 BTC'] }] }],
+  ['an end in which nothing was compared', { comparisons: [] }],
+  ['a client that had no book in the end', { comparisons: [{ ...GOOD.comparisons[0]!, absent: 1 }] }],
+  ['a client that was away for too long', { absences: [{ fault: 0, ms: 60_001 }] }],
+  ['a client that never came back', { missing: ['client 7'] }],
+  ['a charge that does not add up', { audit: { ...GOOD.audit!, faults: ['client 7'] } }],
+  ['no audit', { audit: null }],
+  ['an object that is too large', { heap: { bytes: 1, objects: [{ name: 'Relay', bytes: 105_000_000 }] } }],
+  ['memory that was not measured', { heap: null }],
+  ['a run that broke', { troubles: ['the run broke'] }],
+])('fails on %s', (_, change) => {
+  expect(failures({ ...GOOD, ...change })).toHaveLength(1)
+})

@@ -1,0 +1,56 @@
+// What the processes of a soak take of the machine, read from /proc while they run.
+
+import { readFileSync } from 'node:fs'
+
+const CLOCK_TICKS = 100
+
+interface Use {
+  peakMb: number
+  /** CPU of lives that are over, and of the present one. */
+  pastMs: number
+  pid: number
+  nowMs: number
+}
+
+export interface Taken {
+  readonly name: string
+  readonly peakMb: number
+  /** Of one core. */
+  readonly share: number
+}
+
+export class Machine {
+  readonly #uses = new Map<string, Use>()
+  readonly #sinceMs = performance.now()
+
+  /** Looks at the processes of now, by name. */
+  look(pids: Readonly<Record<string, number>>): void {
+    for (const [name, pid] of Object.entries(pids)) {
+      const seen = readProcess(pid)
+      if (seen === null) continue
+      const use = this.#uses.get(name) ?? { peakMb: 0, pastMs: 0, pid, nowMs: 0 }
+      if (use.pid !== pid) use.pastMs += use.nowMs
+      this.#uses.set(name, { ...use, pid, nowMs: seen.cpuMs, peakMb: Math.max(use.peakMb, seen.rssMb) })
+    }
+  }
+
+  taken(): Taken[] {
+    const wallMs = performance.now() - this.#sinceMs
+    return [...this.#uses].map(([name, { peakMb, pastMs, nowMs }]) => ({
+      name,
+      peakMb,
+      share: (pastMs + nowMs) / wallMs,
+    }))
+  }
+}
+
+function readProcess(pid: number): { readonly rssMb: number; readonly cpuMs: number } | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const rssKb = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+    return { rssMb: rssKb / 1024, cpuMs: ((Number(fields[11]) + Number(fields[12])) * 1000) / CLOCK_TICKS }
+  } catch {
+    return null
+  }
+}

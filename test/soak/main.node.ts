@@ -1,0 +1,71 @@
+// `npm run soak [-- --minutes 30 --clients 500 --fault-every 20 --scale mainnet --seed N --state DIR]`: the whole product
+// at the exchange's size under faults, with clients of many kinds; then every book, every credit and the memory of every
+// object are looked at. Ctrl-C ends it early with what it has found.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { commandLine, program, reads } from '../../src/core/command-line.node.ts'
+import { wholeNumber } from '../../src/core/whole-number.ts'
+import { ScaleName } from '../../src/devnet/exchange/scale.ts'
+import { soak } from './soak.node.ts'
+import { failures, tableOf } from './table.ts'
+
+/** Funding comes within a long run too, twice. */
+const FUNDING_BLOCKS = { small: 857, mainnet: 9_000 }
+/** Beyond its minutes, for start and end. */
+const LIMIT_MS = 25 * 60_000
+
+const SOAK = program('npm run soak --', 'the whole product at the real size, under faults', [
+  '--minutes 30 --clients 500 --fault-every 20',
+  '--scale small --minutes 3 --clients 50',
+])
+  .option('--minutes <n>', 'how long faults come', reads(wholeNumber(1, 1_440)), 30)
+  .option('--clients <n>', 'how many', reads(wholeNumber(11, 5_000)), 500)
+  .option('--fault-every <n>', 'seconds from one fault to the next', reads(wholeNumber(5, 3_600)), 20)
+  .option('--scale <name>', 'how large the exchange is: small or mainnet', reads(ScaleName), 'mainnet')
+  .option('--seed <n>', 'of exchange, clients and faults; a new one unless said', reads(wholeNumber(1, 999_999_999)))
+  .option('--state <dir>', 'an empty folder that is kept; one that is removed unless said')
+const {
+  minutes,
+  clients,
+  faultEvery,
+  scale,
+  seed = 1 + (Date.now() % 1_000_000),
+  state: kept,
+} = commandLine(SOAK).opts()
+
+const beganMs = Date.now()
+const say = (line: string) =>
+  void process.stderr.write(`${String(Math.round((Date.now() - beganMs) / 1000)).padStart(5)} s  ${line}\n`)
+const state = kept === undefined ? mkdtempSync(join(tmpdir(), 'weir-soak-')) : resolve(kept)
+mkdirSync(state, { recursive: true })
+const early = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    // A second one does not wait: children end with their parent.
+    if (early.signal.aborted) process.exit(130)
+    say('ending early, with what there is')
+    early.abort()
+  })
+setTimeout(
+  () => {
+    say('still not done')
+    process.exit(1)
+  },
+  minutes * 60_000 + LIMIT_MS,
+).unref()
+say(`seed ${seed}, logs in ${join(state, 'log')}`)
+try {
+  const order = { minutes, clients, faultEveryMs: faultEvery * 1000, scale, seed, state, say, signal: early.signal }
+  const found = await soak({ ...order, fundingBlocks: FUNDING_BLOCKS[scale] })
+  const reasons = failures(found)
+  if (kept !== undefined) writeFileSync(join(state, 'findings.json'), JSON.stringify(found, null, 1))
+  process.stdout.write(`\n${tableOf(found)}\n\n`)
+  for (const reason of reasons) process.stdout.write(`FAILED: ${reason}\n`)
+  process.stdout.write(reasons.length === 0 ? 'all holds\n' : '')
+  process.exitCode = reasons.length === 0 ? 0 : 1
+} finally {
+  if (kept === undefined) rmSync(state, { recursive: true, force: true, maxRetries: 5 })
+}
+process.exit()

@@ -1,0 +1,49 @@
+// What a seed makes of a soak: its clients and its faults.
+
+import { describe, expect, it } from 'vitest'
+import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
+import { readBody } from '../../src/stream/catalogue.ts'
+import { FAULTS, faultPlan, isRestart } from './faults.ts'
+import { mixOf } from './mix.ts'
+
+const coins = Array.from({ length: 300 }, (_, index) => `C${index}`)
+const wallets = Array.from({ length: 20 }, (_, index) => `0x${String(index).padStart(40, '0')}`)
+const chance = (seed = 7) => new Prng(seedState(seed))
+
+describe('the clients', () => {
+  it('are as many as asked for, of all kinds, in accounts of their kind', () => {
+    const plans = mixOf(500, coins, wallets, chance())
+    expect(plans).toHaveLength(500)
+    expect(new Set(plans.map(({ kind }) => kind)).size).toBe(11)
+    expect(plans.filter(({ kind, account }) => !account.startsWith(`${kind}-`))).toEqual([])
+    expect([40, 77].map((count) => mixOf(count, coins, wallets, chance()).length)).toEqual([40, 77])
+    expect(mixOf(500, coins, wallets, chance())).toEqual(plans)
+    expect(mixOf(500, coins, wallets, chance(8))).not.toEqual(plans)
+  })
+
+  it('subscribe to what there is', () => {
+    const bodies = mixOf(500, coins, wallets, chance()).flatMap((plan) => plan.bodies)
+    expect(bodies.filter((body) => !readBody(body).ok)).toEqual([])
+    expect(new Set(bodies.map(({ type }) => type)).size).toBe(6)
+  })
+})
+
+describe('the faults', () => {
+  const plan = faultPlan(1_800_000, 20_000, chance())
+
+  it('come at their pace', () => {
+    expect(plan.map(({ atMs }) => atMs)).toEqual(Array.from({ length: 90 }, (_, index) => (index + 1) * 20_000))
+  })
+
+  it('are of every kind, four of them restarts that lie apart', () => {
+    expect(new Set(plan.map(({ kind }) => kind))).toEqual(new Set(Object.keys(FAULTS)))
+    const restarts = plan.filter(({ kind }) => isRestart(kind)).map(({ atMs }) => atMs)
+    expect(restarts).toHaveLength(4)
+    expect(Math.min(...restarts.slice(1).map((at, index) => at - restarts[index]!))).toBeGreaterThan(400_000)
+  })
+
+  it('of a short run still have what they have time for', () => {
+    expect(faultPlan(39_000, 10_000, chance()).map(({ kind }) => isRestart(kind))).toEqual([true, true, true])
+    expect(faultPlan(5_000, 15_000, chance())).toEqual([])
+  })
+})

@@ -1,0 +1,165 @@
+// All that a soak runs, on a folder and ports of its own, under the launcher's supervisor: devnet, the gateway with both
+// Workers, the feeder behind a proxy that can be cut, a second feeder, and the proxies of the clients.
+
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { build } from '../../src/launch/build.node.ts'
+import { freePort } from '../../src/launch/ports.node.ts'
+import { processTable } from '../../src/launch/process-table.node.ts'
+import { SupervisedChild } from '../../src/launch/supervised-child.node.ts'
+import { type CutProxy, cutProxy } from '../conformance/cut-proxy.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const SECRETS = {
+  ADMIN_TOKEN: 'admin-token-of-the-soak-of-weir-00001',
+  FEED_TOKEN: 'feed-token-of-the-soak-of-weir-000001',
+  KEY_SECRET: 'key-secret-of-the-soak-of-weir-000001',
+}
+/** Below the ports that systems hand out, so that none is taken while its owner is away. */
+const FIRST_PORT = 22_100
+const CLIENT_PROXIES = 4
+const HEAP = '--max-old-space-size=1500'
+
+export interface Scale {
+  readonly scale: 'small' | 'mainnet'
+  readonly seed: number
+  /** From one funding to the next. */
+  readonly fundingBlocks: number
+}
+
+export class Plant {
+  readonly state: string
+  readonly url: string
+  readonly devnet: string
+  readonly inspector: string
+  readonly feedWay: CutProxy
+  readonly clientWays: readonly CutProxy[]
+  readonly #children = new Map<string, SupervisedChild>()
+  readonly #pids = new Map<string, number>()
+  readonly #say: (line: string) => void
+
+  private constructor(state: string, ports: readonly number[], ways: readonly CutProxy[], say: (line: string) => void) {
+    this.state = state
+    const [gateway, devnet, inspector] = ports.map((port) => `http://127.0.0.1:${port}`)
+    this.url = gateway!
+    this.devnet = devnet!
+    this.inspector = inspector!
+    this.feedWay = ways[0]!
+    this.clientWays = ways.slice(1)
+    this.#say = say
+  }
+
+  /** Builds and starts all but the second feeder. */
+  static async start(
+    state: string,
+    { scale, seed, fundingBlocks }: Scale,
+    say: (line: string) => void,
+  ): Promise<Plant> {
+    await build(ROOT)
+    const ports: number[] = []
+    for (let port = FIRST_PORT; ports.length < 3; port++) {
+      const free = await freePort(port, ports.at(-1))
+      if (!ports.includes(free)) ports.push(free)
+    }
+    const [gateway, devnet, inspector] = ports.map(String)
+    const ways = await Promise.all(
+      Array.from({ length: 1 + CLIENT_PROXIES }, () => cutProxy(`http://127.0.0.1:${gateway}`)),
+    )
+    const plant = new Plant(state, ports, ways, say)
+    const size = ['--scale', scale, '--seed', String(seed), '--funding-blocks', String(fundingBlocks)]
+    plant.#run('devnet', 'devnet/main.node.ts', ['--data', join(state, 'node'), '--port', devnet!, ...size])
+    const own = ['--state', join(state, 'gateway'), '--port', gateway!, '--node', plant.devnet]
+    plant.#run('gateway', 'launch/gateway.node.ts', [...own, '--inspector', inspector!])
+    plant.#runFeeder('feeder', ways[0]!.url)
+    return plant
+  }
+
+  /** A second feeder beside the same node. True where it runs now. */
+  async toggleSecondFeeder(): Promise<boolean> {
+    const name = 'second feeder'
+    const running = this.#children.get(name)
+    if (running === undefined) this.#runFeeder(name, this.url)
+    else {
+      this.#children.delete(name)
+      this.#pids.delete(name)
+      await running.stop()
+    }
+    return running === undefined
+  }
+
+  #runFeeder(name: string, gateway: string): void {
+    const folder = join(this.state, name.replace(' ', '-'))
+    // Snapshots are written by devnet, and only beside its own folder.
+    const args = ['--data', join(this.state, 'node'), '--info', this.devnet, '--gateway', gateway, '--state', folder]
+    this.#run(name, 'feeder/main.node.ts', [...args, '--name', name.replace(' ', '-')])
+  }
+
+  #run(name: string, file: string, args: readonly string[]): void {
+    const log = join(this.state, 'log', `${name.replace(' ', '-')}.log`)
+    const child = new SupervisedChild(
+      { name, args: [HEAP, join(ROOT, 'src', file), ...args], env: SECRETS, log },
+      {
+        started: (_, { pid }) => void this.#pids.set(name, pid),
+        died: (_, how) => this.#say(`${name} ended: ${how}`),
+      },
+    )
+    this.#children.set(name, child)
+    child.start()
+  }
+
+  /** By name; workerd among them while it runs. */
+  pids(): Record<string, number> {
+    const pids = Object.fromEntries(this.#pids)
+    const workerd = processTable().find(({ ppid, command }) => ppid === pids.gateway && command.includes('workerd'))
+    return workerd ? { ...pids, workerd: workerd.pid } : pids
+  }
+
+  signal(name: string, signal: NodeJS.Signals): void {
+    const pid = this.pids()[name]
+    if (pid !== undefined) process.kill(pid, signal)
+  }
+
+  /** Asks as the operator; tried again while the gateway comes back. Throws what it answers beyond that. */
+  async admin<T>(method: string, path: string, body?: unknown): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      const answer = await fetch(`${this.url}/admin${path}`, {
+        method,
+        headers: { authorization: `Bearer ${SECRETS.ADMIN_TOKEN}` },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(30_000),
+      }).catch(() => null)
+      if (answer?.ok) return (await answer.json()) as T
+      if (tries > 120 || (answer && answer.status < 500))
+        throw new Error(`${method} ${path}: ${answer?.status} ${await answer?.text()}`)
+      await sleep(500)
+    }
+  }
+
+  /** What the feed and its readers say; null while nobody answers. */
+  async status(): Promise<(Record<string, unknown> & { height?: number | null; state?: string }) | null> {
+    const options = { signal: AbortSignal.timeout(5_000) }
+    const answer = await fetch(`${this.url}/status`, options).catch(() => null)
+    return answer?.ok ? ((await answer.json()) as Record<string, unknown>) : null
+  }
+
+  /** Orders a disturbance of the node's files. */
+  async disturb(order: object): Promise<void> {
+    const answer = await fetch(`${this.devnet}/disturb`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(order),
+    })
+    if (!answer.ok) throw new Error(`/disturb ${JSON.stringify(order)}: ${answer.status} ${await answer.text()}`)
+  }
+
+  /** Hash of every book at a height, which is waited for; the present one where none is said. Null: it is past. */
+  async truth(height?: number): Promise<{ readonly height: number; readonly books: Record<string, string> } | null> {
+    const answer = await fetch(`${this.devnet}/books${height === undefined ? '' : `?height=${height}`}`)
+    return answer.ok ? ((await answer.json()) as { height: number; books: Record<string, string> }) : null
+  }
+
+  async stop(): Promise<void> {
+    for (const way of [this.feedWay, ...this.clientWays]) way.close()
+    await Promise.all([...this.#children.values()].map((child) => child.stop()))
+  }
+}

@@ -1,0 +1,71 @@
+// A connection as public SDKs make it: pings without a nonce, a fixed pause before it connects again, no look at what
+// comes. It takes the place of ours below the same books.
+
+import type { Listener } from '../../src/client/connection.ts'
+import { type ClientRuntime, type Endpoint, streamUrl } from '../../src/client/runtime.ts'
+import type { DataFrame } from '../../src/client/server-frame.ts'
+import { bodyKey, type SubscriptionBody } from '../../src/client/subscription.ts'
+
+const PING_MS = 20_000
+const RETRY_MS = 1_000
+/** The key or its credits: no retry mends them. */
+const FINAL = [401, 402, 403, 4401, 4402]
+
+export class RawConnection {
+  readonly #runtime: ClientRuntime
+  readonly #endpoint: Endpoint
+  readonly #entries = new Map<string, { readonly body: SubscriptionBody; readonly listener: Listener }>()
+  #drop: (() => void) | null = null
+  #stopTimer = () => {}
+  #ended = false
+
+  constructor(runtime: ClientRuntime, endpoint: Endpoint) {
+    this.#runtime = runtime
+    this.#endpoint = endpoint
+  }
+
+  subscribe(body: SubscriptionBody, listener: Listener): () => void {
+    this.#entries.set(bodyKey(body), { body, listener })
+    return () => this.#entries.delete(bodyKey(body))
+  }
+
+  start(): void {
+    const socket = this.#runtime.open(streamUrl(this.#endpoint), {
+      opened: () => {
+        for (const { body } of this.#entries.values())
+          socket.send(JSON.stringify({ method: 'subscribe', subscription: body }))
+        ping()
+      },
+      text: (text) => this.#text(text),
+      ended: ({ code, status, reason }) => this.#lost(code ?? status, reason),
+    })
+    const ping = () => {
+      socket.send('{"method":"ping"}')
+      this.#stopTimer = this.#runtime.after(PING_MS, ping)
+    }
+    this.#drop = () => socket.drop()
+  }
+
+  /** Ends the socket without a word; with `again` it comes back as after any loss. */
+  drop(again: boolean): void {
+    this.#ended = !again
+    this.#drop?.()
+  }
+
+  #text(text: string): void {
+    const frame = JSON.parse(text) as
+      | DataFrame
+      | { channel: 'subscriptionResponse'; data: { subscription: SubscriptionBody } }
+    if (frame.channel === 'subscriptionResponse')
+      return this.#entries.get(bodyKey(frame.data.subscription))?.listener.live()
+    for (const { body, listener } of this.#entries.values()) if (body.type === frame.channel) listener.frame(frame)
+  }
+
+  #lost(code: number | null, reason: string): void {
+    this.#drop = null
+    this.#stopTimer()
+    for (const { listener } of this.#entries.values()) listener.lost(reason)
+    if (this.#ended || (code !== null && FINAL.includes(code))) return
+    this.#stopTimer = this.#runtime.after(RETRY_MS * (1 + this.#runtime.random()), () => this.start())
+  }
+}

@@ -1,0 +1,91 @@
+// What one client was served, and between which sums its key may have been charged for it. Amounts are micro-credits.
+// Laws: a minute that was served and not charged lifts `least` above what was charged; one that was charged twice lifts
+// what was charged above `most`. What no client can know widens the bounds: when its own end was noticed, and whether an
+// answer that it lost was counted.
+
+import type { MicroCredits } from '../../src/credit/amount.ts'
+
+const MINUTE_MS = 60_000
+/** Of an end or a beginning, as the two sides see it, and a minute that started so shortly before an end (decision 009). */
+const SLACK_MS = 10_000
+/** An isolate that dies may not have reported what it served for so long, to the operator's cost (decision 011). */
+const UNREPORTED_MS = 10_000
+
+interface Life {
+  readonly type: string
+  readonly price: MicroCredits
+  ackedMs: number | null
+  /** Since when all that was asked for is there. */
+  wholeMs: number | null
+  lastMs: number
+}
+
+export interface Bounds {
+  readonly type: string
+  readonly least: MicroCredits
+  readonly most: MicroCredits
+}
+
+export class Served {
+  readonly #bounds = new Map<string, { least: number; most: number }>()
+  readonly #lives = new Map<string, Life>()
+  #recent: { readonly atMs: number; readonly type: string; readonly price: MicroCredits }[] = []
+
+  /** An info answer: `paid` with 200, `unknown` where none came; others are free. */
+  answered(type: string, price: MicroCredits, outcome: 'paid' | 'unknown', nowMs: number): void {
+    this.#add(type, outcome === 'paid' ? price : 0, price)
+    if (outcome !== 'paid') return
+    this.#recent = this.#recent.filter(({ atMs }) => nowMs - atMs < UNREPORTED_MS)
+    this.#recent.push({ atMs: nowMs, type, price })
+  }
+
+  /** The runtime is killed now. */
+  killed(nowMs: number): void {
+    for (const { atMs, type, price } of this.#recent) if (nowMs - atMs < UNREPORTED_MS) this.#add(type, -price, 0)
+    this.#recent = []
+  }
+
+  /** A subscribe was sent; `key` names it on this socket. */
+  asked(key: string, type: string, price: MicroCredits): void {
+    if (!this.#lives.has(key)) this.#lives.set(key, { type, price, ackedMs: null, wholeMs: null, lastMs: 0 })
+  }
+
+  /** Acknowledged; `isWhole`: nothing has to come first. */
+  acked(key: string, isWhole: boolean, nowMs: number): void {
+    const life = this.#lives.get(key)
+    if (life === undefined || life.ackedMs !== null) return
+    life.ackedMs = life.lastMs = nowMs
+    if (isWhole) life.wholeMs = nowMs
+  }
+
+  /** All Snapshots of it are there. */
+  whole(key: string, nowMs: number): void {
+    const life = this.#lives.get(key)
+    if (life !== undefined) life.wholeMs ??= nowMs
+  }
+
+  /** Something came on the socket. */
+  heard(nowMs: number): void {
+    for (const life of this.#lives.values()) life.lastMs = nowMs
+  }
+
+  /** The socket ended, and all that was subscribed on it. */
+  ended(nowMs: number): void {
+    for (const { type, price, ackedMs, wholeMs, lastMs } of this.#lives.values()) {
+      const begunMs = ackedMs === null ? 0 : nowMs - ackedMs + SLACK_MS
+      const servedMs = wholeMs === null ? 0 : Math.max(0, lastMs - wholeMs - SLACK_MS)
+      this.#add(type, (price * servedMs) / MINUTE_MS, price * (1 + Math.floor(begunMs / MINUTE_MS)))
+    }
+    this.#lives.clear()
+  }
+
+  /** By info type and channel. */
+  bounds(): Bounds[] {
+    return [...this.#bounds].map(([type, { least, most }]) => ({ type, least: Math.max(0, Math.floor(least)), most }))
+  }
+
+  #add(type: string, least: number, most: number): void {
+    const before = this.#bounds.get(type) ?? { least: 0, most: 0 }
+    this.#bounds.set(type, { least: before.least + least, most: before.most + most })
+  }
+}

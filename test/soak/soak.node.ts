@@ -1,0 +1,260 @@
+// One soak: starts everything, lets clients and faults loose, compares and audits. Law: whatever happens, it ends within
+// its bounds with what it has found so far, and leaves no process and no file.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { listedCoins } from '../../src/client/subscription.ts'
+import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
+import type { Tally } from './clients.node.ts'
+import { Crew } from './crew.node.ts'
+import { faultPlan, isRestart } from './faults.ts'
+import { type HeapReport, heapReport } from './heap.node.ts'
+import { type Audit, audit, issueKeys, type Keyed } from './ledger.node.ts'
+import { Machine } from './machine.node.ts'
+import { mixOf } from './mix.ts'
+import { Plant, type Scale } from './plant.node.ts'
+import { strike } from './strike.node.ts'
+import type { Comparison, Findings } from './table.ts'
+
+export interface SoakOrder extends Scale {
+  readonly minutes: number
+  readonly clients: number
+  readonly faultEveryMs: number
+  /** Of everything on disk. */
+  readonly state: string
+  readonly say: (line: string) => void
+  /** Ends the run early, with what there is. */
+  readonly signal: AbortSignal
+}
+
+/** All must be up so long after the start, and so long after the last fault. */
+const UP_MS = 300_000
+const CALM_MS = 90_000
+const COMPARE_EVERY_MS = 180_000
+const PROGRESS_MS = 30_000
+const LOOK_MS = 2_000
+const CONNECT_EVERY_MS = 40
+/** Heights ahead of the log at which books are compared, and how far it must be beyond before they are. */
+const AHEAD = 80
+const BEYOND = 40
+const SETTLE_MS = 8_000
+const COMPARE_WITHIN_MS = 120_000
+/** Of a wildcard while the run goes on; all of them in the end. */
+const SOME_COINS = 40
+
+export async function soak(order: SoakOrder): Promise<Findings> {
+  const plant = await Plant.start(order.state, order, order.say)
+  const crew = new Crew()
+  const run = new Run(order, plant, crew)
+  try {
+    return await run.all()
+  } finally {
+    crew.stop()
+    await plant.stop()
+  }
+}
+
+class Run {
+  readonly #order: SoakOrder
+  readonly #plant: Plant
+  readonly #crew: Crew
+  readonly #chance: Prng
+  readonly #machine = new Machine()
+  readonly #faults: string[] = []
+  readonly #comparisons: Comparison[] = []
+  readonly #troubles: string[] = []
+  readonly #epochs = new Set<unknown>()
+  #clients: Keyed[] = []
+  #coins: readonly string[] = []
+  #startMs = 0
+  #heights: { first: number; last: number } | null = null
+  #gaps = 0
+
+  constructor(order: SoakOrder, plant: Plant, crew: Crew) {
+    this.#order = order
+    this.#plant = plant
+    this.#crew = crew
+    this.#chance = new Prng(seedState(order.seed))
+  }
+
+  async all(): Promise<Findings> {
+    const looking = setInterval(() => void this.#look(), LOOK_MS)
+    const telling = setInterval(() => void this.#tell(), PROGRESS_MS)
+    let tallies: Tally[] = []
+    let audited: Audit | null = null
+    let heap: HeapReport | null = null
+    let missing: string[] = []
+    try {
+      await this.#open()
+      await this.#storm()
+      this.#order.say('calm: all must be live')
+      missing = await this.#allLive(CALM_MS)
+      await this.#compare(null)
+      heap = await heapReport(this.#plant.inspector)
+      tallies = await this.#crew.call('end')
+      audited = await audit(this.#plant, this.#clients, tallies)
+    } catch (error) {
+      this.#troubles.push(`the run broke: ${(error as Error).stack}`)
+    } finally {
+      clearInterval(looking)
+      clearInterval(telling)
+    }
+    return {
+      ...this.#order,
+      minutes: this.#startMs === 0 ? 0 : (performance.now() - this.#startMs) / 60_000,
+      clients: this.#clients.length,
+      blocks: this.#heights ? this.#heights.last - this.#heights.first : 0,
+      gaps: this.#gaps,
+      epochs: this.#epochs.size,
+      faults: this.#faults,
+      absences: tallies.flatMap(({ absences }) => absences),
+      missing,
+      comparisons: this.#comparisons,
+      audit: audited,
+      heap,
+      taken: this.#machine.taken(),
+      troubles: this.#troubles,
+    }
+  }
+
+  /** Waits for the feed, makes accounts and keys, and connects everybody. */
+  async #open(): Promise<void> {
+    const { say, clients } = this.#order
+    await this.#until(async () => (await this.#plant.status())?.state === 'live', 'the feed is not live')
+    this.#coins = Object.keys((await this.#plant.truth())!.books)
+    const wallets = await this.#wallets()
+    const plans = mixOf(clients, this.#coins, wallets, this.#chance)
+    this.#clients = await issueKeys(this.#plant, plans)
+    say(`${this.#coins.length} coins, ${this.#clients.length} clients with keys of their own`)
+    this.#startMs = performance.now()
+    const ways = this.#plant.clientWays
+    await this.#crew.call('open', {
+      plans: this.#clients.map((client) => ({ ...client, url: ways[client.number % ways.length]!.url })),
+      coins: this.#coins,
+      wallets,
+      everyMs: CONNECT_EVERY_MS,
+    })
+    for (const one of await this.#allLive(UP_MS)) this.#troubles.push(`never live at all: ${one}`)
+  }
+
+  /** Faults and comparisons until the time is over. */
+  async #storm(): Promise<void> {
+    const { minutes, faultEveryMs, signal, say } = this.#order
+    const beganMs = performance.now()
+    const passed = () => performance.now() - beganMs
+    let comparing: Promise<void> | null = null
+    let comparedMs = 0
+    for (const [number, { atMs, kind }] of faultPlan(minutes * 60_000, faultEveryMs, this.#chance).entries()) {
+      await sleep(Math.max(0, atMs - passed()), undefined, { signal }).catch(() => {})
+      if (signal.aborted) return
+      say(`fault ${number + 1}: ${kind}`)
+      this.#faults.push(kind)
+      await this.#crew.call('fault', isRestart(kind))
+      strike(this.#plant, kind, number).catch((error) => this.#troubles.push(`${kind}: ${(error as Error).message}`))
+      if (comparing !== null || passed() - comparedMs < COMPARE_EVERY_MS) continue
+      comparedMs = passed()
+      comparing = this.#compare(this.#some())
+        .catch((error) => void this.#troubles.push(`comparison: ${(error as Error).message}`))
+        .finally(() => {
+          comparing = null
+        })
+    }
+    await comparing
+  }
+
+  /** Who is not live in the end, in words; nobody, or after `withinMs`. */
+  async #allLive(withinMs: number): Promise<string[]> {
+    const deadline = Date.now() + withinMs
+    for (;;) {
+      const missing = await this.#crew.call('missing')
+      if (missing.length === 0 || Date.now() > deadline || this.#order.signal.aborted)
+        return missing.map(
+          ({ number, kind, badMs, ends }) =>
+            `client ${number} (${kind}) for ${Math.round(badMs / 1000)} s, ended with ${JSON.stringify(ends)}`,
+        )
+      await sleep(1_000)
+    }
+  }
+
+  /** Catches everybody's books at a height to come, and compares them with the exchange's. */
+  async #compare(some: readonly string[] | null): Promise<void> {
+    const height = this.#heights ? this.#heights.last + AHEAD : 0
+    const truth = this.#plant.truth(height)
+    await this.#crew.call('capture', height)
+    const known = await truth
+    if (known === null) throw new Error(`the exchange cannot tell of height ${height}`)
+    await this.#until(
+      async () => Number((await this.#plant.status())?.height) > height + BEYOND,
+      `the log does not come to height ${height}`,
+      COMPARE_WITHIN_MS,
+    )
+    await sleep(SETTLE_MS)
+    const captured = await this.#crew.call('captured', some)
+    const books = Object.entries(captured).flatMap(([client, hashes]) =>
+      Object.entries(hashes).map(([coin, hash]) => ({ client, coin, hash })),
+    )
+    const wrong = books.filter(({ coin, hash }) => known.books[coin] !== hash)
+    const whole = ({ number, bodies: [body] }: Keyed) =>
+      Object.keys(captured[number]!).length === (listedCoins(body!) ?? some ?? this.#coins).length
+    const asked = this.#clients.filter(({ number }) => captured[number] !== undefined)
+    this.#comparisons.push({
+      height,
+      clients: asked.length,
+      books: books.length,
+      wrong: wrong.map(({ client, coin }) => `client ${client} ${coin}`),
+      absent: asked.filter((client) => !whole(client)).length,
+    })
+    this.#order.say(`height ${height}: ${books.length} books compared, ${wrong.length} wrong`)
+  }
+
+  #some(): string[] {
+    const pick = () => this.#coins[this.#chance.below(this.#coins.length)]!
+    return [...new Set(Array.from({ length: SOME_COINS }, pick))]
+  }
+
+  /** Some that trade, asked with a key that no client has. */
+  async #wallets(): Promise<string[]> {
+    const { key } = await this.#plant.admin<{ key: string }>('POST', '/keys', { plan: 'enterprise', credits: '1000' })
+    const found = new Set<string>()
+    await this.#until(async () => {
+      for (const coin of this.#coins.slice(0, 5)) {
+        const answer = await fetch(`${this.#plant.url}/info`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ type: 'recentTrades', coin }),
+        })
+        for (const { users } of (await answer.json()) as { users: string[] }[])
+          for (const user of users) found.add(user)
+      }
+      return found.size >= 5
+    }, 'nobody trades')
+    return [...found].sort()
+  }
+
+  async #until(holds: () => Promise<boolean>, words: string, withinMs = UP_MS): Promise<void> {
+    const deadline = Date.now() + withinMs
+    while (!(await holds().catch(() => false))) {
+      if (Date.now() > deadline) throw new Error(words)
+      this.#order.signal.throwIfAborted()
+      await sleep(500)
+    }
+  }
+
+  async #look(): Promise<void> {
+    this.#machine.look({ ...this.#plant.pids(), 'process of clients': this.#crew.pid, 'soak itself': process.pid })
+    const status = await this.#plant.status()
+    if (status === null || typeof status.height !== 'number') return
+    this.#heights = { first: this.#heights?.first ?? status.height, last: status.height }
+    this.#gaps = (status.gaps as unknown[]).length
+    this.#epochs.add(status.epoch)
+  }
+
+  async #tell(): Promise<void> {
+    const missing = await this.#crew.call('missing').catch(() => [])
+    const minutes = this.#startMs === 0 ? 0 : (performance.now() - this.#startMs) / 60_000
+    const memory = this.#machine.taken().map(({ name, peakMb }) => `${name} ${peakMb.toFixed(0)}`)
+    this.#order.say(
+      `${minutes.toFixed(1)} min, height ${this.#heights?.last ?? '?'}, ${this.#faults.length} faults, ` +
+        `${missing.length} not live, ${this.#gaps} gaps, MB at most: ${memory.join(', ')}`,
+    )
+  }
+}

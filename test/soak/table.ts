@@ -1,0 +1,136 @@
+// What a soak found, as a Markdown table for docs and as a verdict.
+
+import type { HeapReport } from './heap.node.ts'
+import type { Audit } from './ledger.node.ts'
+import type { Taken } from './machine.node.ts'
+import type { Absence } from './wellness.ts'
+
+/** Every client that wants to be live is, so long after a fault. */
+const LIVE_WITHIN_MS = 60_000
+/** What a Durable Object may hold, less what its runtime needs. */
+const OBJECT_MB = 100
+
+export interface Comparison {
+  readonly height: number
+  readonly clients: number
+  readonly books: number
+  /** `client coin`. */
+  readonly wrong: readonly string[]
+  /** Clients of which not every book could be compared, because a fault was in the way. */
+  readonly absent: number
+}
+
+export interface Findings {
+  readonly minutes: number
+  readonly clients: number
+  readonly scale: string
+  readonly seed: number
+  readonly blocks: number
+  readonly gaps: number
+  readonly epochs: number
+  /** By number, as struck. */
+  readonly faults: readonly string[]
+  readonly absences: readonly Absence[]
+  /** Clients that never came back, in words. */
+  readonly missing: readonly string[]
+  readonly comparisons: readonly Comparison[]
+  /** Null: not reached. */
+  readonly audit: Audit | null
+  readonly heap: HeapReport | null
+  readonly taken: readonly Taken[]
+  /** What went wrong with the run itself. */
+  readonly troubles: readonly string[]
+}
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(0)} MB`
+
+/** The value below which `share` of the sorted numbers are. */
+export function percentile(numbers: readonly number[], share: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+/** Why the run is no proof, in sentences; none where it is. */
+export function failures(found: Findings): string[] {
+  const late = found.absences.filter(({ fault, ms }) => fault >= 0 && ms > LIVE_WITHIN_MS)
+  const wrong = found.comparisons.flatMap((comparison) =>
+    comparison.wrong.map((one) => `${one} at ${comparison.height}`),
+  )
+  const heavy = found.heap?.objects.filter(({ bytes }) => bytes > OBJECT_MB * 1024 * 1024) ?? []
+  const last = found.comparisons.at(-1)
+  return [
+    ...found.troubles,
+    ...some('books differ from the exchange’s', wrong),
+    ...(last === undefined || last.books === 0 ? ['no books were compared in the end'] : []),
+    ...(last !== undefined && last.absent > 0 ? [`${last.absent} clients had not all of their books in the end`] : []),
+    ...some(
+      `absences longer than ${seconds(LIVE_WITHIN_MS)}`,
+      late.map(({ fault, ms }) => `${seconds(ms)} after ${found.faults[fault]}`),
+    ),
+    ...some('clients did not come back', found.missing),
+    ...(found.audit === null ? ['credits were not audited'] : some('credits do not add up', found.audit.faults)),
+    ...(found.heap === null ? ['memory of objects was not measured'] : []),
+    ...heavy.map(({ name, bytes }) => `a ${name} holds ${megabytes(bytes)}`),
+  ]
+}
+
+function some(what: string, found: readonly string[]): string[] {
+  return found.length === 0 ? [] : [`${found.length} ${what}: ${found.slice(0, 12).join('; ')}`]
+}
+
+export function tableOf(found: Findings): string {
+  const compared = found.comparisons.reduce((sum, { books }) => sum + books, 0)
+  const wrong = found.comparisons.reduce((sum, comparison) => sum + comparison.wrong.length, 0)
+  const last = found.comparisons.at(-1)
+  const { audit, heap } = found
+  const rows = [
+    ['scale, seed, clients, minutes', `${found.scale}, ${found.seed}, ${found.clients}, ${found.minutes.toFixed(1)}`],
+    ['blocks, gaps, epochs', `${found.blocks}, ${found.gaps}, ${found.epochs}`],
+    ['faults', String(found.faults.length)],
+    [
+      'books compared with the exchange’s, at how many heights',
+      `${compared} at ${found.comparisons.length}, ${wrong} wrong`,
+    ],
+    ['of them in the end', last ? `${last.books} of ${last.clients} clients, ${last.wrong.length} wrong` : 'none'],
+    ...(audit
+      ? [
+          ['accounts · keys and types audited', `${audit.accounts} · ${audit.compared}, ${audit.faults.length} wrong`],
+          [
+            'credits charged, between bounds',
+            `${(audit.charged / 1e6).toFixed(2)}, ${(audit.least / 1e6).toFixed(2)} to ${(audit.most / 1e6).toFixed(2)}`,
+          ],
+          ['written off', `${(audit.writtenOff / 1e6).toFixed(2)}`],
+        ]
+      : []),
+    ...(heap ? [['JavaScript heap of all objects together', megabytes(heap.bytes)], ...largest(heap)] : []),
+    ...found.taken.map(({ name, peakMb, share }) => [
+      `${name}: most resident memory · CPU`,
+      `${peakMb.toFixed(0)} MB · ${(100 * share).toFixed(0)} % of a core`,
+    ]),
+  ]
+  return `${markdown(['what', 'found'], rows as string[][])}\n\n${markdown(
+    ['fault', 'times', 'absences of clients', 'p50', 'longest'],
+    byKind(found),
+  )}`
+}
+
+function largest({ objects }: HeapReport): string[][] {
+  return [...new Set(objects.map(({ name }) => name))].map((name) => {
+    const all = objects.filter((object) => object.name === name)
+    return [`largest ${name} of ${all.length}, retained`, megabytes(all[0]!.bytes)]
+  })
+}
+
+function byKind({ faults, absences }: Findings): string[][] {
+  return [...new Set(['start', ...faults])].map((kind) => {
+    const ms = absences.filter(({ fault }) => (faults[fault] ?? 'start') === kind).map((absence) => absence.ms)
+    const times = kind === 'start' ? '1' : String(faults.filter((each) => each === kind).length)
+    return [kind, times, String(ms.length), seconds(percentile(ms, 0.5)), seconds(Math.max(0, ...ms))]
+  })
+}
+
+function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
+}

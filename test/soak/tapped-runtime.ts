@@ -1,0 +1,79 @@
+// The client's world with an ear on it: what was asked, acknowledged, answered and heard, whoever the client is.
+
+import type { ClientRuntime } from '../../src/client/runtime.ts'
+import { bodyKey, type SubscriptionBody } from '../../src/client/subscription.ts'
+import { queryOf } from '../../src/info/catalogue.ts'
+import { priceOf } from '../../src/info/query.ts'
+import { readBody } from '../../src/stream/catalogue.ts'
+import { minutePrice } from '../../src/stream/channel.ts'
+import type { Served } from './served.ts'
+
+const RESPONSE = '{"channel":"subscriptionResponse"'
+
+/** Hears of frames before the client does; `ended` with the close code or HTTP status, null for neither. */
+export interface Ear {
+  frame(text: string): void
+  ended(code: number | null): void
+}
+
+/** Prices are the catalogues', and so not what a server says that it charges. */
+export function tapped(runtime: ClientRuntime, served: Served, ear: Ear): ClientRuntime {
+  return {
+    ...runtime,
+    open: (url, handlers) => {
+      const socket = runtime.open(url, {
+        opened: () => handlers.opened(),
+        text: (text) => {
+          served.heard(runtime.now())
+          if (text.startsWith(RESPONSE)) acknowledged(served, text, runtime.now())
+          ear.frame(text)
+          handlers.text(text)
+        },
+        ended: (end) => {
+          served.ended(runtime.now())
+          ear.ended(end.code ?? end.status)
+          handlers.ended(end)
+        },
+      })
+      return {
+        drop: () => socket.drop(),
+        send: (text) => {
+          asked(served, text)
+          socket.send(text)
+        },
+      }
+    },
+    post: async (url, key, body) => {
+      const request = JSON.parse(body) as { type: string }
+      const price = infoPrice(request)
+      try {
+        const answer = await runtime.post(url, key, body)
+        if (answer.status === 200) served.answered(request.type, price, 'paid', runtime.now())
+        return answer
+      } catch (error) {
+        served.answered(request.type, price, 'unknown', runtime.now())
+        throw error
+      }
+    },
+  }
+}
+
+function asked(served: Served, text: string): void {
+  const { method, subscription } = JSON.parse(text) as { method: string; subscription?: SubscriptionBody }
+  if (method !== 'subscribe' || subscription === undefined) return
+  const wanted = readBody(subscription)
+  if (!wanted.ok) throw new Error(`${JSON.stringify(subscription)}: ${wanted.error.message}`)
+  served.asked(bodyKey(subscription), subscription.type, minutePrice(wanted.value))
+}
+
+function acknowledged(served: Served, text: string, nowMs: number): void {
+  const { data } = JSON.parse(text) as { data: { method: string; subscription: SubscriptionBody } }
+  if (data.method === 'subscribe')
+    served.acked(bodyKey(data.subscription), data.subscription.type !== 'l2BookDiff', nowMs)
+}
+
+function infoPrice(request: { readonly type: string }): number {
+  const query = queryOf(request.type)
+  if (query === undefined) throw new Error(`no info type ${request.type}`)
+  return priceOf(query, query.request.parse(request))
+}
