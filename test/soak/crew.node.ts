@@ -17,6 +17,8 @@ export class Crew {
       // A Ctrl-C is for the parent, who asks for what there is so far.
       detached: true,
     })
+    // Busy as it is, it would notice late.
+    process.once('exit', () => this.stop())
     this.#child.on('message', (message) => this.#answered(message as { id: number; value?: unknown; error?: string }))
     this.#child.on('exit', (code, signal) => {
       for (const { reject } of this.#waiting.values())

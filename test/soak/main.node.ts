@@ -5,9 +5,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import * as z from 'zod'
 import { commandLine, program, reads } from '../../src/core/command-line.node.ts'
 import { wholeNumber } from '../../src/core/whole-number.ts'
-import { ScaleName } from '../../src/devnet/exchange/scale.ts'
 import { soak } from './soak.node.ts'
 import { failures, tableOf } from './table.ts'
 
@@ -23,7 +23,12 @@ const SOAK = program('npm run soak --', 'the whole product at the real size, und
   .option('--minutes <n>', 'how long faults come', reads(wholeNumber(1, 1_440)), 30)
   .option('--clients <n>', 'how many', reads(wholeNumber(11, 5_000)), 500)
   .option('--fault-every <n>', 'seconds from one fault to the next', reads(wholeNumber(5, 3_600)), 20)
-  .option('--scale <name>', 'how large the exchange is: small or mainnet', reads(ScaleName), 'mainnet')
+  .option(
+    '--scale <name>',
+    'how large the exchange is: small or mainnet',
+    reads(z.enum(['small', 'mainnet'], 'must be small or mainnet')),
+    'mainnet',
+  )
   .option('--seed <n>', 'of exchange, clients and faults; a new one unless said', reads(wholeNumber(1, 999_999_999)))
   .option('--state <dir>', 'an empty folder that is kept; one that is removed unless said')
 const {
@@ -55,17 +60,14 @@ setTimeout(
   },
   minutes * 60_000 + LIMIT_MS,
 ).unref()
+// Also where a second Ctrl-C, or the limit, ends it at once.
+if (kept === undefined) process.once('exit', () => rmSync(state, { recursive: true, force: true, maxRetries: 5 }))
 say(`seed ${seed}, logs in ${join(state, 'log')}`)
-try {
-  const order = { minutes, clients, faultEveryMs: faultEvery * 1000, scale, seed, state, say, signal: early.signal }
-  const found = await soak({ ...order, fundingBlocks: FUNDING_BLOCKS[scale] })
-  const reasons = failures(found)
-  if (kept !== undefined) writeFileSync(join(state, 'findings.json'), JSON.stringify(found, null, 1))
-  process.stdout.write(`\n${tableOf(found)}\n\n`)
-  for (const reason of reasons) process.stdout.write(`FAILED: ${reason}\n`)
-  process.stdout.write(reasons.length === 0 ? 'all holds\n' : '')
-  process.exitCode = reasons.length === 0 ? 0 : 1
-} finally {
-  if (kept === undefined) rmSync(state, { recursive: true, force: true, maxRetries: 5 })
-}
-process.exit()
+const order = { minutes, clients, faultEveryMs: faultEvery * 1000, scale, seed, state, say, signal: early.signal }
+const found = await soak({ ...order, fundingBlocks: FUNDING_BLOCKS[scale] })
+const reasons = failures(found)
+if (kept !== undefined) writeFileSync(join(state, 'findings.json'), JSON.stringify(found, null, 1))
+process.stdout.write(`\n${tableOf(found)}\n\n`)
+for (const reason of reasons) process.stdout.write(`FAILED: ${reason}\n`)
+process.stdout.write(reasons.length === 0 ? 'all holds\n' : '')
+process.exit(reasons.length === 0 ? 0 : 1)

@@ -234,7 +234,8 @@ class Run {
     const deadline = Date.now() + withinMs
     while (!(await holds().catch(() => false))) {
       if (Date.now() > deadline) throw new Error(words)
-      this.#order.signal.throwIfAborted()
+      // Later on, what there is is looked at all the same.
+      if (this.#startMs === 0) this.#order.signal.throwIfAborted()
       await sleep(500)
     }
   }

@@ -1,0 +1,30 @@
+// A small run of test/soak: the whole product with clients of every kind and a fault every few seconds, and then every
+// book, every credit and every object. The large one is `npm run soak`.
+
+import { expect, it } from 'vitest'
+import { soak } from '../soak/soak.node.ts'
+import { failures } from '../soak/table.ts'
+import { scratch } from './children.ts'
+
+it('ends with every book equal to the exchange’s and every credit accounted for', { timeout: 900_000 }, async () => {
+  const folder = scratch()
+  const said: string[] = []
+  try {
+    const found = await soak({
+      ...{ scale: 'small', seed: 7, fundingBlocks: 300, minutes: 0.5, clients: 22, faultEveryMs: 5_000 },
+      state: folder.path,
+      say: (line) => said.push(line),
+      signal: new AbortController().signal,
+    })
+    // The verdict is the run's own; here that it was a run at all.
+    expect(failures(found), said.join('\n')).toEqual([])
+    expect(found.faults).toHaveLength(6)
+    expect(found.comparisons.at(-1)!.books).toBeGreaterThan(30)
+    expect(found.audit!.charged).toBeGreaterThan(0)
+    expect(new Set(found.heap!.objects.map(({ name }) => name))).toEqual(
+      new Set(['BlockLog', 'BookHub', 'Relay', 'CreditMeter']),
+    )
+  } finally {
+    folder.remove()
+  }
+})
