@@ -11,6 +11,11 @@ const RETRY_MS = 1_000
 /** The key or its credits: no retry mends them. */
 const FINAL = [401, 402, 403, 4401, 4402]
 
+interface Ack {
+  readonly channel: 'subscriptionResponse'
+  readonly data: { readonly subscription: SubscriptionBody }
+}
+
 export class RawConnection {
   readonly #runtime: ClientRuntime
   readonly #endpoint: Endpoint
@@ -53,9 +58,9 @@ export class RawConnection {
   }
 
   #text(text: string): void {
-    const frame = JSON.parse(text) as
-      | DataFrame
-      | { channel: 'subscriptionResponse'; data: { subscription: SubscriptionBody } }
+    const frame = JSON.parse(text) as DataFrame | { channel: 'error' } | Ack
+    // Refused for now, or about to be closed: what comes next begins with a new socket.
+    if (frame.channel === 'error') return this.drop(true)
     if (frame.channel === 'subscriptionResponse')
       return this.#entries.get(bodyKey(frame.data.subscription))?.listener.live()
     for (const { body, listener } of this.#entries.values()) if (body.type === frame.channel) listener.frame(frame)
