@@ -4,11 +4,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listedCoins } from '../../src/client/subscription.ts'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
-import type { Tally } from './clients.node.ts'
 import { Crew } from './crew.node.ts'
 import { faultPlan, isRestart } from './faults.ts'
-import { type HeapReport, heapReport } from './heap.node.ts'
-import { type Audit, audit, issueKeys, type Keyed } from './ledger.node.ts'
+import { heapReport } from './heap.node.ts'
+import { audit, issueKeys, type Keyed } from './ledger.node.ts'
 import { Machine } from './machine.node.ts'
 import { mixOf } from './mix.ts'
 import { Plant, type Scale } from './plant.node.ts'
@@ -35,6 +34,8 @@ const LOOK_MS = 2_000
 const CONNECT_EVERY_MS = 40
 /** Heights ahead of the log at which books are compared, and how far it must be beyond before they are. */
 const AHEAD = 80
+const MOST_AHEAD = 20_000
+const REFUSED_WITHIN_MS = 2_000
 const BEYOND = 40
 const SETTLE_MS = 8_000
 const COMPARE_WITHIN_MS = 120_000
@@ -79,25 +80,19 @@ class Run {
   async all(): Promise<Findings> {
     const looking = setInterval(() => void this.#look(), LOOK_MS)
     const telling = setInterval(() => void this.#tell(), PROGRESS_MS)
-    let tallies: Tally[] = []
-    let audited: Audit | null = null
-    let heap: HeapReport | null = null
-    let missing: string[] = []
-    try {
+    await this.#step(async () => {
       await this.#open()
       await this.#storm()
-      this.#order.say('calm: all must be live')
-      missing = await this.#allLive(CALM_MS)
-      await this.#compare(null)
-      heap = await heapReport(this.#plant.inspector)
-      tallies = await this.#crew.call('end')
-      audited = await audit(this.#plant, this.#clients, tallies)
-    } catch (error) {
-      this.#troubles.push(`the run broke: ${(error as Error).stack}`)
-    } finally {
-      clearInterval(looking)
-      clearInterval(telling)
-    }
+    })
+    // Each of these is worth having, whatever became of the others.
+    this.#order.say('calm: all must be live')
+    const missing = (await this.#step(() => this.#allLive(CALM_MS))) ?? []
+    await this.#step(() => this.#compare(null))
+    const heap = await this.#step(() => heapReport(this.#plant.inspector))
+    const tallies = (await this.#step(() => this.#crew.call('end'))) ?? []
+    const audited = await this.#step(() => audit(this.#plant, this.#clients, tallies))
+    clearInterval(looking)
+    clearInterval(telling)
     return {
       ...this.#order,
       minutes: this.#startMs === 0 ? 0 : (performance.now() - this.#startMs) / 60_000,
@@ -113,6 +108,16 @@ class Run {
       heap,
       taken: this.#machine.taken(),
       troubles: this.#troubles,
+    }
+  }
+
+  /** What a part of the run comes to; null, and a note, where it breaks. */
+  async #step<T>(work: () => Promise<T>): Promise<T | null> {
+    try {
+      return await work()
+    } catch (error) {
+      this.#troubles.push(`the run broke: ${(error as Error).stack}`)
+      return null
     }
   }
 
@@ -133,7 +138,7 @@ class Run {
       wallets,
       everyMs: CONNECT_EVERY_MS,
     })
-    for (const one of await this.#allLive(UP_MS)) this.#troubles.push(`never live at all: ${one}`)
+    for (const one of await this.#allLive(UP_MS)) this.#troubles.push(`not live in the beginning: ${one}`)
   }
 
   /** Faults and comparisons until the time is over. */
@@ -177,11 +182,10 @@ class Run {
 
   /** Catches everybody's books at a height to come, and compares them with the exchange's. */
   async #compare(some: readonly string[] | null): Promise<void> {
-    const height = this.#heights ? this.#heights.last + AHEAD : 0
-    const truth = this.#plant.truth(height)
+    const { height, truth } = await this.#heightToCome()
     await this.#crew.call('capture', height)
     const known = await truth
-    if (known === null) throw new Error(`the exchange cannot tell of height ${height}`)
+    if (known === null) throw new Error(`the exchange does not tell of height ${height}`)
     await this.#until(
       async () => Number((await this.#plant.status())?.height) > height + BEYOND,
       `the log does not come to height ${height}`,
@@ -204,6 +208,16 @@ class Run {
       absent: asked.filter((client) => !whole(client)).length,
     })
     this.#order.say(`height ${height}: ${books.length} books compared, ${wrong.length} wrong`)
+  }
+
+  /** One that the exchange, which may be far ahead of the log, has not reached, and its answer in time. */
+  async #heightToCome(): Promise<{ readonly height: number; readonly truth: ReturnType<Plant['truth']> }> {
+    const last = this.#heights?.last ?? 0
+    for (let height = last + AHEAD; height < last + MOST_AHEAD; height += 5 * AHEAD) {
+      const truth = this.#plant.truth(height)
+      if ((await Promise.race([truth, sleep(REFUSED_WITHIN_MS, 'waits')])) !== null) return { height, truth }
+    }
+    throw new Error(`the exchange is more than ${MOST_AHEAD} heights ahead of the log`)
   }
 
   #some(): string[] {
