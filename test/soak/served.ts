@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000
 /** Of an end or a beginning, as the two sides see it, and a minute that started so shortly before an end (decision 009). */
 const SLACK_MS = 10_000
 /** An isolate that dies may not have reported what it served for so long, to the operator's cost (decision 011). */
-const UNREPORTED_MS = 10_000
+const UNREPORTED_MS = 15_000
 
 interface Life {
   readonly type: string
