@@ -46,7 +46,7 @@ const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(0)} MB`
 
 /** The value below which `share` of the sorted numbers are. */
-export function percentile(numbers: readonly number[], share: number): number {
+function percentile(numbers: readonly number[], share: number): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
