@@ -25,7 +25,7 @@ interface Client {
 }
 
 /** From a feeder's write to the read of half of the clients, and of the last one; a sample for each block. */
-export interface Paced {
+interface Paced {
   readonly middle: Spread
   readonly last: Spread
 }
