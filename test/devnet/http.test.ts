@@ -69,7 +69,7 @@ describe('/info', () => {
       '@1',
     ])
     const mids = await info({ type: 'allMids' })
-    expect(Object.keys(mids)).toEqual([...MARKETS.filter((m) => m.dex === 0).map((m) => m.coin), 'MATIC', '#50', '#51'])
+    expect(Object.keys(mids)).toEqual([...MARKETS.filter((m) => m.dex === 0).map((m) => m.coin), 'LOOM', '#90', '#91'])
     expect(Number((await info({ type: 'exchangeStatus' })).time)).toBe(engine.exchange.block.timeMs)
   })
 

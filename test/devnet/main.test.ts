@@ -69,7 +69,7 @@ function heights(data: string, stream: string): number[] {
   return lines.map((line) => (JSON.parse(line) as { block_number: number }).block_number).sort((a, b) => a - b)
 }
 
-it('survives SIGKILL without writing a height twice, and ends cleanly on SIGTERM', async () => {
+it('survives SIGKILL without writing a height twice, and ends cleanly on SIGTERM', { timeout: 120_000 }, async () => {
   const args = ['--data', join(folder, 'data'), '--port', '0', '--seed', '3']
   const first = launch(...args)
   await reach((await ready(first)).url, 40)
@@ -89,7 +89,7 @@ it('survives SIGKILL without writing a height twice, and ends cleanly on SIGTERM
   expect((await ready(launch(...args))).height).toBe(written)
 })
 
-it('says in one sentence why it cannot run', async () => {
+it('says in one sentence why it cannot run', { timeout: 120_000 }, async () => {
   const data = join(folder, 'data')
   const { url } = await ready(launch('--data', data, '--port', '0'))
   const port = new URL(url).port

@@ -4,10 +4,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { toScaled } from '../../src/core/decimal.ts'
 import { createEngine, type Engine } from '../../src/devnet/engine.ts'
-import { DEXES } from '../../src/devnet/exchange/market.ts'
+import { DEXES, marketOf } from '../../src/devnet/exchange/market.ts'
 import { ARBITRAGEURS, GAMBLERS, MAIN_MAKERS } from '../../src/devnet/exchange/roles.ts'
 import { answerInfo } from '../../src/devnet/info/info.ts'
 import { l4Snapshot } from '../../src/devnet/info/l4-snapshot.ts'
+import { QUIET_PXS } from '../../src/devnet/info/listing.ts'
 import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
 import { queryOf } from '../../src/info/catalogue.ts'
 
@@ -45,6 +46,10 @@ beforeAll(() => {
 })
 
 describe('a market in which nothing happens', () => {
+  it('trades at no scale', () => {
+    expect([...QUIET_PXS.keys()].filter((coin) => marketOf(coin) !== undefined)).toEqual([])
+  })
+
   it.each([
     ['LOOM', '', { isDelisted: true, onlyIsolated: true, marginMode: 'strictIsolated' }],
     ['flx:GAS', 'flx', { onlyIsolated: true, marginMode: 'noCross', growthMode: 'enabled' }],
