@@ -109,9 +109,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const { epoch, height } = this.#books
     const cursor = epoch !== null && height !== null ? { epoch, height } : null
     const reader = { kind: 'hub', index: this.#index, shards: this.#shards } as const
-    const asked = this.#objects
-      .log()
-      .attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
+    const asked = this.#objects.log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
     const answer = await orReject(asked, ATTACH_MS, after)
     // Books that the log knows and this hub does not stay so: no seed of them is on its way.
     const isIgnorant = cursor === null || (answer.epoch !== null && !this.#books.ready)

@@ -4,6 +4,7 @@ import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { shardOf } from '../../src/core/coin.ts'
+import { Objects } from '../../src/core/objects.client.ts'
 import { ReaderLinks } from '../../src/feed/reader-links.do.ts'
 import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
 
@@ -125,7 +126,11 @@ describe('hubs', () => {
 describe('links without blocks', () => {
   it('get a tick before their silence would be taken for death, each in words that it knows', () => {
     const sent: string[] = []
-    const links = new ReaderLinks(env, { lookUp: () => null, pending: () => [], gapAt: () => null }, () => undefined)
+    const links = new ReaderLinks(
+      new Objects(env, { CHAIN: 'test', FEED_REGION: null }),
+      { lookUp: () => null, pending: () => [], gapAt: () => null },
+      () => undefined,
+    )
     const socket = (name: string) =>
       ({ addEventListener: () => undefined, send: (text: string) => sent.push(name + text) }) as unknown as WebSocket
     const hubLink = { v: 1, reader: { kind: 'hub', index: 0, shards: 1 } as const, cursor: null }
