@@ -242,6 +242,7 @@ export class Client {
   }
 }
 
-function hashOf(levels: Levels): string {
+/** As the exchange hashes its own books. */
+export function hashOf(levels: Levels): string {
   return createHash('sha256').update(canonicalBook(levels)).digest('hex')
 }

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listedCoins } from '../../src/client/subscription.ts'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
+import { hashOf } from './client.node.ts'
 import { Crew } from './crew.node.ts'
 import { faultPlan, isRestart } from './faults.ts'
 import { heapReport } from './heap.node.ts'
@@ -41,6 +42,8 @@ const SETTLE_MS = 8_000
 const COMPARE_WITHIN_MS = 120_000
 /** Of a wildcard while the run goes on; all of them in the end. */
 const SOME_COINS = 40
+/** Of a listed market in which nobody trades: the exchange tells of none. */
+const NO_ORDERS = hashOf([[], []])
 
 export async function soak(order: SoakOrder): Promise<Findings> {
   const plant = await Plant.start(order.state, order, order.say)
@@ -196,9 +199,9 @@ class Run {
     const books = Object.entries(captured).flatMap(([client, hashes]) =>
       Object.entries(hashes).map(([coin, hash]) => ({ client, coin, hash })),
     )
-    const wrong = books.filter(({ coin, hash }) => known.books[coin] !== hash)
+    const wrong = books.filter(({ coin, hash }) => (known.books[coin] ?? NO_ORDERS) !== hash)
     const whole = ({ number, bodies: [body] }: Keyed) =>
-      Object.keys(captured[number]!).length === (listedCoins(body!) ?? some ?? this.#coins).length
+      (listedCoins(body!) ?? some ?? this.#coins).every((coin) => captured[number]![coin] !== undefined)
     const asked = this.#clients.filter(({ number }) => captured[number] !== undefined)
     this.#comparisons.push({
       height,
