@@ -18,7 +18,8 @@ it('a hub gives up a log that does not answer, and attaches when it does', async
     .wake()
     .catch((error: Error) => error.message)
   expect(failed).toBe('no answer within 4000 ms')
-  expect(attach).toHaveBeenCalledTimes(1)
+  // A log that is looked at for the first time wakes the other hubs too.
+  expect(attach.mock.calls.filter(([{ name }]) => name === 'hung/0')).toHaveLength(1)
   attach.mockRestore()
   await hub().wake()
   const log = await env.BLOCK_LOG.getByName(env.CHAIN).status()
