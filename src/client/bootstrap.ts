@@ -122,9 +122,7 @@ export class CoinBook {
   }
 
   #seed(snapshot: Snapshot): void {
-    this.#book = new LevelBook()
-    // Worst first: the book keeps its best level last, so each of these is appended.
-    this.#book.apply([snapshot.levels[0].toReversed(), snapshot.levels[1].toReversed()])
+    this.#book = LevelBook.of(snapshot.levels)
     this.#epoch = snapshot.epoch
     this.#seq = snapshot.seq
     this.#height = snapshot.height

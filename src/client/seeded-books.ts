@@ -29,14 +29,13 @@ class Seeded implements SeededBook {
   readonly coin: string
   height: number
   time: number
-  readonly #book = new LevelBook()
+  readonly #book: LevelBook
 
   constructor(seed: BookSnapshotData) {
     this.coin = seed.coin
     this.height = seed.block_height
     this.time = seed.time
-    // Worst first: the book keeps its best level last, so each of these is appended.
-    this.#book.apply([seed.levels[0].toReversed(), seed.levels[1].toReversed()])
+    this.#book = LevelBook.of(seed.levels)
   }
 
   apply(levels: Levels, height: number, time: number): void {

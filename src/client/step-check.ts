@@ -50,15 +50,9 @@ export class StepCheck {
     if (!snapshot) return null
     const local = this.#kept.find((kept) => kept.epoch === snapshot.epoch && kept.seq === snapshot.seq)
     if (!local) return null
-    const changes = bookOf(local.levels).changesTo(bookOf(snapshot.levels))
+    const changes = LevelBook.of(local.levels).changesTo(LevelBook.of(snapshot.levels))
     const { seq, height } = snapshot
     if (changes[0].length + changes[1].length === 0) return { kind: 'in_step', seq, height }
     return { kind: 'differs', seq, height, changes }
   }
-}
-
-function bookOf(levels: Levels): LevelBook {
-  const book = new LevelBook()
-  book.apply([levels[0].toReversed(), levels[1].toReversed()])
-  return book
 }

@@ -56,8 +56,14 @@ it('counts a book from its last Snapshot on', () => {
 
 it('takes each answer once, the lost ones perhaps, and those before a kill perhaps not', () => {
   const calls = new Served()
-  for (const at of [0, 30_000, 58_000]) calls.answered('meta', 1_000_000, 'paid', at)
-  calls.answered('meta', 1_000_000, 'unknown', 59_000)
+  const ask = () => calls.called('meta', 1_000_000)
+  for (const at of [0, 30_000, 58_000]) {
+    ask()
+    calls.answered('meta', 1_000_000, true, at)
+  }
+  ask()
+  calls.answered('meta', 1_000_000, false, 58_500)
+  ask()
   expect(calls.bounds()).toEqual([{ type: 'meta', least: 3_000_000, most: 4_000_000 }])
   calls.killed(60_000)
   expect(calls.bounds()).toEqual([{ type: 'meta', least: 2_000_000, most: 4_000_000 }])

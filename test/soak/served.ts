@@ -31,10 +31,15 @@ export class Served {
   readonly #lives = new Map<string, Life>()
   #recent: { readonly atMs: number; readonly type: string; readonly price: MicroCredits }[] = []
 
-  /** An info answer: `paid` with 200, `unknown` where none came; others are free. */
-  answered(type: string, price: MicroCredits, outcome: 'paid' | 'unknown', nowMs: number): void {
-    this.#add(type, outcome === 'paid' ? price : 0, price)
-    if (outcome !== 'paid') return
+  /** An info call was sent: it may be charged, also where its answer never comes. */
+  called(type: string, price: MicroCredits): void {
+    this.#add(type, 0, price)
+  }
+
+  /** Its answer came: `isPaid` with 200, free otherwise. */
+  answered(type: string, price: MicroCredits, isPaid: boolean, nowMs: number): void {
+    if (!isPaid) return this.#add(type, 0, -price)
+    this.#add(type, price, 0)
     this.#recent = this.#recent.filter(({ atMs }) => nowMs - atMs < UNREPORTED_MS)
     this.#recent.push({ atMs: nowMs, type, price })
   }

@@ -33,6 +33,7 @@ const COMPARE_EVERY_MS = 180_000
 const PROGRESS_MS = 30_000
 const LOOK_MS = 2_000
 const CONNECT_EVERY_MS = 40
+const OPEN_AT_ONCE = 50
 /** Heights ahead of the log at which books are compared, and how far it must be beyond before they are. */
 const AHEAD = 80
 const MOST_AHEAD = 20_000
@@ -135,12 +136,12 @@ class Run {
     say(`${this.#coins.length} coins, ${this.#clients.length} clients with keys of their own`)
     this.#startMs = performance.now()
     const ways = this.#plant.clientWays
-    await this.#crew.call('open', {
-      plans: this.#clients.map((client) => ({ ...client, url: ways[client.number % ways.length]!.url })),
-      coins: this.#coins,
-      wallets,
-      everyMs: CONNECT_EVERY_MS,
-    })
+    const placed = this.#clients.map((client) => ({ ...client, url: ways[client.number % ways.length]!.url }))
+    // In parts, since a process of clients that is busy joining takes its time for each, and a call is bounded.
+    for (let from = 0; from < placed.length; from += OPEN_AT_ONCE) {
+      const plans = placed.slice(from, from + OPEN_AT_ONCE)
+      await this.#crew.call('open', { plans, coins: this.#coins, wallets, everyMs: CONNECT_EVERY_MS })
+    }
     for (const one of await this.#allLive(UP_MS)) this.#troubles.push(`not live in the beginning: ${one}`)
   }
 

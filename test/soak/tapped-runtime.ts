@@ -46,14 +46,10 @@ export function tapped(runtime: ClientRuntime, served: Served, ear: Ear): Client
     post: async (url, key, body) => {
       const request = JSON.parse(body) as { type: string }
       const price = infoPrice(request)
-      try {
-        const answer = await runtime.post(url, key, body)
-        if (answer.status === 200) served.answered(request.type, price, 'paid', runtime.now())
-        return answer
-      } catch (error) {
-        served.answered(request.type, price, 'unknown', runtime.now())
-        throw error
-      }
+      served.called(request.type, price)
+      const answer = await runtime.post(url, key, body)
+      served.answered(request.type, price, answer.status === 200, runtime.now())
+      return answer
     },
   }
 }
