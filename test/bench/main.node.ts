@@ -8,6 +8,7 @@ import { fanOutLine } from './fan-out.node.ts'
 import { infoLines } from './info.node.ts'
 import { ingestLine, worstBlockLine } from './ingest.node.ts'
 import { latencyLines } from './latency.node.ts'
+import { mainnetLines } from './mainnet.node.ts'
 import { memoryLine } from './memory.node.ts'
 import { snapshotLines } from './snapshot.node.ts'
 import { type Line, tableOf } from './table.ts'
@@ -26,7 +27,12 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
   upstream: upstreamLines,
   snapshot: snapshotLines,
 }
-const NAMES = ['core', ...Object.keys(SECTIONS)]
+/** Those that start what they need, before the others. */
+const ALONE: Readonly<Record<string, (bench: Pick<Bench, 'quick' | 'say'>) => Promise<Line[]>>> = {
+  core: async ({ quick }) => [coreLine(quick)],
+  mainnet: mainnetLines,
+}
+const NAMES = [...Object.keys(ALONE), ...Object.keys(SECTIONS)]
 /** More than this beside us, and the figures say more of the others than of Weir. */
 const CALM_CORES = 0.2
 /** Whatever hangs ends here. */
@@ -55,8 +61,8 @@ async function run({ quick, names }: ReturnType<typeof options>): Promise<Line[]
           `${cpu ? `; CPU ${cpu}` : ''}${load ? `; load ${load} cores` : ''}`,
       )
   }
-  if (names.includes('core')) add([coreLine(quick)])
-  if (names.every((name) => name === 'core')) return lines
+  for (const [name, section] of Object.entries(ALONE)) if (names.includes(name)) add(await section({ quick, say }))
+  if (names.every((name) => name in ALONE)) return lines
   say(`starting both (one relay takes all sockets, as the bare object does: RELAY_SOCKETS=${RELAY_SOCKETS})`)
   const bench = await startBench(quick, say)
   const end = () => bench.stop().finally(() => process.exit(130))

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { build } from '../../src/launch/build.node.ts'
 import { type GatewayProcessOptions, startGatewayProcess } from '../../src/launch/gateway-process.node.ts'
 import { processTable } from '../../src/launch/process-table.node.ts'
+import { readProcess } from '../soak/machine.node.ts'
 import { startBare } from './bare.node.ts'
 import { COINS } from './blocks.ts'
 import { Loader } from './loader.node.ts'
@@ -113,31 +114,18 @@ async function started(
   const { url, dispose } = await starting
   stops.push(dispose)
   const pid = workerds().find((each) => !before.has(each))
-  return { name, port: Number(new URL(url).port), memory: () => residentBytes(pid), cpuMs: () => cpuMs(pid) }
+  return {
+    name,
+    port: Number(new URL(url).port),
+    memory: () => (readProcess(pid)?.rssMb ?? Number.NaN) * 2 ** 20,
+    cpuMs: () => readProcess(pid)?.cpuMs ?? Number.NaN,
+  }
 }
 
 function workerds(): number[] {
   return processTable()
     .filter(({ ppid, command }) => ppid === process.pid && command.includes('workerd'))
     .map(({ pid }) => pid)
-}
-
-function residentBytes(pid: number | undefined): number {
-  try {
-    return 1024 * Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
-  } catch {
-    return Number.NaN
-  }
-}
-
-function cpuMs(pid: number | undefined): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return ((Number(fields[11]) + Number(fields[12])) * 1000) / CLOCK_TICKS
-  } catch {
-    return Number.NaN
-  }
 }
 
 /** Ticks that the machine's cores were busy since boot; NaN where the system does not tell. */

@@ -44,7 +44,8 @@ export class Machine {
   }
 }
 
-function readProcess(pid: number): { readonly rssMb: number; readonly cpuMs: number } | null {
+/** Resident memory and CPU time of a process; null where the system does not tell. */
+export function readProcess(pid: number | undefined): { readonly rssMb: number; readonly cpuMs: number } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
