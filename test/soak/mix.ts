@@ -13,9 +13,9 @@ interface Share {
 /** What public SDKs do not prove is bounded by account, so that those of the raw kinds are small. */
 const SHARES = {
   /** Our client with books of all coins. */
-  wildcard: { of500: 5, perAccount: 3 },
+  wildcard: { of500: 2, perAccount: 2 },
   /** The same as a public SDK would: pings without a nonce. */
-  rawWildcard: { of500: 5, perAccount: 1 },
+  rawWildcard: { of500: 2, perAccount: 1 },
   list: { of500: 90, perAccount: 15 },
   rawList: { of500: 80, perAccount: 4 },
   events: { of500: 70, perAccount: 18 },
@@ -36,8 +36,10 @@ export type Kind = keyof typeof SHARES
 export const WANTING: readonly Kind[] = ['wildcard', 'rawWildcard', 'list', 'rawList', 'events', 'rawEvents', 'info']
 const POOR_CREDITS = 40
 const RICH_CREDITS = 10_000_000
-/** Coins that change in nearly every block come first in a list of them all. */
-const BUSY = 12
+/** Coins that change most come first in a list of them all. */
+const BUSY = 60
+/** What one that never reads asks for: as much as goes. */
+const MUTE_COINS = 12
 
 export interface ClientPlan {
   readonly number: number
@@ -89,7 +91,7 @@ function bodiesOf(
     case 'slow':
       return [{ type: 'l2BookDiff', coin: some() }]
     case 'mute':
-      return [{ type: 'l2BookDiff', coin: busy }]
+      return [{ type: 'l2BookDiff', coin: coins.slice(0, MUTE_COINS) }]
     case 'vanisher':
       return [{ type: 'l2BookDiff', coin: some() }, eventBody(index, busy, wallets, pick)]
     default:
