@@ -228,7 +228,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     if (judged.do === 'acknowledge') return this.#compare(feeder, block)
     if (!this.#chain.booksKnown && this.#feeders.seeds(this.#chain.height, feeder, now)) return
     // Its next block is asked for again as soon as nobody else's comes.
-    if (this.#isPassedOver(feeder, now) || this.#unread(feeder, now) > FULL_CHARS) return
+    if (this.#isPassedOver(feeder, block, now) || this.#unread(feeder, now) > FULL_CHARS) return
     this.#feeders.lead(feeder)
     feeder.refused = false
     this.#blockMs = now
@@ -276,9 +276,14 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     if (this.#durable !== null && height <= this.#durable) feeder.send({ type: 'ack', height: this.#durable })
   }
 
-  #isPassedOver(feeder: FeederSocket, now: number): boolean {
-    if (!this.#agreement.wrong.distrusts(feeder.name, now)) return false
-    return this.#feeders.others(feeder, now, (name) => !this.#agreement.wrong.distrusts(name, now))
+  /** Others come first while their blocks come: it is not to be trusted, or does not know the books that they may know. */
+  #isPassedOver(feeder: FeederSocket, { height, books }: Block, now: number): boolean {
+    const distrusts = (one: FeederSocket) => this.#agreement.wrong.distrusts(one.name, now)
+    if (books === null && this.#chain.booksKnown) {
+      feeder.blindAt = height
+      return this.#feeders.others(feeder, now, (one) => one.blindAt !== height && !distrusts(one))
+    }
+    return distrusts(feeder) && this.#feeders.others(feeder, now, (one) => !distrusts(one))
   }
 
   /** What a feeder compared with its node is held against what the hubs had at that height. */

@@ -32,6 +32,8 @@ export class FeederSocket {
   seenMs = 0
   /** A frame of it was refused since its last block was taken. */
   refused = false
+  /** Height of the last block whose changes it did not know. */
+  blindAt = -1
   #heard: Heard
   #pausedMs = 0
 
@@ -214,11 +216,10 @@ export class FeederLinks {
     return [...this.#sockets.values()].find((one) => one.name === name && one.state?.conflict === null)
   }
 
-  /** True where blocks come from another feeder that `isTrusted`. */
-  others(but: FeederSocket, nowMs: number, isTrusted: (name: string) => boolean): boolean {
+  /** True where blocks come from another feeder that `isAble`. */
+  others(but: FeederSocket, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
     return [...this.#sockets.values()].some(
-      (one) =>
-        one !== but && one.state?.conflict === null && nowMs - (one.blockMs ?? 0) < FLOWING_MS && isTrusted(one.name),
+      (one) => one !== but && one.state?.conflict === null && nowMs - (one.blockMs ?? 0) < FLOWING_MS && isAble(one),
     )
   }
 

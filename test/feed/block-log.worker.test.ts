@@ -269,6 +269,25 @@ describe('two feeders', () => {
     second.close()
   })
 
+  // FEED-20
+  it('one that does not know the changes of a block leaves it to the other, and no more', async () => {
+    const epoch = await seeded()
+    const second = await FakeFeeder.connect()
+    second.hello(base, base, 'second')
+    await second.next('welcome')
+    feeder.block(base, [])
+    await feeder.next('ack')
+    second.block(base + 1, null)
+    feeder.block(base + 1, [])
+    await feeder.acked(base + 1)
+    expect(await log().status()).toMatchObject({ epoch, booksKnown: true })
+    second.block(base + 2, null)
+    feeder.block(base + 2, null)
+    await feeder.acked(base + 2)
+    expect((await log().status()).booksKnown).toBe(false)
+    second.close()
+  })
+
   it('a feeder whose node does not continue the log declares no gap', async () => {
     await seeded()
     feeder.block(base + 1, [], { events: [1] })

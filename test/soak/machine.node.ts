@@ -50,6 +50,8 @@ export function readProcess(pid: number | undefined): { readonly rssMb: number; 
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const rssKb = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+    // One that has ended and was not yet waited for has none.
+    if (Number.isNaN(rssKb)) return null
     return { rssMb: rssKb / 1024, cpuMs: ((Number(fields[11]) + Number(fields[12])) * 1000) / CLOCK_TICKS }
   } catch {
     return null
