@@ -16,10 +16,10 @@ const SHARES = {
   wildcard: { of500: 2, perAccount: 2 },
   /** The same as a public SDK would: pings without a nonce. */
   rawWildcard: { of500: 2, perAccount: 1 },
-  list: { of500: 90, perAccount: 15 },
-  rawList: { of500: 80, perAccount: 4 },
-  events: { of500: 70, perAccount: 18 },
-  rawEvents: { of500: 70, perAccount: 14 },
+  list: { of500: 66, perAccount: 15 },
+  rawList: { of500: 50, perAccount: 4 },
+  events: { of500: 105, perAccount: 27 },
+  rawEvents: { of500: 95, perAccount: 19 },
   info: { of500: 100, perAccount: 25 },
   /** Reads for a second, then rests for some. */
   slow: { of500: 15, perAccount: 5 },

@@ -8,7 +8,7 @@ const MINUTE = 60_000
 /** A subscription from 0 to `endMs` of which something comes all the time. */
 function served(endMs: number, price = 1_000_000): Served {
   const stream = new Served()
-  stream.asked('a', 'trades', price)
+  stream.asked('a', 'trades', price, 0)
   stream.acked('a', true, 0)
   stream.heard(endMs)
   stream.ended(endMs)
@@ -25,7 +25,7 @@ it('takes what three and a half minutes cost, and neither two nor five', () => {
 it('adds lives up, whose rests may be used again', () => {
   const stream = served(30_000)
   for (const at of [40_000, 80_000]) {
-    stream.asked('a', 'trades', 1_000_000)
+    stream.asked('a', 'trades', 1_000_000, at)
     stream.acked('a', true, at)
     stream.heard(at + 30_000)
     stream.ended(at + 30_000)
@@ -35,18 +35,25 @@ it('adds lives up, whose rests may be used again', () => {
 
 it('asks nothing for what never came, and lets one minute be charged for it', () => {
   const stream = new Served()
-  stream.asked('a', 'l2BookDiff', 130_000)
+  stream.asked('a', 'l2BookDiff', 130_000, 0)
   stream.ended(5_000)
-  stream.asked('a', 'l2BookDiff', 130_000)
+  stream.asked('a', 'l2BookDiff', 130_000, 9_000)
   stream.acked('a', false, 10_000)
   stream.heard(40_000)
   stream.ended(40_000)
   expect(stream.bounds()).toEqual([{ type: 'l2BookDiff', least: 0, most: 260_000 }])
 })
 
+it('lets one that never reads, and so sees no acknowledgement, be charged as long as it is there', () => {
+  const stream = new Served()
+  stream.asked('a', 'l2BookDiff', 600_000, 0)
+  stream.ended(2.5 * MINUTE)
+  expect(stream.bounds()).toEqual([{ type: 'l2BookDiff', least: 0, most: 1_800_000 }])
+})
+
 it('counts a book from its last Snapshot on', () => {
   const stream = new Served()
-  stream.asked('a', 'l2BookDiff', 600_000)
+  stream.asked('a', 'l2BookDiff', 600_000, 0)
   stream.acked('a', false, 0)
   stream.whole('a', 20_000)
   stream.heard(90_000)

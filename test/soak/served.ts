@@ -14,6 +14,7 @@ const UNREPORTED_MS = 15_000
 interface Life {
   readonly type: string
   readonly price: MicroCredits
+  readonly askedMs: number
   ackedMs: number | null
   /** Since when all that was asked for is there. */
   wholeMs: number | null
@@ -51,8 +52,8 @@ export class Served {
   }
 
   /** A subscribe was sent; `key` names it on this socket. */
-  asked(key: string, type: string, price: MicroCredits): void {
-    if (!this.#lives.has(key)) this.#lives.set(key, { type, price, ackedMs: null, wholeMs: null, lastMs: 0 })
+  asked(key: string, type: string, price: MicroCredits, askedMs: number): void {
+    if (!this.#lives.has(key)) this.#lives.set(key, { type, price, askedMs, ackedMs: null, wholeMs: null, lastMs: 0 })
   }
 
   /** Acknowledged; `isWhole`: nothing has to come first. */
@@ -76,8 +77,9 @@ export class Served {
 
   /** The socket ended, and all that was subscribed on it. */
   ended(nowMs: number): void {
-    for (const { type, price, ackedMs, wholeMs, lastMs } of this.#lives.values()) {
-      const begunMs = ackedMs === null ? 0 : nowMs - ackedMs + SLACK_MS
+    for (const { type, price, askedMs, wholeMs, lastMs } of this.#lives.values()) {
+      // Not from the acknowledgement on: one that never reads does not see it.
+      const begunMs = nowMs - askedMs + SLACK_MS
       const servedMs = wholeMs === null ? 0 : Math.max(0, lastMs - wholeMs - SLACK_MS)
       this.#add(type, (price * servedMs) / MINUTE_MS, price * (1 + Math.floor(begunMs / MINUTE_MS)))
     }

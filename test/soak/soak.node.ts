@@ -90,6 +90,7 @@ class Run {
     })
     // Each of these is worth having, whatever became of the others.
     this.#order.say('calm: all must be live')
+    if (this.#plant.pids()['second feeder'] !== undefined) await this.#plant.toggleSecondFeeder()
     const missing = (await this.#step(() => this.#allLive(CALM_MS))) ?? []
     await this.#step(() => this.#compare(null))
     const heap = await this.#step(() => heapReport(this.#plant.inspector))

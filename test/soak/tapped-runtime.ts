@@ -38,7 +38,7 @@ export function tapped(runtime: ClientRuntime, served: Served, ear: Ear): Client
       return {
         drop: () => socket.drop(),
         send: (text) => {
-          asked(served, text)
+          asked(served, text, runtime.now())
           socket.send(text)
         },
       }
@@ -54,12 +54,12 @@ export function tapped(runtime: ClientRuntime, served: Served, ear: Ear): Client
   }
 }
 
-function asked(served: Served, text: string): void {
+function asked(served: Served, text: string, nowMs: number): void {
   const { method, subscription } = JSON.parse(text) as { method: string; subscription?: SubscriptionBody }
   if (method !== 'subscribe' || subscription === undefined) return
   const wanted = readBody(subscription)
   if (!wanted.ok) throw new Error(`${JSON.stringify(subscription)}: ${wanted.error.message}`)
-  served.asked(bodyKey(subscription), subscription.type, minutePrice(wanted.value))
+  served.asked(bodyKey(subscription), subscription.type, minutePrice(wanted.value), nowMs)
 }
 
 function acknowledged(served: Served, text: string, nowMs: number): void {
