@@ -1,6 +1,9 @@
-// Prices that the meter itself must know. Every other price stands in the file of its channel or query.
+// Prices that the meter itself must know, and that of most things. Every other one stands in the file of its channel or query.
 
-import type { MicroCredits } from './amount.ts'
+import { MICRO_PER_CREDIT, type MicroCredits } from './amount.ts'
+
+/** Of most calls, and of a minute of most channels. */
+export const ONE_CREDIT: MicroCredits = MICRO_PER_CREDIT
 
 /** Of any channel, as test/stream/every-channel.test.ts proves: who cannot pay it is told so before the upgrade. */
 export const CHEAPEST_MINUTE: MicroCredits = 130_000

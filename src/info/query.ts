@@ -4,7 +4,8 @@
 import type * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
-import { MICRO_PER_CREDIT, type MicroCredits } from '../credit/amount.ts'
+import type { MicroCredits } from '../credit/amount.ts'
+import { ONE_CREDIT } from '../credit/tariff.ts'
 import type { HeightAndTime } from '../feed/held-fills.ts'
 import type { Freshness } from './freshness.ts'
 import type { Sources } from './ports.ts'
@@ -26,8 +27,8 @@ interface Example {
   readonly response: unknown
 }
 
-/** One credit in micro-credits: the price of most types. */
-export const ONE_CREDIT: MicroCredits = MICRO_PER_CREDIT
+/** Files of types take it from here. */
+export { ONE_CREDIT }
 
 /** What a query costs that goes through everything that is held of a wallet. */
 export const HISTORY_PRICE: MicroCredits = 10 * ONE_CREDIT

@@ -3,14 +3,15 @@
 
 import type * as z from 'zod'
 import type { BookSnapshot } from '../book/hub-api.ts'
-import { MICRO_PER_CREDIT, type MicroCredits } from '../credit/amount.ts'
+import type { MicroCredits } from '../credit/amount.ts'
+import { ONE_CREDIT } from '../credit/tariff.ts'
 import { Height, Millis } from '../feed/block.ts'
 import type { RelayEvents } from '../feed/log-api.ts'
 import type { BookBody } from './body-fields.ts'
 import type { Emission } from './books/block-join.ts'
 
-/** One credit in micro-credits: the price of a minute of most channels. */
-export const ONE_CREDIT: MicroCredits = MICRO_PER_CREDIT
+/** Files of channels take it from here. */
+export { ONE_CREDIT }
 
 interface Channel<Body, Frame> {
   /** Wire name: `type` of its subscriptions, `channel` of its frames. */
