@@ -45,6 +45,8 @@ interface Rider extends Seeding {
   servedMs: number
   /** The others were kept waiting for it in vain. */
   isSlow: boolean
+  /** Of the Snapshot that it was last to be sent. */
+  bytes: number
 }
 
 export class Carousel {
@@ -62,7 +64,7 @@ export class Carousel {
   serve(seeding: Seeding): Promise<boolean> {
     if (seeding.joiner.awaited(this.#ports.hub).size === 0) return Promise.resolve(true)
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    this.#riders.add({ ...seeding, leave: resolve, notBeforeMs: 0, servedMs: 0, isSlow: false })
+    this.#riders.add({ ...seeding, leave: resolve, notBeforeMs: 0, servedMs: 0, isSlow: false, bytes: 0 })
     if (!this.#isTurning) this.#turn()
     return promise
   }
@@ -89,12 +91,16 @@ export class Carousel {
   /** Whose coins are next: those who want few and those who want many take turns, the first of them first. */
   #driver(): Rider | undefined {
     this.#isQuick = !this.#isQuick
-    const ready = [...this.#riders].filter(({ notBeforeMs }) => notBeforeMs <= this.#ports.clock.nowMs)
+    const { nowMs } = this.#ports.clock
+    // For who was in vain waited for no book is read before it may be sent one.
+    const mayHave = (rider: Rider) => !rider.isSlow || this.#mayHave(rider, rider.bytes)
+    const ready = [...this.#riders].filter((rider) => rider.notBeforeMs <= nowMs && mayHave(rider))
     return ready.find(({ isQuick }) => isQuick === this.#isQuick) ?? ready[0]
   }
 
+  /** No longer than somebody who comes meanwhile may wait. */
   #untilReadyMs(): number {
-    return Math.max(1, firstOf([...this.#riders]) - this.#ports.clock.nowMs)
+    return Math.min(PATIENCE_MS, Math.max(1, firstOf([...this.#riders]) - this.#ports.clock.nowMs))
   }
 
   /** Who comes while a round is under way waits for the next: a Snapshot that was asked for before lacks what it missed. */
@@ -135,14 +141,20 @@ export class Carousel {
 
   /** Unless it may not be sent now. */
   async #hand(rider: Rider, snapshot: BookSnapshot, text: string): Promise<void> {
-    const waitMs = rider.connection.snapshotWaitMs(text.length)
-    rider.notBeforeMs = this.#ports.clock.nowMs + waitMs
-    if (waitMs > 0) return
+    if (!this.#mayHave(rider, text.length)) return
     rider.servedMs = rider.notBeforeMs
     rider.isSlow = false
     this.#ports.handOut(rider, snapshot, text)
     this.#dismiss()
     await this.#ports.pace(text.length)
+  }
+
+  /** Whether it may be sent so much now; else it is not asked before it may. */
+  #mayHave(rider: Rider, bytes: number): boolean {
+    const waitMs = rider.connection.snapshotWaitMs(bytes)
+    rider.notBeforeMs = this.#ports.clock.nowMs + waitMs
+    rider.bytes = bytes
+    return waitMs === 0
   }
 
   #awaits({ joiner }: Seeding, coin: string): boolean {

@@ -20,6 +20,8 @@ let carousel: Carousel
 let pacedBytes: number
 /** Called between two sends. */
 let during: () => void
+/** Called when nobody may be sent anything. */
+let waits: () => void
 
 beforeEach(() => {
   clock.nowMs = 0
@@ -31,10 +33,12 @@ beforeEach(() => {
   answers = true
   pacedBytes = 0
   during = () => undefined
+  waits = () => undefined
   carousel = new Carousel({
     hub: 0,
     clock,
     wait: async (ms) => {
+      waits()
       clock.nowMs += ms
     },
     pace: async (bytes) => {
@@ -121,6 +125,31 @@ test('one that may not be sent to now keeps nobody waiting, and gets the rest wh
   expect(await served).toBe(true)
   expect(clock.nowMs).toBe(5000)
   expect(coinsOf('slow').sort()).toEqual([...COINS].sort())
+})
+
+test('no book is read again and again for one that takes none', async () => {
+  let read = 0
+  const waitMs = () => {
+    if (clock.nowMs >= 60_000) return 0
+    read = fetches.length
+    return 50
+  }
+  await carousel.serve(rider('stuck', COINS, {}, waitMs))
+  expect(read).toBeLessThanOrEqual(2)
+})
+
+test('who comes while another waits for long is served within seconds', async () => {
+  let next: Promise<number> | undefined
+  const comes = async () => {
+    await carousel.serve(rider('next', ['C99'], { isQuick: true }))
+    return clock.nowMs
+  }
+  waits = () => {
+    next ??= comes()
+  }
+  const waitMs = () => Math.max(0, 9000 - clock.nowMs)
+  await carousel.serve(rider('waiting', COINS, {}, waitMs))
+  expect(await next).toBeLessThan(3000)
 })
 
 test('who reads in time is waited for, so that a coin is read once for all', async () => {
