@@ -146,11 +146,12 @@ export class BookFanout<R extends BookReceiver> {
     return due
   }
 
-  /** Heights of a hub begin anew (the operator reset the feed): what waits of the old chain is dropped. */
-  restart(): void {
-    for (const blocks of this.#recent.values()) blocks.length = 0
-    this.#groups.clear()
+  /** Heights of a hub begin anew (the operator reset the feed): what waits of its old chain, or for it, is dropped. */
+  restart(hub: number): void {
+    for (const [coin, blocks] of this.#recent) if (shardOf(coin, this.#shards) === hub) blocks.length = 0
+    for (const [name, { hubs }] of this.#groups) if (hubs.includes(hub)) this.#groups.delete(name)
     for (const topic of this.#topics.values()) {
+      if (!topic.group.hubs.includes(hub)) continue
       topic.group = this.#groupOf(topic.wanted.body)
       this.#enrol(topic)
     }

@@ -139,7 +139,7 @@ export class Links {
       lost: () => this.breakDiffs(index),
       restarted: () => {
         this.breakDiffs(index)
-        this.#books.restart()
+        this.#books.restart(index)
       },
     })
   }

@@ -320,3 +320,24 @@ test('hubs of a body: one for one coin, all for a wildcard', () => {
   expect(hubsOf(diff(['BTC']).body, SHARDS)).toEqual([shardOf('BTC', SHARDS)])
   expect(hubsOf(diff(null).body, SHARDS)).toEqual([0, 1, 2, 3])
 })
+
+test('hubs that begin anew take nothing from bodies that have no coins of theirs', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
+  const names = Array.from({ length: 100 }, (_, index) => `C${index}`)
+  const [a, b, c] = [0, 1, 2].map((hub) => names.find((coin) => shardOf(coin, SHARDS) === hub)!)
+  const [both, other, joining] = [socket(), socket(), socket()]
+  fanout.add('both', diff([a!, b!]), both)
+  fanout.add('other', diff([c!]), other)
+  const joiner = new Joiner(l2BookDiff, SHARDS)
+  joiner.await([a!])
+  fanout.add('joining', diff([a!]), joining, joiner)
+  fanout.watch([a!])
+  // One hub has reported what the other has not when a third begins anew.
+  fanout.push(0, frame(5, [['=', a!, 4]]), 0)
+  fanout.restart(2)
+  fanout.push(1, frame(5, [['=', b!, 4]]), 0)
+  fanout.handOut('joining', joining, { coin: a!, height: 4 }, 'Snapshot')
+  expect(both.sent).toHaveLength(1)
+  expect(both.sent[0]).toContain(`"${a}"`)
+  expect(joining.sent).toEqual(['Snapshot', expect.stringContaining('"block_height":5')])
+})
