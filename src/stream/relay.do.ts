@@ -199,7 +199,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     const { 0: client, 1: server } = new WebSocketPair()
     const attachment = attachmentOf(header)
     const link = this.#links.of(attachment)
-    if (!link) return new Response('no such hub', { status: 404 })
+    if (!link?.isAsked) return new Response('no such hub, or nobody waits for it', { status: 404 })
     this.ctx.acceptWebSocket(server)
     server.serializeAttachment(attachment)
     link.accept(server, this.#clock.nowMs)
@@ -223,8 +223,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   #fromLog(socket: WebSocket, text: string): void {
     this.#watch.fed()
     const frame = JSON.parse(text) as RelayFrame
-    const height = frame.t === 'gap' ? frame.to : frame.height
-    if (!this.#links.log.admit(socket, height, null, this.#clock.nowMs)) return
+    if (!this.#links.admitsOfLog(socket, frame, this.#clock.nowMs)) return
     if (frame.t === 'events') {
       this.#events.deliver(frame)
       this.#links.sent(frame.time, this.#clock.nowMs)

@@ -294,12 +294,14 @@ describe('bad input', () => {
     expect((await meter(relay).balance()).available).toBe(999 * CREDIT)
   })
 
-  it('a relay refuses callers without identity, and plain requests', async () => {
+  it('a relay refuses callers without identity, plain requests, and links that it has not asked for', async () => {
     const stub = env.RELAY.getByName(relay)
     expect((await stub.fetch('http://relay/ws')).status).toBe(426)
     expect((await stub.fetch('http://relay/ws', { headers: { upgrade: 'websocket' } })).status).toBe(401)
-    const headers = { upgrade: 'websocket', [LINK_HEADER]: '{"v":1,"from":"hub","index":99}' }
-    expect((await stub.fetch('http://relay/link', { headers })).status).toBe(404)
+    for (const link of ['{"v":1,"from":"hub","index":99}', '{"v":1,"from":"hub","index":0}']) {
+      const headers = { upgrade: 'websocket', [LINK_HEADER]: link }
+      expect((await stub.fetch('http://relay/link', { headers })).status).toBe(404)
+    }
   })
 })
 

@@ -4,9 +4,14 @@
 import type { BookHubApi, BookInterest, JoinAnswer } from '../../book/hub-api.ts'
 import { HUB_API_VERSION } from '../../book/hub-api.ts'
 import type { MarketType } from '../../core/coin.ts'
+import { orReject } from '../../core/deadline.ts'
+import { after } from '../../core/timers.client.ts'
 import type { Cursor } from '../../feed/log-api.ts'
 import type { AttachOutcome, LinkPorts } from './link.client.ts'
 import { Link } from './link.client.ts'
+
+/** Longer than a hub stalls that still lives: who waits for its books would have to connect again. */
+const ANSWER_MS = 15_000
 
 interface Interest {
   readonly coins: ReadonlySet<string>
@@ -36,13 +41,26 @@ export class Hub {
   }
 
   async join(coins: readonly string[], withBooks: boolean): Promise<JoinAnswer> {
-    for (const coin of coins) this.#coins.add(coin)
-    return this.#api.join(this.#ports.relay, coins, withBooks)
+    const isUp = this.#bringIn(coins, [])
+    if (!isUp) return { v: HUB_API_VERSION, ready: false, snapshots: [], unknown: [], rest: coins }
+    return orReject(this.#api.join(this.#ports.relay, coins, withBooks), ANSWER_MS, after)
   }
 
+  /** Rejects where the link is down. */
   async joinTypes(types: readonly MarketType[]): Promise<{ readonly coins: readonly string[] }> {
+    if (!this.#bringIn([], types)) throw new Error('the link is down')
+    return orReject(this.#api.joinTypes(this.#ports.relay, types), ANSWER_MS, after)
+  }
+
+  /**
+   * False while the link is down: one that is being taken up anew was asked for without these, and the hub may put them
+   * to the one that it replaces.
+   */
+  #bringIn(coins: readonly string[], types: readonly MarketType[]): boolean {
+    if (!this.link.up) return false
+    for (const coin of coins) this.#coins.add(coin)
     for (const type of types) this.#types.add(type)
-    return this.#api.joinTypes(this.#ports.relay, types)
+    return true
   }
 
   /** Tells the hub what is needed where that differs from what is in force. Not while a subscription begins. */

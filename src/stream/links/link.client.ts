@@ -56,6 +56,11 @@ export class Link {
     return this.#attached && this.#socket !== null
   }
 
+  /** True while a dial is waited for: another one comes of an attach that was given up, for what was needed then. */
+  get isAsked(): boolean {
+    return this.#attaching.isUp
+  }
+
   /** Highest height that came; -1 where the next frame begins it, whatever its height. */
   get height(): number {
     return this.#cursor?.height ?? -1

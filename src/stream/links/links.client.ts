@@ -5,7 +5,7 @@ import { shardOf } from '../../core/coin.ts'
 import { orLate } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
 import { AgeCounts } from '../../feed/ages.ts'
-import type { BlockLogApi, LinkHeader } from '../../feed/log-api.ts'
+import type { BlockLogApi, LinkHeader, RelayFrame } from '../../feed/log-api.ts'
 import { LOG_API_VERSION } from '../../feed/log-api.ts'
 import type { BookFanout } from '../books/book-fanout.ts'
 import type { BookSource } from '../books/snapshots.ts'
@@ -69,6 +69,12 @@ export class Links {
     const asked = hub(shardOf(coin, shards)).snapshot(coin, 1)
     const answer = await orLate(asked, HUB_WAIT_MS, null, after).catch(() => null)
     return answer === null || answer.ok || answer.reason !== 'unknown_coin'
+  }
+
+  /** True where a frame of the log is new. */
+  admitsOfLog(socket: WebSocket, frame: RelayFrame, nowMs: number): boolean {
+    if (frame.t === 'gap') return this.log.admit(socket, frame.to, null, nowMs)
+    return this.log.admit(socket, frame.height, frame.epoch ?? null, nowMs)
   }
 
   /** The link that a socket belongs to. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { BookHubApi, BookInterest } from '../../../src/book/hub-api.ts'
 import type { MarketType } from '../../../src/core/coin.ts'
 import { Hub } from '../../../src/stream/links/hub.client.ts'
@@ -6,14 +6,19 @@ import { Hub } from '../../../src/stream/links/hub.client.ts'
 function hubOf() {
   const told: (readonly string[])[] = []
   const needed = { coins: new Set<string>(), types: new Set<MarketType>() }
-  const state = { isDown: false }
+  const state = { isDown: false, gate: Promise.resolve(), joinGate: Promise.resolve() }
   const api = {
     attach: async ({ interest }: { interest: BookInterest }) => {
       told.push(interest.coins)
+      await state.gate
       hub.link.accept({ close: () => undefined } as unknown as WebSocket, 0)
       return { v: 1, epoch: 'e', height: 1, lost: false }
     },
-    join: async () => ({ v: 1, ready: true, snapshots: [], unknown: [], rest: [] }),
+    join: async () => {
+      await state.joinGate
+      return { v: 1, ready: true, snapshots: [], unknown: [], rest: [] }
+    },
+    joinTypes: async () => ({ coins: [] }),
     setInterest: async (_: string, interest: BookInterest) => {
       if (state.isDown) throw new Error('down')
       told.push(interest.coins)
@@ -44,4 +49,34 @@ test('what a hub could not be told is told again', async () => {
   await hub.settle()
   await hub.settle()
   expect(told).toEqual([[], []])
+})
+
+test('coins and types that come while a link is taken up anew are in force on none, and so are asked for again', async () => {
+  const { hub, told, state } = hubOf()
+  await hub.link.ensure()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  state.gate = promise
+  hub.link.watch(60_000)
+  await new Promise((resolve) => setTimeout(resolve))
+  expect(told).toEqual([[], []])
+  expect(await hub.join(['BTC'], true)).toMatchObject({ ready: false, rest: ['BTC'] })
+  await expect(hub.joinTypes(['perp'])).rejects.toThrow('the link is down')
+  resolve()
+  await hub.link.ensure()
+  expect(await hub.join(['BTC'], true)).toMatchObject({ ready: true })
+  expect(await hub.joinTypes(['perp'])).toEqual({ coins: [] })
+})
+
+test('a hub that does not answer is not waited for for ever', async () => {
+  const { hub, state } = hubOf()
+  await hub.link.ensure()
+  state.joinGate = new Promise(() => undefined)
+  vi.useFakeTimers()
+  try {
+    const refused = expect(hub.join(['BTC'], true)).rejects.toThrow('no answer within 15000 ms')
+    await vi.advanceTimersByTimeAsync(15_000)
+    await refused
+  } finally {
+    vi.useRealTimers()
+  }
 })

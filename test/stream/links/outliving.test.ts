@@ -72,9 +72,9 @@ class Relay {
     }
   }
 
-  event(height: number): void {
-    if (this.links.log.admit(this.sockets.get('log')!, height, null, this.nowMs))
-      this.events.deliver({ height, time: height, fills: FILLS, ledger: [] } as unknown as RelayEvents)
+  event(height: number, epoch: string | null = null): void {
+    const frame: RelayEvents = { v: 1, t: 'events', epoch, height, time: height, fills: FILLS, ledger: [] }
+    if (this.links.admitsOfLog(this.sockets.get('log')!, frame, this.nowMs)) this.events.deliver(frame)
   }
 
   async ensure(): Promise<void> {
@@ -90,7 +90,7 @@ const HALF = { coin: 'BTC', px: '1', sz: '1', time: 1, tid: 1, hash: '0x' }
 const FILLS = [
   ['0xa', { ...HALF, side: 'B', crossed: true }],
   ['0xb', { ...HALF, side: 'A', crossed: false }],
-]
+] as unknown as RelayEvents['fills']
 
 function socket() {
   const heights: number[] = []
@@ -299,4 +299,17 @@ test('the cursor of the link to the log: dropped, or broken while the log starts
   const before = second.heights.length
   for (const height of [2, 3]) relay.event(height)
   expect(second.heights).toHaveLength(before + 2)
+})
+
+test('the cursor of the link to the log: another chain, told by its frames alone', async () => {
+  const relay = new Relay()
+  const one = socket()
+  relay.events.add('trades', wantedEvents({ type: 'trades', coin: 'BTC' }), false, one.connection)
+  await relay.links.log.ensure()
+  for (const height of [1001, 1002]) relay.event(height, 'old')
+  relay.event(1002, 'old')
+  relay.event(1002)
+  expect(one.heights).toHaveLength(2)
+  relay.event(5, 'new')
+  expect(one.heights.slice(2)).toEqual([expect.stringContaining('block heights start over'), expect.anything()])
 })
