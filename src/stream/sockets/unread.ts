@@ -60,11 +60,13 @@ export class RelayUnread {
 
   /** A socket came; `cut` ends it. */
   enter(name: string, cut: () => void): Reading {
-    let account = this.#accounts.get(name)
-    if (!account) {
-      account = new AccountUnread(this, () => this.#accounts.delete(name))
-      this.#accounts.set(name, account)
-    }
+    const known = this.#accounts.get(name)
+    if (known) return known.enter(cut)
+    // The end of a socket may be told twice, and another of its account have come in between.
+    const account: AccountUnread = new AccountUnread(this, () => {
+      if (this.#accounts.get(name) === account) this.#accounts.delete(name)
+    })
+    this.#accounts.set(name, account)
     return account.enter(cut)
   }
 

@@ -229,3 +229,15 @@ test('a Snapshot larger than what may be on its way goes out among live changes,
   reading.sending(MIB)
   expect(reading.snapshotWaitMs(MIB, 0)).toBeGreaterThan(0)
 })
+
+test('an end that is told twice takes nothing from a socket that came in between', () => {
+  const unread = new RelayUnread(LIGHT, 0)
+  const enter = () => unread.enter('a', () => undefined)
+  const first = enter()
+  first.gone()
+  const second = enter()
+  first.gone()
+  const third = enter()
+  expect(second.sending(0.6 * LIGHT.bytes)).toBe(true)
+  expect(third.sending(0.6 * LIGHT.bytes)).toBe(false)
+})
