@@ -30,6 +30,8 @@ export const LIMITS = {
   deadMs: 30_000,
   /** After so many characters it proves that it has read them (WS-60). */
   proveEvery: 128 * 1024,
+  /** Bodies that wait for their answers have so many characters together: a gateway refuses more (WS-63). */
+  waitingChars: 256 * 1024,
   connectMs: 5_000,
   ackMs: 10_000,
   /** `l2BookDiff` may wait two minutes for its turn to be given whole books. */

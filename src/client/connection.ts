@@ -27,6 +27,7 @@ export interface Listener {
 interface Entry {
   readonly body: SubscriptionBody
   readonly listener: Listener
+  asked: boolean
   acked: boolean
   stopAckTimer: () => void
 }
@@ -69,9 +70,9 @@ export class Connection {
   subscribe(body: SubscriptionBody, listener: Listener): () => void {
     const key = bodyKey(body)
     if (this.#entries.has(key)) throw new Error(`already subscribed: ${key}`)
-    const entry: Entry = { body, listener, acked: false, stopAckTimer: () => {} }
+    const entry: Entry = { body, listener, asked: false, acked: false, stopAckTimer: () => {} }
     this.#entries.set(key, entry)
-    if (this.#open) this.#ask(entry)
+    if (this.#open) this.#askMore()
     return () => this.#unsubscribe(key, entry)
   }
 
@@ -106,10 +107,22 @@ export class Connection {
     this.#report({ state: 'open' })
     this.#schedulePing()
     this.#scheduleWatch(this.#deadMs())
-    for (const entry of this.#entries.values()) this.#ask(entry)
+    this.#askMore()
+  }
+
+  /** Asks for bodies in their order, as far as more may wait. */
+  #askMore(): void {
+    let waiting = 0
+    for (const [key, entry] of this.#entries) {
+      if (entry.acked) continue
+      waiting += key.length
+      if (waiting > Math.max(LIMITS.waitingChars, key.length)) return
+      if (!entry.asked) this.#ask(entry)
+    }
   }
 
   #ask(entry: Entry): void {
+    entry.asked = true
     this.#send({ method: 'subscribe', subscription: entry.body })
     entry.stopAckTimer()
     const ackMs = entry.body.type === 'l2BookDiff' ? LIMITS.turnMs : LIMITS.ackMs
@@ -120,7 +133,8 @@ export class Connection {
     if (this.#entries.get(key) !== entry) return
     entry.stopAckTimer()
     this.#entries.delete(key)
-    if (this.#open) this.#send({ method: 'unsubscribe', subscription: entry.body })
+    if (this.#open && entry.asked) this.#send({ method: 'unsubscribe', subscription: entry.body })
+    if (this.#open) this.#askMore()
   }
 
   #text(text: string): void {
@@ -158,6 +172,7 @@ export class Connection {
     if (!entry || entry.acked) return
     entry.stopAckTimer()
     entry.acked = true
+    this.#askMore()
     entry.listener.live()
   }
 
@@ -179,6 +194,7 @@ export class Connection {
       return
     }
     this.#entries.delete(key)
+    this.#askMore()
     entry.listener.refused(text)
   }
 
@@ -186,7 +202,7 @@ export class Connection {
   #refused(text: string): readonly [string, Entry | undefined] {
     const body = embeddedBody(text)
     if (body) return [bodyKey(body), this.#entries.get(bodyKey(body))]
-    const waiting = [...this.#entries].filter(([, entry]) => !entry.acked)
+    const waiting = [...this.#entries].filter(([, entry]) => entry.asked && !entry.acked)
     const only = text.startsWith('Invalid subscription') && waiting.length === 1 ? waiting[0] : undefined
     return only ?? ['', undefined]
   }
@@ -222,7 +238,7 @@ export class Connection {
     for (const entry of [...this.#entries.values()]) {
       entry.stopAckTimer()
       const wasAcked = entry.acked
-      entry.acked = false
+      entry.asked = entry.acked = false
       if (wasAcked) entry.listener.lost(reason)
     }
   }

@@ -66,6 +66,24 @@ describe('connection', () => {
     expect(runtime.sockets).toHaveLength(2)
   })
 
+  // WS-63
+  test('sends large bodies as those before them are answered, and each again after a reconnect', () => {
+    const { runtime, connection, listener, log } = setUp()
+    const bodies = Array.from({ length: 12 }, (_, i) => ({ type: 'userFills', addresses: [`${i}`.padEnd(60_000, 'x')] }))
+    connection.start()
+    for (let round = 0; round < 2; round++) {
+      runtime.last.open()
+      const leave = bodies.map((body, i) => round === 0 ? connection.subscribe(body, listener(`${i}`)) : () => {})
+      expect(runtime.last.sent).toHaveLength(4)
+      if (round === 0) leave[11]!()
+      expect(runtime.last.sent).toHaveLength(4)
+      for (let i = 0; i < 12; i++) runtime.last.ack()
+      expect(log.filter((line) => line.endsWith('live'))).toHaveLength(11 * (round + 1))
+      runtime.last.end({ code: 1006 })
+      runtime.advance(1000)
+    }
+  })
+
   // WS-60
   test('proves what it has read after each 128 KiB, one ping at a time, and anew on another socket', () => {
     const { runtime, connection, listener } = setUp()
