@@ -5,8 +5,8 @@ import type { MarketType } from '../core/coin.ts'
 import { MARKET_TYPES } from '../core/coin.ts'
 import { CoinName } from '../feed/block.ts'
 
-const MAX_ADDRESSES = 1000
-const MAX_COINS = 1000
+/** Items of any list in a body. */
+export const MAX_ITEMS = 1000
 
 const WalletAddress = z
   .string()
@@ -15,7 +15,7 @@ const WalletAddress = z
 const Wallets = z
   .array(WalletAddress)
   .min(1, 'must name at least one address')
-  .max(MAX_ADDRESSES, `at most ${MAX_ADDRESSES} addresses in one subscription: split them over several`)
+  .max(MAX_ITEMS, `at most ${MAX_ITEMS} addresses in one subscription: split them over several`)
 
 /** The three ways to write wallets; `walletsOf` reads the one that was sent. */
 export const WALLETS = { addresses: Wallets.optional(), users: Wallets.optional(), user: WalletAddress.optional() }
@@ -44,7 +44,7 @@ export const AggregateByTime = z.boolean().optional()
 const Coins = z
   .array(CoinName)
   .min(1, 'must name at least one coin; leave "coin" out for every coin')
-  .max(MAX_COINS, `at most ${MAX_COINS} coins in one list: leave "coin" out for every coin`)
+  .max(MAX_ITEMS, `at most ${MAX_ITEMS} coins in one list: leave "coin" out for every coin`)
   .refine((coins) => new Set(coins).size === coins.length, 'names a coin twice: list each coin once')
 const MarketTypes = z
   .array(z.enum([...MARKET_TYPES, '*'], `must be one of ${[...MARKET_TYPES, '*'].join(', ')}`))

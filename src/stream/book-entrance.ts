@@ -11,6 +11,7 @@ import { minutePrice, type WantedBooks } from './channel.ts'
 import { waitingFrame } from './frames.ts'
 import { letGo, type Minutes, standStill } from './minutes/minutes.ts'
 import { NOT_READY, type Register } from './register.ts'
+import type { Backlog } from './sockets/backlog.ts'
 import type { Clock, Connection } from './sockets/connection.ts'
 import { type Request, type Subscription, topicKey } from './subscription.ts'
 
@@ -21,6 +22,12 @@ const TOO_LATE: Failure = {
   kind: 'unavailable',
   what: 'the data',
   hint: `too many ask for whole books: its turn did not come in ${MAX_WAIT_MS / 1000} s: subscribe again`,
+}
+
+const TOO_MANY: Failure = {
+  kind: 'rate_limited',
+  retryAfterMs: 1000,
+  hint: 'too many requests of this account wait for their turns: subscribe again when some have come',
 }
 
 export interface BookEntrancePorts {
@@ -54,14 +61,16 @@ export class BookEntrance {
   readonly #ports: BookEntrancePorts
   readonly #register: Register
   readonly #books: BookFanout<Connection>
+  readonly #backlog: Backlog
   readonly #snapshots: Snapshots
   readonly #room = new WaitingRoom()
   readonly #joins = new Map<Connection, Set<Join>>()
 
-  constructor(ports: BookEntrancePorts, register: Register, books: BookFanout<Connection>) {
+  constructor(ports: BookEntrancePorts, register: Register, books: BookFanout<Connection>, backlog: Backlog) {
     this.#ports = ports
     this.#register = register
     this.#books = books
+    this.#backlog = backlog
     this.#snapshots = new Snapshots(ports.books, books, ports.shards, ports.clock, (ms) => ports.wait(ms))
   }
 
@@ -107,21 +116,27 @@ export class BookEntrance {
   /** Sends the body on its way. */
   #join(request: Request, wanted: WantedBooks): void {
     const { connection } = request
+    const { account } = connection.identity
+    const leave = this.#backlog.take(account, request.echo.length)
+    if (!leave) return this.#register.refuse(request, TOO_MANY)
     const joins = this.#joins.get(connection) ?? new Set()
-    // Wildcards of one channel replace one another, and so go one by one.
-    const earlier = wanted.body.coins === null ? [...joins].filter((join) => join.wanted.body.coins === null) : []
+    // Wildcards of one channel replace one another, and equal bodies stand in one place: they go one by one.
+    const earlier = [...joins].findLast(
+      (one) => one.request.identity === request.identity || (isWildcard(one) && isWildcard({ wanted })),
+    )
     const join: Join = {
-      ...{ request, wanted, body: wanted.body, account: connection.identity.account },
+      ...{ request, wanted, body: wanted.body, account },
       ...{ isWithdrawn: false, isBegun: false },
       tell: (waitedMs) => connection.send(waitingFrame(wanted.channel.type, waitedMs)),
       done: Promise.resolve(),
     }
     joins.add(join)
     this.#joins.set(connection, joins)
-    join.done = Promise.all(earlier.map(({ done }) => done))
+    join.done = (earlier?.done ?? Promise.resolve())
       .then(() => this.#comeToBooks(join))
       .catch((error) => this.#ports.failed(connection, error))
       .finally(() => {
+        leave()
         joins.delete(join)
         if (joins.size === 0) this.#joins.delete(connection)
       })
@@ -139,7 +154,8 @@ export class BookEntrance {
     const early = isPoor ? await this.#register.pay(request) : null
     if (isPoor && !early) return
     if (early) standStill(early, this.#ports.clock.nowMs, MAX_WAIT_MS)
-    const turn = await this.#room.wait(join, this.#ports.clock.nowMs, () => this.#enter(join, early))
+    const { nowMs } = this.#ports.clock
+    const turn = join.isWithdrawn ? 'left' : await this.#room.wait(join, nowMs, () => this.#enter(join, early))
     if (turn === 'now') return
     if (early) account.stop(early, true)
     if (turn === 'late') this.#register.refuse(request, TOO_LATE)
@@ -155,13 +171,14 @@ export class BookEntrance {
     const joiner = wanted.channel.snapshot && new Joiner(wanted.channel, shards)
     // From before the hubs name their coins, so that none that is listed then is missed.
     if (joiner) this.#books.add(key, wanted, connection, joiner)
-    const admitted = await this.#register.atWork(() => this.#admit(join, before, early))
-    if (!admitted) {
+    const { coins, minutes } = await this.#register.atWork(() => this.#admit(join, before, early))
+    const isTakeover = minutes === before?.minutes
+    // From here to its beginning nothing is awaited.
+    if (!coins || !minutes || join.isWithdrawn || connection.ended) {
       if (joiner) this.#books.remove(key, connection)
+      if (minutes && !isTakeover) this.#register.accountOf(connection).stop(minutes, true)
       return
     }
-    const { minutes, coins } = admitted
-    const isTakeover = minutes === before?.minutes
     if (before && this.#register.heldBy(connection).get(before.identity) !== before) {
       // It ended meanwhile: nothing goes over.
       if (joiner) this.#books.remove(key, connection)
@@ -173,8 +190,10 @@ export class BookEntrance {
     for (const type of added(wanted, before)) sent.set(type, minutes.paid)
     const subscription = { ...request, minutes, sent }
     join.isBegun = true
+    // Before it is acknowledged, which may end the connection and all that it has.
+    if (!joiner) this.#books.add(key, wanted, connection)
     this.#register.begin(subscription, request.fromBlock)
-    if (!joiner || !wanted.channel.snapshot) return this.#books.add(key, wanted, connection)
+    if (!joiner || !wanted.channel.snapshot) return
     if (!isTakeover) standStill(minutes, clock.nowMs, MAX_HELD_MS)
     const seeding = { key, connection, joiner, encode: wanted.channel.snapshot, isQuick: isQuick(wanted.body) }
     if (!(await this.#snapshots.serve(seeding, hubsOf(wanted.body, shards)))) return connection.broken('unserved')
@@ -182,7 +201,7 @@ export class BookEntrance {
     this.#register.changed(subscription)
   }
 
-  /** What pays for it, and the coins whose Snapshots it is to get; null, and the client was told, where it may not enter. */
+  /** The coins whose Snapshots it is to get, and what pays for it; of null the client was told. */
   async #admit(join: Entrant, before: BookSubscription | undefined, early: Minutes | null) {
     const { request, wanted } = join
     const hubs = hubsOf(wanted.body, this.#ports.shards)
@@ -191,10 +210,7 @@ export class BookEntrance {
     if (!coins) this.#register.refuse(request, NOT_READY)
     const pay = () =>
       before && isCovered(wanted, before) ? this.#payWith(request, before) : this.#register.pay(request)
-    const minutes = early ?? (coins && (await pay()))
-    if (coins && minutes && !join.isWithdrawn && !request.connection.ended) return { coins, minutes }
-    if (minutes && minutes !== before?.minutes) this.#register.accountOf(request.connection).stop(minutes, true)
-    return null
+    return { coins, minutes: early ?? (coins && (await pay())) }
   }
 
   /** The minute of the wildcard that it takes over from; null where too much is asked that costs nothing. */
@@ -229,6 +245,10 @@ export class BookEntrance {
       () => false,
     )
   }
+}
+
+function isWildcard({ wanted }: Pick<Entrant, 'wanted'>): boolean {
+  return wanted.body.coins === null
 }
 
 /** Market types of a wildcard that the one before it does not have. */

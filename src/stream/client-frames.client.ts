@@ -1,13 +1,16 @@
 // Frames of clients: what a relay does with each. Requests of one socket run one after another.
 
+import type { Failure } from '../core/failure.ts'
 import { LIMIT_FIELDS } from '../key/limits.ts'
 import { failureFrame } from './failure-frame.ts'
-import { errorFrame, PONG, pongFrame } from './frames.ts'
-import { answerPost, type GatewayInternal } from './post.client.ts'
-import type { SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
+import { ECHO_CHARS, errorFrame, PONG, pongFrame } from './frames.ts'
+import { answerPost, type GatewayInternal, inTurn } from './post.client.ts'
+import type { PostFrame, SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
 import { isTooLarge, parseUpFrame, refusal, UP_FRAME_MAX_BYTES } from './protocol.ts'
 import type { Connection } from './sockets/connection.ts'
 import type { Subscriptions } from './subscriptions.ts'
+
+const TOO_MANY_WAIT = 'Too many requests of this account wait to be served: send more as answers come.'
 
 export interface ClientFramesPorts {
   readonly gateway: GatewayInternal
@@ -21,7 +24,7 @@ export class ClientFrames {
   readonly #ports: ClientFramesPorts
 
   constructor(ports: ClientFramesPorts) {
-    this.#ports = ports
+    this.#ports = { ...ports, gateway: inTurn(ports.gateway) }
   }
 
   take(client: Connection, message: string | ArrayBuffer): void {
@@ -33,37 +36,40 @@ export class ClientFrames {
     }
     if (client.admit() === 'no') {
       const most = `at most ${client.messagesPerMinute} a minute (${LIMIT_FIELDS.streamMessagesPerMinute})`
-      const hint = `Too many messages: this account's plan allows ${most}; slow down.`
-      return client.send(failureFrame({ kind: 'rate_limited', retryAfterMs: 1000, hint }))
+      const failure = tooFast(`Too many messages: this account's plan allows ${most}; slow down.`)
+      // A longer one would not be echoed, and to read it would be free work.
+      const sent = typeof message === 'string' && message.length <= ECHO_CHARS ? parseUpFrame(message) : null
+      return client.send(failureFrame(failure, sent?.ok ? sent.value : null))
     }
     if (typeof message !== 'string') {
       return client.send(refusal('<binary>', { path: 'frame', message: 'send text frames of JSON' }))
     }
     const frame = parseUpFrame(message)
     if (!frame.ok) return client.send(frame.error)
-    switch (frame.value.method) {
-      case 'ping': {
-        const { nonce } = frame.value
-        return client.send(nonce === undefined ? PONG : pongFrame(client.pinged(nonce, crypto.randomUUID())))
-      }
-      case 'post':
-        return this.#ports.waitUntil(answerPost(client, frame.value, this.#ports.gateway))
-      default:
-        this.#enqueue(client, frame.value)
-    }
+    if (frame.value.method !== 'ping') return this.#serve(client, frame.value, message.length)
+    const { nonce } = frame.value
+    client.send(nonce === undefined ? PONG : pongFrame(client.pinged(nonce, crypto.randomUUID())))
   }
 
-  /** The platform does not wait for async handlers. */
-  #enqueue(client: Connection, frame: SubscribeFrame | UnsubscribeFrame): void {
-    const isQueued = client.enqueue(async () => {
-      if (client.ended) return
-      const subscriptions = this.#ports.subscriptions()
-      if (frame.method === 'unsubscribe') subscriptions.unsubscribe(client, frame)
-      else await subscriptions.subscribe(client, frame)
-      this.#ports.changed()
-    })
-    const hint = 'Too many requests wait on this connection: slow down.'
-    if (!isQueued) client.send(failureFrame({ kind: 'rate_limited', retryAfterMs: 1000, hint }))
-    this.#ports.waitUntil(client.drained())
+  #serve(client: Connection, frame: PostFrame | SubscribeFrame | UnsubscribeFrame, length: number): void {
+    const { subscriptions, gateway, waitUntil } = this.#ports
+    const leave = subscriptions().backlog.take(client.identity.account, length)
+    if (!leave) return client.send(failureFrame(tooFast(TOO_MANY_WAIT), frame))
+    if (frame.method === 'post') return waitUntil(answerPost(client, frame, gateway).finally(leave))
+    client.enqueue(() => this.#request(client, frame).finally(leave))
+    // The platform does not wait for async handlers.
+    waitUntil(client.drained())
   }
+
+  async #request(client: Connection, frame: SubscribeFrame | UnsubscribeFrame): Promise<void> {
+    if (client.ended) return
+    const subscriptions = this.#ports.subscriptions()
+    if (frame.method === 'unsubscribe') subscriptions.unsubscribe(client, frame)
+    else await subscriptions.subscribe(client, frame)
+    this.#ports.changed()
+  }
+}
+
+function tooFast(hint: string): Failure {
+  return { kind: 'rate_limited', retryAfterMs: 1000, hint }
 }

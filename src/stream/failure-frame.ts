@@ -4,10 +4,16 @@
 
 import { type Failure, type FailureCode, failureCode, failureMessage } from '../core/failure.ts'
 import { errorFrame, invalidSubscription } from './frames.ts'
+import type { UpFrame } from './protocol.ts'
 
-/** The error frame of a failure. */
-export function failureFrame(failure: Failure): string {
-  return errorFrame(failureMessage(failure), failureCode(failure))
+/**
+ * The error frame of a failure. Of a frame that is not served for it the sender finds what it waits for: the body of a
+ * subscribe, or the `id` of a `post` at the very end.
+ */
+export function failureFrame(failure: Failure, sent: UpFrame | null = null): string {
+  if (sent?.method === 'subscribe') return refusedSubscription(JSON.stringify(sent.subscription), failure)
+  const end = sent?.method === 'post' ? ` id=${sent.id}` : ''
+  return errorFrame(failureMessage(failure) + end, failureCode(failure))
 }
 
 /** Answers a subscription that is refused, in the public server's words. `echo` is JSON of its body as sent. */

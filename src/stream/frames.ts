@@ -4,7 +4,7 @@
 import { formatCredits } from '../credit/amount.ts'
 
 /** Longest echo in an error: real frames are far shorter, 1,000 addresses are not worth 90 KB. */
-const ECHO_CHARS = 4096
+export const ECHO_CHARS = 4096
 
 export const PONG = '{"channel":"pong"}'
 

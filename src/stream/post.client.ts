@@ -1,17 +1,41 @@
 // `{"method":"post"}` on a socket: an info request answered over the same connection, at its normal price.
 
+import { orReject } from '../core/deadline.ts'
 import { failureMessage } from '../core/failure.ts'
+import { after } from '../core/timers.client.ts'
 import { type Identity, notForProduct } from '../key/identity.ts'
+import { Turns } from './books/turns.ts'
 import { failureFrame } from './failure-frame.ts'
 import { postErrorFrame, postFrame } from './frames.ts'
 import type { PostFrame } from './protocol.ts'
 import type { Connection } from './sockets/connection.ts'
 import { MAX_POSTS_IN_FLIGHT } from './sockets/connection.ts'
 
+/** Answers under way at a relay: one is in memory whole, and may have a megabyte. An account has half of them at most. */
+const MOST_ANSWERS = 32
+/** Of a gateway that hangs; a source that does is given up sooner. */
+const ANSWER_MS = 30_000
+
 /** The gateway as a relay reaches it: entry point `Internal` of the gateway Worker. */
 export interface GatewayInternal {
   /** Answers the JSON body of an info request; authenticated already, charged there. */
   info(identity: Identity, body: string): Promise<{ readonly status: number; readonly body: string }>
+}
+
+/** The same, asked for few answers at once: the others wait, and accounts take turns. */
+export function inTurn(gateway: GatewayInternal): GatewayInternal {
+  const turns = new Turns(MOST_ANSWERS)
+  return {
+    async info(identity, body) {
+      const ticket = turns.enter(identity.account)
+      await ticket.turn
+      try {
+        return await orReject(gateway.info(identity, body), ANSWER_MS, after)
+      } finally {
+        turns.done(ticket)
+      }
+    },
+  }
 }
 
 /** Sends the answer, or a `post` of type error, in the public server's shape. Never throws. */
@@ -25,8 +49,8 @@ export async function answerPost(connection: Connection, frame: PostFrame, gatew
     return connection.send(postErrorFrame(id, `403: ${failureMessage(notForProduct('info'))}`))
   }
   if (connection.posts >= MAX_POSTS_IN_FLIGHT) {
-    const hint = `too many pending post requests id=${id}`
-    return connection.send(failureFrame({ kind: 'rate_limited', retryAfterMs: 0, hint }))
+    const hint = 'too many pending post requests'
+    return connection.send(failureFrame({ kind: 'rate_limited', retryAfterMs: 0, hint }, frame))
   }
   connection.posts++
   try {

@@ -95,7 +95,10 @@ export class Register {
     this.refuse(request, await noBookOf(coins, this.#ports.nearestCoin))
   }
 
-  /** The first minute, or the rest of one that was paid before; null, and the client was told, where it is refused. */
+  /**
+   * The first minute, or the rest of one that was paid before; null, and the client was told, where it is refused. The
+   * connection may have ended meanwhile: then it is to be stopped.
+   */
   async pay(request: Request): Promise<Minutes | null> {
     const { connection, wanted, identity } = request
     const account = this.accountOf(connection)
@@ -109,9 +112,7 @@ export class Register {
       else this.refuse(request, answer ? refusal(answer, minutes.price, connection.identity) : NOT_READY)
       return null
     }
-    if (!connection.ended) return minutes
-    account.stop(minutes, true)
-    return null
+    return minutes
   }
 
   /** Keeps the subscription and tells its client that it has begun. */

@@ -3,6 +3,7 @@
 
 import { canonicalJson } from '../core/canonical-json.ts'
 import type { Failure } from '../core/failure.ts'
+import { MAX_ITEMS } from './body-fields.ts'
 import { BookEntrance, type BookEntrancePorts } from './book-entrance.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { readBody } from './catalogue.ts'
@@ -13,6 +14,7 @@ import { ackFrame, alreadySubscribed, alreadyUnsubscribed } from './frames.ts'
 import { wokenMinutes } from './minutes/minutes.ts'
 import type { SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
 import { NOT_READY, Register, type RegisterPorts } from './register.ts'
+import { Backlog } from './sockets/backlog.ts'
 import type { Connection } from './sockets/connection.ts'
 import { type Request, type Subscription, topicKey } from './subscription.ts'
 
@@ -24,6 +26,14 @@ const SOCKET_IS_FULL: Failure = {
   most: MAX_SUBSCRIPTIONS_PER_SOCKET,
   hint: `subscription: at most ${MAX_SUBSCRIPTIONS_PER_SOCKET} subscriptions per connection: open another one`,
 }
+/** Wallets and coins of events: each takes some 400 bytes, and a thousand of them cost a credit a minute. */
+const MAX_NAMES = 100_000
+const CROWDED: Failure = {
+  kind: 'unavailable',
+  what: 'the data',
+  hint: 'as many wallets are watched here as can be: open another connection, which leads elsewhere',
+}
+
 export interface Ports extends RegisterPorts, BookEntrancePorts {
   /** False where it is certain that this coin has no book. */
   hasBook(coin: string): Promise<boolean>
@@ -32,6 +42,7 @@ export interface Ports extends RegisterPorts, BookEntrancePorts {
 }
 
 export class Subscriptions {
+  readonly backlog = new Backlog()
   readonly #ports: Ports
   readonly #books: BookFanout<Connection>
   readonly #events: EventFanout<Connection>
@@ -43,11 +54,16 @@ export class Subscriptions {
     this.#books = books
     this.#events = events
     this.#register = new Register(ports, books, events)
-    this.#entrance = new BookEntrance(ports, this.#register, books)
+    this.#entrance = new BookEntrance(ports, this.#register, books, this.backlog)
   }
 
   get size(): number {
     return this.#register.size
+  }
+
+  /** A body of events may find no room: new sockets are better off elsewhere. */
+  get isCrowded(): boolean {
+    return this.#events.names > MAX_NAMES - MAX_ITEMS
   }
 
   /** Requests at work: while there are some, coins may be in force at hubs that no subscription names yet. */
@@ -133,9 +149,14 @@ export class Subscriptions {
     if (unknown.length > 0) return this.#register.refuseCoins(request, unknown)
     const minutes = await this.#register.pay(request)
     if (!minutes) return
+    const { connection } = request
+    const isCrowded = this.#events.names + channel.names(body).length > MAX_NAMES
+    if (isCrowded) this.#register.refuse(request, CROWDED)
+    if (isCrowded || connection.ended) return this.#register.accountOf(connection).stop(minutes, true)
     const subscription = { ...request, minutes }
-    this.#register.begin(subscription, request.fromBlock)
+    // Before it is acknowledged, which may end the connection and all that it has.
     this.#fanOut(subscription)
+    this.#register.begin(subscription, request.fromBlock)
   }
 
   #fanOut(subscription: Subscription): void {

@@ -19,10 +19,14 @@ class Client {
   readonly frames: Frame[] = []
   readonly connection: Connection
   closed: number | null = null
+  onFrame: () => void = () => undefined
 
   constructor(account: string) {
     const sink = {
-      send: (text: string) => this.frames.push(JSON.parse(text)),
+      send: (text: string) => {
+        this.frames.push(JSON.parse(text))
+        this.onFrame()
+      },
       close: (code: number) => {
         this.closed = code
       },
@@ -35,7 +39,7 @@ class Client {
     world.accounts.of(account).enter(this.connection)
   }
 
-  subscribe(subscription: { type: string }): Promise<void> {
+  subscribe(subscription: { type: string; coin?: string }): Promise<void> {
     return world.subscriptions.subscribe(this.connection, { method: 'subscribe', subscription })
   }
 
@@ -54,6 +58,14 @@ function closedGate(): () => void {
   world.gate = promise
   return resolve
 }
+/** A meter that hears reports when `open` is called. */
+function closedMeter(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  world.meterGate = promise
+  return resolve
+}
+const subscribe = (subscription: { type: string }) =>
+  world.subscriptions.subscribe(world.connection, { method: 'subscribe', subscription })
 const snapshots = () => world.frames.flatMap(({ data }) => data?.Snapshot?.coin ?? [])
 const charges = () => world.meter.charges.length
 
@@ -84,8 +96,6 @@ test('who waits for a turn can do everything else, withdraw, and come again; a s
   const open = closedGate()
   const crowd = Array.from({ length: 8 }, () => new Client('acme'))
   for (const client of crowd) await client.subscribe(PERPS)
-  const subscribe = (subscription: { type: string }) =>
-    world.subscriptions.subscribe(world.connection, { method: 'subscribe', subscription })
   await subscribe(PERPS)
   await subscribe(PERPS)
   expect(world.frames.at(-1)).toMatchObject({ code: 'already_subscribed' })
@@ -133,7 +143,7 @@ test('who takes its books slowly keeps its seat for half a minute', async () => 
 test('who waits is told so before it counts as idle, and after two minutes to try again, uncharged', async () => {
   const open = closedGate()
   for (let i = 0; i < 60; i++) await new Client('acme').subscribe(PERPS)
-  await world.subscriptions.subscribe(world.connection, { method: 'subscribe', subscription: PERPS })
+  await subscribe(PERPS)
   for (let second = 0; second < 130; second += 10) {
     world.clock.nowMs += 10_000
     world.subscriptions.tick()
@@ -153,7 +163,7 @@ test('who waits is told so before it counts as idle, and after two minutes to tr
 // WS-48
 test('a minute begins with the last Snapshot', async () => {
   const open = closedGate()
-  await world.subscriptions.subscribe(world.connection, { method: 'subscribe', subscription: PERPS })
+  await subscribe(PERPS)
   await vi.waitFor(() => expect(charges()).toBe(1))
   await world.pass(40_000)
   open()
@@ -168,7 +178,7 @@ test('a minute begins with the last Snapshot', async () => {
 test('a minute whose Snapshots we could not send is given back, and one that its client left is not', async () => {
   const { available } = world.meter.account
   const open = closedGate()
-  await world.subscriptions.subscribe(world.connection, { method: 'subscribe', subscription: PERPS })
+  await subscribe(PERPS)
   const leaving = new Client('leaving')
   await leaving.subscribe(PERPS)
   await vi.waitFor(() => expect(charges()).toBe(2))
@@ -272,13 +282,88 @@ test('a wildcard that ended while its successor came pays nothing for it', async
 
 test('a body that is withdrawn and asked for again while its Snapshots are on their way gets them once more', async () => {
   const open = closedGate()
-  const subscribe = () => world.subscriptions.subscribe(world.connection, { method: 'subscribe', subscription: PERPS })
-  await subscribe()
+  await subscribe(PERPS)
   await vi.waitFor(() => expect(charges()).toBe(1))
   world.unsubscribe(PERPS)
-  await subscribe()
+  await subscribe(PERPS)
   open()
   await world.subscriptions.joined()
   expect(snapshots().sort()).toEqual(['BTC', 'ETH', 'SOL'])
   expect(world.subscriptions.size).toBe(1)
+})
+
+test('a body that is withdrawn and asked for again while it is paid for is served, once', async () => {
+  const body = { type: 'l2BookDiff', coin: 'BTC' }
+  await world.accounts.of('acme').affords(1)
+  const open = closedMeter()
+  await subscribe(body)
+  world.unsubscribe(body)
+  await subscribe(body)
+  open()
+  await world.subscriptions.joined()
+  expect(world.log.filter((what) => what !== 'charge')).toEqual([
+    'subscriptionResponse',
+    'subscriptionResponse',
+    'Snapshot BTC',
+  ])
+  world.block(['BTC'])
+  expect(world.updates()).toEqual([[11, ['BTC']]])
+  expect([world.subscriptions.size, world.books.size]).toEqual([1, 1])
+  await world.accounts.settled()
+  expect(charges() - world.meter.refunds.length).toBe(1)
+})
+
+test('a body that is withdrawn before it stands in the queue is not charged', async () => {
+  const open = closedMeter()
+  await subscribe(PERPS)
+  world.unsubscribe(PERPS)
+  open()
+  await world.subscriptions.joined()
+  expect([charges(), world.books.size]).toEqual([0, 0])
+})
+
+// WS-63
+test('of bodies that wait, withdrawn ones among them, an account has so many that memory is bounded', async () => {
+  const open = closedMeter()
+  world.coins = Array.from({ length: 500 }, (_, i) => `C${i}`.padEnd(60, 'x'))
+  const body = { type: 'l2BookDiff', coin: world.coins }
+  for (let i = 0; i < 100; i++) {
+    await subscribe(body)
+    world.unsubscribe(body)
+  }
+  const codes = world.frames.map(({ code }) => code)
+  expect(codes.filter((code) => code === 'rate_limited').length).toBeGreaterThan(30)
+  open()
+  await world.subscriptions.joined()
+  world.clock.nowMs += 1000
+  await world.subscribe(PERPS)
+  expect(world.log.at(-1)).toMatch(/^Snapshot/)
+})
+
+test('what is acknowledged to a socket that ends thereby leaves nothing behind', async () => {
+  for (const body of [{ type: 'l2BookDiff2' }, { type: 'allFills' }, PERPS]) {
+    const client = new Client('ending')
+    client.onFrame = () => client.connection.gone()
+    await client.subscribe(body)
+    await world.subscriptions.joined()
+    expect(client.frames).toHaveLength(1)
+    expect([world.subscriptions.size, world.books.size, world.events.size]).toEqual([0, 0, 0])
+  }
+})
+
+test('of bodies that are paid for together none outlives a socket that ends with the first acknowledgement', async () => {
+  const client = new Client('ending')
+  client.onFrame = () => client.connection.gone()
+  const open = closedMeter()
+  world.accounts.of('ending').report()
+  for (const coin of ['BTC', 'ETH', 'SOL']) await client.subscribe({ type: 'l2BookDiff', coin })
+  const events = client.subscribe({ type: 'allFills' })
+  open()
+  await events
+  await world.subscriptions.joined()
+  await world.accounts.settled()
+  expect([world.subscriptions.size, world.books.size, world.events.size]).toEqual([0, 0, 0])
+  const before = charges()
+  await world.pass(120_000)
+  expect(charges()).toBe(before)
 })

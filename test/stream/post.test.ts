@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 import type { Identity } from '../../src/key/identity.ts'
-import { answerPost } from '../../src/stream/post.client.ts'
+import { answerPost, inTurn } from '../../src/stream/post.client.ts'
 import { Connection } from '../../src/stream/sockets/connection.ts'
 
 const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['info'] }
@@ -34,4 +34,29 @@ it('takes info alone, sixteen at a time, and says the status of a failure', asyn
   })
   await post(18)
   expect(sent.at(-1)?.data).toMatchObject({ id: 18 })
+})
+
+// WS-44
+it('asks for few answers at once, however many sockets an account has, and for those of others beside', async () => {
+  const gate = Promise.withResolvers<void>()
+  const asked: string[] = []
+  const gateway = inTurn({
+    info: async ({ account }) => {
+      asked.push(account)
+      await gate.promise
+      return { status: 200, body: '{}' }
+    },
+  })
+  const post = (account: string) => {
+    const sink = { send: () => undefined, close: () => undefined }
+    const own = { identity: { ...identity, account }, terms: 0 }
+    const connection = new Connection('c', own, sink, { nowMs: 0 }, () => undefined)
+    return answerPost(connection, { method: 'post', id: 1, request: { type: 'info', payload: {} } }, gateway)
+  }
+  const posts = [...Array.from({ length: 40 }, () => post('crowd')), post('other')]
+  await new Promise((resolve) => setTimeout(resolve))
+  expect(asked).toEqual([...Array.from({ length: 16 }, () => 'crowd'), 'other'])
+  gate.resolve()
+  await Promise.all(posts)
+  expect(asked).toHaveLength(41)
 })

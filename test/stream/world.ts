@@ -33,6 +33,8 @@ export class World {
   ready = true
   readonly meter = new ModelStreams(100_000_000)
   meterDown = 0
+  /** What the meter waits for before it hears a report. */
+  meterGate: Promise<void> = Promise.resolve()
   /** Called while a hub is asked to join: the time in which other things happen. */
   during: () => void = () => undefined
   /** Coins whose books were asked for, and what an answer waits for. */
@@ -69,6 +71,7 @@ export class World {
       life: 1,
       clock: this.clock,
       exchange: async (_, report) => {
+        await this.meterGate
         if (this.meterDown-- > 0) throw new Error('the meter is down')
         const before = this.meter.charges.length
         const answer = this.meter.take(report, this.clock.nowMs)

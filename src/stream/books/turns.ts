@@ -1,6 +1,6 @@
-// Whose turn it is to be given whole books: so many at once, of the others first who has waited longest of the account
-// whose turn was longest ago. Laws: accounts take turns, however many sockets each has; one alone never has more than
-// half of the seats; a seat that is free for one who waits is taken.
+// Whose turn it is to be given whole books, or answers to posts: so many at once, of the others first who has waited
+// longest of the account whose turn was longest ago. Laws: accounts take turns, however many sockets each has; one alone
+// never has more than half of the seats; a seat that is free for one who waits is taken.
 
 /** `left`: it was withdrawn. `late`: it waited too long. */
 export type Turn = 'now' | 'left' | 'late'

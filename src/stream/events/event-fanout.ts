@@ -31,6 +31,7 @@ interface Parcel<R> {
 
 export class EventFanout<R extends Receiver> {
   readonly #topics = new Map<string, Topic<R>>()
+  #names = 0
   /** The index of every channel that shows a view. */
   readonly #views = new Map<EventView<unknown>, Map<AnyEventChannel, Index<R>>>()
 
@@ -44,6 +45,11 @@ export class EventFanout<R extends Receiver> {
     return this.#topics.size
   }
 
+  /** That these bodies are found by. */
+  get names(): number {
+    return this.#names
+  }
+
   /** `key` names the distinct body; a receiver stands under one key at most once. */
   add(key: string, wanted: WantedEvents, meta: boolean, receiver: R): void {
     const known = this.#topics.get(key)
@@ -54,7 +60,9 @@ export class EventFanout<R extends Receiver> {
     const topic: Topic<R> = { wanted, meta, receivers: new Set([receiver]) }
     this.#topics.set(key, topic)
     const index = this.#indexOf(wanted)
-    for (const name of wanted.channel.names(wanted.body)) entryOf(index, name, () => new Set()).add(topic)
+    const names = wanted.channel.names(wanted.body)
+    this.#names += names.length
+    for (const name of names) entryOf(index, name, () => new Set()).add(topic)
   }
 
   remove(key: string, receiver: R): void {
@@ -64,7 +72,9 @@ export class EventFanout<R extends Receiver> {
     this.#topics.delete(key)
     const { channel, body } = topic.wanted
     const index = this.#indexOf(topic.wanted)
-    for (const name of channel.names(body)) {
+    const names = channel.names(body)
+    this.#names -= names.length
+    for (const name of names) {
       const topics = index.get(name)
       topics?.delete(topic)
       if (topics?.size === 0) index.delete(name)

@@ -12,7 +12,6 @@ import { LIGHT, RelayUnread } from './unread.ts'
 
 /** Refused frames in a row before the socket goes: answering them without end would be free work. */
 const MAX_REFUSED = 1000
-const MAX_QUEUED = 2048
 export const MAX_POSTS_IN_FLIGHT = 16
 
 const TOO_SLOW =
@@ -42,7 +41,6 @@ export class Connection {
   #rate: Rate
   #frames: Bucket
   #refused = 0
-  #queued = 0
   #queue: Promise<void> = Promise.resolve()
   #ended = false
   #isBroken = false
@@ -147,12 +145,9 @@ export class Connection {
     return this.#reading.pinged(nonce, fresh, this.#clock.nowMs)
   }
 
-  /** Runs `task` after every earlier one of this socket; false where too many wait. A task must not throw. */
-  enqueue(task: () => Promise<void>): boolean {
-    if (this.#queued >= MAX_QUEUED) return false
-    this.#queued++
-    this.#queue = this.#queue.then(task).finally(() => this.#queued--)
-    return true
+  /** Runs `task` after every earlier one of this socket. A task must not throw. */
+  enqueue(task: () => Promise<void>): void {
+    this.#queue = this.#queue.then(task)
   }
 
   /** All tasks so far are done. */

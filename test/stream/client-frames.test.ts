@@ -1,0 +1,69 @@
+// Frames of clients: which are refused before they are served, and how their senders find out.
+
+import { expect, test } from 'vitest'
+import type { Identity } from '../../src/key/identity.ts'
+import { ClientFrames } from '../../src/stream/client-frames.client.ts'
+import { Backlog } from '../../src/stream/sockets/backlog.ts'
+import { Connection } from '../../src/stream/sockets/connection.ts'
+import type { Subscriptions } from '../../src/stream/subscriptions.ts'
+
+const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['info'] }
+
+/** A relay's frames, served when `open` is called, and sockets of accounts. */
+function world() {
+  const gate = Promise.withResolvers<void>()
+  const served: unknown[] = []
+  const subscribe = async (_: Connection, frame: unknown) => {
+    await gate.promise
+    served.push(frame)
+  }
+  const subscriptions = { subscribe, backlog: new Backlog() } as unknown as Subscriptions
+  const frames = new ClientFrames({
+    gateway: { info: async () => ({ status: 200, body: '{}' }) },
+    subscriptions: () => subscriptions,
+    waitUntil: () => undefined,
+    changed: () => undefined,
+  })
+  const client = (account: string) => {
+    const sent: { data: string; code?: string }[] = []
+    const sink = { send: (text: string) => sent.push(JSON.parse(text)), close: () => undefined }
+    const own = { identity: { ...identity, account }, terms: 0 }
+    const connection = new Connection('c', own, sink, { nowMs: 0 }, () => undefined)
+    return { connection, sent, take: (frame: object) => frames.take(connection, JSON.stringify(frame)) }
+  }
+  return { client, served, open: gate.resolve }
+}
+const body = { type: 'l2BookDiff', coin: 'BTC' }
+
+// WS-8
+test('a frame over the rate is refused so that its sender finds what it waits for', () => {
+  const { sent, take } = world().client('a')
+  for (let i = 0; i < 2000; i++) take({ method: 'ping' })
+  sent.length = 0
+  take({ method: 'post', id: 7, request: { type: 'info', payload: { type: 'meta' } } })
+  take({ method: 'subscribe', subscription: body })
+  take({ method: 'ping' })
+  take({ method: 'post', id: 8, request: { type: 'info', payload: 'x'.repeat(5000) } })
+  expect(sent.map(({ code }) => code)).toEqual(Array.from({ length: 4 }, () => 'rate_limited'))
+  const [post, subscribe, ping, long] = sent.map(({ data }) => data)
+  expect(post).toMatch(/^Too many messages: .* id=7$/)
+  expect(subscribe).toMatch(/^Invalid subscription {"type":"l2BookDiff","coin":"BTC"}: Too many messages/)
+  expect([ping, long]).toEqual(Array.from({ length: 2 }, () => expect.stringMatching(/slow down\.$/)))
+})
+
+// WS-63
+test('what waits to be served is bounded for an account and for all, and served in its order', async () => {
+  const { client, served, open } = world()
+  const sockets = ['a', 'a', 'b', 'c', 'd', 'e'].map(client)
+  const large = { method: 'subscribe', subscription: { ...body, pad: 'x'.repeat(60_000) } }
+  for (const { take } of sockets) for (let i = 0; i < 40; i++) take(large)
+  const waiting = sockets.map(({ sent }) => 40 - sent.length)
+  expect(waiting).toEqual([34, 0, 34, 34, 34, 2])
+  expect(sockets[1]!.sent[0]).toMatchObject({ code: 'rate_limited', data: expect.stringContaining('wait to be served') })
+  open()
+  for (const { connection } of sockets) await connection.drained()
+  expect(served).toHaveLength(34 * 4 + 2)
+  sockets[5]!.take(large)
+  await sockets[5]!.connection.drained()
+  expect(served).toHaveLength(34 * 4 + 3)
+})
