@@ -23,6 +23,8 @@ export interface ClientSocketsPorts {
   readonly accounts: Accounts
   readonly maxSockets: number
   readonly unread: RelayUnread
+  /** What sockets ask for may find no room. */
+  isCrowded(): boolean
   readonly callers: CallerBook
   /** A socket has ended, whoever ended it. */
   ended(connection: Connection): void
@@ -53,10 +55,10 @@ export class ClientSockets {
 
   /** Null where a socket may come in: `enter` follows at once, or its place is lost. */
   async admit(identity: Identity): Promise<Refusal | null> {
-    const { accounts, clock, maxSockets, unread } = this.#ports
+    const { accounts, clock, maxSockets, isCrowded, unread } = this.#ports
     if (unread.refuses(identity.account, clock.nowMs)) return { why: 'heavy', left: 0 }
-    const isFull = this.size + this.#entering >= maxSockets || this.#bytesPerSecond > MAX_BYTES_PER_SECOND
-    if (isFull) return { why: 'full', left: 0 }
+    const isBusy = this.#bytesPerSecond > MAX_BYTES_PER_SECOND
+    if (isBusy || isCrowded() || this.size + this.#entering >= maxSockets) return { why: 'full', left: 0 }
     // Again: the gateway counts in each of its isolates alone.
     const { waitMs } = this.#gate.take(identity.keyHash, connectLimit(identity), clock.nowMs)
     if (waitMs > 0) return { why: 'limit', left: 0, retryAfterMs: waitMs }

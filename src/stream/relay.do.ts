@@ -81,6 +81,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       clock: this.#clock,
       accounts: this.#accounts,
       maxSockets,
+      isCrowded: () => this.#subscriptions.isCrowded,
       unread: this.#unread,
       callers: gatewayOf(env),
       ended: (connection) => this.#subscriptions.ended(connection),

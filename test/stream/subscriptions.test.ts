@@ -299,3 +299,23 @@ test('at most 1,000 subscriptions on a socket, and so many of an account as its 
   await world.subscribe({ type: 'allFills' })
   expect(world.frames.at(-1)).toMatchObject({ channel: 'subscriptionResponse' })
 })
+
+// WS-64
+test('as many wallets are watched as memory holds; who finds no room is not charged, and has it when others end', async () => {
+  world.meter.grant(1_000_000_000)
+  const body = (index: number) => {
+    const addresses = Array.from({ length: 1000 }, (_, i) => `0x${String(index * 1000 + i).padStart(40, '0')}`)
+    return { type: 'userFills', addresses }
+  }
+  for (let i = 0; i < 100; i++) await world.subscribe(body(i))
+  expect(world.frames.every(({ channel }) => channel === 'subscriptionResponse')).toBe(true)
+  expect(world.subscriptions.isCrowded).toBe(true)
+  await world.subscribe(body(100))
+  expect(world.frames.at(-1)).toMatchObject({ code: 'unavailable', data: expect.stringContaining('another connection') })
+  await world.accounts.settled()
+  expect(world.meter.refunds).toHaveLength(1)
+  world.unsubscribe(body(7))
+  expect(world.subscriptions.isCrowded).toBe(false)
+  await world.subscribe(body(100))
+  expect(world.frames.at(-1)).toMatchObject({ channel: 'subscriptionResponse' })
+})
