@@ -69,11 +69,14 @@ describe('connection', () => {
   // WS-63
   test('sends large bodies as those before them are answered, and each again after a reconnect', () => {
     const { runtime, connection, listener, log } = setUp()
-    const bodies = Array.from({ length: 12 }, (_, i) => ({ type: 'userFills', addresses: [`${i}`.padEnd(60_000, 'x')] }))
+    const bodies = Array.from({ length: 12 }, (_, i) => ({
+      type: 'userFills',
+      addresses: [`${i}`.padEnd(60_000, 'x')],
+    }))
     connection.start()
     for (let round = 0; round < 2; round++) {
       runtime.last.open()
-      const leave = bodies.map((body, i) => round === 0 ? connection.subscribe(body, listener(`${i}`)) : () => {})
+      const leave = bodies.map((body, i) => (round === 0 ? connection.subscribe(body, listener(`${i}`)) : () => {}))
       expect(runtime.last.sent).toHaveLength(4)
       if (round === 0) leave[11]!()
       expect(runtime.last.sent).toHaveLength(4)

@@ -59,7 +59,10 @@ test('what waits to be served is bounded for an account and for all, and served 
   for (const { take } of sockets) for (let i = 0; i < 40; i++) take(large)
   const waiting = sockets.map(({ sent }) => 40 - sent.length)
   expect(waiting).toEqual([34, 0, 34, 34, 34, 2])
-  expect(sockets[1]!.sent[0]).toMatchObject({ code: 'rate_limited', data: expect.stringContaining('wait to be served') })
+  expect(sockets[1]!.sent[0]).toMatchObject({
+    code: 'rate_limited',
+    data: expect.stringContaining('wait to be served'),
+  })
   open()
   for (const { connection } of sockets) await connection.drained()
   expect(served).toHaveLength(34 * 4 + 2)

@@ -311,7 +311,10 @@ test('as many wallets are watched as memory holds; who finds no room is not char
   expect(world.frames.every(({ channel }) => channel === 'subscriptionResponse')).toBe(true)
   expect(world.subscriptions.isCrowded).toBe(true)
   await world.subscribe(body(100))
-  expect(world.frames.at(-1)).toMatchObject({ code: 'unavailable', data: expect.stringContaining('another connection') })
+  expect(world.frames.at(-1)).toMatchObject({
+    code: 'unavailable',
+    data: expect.stringContaining('another connection'),
+  })
   await world.accounts.settled()
   expect(world.meter.refunds).toHaveLength(1)
   world.unsubscribe(body(7))
