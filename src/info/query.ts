@@ -51,6 +51,8 @@ export interface InfoQuery<Req extends { readonly type: string }, Needs extends 
   readonly freshness: Freshness
   /** A query that needs more than `books` is resolved only after its hold is granted. */
   readonly needs: readonly Needs[]
+  /** Requests of which that is true as well, because they read whole books. */
+  readonly holdsFirst?: (request: Req) => boolean
   /** Upstream types that an answer is made of, where they are others than the query's own. */
   readonly madeOf?: readonly string[]
   readonly resolve: (request: Req, from: Pick<Sources, Needs>) => Promise<Result<Answer, Failure>>

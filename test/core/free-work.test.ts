@@ -40,3 +40,12 @@ it('counts keys apart, and what only looks counts nothing', () => {
   for (let i = 0; i < 20; i++) expect(work.take('a', 0)).toBe(0)
   expect([work.take('a', 0), work.waitMs('a', 49), work.waitMs('a', 50), work.take('b', 0)]).toEqual([50, 1, 0, 0])
 })
+
+it('has refused work owed that was one too many, half a minute’s at most', () => {
+  const work = new FreeWork()
+  for (let i = 0; i < 20; i++) expect(work.owe('a', 0)).toBe(0)
+  expect([work.owe('a', 0), work.owe('a', 0)]).toEqual([100, 150])
+  expect([work.waitMs('a', 149), work.waitMs('a', 150), work.owe('a', 150)]).toEqual([1, 0, 0])
+  for (let i = 0; i < 5_000; i++) work.owe('a', 150)
+  expect(work.waitMs('a', 150)).toBe(30_050)
+})

@@ -66,7 +66,8 @@ function callOf(query: AnyQuery, request: { readonly type: string }): InfoCall {
     costText: formatCredits(amount),
     terms,
     // What is never kept costs its full work again and again, and a history is long: nobody without credits may cause it.
-    holdsFirst: asksUpstream(query) || asksHistory(query) || terms.shares === 'next',
+    holdsFirst:
+      asksUpstream(query) || asksHistory(query) || terms.shares === 'next' || query.holdsFirst?.(request) === true,
   }
 }
 

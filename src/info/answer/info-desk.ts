@@ -109,8 +109,11 @@ export class InfoDesk {
   }
 
   async #holdAndFind(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
+    const holding = request.charging.hold(request.identity, call.price)
+    // Who is refused without asking anybody causes no work either.
+    if (!(holding instanceof Promise) && !holding.ok) return this.#refusal(request, holding.error)
     const finding = this.#answers.find(call, request)
-    const hold = await request.charging.hold(request.identity, call.price)
+    const hold = await holding
     if (!hold.ok) return this.#refusal(request, hold.error)
     return this.#finish(request, call, hold.value, await finding)
   }
@@ -120,7 +123,8 @@ export class InfoDesk {
   }
 
   async #fail(request: Unread, call: InfoCall, failure: Failure, hold: Hold): Promise<InfoReply> {
-    const waitMs = this.#freeWork.take(request.identity.keyHash, this.#deps.now())
+    const count = failure.kind === 'bad_field' ? 'owe' : 'take'
+    const waitMs = this.#freeWork[count](request.identity.keyHash, this.#deps.now())
     const remaining = hold.release()
     if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs), remaining)
     return this.#refusal(request, await this.#meantCoin.named(failure, call.request), remaining)

@@ -42,6 +42,7 @@ export const l2Book = defineQuery({
   price: ONE_CREDIT,
   freshness: { class: 'block', freshMs: FRESH_MS },
   needs: ['books'],
+  holdsFirst: ({ nSigFigs }) => nSigFigs !== undefined,
   resolve: (request, { books }) =>
     request.nSigFigs === undefined
       ? plain(request.coin, books)
