@@ -40,6 +40,7 @@ type Turn = { readonly outcome: Outcome } | { readonly waitMs: number; readonly 
 interface Call {
   readonly type: string
   readonly body: string
+  readonly caller?: string
   readonly startMs: number
 }
 
@@ -56,8 +57,8 @@ export class RoutedUpstream implements Upstream {
     this.#deps = deps
   }
 
-  async ask(type: string, body: string): Promise<Result<UpstreamAnswer, Failure>> {
-    const call = { type, body, startMs: this.#deps.now() }
+  async ask(type: string, body: string, caller?: string): Promise<Result<UpstreamAnswer, Failure>> {
+    const call = { type, body, startMs: this.#deps.now(), ...(caller === undefined ? {} : { caller }) }
     let candidates = this.route(type)
     for (const source of candidates) this.#look(source)
     let failure: Failure | null = null
@@ -121,11 +122,11 @@ export class RoutedUpstream implements Upstream {
   }
 
   /** `isProbe`: sent to judge the source, whatever its breakers say. */
-  async #attempt(source: RoutedSource, { type, body, startMs }: Call, isProbe = false): Promise<Turn> {
+  async #attempt(source: RoutedSource, { type, body, startMs, caller = '' }: Call, isProbe = false): Promise<Turn> {
     const { health, budget, config } = source
     const waitMs = isProbe ? health.restMs(this.#deps.now()) : health.waitMs(type, this.#deps.now())
     if (waitMs > 0) return { waitMs, unpaid: false }
-    const payment = budget === null ? null : await budget.take(weightToReserve(type))
+    const payment = budget === null ? null : await budget.take(weightToReserve(type), caller)
     if (payment?.paid === false) return { waitMs: payment.waitMs, unpaid: true }
     const sentAtMs = this.#deps.now()
     const timeoutMs = Math.min(config.timeoutMs, startMs + ASK_MAX_MS - sentAtMs)

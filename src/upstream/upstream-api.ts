@@ -11,6 +11,9 @@ export interface UpstreamAnswer {
 }
 
 export interface Upstream {
-  /** Sends `body` (canonical JSON of a request of this type). A request that the sources refuse is `bad_field`. */
-  ask(type: string, body: string): Promise<Result<UpstreamAnswer, Failure>>
+  /**
+   * Sends `body` (canonical JSON of a request of this type). A request that the sources refuse is `bad_field`. `caller`: on
+   * whose behalf, where it is not the gateway's own: callers take turns where a source's budget does not suffice.
+   */
+  ask(type: string, body: string, caller?: string): Promise<Result<UpstreamAnswer, Failure>>
 }

@@ -1,7 +1,9 @@
 // Pays for requests to a source that has a budget, from weight leased ahead: most requests need no round trip. Laws: one
 // exchange with the bucket at a time; an exchange is never repeated with its news; while the bucket cannot be reached
-// nothing is sent beyond what is leased, because a source that sees too much shuts everyone out.
+// nothing is sent beyond what is leased, because a source that sees too much shuts everyone out; callers whose requests
+// wait take turns, however many requests each of them has.
 
+import { BoundedMap } from '../core/bounded-map.ts'
 import { type After, orLate } from '../core/deadline.ts'
 import { Flight } from '../core/flights.ts'
 import { KEEP_EVERY_MS, Keeper } from '../core/keeper.ts'
@@ -12,7 +14,7 @@ import { type Spending, WeightPurse } from './weight-purse.ts'
 /** What a request to a source has to have first. */
 export interface Budget {
   /** `waitMs`: not now, and when to ask again. `settle` is called with the real weight once it is known. */
-  take(weight: number): Promise<Payment>
+  take(weight: number, caller: string): Promise<Payment>
   /** What the bucket had at last, asked now unless that was within a second; null where it cannot be reached. */
   left(): Promise<{ readonly weight: number; readonly atMs: number } | null>
 }
@@ -40,6 +42,15 @@ const FLIGHT_MAX_MS = 2 * EXCHANGE_TIMEOUT_MS + DOWN_MS
 const TURNS_MAX = 10
 /** Nobody waits for a grant longer than that. */
 const WAIT_MAX_MS = TURNS_MAX * FLIGHT_MAX_MS
+/** Callers of whom it is known when they were served last. */
+const CALLERS_MAX = 1_000
+
+interface Waiting {
+  readonly weight: number
+  readonly caller: string
+  readonly sinceMs: number
+  spending: Spending | null
+}
 
 export class WeightLease implements Budget {
   readonly #deps: BudgetDeps
@@ -47,7 +58,10 @@ export class WeightLease implements Budget {
   readonly #flight = new Flight<void>(FLIGHT_MAX_MS)
   readonly #keeper = new Keeper()
   /** Requests that wait for a grant. One that is ended meanwhile never takes itself off. */
-  readonly #waiting = new Set<{ readonly weight: number; readonly sinceMs: number }>()
+  readonly #waiting = new Set<Waiting>()
+  /** Numbers of the turns in which callers were served last. */
+  readonly #served = new BoundedMap<string, number>(CALLERS_MAX)
+  #turn = 0
   #downUntilMs = 0
 
   constructor(perMinute: number, timeoutMs: number, deps: BudgetDeps) {
@@ -55,8 +69,8 @@ export class WeightLease implements Budget {
     this.#deps = deps
   }
 
-  async take(weight: number): Promise<Payment> {
-    const spending = this.#purse.take(weight, this.#deps.now()) ?? (await this.#takeAsking(weight))
+  async take(weight: number, caller: string): Promise<Payment> {
+    const spending = await this.#takeInTurn(weight, caller)
     if ('waitMs' in spending) return { paid: false, waitMs: spending.waitMs }
     this.#keep()
     return { paid: true, settle: (real) => this.#purse.settle(spending, real) }
@@ -70,23 +84,51 @@ export class WeightLease implements Budget {
     return this.#deps.now() < this.#downUntilMs ? null : this.#purse.left
   }
 
-  async #takeAsking(weight: number): Promise<Spending | { readonly waitMs: number }> {
-    const waiting = { weight, sinceMs: this.#deps.now() }
+  async #takeInTurn(weight: number, caller: string): Promise<Spending | { readonly waitMs: number }> {
+    const waiting: Waiting = { weight, caller, sinceMs: this.#deps.now(), spending: null }
     this.#waiting.add(waiting)
     try {
       for (let turn = 0; turn < TURNS_MAX; turn++) {
         const now = this.#deps.now()
+        this.#serve(now)
+        if (waiting.spending !== null) return waiting.spending
         const waitMs = Math.max(this.#purse.refusedMs(weight, now), this.#downUntilMs - now)
         if (waitMs > 0) return { waitMs }
         if (this.#flying() === null) this.#fly(this.#purse.ask(this.#deps.newId(), weight, this.#waited(now), now))
         await this.#landed()
-        const spending = this.#purse.take(weight, this.#deps.now())
-        if (spending !== null) return spending
       }
-      return { waitMs: DOWN_MS }
+      return waiting.spending ?? { waitMs: DOWN_MS }
     } finally {
       this.#waiting.delete(waiting)
     }
+  }
+
+  /** Hands out what is here. */
+  #serve(nowMs: number): void {
+    let tooHeavy = Number.POSITIVE_INFINITY
+    for (;;) {
+      const next = this.#next(tooHeavy)
+      if (next === null) return
+      next.spending = this.#purse.take(next.weight, nowMs)
+      if (next.spending === null) tooHeavy = next.weight
+      else {
+        this.#waiting.delete(next)
+        this.#served.set(next.caller, ++this.#turn)
+      }
+    }
+  }
+
+  /** Of those who wait for less than `weight`, the first of the caller who was served longest ago. */
+  #next(weight: number): Waiting | null {
+    let next: Waiting | null = null
+    let least = Number.POSITIVE_INFINITY
+    for (const one of this.#waiting) {
+      const turn = this.#served.get(one.caller) ?? 0
+      if (one.weight >= weight || turn >= least) continue
+      next = one
+      least = turn
+    }
+    return next
   }
 
   /** What all who wait need together. */

@@ -46,7 +46,9 @@ describe('SourceBudget', () => {
     const isolates = [isolate(() => apiOf('shared')), isolate(() => apiOf('shared'))]
     const startMs = Date.now()
     const payments = await Promise.all(
-      Array.from({ length: 100 }, (_, i) => isolates[i % 2]!.take(i % 3 === 0 ? 20 : 2).then((p) => [i, p] as const)),
+      Array.from({ length: 100 }, (_, i) =>
+        isolates[i % 2]!.take(i % 3 === 0 ? 20 : 2, '').then((p) => [i, p] as const),
+      ),
     )
     const elapsedS = Math.ceil((Date.now() - startMs) / 1_000)
     const paid = payments.filter(([, payment]) => payment.paid)
@@ -85,9 +87,9 @@ describe('SourceBudget', () => {
       if (away) throw new Error('away')
       return apiOf('away')
     })
-    const refused = await alone.take(20)
+    const refused = await alone.take(20, '')
     expect(refused.paid).toBe(false)
     away = false
-    await expect.poll(async () => (await alone.take(20)).paid, { timeout: 10_000, interval: 50 }).toBe(true)
+    await expect.poll(async () => (await alone.take(20, '')).paid, { timeout: 10_000, interval: 50 }).toBe(true)
   })
 })

@@ -43,7 +43,7 @@ async function paidTimes(perMinute: number, sharesIsolate: boolean, heavy: reado
   const nextMs = heavy.map(() => world.now)
   const startMs = world.now
   const ask = async (isolate: number, weight: number) => {
-    const payment = await leases[isolate]!.take(weight)
+    const payment = await leases[isolate]!.take(weight, '')
     if (!payment.paid) return payment.waitMs
     payment.settle(weight)
     paid.get(weight)!.push(world.now - startMs)
@@ -98,4 +98,30 @@ it('who is refused and does not come again holds up nobody for long', async () =
 it('the smallest budget has room for the heaviest request', async () => {
   const paid = await paidTimes(240, false, [120], 300_000)
   expect(paid.get(120)!.length).toBeGreaterThan(0)
+})
+
+it('accounts take turns, however much one of them asks', async () => {
+  const { world, leases } = isolates(1_200, 1)
+  const [lease] = leases
+  const paid = { many: 0, one: 0 }
+  const nextMs = { many: world.now, one: world.now }
+  const ask = async (caller: 'many' | 'one') => {
+    const payment = await lease!.take(20, caller)
+    if (!payment.paid) {
+      nextMs[caller] = world.now + payment.waitMs
+      return
+    }
+    payment.settle(20)
+    paid[caller]++
+  }
+  for (const endMs = world.now + SETTLED_MS; world.now < endMs; world.now += STEP_MS) {
+    const many = world.now < nextMs.many ? 0 : 20
+    const one = world.now < nextMs.one ? 0 : 1
+    await Promise.all([
+      ...Array.from({ length: many }, () => ask('many')),
+      ...Array.from({ length: one }, () => ask('one')),
+    ])
+  }
+  expect(paid.many + paid.one).toBeGreaterThan(50)
+  expect(paid.one).toBeGreaterThan(20)
 })

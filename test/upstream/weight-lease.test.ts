@@ -21,10 +21,10 @@ it('forgets who waited and vanished: nothing is leased for a request that was en
     newId: () => `g${ids++}`,
     background: () => {},
   })
-  for (let i = 0; i < 5; i++) void budget.take(100)
+  for (let i = 0; i < 5; i++) void budget.take(100, '')
   now += 60_000
   exchange = async () => ({ v: 1, granted: 20, ttlMs: 3_000, waitMs: 0, left: 130 })
-  expect((await budget.take(20)).paid).toBe(true)
+  expect((await budget.take(20, '')).paid).toBe(true)
   expect(asked.slice(0, 2).map(({ least, need }) => [least, need])).toEqual([
     [100, 100],
     [20, 20],

@@ -5,6 +5,7 @@ import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { Flights, type Joined } from '../../core/flights.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import type { Identity } from '../../key/identity.ts'
 import { useOf } from '../freshness.ts'
 import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
@@ -13,7 +14,7 @@ import type { AnswerTiers } from './answer-tiers.ts'
 import type { InfoCall } from './call.ts'
 import { FLIGHT_MAX_MS, NextFlights } from './next-flights.ts'
 
-/** An answer to be served, and how old it is; null: the source was asked for this call. */
+/** An answer to be served, and how old it was when the call came; null: the source was asked for this call. */
 export interface Served {
   readonly answer: Answer
   readonly ageMs: number | null
@@ -21,6 +22,7 @@ export interface Served {
 
 /** On whose behalf: keeps work alive when the caller is gone, and names it to the operator where a bug shows. */
 export interface Asking {
+  readonly identity: Pick<Identity, 'account'>
   readonly requestId: string
   readonly waitUntil: (work: Promise<unknown>) => void
 }
@@ -96,13 +98,19 @@ export class Answers {
     else if (copy.stored) this.#memory.set(key, { ...kept, stored: copy.stored })
   }
 
-  #fly(call: InfoCall, asking: Asking, looked: boolean): Promise<Landed> {
+  async #fly(call: InfoCall, asking: Asking, looked: boolean): Promise<Landed> {
     const start = () => {
       const result = this.#load(call, asking, looked)
       asking.waitUntil(result)
       return result
     }
-    return this.#flights.landed(this.#join(call, start), LOST, this.#deps.after)
+    const now = this.#deps.now()
+    const sinceMs = this.#flights.sinceMs(call.key) ?? now
+    const joined = this.#join(call, start)
+    const landed = await this.#flights.landed(joined, LOST, this.#deps.after)
+    if (joined.leads || !landed.ok || sinceMs === now) return landed
+    // Its source may have been asked before this call came.
+    return ok({ ...landed.value, ageMs: (landed.value.ageMs ?? 0) + now - sinceMs })
   }
 
   #join({ key, terms }: InfoCall, start: () => Promise<Landed>): Joined<Landed> {
@@ -117,7 +125,7 @@ export class Answers {
         if (kept?.use === 'fresh') return ok(kept.served)
       }
       const at = this.#deps.now()
-      const answer = await call.query.resolve(call.request, this.#deps.sources)
+      const answer = await call.query.resolve(call.request, this.#sourcesFor(asking))
       if (!answer.ok) return this.#failed(call, answer)
       this.#keep(call, { ...answer.value, at }, asking)
       return ok({ answer: answer.value, ageMs: null })
@@ -125,6 +133,11 @@ export class Answers {
       this.#deps.report(error, asking.requestId)
       return err({ kind: 'internal' })
     }
+  }
+
+  #sourcesFor({ identity: { account } }: Asking): Sources {
+    const { upstream } = this.#deps.sources
+    return { ...this.#deps.sources, upstream: { ask: (type, body) => upstream.ask(type, body, account) } }
   }
 
   #failed<F extends { readonly error: Failure }>({ key }: InfoCall, answer: F): F {

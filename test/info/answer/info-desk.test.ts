@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
 import { FLIGHT_MAX_MS } from '../../../src/info/answer/next-flights.ts'
 import { CATALOGUE } from '../../../src/info/catalogue.ts'
-import { createWorld, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
+import { createWorld, IDENTITY, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
 
 const META = { type: 'meta' }
 const STATE = { type: 'clearinghouseState', user: USER }
@@ -97,6 +97,26 @@ describe('refused bodies', () => {
     expect(refused[0]!.body).toContain('Too many answers that cost nothing, 20 a second at most')
   })
 
+  it('by a source are owed where many were under way at once', async () => {
+    const known = Promise.withResolvers<void>()
+    world.upstream = async () => {
+      await known.promise
+      return err({ kind: 'bad_field', issues: [{ path: '', message: 'no' }] } as const)
+    }
+    const unknown = (i: number) => ({ type: 'fundingHistory', coin: `NO${i}`, startTime: 1 })
+    const calls = Array.from({ length: 120 }, (_, i) => world.send(unknown(i)))
+    await turns()
+    known.resolve()
+    const statuses = (await Promise.all(calls)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 422)).toHaveLength(20)
+    world.now += 1_000
+    const late = await world.send(unknown(0))
+    expect([late.status, late.headers['retry-after']]).toEqual([429, '5'])
+    world.now += 4_050
+    expect((await world.send(unknown(0))).status).toBe(422)
+    expect([world.asked.length, world.charged]).toEqual([121, []])
+  })
+
   it('do not hide that the key was revoked', async () => {
     world.holdFailure = { kind: 'key_revoked' }
     expect((await world.send('x')).status).toBe(401)
@@ -111,6 +131,19 @@ describe('freshness', () => {
     expect((await world.send(META)).headers.age).toBe('61')
     world.now += 30_000
     expect((await world.send(META)).headers.age).toBe('91')
+  })
+
+  it('counts how long the source had been asked before a call that shares the answer came', async () => {
+    const { answer } = gate()
+    const first = world.send(STATE)
+    await turns()
+    world.now += 3_000
+    const second = world.send(STATE)
+    await turns()
+    world.now += 2_000
+    answer('{}')
+    expect([(await first).headers.age, (await second).headers.age]).toEqual([undefined, '3'])
+    expect(world.asked).toHaveLength(1)
   })
 
   it('serves l2Book for less than 500 ms from when the hub was asked, with age and height', async () => {
@@ -174,6 +207,20 @@ describe('freshness', () => {
     // The next one gets no copy of it: a user's state is never kept.
     world.upstream = () => ok('{"later":1}')
     expect((await world.send(STATE, 'rich')).body).toBe('{"later":1}')
+  })
+
+  it('reads no whole book for who cannot pay, and no book at all for who is refused at once', async () => {
+    world.broke.add('poor')
+    expect((await world.send({ type: 'l2Book', coin: 'BTC', nSigFigs: 2 }, 'poor')).status).toBe(402)
+    expect(world.bookCalls).toBe(0)
+    const reply = await world.desk.answer({
+      identity: IDENTITY,
+      text: '{"type":"l2Book","coin":"BTC"}',
+      requestId: 'req_1',
+      charging: { hold: () => err({ kind: 'credits_exhausted', neededMicro: 1, remainingMicro: 0 }) },
+      waitUntil: () => {},
+    })
+    expect([reply.status, world.bookCalls]).toEqual([402, 0])
   })
 
   it('never mixes users', async () => {
