@@ -83,7 +83,12 @@ export class LeasePool {
       hold: (identity, price) => {
         const seat = this.#seat(identity)
         const limit = limitOf(seat, identity, price.product)
-        return this.#take(context, seat, price, limit) ?? this.#askAndTake(context, seat, price, limit)
+        const taken = this.#take(context, seat, price, limit)
+        if (taken !== null) return taken
+        const asking = this.#askAndTake(context, seat, price, limit)
+        // A caller that goes away meanwhile would be counted among those who wait for ever, and more and more be leased.
+        context.waitUntil(asking)
+        return asking
       },
       report: (identity) => this.#report(context, this.#seat(identity), this.#clock.nowMs(), true),
       limitHeaders: (identity, product, atMost = 1) =>
