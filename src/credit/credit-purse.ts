@@ -106,7 +106,7 @@ export class CreditPurse {
   /** The call failed: what it held may be spent again, so a cached refusal no longer holds. */
   release(lease: HeldLease, amount: MicroCredits): void {
     lease.held -= amount
-    if (lease === this.#current) this.#denial = null
+    if (lease === this.#current && amount > 0) this.#denial = null
   }
 
   /** What to send so that a call of `amount` can go on; `waiting` is the sum of all waiting calls. */

@@ -110,6 +110,22 @@ describe('one isolate', () => {
     }
   })
 
+  it('keeps every call alive that waits for the meter, not only the one that asks', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(10 * CREDIT, clock.nowMs)
+    const kept: Promise<unknown>[] = []
+    const charging = new LeasePool(clock).charging({
+      meterOf: () => meter,
+      waitUntil: (work) => void kept.push(work),
+      meterFailure: 'closed',
+      onRevoked: () => {},
+    })
+    const waiting = [charging.hold(identity, price(1)), charging.hold(identity, price(1))]
+    // By identity: to a matcher any promise equals any other.
+    expect(waiting.every((call) => kept.includes(call as Promise<unknown>))).toBe(true)
+    expect(await Promise.all(waiting)).toMatchObject([{ ok: true }, { ok: true }])
+  })
+
   it('charges what succeeds and gives back what fails', async () => {
     const clock = new ManualClock()
     const meter = new ModelMeter(1 * CREDIT, clock.nowMs)
@@ -119,6 +135,12 @@ describe('one isolate', () => {
       ok: false,
       error: { kind: 'credits_exhausted', neededMicro: CREDIT, remainingMicro: 0 },
     })
+    // What cost nothing gives nothing back, so that nobody is asked again.
+    const free = await held(charging, 0)
+    const exchanges = meter.exchanges
+    free.release()
+    expect((await charging.hold(identity, price(1))).ok).toBe(false)
+    expect(meter.exchanges).toBe(exchanges)
     expect(first.release()).toBe(CREDIT)
     const second = await held(charging, 1)
     expect(second.settle()).toBe(0)

@@ -49,6 +49,7 @@ export class AnswerCache {
   }
 }
 
-function lengthOf({ body }: Answer, key: string): number {
-  return key.length + body.length + ENTRY_LENGTH
+function lengthOf({ body, stored }: CachedAnswer, key: string): number {
+  const other = stored === undefined || stored.body === body ? 0 : stored.body.length
+  return key.length + body.length + other + ENTRY_LENGTH
 }

@@ -27,6 +27,16 @@ it('AnswerCache keeps no giant and lets no older answer replace a newer one', ()
   expect(cache.get('k', 5)?.at).toBe(5)
 })
 
+it('AnswerCache counts the copy of KV that it remembers beside an answer, where that is another text', () => {
+  const cache = new AnswerCache(10_000)
+  for (let i = 0; i < 10; i++) cache.set(`k${i}`, { ...answer(700, i), stored: { at: 0, body: 'y'.repeat(700) } })
+  const kept = Array.from({ length: 10 }, (_, i) => cache.get(`k${i}`, 20)).filter(Boolean)
+  expect(kept).toHaveLength(6)
+  const same = answer(700)
+  for (let i = 0; i < 10; i++) cache.set(`s${i}`, { ...same, stored: same })
+  expect(Array.from({ length: 10 }, (_, i) => cache.get(`s${i}`, 20)).filter(Boolean)).toHaveLength(10)
+})
+
 it('AnswerCache forgets what was asked for in the future: the clock was set back, and the age of it is not known', () => {
   const cache = new AnswerCache()
   cache.set('k', answer(1, 60_000))
