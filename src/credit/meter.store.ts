@@ -1,4 +1,4 @@
-// The tables of a CreditMeter: one account row, leases, grants, revoked keys, usage per hour.
+// The tables of a CreditMeter: one account row, leases, grants, revoked keys, usage per hour and, of days past, per day.
 // Called inside one synchronous transaction per decision; the rules are in ledger.ts.
 
 import { type AccountState, EMPTY_ACCOUNT } from './account-state.ts'
@@ -7,8 +7,11 @@ import { hourOf, type UsageLine, type UsageRow } from './usage.ts'
 
 /** How long the row of a reclaimed lease is kept, so that late spending is counted once. */
 const LEASE_MEMORY_MS = 3_600_000
-/** Usage is kept by the hour for 400 days: a year and a month to compare with. */
-const USAGE_MEMORY_MS = 400 * 24 * 3_600_000
+const DAY_MS = 24 * 3_600_000
+/** Usage is kept for 400 days: a year and a month to compare with. */
+const USAGE_MEMORY_MS = 400 * DAY_MS
+/** Days that are rolled up at once: the first time there may be a year of them. */
+const ROLLED_DAYS = 31
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS account (
@@ -31,6 +34,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS usage_due (
     hour INTEGER NOT NULL, key_hash TEXT NOT NULL, product TEXT NOT NULL, type TEXT NOT NULL,
     PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS rolled (one INTEGER PRIMARY KEY CHECK (one = 1), until INTEGER NOT NULL) STRICT;
   -- Ids of charges, from before minutes of streams were charged by their own number.
   DROP TABLE IF EXISTS charges;`
 
@@ -197,6 +201,30 @@ export class MeterStore {
     this.#sql.exec('DELETE FROM leases WHERE open = 0 AND until < ?', nowMs - LEASE_MEMORY_MS)
     this.#sql.exec('DELETE FROM usage WHERE hour < ?', nowMs - USAGE_MEMORY_MS)
     this.#sql.exec('DELETE FROM usage_due WHERE hour < ?', nowMs - USAGE_MEMORY_MS)
+    this.#rollUp(nowMs)
+  }
+
+  /**
+   * Hours of days that ended a day ago become one row for the day, once all are copied: reports are by the day, and read
+   * every row while all calls of the account wait.
+   */
+  #rollUp(nowMs: number): void {
+    const ended = nowMs - (nowMs % DAY_MS) - DAY_MS
+    const select = 'SELECT coalesce((SELECT until FROM rolled), min(hour)) AS since FROM usage'
+    const { since } = this.#sql.exec<{ since: number | null }>(select).one()
+    if (since === null || since >= ended) return
+    const until = Math.min(ended, since - (since % DAY_MS) + ROLLED_DAYS * DAY_MS)
+    if (this.#sql.exec('SELECT 1 FROM usage_due WHERE hour < ? LIMIT 1', until).toArray().length > 0) return
+    const hours = `hour >= ?1 AND hour < ?2 AND hour % ${DAY_MS} > 0`
+    this.#sql.exec(
+      `INSERT INTO usage SELECT hour - hour % ${DAY_MS} AS day, key_hash, product, type, sum(calls), sum(amount)
+       FROM usage WHERE ${hours} GROUP BY day, key_hash, product, type
+       ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, amount = amount + excluded.amount`,
+      since,
+      until,
+    )
+    this.#sql.exec(`DELETE FROM usage WHERE ${hours}`, since, until)
+    this.#sql.exec('INSERT OR REPLACE INTO rolled VALUES (1, ?)', until)
   }
 
   /** True while rows are left that `prune` will remove some day. */

@@ -1,6 +1,6 @@
 // What an account used, as its operator asks for it: every row of the meter once, over as many pages as it takes.
 
-import { runInDurableObject } from 'cloudflare:test'
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { expect, it } from 'vitest'
 import { UsageReports } from '../../src/credit/usage-report.store.ts'
 import { ask, bindings, meterOf, newKey } from './operator.worker.ts'
@@ -153,4 +153,41 @@ it('is nobody’s where there is no such account', async () => {
   const { account } = await newKey({ credits: 1 })
   const none = { totals: { calls: 0, stream_minutes: 0, credits: '0' }, rows: [], next: null }
   expect((await ask('GET', `/accounts/${account}/usage`)).json).toMatchObject(none)
+})
+
+it('of days past is kept by the day, once it is copied, and tells the same', async () => {
+  const { account, hash } = await newKey({ credits: 1 })
+  const hours = Array.from({ length: 50 * 24 }, (_, i) => TODAY + 2 * HOUR - i * HOUR)
+  await used(
+    account,
+    hours.flatMap((hour): Row[] => [
+      [hour, hash, 'info', 'meta', 1, 10],
+      [hour, hash, 'stream', 'trades', 2, 3],
+    ]),
+  )
+  const before = await meterOf(account).usage(TODAY - 60 * DAY, TODAY + DAY)
+  const object = bindings.CREDIT_METER.getByName(account)
+  const ring = async (setUp: string) => {
+    await runInDurableObject(object, (_, { storage }) => {
+      storage.sql.exec(setUp)
+      return storage.setAlarm(Date.now() + 60_000)
+    })
+    await runDurableObjectAlarm(object)
+    return runInDurableObject(object, (_, { storage: { sql } }) =>
+      sql
+        .exec<{ hour: number; calls: number }>("SELECT hour, calls FROM usage WHERE product = 'info' ORDER BY hour")
+        .toArray(),
+    )
+  }
+  const copied = { calls: 1 }
+  // A row that D1 has not got holds all of its days back; the alarm copies it, so that the next one rolls up.
+  const due = `INSERT INTO usage_due VALUES (${TODAY - 45 * DAY}, '${hash}', 'info', 'meta')`
+  expect(await ring(due)).toHaveLength(50 * 24)
+  expect((await ring('SELECT 1')).length).toBeLessThan(25 * 24)
+  const rows = await ring('SELECT 1')
+  expect(rows.filter(({ hour }) => hour < TODAY - DAY).every(({ hour }) => hour % DAY === 0)).toBe(true)
+  expect(rows.filter(({ hour }) => hour >= TODAY - DAY)).toEqual(Array(27).fill(expect.objectContaining(copied)))
+  expect(rows).toHaveLength(49 + 27)
+  expect(await ring('SELECT 1')).toEqual(rows)
+  expect(await meterOf(account).usage(TODAY - 60 * DAY, TODAY + DAY)).toEqual(before)
 })
