@@ -1,5 +1,7 @@
 // What is to be said of a key at a moment: whether it works, why not, and until when.
 
+import { MICRO_PER_CREDIT } from '../credit/amount.ts'
+import { CHEAPEST_MINUTE } from '../credit/tariff.ts'
 import { PRODUCTS_OF_KIND } from '../key/record.ts'
 
 const HOUR_MS = 3_600_000
@@ -10,6 +12,8 @@ export interface KeyTimes {
   readonly revoked: number | null
   /** Hash of the key that replaced it by rotation, which also set `expires`, or `revoked` where there was no grace. */
   readonly replaced_by: string | null
+  /** What is left of its cap; left out where there is none, or nobody knows. */
+  readonly cap_remaining?: string | null | undefined
 }
 
 /** As the admin API tells it. */
@@ -18,11 +22,21 @@ export interface KeyBounds {
   readonly products: readonly string[]
   /** Credits, exact. */
   readonly cap: string | null
+  readonly cap_remaining?: string | null | undefined
   readonly ranges: readonly string[] | null
 }
 
-/** `active`, `active until …`, `replaced, works until …`, `replaced, ended …`, `expired …`, `revoked …`. */
-export function keyState({ expires, revoked, replaced_by: successor }: KeyTimes, nowMs: number): string {
+/**
+ * `active`, `active until …`, `replaced, works until …`, `replaced, ended …`, `expired …`, `revoked …`; of one that works,
+ * but has spent its cap, that comes first.
+ */
+export function keyState(key: KeyTimes, nowMs: number): string {
+  const state = stateByTime(key, nowMs)
+  const isSpent = key.cap_remaining != null && Number(key.cap_remaining) * MICRO_PER_CREDIT < CHEAPEST_MINUTE
+  return isSpent && (key.expires ?? nowMs + 1) > nowMs && key.revoked === null ? `cap spent, ${state}` : state
+}
+
+function stateByTime({ expires, revoked, replaced_by: successor }: KeyTimes, nowMs: number): string {
   const isReplaced = successor !== null
   if (revoked !== null) return `${isReplaced ? 'replaced, ' : ''}revoked ${timeText(revoked)}`
   if (expires === null) return isReplaced ? 'replaced' : 'active'
@@ -32,11 +46,15 @@ export function keyState({ expires, revoked, replaced_by: successor }: KeyTimes,
 }
 
 /** What of a key is less than all that its kind may, so that one which is active may be refused; empty where nothing is. */
-export function keyLimits({ kind, products, cap, ranges }: KeyBounds): string {
+export function keyLimits({ kind, products, cap, cap_remaining: left, ranges }: KeyBounds): string {
   const isWhole =
     (PRODUCTS_OF_KIND as Record<string, readonly string[]>)[kind]?.every((product) => products.includes(product)) ??
     true
-  const parts = [cap === null ? [] : [`cap ${cap}`], isWhole ? [] : products, ranges ?? []]
+  const parts = [
+    cap === null ? [] : [`cap ${cap}${left == null ? '' : ` (${left} left)`}`],
+    isWhole ? [] : products,
+    ranges ?? [],
+  ]
   return parts
     .filter((part) => part.length > 0)
     .map((part) => part.join(', '))

@@ -84,8 +84,8 @@ export class AccountService implements Accounts {
     const row = await this.#store.account(id)
     if (row === null) return err(await this.#absent(id))
     const meter = this.#ports.meterOf(id)
-    const [sums, period, keys] = await Promise.all([meter.balance(), meter.plan(), this.#store.keysOf(id, LIST_MAX)])
-    return ok({ plan: row.plan, terms: termsFrom(row.terms), created: row.created, sums, period, keys })
+    const [sums, period] = await Promise.all([meter.balance(), meter.plan()])
+    return ok({ plan: row.plan, terms: termsFrom(row.terms), created: row.created, sums, period })
   }
 
   async changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>> {

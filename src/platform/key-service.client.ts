@@ -3,7 +3,9 @@
 
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
+import { leftOf } from '../credit/account-state.ts'
 import type { MicroCredits } from '../credit/amount.ts'
+import type { AccountMeterApi } from '../credit/meter-api.ts'
 import { AccountStore, type Successor } from '../key/accounts.store.ts'
 import { hashKey, mintKey } from '../key/digest.client.ts'
 import { displayPrefix, type KeyKind, randomBase58 } from '../key/format.ts'
@@ -132,15 +134,20 @@ export class KeyService implements Keys {
 
   async list(account?: string): Promise<ListedKey[]> {
     const rows = await (account === undefined ? this.#store.keys(LIST_MAX) : this.#store.keysOf(account, LIST_MAX))
-    const accounts = [...new Set(rows.map((row) => row.account))]
-    const asked = await Promise.allSettled(accounts.map((account) => this.#ports.meterOf(account).balance()))
-    const balances = new Map(
-      accounts.map((account, i) => {
-        const answer = asked[i]
-        return [account, answer?.status === 'fulfilled' ? answer.value.available + answer.value.held : null]
-      }),
-    )
-    return rows.map((row) => ({ ...row, balance: balances.get(row.account) ?? null }))
+    // One question for each account, and one for each key with a cap.
+    const asked = new Map<string, ReturnType<AccountMeterApi['balance']>>()
+    const ask = ({ account, hash, cap }: KeyRow) => {
+      const name = cap === null ? account : hash
+      const sums = asked.get(name) ?? this.#ports.meterOf(account).balance(cap === null ? undefined : hash)
+      asked.set(name, sums)
+      return sums
+    }
+    const sums = await Promise.allSettled(rows.map(ask))
+    return rows.map((row, i) => {
+      const answer = sums[i]
+      const known = answer?.status === 'fulfilled' ? answer.value : null
+      return { ...row, balance: known && leftOf(known), capLeft: known?.capLeft ?? null }
+    })
   }
 
   async names(hashes: readonly string[]) {

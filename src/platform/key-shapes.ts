@@ -8,6 +8,7 @@ import { DISPLAY_LENGTH } from '../key/format.ts'
 import { KINDS_TEXT, NOT_SERVED, PRODUCTS, PRODUCTS_TEXT, type Product } from '../key/identity.ts'
 import type { KeyRow } from '../key/key-row.ts'
 import { AccountId, Credits, CreditsText, UnixMs } from './fields.ts'
+import type { ListedKey } from './platform-api.ts'
 import { badField } from './refusal.ts'
 
 /** A hash in hex, or the shown prefix of a key. */
@@ -84,6 +85,12 @@ export const ShownKey = z
   })
   .meta({ id: 'Key' })
 
+/** With what its account's meter knows of it. */
+export const CountedKey = z.object({
+  ...ShownKey.shape,
+  cap_remaining: CreditsText.nullable().describe('What is left of its cap; null: no cap, or its meter did not answer'),
+})
+
 export const IssuedKey = z.object({
   key: z.string().describe('Shown this once'),
   ...NAMES,
@@ -111,9 +118,16 @@ export const KEY_EXAMPLE = {
   replaced_by: null,
 }
 
+export const COUNTED_EXAMPLE = { ...KEY_EXAMPLE, cap_remaining: '996.5' }
+
 /** A key of D1 as answers show it. */
 export function shownKey({ cap, ...key }: KeyRow): z.infer<typeof ShownKey> {
   return { ...key, cap: cap === null ? null : formatCredits(cap) }
+}
+
+/** The same with what is left of its cap. */
+export function countedKey({ capLeft, balance: _, ...key }: ListedKey): z.infer<typeof CountedKey> {
+  return { ...shownKey(key), cap_remaining: capLeft === null ? null : formatCredits(capLeft) }
 }
 
 /** Said of an order that names products which nothing serves yet. */

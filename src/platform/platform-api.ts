@@ -39,7 +39,6 @@ export interface ShownAccount extends PlanChoice {
   readonly created: number
   readonly sums: AccountState
   readonly period: PlanState | null
-  readonly keys: readonly KeyRow[]
 }
 
 /** `repeated`: this grant was made before, and nothing was added now. */
@@ -57,7 +56,7 @@ export interface Accounts {
     choice: PlanChoice,
     credits?: MicroCredits,
   ): Promise<Result<{ readonly created: boolean; readonly account: AccountState }, Failure>>
-  /** The account, its sums, its plan's period and its keys. */
+  /** The account, its sums and its plan's period. */
   account(id: string): Promise<Result<ShownAccount, Failure>>
   /** Puts the account on a plan now: what the old one has left expires, the new one's credits are there in full. */
   changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>>
@@ -96,8 +95,8 @@ export type RotationOrder = Pick<Rotation, 'id' | 'graceMs'>
 /** Without `key` where the rotation was done before. */
 export type RotatedKey = (IssuedKey | Omit<IssuedKey, 'key'>) & { readonly oldEndsMs: number }
 
-/** `balance` is null where the account's meter did not answer. */
-export type ListedKey = KeyRow & { readonly balance: MicroCredits | null }
+/** What is left, of its account and of its cap; null where the account's meter did not answer, or there is no cap. */
+export type ListedKey = KeyRow & { readonly balance: MicroCredits | null; readonly capLeft: MicroCredits | null }
 
 /** A key by its hash or its shown prefix; where an account is named, one of another account is none. */
 export interface NamedKey {

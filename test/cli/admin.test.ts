@@ -145,6 +145,9 @@ describe('the operator’s commands', () => {
     const [names, row] = (await admin('key list')).out[0]!.split('\n').map((line) => line.split(/ {2,}/))
     expect(names?.slice(-4)).toEqual(['last used (hour)', 'state', 'limits', 'label'])
     expect(row?.slice(-4, -1)).toEqual(['never', 'active', 'cap 3; info, stream; 192.0.2.0/24'])
+    answer = [200, { keys: [{ ...HELD, ...TIMES, ...BOUNDS, ranges: null, cap_remaining: '0.12' }] }]
+    const spent = (await admin('key list')).out[0]!.split('\n')[1]!.split(/ {2,}/)
+    expect(spent.slice(-4, -1)).toEqual(['never', 'cap spent, active', 'cap 3 (0.12 left); info, stream'])
   })
 
   it('fail where a test event is not delivered', async () => {

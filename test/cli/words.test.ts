@@ -138,6 +138,10 @@ describe('a key', () => {
     [null, before, 'b2', 'replaced, revoked 2026-11-22T11:59Z'],
   ])('that expires %s, was revoked %s and replaced by %s is %s', (expires, revoked, replaced_by, state) => {
     expect(keyState({ expires, revoked, replaced_by }, now)).toBe(state)
+    expect(keyState({ expires, revoked, replaced_by, cap_remaining: '0.13' }, now)).toBe(state)
+    const works = /^(active|replaced, works)/.test(state)
+    const spent = keyState({ expires, revoked, replaced_by, cap_remaining: '0' }, now)
+    expect(spent).toBe(works ? `cap spent, ${state}` : state)
   })
 })
 

@@ -198,7 +198,18 @@ describe('accounts and keys', () => {
   it('caps what a key may spend', async () => {
     const { hash, account } = await newKey({ credits: 10, cap: '1.5' })
     const spendOne = () => spend(meterOf(account), hash, 1e6)
+    const other = await newKey({ account })
     expect([(await spendOne()).ok, (await spendOne()).ok]).toEqual([true, false])
+    const left = async (path: string) =>
+      (await ask('GET', path)).json.keys
+        .map((key: { hash: string; cap_remaining: string | null }) => [key.hash, key.cap_remaining])
+        .sort()
+    const shown = [
+      [hash, '0.5'],
+      [other.hash, null],
+    ].sort()
+    expect(await left(`/accounts/${account}`)).toEqual(shown)
+    expect(await left(`/keys?account=${account}`)).toEqual(shown)
     expect((await ask('PATCH', `/keys/${hash}`, { cap: 2 })).json).toMatchObject({ cap: '2' })
     expect([(await spendOne()).ok, (await spendOne()).ok]).toEqual([true, false])
     expect((await ask('PATCH', `/keys/${hash}`, { cap: null })).json).toMatchObject({ cap: null })

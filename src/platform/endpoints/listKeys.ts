@@ -4,10 +4,10 @@ import * as z from 'zod'
 import { formatCredits } from '../../credit/amount.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { CreditsText } from '../fields.ts'
-import { KEY_EXAMPLE, OfAccount, ShownKey, shownKey } from '../key-shapes.ts'
+import { COUNTED_EXAMPLE, CountedKey, countedKey, OfAccount } from '../key-shapes.ts'
 
 const ListedKey = z.object({
-  ...ShownKey.shape,
+  ...CountedKey.shape,
   balance: CreditsText.nullable().describe('The balance of its account; null: its meter did not answer'),
 })
 
@@ -23,16 +23,16 @@ export const listKeys = defineEndpoint(
       200: {
         description: 'The keys',
         schema: z.object({ keys: z.array(ListedKey).describe('Newest first') }),
-        example: { keys: [{ ...KEY_EXAMPLE, balance: '9999.87' }] },
+        example: { keys: [{ ...COUNTED_EXAMPLE, balance: '9999.87' }] },
       },
     },
     refusals: [],
   },
   async ({ query: { account } }, { keys }) => {
     const listed = await keys.list(account)
-    const shown = listed.map(({ balance, ...key }) => ({
-      ...shownKey(key),
-      balance: balance === null ? null : formatCredits(balance),
+    const shown = listed.map((key) => ({
+      ...countedKey(key),
+      balance: key.balance === null ? null : formatCredits(key.balance),
     }))
     return reply(200, { keys: shown })
   },

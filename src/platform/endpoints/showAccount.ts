@@ -13,7 +13,7 @@ import {
 } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { AccountId, CreditsText, UnixMs } from '../fields.ts'
-import { KEY_EXAMPLE, ShownKey, shownKey } from '../key-shapes.ts'
+import { COUNTED_EXAMPLE, CountedKey, countedKey } from '../key-shapes.ts'
 import { PlanName, ShownTerms, shownTerms } from '../plan-shapes.ts'
 
 export const showAccount = defineEndpoint(
@@ -38,7 +38,7 @@ export const showAccount = defineEndpoint(
             'Served, and reported only when the balance was gone: never charged, and no part of `spent`',
           ),
           period: Period.nullable().describe('Null: it was made before plans had periods'),
-          keys: z.array(ShownKey).describe('Its keys, newest first, at most 1,000'),
+          keys: z.array(CountedKey).describe('Its keys, newest first, at most 1,000'),
         }),
         example: {
           account: 'acme',
@@ -49,16 +49,17 @@ export const showAccount = defineEndpoint(
           held: '0',
           written_off: '0',
           period: PERIOD_EXAMPLE,
-          keys: [KEY_EXAMPLE],
+          keys: [COUNTED_EXAMPLE],
         },
       },
     },
     refusals: [404],
   },
-  async ({ params: { id } }, { accounts }) => {
+  async ({ params: { id } }, { accounts, keys }) => {
     const shown = await accounts.account(id)
     if (!shown.ok) return shown
-    const { plan, terms, created, sums, period, keys } = shown.value
+    const { plan, terms, created, sums, period } = shown.value
+    const listed = await keys.list(id)
     return reply(200, {
       account: id,
       plan,
@@ -68,7 +69,7 @@ export const showAccount = defineEndpoint(
       held: formatCredits(sums.held),
       written_off: formatCredits(sums.writtenOff),
       period: period === null ? null : shownPeriod(period),
-      keys: keys.map(shownKey),
+      keys: listed.map(countedKey),
     })
   },
 )
