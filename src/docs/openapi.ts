@@ -8,6 +8,7 @@ import { schemaOf } from './json-schema.ts'
 import { operationPaths, operationRefusals } from './openapi-operations.ts'
 import { socketOperation } from './openapi-socket.ts'
 import { statusOperation } from './openapi-status.ts'
+import { eventWebhooks } from './openapi-webhooks.ts'
 import { freshnessText, priceText, sourceText } from './query-text.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -59,6 +60,7 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
   const others = operationPaths(operations, schemas)
   const refusal = jsonContent(schemaOf(Refusal, schemas))
   const refusals = operationRefusals(schemas)
+  const webhooks = eventWebhooks(schemas)
   return {
     openapi: '3.1.0',
     info: {
@@ -77,6 +79,7 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
       '/ws': { get: socketOperation() },
       '/status': { get: statusOperation(schemas) },
     },
+    webhooks,
     components: {
       securitySchemes: {
         key: {

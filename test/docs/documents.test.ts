@@ -6,10 +6,12 @@ import * as z from 'zod'
 import { channelTable } from '../../scripts/channel-table.ts'
 import { infoTable } from '../../scripts/info-table.ts'
 import { withPart } from '../../scripts/marked.ts'
+import { LowBalanceEvent, lowBalanceBody, TestEvent, testBody } from '../../src/credit/webhooks/webhook.ts'
 import { CLOSE_CODES } from '../../src/docs/close-codes.ts'
 import { docsRoutes } from '../../src/docs/docs.route.ts'
 import { docsPage } from '../../src/docs/docs-page.ts'
 import { openApiDocument } from '../../src/docs/openapi.ts'
+import { EVENTS } from '../../src/docs/openapi-webhooks.ts'
 import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 import { CHANNELS } from '../../src/stream/catalogue.ts'
@@ -85,6 +87,18 @@ describe('openapi.json', () => {
     expect(Object.keys(get.responses)).toEqual(['101', '401', '402', '403', '422', '429', '503'])
     for (const [status, { $ref }] of Object.entries(get.responses).slice(1))
       expect($ref).toBe(`#/components/responses/${status}`)
+  })
+
+  it('has the events that are sent to webhooks, each with an example that fits', () => {
+    const { webhooks } = document as unknown as { webhooks: Record<string, { post: { requestBody: unknown } }> }
+    expect(Object.keys(webhooks)).toEqual(['credits.low', 'test'])
+    for (const { schema, example } of EVENTS) {
+      expect(webhooks[example.type]!.post.requestBody).toMatchObject({ content: { 'application/json': { example } } })
+      expect(schema.parse(example)).toEqual(example)
+    }
+    const low = { id: 'evt_1', account: 'a', threshold: '0', leftMicro: 1, mostMicro: 2, createdMs: 3 }
+    LowBalanceEvent.strict().parse(JSON.parse(lowBalanceBody(low)))
+    TestEvent.strict().parse(JSON.parse(testBody('evt_2', 'a', 3)))
   })
 
   it('is served without a key, the same every time', async () => {

@@ -37,6 +37,26 @@ export const Thresholds = z
   .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'must name each threshold once')
   .default(() => DEFAULT_THRESHOLDS.map(known))
 
+const Event = {
+  id: z.string().describe('The same at every attempt: `webhook-id`'),
+  account: z.string().describe('Whose it is'),
+  created: z.int().describe('When that was, Unix milliseconds'),
+}
+
+/** An event that says that credits run low. */
+export const LowBalanceEvent = z
+  .object({
+    ...Event,
+    type: z.literal('credits.low'),
+    threshold: z.string().describe('The one that the balance fell to or below, as it was set'),
+    credits_left: z.string().describe('The balance then, exact decimal text'),
+    credits_at_most: z.string().describe('The most that it was in the plan’s period'),
+  })
+  .meta({ id: 'LowBalanceEvent' })
+
+/** An event that an operator sends to see whether it arrives. */
+export const TestEvent = z.object({ ...Event, type: z.literal('test') }).meta({ id: 'TestEvent' })
+
 /** The body of an event that says that credits run low. */
 export function lowBalanceBody(event: {
   readonly id: string
@@ -54,12 +74,12 @@ export function lowBalanceBody(event: {
     threshold: event.threshold,
     credits_left: formatCredits(event.leftMicro),
     credits_at_most: formatCredits(event.mostMicro),
-  })
+  } satisfies z.infer<typeof LowBalanceEvent>)
 }
 
 /** The body of an event that an operator sends to see whether it arrives. */
 export function testBody(id: string, account: string, createdMs: number): string {
-  return JSON.stringify({ id, type: 'test', account, created: createdMs })
+  return JSON.stringify({ id, type: 'test', account, created: createdMs } satisfies z.infer<typeof TestEvent>)
 }
 
 /** What is signed: with the time of this attempt, so that a copy taken on the way is of no use later. */
