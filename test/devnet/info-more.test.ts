@@ -9,6 +9,7 @@ import { BUILDERS, STAKERS, TAKERS, TWAPPERS } from '../../src/devnet/exchange/r
 import { answerInfo } from '../../src/devnet/info/info.ts'
 import { Past } from '../../src/devnet/info/past.ts'
 import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
+import { queryOf } from '../../src/info/catalogue.ts'
 
 let engine: Engine
 let fills: DevnetBlock['fills'] = []
@@ -80,6 +81,17 @@ describe('trades and orders', () => {
         const held = state.assetPositions.find((one: { position: { coin: string } }) => one.position.coin === coin)
         if (held !== undefined) expect(leverage).toEqual(held.position.leverage)
       }
+  })
+
+  it.each(['LOOM', 'flx:GAS'])('what a wallet can trade of %s, which nobody trades, is told all the same', (coin) => {
+    const query = queryOf('activeAssetData')!
+    for (const user of users().slice(0, 10)) {
+      const told = ask({ type: 'activeAssetData', user, coin })
+      query.response.parse(told)
+      expect(Number(told.maxTradeSzs[0]) * Number(told.markPx)).toBeLessThanOrEqual(
+        Number(told.availableToTrade[0]) * told.leverage.value + 1e-6,
+      )
+    }
   })
 })
 

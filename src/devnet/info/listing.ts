@@ -6,7 +6,8 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { formatAmount, units } from '../exchange/fixed-point.ts'
 import { type Market, perpsOf } from '../exchange/market.ts'
 
-type QuietPerp = Pick<Market, 'coin' | 'dex' | 'szDecimals' | 'maxLeverage'> & { readonly px: string }
+export type ListedPerp = Pick<Market, 'coin' | 'dex' | 'szDecimals' | 'maxLeverage'>
+type QuietPerp = ListedPerp & { readonly px: string }
 
 const QUIET_PERPS: readonly QuietPerp[] = [
   { coin: 'LOOM', dex: 0, szDecimals: 1, maxLeverage: 20, px: '0.37' },
@@ -22,6 +23,7 @@ export const QUIET_PXS: ReadonlyMap<string, string> = new Map([
 ])
 
 export const quietPerpsOf = (dex: number) => QUIET_PERPS.filter((perp) => perp.dex === dex)
+export const quietPerp = (coin: string) => QUIET_PERPS.find((perp) => perp.coin === coin)
 /** Every perp of a DEX in universe order. */
 export const listedOn = ({ scale }: Exchange, dex: number) => [...perpsOf(dex, scale.markets), ...quietPerpsOf(dex)]
 

@@ -6,7 +6,7 @@ import { fundingRate } from '../exchange/funding.ts'
 import { type Market, perpsOf } from '../exchange/market.ts'
 import { BLOCK_MS } from '../exchange/staking.ts'
 import { listedMarket, NOTHING, ofDex, type SomeAnswers } from './answer.ts'
-import { QUIET_PXS } from './listing.ts'
+import { type ListedPerp, QUIET_PXS, quietPerp } from './listing.ts'
 import { perpState, walletOf } from './wallet.ts'
 
 const MAX_FUNDINGS = 500
@@ -30,14 +30,14 @@ function predicted(x: Exchange, { id, coin }: Market) {
 }
 
 /** Free margin, and the size that it carries at the leverage chosen: the same to buy and to sell. */
-function assetData(x: Exchange, user: string, market: Market) {
+function assetData(x: Exchange, user: string, market: ListedPerp, mark: bigint) {
   const wallet = walletOf(x, user)
   const { assetPositions, withdrawable } = perpState(x, wallet, market.dex)
   const held = assetPositions.find(({ position }) => position.coin === market.coin)
   const leverage = held?.position.leverage ?? { type: 'cross', value: market.maxLeverage }
-  const mark = markPx(x, market.id)
-  const lots = (amountOf(withdrawable) * BigInt(leverage.value) * UNIT) / mark / market.lot
-  const size = formatAmount(lots * market.lot)
+  const lot = 10n ** BigInt(8 - market.szDecimals)
+  const lots = (amountOf(withdrawable) * BigInt(leverage.value) * UNIT) / mark / lot
+  const size = formatAmount(lots * lot)
   return {
     user,
     coin: market.coin,
@@ -66,7 +66,9 @@ export const TRADING_ANSWERS = {
   predictedFundings: ({ exchange }) => perpsOf(0, exchange.scale.markets).map((market) => predicted(exchange, market)),
   activeAssetData: ({ exchange }, { user, coin }) => {
     const market = listedMarket(exchange, coin)
-    return market?.kind === 'perp' ? assetData(exchange, user, market) : NOTHING
+    if (market?.kind === 'perp') return assetData(exchange, user, market, markPx(exchange, market.id))
+    const quiet = quietPerp(coin)
+    return quiet === undefined ? NOTHING : assetData(exchange, user, quiet, amountOf(quiet.px))
   },
   perpDexStatus: ofDex(({ exchange }, dex) => ({ totalNetDeposit: netDeposit(exchange, dex) })),
 } satisfies SomeAnswers
