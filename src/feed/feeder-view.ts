@@ -33,6 +33,8 @@ export function viewOf(state: FeederState, { sinceMs, heardMs, blockMs, pulse }:
   }
 }
 
-function countersOf({ unacked, reconnects, misfits, drifted, gaps, refusedEvents }: Pulse): FeederView['counters'] {
-  return { unacked, reconnects, misfits, drifted, gaps, refusedEvents }
+function countersOf(said: Pulse): FeederView['counters'] {
+  const { unacked, reconnects, misfits, drifted, gaps, refusedEvents } = said
+  const { lateLines = null, stallMs = null, stalls = null } = said
+  return { unacked, reconnects, misfits, drifted, gaps, refusedEvents, lateLines, stallMs, stalls }
 }

@@ -67,6 +67,10 @@ export const Pulse = z.strictObject({
   drifted: Count,
   gaps: Count,
   refusedEvents: Count,
+  /** How long it stood still in its last second, in how many seconds it did, and lines that came too late. */
+  stallMs: Count.optional(),
+  stalls: Count.optional(),
+  lateLines: Count.optional(),
 })
 export type Pulse = z.infer<typeof Pulse>
 

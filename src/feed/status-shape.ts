@@ -87,6 +87,24 @@ const FeederShape = z.object({
       drifted: described(Count, 'books that differed from the node’s and were repaired', '0', counted),
       gaps: described(Count, 'heights that it could not send', '0', counted),
       refusedEvents: described(Count, 'events that it left out', '0', counted),
+      lateLines: described(
+        Count.nullable(),
+        'lines that came after their block was sent without them; null where it does not tell',
+        '0',
+        counted,
+      ),
+      stallMs: described(
+        Count.nullable(),
+        'the longest time of the second before its last pulse in which it did nothing else, ms; null where it does not tell',
+        '0',
+        counted,
+      ),
+      stalls: described(
+        Count.nullable(),
+        'seconds with such a stall; null where it does not tell',
+        'rarely grows',
+        counted,
+      ),
     })
     .nullable()
     .describe('what it counts since its start; null where it sends no pulses.'),

@@ -29,12 +29,22 @@ describe('a feeder', () => {
       ...{ name: 'a', connected: true, state: 'sending', conflict: null },
       ...{ sinceMs: 100, heardMs: 4_900, blockMs: 4_800, endedMs: null, why: null },
       ...{ head: 30, time: 4_200, lagMs: 800, clockMs: 10 },
-      counters: { unacked: 1, reconnects: 2, misfits: 3, drifted: 4, gaps: 5, refusedEvents: 6 },
+      counters: {
+        ...{ unacked: 1, reconnects: 2, misfits: 3, drifted: 4, gaps: 5, refusedEvents: 6 },
+        ...{ lateLines: null, stallMs: null, stalls: null },
+      },
     })
     expect(viewOf({ ...state, head: 31 }, heard).head).toBe(31)
     const early = { ...said, head: null, time: null }
     const unread = viewOf({ ...state, head: null }, { ...heard, pulse: { atMs: 1, said: early } })
     expect(unread).toMatchObject({ head: null, time: null, lagMs: null })
+  })
+
+  it('that tells how it stands still is told of with that', () => {
+    const more = { ...said, stallMs: 7, stalls: 8, lateLines: 9 }
+    expect(viewOf(state, { ...heard, pulse: { atMs: 1, said: more } }).counters).toMatchObject({
+      ...{ refusedEvents: 6, stallMs: 7, stalls: 8, lateLines: 9 },
+    })
   })
 
   // FEED-28

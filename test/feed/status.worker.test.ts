@@ -70,6 +70,20 @@ describe('a feeder', () => {
     expect((await feeder.next('error')).field).toBe('state')
   })
 
+  // FEED-27
+  it('may tell how long it stood still and of lines that were late, in numbers that are some', async () => {
+    await seeded()
+    for (const field of ['stallMs', 'stalls', 'lateLines'] as const) {
+      feeder.send({ ...PULSE, [field]: -1 })
+      expect((await feeder.next('error')).field).toBe(field)
+    }
+    feeder.send(PULSE)
+    await vi.waitFor(async () => expect((await only('one'))!.counters).toMatchObject({ stallMs: null }), WAIT)
+    feeder.send({ ...PULSE, stallMs: 40, stalls: 2, lateLines: 3 })
+    const told = { gaps: 0, stallMs: 40, stalls: 2, lateLines: 3 }
+    await vi.waitFor(async () => expect((await only('one'))!.counters).toMatchObject(told), WAIT)
+  })
+
   it('that left stays listed with when and why, until it is back', async () => {
     await seeded()
     feeder.block(base + 1, [])

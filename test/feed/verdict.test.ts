@@ -5,7 +5,10 @@ import { FEED_STATES, type FeederView } from '../../src/feed/status-shape.ts'
 import { SILENT_MS, STILL_MS, verdict } from '../../src/feed/verdict.ts'
 
 const NOW = 1_000_000_000
-const COUNTERS = { unacked: 0, reconnects: 0, misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0 }
+const COUNTERS = {
+  ...{ unacked: 0, reconnects: 0, misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0 },
+  ...{ lateLines: null, stallMs: null, stalls: null },
+}
 const LONG_AGO = NOW - 3_600_000
 const place = { height: 10, time: NOW - 50, blockMs: NOW - 20, booksKnown: true }
 const still = { ...place, blockMs: NOW - STILL_MS, time: NOW - STILL_MS }
