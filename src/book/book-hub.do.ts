@@ -113,13 +113,14 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const answer = await orReject(asked, ATTACH_MS, after)
     // Books that the log knows and this hub does not stay so: no seed of them is on its way.
     const isIgnorant = cursor === null || (answer.epoch !== null && !this.#books.ready)
-    if (answer.lost || isIgnorant) {
+    // What the link before brought meanwhile may lead to where this one begins, whatever the cursor was.
+    if ((answer.lost || isIgnorant) && !this.#books.standsAt(answer.epoch, answer.from - 1)) {
       this.#ring.clear()
       this.#books.forget(answer.epoch, answer.height === null ? null : answer.from - 1, answer.coins)
       if (answer.epoch !== null) this.#begin(answer.epoch, answer.from - 1)
     } else {
       this.#books.expect(answer.coins)
-      this.#store.drop(this.#books.outdate(answer.repaired ?? []))
+      this.#store.drop(this.#books.outdate(answer.repaired ?? [], height ?? -1))
     }
     this.#wholeFrom = Math.max(this.#books.completeAt, answer.height ?? -1)
   }
@@ -142,6 +143,8 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     if (outcome.kind === 'duplicate') return
     if (outcome.kind === 'missing') return this.#log.broken()
     this.#publish(outcome.fragments, frame.height, frame.time)
+    // The log knows books and this hub missed them: it is told which, where it attaches anew.
+    if (frame.epoch !== null && !this.#books.ready) return this.#log.broken()
     this.#repair()
     this.#checkpoint(outcome.fragments, frame.height)
   }
@@ -181,7 +184,8 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   /** Asks for the books of coins that the shard has changes of but no book. */
   #repair(): void {
     const { suspects } = this.#books
-    if (suspects.length === 0 || !this.#books.ready || Date.now() - this.#askedForBooksMs < RESEED_RETRY_MS) return
+    // While it reads on, blocks may bring what it lacks, and a repair of where the log stands would not fit.
+    if (suspects.length === 0 || !this.#isReady || Date.now() - this.#askedForBooksMs < RESEED_RETRY_MS) return
     this.#askedForBooksMs = Date.now()
     this.ctx.waitUntil(
       this.#objects
@@ -193,6 +197,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
 
   #checkpoint(changed: readonly CoinFragment[], height: number): void {
     for (const { coin } of changed) this.#rotation.changed(coin, height)
+    const clean = this.#rotation.cleanUpTo(height)
     const due = this.#rotation.due(Date.now(), height)
     if (due.length === 0) return
     const checkpoints: Checkpoint[] = []
@@ -201,7 +206,6 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
       if (checkpoint) checkpoints.push(checkpoint)
       else this.#rotation.changed(coin, since)
     }
-    const clean = this.#rotation.cleanUpTo(height)
     this.#store.save(checkpoints.map((checkpoint) => ({ ...checkpoint, clean })))
   }
 

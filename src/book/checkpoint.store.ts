@@ -21,6 +21,8 @@ export class CheckpointStore {
   readonly #storage: Pick<DurableObjectStorage, 'kv' | 'put' | 'delete'>
   /** Number of chunks of each stored coin. */
   readonly #chunks = new Map<string, number>()
+  /** A write failed: nothing more is stored, for it would say of the others that they are true. */
+  #isBroken = false
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
@@ -33,17 +35,22 @@ export class CheckpointStore {
 
   /** Begins an epoch: checkpoints of the old one are of no use and go. */
   begin(stamp: ShardStamp): void {
-    void this.#storage.put('stamp', stamp, UNCONFIRMED)
+    this.#put('stamp', stamp)
     this.drop([...this.#chunks.keys()])
   }
 
-  /** Stores some checkpoints together. */
+  #put(key: string, value: unknown): void {
+    this.#storage.put(key, value, UNCONFIRMED).catch(() => (this.#isBroken = true))
+  }
+
+  /** Stores some checkpoints together. What they say to be clean must not count on any of them. */
   save(checkpoints: readonly Checkpoint[]): void {
+    if (this.#isBroken) return
     for (const checkpoint of checkpoints) {
       const { coin } = checkpoint
       const chunks = toChunks(JSON.stringify(checkpoint))
       const before = this.#chunks.get(coin) ?? 0
-      for (const [part, chunk] of chunks.entries()) void this.#storage.put(keyOf(coin, part), chunk, UNCONFIRMED)
+      for (const [part, chunk] of chunks.entries()) this.#put(keyOf(coin, part), chunk)
       this.#delete(keysOf(coin, chunks.length, before))
       this.#chunks.set(coin, chunks.length)
     }

@@ -30,7 +30,7 @@ export interface Checkpoint {
   readonly seq: number
   readonly lastPx: string | null
   readonly levels: Levels
-  /** Height up to which every stored checkpoint of the shard had all changes when this one was stored. */
+  /** Height up to which every checkpoint of the shard that was stored before this one had all changes. */
   readonly clean?: number
 }
 

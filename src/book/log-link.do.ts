@@ -1,4 +1,5 @@
 // A hub's link to the log: the log dials in, and frames that overtake the answer of an attach wait for it.
+// Law: no frame is taken of a link of which the hub was not told where it begins.
 
 import type { HubFrame } from '../feed/log-api.ts'
 
@@ -21,7 +22,10 @@ export class LogLink {
   readonly #ctx: DurableObjectState
   readonly #host: LogLinkHost
   #attaching: Promise<void> | null = null
-  #early: string[] = []
+  /** Frames of a link that was dialled, until the answer says where they begin; null while none is awaited. */
+  #early: string[] | null = null
+  /** False in an object that has just woken, though its link may have outlived its memory. */
+  #isAttached = false
   #lastFrameMs = 0
   /** Characters of this link's frames, and how many of them the log knows to be read. */
   #chars = 0
@@ -47,16 +51,17 @@ export class LogLink {
   }
 
   message(socket: WebSocket, message: string | ArrayBuffer): void {
-    if (socket.readyState !== WebSocket.OPEN || typeof message !== 'string') return
+    if (!isOpen(socket) || typeof message !== 'string') return
     this.#lastFrameMs = Date.now()
     this.#chars += message.length
     if (this.#chars - this.#reported >= REPORT_CHARS) {
       this.#reported = this.#chars
       socket.send(String(this.#chars))
     }
-    // The first frames may overtake the answer that says where they begin.
-    if (this.#attaching) this.#early.push(message)
-    else this.#host.take(JSON.parse(message) as HubFrame)
+    if (this.#early) this.#early.push(message)
+    // Until the new link is dialled the one before it goes on.
+    else if (this.#isAttached) this.#host.take(JSON.parse(message) as HubFrame)
+    else this.#attachSoon()
   }
 
   closed(socket: WebSocket, code: number): void {
@@ -78,19 +83,32 @@ export class LogLink {
 
   /** Attaches to the log unless a live link exists; concurrent callers share one attempt. */
   async attached(): Promise<void> {
-    const isLive = this.#ctx.getWebSockets().some((socket) => socket.readyState === WebSocket.OPEN)
+    const isLive = this.#isAttached && this.#ctx.getWebSockets().some(isOpen)
     if (!this.#attaching && isLive && Date.now() - this.#lastFrameMs < SILENCE_MS) return
     this.#guard()
-    this.#attaching ??= this.#host.attach().finally(() => this.#begin())
+    this.#attaching ??= this.#host.attach().then(
+      () => this.#begin(),
+      (error: unknown) => this.#giveUp(error),
+    )
     await this.#attaching
     this.#host.settled()
   }
 
   #begin(): void {
+    const early = this.#early ?? []
     this.#attaching = null
-    const early = this.#early
-    this.#early = []
+    this.#early = null
+    this.#isAttached = true
     for (const text of early) this.#host.take(JSON.parse(text) as HubFrame)
+  }
+
+  /** A link whose answer did not come ends: what the answer would have told of repairs and coins is not known. */
+  #giveUp(error: unknown): never {
+    const isDialled = this.#early !== null
+    this.#attaching = null
+    this.#early = null
+    if (isDialled) for (const socket of this.#ctx.getWebSockets()) socket.close(1011, 'no answer came')
+    throw error
   }
 
   /**
@@ -107,3 +125,5 @@ export class LogLink {
     await this.attached().catch(() => undefined)
   }
 }
+
+const isOpen = (socket: WebSocket): boolean => socket.readyState === WebSocket.OPEN

@@ -50,6 +50,8 @@ export class ShardBooks {
   #indebted = new Set<string>()
   /** Coins whose continuity broke: told to clients with the next block. */
   #broken = new Set<string>()
+  /** Height of the last repair that a coin has. */
+  #repairedAt = new Map<string, number>()
 
   get epoch(): string | null {
     return this.#epoch
@@ -79,6 +81,10 @@ export class ShardBooks {
   /** False while a coin's book is not known, or its clients have yet to be told to begin again. */
   isSettled(coin: string): boolean {
     return !this.#suspect.has(coin) && !this.#broken.has(coin)
+  }
+  /** True where the books are those of `height` of `epoch`, or later ones. */
+  standsAt(epoch: string | null, height: number): boolean {
+    return this.#known && this.#epoch === epoch && (this.#height ?? -1) >= height
   }
   /** True for a coin with a book. */
   has(coin: string): boolean {
@@ -121,15 +127,18 @@ export class ShardBooks {
 
   /**
    * Coins that the log repaired, each at a height: those whose book here is from before it are given up, to be
-   * reseeded, because no block leads from it to the repaired book. Answers their names.
+   * reseeded, because no block leads from it to the repaired book. `at`: where the books stood when the log was asked.
+   * Answers their names.
    */
-  outdate(repairs: readonly { readonly coin: string; readonly height: number }[]): string[] {
+  outdate(repairs: readonly { readonly coin: string; readonly height: number }[], at: number): string[] {
     const outdated = repairs.filter(({ coin, height }) => {
-      // A coin in debt has the repair, and waits for the block that publishes it.
-      if (!this.#coins.has(coin) || this.#indebted.has(coin)) return false
-      return Math.max(this.#height ?? -1, this.#restoredAt.get(coin) ?? -1) <= height
+      if (!this.#coins.has(coin) || height <= (this.#repairedAt.get(coin) ?? -1)) return false
+      return Math.max(at, this.#restoredAt.get(coin) ?? -1) <= height
     })
-    for (const { coin } of outdated) this.#coins.delete(coin)
+    for (const { coin } of outdated) {
+      this.#coins.delete(coin)
+      this.#indebted.delete(coin)
+    }
     this.expect(outdated.map(({ coin }) => coin))
     return outdated.map(({ coin }) => coin)
   }
@@ -248,12 +257,14 @@ export class ShardBooks {
     this.#restoredAt.clear()
     this.#completeAt = -1
     this.#suspect.clear()
+    this.#repairedAt.clear()
   }
 
   #replace(prepared: Prepared, isFresh: boolean): void {
     const { coin, book } = prepared
     const known = this.#coins.get(coin)
     this.#suspect.delete(coin)
+    if (!isFresh) this.#repairedAt.set(coin, this.#height!)
     if (known) this.#indebted.add(coin)
     if (known && !isFresh) known.reseeded = book
     else if (known) this.#coins.set(coin, succeeded(known, prepared, this.#seedHeight))

@@ -183,13 +183,30 @@ describe('the books of a shard', () => {
     const shard = new ShardBooks()
     shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5)) }]))
     shard.apply(block(2, []))
-    expect(shard.outdate([{ coin: 'BTC', height: 1 }])).toEqual([])
-    expect(shard.outdate([{ coin: 'NOPE', height: 9 }])).toEqual([])
+    expect(shard.outdate([{ coin: 'BTC', height: 1 }], 2)).toEqual([])
+    expect(shard.outdate([{ coin: 'NOPE', height: 9 }], 2)).toEqual([])
     shard.seed(seed(2, [{ coin: 'BTC', levels: bids(level(6)) }], 'coins'))
-    expect(shard.outdate([{ coin: 'BTC', height: 2 }])).toEqual([])
+    expect(shard.outdate([{ coin: 'BTC', height: 2 }], 2)).toEqual([])
     shard.apply(block(3, []))
-    expect(shard.outdate([{ coin: 'BTC', height: 4 }])).toEqual(['BTC'])
+    expect(shard.outdate([{ coin: 'BTC', height: 4 }], 3)).toEqual(['BTC'])
     expect([shard.encode('BTC'), shard.suspects, shard.isSettled('BTC')]).toEqual([null, ['BTC'], false])
+  })
+
+  it('keep a lost book that was just repaired, though no block has followed the repair', () => {
+    const shard = new ShardBooks()
+    shard.forget(EPOCH, 5, ['BTC'])
+    shard.seed(seed(5, [{ coin: 'BTC', levels: bids(level(5)) }], 'coins'))
+    expect(shard.outdate([{ coin: 'BTC', height: 5 }], 5)).toEqual([])
+    expect([shard.suspects, shard.has('BTC')]).toEqual([[], true])
+  })
+
+  it('give up a repaired book that waits for its block where a later repair passed it by', () => {
+    const shard = new ShardBooks()
+    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5)) }]))
+    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(6)) }], 'coins'))
+    expect(shard.outdate([{ coin: 'BTC', height: 3 }], 1)).toEqual(['BTC'])
+    // What it owed is of the book that was given up.
+    expect(shard.apply(block(2, []))).toEqual({ kind: 'applied', fragments: [] })
   })
 
   it('take a coin without a book only when it says that it is new', () => {

@@ -21,6 +21,8 @@ export class FakeFeeder {
   readonly #socket: WebSocket
   readonly #frames: GatewayFrame[] = []
   readonly #books = new Map<string, LevelBook>()
+  /** Types of all frames that came. */
+  readonly heard: GatewayFrame['type'][] = []
   #sent = 0
   #wake: (() => void) | null = null
 
@@ -31,6 +33,7 @@ export class FakeFeeder {
     socket.addEventListener('message', ({ data }) => {
       const frame = GatewayFrame.parse(JSON.parse(data as string))
       if (frame.type === 'reseed') this.#repair(frame.coins)
+      this.heard.push(frame.type)
       this.#frames.push(frame)
       this.#wake?.()
     })
