@@ -75,8 +75,10 @@ export class ReportedAges {
   }
 }
 
-function percentiles(counts: readonly AgeCount[]): { readonly p50Ms: number; readonly p99Ms: number } {
-  const sorted = counts.toSorted(([a], [b]) => a - b)
+function percentiles(counts: Iterable<AgeCount>): { readonly p50Ms: number; readonly p99Ms: number } {
+  const byBucket = new Map<number, number>()
+  for (const [bucket, count] of counts) byBucket.set(bucket, (byBucket.get(bucket) ?? 0) + count)
+  const sorted = [...byBucket].sort(([a], [b]) => a - b)
   const total = sorted.reduce((sum, [, count]) => sum + count, 0)
   const at = (share: number) => {
     let left = share * total
