@@ -66,10 +66,17 @@ export class BlockLogStore {
     })
   }
 
-  /** The last height of the gap that has `height`, null where none has. */
+  /** The last height of the gap of the present chain that has `height`, null where none has. */
   gapAt(height: number): number | null {
+    // Heights of before a reset are those of another chain, which may have had gaps where this one has blocks.
     const [found] = this.#sql
-      .exec<{ last: number }>(`SELECT last FROM gaps WHERE first <= ? AND last >= ? LIMIT 1`, height, height)
+      .exec<{ last: number }>(
+        `SELECT last FROM gaps LEFT JOIN gap_notes AS notes USING (first) WHERE first <= ? AND last >= ?
+         AND COALESCE(notes.why, '') <> 'reset'
+         AND COALESCE(notes.at, 0) >= COALESCE((SELECT MAX(at) FROM gap_notes WHERE why = 'reset'), 0) LIMIT 1`,
+        height,
+        height,
+      )
       .toArray()
     return found?.last ?? null
   }

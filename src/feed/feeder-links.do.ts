@@ -7,8 +7,10 @@ import { type Heard, viewOf } from './feeder-view.ts'
 import { PartJoiner } from './parts.ts'
 import type { GatewayFrame, Hello } from './protocol.ts'
 import { afterRestart, closeWords, ended, left, noted, type Roster } from './roster.ts'
+import type { SeedIntake } from './seed-intake.ts'
 import type { SeedRelay } from './seed-relay.ts'
 import type { FeederView } from './status-shape.ts'
+import { SILENT_MS } from './verdict.ts'
 
 /** A feeder that falls silent amid a snapshot is waited for no longer than this. */
 const SEEDING_MS = 5000
@@ -112,6 +114,10 @@ export class FeederSocket {
     return this.#heard.blockMs
   }
 
+  get heardMs(): number {
+    return this.#heard.heardMs
+  }
+
   askAgain(from: number): void {
     this.update({ awaiting: from })
     this.send({ type: 'resend', from })
@@ -129,7 +135,8 @@ export class FeederLinks {
   readonly #store: RosterStore
   readonly #sockets = new Map<WebSocket, FeederSocket>()
   #roster: Roster
-  #leader: FeederSocket | null = null
+  /** Name of the feeder whose block was taken last, null since this object woke. */
+  leader: string | null = null
 
   constructor(ctx: DurableObjectState, store: RosterStore, nowMs: number) {
     this.#ctx = ctx
@@ -141,8 +148,21 @@ export class FeederLinks {
     if (this.#roster.some((view, place) => view !== before[place])) store.saveRoster(this.#roster)
   }
 
+  /**
+   * Those that have said hello, by name. Of two connections of one name the newer one counts: the older one may be dead
+   * without a word, and must not be asked for anything, nor hold anything up.
+   */
+  #greeted(): Map<string, FeederSocket> {
+    return new Map([...this.#sockets.values()].flatMap((one) => (one.state ? [[one.name, one]] : [])))
+  }
+
   #names(): string[] {
-    return this.states().map(({ name }) => name)
+    return [...this.#greeted().keys()]
+  }
+
+  /** Whose frames count beside those of `but`. */
+  #others(but: FeederSocket): FeederSocket[] {
+    return [...this.#greeted().values()].filter((one) => one.name !== but.name && one.state?.conflict === null)
   }
 
   #noteInRoster(view: FeederView | null): void {
@@ -171,7 +191,7 @@ export class FeederLinks {
 
   /** Those that are connected, then those that left. */
   views(nowMs: number): FeederView[] {
-    const connected = [...this.#sockets.values()].flatMap((one) => one.view ?? [])
+    const connected = [...this.#greeted().values()].flatMap((one) => one.view ?? [])
     return [...connected, ...left(this.#roster, this.#names(), nowMs)]
   }
 
@@ -191,46 +211,45 @@ export class FeederLinks {
     else socket.close(code, reason)
   }
 
-  /** Every feeder that has said hello, except `but`. */
-  states(but?: FeederSocket): FeederState[] {
-    return [...this.#sockets.values()].filter((one) => one !== but).flatMap((one) => one.state ?? [])
-  }
-
-  /** Notes whose block was taken last. */
-  lead(feeder: FeederSocket): void {
-    this.#leader = feeder
+  /** The other feeders of which something was heard lately: what they can send is left to them. */
+  alive(but: FeederSocket, nowMs: number): FeederState[] {
+    return this.#others(but)
+      .filter(({ heardMs }) => nowMs - heardMs < SILENT_MS)
+      .flatMap((one) => one.state ?? [])
   }
 
   /** A feeder that can be asked for books: the one that leads, for those of another would come too late. */
   first(): FeederSocket | undefined {
-    const able = [...this.#sockets.values()].filter((one) => one.state && one.state.conflict === null)
-    return able.find((one) => one === this.#leader) ?? able[0]
-  }
-
-  get leader(): FeederSocket | null {
-    return this.#leader
+    const able = [...this.#greeted().values()].filter((one) => one.state?.conflict === null)
+    return able.find(({ name }) => name === this.leader) ?? able[0]
   }
 
   /** The connected feeder of a name. */
   named(name: string): FeederSocket | undefined {
-    return [...this.#sockets.values()].find((one) => one.name === name && one.state?.conflict === null)
+    const one = this.#greeted().get(name)
+    return one?.state?.conflict === null ? one : undefined
   }
 
-  /** True where blocks come from another feeder that `isAble`. */
+  /** True where blocks that continue the log come from another feeder that `isAble`. */
   others(but: FeederSocket, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
-    return [...this.#sockets.values()].some(
-      (one) => one !== but && one.state?.conflict === null && nowMs - (one.blockMs ?? 0) < FLOWING_MS && isAble(one),
-    )
+    const isFlowing = ({ state, blockMs }: FeederSocket) =>
+      state?.awaiting === null && nowMs - (blockMs ?? 0) < FLOWING_MS
+    return this.#others(but).some((one) => isFlowing(one) && isAble(one))
   }
 
-  /** True while another feeder is sending whole books of `height`: a next block would make them useless. */
-  seeds(height: number | null, but: FeederSocket, nowMs: number): boolean {
+  /** The whole books that another feeder is sending, as long as they come; null where none does. */
+  coming(but: FeederSocket, nowMs: number): Pick<SeedIntake, 'scope' | 'height'> | null {
+    const isComing = ({ seed, seenMs }: FeederSocket) => seed?.isPassedOver === false && nowMs - seenMs < SEEDING_MS
+    return this.#others(but).find(isComing)?.seed?.intake ?? null
+  }
+
+  /** Other whole books that were on their way are of no use any more, and whoever sends them is told. */
+  passOver(but: FeederSocket): void {
     for (const one of this.#sockets.values()) {
-      const begun = one.seed?.isPassedOver ? null : one.seed?.intake
-      if (one === but || begun?.scope !== 'all') continue
-      if (begun.height === height && nowMs - one.seenMs < SEEDING_MS) return true
+      if (one === but || one.seed?.isPassedOver !== false) continue
+      one.seed.passOver()
+      one.refuse('part', 'whole books of another feeder are taken: send these after the next block')
     }
-    return false
   }
 
   broadcast(frame: GatewayFrame): void {

@@ -3,17 +3,12 @@
 import { shardOf } from '../core/coin.ts'
 import type { Objects } from '../core/objects.client.ts'
 import { Dials } from './dials.client.ts'
+import type { Backlog } from './held-blocks.do.ts'
 import { type AttachRequest, type LinkTick, LOG_API_VERSION, type RelayEvents } from './log-api.ts'
-import { type GapAt, type LookUp, ReaderLink } from './reader-link.ts'
-import type { BlockTexts } from './segment.ts'
+import { ReaderLink } from './reader-link.ts'
 
-/** Blocks that are not live any more: those in storage, and those that wait for it. */
-interface Backlog {
-  readonly lookUp: LookUp
-  readonly pending: () => readonly BlockTexts[]
-  readonly gapAt: GapAt
-}
-
+/** So much may be under way to a reader that is behind before it is sent more: live blocks do not wait for it. */
+const AHEAD_CHARS = 4 * 1024 * 1024
 /** An idle link is given a tick this often: a third of the silence after which it would be taken for dead. */
 const TICK_MS = 3000
 
@@ -55,19 +50,23 @@ export class ReaderLinks {
     }
     const reader: ReaderLink = new ReaderLink(request, from, { send, close: () => socket.close(1012) }, shardOf)
     reader.readMs = Date.now()
-    socket.addEventListener('message', ({ data }) => reader.read(Number(data), Date.now()))
+    let isHeld = false
+    // Where it is behind it is served a segment a turn, so that live blocks are not held up, and no faster than it reads.
+    const pump = () => {
+      isHeld = reader.unread > AHEAD_CHARS
+      if (isHeld || this.#readers.get(request.name) !== reader) return
+      if (reader.catchUp(this.#backlog.lookUp, this.#backlog.gapAt)) setTimeout(pump, 0)
+      else for (const texts of this.#backlog.pending()) reader.offer(texts)
+    }
+    socket.addEventListener('message', ({ data }) => {
+      reader.read(Number(data), Date.now())
+      if (isHeld) pump()
+    })
     socket.addEventListener('close', drop)
     socket.addEventListener('error', drop)
     this.#readers.set(request.name, reader)
-    this.#pump(reader)
+    pump()
     return reader
-  }
-
-  /** Serves a reader that is behind: a segment a turn, so that live blocks are not held up. */
-  #pump(reader: ReaderLink): void {
-    if (this.#readers.get(reader.name) !== reader) return
-    if (reader.catchUp(this.#backlog.lookUp, this.#backlog.gapAt)) setTimeout(() => this.#pump(reader), 0)
-    else for (const texts of this.#backlog.pending()) reader.offer(texts)
   }
 
   /** A block was sent to all that are up with the log. */

@@ -12,7 +12,7 @@ export class SeedRelay {
   readonly intake: SeedIntake
   readonly epoch: string
   /** Those that have every part so far; null where the snapshot is not taken. */
-  readonly #hubs: ReadonlySet<Hub> | null
+  #hubs: ReadonlySet<Hub> | null
 
   /** `hubs`: those that are attached now, null where the snapshot is not taken. */
   constructor(first: SnapshotFrame, epoch: string, hubs: readonly Hub[] | null) {
@@ -25,6 +25,11 @@ export class SeedRelay {
 
   get isPassedOver(): boolean {
     return this.#hubs === null
+  }
+
+  /** The parts that come are of no use any more. */
+  passOver(): void {
+    this.#hubs = null
   }
 
   /** Sends a part to the hubs, of which none is sent a block below `next` any more: it would be older than the books. */

@@ -12,6 +12,8 @@ import type { SegmentKind } from './segment.ts'
 
 /** Segments looked at in one turn, however small they are. */
 const SEGMENTS_AT_ONCE = 64
+/** Four times what five minutes have: so many are held at most, whatever times blocks say. */
+const SEGMENTS_MOST = 1200
 /** The platform takes no more keys in one call. */
 const KEYS_AT_ONCE = 128
 const UNCONFIRMED = { allowUnconfirmed: true } as const
@@ -24,57 +26,69 @@ interface Listed {
   readonly chunks: Readonly<Record<SegmentKind, number>>
 }
 
-/** The one value under `log`: written with each segment, so that both are lost or kept together. */
-interface Head {
+/** Where the log stands: its chain, and the time of its last block or whole books. */
+interface Place {
   readonly chain: ChainState
+  readonly time: number | null
+}
+
+/** The one value under `log`: written with each segment, so that both are lost or kept together. */
+interface Head extends Omit<Place, 'time'> {
+  /** One that was stored by 0.1.0 has none. */
+  readonly time?: number | null
   readonly segments: readonly Listed[]
 }
 
 export class SegmentStore {
   readonly #storage: Pick<DurableObjectStorage, 'kv' | 'put' | 'delete' | 'sync'>
   #segments: readonly Listed[]
-  readonly #chain: ChainState
+  /** Where the log stood when this object woke. */
+  readonly place: Place
+  /** Passes with all writes so far; rejects for good once one failed. */
+  #written: Promise<unknown> = Promise.resolve()
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
     const head = storage.kv.get<Head>('log') ?? moved(storage)
     this.#segments = head.segments
-    this.#chain = head.chain
+    this.place = { chain: head.chain, time: head.time ?? this.newest()?.time ?? null }
   }
 
-  /** The chain as it was stored when this object woke. */
-  get chain(): ChainState {
-    return this.#chain
-  }
-
-  /** Stores a segment (null: none) and the chain as it stands after it; forgets what is older than `oldestMs`. */
-  save(segment: NewSegment | null, chain: ChainState, oldestMs: number): void {
-    const kept = this.#segments.filter(({ time }) => time >= oldestMs)
-    const old = this.#segments.filter(({ time }) => time < oldestMs)
+  /** Stores a segment (null: none) and where the log stands after it; forgets what is older than `oldestMs`. */
+  save(segment: NewSegment | null, place: Place, oldestMs: number): void {
     const puts: Record<string, unknown> = {}
-    if (segment) kept.push(stored(segment, puts))
-    this.#segments = kept
-    puts.log = { chain, segments: kept } satisfies Head
+    const all = segment ? [...this.#segments, stored(segment, puts)] : this.#segments
+    const isKept = ({ time }: Listed, at: number) => time >= oldestMs && at >= all.length - SEGMENTS_MOST
+    this.#segments = all.filter(isKept)
+    puts.log = { ...place, segments: this.#segments } satisfies Head
     this.#put(puts)
-    this.#delete(old.flatMap(keysOf))
+    this.#delete(all.filter((one, at) => !isKept(one, at)).flatMap(keysOf))
+  }
+
+  #await(write: Promise<unknown>): void {
+    this.#written = Promise.all([this.#written, write])
   }
 
   #put(values: Record<string, unknown>): void {
     const keys = Object.keys(values)
     for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
       const some = keys.slice(at, at + KEYS_AT_ONCE).map((key) => [key, values[key]])
-      void this.#storage.put(Object.fromEntries(some), UNCONFIRMED)
+      this.#await(this.#storage.put(Object.fromEntries(some), UNCONFIRMED))
     }
   }
 
   #delete(keys: readonly string[]): void {
     for (let at = 0; at < keys.length; at += KEYS_AT_ONCE)
-      void this.#storage.delete(keys.slice(at, at + KEYS_AT_ONCE), UNCONFIRMED)
+      this.#await(this.#storage.delete(keys.slice(at, at + KEYS_AT_ONCE), UNCONFIRMED))
   }
 
-  /** Passes once everything that was saved before survives the loss of this machine. */
-  confirmed(): Promise<void> {
-    return this.#storage.sync()
+  /**
+   * Passes once everything that was saved before survives the loss of this machine. Rejects where some of it was not
+   * kept, and from then on: what is in storage is not what this object believes.
+   */
+  async confirmed(): Promise<void> {
+    await this.#written
+    await this.#storage.sync()
   }
 
   /** Lines of the segment that holds `height`, or null; they may begin before it. */
@@ -112,7 +126,7 @@ export class SegmentStore {
   reset(): void {
     this.#delete(this.#segments.flatMap(keysOf))
     this.#segments = []
-    this.#put({ log: { chain: EMPTY_CHAIN, segments: [] } satisfies Head })
+    this.#put({ log: { chain: EMPTY_CHAIN, time: null, segments: [] } satisfies Head })
   }
 }
 

@@ -30,8 +30,9 @@ export class WrongBooks {
   }
 
   /** The book of `coin` was not the verified one. Whose copy was taken in a dispute is at fault, else who leads. */
-  found(coin: string, leader: string, height: number, atMs: number): void {
-    this.#note(this.#disputes.get(coin) ?? leader, coin, height, atMs, 'wrong_book')
+  found(coin: string, leader: string | null, height: number, atMs: number): void {
+    const fault = this.#disputes.get(coin) ?? leader
+    if (fault !== null) this.#note(fault, coin, height, atMs, 'wrong_book')
     this.#disputes.delete(coin)
   }
 

@@ -136,6 +136,12 @@ describe('after a restart of the log', () => {
     await log().reset()
     expect(await log().status()).toMatchObject({ height: null, time: null })
   })
+
+  it('the time of books that no block followed is known', async () => {
+    await seeded()
+    await abortAllDurableObjects()
+    expect(await log().status()).toMatchObject({ height: base, time: base * 70 })
+  })
 })
 
 describe('a gap', () => {
@@ -198,6 +204,22 @@ describe('a gap', () => {
         ])
         expect(store.gaps(1)).toHaveLength(1)
       }
+    })
+  })
+
+  it('of before a reset is none of the chain that begins after it', async () => {
+    await runInDurableObject(log(), (_, { storage }) => {
+      storage.sql.exec('DELETE FROM gaps')
+      storage.sql.exec('DELETE FROM gap_notes')
+      const store = new BlockLogStore(storage)
+      storage.sql.exec('INSERT INTO gaps VALUES (10, 12)')
+      store.addGap({ from: 20, to: 25, why: 'files_gone', atMs: 70 })
+      expect([11, 21].map((height) => store.gapAt(height))).toEqual([12, 25])
+      store.addGap({ from: 31, to: 31, why: 'reset', atMs: 77 })
+      expect([11, 21, 31].map((height) => store.gapAt(height))).toEqual([null, null, null])
+      store.addGap({ from: 22, to: 23, why: 'refused', atMs: 77 })
+      expect([21, 22, 23].map((height) => store.gapAt(height))).toEqual([null, 23, 23])
+      expect(store.gaps(9)).toHaveLength(4)
     })
   })
 

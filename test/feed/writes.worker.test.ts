@@ -2,7 +2,7 @@
 
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { CheckpointStore } from '../../src/book/checkpoint.store.ts'
 import { shardOf } from '../../src/core/coin.ts'
 import type { Levels } from '../../src/feed/block.ts'
@@ -53,6 +53,61 @@ it('blocks and checkpoints hold no frame back, and are acknowledged', async () =
   feeder.close()
 })
 
+// FEED-10
+it('what storage did not keep is not acknowledged: the log wakes anew where it stands, and is sent it again', async () => {
+  const height = 2000
+  await log().reset()
+  const before = await FakeFeeder.connect()
+  before.hello(height, height)
+  await before.next('welcome')
+  before.snapshot(height, [])
+  before.block(height + 1, [])
+  await before.acked(height + 1)
+  await runInDurableObject(log(), (_, { storage }) => {
+    storage.put = () => Promise.reject(new Error('database or disk is full'))
+  })
+  before.block(height + 2, [])
+  expect(await before.closed).not.toBe(1000)
+  expect(before.heard.filter((type) => type === 'ack').length).toBeLessThan(3)
+  const after = await FakeFeeder.connect()
+  after.hello(height, height + 2)
+  expect(await after.next('welcome')).toMatchObject({ height: height + 1 })
+  after.block(height + 2, [])
+  await after.acked(height + 2)
+  after.close()
+})
+
+describe('stored segments', () => {
+  it('are bounded whatever times blocks say', async () => {
+    await runInDurableObject(env.BLOCK_LOG.getByName('bounded'), async (_, { storage }) => {
+      const store = new SegmentStore(storage)
+      const chain = { epoch: null, height: 1, booksKnown: false }
+      const lines = { books: '{}', events: '{"height":1,"time":0}' }
+      for (let first = 0; first < 1300; first++)
+        store.save({ first, last: first, time: 0, lines }, { chain, time: 0 }, -300_000)
+      await store.confirmed()
+      expect([...storage.kv.list({ prefix: 'events/' })]).toHaveLength(1200)
+      expect([store.segmentWith('events', 99), store.segmentWith('events', 100)]).toEqual([null, [lines.events]])
+    })
+  })
+
+  it('are not ended by a block of another year', async () => {
+    await log().reset()
+    const feeder = await FakeFeeder.connect()
+    feeder.hello(3000, 3000)
+    await feeder.next('welcome')
+    feeder.snapshot(3000, [])
+    feeder.block(3001, [], { time: Date.now() })
+    await feeder.acked(3001)
+    feeder.block(3002, [], { time: Number.MAX_SAFE_INTEGER })
+    await feeder.acked(3002)
+    await runInDurableObject(log(), (_, { storage }) => {
+      expect(new SegmentStore(storage).segmentWith('events', 3001)).not.toBeNull()
+    })
+    feeder.close()
+  })
+})
+
 it('what 0.1.0 kept in tables is moved to keys once, and its tables are left empty', async () => {
   await runInDurableObject(env.BLOCK_LOG.getByName('moved'), (_, { storage }) => {
     storage.kv.delete('log')
@@ -65,7 +120,10 @@ it('what 0.1.0 kept in tables is moved to keys once, and its tables are left emp
     storage.sql.exec(row, 'books', 1, encoded.slice(5))
     storage.sql.exec(row, 'events', 0, encoded)
     for (const store of [new SegmentStore(storage), new SegmentStore(storage)]) {
-      expect([store.chain, store.newest()]).toEqual([chain, { height: 9, time: 630 }])
+      expect([store.place, store.newest()]).toEqual([
+        { chain, time: 630 },
+        { height: 9, time: 630 },
+      ])
       for (const kind of ['books', 'events'] as const) expect(store.segmentWith(kind, 9)).toEqual(lines)
     }
     expect(storage.sql.exec('SELECT COUNT(*) AS n FROM segments').one().n).toBe(0)

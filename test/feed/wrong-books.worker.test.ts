@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { shardOf } from '../../src/core/coin.ts'
 import { Objects } from '../../src/core/objects.client.ts'
 import { ReaderLinks } from '../../src/feed/reader-links.do.ts'
+import { hubBlockText } from '../../src/feed/segment.ts'
 import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
 
 const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
@@ -120,6 +121,48 @@ describe('hubs', () => {
       const { readers, height } = await log().status()
       expect(readers.map((one) => one.height)).toEqual(Array(Number(env.BOOK_HUBS)).fill(height))
     }, WAIT)
+  })
+})
+
+describe('a reader that is behind', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  // FEED-24
+  it('is sent what it lacks no faster than it reads, so that live blocks wait for nobody', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    const last = 12
+    const bids = Array.from({ length: 24_000 }, (_, i) => ({ px: `${i}.12345678`, sz: '1.00000001', n: 1 }))
+    const text = JSON.stringify({ coin: 'BTC', levels: [bids, []] })
+    const lineOf = (height: number) =>
+      hubBlockText({ height, time: 1, epoch: 'e', books: [{ coin: 'BTC', text }], px: {} }, () => true)
+    const links = new ReaderLinks(
+      new Objects(env, { CHAIN: 'test', FEED_REGION: null }),
+      {
+        lookUp: (_, height) => (height <= last ? [lineOf(height)] : null),
+        pending: () => [],
+        gapAt: () => null,
+      },
+      () => undefined,
+    )
+    let chars = 0
+    let report = (_: { data: string }) => {}
+    const socket = {
+      addEventListener: (type: string, listener: typeof report) => {
+        if (type === 'message') report = listener
+      },
+      send: (text: string) => (chars += text.length),
+    } as unknown as WebSocket
+    const hubLink = { v: 1, reader: { kind: 'hub', index: 0, shards: 1 } as const, cursor: null, follows: true }
+    const link = links.open({ ...hubLink, name: 'slow' }, 1, socket)
+    vi.runAllTimers()
+    expect(link.height).toBeLessThan(last)
+    for (let reads = 0; link.height < last && reads < last; reads++) {
+      report({ data: String(chars) })
+      vi.runAllTimers()
+    }
+    expect(link.height).toBe(last)
   })
 })
 

@@ -1,0 +1,88 @@
+// Which feeder is believed: copies of a height are held against the one that was taken, books against those that a
+// feeder has compared with its node's, and whoever sent wrong ones is passed over where another can be followed.
+
+import { Agreement } from './agreement.ts'
+import type { Block } from './block.ts'
+import { startedOver } from './chain.ts'
+import type { FeederLinks, FeederSocket } from './feeder-links.do.ts'
+import type { HeldBlocks } from './held-blocks.do.ts'
+import { type Differing, type HubVerified, LOG_API_VERSION } from './log-api.ts'
+import type { Verified } from './protocol.ts'
+import type { ReaderLinks } from './reader-links.do.ts'
+import { type BlockTexts, encodeBlock } from './segment.ts'
+import type { LogStatus } from './status-shape.ts'
+
+export class FeederTrust {
+  readonly #held: HeldBlocks
+  readonly #feeders: FeederLinks
+  readonly #readers: ReaderLinks
+  readonly #agreement = new Agreement()
+
+  constructor(held: HeldBlocks, feeders: FeederLinks, readers: ReaderLinks) {
+    this.#held = held
+    this.#feeders = feeders
+    this.#readers = readers
+  }
+
+  get view(): Pick<LogStatus, 'disagreements' | 'wrongBooks'> {
+    return { disagreements: this.#agreement.disagreements, wrongBooks: this.#agreement.wrong.list }
+  }
+
+  /** A block of this feeder was taken. */
+  taken(texts: BlockTexts, feeder: FeederSocket): void {
+    this.#agreement.taken({ texts, feeder: feeder.name })
+  }
+
+  /** A copy of a held height: the first one stands. A feeder that contradicts its own copy has another chain. */
+  compare(feeder: FeederSocket, block: Block): void {
+    const { height } = block
+    const copy = { texts: encodeBlock(block, null), feeder: feeder.name }
+    const { durable, chain } = this.#held
+    if (!this.#agreement.compare(copy, Date.now(), () => this.#held.booksAt(height)))
+      return feeder.conflict(startedOver(height, chain.height!))
+    if (durable !== null && height <= durable) feeder.send({ type: 'ack', height: durable })
+  }
+
+  /** Others come first while their blocks come: it is not trusted, or does not know the books that they may know. */
+  isPassedOver(feeder: FeederSocket, { height, books }: Block, nowMs: number): boolean {
+    if (books !== null || !this.#held.chain.booksKnown) return this.isDistrusted(feeder, nowMs)
+    feeder.blindAt = height
+    return this.#feeders.others(feeder, nowMs, (one) => one.blindAt !== height && !this.#distrusts(one, nowMs))
+  }
+
+  /** True for a feeder that lately had a wrong book taken of it, while blocks come from one that had not. */
+  isDistrusted(feeder: FeederSocket, nowMs: number): boolean {
+    if (!this.#distrusts(feeder, nowMs)) return false
+    return this.#feeders.others(feeder, nowMs, (one) => !this.#distrusts(one, nowMs))
+  }
+
+  #distrusts({ name }: FeederSocket, nowMs: number): boolean {
+    return this.#agreement.wrong.distrusts(name, nowMs)
+  }
+
+  /** What a feeder compared with its node is held against what the hubs had at that height. */
+  verified(feeder: FeederSocket, { height, books }: Verified): void {
+    const { chain } = this.#held
+    if (feeder.state?.conflict !== null || !chain.booksKnown || height > chain.height!) return
+    for (const reader of this.#readers) {
+      if (!reader.follows || reader.height < height) continue
+      const own = books.filter(({ coin }) => reader.wants(coin)).map(({ coin, digest }) => [coin, digest] as const)
+      if (own.length === 0) continue
+      const frame: HubVerified = { v: LOG_API_VERSION, t: 'verified', feeder: feeder.name, height, books: own }
+      reader.frame(JSON.stringify(frame))
+    }
+  }
+
+  /** The books are repaired by whoever verified its own, and who is at fault is passed over where others can lead. */
+  differing({ feeder, height, coins }: Differing): void {
+    const now = Date.now()
+    for (const coin of coins) this.#agreement.wrong.found(coin, this.#feeders.leader, height, now)
+    const reason = 'these books differ from those that you have verified'
+    this.#feeders.named(feeder)?.send({ type: 'reseed', coins: [...coins], reason })
+  }
+
+  /** Another chain begins. */
+  clear(): void {
+    this.#agreement.clear()
+  }
+}

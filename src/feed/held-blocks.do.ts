@@ -1,0 +1,188 @@
+// The blocks that the log holds, and how far they are: those that wait for storage, those that are stored, and those
+// that are durable. Laws: nothing is called durable before storage has confirmed it, and what was saved before a reset
+// never is; a write holds no frame back.
+
+import type { BlockLogStore } from './block-log.store.ts'
+import { type ChainState, EMPTY_CHAIN, type GapReason, type SkippedHeights } from './chain.ts'
+import type { EventsSegment, HeightAndTime } from './held-fills.ts'
+import { type NewSegment, PendingSegment } from './pending-segment.ts'
+import type { GapAt, LookUp } from './reader-link.ts'
+import { SegmentStore } from './segment.store.ts'
+import { type BlockTexts, type BooksTexts, readBooksLine, SEGMENT_MS, type SegmentKind } from './segment.ts'
+
+/** How long books and events are kept for readers that come back: five minutes of blocks. */
+const WINDOW_MS = 5 * 60_000
+
+/** So long the log stands still at most because another feeder says to have what one of them lacks. */
+const LEFT_MS = 30_000
+
+/** What readers that are behind are served from. */
+export interface Backlog {
+  readonly lookUp: LookUp
+  /** Blocks that wait for storage. */
+  readonly pending: () => readonly BlockTexts[]
+  readonly gapAt: GapAt
+}
+
+export class HeldBlocks {
+  readonly #ctx: DurableObjectState
+  readonly #gaps: Pick<BlockLogStore, 'addGap' | 'gapAt'>
+  readonly #confirmed: (height: number) => void
+  readonly #segments: SegmentStore
+  readonly #pending = new PendingSegment()
+  readonly backlog: Backlog = {
+    lookUp: (kind, height) => this.#segments.segmentWith(kind, height),
+    pending: () => this.#pending.blocks,
+    gapAt: (height) => (height > (this.#saved ?? -1) ? null : this.#gaps.gapAt(height)),
+  }
+  #chain: ChainState
+  #time: number | null
+  /** Last height handed to storage. */
+  #saved: number | null
+  #durable: number | null
+  /** When the chain last became another. */
+  #movedMs = Date.now()
+  /** When the last block was taken, null since this object woke. */
+  blockMs: number | null = null
+  /** Counts resets. */
+  #era = 0
+  #flushTimer: ReturnType<typeof setTimeout> | null = null
+
+  /** `confirmed` hears of each height up to which all is durable. */
+  constructor(
+    ctx: DurableObjectState,
+    gaps: Pick<BlockLogStore, 'addGap' | 'gapAt'>,
+    confirmed: (height: number) => void,
+  ) {
+    this.#ctx = ctx
+    this.#gaps = gaps
+    this.#confirmed = confirmed
+    this.#segments = new SegmentStore(ctx.storage)
+    const { chain, time } = this.#segments.place
+    this.#chain = chain
+    this.#time = time
+    this.#saved = this.#chain.height
+    this.#durable = this.#saved
+  }
+
+  /** Where the log stands. */
+  get chain(): ChainState {
+    return this.#chain
+  }
+
+  /** Last height that storage has confirmed, null while there is none. */
+  get durable(): number | null {
+    return this.#durable
+  }
+
+  /** The node's time of the last block or whole books, null while the log is empty. */
+  get time(): number | null {
+    return this.#time
+  }
+
+  /** True where nothing was taken for so long that nothing is left to another feeder any more. */
+  isStill(nowMs: number): boolean {
+    return nowMs - this.#movedMs > LEFT_MS
+  }
+
+  /** Adds the next block, which readers have been sent. */
+  append(texts: BlockTexts, booksKnown: boolean): void {
+    this.#moveTo({ ...this.#chain, height: texts.height, booksKnown }, texts.time)
+    this.blockMs = this.#movedMs
+    if (this.#pending.push(texts, this.blockMs)) return this.flush()
+    this.#flushTimer ??= setTimeout(() => this.flush(), SEGMENT_MS)
+  }
+
+  /** Records heights that will never come; the books are unknown from here to the next seed. */
+  skip(gap: SkippedHeights, why: GapReason): void {
+    this.flush()
+    this.#gaps.addGap({ ...gap, why, atMs: Date.now() })
+    this.#moveTo({ ...this.#chain, height: gap.to, booksKnown: false }, this.#time)
+    this.#save(null)
+  }
+
+  /** A new epoch begins with the books after `height`. */
+  begin(epoch: string, height: number, time: number): void {
+    this.flush()
+    this.#moveTo({ epoch, height, booksKnown: true }, time)
+    this.#save(null)
+  }
+
+  #moveTo(chain: ChainState, time: number | null): void {
+    this.#chain = chain
+    this.#time = time
+    this.#movedMs = Date.now()
+  }
+
+  /** Stores what waits as one segment. */
+  flush(): void {
+    if (this.#flushTimer) clearTimeout(this.#flushTimer)
+    this.#flushTimer = null
+    const segment = this.#pending.take()
+    if (segment) this.#save(segment)
+  }
+
+  #save(segment: NewSegment | null): void {
+    const place = { chain: this.#chain, time: this.#time }
+    // A block that says to be of another year must not end the window of the others.
+    const newestMs = Math.min(segment?.time ?? this.#time ?? 0, Date.now())
+    this.#segments.save(segment, place, newestMs - WINDOW_MS)
+    this.#saved = this.#chain.height
+    this.#ctx.waitUntil(this.confirm())
+  }
+
+  /** Waits until all that was saved is durable. */
+  async confirm(): Promise<void> {
+    const era = this.#era
+    const saved = this.#saved
+    try {
+      await this.#segments.confirmed()
+    } catch (error) {
+      // Whoever wakes next goes on from what is stored, and feeders send what follows again.
+      this.#ctx.abort(`blocks could not be stored: ${String(error)}`)
+      throw error
+    }
+    if (saved === null || era !== this.#era || saved <= (this.#durable ?? -1)) return
+    this.#durable = saved
+    this.#confirmed(saved)
+  }
+
+  /** True where the heights from `next` on are held, or recorded as a gap. */
+  holds(kind: SegmentKind, next: number): boolean {
+    if (next > (this.#chain.height ?? -1)) return true
+    const oldest = this.#pending.blocks[0]
+    if (oldest && next >= oldest.height) return true
+    return this.#gaps.gapAt(next) !== null || this.#segments.segmentWith(kind, next) !== null
+  }
+
+  /** The changes of books of a held height. */
+  booksAt(height: number): BooksTexts | undefined {
+    const isIt = (one: BooksTexts) => one.height === height
+    const stored = () => this.#segments.segmentWith('books', height)?.map(readBooksLine).find(isIt)
+    return this.#pending.blocks.find(isIt) ?? stored()
+  }
+
+  /** Height and time of the newest stored block, null while there is none. */
+  newest(): HeightAndTime | null {
+    return this.#segments.newest()
+  }
+
+  /** Stored segments of events that begin below `before`, newest first: as many as it takes to reach `minChars`. */
+  eventsBefore(before: number, minChars: number): { segments: EventsSegment[]; next: number | null } {
+    return this.#segments.eventsBefore(before, minChars)
+  }
+
+  /** Forgets the chain and its blocks, and records that what follows does not continue it. */
+  async reset(): Promise<void> {
+    const last = this.#chain.height
+    this.#era++
+    this.#pending.take()
+    this.#segments.reset()
+    if (last !== null) this.#gaps.addGap({ from: last + 1, to: last + 1, why: 'reset', atMs: Date.now() })
+    this.#moveTo(EMPTY_CHAIN, null)
+    this.blockMs = null
+    this.#saved = null
+    this.#durable = null
+    await this.confirm()
+  }
+}

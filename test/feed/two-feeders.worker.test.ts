@@ -1,0 +1,224 @@
+// Two connections at once where each by itself would be well: whole books that cross, a dead connection beside a living
+// one, a feeder that waits for another which waits for it.
+
+import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { shardOf } from '../../src/core/coin.ts'
+import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
+
+const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
+const hub = (coin: string) => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf(coin, Number(env.BOOK_HUBS))}`)
+const WAIT = { timeout: 10_000, interval: 20 }
+const LONG_MS = 20_000
+
+let one: FakeFeeder
+let two: FakeFeeder
+let base = 0
+beforeEach(async () => {
+  await log().reset()
+  base += 1000
+  one = await FakeFeeder.connect()
+  two = await FakeFeeder.connect()
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  one.close()
+  two.close()
+})
+
+const BTC = (px: string) => [{ coin: 'BTC', levels: levelsOf([px, '1.0', 1]) }]
+
+async function greeted(first = base): Promise<void> {
+  one.hello(first, base, 'one')
+  two.hello(first, base, 'two')
+  await Promise.all([one.next('welcome'), two.next('welcome')])
+}
+
+async function seeded(first = base): Promise<void> {
+  await greeted(first)
+  one.snapshot(base, BTC('100'))
+  await one.acked(base)
+}
+
+/** All that a feeder sent so far was looked at. */
+async function taken(feeder: FakeFeeder): Promise<void> {
+  feeder.send({ type: 'nonsense' })
+  while ((await feeder.next('error')).field !== 'type');
+}
+
+const part = (at: number, books: object[], scope: 'all' | 'coins' = 'all', height = base) => {
+  return { type: 'snapshot', scope, height, time: 1, books, part: at, parts: 2 }
+}
+
+/** Levels of BTC once its hub stands at `height`. */
+const bidsAt = (height: number) =>
+  vi.waitFor(async () => {
+    const answer = await hub('BTC').snapshot('BTC')
+    if (!answer.ok || answer.snapshot.height < height) throw new Error(JSON.stringify(answer))
+    return (JSON.parse(answer.snapshot.levels) as { px: string }[][])[0]!.map(({ px }) => px)
+  }, WAIT)
+
+const height = async () => (await log().status()).height
+
+describe('whole books of two feeders at once', () => {
+  // FEED-17
+  it('are taken of the first, and the other is told', async () => {
+    await greeted()
+    one.send(part(0, BTC('100')))
+    await taken(one)
+    two.send(part(0, BTC('200')))
+    expect((await two.next('error')).field).toBe('height')
+    two.block(base + 1, BTC('201'))
+    await taken(two)
+    one.send(part(1, []))
+    await one.acked(base)
+    two.send(part(1, []))
+    one.block(base + 1, [])
+    expect(await bidsAt(base + 1)).toEqual(['100'])
+    expect([...one.heard, ...two.heard]).not.toContain('reseed')
+  })
+
+  // FEED-18
+  it('never become one, though they are of the same height and as many parts', async () => {
+    await seeded()
+    const [low, high] = [levelsOf(['90', '1.0', 1]), levelsOf(['80', '1.0', 1])]
+    one.send(part(0, [{ coin: 'BTC', levels: low }], 'coins'))
+    await taken(one)
+    two.send(part(0, BTC('200'), 'coins'))
+    await taken(two)
+    one.send(part(1, [{ coin: 'BTC', levels: high }], 'coins'))
+    two.send(part(1, BTC('190'), 'coins'))
+    one.block(base + 1, [])
+    expect(await bidsAt(base + 1)).toEqual(['90', '80'])
+  })
+
+  // FEED-17
+  it('are taken of the other where the first falls silent amid its own, which is told when it goes on', async () => {
+    await greeted()
+    one.send(part(0, BTC('100')))
+    await taken(one)
+    const now = Date.now()
+    vi.spyOn(Date, 'now').mockImplementation(() => now + LONG_MS)
+    two.snapshot(base, BTC('200'))
+    await two.acked(base)
+    expect((await one.next('error')).message).toContain('another feeder')
+    one.send(part(1, []))
+    two.block(base + 1, [])
+    expect(await bidsAt(base + 1)).toEqual(['200'])
+  })
+})
+
+// FEED-17
+it('whole books of a feeder that joins one whose books are known begin no epoch', async () => {
+  await seeded()
+  one.block(base + 1, [])
+  await one.acked(base + 1)
+  const { epoch } = await log().status()
+  two.snapshot(base + 1, BTC('200'))
+  expect((await two.next('error')).field).toBe('height')
+  expect(await log().status()).toMatchObject({ epoch, booksKnown: true })
+})
+
+describe('a connection that died without a word', () => {
+  // FEED-11
+  it('holds up no gap of the one of the same name that followed it', async () => {
+    await seeded(base - 900)
+    two.hello(base + 5, base + 9, 'one')
+    await two.next('welcome')
+    two.send({ type: 'gone', first: base + 5 })
+    two.block(base + 5, null)
+    await two.acked(base + 5)
+    expect((await log().status()).gaps[0]).toMatchObject({ from: base + 1, to: base + 4 })
+    expect((await log().status()).feeders.filter(({ connected }) => connected)).toHaveLength(1)
+  })
+
+  // FEED-11
+  it('holds up no gap of another feeder once nothing was heard of it for some seconds', async () => {
+    await seeded(base - 900)
+    two.send({ type: 'gone', first: base + 5 })
+    two.block(base + 5, null)
+    expect(await two.next('resend')).toMatchObject({ from: base + 1 })
+    const now = Date.now()
+    vi.spyOn(Date, 'now').mockImplementation(() => now + LONG_MS)
+    two.hello(base + 5, base + 9, 'two')
+    await two.next('welcome')
+    two.send({ type: 'gone', first: base + 5 })
+    two.block(base + 5, null)
+    await two.acked(base + 5)
+  })
+
+  // FEED-19
+  it('is not asked for books in place of the one of the same name that followed it', async () => {
+    await seeded()
+    one.block(base + 1, [])
+    await one.acked(base + 1)
+    two.continue(one)
+    two.hello(base, base + 1, 'one')
+    await two.next('welcome')
+    await log().reseed(['BTC'], 'why not')
+    expect(await two.next('reseed')).toMatchObject({ coins: ['BTC'] })
+  })
+})
+
+// FEED-11
+it('a feeder that says to have what another lacks, and does not send it, holds the log up for half a minute', async () => {
+  await seeded(base - 900)
+  const gone = () => {
+    two.send({ type: 'gone', first: base + 5 })
+    two.block(base + 5, null)
+  }
+  gone()
+  expect(await two.next('resend')).toMatchObject({ from: base + 1 })
+  const now = Date.now()
+  vi.spyOn(Date, 'now').mockImplementation(() => now + 31_000)
+  await taken(one)
+  two.hello(base + 5, base + 9, 'two')
+  await two.next('welcome')
+  gone()
+  await two.acked(base + 5)
+})
+
+/** `one` leads with a wrong book, and `two` shows it. */
+async function distrusted(): Promise<void> {
+  await seeded()
+  two.continue(one)
+  one.lie(base + 1, BTC('101'))
+  await one.acked(base + 1)
+  two.block(base + 1, BTC('99'))
+  two.verified(['BTC'])
+  await two.next('reseed')
+  expect((await log().status()).wrongBooks[0]).toMatchObject({ feeder: 'one', why: 'wrong_book' })
+}
+
+// FEED-31
+it('whole books of a feeder that is passed over are not taken', async () => {
+  await distrusted()
+  const { epoch } = await log().status()
+  two.block(base + 2, [])
+  await two.acked(base + 2)
+  one.snapshot(base + 2, BTC('666'))
+  expect((await one.next('error')).field).toBe('height')
+  expect((await log().status()).epoch).toBe(epoch)
+})
+
+// FEED-31
+it('a feeder that is passed over is taken again where the other cannot go on', async () => {
+  await distrusted()
+  two.block(base + 3, [])
+  expect(await two.next('resend')).toMatchObject({ from: base + 2 })
+  one.block(base + 2, [])
+  await vi.waitFor(async () => expect(await height()).toBe(base + 2), WAIT)
+})
+
+// FEED-21
+it('what was on its way when the feed was reset is not the beginning of the new log', async () => {
+  await seeded()
+  await runInDurableObject(log(), async (instance, state) => {
+    const sockets = state.getWebSockets()
+    await instance.reset()
+    const block = { type: 'block', height: base + 1, time: 1, fills: [], ledger: [], funding: [], books: null }
+    for (const socket of sockets) await instance.webSocketMessage(socket, JSON.stringify(block))
+  })
+  expect(await height()).toBeNull()
+})
