@@ -100,7 +100,7 @@ export class NodeReader {
   readonly #say: (sentence: string) => void
   /** Set once a line contradicted what was read before: the node started over. */
   startedOver = false
-  /** Lines of optional streams that came after their block was sent without them. */
+  /** Lines of optional streams that came after the block of their height was handed out. */
   late = 0
 
   constructor(tails: ReadonlyMap<StreamName, StreamTail>, pairing: Pairing, say: (sentence: string) => void) {
@@ -152,6 +152,6 @@ export class NodeReader {
 
   #tooLate(stream: StreamName, height: number): void {
     this.late++
-    this.#say(`${STREAM_FOLDER[stream]}: the line of height ${height} came after its block was sent: it is left out`)
+    this.#say(`${STREAM_FOLDER[stream]}: the line of height ${height} came after its block: it goes with the next one`)
   }
 }

@@ -4,18 +4,27 @@
 //   a required stream's next line is of a later height   → its line is missing for good: a gap, not a wait
 //   an optional stream has a line of that or a later height, or was read to its end a short wait after the block was
 //     due                                                → it is settled; without a line it has nothing to say
-//   an optional stream's line of a passed height          → it came late: it is told of, and the next waits are longer
+//   an optional stream's line of a passed height          → it came late: it goes with the next block, and the next waits
+//                                                          are longer
 //   any other line of a passed height                     → written again by a restarted node; of another time, though:
 //                                                          another chain (a height has one time, and times rise)
 
 import { nodeTimeMs, REQUIRED_STREAMS, type StreamLine, type StreamName } from './streams.ts'
 
-/** Lines of one height; an optional stream with nothing to say is absent. */
+/** A line of an optional stream that came after the block of its height was handed out. */
+export interface LateLine {
+  readonly stream: StreamName
+  readonly height: number
+  readonly text: string
+}
+
+/** Lines of one height; an optional stream with nothing to say is absent. `late`: since the block before. */
 export interface PairedBlock {
   readonly kind: 'block'
   readonly height: number
   readonly time: string
   readonly lines: ReadonlyMap<StreamName, string>
+  readonly late: readonly LateLine[]
 }
 
 /** Heights `from` to `to` can not be sent whole; `missing` names the streams without a line, `found` what is there. */
@@ -89,8 +98,7 @@ export class Pairing {
       passed === null ? line.time > this.#passedTime && line.time > queue.lastTime : passed !== nodeTimeMs(line.time)
     if (isForeign) return 'started_over'
     if (isAgain) return 'duplicate'
-    queue.lastHeight = line.height
-    queue.waitMs = Math.min(WAIT_MAX_MS, 2 * queue.waitMs)
+    queue.addLate(line)
     return 'late'
   }
 
@@ -123,7 +131,10 @@ export class Pairing {
     const last = missing.length === REQUIRED_STREAMS.length ? lowest.height - 1 : height
     this.#next = last + 1
     if (last === lowest.height) this.#passed(lowest)
-    if (missing.length === 0) return { kind: 'block', height, time: lowest.time, lines }
+    if (missing.length === 0) {
+      const late = queues.flatMap(([stream, queue]) => queue.takeLate().map((line) => ({ stream, ...line })))
+      return { kind: 'block', height, time: lowest.time, lines, late }
+    }
     return { kind: 'gap', from: height, to: last, time: lowest.time, missing, found: lines }
   }
 
@@ -151,6 +162,7 @@ class Queue {
   #run = 0
   #lines: { readonly line: StreamLine; readonly at: number }[] = []
   #at = 0
+  #late: StreamLine[] = []
 
   constructor(lastHeight: number) {
     this.lastHeight = lastHeight
@@ -174,6 +186,20 @@ class Queue {
     this.lastTime = line.time
     this.units += line.text.length
     this.#lines.push({ line, at })
+  }
+
+  addLate(line: StreamLine): void {
+    this.lastHeight = line.height
+    this.waitMs = Math.min(WAIT_MAX_MS, 2 * this.waitMs)
+    this.units += line.text.length
+    this.#late.push(line)
+  }
+
+  takeLate(): StreamLine[] {
+    const late = this.#late
+    this.#late = []
+    for (const { text } of late) this.units -= text.length
+    return late
   }
 
   drop(): void {

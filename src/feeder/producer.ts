@@ -4,7 +4,7 @@ import { VERIFIED_MOST } from '../feed/protocol.ts'
 import type { BookKeeper } from './book-keeper.ts'
 import { type BlockEvents, convertEvents } from './convert.ts'
 import type { OrderBooks } from './order-books.ts'
-import type { PairedBlock, PairedGap } from './pairing.ts'
+import type { LateLine, PairedBlock, PairedGap } from './pairing.ts'
 import { SeedCut } from './seed-cut.ts'
 import type { FeedSession } from './session.ts'
 import { nodeTimeMs, readEvents, type StreamName } from './streams.ts'
@@ -22,6 +22,10 @@ export class Producer {
   /** Events left out because their shape was of no use. */
   refusedEvents = 0
   #cut: Cut | null = null
+  /** From here on every height was sent, or is a gap; null while blocks pass in silence. */
+  #sentFrom: number | null = null
+  /** Lines that came after their block and wait for the next one. */
+  #late: LateLine[] = []
   /** Heights that could not be sent whole. */
   gapHeights = 0
 
@@ -39,10 +43,12 @@ export class Producer {
       this.#gap(paired, `no line in ${missing.join(', ')}`, from === to ? paired.found.get('diffs') : undefined)
       return
     }
-    const { height, time, lines } = paired
+    const { height, time, lines, late } = paired
     const timeMs = nodeTimeMs(time)
     const events = new Map<StreamName, unknown[]>()
     const sends = this.#session.next !== null && height >= this.#session.next
+    this.#sentFrom = sends ? (this.#sentFrom ?? height) : null
+    this.#keepLate(late)
     for (const [stream, text] of lines) {
       if (!sends && stream !== 'diffs') continue
       const read = readEvents(text)
@@ -57,6 +63,7 @@ export class Producer {
       }
       events.set(stream, read.value)
     }
+    for (const line of this.#late.splice(0)) this.#addLate(line, events)
     this.#block({ height, time }, timeMs, events, sends)
     if (sends) this.#tellVerified(height)
   }
@@ -79,6 +86,18 @@ export class Producer {
     } else this.#session.snapshotBroken()
     this.#cut = null
     return false
+  }
+
+  /** Where a block was sent from here without its line, and by nobody else, the gateway has yet to hear what that says. */
+  #keepLate(lines: readonly LateLine[]): void {
+    const from = this.#sentFrom
+    this.#late = from === null ? [] : [...this.#late, ...lines.filter(({ height }) => height >= from)]
+  }
+
+  #addLate({ stream, height, text }: LateLine, events: Map<StreamName, unknown[]>): void {
+    const read = readEvents(text)
+    if (read.ok) events.set(stream, [...read.value, ...(events.get(stream) ?? [])])
+    else this.#say(`the late line of ${stream} of height ${height} is left out: it ${read.error}`)
   }
 
   /** The snapshot that is due, null for none. */

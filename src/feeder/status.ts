@@ -78,7 +78,7 @@ export const StatusShape = z.object({
   ),
   lateLines: described(
     Count,
-    'lines of misc events, TWAP or order statuses that came after their block was sent without them',
+    'lines of misc events, TWAP or order statuses that came after their block was sent, and went with the next',
     '0',
     'each has a sentence; the node’s disk is slow, or it runs without `--disable-output-file-buffering`',
   ),

@@ -257,12 +257,14 @@ test('a restarted node writes heights again, also behind a half line: nothing is
   expect(said.filter((sentence) => sentence.includes('came after'))).toEqual([])
 })
 
-test('a folder that stops growing, or is empty, stalls nothing; a line that comes too late is told of', async () => {
+test('a folder that stops growing, or is empty, stalls nothing; a line that comes too late goes with the next block', async () => {
   mkdirSync(join(node.data, 'node_twap_statuses_by_block'), { recursive: true })
   node.write(60)
   const { feeder } = start()
   await until('the seed', () => gateway.model.chain.booksKnown)
   const held: string[] = []
+  const transfers = () =>
+    gateway.model.entries.flatMap((entry) => (entry.kind === 'block' ? entry.block.ledger.map(({ time }) => time) : []))
   for (let i = 0; i < 60; i++)
     for (const [stream, text] of node.model.step().lines)
       if (stream === 'misc') held.push(`${text}\n`)
@@ -273,6 +275,10 @@ test('a folder that stops growing, or is empty, stalls nothing; a line that come
   node.append('misc', held.join(''))
   await until('the late lines', () => feeder.status(0).lateLines === held.length)
   expect(said.filter((sentence) => sentence.includes('came after its block'))).toHaveLength(held.length)
+  expect(transfers()).toEqual([])
+  node.write(1, ['misc'])
+  await inStep()
+  expect(transfers()).toHaveLength(held.length)
 })
 
 test('a node that started over is refused, before and after a restart', async () => {

@@ -114,17 +114,19 @@ describe('optional streams', () => {
     expect(p.take(), 'the stream said nothing for an hour').toMatchObject({ height: 7 })
   })
 
-  test('a line that comes later still is told of, and makes the wait longer', () => {
+  test('a line that comes later still goes with the next block, and makes the wait longer', () => {
     const p = pairing(5, read)
     push(p, GATES, [5], 1_000)
     p.ended('misc', 1_060)
     expect(p.take()).toMatchObject({ height: 5 })
     expect(push(p, ['misc'], [5, 5])).toEqual(['late', 'duplicate'])
+    expect(p.waitingUnits('misc')).toBe('line 5'.length)
     push(p, GATES, [6], 2_000)
     p.ended('misc', 2_060)
     expect(p.take()).toBeNull()
     p.ended('misc', 2_100)
-    expect(p.take()).toMatchObject({ height: 6 })
+    expect(p.take()).toMatchObject({ height: 6, late: [{ stream: 'misc', height: 5, text: 'line 5' }] })
+    expect(p.waitingUnits('misc')).toBe(0)
   })
 
   test('whatever the order of arrival, the same blocks come', () => {
