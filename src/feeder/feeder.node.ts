@@ -114,10 +114,11 @@ export class Feeder {
   }
 
   #pulse(nowMs: number): Omit<Pulse, 'type'> {
-    const { height: head, state, unacked, reconnects, misfits, drifted, gaps, refusedEvents } = this.status(nowMs)
+    const status = this.status(nowMs)
+    const { state, unacked, reconnects, misfits, drifted, gaps, refusedEvents, stallMs, stalls, lateLines } = status
+    const counts = { unacked, reconnects, misfits, drifted, gaps, refusedEvents, stallMs, stalls, lateLines }
     const { place } = this.#keeper
-    const time = place?.time ? nodeTimeMs(place.time) : null
-    return { now: nowMs, head, time, state, unacked, reconnects, misfits, drifted, gaps, refusedEvents }
+    return { now: nowMs, head: status.height, time: place?.time ? nodeTimeMs(place.time) : null, state, ...counts }
   }
 
   status(nowMs: number): Status {

@@ -21,6 +21,9 @@ const BLOCK_REFUSALS = 3
 /** So often a repair may be refused in a row, such as while another feeder is ahead, before it is dropped. */
 const REPAIR_REFUSALS = 50
 
+/** An older gateway refuses them as fields that it does not know, by name. */
+const NEWEST_FIELDS = ['stallMs', 'stalls', 'lateLines'] as const
+
 /** Where production has to go on: after `durable` (null: the log is empty). `seeded`: the gateway's books are known. */
 export interface Reposition {
   readonly durable: number | null
@@ -54,6 +57,8 @@ export class FeedSession {
   #refusals = { height: -1, resends: 0, errors: 0 }
   /** Kinds of frames that this connection's gateway may yet turn out not to know, the newest last. */
   #optional: ('pulse' | 'verified')[] = []
+  /** Whether it may know the newest fields of a pulse: no version is told, so it is tried. */
+  #tellsStalls = false
   want: Wanted = { orders: false, diffs: false, rejected: false }
 
   get phase(): Phase {
@@ -85,6 +90,7 @@ export class FeedSession {
     this.#since = nowMs
     this.#pausedUntil = 0
     this.#optional = ['pulse', 'verified']
+    this.#tellsStalls = true
     return JSON.stringify({ type: 'hello', protocol: FEED_PROTOCOL, ...hello })
   }
 
@@ -96,7 +102,8 @@ export class FeedSession {
   pulse(said: Omit<Pulse, 'type'>, nowMs: number): string | null {
     const isGreeted = this.#phase === 'flowing' || this.#phase === 'refused'
     if (!isGreeted || !this.#optional.includes('pulse') || nowMs < this.#pausedUntil) return null
-    return JSON.stringify({ type: 'pulse', ...said } satisfies Pulse)
+    const { stallMs: _, stalls: __, lateLines: ___, ...old } = said
+    return JSON.stringify({ type: 'pulse', ...(this.#tellsStalls ? said : old) } satisfies Pulse)
   }
 
   /** Takes a frame of the gateway. */
@@ -298,6 +305,10 @@ export class FeedSession {
     // A gateway that does not know a kind of frame refuses its type: of those that it may not know, the newest first.
     if (field === 'type') {
       if (this.#optional.pop() === 'verified') this.#outbox.dropVerified()
+      return []
+    }
+    if (NEWEST_FIELDS.some((name) => field === name || (field === '' && message.includes(name)))) {
+      this.#tellsStalls = false
       return []
     }
     let refused = false
