@@ -34,7 +34,7 @@ interface FeedLinkHost {
   range(): Promise<FileRange | null>
   /** What is wrong with the node's files where range() is null. */
   filesTrouble(): Promise<string>
-  /** How the feeder stands now. */
+  /** How the feeder stands; `nowMs` is the clock's, which may be set back, and is told alone. */
   pulse(nowMs: number): Omit<Pulse, 'type'>
   /** Called with every order that a frame led to, after the session took the frame. */
   order(order: Order): void
@@ -99,7 +99,7 @@ export class FeedLink {
     const { session } = this.#host
     const heights = { first: range?.first ?? null, head: range?.head ?? null }
     const socket = new FeedSocket(gatewayUrl, token, {
-      opened: () => socket.send(session.opened({ chain, feeder: name, ...heights }, Date.now())),
+      opened: () => socket.send(session.opened({ chain, feeder: name, ...heights }, performance.now())),
       frame: (frame) => this.#frame(frame),
       unreadable: (why) => this.#host.say(`the gateway sent a frame that cannot be read: ${why}`),
       closed: (why, dial) => this.#closed(why, dial),
@@ -127,13 +127,12 @@ export class FeedLink {
   }
 
   #pulse(): void {
-    const now = Date.now()
-    const text = this.#host.session.pulse(this.#host.pulse(now), now)
+    const text = this.#host.session.pulse(this.#host.pulse(Date.now()), performance.now())
     if (text !== null) this.#socket?.send(text)
   }
 
   #frame(frame: GatewayFrame): void {
-    const now = Date.now()
+    const now = performance.now()
     if (frame.type === 'welcome') {
       this.#attempt = 0
       if (this.#wasUp) this.reconnects++

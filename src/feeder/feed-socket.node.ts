@@ -24,7 +24,7 @@ export class FeedSocket {
   readonly #socket: WebSocket
   readonly #events: FeedSocketEvents
   readonly #pings: NodeJS.Timeout
-  #heardAt = Date.now()
+  #heardAt = performance.now()
   #answersPings = false
   #opened = false
   #why = ''
@@ -47,7 +47,7 @@ export class FeedSocket {
     })
     this.#socket.on('message', (data) => this.#message(String(data)))
     this.#socket.on('pong', () => {
-      this.#heardAt = Date.now()
+      this.#heardAt = performance.now()
       this.#answersPings = true
     })
     this.#socket.on('unexpected-response', (request, { statusCode: status = 0, headers }) => {
@@ -87,7 +87,7 @@ export class FeedSocket {
   }
 
   #message(text: string): void {
-    this.#heardAt = Date.now()
+    this.#heardAt = performance.now()
     let value: unknown
     try {
       value = JSON.parse(text)
@@ -103,7 +103,7 @@ export class FeedSocket {
   #ping(): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
     // A server that never answers pings is judged by its acknowledgements alone.
-    if (this.#answersPings && Date.now() - this.#heardAt > PONG_TIMEOUT_MS) this.drop('the gateway answers no ping')
+    if (this.#answersPings && performance.now() - this.#heardAt > PONG_TIMEOUT_MS) this.drop('the gateway answers no ping')
     else this.#socket.ping()
   }
 

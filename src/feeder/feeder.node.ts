@@ -59,7 +59,7 @@ export class Feeder {
   #secondAt = 0
   #blocks = 0
   #blocksPerSecond = 0
-  #blockAt = 0
+  #blockAt = Number.NEGATIVE_INFINITY
   /** Late lines of readers before the present one. */
   #earlierLate = 0
 
@@ -92,7 +92,7 @@ export class Feeder {
     while (!this.#stopping.signal.aborted && this.#exitCode === null) {
       let worked = false
       try {
-        worked = await this.#turn(Date.now())
+        worked = await this.#turn(performance.now())
       } catch (error) {
         await this.#stumble(error)
       }
@@ -121,6 +121,7 @@ export class Feeder {
     return { now: nowMs, head: status.height, time: place?.time ? nodeTimeMs(place.time) : null, state, ...counts }
   }
 
+  /** `nowMs` is the clock's. All waiting goes by another, which nobody sets. */
   status(nowMs: number): Status {
     const { place } = this.#keeper
     return {
@@ -131,7 +132,7 @@ export class Feeder {
         isMoving: this.#reposition !== null,
         snapshot: this.#snapshots.trouble,
         isFull: this.#session.full,
-        isQuiet: nowMs - this.#blockAt > QUIET_MS,
+        isQuiet: performance.now() - this.#blockAt > QUIET_MS,
         awaited: this.#reader?.awaited ?? [],
       }),
       height: place?.height ?? null,
@@ -182,7 +183,7 @@ export class Feeder {
       this.#blockAt = nowMs
       taken++
       if (performance.now() - since < TURN_MS) continue
-      this.#link.flush(Date.now())
+      this.#link.flush(performance.now())
       await nextTurn()
       since = performance.now()
     }
@@ -256,8 +257,8 @@ export class Feeder {
   }
 
   async #finish(): Promise<void> {
-    this.#checkpointer.tick(Date.now(), this.#session.durable)
-    if (this.#exitCode === null) await this.#checkpointer.last(Date.now(), (height) => this.#isDurableSoon(height))
+    this.#checkpointer.tick(performance.now(), this.#session.durable)
+    if (this.#exitCode === null) await this.#checkpointer.last(performance.now(), (height) => this.#isDurableSoon(height))
     this.#link.stop()
     this.#stalls.stop()
     await this.#reader?.close()
@@ -265,9 +266,9 @@ export class Feeder {
 
   async #isDurableSoon(height: number): Promise<boolean> {
     const isDurable = () => this.#session.durable !== null && this.#session.durable >= height
-    for (let until = Date.now() + LAST_ACK_MS; this.#session.phase === 'flowing' && Date.now() < until; ) {
+    for (let until = performance.now() + LAST_ACK_MS; this.#session.phase === 'flowing' && performance.now() < until; ) {
       if (isDurable()) break
-      this.#link.flush(Date.now())
+      this.#link.flush(performance.now())
       await sleep(POLL_MS)
     }
     return isDurable()

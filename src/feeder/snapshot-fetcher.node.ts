@@ -78,7 +78,7 @@ export class SnapshotFetcher {
 
   /** A whole snapshot for the caller; null where there is none now, which was said. */
   async fetch(): Promise<SnapshotBooks | null> {
-    return Date.now() < this.#nextAt ? null : await this.#ask(null)
+    return performance.now() < this.#nextAt ? null : await this.#ask(null)
   }
 
   async #repair(): Promise<void> {
@@ -99,10 +99,10 @@ export class SnapshotFetcher {
       const snapshot = await this.#read(ours)
       this.trouble = null
       this.#gapMs = MIN_GAP_MS
-      this.#nextAt = Date.now() + this.#gapMs
+      this.#nextAt = performance.now() + this.#gapMs
       return snapshot
     } catch (error) {
-      if (!this.#signal.aborted) this.#failed(`no snapshot from the node: ${sentenceOf(error)}`, Date.now())
+      if (!this.#signal.aborted) this.#failed(`no snapshot from the node: ${sentenceOf(error)}`, performance.now())
       return null
     }
   }
@@ -169,12 +169,12 @@ export class SnapshotFetcher {
 
   /** Digests of our books at the height of the node's snapshot, once we are there. */
   async #wanted(ours: OrderBooks, height: number): Promise<Wanted> {
-    for (const until = Date.now() + REACH_MS; ; await sleep(LOOK_MS, undefined, { signal: this.#signal })) {
+    for (const until = performance.now() + REACH_MS; ; await sleep(LOOK_MS, undefined, { signal: this.#signal })) {
       if (this.#keeper.books !== ours) throw new Error('the books to compare it with are no more')
       const standing = this.#keeper.standing(height)
       if (standing === 'held') break
       if (standing === 'too old') throw new Error(`its height ${height} is too old to be used`)
-      if (Date.now() > until) throw new Error(`the node's files do not reach its height ${height}`)
+      if (performance.now() > until) throw new Error(`the node's files do not reach its height ${height}`)
     }
     return { digests: this.#keeper.digestsAt(height), suspects: ours.suspects }
   }

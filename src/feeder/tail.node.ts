@@ -25,6 +25,8 @@ export class StreamTail {
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   #file: HourlyFile | null = null
   #handle: FileHandle | null = null
+  /** By rank, how far files that were left had been read, and where the last whole line ended. */
+  readonly #left = new Map<number, { readonly read: number; readonly whole: number }>()
   #inode = 0
   #offset = 0
   #half: Uint8Array[] = []
@@ -134,9 +136,12 @@ export class StreamTail {
       this.#arrived = true
       return []
     }
-    const next = (await this.#files.list()).find(({ order }) => order > file.order)
+    const files = await this.#files.list()
+    const next = files.find(({ order }) => order > file.order)
     if (!next) {
-      this.#exhaustedAt = nowMs
+      const before = files.findLast(({ order }) => order < file.order)
+      if (before && (await this.#hasGrown(before))) await this.#leaveFor(before)
+      else this.#exhaustedAt = nowMs
       return []
     }
     // The node may have finished this file between the last read and the listing.
@@ -147,8 +152,21 @@ export class StreamTail {
       if (nowMs - this.#sealedAt < HALF_LINE_MS) return []
     }
     const rest = this.#closeHalf(file)
-    await this.#open(next, 0)
+    await this.#leaveFor(next)
     return rest
+  }
+
+  /** A node whose clock is set back over the hour's end goes on in the file of the hour before. */
+  async #hasGrown(file: HourlyFile): Promise<boolean> {
+    const left = this.#left.get(file.order)
+    const size = left && (await stat(await this.#files.path(file)).catch(() => null))?.size
+    return size !== undefined && size > left!.read
+  }
+
+  async #leaveFor(file: HourlyFile): Promise<void> {
+    const { order } = this.#file!
+    const read = { read: this.#offset, whole: this.#offset - this.#halfBytes }
+    if (await this.#open(file, this.#left.get(file.order)?.whole ?? 0)) this.#left.set(order, read)
   }
 
   /** The last line of a finished file may lack its line feed; one that is no JSON was cut off by a crash. */

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Feeder, type FeederOptions } from '../../src/feeder/feeder.node.ts'
 import { FakeGateway } from './fake-gateway.ts'
 import { FakeNode } from './fake-node.ts'
@@ -36,6 +36,7 @@ afterEach(async () => {
   gateway.kill()
   node.close()
   rmSync(folder, { recursive: true, force: true })
+  vi.restoreAllMocks()
   expect(gateway.errors).toEqual([])
 })
 
@@ -64,9 +65,9 @@ function start(more: Partial<FeederOptions> = {}) {
 }
 
 async function until(what: string, holds: () => boolean): Promise<void> {
-  const end = Date.now() + PATIENCE_MS
+  const end = performance.now() + PATIENCE_MS
   while (!holds()) {
-    if (Date.now() > end) throw new Error(`waited for: ${what}; the feeder said:\n${said.join('\n')}`)
+    if (performance.now() > end) throw new Error(`waited for: ${what}; the feeder said:\n${said.join('\n')}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
@@ -114,6 +115,18 @@ test('half-written lines wait, and the hour’s end is crossed in number order',
   node.write(5)
   await inStep()
   expect(gaps()).toEqual([])
+})
+
+test('a clock that is set back by an hour keeps nothing waiting', async () => {
+  node.write(5)
+  const { feeder } = start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { now } = Date
+  vi.spyOn(Date, 'now').mockImplementation(() => now() - 3_600_000)
+  node.hour = 10
+  node.write(5)
+  await inStep()
+  await until('a second to be counted', () => feeder.status(0).blocksPerSecond > 0)
 })
 
 // FEED-26

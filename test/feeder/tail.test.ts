@@ -68,6 +68,21 @@ test('files follow each other by date and hour as numbers, each read to its end 
   expect(await heights(tail)).toEqual([4])
 })
 
+test('a node whose clock is set back goes on in the file of the hour before, and then in that of its hour', async () => {
+  write('20260505/9', `${line(1)}\n`)
+  const tail = tailFrom(1)
+  write('20260505/10', `${line(2)}\n${line(3).slice(0, 50)}`)
+  expect(await heights(tail)).toEqual([1, 2])
+  write('20260505/10', `${line(3).slice(50)}\n`)
+  write('20260505/9', `${line(4)}\n`)
+  expect(await heights(tail)).toEqual([3, 4])
+  write('20260505/9', `${line(5)}\n`)
+  expect(await heights(tail)).toEqual([5])
+  write('20260505/10', `${line(6)}\n`)
+  expect(await heights(tail)).toEqual([6])
+  expect(said).toEqual([])
+})
+
 test('a line that is completed after the next file began is not lost', async () => {
   write('20260505/9', `${line(1)}\n${line(2).slice(0, 50)}`)
   const tail = tailFrom(1)
