@@ -5,7 +5,7 @@
 
 import type { BookChange } from '../feed/block.ts'
 import type { OrderBooks } from './order-books.ts'
-import { type RawDiff, readRawDiff } from './raw-diff.ts'
+import { coinOf, type RawDiff, readRawDiff } from './raw-diff.ts'
 import { RecentDiffs } from './recent-diffs.ts'
 
 /** Diffs that are applied to books on their way before others get their turn: some milliseconds. */
@@ -196,9 +196,4 @@ export class BookKeeper {
     this.#books = books
     this.#confirmed = []
   }
-}
-
-function coinOf(event: unknown): string | null {
-  const coin = (event as { coin?: unknown } | null)?.coin
-  return typeof coin === 'string' ? coin : null
 }

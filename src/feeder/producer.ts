@@ -145,12 +145,14 @@ export class Producer {
       this.refusedEvents++
       this.#say(`an event of block ${place.height} is left out: ${reason}`)
     }
-    this.#session.block({
-      height: place.height,
-      time: timeMs,
-      ...convertEvents(all, this.#session.want, refuse),
-      books,
-    })
+    const converted = convertEvents(all, this.#session.want, refuse)
+    try {
+      this.#session.block({ height: place.height, time: timeMs, ...converted, books })
+    } catch (error) {
+      // An event that nests deeper than can be put into text would be met again and again.
+      if (!(error instanceof RangeError)) throw error
+      this.#sayGap(place.height, place.height, `it cannot be put into text (${error.message})`)
+    }
   }
 
   #gap(
@@ -161,6 +163,10 @@ export class Producer {
     const read = diffs === undefined ? null : readEvents(diffs)
     if (read?.ok) this.#keeper.advance({ height: to, time }, read.value)
     else this.#keeper.lose({ height: to, time })
+    this.#sayGap(from, to, why)
+  }
+
+  #sayGap(from: number, to: number, why: string): void {
     this.gapHeights += to - from + 1
     this.#session.gap(from, to)
     this.#say(`${from === to ? `height ${from} is` : `heights ${from} to ${to} are`} a gap: ${why}`)

@@ -1,7 +1,7 @@
 // One raw book diff as the node writes it, checked by hand: a few hundred come per block, and a schema library
 // would cost more than the whole order book does.
 
-import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
+import { COIN_MAX_LENGTH } from '../core/coin.ts'
 
 export type Side = 'B' | 'A'
 
@@ -25,14 +25,28 @@ export type RawDiff =
     }
   | { readonly kind: 'remove'; readonly oid: number; readonly coin: string; readonly side: Side; readonly px: string }
 
-/** A plain unsigned decimal string, as prices and sizes are. */
-export const isDecimal = (value: unknown): value is string => typeof value === 'string' && UNSIGNED_DECIMAL.test(value)
+/** Eight digits fewer than a level may have, which adds up many orders: one that the feed refuses would refuse its book. */
+const DECIMAL = /^\d{1,30}(?:\.\d{1,18})?$/
+const NAME = /^[\x21-\x7e]+$/
+
+/** A plain unsigned decimal string, as prices and sizes of orders are. */
+export const isDecimal = (value: unknown): value is string => typeof value === 'string' && DECIMAL.test(value)
+
+/** As CoinName says it: a book of any other name would be refused for ever. */
+const isCoin = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= COIN_MAX_LENGTH && NAME.test(value)
+
+/** The coin that an event of the raw book diff stream names, null where it names none. */
+export function coinOf(event: unknown): string | null {
+  const coin = (event as { coin?: unknown } | null)?.coin
+  return isCoin(coin) ? coin : null
+}
 
 /** The diff in an event of the raw book diff stream, null where it has another shape. */
 export function readRawDiff(event: unknown): RawDiff | null {
   if (typeof event !== 'object' || event === null) return null
   const { oid, coin, side, px, raw_book_diff: change } = event as Record<string, unknown>
-  if (!Number.isSafeInteger(oid) || typeof coin !== 'string' || (side !== 'B' && side !== 'A') || !isDecimal(px))
+  if (!Number.isSafeInteger(oid) || !isCoin(coin) || (side !== 'B' && side !== 'A') || !isDecimal(px))
     return null
   const at = { oid: oid as number, coin, side, px } as const
   if (change === 'remove') return { kind: 'remove', ...at }

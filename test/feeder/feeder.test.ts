@@ -1,6 +1,6 @@
 // The feeder as it runs: real files, real sockets, a node and a gateway that die and return.
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -221,6 +221,41 @@ test('diffs that do not fit mark one coin, which is repaired inside the epoch', 
   node.write(10)
   await inStep()
   expect(gateway.model.seeds).toBe(1)
+})
+
+test('diffs of coins that no book can have, and sizes beyond all, cost no block and no epoch', async () => {
+  node.write(10)
+  const { feeder } = start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { lines } = node.model.step()
+  const diffs = JSON.parse(lines.get('diffs')!) as { events: unknown[] }
+  const odd = (coin: string, sz = '1.0') => ({
+    ...{ user: '0x', oid: 999_999, coin, side: 'B', px: '91.5' },
+    raw_book_diff: { new: { sz } },
+  })
+  // The last one is a byte that is no UTF-8.
+  diffs.events.push(odd(''), odd('B C'), odd('x'.repeat(65)), odd('a\tb'), odd('BTC', '9'.repeat(31)), odd('\xff'))
+  node.append('fills', `${lines.get('fills')}\n`)
+  appendFileSync(node.path('diffs'), Buffer.from(`${JSON.stringify(diffs)}\n`, 'latin1'))
+  node.write(10)
+  await until('the repair', () => feeder.status(0).misfits === 6 && node.snapshots === 2)
+  node.write(10)
+  await inStep()
+  expect([gaps(), gateway.model.seeds]).toEqual([[], 1])
+})
+
+test('an event that nests too deep to be put into text is a gap, not the end', async () => {
+  node.write(10)
+  start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { height, time, lines } = node.model.step()
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  for (const stream of ['diffs', 'fills'] as const) node.append(stream, `${lines.get(stream)}\n`)
+  const head = JSON.stringify({ local_time: time, block_time: time, block_number: height })
+  node.append('misc', `${head.slice(0, -1)},"events":[${deep}]}\n`)
+  node.write(10)
+  await inStep()
+  expect(gaps()).toEqual([{ kind: 'gap', from: height, to: height }])
 })
 
 test('drift that no diff betrays is found by comparison with the node', async () => {

@@ -172,6 +172,10 @@ test.each([
   { oid: 1, coin: 'BTC', side: 'B', px: '1e5', raw_book_diff: 'remove' },
   { oid: 1, coin: 'BTC', side: 'B', px: '1', raw_book_diff: { new: { sz: '-1' } } },
   { oid: 1, coin: 'BTC', side: 'B', px: '1', raw_book_diff: { update: { newSz: '1' } } },
+  { oid: 1, coin: 'B C', side: 'B', px: '1', raw_book_diff: 'remove' },
+  { oid: 1, coin: 'B\ufffd', side: 'B', px: '1', raw_book_diff: 'remove' },
+  { oid: 1, coin: 'B'.repeat(65), side: 'B', px: '1', raw_book_diff: 'remove' },
+  { oid: 1, coin: 'BTC', side: 'B', px: '1', raw_book_diff: { new: { sz: '9'.repeat(31) } } },
 ])('%j is no raw diff', (event) => {
   expect(readRawDiff(event)).toBeNull()
 })
