@@ -6,9 +6,12 @@ import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Place } from './book-keeper.ts'
 import { CheckpointReader, decodeCheckpointEnd, decodeCheckpointHead } from './checkpoint.ts'
+import { removeOrphans } from './orphans.node.ts'
 
 const NEWEST = 'books.checkpoint'
 const PREVIOUS = 'books.previous.checkpoint'
+/** What a process is writing, by its id. */
+const PART = /^books\.checkpoint\.(\d+)\.part$/
 /** A chunk is read in one stretch: some thousand orders. */
 const READ_BYTES = 128 * 1024
 /** The closing line is shorter. */
@@ -42,11 +45,13 @@ export class CheckpointFiles {
   /** Throws where it cannot write, as do the draft's methods. */
   async draft(): Promise<CheckpointDraft> {
     await mkdir(this.#folder, { recursive: true })
+    await removeOrphans(this.#folder, PART)
     const path = join(this.#folder, `${NEWEST}.${process.pid}.part`)
     const file = await open(path, 'w')
     return {
       write: async (lines) => {
-        await file.write(lines.map((line) => `${line}\n`).join(''))
+        // All of it or an error: a disk that fills takes a first part of a plain write without one.
+        await file.appendFile(lines.map((line) => `${line}\n`).join(''))
       },
       publish: async () => {
         await file.sync()
@@ -61,7 +66,7 @@ export class CheckpointFiles {
     }
   }
 
-  /** Places of the checkpoints of this chain. */
+  /** Places of the checkpoints of this chain, newest first. */
   async list(): Promise<StoredCheckpoint[]> {
     const found: StoredCheckpoint[] = []
     for (const name of [NEWEST, PREVIOUS]) {

@@ -4,6 +4,7 @@
 import { DECIMAL, fromScaled, SCALE_DECIMALS, toScaled } from '../core/decimal.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { type CoinFunding, CoinName } from '../feed/block.ts'
+import { LINE_BEGIN } from './streams.ts'
 
 const ONE = 10n ** BigInt(SCALE_DECIMALS)
 
@@ -25,13 +26,14 @@ export function readFunding(payload: unknown): Result<CoinFunding[], string> {
 }
 
 /**
- * A line of misc events with the deltas of its funding added up, one for each coin: it reads as the whole line does.
+ * A line of misc events with the deltas of its funding added up, one for each coin: it reads as the whole line does,
+ * without a half one that a killed node left before it.
  * What cannot be read is left for who reads the line.
  */
 export function shortenedLine(text: string): string {
   let line: { events?: unknown }
   try {
-    line = JSON.parse(text)
+    line = JSON.parse(text.slice(Math.max(0, text.lastIndexOf(LINE_BEGIN))))
   } catch {
     return text
   }

@@ -44,10 +44,11 @@ export class Placement {
     const range = await this.#files.range()
     if (!range) return null
     const checkpoints: StoredCheckpoint[] = []
-    for (const stored of await this.#store.list()) {
+    for (const [age, stored] of (await this.#store.list()).entries()) {
       const foreign = await this.#foreign(stored, range)
       if (!foreign) checkpoints.push(stored)
-      else if (target.durable !== null) return foreign
+      // The one before the newest may be from before the log was begun anew.
+      else if (target.durable !== null && age === 0) return foreign
       else this.#say(`the checkpoint ${stored.path} is ignored: it is not of this node's present chain`)
     }
     const { books, isLevel, place } = this.#keeper

@@ -12,9 +12,12 @@ import type { BookKeeper, SnapshotBooks } from './book-keeper.ts'
 import { readOrder } from './checkpoint.ts'
 import { sentenceOf } from './node-info.node.ts'
 import { OrderBooks } from './order-books.ts'
+import { removeOrphans } from './orphans.node.ts'
 import type { SnapshotTask, ThreadWords, Wanted } from './snapshot-words.ts'
 
 const THREAD = new URL('./snapshot-thread.node.ts', import.meta.url)
+/** What a node wrote for a process, by its id: hundreds of megabytes. */
+const SNAPSHOT = /^l4-snapshot-(\d+)-\d+\.json$/
 /** The biggest coin of today takes 100 MB to parse. */
 const THREAD_HEAP_MB = 384
 /** A snapshot costs the node work: not more often than this, whatever the reason. */
@@ -122,6 +125,7 @@ export class SnapshotFetcher {
   async #read(ours: OrderBooks | null): Promise<SnapshotBooks> {
     const { infoUrl, snapshotDir } = this.#options
     await mkdir(snapshotDir, { recursive: true })
+    await removeOrphans(snapshotDir, SNAPSHOT)
     const path = join(snapshotDir, `l4-snapshot-${process.pid}-${++this.#asked}.json`)
     const thread = new Worker(THREAD, {
       workerData: { infoUrl, path } satisfies SnapshotTask,

@@ -27,6 +27,9 @@ export interface StreamLine {
   readonly text: string
 }
 
+/** First key of every line, and of nothing inside one: behind a half line it begins the whole one. */
+export const LINE_BEGIN = '{"local_time"'
+
 const HEIGHT_FIELD = /"block_number"\s*:\s*(\d{1,15})/
 const TIME_FIELD = /"block_time"\s*:\s*"([^"]{10,40})"/
 /** Both fields stand before the events, which can be 20 MB long. */

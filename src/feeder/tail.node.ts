@@ -4,7 +4,7 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { HourlyFile } from './hourly.ts'
 import type { StreamFiles } from './stream-files.node.ts'
-import { readLineHead, type StreamLine } from './streams.ts'
+import { LINE_BEGIN, readLineHead, type StreamLine } from './streams.ts'
 
 const CHUNK_BYTES = 512 * 1024
 const LINE_MAX_BYTES = 256 * 1024 * 1024
@@ -15,8 +15,6 @@ const LOOK_MS = 50
 /** How long a half-written last line of an old file may still be completed. */
 const HALF_LINE_MS = 2_000
 const LINE_FEED = 10
-/** First key of every line, and of nothing inside one. */
-const LINE_BEGIN = '{"local_time"'
 
 export class StreamTail {
   readonly #files: StreamFiles

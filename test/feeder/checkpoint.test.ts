@@ -1,7 +1,8 @@
 // Checkpoints are taken coin by coin while blocks go on, come back as the books of any later height, and are whole at
 // every step of writing.
 
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -174,6 +175,29 @@ describe('on disk', () => {
     await checkpointer.last(6_000, async (height) => height === before)
     expect(await files().list()).toMatchObject([{ height: before, from: { height: before } }])
     expect(readdirSync(folder)).toEqual(['books.checkpoint'])
+  })
+
+  test('what killed processes left half-written is removed, what a living one writes is not', async () => {
+    for (const pid of [999_999_999, process.ppid]) writeFileSync(join(folder, `books.checkpoint.${pid}.part`), 'half')
+    writeFileSync(join(folder, 'notes.part'), '')
+    await (await files().draft()).drop()
+    expect(readdirSync(folder)).toEqual([`books.checkpoint.${process.ppid}.part`, 'notes.part'])
+  })
+
+  test('a disk that is full before the last byte leaves the checkpoint that there is', () => {
+    writeFileSync(join(folder, 'books.checkpoint'), 'the old one')
+    const source = new URL('../../src/feeder/checkpoint-files.node.ts', import.meta.url)
+    const program = `
+      import { CheckpointFiles } from ${JSON.stringify(source.href)}
+      const draft = await new CheckpointFiles(${JSON.stringify(folder)}, 'chain', () => {}).draft()
+      await draft.write(['x'.repeat(1_000)])
+      await draft.write(['end' + '\t9'.repeat(20)]).then(draft.publish, draft.drop)`
+    // Files of at most a kibibyte: a write over that is cut, and the next one fails.
+    const limited = `ulimit -f 1 && exec "$0" --input-type=module --eval "$1"`
+    const { status, stderr } = spawnSync('bash', ['-c', limited, process.execPath, program], { encoding: 'utf8' })
+    expect([status, stderr]).toEqual([0, ''])
+    expect(readdirSync(folder)).toEqual(['books.checkpoint'])
+    expect(readFileSync(join(folder, 'books.checkpoint'), 'utf8')).toBe('the old one')
   })
 
   test('one of an older version is named and left', async () => {

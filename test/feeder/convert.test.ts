@@ -78,6 +78,11 @@ describe('funding', () => {
     )
     expect(shortenedLine('{"half')).toBe('{"half')
   })
+
+  test('a half line that a killed node left before a long one is left out', () => {
+    const whole = '{"local_time":"x","events":[]}'
+    expect(shortenedLine(`{"local_time":"w","block${whole}`)).toBe(whole)
+  })
 })
 
 describe('misc events', () => {

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Feeder, type FeederOptions } from '../../src/feeder/feeder.node.ts'
 import { FakeGateway } from './fake-gateway.ts'
 import { FakeNode } from './fake-node.ts'
+import { ModelGateway } from './model-gateway.ts'
 import { ModelNode, seededRandom } from './model-node.ts'
 
 const PATIENCE_MS = 60_000
@@ -88,6 +89,8 @@ const trades = () =>
 const gaps = () => gateway.model.entries.filter((entry) => entry.kind === 'gap')
 
 test('an empty log begins with the node’s books; then every block comes once', async () => {
+  mkdirSync(join(folder, 'state', 'snapshots'), { recursive: true })
+  writeFileSync(join(folder, 'state', 'snapshots', 'l4-snapshot-999999999-1.json'), 'of a feeder that was killed')
   node.write(30)
   start()
   await until('the seed', () => gateway.model.chain.booksKnown)
@@ -345,6 +348,30 @@ test('a node that started over is refused, before and after a restart', async ()
   node.write(100)
   expect(await start().ended).toBe(2)
   expect(said.at(-1)).toMatch(/another chain/)
+})
+
+test('a log that is begun anew for a node that started over goes on after a restart, whatever older checkpoints lie there', async () => {
+  node.write(30)
+  const first = start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  await inStep()
+  first.feeder.stop()
+  await first.ended
+  node.wipe()
+  node.model = new ModelNode(seededRandom(8), 100, 3_600_000)
+  node.write(20)
+  gateway.model = new ModelGateway()
+  const second = start()
+  await until('the new seed', () => gateway.model.chain.booksKnown)
+  node.write(5)
+  await inStep()
+  second.feeder.stop()
+  await second.ended
+  expect(readdirSync(join(folder, 'state')).filter((name) => name.endsWith('checkpoint'))).toHaveLength(2)
+  start()
+  node.write(5)
+  await inStep()
+  expect(gateway.model.seeds).toBe(1)
 })
 
 test('a node that starts over under a running feeder is refused', async () => {
