@@ -3,17 +3,12 @@
 // Blocks go on being made, so that all of them are in the files when it is over.
 
 import * as z from 'zod'
-import { type Stream, TWAP_STREAM } from './exchange/node-block.ts'
+import { SPARSE_STREAMS, STREAMS } from './exchange/node-block.ts'
 
 /** Blocks wait in memory while nothing is written. */
 const MOST_HELD_MS = 10_000
 /** Streams that a node may run without. */
-const OPTIONAL = [
-  'misc_events_by_block',
-  'node_order_statuses_by_block',
-  TWAP_STREAM,
-] as const satisfies readonly Stream[]
-const ALL = [...OPTIONAL, 'node_fills_by_block', 'node_raw_book_diffs_by_block'] as const satisfies readonly Stream[]
+const OPTIONAL = [...SPARSE_STREAMS, 'node_order_statuses_by_block'] as const
 
 /** Body of `POST /disturb`; unknown fields are refused, so that a slip is seen. */
 export const DisturbRequest = z.discriminatedUnion('what', [
@@ -32,6 +27,6 @@ export const DisturbRequest = z.discriminatedUnion('what', [
     for_ms: z.int().min(1).max(600_000).default(10_000),
   }),
   /** The older half of a stream's file goes: it is written anew and renamed into place. */
-  z.strictObject({ what: z.literal('rotate'), stream: z.enum(ALL) }),
+  z.strictObject({ what: z.literal('rotate'), stream: z.enum(STREAMS) }),
 ])
 export type DisturbRequest = z.infer<typeof DisturbRequest>

@@ -57,10 +57,6 @@ export class CoinOrders {
     this.known = known
   }
 
-  get orderCount(): number {
-    return this.#orders.size
-  }
-
   /** Adds an order; false where the oid already rested (the newer one stands). */
   add(oid: number, side: Side, px: string, sz: string): boolean {
     const fresh = this.remove(oid) === null

@@ -119,12 +119,6 @@ export class OrderBooks {
   get misfits(): number {
     return this.#misfits
   }
-
-  get orderCount(): number {
-    let count = 0
-    for (const book of this.#coins.values()) count += book.orderCount
-    return count
-  }
 }
 
 /** Applies a diff; false where it contradicts the book. */

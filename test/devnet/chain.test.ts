@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
-import { STREAMS } from '../../src/devnet/exchange/node-block.ts'
+import { SPARSE_STREAMS, STREAMS } from '../../src/devnet/exchange/node-block.ts'
 import { SMALL } from '../../src/devnet/exchange/scale.ts'
 import { Chain, type ChainOptions } from '../../src/devnet/files/chain.node.ts'
 import { NodeFiles } from '../../src/feeder/node-files.node.ts'
@@ -24,6 +24,8 @@ import { RebuiltBooks } from './rebuild.ts'
 const START = BigInt(Date.UTC(2026, 0, 2, 3, 4, 5)) * 1_000_000n
 const MS = 1_000_000n
 const HOUR = 3_600_000n * MS
+/** Streams with a line of every block. */
+const DENSE = STREAMS.filter((stream) => !SPARSE_STREAMS.some((sparse) => sparse === stream))
 const KEEP_BYTES = 64 * 1024 * 1024
 
 let folder: string
@@ -151,18 +153,20 @@ function dropLines(path: string, n: number): void {
   truncateSync(path, Buffer.byteLength(`${lines.slice(0, -n).join('\n')}\n`))
 }
 
-/** All streams have the heights 1 to `last` once, with one block time each, and the content of an engine that never stopped. */
+/** The streams have the heights 1 to `last` once, with one block time each, and the content of an engine that never stopped. */
 function checkStreams(last: number): void {
   const engine = createEngine(options.seed, { fundingBlocks: options.fundingBlocks })
   const streams = STREAMS.map((stream) => linesOf(join(options.data, stream)))
-  for (let height = 1; height <= last; height++) {
-    const lines = streams.map((stream) => stream[height - 1]!)
-    const block = engine.step(toNs(lines[0]!.block_time))
-    for (const line of lines) expect([line.block_number, line.block_time]).toEqual([height, lines[0]!.block_time])
-    const events = [block.fills, block.orderStatuses, block.rawDiffs, block.miscEvents]
-    expect(lines.map((line) => line.events)).toEqual(JSON.parse(JSON.stringify(events)))
+  for (const { block_number: height, block_time: time } of streams[0]!.slice(0, last)) {
+    const block = engine.step(toNs(time))
+    expect(block.height).toBe(height)
+    const all = [block.fills, block.orderStatuses, block.rawDiffs, block.miscEvents, block.twapStatuses]
+    const written = JSON.parse(JSON.stringify(all)) as unknown[][]
+    const expected = written.map((events, i) => (i < DENSE.length || events.length > 0 ? [[time, events]] : []))
+    const lines = streams.map((stream) => stream.filter((line) => line.block_number === height))
+    expect(lines.map((found) => found.map(({ block_time, events }) => [block_time, events]))).toEqual(expected)
   }
-  for (const stream of streams) expect(stream).toHaveLength(last)
+  expect(streams[0]).toHaveLength(last)
 }
 
 const toNs = (iso: string) => BigInt(Date.parse(`${iso.slice(0, 19)}Z`)) * MS + BigInt(iso.slice(20))
@@ -195,7 +199,7 @@ describe('bytes', { timeout: 120_000 }, () => {
     const keepBytes = 512 * 1024
     const end = START + (55n * 60n + 30n) * 1000n * MS
     let chain = Chain.open({ ...options, keepBytes })
-    const streams = STREAMS.map((stream) => join(options.data, stream))
+    const streams = DENSE.map((stream) => join(options.data, stream))
     const heights = (dir: string) => linesOf(dir).map((line) => line.block_number)
     let cuts = 0
     let before = 0
@@ -270,13 +274,13 @@ describe('refusals', () => {
 })
 
 describe('a node as it is', () => {
-  const thin: ChainOptions['scale'] = { ...SMALL, sparse: true, rewritten: 3 }
+  const rewriting: ChainOptions['scale'] = { ...SMALL, rewritten: 3 }
   const misc = () => linesOf(join(options.data, 'misc_events_by_block'))
   const diffs = () => linesOf(join(options.data, 'node_raw_book_diffs_by_block')).map((line) => line.block_number)
   const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
   it('writes a line of an optional stream only of a block with an event', () => {
-    const chain = Chain.open({ ...options, scale: thin })
+    const chain = Chain.open(options)
     const withEvents: number[] = []
     for (let i = 1; i <= 60; i++) {
       const { height, miscEvents } = chain.advance(START + BigInt(i * 70) * MS)
@@ -312,10 +316,10 @@ describe('a node as it is', () => {
   })
 
   it('writes them again when it begins again after a kill, and everything else once', () => {
-    const before = Chain.open({ ...options, scale: thin })
+    const before = Chain.open({ ...options, scale: rewriting })
     for (let i = 1; i <= 40; i++) before.advance(START + BigInt(i * 70) * MS)
     // Killed: nothing is closed. Its checkpoint is of height 0.
-    const after = Chain.open({ ...options, scale: thin })
+    const after = Chain.open({ ...options, scale: rewriting })
     expect(after.engine.height).toBe(40)
     expect(diffs()).toEqual([...range(1, 40), ...range(38, 40)])
   })
@@ -324,9 +328,9 @@ describe('a node as it is', () => {
     const chain = Chain.open(options)
     const at = (block: number) => START + BigInt(block * 70) * MS
     for (let i = 1; i <= 20; i++) chain.advance(at(i))
-    chain.cut('misc_events_by_block', at(30))
+    chain.cut('node_order_statuses_by_block', at(30))
     for (let i = 21; i <= 40; i++) chain.advance(at(i))
-    const heights = misc().map((line) => line.block_number)
+    const heights = linesOf(join(options.data, 'node_order_statuses_by_block')).map((line) => line.block_number)
     expect(heights).toEqual([...range(1, 20), ...range(30, 40)])
     chain.rotate('node_raw_book_diffs_by_block')
     for (let i = 41; i <= 50; i++) chain.advance(at(i))

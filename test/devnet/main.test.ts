@@ -85,7 +85,7 @@ it('survives SIGKILL without writing a height twice, and ends cleanly on SIGTERM
     expect(seen).toEqual(seen.map((_, i) => i + 1))
     expect(seen.length).toBeGreaterThanOrEqual(again.height + 20)
   }
-  const written = heights(again.data, 'misc_events_by_block').length
+  const written = heights(again.data, 'node_order_statuses_by_block').length
   expect((await ready(launch(...args))).height).toBe(written)
 })
 

@@ -195,15 +195,16 @@ export function recordLedger(block: OpenBlock, hash: string, users: string[], de
   block.miscEvents.push({ time: block.time, hash, inner: { LedgerUpdate: { users, delta } } })
 }
 
-/** The node's directory names, in the order in which a block is written; those that every scale has. */
+/** Of these a block without an event has no line. */
+export const SPARSE_STREAMS = ['misc_events_by_block', 'node_twap_statuses_by_block'] as const
+/** The node's directory names, in the order in which a block is written. */
 export const STREAMS = [
   'node_fills_by_block',
   'node_order_statuses_by_block',
   'node_raw_book_diffs_by_block',
-  'misc_events_by_block',
+  ...SPARSE_STREAMS,
 ] as const
-export const TWAP_STREAM = 'node_twap_statuses_by_block'
-export type Stream = (typeof STREAMS)[number] | typeof TWAP_STREAM
+export type Stream = (typeof STREAMS)[number]
 
 /** One line of a stream without its line feed. */
 export function streamLine(block: DevnetBlock, stream: Stream, localTime: string): string {
@@ -229,7 +230,7 @@ export function eventsOf(block: DevnetBlock, stream: Stream): readonly unknown[]
       return block.rawDiffs
     case 'misc_events_by_block':
       return block.miscEvents
-    case TWAP_STREAM:
+    case 'node_twap_statuses_by_block':
       return block.twapStatuses
   }
 }

@@ -9,7 +9,7 @@ import { formatAmount } from './fixed-point.ts'
 import type { Market } from './market.ts'
 import type { Order, Side } from './order.ts'
 
-export interface PriceLevel {
+interface PriceLevel {
   readonly px: bigint
   readonly pxText: string
   /** Sum of the orders' sizes. */

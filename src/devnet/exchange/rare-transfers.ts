@@ -86,7 +86,7 @@ export function convertDust(x: Exchange, account: number, market: Market): void 
   x.block.fills.push([user, { ...fill, dir: 'Spot Dust Conversion' }])
 }
 
-export type Lending = 'supply' | 'withdraw' | 'borrow' | 'repay'
+type Lending = 'supply' | 'withdraw' | 'borrow' | 'repay'
 
 /**
  * USDC of the spot balance lent to the exchange and taken back, or borrowed from it and paid back. `interest` comes on

@@ -3,10 +3,7 @@
 
 import * as z from 'zod'
 import { ALL_MARKETS, DEX_NAMES, DEXES, MARKETS, type Market, TOKEN_NAMES, TOKENS } from './market.ts'
-import { STREAMS, type Stream, TWAP_STREAM } from './node-block.ts'
-
-/** Lines of blocks without an event are left out of these, where the scale is sparse. */
-export const SPARSE_STREAMS: readonly string[] = ['misc_events_by_block', TWAP_STREAM]
+import type { Stream } from './node-block.ts'
 
 /** Points `[share of draws, value]` of a distribution, share rising from 0 to 1. */
 export type Quantiles = readonly (readonly [share: number, value: number])[]
@@ -47,9 +44,6 @@ export interface Scale {
   readonly keepMb: number
   /** From a block's time to its lines, in ms; null: at once. */
   readonly writeDelayMs: Quantiles | null
-  readonly streams: readonly Stream[]
-  /** A stream other than fills, statuses and diffs has lines only of blocks with an event in it. */
-  readonly sparse: boolean
   /** Fills without a counterparty come: what is left of a token is turned into USDC. */
   readonly dusting: boolean
   /** Heights that are written again when the program begins again after a kill. */
@@ -79,8 +73,6 @@ export const SMALL: Scale = {
   fundingBlocks: 857,
   keepMb: 64,
   writeDelayMs: null,
-  streams: STREAMS,
-  sparse: false,
   dusting: false,
   rewritten: 0,
   makers: true,
@@ -113,8 +105,6 @@ export const MAINNET: Scale = {
     [0.9, 403],
     [1, 578],
   ],
-  streams: [...STREAMS, TWAP_STREAM],
-  sparse: true,
   dusting: true,
   rewritten: 5,
   makers: false,

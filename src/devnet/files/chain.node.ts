@@ -9,8 +9,17 @@ import { join } from 'node:path'
 import { canonicalBook } from '../../book/canonical.ts'
 import { createEngine, type Engine, restoreEngine } from '../engine.ts'
 import { marketOf } from '../exchange/market.ts'
-import { type DevnetBlock, eventsOf, isoNanos, nanosOf, type Stream, streamLine } from '../exchange/node-block.ts'
-import { type Scale, SPARSE_STREAMS } from '../exchange/scale.ts'
+import {
+  type DevnetBlock,
+  eventsOf,
+  isoNanos,
+  nanosOf,
+  SPARSE_STREAMS,
+  STREAMS,
+  type Stream,
+  streamLine,
+} from '../exchange/node-block.ts'
+import type { Scale } from '../exchange/scale.ts'
 import { DelayedBlocks, MOST_REWRITTEN } from './delayed-blocks.ts'
 import { HourlyFile } from './hourly-file.node.ts'
 import { recall } from './recall.node.ts'
@@ -160,13 +169,12 @@ export class Chain {
 
   /** `again`: heights that a stream has and that are written once more. */
   #write(block: DevnetBlock, nowNs: bigint, again = 0): void {
-    const { sparse } = this.engine.exchange.scale
     for (const output of this.#outputs) {
       // Each stream has its own local time, always rising, so that no line goes back to an earlier hour.
       this.#localNs = (nowNs > this.#localNs ? nowNs : this.#localNs) + 1_000n
       const { stream } = output
       if (block.height <= output.last - again || this.#localNs < output.cutUntilNs) continue
-      if (sparse && isEmpty(block, stream)) continue
+      if (isEmpty(block, stream)) continue
       const line = stream === 'oracle' ? this.#oracleLine(block) : streamLine(block, stream, isoNanos(this.#localNs))
       output.file.append(line, this.#localNs)
       if (block.height > output.last) output.last = block.height
@@ -187,8 +195,8 @@ const CHECKPOINT = 'checkpoint.json'
 const CROWD_SUFFIX = '.crowd'
 const crowdFile = (height: number) => `${height}${CROWD_SUFFIX}`
 
-function openOutputs({ data, oracle, keepHours, keepBytes, scale }: ChainOptions): Output[] {
-  const outputs: Output[] = scale.streams.map((stream) => ({
+function openOutputs({ data, oracle, keepHours, keepBytes }: ChainOptions): Output[] {
+  const outputs: Output[] = STREAMS.map((stream) => ({
     stream,
     file: new HourlyFile(join(data, stream), keepHours, keepBytes),
     last: 0,
@@ -235,7 +243,7 @@ function restored({ data, scale }: ChainOptions, folder: string, saved: string):
 
 /** No event of the block is for this stream, which a real node then leaves without a line. */
 function isEmpty(block: DevnetBlock, stream: Stream | 'oracle'): boolean {
-  return stream !== 'oracle' && SPARSE_STREAMS.includes(stream) && eventsOf(block, stream).length === 0
+  return SPARSE_STREAMS.some((sparse) => sparse === stream && eventsOf(block, sparse).length === 0)
 }
 
 /** Last height of a stream, noting the block times of the heights after `height` on the way. */

@@ -10,7 +10,7 @@ export interface Earned {
 }
 
 /** Perps apart from everything else. */
-export interface Earnings {
+interface Earnings {
   readonly perp: Earned
   readonly spot: Earned
 }
