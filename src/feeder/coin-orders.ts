@@ -10,6 +10,8 @@ import type { Side } from './raw-diff.ts'
 /** A price level and its state when the running block began. */
 interface LevelState {
   readonly px: string
+  /** `px` as a float, by which a side is sorted. */
+  readonly key: number
   sz: bigint
   n: number
   oldSz: bigint
@@ -25,6 +27,9 @@ interface RestingOrder {
   /** `sz` read once: reading it again to take the order away would be a third of a diff's cost. */
   scaled: bigint
 }
+
+/** A side of a book whose levels are made when they are asked for: making them is most of the work. */
+export type Ladder = Pick<readonly Level[], 'length' | 'slice'>
 
 /** An order as it stands in a snapshot or checkpoint. */
 export interface SavedOrder {
@@ -92,19 +97,26 @@ export class CoinOrders {
 
   /** Net changes since the last call, best first; null where every level is as it was. */
   endBlock(): Levels | null {
-    const bids = this.#changesOf(0)
-    const asks = this.#changesOf(1)
-    return bids.length + asks.length > 0 ? [bids, asks] : null
+    const bids = this.#settled(0)
+    const asks = this.#settled(1)
+    return bids.length + asks.length > 0 ? [sorted(bids, 0).map(levelOf), sorted(asks, 1).map(levelOf)] : null
+  }
+
+  /** The same where nobody wants to know the changes. */
+  settle(): void {
+    this.#settled(0)
+    this.#settled(1)
   }
 
   /** The whole book, best first. To be read between blocks. */
   levels(): Levels {
-    return [this.side(0), this.side(1)]
+    return [this.side(0).slice(), this.side(1).slice()]
   }
 
-  /** Bids (0) or asks, best first. To be read between blocks. */
-  side(side: 0 | 1): Level[] {
-    return sorted([...this.#levels[side].values()], side).map(levelOf)
+  /** Bids (0) or asks, best first. To be read between two blocks, a slice at a time if need be. */
+  side(side: 0 | 1): Ladder {
+    const states = sorted([...this.#levels[side].values()], side)
+    return { length: states.length, slice: (from, to) => states.slice(from, to).map(levelOf) }
   }
 
   /** A copy of all orders. */
@@ -127,7 +139,7 @@ export class CoinOrders {
   #levelAt(side: 0 | 1, px: string): LevelState {
     let level = this.#levels[side].get(px)
     if (!level) {
-      level = { px, sz: 0n, n: 0, oldSz: 0n, oldN: 0, touched: false }
+      level = { px, key: Number(px), sz: 0n, n: 0, oldSz: 0n, oldN: 0, touched: false }
       this.#levels[side].set(px, level)
     }
     return level
@@ -156,7 +168,7 @@ export class CoinOrders {
     this.#touched[side].push(level)
   }
 
-  #changesOf(side: 0 | 1): Level[] {
+  #settled(side: 0 | 1): LevelState[] {
     const touched = this.#touched[side]
     if (touched.length === 0) return []
     this.#touched[side] = []
@@ -170,7 +182,7 @@ export class CoinOrders {
       if (n > 0) this.digest = withLevel(this.digest, side, px, fromScaled(sz), n)
       changed.push(level)
     }
-    return sorted(changed, side).map(levelOf)
+    return changed
   }
 }
 
@@ -181,15 +193,13 @@ function sorted(levels: LevelState[], side: 0 | 1): LevelState[] {
   if (levels.length < 2) return levels
   const sign = side === 0 ? -1 : 1
   // Numbers alone sort several times faster; where two levels have one float the exact order is needed.
-  const byFloat = new Map(levels.map((level) => [Number(level.px), level]))
+  const byFloat = new Map(levels.map((level) => [level.key, level]))
   if (byFloat.size === levels.length) {
     const best = Float64Array.from(byFloat.keys()).sort()
     if (side === 0) best.reverse()
     return Array.from(best, (key) => byFloat.get(key)!)
   }
-  const keyed = levels.map((level) => ({ level, key: Number(level.px) }))
-  keyed.sort((a, b) => sign * (a.key - b.key || exactly(a.level.px, b.level.px)))
-  return keyed.map(({ level }) => level)
+  return levels.sort((a, b) => sign * (a.key - b.key || exactly(a.px, b.px)))
 }
 
 function exactly(a: string, b: string): number {

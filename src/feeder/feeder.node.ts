@@ -158,12 +158,12 @@ export class Feeder {
     const worked = this.#reader !== null && !this.#session.full && (await this.#readOn(this.#reader, nowMs))
     this.#keeper.approach()
     if (this.#reader) this.#snapshots.tick(nowMs)
-    // Whole books are cut a part a turn: sockets, timers and signals get theirs between two.
-    const isCutting = this.#producer.handOver()
+    // Whole books are cut a part a turn, and nothing else is: sockets, timers and signals get theirs between two.
+    if (!this.#producer.isCutting) this.#producer.handOver()
     this.#link.flush(nowMs)
-    this.#checkpointer.tick(nowMs, this.#session.durable)
-    if (isCutting) await nextTurn()
-    return worked || isCutting
+    if (!this.#producer.isCutting) this.#checkpointer.tick(nowMs, this.#session.durable)
+    else await nextTurn()
+    return worked || this.#producer.isCutting
   }
 
   async #readOn(reader: NodeReader, nowMs: number): Promise<boolean> {

@@ -4,9 +4,9 @@
 // diff is applied as far as it goes, because a nearly right book until the repair beats a frozen one.
 
 import { compareDecimals } from '../core/decimal.ts'
-import type { BookChange, Level, Levels } from '../feed/block.ts'
+import type { BookChange, Levels } from '../feed/block.ts'
 import { EMPTY_DIGEST } from '../feed/level-digest.ts'
-import { CoinOrders, type OrderColumns, type SavedOrder } from './coin-orders.ts'
+import { CoinOrders, type Ladder, type OrderColumns, type SavedOrder } from './coin-orders.ts'
 import type { RawDiff } from './raw-diff.ts'
 
 /** Orders of one coin as a snapshot or checkpoint lists them; `known` false: no entry of it was ever emitted. */
@@ -28,7 +28,7 @@ export class OrderBooks {
   load({ coin, known, orders, isMore }: SavedCoin): void {
     const book = (isMore ? this.#coins.get(coin) : undefined) ?? new CoinOrders(coin, known)
     for (const { oid, side, px, sz } of orders) book.add(oid, side, px, sz)
-    book.endBlock()
+    book.settle()
     this.#coins.set(coin, book)
     this.#suspects.delete(coin)
   }
@@ -74,8 +74,8 @@ export class OrderBooks {
     return changes
   }
 
-  /** One side of a coin's book, best first; empty where it has none. To be asked between blocks. */
-  side(coin: string, side: 0 | 1): Level[] {
+  /** One side of a coin's book, best first; empty where it has none. To be read between two blocks. */
+  side(coin: string, side: 0 | 1): Ladder {
     return this.#coins.get(coin)?.side(side) ?? []
   }
 

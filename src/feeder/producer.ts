@@ -113,6 +113,11 @@ export class Producer {
     return { seed, books }
   }
 
+  /** True while parts of a snapshot are left to hand in. */
+  get isCutting(): boolean {
+    return this.#cut !== null
+  }
+
   /** Tells the digests of books that agreed with the node's when last compared. */
   #tellVerified(height: number): void {
     const { books, isLevel } = this.#keeper

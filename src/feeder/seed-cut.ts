@@ -1,8 +1,8 @@
 // Whole books as the parts of one snapshot frame, each made when it is asked for: making all at once would stand still
 // for a second at the exchange's size. Law: while parts are asked for the books must stay as they were planned.
 
-import type { Level } from '../feed/block.ts'
 import type { SnapshotFrame } from '../feed/protocol.ts'
+import type { Ladder } from './coin-orders.ts'
 
 /** Levels in one part: far below a frame even with the longest decimals. */
 const PART_LEVELS = 3072
@@ -12,7 +12,7 @@ const COIN_LEVELS = 3
 /** The books to be cut; `depths` are the numbers of bids and asks, `side` is 0 for bids, best first. */
 export interface WholeBooks {
   depths(coin: string): readonly [number, number]
-  side(coin: string, side: 0 | 1): Level[]
+  side(coin: string, side: 0 | 1): Ladder
 }
 
 /** Levels of a side from `from` to before `to`. */
@@ -32,8 +32,8 @@ export class SeedCut {
   readonly #parts: readonly (readonly Run[])[]
   readonly #depths = new Map<string, readonly [number, number]>()
   #next = 0
-  /** The side that is being cut: reading one takes milliseconds. */
-  #read: { readonly coin: string; readonly side: 0 | 1; readonly levels: Level[] } | null = null
+  /** The side that is being cut: sorting one takes milliseconds. */
+  #read: { readonly coin: string; readonly side: 0 | 1; readonly levels: Ladder } | null = null
 
   constructor(head: Head, coins: readonly string[], books: WholeBooks) {
     this.head = head
@@ -62,7 +62,7 @@ export class SeedCut {
     return JSON.stringify(parts === 1 ? whole : { ...whole, part, parts })
   }
 
-  #sideOf(coin: string, side: 0 | 1): Level[] | null {
+  #sideOf(coin: string, side: 0 | 1): Ladder | null {
     if (this.#read?.coin !== coin || this.#read.side !== side)
       this.#read = { coin, side, levels: this.#books.side(coin, side) }
     return this.#read.levels.length === this.#depths.get(coin)![side] ? this.#read.levels : null

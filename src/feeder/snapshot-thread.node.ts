@@ -67,7 +67,7 @@ class SnapshotThread {
 function digestOf({ coin, orders }: SnapshotCoin): number {
   const book = new CoinOrders(coin, true)
   for (const { oid, side, px, sz } of orders) book.add(oid, side, px, sz)
-  book.endBlock()
+  book.settle()
   return book.digest
 }
 
