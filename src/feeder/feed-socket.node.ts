@@ -103,7 +103,8 @@ export class FeedSocket {
   #ping(): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
     // A server that never answers pings is judged by its acknowledgements alone.
-    if (this.#answersPings && performance.now() - this.#heardAt > PONG_TIMEOUT_MS) this.drop('the gateway answers no ping')
+    if (this.#answersPings && performance.now() - this.#heardAt > PONG_TIMEOUT_MS)
+      this.drop('the gateway answers no ping')
     else this.#socket.ping()
   }
 

@@ -258,7 +258,8 @@ export class Feeder {
 
   async #finish(): Promise<void> {
     this.#checkpointer.tick(performance.now(), this.#session.durable)
-    if (this.#exitCode === null) await this.#checkpointer.last(performance.now(), (height) => this.#isDurableSoon(height))
+    if (this.#exitCode === null)
+      await this.#checkpointer.last(performance.now(), (height) => this.#isDurableSoon(height))
     this.#link.stop()
     this.#stalls.stop()
     await this.#reader?.close()
@@ -266,7 +267,10 @@ export class Feeder {
 
   async #isDurableSoon(height: number): Promise<boolean> {
     const isDurable = () => this.#session.durable !== null && this.#session.durable >= height
-    for (let until = performance.now() + LAST_ACK_MS; this.#session.phase === 'flowing' && performance.now() < until; ) {
+    for (
+      let until = performance.now() + LAST_ACK_MS;
+      this.#session.phase === 'flowing' && performance.now() < until;
+    ) {
       if (isDurable()) break
       this.#link.flush(performance.now())
       await sleep(POLL_MS)

@@ -63,7 +63,7 @@ export class Producer {
       }
       events.set(stream, read.value)
     }
-    for (const line of this.#late.splice(0)) this.#addLate(line, events)
+    for (const line of this.#late.splice(0).reverse()) this.#addLate(line, events)
     this.#block({ height, time }, timeMs, events, sends)
     if (sends) this.#tellVerified(height)
   }
@@ -88,7 +88,7 @@ export class Producer {
     return false
   }
 
-  /** Where a block was sent from here without its line, and by nobody else, the gateway has yet to hear what that says. */
+  /** What a line says of a block that was sent from here without it, the gateway has yet to hear. */
   #keepLate(lines: readonly LateLine[]): void {
     const from = this.#sentFrom
     this.#late = from === null ? [] : [...this.#late, ...lines.filter(({ height }) => height >= from)]

@@ -46,8 +46,7 @@ export function coinOf(event: unknown): string | null {
 export function readRawDiff(event: unknown): RawDiff | null {
   if (typeof event !== 'object' || event === null) return null
   const { oid, coin, side, px, raw_book_diff: change } = event as Record<string, unknown>
-  if (!Number.isSafeInteger(oid) || !isCoin(coin) || (side !== 'B' && side !== 'A') || !isDecimal(px))
-    return null
+  if (!Number.isSafeInteger(oid) || !isCoin(coin) || (side !== 'B' && side !== 'A') || !isDecimal(px)) return null
   const at = { oid: oid as number, coin, side, px } as const
   if (change === 'remove') return { kind: 'remove', ...at }
   if (typeof change !== 'object' || change === null) return null
