@@ -12,8 +12,8 @@ const NEWEST = 'books.checkpoint'
 const PREVIOUS = 'books.previous.checkpoint'
 /** What a process is writing, by its id. */
 const PART = /^books\.checkpoint\.(\d+)\.part$/
-/** A chunk is read in one stretch: some thousand orders. */
-const READ_BYTES = 128 * 1024
+/** A chunk is read in one stretch: a thousand orders or two. */
+const READ_BYTES = 64 * 1024
 /** The closing line is shorter. */
 const END_BYTES = 256
 

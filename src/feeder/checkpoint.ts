@@ -12,14 +12,22 @@
 import * as z from 'zod'
 import { CoinName, Height } from '../feed/block.ts'
 import type { Place } from './book-keeper.ts'
-import type { SavedOrder } from './coin-orders.ts'
+import type { CoinOrders, SavedOrder } from './coin-orders.ts'
 import { OrderBooks } from './order-books.ts'
+import type { OrderCopy } from './order-copy.ts'
 import { isDecimal } from './raw-diff.ts'
 
 const VERSION = 2
 const Head = z.strictObject({ v: z.literal(VERSION), chain: z.string(), height: Height, time: z.string() })
-/** Orders of a line: some milliseconds of work. */
-const LINE_ORDERS = 3_000
+/** Orders of a line: a few milliseconds of work. */
+const LINE_ORDERS = 2_000
+
+/** The coin that is being taken. `head`: of its lines, null while it is copied; from `at` on it is not yet in a line. */
+interface Taking {
+  readonly copy: OrderCopy
+  readonly head: string | null
+  readonly at: number
+}
 
 /** Takes a checkpoint of books while blocks go on between its steps. */
 export class CheckpointPass {
@@ -28,10 +36,8 @@ export class CheckpointPass {
   readonly #lineOrders: number
   /** Coins to be taken, the next one first. */
   readonly #coins: string[]
-  /** Orders of a coin that were copied and not yet put into text. */
-  #copy: (ReturnType<OrderBooks['columns']> & { readonly coin: string; readonly height: number; at: number }) | null =
-    null
-  #taken = 0
+  #taking: Taking | null = null
+  readonly #taken: CoinOrders[] = []
   #orders = 0
   #to: Place
 
@@ -45,9 +51,9 @@ export class CheckpointPass {
     this.#to = place
   }
 
-  /** Whether it is a checkpoint of these books. */
+  /** Whether it is a checkpoint of these books, none of which was replaced since it was taken. */
   isOf(books: OrderBooks | null): boolean {
-    return books === this.#books
+    return books === this.#books && this.#taken.every((book) => books.holds(book))
   }
 
   /** Height of the coin that was taken last: the checkpoint is of use once a reader has this block. */
@@ -56,41 +62,62 @@ export class CheckpointPass {
   }
 
   /**
-   * The next lines, of a few thousand orders, the books standing after `place`: null behind the last ones, none while
-   * the coins that are left are suspect.
+   * The next lines, a few thousand orders having been copied, the books standing after `place`: null behind the last
+   * ones, none amid a long coin and while the coins that are left are suspect.
    */
   step(place: Place): string[] | null {
     const lines: string[] = []
-    let room = this.#lineOrders
-    while (room > 0) {
-      this.#copy ??= this.#next(place)
-      if (!this.#copy) break
-      const { coin, known, height, at, oids, sides, pxs, szs } = this.#copy
-      const end = Math.min(at + room, oids.length)
-      let line = `${coin}\t${known ? 1 : 0}\t${height}`
-      for (let i = at; i < end; i++) line += `\t${sides[i]} ${oids[i]} ${pxs[i]} ${szs[i]}`
-      lines.push(line)
-      this.#orders += end - at
-      room -= end - at + 1
-      this.#copy.at = end
-      if (end === oids.length) this.#copy = null
+    for (let room = this.#lineOrders; room > 0; ) {
+      this.#taking ??= this.#next()
+      const taking = this.#taking
+      if (!taking) break
+      room = taking.head === null ? this.#copyOn(taking.copy, room, place) : this.#write(taking, room, lines)
     }
-    return lines.length === 0 && this.#coins.length === 0 ? null : lines
+    return lines.length === 0 && !this.#taking && this.#coins.length === 0 ? null : lines
+  }
+
+  /** Ends a pass that is of no use any more. */
+  drop(): void {
+    this.#taking?.copy.stop()
+    this.#taking = null
   }
 
   /** The closing line. */
   get end(): string {
-    return `end\t${this.#taken}\t${this.#orders}\t${this.#to.height}\t${this.#to.time}`
+    return `end\t${this.#taken.length}\t${this.#orders}\t${this.#to.height}\t${this.#to.time}`
   }
 
-  /** Copies the next coin that is not suspect; null where there is none. */
-  #next(place: Place) {
+  /** The next coin that is not suspect; null where there is none. */
+  #next(): Taking | null {
     const index = this.#coins.findIndex((coin) => !this.#books.suspects.has(coin))
     const [coin] = index < 0 ? [] : this.#coins.splice(index, 1)
-    if (coin === undefined) return null
+    return coin === undefined ? null : { copy: this.#books.copy(coin)!, at: 0, head: null }
+  }
+
+  /** Copies orders on; answers how much room is left for others. */
+  #copyOn(copy: OrderCopy, room: number, place: Place): number {
+    const { coin } = copy.book
+    if (this.#books.suspects.has(coin) || !this.#books.holds(copy.book)) {
+      this.#coins.push(coin)
+      this.drop()
+      return room - 1
+    }
+    const left = copy.step(room)
+    if (left === 0) return 0
+    // Complete: the coin is taken now, as it stands after this block.
     this.#to = place
-    this.#taken++
-    return { coin, height: place.height, at: 0, ...this.#books.columns(coin)! }
+    this.#taken.push(copy.book)
+    this.#orders += copy.texts.length
+    this.#taking = { copy, at: 0, head: `${coin}\t${copy.book.known ? 1 : 0}\t${place.height}` }
+    return left
+  }
+
+  #write({ copy, at, head }: Taking, room: number, lines: string[]): number {
+    const texts = copy.texts.slice(at, at + room)
+    lines.push([head, ...texts].join('\t'))
+    const end = at + texts.length
+    this.#taking = end < copy.texts.length ? { copy, at: end, head } : null
+    return room - texts.length - 1
   }
 }
 

@@ -77,6 +77,7 @@ export class Checkpointer {
     }
     // The lines are cut now, between two blocks; the file may take its time.
     const lines = pass.step(place)
+    if (lines?.length === 0) return
     if (!this.#draft) {
       this.#draft = await this.#files.draft()
       await this.#draft.write([pass.head])
@@ -99,6 +100,7 @@ export class Checkpointer {
   async #drop(): Promise<void> {
     const draft = this.#draft
     this.#draft = null
+    this.#pass?.drop()
     this.#pass = null
     this.#isWritten = false
     await draft?.drop()

@@ -39,14 +39,6 @@ export interface SavedOrder {
   readonly sz: string
 }
 
-/** The orders of a coin at one moment, as columns: a copy of 50,000 takes a millisecond or two. */
-export interface OrderColumns {
-  readonly oids: readonly number[]
-  readonly sides: readonly Side[]
-  readonly pxs: readonly string[]
-  readonly szs: readonly string[]
-}
-
 export class CoinOrders {
   readonly coin: string
   /** False until an entry of this coin was emitted or its book seeded: its first entry is marked `new`. */
@@ -54,6 +46,7 @@ export class CoinOrders {
   readonly #orders = new Map<number, RestingOrder>()
   readonly #levels: readonly [Map<string, LevelState>, Map<string, LevelState>] = [new Map(), new Map()]
   #touched: [LevelState[], LevelState[]] = [[], []]
+  #watching: Set<number> | null = null
   /** Of the levels as they were after the last block. */
   digest = EMPTY_DIGEST
 
@@ -68,6 +61,7 @@ export class CoinOrders {
     const index = side === 'B' ? 0 : 1
     const level = this.#levelAt(index, px)
     const scaled = toScaled(sz)
+    this.#watching?.add(oid)
     this.#orders.set(oid, { side: index, level, sz, scaled })
     this.#grow(index, level, scaled)
     return fresh
@@ -78,6 +72,7 @@ export class CoinOrders {
     const order = this.#orders.get(oid)
     if (!order) return null
     const before = order.sz
+    this.#watching?.add(oid)
     this.#shrink(order)
     order.sz = sz
     order.level = this.#levelAt(order.side, order.level.px)
@@ -90,6 +85,7 @@ export class CoinOrders {
   remove(oid: number): string | null {
     const order = this.#orders.get(oid)
     if (!order) return null
+    this.#watching?.add(oid)
     this.#orders.delete(oid)
     this.#shrink(order)
     return order.sz
@@ -119,16 +115,20 @@ export class CoinOrders {
     return { length: states.length, slice: (from, to) => states.slice(from, to).map(levelOf) }
   }
 
-  /** A copy of all orders. */
-  columns(): OrderColumns {
-    const columns = { oids: [] as number[], sides: [] as Side[], pxs: [] as string[], szs: [] as string[] }
-    for (const [oid, { side, level, sz }] of this.#orders) {
-      columns.oids.push(oid)
-      columns.sides.push(side === 0 ? 'B' : 'A')
-      columns.pxs.push(level.px)
-      columns.szs.push(sz)
-    }
-    return columns
+  /** All orders as a checkpoint lists them. Goes on over changes: what is changed or added is met at most once more. */
+  *texts(): Generator<readonly [oid: number, text: string]> {
+    for (const [oid, order] of this.#orders) yield [oid, textOf(oid, order)]
+  }
+
+  /** An order as a checkpoint lists it, null where it does not rest. */
+  text(oid: number): string | null {
+    const order = this.#orders.get(oid)
+    return order ? textOf(oid, order) : null
+  }
+
+  /** From now on the oids of orders that come, change or go are added to `touched`. */
+  watch(touched: Set<number> | null): void {
+    this.#watching = touched
   }
 
   /** Numbers of bid and ask levels, between blocks. */
@@ -186,6 +186,8 @@ export class CoinOrders {
   }
 }
 
+const textOf = (oid: number, { side, level, sz }: RestingOrder) => `${side === 0 ? 'B' : 'A'} ${oid} ${level.px} ${sz}`
+
 const levelOf = ({ px, sz, n }: LevelState): Level => ({ px, sz: n === 0 ? '0' : fromScaled(sz), n })
 
 /** Bids from the highest, asks from the lowest. Floats decide, and the exact value where floats are equal. */
@@ -193,11 +195,16 @@ function sorted(levels: LevelState[], side: 0 | 1): LevelState[] {
   if (levels.length < 2) return levels
   const sign = side === 0 ? -1 : 1
   // Numbers alone sort several times faster; where two levels have one float the exact order is needed.
-  const byFloat = new Map(levels.map((level) => [level.key, level]))
-  if (byFloat.size === levels.length) {
-    const best = Float64Array.from(byFloat.keys()).sort()
+  const byKey = new Map<number, LevelState>()
+  const best = new Float64Array(levels.length)
+  for (const [index, level] of levels.entries()) {
+    best[index] = level.key
+    byKey.set(level.key, level)
+  }
+  if (byKey.size === levels.length) {
+    best.sort()
     if (side === 0) best.reverse()
-    return Array.from(best, (key) => byFloat.get(key)!)
+    return Array.from(best, (key) => byKey.get(key)!)
   }
   return levels.sort((a, b) => sign * (a.key - b.key || exactly(a.px, b.px)))
 }

@@ -6,7 +6,8 @@
 import { compareDecimals } from '../core/decimal.ts'
 import type { BookChange, Levels } from '../feed/block.ts'
 import { EMPTY_DIGEST } from '../feed/level-digest.ts'
-import { CoinOrders, type Ladder, type OrderColumns, type SavedOrder } from './coin-orders.ts'
+import { CoinOrders, type Ladder, type SavedOrder } from './coin-orders.ts'
+import { OrderCopy } from './order-copy.ts'
 import type { RawDiff } from './raw-diff.ts'
 
 /** Orders of one coin as a snapshot or checkpoint lists them; `known` false: no entry of it was ever emitted. */
@@ -99,10 +100,15 @@ export class OrderBooks {
     for (const book of this.#coins.values()) book.known = true
   }
 
-  /** Orders of a coin for a checkpoint, null where it has no book. To be asked between blocks. */
-  columns(coin: string): (OrderColumns & { readonly known: boolean }) | null {
+  /** Begins a copy of a coin's orders, null where it has no book; only one of them at a time. */
+  copy(coin: string): OrderCopy | null {
     const book = this.#coins.get(coin)
-    return book ? { known: book.known, ...book.columns() } : null
+    return book ? new OrderCopy(book) : null
+  }
+
+  /** Whether a coin's book is still this one: a repair brings another. */
+  holds(book: CoinOrders): boolean {
+    return this.#coins.get(book.coin) === book
   }
 
   /** The number that tells the coin's levels from others, between blocks. */

@@ -79,7 +79,9 @@ export class Producer {
     const cut = this.#cut
     if (!cut) return false
     const { books, place } = this.#keeper
-    const text = books === cut.books && place?.height === cut.seed.head.height ? cut.seed.next() : null
+    const isCurrent = books === cut.books && place?.height === cut.seed.head.height
+    if (isCurrent && cut.seed.prepare()) return true
+    const text = isCurrent ? cut.seed.next() : null
     if (text !== null && this.#session.snapshotPart(text, cut.seed.isDone)) {
       if (!cut.seed.isDone) return true
       if (cut.seed.head.scope === 'all') cut.books.markAllKnown()

@@ -47,6 +47,14 @@ export class SeedCut {
     return this.#next === this.#parts.length
   }
 
+  /** Puts the side in order with which the next part begins, where that is long: work for a turn of its own. */
+  prepare(): boolean {
+    const [run] = this.#parts[this.#next]!
+    if (!run || run.from > 0 || run.to < PART_LEVELS || this.#isRead(run)) return false
+    this.#sideOf(run.coin, run.side)
+    return true
+  }
+
   /** Text of the next part; null where the books are no longer those that were planned: the cut is of no use. */
   next(): string | null {
     const books: SnapshotFrame['books'] = []
@@ -62,10 +70,14 @@ export class SeedCut {
     return JSON.stringify(parts === 1 ? whole : { ...whole, part, parts })
   }
 
+  #isRead({ coin, side }: Pick<Run, 'coin' | 'side'>): boolean {
+    return this.#read?.coin === coin && this.#read.side === side
+  }
+
   #sideOf(coin: string, side: 0 | 1): Ladder | null {
-    if (this.#read?.coin !== coin || this.#read.side !== side)
-      this.#read = { coin, side, levels: this.#books.side(coin, side) }
-    return this.#read.levels.length === this.#depths.get(coin)![side] ? this.#read.levels : null
+    if (!this.#isRead({ coin, side })) this.#read = { coin, side, levels: this.#books.side(coin, side) }
+    const { levels } = this.#read!
+    return levels.length === this.#depths.get(coin)![side] ? levels : null
   }
 }
 

@@ -2,8 +2,8 @@
 
 import type { SavedOrder } from './coin-orders.ts'
 
-/** Orders of a part: some milliseconds of work for who takes it. */
-const PART_ORDERS = 3_000
+/** Orders of a part: a millisecond or two of work for who takes it. */
+const PART_ORDERS = 1_000
 
 /** Where the thread asks, and the file that the node is to write. */
 export interface SnapshotTask {

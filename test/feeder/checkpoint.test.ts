@@ -90,6 +90,26 @@ describe('the text', () => {
     expect(books.endBlock()[0]!.new).toBe(true)
   })
 
+  test('is of no use once a coin that stands in it is repaired', () => {
+    const { node, keeper } = world(1)
+    const pass = new CheckpointPass('c', keeper.place!, keeper.books!)
+    expect(pass.step(keeper.place!)!.join()).toContain('BTC')
+    expect(pass.isOf(keeper.books)).toBe(true)
+    keeper.books!.adopt('BTC', node.books())
+    expect(pass.isOf(keeper.books)).toBe(false)
+  })
+
+  test('takes a coin anew that is repaired while it is copied', () => {
+    const { node, keeper } = world(1)
+    const pass = new CheckpointPass('c', keeper.place!, keeper.books!, 4)
+    expect(pass.step(keeper.place!)).toEqual([])
+    for (const coin of keeper.books!.coins()) keeper.books!.adopt(coin, node.books())
+    const lines = [pass.head]
+    for (let more = pass.step(keeper.place!); more; more = pass.step(keeper.place!)) lines.push(...more)
+    expect(pass.isOf(keeper.books)).toBe(true)
+    expect(bookOf(read([...lines, pass.end]).books)).toEqual(bookOf(node.books()))
+  })
+
   test('leaves a suspect coin to the end, until it is repaired', () => {
     const { node, keeper } = world(1)
     keeper.books!.doubt('BTC')

@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareDecimals } from '../../src/core/decimal.ts'
 import type { Levels } from '../../src/feed/block.ts'
+import { readOrder } from '../../src/feeder/checkpoint.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { type RawDiff, readRawDiff } from '../../src/feeder/raw-diff.ts'
 
@@ -154,9 +155,9 @@ test('law: changes applied to the levels before give the levels after, whatever 
         const sorted = [...reader.values()].sort((a, b) => compareDecimals(b.px, a.px))
         expect(books.levels('BTC')[0]).toEqual(sorted)
         const again = new OrderBooks()
-        const { oids, sides, pxs, szs } = books.columns('BTC') ?? { oids: [], sides: [], pxs: [], szs: [] }
-        const orders = oids.map((oid, i) => ({ oid, side: sides[i]!, px: pxs[i]!, sz: szs[i]! }))
-        again.load({ coin: 'BTC', known: true, orders })
+        const copy = books.copy('BTC')
+        copy?.step(Number.POSITIVE_INFINITY)
+        again.load({ coin: 'BTC', known: true, orders: (copy?.texts ?? []).map(readOrder) })
         expect(again.levels('BTC')).toEqual(books.levels('BTC'))
         expect(again.digest('BTC')).toBe(books.digest('BTC'))
       }
