@@ -112,9 +112,11 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const asked = this.#objects.log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
     const answer = await orReject(asked, ATTACH_MS, after)
     // Books that the log knows and this hub does not stay so: no seed of them is on its way.
-    const isIgnorant = cursor === null || (answer.epoch !== null && !this.#books.ready)
+    const { ready } = this.#books
+    const isIgnorant = cursor === null || (answer.epoch !== null && !ready)
     // What the link before brought meanwhile may lead to where this one begins, whatever the cursor was.
-    if ((answer.lost || isIgnorant) && !this.#books.standsAt(answer.epoch, answer.from - 1)) {
+    const isThere = ready && this.#books.epoch === answer.epoch && (this.#books.height ?? -1) >= answer.from - 1
+    if ((answer.lost || isIgnorant) && !isThere) {
       this.#ring.clear()
       this.#books.forget(answer.epoch, answer.height === null ? null : answer.from - 1, answer.coins)
       if (answer.epoch !== null) this.#begin(answer.epoch, answer.from - 1)

@@ -11,6 +11,8 @@ export interface CoinBook {
   encoded: string | null
   /** Outcome of a reseed inside the epoch: becomes the book, and its difference a change, with the next block. */
   reseeded: LevelBook | null
+  /** Height of the last repair inside the epoch, -1 before the first. */
+  repairedAt: number
   /** What clients of the old epoch lack to hold the present book; published with the next block. */
   owed: Levels | null
   lastPx: string | null
@@ -41,6 +43,7 @@ export function newBook(book: LevelBook, seq: number): CoinBook {
     seq,
     encoded: null,
     reseeded: null,
+    repairedAt: -1,
     owed: null,
     lastPx: null,
     past: [{ height: seq, digest: book.digest }],

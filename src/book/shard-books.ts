@@ -50,8 +50,6 @@ export class ShardBooks {
   #indebted = new Set<string>()
   /** Coins whose continuity broke: told to clients with the next block. */
   #broken = new Set<string>()
-  /** Height of the last repair that a coin has. */
-  #repairedAt = new Map<string, number>()
 
   get epoch(): string | null {
     return this.#epoch
@@ -61,10 +59,6 @@ export class ShardBooks {
   }
   get time(): number {
     return this.#time
-  }
-  /** Height of the seed of the present epoch. */
-  get seedHeight(): number {
-    return this.#seedHeight
   }
   /** True while the books are those of `height`. */
   get ready(): boolean {
@@ -81,10 +75,6 @@ export class ShardBooks {
   /** False while a coin's book is not known, or its clients have yet to be told to begin again. */
   isSettled(coin: string): boolean {
     return !this.#suspect.has(coin) && !this.#broken.has(coin)
-  }
-  /** True where the books are those of `height` of `epoch`, or later ones. */
-  standsAt(epoch: string | null, height: number): boolean {
-    return this.#known && this.#epoch === epoch && (this.#height ?? -1) >= height
   }
   /** True for a coin with a book. */
   has(coin: string): boolean {
@@ -132,7 +122,8 @@ export class ShardBooks {
    */
   outdate(repairs: readonly { readonly coin: string; readonly height: number }[], at: number): string[] {
     const outdated = repairs.filter(({ coin, height }) => {
-      if (!this.#coins.has(coin) || height <= (this.#repairedAt.get(coin) ?? -1)) return false
+      const known = this.#coins.get(coin)
+      if (!known || height <= known.repairedAt) return false
       return Math.max(at, this.#restoredAt.get(coin) ?? -1) <= height
     })
     for (const { coin } of outdated) {
@@ -257,18 +248,17 @@ export class ShardBooks {
     this.#restoredAt.clear()
     this.#completeAt = -1
     this.#suspect.clear()
-    this.#repairedAt.clear()
   }
 
   #replace(prepared: Prepared, isFresh: boolean): void {
     const { coin, book } = prepared
     const known = this.#coins.get(coin)
     this.#suspect.delete(coin)
-    if (!isFresh) this.#repairedAt.set(coin, this.#height!)
     if (known) this.#indebted.add(coin)
     if (known && !isFresh) known.reseeded = book
     else if (known) this.#coins.set(coin, succeeded(known, prepared, this.#seedHeight))
     else this.#coins.set(coin, newBook(book, isFresh ? this.#seedHeight : this.#height!))
+    if (!isFresh) this.#coins.get(coin)!.repairedAt = this.#height!
   }
 
   /** Text `[bids,asks]` of a coin's book, null if there is none. The whole book is encoded once per state. */

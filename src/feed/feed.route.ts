@@ -5,7 +5,8 @@ import { Flights } from '../core/flights.ts'
 import { gateBySecret } from '../core/secret.ts'
 import { after } from '../core/timers.client.ts'
 import type { BlockLogApi } from './log-api.ts'
-import type { LogStatus, SourcesStatus } from './status-shape.ts'
+import type { SourcesStatus } from './sources-shape.ts'
+import type { LogStatus } from './status-shape.ts'
 
 export interface FeedEnv {
   readonly FEED_TOKEN?: string

@@ -6,6 +6,7 @@ import { described } from '../core/field-words.ts'
 import { REGIONS } from '../core/variables.ts'
 import { Height, Millis } from './block.ts'
 import { GAP_REASONS } from './chain.ts'
+import { type Frozen, SourcesShape } from './sources-shape.ts'
 
 /** How the feed stands; verdict.ts decides. */
 export const FEED_STATES = [
@@ -109,7 +110,6 @@ const FeederShape = z.object({
     .nullable()
     .describe('what it counts since its start; null where it sends no pulses.'),
 })
-type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]> } : T
 export type FeederView = Frozen<z.infer<typeof FeederShape>>
 
 const GapShape = z.object({
@@ -226,77 +226,6 @@ const LogShape = z.object({
   blocksSinceWake: described(Count, 'blocks taken since the log’s object woke'),
 })
 export type LogStatus = Frozen<z.infer<typeof LogShape>>
-
-/** What an isolate tells of its sources, and of whom it would ask. */
-const SourcesShape = z.object({
-  sources: z
-    .array(
-      z.object({
-        name: described(z.string(), 'from `UPSTREAMS`; addresses are never shown'),
-        state: described(
-          z.enum(['ok', 'resting']),
-          '`resting`: left alone until `retryInMs` has passed',
-          '`ok`',
-          'see `lastFailure`',
-        ),
-        retryInMs: described(z.number(), 'until it is asked again, ms', '0'),
-        failingTypes: described(
-          z.array(z.string()),
-          'info types for which alone it is left alone',
-          'none',
-          'take them out of its `types` where it does not serve them',
-        ),
-        lastSuccessMs: described(z.number().nullable(), 'when it last answered, Unix ms; null: not yet'),
-        lastFailure: z
-          .object({
-            atMs: described(z.number(), 'when, Unix ms'),
-            type: described(z.string(), 'info type that was asked'),
-            reason: described(
-              z.enum(['timeout', 'unreachable', 'busy', 'failed']),
-              '`timeout`: no answer in time; `unreachable`: no connection; `busy`: asked for a pause; `failed`: answered with an error',
-            ),
-          })
-          .nullable()
-          .describe('its last failure; null: none yet.'),
-        medianMs: described(z.number().nullable(), 'median of its last 32 answers, ms', 'below its `timeoutMs`'),
-        lagMs: described(
-          z.number().nullable(),
-          'how late its own clock was when last seen, ms; null where it does not tell',
-          'below its `maxLagMs`',
-          'look at that node',
-        ),
-        late: described(z.boolean(), 'asked last because of `lagMs`', '`false`'),
-        budget: z
-          .object({
-            perMinute: described(z.number(), 'weight a minute that it allows'),
-            left: described(
-              z.number().nullable(),
-              'what may be sent now; null while the budget cannot be reached',
-              'above 0',
-              'see "A budget is always used up"',
-            ),
-          })
-          .nullable()
-          .describe('null: without one.'),
-      }),
-    )
-    .describe('sources as the answering isolate sees them; budgets are shared by all.'),
-  routes: z
-    .record(
-      z.string(),
-      z.object({
-        now: described(
-          z.array(z.string()),
-          'whom the info type would be asked of: names of sources, `own books` or `own history`',
-          'one at least',
-          'no source may be asked: see `sources`',
-        ),
-        next: described(z.array(z.string()), 'who is asked where that one fails'),
-      }),
-    )
-    .describe('whom each info type would be asked of.'),
-})
-export type SourcesStatus = Frozen<z.infer<typeof SourcesShape>>
 
 /** The whole answer of `GET /status`. */
 export const StatusShape = z.object({
