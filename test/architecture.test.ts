@@ -37,7 +37,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'info/shapes': 'core feed history info',
   'info/sources': 'core feed history book upstream info info/answer info/shapes',
   'info/queries': 'core feed history book info info/shapes info/sources',
-  docs: 'credit feed stream edge info',
+  docs: 'credit credit/webhooks feed stream edge info',
   platform: 'core key credit credit/plans credit/webhooks feed edge platform/endpoints',
   'platform/endpoints': 'core key credit credit/plans credit/webhooks platform',
   client: 'core feed book stream stream/channels',
