@@ -120,7 +120,7 @@ function stallLine(plant: Plant): Line {
     const status = /\{"status":\{.*/.exec(line)
     return status ? [JSON.parse(status[0]) as { status: { state: string; stallMs: number } }] : []
   })
-  const stalls = sending.filter(({ status }) => status.state === 'live').map(({ status }) => status.stallMs)
+  const stalls = sending.filter(({ status }) => status.state === 'sending').map(({ status }) => status.stallMs)
   const worst = Math.max(0, ...stalls)
   return {
     what: `the feeder’s thread stands still at most, in ${whole(stalls.length)} s of sending`,
