@@ -11,6 +11,9 @@ import { RecentDiffs } from './recent-diffs.ts'
 /** Diffs that are applied to books on their way before others get their turn: some milliseconds. */
 const DIFFS_PER_TURN = 2_000
 
+/** Diffs of a block that are passed in one step. */
+const DIFFS_PER_STEP = 400
+
 /** Books that a node reported as they stood after block `height`. */
 export interface SnapshotBooks {
   readonly height: number
@@ -33,6 +36,8 @@ export class BookKeeper {
   /** Coins whose book is ahead of `place`, with the height of each. */
   #ahead: ReadonlyMap<string, number> = new Map()
   #levelAt = 0
+  /** A block is being passed: the books are those of no height. */
+  #isAmid = false
   #repaired: 'all' | Set<string> = new Set()
   /** Coins whose books agreed with the node's when last compared, and of which the gateway was not yet told. */
   #confirmed: string[] = []
@@ -80,27 +85,36 @@ export class BookKeeper {
     this.#repaired = new Set()
   }
 
-  /** Passes a block whose diffs are `events`; answers its net level changes, null while books are unknown. */
-  advance(place: Place, events: readonly unknown[]): BookChange[] | null {
+  /**
+   * Passes a block whose diffs are `events`; answers its net level changes, null while books are unknown. A long one is
+   * passed in steps, between which nobody may ask for books; where it is not passed to its end, they are unknown.
+   */
+  *advance(place: Place, events: readonly unknown[]): Generator<void, BookChange[] | null> {
     const books = this.#books
     const diffs: RawDiff[] = []
     const before = new Map<string, number>()
-    for (const event of events) {
-      const diff = readRawDiff(event)
-      if (!diff) {
-        books?.doubt(coinOf(event))
-        continue
+    this.#isAmid = true
+    try {
+      for (const [index, event] of events.entries()) {
+        if (index % DIFFS_PER_STEP === 0 && events.length > DIFFS_PER_STEP) yield
+        const diff = readRawDiff(event)
+        if (!diff) {
+          books?.doubt(coinOf(event))
+          continue
+        }
+        diffs.push(diff)
+        if (!books) continue
+        if (!before.has(diff.coin)) before.set(diff.coin, books.digest(diff.coin))
+        if ((this.#ahead.get(diff.coin) ?? 0) < place.height) books.apply(diff)
       }
-      diffs.push(diff)
-      if (books && !before.has(diff.coin)) before.set(diff.coin, books.digest(diff.coin))
+      if (events.length > DIFFS_PER_STEP) yield
+      this.#isAmid = false
+    } finally {
+      if (this.#isAmid) this.lose(place)
     }
     this.#place = place
     this.#recent.push(place.height, diffs, before)
-    let changes: BookChange[] | null = null
-    if (books) {
-      for (const diff of diffs) if ((this.#ahead.get(diff.coin) ?? 0) < place.height) books.apply(diff)
-      changes = books.endBlock()
-    }
+    const changes = books?.endBlock() ?? null
     if (!this.isLevel && place.height >= this.#levelAt) this.#ahead = new Map()
     this.approach()
     return changes
@@ -108,6 +122,7 @@ export class BookKeeper {
 
   /** Passes a block whose diffs are missing: the books are unknown from here on. */
   lose(place: Place): void {
+    this.#isAmid = false
     this.#replace(null)
     this.#ahead = new Map()
     this.#place = place
@@ -137,7 +152,7 @@ export class BookKeeper {
   /** Brings books that are on their way nearer; called between blocks. */
   approach(): void {
     const coming = this.#coming
-    if (!coming) return
+    if (!coming || this.#isAmid) return
     const { books, coins } = coming.snapshot
     const standing = this.standing(coming.height)
     if (standing === 'ahead') return

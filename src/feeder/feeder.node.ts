@@ -178,7 +178,7 @@ export class Feeder {
       if (this.#producer.handOver()) break
       const paired = reader.take()
       if (!paired) break
-      this.#producer.accept(paired)
+      for (const _ of this.#producer.accept(paired)) await nextTurn()
       this.#blocks++
       this.#blockAt = nowMs
       taken++

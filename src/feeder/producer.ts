@@ -36,12 +36,12 @@ export class Producer {
     this.#say = say
   }
 
-  /** Passes the next block or gap of the node, once handOver() has nothing left. */
-  accept(paired: PairedBlock | PairedGap): void {
+  /** Passes the next block or gap of the node, a long one in steps, once handOver() has nothing left. */
+  *accept(paired: PairedBlock | PairedGap): Generator<void, void> {
     if (paired.kind === 'gap') {
       const { from, to, missing } = paired
-      this.#gap(paired, `no line in ${missing.join(', ')}`, from === to ? paired.found.get('diffs') : undefined)
-      return
+      const diffs = from === to ? paired.found.get('diffs') : undefined
+      return yield* this.#gap(paired, `no line in ${missing.join(', ')}`, diffs)
     }
     const { height, time, lines, late } = paired
     const timeMs = nodeTimeMs(time)
@@ -54,17 +54,13 @@ export class Producer {
       const read = readEvents(text)
       if (!read.ok || Number.isNaN(timeMs)) {
         const diffs = stream === 'diffs' ? undefined : lines.get('diffs')
-        this.#gap(
-          { from: height, to: height, time },
-          `the line of ${stream} ${read.ok ? 'has no time' : read.error}`,
-          diffs,
-        )
-        return
+        const why = `the line of ${stream} ${read.ok ? 'has no time' : read.error}`
+        return yield* this.#gap({ from: height, to: height, time }, why, diffs)
       }
       events.set(stream, read.value)
     }
     for (const line of this.#late.splice(0).reverse()) this.#addLate(line, events)
-    this.#block({ height, time }, timeMs, events, sends)
+    yield* this.#block({ height, time }, timeMs, events, sends)
     if (sends) this.#tellVerified(height)
   }
 
@@ -132,14 +128,14 @@ export class Producer {
     )
   }
 
-  #block(
+  *#block(
     place: { height: number; time: string },
     timeMs: number,
     events: ReadonlyMap<StreamName, unknown[]>,
     sends: boolean,
-  ): void {
+  ): Generator<void, void> {
     const diffs = events.get('diffs') ?? []
-    const books = this.#keeper.advance(place, diffs)
+    const books = yield* this.#keeper.advance(place, diffs)
     if (!sends) return
     const all: BlockEvents = {
       fills: events.get('fills') ?? [],
@@ -162,13 +158,13 @@ export class Producer {
     }
   }
 
-  #gap(
+  *#gap(
     { from, to, time }: { readonly from: number; readonly to: number; readonly time: string },
     why: string,
     diffs: string | undefined,
-  ): void {
+  ): Generator<void, void> {
     const read = diffs === undefined ? null : readEvents(diffs)
-    if (read?.ok) this.#keeper.advance({ height: to, time }, read.value)
+    if (read?.ok) yield* this.#keeper.advance({ height: to, time }, read.value)
     else this.#keeper.lose({ height: to, time })
     this.#sayGap(from, to, why)
   }

@@ -3,8 +3,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { BookKeeper } from '../../src/feeder/book-keeper.ts'
-import type { OrderBooks } from '../../src/feeder/order-books.ts'
+import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { RecentDiffs } from '../../src/feeder/recent-diffs.ts'
+import { drained } from './drained.ts'
 import { ModelNode, seededRandom } from './model-node.ts'
 
 /** A node of some blocks, its books as they were at every height, and a keeper that stands at `from`. */
@@ -15,7 +16,7 @@ function world(seed: number, blocks: number, recent?: RecentDiffs) {
   const keeper = new BookKeeper(recent)
   const pass = (height: number) => {
     const { time, lines } = node.block(height)!
-    return keeper.advance({ height, time }, JSON.parse(lines.get('diffs')!).events)
+    return drained(keeper.advance({ height, time }, JSON.parse(lines.get('diffs')!).events))
   }
   return { node, truth, keeper, pass }
 }
@@ -76,4 +77,35 @@ test('digests of an earlier height are those of the books at that height', () =>
     const nonEmpty = (all: Map<string, number>) => [...all].filter(([, digest]) => digest !== 0).sort()
     expect(nonEmpty(keeper.digestsAt(height))).toEqual(nonEmpty(digests))
   }
+})
+
+test('a long block is passed in steps, books that are on their way wait, and what breaks it off leaves unknown books', () => {
+  const event = (oid: number) => ({
+    oid,
+    coin: 'BTC',
+    side: 'B',
+    px: `${oid}.5`,
+    raw_book_diff: { new: { sz: '1.0' } },
+  })
+  const events = Array.from({ length: 2_000 }, (_, oid) => event(oid))
+  const begun = () => {
+    const keeper = new BookKeeper()
+    keeper.begin({ height: 1, time: 't' }, new OrderBooks())
+    return { keeper, steps: keeper.advance({ height: 2, time: 't' }, events) }
+  }
+  const whole = begun()
+  let turns = 0
+  while (!whole.steps.next().done) {
+    turns++
+    whole.keeper.offer({ height: 1, books: new OrderBooks(), coins: new Set(['BTC']) })
+    expect(whole.keeper.place?.height).toBe(1)
+  }
+  expect(turns).toBeGreaterThan(4)
+  // What was offered was brought to this height before it was taken over.
+  expect(whole.keeper.books!.depths('BTC')).toEqual([2_000, 0])
+  expect([whole.keeper.takeRepaired(), whole.keeper.misfits]).toEqual([['BTC'], 0])
+  const broken = begun()
+  broken.steps.next()
+  broken.steps.return(null)
+  expect([broken.keeper.books, broken.keeper.place?.height]).toEqual([null, 2])
 })

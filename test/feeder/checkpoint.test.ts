@@ -16,6 +16,7 @@ import {
 import { CheckpointFiles } from '../../src/feeder/checkpoint-files.node.ts'
 import { Checkpointer } from '../../src/feeder/checkpointer.node.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
+import { drained } from './drained.ts'
 import { ModelNode, seededRandom } from './model-node.ts'
 
 /** A node and a keeper in step with it. */
@@ -26,7 +27,7 @@ function world(seed: number, blocks = 200) {
   keeper.begin(node.block(node.head)!, node.books())
   const pass = (height: number) => {
     const { time, lines } = node.block(height)!
-    keeper.advance({ height, time }, JSON.parse(lines.get('diffs')!).events)
+    drained(keeper.advance({ height, time }, JSON.parse(lines.get('diffs')!).events))
   }
   const step = () => pass(node.step().height)
   return { node, keeper, pass, step }
@@ -71,7 +72,7 @@ describe('the text', () => {
     expect(again.isLevel).toBe(false)
     for (let height = from.height + 1; height <= live.node.head; height++) {
       const { time, lines: of } = live.node.block(height)!
-      again.advance({ height, time }, JSON.parse(of.get('diffs')!).events)
+      drained(again.advance({ height, time }, JSON.parse(of.get('diffs')!).events))
       expect(again.isLevel).toBe(height >= to.height)
     }
     expect(bookOf(again.books!)).toEqual(bookOf(live.node.books()))
@@ -172,7 +173,7 @@ describe('on disk', () => {
         again.begin(newest.from, books, heights)
         for (let height = newest.from.height + 1; height <= live.node.head; height++) {
           const { time, lines } = live.node.block(height)!
-          again.advance({ height, time }, JSON.parse(lines.get('diffs')!).events)
+          drained(again.advance({ height, time }, JSON.parse(lines.get('diffs')!).events))
         }
         expect(bookOf(again.books!)).toEqual(bookOf(live.node.books()))
       } else expect(found).toBe(0)

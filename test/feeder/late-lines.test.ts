@@ -7,6 +7,7 @@ import { Pairing } from '../../src/feeder/pairing.ts'
 import { Producer } from '../../src/feeder/producer.ts'
 import { FeedSession } from '../../src/feeder/session.ts'
 import type { StreamName } from '../../src/feeder/streams.ts'
+import { drained } from './drained.ts'
 
 const HASH = `0x${'0'.repeat(64)}`
 const timeOf = (height: number) => `2026-05-05T17:00:0${height}.000000000`
@@ -43,7 +44,7 @@ function pass(height: number): void {
   pairing.ended('misc', Number.POSITIVE_INFINITY)
   const paired = pairing.take()
   if (!paired || paired === 'started_over') throw new Error(`height ${height} is not due`)
-  producer.accept(paired)
+  drained(producer.accept(paired))
 }
 
 function payment(height: number, coin: string): unknown {
@@ -83,7 +84,7 @@ test('they wait where a height between cannot be sent', () => {
   pairing.ended('misc', Number.POSITIVE_INFINITY)
   const spoilt = pairing.take()
   if (!spoilt || spoilt === 'started_over') throw new Error('height 2 is not due')
-  producer.accept(spoilt)
+  drained(producer.accept(spoilt))
   pass(3)
   const [, gone, block] = sent()
   expect([gone, block!.funding.map(({ coin }) => coin)]).toEqual([{ type: 'gone', first: 3 }, ['BTC']])

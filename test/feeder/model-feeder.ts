@@ -12,6 +12,7 @@ import { Pairing } from '../../src/feeder/pairing.ts'
 import { Producer } from '../../src/feeder/producer.ts'
 import { resumePoint } from '../../src/feeder/resume-point.ts'
 import { FeedSession, type Order, type Reposition } from '../../src/feeder/session.ts'
+import { drained } from './drained.ts'
 import type { ModelNode } from './model-node.ts'
 
 export class ModelFeeder {
@@ -61,7 +62,7 @@ export class ModelFeeder {
       }
       const paired = this.#pairing.take()
       if (paired === 'started_over') throw new Error('the model contradicts itself')
-      if (paired) this.#producer.accept(paired)
+      if (paired) drained(this.#producer.accept(paired))
       this.#handOver()
     }
   }
