@@ -16,12 +16,16 @@ export { ONE_CREDIT }
 interface Channel<Body, Frame> {
   /** Wire name: `type` of its subscriptions, `channel` of its frames. */
   readonly type: string
+  /** `channel` of its frames where the public server has another name for it. */
+  readonly frames?: string
   /** One line for the published document. */
   readonly summary: string
   /** A subscription without its `type`, and a frame that it may bring. Published; the shared tests send the request. */
   readonly example: { readonly request: Readonly<Record<string, unknown>>; readonly frame: unknown }
   /** Strict, because an ignored typo would silently widen (and price) a body. Its output is the body's normal form. */
   readonly request: z.ZodType<Body>
+  /** A body as the public server acknowledges it, with defaults and in its key order; null: as it was sent. */
+  readonly echo?: (body: Body) => Readonly<Record<string, unknown>> | null
   /** What a client may rely on. Published, checked in tests and by the client library; never run by a relay. */
   readonly frame: z.ZodType<Frame>
   /** What is published instead where it says more than `frame` insists on: what nodes write never ends a connection. */
@@ -122,6 +126,12 @@ export type Wanted = WantedEvents | WantedBooks
 /** The schema of frames that documents show. */
 export function publishedFrame({ published, frame }: AnyChannel): z.ZodType {
   return published ?? frame
+}
+
+/** JSON of a body as it is acknowledged; `sent` is JSON of the body as it was sent. */
+export function echoOf({ channel, body }: Wanted, sent: string): string {
+  const echo = (channel.echo as ((body: unknown) => object | null) | undefined)?.(body) ?? null
+  return echo === null ? sent : JSON.stringify(echo)
 }
 
 /** Micro-credits of a started minute. */

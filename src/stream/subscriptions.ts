@@ -7,7 +7,7 @@ import { MAX_ITEMS } from './body-fields.ts'
 import { BookEntrance, type BookEntrancePorts } from './book-entrance.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { readBody } from './catalogue.ts'
-import { EVERY, minutePrice, type WantedEvents } from './channel.ts'
+import { EVERY, echoOf, minutePrice, type WantedEvents } from './channel.ts'
 import type { EventFanout } from './events/event-fanout.ts'
 import { refusedSubscription } from './failure-frame.ts'
 import { ackFrame, alreadySubscribed, alreadyUnsubscribed } from './frames.ts'
@@ -81,7 +81,7 @@ export class Subscriptions {
     const wanted = parsed.value
     const held = this.#register.heldBy(connection)
     const joins = this.#entrance.joinsOf(connection)
-    if (held.has(identity) || joins.has(identity)) return connection.send(alreadySubscribed(echo))
+    if (held.has(identity) || joins.has(identity)) return connection.send(alreadySubscribed(echoOf(wanted, echo)))
     if (held.size + joins.size >= MAX_SUBSCRIPTIONS_PER_SOCKET) return refuse(SOCKET_IS_FULL)
     const { meta = false, fromBlock } = frame
     const request = { connection, identity, echo, wanted, meta, fromBlock }
@@ -98,7 +98,7 @@ export class Subscriptions {
     if (subscription) this.#register.drop(subscription)
     else if (this.#entrance.joinsOf(connection).has(identity)) this.#entrance.withdraw(connection, identity)
     else return connection.send(alreadyUnsubscribed(echo))
-    connection.send(ackFrame('unsubscribe', echo))
+    connection.send(ackFrame('unsubscribe', subscription ? echoOf(subscription.wanted, echo) : echo))
   }
 
   /** The connection has ended: so have its subscriptions. */
