@@ -35,6 +35,7 @@ const WRONG: Record<string, readonly unknown[]> = {
   outcome: [-1, 1.5, '4'],
   venue: ['', 'o', 'OUT', 'venue', 'a1'],
   limit: [0, -1, 1.5, '100', {}],
+  rows: [0, -1, 1.5, '10', {}, 31],
   cursor: [1, '', 'x', '-1', '1.5', `${'1'.repeat(16)}`, {}],
 }
 

@@ -43,6 +43,7 @@ const OTHERS: Readonly<Record<string, readonly unknown[]>> = {
   id: [21],
   venue: ['at'],
   limit: [7],
+  rows: [7],
   cursor: ['1790000000001', '1790000000001_3'],
 }
 /** Those of a field of another name: one of them must be taken. */

@@ -1,20 +1,28 @@
 // recentTrades: the last trades of a coin, newest first. From the fills that the log holds; of a coin that has hardly
-// traded since, from an upstream. Shown as the exchange shows them, which answers ten.
+// traded since, from an upstream. Shown as the exchange shows them, which answers ten; who asks for more gets its rows
+// behind our own.
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
 import { Address, CoinName, TxHash } from '../../feed/block.ts'
-import { tradesOf } from '../../feed/trades.ts'
+import { type Trade as TradeRow, tradesOf } from '../../feed/trades.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { HASH, OTHER_USER, TIME, USER } from '../shapes/examples.ts'
 import { HISTORY_FRESHNESS } from '../shapes/history-shapes.ts'
+import { optional } from '../shapes/request-fields.ts'
 import { heldAnswer } from '../sources/own-history.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const ROWS = 10
+/** As many as a stream begins with. */
+const ROWS_MAX = 30
 
-const RecentTradesRequest = z.object({ type: z.literal('recentTrades'), coin: CoinName })
+const RecentTradesRequest = z.object({
+  type: z.literal('recentTrades'),
+  coin: CoinName,
+  rows: optional(z.int().min(1).max(ROWS_MAX)),
+})
 
 /** `side` is the taker's, `users` are buyer and seller. */
 const Trade = z.looseObject({
@@ -48,13 +56,22 @@ export const recentTrades = defineQuery({
   price: ONE_CREDIT,
   freshness: HISTORY_FRESHNESS,
   needs: ['history', 'upstream'],
-  async resolve(request, from) {
-    const own = await from.history.newest({ by: 'coin', coin: request.coin })
-    if (!own.ok) return passThrough(request, from)
+  async resolve({ type, coin, rows = ROWS }, from) {
+    const own = await from.history.newest({ by: 'coin', coin })
+    if (!own.ok) return passThrough({ type, coin }, from)
     const trades = own.value.runs.flat().flatMap(({ fills }) => tradesOf(fills))
-    const newest = ok(heldAnswer(trades.slice(-ROWS).reverse(), own.value))
-    if (trades.length >= ROWS) return newest
-    const asked = await passThrough(request, from)
-    return asked.ok || trades.length === 0 ? asked : newest
+    const newest = trades.slice(-rows).reverse()
+    if (trades.length >= rows) return ok(heldAnswer(newest, own.value))
+    const asked = await passThrough({ type, coin }, from)
+    if (trades.length === 0 || (asked.ok && rows <= ROWS)) return asked
+    const older = asked.ok ? olderThan(newest, JSON.parse(asked.value.body) as TradeRow[]) : []
+    return ok(heldAnswer([...newest, ...older].slice(0, rows), own.value))
   },
 })
+
+/** Rows of an upstream, newest first, that ours do not show: it may know some of ours, and newer ones. */
+function olderThan(newest: readonly TradeRow[], theirs: readonly TradeRow[]): readonly TradeRow[] {
+  const since = newest.at(-1)!.time
+  const known = new Set(newest.map(({ tid }) => tid))
+  return theirs.filter(({ time, tid }) => time <= since && !known.has(tid))
+}

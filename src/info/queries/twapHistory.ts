@@ -2,22 +2,13 @@
 // `description`.
 
 import * as z from 'zod'
-import { openEnum } from '../../core/open-kinds.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { TIME, USER } from '../shapes/examples.ts'
 import { UserAddress } from '../shapes/request-fields.ts'
-import { EXAMPLE_TWAP, TwapState } from '../shapes/twap-shapes.ts'
+import { EXAMPLE_TWAP, TwapEvent } from '../shapes/twap-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const TwapHistoryRequest = z.object({ type: z.literal('twapHistory'), user: UserAddress })
-
-/** `description` says what went wrong with an `error`. */
-const Status = z.looseObject({
-  status: openEnum('activated', 'finished', 'terminated', 'waitingForTrigger', 'stopped', 'error'),
-  description: z.string().optional(),
-})
-
-const TwapEvent = z.looseObject({ time: z.int(), state: TwapState, status: Status, twapId: z.int().optional() })
 
 export const twapHistory = defineQuery({
   type: 'twapHistory',

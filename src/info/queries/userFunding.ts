@@ -4,8 +4,8 @@
 import * as z from 'zod'
 import { TxHash } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
 import { HASH, TIME, USER } from '../shapes/examples.ts'
+import { EXAMPLE_FUNDING, FUNDING_AMOUNTS } from '../shapes/funding-shapes.ts'
 import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
@@ -16,14 +16,7 @@ const UserFundingRequest = z
 const FundingPayment = z.looseObject({
   time: z.int(),
   hash: TxHash,
-  delta: z.looseObject({
-    type: z.literal('funding'),
-    coin: z.string(),
-    usdc: Decimal,
-    szi: Decimal,
-    fundingRate: Decimal,
-    nSamples: z.int().nullable(),
-  }),
+  delta: z.looseObject({ type: z.literal('funding'), ...FUNDING_AMOUNTS }),
 })
 
 export const userFunding = defineQuery({
@@ -31,13 +24,7 @@ export const userFunding = defineQuery({
   summary: 'The funding that a user paid and got',
   example: {
     request: { user: USER, startTime: TIME },
-    response: [
-      {
-        time: TIME,
-        hash: HASH,
-        delta: { type: 'funding', coin: 'BTC', usdc: '-0.25', szi: '0.01', fundingRate: '0.0000125', nSamples: 24 },
-      },
-    ],
+    response: [{ time: TIME, hash: HASH, delta: { type: 'funding', ...EXAMPLE_FUNDING } }],
   },
   request: UserFundingRequest,
   response: z.array(FundingPayment),

@@ -1,6 +1,7 @@
 // TWAP orders as responses show them.
 
 import * as z from 'zod'
+import { openEnum } from '../../core/open-kinds.ts'
 import { Address } from '../../feed/block.ts'
 import { Decimal } from './common-shapes.ts'
 import { TIME, USER } from './examples.ts'
@@ -22,6 +23,15 @@ export const TwapState = z
     stopPx: Decimal.nullish(),
   })
   .meta({ id: 'TwapState' })
+
+/** `description` says what went wrong with an `error`. */
+const Status = z.looseObject({
+  status: openEnum('activated', 'finished', 'terminated', 'waitingForTrigger', 'stopped', 'error'),
+  description: z.string().optional(),
+})
+
+/** What became of an order; `time` is in seconds. */
+export const TwapEvent = z.looseObject({ time: z.int(), state: TwapState, status: Status, twapId: z.int().optional() })
 
 export const EXAMPLE_TWAP = {
   coin: 'BTC',

@@ -75,3 +75,23 @@ it('shows the few that it has where no upstream answers, and nothing instead of 
   none.upstream = () => DOWN
   expect((await none.send(CALL)).status).toBe(502)
 })
+
+it('shows more for who asks, an upstream’s older ones behind its own, none twice', async () => {
+  const rowsOf = async (world: World, rows: number) => {
+    const { body, headers } = await world.send({ ...CALL, rows })
+    return [(JSON.parse(body) as { tid: number }[]).map(({ tid }) => tid), headers['x-block-height']]
+  }
+  const many = worldWith(40)
+  expect([await rowsOf(many, 30), many.asked]).toEqual([[Array.from({ length: 30 }, (_, i) => 139 - i), '99'], []])
+  const few = worldWith(4)
+  // It is ahead of our own, and shares one with them.
+  const theirs = [200, 101, 50, 49].map((tid) => ({
+    ...JSON.parse(THEIRS)[0],
+    tid,
+    time: FILL.time + (tid > 101 ? 1 : 0),
+  }))
+  few.upstream = () => ok(JSON.stringify(theirs))
+  expect(await rowsOf(few, 30)).toEqual([[103, 102, 101, 100, 50, 49], '99'])
+  expect(few.asked).toEqual([JSON.stringify(CALL)])
+  expect(await rowsOf(few, 5)).toEqual([[200, 101, 50, 49], undefined])
+})
