@@ -205,7 +205,8 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   #append(feeder: FeederSocket, block: Block): void {
     const { epoch, height, booksKnown: wereKnown } = this.#held.chain
     const booksKnown = epoch !== null && wereKnown && block.books !== null
-    const texts = encodeBlock(booksKnown ? block : { ...block, books: null }, booksKnown ? epoch : null)
+    const known = booksKnown ? block : { ...block, books: null }
+    const texts = encodeBlock(known, booksKnown ? epoch : null, this.#held.through(block.fills))
     if (height === null) for (const reader of this.#readers) reader.begin(block.height)
     if (block.books && !booksKnown) this.#books.askForAll()
     this.#blocks++

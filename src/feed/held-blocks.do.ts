@@ -2,10 +2,13 @@
 // that are durable. Laws: nothing is called durable before storage has confirmed it, and what was saved before a reset
 // never is; a write holds no frame back.
 
+import type { Block } from './block.ts'
 import type { BlockLogStore } from './block-log.store.ts'
+import { BuilderStore } from './builder.store.ts'
 import { type ChainState, EMPTY_CHAIN, type GapReason, type SkippedHeights } from './chain.ts'
 import type { EventsSegment, HeightAndTime } from './held-fills.ts'
 import { type NewSegment, PendingSegment } from './pending-segment.ts'
+import type { Through } from './position-builders.ts'
 import type { GapAt, LookUp } from './reader-link.ts'
 import { SegmentStore } from './segment.store.ts'
 import { type BlockTexts, type BooksTexts, readBooksLine, SEGMENT_MS, type SegmentKind } from './segment.ts'
@@ -29,6 +32,7 @@ export class HeldBlocks {
   readonly #gaps: Pick<BlockLogStore, 'addGap' | 'gapAt'>
   readonly #confirmed: (height: number) => void
   readonly #segments: SegmentStore
+  readonly #builders: BuilderStore
   readonly #pending = new PendingSegment()
   readonly backlog: Backlog = {
     lookUp: (kind, height) => this.#segments.segmentWith(kind, height),
@@ -58,6 +62,7 @@ export class HeldBlocks {
     this.#gaps = gaps
     this.#confirmed = confirmed
     this.#segments = new SegmentStore(ctx.storage)
+    this.#builders = new BuilderStore(ctx.storage.kv, this.#segments)
     const { chain, time } = this.#segments.place
     this.#chain = chain
     this.#time = time
@@ -85,6 +90,11 @@ export class HeldBlocks {
     return nowMs - this.#movedMs > LEFT_MS
   }
 
+  /** Takes the fills of the next block: those that are liquidations to be told to a builder. */
+  through(fills: Block['fills']): Through[] {
+    return this.#builders.take(fills)
+  }
+
   /** Adds the next block, which readers have been sent. */
   append(texts: BlockTexts, booksKnown: boolean): void {
     this.#moveTo({ ...this.#chain, height: texts.height, booksKnown }, texts.time)
@@ -96,6 +106,7 @@ export class HeldBlocks {
   /** Records heights that will never come; the books are unknown from here to the next seed. */
   skip(gap: SkippedHeights, why: GapReason): void {
     this.flush()
+    this.#builders.forget()
     this.#gaps.addGap({ ...gap, why, atMs: Date.now() })
     this.#moveTo({ ...this.#chain, height: gap.to, booksKnown: false }, this.#time)
     this.#save(null)
@@ -126,7 +137,7 @@ export class HeldBlocks {
     const place = { chain: this.#chain, time: this.#time }
     // A block that says to be of another year must not end the window of the others.
     const newestMs = Math.min(segment?.time ?? this.#time ?? 0, Date.now())
-    this.#segments.save(segment, place, newestMs - WINDOW_MS)
+    this.#segments.save(segment, place, newestMs - WINDOW_MS, this.#builders.changed())
     this.#saved = this.#chain.height
     this.#ctx.waitUntil(this.confirm())
   }
@@ -177,7 +188,8 @@ export class HeldBlocks {
     const last = this.#chain.height
     this.#era++
     this.#pending.take()
-    this.#segments.reset()
+    this.#builders.forget()
+    this.#segments.reset(this.#builders.changed())
     if (last !== null) this.#gaps.addGap({ from: last + 1, to: last + 1, why: 'reset', atMs: Date.now() })
     this.#moveTo(EMPTY_CHAIN, null)
     this.blockMs = null

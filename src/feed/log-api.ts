@@ -2,8 +2,9 @@
 // Payloads carry `v`; a reader accepts N and N-1, because the two Workers are deployed apart.
 
 import type { AgeReport } from './ages.ts'
-import type { BookChange, LedgerEvent, UserFill } from './block.ts'
+import type { BookChange, CoinFunding, LedgerEvent, UserFill } from './block.ts'
 import type { FillsAnswer, FillsRequest } from './held-fills.ts'
+import type { Through } from './position-builders.ts'
 import type { LogStatus } from './status-shape.ts'
 
 export const LOG_API_VERSION = 1
@@ -136,6 +137,12 @@ export interface RelayEvents {
   readonly time: number
   readonly fills: readonly UserFill[]
   readonly ledger: readonly LedgerEvent[]
+  /** Empty but in blocks that pay it. */
+  readonly funding?: readonly CoinFunding[]
+  /** What became of TWAP orders, as the node wrote it. */
+  readonly twaps?: readonly unknown[]
+  /** Fills that are liquidations of positions last traded through a builder. */
+  readonly through?: readonly Through[]
 }
 
 /** log → all readers: heights `from` to `to` never came and never will. */

@@ -54,9 +54,9 @@ export class SegmentStore {
     this.place = { chain: head.chain, time: head.time ?? this.newest()?.time ?? null }
   }
 
-  /** Stores a segment (null: none) and where the log stands after it; forgets what is older than `oldestMs`. */
-  save(segment: NewSegment | null, place: Place, oldestMs: number): void {
-    const puts: Record<string, unknown> = {}
+  /** Stores a segment (null: none), where the log stands after it, and `more`; forgets what is older than `oldestMs`. */
+  save(segment: NewSegment | null, place: Place, oldestMs: number, more: Readonly<Record<string, string>>): void {
+    const puts: Record<string, unknown> = { ...more }
     const all = segment ? [...this.#segments, stored(segment, puts)] : this.#segments
     const isKept = ({ time }: Listed, at: number) => time >= oldestMs && at >= all.length - SEGMENTS_MOST
     this.#segments = all.filter(isKept)
@@ -122,11 +122,11 @@ export class SegmentStore {
     return { segments, next: segments.length < below.length ? below[segments.length - 1]!.first : null }
   }
 
-  /** Forgets the chain and its segments. */
-  reset(): void {
+  /** Forgets the chain and its segments, and stores `more`. */
+  reset(more: Readonly<Record<string, string>>): void {
     this.#delete(this.#segments.flatMap(keysOf))
     this.#segments = []
-    this.#put({ log: { chain: EMPTY_CHAIN, time: null, segments: [] } satisfies Head })
+    this.#put({ ...more, log: { chain: EMPTY_CHAIN, time: null, segments: [] } satisfies Head })
   }
 }
 

@@ -4,6 +4,7 @@
 import type { Block, BookChange } from './block.ts'
 import type { HubBlock, LinkGap, RelayEvents } from './log-api.ts'
 import { LOG_API_VERSION } from './log-api.ts'
+import type { Through } from './position-builders.ts'
 
 /** A segment ends after this time … */
 export const SEGMENT_MS = 1000
@@ -32,8 +33,11 @@ export interface BlockTexts {
 /** What hubs need of a block. */
 export type BooksTexts = Omit<BlockTexts, 'events' | 'digests'>
 
-/** Encodes a block once. `epoch` is that of the books at this height, null where they are unknown. */
-export function encodeBlock(block: Block, epoch: string | null): BlockTexts {
+/**
+ * Encodes a block once. `epoch` is that of the books at this height, null where they are unknown; `through` is what the log
+ * knows of the fills, which is nothing that copies of a height are compared by.
+ */
+export function encodeBlock(block: Block, epoch: string | null, through: readonly Through[] = []): BlockTexts {
   const px: Record<string, string> = {}
   for (const [, fill] of block.fills) px[fill.coin] = fill.px
   const { height, time, fills, ledger, funding, events, twaps, orders, diffs } = block
@@ -48,7 +52,16 @@ export function encodeBlock(block: Block, epoch: string | null): BlockTexts {
     ...(diffs && { diffs }),
   })
   const digests = { events: digest(bare), books: books && digestOf(books) }
-  return { height, time, epoch, books, px, events: `{"epoch":${JSON.stringify(epoch)},${bare.slice(1)}`, digests }
+  const known = through.length > 0 ? `"through":${JSON.stringify(through)},` : ''
+  return {
+    height,
+    time,
+    epoch,
+    books,
+    px,
+    events: `{"epoch":${JSON.stringify(epoch)},${known}${bare.slice(1)}`,
+    digests,
+  }
 }
 
 /** A sum, for feeders may list the coins of a block in orders of their own. */
