@@ -36,6 +36,7 @@ import { type KeyedDeps, keyedRoutes } from './platform/keyed.route.ts'
 import { PlanService } from './platform/plan-service.client.ts'
 import type { Platform } from './platform/platform-api.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
+import type { PastAnswer } from './stream/events/first-frames.ts'
 import type { GatewayInternal } from './stream/post.client.ts'
 import type { Caller, CallerBook } from './stream/sockets/callers.client.ts'
 import type { RoutedUpstream } from './upstream/routed-upstream.ts'
@@ -205,6 +206,13 @@ export class Internal extends WorkerEntrypoint<Env> implements UsageKeeper, Call
       waitUntil,
     })
     return { status, body }
+  }
+
+  /** What a stream wants to know, uncharged: its minutes pay for it. */
+  async read(type: string, request: Readonly<Record<string, unknown>>): Promise<PastAnswer | null> {
+    const { desk } = gateway(this.env)
+    const waitUntil: WaitUntil = (work) => this.ctx.waitUntil(work)
+    return desk.read(JSON.stringify({ ...request, type }), { requestId: requestId(), waitUntil })
   }
 }
 

@@ -18,12 +18,14 @@ export function minutePriceText(channel: AnyChannel): string {
 
 /** Where its data come from, and what it is asked by. */
 export function channelSourceText(channel: AnyChannel): string {
-  return channel.source === 'books' ? 'books, by coin or market type' : `events of each block, by ${channel.by}`
+  if (channel.source === 'books') return 'books, by coin or market type'
+  return `events of each block${channel.by === null ? '' : `, by ${channel.by}`}`
 }
 
 /** What comes before the first change. */
 export function snapshotText(channel: AnyChannel): string {
-  return channel.source === 'books' && channel.snapshot ? 'a Snapshot of each coin' : 'none'
+  if (channel.source === 'books') return channel.snapshot ? 'a Snapshot of each coin' : 'none'
+  return channel.past ? 'what was before' : 'none'
 }
 
 /** Frames that an example request may bring, the first one first. */

@@ -8,11 +8,12 @@ import { CoinName } from '../feed/block.ts'
 /** Items of any list in a body. */
 export const MAX_ITEMS = 1000
 
-const WalletAddress = z
+/** In any case; comes out in lower case. */
+export const WalletAddress = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
   .transform((address) => address.toLowerCase())
-const Wallets = z
+export const Wallets = z
   .array(WalletAddress)
   .min(1, 'must name at least one address')
   .max(MAX_ITEMS, `at most ${MAX_ITEMS} addresses in one subscription: split them over several`)

@@ -24,19 +24,35 @@ interface Channel<Body, Frame> {
   readonly example: { readonly request: Readonly<Record<string, unknown>>; readonly frame: unknown }
   /** Strict, because an ignored typo would silently widen (and price) a body. Its output is the body's normal form. */
   readonly request: z.ZodType<Body>
-  /** A body as the public server acknowledges it, with defaults and in its key order; null: as it was sent. */
-  readonly echo?: (body: Body) => Readonly<Record<string, unknown>> | null
   /** What a client may rely on. Published, checked in tests and by the client library; never run by a relay. */
   readonly frame: z.ZodType<Frame>
   /** What is published instead where it says more than `frame` insists on: what nodes write never ends a connection. */
   readonly published?: z.ZodType
   /** Micro-credits of a started minute. */
   readonly price: MicroCredits | ((body: Body) => MicroCredits)
+  /**
+   * The body with its defaults, as the public server acknowledges and identifies it; `request` takes it, too. Left out:
+   * the very value that was sent.
+   */
+  readonly echo?: (body: Body) => { readonly type: string } & Readonly<Record<string, unknown>>
+}
+
+/** What happened to a user, as frames show it; `id` tells it apart from all else of its kind that happened to him. */
+export interface UserRow {
+  readonly user: string
+  readonly id: string
+  readonly row: unknown
+}
+
+/** A block as channels are shown it. */
+export interface ShownEvents extends RelayEvents {
+  /** Funding payments, which the relay itself asked for: no block holds them. */
+  readonly paid?: readonly UserRow[]
 }
 
 /** What of a block a channel shows. Views are shared: an item's text is built once however many bodies show it. */
 export interface EventView<Item> {
-  readonly items: (block: RelayEvents) => readonly Item[]
+  readonly items: (block: ShownEvents) => readonly Item[]
   readonly text: (item: Item) => string
 }
 
@@ -52,11 +68,28 @@ export function metaText(meta: Meta | null): string {
   return meta ? `,"block_height":${meta.height},"time":${meta.time}` : ''
 }
 
-/** A channel of what happened in each block. It has no snapshot. */
+/** A question that `POST /info` knows. */
+export interface InfoQuestion {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** What was before a subscription of events: the rows of an info answer become its first frame. */
+export interface EventsPast<Body, Item> {
+  /** `tries`: how often it was asked without an answer that could be shown. */
+  readonly ask: (body: Body, nowMs: number, tries: number) => InfoQuestion
+  /** As frames show them, the oldest first, each with what tells it apart. May throw on what is no answer. */
+  readonly rows: (answer: unknown) => readonly (readonly [id: string, row: unknown])[]
+  /** What tells the row apart that an item of a block becomes: no row may be told twice. */
+  readonly idOf: (item: Item) => string
+  readonly encode: (pieces: readonly string[], body: Body) => string
+}
+
+/** A channel of what happened in each block. */
 export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
   readonly source: 'events'
-  /** What bodies are found by. */
-  readonly by: 'address' | 'coin'
+  /** What bodies are found by; null where a body names nothing. */
+  readonly by: 'address' | 'coin' | null
   /** All that `view` answers. */
   readonly views: readonly EventView<Item>[]
   readonly view: (body: Body) => EventView<Item>
@@ -67,13 +100,16 @@ export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
    * stands under one of them at most.
    */
   readonly namesOf: (item: Item) => readonly string[]
-  /** What becomes one frame of a block: all that a body has of it, or what a name has of it. */
-  readonly framed: 'per body' | 'per name'
+  /** What becomes one frame of a block: all that a body has of it, what a name has of it, or each item. */
+  readonly framed: 'per body' | 'per name' | 'per item'
   /**
    * `pieces` are texts of the view, at least one. `meta` null: the frame exactly as specified. `body` is that of one of
-   * the receivers: nothing of it may show in frames that are built per name.
+   * the receivers: nothing of it may show in frames that are not built per body.
    */
   readonly encode: (pieces: readonly string[], meta: Meta | null, name: string, body: Body) => string
+  readonly past?: EventsPast<Body, Item>
+  /** It shows funding payments; its names are users. */
+  readonly ofFunding?: true
 }
 
 /** Frames of one block for one body. `broken`: a coin lost its continuity, and this channel cannot begin it again. */
@@ -123,15 +159,14 @@ export interface WantedBooks {
 }
 export type Wanted = WantedEvents | WantedBooks
 
+/** What a body is acknowledged and identified by. */
+export function echoOf<Sent extends { readonly type: string }>(sent: Sent, { channel, body }: Wanted) {
+  return (channel as AnyEventChannel).echo?.(body) ?? sent
+}
+
 /** The schema of frames that documents show. */
 export function publishedFrame({ published, frame }: AnyChannel): z.ZodType {
   return published ?? frame
-}
-
-/** JSON of a body as it is acknowledged; `sent` is JSON of the body as it was sent. */
-export function echoOf({ channel, body }: Wanted, sent: string): string {
-  const echo = (channel.echo as ((body: unknown) => object | null) | undefined)?.(body) ?? null
-  return echo === null ? sent : JSON.stringify(echo)
 }
 
 /** Micro-credits of a started minute. */

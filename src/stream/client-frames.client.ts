@@ -13,7 +13,7 @@ import type { Subscriptions } from './subscriptions.ts'
 const TOO_MANY_WAIT = 'Too many requests of this account wait to be served: send more as answers come.'
 
 export interface ClientFramesPorts {
-  readonly gateway: GatewayInternal
+  readonly gateway: Pick<GatewayInternal, 'info'>
   readonly subscriptions: () => Subscriptions
   readonly waitUntil: (work: Promise<unknown>) => void
   /** A subscription may have begun. */

@@ -20,7 +20,7 @@ export function errorFrame(text: string, code: string): string {
 
 /** The first warning before the end: no error, so it comes on the public server's channel for remarks. Micro-credits. */
 export function lowCreditsFrame(left: number): string {
-  return notification(
+  return notificationFrame(
     `Credits run low: ${formatCredits(left)} remain, a tenth or less of what the account had. Top up the account.`,
   )
 }
@@ -28,16 +28,17 @@ export function lowCreditsFrame(left: number): string {
 /** The second and last one. */
 export function lastMinuteFrame(nextMinute: number, remaining: number): string {
   const next = `the next minute of all subscriptions costs ${formatCredits(nextMinute)}, ${formatCredits(remaining)} remain`
-  return notification(`Credits run low: ${next}. Top up the account, or this connection closes with its end.`)
+  return notificationFrame(`Credits run low: ${next}. Top up the account, or this connection closes with its end.`)
 }
 
 /** To who waits for its turn to be given books. */
 export function waitingFrame(type: string, waitedMs: number): string {
   const since = `since ${Math.round(waitedMs / 1000)} s, uncharged: many ask for whole books`
-  return notification(`A subscription to ${type} waits for its turn ${since}.`)
+  return notificationFrame(`A subscription to ${type} waits for its turn ${since}.`)
 }
 
-function notification(text: string): string {
+/** A remark, on the public server’s channel for remarks. */
+export function notificationFrame(text: string): string {
   return JSON.stringify({ channel: 'notification', data: { notification: text } })
 }
 

@@ -1,10 +1,11 @@
 // `{"method":"post"}` on a socket: an info request answered over the same connection, at its normal price.
 
-import { orReject } from '../core/deadline.ts'
+import { orLate, orReject } from '../core/deadline.ts'
 import { failureMessage } from '../core/failure.ts'
 import { after } from '../core/timers.client.ts'
 import { type Identity, notForProduct } from '../key/identity.ts'
 import { Turns } from './books/turns.ts'
+import type { FirstFramePorts, PastAnswer } from './events/first-frames.ts'
 import { failureFrame } from './failure-frame.ts'
 import { postErrorFrame, postFrame } from './frames.ts'
 import type { PostFrame } from './protocol.ts'
@@ -20,10 +21,22 @@ const ANSWER_MS = 30_000
 export interface GatewayInternal {
   /** Answers the JSON body of an info request; authenticated already, charged there. */
   info(identity: Identity, body: string): Promise<{ readonly status: number; readonly body: string }>
+  /** The answer to an info request of a stream, whose minutes pay for it; null where it cannot be had now. */
+  read(type: string, request: Readonly<Record<string, unknown>>): Promise<PastAnswer | null>
+}
+
+/** So long a first frame waits for one answer. */
+const READ_MAX_MS = 5_000
+
+/** Where first frames come from: the gateway's info, and how far the blocks are. */
+export function pastPorts(gateway: Pick<GatewayInternal, 'read'>, blockHeight: () => number) {
+  const read: FirstFramePorts['read'] = ({ type, ...request }) =>
+    orLate(gateway.read(type, request), READ_MAX_MS, null, after)
+  return { read, blockHeight }
 }
 
 /** The same, asked for few answers at once: the others wait, and accounts take turns. */
-export function inTurn(gateway: GatewayInternal): GatewayInternal {
+export function inTurn(gateway: Pick<GatewayInternal, 'info'>): Pick<GatewayInternal, 'info'> {
   const turns = new Turns(MOST_ANSWERS)
   return {
     async info(identity, body) {
@@ -39,7 +52,11 @@ export function inTurn(gateway: GatewayInternal): GatewayInternal {
 }
 
 /** Sends the answer, or a `post` of type error, in the public server's shape. Never throws. */
-export async function answerPost(connection: Connection, frame: PostFrame, gateway: GatewayInternal): Promise<void> {
+export async function answerPost(
+  connection: Connection,
+  frame: PostFrame,
+  gateway: Pick<GatewayInternal, 'info'>,
+): Promise<void> {
   const { id, request } = frame
   if (request.type !== 'info') {
     const how = '{"type":"info","payload":{"type":"allMids"}}'

@@ -5,7 +5,7 @@ import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { noBookOf } from './books/snapshots.ts'
-import { echoOf, minutePrice } from './channel.ts'
+import { minutePrice } from './channel.ts'
 import type { EventFanout } from './events/event-fanout.ts'
 import { refusedSubscription } from './failure-frame.ts'
 import { ackFrame, errorFrame } from './frames.ts'
@@ -117,9 +117,9 @@ export class Register {
 
   /** Keeps the subscription and tells its client that it has begun. */
   begin(subscription: Subscription, fromBlock: number | undefined): void {
-    const { connection, echo, wanted } = subscription
+    const { connection, echo } = subscription
     this.keep(subscription)
-    connection.send(ackFrame('subscribe', echoOf(wanted, echo)))
+    connection.send(ackFrame('subscribe', echo))
     if (fromBlock === undefined) return
     const text = `fromBlock: block ${fromBlock} cannot be replayed; live data follows. Leave "fromBlock" out.`
     connection.send(errorFrame(text, 'replay_unavailable'))

@@ -7,8 +7,7 @@ import { CoinNames } from '../core/coin-names.ts'
 import { gatewayOf, Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
-import type { LinkHeader, RelayFrame } from '../feed/log-api.ts'
-import { LINK_HEADER } from '../feed/log-api.ts'
+import { LINK_HEADER, type LinkHeader, type RelayFrame } from '../feed/log-api.ts'
 import { sha256 } from '../key/digest.client.ts'
 import { IDENTITY_HEADER, Identity } from '../key/identity.ts'
 import { BookFanout } from './books/book-fanout.ts'
@@ -19,6 +18,7 @@ import { EventFanout } from './events/event-fanout.ts'
 import { attachmentOf, Links } from './links/links.client.ts'
 import { Accounts } from './minutes/accounts.ts'
 import { askMeter } from './minutes/meter.client.ts'
+import { pastPorts } from './post.client.ts'
 import { parseAttachment } from './sockets/attachment.ts'
 import { answerTo } from './sockets/close-code.ts'
 import type { Clock, Connection } from './sockets/connection.ts'
@@ -226,7 +226,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     const frame = JSON.parse(text) as RelayFrame
     if (!this.#links.admitsOfLog(socket, frame, this.#clock.nowMs)) return
     if (frame.t === 'events') {
-      this.#events.deliver(frame)
+      this.#subscriptions.deliver(frame)
       this.#links.sent(frame.time, this.#clock.nowMs)
       this.#unread.relieve()
     } else this.#links.tellGap(`Blocks ${frame.from} to ${frame.to} never came: their events are missing.`)
@@ -275,6 +275,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       newId: () => crypto.randomUUID(),
       wait: (ms: number) => scheduler.wait(ms),
       ensureEvents: () => this.#links.log.ensure(),
+      ...pastPorts(gatewayOf(this.env), () => this.#links.log.height),
+      waitUntil: (work: Promise<unknown>) => this.ctx.waitUntil(work),
       saved: (subscription: Parameters<SubscriptionStore['save']>[0]) => this.#store.save(subscription),
       failed: (client: Connection, error: unknown) => {
         console.error('subscription failed', error)

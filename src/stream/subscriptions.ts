@@ -3,12 +3,15 @@
 
 import { canonicalJson } from '../core/canonical-json.ts'
 import type { Failure } from '../core/failure.ts'
+import type { RelayEvents } from '../feed/log-api.ts'
 import { MAX_ITEMS } from './body-fields.ts'
 import { BookEntrance, type BookEntrancePorts } from './book-entrance.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { readBody } from './catalogue.ts'
 import { EVERY, echoOf, minutePrice, type WantedEvents } from './channel.ts'
 import type { EventFanout } from './events/event-fanout.ts'
+import { type FirstFramePorts, FirstFrames } from './events/first-frames.ts'
+import { FundingPayments } from './events/funding-payments.ts'
 import { refusedSubscription } from './failure-frame.ts'
 import { ackFrame, alreadySubscribed, alreadyUnsubscribed } from './frames.ts'
 import { wokenMinutes } from './minutes/minutes.ts'
@@ -34,11 +37,13 @@ const CROWDED: Failure = {
   hint: 'as many wallets are watched here as can be: open another connection, which leads elsewhere',
 }
 
-export interface Ports extends RegisterPorts, BookEntrancePorts {
+export interface Ports extends RegisterPorts, BookEntrancePorts, FirstFramePorts {
   /** False where it is certain that this coin has no book. */
   hasBook(coin: string): Promise<boolean>
   /** The link to the log is up. */
   ensureEvents(): Promise<void>
+  /** Work that goes on when the request is answered. */
+  waitUntil(work: Promise<unknown>): void
 }
 
 export class Subscriptions {
@@ -48,6 +53,8 @@ export class Subscriptions {
   readonly #events: EventFanout<Connection>
   readonly #register: Register
   readonly #entrance: BookEntrance
+  readonly #funding: FundingPayments<Connection>
+  readonly #first: FirstFrames<Connection>
 
   constructor(ports: Ports, books: BookFanout<Connection>, events: EventFanout<Connection>) {
     this.#ports = ports
@@ -55,6 +62,8 @@ export class Subscriptions {
     this.#events = events
     this.#register = new Register(ports, books, events)
     this.#entrance = new BookEntrance(ports, this.#register, books, this.backlog)
+    this.#funding = new FundingPayments(ports, events)
+    this.#first = new FirstFrames(ports, events, (wanted, rows) => this.#funding.had(wanted, rows))
   }
 
   get size(): number {
@@ -73,15 +82,16 @@ export class Subscriptions {
 
   /** Resolves when the request was answered, or waits for its turn to be given books. */
   async subscribe(connection: Connection, frame: SubscribeFrame): Promise<void> {
-    const echo = JSON.stringify(frame.subscription)
-    const identity = canonicalJson(frame.subscription)
     const parsed = readBody(frame.subscription)
+    const body = parsed.ok ? echoOf(frame.subscription, parsed.value) : frame.subscription
+    const echo = JSON.stringify(body)
+    const identity = canonicalJson(body)
     const refuse = (failure: Failure) => connection.send(refusedSubscription(echo, failure))
     if (!parsed.ok) return refuse({ kind: 'bad_field', issues: [parsed.error] })
     const wanted = parsed.value
     const held = this.#register.heldBy(connection)
     const joins = this.#entrance.joinsOf(connection)
-    if (held.has(identity) || joins.has(identity)) return connection.send(alreadySubscribed(echoOf(wanted, echo)))
+    if (held.has(identity) || joins.has(identity)) return connection.send(alreadySubscribed(echo))
     if (held.size + joins.size >= MAX_SUBSCRIPTIONS_PER_SOCKET) return refuse(SOCKET_IS_FULL)
     const { meta = false, fromBlock } = frame
     const request = { connection, identity, echo, wanted, meta, fromBlock }
@@ -92,13 +102,21 @@ export class Subscriptions {
   }
 
   unsubscribe(connection: Connection, frame: UnsubscribeFrame): void {
-    const echo = JSON.stringify(frame.subscription)
-    const identity = canonicalJson(frame.subscription)
+    const parsed = readBody(frame.subscription)
+    const body = parsed.ok ? echoOf(frame.subscription, parsed.value) : frame.subscription
+    const echo = JSON.stringify(body)
+    const identity = canonicalJson(body)
     const subscription = this.#register.heldBy(connection).get(identity)
     if (subscription) this.#register.drop(subscription)
     else if (this.#entrance.joinsOf(connection).has(identity)) this.#entrance.withdraw(connection, identity)
     else return connection.send(alreadyUnsubscribed(echo))
-    connection.send(ackFrame('unsubscribe', subscription ? echoOf(subscription.wanted, echo) : echo))
+    connection.send(ackFrame('unsubscribe', echo))
+  }
+
+  /** A block came from the log. */
+  deliver(block: RelayEvents): void {
+    this.#events.deliver(block)
+    if (block.funding?.length) this.#ports.waitUntil(this.#funding.follow(block))
   }
 
   /** The connection has ended: so have its subscriptions. */
@@ -137,7 +155,8 @@ export class Subscriptions {
     this.#fanOut(subscription)
   }
 
-  async #beginEvents(request: Request, { channel, body }: WantedEvents): Promise<void> {
+  async #beginEvents(request: Request, wanted: WantedEvents): Promise<void> {
+    const { channel, body } = wanted
     const isUp = await this.#ports.ensureEvents().then(
       () => true,
       () => false,
@@ -155,13 +174,16 @@ export class Subscriptions {
     if (isCrowded || connection.ended) return this.#register.accountOf(connection).stop(minutes, true)
     const subscription = { ...request, minutes }
     // Before it is acknowledged, which may end the connection and all that it has.
-    this.#fanOut(subscription)
+    this.#fanOut(subscription, true)
     this.#register.begin(subscription, request.fromBlock)
   }
 
-  #fanOut(subscription: Subscription): void {
+  /** `isNew`: it is first to be told what was before, where its channel tells that. */
+  #fanOut(subscription: Subscription, isNew = false): void {
     const { wanted, connection, meta } = subscription
-    if (wanted.source === 'books') this.#books.add(topicKey(subscription), wanted, connection)
-    else this.#events.add(topicKey(subscription), wanted, meta, connection)
+    const key = topicKey(subscription)
+    if (wanted.source === 'books') this.#books.add(key, wanted, connection)
+    else if (!isNew || !wanted.channel.past) this.#events.add(key, wanted, meta, connection)
+    else this.#ports.waitUntil(this.#first.begin(key, wanted, meta, connection))
   }
 }

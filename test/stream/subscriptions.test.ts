@@ -69,7 +69,7 @@ test('a coin without a book is refused on channels of events too, uncharged; whe
   expect([world.meter.charges, world.subscriptions.size, world.events.size]).toEqual([[], 0, 0])
   world.ready = false
   await world.subscribe({ type: 'trades', coin: 'btc' })
-  expect(world.log.slice(2)).toEqual(['charge', 'subscriptionResponse'])
+  expect(world.log.slice(2)).toEqual(['charge', 'subscriptionResponse', 'trades'])
 })
 
 test('a key whose cap is spent is told of its cap, before the ack and when a minute ends', async () => {

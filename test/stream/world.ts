@@ -4,10 +4,14 @@ import type { BookSnapshot, JoinAnswer } from '../../src/book/hub-api.ts'
 import type { CoinMark } from '../../src/book/hub-link.ts'
 import { marketTypeOf, shardOf } from '../../src/core/coin.ts'
 import { nearestCoin } from '../../src/core/nearest.ts'
+import type { RelayEvents } from '../../src/feed/log-api.ts'
+import { queryOf } from '../../src/info/catalogue.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { BookFanout } from '../../src/stream/books/book-fanout.ts'
 import { CHANNELS } from '../../src/stream/catalogue.ts'
+import type { InfoQuestion } from '../../src/stream/channel.ts'
 import { EventFanout } from '../../src/stream/events/event-fanout.ts'
+import type { PastAnswer } from '../../src/stream/events/first-frames.ts'
 import { Accounts } from '../../src/stream/minutes/accounts.ts'
 import { Connection } from '../../src/stream/sockets/connection.ts'
 import { Subscriptions } from '../../src/stream/subscriptions.ts'
@@ -29,6 +33,7 @@ export type Frame = any
 export class World {
   clock = { nowMs: 1_000_000 }
   height = 10
+  eventsHeight = 11
   coins = ['BTC', 'ETH', 'SOL', '@1']
   ready = true
   readonly meter = new ModelStreams(100_000_000)
@@ -40,6 +45,12 @@ export class World {
   /** Coins whose books were asked for, and what an answer waits for. */
   readonly reads: string[] = []
   gate: Promise<void> = Promise.resolve()
+  /** Answers info questions of first frames; by itself with the examples. */
+  past: (question: InfoQuestion) => PastAnswer | null = ({ type }) => ({
+    body: JSON.stringify(queryOf(type)!.example.response),
+  })
+  /** What goes on behind requests. */
+  readonly work: Promise<unknown>[] = []
   /** Snapshots per answer of a hub. */
   perAnswer = 100
   readonly log: string[] = []
@@ -101,6 +112,9 @@ export class World {
         this.clock.nowMs += ms
       },
       ensureEvents: async () => undefined,
+      read: async (question: InfoQuestion) => this.past(question),
+      blockHeight: () => this.eventsHeight,
+      waitUntil: (work: Promise<unknown>) => void this.work.push(work),
       saved: () => undefined,
       dropped: () => undefined,
       failed: (_: unknown, error: unknown) => {
@@ -147,6 +161,13 @@ export class World {
   async subscribe(subscription: { type: string } & Record<string, unknown>): Promise<void> {
     await this.subscriptions.subscribe(this.connection, { method: 'subscribe', subscription })
     await this.subscriptions.joined()
+    await Promise.all(this.work.splice(0))
+  }
+
+  /** The events of the next block. */
+  eventBlock(events: Partial<RelayEvents>): void {
+    const height = ++this.eventsHeight
+    this.subscriptions.deliver({ v: 1, t: 'events', height, time: 5, fills: [], ledger: [], ...events })
   }
 
   unsubscribe(subscription: { type: string }): void {

@@ -12,8 +12,9 @@ import { infoFailure } from '../../edge/failure-wire.ts'
 import type { Identity } from '../../key/identity.ts'
 import type { Tier } from '../freshness.ts'
 import type { Sources } from '../ports.ts'
+import type { Answer } from '../query.ts'
 import { type AnswerStore, AnswerTiers } from './answer-tiers.ts'
-import { Answers, type Served } from './answers.ts'
+import { Answers, type Asking, type Served } from './answers.ts'
 import { type InfoCall, readCall } from './call.ts'
 import { CallMemo } from './call-memo.ts'
 import { MeantCoin } from './meant-coin.ts'
@@ -61,6 +62,13 @@ export class InfoDesk {
     this.#deps = deps
     this.#answers = new Answers({ ...deps, tiers: new AnswerTiers(deps) })
     this.#meantCoin = new MeantCoin(deps.sources.books, deps.now, deps.after)
+  }
+
+  /** An answer for Weir itself, uncharged; null where it cannot be had. Never rejects. */
+  async read(text: string, asking: Asking): Promise<Answer | null> {
+    const call = readCall(text)
+    const found = call.ok ? await this.#answers.find(call.value, asking) : call
+    return found.ok ? found.value.answer : null
   }
 
   /** Never rejects. */

@@ -1,4 +1,5 @@
-// trades: what changed hands in one market, in the public server's shape; all of a block in one frame, in its order.
+// trades: what changed hands in one market, in the public server's shape: the last ones, then all of a block in one frame,
+// in its order.
 
 import * as z from 'zod'
 import { Address, CoinName, Decimal, Millis, TxHash } from '../../feed/block.ts'
@@ -19,6 +20,12 @@ const TradeRow = z.object({
 })
 
 const TRADES: EventView<Trade> = { items: ({ fills }) => tradesOf(fills), text: JSON.stringify }
+
+/** The public server begins with so many. */
+const PAST_ROWS = 30
+
+const frame = (pieces: readonly string[], more = '') => `{"channel":"trades","data":[${pieces.join(',')}]${more}}`
+const idOf = ({ coin, tid }: Trade) => `${tid} ${coin}`
 
 const [BUYER, { coin, side, px, sz, time, hash, tid }] = EXAMPLE_FILL
 
@@ -42,5 +49,11 @@ export const trades = defineEventChannel({
   names: (coins) => coins,
   namesOf: (trade) => [trade.coin],
   framed: 'per name',
-  encode: (pieces, meta) => `{"channel":"trades","data":[${pieces.join(',')}]${metaText(meta)}}`,
+  encode: (pieces, meta) => frame(pieces, metaText(meta)),
+  past: {
+    ask: ([coin]) => ({ type: 'recentTrades', coin, rows: PAST_ROWS }),
+    rows: (answer) => (answer as Trade[]).toReversed().map((trade) => [idOf(trade), trade]),
+    idOf,
+    encode: (pieces) => frame(pieces),
+  },
 })

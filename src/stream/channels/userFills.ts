@@ -35,8 +35,6 @@ export const userFills = defineEventChannel({
       aggregate: sent.aggregateByTime === true,
       isOfUser: sent.user !== undefined,
     })),
-  echo: ({ addresses: [user], aggregate, isOfUser }) =>
-    isOfUser ? { type: TYPE, user, aggregateByTime: aggregate } : null,
   frame: FRAMES.frame.extend(ofUser(Fill)),
   published: FRAMES.published.extend(ofUser(NodeFill)),
   price: ONE_CREDIT,

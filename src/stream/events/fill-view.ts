@@ -18,11 +18,11 @@ export function fillView({ aggregate }: { readonly aggregate: boolean }): EventV
 /** With what only the node tells. */
 export const NodeFill = ShownFill.extend({ builder: Address.optional(), deployerFee: Decimal.optional() })
 
-/** `fills` are `[wallet, fill]`. */
-export function fillsFrames<const Type extends string>(type: Type) {
+/** `fills` are `[wallet, fill]`; `shown` is what is published of a fill. */
+export function fillsFrames<const Type extends string>(type: Type, shown: z.ZodType = NodeFill) {
   const frameOf = <Row extends z.ZodType>(row: Row) =>
     z.object({ channel: z.literal(type), fills: z.array(row), ...META_FIELDS })
-  return { frame: frameOf(UserFill), published: frameOf(z.tuple([Address, NodeFill])) }
+  return { frame: frameOf(UserFill), published: frameOf(z.tuple([Address, shown])) }
 }
 
 /** `pieces` are texts of `[wallet, fill]`, `more` the text of fields that follow them. */
@@ -59,5 +59,19 @@ export const EXAMPLE_FILL: UserFill = [
     builder: `0x${'bb'.repeat(20)}`,
     builderFee: '0.08',
     twapId: null,
+  },
+]
+
+const [LIQUIDATED, { builder: _, builderFee: __, ...LIQUIDATION }] = EXAMPLE_FILL
+/** The same closed by a liquidation. */
+export const EXAMPLE_LIQUIDATION: UserFill = [
+  LIQUIDATED,
+  {
+    ...LIQUIDATION,
+    side: 'A',
+    startPosition: '0.01',
+    dir: 'Close Long',
+    closedPnl: '-12.5',
+    liquidation: { liquidatedUser: LIQUIDATED, markPx: '81307.0', method: 'market' },
   },
 ]

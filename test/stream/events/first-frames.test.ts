@@ -1,0 +1,175 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { Fill, UserFill } from '../../../src/feed/block.ts'
+import { type Trade, tradesOf } from '../../../src/feed/trades.ts'
+import { CHANNELS } from '../../../src/stream/catalogue.ts'
+import { EventFanout } from '../../../src/stream/events/event-fanout.ts'
+import { EXAMPLE_FILL } from '../../../src/stream/events/fill-view.ts'
+import { FirstFrames, type PastAnswer } from '../../../src/stream/events/first-frames.ts'
+import { wantedEvents } from '../wanted.ts'
+
+const WANTED = wantedEvents({ type: 'trades', coin: 'BTC' })
+/** Blocks that an answer without a height may be late. */
+const LAG = 29
+
+const sidesOf = (tid: number): UserFill[] => {
+  const fill: Fill = { ...EXAMPLE_FILL[1], tid }
+  return [
+    [EXAMPLE_FILL[0], fill],
+    [`0x${'b2'.repeat(20)}`, { ...fill, side: 'A', crossed: false }],
+  ]
+}
+
+/** A chain of trades, one relay's fan-out, and answers and time that a test holds in its hands. */
+class World {
+  height = 100
+  readonly trades: { readonly height: number; readonly trade: Trade }[] = []
+  readonly reads: ((answer: PastAnswer | null) => void)[] = []
+  readonly waits: { readonly ms: number; readonly sinceHeight: number; readonly end: () => void }[] = []
+  readonly fanout = new EventFanout<Receiver>(CHANNELS)
+  readonly first = new FirstFrames<Receiver>(
+    {
+      read: () => new Promise((land) => this.reads.push(land)),
+      wait: (ms) => new Promise((end) => this.waits.push({ ms, sinceHeight: this.height, end })),
+      blockHeight: () => this.height,
+      clock: { nowMs: 0 },
+    },
+    this.fanout,
+  )
+
+  block(trades: number): void {
+    this.height++
+    const fills = Array.from({ length: trades }, (_, i) => sidesOf(this.trades.length + i)).flat()
+    for (const trade of tradesOf(fills)) this.trades.push({ height: this.height, trade })
+    this.fanout.deliver({ v: 1, t: 'events', height: this.height, time: 1, fills, ledger: [] })
+  }
+
+  /** What info says: up to so many blocks ago, and whether it says up to where. */
+  async land(behind: number, saysHeight: boolean): Promise<void> {
+    const height = this.height - behind
+    const rows = this.trades.filter((one) => one.height <= height).map(({ trade }) => trade)
+    const body = JSON.stringify(rows.slice(-30).reverse())
+    this.reads.shift()?.(saysHeight ? { body, height } : { body })
+    await settled()
+  }
+
+  async pass(): Promise<void> {
+    const wait = this.waits.shift()
+    // Two seconds are thirty blocks.
+    while (wait && this.height < wait.sinceHeight + (wait.ms * 15) / 1000) this.block(1)
+    wait?.end()
+    await settled()
+  }
+}
+
+class Receiver {
+  readonly frames: { channel: string; data: Trade[] }[] = []
+  send(text: string): void {
+    this.frames.push(JSON.parse(text))
+  }
+  get tids(): number[] {
+    return this.frames.flatMap(({ channel, data }) => (channel === 'trades' ? data.map(({ tid }) => tid) : []))
+  }
+}
+
+const settled = () => new Promise((done) => setImmediate(done))
+
+// WS-100
+it('nothing is missing between the first frame and the blocks, and nothing comes twice, however late the answer is', async () => {
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ do: fc.constant('block' as const), trades: fc.nat(2) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('join' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), who: fc.nat(3) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ do: fc.constant('land' as const), behind: fc.nat(LAG), says: fc.boolean() }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('fail' as const) }) },
+    { weight: 3, arbitrary: fc.record({ do: fc.constant('pass' as const) }) },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const world = new World()
+      const receivers: Receiver[] = []
+      for (const one of steps) {
+        if (one.do === 'block') world.block(one.trades)
+        else if (one.do === 'land') await world.land(one.behind, one.says)
+        else if (one.do === 'fail') world.reads.shift()?.(null)
+        else if (one.do === 'pass') await world.pass()
+        else if (one.do === 'leave') {
+          const [gone] = receivers.splice(one.who, 1)
+          if (gone) world.fanout.remove('key', gone)
+        } else {
+          const receiver = new Receiver()
+          receivers.push(receiver)
+          void world.first.begin('key', WANTED, false, receiver)
+        }
+        await settled()
+      }
+      while (world.reads.length + world.waits.length > 0) {
+        await world.land(0, true)
+        await world.pass()
+      }
+      world.block(2)
+      const all = world.trades.map(({ trade }) => trade.tid)
+      for (const { tids } of receivers) {
+        expect(tids).toEqual(all.slice(all.indexOf(tids[0]!)))
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+// WS-46
+it('begins with the last thirty trades, the oldest first, right after what is remembered allows it', async () => {
+  const world = new World()
+  for (let i = 0; i < 40; i++) world.block(1)
+  const receiver = new Receiver()
+  void world.first.begin('key', WANTED, false, receiver)
+  world.block(1)
+  await settled()
+  // Own history is a second behind: what it lacks is remembered.
+  await world.land(15, true)
+  expect(receiver.frames[0]!.data.map(({ tid }) => tid)).toEqual(Array.from({ length: 26 }, (_, i) => i))
+  expect(receiver.tids).toEqual(Array.from({ length: 41 }, (_, i) => i))
+  world.block(0)
+  world.block(1)
+  expect(receiver.tids).toHaveLength(42)
+})
+
+// WS-100
+it('an answer that does not reach up to the first block that came is asked for again', async () => {
+  const world = new World()
+  const receiver = new Receiver()
+  void world.first.begin('key', WANTED, false, receiver)
+  world.block(1)
+  await settled()
+  await world.land(2, true)
+  expect([receiver.frames, world.waits.length]).toEqual([[], 1])
+  await world.pass()
+  await world.land(1, true)
+  expect(receiver.frames.length).toBeGreaterThan(0)
+  expect(receiver.tids).toEqual(world.trades.map(({ trade }) => trade.tid))
+})
+
+// WS-100
+it('where what was before cannot be read, a remark comes in its place, and then what came since', async () => {
+  const world = new World()
+  world.block(1)
+  const receiver = new Receiver()
+  const begun = world.first.begin('key', WANTED, false, receiver)
+  world.block(1)
+  for (const answer of [null, { body: 'no JSON' }, { body: 'null', height: 1e9 }, { body: '{}' }, null, null]) {
+    await settled()
+    world.reads.shift()!(answer)
+    await settled()
+    await world.pass()
+  }
+  await begun
+  expect(receiver.frames[0]).toMatchObject({
+    channel: 'notification',
+    data: { notification: expect.stringMatching(/^What was before/) },
+  })
+  expect(receiver.tids).toEqual(world.trades.slice(1).map(({ trade }) => trade.tid))
+  expect(world.fanout.size).toBe(1)
+})
