@@ -6,11 +6,19 @@ import { err, ok, type Result } from '../core/result.ts'
 import { parseWith } from '../core/schema-words.ts'
 import type { AnyChannel, Wanted } from './channel.ts'
 import { allFills } from './channels/allFills.ts'
+import { builderFills } from './channels/builderFills.ts'
+import { builderLiquidations } from './channels/builderLiquidations.ts'
 import { l2BookDiff } from './channels/l2BookDiff.ts'
 import { l2BookDiff2 } from './channels/l2BookDiff2.ts'
+import { liquidationFills } from './channels/liquidationFills.ts'
+import { notification } from './channels/notification.ts'
 import { trades } from './channels/trades.ts'
+import { userEvents } from './channels/userEvents.ts'
 import { userFills } from './channels/userFills.ts'
+import { userFundings } from './channels/userFundings.ts'
 import { userNonFundingLedgerUpdates } from './channels/userNonFundingLedgerUpdates.ts'
+import { userTwapHistory } from './channels/userTwapHistory.ts'
+import { userTwapSliceFills } from './channels/userTwapSliceFills.ts'
 
 /** In the order in which they are listed to people. */
 export const CHANNELS = [
@@ -20,6 +28,14 @@ export const CHANNELS = [
   l2BookDiff,
   l2BookDiff2,
   trades,
+  builderFills,
+  liquidationFills,
+  builderLiquidations,
+  userEvents,
+  userFundings,
+  userTwapSliceFills,
+  userTwapHistory,
+  notification,
 ] as const satisfies readonly AnyChannel[]
 
 const BY_TYPE: ReadonlyMap<string, (typeof CHANNELS)[number]> = new Map(

@@ -284,6 +284,26 @@ const fillFrames = (channel: string) =>
     time: TIME,
   }))
 
+type FillFrames = ReturnType<typeof fillFrames>
+const throughBuilder = (frames: FillFrames) =>
+  frames.map((frame) => ({
+    ...frame,
+    fills: frame.fills.map(([user, fill]) => [user, { ...(fill as object), builder: OTHER_USER }]),
+  }))
+const liquidationFrames = (channel: string) => {
+  const [, ...liquidated] = fillFrames(channel)
+  return [...liquidated, ...throughBuilder(liquidated)] as FillFrames
+}
+
+const rowsOf = (type: string) => [exampleOf(type), ...(MORE_ANSWERS[type] ?? [])].flat() as object[]
+const PAYMENTS = (rowsOf('userFunding') as { time: number; delta: { type: string } }[]).map(
+  ({ time, delta: { type: _, ...amounts } }) => ({ time, ...amounts }),
+)
+const listFrames = (channel: string, list: string, rows: readonly object[]) => [
+  { channel, data: { isSnapshot: true, user: USER, [list]: rows } },
+  { channel, data: { user: USER, [list]: rows }, block_height: 7, time: TIME },
+]
+
 /** Beside the example of each channel. */
 export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
   userNonFundingLedgerUpdates: LEDGER.map((update) => ({
@@ -296,4 +316,20 @@ export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
   })),
   allFills: fillFrames('allFills'),
   trades: [{ ...(channelOf('trades')!.example.frame as object), block_height: 7, time: TIME }],
+  builderFills: throughBuilder(fillFrames('builderFills')),
+  liquidationFills: liquidationFrames('liquidationFills'),
+  builderLiquidations: throughBuilder(liquidationFrames('builderLiquidations')),
+  userEvents: [
+    ...fillFrames('user').flatMap(({ fills, ...frame }) => [
+      { ...frame, data: { fills: fills.map(([, fill]) => fill) } },
+    ]),
+    { channel: 'user', data: { fills: [{ ...FILL, builder: OTHER_USER }] } },
+    { channel: 'user', data: { twapSliceFills: rowsOf('userTwapSliceFills') } },
+    { channel: 'user', data: { twapHistory: rowsOf('twapHistory') } },
+    ...PAYMENTS.map((funding) => ({ channel: 'user', data: { funding } })),
+  ],
+  userFundings: listFrames('userFundings', 'fundings', PAYMENTS),
+  userTwapSliceFills: listFrames('userTwapSliceFills', 'twapSliceFills', rowsOf('userTwapSliceFills')),
+  userTwapHistory: listFrames('userTwapHistory', 'history', rowsOf('twapHistory')),
+  notification: [{ channel: 'notification', data: { notification: 'A remark' }, block_height: 7, time: TIME }],
 }

@@ -250,6 +250,41 @@ describe('event channels', () => {
     expect(client.frames).toEqual([])
   })
 
+  // WS-100
+  it('what was before comes from the gateway, and blocks follow it', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'trades', coin: 'BTC' })
+    expect(await client.next(of('trades'))).toEqual({ channel: 'trades', data: [] })
+    const seller = { ...fill('BTC', 1), side: 'A' as const, crossed: false }
+    feeder.block(base + 1, [], {
+      fills: [
+        [A, fill('BTC', 1)],
+        [B, seller],
+      ],
+    })
+    expect((await client.next(of('trades'))).data).toMatchObject([{ tid: 1, users: [A, B] }])
+  })
+
+  // WS-103
+  it('a liquidation is told to the builder of the fill before it, though the log began again between them', async () => {
+    feeder.block(base + 1, [], { fills: [[A, { ...fill('BTC', 1), builder: B }]] })
+    await feeder.acked(base + 1)
+    await runInDurableObject(log(), (_, state) => state.abort('test')).catch(() => undefined)
+    const stopped = feeder
+    feeder = await FakeFeeder.connect()
+    feeder.continue(stopped)
+    feeder.hello(base, base + 1)
+    await feeder.next('welcome')
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'builderLiquidations', builder: B })
+    const liquidated = { ...fill('BTC', 2), side: 'A' as const, liquidation: { liquidatedUser: A, method: 'market' } }
+    feeder.block(base + 2, [], { fills: [[A, liquidated]] })
+    expect(await client.next(of('builderLiquidations'))).toEqual({
+      channel: 'builderLiquidations',
+      fills: [[A, { ...liquidated, builder: B }]],
+    })
+  })
+
   // WS-10, WS-17
   it('subscribing twice and unsubscribing of nothing are answered in the public words', async () => {
     const client = await Client.connect(relay, relay)

@@ -1,0 +1,83 @@
+// userEvents: what happened to a user in each block, a frame of each kind, on the public server's channel `user`. That
+// server's `liquidation` has an id that nodes do not write: here a liquidation shows in its fills alone.
+
+import * as z from 'zod'
+import { Fill, type UserFill } from '../../feed/block.ts'
+import { FUNDING_AMOUNTS } from '../../info/shapes/funding-shapes.ts'
+import { TwapSliceFill } from '../../info/shapes/order-shapes.ts'
+import { TwapEvent } from '../../info/shapes/twap-shapes.ts'
+import { WalletAddress } from '../body-fields.ts'
+import {
+  defineEventChannel,
+  type EventView,
+  META_FIELDS,
+  metaText,
+  ONE_CREDIT,
+  type ShownEvents,
+  type UserRow,
+} from '../channel.ts'
+import { EXAMPLE_FILL, NodeFill } from '../events/fill-view.ts'
+import { isSlice, sliceRow, twapEvents } from '../events/twap-view.ts'
+
+const TYPE = 'userEvents'
+const [USER, FILL] = EXAMPLE_FILL
+
+/** What becomes one frame: all of one kind that a block holds of a user, but each funding payment by itself. */
+interface UserEvent {
+  readonly user: string
+  readonly data: object
+}
+
+const fillRow = ([user, fill]: UserFill): UserRow => ({ user, id: '', row: fill })
+
+function ofKind(kind: string, rows: readonly UserRow[]): UserEvent[] {
+  return [...Map.groupBy(rows, ({ user }) => user)].map(([user, own]) => ({
+    user,
+    data: { [kind]: own.map(({ row }) => row) },
+  }))
+}
+
+function userEventsOf(block: ShownEvents): UserEvent[] {
+  const { fills, paid = [] } = block
+  return [
+    ...ofKind('fills', fills.filter((fill) => !isSlice(fill)).map(fillRow)),
+    ...ofKind('twapSliceFills', fills.filter(isSlice).map(sliceRow)),
+    ...ofKind('twapHistory', twapEvents(block)),
+    ...paid.map(({ user, row }) => ({ user, data: { funding: row } })),
+  ]
+}
+
+const VIEW: EventView<UserEvent> = { items: userEventsOf, text: ({ data }) => JSON.stringify(data) }
+
+const frameOf = <Shown extends z.ZodType>(fill: Shown) =>
+  z.object({
+    channel: z.literal('user'),
+    data: z.union([
+      z.object({ fills: z.array(fill) }),
+      z.object({ twapSliceFills: z.array(TwapSliceFill) }),
+      z.object({ twapHistory: z.array(TwapEvent) }),
+      z.object({ funding: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }) }),
+    ]),
+    ...META_FIELDS,
+  })
+
+export const userEvents = defineEventChannel({
+  type: TYPE,
+  frames: 'user',
+  summary: 'Fills, TWAP orders and funding of a user',
+  example: { request: { user: USER }, frame: { channel: 'user', data: { fills: [FILL] } } },
+  request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }).transform(({ user }) => user),
+  echo: (user) => ({ type: TYPE, user }),
+  frame: frameOf(Fill),
+  published: frameOf(NodeFill),
+  price: ONE_CREDIT,
+  source: 'events',
+  by: 'address',
+  views: [VIEW],
+  view: () => VIEW,
+  names: (user) => [user],
+  namesOf: ({ user }) => [user],
+  framed: 'per item',
+  encode: ([data], meta) => `{"channel":"user","data":${data}${metaText(meta)}}`,
+  ofFunding: true,
+})
