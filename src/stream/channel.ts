@@ -46,8 +46,13 @@ export interface UserRow {
 
 /** A block as channels are shown it. */
 export interface ShownEvents extends RelayEvents {
-  /** Funding payments, which the relay itself asked for: no block holds them. */
-  readonly paid?: readonly UserRow[]
+  /** What no block holds: the relay itself asked for it when it had been shown the block. */
+  readonly late?: {
+    /** Funding payments. */
+    readonly paid?: readonly UserRow[]
+    /** What became of outcome markets. */
+    readonly outcomes?: readonly object[]
+  }
 }
 
 /** What of a block a channel shows. Views are shared: an item's text is built once however many bodies show it. */
@@ -75,7 +80,7 @@ export interface InfoQuestion {
 }
 
 /** What was before a subscription of events: the rows of an info answer become its first frame. */
-export interface EventsPast<Body, Item> {
+interface EventsPast<Body, Item> {
   /** `tries`: how often it was asked without an answer that could be shown. */
   readonly ask: (body: Body, nowMs: number, tries: number) => InfoQuestion
   /** As frames show them, the oldest first, each with what tells it apart. May throw on what is no answer. */
@@ -108,8 +113,8 @@ export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
    */
   readonly encode: (pieces: readonly string[], meta: Meta | null, name: string, body: Body) => string
   readonly past?: EventsPast<Body, Item>
-  /** It shows funding payments; its names are users. */
-  readonly ofFunding?: true
+  /** It shows what no block holds: funding payments, whose names are users, or changes of outcome markets. */
+  readonly late?: 'paid' | 'outcomes'
 }
 
 /** Frames of one block for one body. `broken`: a coin lost its continuity, and this channel cannot begin it again. */

@@ -12,6 +12,7 @@ import { EVERY, echoOf, minutePrice, type WantedEvents } from './channel.ts'
 import type { EventFanout } from './events/event-fanout.ts'
 import { type FirstFramePorts, FirstFrames } from './events/first-frames.ts'
 import { FundingPayments } from './events/funding-payments.ts'
+import { OutcomeChanges } from './events/outcome-changes.ts'
 import { refusedSubscription } from './failure-frame.ts'
 import { ackFrame, alreadySubscribed, alreadyUnsubscribed } from './frames.ts'
 import { wokenMinutes } from './minutes/minutes.ts'
@@ -54,6 +55,7 @@ export class Subscriptions {
   readonly #register: Register
   readonly #entrance: BookEntrance
   readonly #funding: FundingPayments<Connection>
+  readonly #outcomes: OutcomeChanges<Connection>
   readonly #first: FirstFrames<Connection>
 
   constructor(ports: Ports, books: BookFanout<Connection>, events: EventFanout<Connection>) {
@@ -63,6 +65,7 @@ export class Subscriptions {
     this.#register = new Register(ports, books, events)
     this.#entrance = new BookEntrance(ports, this.#register, books, this.backlog)
     this.#funding = new FundingPayments(ports, events)
+    this.#outcomes = new OutcomeChanges(ports, events)
     this.#first = new FirstFrames(ports, events, (wanted, rows) => this.#funding.had(wanted, rows))
   }
 
@@ -117,6 +120,7 @@ export class Subscriptions {
   deliver(block: RelayEvents): void {
     this.#events.deliver(block)
     if (block.funding?.length) this.#ports.waitUntil(this.#funding.follow(block))
+    this.#ports.waitUntil(this.#outcomes.follow(block))
   }
 
   /** The connection has ended: so have its subscriptions. */

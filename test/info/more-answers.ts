@@ -295,6 +295,8 @@ const liquidationFrames = (channel: string) => {
   return [...liquidated, ...throughBuilder(liquidated)] as FillFrames
 }
 
+const outcomesOf = (type: string) =>
+  [exampleOf(type), ...(MORE_ANSWERS[type] ?? [])].flatMap((meta) => (meta as { outcomes: { deployer?: unknown }[] }).outcomes)
 const rowsOf = (type: string) => [exampleOf(type), ...(MORE_ANSWERS[type] ?? [])].flat() as object[]
 const PAYMENTS = (rowsOf('userFunding') as { time: number; delta: { type: string } }[]).map(
   ({ time, delta: { type: _, ...amounts } }) => ({ time, ...amounts }),
@@ -331,5 +333,16 @@ export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
   userFundings: listFrames('userFundings', 'fundings', PAYMENTS),
   userTwapSliceFills: listFrames('userTwapSliceFills', 'twapSliceFills', rowsOf('userTwapSliceFills')),
   userTwapHistory: listFrames('userTwapHistory', 'history', rowsOf('twapHistory')),
+  outcomeMetaUpdates: [
+    {
+      channel: 'outcomeMetaUpdates',
+      data: [
+        ...outcomesOf('outcomeMeta').map(({ deployer: _, ...outcome }) => ({ outcomeCreated: outcome })),
+        { somethingOfTomorrow: {} },
+      ],
+      block_height: 7,
+      time: TIME,
+    },
+  ],
   notification: [{ channel: 'notification', data: { notification: 'A remark' }, block_height: 7, time: TIME }],
 }

@@ -43,8 +43,8 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
 const PRICES: Readonly<Record<string, number>> = { l2BookDiff: 130_000, l2BookDiff2: 130_000 }
 
 /**
- * Both sides of a trade, a movement of its buyer, a resting order, a TWAP order and a liquidation of his, and a change of
- * its coin's book.
+ * Both sides of a trade, a movement of its buyer, a resting order, a TWAP order and a liquidation of his, a settled outcome,
+ * and a change of the coin's book.
  */
 function block(world: World): void {
   const seller: Fill = { ...EXAMPLE_FILL[1], side: 'A', dir: 'Open Short', crossed: false, oid: 90002 }
@@ -55,6 +55,7 @@ function block(world: World): void {
   const ledger = [{ users: [USER], time: 1, hash: '0x', delta: { type: 'deposit', usdc: '1.0' } }]
   const twaps = [{ twap_id: 3, state: { ...EXAMPLE_TWAP, user: USER }, status: 'finished' }]
   world.eventBlock({ fills, ledger, twaps, through: [[4, EXAMPLE_FILL[1].builder as string]] })
+  world.eventBlock({ late: { outcomes: [{ outcomeSettled: 5 }] } })
   world.block(['BTC'])
 }
 

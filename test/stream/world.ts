@@ -4,12 +4,11 @@ import type { BookSnapshot, JoinAnswer } from '../../src/book/hub-api.ts'
 import type { CoinMark } from '../../src/book/hub-link.ts'
 import { marketTypeOf, shardOf } from '../../src/core/coin.ts'
 import { nearestCoin } from '../../src/core/nearest.ts'
-import type { RelayEvents } from '../../src/feed/log-api.ts'
 import { queryOf } from '../../src/info/catalogue.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { BookFanout } from '../../src/stream/books/book-fanout.ts'
 import { CHANNELS } from '../../src/stream/catalogue.ts'
-import type { InfoQuestion } from '../../src/stream/channel.ts'
+import type { InfoQuestion, ShownEvents } from '../../src/stream/channel.ts'
 import { EventFanout } from '../../src/stream/events/event-fanout.ts'
 import type { PastAnswer } from '../../src/stream/events/first-frames.ts'
 import { Accounts } from '../../src/stream/minutes/accounts.ts'
@@ -165,7 +164,7 @@ export class World {
   }
 
   /** The events of the next block. */
-  eventBlock(events: Partial<RelayEvents>): void {
+  eventBlock(events: Partial<ShownEvents>): void {
     const height = ++this.eventsHeight
     this.subscriptions.deliver({ v: 1, t: 'events', height, time: 5, fills: [], ledger: [], ...events })
   }

@@ -6,21 +6,12 @@ import { Address } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { OTHER_USER, USER } from '../shapes/examples.ts'
-import { EXAMPLE_OUTCOME, Outcome } from '../shapes/outcome-shapes.ts'
+import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION, Outcome, Question } from '../shapes/outcome-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000
 
 const OutcomeMetaRequest = z.object({ type: z.literal('outcomeMeta') })
-
-const Question = z.looseObject({
-  question: z.int(),
-  name: z.string(),
-  description: z.string(),
-  fallbackOutcome: z.int(),
-  namedOutcomes: z.array(z.int()),
-  settledNamedOutcomes: z.array(z.int()),
-})
 
 /** Who deploys for a venue, and which functions they let others call. */
 const Deployer = z.looseObject({
@@ -36,16 +27,7 @@ export const outcomeMeta = defineQuery({
     request: {},
     response: {
       outcomes: [EXAMPLE_OUTCOME],
-      questions: [
-        {
-          question: 2,
-          name: 'Who wins',
-          description: '',
-          fallbackOutcome: 5,
-          namedOutcomes: [6, 7],
-          settledNamedOutcomes: [7],
-        },
-      ],
+      questions: [EXAMPLE_QUESTION],
       deployers: [{ deployer: USER, venue: 'out', subDeployers: [['registerOutcome', [OTHER_USER]]] }],
       feeScale: '1.0',
     },

@@ -32,3 +32,22 @@ export const EXAMPLE_OUTCOME = {
   venue: 'out',
   deployerFeeScale: '1.0',
 }
+
+/** Outcomes of which one comes to pass. */
+export const Question = z.looseObject({
+  question: z.int(),
+  name: z.string(),
+  description: z.string(),
+  fallbackOutcome: z.int(),
+  namedOutcomes: z.array(z.int()),
+  settledNamedOutcomes: z.array(z.int()),
+})
+
+export const EXAMPLE_QUESTION = {
+  question: 2,
+  name: 'Who wins',
+  description: '',
+  fallbackOutcome: 5,
+  namedOutcomes: [6, 7],
+  settledNamedOutcomes: [7],
+}

@@ -38,12 +38,12 @@ function ofKind(kind: string, rows: readonly UserRow[]): UserEvent[] {
 }
 
 function userEventsOf(block: ShownEvents): UserEvent[] {
-  const { fills, paid = [] } = block
+  const { fills, late } = block
   return [
     ...ofKind('fills', fills.filter((fill) => !isSlice(fill)).map(fillRow)),
     ...ofKind('twapSliceFills', fills.filter(isSlice).map(sliceRow)),
     ...ofKind('twapHistory', twapEvents(block)),
-    ...paid.map(({ user, row }) => ({ user, data: { funding: row } })),
+    ...(late?.paid ?? []).map(({ user, row }) => ({ user, data: { funding: row } })),
   ]
 }
 
@@ -79,5 +79,5 @@ export const userEvents = defineEventChannel({
   namesOf: ({ user }) => [user],
   framed: 'per item',
   encode: ([data], meta) => `{"channel":"user","data":${data}${metaText(meta)}}`,
-  ofFunding: true,
+  late: 'paid',
 })

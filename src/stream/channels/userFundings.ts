@@ -17,8 +17,8 @@ export const userFundings = userRowsChannel({
   list: 'fundings',
   row: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }),
   example: { user: USER, row: { time: TIME, ...EXAMPLE_FUNDING } },
-  rows: ({ paid = [] }) => paid,
-  ofFunding: true,
+  rows: ({ late }) => late?.paid ?? [],
+  late: 'paid',
   ask: (user, nowMs, tries) => ({ type: 'userFunding', user, startTime: Math.ceil(nowMs - PAST_MS / 5 ** tries) }),
   past: (answer) => {
     const rows = fundingRows(answer)

@@ -144,10 +144,10 @@ export class EventFanout<R extends Receiver> {
     return new Set(this.#all().flatMap(({ receivers }) => [...receivers]))
   }
 
-  /** Users whose funding payments somebody wants. */
-  funded(): Set<string> {
-    const funded = this.#all().filter(({ wanted }) => wanted.channel.ofFunding)
-    return new Set(funded.flatMap(({ wanted: { channel, body } }) => channel.names(body)))
+  /** Names under which somebody wants what no block holds. */
+  lateNames(kind: AnyEventChannel['late']): Set<string> {
+    const ofKind = this.#all().filter(({ wanted }) => wanted.channel.late === kind)
+    return new Set(ofKind.flatMap(({ wanted: { channel, body } }) => channel.names(body)))
   }
 
   #all(): readonly Topic<R>[] {
@@ -166,8 +166,8 @@ export class EventFanout<R extends Receiver> {
 
   #remember(block: ShownEvents): void {
     const last = this.#recent.at(-1)
-    if (!block.paid && last && block.height !== last.height + 1) this.#recent.length = 0
-    const remembered = block.paid ? this.#late : this.#recent
+    if (!block.late && last && block.height !== last.height + 1) this.#recent.length = 0
+    const remembered = block.late ? this.#late : this.#recent
     remembered.push(block)
     if (remembered.length > REMEMBERED) remembered.shift()
   }

@@ -40,7 +40,7 @@ export class FundingPayments<R extends Receiver> {
     const done = new Set<string>()
     for (const waitMs of WAITS_MS) {
       await this.#ports.wait(waitMs)
-      for (const user of this.#fanout.funded()) {
+      for (const user of this.#fanout.lateNames('paid')) {
         if (done.has(user)) continue
         const [startTime, endTime] = [block.time - AROUND_MS, block.time + AROUND_MS]
         const question = { type: 'userFunding', user, startTime, endTime }
@@ -53,7 +53,7 @@ export class FundingPayments<R extends Receiver> {
 
   /** A first frame is about to show these payments: who was there before gets those that he was not told of. */
   had({ channel, body }: WantedEvents, rows: readonly (readonly [id: string, row: unknown])[]): void {
-    const [user = ''] = channel.ofFunding ? channel.names(body) : []
+    const [user = ''] = channel.late === 'paid' ? channel.names(body) : []
     const payments = user === '' ? [] : rows.map(([id, row]) => ({ user, id, row }))
     for (const paying of this.#paying) this.#tell(paying, payments)
   }
@@ -63,7 +63,7 @@ export class FundingPayments<R extends Receiver> {
     const own = payments.filter(({ row }) => Math.abs((row as Payment).time - block.time) <= AROUND_MS)
     const paid = own.filter(({ user, id }) => !told.has(`${user} ${id}`))
     for (const { user, id } of paid) told.add(`${user} ${id}`)
-    if (paid.length > 0) this.#fanout.deliver({ ...block, fills: [], ledger: [], funding: [], twaps: [], paid })
+    if (paid.length > 0) this.#fanout.deliver({ ...block, fills: [], ledger: [], funding: [], twaps: [], late: { paid } })
     return own.length > 0
   }
 }

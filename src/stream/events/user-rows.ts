@@ -16,7 +16,7 @@ import {
 /** So many of the newest rows stand in a first frame: the whole of an answer would be most of a megabyte. */
 const PAST_ROWS = 500
 
-export interface UserRowsDefinition<Type extends string, Row extends z.ZodType> {
+interface UserRowsDefinition<Type extends string, Row extends z.ZodType> {
   readonly type: Type
   readonly summary: string
   /** Name of the list in frames. */
@@ -27,7 +27,7 @@ export interface UserRowsDefinition<Type extends string, Row extends z.ZodType> 
   readonly ask: (user: string, nowMs: number, tries: number) => InfoQuestion
   /** Of an answer, the oldest first. May throw on what is no answer. */
   readonly past: (answer: unknown) => readonly Omit<UserRow, 'user'>[]
-  readonly ofFunding?: true
+  readonly late?: 'paid'
 }
 
 /** A channel of one user's rows, with the frames of the public server. */

@@ -60,7 +60,7 @@ describe('userEvents', () => {
     const rowOf = (coin: string) => ({ time: 5, coin, usdc: '-0.1', szi: '1.0', fundingRate: '0.1', nSamples: null })
     const paid = ['BTC', 'ETH'].map((coin) => ({ user: USER, id: coin, row: rowOf(coin) }))
     const meta = { block_height: 9, time: TIME }
-    expect(frames('userEvents', { paid }, true)).toEqual([
+    expect(frames('userEvents', { late: { paid } }, true)).toEqual([
       { channel: 'user', data: { funding: rowOf('BTC') }, ...meta },
       { channel: 'user', data: { funding: rowOf('ETH') }, ...meta },
     ])
