@@ -55,7 +55,7 @@ export class SegmentStore {
   }
 
   /** Stores a segment (null: none), where the log stands after it, and `more`; forgets what is older than `oldestMs`. */
-  save(segment: NewSegment | null, place: Place, oldestMs: number, more: Readonly<Record<string, string>>): void {
+  save(segment: NewSegment | null, place: Place, oldestMs: number, more: Readonly<Record<string, string>> = {}): void {
     const puts: Record<string, unknown> = { ...more }
     const all = segment ? [...this.#segments, stored(segment, puts)] : this.#segments
     const isKept = ({ time }: Listed, at: number) => time >= oldestMs && at >= all.length - SEGMENTS_MOST
@@ -123,7 +123,7 @@ export class SegmentStore {
   }
 
   /** Forgets the chain and its segments, and stores `more`. */
-  reset(more: Readonly<Record<string, string>>): void {
+  reset(more: Readonly<Record<string, string>> = {}): void {
     this.#delete(this.#segments.flatMap(keysOf))
     this.#segments = []
     this.#put({ ...more, log: { chain: EMPTY_CHAIN, time: null, segments: [] } satisfies Head })

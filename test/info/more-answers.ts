@@ -296,7 +296,9 @@ const liquidationFrames = (channel: string) => {
 }
 
 const outcomesOf = (type: string) =>
-  [exampleOf(type), ...(MORE_ANSWERS[type] ?? [])].flatMap((meta) => (meta as { outcomes: { deployer?: unknown }[] }).outcomes)
+  [exampleOf(type), ...(MORE_ANSWERS[type] ?? [])].flatMap(
+    (meta) => (meta as { outcomes: { deployer?: unknown }[] }).outcomes,
+  )
 const rowsOf = (type: string) => [exampleOf(type), ...(MORE_ANSWERS[type] ?? [])].flat() as object[]
 const PAYMENTS = (rowsOf('userFunding') as { time: number; delta: { type: string } }[]).map(
   ({ time, delta: { type: _, ...amounts } }) => ({ time, ...amounts }),

@@ -18,7 +18,12 @@ export const outcomeMetaUpdates = defineEventChannel({
     request: {},
     frame: {
       channel: TYPE,
-      data: [{ outcomeCreated: CREATED }, { outcomeSettled: 5 }, { questionUpdated: EXAMPLE_QUESTION }, { questionSettled: 3 }],
+      data: [
+        { outcomeCreated: CREATED },
+        { outcomeSettled: 5 },
+        { questionUpdated: EXAMPLE_QUESTION },
+        { questionSettled: 3 },
+      ],
     },
   },
   request: z.strictObject({ type: z.literal(TYPE) }),

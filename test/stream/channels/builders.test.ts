@@ -20,7 +20,7 @@ const liquidationOf = (user: string, more: Partial<Fill> = {}): UserFill => [
   { ...EXAMPLE_LIQUIDATION[1], liquidation: { liquidatedUser: user, markPx: '1.0', method: 'market' }, ...more },
 ]
 
-function frames(body: { type: string }, block: Partial<RelayEvents>, meta = false) {
+function frames(body: { type: string; [field: string]: unknown }, block: Partial<RelayEvents>, meta = false) {
   const sent: string[] = []
   const fanout = new EventFanout(CHANNELS)
   fanout.add('body', wantedEvents(body), meta, { send: (text) => void sent.push(text) })

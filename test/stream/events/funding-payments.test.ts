@@ -29,7 +29,11 @@ class World {
   readonly ports = {
     read: async (question: InfoQuestion): Promise<PastAnswer | null> => {
       this.questions.push(question)
-      const { user, startTime, endTime = Number.POSITIVE_INFINITY } = question as unknown as Record<string, never>
+      const {
+        user,
+        startTime,
+        endTime = Number.POSITIVE_INFINITY,
+      } = question as unknown as { user: string; startTime: number; endTime?: number }
       const rows = this.payments[user]!.filter(({ time }) => time >= startTime && time <= endTime)
       return this.isDown ? null : { body: JSON.stringify(rows), height: this.height }
     },

@@ -32,7 +32,13 @@ it('tells what changed in the list of outcome markets, looked at every ten secon
   await blockAfter(world, 10_000)
   await blockAfter(world, 9_999)
   expect([asked, world.frames.length]).toEqual([1, 1])
-  now = meta([5, 6], [[2, [4, 5, 6]], [3, []]])
+  now = meta(
+    [5, 6],
+    [
+      [2, [4, 5, 6]],
+      [3, []],
+    ],
+  )
   await blockAfter(world, 1)
   const { deployer: _, ...created } = { ...outcomeOf(6), sideSpecs: [{ name: 'Yes' }, { name: 'No' }] }
   const data = [
