@@ -53,6 +53,9 @@ const now = () => Date.now()
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 const requestId = () => newRequestId(random)
 
+/** Who reads for streams, where accounts take turns at sources. */
+const STREAMS = { account: '' }
+
 /** What an isolate builds on its first request, when it learns its variables. */
 interface Gateway {
   readonly app: Hono<{ Bindings: Env }>
@@ -212,7 +215,7 @@ export class Internal extends WorkerEntrypoint<Env> implements UsageKeeper, Call
   async read(type: string, request: Readonly<Record<string, unknown>>): Promise<PastAnswer | null> {
     const { desk } = gateway(this.env)
     const waitUntil: WaitUntil = (work) => this.ctx.waitUntil(work)
-    return desk.read(JSON.stringify({ ...request, type }), { requestId: requestId(), waitUntil })
+    return desk.read(JSON.stringify({ ...request, type }), { identity: STREAMS, requestId: requestId(), waitUntil })
   }
 }
 
