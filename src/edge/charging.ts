@@ -13,10 +13,13 @@ export interface Price {
   readonly amount: MicroCredits
 }
 
-/** Exactly one of the two is called, once. Both answer what the caller may still spend, for `x-credits-remaining`. */
+/**
+ * Exactly one of the two is called, once. Both answer what the caller may still spend, for `x-credits-remaining`; null
+ * where nobody knows, and nothing is charged.
+ */
 export interface Hold {
-  settle(): MicroCredits
-  release(): MicroCredits
+  settle(): MicroCredits | null
+  release(): MicroCredits | null
 }
 
 export interface Charging {

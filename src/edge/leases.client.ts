@@ -164,7 +164,7 @@ export class LeasePool {
   }
 
   #withoutMeter(context: LeaseContext): Result<Hold, Failure> {
-    if (context.meterFailure === 'open') return ok({ settle: () => 0, release: () => 0 })
+    if (context.meterFailure === 'open') return ok({ settle: () => null, release: () => null })
     return err({ kind: 'unavailable', what: 'The credit meter cannot be reached', retryAfterMs: 1_000 })
   }
 

@@ -55,9 +55,11 @@ async function enter(c: Context, endpoint: Endpoint, deps: KeyedDeps): Promise<R
       held.release()
       throw error
     })
-    const [cost, remaining] = result.ok && amount > 0 ? [amount, held.settle()] : [0, held.release()]
+    const isPaid = result.ok && amount > 0
+    const remaining = isPaid ? held.settle() : held.release()
     const left = (result.ok ? result.value.left : undefined) ?? remaining
-    const credits = { 'x-credits-cost': formatCredits(cost), 'x-credits-remaining': formatCredits(left) }
+    const cost = { 'x-credits-cost': formatCredits(isPaid && remaining !== null ? amount : 0) }
+    const credits = left === null ? cost : { ...cost, 'x-credits-remaining': formatCredits(left) }
     return respond(result, requestId, { ...limits, ...credits })
   }
   const work = finish()

@@ -138,9 +138,9 @@ export class InfoDesk {
     return this.#refusal(request, await this.#meantCoin.named(failure, call.request), remaining)
   }
 
-  #refusal(request: Unread, failure: Failure, remaining?: MicroCredits): InfoReply {
+  #refusal(request: Unread, failure: Failure, remaining: MicroCredits | null = null): InfoReply {
     const reply = infoFailure(failure, request.requestId)
-    if (remaining === undefined) return reply
+    if (remaining === null) return reply
     return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }
   }
 }
@@ -149,14 +149,14 @@ function succeed(
   { requestId }: InfoRequest,
   { costText }: InfoCall,
   { answer: { body, height, lagMs, since }, ageMs }: Served,
-  remaining: MicroCredits,
+  remaining: MicroCredits | null,
 ): InfoReply {
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     'x-request-id': requestId,
-    'x-credits-cost': costText,
-    'x-credits-remaining': formatCredits(remaining),
+    'x-credits-cost': remaining === null ? '0' : costText,
   }
+  if (remaining !== null) headers['x-credits-remaining'] = formatCredits(remaining)
   if (ageMs !== null || lagMs !== undefined) {
     headers.age = String(Math.max(0, Math.floor(((ageMs ?? 0) + (lagMs ?? 0)) / 1000)))
   }
