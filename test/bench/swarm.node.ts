@@ -1,7 +1,7 @@
 // One target under load, seen from the load process: a feeder's socket at one end, many clients' at the other.
 // Both ends share this process's clock. Law: a round ends only when every frame it caused has arrived.
 
-import { FEED_PROTOCOL, type GatewayFrame } from '../../src/feed/protocol.ts'
+import { FEED_PROTOCOL, type GatewayFrame, type Pulse } from '../../src/feed/protocol.ts'
 import { seedTexts } from '../feed/seed-texts.ts'
 import { BlockTexts, CHANNEL_AT, COIN, HEIGHT_AT, type Kind, seedBooks, timeOf } from './blocks.ts'
 import { clientFrame } from './frames.ts'
@@ -39,6 +39,7 @@ export interface Saturated {
 const FIRST_HEIGHT = 1_000_000
 const LAST_HEIGHT = 9_999_999
 const OPENING_AT_ONCE = 50
+const PULSE_MS = 2_000
 const LETTER_L = 'l'.charCodeAt(0)
 const LETTER_P = 'p'.charCodeAt(0)
 const LETTER_S = 's'.charCodeAt(0)
@@ -73,6 +74,7 @@ export class Swarm {
   #sampled = 0
   #sampling = false
   #frames = 0
+  #pulses: NodeJS.Timeout | undefined
   #onHeight: ((height: number) => void) | null = null
   #onAck: (() => void) | null = null
   #trouble: string | null = null
@@ -97,6 +99,14 @@ export class Swarm {
     )
     for (const text of this.#snapshot('all', seedBooks())) this.#feed.send(text)
     await this.#until(() => this.#acked >= this.#height, 'the seed was not acknowledged')
+    this.#pulses = setInterval(() => this.#pulse(), PULSE_MS)
+  }
+
+  /** As every feeder does: a hub that hears nothing sleeps, and loses the books that it has not stored yet. */
+  #pulse(): void {
+    const counts = { unacked: 0, reconnects: 0, misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0 }
+    const place = { now: Date.now(), head: this.#height, time: timeOf(this.#height) }
+    this.#feed!.send(JSON.stringify({ type: 'pulse', state: 'sending', ...place, ...counts } satisfies Pulse))
   }
 
   /** Sends an empty block: a hub that attached late learns from it what it lacks. */
@@ -327,6 +337,7 @@ export class Swarm {
   }
 
   close(): void {
+    clearInterval(this.#pulses)
     for (const { socket } of this.#clients.splice(0)) socket.close()
     this.#feed?.close()
   }

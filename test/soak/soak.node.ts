@@ -28,6 +28,7 @@ export interface SoakOrder extends Scale {
 
 /** All must be up so long after the start, and so long after the last fault. */
 const UP_MS = 300_000
+const FELT_MS = 5_000
 const CALM_MS = 90_000
 const COMPARE_EVERY_MS = 180_000
 const PROGRESS_MS = 30_000
@@ -90,6 +91,8 @@ class Run {
     })
     // Each of these is worth having, whatever became of the others.
     this.#order.say('calm: all must be live')
+    // The last fault takes its time to be felt: before it is, all seem to be live.
+    await sleep(FELT_MS, undefined, { signal: this.#order.signal }).catch(() => {})
     if (this.#plant.pids()['second feeder'] !== undefined) await this.#plant.toggleSecondFeeder()
     const missing = (await this.#step(() => this.#allLive(CALM_MS))) ?? []
     await this.#step(() => this.#compare(null))
