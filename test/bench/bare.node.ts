@@ -1,6 +1,6 @@
 // The baselines: the least that the platform can do for the same traffic, in a workerd of its own behind the same kind
-// of socket. A Worker that echoes JSON, that gives the answer that it was shown, with all its headers, or that asks an
-// upstream; and a Durable Object that sends what it is fed to every client.
+// of socket. A Worker that echoes JSON, that gives the answer that it was shown, with all its headers, that reads and writes
+// the headers which a key and an answer need beside, or that asks an upstream; and a Durable Object that sends what it is fed to every client.
 
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 
@@ -29,6 +29,16 @@ export class Broadcast extends DurableObject {
 
 let shown = { answer: '', headers: {}, upstream: '' }
 
+/** What nobody who takes keys can do without: the headers that say who asks and how, and those of this one answer. */
+async function keyed(request) {
+  const { headers } = request
+  const asked = headers.get('authorization') + headers.get('content-type') + headers.get('content-length')
+  const more = headers.has('origin') ? { 'access-control-allow-origin': '*' } : {}
+  await request.text()
+  const id = 'req_' + asked.length + Math.random().toString(36)
+  return new Response(shown.answer, { headers: { ...shown.headers, ...more, 'x-request-id': id } })
+}
+
 export default {
   async fetch(request, env) {
     if (request.method === 'PUT') {
@@ -38,6 +48,7 @@ export default {
     if (request.method === 'POST') {
       if (request.url.endsWith('/echo')) return Response.json(await request.json())
       if (request.url.endsWith('/proxy')) return fetch(new Request(shown.upstream, request))
+      if (request.url.endsWith('/keyed')) return keyed(request)
       await request.text()
       return new Response(shown.answer, { headers: shown.headers })
     }

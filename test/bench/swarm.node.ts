@@ -48,8 +48,12 @@ const SAMPLES = 100_000
 const WARM_BLOCKS = 5
 const DRAIN_MS = 15_000
 const WARM_MS = 300
-/** A relay bounds what all its sockets have unproved, and a proof is as old as the pong before. */
-const PROVE_BYTES = 12 * 1024
+/** As our client does, … */
+const PROVE_BYTES = 128 * 1024
+/** … but a relay bounds what all its sockets have unproved, and a proof is as old as the pong before. */
+const PROVE_BYTES_OF_ALL = 12 * 1024 * 1024
+/** Its multiples are spread evenly. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2
 const NONCE_AT = '{"channel":"pong","nonce":"'.length
 
 export class Swarm {
@@ -142,7 +146,8 @@ export class Swarm {
     const address = clients[this.#opened++ % clients.length]!
     let client: Client
     const socket = await RawSocket.open(address, (chunk, from, to) => this.#fromServer(client, chunk, from, to))
-    client = { socket, nonce: '', unprovedBytes: 0 }
+    // Clients came at different times: not all of them prove with the same block.
+    client = { socket, nonce: '', unprovedBytes: Math.round((PROVE_BYTES * this.#opened * GOLDEN) % PROVE_BYTES) }
     const coin = coins.length === 1 ? coins[0] : coins
     const frame = { method: 'subscribe', subscription: { type: 'l2BookDiff2', coin } }
     if (this.#target.kind === 'weir') socket.send(JSON.stringify(frame))
@@ -159,7 +164,6 @@ export class Swarm {
   }
 
   #prove(client: Client): void {
-    client.unprovedBytes = 0
     client.socket.send(`{"method":"ping","nonce":"${client.nonce}"}`)
     this.#pings++
   }
@@ -287,7 +291,11 @@ export class Swarm {
     const letter = chunk[from + CHANNEL_AT]
     if (letter === LETTER_L) {
       client.unprovedBytes += to - from
-      if (client.unprovedBytes > PROVE_BYTES && this.#target.kind === 'weir') this.#prove(client)
+      const most = Math.min(PROVE_BYTES, PROVE_BYTES_OF_ALL / this.#clients.length)
+      if (client.unprovedBytes > most && this.#target.kind === 'weir') {
+        client.unprovedBytes %= most
+        this.#prove(client)
+      }
       return this.#block(chunk, from)
     }
     if (letter === LETTER_S) this.#acks++

@@ -263,7 +263,7 @@ describe('one isolate', () => {
     // A busy isolate leases ahead, and reports later.
     await drain(busy, 600, 64, 1, clock)
     expect(meter.account.held).toBeGreaterThan(CREDIT)
-    const left = (await held(busy, 1)).settle()
+    const left = (await held(busy, 1)).settle()!
     expect(left).toBe((10_000 - 601) * CREDIT)
     expect(meter.account.available + meter.account.held).toBeGreaterThan(left)
     await busy.report?.(identity)
