@@ -1,6 +1,7 @@
 // One WebSocket to a gateway that stays: pings, notices a dead socket, reconnects with backoff and
 // subscribes every body again. A listener hears `live` when its body is acknowledged on the present
-// socket and `lost` when that socket ended; between the two it sees every frame of its channel in order.
+// socket and `lost` when that socket ended; between the two it sees every frame of its channel in order. What a gateway
+// tells again after an interruption (WS-23) goes on without a word: of that `lost` says that something is missing.
 
 import { backoffMs } from '../core/backoff.ts'
 import {
@@ -12,8 +13,9 @@ import {
   RETRY,
 } from './connection-options.ts'
 import { type ClientRuntime, type ClientSocket, type Endpoint, type SocketEnd, streamUrl } from './runtime.ts'
+import { SeenFrames } from './seen-frames.ts'
 import { type DataFrame, decodeFrame, type KnownFrame } from './server-frame.ts'
-import { bodyKey, embeddedBody, type SubscriptionBody } from './subscription.ts'
+import { bodyKey, embeddedBody, isToldAgain, type SubscriptionBody } from './subscription.ts'
 
 export interface Listener {
   /** Acknowledged on this socket: whatever was known before is not continuous with what follows. */
@@ -29,6 +31,8 @@ interface Entry {
   readonly listener: Listener
   asked: boolean
   acked: boolean
+  /** It was live on the socket before, and goes on where that ended. */
+  resumes: boolean
   stopAckTimer: () => void
 }
 
@@ -49,6 +53,9 @@ export class Connection {
   /** Characters that came since the last ping, and whether its pong did. */
   #unproved = 0
   #isPonged = true
+  readonly #seen = new SeenFrames()
+  /** First block that the next socket has to tell again. */
+  #fromBlock: number | undefined
   #stopTimers: (() => void)[] = []
 
   constructor(runtime: ClientRuntime, options: ConnectionOptions) {
@@ -70,7 +77,7 @@ export class Connection {
   subscribe(body: SubscriptionBody, listener: Listener): () => void {
     const key = bodyKey(body)
     if (this.#entries.has(key)) throw new Error(`already subscribed: ${key}`)
-    const entry: Entry = { body, listener, asked: false, acked: false, stopAckTimer: () => {} }
+    const entry: Entry = { body, listener, asked: false, acked: false, resumes: false, stopAckTimer: () => {} }
     this.#entries.set(key, entry)
     if (this.#open) this.#askMore()
     return () => this.#unsubscribe(key, entry)
@@ -123,7 +130,8 @@ export class Connection {
 
   #ask(entry: Entry): void {
     entry.asked = true
-    this.#send({ method: 'subscribe', subscription: entry.body })
+    const fromBlock = entry.resumes ? this.#fromBlock : undefined
+    this.#send({ method: 'subscribe', subscription: entry.body, fromBlock })
     entry.stopAckTimer()
     const ackMs = entry.body.type === 'l2BookDiff' ? LIMITS.turnMs : LIMITS.ackMs
     entry.stopAckTimer = this.#runtime.after(ackMs, () => this.#dropSocket(`no answer to subscribe ${entry.body.type}`))
@@ -142,15 +150,16 @@ export class Connection {
     this.#unproved += text.length
     const decoded = decodeFrame(text)
     if (decoded.kind === 'malformed') this.#dropSocket(decoded.reason)
-    else if (decoded.kind === 'frame') this.#frame(decoded.frame)
+    else if (decoded.kind === 'frame') this.#frame(decoded.frame, text)
     if (this.#open && this.#isPonged && this.#unproved >= LIMITS.proveEvery) this.#ping()
   }
 
-  #frame(frame: KnownFrame): void {
+  #frame(frame: KnownFrame, text: string): void {
     switch (frame.channel) {
       case 'pong':
         this.#isPonged = true
         this.#nonce = frame.nonce ?? ''
+        if (frame.block_height !== undefined) this.#seen.complete(frame.block_height)
         return
       case 'subscriptionResponse':
         if (frame.data.method === 'subscribe') this.#acknowledged(frame.data.subscription as SubscriptionBody)
@@ -162,6 +171,7 @@ export class Connection {
         this.#refusal(frame.data, frame.code)
         return
       default:
+        if (isToldAgain(frame.channel) && !this.#seen.take(text)) return
         for (const entry of [...this.#entries.values()])
           if (entry.acked && entry.body.type === frame.channel) entry.listener.frame(frame)
     }
@@ -173,12 +183,26 @@ export class Connection {
     entry.stopAckTimer()
     entry.acked = true
     this.#askMore()
-    entry.listener.live()
+    if (!entry.resumes) entry.listener.live()
+    entry.resumes = false
+    // From its pong on it is known what is seen.
+    if (isToldAgain(body.type) && this.#isPonged) this.#ping()
+  }
+
+  /** Events are missing: of one body, or of all where none is named. */
+  #missed(text: string): void {
+    const body = embeddedBody(text)
+    for (const { acked, body: own, listener } of [...this.#entries.values()]) {
+      if (!acked || !isToldAgain(own.type) || (body && bodyKey(body) !== bodyKey(own))) continue
+      listener.lost(text)
+      listener.live()
+    }
   }
 
   #refusal(text: string, code: string | undefined): void {
+    if (code === 'gap' || code === 'replay_unavailable') this.#missed(text)
     const [key, entry] = this.#refused(text)
-    if (!entry) {
+    if (!entry || code === 'replay_unavailable') {
       this.#options.onNotice?.(text, code ?? null)
       return
     }
@@ -235,11 +259,13 @@ export class Connection {
     if (this.#open && this.#runtime.now() - this.#openedAt >= LIMITS.steadyMs) this.#attempt = 0
     this.#open = false
     this.#socket = null
+    this.#fromBlock = this.#ended ? undefined : this.#seen.resume()
     for (const entry of [...this.#entries.values()]) {
       entry.stopAckTimer()
-      const wasAcked = entry.acked
+      const wasLive = entry.acked || entry.resumes
       entry.asked = entry.acked = false
-      if (wasAcked) entry.listener.lost(reason)
+      entry.resumes = wasLive && this.#fromBlock !== undefined && isToldAgain(entry.body.type)
+      if (wasLive && !entry.resumes) entry.listener.lost(reason)
     }
   }
 

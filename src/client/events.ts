@@ -1,4 +1,5 @@
-// Subscriptions to events. Live only; `lost` says that events between there and the next `live` were missed.
+// Subscriptions to events. Interruptions of up to five minutes lose none (WS-23); `lost` says that events between there
+// and the next `live` are missing.
 
 import type { Fill } from '../feed/block.ts'
 import type { Connection } from './connection.ts'

@@ -1,6 +1,7 @@
 // Subscription bodies and their identity: the exact JSON value, in which key order alone does not matter.
 
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
+import { channelOf } from '../stream/catalogue.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 export interface SubscriptionBody {
@@ -36,6 +37,12 @@ export function isInScope(body: SubscriptionBody, coin: string): boolean {
   if (coins) return coins.includes(coin)
   const types = (body.marketTypes as readonly string[] | undefined) ?? ['perp']
   return types.includes('*') || types.includes(marketTypeOf(coin))
+}
+
+/** True where a gateway tells earlier blocks again (`fromBlock`). */
+export function isToldAgain(type: string): boolean {
+  const channel = channelOf(type)
+  return channel?.source === 'events' && channel.late === undefined
 }
 
 /** Identity of a body: its JSON with sorted keys. */

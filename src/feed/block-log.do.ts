@@ -16,7 +16,15 @@ import { FeederTrust } from './feeder-trust.do.ts'
 import { parseFeederFrame } from './frame-check.ts'
 import { HeldBlocks } from './held-blocks.do.ts'
 import { type FillsAnswer, type FillsRequest, ReadBudget, searched } from './held-fills.ts'
-import { type AttachAnswer, type AttachRequest, type BlockLogApi, type Differing, LOG_API_VERSION } from './log-api.ts'
+import {
+  type AttachAnswer,
+  type AttachRequest,
+  type BlockLogApi,
+  type Differing,
+  type EventsAnswer,
+  type EventsRequest,
+  LOG_API_VERSION,
+} from './log-api.ts'
 import type { BlockFrame, FeederFrame, Hello } from './protocol.ts'
 import { ReaderLinks } from './reader-links.do.ts'
 import { encodeBlock, gapText } from './segment.ts'
@@ -263,6 +271,10 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   async ages(report: AgeReport): Promise<void> {
     this.#ages.note(report, Date.now())
+  }
+
+  async events({ from }: EventsRequest): Promise<EventsAnswer> {
+    return { v: LOG_API_VERSION, ...this.#held.eventsFrom(from) }
   }
 
   async fills({ scope, before }: FillsRequest): Promise<FillsAnswer> {

@@ -64,10 +64,29 @@ export interface BlockLogApi {
   status(): Promise<LogStatus & { readonly v: number }>
   /** How old blocks were when a relay sent them. */
   ages(report: AgeReport): Promise<void>
+  /** What relays were sent, once more: the frames of events from a height on, a page at a time. */
+  events(request: EventsRequest): Promise<EventsAnswer>
   /** One page of what the log holds for a wallet or a builder, newest first. */
   fills(request: FillsRequest): Promise<FillsAnswer>
   /** Forgets the chain of heights and begins a new one: the next feeder may send from anywhere. */
   reset(): Promise<void>
+}
+
+export interface EventsRequest {
+  readonly v: number
+  /** First height wanted. */
+  readonly from: number
+}
+
+export interface EventsAnswer {
+  readonly v: number
+  /**
+   * JSON of RelayEvents and LinkGap without a hole, the first of which may lie below `from`; none where no block of that
+   * height has come yet. Null where the log does not hold it any more.
+   */
+  readonly frames: readonly string[] | null
+  /** First height that is held, null while the log is empty. */
+  readonly first: number | null
 }
 
 /** Header of a dial: JSON `{v, from: 'log' | 'hub', index}` (index of the hub). Set by objects, stripped at the edge. */

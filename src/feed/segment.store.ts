@@ -93,8 +93,24 @@ export class SegmentStore {
 
   /** Lines of the segment that holds `height`, or null; they may begin before it. */
   segmentWith(kind: SegmentKind, height: number): readonly string[] | null {
+    const found = this.#with(height)
+    return found && this.#text(kind, found).split('\n')
+  }
+
+  /** The segment of events that holds `height`, or null. */
+  eventsWith(height: number): EventsSegment | null {
+    const found = this.#with(height)
+    return found && { last: found.last, text: this.#text('events', found) }
+  }
+
+  /** First height that is stored, null while there is none. */
+  get first(): number | null {
+    return this.#segments[0]?.first ?? null
+  }
+
+  #with(height: number): Listed | null {
     const found = this.#segments.findLast(({ first }) => first <= height)
-    return found && found.last >= height ? this.#text(kind, found).split('\n') : null
+    return found && found.last >= height ? found : null
   }
 
   #text(kind: SegmentKind, { first, chunks }: Listed): string {

@@ -16,6 +16,8 @@ export interface ClientFramesPorts {
   readonly gateway: Pick<GatewayInternal, 'info'>
   readonly subscriptions: () => Subscriptions
   readonly waitUntil: (work: Promise<unknown>) => void
+  /** Height of the last block whose events it was sent; -1 where some of them wait. */
+  readonly toldUpTo: (client: Connection) => number
   /** A subscription may have begun. */
   readonly changed: () => void
 }
@@ -48,7 +50,8 @@ export class ClientFrames {
     if (!frame.ok) return client.send(frame.error)
     if (frame.value.method !== 'ping') return this.#serve(client, frame.value, message.length)
     const { nonce } = frame.value
-    client.send(nonce === undefined ? PONG : pongFrame(client.pinged(nonce, crypto.randomUUID())))
+    if (nonce === undefined) return client.send(PONG)
+    client.send(pongFrame(client.pinged(nonce, crypto.randomUUID()), this.#ports.toldUpTo(client)))
   }
 
   #serve(client: Connection, frame: PostFrame | SubscribeFrame | UnsubscribeFrame, length: number): void {

@@ -8,9 +8,12 @@ export const ECHO_CHARS = 4096
 
 export const PONG = '{"channel":"pong"}'
 
-/** Answers a ping with a nonce: the client returns this one with its next ping, which proves that it reads. */
-export function pongFrame(nonce: string): string {
-  return `{"channel":"pong","nonce":"${nonce}"}`
+/**
+ * Answers a ping with a nonce: the client returns this one with its next ping, which proves that it reads. `height`: of
+ * the last block whose events went out before it; -1 where none came yet.
+ */
+export function pongFrame(nonce: string, height: number): string {
+  return `{"channel":"pong","nonce":"${nonce}"${height < 0 ? '' : `,"block_height":${height}`}}`
 }
 
 /** `code` is a FailureCode or one of the stream's own (`already_subscribed`, `replay_unavailable`, `gap`, …). */
@@ -68,6 +71,15 @@ export function invalidRequest(sent: string, reason: string, code: string, postI
   const echo = bounded(': ', sent)
   const end = echo === '' && postId !== null ? `: id=${postId}` : ''
   return errorFrame(`Error parsing JSON into valid websocket request${echo}: ${reason}${end}`, code)
+}
+
+export function missingBlocks(from: number, to: number): string {
+  return `Blocks ${from} to ${to} never came: their events are missing.`
+}
+
+/** `fromBlock` cannot be served; `why` says which block, and what is the matter. */
+export function notReplayed(echo: string, why: string): string {
+  return errorFrame(`Not replayed${bounded(': ', echo)}: fromBlock: ${why}; live data follows.`, 'replay_unavailable')
 }
 
 /** Whole or not at all: SDKs parse what stands in braces, and die of half an object. */

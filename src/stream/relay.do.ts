@@ -15,6 +15,7 @@ import { CHANNELS } from './catalogue.ts'
 import { ClientFrames } from './client-frames.client.ts'
 import { ClientSockets } from './client-sockets.client.ts'
 import { EventFanout } from './events/event-fanout.ts'
+import { missingBlocks } from './frames.ts'
 import { attachmentOf, Links } from './links/links.client.ts'
 import { Accounts } from './minutes/accounts.ts'
 import { askMeter } from './minutes/meter.client.ts'
@@ -91,6 +92,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     this.#frames = new ClientFrames({
       gateway: gatewayOf(env),
       subscriptions: () => this.#subscriptions,
+      toldUpTo: (client) => (this.#events.owes(client) ? -1 : this.#links.log.height),
       waitUntil,
       changed: () => this.#watch.arm(),
     })
@@ -229,7 +231,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       this.#subscriptions.deliver(frame)
       this.#links.sent(frame.time, this.#clock.nowMs)
       this.#unread.relieve()
-    } else this.#links.tellGap(`Blocks ${frame.from} to ${frame.to} never came: their events are missing.`)
+    } else this.#links.tellGap(missingBlocks(frame.from, frame.to))
   }
 
   #fromHub(socket: WebSocket, index: number, text: string): void {
@@ -276,6 +278,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       wait: (ms: number) => scheduler.wait(ms),
       ensureEvents: () => this.#links.log.ensure(),
       ...pastPorts(gatewayOf(this.env), () => this.#links.log.height),
+      events: (from: number) => this.#links.eventsFrom(from),
       waitUntil: (work: Promise<unknown>) => this.ctx.waitUntil(work),
       saved: (subscription: Parameters<SubscriptionStore['save']>[0]) => this.#store.save(subscription),
       failed: (client: Connection, error: unknown) => {

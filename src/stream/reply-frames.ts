@@ -1,6 +1,7 @@
 // Frames that a gateway sends beside those of channels, as schemas: published, and read by the client library.
 
 import * as z from 'zod'
+import { Height } from '../feed/block.ts'
 
 export const Ack = z.object({
   channel: z.literal('subscriptionResponse'),
@@ -16,8 +17,15 @@ export const Notification = z.object({
   channel: z.literal('notification'),
   data: z.object({ notification: z.string() }),
 })
-/** With a `nonce` where the ping had one: the next ping returns it. */
-export const Pong = z.object({ channel: z.literal('pong'), nonce: z.string().optional() })
+/**
+ * With a `nonce` where the ping had one: the next ping returns it. `block_height`: of the last block whose events were
+ * sent before, to every subscription of the socket.
+ */
+export const Pong = z.object({
+  channel: z.literal('pong'),
+  nonce: z.string().optional(),
+  block_height: Height.optional(),
+})
 export const PostAnswer = z.object({
   channel: z.literal('post'),
   data: z.object({

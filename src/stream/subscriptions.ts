@@ -13,6 +13,7 @@ import type { EventFanout } from './events/event-fanout.ts'
 import { type FirstFramePorts, FirstFrames } from './events/first-frames.ts'
 import { FundingPayments } from './events/funding-payments.ts'
 import { OutcomeChanges } from './events/outcome-changes.ts'
+import { type ReplayPorts, Replays } from './events/replays.ts'
 import { refusedSubscription } from './failure-frame.ts'
 import { ackFrame, alreadySubscribed, alreadyUnsubscribed } from './frames.ts'
 import { wokenMinutes } from './minutes/minutes.ts'
@@ -38,7 +39,7 @@ const CROWDED: Failure = {
   hint: 'as many wallets are watched here as can be: open another connection, which leads elsewhere',
 }
 
-export interface Ports extends RegisterPorts, BookEntrancePorts, FirstFramePorts {
+export interface Ports extends RegisterPorts, BookEntrancePorts, FirstFramePorts, ReplayPorts {
   /** False where it is certain that this coin has no book. */
   hasBook(coin: string): Promise<boolean>
   /** The link to the log is up. */
@@ -57,6 +58,7 @@ export class Subscriptions {
   readonly #funding: FundingPayments<Connection>
   readonly #outcomes: OutcomeChanges<Connection>
   readonly #first: FirstFrames<Connection>
+  readonly #replays: Replays<Connection>
 
   constructor(ports: Ports, books: BookFanout<Connection>, events: EventFanout<Connection>) {
     this.#ports = ports
@@ -67,6 +69,7 @@ export class Subscriptions {
     this.#funding = new FundingPayments(ports, events)
     this.#outcomes = new OutcomeChanges(ports, events)
     this.#first = new FirstFrames(ports, events, (wanted, rows) => this.#funding.had(wanted, rows))
+    this.#replays = new Replays(ports, events)
   }
 
   get size(): number {
@@ -178,8 +181,16 @@ export class Subscriptions {
     if (isCrowded || connection.ended) return this.#register.accountOf(connection).stop(minutes, true)
     const subscription = { ...request, minutes }
     // Before it is acknowledged, which may end the connection and all that it has.
-    this.#fanOut(subscription, true)
-    this.#register.begin(subscription, request.fromBlock)
+    const isReplayed = request.fromBlock !== undefined && !channel.late
+    if (isReplayed) this.#replay(subscription, wanted, request.fromBlock)
+    else this.#fanOut(subscription, true)
+    this.#register.begin(subscription, isReplayed ? undefined : request.fromBlock)
+  }
+
+  #replay(subscription: Subscription, wanted: WantedEvents, from: number): void {
+    const { connection, meta, echo } = subscription
+    const key = topicKey(subscription)
+    this.#ports.waitUntil(this.#replays.begin({ key, receiver: connection, echo, next: from }, wanted, meta))
   }
 
   /** `isNew`: it is first to be told what was before, where its channel tells that. */

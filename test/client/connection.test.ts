@@ -3,6 +3,7 @@ import { Connection, type Listener } from '../../src/client/connection.ts'
 import { RETRY } from '../../src/client/connection-options.ts'
 import { allFillsBody } from '../../src/client/subscription.ts'
 import { backoffMs } from '../../src/core/backoff.ts'
+import { EXAMPLE_FILL } from '../../src/stream/events/fill-view.ts'
 import { FakeRuntime } from './fake-runtime.ts'
 
 function setUp() {
@@ -46,6 +47,35 @@ describe('connection', () => {
       ...['connecting', 'open', 'fills live', 'fills allFills', 'fills lost close 1006'],
       ...['waiting', 'connecting', 'open', 'fills live'],
     ])
+  })
+
+  // WS-23, WS-60
+  test('goes on behind what it has seen: earlier events are told again, none is shown twice', () => {
+    const { runtime, connection, listener, log } = setUp()
+    const fill = (user: string) => ({ channel: 'allFills', fills: [[`0x${user.repeat(40)}`, EXAMPLE_FILL[1]]] })
+    connection.subscribe(allFillsBody('BTC'), listener('fills'))
+    connection.start()
+    runtime.last.open()
+    runtime.last.ack()
+    expect(runtime.last.sent).toEqual([{ method: 'ping', nonce: '' }])
+    runtime.last.receive(fill('1'))
+    runtime.last.receive({ channel: 'pong', nonce: 'n', block_height: 7 })
+    runtime.last.receive(fill('2'))
+    for (let again = 0; again < 2; again++) {
+      runtime.last.end({ code: 1006 })
+      runtime.advance(1000)
+      runtime.last.open()
+      expect(runtime.last.sent).toMatchObject([{ method: 'subscribe', fromBlock: 8 }])
+      runtime.last.ack()
+      runtime.last.receive(fill('2'))
+      if (again > 0) runtime.last.receive(fill('3'))
+      runtime.last.receive(fill(again > 0 ? '4' : '3'))
+    }
+    expect(log.filter((line) => line.startsWith('fills'))).toEqual(['fills live', ...Array(4).fill('fills allFills')])
+    const text = 'Not replayed: {"type":"allFills","coin":"BTC"}: fromBlock: block 8 is held no more'
+    runtime.last.receive({ channel: 'error', data: text, code: 'replay_unavailable' })
+    connection.close()
+    expect(log.slice(-5)).toEqual([`fills lost ${text}`, 'fills live', `notice ${text}`, 'fills lost closed', 'closed'])
   })
 
   test('pings every 20 s and drops a socket that says nothing for 30 s', () => {

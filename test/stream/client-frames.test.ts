@@ -22,6 +22,7 @@ function world() {
     gateway: { info: async () => ({ status: 200, body: '{}' }) },
     subscriptions: () => subscriptions,
     waitUntil: () => undefined,
+    toldUpTo: () => 9,
     changed: () => undefined,
   })
   const client = (account: string) => {

@@ -303,12 +303,24 @@ describe('event channels', () => {
   })
 
   // WS-23
-  it('fromBlock is answered as unavailable, with live data', async () => {
+  it('fromBlock: the log tells again what it holds, then all is live; what it does not hold is said to be missing', async () => {
+    for (let tid = 1; tid <= 3; tid++) feeder.block(base + tid, [], { fills: [[A, fill('BTC', tid)]] })
+    await feeder.acked(base + 3)
     const client = await Client.connect(relay, relay)
-    await client.subscribe({ type: 'allFills' }, { fromBlock: base })
+    await client.subscribe({ type: 'allFills' }, { fromBlock: base + 2, meta: true })
+    const tids: unknown[] = []
+    for (let tid = 2; tid <= 4; tid++) {
+      const frame = await client.next(of('allFills'))
+      tids.push([frame.block_height, frame.fills.map(([, { tid }]: [string, Fill]) => tid)])
+      if (tid === 3) feeder.block(base + 4, [], { fills: [[A, fill('BTC', 4)]] })
+    }
+    expect(tids).toEqual([2, 3, 4].map((tid) => [base + tid, [tid]]))
+    client.send({ method: 'ping', nonce: '' })
+    expect(await client.next(of('pong'))).toMatchObject({ block_height: base + 4 })
+    await client.subscribe({ type: 'userFills', user: A }, { fromBlock: 1 })
     expect(await client.refused()).toMatchObject({ code: 'replay_unavailable' })
-    feeder.block(base + 1, [], { fills: [[A, fill('BTC', 1)]] })
-    await client.next(of('allFills'))
+    feeder.block(base + 5, [], { fills: [[A, fill('BTC', 5)]] })
+    await client.next(of('userFills'))
   })
 })
 

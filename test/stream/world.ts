@@ -113,6 +113,7 @@ export class World {
       ensureEvents: async () => undefined,
       read: async (question: InfoQuestion) => this.past(question),
       blockHeight: () => this.eventsHeight,
+      events: async () => ({ v: 1, frames: null, first: null }),
       waitUntil: (work: Promise<unknown>) => void this.work.push(work),
       saved: () => undefined,
       dropped: () => undefined,

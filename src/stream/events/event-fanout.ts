@@ -27,6 +27,12 @@ interface Held<R> {
   readonly since: number
 }
 
+/** A body of one receiver who is told of earlier blocks first. */
+interface Behind<R> {
+  readonly topic: Topic<R>
+  readonly index: Index<R>
+}
+
 /** Topics by name. */
 type Index<R> = Map<string, Set<Topic<R>>>
 
@@ -44,6 +50,7 @@ export class EventFanout<R extends Receiver> {
   /** The index of every channel that shows a view. */
   readonly #views = new Map<EventView<unknown>, Map<AnyEventChannel, Index<R>>>()
   readonly #held = new Map<string, Held<R>>()
+  readonly #behind = new Map<R, Map<string, Behind<R>>>()
   /** The last blocks, without a hole between them. */
   readonly #recent: ShownEvents[] = []
   /** What was learned later of blocks. */
@@ -56,12 +63,12 @@ export class EventFanout<R extends Receiver> {
 
   /** Distinct bodies at present. */
   get size(): number {
-    return this.#topics.size + this.#held.size
+    return this.#topics.size + this.#held.size + this.#behind.size
   }
 
   /** That these bodies are found by. */
   get names(): number {
-    return this.#names + this.#held.size
+    return this.#names + this.#held.size + this.#behind.size
   }
 
   /** `key` names the distinct body; a receiver stands under one key at most once. */
@@ -110,18 +117,62 @@ export class EventFanout<R extends Receiver> {
     const topic = this.#held.get(key)?.topic
     if (!topic) return
     for (const receiver of topic.receivers) receiver.send(first)
-    const { channel, body } = topic.wanted
-    const view = channel.view(body)
-    const index = putInto(new Map(), topic)
-    for (const block of [...this.#recent, ...this.#late]) {
-      const rest = { ...view, items: () => view.items(block).filter((item) => !isTold(block, item)) }
-      for (const parcel of parcelsOf(block, rest, [[channel, index]])) send(parcel, block)
-    }
+    const view = topic.wanted.channel.view(topic.wanted.body)
+    const behind = { topic, index: putInto(new Map(), topic) }
+    for (const block of [...this.#recent, ...this.#late])
+      tell(behind, block, () => view.items(block).filter((item) => !isTold(block, item)))
     this.#held.delete(key)
     for (const receiver of topic.receivers) this.add(key, topic.wanted, topic.meta, receiver)
   }
 
+  /** Takes a receiver that is first told of earlier blocks: by `tell`, until `catchUp`. */
+  fallBehind(key: string, wanted: WantedEvents, meta: boolean, receiver: R): void {
+    const topic: Topic<R> = { wanted, meta, receivers: new Set([receiver]) }
+    const index = putInto<R>(new Map(), topic)
+    entryOf(this.#behind, receiver, () => new Map()).set(key, { topic, index })
+  }
+
+  /** Tells it what a block has for it. */
+  tell(key: string, receiver: R, block: ShownEvents): void {
+    const behind = this.#behind.get(receiver)?.get(key)
+    if (behind) tell(behind, block)
+  }
+
+  /** False once it was removed, or has caught up. */
+  isBehind(key: string, receiver: R): boolean {
+    return this.#behind.get(receiver)?.has(key) === true
+  }
+
+  /** True where it waits for something that was before. */
+  owes(receiver: R): boolean {
+    return this.#behind.has(receiver) || [...this.#held.values()].some(({ topic }) => topic.receivers.has(receiver))
+  }
+
+  /** True where the remembered blocks lead from one height to another. */
+  leads(from: number, to: number): boolean {
+    const [oldest] = this.#recent
+    return oldest !== undefined && oldest.height <= from && from <= to && this.#recent.at(-1)!.height === to
+  }
+
+  /** Tells it the remembered blocks from this height on; from now on it is told of each that comes. */
+  catchUp(key: string, receiver: R, height: number): void {
+    const behind = this.#behind.get(receiver)?.get(key)
+    if (!behind) return
+    for (const block of this.#recent) if (block.height >= height) tell(behind, block)
+    // It may have ended by what it was sent.
+    if (!this.isBehind(key, receiver)) return
+    this.#forget(key, receiver)
+    this.add(key, behind.topic.wanted, behind.topic.meta, receiver)
+  }
+
+  #forget(key: string, receiver: R): void {
+    const own = this.#behind.get(receiver)
+    own?.delete(key)
+    if (own?.size === 0) this.#behind.delete(receiver)
+  }
+
   remove(key: string, receiver: R): void {
+    this.#forget(key, receiver)
     const held = this.#held.get(key)?.topic.receivers
     if (held?.delete(receiver) && held.size === 0) this.#held.delete(key)
     const topic = this.#topics.get(key)
@@ -151,7 +202,8 @@ export class EventFanout<R extends Receiver> {
   }
 
   #all(): readonly Topic<R>[] {
-    return [...this.#topics.values(), ...[...this.#held.values()].map(({ topic }) => topic)]
+    const waiting = [...this.#held.values(), ...[...this.#behind.values()].flatMap((own) => [...own.values()])]
+    return [...this.#topics.values(), ...waiting.map(({ topic }) => topic)]
   }
 
   /** Sends one block to whom it concerns. */
@@ -201,6 +253,14 @@ function parcelsOf<R>(
     }
   }
   return parcels.values()
+}
+
+/** Sends one block to one body. */
+function tell<R extends Receiver>({ topic, index }: Behind<R>, block: ShownEvents, items?: () => unknown[]): void {
+  const { channel, body } = topic.wanted
+  const view = channel.view(body)
+  const shown = items ? { ...view, items } : view
+  for (const parcel of parcelsOf(block, shown, [[channel, index]])) send(parcel, block)
 }
 
 function send<R extends Receiver>({ channel, name, topics, pieces }: Parcel<R>, block: ShownEvents): void {

@@ -2,10 +2,10 @@
 
 import type { BookHubApi } from '../../book/hub-api.ts'
 import { shardOf } from '../../core/coin.ts'
-import { orLate } from '../../core/deadline.ts'
+import { orLate, orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
 import { AgeCounts } from '../../feed/ages.ts'
-import type { BlockLogApi, LinkHeader, RelayFrame } from '../../feed/log-api.ts'
+import type { BlockLogApi, EventsAnswer, LinkHeader, RelayFrame } from '../../feed/log-api.ts'
 import { LOG_API_VERSION } from '../../feed/log-api.ts'
 import type { BookFanout } from '../books/book-fanout.ts'
 import type { BookSource } from '../books/snapshots.ts'
@@ -17,6 +17,7 @@ import { Hub } from './hub.client.ts'
 import { Link } from './link.client.ts'
 
 const HUB_WAIT_MS = 1_000
+const LOG_WAIT_MS = 5_000
 
 export interface LinksPorts {
   /** Name of the relay's object, by which the writers dial it. */
@@ -69,6 +70,11 @@ export class Links {
     const asked = hub(shardOf(coin, shards)).snapshot(coin, 1)
     const answer = await orLate(asked, HUB_WAIT_MS, null, after).catch(() => null)
     return answer === null || answer.ok || answer.reason !== 'unknown_coin'
+  }
+
+  /** What the log holds of events from a height on. */
+  eventsFrom(from: number): Promise<EventsAnswer> {
+    return orReject(this.#ports.log().events({ v: LOG_API_VERSION, from }), LOG_WAIT_MS, after)
   }
 
   /** True where a frame of the log is new. */

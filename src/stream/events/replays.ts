@@ -1,0 +1,121 @@
+// Blocks that were before a subscription, told once more from the log (`fromBlock`). Laws: each block from the height that
+// was asked for reaches its receiver once, in order, and then those that come; what the log does not hold any more is
+// said to be missing; a range is read once for all who wait for it, and who reads slowly holds up nobody else.
+
+import type { EventsAnswer, LinkGap, RelayEvents } from '../../feed/log-api.ts'
+import type { WantedEvents } from '../channel.ts'
+import { errorFrame, missingBlocks, notReplayed } from '../frames.ts'
+import type { EventFanout, Receiver } from './event-fanout.ts'
+
+export interface ReplayPorts {
+  /** A page of what the log holds from a height on; rejects where it cannot be had now. */
+  events(from: number): Promise<EventsAnswer>
+  wait(ms: number): Promise<void>
+  /** Of the last block that came; -1 before the first. */
+  blockHeight(): number
+}
+
+/** A receiver that is sent much at once. */
+export interface PacedReceiver extends Receiver {
+  readonly ended: boolean
+  /** How long so many bytes more have to wait; 0: not at all. */
+  snapshotWaitMs(bytes: number): number
+}
+
+interface Replay<R> {
+  /** Names the distinct body. */
+  readonly key: string
+  readonly receiver: R
+  /** JSON of the body as sent. */
+  readonly echo: string
+  /** Height that it is to be told next. */
+  next: number
+}
+
+/** All who come back after an interruption share what is read. */
+const GATHER_MS = 250
+const TRIES = 6
+const RETRY_MS = 500
+/** What a page may become for one receiver. */
+const PAGE_BYTES = 512 * 1024
+
+export class Replays<R extends PacedReceiver> {
+  readonly #ports: ReplayPorts
+  readonly #fanout: EventFanout<R>
+  #waiting: Replay<R>[] = []
+  #isAtWork = false
+
+  constructor(ports: ReplayPorts, fanout: EventFanout<R>) {
+    this.#ports = ports
+    this.#fanout = fanout
+  }
+
+  /** Resolves when nobody waits any more, or at once where others do. Never rejects. */
+  async begin(replay: Replay<R>, wanted: WantedEvents, meta: boolean): Promise<void> {
+    this.#fanout.fallBehind(replay.key, wanted, meta, replay.receiver)
+    this.#waiting.push(replay)
+    if (this.#isAtWork) return
+    this.#isAtWork = true
+    try {
+      while (this.#waiting.length > 0) {
+        await this.#ports.wait(GATHER_MS)
+        await this.#serve(this.#waiting.splice(0))
+      }
+    } finally {
+      this.#isAtWork = false
+    }
+  }
+
+  /** Page by page for all of them together, until each is live or waits again. */
+  async #serve(replays: readonly Replay<R>[]): Promise<void> {
+    let tries = 0
+    for (let rest = this.#settle(replays); rest.length > 0; rest = this.#settle(rest)) {
+      const from = Math.min(...rest.map(({ next }) => next))
+      const page = await this.#ports.events(from).catch(() => null)
+      if (page?.frames?.length) {
+        tries = 0
+        this.#tell(rest, page.frames)
+      } else if (page?.frames !== null && ++tries < TRIES) await this.#ports.wait(RETRY_MS)
+      else this.#giveUp(rest.filter(({ next }) => page === null || next === from), page?.first ?? null)
+    }
+  }
+
+  /** Those who are to be read for: the others are live, have ended, or wait until they have read. */
+  #settle(replays: readonly Replay<R>[]): Replay<R>[] {
+    return replays.filter((replay) => {
+      const { key, receiver, next } = replay
+      if (!this.#fanout.isBehind(key, receiver)) return false
+      const height = this.#ports.blockHeight()
+      if (next === height + 1 || this.#fanout.leads(next, height)) {
+        this.#fanout.catchUp(key, receiver, next)
+        return false
+      }
+      if (receiver.snapshotWaitMs(PAGE_BYTES) === 0) return true
+      if (!receiver.ended) this.#waiting.push(replay)
+      return false
+    })
+  }
+
+  #tell(replays: readonly Replay<R>[], frames: readonly string[]): void {
+    for (const text of frames) {
+      const frame = JSON.parse(text) as RelayEvents | LinkGap
+      const after = frame.t === 'gap' ? frame.to + 1 : frame.height
+      for (const replay of replays) {
+        const { key, receiver, next } = replay
+        if (next > after || (next === after && frame.t === 'gap')) continue
+        if (next < after) receiver.send(errorFrame(missingBlocks(next, after - 1), 'gap'))
+        if (frame.t === 'events') this.#fanout.tell(key, receiver, frame)
+        replay.next = frame.t === 'gap' ? after : after + 1
+      }
+    }
+  }
+
+  #giveUp(replays: readonly Replay<R>[], first: number | null): void {
+    const height = this.#ports.blockHeight()
+    for (const { key, receiver, echo, next } of replays) {
+      const gone = first === null ? 'cannot be read now' : `is held no more, the first is ${first}`
+      receiver.send(notReplayed(echo, `block ${next} ${next > height ? 'has not come yet' : gone}`))
+      this.#fanout.catchUp(key, receiver, height + 1)
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { EventsAnswer } from '../../../src/feed/log-api.ts'
+import { gapText } from '../../../src/feed/segment.ts'
+import { CHANNELS } from '../../../src/stream/catalogue.ts'
+import { EventFanout } from '../../../src/stream/events/event-fanout.ts'
+import { EXAMPLE_FILL } from '../../../src/stream/events/fill-view.ts'
+import { Replays } from '../../../src/stream/events/replays.ts'
+import { wantedEvents } from '../wanted.ts'
+
+const WANTED = wantedEvents({ type: 'allFills' })
+const PAGE = 7
+const [USER, FILL] = EXAMPLE_FILL
+
+/** A client: what it was told, and how long its reading holds it up. */
+class Receiver {
+  readonly frames: { channel: string; fills: [string, { tid: number }][]; data: string; code: string }[] = []
+  ended = false
+  slow = 0
+  send(text: string): void {
+    this.frames.push(JSON.parse(text))
+  }
+  snapshotWaitMs(): number {
+    return this.slow-- > 0 ? 50 : 0
+  }
+  get tids(): number[] {
+    return this.frames.flatMap(({ channel, fills }) => (channel === 'allFills' ? fills.map(([, { tid }]) => tid) : []))
+  }
+  get codes(): string[] {
+    return this.frames.flatMap(({ code }) => code ?? [])
+  }
+}
+
+/** A log that holds blocks from `first` on, a relay that is some blocks behind it, and calls that a test lets go on. */
+class World {
+  first = 101
+  /** Of the log, and of the relay. */
+  head = 100
+  height = 100
+  /** Heights that never came. */
+  readonly missing = new Set<number>()
+  readonly calls: ((failing: boolean) => void)[] = []
+  reads = 0
+  readonly fanout = new EventFanout<Receiver>(CHANNELS)
+  readonly replays = new Replays<Receiver>(
+    {
+      events: (from) => {
+        this.reads++
+        return new Promise((land, fail) => {
+          this.calls.push((failing) => (failing ? fail(new Error('the log is away')) : land(this.page(from))))
+        })
+      },
+      wait: () => new Promise((end) => this.calls.push(() => end())),
+      blockHeight: () => this.height,
+    },
+    this.fanout,
+  )
+
+  /** Each block has a fill whose `tid` is its height. */
+  block(height: number) {
+    const fills = [[USER, { ...FILL, tid: height }] as const]
+    return { v: 1, t: 'events' as const, height, time: 1, fills: fills.map(([a, b]) => [a, b] as [string, typeof b]), ledger: [] }
+  }
+
+  page(from: number): EventsAnswer {
+    if (from < this.first) return { v: 1, frames: null, first: this.first }
+    const frames: string[] = []
+    // As segments do, a page may begin below what was asked for.
+    const begin = from > this.head ? from : Math.max(this.first, from - (from % 3))
+    for (let height = begin; height <= Math.min(this.head, from + PAGE); height++)
+      frames.push(this.missing.has(height) ? gapText(height, height) : JSON.stringify(this.block(height)))
+    return { v: 1, frames, first: this.first }
+  }
+
+  /** The relay is given what the log has. */
+  catchUp(): void {
+    while (this.height < this.head) {
+      this.height++
+      if (!this.missing.has(this.height)) this.fanout.deliver(this.block(this.height))
+    }
+  }
+
+  begin(receiver: Receiver, from: number, key = 'all'): Promise<void> {
+    return this.replays.begin({ key, receiver, echo: '{"type":"allFills"}', next: from }, WANTED, false)
+  }
+
+  async go(failing = false): Promise<void> {
+    this.calls.shift()?.(failing)
+    await settled()
+  }
+
+  async end(): Promise<void> {
+    while (this.calls.length > 0) await this.go()
+  }
+}
+
+const settled = () => new Promise((done) => setImmediate(done))
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+// WS-23
+it('each block from the one that was asked for reaches its receiver once and in order, whatever comes between', async () => {
+  const step = fc.oneof(
+    { weight: 8, arbitrary: fc.record({ do: fc.constant('go' as const), failing: fc.boolean() }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('log' as const), missing: fc.boolean() }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('relay' as const) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('begin' as const), back: fc.nat(30), slow: fc.nat(3) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), who: fc.nat(3) }) },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
+      const world = new World()
+      world.head = 130
+      world.height = 130
+      const receivers: { from: number; receiver: Receiver }[] = []
+      for (const one of steps) {
+        // Where the log is away for long, a replay is given up: another test.
+        if (one.do === 'go') await world.go(one.failing && world.calls.length % 3 === 0 && world.reads % 2 === 0)
+        else if (one.do === 'relay') world.catchUp()
+        else if (one.do === 'leave') {
+          const [gone] = receivers.splice(one.who, 1)
+          if (gone) world.fanout.remove('all', gone.receiver)
+        } else if (one.do === 'log') {
+          world.head++
+          if (one.missing) world.missing.add(world.head)
+        } else {
+          const receiver = new Receiver()
+          receiver.slow = one.slow
+          const from = world.height + 1 - one.back
+          receivers.push({ from, receiver })
+          void world.begin(receiver, from)
+        }
+      }
+      world.catchUp()
+      await world.end()
+      world.head++
+      world.catchUp()
+      for (const { from, receiver } of receivers) {
+        const wanted = range(from, world.head).filter((height) => !world.missing.has(height))
+        if (!receiver.codes.includes('replay_unavailable')) expect(receiver.tids).toEqual(wanted)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+// WS-23
+it('a range is read once for all who wait for it, and heights that never came are said to be missing', async () => {
+  const world = new World()
+  world.head = 120
+  world.height = 120
+  world.missing.add(110)
+  const receivers = [101, 105, 115].map((from) => ({ from, receiver: new Receiver() }))
+  for (const { from, receiver } of receivers) void world.begin(receiver, from)
+  await world.end()
+  expect(world.reads).toBe(3)
+  for (const { from, receiver } of receivers) {
+    expect(receiver.tids).toEqual(range(from, 120).filter((height) => height !== 110))
+    expect(receiver.codes).toEqual(from < 110 ? ['gap'] : [])
+  }
+})
+
+// WS-23
+it('who cannot be told is told so, and is live from then on', async () => {
+  const world = new World()
+  world.head = 120
+  world.height = 120
+  const [gone, early, away] = [new Receiver(), new Receiver(), new Receiver()]
+  void world.begin(gone, 50)
+  void world.begin(early, 500)
+  await world.end()
+  void world.begin(away, 110)
+  await world.go()
+  while (world.calls.length > 0) await world.go(true)
+  world.head++
+  world.catchUp()
+  expect([gone, early, away].map(({ tids, codes }) => [tids, codes])).toEqual(
+    [1, 2, 3].map(() => [[121], ['replay_unavailable']]),
+  )
+  expect([gone, early, away].map(({ frames }) => frames[0]!.data)).toEqual([
+    'Not replayed: {"type":"allFills"}: fromBlock: block 50 is held no more, the first is 101; live data follows.',
+    'Not replayed: {"type":"allFills"}: fromBlock: block 500 has not come yet; live data follows.',
+    'Not replayed: {"type":"allFills"}: fromBlock: block 110 cannot be read now; live data follows.',
+  ])
+})
