@@ -1,7 +1,7 @@
 // One WebSocket to a gateway that stays: pings, notices a dead socket, reconnects with backoff and
 // subscribes every body again. A listener hears `live` when its body is acknowledged on the present
-// socket and `lost` when that socket ended; between the two it sees every frame of its channel in order. What a gateway
-// tells again after an interruption (WS-23) goes on without a word: of that `lost` says that something is missing.
+// socket and `lost` when that socket ended; between the two it sees every frame of its channel in order. Of what a gateway
+// tells again after an interruption (WS-23) `lost` says that something is missing, and nothing else does.
 
 import { backoffMs } from '../core/backoff.ts'
 import {
@@ -18,7 +18,7 @@ import { type DataFrame, decodeFrame, type KnownFrame } from './server-frame.ts'
 import { bodyKey, embeddedBody, isToldAgain, type SubscriptionBody } from './subscription.ts'
 
 export interface Listener {
-  /** Acknowledged on this socket: whatever was known before is not continuous with what follows. */
+  /** Acknowledged on this socket. After `lost`, whatever was known before is not continuous with what follows. */
   live(): void
   lost(reason: string): void
   frame(frame: DataFrame): void
@@ -183,8 +183,8 @@ export class Connection {
     entry.stopAckTimer()
     entry.acked = true
     this.#askMore()
-    if (!entry.resumes) entry.listener.live()
     entry.resumes = false
+    entry.listener.live()
     // From its pong on it is known what is seen.
     if (isToldAgain(body.type) && this.#isPonged) this.#ping()
   }

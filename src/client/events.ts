@@ -1,5 +1,5 @@
-// Subscriptions to events. Interruptions of up to five minutes lose none (WS-23); `lost` says that events between there
-// and the next `live` are missing.
+// Subscriptions to events. Interruptions of up to five minutes lose none (WS-23); `lost` says that events before the next
+// `live` are missing.
 
 import type { Fill } from '../feed/block.ts'
 import type { Connection } from './connection.ts'

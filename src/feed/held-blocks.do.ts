@@ -181,7 +181,8 @@ export class HeldBlocks {
       const gapTo = found ? null : this.backlog.gapAt(next)
       const texts = found?.text.split('\n') ?? (gapTo === null ? null : [gapText(next, gapTo)])
       if (texts === null) {
-        const isHeld = frames.length > 0 || next > (this.#chain.height ?? -1) || waiting.some((one) => one.height === next)
+        const isHeld =
+          frames.length > 0 || next > (this.#chain.height ?? -1) || waiting.some((one) => one.height === next)
         const rest = waiting.filter(({ height }) => height >= next).map(({ events }) => events)
         return { frames: isHeld ? [...frames, ...rest] : null, first }
       }

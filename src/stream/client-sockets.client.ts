@@ -4,6 +4,7 @@
 
 import { Gate } from '../core/gate.ts'
 import type { Identity } from '../key/identity.ts'
+import { FRESH_FRAME, staleFrame } from './frames.ts'
 import type { Accounts } from './minutes/accounts.ts'
 import type { Refusal } from './sockets/admission.ts'
 import { type ClientAttachment, clientAttachment } from './sockets/attachment.ts'
@@ -12,6 +13,7 @@ import { connectLimit } from './sockets/connect-limit.ts'
 import type { Clock } from './sockets/connection.ts'
 import { Connection } from './sockets/connection.ts'
 import type { RelayUnread } from './sockets/unread.ts'
+import { Stillness } from './stillness.ts'
 
 /** No frame in either direction. */
 const IDLE_MS = 60_000
@@ -34,6 +36,7 @@ export class ClientSockets {
   readonly #ports: ClientSocketsPorts
   readonly #bySocket = new Map<WebSocket, Connection>()
   readonly #gate = new Gate()
+  readonly #stillness = new Stillness()
   /** Upgrades that wait for their meter. */
   #entering = 0
   /** What had been sent at the last look, and how much a second before it. */
@@ -85,6 +88,11 @@ export class ClientSockets {
     return connection
   }
 
+  /** A block that is newer than any before on its link. */
+  blockCame(): void {
+    if (this.#stillness.came(this.#ports.clock.nowMs)) this.#tellAll(FRESH_FRAME)
+  }
+
   /** The platform says that a socket is no more; false where it is none of these. */
   gone(socket: WebSocket): boolean {
     const connection = this.#bySocket.get(socket)
@@ -95,10 +103,12 @@ export class ClientSockets {
     return true
   }
 
-  /** Ends who has gone quiet; to be called every few seconds. */
-  look(): void {
+  /** Ends who has gone quiet; to be called every few seconds. `isFollowed`: somebody waits for blocks. */
+  look(isFollowed: boolean): void {
     const { clock, unread } = this.#ports
     const { nowMs } = clock
+    const stillMs = this.#stillness.look(nowMs, isFollowed)
+    if (stillMs !== null) this.#tellAll(staleFrame(stillMs))
     for (const connection of this.#bySocket.values()) {
       if (connection.idleMs(nowMs) >= IDLE_MS) connection.end(4408, 'idle: send pings')
     }
@@ -109,6 +119,10 @@ export class ClientSockets {
     }
     unread.forgive(nowMs)
     unread.relieve()
+  }
+
+  #tellAll(frame: string): void {
+    for (const connection of this.#bySocket.values()) connection.send(frame)
   }
 
   /** Brings sockets up to newer terms of their account; their attachments remember it. */

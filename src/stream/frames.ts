@@ -40,9 +40,18 @@ export function waitingFrame(type: string, waitedMs: number): string {
   return notificationFrame(`A subscription to ${type} waits for its turn ${since}.`)
 }
 
-/** A remark, on the public server’s channel for remarks. */
-export function notificationFrame(text: string): string {
-  return JSON.stringify({ channel: 'notification', data: { notification: text } })
+/** No block has come for so long. */
+export function staleFrame(ms: number): string {
+  return notificationFrame(
+    `No block has come for ${Math.round(ms / 1000)} s: what was sent last is what is known.`,
+    'stale',
+  )
+}
+export const FRESH_FRAME = notificationFrame('Blocks come again.', 'fresh')
+
+/** A remark, on the public server’s channel for remarks. `code` tells a program. */
+export function notificationFrame(text: string, code?: 'stale' | 'fresh'): string {
+  return JSON.stringify({ channel: 'notification', data: { notification: text }, code })
 }
 
 /** `echo` is JSON of the subscription as sent. */

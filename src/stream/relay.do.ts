@@ -152,7 +152,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   #look(): void {
     const duties = [
       () => this.#accounts.tick(),
-      () => this.#clients.look(),
+      () => this.#clients.look(this.#subscriptions.size > 0),
       () => this.#subscriptions.tick(),
       () => this.#links.watch(this.#clock.nowMs),
       () => this.#endIfLost(),
@@ -227,6 +227,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     this.#watch.fed()
     const frame = JSON.parse(text) as RelayFrame
     if (!this.#links.admitsOfLog(socket, frame, this.#clock.nowMs)) return
+    this.#clients.blockCame()
     if (frame.t === 'events') {
       this.#subscriptions.deliver(frame)
       this.#links.sent(frame.time, this.#clock.nowMs)
@@ -238,6 +239,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     this.#watch.fed()
     const frame = decodeHubFrame(text)
     if (!this.#links.hubs[index]?.link.admit(socket, frame.height, frame.epoch, this.#clock.nowMs)) return
+    this.#clients.blockCame()
     this.#books.push(index, frame, this.#clock.nowMs)
     this.#unread.relieve()
     this.#armLate()

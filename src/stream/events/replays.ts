@@ -76,7 +76,11 @@ export class Replays<R extends PacedReceiver> {
         tries = 0
         this.#tell(rest, page.frames)
       } else if (page?.frames !== null && ++tries < TRIES) await this.#ports.wait(RETRY_MS)
-      else this.#giveUp(rest.filter(({ next }) => page === null || next === from), page?.first ?? null)
+      else
+        this.#giveUp(
+          rest.filter(({ next }) => page === null || next === from),
+          page?.first ?? null,
+        )
     }
   }
 

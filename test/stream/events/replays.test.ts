@@ -59,7 +59,14 @@ class World {
   /** Each block has a fill whose `tid` is its height. */
   block(height: number) {
     const fills = [[USER, { ...FILL, tid: height }] as const]
-    return { v: 1, t: 'events' as const, height, time: 1, fills: fills.map(([a, b]) => [a, b] as [string, typeof b]), ledger: [] }
+    return {
+      v: 1,
+      t: 'events' as const,
+      height,
+      time: 1,
+      fills: fills.map(([a, b]) => [a, b] as [string, typeof b]),
+      ledger: [],
+    }
   }
 
   page(from: number): EventsAnswer {
