@@ -12,29 +12,19 @@ import {
   LIMITS,
   RETRY,
 } from './connection-options.ts'
-import { type ClientRuntime, type ClientSocket, type Endpoint, type SocketEnd, streamUrl } from './runtime.ts'
+import { type Entry, type Listener, missed, refusedOf } from './entries.ts'
+import { Proofs } from './proofs.ts'
+import {
+  type ClientRuntime,
+  type ClientSocket,
+  describeEnd,
+  type Endpoint,
+  type SocketEnd,
+  streamUrl,
+} from './runtime.ts'
 import { SeenFrames } from './seen-frames.ts'
-import { type DataFrame, decodeFrame, type KnownFrame } from './server-frame.ts'
-import { bodyKey, embeddedBody, isToldAgain, type SubscriptionBody } from './subscription.ts'
-
-export interface Listener {
-  /** Acknowledged on this socket. After `lost`, whatever was known before is not continuous with what follows. */
-  live(): void
-  lost(reason: string): void
-  frame(frame: DataFrame): void
-  /** The gateway will not serve this body; it is not asked again. */
-  refused(reason: string): void
-}
-
-interface Entry {
-  readonly body: SubscriptionBody
-  readonly listener: Listener
-  asked: boolean
-  acked: boolean
-  /** It was live on the socket before, and goes on where that ended. */
-  resumes: boolean
-  stopAckTimer: () => void
-}
+import { decodeFrame, type KnownFrame } from './server-frame.ts'
+import { bodyKey, isToldAgain, type SubscriptionBody } from './subscription.ts'
 
 export class Connection {
   readonly #runtime: ClientRuntime
@@ -48,11 +38,7 @@ export class Connection {
   #ended = false
   #openedAt = 0
   #lastFrameAt = 0
-  /** Of the last pong: returned with the next ping, it proves that what came before was read. */
-  #nonce = ''
-  /** Characters that came since the last ping, and whether its pong did. */
-  #unproved = 0
-  #isPonged = true
+  #proofs = new Proofs()
   readonly #seen = new SeenFrames()
   /** First block that the next socket has to tell again. */
   #fromBlock: number | undefined
@@ -108,9 +94,7 @@ export class Connection {
     this.#clearTimers()
     this.#open = true
     this.#openedAt = this.#lastFrameAt = this.#runtime.now()
-    this.#nonce = ''
-    this.#unproved = 0
-    this.#isPonged = true
+    this.#proofs = new Proofs()
     this.#report({ state: 'open' })
     this.#schedulePing()
     this.#scheduleWatch(this.#deadMs())
@@ -147,18 +131,17 @@ export class Connection {
 
   #text(text: string): void {
     this.#lastFrameAt = this.#runtime.now()
-    this.#unproved += text.length
+    this.#proofs.came(text.length)
     const decoded = decodeFrame(text)
     if (decoded.kind === 'malformed') this.#dropSocket(decoded.reason)
     else if (decoded.kind === 'frame') this.#frame(decoded.frame, text)
-    if (this.#open && this.#isPonged && this.#unproved >= LIMITS.proveEvery) this.#ping()
+    if (this.#open && this.#proofs.isDue) this.#ping()
   }
 
   #frame(frame: KnownFrame, text: string): void {
     switch (frame.channel) {
       case 'pong':
-        this.#isPonged = true
-        this.#nonce = frame.nonce ?? ''
+        this.#proofs.ponged(frame.nonce)
         if (frame.block_height !== undefined) this.#seen.complete(frame.block_height)
         return
       case 'subscriptionResponse':
@@ -186,22 +169,12 @@ export class Connection {
     entry.resumes = false
     entry.listener.live()
     // From its pong on it is known what is seen.
-    if (isToldAgain(body.type) && this.#isPonged) this.#ping()
-  }
-
-  /** Events are missing: of one body, or of all where none is named. */
-  #missed(text: string): void {
-    const body = embeddedBody(text)
-    for (const { acked, body: own, listener } of [...this.#entries.values()]) {
-      if (!acked || !isToldAgain(own.type) || (body && bodyKey(body) !== bodyKey(own))) continue
-      listener.lost(text)
-      listener.live()
-    }
+    if (isToldAgain(body.type) && this.#proofs.isPonged) this.#ping()
   }
 
   #refusal(text: string, code: string | undefined): void {
-    if (code === 'gap' || code === 'replay_unavailable') this.#missed(text)
-    const [key, entry] = this.#refused(text)
+    if (code === 'gap' || code === 'replay_unavailable') missed(this.#entries.values(), text)
+    const [key, entry] = refusedOf(this.#entries, text)
     if (!entry || code === 'replay_unavailable') {
       this.#options.onNotice?.(text, code ?? null)
       return
@@ -220,15 +193,6 @@ export class Connection {
     this.#entries.delete(key)
     this.#askMore()
     entry.listener.refused(text)
-  }
-
-  /** The subscription that an error speaks of. A long body is not said back: then it is the only one that waits. */
-  #refused(text: string): readonly [string, Entry | undefined] {
-    const body = embeddedBody(text)
-    if (body) return [bodyKey(body), this.#entries.get(bodyKey(body))]
-    const waiting = [...this.#entries].filter(([, entry]) => entry.asked && !entry.acked)
-    const only = text.startsWith('Invalid subscription') && waiting.length === 1 ? waiting[0] : undefined
-    return only ?? ['', undefined]
   }
 
   #lost(end: SocketEnd): void {
@@ -280,9 +244,7 @@ export class Connection {
   }
 
   #ping(): void {
-    this.#isPonged = false
-    this.#unproved = 0
-    this.#send({ method: 'ping', nonce: this.#nonce })
+    this.#send(this.#proofs.ping())
   }
 
   #schedulePing(): void {
@@ -317,9 +279,4 @@ export class Connection {
   #report(state: ConnectionState): void {
     this.#options.onState?.(state)
   }
-}
-
-function describeEnd(end: SocketEnd): string {
-  const number = end.status ? `HTTP ${end.status}` : end.code ? `close ${end.code}` : ''
-  return [number, end.reason].filter(Boolean).join(': ') || 'the connection ended'
 }

@@ -61,3 +61,9 @@ export function infoUrl(endpoint: Endpoint): string {
 function trimSlash(url: string): string {
   return url.endsWith('/') ? url.slice(0, -1) : url
 }
+
+/** Why a socket ended, in words. */
+export function describeEnd(end: SocketEnd): string {
+  const number = end.status ? `HTTP ${end.status}` : end.code ? `close ${end.code}` : ''
+  return [number, end.reason].filter(Boolean).join(': ') || 'the connection ended'
+}

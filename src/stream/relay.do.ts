@@ -101,7 +101,13 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       waitUntil,
       nowMs: () => this.#clock.nowMs,
       state: () => this.#state(),
-      look: () => this.#look(),
+      duties: [
+        () => this.#accounts.tick(),
+        () => this.#clients.look(this.#subscriptions.size > 0),
+        () => this.#subscriptions.tick(),
+        () => this.#links.watch(this.#clock.nowMs),
+        () => this.#endIfLost(),
+      ],
     })
     this.#wake()
     ctx.blockConcurrencyWhile(() => this.#watch.begin())
@@ -147,23 +153,6 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   #state(): 'busy' | 'idle' | 'none' {
     if (this.#subscriptions.size > 0 || this.#accounts.isOwing) return 'busy'
     return this.#clients.size + this.#accounts.size > 0 || this.#links.up ? 'idle' : 'none'
-  }
-
-  #look(): void {
-    const duties = [
-      () => this.#accounts.tick(),
-      () => this.#clients.look(this.#subscriptions.size > 0),
-      () => this.#subscriptions.tick(),
-      () => this.#links.watch(this.#clock.nowMs),
-      () => this.#endIfLost(),
-    ]
-    for (const duty of duties) {
-      try {
-        duty()
-      } catch (error) {
-        console.error('relay duty failed', error)
-      }
-    }
   }
 
   /** Only the object's end frees what clients leave unread on sockets that are closed: all others connect again. */

@@ -14,8 +14,8 @@ export interface WatchPorts {
   readonly nowMs: () => number
   /** `busy`: subscriptions run; `idle`: there is something to look after; `none`: nothing. */
   readonly state: () => 'busy' | 'idle' | 'none'
-  /** Never throws. */
-  readonly look: () => void
+  /** What there is to look after; where one fails, the others go on. */
+  readonly duties: readonly (() => void)[]
 }
 
 export class Watch {
@@ -56,7 +56,17 @@ export class Watch {
   alarm(): void {
     this.#alarmMs = null
     this.arm()
-    this.#ports.look()
+    this.#look()
+  }
+
+  #look(): void {
+    for (const duty of this.#ports.duties) {
+      try {
+        duty()
+      } catch (error) {
+        console.error('relay duty failed', error)
+      }
+    }
   }
 
   #tick(): void {
@@ -64,7 +74,7 @@ export class Watch {
     this.#isFed = false
     after(BUSY_MS, () => {
       this.#isTicking = false
-      this.#ports.look()
+      this.#look()
       if (this.#isFed && this.#ports.state() === 'busy') this.#tick()
       this.arm()
     })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { Connection, type Listener } from '../../src/client/connection.ts'
+import { Connection } from '../../src/client/connection.ts'
 import { RETRY } from '../../src/client/connection-options.ts'
+import type { Listener } from '../../src/client/entries.ts'
 import { allFillsBody } from '../../src/client/subscription.ts'
 import { backoffMs } from '../../src/core/backoff.ts'
 import { EXAMPLE_FILL } from '../../src/stream/events/fill-view.ts'

@@ -26,7 +26,7 @@ async function run(state: 'busy' | 'idle' | 'none', feeds: (second: number) => b
     waitUntil: () => undefined,
     nowMs: () => Date.now(),
     state: () => state,
-    look: () => looks.push(second()),
+    duties: [() => void looks.push(second())],
   })
   await watch.begin()
   for (let i = 0; i < 300; i++) {

@@ -1,0 +1,45 @@
+// The subscriptions of a connection, and which of them a frame speaks of.
+
+import type { DataFrame } from './server-frame.ts'
+import { bodyKey, embeddedBody, isToldAgain, type SubscriptionBody } from './subscription.ts'
+
+export interface Listener {
+  /** Acknowledged on this socket. After `lost`, whatever was known before is not continuous with what follows. */
+  live(): void
+  lost(reason: string): void
+  frame(frame: DataFrame): void
+  /** The gateway will not serve this body; it is not asked again. */
+  refused(reason: string): void
+}
+
+export interface Entry {
+  readonly body: SubscriptionBody
+  readonly listener: Listener
+  asked: boolean
+  acked: boolean
+  /** It was live on the socket before, and goes on where that ended. */
+  resumes: boolean
+  stopAckTimer: () => void
+}
+
+/** The subscription that an error speaks of. A long body is not said back: then it is the only one that waits. */
+export function refusedOf(
+  entries: ReadonlyMap<string, Entry>,
+  text: string,
+): readonly [key: string, entry: Entry | undefined] {
+  const body = embeddedBody(text)
+  if (body) return [bodyKey(body), entries.get(bodyKey(body))]
+  const waiting = [...entries].filter(([, entry]) => entry.asked && !entry.acked)
+  const only = text.startsWith('Invalid subscription') && waiting.length === 1 ? waiting[0] : undefined
+  return only ?? ['', undefined]
+}
+
+/** Events are missing: of the body that a text names, or of all where it names none. */
+export function missed(entries: Iterable<Entry>, text: string): void {
+  const body = embeddedBody(text)
+  for (const { acked, body: own, listener } of [...entries]) {
+    if (!acked || !isToldAgain(own.type) || (body && bodyKey(body) !== bodyKey(own))) continue
+    listener.lost(text)
+    listener.live()
+  }
+}
