@@ -24,7 +24,7 @@ import {
 } from './runtime.ts'
 import { SeenFrames } from './seen-frames.ts'
 import { decodeFrame, type KnownFrame } from './server-frame.ts'
-import { bodyKey, isToldAgain, type SubscriptionBody } from './subscription.ts'
+import { bodyKey, resumes, type SubscriptionBody } from './subscription.ts'
 
 export class Connection {
   readonly #runtime: ClientRuntime
@@ -154,7 +154,7 @@ export class Connection {
         this.#refusal(frame.data, frame.code)
         return
       default:
-        if (isToldAgain(frame.channel) && !this.#seen.take(text)) return
+        if (resumes(frame.channel) && !this.#seen.take(text)) return
         for (const entry of [...this.#entries.values()])
           if (entry.acked && entry.body.type === frame.channel) entry.listener.frame(frame)
     }
@@ -169,7 +169,7 @@ export class Connection {
     entry.resumes = false
     entry.listener.live()
     // From its pong on it is known what is seen.
-    if (isToldAgain(body.type) && this.#proofs.isPonged) this.#ping()
+    if (resumes(body.type) && this.#proofs.isPonged) this.#ping()
   }
 
   #refusal(text: string, code: string | undefined): void {
@@ -228,7 +228,7 @@ export class Connection {
       entry.stopAckTimer()
       const wasLive = entry.acked || entry.resumes
       entry.asked = entry.acked = false
-      entry.resumes = wasLive && this.#fromBlock !== undefined && isToldAgain(entry.body.type)
+      entry.resumes = wasLive && this.#fromBlock !== undefined && resumes(entry.body.type)
       if (wasLive && !entry.resumes) entry.listener.lost(reason)
     }
   }

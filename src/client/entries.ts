@@ -1,7 +1,7 @@
 // The subscriptions of a connection, and which of them a frame speaks of.
 
 import type { DataFrame } from './server-frame.ts'
-import { bodyKey, embeddedBody, isToldAgain, type SubscriptionBody } from './subscription.ts'
+import { bodyKey, embeddedBody, resumes, type SubscriptionBody } from './subscription.ts'
 
 export interface Listener {
   /** Acknowledged on this socket. After `lost`, whatever was known before is not continuous with what follows. */
@@ -38,7 +38,7 @@ export function refusedOf(
 export function missed(entries: Iterable<Entry>, text: string): void {
   const body = embeddedBody(text)
   for (const { acked, body: own, listener } of [...entries]) {
-    if (!acked || !isToldAgain(own.type) || (body && bodyKey(body) !== bodyKey(own))) continue
+    if (!acked || !resumes(own.type) || (body && bodyKey(body) !== bodyKey(own))) continue
     listener.lost(text)
     listener.live()
   }

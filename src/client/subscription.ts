@@ -2,6 +2,7 @@
 
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
 import { channelOf } from '../stream/catalogue.ts'
+import { isToldAgain } from '../stream/channel.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 export interface SubscriptionBody {
@@ -39,10 +40,10 @@ export function isInScope(body: SubscriptionBody, coin: string): boolean {
   return types.includes('*') || types.includes(marketTypeOf(coin))
 }
 
-/** True where a gateway tells earlier blocks again (`fromBlock`). */
-export function isToldAgain(type: string): boolean {
+/** True where a gateway tells earlier blocks of a channel again (`fromBlock`). */
+export function resumes(type: string): boolean {
   const channel = channelOf(type)
-  return channel?.source === 'events' && channel.late === undefined
+  return channel?.source === 'events' && isToldAgain(channel)
 }
 
 /** Identity of a body: its JSON with sorted keys. */

@@ -4,7 +4,6 @@
 // acknowledge what is confirmed: no write of a block holds a frame back.
 
 import { DurableObject } from 'cloudflare:workers'
-import { isDeeperThan } from '../core/json.ts'
 import { Objects, regionOfRelay } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type AgeReport, ReportedAges } from './ages.ts'
@@ -13,7 +12,7 @@ import { BlockLogStore } from './block-log.store.ts'
 import { type GapReason, gapAfterGone, judgeBlock, type SkippedHeights, whyGone } from './chain.ts'
 import { FeederLinks, type FeederSocket } from './feeder-links.do.ts'
 import { FeederTrust } from './feeder-trust.do.ts'
-import { parseFeederFrame } from './frame-check.ts'
+import { readFeederFrame } from './frame-check.ts'
 import { HeldBlocks } from './held-blocks.do.ts'
 import { type FillsAnswer, type FillsRequest, ReadBudget, searched } from './held-fills.ts'
 import {
@@ -25,6 +24,7 @@ import {
   type EventsRequest,
   LOG_API_VERSION,
 } from './log-api.ts'
+import { OrderWants } from './order-wants.do.ts'
 import type { BlockFrame, FeederFrame, Hello } from './protocol.ts'
 import { ReaderLinks } from './reader-links.do.ts'
 import { encodeBlock, gapText } from './segment.ts'
@@ -32,10 +32,6 @@ import { FULL_CHARS, mostUnread, SLOW_CHARS, SLOW_MS } from './unread.ts'
 import { verdict } from './verdict.ts'
 import { WholeBooks } from './whole-books.do.ts'
 
-/** Hard bound of a frame: twice what the protocol allows, so that a clear refusal can still be given. */
-const FRAME_LIMIT_CHARS = 1024 * 1024
-/** How much of a refused frame may stand in the refusal. */
-const ECHO_CHARS = 256
 /** Stored text read in one turn for questions about fills: a few milliseconds, for which blocks wait. */
 const READ_CHARS = 1024 * 1024
 /** A greeting waits no longer for hubs to attach: a feeder takes the connection for dead after 5 s. */
@@ -47,6 +43,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   readonly #store: BlockLogStore
   readonly #held: HeldBlocks
   readonly #feeders: FeederLinks
+  readonly #wants: OrderWants
   readonly #readers: ReaderLinks
   readonly #books: WholeBooks
   readonly #trust: FeederTrust
@@ -61,7 +58,8 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#store = new BlockLogStore(ctx.storage)
     this.#feeders = new FeederLinks(ctx, this.#store, Date.now())
     this.#held = new HeldBlocks(ctx, this.#store, (height) => this.#feeders.broadcast({ type: 'ack', height }))
-    this.#readers = new ReaderLinks(this.#objects, this.#held.backlog, ({ kind }) => {
+    this.#wants = new OrderWants((frame) => this.#feeders.broadcast(frame), Date.now())
+    this.#readers = new ReaderLinks(this.#objects, this.#held.backlog, this.#wants, ({ kind }) => {
       if (kind.kind === 'hub') this.ctx.waitUntil(this.#wake(kind.index))
     })
     this.#trust = new FeederTrust(this.#held, this.#feeders, this.#readers)
@@ -90,21 +88,9 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     if (socket.readyState !== WebSocket.OPEN) return
     const feeder = this.#feeders.of(socket)
     feeder.heard({ heardMs: Date.now() })
-    if (typeof message !== 'string') return feeder.refuse('', 'send text frames of JSON, not binary')
-    if (message.length > FRAME_LIMIT_CHARS) return feeder.refuse('', 'the frame is over 512 KiB: split it in parts')
-    if (isDeeperThan(message)) return feeder.refuse('', 'the frame nests deeper than 64 levels')
-    let value: unknown
-    try {
-      value = JSON.parse(message)
-    } catch {
-      return feeder.refuse('', 'the frame is not valid JSON')
-    }
-    const parsed = parseFeederFrame(value)
-    if (!parsed.success) {
-      const issue = parsed.error.issues[0]!
-      return feeder.refuse(issue.path.join('.').slice(0, ECHO_CHARS), issue.message.slice(0, ECHO_CHARS))
-    }
-    this.#take(feeder, parsed.data, message.length)
+    const frame = readFeederFrame(message)
+    if (!frame.ok) return feeder.refuse(...frame.error)
+    this.#take(feeder, frame.value, (message as string).length)
   }
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): void {
@@ -121,6 +107,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const now = Date.now()
     if (frame.type === 'pulse') {
       this.#readers.tick(this.#held.chain.height, this.#held.time ?? 0, now)
+      this.#wants.tick(now)
       return feeder.heard({ heardMs: now, pulse: { atMs: now, said: frame } })
     }
     feeder.seenMs = now
@@ -165,6 +152,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#held.flush()
     await this.#held.confirm()
     if (!this.#held.chain.booksKnown) await Promise.race([woken, scheduler.wait(HUBS_WAIT_MS)])
+    for (const frame of this.#wants.frames()) feeder.send(frame)
     this.#feeders.greet(feeder, hello, { ...this.#held.chain, height: this.#held.durable }, Date.now())
   }
 

@@ -80,7 +80,7 @@ export const Block = z.strictObject({
   /** Other misc events, as the node wrote them. */
   events: z.array(z.unknown()).optional(),
   twaps: z.array(z.unknown()).optional(),
-  /** Order statuses (`want: orders`), as the node wrote them. */
+  /** Order statuses of the wallets that are wanted (`want`), as the node wrote them. */
   orders: z.array(z.unknown()).optional(),
   /** Raw book diffs (`want: diffs`), as the node wrote them. */
   diffs: z.array(z.unknown()).optional(),

@@ -4,10 +4,33 @@
 
 import { COIN_MAX_LENGTH } from '../core/coin.ts'
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
+import { isDeeperThan } from '../core/json.ts'
+import { err, ok, type Result } from '../core/result.ts'
 import type { BookChange } from './block.ts'
 import { FeederFrame } from './protocol.ts'
 
 const NAME = /^[\x21-\x7e]+$/
+/** Hard bound of a frame: twice what the protocol allows, so that a clear refusal can still be given. */
+const FRAME_LIMIT_CHARS = 1024 * 1024
+/** How much of a refused frame may stand in the refusal. */
+const ECHO_CHARS = 256
+
+/** What a feeder sent, or the field that is wrong (empty for the frame itself) and what to do. */
+export function readFeederFrame(message: string | ArrayBuffer): Result<FeederFrame, readonly [string, string]> {
+  if (typeof message !== 'string') return err(['', 'send text frames of JSON, not binary'])
+  if (message.length > FRAME_LIMIT_CHARS) return err(['', 'the frame is over 512 KiB: split it in parts'])
+  if (isDeeperThan(message)) return err(['', 'the frame nests deeper than 64 levels'])
+  let value: unknown
+  try {
+    value = JSON.parse(message)
+  } catch {
+    return err(['', 'the frame is not valid JSON'])
+  }
+  const parsed = parseFeederFrame(value)
+  if (parsed.success) return ok(parsed.data)
+  const issue = parsed.error.issues[0]!
+  return err([issue.path.join('.').slice(0, ECHO_CHARS), issue.message.slice(0, ECHO_CHARS)])
+}
 
 /** As FeederFrame.safeParse; books in good order are taken over as they are, not copied. */
 export function parseFeederFrame(value: unknown): ReturnType<typeof FeederFrame.safeParse> {

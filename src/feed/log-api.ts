@@ -16,7 +16,7 @@ export interface Cursor {
 }
 
 /**
- * A hub reads the books of its shard; a relay reads all fills and ledger events.
+ * A hub reads the books of its shard; a relay reads all fills and ledger events, and the order statuses that it wants.
  * (A block of the real exchange has about three fills: filtering by address at the writer would save nothing
  * and would have to be kept in step with every subscription.)
  */
@@ -31,6 +31,8 @@ export interface AttachRequest {
   readonly reader: ReaderKind
   /** Null: from the next block on. */
   readonly cursor: Cursor | null
+  /** Users whose order statuses a relay wants; what changes of it comes on the link (RelayWant). */
+  readonly orders?: readonly string[]
   /**
    * It knows LinkTick and HubVerified, and says on the link how many characters it has read of it: by that the log bounds
    * what is under way. Hubs of 0.1.0 and relays do not.
@@ -160,8 +162,21 @@ export interface RelayEvents {
   readonly funding?: readonly CoinFunding[]
   /** What became of TWAP orders, as the node wrote it. */
   readonly twaps?: readonly unknown[]
+  /** Order statuses of the wallets that relays want (RelayWant), as the node wrote them. */
+  readonly orders?: readonly unknown[]
   /** Fills that are liquidations of positions last traded through a builder. */
   readonly through?: readonly Through[]
+}
+
+/**
+ * relay → log: whose order statuses it wants from now on, and whose no more. `whole`: nothing else, which a relay that woke
+ * says first. A log of 0.1.0 ignores it.
+ */
+export interface RelayWant {
+  readonly v: number
+  readonly t: 'want'
+  readonly whole?: true
+  readonly orders: { readonly add: readonly string[]; readonly drop: readonly string[] }
 }
 
 /** log → all readers: heights `from` to `to` never came and never will. */

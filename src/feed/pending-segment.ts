@@ -1,6 +1,6 @@
 // Blocks that readers have seen and storage has not: the segment that is being filled.
 
-import { type BlockTexts, hubBlockText, SEGMENT_CHARS, SEGMENT_MS, type SegmentKind } from './segment.ts'
+import { type BlockTexts, eventsText, hubBlockText, SEGMENT_CHARS, SEGMENT_MS, type SegmentKind } from './segment.ts'
 
 /** A segment to be stored: its lines, and the heights and block time they end with. */
 export interface NewSegment {
@@ -19,7 +19,7 @@ export class PendingSegment {
   push(texts: BlockTexts, nowMs: number): boolean {
     if (this.#blocks.length === 0) this.#sinceMs = nowMs
     this.#blocks.push(texts)
-    for (const { text } of texts.books ?? []) this.#chars += text.length
+    for (const { text } of [...(texts.books ?? []), ...texts.orders]) this.#chars += text.length
     this.#chars += texts.events.length
     return this.#chars >= SEGMENT_CHARS || nowMs - this.#sinceMs >= SEGMENT_MS
   }
@@ -39,7 +39,7 @@ export class PendingSegment {
     if (!first || !last) return null
     const lines = {
       books: blocks.map((texts) => hubBlockText(texts, () => true)).join('\n'),
-      events: blocks.map((texts) => texts.events).join('\n'),
+      events: blocks.map((texts) => eventsText(texts, () => true)).join('\n'),
     }
     return { first: first.height, last: last.height, time: last.time, lines }
   }

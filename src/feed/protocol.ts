@@ -2,7 +2,7 @@
 // JSON text frames of at most FRAME_MAX_BYTES; longer ones are split by parts.ts.
 
 import * as z from 'zod'
-import { Block, BookChange, CoinName, Height, Millis } from './block.ts'
+import { Address, Block, BookChange, CoinName, Height, Millis } from './block.ts'
 
 export const FEED_PROTOCOL = 1
 /** 512 KiB: half of the 1 MiB at which the platform's hibernating sockets may refuse a frame. */
@@ -91,7 +91,7 @@ export type Verified = z.infer<typeof Verified>
 export const FeederFrame = z.discriminatedUnion('type', [Hello, SnapshotFrame, BlockFrame, Gone, Pulse, Verified])
 export type FeederFrame = z.infer<typeof FeederFrame>
 
-const WANTED = ['orders', 'diffs', 'rejected'] as const
+const WANTED = ['diffs'] as const
 
 /** `height`: the last durable height, null where the log is empty; `epoch` null: no books are known, send a snapshot. */
 const Welcome = z.strictObject({
@@ -100,6 +100,23 @@ const Welcome = z.strictObject({
   height: Height.nullable(),
   want: z.array(z.enum(WANTED)),
 })
+
+/** So many wallets may be wanted in all … */
+export const WANTED_MOST = 100_000
+/** … and so many stand in each list of one frame: 450 KB of two. */
+export const WANTED_A_FRAME = 5_000
+const Wallets = z.array(Address).max(WANTED_A_FRAME)
+
+/**
+ * Whose order statuses are wanted from now on, and whose no more. `whole`: nothing else is; more of the same may follow
+ * without it. It holds for later connections too, and comes before a welcome, so that no block is made without knowing.
+ */
+const Want = z.object({
+  type: z.literal('want'),
+  whole: z.literal(true).optional(),
+  orders: z.strictObject({ add: Wallets, drop: Wallets }),
+})
+export type Want = z.infer<typeof Want>
 
 /** Everything up to `height` is durable. */
 const Ack = z.strictObject({ type: z.literal('ack'), height: Height })
@@ -117,5 +134,14 @@ const Conflict = z.strictObject({ type: z.literal('conflict'), reason: z.string(
 /** A frame was refused; nothing of it was applied. `field` is a dotted path. */
 const FeedError = z.strictObject({ type: z.literal('error'), field: z.string(), message: z.string() })
 
-export const GatewayFrame = z.discriminatedUnion('type', [Welcome, Ack, Resend, Reseed, Slow, Conflict, FeedError])
+export const GatewayFrame = z.discriminatedUnion('type', [
+  Welcome,
+  Want,
+  Ack,
+  Resend,
+  Reseed,
+  Slow,
+  Conflict,
+  FeedError,
+])
 export type GatewayFrame = z.infer<typeof GatewayFrame>

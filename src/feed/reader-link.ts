@@ -3,7 +3,15 @@
 // and joins the live blocks when it has caught up; it never misses a height and never sees one twice.
 
 import type { AttachRequest, ReaderKind } from './log-api.ts'
-import { type BlockTexts, type BooksTexts, gapText, hubBlockText, readBooksLine, type SegmentKind } from './segment.ts'
+import {
+  type BlockTexts,
+  eventsText,
+  gapText,
+  hubBlockText,
+  readBooksLine,
+  readEventsLine,
+  type SegmentKind,
+} from './segment.ts'
 
 /** How a reader gets at what it has missed: lines of the stored segment with a height, or null. */
 export type LookUp = (kind: SegmentKind, height: number) => readonly string[] | null
@@ -21,6 +29,7 @@ export class ReaderLink {
   readonly name: string
   readonly kind: ReaderKind
   readonly #wants: (coin: string) => boolean
+  readonly #wantsOrders: (user: unknown) => boolean
   readonly #socket: ReaderSocket
   readonly #follows: boolean
   #next: number
@@ -29,13 +38,15 @@ export class ReaderLink {
   /** When it last said that it has read something, or nothing was under way. */
   readMs = 0
 
-  /** `next` is the first height this reader is to be sent. */
+  /** `next` is the first height this reader is to be sent, `users` whose order statuses at each time. */
   constructor(
     request: AttachRequest,
     next: number,
     socket: ReaderSocket,
     shardOf: (coin: string, shards: number) => number,
+    users: ReadonlySet<unknown> = new Set(),
   ) {
+    this.#wantsOrders = (user) => users.has(user)
     this.#socket = socket
     this.#follows = request.follows === true
     this.name = request.name
@@ -76,7 +87,7 @@ export class ReaderLink {
   offer(block: BlockTexts): void {
     if (block.height !== this.#next) return
     this.#next++
-    this.#send(this.kind.kind === 'hub' ? hubBlockText(block, this.#wants) : block.events)
+    this.#send(this.kind.kind === 'hub' ? hubBlockText(block, this.#wants) : eventsText(block, this.#wantsOrders))
   }
 
   /** Sends a frame that is not a block (a seed, a gap) and moves over the heights it replaces. */
@@ -109,13 +120,17 @@ export class ReaderLink {
     const lines = lookUp(kind, this.#next)
     if (!lines) return this.#crossGap(gapAt)
     for (const line of lines) {
-      const block = kind === 'books' ? readBooksLine(line) : null
-      const height = block ? block.height : (JSON.parse(line) as { height: number }).height
+      const { height, text } = kind === 'books' ? this.#ofBooks(line) : readEventsLine(line, this.#wantsOrders)
       if (height !== this.#next) continue
       this.#next++
-      this.#send(block ? hubBlockText(block satisfies BooksTexts, this.#wants) : line)
+      this.#send(text)
     }
     return true
+  }
+
+  #ofBooks(line: string): { height: number; text: string } {
+    const block = readBooksLine(line)
+    return { height: block.height, text: hubBlockText(block, this.#wants) }
   }
 
   #crossGap(gapAt: GapAt): boolean {

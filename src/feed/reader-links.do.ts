@@ -5,6 +5,7 @@ import type { Objects } from '../core/objects.client.ts'
 import { Dials } from './dials.client.ts'
 import type { Backlog } from './held-blocks.do.ts'
 import { type AttachRequest, type LinkTick, LOG_API_VERSION, type RelayEvents } from './log-api.ts'
+import type { OrderWants } from './order-wants.do.ts'
 import { ReaderLink } from './reader-link.ts'
 
 /** So much may be under way to a reader that is behind before it is sent more: live blocks do not wait for it. */
@@ -15,15 +16,17 @@ const TICK_MS = 3000
 export class ReaderLinks {
   readonly #dials: Dials
   readonly #backlog: Backlog
+  readonly #wants: OrderWants
   readonly #lost: (reader: ReaderLink) => void
   readonly #readers = new Map<string, ReaderLink>()
   #sentMs = 0
 
   /** `lost`: a link ended that no other replaced. */
-  constructor(objects: Objects, backlog: Backlog, lost: (reader: ReaderLink) => void) {
+  constructor(objects: Objects, backlog: Backlog, wants: OrderWants, lost: (reader: ReaderLink) => void) {
     this.#dials = new Dials(objects, { v: LOG_API_VERSION, from: 'log', index: 0 })
     this.#lost = lost
     this.#backlog = backlog
+    this.#wants = wants
   }
 
   [Symbol.iterator](): Iterator<ReaderLink> {
@@ -39,6 +42,7 @@ export class ReaderLinks {
     const drop = () => {
       if (this.#readers.get(request.name) !== reader) return
       this.#readers.delete(request.name)
+      this.#wants.left(request.name, Date.now())
       this.#lost(reader)
     }
     const send = (text: string) => {
@@ -48,7 +52,8 @@ export class ReaderLinks {
         drop()
       }
     }
-    const reader: ReaderLink = new ReaderLink(request, from, { send, close: () => socket.close(1012) }, shardOf)
+    const users = this.#wants.attached(request)
+    const reader: ReaderLink = new ReaderLink(request, from, { send, close: () => socket.close(1012) }, shardOf, users)
     reader.readMs = Date.now()
     let isHeld = false
     // Where it is behind it is served a segment a turn, so that live blocks are not held up, and no faster than it reads.
@@ -59,6 +64,9 @@ export class ReaderLinks {
       else for (const texts of this.#backlog.pending()) reader.offer(texts)
     }
     socket.addEventListener('message', ({ data }) => {
+      // Of a link that was replaced, the new one says it anew.
+      if (request.reader.kind === 'relay' && this.#readers.get(request.name) === reader)
+        return this.#wants.said(request.name, String(data))
       reader.read(Number(data), Date.now())
       if (isHeld) pump()
     })
@@ -89,7 +97,10 @@ export class ReaderLinks {
   }
 
   closeAll(): void {
-    for (const reader of this.#readers.values()) reader.close()
+    for (const reader of this.#readers.values()) {
+      reader.close()
+      this.#wants.left(reader.name, Date.now())
+    }
     this.#readers.clear()
   }
 }

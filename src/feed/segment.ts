@@ -24,14 +24,16 @@ export interface BlockTexts {
   /** JSON text of each changed coin, beside its name; null where changes are unknown. */
   readonly books: readonly { readonly coin: string; readonly text: string }[] | null
   readonly px: Readonly<Record<string, string>>
-  /** The events line: JSON text of RelayEvents with the funding and other events beside. */
+  /** JSON text of RelayEvents with the funding and other events beside, and without order statuses. */
   readonly events: string
+  /** Order statuses, in their order. */
+  readonly orders: readonly { readonly user: unknown; readonly text: string }[]
   /** By which copies of a height are compared: of the events, and of the books whatever the order of coins. */
   readonly digests: { readonly events: number; readonly books: number | null }
 }
 
 /** What hubs need of a block. */
-export type BooksTexts = Omit<BlockTexts, 'events' | 'digests'>
+export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'digests'>
 
 /**
  * Encodes a block once. `epoch` is that of the books at this height, null where they are unknown; `through` is what the log
@@ -40,28 +42,43 @@ export type BooksTexts = Omit<BlockTexts, 'events' | 'digests'>
 export function encodeBlock(block: Block, epoch: string | null, through: readonly Through[] = []): BlockTexts {
   const px: Record<string, string> = {}
   for (const [, fill] of block.fills) px[fill.coin] = fill.px
-  const { height, time, fills, ledger, funding, events, twaps, orders, diffs } = block
-  const relay: RelayEvents & Partial<Block> = { v: LOG_API_VERSION, t: 'events', height, time, fills, ledger }
+  const { height, time, fills, ledger, funding, events, twaps, orders = [], diffs } = block
+  const relay: RelayEvents = { v: LOG_API_VERSION, t: 'events', height, time, fills, ledger }
   const books = block.books?.map((change) => ({ coin: change.coin, text: JSON.stringify(change) })) ?? null
   const bare = JSON.stringify({
     ...relay,
     funding,
     ...(events && { events }),
     ...(twaps && { twaps }),
-    ...(orders && { orders }),
-    ...(diffs && { diffs }),
   })
   const digests = { events: digest(bare), books: books && digestOf(books) }
-  const known = through.length > 0 ? `"through":${JSON.stringify(through)},` : ''
+  // What was asked for, feeders may have heard of at different heights.
+  const beside = { epoch, ...(through.length > 0 && { through }), ...(diffs && { diffs }) }
   return {
     height,
     time,
     epoch,
     books,
     px,
-    events: `{"epoch":${JSON.stringify(epoch)},${known}${bare.slice(1)}`,
+    events: `${JSON.stringify(beside).slice(0, -1)},${bare.slice(1)}`,
+    orders: orders.map((row) => ({ user: userOf(row), text: JSON.stringify(row) })),
     digests,
   }
+}
+
+const userOf = (row: unknown) => (row as { readonly user?: unknown } | null)?.user
+
+/** JSON text of the RelayEvents for users that `wants` accepts: a relay's frame, or with all users the stored line. */
+export function eventsText({ events, orders }: BlockTexts, wants: (user: unknown) => boolean): string {
+  const own = orders.filter(({ user }) => wants(user)).map(({ text }) => text)
+  return own.length === 0 ? events : `${events.slice(0, -1)},"orders":[${own.join(',')}]}`
+}
+
+/** Height of a stored line of events, and what of it is for a relay that wants these users. */
+export function readEventsLine(line: string, wants: (user: unknown) => boolean): { height: number; text: string } {
+  const { orders, ...block } = JSON.parse(line) as RelayEvents
+  const text = orders ? JSON.stringify({ ...block, orders: orders.filter((row) => wants(userOf(row))) }) : line
+  return { height: block.height, text }
 }
 
 /** A sum, for feeders may list the coins of a block in orders of their own. */

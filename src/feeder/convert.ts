@@ -6,14 +6,7 @@ import { type Block, LedgerEvent, UserFill } from '../feed/block.ts'
 import { readFunding } from './funding.ts'
 import { nodeTimeMs } from './streams.ts'
 
-/** What the gateway asked for beyond the default. */
-export interface Wanted {
-  readonly orders: boolean
-  readonly diffs: boolean
-  readonly rejected: boolean
-}
-
-/** Events of one height by stream; null for a stream that this node does not write. */
+/** Events of one height by stream, statuses of wanted wallets alone; null for a stream that this node does not write. */
 export interface BlockEvents {
   readonly fills: readonly unknown[]
   readonly misc: readonly unknown[] | null
@@ -25,7 +18,7 @@ export interface BlockEvents {
 type EventParts = Omit<Block, 'height' | 'time' | 'books'>
 
 /** The event parts of a block. `refuse` hears of every event left out, with the reason. */
-export function convertEvents(events: BlockEvents, want: Wanted, refuse: (reason: string) => void): EventParts {
+export function convertEvents(events: BlockEvents, wantsDiffs: boolean, refuse: (reason: string) => void): EventParts {
   const parts: EventParts = { fills: [], ledger: [], funding: [] }
   for (const event of events.fills) {
     const fill = UserFill.safeParse(event)
@@ -35,9 +28,8 @@ export function convertEvents(events: BlockEvents, want: Wanted, refuse: (reason
   const others = (events.misc ?? []).filter((event) => !placeMisc(event, parts, refuse))
   if (others.length > 0) parts.events = others
   if (events.twaps && events.twaps.length > 0) parts.twaps = [...events.twaps]
-  if (want.orders && events.statuses)
-    parts.orders = events.statuses.filter((event) => want.rejected || !rejected(event))
-  if (want.diffs) parts.diffs = [...events.diffs]
+  if (events.statuses && events.statuses.length > 0) parts.orders = [...events.statuses]
+  if (wantsDiffs) parts.diffs = [...events.diffs]
   return parts
 }
 
@@ -62,11 +54,6 @@ function placeMisc(value: unknown, parts: EventParts, refuse: (reason: string) =
     parts.ledger.push({ users: ledger.data.users, time: timeMs, hash, delta: ledger.data.delta })
   else refuse(`ledger update: ${ledger.success ? `time ${time}` : issueOf(ledger.error)}`)
   return true
-}
-
-function rejected(event: unknown): boolean {
-  const status = (event as { status?: unknown } | null)?.status
-  return typeof status === 'string' && status.endsWith('Rejected')
 }
 
 function issueOf(error: z.ZodError): string {

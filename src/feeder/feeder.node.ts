@@ -15,7 +15,7 @@ import { FeedSession, type Order, type Reposition } from './session.ts'
 import { SnapshotFetcher } from './snapshot-fetcher.node.ts'
 import { StallMeter } from './stall-meter.node.ts'
 import { type Status, stateOf } from './status.ts'
-import { nodeTimeMs } from './streams.ts'
+import { nodeTimeMs, type StreamName } from './streams.ts'
 
 const POLL_MS = 15
 const SECOND_MS = 1_000
@@ -60,6 +60,8 @@ export class Feeder {
   #blocks = 0
   #blocksPerSecond = 0
   #blockAt = Number.NEGATIVE_INFINITY
+  /** Order statuses are wanted, and there are none to read. */
+  #lacksStatuses = false
   /** Late lines of readers before the present one. */
   #earlierLate = 0
 
@@ -204,16 +206,26 @@ export class Feeder {
   async #followStreams(): Promise<void> {
     const { place } = this.#keeper
     if (!this.#reader || !place) return
-    const present = await this.#files.present(this.#session.want.orders)
+    const present = await this.#present()
     const reading = this.#reader.streams
     if (present.length === reading.length && present.every((name) => reading.includes(name))) return
     await this.#openReader(place.height + 1, place.time || null)
   }
 
+  async #present(): Promise<StreamName[]> {
+    const wantsStatuses = this.#session.wanted.size > 0
+    const present = await this.#files.present(wantsStatuses)
+    const isMissing = wantsStatuses && !present.includes('statuses')
+    if (isMissing && !this.#lacksStatuses)
+      this.#say('order statuses are wanted, and the node writes none: run it with --write-order-statuses')
+    this.#lacksStatuses = isMissing
+    return present
+  }
+
   async #openReader(from: number, passedTime: string | null): Promise<void> {
     await this.#reader?.close()
     this.#earlierLate += this.#reader?.late ?? 0
-    const present = await this.#files.present(this.#session.want.orders)
+    const present = await this.#present()
     this.#reader = this.#files.open(present, from, passedTime, this.#say)
   }
 

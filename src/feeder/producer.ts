@@ -1,5 +1,6 @@
 // Paired lines of the node in, blocks of the feed out: books advance, events are converted, gaps are named.
 
+import type { Result } from '../core/result.ts'
 import { VERIFIED_MOST } from '../feed/protocol.ts'
 import type { BookKeeper } from './book-keeper.ts'
 import { type BlockEvents, convertEvents } from './convert.ts'
@@ -8,6 +9,7 @@ import type { LateLine, PairedBlock, PairedGap } from './pairing.ts'
 import { SeedCut } from './seed-cut.ts'
 import type { FeedSession } from './session.ts'
 import { nodeTimeMs, readEvents, type StreamName } from './streams.ts'
+import { wantedStatuses } from './wanted-statuses.ts'
 
 /** A snapshot that is being handed in, and the books it is of. */
 interface Cut {
@@ -51,7 +53,11 @@ export class Producer {
     this.#keepLate(late)
     for (const [stream, text] of lines) {
       if (!sends && stream !== 'diffs') continue
-      const read = readEvents(text)
+      const read = yield* this.#read(stream, text)
+      if (!read.ok && stream === 'statuses') {
+        this.#say(`the line of statuses of height ${height} is left out: it ${read.error}`)
+        continue
+      }
       if (!read.ok || Number.isNaN(timeMs)) {
         const diffs = stream === 'diffs' ? undefined : lines.get('diffs')
         const why = `the line of ${stream} ${read.ok ? 'has no time' : read.error}`
@@ -59,7 +65,7 @@ export class Producer {
       }
       events.set(stream, read.value)
     }
-    for (const line of this.#late.splice(0).reverse()) this.#addLate(line, events)
+    for (const line of this.#late.splice(0).reverse()) yield* this.#addLate(line, events)
     yield* this.#block({ height, time }, timeMs, events, sends)
     if (sends) this.#tellVerified(height)
   }
@@ -92,8 +98,13 @@ export class Producer {
     this.#late = from === null ? [] : [...this.#late, ...lines.filter(({ height }) => height >= from)]
   }
 
-  #addLate({ stream, height, text }: LateLine, events: Map<StreamName, unknown[]>): void {
-    const read = readEvents(text)
+  /** The events of a line; of order statuses those that are wanted. */
+  *#read(stream: StreamName, text: string): Generator<void, Result<unknown[], string>> {
+    return stream === 'statuses' ? yield* wantedStatuses(text, this.#session.wanted) : readEvents(text)
+  }
+
+  *#addLate({ stream, height, text }: LateLine, events: Map<StreamName, unknown[]>): Generator<void, void> {
+    const read = yield* this.#read(stream, text)
     if (read.ok) events.set(stream, [...read.value, ...(events.get(stream) ?? [])])
     else this.#say(`the late line of ${stream} of height ${height} is left out: it ${read.error}`)
   }
@@ -148,7 +159,7 @@ export class Producer {
       this.refusedEvents++
       this.#say(`an event of block ${place.height} is left out: ${reason}`)
     }
-    const converted = convertEvents(all, this.#session.want, refuse)
+    const converted = convertEvents(all, this.#session.wantsDiffs, refuse)
     try {
       this.#session.block({ height: place.height, time: timeMs, ...converted, books })
     } catch (error) {

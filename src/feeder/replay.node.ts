@@ -71,7 +71,7 @@ async function* replayBlocks(
         statuses: null,
         diffs,
       },
-      { orders: false, diffs: false, rejected: false },
+      false,
       (reason) => {
         throw new Error(`block ${last}: ${reason}`)
       },

@@ -5,8 +5,15 @@
 
 import type * as z from 'zod'
 import type { Block } from '../feed/block.ts'
-import { FEED_PROTOCOL, type GatewayFrame, type Hello, type Pulse, type Verified } from '../feed/protocol.ts'
-import type { Wanted } from './convert.ts'
+import {
+  FEED_PROTOCOL,
+  type GatewayFrame,
+  type Hello,
+  type Pulse,
+  type Verified,
+  WANTED_MOST,
+  type Want,
+} from '../feed/protocol.ts'
 import { Outbox } from './outbox.ts'
 import type { SeedCut } from './seed-cut.ts'
 
@@ -59,10 +66,21 @@ export class FeedSession {
   #optional: ('pulse' | 'verified')[] = []
   /** Whether it may know the newest fields of a pulse: no version is told, so it is tried. */
   #tellsStalls = false
-  want: Wanted = { orders: false, diffs: false, rejected: false }
+  #wantsDiffs = false
+  /** Wallets whose order statuses are wanted; what was told outlives a connection. */
+  readonly #wanted = new Set<string>()
 
   get phase(): Phase {
     return this.#phase
+  }
+
+  get wantsDiffs(): boolean {
+    return this.#wantsDiffs
+  }
+
+  /** Wallets whose order statuses the gateway wants. */
+  get wanted(): ReadonlySet<string> {
+    return this.#wanted
   }
 
   /** Last height known to be durable at the gateway. */
@@ -111,6 +129,9 @@ export class FeedSession {
     switch (frame.type) {
       case 'welcome':
         return this.#welcomed(frame, nowMs)
+      case 'want':
+        this.#want(frame)
+        return []
       case 'ack':
         this.#acked(frame.height, nowMs)
         return []
@@ -232,11 +253,7 @@ export class FeedSession {
     this.#phase = 'flowing'
     this.#lastAckAt = nowMs
     this.#seeded = frame.epoch !== null
-    this.want = {
-      orders: frame.want.includes('orders'),
-      diffs: frame.want.includes('diffs'),
-      rejected: frame.want.includes('rejected'),
-    }
+    this.#wantsDiffs = frame.want.includes('diffs')
     const durable = frame.height
     this.#durable = durable
     if (durable === null || this.#next === null) return [this.#reposition(durable)]
@@ -251,6 +268,12 @@ export class FeedSession {
     else this.#unseed()
     this.#outbox.rewind(durable)
     return []
+  }
+
+  #want({ whole, orders: { add, drop } }: Want): void {
+    if (whole) this.#wanted.clear()
+    for (const wallet of drop) this.#wanted.delete(wallet)
+    for (const wallet of add) if (this.#wanted.size < WANTED_MOST) this.#wanted.add(wallet)
   }
 
   /** The gateway's books are unknown: changes on the way to it mean nothing until the next seed. */

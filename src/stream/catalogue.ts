@@ -12,6 +12,7 @@ import { l2BookDiff } from './channels/l2BookDiff.ts'
 import { l2BookDiff2 } from './channels/l2BookDiff2.ts'
 import { liquidationFills } from './channels/liquidationFills.ts'
 import { notification } from './channels/notification.ts'
+import { orderUpdates } from './channels/orderUpdates.ts'
 import { outcomeMetaUpdates } from './channels/outcomeMetaUpdates.ts'
 import { trades } from './channels/trades.ts'
 import { userEvents } from './channels/userEvents.ts'
@@ -38,6 +39,7 @@ export const CHANNELS = [
   userTwapHistory,
   notification,
   outcomeMetaUpdates,
+  orderUpdates,
 ] as const satisfies readonly AnyChannel[]
 
 const BY_TYPE: ReadonlyMap<string, (typeof CHANNELS)[number]> = new Map(

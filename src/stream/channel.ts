@@ -115,6 +115,13 @@ export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
   readonly past?: EventsPast<Body, Item>
   /** It shows what no block holds: funding payments, whose names are users, or changes of outcome markets. */
   readonly late?: 'paid' | 'outcomes'
+  /** It shows order statuses, which blocks hold of the users alone that its bodies name. */
+  readonly needsOrders?: true
+}
+
+/** True where earlier blocks can be told again: they hold all that it shows. */
+export function isToldAgain({ late, needsOrders }: AnyEventChannel): boolean {
+  return late === undefined && needsOrders === undefined
 }
 
 /** Frames of one block for one body. `broken`: a coin lost its continuity, and this channel cannot begin it again. */

@@ -41,7 +41,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #name: string
   readonly #store: SubscriptionStore
   readonly #books: BookFanout<Connection>
-  readonly #events = new EventFanout<Connection>(CHANNELS)
+  readonly #events = new EventFanout<Connection>(CHANNELS, () => this.#links.orders.changed())
   readonly #subscriptions: Subscriptions
   readonly #accounts: Accounts
   readonly #unread: RelayUnread

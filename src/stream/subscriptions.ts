@@ -8,7 +8,7 @@ import { MAX_ITEMS } from './body-fields.ts'
 import { BookEntrance, type BookEntrancePorts } from './book-entrance.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { readBody } from './catalogue.ts'
-import { EVERY, echoOf, minutePrice, type WantedEvents } from './channel.ts'
+import { EVERY, echoOf, isToldAgain, minutePrice, type WantedEvents } from './channel.ts'
 import type { EventFanout } from './events/event-fanout.ts'
 import { type FirstFramePorts, FirstFrames } from './events/first-frames.ts'
 import { FundingPayments } from './events/funding-payments.ts'
@@ -181,7 +181,7 @@ export class Subscriptions {
     if (isCrowded || connection.ended) return this.#register.accountOf(connection).stop(minutes, true)
     const subscription = { ...request, minutes }
     // Before it is acknowledged, which may end the connection and all that it has.
-    const isReplayed = request.fromBlock !== undefined && !channel.late
+    const isReplayed = request.fromBlock !== undefined && isToldAgain(channel)
     if (isReplayed) this.#replay(subscription, wanted, request.fromBlock)
     else this.#fanOut(subscription, true)
     this.#register.begin(subscription, isReplayed ? undefined : request.fromBlock)

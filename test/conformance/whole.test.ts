@@ -186,6 +186,72 @@ function fundingOf(user: string): Map<string, bigint> {
   return received
 }
 
+interface NodeStatus {
+  readonly time: string
+  readonly user: string
+  readonly status: string
+  readonly order: { readonly cloid: string | null; readonly reduceOnly: boolean } & Readonly<Record<string, unknown>>
+}
+
+/** Order statuses in the node's files from a height to another, as clients are to see them. */
+function orderUpdatesOf(users: readonly string[], from: number, to: number): object[] {
+  const files = globSync('node/node_order_statuses_by_block/hourly/*/*', { cwd: folder.path })
+  return files
+    .flatMap((file) => readFileSync(join(folder.path, file), 'utf8').split('\n'))
+    .filter((line) => line.endsWith(']}'))
+    .map((line) => JSON.parse(line) as { block_number: number; events: NodeStatus[] })
+    .filter(({ block_number: height }) => height >= from && height <= to)
+    .sort((a, b) => a.block_number - b.block_number)
+    .flatMap(({ events }) => events.filter(({ user }) => users.includes(user)))
+    .map(({ time, user, status, order }) => {
+      const { coin, side, limitPx, sz, oid, timestamp, origSz, cloid, reduceOnly } = order
+      const shown = { coin, side, limitPx, sz, oid, timestamp, origSz, ...(cloid && { cloid }) }
+      const statusTimestamp = Date.parse(`${time.slice(0, 23)}Z`)
+      return { user, order: { ...shown, ...(reduceOnly && { reduceOnly }) }, status, statusTimestamp }
+    })
+}
+
+interface OrdersFrame {
+  readonly channel: string
+  readonly updates: readonly ({ readonly user: string; readonly status: string } & Readonly<Record<string, unknown>>)[]
+  readonly data?: readonly object[]
+  readonly block_height: number
+}
+
+describe('order updates', () => {
+  // WS-120, WS-121
+  it('of two who trade are what the node wrote of them, row by row, from the first frame on', async () => {
+    const fills = (stream.frames as unknown as FillsFrame[]).flatMap((frame) => frame.fills ?? [])
+    const traders = Map.groupBy(fills, ([user]) => user)
+    const users = [...traders]
+      .sort(([, a], [, b]) => b.length - a.length)
+      .slice(0, 2)
+      .map(([user]) => user)
+    const socket = await Socket.open(`${world.ws}/ws?key=${key}`)
+    const of = { both: { type: 'orderUpdates', addresses: users }, one: { type: 'orderUpdates', user: users[0] } }
+    for (const subscription of Object.values(of)) socket.send({ method: 'subscribe', subscription, meta: true })
+    const seen = () => (socket.frames as unknown as OrdersFrame[]).filter(({ channel }) => channel === 'orderUpdates')
+    const ofBoth = () => seen().filter(({ data }) => !data)
+    const statuses = () => new Set(ofBoth().flatMap(({ updates }) => updates.map(({ status }) => status)))
+    await vi.waitFor(
+      () => {
+        expect(ofBoth().length).toBeGreaterThan(30)
+        expect([...statuses()]).toEqual(expect.arrayContaining(['open', 'filled']))
+        expect(seen().length).toBeGreaterThan(ofBoth().length)
+      },
+      { timeout: 60_000, interval: 200 },
+    )
+    socket.close()
+    const frames = ofBoth()
+    const [first, last] = [frames[0]!.block_height, frames.at(-1)!.block_height]
+    const expected = orderUpdatesOf(users, first, last)
+    expect(frames.flatMap(({ updates }) => updates)).toEqual(expected)
+    console.log(`${expected.length} order updates in ${last - first + 1} blocks: ${[...statuses()].join(', ')}`)
+    for (const { data, updates } of seen().filter((frame) => frame.data))
+      expect(data).toEqual(updates.map(({ user: _, ...update }) => update))
+  }, 90_000)
+})
+
 /** A log that is older than its window no longer holds all that was collected. */
 const HELD_SECONDS = 200
 

@@ -4,7 +4,7 @@
 import { env } from 'cloudflare:workers'
 import { LevelBook } from '../../src/book/level-book.ts'
 import type { Block, BookChange, Levels } from '../../src/feed/block.ts'
-import { GatewayFrame } from '../../src/feed/protocol.ts'
+import { GatewayFrame, type Want } from '../../src/feed/protocol.ts'
 
 export const levelsOf = (...bids: [px: string, sz: string, n: number][]): Levels => [
   bids.map(([px, sz, n]) => ({ px, sz, n })),
@@ -23,6 +23,8 @@ export class FakeFeeder {
   readonly #books = new Map<string, LevelBook>()
   /** Types of all frames that came. */
   readonly heard: GatewayFrame['type'][] = []
+  /** Wallets whose order statuses are wanted. */
+  readonly wanted = new Set<string>()
   #sent = 0
   #wake: (() => void) | null = null
 
@@ -33,6 +35,7 @@ export class FakeFeeder {
     socket.addEventListener('message', ({ data }) => {
       const frame = GatewayFrame.parse(JSON.parse(data as string))
       if (frame.type === 'reseed') this.#repair(frame.coins)
+      if (frame.type === 'want') this.#want(frame)
       this.heard.push(frame.type)
       this.#frames.push(frame)
       this.#wake?.()
@@ -51,6 +54,12 @@ export class FakeFeeder {
 
   hello(first: number | null, head: number | null, feeder = 'test'): void {
     this.send({ type: 'hello', protocol: 1, chain: env.CHAIN, feeder, first, head })
+  }
+
+  #want({ whole, orders }: Want): void {
+    if (whole) this.wanted.clear()
+    for (const gone of orders.drop) this.wanted.delete(gone)
+    for (const come of orders.add) this.wanted.add(come)
   }
 
   #repair(wanted: readonly string[] | null): void {

@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Block } from '../../src/feed/block.ts'
 import { ReaderLink } from '../../src/feed/reader-link.ts'
-import { type BlockTexts, digest, encodeBlock, hubBlockText, readBooksLine } from '../../src/feed/segment.ts'
+import {
+  type BlockTexts,
+  digest,
+  encodeBlock,
+  eventsText,
+  hubBlockText,
+  readBooksLine,
+} from '../../src/feed/segment.ts'
 
 const blockOf = (height: number): Block => ({
   height,
@@ -95,5 +102,35 @@ describe('the digest of a block', () => {
     expect(digest('a')).not.toBe(digest('b'))
     expect(digest(texts(1).events)).toBe(digest(texts(1).events))
     expect(digest(texts(1).events)).not.toBe(digest(texts(2).events))
+  })
+
+  // FEED-33
+  it('knows nothing of what only some feeders were asked for', () => {
+    const more = encodeBlock({ ...blockOf(1), orders: [{ user: '0x' }], diffs: [1] }, 'e')
+    expect(more.digests).toEqual(texts(1).digests)
+    expect(JSON.parse(more.events)).toEqual({ ...JSON.parse(texts(1).events), diffs: [1] })
+  })
+})
+
+// FEED-34
+describe('order statuses', () => {
+  it('reach the relays that want them, live and from storage, and others not at all', () => {
+    const orders = ['a', 'b', 'a'].map((user, oid) => ({ user, oid }))
+    const block = encodeBlock({ ...blockOf(1), orders: [...orders, null] }, 'e')
+    const stored = eventsText(block, () => true)
+    for (const users of [[], ['a'], ['b', 'c']]) {
+      const sent: { orders?: object[] }[] = []
+      const socket = { send: (text: string) => void sent.push(JSON.parse(text)), close: () => undefined }
+      const request = { v: 1, name: 'r', reader: { kind: 'relay' as const }, cursor: null }
+      const link = () => new ReaderLink(request, 1, socket, shardOf, new Set(users))
+      link().offer(block)
+      link().catchUp(
+        () => [stored],
+        () => null,
+      )
+      const own = orders.filter(({ user }) => users.includes(user))
+      expect(sent.map((frame) => frame.orders ?? [])).toEqual([own, own])
+      for (const { orders: _, ...rest } of sent) expect(rest).toEqual(JSON.parse(texts(1).events))
+    }
   })
 })

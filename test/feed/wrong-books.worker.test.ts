@@ -5,6 +5,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { shardOf } from '../../src/core/coin.ts'
 import { Objects } from '../../src/core/objects.client.ts'
+import { OrderWants } from '../../src/feed/order-wants.do.ts'
 import { ReaderLinks } from '../../src/feed/reader-links.do.ts'
 import { hubBlockText } from '../../src/feed/segment.ts'
 import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
@@ -148,6 +149,7 @@ describe('a reader that is behind', () => {
         pending: () => [],
         gapAt: () => null,
       },
+      new OrderWants(() => undefined, 0),
       () => undefined,
     )
     let chars = 0
@@ -176,6 +178,7 @@ describe('links without blocks', () => {
     const links = new ReaderLinks(
       new Objects(env, { CHAIN: 'test', FEED_REGION: null }),
       { lookUp: () => null, pending: () => [], gapAt: () => null },
+      new OrderWants(() => undefined, 0),
       () => undefined,
     )
     const socket = (name: string) =>

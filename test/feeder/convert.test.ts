@@ -11,7 +11,6 @@ import { readFunding, shortenedLine } from '../../src/feeder/funding.ts'
 import { nodeTimeMs, readEvents, readLineHead } from '../../src/feeder/streams.ts'
 import { MISC_EVENTS, WIRES } from '../fixtures/wire.ts'
 
-const NOTHING = { orders: false, diffs: false, rejected: false }
 const events = (some: Partial<BlockEvents>): BlockEvents => ({
   fills: [],
   misc: null,
@@ -102,7 +101,7 @@ describe('misc events', () => {
       },
       other,
     ]
-    expect(convertEvents(events({ misc }), NOTHING, never)).toEqual({
+    expect(convertEvents(events({ misc }), false, never)).toEqual({
       fills: [],
       ledger: [{ users: [user], time: 1781139602896, hash, delta }],
       funding: [{ coin: 'BTC', perUnit: '0.25' }],
@@ -113,22 +112,18 @@ describe('misc events', () => {
   test('that nobody could use are named and left out', () => {
     const refused: string[] = []
     const misc = [{ time, hash, inner: { LedgerUpdate: { users: ['me'], delta } } }]
-    const parts = convertEvents(events({ misc, fills: [[user, { coin: 'BTC' }]] }), NOTHING, (why) => refused.push(why))
+    const parts = convertEvents(events({ misc, fills: [[user, { coin: 'BTC' }]] }), false, (why) => refused.push(why))
     expect(parts).toEqual({ fills: [], ledger: [], funding: [] })
     expect(refused).toHaveLength(2)
     expect(refused.join()).toMatch(/fill: 1\.px.*ledger update: users\.0/)
   })
 })
 
-test('order statuses and diffs travel only if wanted, rejected ones apart', () => {
-  const statuses = [{ status: 'open' }, { status: 'badAloPxRejected' }, { status: 'filled' }]
-  const some = events({ statuses, diffs: [1, 2] })
-  expect(convertEvents(some, NOTHING, never)).not.toHaveProperty('orders')
-  expect(convertEvents(some, { ...NOTHING, orders: true, diffs: true }, never)).toMatchObject({
-    orders: [{ status: 'open' }, { status: 'filled' }],
-    diffs: [1, 2],
-  })
-  expect(convertEvents(some, { ...NOTHING, orders: true, rejected: true }, never).orders).toHaveLength(3)
+test('order statuses travel as they were wanted, diffs only if wanted', () => {
+  const some = events({ statuses: [{ status: 'badAloPxRejected' }], diffs: [1, 2] })
+  expect(convertEvents(some, false, never)).toEqual({ fills: [], ledger: [], funding: [], orders: some.statuses })
+  expect(convertEvents(some, true, never)).toHaveProperty('diffs', [1, 2])
+  expect(convertEvents(events({ statuses: [] }), false, never)).not.toHaveProperty('orders')
 })
 
 describe('lines', () => {
@@ -156,7 +151,7 @@ describe.each(WIRES)('misc events, %s', (_, wire, isAbsent) => {
     for (const text of readFileSync(join(wire, MISC_EVENTS), 'utf8').trim().split('\n')) {
       const read = readEvents(text)
       if (!read.ok) throw new Error(read.error)
-      const parts = convertEvents(events({ misc: read.value }), NOTHING, never)
+      const parts = convertEvents(events({ misc: read.value }), false, never)
       const placed = parts.ledger.length + (parts.events?.length ?? 0) + (parts.funding.length > 0 ? 1 : 0)
       expect(placed).toBe(read.value.length)
       Block.parse({ height: 1, time: 1, books: [], ...parts })

@@ -308,6 +308,46 @@ test('a restarted node writes heights again, also behind a half line: nothing is
   expect(said.filter((sentence) => sentence.includes('came after'))).toEqual([])
 })
 
+// FEED-32
+test('order statuses are read while they are wanted, over connections, and sent of wanted wallets alone', async () => {
+  const [WANTED, OTHER] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
+  /** A block with an order status of each. */
+  const step = () => {
+    const { height, time, lines } = node.model.step()
+    const events = [OTHER, WANTED].map((user) => ({ time, user, status: 'open', order: { oid: height } }))
+    const statuses = JSON.stringify({ local_time: time, block_time: time, block_number: height, events })
+    for (const [stream, text] of [['statuses', statuses] as const, ...lines]) node.append(stream, `${text}\n`)
+  }
+  const want = (add: string[], drop: string[]) => gateway.send([{ type: 'want', orders: { add, drop } }])
+  const told = () =>
+    gateway.model.entries.flatMap((entry) =>
+      entry.kind === 'block' ? ((entry.block.orders ?? []) as { user: string; order: { oid: number } }[]) : [],
+    )
+  node.write(30)
+  start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  want([WANTED], [])
+  await until('a word about the flag', () => said.some((sentence) => sentence.includes('--write-order-statuses')))
+  await until('order statuses', () => {
+    step()
+    return told().length > 20
+  })
+  await inStep()
+  gateway.kill()
+  await gateway.listen()
+  for (let i = 0; i < 20; i++) step()
+  await inStep()
+  const [first] = told()
+  const expected = Array.from({ length: node.model.head - first!.order.oid + 1 }, (_, i) => first!.order.oid + i)
+  expect(told().map(({ order }) => order.oid)).toEqual(expected)
+  expect(new Set(told().map(({ user }) => user))).toEqual(new Set([WANTED]))
+  want([], [WANTED])
+  await until('their end', () => {
+    step()
+    return told().at(-1)!.order.oid < gateway.model.durable! - 20
+  })
+})
+
 test('a folder that stops growing, or is empty, stalls nothing; a line that comes too late goes with the next block', async () => {
   mkdirSync(join(node.data, 'node_twap_statuses_by_block'), { recursive: true })
   node.write(60)

@@ -11,6 +11,7 @@ import { EXAMPLE_TWAP } from '../../src/info/shapes/twap-shapes.ts'
 import { CHANNELS } from '../../src/stream/catalogue.ts'
 import { minutePrice } from '../../src/stream/channel.ts'
 import { EXAMPLE_FILL, EXAMPLE_LIQUIDATION } from '../../src/stream/events/fill-view.ts'
+import { EXAMPLE_ORDER } from './node-order.ts'
 import { wanted } from './wanted.ts'
 import { World } from './world.ts'
 
@@ -43,8 +44,8 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
 const PRICES: Readonly<Record<string, number>> = { l2BookDiff: 130_000, l2BookDiff2: 130_000 }
 
 /**
- * Both sides of a trade, a movement of its buyer, a resting order, a TWAP order and a liquidation of his, a settled outcome,
- * and a change of the coin's book.
+ * Both sides of a trade, a movement of its buyer, a resting order, a TWAP order, a liquidation and an order status of his, a
+ * settled outcome, and a change of the coin's book.
  */
 function block(world: World): void {
   const seller: Fill = { ...EXAMPLE_FILL[1], side: 'A', dir: 'Open Short', crossed: false, oid: 90002 }
@@ -54,7 +55,8 @@ function block(world: World): void {
   const fills: UserFill[] = [EXAMPLE_FILL, [`0x${'b2'.repeat(20)}`, seller], ...others, EXAMPLE_LIQUIDATION]
   const ledger = [{ users: [USER], time: 1, hash: '0x', delta: { type: 'deposit', usdc: '1.0' } }]
   const twaps = [{ twap_id: 3, state: { ...EXAMPLE_TWAP, user: USER }, status: 'finished' }]
-  world.eventBlock({ fills, ledger, twaps, through: [[4, EXAMPLE_FILL[1].builder as string]] })
+  const orders = [{ time: '2026-09-21T14:13:20.999', user: USER, status: 'open', order: EXAMPLE_ORDER }]
+  world.eventBlock({ fills, ledger, twaps, orders, through: [[4, EXAMPLE_FILL[1].builder as string]] })
   world.eventBlock({ late: { outcomes: [{ outcomeSettled: 5 }] } })
   world.block(['BTC'])
 }

@@ -44,7 +44,7 @@ export const FrontendOrder = BareOrder.extend({
   tif: openEnum('Gtc', 'Ioc', 'Alo', 'FrontendMarket', 'LiquidationMarket').nullable(),
 }).meta({ id: 'FrontendOrder' })
 
-const OrderStatus = openEnum(
+export const OrderStatus = openEnum(
   'open',
   'filled',
   'canceled',

@@ -17,6 +17,7 @@ import {
   type UserRow,
 } from '../channel.ts'
 import { EXAMPLE_FILL, NodeFill } from '../events/fill-view.ts'
+import { nonUserCancels } from '../events/order-view.ts'
 import { isSlice, sliceRow, twapEvents } from '../events/twap-view.ts'
 
 const TYPE = 'userEvents'
@@ -43,6 +44,7 @@ function userEventsOf(block: ShownEvents): UserEvent[] {
     ...ofKind('fills', fills.filter((fill) => !isSlice(fill)).map(fillRow)),
     ...ofKind('twapSliceFills', fills.filter(isSlice).map(sliceRow)),
     ...ofKind('twapHistory', twapEvents(block)),
+    ...ofKind('nonUserCancel', nonUserCancels(block)),
     ...(late?.paid ?? []).map(({ user, row }) => ({ user, data: { funding: row } })),
   ]
 }
@@ -56,6 +58,7 @@ const frameOf = <Shown extends z.ZodType>(fill: Shown) =>
       z.object({ fills: z.array(fill) }),
       z.object({ twapSliceFills: z.array(TwapSliceFill) }),
       z.object({ twapHistory: z.array(TwapEvent) }),
+      z.object({ nonUserCancel: z.array(z.object({ coin: z.string(), oid: z.int() })) }),
       z.object({ funding: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }) }),
     ]),
     ...META_FIELDS,
@@ -64,7 +67,7 @@ const frameOf = <Shown extends z.ZodType>(fill: Shown) =>
 export const userEvents = defineEventChannel({
   type: TYPE,
   frames: 'user',
-  summary: 'Fills, TWAP orders and funding of a user',
+  summary: 'Fills, TWAP orders, orders ended by others and funding of a user',
   example: { request: { user: USER }, frame: { channel: 'user', data: { fills: [FILL] } } },
   request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }).transform(({ user }) => user),
   echo: (user) => ({ type: TYPE, user }),
@@ -80,4 +83,5 @@ export const userEvents = defineEventChannel({
   framed: 'per item',
   encode: ([data], meta) => `{"channel":"user","data":${data}${metaText(meta)}}`,
   late: 'paid',
+  needsOrders: true,
 })

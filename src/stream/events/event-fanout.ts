@@ -4,19 +4,20 @@
 // view and channel by channel in the order of the catalogue, whoever subscribed to what before; who is first to be told
 // what was before misses nothing that comes meanwhile, and is told nothing twice.
 
+import { WANTED_MOST } from '../../feed/protocol.ts'
+import { WantedNames } from '../../feed/wanted-names.ts'
 import type { AnyChannel, AnyEventChannel, EventView, ShownEvents, WantedEvents } from '../channel.ts'
-
-/** What the fan-out needs of a socket. */
-export interface Receiver {
-  send(text: string): void
-}
-
-/** One distinct body and the sockets that subscribed to it. */
-interface Topic<R> {
-  readonly wanted: WantedEvents
-  readonly meta: boolean
-  readonly receivers: Set<R>
-}
+import {
+  type Behind,
+  entryOf,
+  type Index,
+  parcelsOf,
+  putInto,
+  type Receiver,
+  send,
+  type Topic,
+  tell,
+} from './parcels.ts'
 
 /** Blocks that are remembered for those who are first to be told what was before: 17 seconds of the real exchange. */
 export const REMEMBERED = 256
@@ -25,23 +26,6 @@ export const REMEMBERED = 256
 interface Held<R> {
   readonly topic: Topic<R>
   readonly since: number
-}
-
-/** A body of one receiver who is told of earlier blocks first. */
-interface Behind<R> {
-  readonly topic: Topic<R>
-  readonly index: Index<R>
-}
-
-/** Topics by name. */
-type Index<R> = Map<string, Set<Topic<R>>>
-
-/** What becomes a frame: pieces of a block, and whom it goes to. */
-interface Parcel<R> {
-  readonly channel: AnyEventChannel
-  readonly name: string
-  readonly topics: Iterable<Topic<R>>
-  readonly pieces: string[]
 }
 
 export class EventFanout<R extends Receiver> {
@@ -56,7 +40,12 @@ export class EventFanout<R extends Receiver> {
   /** What was learned later of blocks. */
   readonly #late: ShownEvents[] = []
 
-  constructor(channels: readonly AnyChannel[]) {
+  /** Wallets whose order statuses bodies want. */
+  readonly orders = new WantedNames(WANTED_MOST)
+  readonly #ordersChanged: () => void
+
+  constructor(channels: readonly AnyChannel[], ordersChanged: () => void = () => undefined) {
+    this.#ordersChanged = ordersChanged
     for (const channel of channels.filter(({ source }) => source === 'events') as AnyEventChannel[])
       for (const view of channel.views) entryOf(this.#views, view, () => new Map()).set(channel, new Map())
   }
@@ -80,7 +69,13 @@ export class EventFanout<R extends Receiver> {
     }
     const topic: Topic<R> = { wanted, meta, receivers: new Set([receiver]) }
     this.#topics.set(key, topic)
-    this.#names += wanted.channel.names(wanted.body).length
+    const { channel, body } = wanted
+    const names = channel.names(body)
+    this.#names += names.length
+    if (channel.needsOrders) {
+      this.orders.ask(names)
+      this.#ordersChanged()
+    }
     putInto(this.#indexOf(wanted), topic)
   }
 
@@ -183,6 +178,10 @@ export class EventFanout<R extends Receiver> {
     const index = this.#indexOf(topic.wanted)
     const names = channel.names(body)
     this.#names -= names.length
+    if (channel.needsOrders) {
+      this.orders.letGo(names)
+      this.#ordersChanged()
+    }
     for (const name of names) {
       const topics = index.get(name)
       topics?.delete(topic)
@@ -220,72 +219,13 @@ export class EventFanout<R extends Receiver> {
     const last = this.#recent.at(-1)
     if (!block.late && last && block.height !== last.height + 1) this.#recent.length = 0
     const remembered = block.late ? this.#late : this.#recent
-    remembered.push(block)
+    // Order statuses, which may be many, are nothing that a first frame leads to.
+    const { orders: _, ...kept } = block
+    remembered.push(kept)
     if (remembered.length > REMEMBERED) remembered.shift()
   }
 
   #indexOf({ channel, body }: WantedEvents): Index<R> {
     return this.#views.get(channel.view(body))!.get(channel)!
   }
-}
-
-function parcelsOf<R>(
-  block: ShownEvents,
-  view: EventView<unknown>,
-  indexes: readonly (readonly [AnyEventChannel, Index<R>])[],
-): Iterable<Parcel<R>> {
-  const parcels = new Map<unknown, Parcel<R>>()
-  for (const item of view.items(block)) {
-    let text: string | undefined
-    for (const [channel, index] of indexes) {
-      for (const name of channel.namesOf(item)) {
-        const topics = index.get(name)
-        if (!topics) continue
-        text ??= view.text(item)
-        if (channel.framed === 'per item') parcels.set(Symbol(), { channel, name, topics, pieces: [text] })
-        else if (channel.framed === 'per name') {
-          entryOf(parcels, topics, () => ({ channel, name, topics, pieces: [] })).pieces.push(text)
-        } else {
-          for (const topic of topics)
-            entryOf(parcels, topic, () => ({ channel, name, topics: [topic], pieces: [] })).pieces.push(text)
-        }
-      }
-    }
-  }
-  return parcels.values()
-}
-
-/** Sends one block to one body. */
-function tell<R extends Receiver>({ topic, index }: Behind<R>, block: ShownEvents, items?: () => unknown[]): void {
-  const { channel, body } = topic.wanted
-  const view = channel.view(body)
-  const shown = items ? { ...view, items } : view
-  for (const parcel of parcelsOf(block, shown, [[channel, index]])) send(parcel, block)
-}
-
-function send<R extends Receiver>({ channel, name, topics, pieces }: Parcel<R>, block: ShownEvents): void {
-  let plain: string | undefined
-  let withMeta: string | undefined
-  // A socket may end while it is sent to, and take its topic out of the index.
-  for (const topic of topics) {
-    if (topic.meta) withMeta ??= channel.encode(pieces, block, name, topic.wanted.body)
-    else plain ??= channel.encode(pieces, null, name, topic.wanted.body)
-    const text = topic.meta ? withMeta! : plain!
-    for (const receiver of topic.receivers) receiver.send(text)
-  }
-}
-
-function putInto<R>(index: Index<R>, topic: Topic<R>): Index<R> {
-  const { channel, body } = topic.wanted
-  for (const name of channel.names(body)) entryOf(index, name, () => new Set()).add(topic)
-  return index
-}
-
-function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  let value = map.get(key)
-  if (value === undefined) {
-    value = make()
-    map.set(key, value)
-  }
-  return value
 }

@@ -3,7 +3,8 @@
 
 import type { AnyEventChannel, InfoQuestion, ShownEvents, WantedEvents } from '../channel.ts'
 import { notificationFrame } from '../frames.ts'
-import { type EventFanout, REMEMBERED, type Receiver } from './event-fanout.ts'
+import { type EventFanout, REMEMBERED } from './event-fanout.ts'
+import type { Receiver } from './parcels.ts'
 
 /** An info answer; `height`: of the last block that is in it, where that is known. */
 export interface PastAnswer {

@@ -3,8 +3,9 @@
 
 import type { RelayEvents } from '../../feed/log-api.ts'
 import type { UserRow, WantedEvents } from '../channel.ts'
-import type { EventFanout, Receiver } from './event-fanout.ts'
+import type { EventFanout } from './event-fanout.ts'
 import type { FirstFramePorts } from './first-frames.ts'
+import type { Receiver } from './parcels.ts'
 
 /** Sources learn of a payment later than the log does: each user is asked for again, until there is something. */
 const WAITS_MS = [1_000, 4_000, 15_000, 40_000, 120_000] as const

@@ -2,8 +2,9 @@
 // for every ten seconds, and its changes go out as if they had stood in the block.
 
 import type { RelayEvents } from '../../feed/log-api.ts'
-import type { EventFanout, Receiver } from './event-fanout.ts'
+import type { EventFanout } from './event-fanout.ts'
 import type { FirstFramePorts } from './first-frames.ts'
+import type { Receiver } from './parcels.ts'
 
 const EVERY_MS = 10_000
 

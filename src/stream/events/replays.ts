@@ -5,7 +5,8 @@
 import type { EventsAnswer, LinkGap, RelayEvents } from '../../feed/log-api.ts'
 import type { WantedEvents } from '../channel.ts'
 import { errorFrame, missingBlocks, notReplayed } from '../frames.ts'
-import type { EventFanout, Receiver } from './event-fanout.ts'
+import type { EventFanout } from './event-fanout.ts'
+import type { Receiver } from './parcels.ts'
 
 export interface ReplayPorts {
   /** A page of what the log holds from a height on; rejects where it cannot be had now. */

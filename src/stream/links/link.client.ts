@@ -106,6 +106,15 @@ export class Link {
     if (this.#ports.needed()) this.#again(0)
   }
 
+  /** Says something to the writer, who hears nothing on a socket that is closing. */
+  say(text: string): void {
+    try {
+      this.#socket?.send(text)
+    } catch {
+      // It is told on the next link.
+    }
+  }
+
   /** Called by the alarm: replaces a silent link, drops one that nothing needs any more. */
   watch(nowMs: number): void {
     if (!this.#ports.needed()) return this.drop()

@@ -15,6 +15,7 @@ import type { Attachment } from '../sockets/attachment.ts'
 import type { Connection } from '../sockets/connection.ts'
 import { Hub } from './hub.client.ts'
 import { Link } from './link.client.ts'
+import { OrderWants } from './order-wants.client.ts'
 
 const HUB_WAIT_MS = 1_000
 const LOG_WAIT_MS = 5_000
@@ -34,6 +35,8 @@ export interface LinksPorts {
 export class Links {
   readonly log: Link
   readonly hubs: readonly Hub[]
+  /** Whose order statuses the log is asked for. */
+  readonly orders: OrderWants
   /** The hubs as a subscription that begins needs them. */
   readonly source: BookSource = {
     ensure: (hub) => this.#hub(hub).link.ensure(),
@@ -50,6 +53,7 @@ export class Links {
     this.#books = books
     this.#events = events
     this.log = this.#linkToLog()
+    this.orders = new OrderWants(events.orders, this.log)
     this.hubs = Array.from({ length: ports.shards }, (_, index) => this.#linkToHub(index))
   }
 
@@ -98,6 +102,7 @@ export class Links {
   watch(nowMs: number): void {
     this.#report(nowMs)
     this.log.watch(nowMs)
+    this.orders.tell()
     for (const hub of this.hubs) {
       hub.link.watch(nowMs)
       // A hub that cannot be told now is told again next time, or attached to anew.
@@ -134,7 +139,13 @@ export class Links {
   #linkToLog(): Link {
     const { relay, log, busy } = this.#ports
     return new Link({
-      attach: (cursor) => log().attach({ v: LOG_API_VERSION, name: relay, reader: { kind: 'relay' }, cursor }),
+      attach: async (cursor) => {
+        const reader = { kind: 'relay' } as const
+        const orders = this.orders.whole()
+        const answer = await log().attach({ v: LOG_API_VERSION, name: relay, reader, cursor, orders })
+        this.orders.changed()
+        return answer
+      },
       needed: () => busy() || this.#events.size > 0,
       lost: () => this.tellGap('The link to the feed was lost for too long: some events are missing.'),
       restarted: () => this.tellGap('The feed begins anew: block heights start over.'),

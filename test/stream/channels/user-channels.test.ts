@@ -8,6 +8,7 @@ import { CHANNELS, channelOf } from '../../../src/stream/catalogue.ts'
 import type { ShownEvents } from '../../../src/stream/channel.ts'
 import { EventFanout } from '../../../src/stream/events/event-fanout.ts'
 import { EXAMPLE_FILL } from '../../../src/stream/events/fill-view.ts'
+import { EXAMPLE_ORDER } from '../node-order.ts'
 import { wantedEvents } from '../wanted.ts'
 import { type Frame, World } from '../world.ts'
 
@@ -54,6 +55,12 @@ describe('userEvents', () => {
       },
     ])
     expect(frames('userEvents', { fills: [fillOf(OTHER)] })).toEqual([])
+    const statuses = ['open', 'canceled', 'marginCanceled', 'perpMarginRejected', 'selfTradeCanceled']
+    const orders = [USER, OTHER].flatMap((user) =>
+      statuses.map((status, oid) => ({ time: twaps[0]!.time, user, status, order: { ...EXAMPLE_ORDER, oid } })),
+    )
+    const ended = [2, 4].map((oid) => ({ coin: 'BTC', oid }))
+    expect(frames('userEvents', { orders })).toEqual([{ channel: 'user', data: { nonUserCancel: ended } }])
   })
 
   test('each funding payment by itself; meta beside', () => {

@@ -1,0 +1,100 @@
+// Frames of one block: which pieces of it go together, and to whom.
+
+import type { AnyEventChannel, EventView, ShownEvents, WantedEvents } from '../channel.ts'
+
+/** What the fan-out needs of a socket. */
+export interface Receiver {
+  send(text: string): void
+}
+
+/** One distinct body and the sockets that subscribed to it. */
+export interface Topic<R> {
+  readonly wanted: WantedEvents
+  readonly meta: boolean
+  readonly receivers: Set<R>
+}
+
+/** A body of one receiver who is told of earlier blocks first. */
+export interface Behind<R> {
+  readonly topic: Topic<R>
+  readonly index: Index<R>
+}
+
+/** Topics by name. */
+export type Index<R> = Map<string, Set<Topic<R>>>
+
+/** What becomes a frame: pieces of a block, and whom it goes to. */
+interface Parcel<R> {
+  readonly channel: AnyEventChannel
+  readonly name: string
+  readonly topics: Iterable<Topic<R>>
+  readonly pieces: string[]
+}
+
+/** The frames of a view of a block for all who want it. */
+export function parcelsOf<R>(
+  block: ShownEvents,
+  view: EventView<unknown>,
+  indexes: readonly (readonly [AnyEventChannel, Index<R>])[],
+): Iterable<Parcel<R>> {
+  const parcels = new Map<unknown, Parcel<R>>()
+  for (const item of view.items(block)) {
+    let text: string | undefined
+    for (const [channel, index] of indexes) {
+      for (const name of channel.namesOf(item)) {
+        const topics = index.get(name)
+        if (!topics) continue
+        text ??= view.text(item)
+        if (channel.framed === 'per item') parcels.set(Symbol(), { channel, name, topics, pieces: [text] })
+        else if (channel.framed === 'per name') {
+          entryOf(parcels, topics, () => ({ channel, name, topics, pieces: [] })).pieces.push(text)
+        } else {
+          for (const topic of topics)
+            entryOf(parcels, topic, () => ({ channel, name, topics: [topic], pieces: [] })).pieces.push(text)
+        }
+      }
+    }
+  }
+  return parcels.values()
+}
+
+/** Sends one block to one body. */
+export function tell<R extends Receiver>(
+  { topic, index }: Behind<R>,
+  block: ShownEvents,
+  items?: () => unknown[],
+): void {
+  const { channel, body } = topic.wanted
+  const view = channel.view(body)
+  const shown = items ? { ...view, items } : view
+  for (const parcel of parcelsOf(block, shown, [[channel, index]])) send(parcel, block)
+}
+
+/** Builds each text once and sends it. */
+export function send<R extends Receiver>({ channel, name, topics, pieces }: Parcel<R>, block: ShownEvents): void {
+  let plain: string | undefined
+  let withMeta: string | undefined
+  // A socket may end while it is sent to, and take its topic out of the index.
+  for (const topic of topics) {
+    if (topic.meta) withMeta ??= channel.encode(pieces, block, name, topic.wanted.body)
+    else plain ??= channel.encode(pieces, null, name, topic.wanted.body)
+    const text = topic.meta ? withMeta! : plain!
+    for (const receiver of topic.receivers) receiver.send(text)
+  }
+}
+
+/** Adds a body under each of its names. */
+export function putInto<R>(index: Index<R>, topic: Topic<R>): Index<R> {
+  const { channel, body } = topic.wanted
+  for (const name of channel.names(body)) entryOf(index, name, () => new Set()).add(topic)
+  return index
+}
+
+export function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
+  }
+  return value
+}
