@@ -28,7 +28,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'stream/events': 'feed history stream',
   'stream/sockets': 'core key credit/plans stream',
   'stream/books': 'core credit book stream stream/events stream/sockets',
-  'stream/channels': 'core feed history info/shapes stream stream/events stream/books',
+  'stream/channels': 'core feed history book info/shapes stream stream/events stream/books',
   'stream/links': 'core feed book stream stream/events stream/sockets stream/books',
   'stream/minutes': 'core key credit credit/plans credit/streams stream stream/sockets',
   upstream: 'core',

@@ -20,6 +20,7 @@ import {
   type RelayAttachRequest,
   type SnapshotAnswer,
   type TopOfBook,
+  type ViewsAnswer,
 } from './hub-api.ts'
 import { type CoinFragment, encodeFragment, type HubTick } from './hub-link.ts'
 import { LogLink } from './log-link.do.ts'
@@ -28,6 +29,8 @@ import { RelayLinks } from './relay-links.do.ts'
 import { Ring } from './ring.ts'
 import { Rotation } from './rotation.ts'
 import { ShardBooks } from './shard-books.ts'
+import { ShardViews } from './shard-views.ts'
+import { ViewWants } from './view-wants.ts'
 
 /** A log that does not answer is given up while a relay that asked for a link still waits. */
 const ATTACH_MS = 4000
@@ -40,6 +43,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   readonly #objects: Objects
   readonly #store: CheckpointStore
   readonly #books = new ShardBooks()
+  readonly #views = new ShardViews(this.#books)
   readonly #ring = new Ring()
   readonly #rotation = new Rotation()
   readonly #relays: RelayLinks
@@ -63,7 +67,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
       throw new Error(`hub ${this.#name} is of no shard: BOOK_HUBS is ${this.#shards} here`)
     this.#objects = new Objects(env, settings)
     this.#store = new CheckpointStore(ctx.storage)
-    this.#relays = new RelayLinks(this.#objects, this.#index)
+    this.#relays = new RelayLinks(this.#objects, this.#index, this.#views)
     this.#log = new LogLink(ctx, {
       attach: () => this.#attach(),
       take: (frame) => this.#take(frame),
@@ -144,6 +148,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const outcome = this.#books.apply(frame)
     if (outcome.kind === 'duplicate') return
     if (outcome.kind === 'missing') return this.#log.broken()
+    this.#views.touch([...outcome.fragments.map(({ coin }) => coin), ...Object.keys(frame.px)])
     this.#publish(outcome.fragments, frame.height, frame.time)
     // The log knows books and this hub missed them: it is told which, where it attaches anew.
     if (frame.epoch !== null && !this.#books.ready) return this.#log.broken()
@@ -171,13 +176,13 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const epoch = this.#books.ready ? this.#books.epoch : null
     const tick: HubTick = { v: HUB_API_VERSION, epoch, height, time }
     if (height > this.#books.completeAt) this.#ring.push({ tick, fragments })
-    const encoded = encodeAll(fragments)
-    for (const relay of this.#relays) relay.send(tick, encoded)
+    this.#relays.publish(tick, encodeAll(fragments), this.#isReady)
   }
 
   #seed(frame: HubSeed): void {
     const coins = this.#books.seed(frame)
     if (!coins) return
+    this.#views.touch(this.#books.coins())
     if (frame.scope === 'all') this.#begin(frame.epoch, frame.height)
     else this.#store.drop(coins)
     for (const coin of coins) this.#rotation.changed(coin, frame.height)
@@ -270,8 +275,16 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     return { v: HUB_API_VERSION, coins: coins.filter((coin) => types.includes(marketTypeOf(coin))) }
   }
 
+  async joinViews(relay: string, wants: readonly string[]): Promise<ViewsAnswer> {
+    await this.#log.attached()
+    const { height, time } = this.#books
+    const ready = this.#relays.want(relay, wants) && height !== null && this.#isReady
+    const views = ready ? this.#views.whole(new ViewWants(wants)) : []
+    return { v: HUB_API_VERSION, ready, height: height ?? -1, time, views }
+  }
+
   async setInterest(relay: string, interest: BookInterest): Promise<void> {
-    this.#relays.get(relay)?.setInterest(interest)
+    this.#relays.setInterest(relay, interest)
   }
 }
 

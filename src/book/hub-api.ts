@@ -3,6 +3,7 @@
 
 import type { MarketType } from '../core/coin.ts'
 import type { Cursor } from '../feed/log-api.ts'
+import type { ViewPiece } from './hub-link.ts'
 
 export const HUB_API_VERSION = 1
 
@@ -33,6 +34,8 @@ export interface TopOfBook {
 export interface BookInterest {
   readonly coins: readonly string[]
   readonly types: readonly MarketType[]
+  /** What is wanted of views (view-wants.ts); a relay of the version before knows none. */
+  readonly views?: readonly string[]
 }
 
 export interface RelayAttachRequest {
@@ -65,6 +68,15 @@ export interface JoinAnswer {
   readonly rest: readonly string[]
 }
 
+/** Views as they stood at a height; with `ready` false there are none yet, and they come on the link when there are. */
+export interface ViewsAnswer {
+  readonly v: number
+  readonly ready: boolean
+  readonly height: number
+  readonly time: number
+  readonly views: readonly ViewPiece[]
+}
+
 export interface BookHubApi {
   /** Makes sure that the hub lives and is attached to the log. */
   wake(): Promise<void>
@@ -90,6 +102,8 @@ export interface BookHubApi {
     relay: string,
     types: readonly MarketType[],
   ): Promise<{ readonly v: number; readonly coins: readonly string[] }>
+  /** Adds wants of views to the interest, whose changes come on the link from then on, and answers how they are now. */
+  joinViews(relay: string, wants: readonly string[]): Promise<ViewsAnswer>
   /** Replaces the interest of an attached relay, such as after subscriptions ended. */
   setInterest(relay: string, interest: BookInterest): Promise<void>
 }

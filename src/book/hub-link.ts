@@ -3,6 +3,7 @@
 //
 //   {"v":1,"epoch":"…","height":9,"time":1}      head, JSON
 //   =\tBTC\t8\t[[…],[…]]                          one line per changed coin: mark, coin, prev_seq, levels
+//   ~\tBTC\t0 bbo\t[{…},{…}]                      one line per view of a coin: mark, coin, view, text
 //
 // JSON text holds no raw tab or line feed, and coin names with control characters are refused at the feed.
 
@@ -29,16 +30,28 @@ export interface HubTick {
   readonly time: number
 }
 
+/** A view of a coin (view.ts) as it is now. */
+export interface ViewPiece {
+  readonly view: string
+  readonly coin: string
+  readonly piece: string
+}
+
 /** `seq` of every coin in the frame is the frame's height. */
 export interface HubFrameToRelay extends HubTick {
   readonly coins: readonly CoinFragment[]
+  readonly views?: readonly ViewPiece[]
 }
 
 export function encodeFragment(fragment: CoinFragment): string {
   return `\n${fragment.mark}\t${fragment.coin}\t${fragment.prevSeq}\t${fragment.levels}`
 }
 
-/** `fragments` are texts of encodeFragment. */
+export function encodePiece({ view, coin, piece }: ViewPiece): string {
+  return `\n~\t${coin}\t${view}\t${piece}`
+}
+
+/** `fragments` are texts of encodeFragment and encodePiece. */
 export function encodeHubFrame(tick: HubTick, fragments: string): string {
   return JSON.stringify(tick) + fragments
 }
@@ -48,9 +61,11 @@ export function decodeHubFrame(text: string): HubFrameToRelay {
   const lines = text.split('\n')
   const tick = JSON.parse(lines[0]!) as HubTick
   const coins: CoinFragment[] = []
+  const views: ViewPiece[] = []
   for (let i = 1; i < lines.length; i++) {
-    const [mark, coin, prevSeq, levels] = lines[i]!.split('\t') as [CoinMark, string, string, string]
-    coins.push({ mark, coin, prevSeq: Number(prevSeq), levels })
+    const [mark, coin, about, text] = lines[i]!.split('\t') as [CoinMark | '~', string, string, string]
+    if (mark === '~') views.push({ view: about, coin, piece: text })
+    else coins.push({ mark, coin, prevSeq: Number(about), levels: text })
   }
-  return { ...tick, coins }
+  return { ...tick, coins, ...(views.length > 0 && { views }) }
 }

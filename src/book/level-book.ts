@@ -105,6 +105,12 @@ export class LevelBook {
     return [bestFirst(this.#sides[0].levels, depth), bestFirst(this.#sides[1].levels, depth)]
   }
 
+  /** The levels of a side one by one, best first; the book must not change meanwhile. */
+  *best(side: Side): Generator<Level> {
+    const { levels } = this.#sides[side]
+    for (let i = levels.length - 1; i >= 0; i--) yield levels[i]!
+  }
+
   /** Best price of a side as its wire string, null where the side is empty. */
   bestPx(side: Side): string | null {
     return this.#sides[side].levels.at(-1)?.px ?? null

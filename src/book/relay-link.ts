@@ -2,7 +2,8 @@
 
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
 import type { BookInterest } from './hub-api.ts'
-import { encodeHubFrame, type HubTick } from './hub-link.ts'
+import { encodeHubFrame, encodePiece, type HubTick, type ViewPiece } from './hub-link.ts'
+import { ViewWants } from './view-wants.ts'
 
 /** A coin's fragment with its text, which is encoded once for all relays. */
 export interface EncodedFragment {
@@ -14,6 +15,9 @@ export class RelayLink {
   readonly name: string
   readonly #coins = new Set<string>()
   readonly #types = new Set<MarketType>()
+  #views = new ViewWants()
+  /** It has wants that it was not shown yet: the next block shows it all. */
+  isFresh = false
   readonly #send: (text: string) => void
 
   constructor(name: string, interest: BookInterest, send: (text: string) => void) {
@@ -22,7 +26,13 @@ export class RelayLink {
     this.setInterest(interest)
   }
 
-  setInterest({ coins, types }: BookInterest): void {
+  get views(): ViewWants {
+    return this.#views
+  }
+
+  setInterest({ coins, types, views = [] }: BookInterest): void {
+    if (this.#views.add(views)) this.isFresh = true
+    this.#views = new ViewWants(views)
     this.#coins.clear()
     this.#types.clear()
     this.addCoins(coins)
@@ -37,10 +47,12 @@ export class RelayLink {
     for (const type of types) this.#types.add(type)
   }
 
-  /** Sends one block: the fragments of interest, or the bare tick. */
-  send(tick: HubTick, fragments: readonly EncodedFragment[]): void {
+  /** Sends one block: what is of interest, or the bare tick. `pieces` null: the books are not known now. */
+  send(tick: HubTick, fragments: readonly EncodedFragment[], pieces: readonly ViewPiece[] | null = null): void {
     let texts = ''
     for (const { coin, text } of fragments) if (this.#wants(coin)) texts += text
+    for (const piece of pieces ?? []) if (this.#views.has(piece.view, piece.coin)) texts += encodePiece(piece)
+    if (pieces) this.isFresh = false
     this.#send(encodeHubFrame(tick, texts))
   }
 

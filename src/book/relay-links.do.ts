@@ -2,15 +2,19 @@
 
 import type { Objects } from '../core/objects.client.ts'
 import { Dials } from '../feed/dials.client.ts'
-import { HUB_API_VERSION, type RelayAttachRequest } from './hub-api.ts'
-import { RelayLink } from './relay-link.ts'
+import { type BookInterest, HUB_API_VERSION, type RelayAttachRequest } from './hub-api.ts'
+import type { HubTick } from './hub-link.ts'
+import { type EncodedFragment, RelayLink } from './relay-link.ts'
+import type { ShardViews } from './shard-views.ts'
 
 export class RelayLinks {
   readonly #dials: Dials
+  readonly #views: ShardViews
   readonly #relays = new Map<string, RelayLink>()
 
   /** Of hub `index`. */
-  constructor(objects: Objects, index: number) {
+  constructor(objects: Objects, index: number, views: ShardViews) {
+    this.#views = views
     this.#dials = new Dials(objects, { v: HUB_API_VERSION, from: 'hub', index })
   }
 
@@ -30,7 +34,9 @@ export class RelayLinks {
   /** Begins to serve a dialled relay; an older link of the same name is replaced. */
   open({ relay, interest }: RelayAttachRequest, socket: WebSocket): RelayLink {
     const drop = () => {
-      if (this.#relays.get(relay) === link) this.#relays.delete(relay)
+      if (this.#relays.get(relay) !== link) return
+      this.#relays.delete(relay)
+      this.#retain()
     }
     const link: RelayLink = new RelayLink(relay, interest, (text) => {
       try {
@@ -42,6 +48,31 @@ export class RelayLinks {
     socket.addEventListener('close', drop)
     socket.addEventListener('error', drop)
     this.#relays.set(relay, link)
+    this.#retain()
     return link
+  }
+
+  /** Sends one block to all. `isKnown`: views can be made of the books. */
+  publish(tick: HubTick, fragments: readonly EncodedFragment[], isKnown: boolean): void {
+    const pieces = isKnown ? this.#views.due(tick.time) : null
+    for (const relay of this.#relays.values())
+      relay.send(tick, fragments, pieces && relay.isFresh ? this.#views.whole(relay.views) : pieces)
+  }
+
+  /** Adds wants of views; false where there is no such relay. */
+  want(relay: string, wants: readonly string[]): boolean {
+    const link = this.#relays.get(relay)
+    link?.views.add(wants)
+    this.#views.want(link ? wants : [])
+    return link !== undefined
+  }
+
+  setInterest(relay: string, interest: BookInterest): void {
+    this.#relays.get(relay)?.setInterest(interest)
+    this.#retain()
+  }
+
+  #retain(): void {
+    this.#views.retain([...this.#relays.values()].map(({ views }) => views))
   }
 }

@@ -80,6 +80,10 @@ export class ShardBooks {
   has(coin: string): boolean {
     return this.#coins.has(coin)
   }
+  /** A coin as it stands now; to be read alone. */
+  of(coin: string): Readonly<Pick<CoinBook, 'book' | 'lastPx'>> | undefined {
+    return this.#coins.get(coin)
+  }
   /** Every coin with a book. */
   coins(): IterableIterator<string> {
     return this.#coins.keys()
@@ -94,11 +98,8 @@ export class ShardBooks {
     if (usable.length === 0) return null
     // A coin without changes is not stored again: its checkpoint is as true as the others say.
     const clean = usable.reduce((height, checkpoint) => Math.max(height, checkpoint.clean ?? -1), -1)
-    this.#begin(
-      epoch,
-      usable.reduce((from, { height }) => Math.min(from, Math.max(height, clean)), Infinity),
-      0,
-    )
+    const from = usable.reduce((least, { height }) => Math.min(least, Math.max(height, clean)), Infinity)
+    this.#begin(epoch, from, 0)
     this.#seedHeight = seedHeight
     for (const { coin, height, time, seq, lastPx, levels } of usable) {
       const trueAt = Math.max(height, clean)

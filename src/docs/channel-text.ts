@@ -12,19 +12,21 @@ const EXAMPLE_BOOK = {
 
 /** What it costs, with the price of a wildcard where it has one. */
 export function minutePriceText(channel: AnyChannel): string {
-  if (channel.source !== 'books') return `${priceAt(channel, channel.example.request)} a minute`
+  if (typeof channel.price !== 'function') return `${priceAt(channel, channel.example.request)} a minute`
   return `${priceAt(channel, { coin: 'BTC' })} a coin and minute, ${priceAt(channel, {})} a minute without \`coin\``
 }
 
 /** Where its data come from, and what it is asked by. */
 export function channelSourceText(channel: AnyChannel): string {
   if (channel.source === 'books') return 'books, by coin or market type'
+  if (channel.source === 'views') return `books${channel.by === null ? '' : `, by ${channel.by}`}`
   return `events of each block${channel.by === null ? '' : `, by ${channel.by}`}`
 }
 
 /** What comes before the first change. */
 export function snapshotText(channel: AnyChannel): string {
   if (channel.source === 'books') return channel.snapshot ? 'a Snapshot of each coin' : 'none'
+  if (channel.source === 'views' || channel.late === 'candles') return 'the present state'
   return channel.past ? 'what was before' : 'none'
 }
 

@@ -47,7 +47,8 @@ const Coins = z
   .min(1, 'must name at least one coin; leave "coin" out for every coin')
   .max(MAX_ITEMS, `at most ${MAX_ITEMS} coins in one list: leave "coin" out for every coin`)
   .refine((coins) => new Set(coins).size === coins.length, 'names a coin twice: list each coin once')
-const MarketTypes = z
+/** Of a wildcard; `typesOf` reads it. */
+export const MarketTypes = z
   .array(z.enum([...MARKET_TYPES, '*'], `must be one of ${[...MARKET_TYPES, '*'].join(', ')}`))
   .min(1, 'must name at least one market type')
   .max(8)
@@ -56,6 +57,32 @@ const MarketTypes = z
 export interface BookBody {
   readonly coins: readonly string[] | null
   readonly types: readonly MarketType[]
+}
+
+/** Perps where none are named, in the order of their list. */
+export function typesOf(wanted: readonly (MarketType | '*')[] = ['perp']): MarketType[] {
+  return MARKET_TYPES.filter((type) => wanted.includes('*') || wanted.includes(type))
+}
+
+/** Refuses a body that names a coin and market types. */
+export function coinOrTypes(
+  { coin, marketTypes }: { readonly coin?: unknown; readonly marketTypes?: unknown },
+  context: z.RefinementCtx,
+): void {
+  if (coin === undefined || marketTypes === undefined) return
+  const message = 'valid only when coin is omitted: leave one of the two out'
+  context.addIssue({ code: 'custom', path: ['marketTypes'], message })
+}
+
+/** How often a client wants to be told at most, in ms. */
+const INTERVAL = 'must be 0 (with each block) to 60000 milliseconds'
+export const Interval = z.int(INTERVAL).min(0, INTERVAL).max(60_000, INTERVAL)
+/** Bodies that differ in little are shown the same. */
+const INTERVALS = [0, 100, 250, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000]
+
+/** The next longer of few intervals. */
+export function intervalOf(wantedMs: number): number {
+  return INTERVALS.find((interval) => interval >= wantedMs)!
 }
 
 /** The body of a channel of books: a coin, a list of coins, or a wildcard over market types (perps where it names none). */
@@ -68,13 +95,9 @@ export function bookRequest(type: string) {
         .optional(),
       marketTypes: MarketTypes.optional(),
     })
-    .superRefine(({ coin, marketTypes }, context) => {
-      if (coin === undefined || marketTypes === undefined) return
-      const message = 'valid only when coin is omitted: leave one of the two out'
-      context.addIssue({ code: 'custom', path: ['marketTypes'], message })
-    })
-    .transform(({ coin, marketTypes: wanted = ['perp'] }): BookBody => {
+    .superRefine(coinOrTypes)
+    .transform(({ coin, marketTypes }): BookBody => {
       if (coin !== undefined) return { coins: [coin].flat(), types: [] }
-      return { coins: null, types: MARKET_TYPES.filter((type) => wanted.includes('*') || wanted.includes(type)) }
+      return { coins: null, types: typesOf(marketTypes) }
     })
 }

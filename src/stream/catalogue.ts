@@ -6,8 +6,12 @@ import { err, ok, type Result } from '../core/result.ts'
 import { parseWith } from '../core/schema-words.ts'
 import type { AnyChannel, Wanted } from './channel.ts'
 import { allFills } from './channels/allFills.ts'
+import { allMids } from './channels/allMids.ts'
+import { bbo } from './channels/bbo.ts'
 import { builderFills } from './channels/builderFills.ts'
 import { builderLiquidations } from './channels/builderLiquidations.ts'
+import { candle } from './channels/candle.ts'
+import { l2Book } from './channels/l2Book.ts'
 import { l2BookDiff } from './channels/l2BookDiff.ts'
 import { l2BookDiff2 } from './channels/l2BookDiff2.ts'
 import { liquidationFills } from './channels/liquidationFills.ts'
@@ -40,6 +44,10 @@ export const CHANNELS = [
   notification,
   outcomeMetaUpdates,
   orderUpdates,
+  l2Book,
+  bbo,
+  allMids,
+  candle,
 ] as const satisfies readonly AnyChannel[]
 
 const BY_TYPE: ReadonlyMap<string, (typeof CHANNELS)[number]> = new Map(

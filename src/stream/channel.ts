@@ -52,6 +52,8 @@ export interface ShownEvents extends RelayEvents {
     readonly paid?: readonly UserRow[]
     /** What became of outcome markets. */
     readonly outcomes?: readonly object[]
+    /** Candles that trades have changed. */
+    readonly candles?: readonly object[]
   }
 }
 
@@ -113,8 +115,8 @@ export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
    */
   readonly encode: (pieces: readonly string[], meta: Meta | null, name: string, body: Body) => string
   readonly past?: EventsPast<Body, Item>
-  /** It shows what no block holds: funding payments, whose names are users, or changes of outcome markets. */
-  readonly late?: 'paid' | 'outcomes'
+  /** It shows what no block holds: funding payments, whose names are users, changes of outcome markets, or candles. */
+  readonly late?: 'paid' | 'outcomes' | 'candles'
   /** It shows order statuses, which blocks hold of the users alone that its bodies name. */
   readonly needsOrders?: true
 }
@@ -139,12 +141,39 @@ export interface BookChannel<Frame> extends Channel<BookBody, Frame> {
   readonly encode: (block: Emission) => BlockTexts
 }
 
+/** What is shown of books, `view` (book/view.ts), and how. */
+export interface ViewBody extends BookBody {
+  readonly view: string
+  readonly echo: { readonly type: string } & Readonly<Record<string, unknown>>
+  /** Of a joint frame, how often it comes at most. */
+  readonly everyMs?: number
+  readonly dex?: string | undefined
+}
+
+/** A coin's view as it was in a block of this time. */
+export interface ShownPiece {
+  readonly coin: string
+  readonly time: number
+  readonly piece: string
+}
+
+/** A channel of whole states of books. */
+export interface ViewChannel<Frame> extends Channel<ViewBody, Frame> {
+  readonly source: 'views'
+  /** What bodies are found by, for people; null where a body names nothing. */
+  readonly by: string | null
+  /** One frame shows all coins of a body, rather than each its own. */
+  readonly isJoint: boolean
+  /** `pieces`: one, or all of a joint frame. Of frames that are not joint `body` is that of any receiver. */
+  readonly encode: (pieces: readonly ShownPiece[], body: ViewBody) => string
+}
+
 /** Under this name stand bodies that want every item. */
 export const EVERY = ''
 
 /** A channel of events, the types of its body and items forgotten: it takes what its own schema and view put out. */
 export type AnyEventChannel<Frame = unknown> = EventChannel<unknown, unknown, Frame>
-export type AnyChannel = AnyEventChannel | BookChannel<unknown>
+export type AnyChannel = AnyEventChannel | BookChannel<unknown> | ViewChannel<unknown>
 
 /** Keeps a definition's own types while checking it, and forgets all but its frame's for the catalogue. */
 export function defineEventChannel<Body, Item, Frame>(
@@ -155,6 +184,11 @@ export function defineEventChannel<Body, Item, Frame>(
 
 /** The same for a channel of books. */
 export function defineBookChannel<Frame>(channel: BookChannel<Frame>): BookChannel<Frame> {
+  return channel
+}
+
+/** The same for a channel of views. */
+export function defineViewChannel<Frame>(channel: ViewChannel<Frame>): ViewChannel<Frame> {
   return channel
 }
 
@@ -169,7 +203,12 @@ export interface WantedBooks {
   readonly channel: BookChannel<unknown>
   readonly body: BookBody
 }
-export type Wanted = WantedEvents | WantedBooks
+export interface WantedViews {
+  readonly source: 'views'
+  readonly channel: ViewChannel<unknown>
+  readonly body: ViewBody
+}
+export type Wanted = WantedEvents | WantedBooks | WantedViews
 
 /** What a body is acknowledged and identified by. */
 export function echoOf<Sent extends { readonly type: string }>(sent: Sent, { channel, body }: Wanted) {

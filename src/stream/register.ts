@@ -151,6 +151,7 @@ export class Register {
   release(subscription: Subscription): void {
     const { wanted, connection, identity } = subscription
     if (wanted.source === 'books') this.#books.remove(topicKey(subscription), connection)
+    else if (wanted.source === 'views') this.#books.views.remove(topicKey(subscription), connection)
     else this.#events.remove(topicKey(subscription), connection)
     const held = this.#held.get(connection)
     if (held?.delete(identity)) this.#size--

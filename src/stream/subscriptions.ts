@@ -9,6 +9,7 @@ import { BookEntrance, type BookEntrancePorts } from './book-entrance.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { readBody } from './catalogue.ts'
 import { EVERY, echoOf, isToldAgain, minutePrice, type WantedEvents } from './channel.ts'
+import { Candles } from './events/candles.ts'
 import type { EventFanout } from './events/event-fanout.ts'
 import { type FirstFramePorts, FirstFrames } from './events/first-frames.ts'
 import { FundingPayments } from './events/funding-payments.ts'
@@ -22,6 +23,7 @@ import { NOT_READY, Register, type RegisterPorts } from './register.ts'
 import { Backlog } from './sockets/backlog.ts'
 import type { Connection } from './sockets/connection.ts'
 import { type Request, type Subscription, topicKey } from './subscription.ts'
+import { ViewEntrance, type ViewEntrancePorts } from './view-entrance.ts'
 
 /** Of one socket, whatever its plan; an account's subscriptions may lie on many sockets. */
 const MAX_SUBSCRIPTIONS_PER_SOCKET = 1000
@@ -39,13 +41,9 @@ const CROWDED: Failure = {
   hint: 'as many wallets are watched here as can be: open another connection, which leads elsewhere',
 }
 
-export interface Ports extends RegisterPorts, BookEntrancePorts, FirstFramePorts, ReplayPorts {
-  /** False where it is certain that this coin has no book. */
-  hasBook(coin: string): Promise<boolean>
+export interface Ports extends RegisterPorts, BookEntrancePorts, FirstFramePorts, ReplayPorts, ViewEntrancePorts {
   /** The link to the log is up. */
   ensureEvents(): Promise<void>
-  /** Work that goes on when the request is answered. */
-  waitUntil(work: Promise<unknown>): void
 }
 
 export class Subscriptions {
@@ -55,8 +53,10 @@ export class Subscriptions {
   readonly #events: EventFanout<Connection>
   readonly #register: Register
   readonly #entrance: BookEntrance
+  readonly #views: ViewEntrance
   readonly #funding: FundingPayments<Connection>
   readonly #outcomes: OutcomeChanges<Connection>
+  readonly #candles: Candles<Connection>
   readonly #first: FirstFrames<Connection>
   readonly #replays: Replays<Connection>
 
@@ -66,8 +66,10 @@ export class Subscriptions {
     this.#events = events
     this.#register = new Register(ports, books, events)
     this.#entrance = new BookEntrance(ports, this.#register, books, this.backlog)
+    this.#views = new ViewEntrance(ports, this.#register, books.views)
     this.#funding = new FundingPayments(ports, events)
     this.#outcomes = new OutcomeChanges(ports, events)
+    this.#candles = new Candles(ports, events)
     this.#first = new FirstFrames(ports, events, (wanted, rows) => this.#funding.had(wanted, rows))
     this.#replays = new Replays(ports, events)
   }
@@ -102,8 +104,10 @@ export class Subscriptions {
     const { meta = false, fromBlock } = frame
     const request = { connection, identity, echo, wanted, meta, fromBlock }
     if (!this.#register.mayBeFree(request, false)) return
-    const begin = () =>
-      wanted.source === 'books' ? this.#entrance.begin(request, wanted) : this.#beginEvents(request, wanted)
+    const begin = () => {
+      if (wanted.source === 'views') return this.#views.begin(request, wanted)
+      return wanted.source === 'books' ? this.#entrance.begin(request, wanted) : this.#beginEvents(request, wanted)
+    }
     await this.#register.atWork(begin).catch((error) => this.#ports.failed(connection, error))
   }
 
@@ -124,6 +128,7 @@ export class Subscriptions {
     this.#events.deliver(block)
     if (block.funding?.length) this.#ports.waitUntil(this.#funding.follow(block))
     this.#ports.waitUntil(this.#outcomes.follow(block))
+    this.#ports.waitUntil(this.#candles.follow(block))
   }
 
   /** The connection has ended: so have its subscriptions. */
@@ -198,7 +203,10 @@ export class Subscriptions {
     const { wanted, connection, meta } = subscription
     const key = topicKey(subscription)
     if (wanted.source === 'books') this.#books.add(key, wanted, connection)
-    else if (!isNew || !wanted.channel.past) this.#events.add(key, wanted, meta, connection)
-    else this.#ports.waitUntil(this.#first.begin(key, wanted, meta, connection))
+    else if (wanted.source === 'views') this.#views.resume(key, wanted, connection)
+    else if (!isNew || !wanted.channel.past) {
+      this.#events.add(key, wanted, meta, connection)
+      this.#candles.joined(wanted)
+    } else this.#ports.waitUntil(this.#first.begin(key, wanted, meta, connection))
   }
 }

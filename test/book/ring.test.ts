@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { decodeHubFrame, encodeFragment, encodeHubFrame } from '../../src/book/hub-link.ts'
+import { decodeHubFrame, encodeFragment, encodeHubFrame, encodePiece } from '../../src/book/hub-link.ts'
 import { RelayLink } from '../../src/book/relay-link.ts'
 import { RING_CHARS, RING_MS, Ring } from '../../src/book/ring.ts'
 import { CHECKPOINT_MS, ROTATION_MS, Rotation } from '../../src/book/rotation.ts'
+import { BBO, MID } from '../../src/book/view.ts'
+import { coinWant, typeWant } from '../../src/book/view-wants.ts'
 
 const entry = (height: number, time = height) => ({ tick: { v: 1, epoch: 'e', height, time }, fragments: [] })
 
@@ -107,6 +109,11 @@ describe('frames between hub and relay', () => {
       coins: fragments,
     })
     expect(decodeHubFrame(encodeHubFrame(tick, ''))).toEqual({ ...tick, coins: [] })
+    const views = [
+      { view: BBO, coin: 'BTC', piece: '[{"px":"1","sz":"2","n":1},null]' },
+      { view: MID, coin: '@1', piece: '' },
+    ]
+    expect(decodeHubFrame(encodeHubFrame(tick, views.map(encodePiece).join('')))).toEqual({ ...tick, coins: [], views })
   })
 
   it('carry the coins and market types that a relay wants, and tick without them', () => {
@@ -120,6 +127,28 @@ describe('frames between hub and relay', () => {
     link.setInterest({ coins: [], types: [] })
     link.send(tick, coins)
     expect(sent.map((text) => decodeHubFrame(text).coins.map(({ coin }) => coin))).toEqual([['BTC', '@1'], []])
+  })
+
+  it('bring a relay the views that it wants, and all of them where it wants one that it was not shown', () => {
+    const sent: string[] = []
+    const interest = { coins: [], types: [], views: [coinWant(BBO, 'BTC')] }
+    const link = new RelayLink('r', interest, (text) => sent.push(text))
+    const tick = { v: 1, epoch: 'e', height: 2, time: 3 }
+    const pieces = [BBO, MID].flatMap((view) => ['BTC', 'ETH'].map((coin) => ({ view, coin, piece: '1' })))
+    expect(link.isFresh).toBe(true)
+    link.send(tick, [], null)
+    expect(link.isFresh).toBe(true)
+    link.send(tick, [], pieces)
+    link.setInterest({ coins: [], types: [], views: [coinWant(BBO, 'BTC')] })
+    expect(link.isFresh).toBe(false)
+    link.setInterest({ coins: [], types: [], views: [typeWant(MID, 'perp')] })
+    expect(link.isFresh).toBe(true)
+    link.send(tick, [], pieces)
+    expect(sent.map((text) => decodeHubFrame(text).views?.map(({ view, coin }) => view + coin))).toEqual([
+      undefined,
+      ['0 bboBTC'],
+      ['0 midBTC', '0 midETH'],
+    ])
   })
 })
 

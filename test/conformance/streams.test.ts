@@ -332,6 +332,28 @@ describe('bad frames', () => {
   })
 })
 
+describe('channels of whole states', () => {
+  // WS-130, WS-131, WS-132, WS-133
+  it('are shown what there is, and then what changes, as the public server shows it', async () => {
+    const socket = await open()
+    await subscribe(socket, { type: 'bbo', coin: '#0' })
+    const [bid, ask] = seedBooks[4]!.levels.map(([best]) => best)
+    expect((await socket.channel('bbo')).data).toEqual({ coin: '#0', time: expect.any(Number), bbo: [bid, ask] })
+    const how = { nSigFigs: 2, mantissa: null, fast: true }
+    await subscribe(socket, { type: 'l2Book', coin: '#0', ...how })
+    const book = (await socket.channel('l2Book')).data as { levels: Levels }
+    expect(book).toMatchObject({ coin: '#0', spread: '100.0', fast: true })
+    expect(book.levels.map(([best]) => best)).toEqual([level('100.0', '1.0'), level('210.0', '1.0')])
+    await subscribe(socket, { type: 'allMids', dex: 'xyz' })
+    expect(await socket.channel('allMids')).toMatchObject({
+      data: { dex: 'xyz', mids: { 'xyz:GOLD': expect.any(String) } },
+    })
+    push([{ coin: '#0', levels: [[level('104', '0', 0)], []] }])
+    expect((await socket.channel('bbo')).data).toEqual({ coin: '#0', time: height * 70, bbo: [null, ask] })
+    socket.close()
+  })
+})
+
 describe('post', () => {
   // WS-43
   it('answers info over the socket at its price', async () => {

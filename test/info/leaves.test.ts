@@ -16,7 +16,7 @@ const UNTYPED = ['userFees.trial']
 const NULL_IN_ROW = 'predictedFundings[][1][][1]'
 
 /** Maps by coin or DEX: none of their keys must be there. */
-const MAPS = /^(allMids|clearinghouseState|portfolioState\.clearinghouseState)$/
+const MAPS = /^(allMids( frame\.data\.mids)?|clearinghouseState|portfolioState\.clearinghouseState)$/
 
 /** Text that means nothing to a client, whatever it looks like. */
 const OPAQUE = /\.cursor$/

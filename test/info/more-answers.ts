@@ -308,6 +308,8 @@ const listFrames = (channel: string, list: string, rows: readonly object[]) => [
   { channel, data: { user: USER, [list]: rows }, block_height: 7, time: TIME },
 ]
 
+const BEST = { px: '81307.0', sz: '0.5', n: 2 }
+
 /** Beside the example of each channel. */
 export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
   userNonFundingLedgerUpdates: LEDGER.map((update) => ({
@@ -346,5 +348,14 @@ export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
       time: TIME,
     },
   ],
+  l2Book: [
+    { channel: 'l2Book', data: { coin: 'BTC', time: TIME, levels: [[BEST], [BEST]], spread: '1.0', fast: true } },
+  ],
+  bbo: [[null, BEST] as const, [BEST, null] as const, [null, null] as const].map((bbo) => ({
+    channel: 'bbo',
+    data: { coin: 'BTC', time: TIME, bbo },
+  })),
+  allMids: [{ channel: 'allMids', data: { mids: { BTC: '81306.5' } } }],
+  candle: [{ ...(channelOf('candle')!.example.frame as object), block_height: 7, time: TIME }],
   notification: [{ channel: 'notification', data: { notification: 'A remark' }, block_height: 7, time: TIME }],
 }

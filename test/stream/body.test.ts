@@ -57,8 +57,12 @@ test.each([
   ],
   [{ type: 'l2BookDiff', marketTypes: [] }, /^marketTypes: must name at least one/],
   [{ type: 'allFills', coin: ['BTC'] }, /^coin: /],
-  [{ type: 'candle', coin: 'BTC' }, /^type: unknown subscription type: use one of userFills/],
+  [{ type: 'explorerTxs' }, /^type: unknown subscription type: use one of userFills/],
   [{ type: 'trades' }, /^coin: is required/],
+  [{ type: 'candle', coin: 'BTC', interval: '7m' }, /^interval: must be one of 1m, 3m/],
+  [{ type: 'l2Book', coin: 'BTC', mantissa: 2 }, /^mantissa: is allowed only with nSigFigs 5/],
+  [{ type: 'l2Book', coin: 'BTC', nSigFigs: 6 }, /^nSigFigs: must be 2, 3, 4 or 5/],
+  [{ type: 'l2Book', coin: 'BTC', marketTypes: ['perp'] }, /^marketTypes: valid only when coin is omitted/],
   [{ type: 'constructor' }, /^type: unknown subscription type/],
 ])('a wrong body names field and fix: %j', (body, expected) => {
   expect(refusalOf(body)).toMatch(expected)

@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { CHEAPEST_MINUTE } from '../../src/credit/tariff.ts'
 import type { Fill, UserFill } from '../../src/feed/block.ts'
+import { EXAMPLE_CANDLE } from '../../src/info/shapes/candle-shapes.ts'
 import { EXAMPLE_TWAP } from '../../src/info/shapes/twap-shapes.ts'
 import { CHANNELS } from '../../src/stream/catalogue.ts'
 import { minutePrice } from '../../src/stream/channel.ts'
@@ -25,6 +26,7 @@ const NOT_LISTS = [...NOT_ADDRESSES, USER, [], [1], [USER, '0x12'], many(1001)]
 /** Another value of the same form. */
 const another = (value: unknown) => {
   if (Array.isArray(value)) return [...value, many(1)[0]]
+  if (value === '1m') return '5m'
   return String(value).startsWith('0x') ? many(1)[0] : 'ETH'
 }
 
@@ -37,11 +39,15 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   aggregateByTime: [1, 'true', null, {}],
   dex: [1, null, {}, '', 'a b', 'x'.repeat(65), ['main']],
   coin: [1, null, {}, '', 'a\tb', 'x'.repeat(65), [], ['BTC', 'BTC'], ['BTC', 'E TH'], many(1001)],
+  nSigFigs: [1, 6, 2.5, '5', {}],
+  mantissa: [2, 3, '2', 1.5, {}],
+  fast: [1, 'true', null, {}],
+  interval: [null, {}, -1, 1.5, 60_001, '500', '7m', true],
   marketTypes: [1, null, {}, 'perp', [], ['perps'], [1], Array(9).fill('perp')],
 }
 
 /** Micro-credits of the example's minute where it is not one credit. */
-const PRICES: Readonly<Record<string, number>> = { l2BookDiff: 130_000, l2BookDiff2: 130_000 }
+const PRICES: Readonly<Record<string, number>> = { l2BookDiff: 130_000, l2BookDiff2: 130_000, l2Book: 500_000 }
 
 /**
  * Both sides of a trade, a movement of its buyer, a resting order, a TWAP order, a liquidation and an order status of his, a
@@ -57,7 +63,7 @@ function block(world: World): void {
   const twaps = [{ twap_id: 3, state: { ...EXAMPLE_TWAP, user: USER }, status: 'finished' }]
   const orders = [{ time: '2026-09-21T14:13:20.999', user: USER, status: 'open', order: EXAMPLE_ORDER }]
   world.eventBlock({ fills, ledger, twaps, orders, through: [[4, EXAMPLE_FILL[1].builder as string]] })
-  world.eventBlock({ late: { outcomes: [{ outcomeSettled: 5 }] } })
+  world.eventBlock({ late: { outcomes: [{ outcomeSettled: 5 }], candles: [EXAMPLE_CANDLE] } })
   world.block(['BTC'])
 }
 

@@ -213,6 +213,61 @@ describe('book channels', () => {
   })
 })
 
+describe('channels of views', () => {
+  const best = (sz: string) => ({ coin: 'BTC', time: expect.any(Number), bbo: [{ px: '100', sz, n: 1 }, null] })
+
+  // WS-130, WS-131, WS-132, WS-133
+  it('show what there is, and then what changes', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'bbo', coin: 'BTC' })
+    expect((await client.next(of('bbo'))).data).toEqual(best('1.0'))
+    await client.subscribe({ type: 'l2Book', nSigFigs: null, mantissa: null, fast: false, interval: 0 })
+    const coins = []
+    for (let i = 0; i < 3; i++) coins.push((await client.next(of('l2Book'))).data.coin)
+    expect(coins.sort()).toEqual(['BTC', 'ETH', 'SOL'])
+    await client.subscribe({ type: 'allMids', interval: 0 })
+    expect((await client.next(of('allMids'))).data).toEqual({ mids: {} })
+    feeder.block(base + 1, [change('BTC', '2.0'), { coin: 'ETH', levels: levelsOf(['9', '1.0', 1]) }], {
+      fills: [[A, fill('ETH', 1)]],
+    })
+    expect((await client.next(of('bbo'))).data).toEqual(best('2.0'))
+    const levels = [await client.next(of('l2Book')), await client.next(of('l2Book'))].map(({ data }) => data)
+    expect(levels.find(({ coin }) => coin === 'ETH').levels[0].map(({ px }: Frame) => px)).toEqual(['10', '9'])
+    expect((await client.next(of('allMids'))).data).toEqual({ mids: { ETH: '1.0' } })
+    feeder.block(base + 2, [{ coin: 'BTC', levels: levelsOf(['99', '1.0', 1]) }])
+    expect((await client.next(of('l2Book'))).data.coin).toBe('BTC')
+    expect(client.frames.filter(of('bbo'))).toEqual([])
+  })
+
+  // WS-130
+  it('go on with the next frame where links were lost, and where a hub died', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'bbo', coin: 'BTC' })
+    expect((await client.next(of('bbo'))).data).toEqual(best('1.0'))
+    const breaks = [
+      () =>
+        runInDurableObject(env.RELAY.getByName(relay), (_, state) => {
+          for (const socket of state.getWebSockets())
+            if (socket.deserializeAttachment().of === 'hub') socket.close(1011, 'test')
+        }),
+      () => runInDurableObject(hubOf('BTC'), (_, state) => state.abort('test')).catch(() => undefined),
+    ]
+    let height = base
+    for (const broken of breaks) {
+      await broken()
+      // The change falls into the time without a link; later blocks change nothing.
+      const sz = `${++height}.0`
+      feeder.block(height, [change('BTC', sz)])
+      await vi.waitFor(async () => {
+        await feeder.acked(height)
+        feeder.block(++height, [])
+        expect(client.frames.filter(of('bbo')).at(-1)?.data).toEqual(best(sz))
+      }, WAIT)
+    }
+    expect(client.closed).toBeNull()
+  })
+})
+
 describe('event channels', () => {
   // WS-24
   it('fills and ledger reach whom they concern, in mixed case and with every alias', async () => {
@@ -457,23 +512,42 @@ describe('life of a relay', () => {
       { type: 'allFills' },
       { type: 'l2BookDiff2', coin: 'BTC' },
       { type: 'l2BookDiff', coin: 'ETH' },
+      { type: 'bbo', coin: 'BTC' },
+      { type: 'allMids', interval: 0 },
+      { type: 'candle', interval: '1m', coin: 'SOL' },
     ]
     for (const subscription of subscriptions) await client.subscribe(subscription)
     await client.next(of('l2BookDiff', 'Snapshot'))
+    for (const channel of ['bbo', 'allMids']) await client.next(of(channel))
     const stub = env.RELAY.getByName(relay)
     await vi.waitFor(
       () =>
         runInDurableObject(stub, (_, { storage }) => {
-          expect(storage.sql.exec('SELECT * FROM subscription').toArray()).toHaveLength(3)
+          expect(storage.sql.exec('SELECT * FROM subscription').toArray()).toHaveLength(subscriptions.length)
         }),
       WAIT,
     )
     const { spent } = await meter(relay).balance()
     await evictDurableObject(stub)
-    feeder.block(base + 1, [change('BTC', '2.0'), change('ETH', '2.0')], { fills: [[A, fill('BTC', 1)]] })
+    const traded = fill('SOL', 2)
+    const fills: [string, Fill][] = [
+      [A, fill('BTC', 1)],
+      [A, traded],
+      [B, { ...traded, side: 'A', crossed: false }],
+    ]
+    feeder.block(base + 1, [change('BTC', '2.0'), change('ETH', '2.0')], { fills })
     await client.next(of('allFills'))
     await client.next(of('l2BookDiff2'))
     expect((await client.next(of('l2BookDiff'))).data.Updates.block_height).toBe(base + 1)
+    await client.next(({ channel, data }) => channel === 'bbo' && data.bbo[0].sz === '2.0')
+    await client.next(({ channel, data }) => channel === 'allMids' && data.mids.SOL === '1.0')
+    // It is shown with a block after the answer to what was before.
+    let height = base + 1
+    await vi.waitFor(async () => {
+      feeder.block(++height, [])
+      await feeder.acked(height)
+      expect(client.frames.find(of('candle'))?.data).toMatchObject({ s: 'SOL', i: '1m', n: 1 })
+    }, WAIT)
     await runDurableObjectAlarm(stub)
     // The minute was paid before: its charge is repeated with the same id.
     expect((await meter(relay).balance()).spent).toBe(spent)

@@ -1,7 +1,7 @@
 // Bodies for the engines' tests, read as a relay reads them.
 
 import { readBody } from '../../src/stream/catalogue.ts'
-import type { Wanted, WantedBooks, WantedEvents } from '../../src/stream/channel.ts'
+import type { Wanted, WantedBooks, WantedEvents, WantedViews } from '../../src/stream/channel.ts'
 
 type Body = { readonly type: string } & Readonly<Record<string, unknown>>
 
@@ -21,5 +21,11 @@ export function wantedBooks(body: Body): WantedBooks {
 export function wantedEvents(body: Body): WantedEvents {
   const one = wanted(body)
   if (one.source !== 'events') throw new Error(`${body.type} is no channel of events`)
+  return one
+}
+
+export function wantedViews(body: Body): WantedViews {
+  const one = wanted(body)
+  if (one.source !== 'views') throw new Error(`${body.type} is no channel of views`)
   return one
 }

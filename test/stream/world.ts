@@ -1,7 +1,10 @@
 // One relay's subscriptions against hubs and a meter that a test holds in its hands.
 
-import type { BookSnapshot, JoinAnswer } from '../../src/book/hub-api.ts'
+import type { BookSnapshot, JoinAnswer, ViewsAnswer } from '../../src/book/hub-api.ts'
 import type { CoinMark } from '../../src/book/hub-link.ts'
+import { LevelBook } from '../../src/book/level-book.ts'
+import { pieceOf, shapeOf } from '../../src/book/view.ts'
+import { ViewWants } from '../../src/book/view-wants.ts'
 import { marketTypeOf, shardOf } from '../../src/core/coin.ts'
 import { nearestCoin } from '../../src/core/nearest.ts'
 import { queryOf } from '../../src/info/catalogue.ts'
@@ -28,6 +31,9 @@ export const identity: Identity = {
 // biome-ignore lint/suspicious/noExplicitAny: frames of a test are looked into freely.
 export type Frame = any
 
+/** The book of every coin. */
+const BOOK = LevelBook.of([[{ px: '99.0', sz: '1.0', n: 1 }], [{ px: '101.0', sz: '2.0', n: 2 }]])
+
 /** Hubs that hold these coins, a meter with a balance, one socket. */
 export class World {
   clock = { nowMs: 1_000_000 }
@@ -50,6 +56,8 @@ export class World {
   })
   /** What goes on behind requests. */
   readonly work: Promise<unknown>[] = []
+  /** Times that a hub was asked for views. */
+  viewsAsked = 0
   /** Snapshots per answer of a hub. */
   perAnswer = 100
   readonly log: string[] = []
@@ -103,12 +111,15 @@ export class World {
         joinTypes: async (hub: number, types: readonly string[]) => ({
           coins: this.coins.filter((coin) => shardOf(coin, SHARDS) === hub && types.includes(marketTypeOf(coin))),
         }),
+        joinViews: async (hub: number, wants: readonly string[]) => this.#views(hub, wants),
       },
       newId: () => `s${ids++}`,
       hasBook: async (coin: string) => !this.ready || this.coins.includes(coin),
       nearestCoin: async (coin: string) => nearestCoin(coin, this.coins),
       wait: async (ms: number) => {
         this.clock.nowMs += ms
+        // Whatever can be done at once is done first.
+        await new Promise((resolve) => setImmediate(resolve))
       },
       ensureEvents: async () => undefined,
       read: async (question: InfoQuestion) => this.past(question),
@@ -158,6 +169,16 @@ export class World {
     }
   }
 
+  #views(hub: number, wants: readonly string[]): ViewsAnswer {
+    this.viewsAsked++
+    const wanted = new ViewWants(wants)
+    const own = this.ready ? this.coins.filter((coin) => shardOf(coin, SHARDS) === hub) : []
+    const views = own.flatMap((coin) =>
+      wanted.of(coin).map((view) => ({ view, coin, piece: pieceOf(shapeOf(view), BOOK, null) })),
+    )
+    return { v: 1, ready: this.ready, height: this.height, time: 7, views }
+  }
+
   async subscribe(subscription: { type: string } & Record<string, unknown>): Promise<void> {
     await this.subscriptions.subscribe(this.connection, { method: 'subscribe', subscription })
     await this.subscriptions.joined()
@@ -172,6 +193,12 @@ export class World {
 
   unsubscribe(subscription: { type: string }): void {
     this.subscriptions.unsubscribe(this.connection, { method: 'unsubscribe', subscription })
+  }
+
+  /** The hub of a coin shows a view of it anew. */
+  shows(view: string, coin: string, piece: string, time: number): void {
+    const frame = { v: 1, epoch: 'e', height: ++this.height, time, coins: [], views: [{ view, coin, piece }] }
+    this.books.push(shardOf(coin, SHARDS), frame, this.clock.nowMs)
   }
 
   block(coins: readonly string[], mark: CoinMark = '='): void {

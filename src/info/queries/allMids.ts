@@ -3,8 +3,8 @@
 
 import * as z from 'zod'
 import type { TopOfBook } from '../../book/hub-api.ts'
+import { midOf, midsText } from '../../book/mids.ts'
 import { dexOf } from '../../core/coin.ts'
-import { fromScaled, toScaled, trimDecimal } from '../../core/decimal.ts'
 import { nearestName } from '../../core/nearest.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
@@ -36,16 +36,11 @@ export const allMids = defineQuery({
 })
 
 function midsOf(tops: readonly TopOfBook[], dex: string): string {
-  const entries: string[] = []
-  // Text rather than an object: a coin may be called `__proto__`, or `1`, which objects would reorder.
-  for (const top of [...tops].sort((a, b) => (a.coin < b.coin ? -1 : 1))) {
-    const mid = dexOf(top.coin) === dex ? midOf(top) : null
-    if (mid !== null) entries.push(`${JSON.stringify(top.coin)}:"${mid}"`)
-  }
-  return `{${entries.join(',')}}`
-}
-
-function midOf({ bidPx, askPx, lastPx }: TopOfBook): string | null {
-  if (bidPx !== null && askPx !== null) return fromScaled((toScaled(bidPx) + toScaled(askPx)) / 2n)
-  return lastPx === null ? null : trimDecimal(lastPx)
+  const known = tops.filter(({ coin }) => dexOf(coin) === dex)
+  return midsText(
+    known.flatMap(({ coin, bidPx, askPx, lastPx }): [string, string][] => {
+      const mid = midOf(bidPx, askPx, lastPx)
+      return mid === null ? [] : [[coin, mid]]
+    }),
+  )
 }

@@ -2,11 +2,10 @@
 // starts at the last `T` + 1; fewer than 5,000 candles are the last page, so a longer answer is cut at its newer end.
 
 import * as z from 'zod'
-import { openEnum } from '../../core/open-kinds.ts'
 import { ok } from '../../core/result.ts'
 import { CoinName } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
+import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../shapes/candle-shapes.ts'
 import { TIME } from '../shapes/examples.ts'
 import { isInOrder, Moment, optional, REVERSED_WINDOW } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
@@ -14,47 +13,18 @@ import { passThrough } from '../sources/pass-through.ts'
 const PAGE_MAX = 5_000
 /** No candle is shorter as text; most answers are known to fit a page by their length alone. */
 const CANDLE_MIN_LENGTH = 60
-const INTERVALS = ['1m', '3m', '5m', '15m', '30m', '1h', '2h', '4h', '8h', '12h', '1d', '3d', '1w', '1M'] as const
 
 const CandleSnapshotRequest = z.object({
   type: z.literal('candleSnapshot'),
   req: z
     .object({
       coin: CoinName,
-      interval: z.enum(INTERVALS, `must be one of ${INTERVALS.join(', ')}`),
+      interval: CandleInterval,
       startTime: Moment,
       endTime: optional(Moment),
     })
     .refine(isInOrder, REVERSED_WINDOW),
 })
-
-const Candle = z
-  .looseObject({
-    t: z.int(),
-    T: z.int(),
-    s: z.string(),
-    i: openEnum(...INTERVALS),
-    o: Decimal,
-    c: Decimal,
-    h: Decimal,
-    l: Decimal,
-    v: Decimal,
-    n: z.int(),
-  })
-  .meta({ id: 'Candle' })
-
-const EXAMPLE_CANDLE = {
-  t: TIME,
-  T: TIME + 59_999,
-  s: 'BTC',
-  i: '1m',
-  o: '81300.0',
-  c: '81307.0',
-  h: '81310.0',
-  l: '81299.0',
-  v: '12.5',
-  n: 84,
-}
 
 export const candleSnapshot = defineQuery({
   type: 'candleSnapshot',

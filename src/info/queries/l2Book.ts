@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import type { BookSnapshot } from '../../book/hub-api.ts'
+import { aggregateBook, spreadOf } from '../../book/rounded-levels.ts'
 import type { Failure } from '../../core/failure.ts'
 import { ok, type Result } from '../../core/result.ts'
 import { CoinName, type Levels } from '../../feed/block.ts'
@@ -11,7 +12,6 @@ import { type Answer, defineQuery, ONE_CREDIT } from '../query.ts'
 import { BookLevels, Decimal } from '../shapes/common-shapes.ts'
 import { LEVELS, TIME } from '../shapes/examples.ts'
 import { optional } from '../shapes/request-fields.ts'
-import { aggregateBook, spreadOf } from '../sources/rounded-levels.ts'
 
 const FRESH_MS = 500
 const DEPTH = 20

@@ -10,6 +10,7 @@ import type { Receiver } from '../events/parcels.ts'
 import type { Emission, Entry } from './block-join.ts'
 import { BlockJoin } from './block-join.ts'
 import type { Joiner } from './joiner.ts'
+import { ViewFanout } from './view-fanout.ts'
 
 /** A socket of a book body, told when its books must begin again. */
 export interface BookReceiver extends Receiver {
@@ -51,6 +52,7 @@ export interface BookFeed {
 }
 
 export class BookFanout<R extends BookReceiver> {
+  readonly views: ViewFanout<R>
   readonly #shards: number
   readonly #feed: BookFeed
   readonly #topics = new Map<string, Topic<R>>()
@@ -61,10 +63,11 @@ export class BookFanout<R extends BookReceiver> {
   constructor(shards: number, feed: BookFeed) {
     this.#shards = shards
     this.#feed = feed
+    this.views = new ViewFanout(shards)
   }
 
   get size(): number {
-    return this.#topics.size
+    return this.#topics.size + this.views.size
   }
 
   /** With a joiner the receiver is served alone, without one from the next block's shared frame. */
@@ -123,6 +126,7 @@ export class BookFanout<R extends BookReceiver> {
 
   /** Takes one frame of a hub and sends whatever is complete with it. */
   push(hub: number, frame: HubFrameToRelay, nowMs: number): void {
+    if (this.views.push(frame)) this.#feed.sent(frame.time)
     for (const entry of this.#recent.size > 0 ? frame.coins : [])
       this.#recent.get(entry.coin)?.push({ ...frame, entries: [entry] })
     for (const group of this.#groups.values()) {
@@ -148,6 +152,7 @@ export class BookFanout<R extends BookReceiver> {
 
   /** Heights of a hub begin anew (the operator reset the feed): what waits of its old chain, or for it, is dropped. */
   restart(hub: number): void {
+    this.views.restart(hub)
     for (const [coin, blocks] of this.#recent) if (shardOf(coin, this.#shards) === hub) blocks.length = 0
     for (const [name, { hubs }] of this.#groups) if (hubs.includes(hub)) this.#groups.delete(name)
     for (const topic of this.#topics.values()) {
@@ -160,18 +165,18 @@ export class BookFanout<R extends BookReceiver> {
   /** True while a body has coins of this hub. */
   needs(hub: number): boolean {
     for (const group of this.#groups.values()) if (group.hubs.includes(hub)) return true
-    return false
+    return this.views.wantsOf(hub).size > 0
   }
 
   /** What must be in force at a hub for the present bodies. */
-  interestOf(hub: number): { coins: Set<string>; types: Set<MarketType> } {
+  interestOf(hub: number): { coins: Set<string>; types: Set<MarketType>; views: Set<string> } {
     const coins = new Set<string>()
     const types = new Set<MarketType>()
     for (const { wanted } of this.#topics.values()) {
       for (const type of wanted.body.types) types.add(type)
       for (const coin of wanted.body.coins ?? []) if (shardOf(coin, this.#shards) === hub) coins.add(coin)
     }
-    return { coins, types }
+    return { coins, types, views: this.views.wantsOf(hub) }
   }
 
   /** Receivers with coins of this hub on channels that seed them once, each once: those whose books a lost link breaks. */

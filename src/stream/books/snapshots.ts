@@ -1,7 +1,7 @@
 // What the hubs say of a book body's coins, and the carousels that bring their Snapshots.
 // Law: a coin is in force before its Snapshot is sent, and Snapshots are paced, for nobody can see how fast they are read.
 
-import type { JoinAnswer } from '../../book/hub-api.ts'
+import type { JoinAnswer, ViewsAnswer } from '../../book/hub-api.ts'
 import type { MarketType } from '../../core/coin.ts'
 import { shardOf } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
@@ -21,6 +21,7 @@ export interface BookSource {
   ensure(hub: number): Promise<void>
   join(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinAnswer>
   joinTypes(hub: number, types: readonly MarketType[]): Promise<{ readonly coins: readonly string[] }>
+  joinViews(hub: number, wants: readonly string[]): Promise<ViewsAnswer>
 }
 
 /** What a client is told of coins that have no book; `nearest` answers the coin that was probably meant. */

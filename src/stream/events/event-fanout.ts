@@ -200,6 +200,11 @@ export class EventFanout<R extends Receiver> {
     return new Set(ofKind.flatMap(({ wanted: { channel, body } }) => channel.names(body)))
   }
 
+  /** Names under which somebody wants a view. */
+  namesOf<Item>(view: EventView<Item>): string[] {
+    return [...this.#views.get(view as EventView<unknown>)!.values()].flatMap((index) => [...index.keys()])
+  }
+
   #all(): readonly Topic<R>[] {
     const waiting = [...this.#held.values(), ...[...this.#behind.values()].flatMap((own) => [...own.values()])]
     return [...this.#topics.values(), ...waiting.map(({ topic }) => topic)]

@@ -1,7 +1,7 @@
 // One hub as a relay sees it: the link with its frames, and the coins that are in force on it.
 // Law: what is in force is never less than what subscriptions need; what is no longer needed is given back in time.
 
-import type { BookHubApi, BookInterest, JoinAnswer } from '../../book/hub-api.ts'
+import type { BookHubApi, BookInterest, JoinAnswer, ViewsAnswer } from '../../book/hub-api.ts'
 import { HUB_API_VERSION } from '../../book/hub-api.ts'
 import type { MarketType } from '../../core/coin.ts'
 import { orReject } from '../../core/deadline.ts'
@@ -16,6 +16,7 @@ const ANSWER_MS = 15_000
 interface Interest {
   readonly coins: ReadonlySet<string>
   readonly types: ReadonlySet<MarketType>
+  readonly views: ReadonlySet<string>
 }
 
 export interface HubPorts extends Pick<LinkPorts, 'needed' | 'lost' | 'restarted'> {
@@ -33,6 +34,7 @@ export class Hub {
   #api: BookHubApi
   #coins = new Set<string>()
   #types = new Set<MarketType>()
+  #views = new Set<string>()
 
   constructor(ports: HubPorts) {
     this.#ports = ports
@@ -52,29 +54,38 @@ export class Hub {
     return orReject(this.#api.joinTypes(this.#ports.relay, types), ANSWER_MS, after)
   }
 
+  /** Rejects where the link is down. */
+  async joinViews(wants: readonly string[]): Promise<ViewsAnswer> {
+    if (!this.#bringIn([], [], wants)) throw new Error('the link is down')
+    return orReject(this.#api.joinViews(this.#ports.relay, wants), ANSWER_MS, after)
+  }
+
   /**
    * False while the link is down: one that is being taken up anew was asked for without these, and the hub may put them
    * to the one that it replaces.
    */
-  #bringIn(coins: readonly string[], types: readonly MarketType[]): boolean {
+  #bringIn(coins: readonly string[], types: readonly MarketType[], wants: readonly string[] = []): boolean {
     if (!this.link.up) return false
     for (const coin of coins) this.#coins.add(coin)
     for (const type of types) this.#types.add(type)
+    for (const want of wants) this.#views.add(want)
     return true
   }
 
   /** Tells the hub what is needed where that differs from what is in force. Not while a subscription begins. */
   async settle(): Promise<void> {
-    const { coins, types } = this.#ports.interest()
-    if (same(coins, this.#coins) && same(types, this.#types)) return
-    const before = { coins: this.#coins, types: this.#types }
+    const needed = this.#ports.interest()
+    const { coins, types, views } = needed
+    if (same(coins, this.#coins) && same(types, this.#types) && same(views, this.#views)) return
+    const before = { coins: this.#coins, types: this.#types, views: this.#views }
     try {
-      await this.#api.setInterest(this.#ports.relay, this.#take({ coins, types }))
+      await this.#api.setInterest(this.#ports.relay, this.#take(needed))
     } catch (error) {
       // What is in force is not known now: as long as it differs from what is needed, the hub is told again.
       this.#take({
         coins: new Set([...before.coins, ...this.#coins]),
         types: new Set([...before.types, ...this.#types]),
+        views: new Set([...before.views, ...this.#views]),
       })
       throw error
     }
@@ -82,19 +93,21 @@ export class Hub {
 
   async #attach(cursor: Cursor | null): Promise<AttachOutcome> {
     this.#api = this.#ports.stub()
-    const { coins, types } = this.#ports.interest()
+    const { coins, types, views } = this.#ports.interest()
     // A subscription that is beginning has brought coins into force that no body names yet.
     const interest = this.#take({
       coins: new Set([...coins, ...this.#coins]),
       types: new Set([...types, ...this.#types]),
+      views,
     })
     return this.#api.attach({ v: HUB_API_VERSION, relay: this.#ports.relay, interest, cursor })
   }
 
-  #take({ coins, types }: Interest): BookInterest {
+  #take({ coins, types, views }: Interest): BookInterest {
     this.#coins = new Set(coins)
     this.#types = new Set(types)
-    return { coins: [...coins], types: [...types] }
+    this.#views = new Set(views)
+    return { coins: [...coins], types: [...types], views: [...views] }
   }
 }
 

@@ -42,6 +42,7 @@ export class Links {
     ensure: (hub) => this.#hub(hub).link.ensure(),
     join: (hub, coins, withBooks) => this.#hub(hub).join(coins, withBooks),
     joinTypes: (hub, types) => this.#hub(hub).joinTypes(types),
+    joinViews: (hub, wants) => this.#hub(hub).joinViews(wants),
   }
   readonly #ports: LinksPorts
   readonly #ages = new AgeCounts()

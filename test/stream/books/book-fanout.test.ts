@@ -8,6 +8,7 @@ import { l2BookDiff } from '../../../src/stream/channels/l2BookDiff.ts'
 import { wantedBooks } from '../wanted.ts'
 
 const SHARDS = 4
+const NOTHING = { coins: new Set(), types: new Set(), views: new Set() }
 const UNLINKED = { heightOf: () => -1, sent: () => undefined }
 const socket = () => {
   const sent: string[] = []
@@ -148,9 +149,9 @@ test('what a hub must have in force follows the bodies', () => {
   expect(fanout.needs(hub)).toBe(false)
   fanout.add('btc', diff(['BTC']), one)
   fanout.add('wild', SPOT, one)
-  expect(fanout.interestOf(hub)).toEqual({ coins: new Set(['BTC']), types: new Set(['spot']) })
+  expect(fanout.interestOf(hub)).toEqual({ ...NOTHING, coins: new Set(['BTC']), types: new Set(['spot']) })
   fanout.remove('wild', one)
-  expect(fanout.interestOf((hub + 1) % SHARDS)).toEqual({ coins: new Set(), types: new Set() })
+  expect(fanout.interestOf((hub + 1) % SHARDS)).toEqual(NOTHING)
   expect(fanout.needs((hub + 1) % SHARDS)).toBe(false)
   fanout.remove('btc', one)
   expect(fanout.needs(hub)).toBe(false)

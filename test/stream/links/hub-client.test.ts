@@ -5,11 +5,13 @@ import { Hub } from '../../../src/stream/links/hub.client.ts'
 
 function hubOf() {
   const told: (readonly string[])[] = []
-  const needed = { coins: new Set<string>(), types: new Set<MarketType>() }
+  const needed = { coins: new Set<string>(), types: new Set<MarketType>(), views: new Set<string>() }
+  const views: (readonly string[] | undefined)[] = []
   const state = { isDown: false, gate: Promise.resolve(), joinGate: Promise.resolve() }
   const api = {
     attach: async ({ interest }: { interest: BookInterest }) => {
       told.push(interest.coins)
+      views.push(interest.views)
       await state.gate
       hub.link.accept({ close: () => undefined } as unknown as WebSocket, 0)
       return { v: 1, epoch: 'e', height: 1, lost: false }
@@ -19,6 +21,7 @@ function hubOf() {
       return { v: 1, ready: true, snapshots: [], unknown: [], rest: [] }
     },
     joinTypes: async () => ({ coins: [] }),
+    joinViews: async () => ({ v: 1, ready: true, height: 1, time: 1, views: [] }),
     setInterest: async (_: string, interest: BookInterest) => {
       if (state.isDown) throw new Error('down')
       told.push(interest.coins)
@@ -26,7 +29,7 @@ function hubOf() {
   } as unknown as BookHubApi
   const ports = { relay: 'r', stub: () => api, interest: () => needed, needed: () => true }
   const hub: Hub = new Hub({ ...ports, lost: () => undefined, restarted: () => undefined })
-  return { hub, told, needed, state }
+  return { hub, told, views, needed, state }
 }
 
 test('a link taken up anew keeps the coins of a subscription that is beginning', async () => {
@@ -37,6 +40,24 @@ test('a link taken up anew keeps the coins of a subscription that is beginning',
   await new Promise((resolve) => setTimeout(resolve))
   await hub.link.ensure()
   expect(told).toEqual([[], ['BTC']])
+})
+
+// WS-130
+test('views that are wanted are in force on a link that is taken up anew, and given back', async () => {
+  const { hub, told, views, needed } = hubOf()
+  await expect(hub.joinViews(['0 bbo\tBTC'])).rejects.toThrow('the link is down')
+  needed.views.add('0 bbo\tBTC')
+  await hub.link.ensure()
+  await hub.joinViews(['0 bbo\tBTC'])
+  await hub.settle()
+  expect(told).toEqual([[]])
+  hub.link.watch(60_000)
+  await new Promise((resolve) => setTimeout(resolve))
+  await hub.link.ensure()
+  expect(views).toEqual([['0 bbo\tBTC'], ['0 bbo\tBTC']])
+  needed.views.clear()
+  await hub.settle()
+  expect(told).toHaveLength(3)
 })
 
 test('what a hub could not be told is told again', async () => {

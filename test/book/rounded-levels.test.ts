@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareDecimals, fromScaled, toScaled } from '../../../src/core/decimal.ts'
-import type { Level, Levels } from '../../../src/feed/block.ts'
-import { aggregateBook, spreadOf } from '../../../src/info/sources/rounded-levels.ts'
+import { aggregateBook, spreadOf } from '../../src/book/rounded-levels.ts'
+import { compareDecimals, fromScaled, toScaled } from '../../src/core/decimal.ts'
+import type { Level, Levels } from '../../src/feed/block.ts'
 
 const level = (px: string, sz = '1', n = 1): Level => ({ px, sz, n })
 const pxs = (levels: readonly Level[]) => levels.map(({ px }) => px)
@@ -51,13 +51,15 @@ describe('aggregateBook', () => {
 
   it('keeps order and total size, bids never up and asks never down', () => {
     const price = fc.bigInt({ min: 1n, max: 10n ** 24n }).map(fromScaled)
-    const side = fc.uniqueArray(fc.tuple(price, fc.integer({ min: 1, max: 1e6 })), {
+    const decimals = (most: bigint, unit: bigint) => fc.bigInt({ min: 1n, max: most }).map((n) => fromScaled(n * unit))
+    const size = fc.oneof(decimals(10n ** 28n, 1n), decimals(10n ** 16n, 10n ** 10n), decimals(10n ** 8n, 10n ** 18n))
+    const side = fc.uniqueArray(fc.tuple(price, size), {
       selector: ([px]) => px,
       maxLength: 60,
     })
     fc.assert(
       fc.property(side, fc.integer({ min: 2, max: 5 }), fc.constantFrom(1, 2, 5), (entries, nSigFigs, mantissa) => {
-        const asks = entries.map(([px, sz]) => level(px, String(sz))).sort((a, b) => compareDecimals(a.px, b.px))
+        const asks = entries.map(([px, sz]) => level(px, sz)).sort((a, b) => compareDecimals(a.px, b.px))
         const book: Levels = [[...asks].reverse(), asks]
         const merged = aggregateBook(book, { nSigFigs, mantissa, limit: 1_000 })
         for (const index of [0, 1] as const) {

@@ -1,0 +1,216 @@
+// Who is shown which views of books. Laws: a text is built once however many get it, and goes out only where what it shows
+// is another; a frame shows a whole state, so that whoever missed some goes on with the next; no hub waits for another.
+
+import type { HubFrameToRelay, ViewPiece } from '../../book/hub-link.ts'
+import { coinWant, typeWant } from '../../book/view-wants.ts'
+import { marketTypeOf, shardOf } from '../../core/coin.ts'
+import type { ShownPiece, ViewBody, WantedViews } from '../channel.ts'
+import type { Receiver } from '../events/parcels.ts'
+
+interface Topic<R> {
+  readonly wanted: WantedViews
+  readonly receivers: Set<R>
+  /** Are yet to be shown what there is. */
+  readonly waiting: Set<R>
+  /** Every hub has told what there is. */
+  isWhole: boolean
+  /** Of a joint frame: the last one, the time of its block, and whether a coin has changed since. */
+  text: string
+  toldMs: number
+  isStale: boolean
+}
+
+interface Held extends ShownPiece {
+  readonly height: number
+}
+
+/** One view, whoever wants it of whatever coins. */
+interface View<R> {
+  readonly held: Map<string, Held>
+  readonly byCoin: Map<string, Set<Topic<R>>>
+  readonly wildcards: Set<Topic<R>>
+}
+
+/** What a wildcard counts for in `coins`. */
+const WILDCARD_COINS = 512
+
+export class ViewFanout<R extends Receiver> {
+  readonly #shards: number
+  readonly #topics = new Map<string, Topic<R>>()
+  readonly #views = new Map<string, View<R>>()
+
+  constructor(shards: number) {
+    this.#shards = shards
+  }
+
+  /** Distinct bodies at present. */
+  get size(): number {
+    return this.#topics.size
+  }
+
+  /** Coins of all distinct bodies, at most: of so many texts are held. */
+  get coins(): number {
+    let coins = 0
+    for (const { wanted } of this.#topics.values()) coins += wanted.body.coins?.length ?? WILDCARD_COINS
+    return coins
+  }
+
+  /** `key` names the distinct body. The receiver gets nothing before `begin`. */
+  add(key: string, wanted: WantedViews, receiver: R): void {
+    let topic = this.#topics.get(key)
+    if (!topic) {
+      topic = {
+        ...{ wanted, receivers: new Set<R>(), waiting: new Set<R>() },
+        ...{ isWhole: false, text: '', toldMs: 0, isStale: false },
+      }
+      this.#topics.set(key, topic)
+      const { coins, view } = wanted.body
+      const { byCoin, wildcards } = entryOf(this.#views, view, newView<R>)
+      if (coins === null) wildcards.add(topic)
+      for (const coin of coins ?? []) entryOf(byCoin, coin, () => new Set()).add(topic)
+    }
+    topic.waiting.add(receiver)
+  }
+
+  /** Shows the receiver what there is, and from now on what changes. */
+  begin(key: string, receiver: R): void {
+    const topic = this.#topics.get(key)
+    if (!topic?.waiting.delete(receiver)) return
+    const { channel, body } = topic.wanted
+    const pieces = this.#piecesOf(body)
+    const texts = channel.isJoint
+      ? [channel.encode(pieces, body)]
+      : pieces.map((piece) => channel.encode([piece], body))
+    if (channel.isJoint && topic.receivers.size === 0)
+      this.#told(
+        topic,
+        texts[0]!,
+        pieces.reduce((latest, { time }) => Math.max(latest, time), 0),
+      )
+    topic.receivers.add(receiver)
+    for (const text of texts) receiver.send(text)
+  }
+
+  remove(key: string, receiver: R): void {
+    const topic = this.#topics.get(key)
+    if (!topic) return
+    topic.waiting.delete(receiver)
+    topic.receivers.delete(receiver)
+    if (topic.receivers.size + topic.waiting.size > 0) return
+    this.#topics.delete(key)
+    this.#strike(topic)
+  }
+
+  #strike(topic: Topic<R>): void {
+    const { view: name, coins } = topic.wanted.body
+    const view = this.#views.get(name)!
+    view.wildcards.delete(topic)
+    for (const coin of coins ?? []) {
+      const topics = view.byCoin.get(coin)
+      if (topics?.delete(topic) && topics.size === 0) view.byCoin.delete(coin)
+    }
+    for (const coin of view.held.keys()) if (topicsOf(view, coin).length === 0) view.held.delete(coin)
+    if (view.wildcards.size + view.byCoin.size === 0) this.#views.delete(name)
+  }
+
+  /** Null where nobody wants this body any more; else whether all of it is there. */
+  isWhole(key: string): boolean | null {
+    return this.#topics.get(key)?.isWhole ?? null
+  }
+
+  /** Every hub has told what there is of this body. */
+  complete(key: string): void {
+    const topic = this.#topics.get(key)
+    if (topic) topic.isWhole = true
+  }
+
+  /** Takes what a hub shows, of a block or when asked; true where something went out. */
+  push({ height, time, views = [] }: Pick<HubFrameToRelay, 'height' | 'time' | 'views'>): boolean {
+    let isSent = false
+    for (const piece of views) isSent = this.#take(piece, height, time) || isSent
+    for (const { wildcards } of this.#views.values())
+      for (const topic of wildcards) isSent = this.#tell(topic, time) || isSent
+    return isSent
+  }
+
+  #take({ view: name, coin, piece }: ViewPiece, height: number, time: number): boolean {
+    const view = this.#views.get(name)
+    const topics = view ? topicsOf(view, coin) : []
+    const held = view?.held.get(coin)
+    // An answer may overtake the blocks before it.
+    if (topics.length === 0 || (held && held.height >= height)) return false
+    view!.held.set(coin, { coin, time, height, piece })
+    if (held?.piece === piece) return false
+    let text: string | undefined
+    for (const topic of topics) {
+      const { channel, body } = topic.wanted
+      topic.isStale = true
+      if (channel.isJoint || topic.receivers.size === 0) continue
+      text ??= channel.encode([{ coin, time, piece }], body)
+      for (const receiver of topic.receivers) receiver.send(text)
+    }
+    return text !== undefined
+  }
+
+  /** Sends a joint frame where its time has come. */
+  #tell(topic: Topic<R>, time: number): boolean {
+    const { channel, body } = topic.wanted
+    const isEarly = time >= topic.toldMs && time - topic.toldMs < (body.everyMs ?? 0)
+    if (!channel.isJoint || !topic.isStale || topic.receivers.size === 0 || isEarly) return false
+    const before = topic.text
+    const text = channel.encode(this.#piecesOf(body), body)
+    this.#told(topic, text, text === before ? topic.toldMs : time)
+    if (text === before) return false
+    for (const receiver of topic.receivers) receiver.send(text)
+    return true
+  }
+
+  #told(topic: Topic<R>, text: string, timeMs: number): void {
+    topic.text = text
+    topic.toldMs = timeMs
+    topic.isStale = false
+  }
+
+  #piecesOf({ view, coins, types }: ViewBody): Held[] {
+    const held = this.#views.get(view)!.held
+    if (coins === null) return [...held.values()].filter(({ coin }) => types.includes(marketTypeOf(coin)))
+    return coins.flatMap((coin) => held.get(coin) ?? [])
+  }
+
+  /** Heights of a hub begin anew: what is held of its coins is older than whatever comes. */
+  restart(hub: number): void {
+    for (const { held } of this.#views.values())
+      for (const [coin, piece] of held)
+        if (shardOf(coin, this.#shards) === hub) held.set(coin, { ...piece, height: -1 })
+  }
+
+  /** What must be in force at a hub for the present bodies. */
+  wantsOf(hub: number): Set<string> {
+    const bodies = [...this.#topics.values()].map(({ wanted }) => wanted.body)
+    return new Set(bodies.flatMap((body) => wantsOf(body, hub, this.#shards)))
+  }
+}
+
+/** The wants of a body at a hub. */
+export function wantsOf({ view, coins, types }: ViewBody, hub: number, shards: number): string[] {
+  if (coins === null) return types.map((type) => typeWant(view, type))
+  return coins.filter((coin) => shardOf(coin, shards) === hub).map((coin) => coinWant(view, coin))
+}
+
+function topicsOf<R>({ byCoin, wildcards }: View<R>, coin: string): Topic<R>[] {
+  const type = marketTypeOf(coin)
+  return [...(byCoin.get(coin) ?? []), ...[...wildcards].filter(({ wanted }) => wanted.body.types.includes(type))]
+}
+
+function newView<R>(): View<R> {
+  return { held: new Map(), byCoin: new Map(), wildcards: new Set() }
+}
+
+function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
+  }
+  return value
+}

@@ -1,0 +1,106 @@
+// The way of a body of views. Law: its coin is known, then it is charged, acknowledged, and shown what there is; a hub
+// that cannot say keeps nobody waiting who wants other hubs' coins, too, and what it has comes when it can.
+
+import type { Failure } from '../core/failure.ts'
+import { hubsOf } from './books/book-fanout.ts'
+import type { BookSource } from './books/snapshots.ts'
+import { type ViewFanout, wantsOf } from './books/view-fanout.ts'
+import type { WantedViews } from './channel.ts'
+import { NOT_READY, type Register } from './register.ts'
+import type { Connection } from './sockets/connection.ts'
+import { type Request, topicKey } from './subscription.ts'
+
+/** Texts of views that a relay holds: some 2 KB each. */
+const MAX_COINS = 16_384
+const CROWDED: Failure = {
+  kind: 'unavailable',
+  what: 'the data',
+  hint: 'as many books are shown here as can be: open another connection, which leads elsewhere',
+}
+
+/** A hub that is silent for longer is late: its coins follow. */
+const LATE_MS = 1000
+/** A hub that has no books yet, or no link, is asked again; after that it tells by itself when it is there. */
+const RETRY_MS = 500
+const TRIES = 60
+
+export interface ViewEntrancePorts {
+  readonly shards: number
+  readonly books: BookSource
+  wait(ms: number): Promise<void>
+  /** False where it is certain that this coin has no book. */
+  hasBook(coin: string): Promise<boolean>
+  /** Work that goes on when the request is answered. */
+  waitUntil(work: Promise<unknown>): void
+}
+
+export class ViewEntrance {
+  readonly #ports: ViewEntrancePorts
+  readonly #register: Register
+  readonly #views: ViewFanout<Connection>
+
+  constructor(ports: ViewEntrancePorts, register: Register, views: ViewFanout<Connection>) {
+    this.#ports = ports
+    this.#register = register
+    this.#views = views
+  }
+
+  /** Resolves when the request was answered. */
+  async begin(request: Request, wanted: WantedViews): Promise<void> {
+    const { connection } = request
+    const { books, shards, hasBook } = this.#ports
+    const { coins } = wanted.body
+    // Of a wildcard one hub is enough to begin with.
+    const isUp = await Promise.any(hubsOf(wanted.body, shards).map((hub) => books.ensure(hub))).then(
+      () => true,
+      () => false,
+    )
+    if (!isUp) return this.#register.refuse(request, NOT_READY)
+    const has = await Promise.all((coins ?? []).map((coin) => hasBook(coin)))
+    const unknown = (coins ?? []).filter((_, index) => !has[index])
+    if (unknown.length > 0) return this.#register.refuseCoins(request, unknown)
+    if (this.#views.coins >= MAX_COINS) return this.#register.refuse(request, CROWDED)
+    const minutes = await this.#register.pay(request)
+    if (!minutes) return
+    if (connection.ended) return this.#register.accountOf(connection).stop(minutes, true)
+    const key = topicKey(request)
+    // Before it is acknowledged, which may end the connection and all that it has.
+    this.#views.add(key, wanted, connection)
+    this.#register.begin({ ...request, minutes }, request.fromBlock)
+    this.#ports.waitUntil(this.#show(key, wanted, connection))
+  }
+
+  /** Takes up a body that slept with the relay: it is shown what there is, because frames may have been missed. */
+  resume(key: string, wanted: WantedViews, connection: Connection): void {
+    this.#views.add(key, wanted, connection)
+    this.#ports.waitUntil(this.#show(key, wanted, connection))
+  }
+
+  /** Resolves when the connection has what there is. Never rejects. */
+  async #show(key: string, wanted: WantedViews, connection: Connection): Promise<void> {
+    if (this.#views.isWhole(key)) return this.#views.begin(key, connection)
+    const asked = hubsOf(wanted.body, this.#ports.shards).map((hub) => this.#ask(hub, key, wanted))
+    const told = Promise.all(asked)
+    await Promise.race([told, this.#ports.wait(LATE_MS)])
+    this.#views.begin(key, connection)
+    if (!(await told).includes(false)) this.#views.complete(key)
+  }
+
+  /** False where the hub could not say. */
+  async #ask(hub: number, key: string, { body }: WantedViews): Promise<boolean> {
+    const { books, shards, wait } = this.#ports
+    const wants = wantsOf(body, hub, shards)
+    for (let tries = 0; tries < TRIES && this.#views.isWhole(key) !== null; tries++) {
+      const answer = await books
+        .ensure(hub)
+        .then(() => books.joinViews(hub, wants))
+        .catch(() => null)
+      if (answer?.ready) {
+        this.#views.push(answer)
+        return true
+      }
+      await wait(RETRY_MS)
+    }
+    return false
+  }
+}
