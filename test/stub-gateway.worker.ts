@@ -7,13 +7,20 @@ import type { PastAnswer } from '../src/stream/events/first-frames.ts'
 import type { GatewayInternal } from '../src/stream/post.client.ts'
 import type { Caller, CallerBook } from '../src/stream/sockets/callers.client.ts'
 
+const reads = new Map<string, number>()
+
 export class Internal extends WorkerEntrypoint implements UsageKeeper, CallerBook, GatewayInternal {
   async info(_: Identity, body: string): Promise<{ status: number; body: string }> {
     return { status: 200, body: JSON.stringify({ echo: JSON.parse(body) }) }
   }
 
-  /** What was before: nothing, up to wherever blocks begin. */
-  async read(): Promise<PastAnswer> {
+  /** What was before: nothing, up to wherever blocks begin; a state: how often it was read. */
+  async read(type: string, request: object): Promise<PastAnswer> {
+    if (type === 'clearinghouseState') {
+      const key = JSON.stringify(request)
+      reads.set(key, (reads.get(key) ?? 0) + 1)
+      return { body: JSON.stringify({ reads: reads.get(key) }) }
+    }
     return { body: '[]', height: Number.MAX_SAFE_INTEGER }
   }
 

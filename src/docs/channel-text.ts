@@ -20,12 +20,16 @@ export function minutePriceText(channel: AnyChannel): string {
 export function channelSourceText(channel: AnyChannel): string {
   if (channel.source === 'books') return 'books, by coin or market type'
   if (channel.source === 'views') return `books${channel.by === null ? '' : `, by ${channel.by}`}`
+  if (channel.source === 'states') {
+    return `info, read again every few seconds${'user' in channel.example.request ? ' and after events of the user' : ''}`
+  }
   return `events of each block${channel.by === null ? '' : `, by ${channel.by}`}`
 }
 
 /** What comes before the first change. */
 export function snapshotText(channel: AnyChannel): string {
   if (channel.source === 'books') return channel.snapshot ? 'a Snapshot of each coin' : 'none'
+  if (channel.source === 'states') return 'what is now'
   if (channel.source === 'views' || channel.late === 'candles') return 'the present state'
   return channel.past ? 'what was before' : 'none'
 }

@@ -5,26 +5,40 @@ import { nearestName } from '../core/nearest.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { parseWith } from '../core/schema-words.ts'
 import type { AnyChannel, Wanted } from './channel.ts'
+import { activeAssetCtx } from './channels/activeAssetCtx.ts'
+import { activeAssetData } from './channels/activeAssetData.ts'
+import { allDexsAssetCtxs } from './channels/allDexsAssetCtxs.ts'
+import { allDexsClearinghouseState } from './channels/allDexsClearinghouseState.ts'
 import { allFills } from './channels/allFills.ts'
 import { allMids } from './channels/allMids.ts'
+import { assetCtxs } from './channels/assetCtxs.ts'
 import { bbo } from './channels/bbo.ts'
 import { builderFills } from './channels/builderFills.ts'
 import { builderLiquidations } from './channels/builderLiquidations.ts'
 import { candle } from './channels/candle.ts'
+import { clearinghouseState } from './channels/clearinghouseState.ts'
+import { fastAssetCtxs } from './channels/fastAssetCtxs.ts'
 import { l2Book } from './channels/l2Book.ts'
 import { l2BookDiff } from './channels/l2BookDiff.ts'
 import { l2BookDiff2 } from './channels/l2BookDiff2.ts'
 import { liquidationFills } from './channels/liquidationFills.ts'
 import { notification } from './channels/notification.ts'
+import { openOrders } from './channels/openOrders.ts'
 import { orderUpdates } from './channels/orderUpdates.ts'
 import { outcomeMetaUpdates } from './channels/outcomeMetaUpdates.ts'
+import { spotAssetCtxs } from './channels/spotAssetCtxs.ts'
+import { spotState } from './channels/spotState.ts'
 import { trades } from './channels/trades.ts'
+import { twapStates } from './channels/twapStates.ts'
 import { userEvents } from './channels/userEvents.ts'
 import { userFills } from './channels/userFills.ts'
 import { userFundings } from './channels/userFundings.ts'
+import { userHistoricalOrders } from './channels/userHistoricalOrders.ts'
 import { userNonFundingLedgerUpdates } from './channels/userNonFundingLedgerUpdates.ts'
 import { userTwapHistory } from './channels/userTwapHistory.ts'
 import { userTwapSliceFills } from './channels/userTwapSliceFills.ts'
+import { webData2 } from './channels/webData2.ts'
+import { webData3 } from './channels/webData3.ts'
 
 /** In the order in which they are listed to people. */
 export const CHANNELS = [
@@ -48,6 +62,20 @@ export const CHANNELS = [
   bbo,
   allMids,
   candle,
+  clearinghouseState,
+  openOrders,
+  spotState,
+  activeAssetData,
+  activeAssetCtx,
+  webData2,
+  webData3,
+  userHistoricalOrders,
+  twapStates,
+  allDexsClearinghouseState,
+  assetCtxs,
+  spotAssetCtxs,
+  fastAssetCtxs,
+  allDexsAssetCtxs,
 ] as const satisfies readonly AnyChannel[]
 
 const BY_TYPE: ReadonlyMap<string, (typeof CHANNELS)[number]> = new Map(

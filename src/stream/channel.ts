@@ -1,5 +1,5 @@
 // What a channel must tell about itself. One file per wire name under channels/, spelled as on the wire; the engines
-// (events/event-fanout.ts, books/book-fanout.ts) and the surface know nothing else of a channel.
+// (events/event-fanout.ts, books/book-fanout.ts, states/state-fanout.ts) and the surface know nothing else of a channel.
 
 import type * as z from 'zod'
 import type { BookSnapshot } from '../book/hub-api.ts'
@@ -168,12 +168,47 @@ export interface ViewChannel<Frame> extends Channel<ViewBody, Frame> {
   readonly encode: (pieces: readonly ShownPiece[], body: ViewBody) => string
 }
 
+/** An info answer that states are made of. */
+export interface StateAnswer {
+  readonly text: string
+  /** Parsed once for all who look. Throws where it is no JSON. */
+  readonly value: unknown
+}
+
+/** A question that a state is made of, and how often it is asked again at least, in ms. */
+export type StateAsk = readonly [question: InfoQuestion, everyMs: number]
+
+/** A channel of what info answers now: read for all who want it together, and again when it may have changed. */
+export interface StateChannel<Body, Part, Frame> extends Channel<Body, Frame> {
+  readonly source: 'states'
+  /** Name of a body's frames where it depends on the body. */
+  readonly framesOf?: (body: Body) => string
+  /** The coin of a body that must have a book. */
+  readonly coin?: (body: Body) => string
+  /** `first`: what is kept of the answer to the first question, on which others may depend; undefined before it came. */
+  readonly asks: (body: Body, first: Part | undefined) => readonly StateAsk[]
+  /** What of an answer frames are made of. It may throw on what is no answer, as may `data`. */
+  readonly keep: (answer: StateAnswer, question: InfoQuestion) => Part
+  /** JSON of the whole state, in the order of the questions. */
+  readonly data: (body: Body, parts: readonly Part[]) => string
+  /**
+   * Where frames after the first show what is new alone: JSON of that, null for nothing, and a mark by which the next call
+   * knows what was shown; undefined at first.
+   */
+  readonly news?: (body: Body, parts: readonly Part[], mark: unknown) => { text: string | null; mark: unknown }
+  /** It is sent every few seconds though nothing has changed. */
+  readonly repeats?: boolean
+  /** Frames hold base64 of the deflated JSON. */
+  readonly isPacked?: boolean
+}
+
 /** Under this name stand bodies that want every item. */
 export const EVERY = ''
 
 /** A channel of events, the types of its body and items forgotten: it takes what its own schema and view put out. */
 export type AnyEventChannel<Frame = unknown> = EventChannel<unknown, unknown, Frame>
-export type AnyChannel = AnyEventChannel | BookChannel<unknown> | ViewChannel<unknown>
+export type AnyStateChannel<Frame = unknown> = StateChannel<unknown, unknown, Frame>
+export type AnyChannel = AnyEventChannel | BookChannel<unknown> | ViewChannel<unknown> | AnyStateChannel
 
 /** Keeps a definition's own types while checking it, and forgets all but its frame's for the catalogue. */
 export function defineEventChannel<Body, Item, Frame>(
@@ -192,6 +227,13 @@ export function defineViewChannel<Frame>(channel: ViewChannel<Frame>): ViewChann
   return channel
 }
 
+/** The same for a channel of states. */
+export function defineStateChannel<Body, Part, Frame>(
+  channel: StateChannel<Body, Part, Frame>,
+): AnyStateChannel<Frame> {
+  return channel as unknown as AnyStateChannel<Frame>
+}
+
 /** A body as a client asked for it, in its normal form. */
 export interface WantedEvents {
   readonly source: 'events'
@@ -208,7 +250,12 @@ export interface WantedViews {
   readonly channel: ViewChannel<unknown>
   readonly body: ViewBody
 }
-export type Wanted = WantedEvents | WantedBooks | WantedViews
+export interface WantedStates {
+  readonly source: 'states'
+  readonly channel: AnyStateChannel
+  readonly body: unknown
+}
+export type Wanted = WantedEvents | WantedBooks | WantedViews | WantedStates
 
 /** What a body is acknowledged and identified by. */
 export function echoOf<Sent extends { readonly type: string }>(sent: Sent, { channel, body }: Wanted) {

@@ -2,7 +2,7 @@
 
 import { orLate, orReject } from '../core/deadline.ts'
 import { failureMessage } from '../core/failure.ts'
-import { after } from '../core/timers.client.ts'
+import { after, sleep } from '../core/timers.client.ts'
 import { type Identity, notForProduct } from '../key/identity.ts'
 import { Turns } from './books/turns.ts'
 import type { FirstFramePorts, PastAnswer } from './events/first-frames.ts'
@@ -11,6 +11,7 @@ import { postErrorFrame, postFrame } from './frames.ts'
 import type { PostFrame } from './protocol.ts'
 import type { Connection } from './sockets/connection.ts'
 import { MAX_POSTS_IN_FLIGHT } from './sockets/connection.ts'
+import { deflate } from './states/deflate.client.ts'
 
 /** Answers under way at a relay: one is in memory whole, and may have a megabyte. An account has half of them at most. */
 const MOST_ANSWERS = 32
@@ -28,11 +29,11 @@ export interface GatewayInternal {
 /** So long a first frame waits for one answer. */
 const READ_MAX_MS = 5_000
 
-/** Where first frames come from: the gateway's info, and how far the blocks are. */
+/** Where first frames and states come from: the gateway's info, how far the blocks are, and what the platform does. */
 export function pastPorts(gateway: Pick<GatewayInternal, 'read'>, blockHeight: () => number) {
   const read: FirstFramePorts['read'] = ({ type, ...request }) =>
     orLate(gateway.read(type, request), READ_MAX_MS, null, after)
-  return { read, blockHeight }
+  return { read, blockHeight, after, wait: sleep, deflate }
 }
 
 /** The same, asked for few answers at once: the others wait, and accounts take turns. */

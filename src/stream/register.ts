@@ -14,6 +14,7 @@ import type { Accounts } from './minutes/accounts.ts'
 import type { Minutes } from './minutes/minutes.ts'
 import { refusal } from './minutes/refusal.ts'
 import type { Clock, Connection } from './sockets/connection.ts'
+import type { StateFanout } from './states/state-fanout.ts'
 import { of, type Request, type Subscription, topicKey } from './subscription.ts'
 
 export const NOT_READY: Failure = {
@@ -39,15 +40,22 @@ export class Register {
   readonly #ports: RegisterPorts
   readonly #books: BookFanout<Connection>
   readonly #events: EventFanout<Connection>
+  readonly #states: StateFanout<Connection>
   readonly #held = new Map<Connection, Map<string, Subscription>>()
   readonly #freeWork = new FreeWork()
   #size = 0
   #busy = 0
 
-  constructor(ports: RegisterPorts, books: BookFanout<Connection>, events: EventFanout<Connection>) {
+  constructor(
+    ports: RegisterPorts,
+    books: BookFanout<Connection>,
+    events: EventFanout<Connection>,
+    states: StateFanout<Connection>,
+  ) {
     this.#ports = ports
     this.#books = books
     this.#events = events
+    this.#states = states
   }
 
   get size(): number {
@@ -150,9 +158,9 @@ export class Register {
   /** It gets nothing more, and its minutes are another's. */
   release(subscription: Subscription): void {
     const { wanted, connection, identity } = subscription
-    if (wanted.source === 'books') this.#books.remove(topicKey(subscription), connection)
-    else if (wanted.source === 'views') this.#books.views.remove(topicKey(subscription), connection)
-    else this.#events.remove(topicKey(subscription), connection)
+    const books = this.#books
+    const fanout = { books, views: books.views, events: this.#events, states: this.#states }[wanted.source]
+    fanout.remove(topicKey(subscription), connection)
     const held = this.#held.get(connection)
     if (held?.delete(identity)) this.#size--
     if (held?.size === 0) this.#held.delete(connection)

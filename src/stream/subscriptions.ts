@@ -8,7 +8,7 @@ import { MAX_ITEMS } from './body-fields.ts'
 import { BookEntrance, type BookEntrancePorts } from './book-entrance.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { readBody } from './catalogue.ts'
-import { EVERY, echoOf, isToldAgain, minutePrice, type WantedEvents } from './channel.ts'
+import { EVERY, echoOf, isToldAgain, minutePrice, type WantedEvents, type WantedStates } from './channel.ts'
 import { Candles } from './events/candles.ts'
 import type { EventFanout } from './events/event-fanout.ts'
 import { type FirstFramePorts, FirstFrames } from './events/first-frames.ts'
@@ -22,6 +22,7 @@ import type { SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
 import { NOT_READY, Register, type RegisterPorts } from './register.ts'
 import { Backlog } from './sockets/backlog.ts'
 import type { Connection } from './sockets/connection.ts'
+import { StateFanout, type StatePorts } from './states/state-fanout.ts'
 import { type Request, type Subscription, topicKey } from './subscription.ts'
 import { ViewEntrance, type ViewEntrancePorts } from './view-entrance.ts'
 
@@ -41,7 +42,13 @@ const CROWDED: Failure = {
   hint: 'as many wallets are watched here as can be: open another connection, which leads elsewhere',
 }
 
-export interface Ports extends RegisterPorts, BookEntrancePorts, FirstFramePorts, ReplayPorts, ViewEntrancePorts {
+export interface Ports
+  extends RegisterPorts,
+    BookEntrancePorts,
+    FirstFramePorts,
+    ReplayPorts,
+    ViewEntrancePorts,
+    StatePorts {
   /** The link to the log is up. */
   ensureEvents(): Promise<void>
 }
@@ -59,12 +66,14 @@ export class Subscriptions {
   readonly #candles: Candles<Connection>
   readonly #first: FirstFrames<Connection>
   readonly #replays: Replays<Connection>
+  readonly #states: StateFanout<Connection>
 
   constructor(ports: Ports, books: BookFanout<Connection>, events: EventFanout<Connection>) {
     this.#ports = ports
     this.#books = books
     this.#events = events
-    this.#register = new Register(ports, books, events)
+    this.#states = new StateFanout(ports)
+    this.#register = new Register(ports, books, events, this.#states)
     this.#entrance = new BookEntrance(ports, this.#register, books, this.backlog)
     this.#views = new ViewEntrance(ports, this.#register, books.views)
     this.#funding = new FundingPayments(ports, events)
@@ -76,6 +85,11 @@ export class Subscriptions {
 
   get size(): number {
     return this.#register.size
+  }
+
+  /** Blocks are needed beyond what events of them are subscribed to. */
+  get needsBlocks(): boolean {
+    return this.#states.needsBlocks
   }
 
   /** A body of events may find no room: new sockets are better off elsewhere. */
@@ -106,6 +120,7 @@ export class Subscriptions {
     if (!this.#register.mayBeFree(request, false)) return
     const begin = () => {
       if (wanted.source === 'views') return this.#views.begin(request, wanted)
+      if (wanted.source === 'states') return this.#beginStates(request, wanted)
       return wanted.source === 'books' ? this.#entrance.begin(request, wanted) : this.#beginEvents(request, wanted)
     }
     await this.#register.atWork(begin).catch((error) => this.#ports.failed(connection, error))
@@ -126,6 +141,7 @@ export class Subscriptions {
   /** A block came from the log. */
   deliver(block: RelayEvents): void {
     this.#events.deliver(block)
+    this.#states.deliver(block)
     if (block.funding?.length) this.#ports.waitUntil(this.#funding.follow(block))
     this.#ports.waitUntil(this.#outcomes.follow(block))
     this.#ports.waitUntil(this.#candles.follow(block))
@@ -198,11 +214,27 @@ export class Subscriptions {
     this.#ports.waitUntil(this.#replays.begin({ key, receiver: connection, echo, next: from }, wanted, meta))
   }
 
+  async #beginStates(request: Request, { channel, body }: WantedStates): Promise<void> {
+    const coin = channel.coin?.(body)
+    if (coin !== undefined && !(await this.#ports.hasBook(coin))) return this.#register.refuseCoins(request, [coin])
+    if (this.#states.isFull) return this.#register.refuse(request, CROWDED)
+    const minutes = await this.#register.pay(request)
+    if (!minutes) return
+    const { connection } = request
+    if (connection.ended) return this.#register.accountOf(connection).stop(minutes, true)
+    const subscription = { ...request, minutes }
+    this.#fanOut(subscription)
+    // Without blocks a state is read every few seconds alone.
+    if (this.#states.needsBlocks) this.#ports.waitUntil(this.#ports.ensureEvents().catch(() => undefined))
+    this.#register.begin(subscription, request.fromBlock)
+  }
+
   /** `isNew`: it is first to be told what was before, where its channel tells that. */
   #fanOut(subscription: Subscription, isNew = false): void {
     const { wanted, connection, meta } = subscription
     const key = topicKey(subscription)
-    if (wanted.source === 'books') this.#books.add(key, wanted, connection)
+    if (wanted.source === 'states') this.#states.add(key, wanted, connection, connection.identity.account)
+    else if (wanted.source === 'books') this.#books.add(key, wanted, connection)
     else if (wanted.source === 'views') this.#views.resume(key, wanted, connection)
     else if (!isNew || !wanted.channel.past) {
       this.#events.add(key, wanted, meta, connection)

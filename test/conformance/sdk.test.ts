@@ -6,7 +6,7 @@ import { HttpTransport, InfoClient, SubscriptionClient, WebSocketTransport } fro
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
-import { channelOf } from '../../src/stream/catalogue.ts'
+import { CHANNELS, channelOf } from '../../src/stream/catalogue.ts'
 import { type Program, run, scratch } from './children.ts'
 import { Socket } from './socket.ts'
 import { FEED_TOKEN, startWorld, type World } from './world.ts'
@@ -72,6 +72,7 @@ const PARAMETERS: Readonly<Record<string, () => object>> = {
   vaultDetails: () => ({ vaultAddress: user }),
 }
 
+type Subscribe = (...parameters: unknown[]) => Promise<{ unsubscribe(): Promise<void> }>
 type Method = (...parameters: object[]) => Promise<unknown>
 const methodOf = (client: InfoClient, type: string): Method | undefined => {
   const method = (client as unknown as Record<string, Method | undefined>)[type]
@@ -125,6 +126,27 @@ describe('@nktkas/hyperliquid', () => {
       transport.subscribe('userFills', long, () => {}, { signal: AbortSignal.timeout(2_000) }),
     ).rejects.toThrow()
     await Promise.all([trades.unsubscribe(), ofUser.unsubscribe()])
+    await transport.close()
+  })
+
+  // WS-141, WS-143, WS-144
+  it('gets every state that it can subscribe to', async () => {
+    globalThis.WebSocket ??= WebSocket as unknown as typeof globalThis.WebSocket
+    const transport = new WebSocketTransport({ url: `${world.ws}/ws?key=${key}` })
+    await transport.ready()
+    const client = new SubscriptionClient({ transport }) as unknown as Record<string, Subscribe | undefined>
+    const states = CHANNELS.filter(({ source, type }) => source === 'states' && client[type])
+    expect(states.length).toBeGreaterThanOrEqual(13)
+    for (const { type, example, frame } of states) {
+      const body = { ...example.request, ...('user' in example.request ? { user } : {}) }
+      const got = Promise.withResolvers<object>()
+      const parameters = Object.keys(body).length > 0 ? [body, got.resolve] : [got.resolve]
+      const { unsubscribe } = await client[type]!(...parameters)
+      // It unpacks what is packed.
+      if (type === 'fastAssetCtxs') expect(await got.promise).toMatchObject({ BTC: { markPx: expect.any(String) } })
+      else expect(frame.safeParse({ channel: type, data: await got.promise }).error, type).toBe(undefined)
+      await unsubscribe()
+    }
     await transport.close()
   })
 })

@@ -28,7 +28,7 @@ const TOMORROW = /OfTomorrow(?!>\.(type|role|status)$)/
 const LATER = new RegExp(
   [
     String.raw`\.(marginTableId|marginTables|collateralToken|nRequestsSurplus)`,
-    String.raw`\.(position\.maxLeverage|cumFunding|crossMaintenanceMarginUsed)|(State(\[1?\])*|native)\.time`,
+    String.raw`\.(position\.maxLeverage|cumFunding|crossMaintenanceMarginUsed)|(States?(\[1?\])*|native)\.time`,
     String.raw`\.(origSz|cloid|tid|feeToken)|(?<!SliceFills(ByTime)?\[\])\.twapId`,
   ]
     .map((keys) => `(${keys})$`)

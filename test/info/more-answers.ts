@@ -309,6 +309,58 @@ const listFrames = (channel: string, list: string, rows: readonly object[]) => [
 ]
 
 const BEST = { px: '81307.0', sz: '0.5', n: 2 }
+const statesOf = (channel: string, field: string, states: readonly unknown[], more: object = {}) =>
+  states.map((state) => ({ channel, data: { ...more, user: USER, [field]: state } }))
+const WEB_DATA = [exampleOf('webData2'), ...BEYOND_ANSWERS.webData2!] as { twapStates: unknown }[]
+const STATE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
+  clearinghouseState: statesOf('clearinghouseState', 'clearinghouseState', PERP_STATES, { dex: 'xyz' }),
+  spotState: statesOf('spotState', 'spotState', SPOT_STATES),
+  openOrders: statesOf('openOrders', 'orders', [[BRACKET]], { dex: 'xyz' }),
+  activeAssetData: BEYOND_ANSWERS.activeAssetData!.map((data) => ({ channel: 'activeAssetData', data })),
+  activeAssetCtx: [
+    { channel: 'activeAssetCtx', data: { coin: 'BTC', ctx: DEAD_CTX } },
+    ...[SPOT_CTX, { ...SPOT_CTX, midPx: null }].map((ctx) => ({
+      channel: 'activeSpotAssetCtx',
+      data: { coin: 'PURR/USDC', ctx },
+    })),
+  ],
+  webData2: BEYOND_ANSWERS.webData2!.map((data) => ({ channel: 'webData2', data })),
+  webData3: [
+    {
+      channel: 'webData3',
+      data: {
+        userState: {
+          ...{
+            agentAddress: null,
+            agentValidUntil: null,
+            cumLedger: '5.0',
+            serverTime: TIME,
+            isVault: true,
+            user: USER,
+          },
+        },
+        perpDexStates: [{ totalVaultEquity: '0.0' }],
+      },
+    },
+  ],
+  userHistoricalOrders: statesOf('userHistoricalOrders', 'orderHistory', [[STATUSED]]),
+  twapStates: WEB_DATA.map(({ twapStates: states }) => ({
+    channel: 'twapStates',
+    data: { dex: '', user: USER, states },
+  })),
+  allDexsClearinghouseState: statesOf(
+    'allDexsClearinghouseState',
+    'clearinghouseStates',
+    PERP_STATES.map((state) => [['xyz', state]]),
+  ),
+  assetCtxs: [{ channel: 'assetCtxs', data: { dex: 'xyz', ctxs: [DEAD_CTX] } }],
+  spotAssetCtxs: [{ channel: 'spotAssetCtxs', data: [{ ...SPOT_CTX, midPx: null }] }],
+  allDexsAssetCtxs: [{ channel: 'allDexsAssetCtxs', data: { ctxs: [['xyz', [DEAD_CTX]]] } }],
+}
+
+const { updates } = channelOf('orderUpdates')!.example.frame as { updates: { user?: string; order: object }[] }
+const { user: _user, ...UPDATE } = updates[0]!
+const ORDER_UPDATE = { ...UPDATE, order: { ...UPDATE.order, reduceOnly: true } }
 
 /** Beside the example of each channel. */
 export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
@@ -333,6 +385,16 @@ export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
     { channel: 'user', data: { twapSliceFills: rowsOf('userTwapSliceFills') } },
     { channel: 'user', data: { twapHistory: rowsOf('twapHistory') } },
     ...PAYMENTS.map((funding) => ({ channel: 'user', data: { funding } })),
+    { channel: 'user', data: { nonUserCancel: [{ coin: 'BTC', oid: 90001 }] } },
+  ],
+  orderUpdates: [
+    {
+      channel: 'orderUpdates',
+      updates: [{ user: USER, ...ORDER_UPDATE }],
+      data: [ORDER_UPDATE, UPDATE],
+      block_height: 7,
+      time: TIME,
+    },
   ],
   userFundings: listFrames('userFundings', 'fundings', PAYMENTS),
   userTwapSliceFills: listFrames('userTwapSliceFills', 'twapSliceFills', rowsOf('userTwapSliceFills')),
@@ -358,4 +420,5 @@ export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
   allMids: [{ channel: 'allMids', data: { mids: { BTC: '81306.5' } } }],
   candle: [{ ...(channelOf('candle')!.example.frame as object), block_height: 7, time: TIME }],
   notification: [{ channel: 'notification', data: { notification: 'A remark' }, block_height: 7, time: TIME }],
+  ...STATE_FRAMES,
 }

@@ -37,7 +37,11 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   user: [...NOT_ADDRESSES, [USER]],
   builder: [...NOT_ADDRESSES, [USER]],
   aggregateByTime: [1, 'true', null, {}],
-  dex: [1, null, {}, '', 'a b', 'x'.repeat(65), ['main']],
+  ignorePortfolioMargin: [1, 'true', null, {}],
+  isPortfolioMargin: [1, 'true', null, {}],
+  dex: [1, null, {}, 'a b', 'x'.repeat(65), ['main']],
+  'builderLiquidations dex': [''],
+  'twapStates dex': ['xyz'],
   coin: [1, null, {}, '', 'a\tb', 'x'.repeat(65), [], ['BTC', 'BTC'], ['BTC', 'E TH'], many(1001)],
   nSigFigs: [1, 6, 2.5, '5', {}],
   mantissa: [2, 3, '2', 1.5, {}],
@@ -127,12 +131,12 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     const names = Object.keys(fields.properties ?? {}).filter((name) => name !== 'type')
     expect(names.length > 0).toBe(Object.keys(channel.example.request).length > 0)
     for (const field of names) {
-      const values = WRONG[field]
-      expect(values, `${field} has no wrong values in this file`).toBeDefined()
+      const values = [...(WRONG[field] ?? []), ...(WRONG[`${type} ${field}`] ?? [])]
+      expect(values, `${field} has no wrong values in this file`).not.toEqual([])
       const missing = fields.required?.includes(field) ? [undefined] : []
       // Alone, because some fields exclude each other.
       const required = Object.fromEntries(Object.entries(body).filter(([name]) => fields.required?.includes(name)))
-      for (const value of [...missing, ...values!]) {
+      for (const value of [...missing, ...values]) {
         world.frames.length = 0
         await world.subscribe({ ...required, type, [field]: value })
         const told = `${field} = ${JSON.stringify(value)?.slice(0, 80)}`

@@ -1,7 +1,7 @@
 // Bodies for the engines' tests, read as a relay reads them.
 
 import { readBody } from '../../src/stream/catalogue.ts'
-import type { Wanted, WantedBooks, WantedEvents, WantedViews } from '../../src/stream/channel.ts'
+import type { Wanted, WantedBooks, WantedEvents, WantedStates, WantedViews } from '../../src/stream/channel.ts'
 
 type Body = { readonly type: string } & Readonly<Record<string, unknown>>
 
@@ -27,5 +27,11 @@ export function wantedEvents(body: Body): WantedEvents {
 export function wantedViews(body: Body): WantedViews {
   const one = wanted(body)
   if (one.source !== 'views') throw new Error(`${body.type} is no channel of views`)
+  return one
+}
+
+export function wantedStates(body: Body): WantedStates {
+  const one = wanted(body)
+  if (one.source !== 'states') throw new Error(`${body.type} is no channel of states`)
   return one
 }

@@ -1,5 +1,6 @@
 // One relay's subscriptions against hubs and a meter that a test holds in its hands.
 
+import { deflateRawSync } from 'node:zlib'
 import type { BookSnapshot, JoinAnswer, ViewsAnswer } from '../../src/book/hub-api.ts'
 import type { CoinMark } from '../../src/book/hub-link.ts'
 import { LevelBook } from '../../src/book/level-book.ts'
@@ -51,9 +52,12 @@ export class World {
   readonly reads: string[] = []
   gate: Promise<void> = Promise.resolve()
   /** Answers info questions of first frames; by itself with the examples. */
-  past: (question: InfoQuestion) => PastAnswer | null = ({ type }) => ({
-    body: JSON.stringify(queryOf(type)!.example.response),
-  })
+  past: (question: InfoQuestion) => PastAnswer | null = ({ type, dex }) => {
+    const { response } = queryOf(type)!.example
+    return { body: JSON.stringify(dex === 'ALL_DEXES' ? { native: response } : response) }
+  }
+  /** What waits for its time. */
+  readonly timers: (() => void)[] = []
   /** What goes on behind requests. */
   readonly work: Promise<unknown>[] = []
   /** Times that a hub was asked for views. */
@@ -125,6 +129,11 @@ export class World {
       read: async (question: InfoQuestion) => this.past(question),
       blockHeight: () => this.eventsHeight,
       events: async () => ({ v: 1, frames: null, first: null }),
+      after: (_: number, run: () => void) => {
+        this.timers.push(run)
+        return () => undefined
+      },
+      deflate: async (text: string) => deflateRawSync(text).toString('base64'),
       waitUntil: (work: Promise<unknown>) => void this.work.push(work),
       saved: () => undefined,
       dropped: () => undefined,

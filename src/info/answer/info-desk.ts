@@ -67,7 +67,7 @@ export class InfoDesk {
   /** An answer for Weir itself, uncharged; null where it cannot be had. Never rejects. */
   async read(text: string, asking: Asking): Promise<Answer | null> {
     const call = readCall(text)
-    const found = call.ok ? await this.#answers.find(call.value, asking) : call
+    const found = call.ok ? await this.#answers.find(sinceAsked(call.value), asking) : call
     return found.ok ? found.value.answer : null
   }
 
@@ -143,6 +143,11 @@ export class InfoDesk {
     if (remaining === null) return reply
     return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }
   }
+}
+
+/** Of what is never kept, only what its source was asked for afterwards: who reads knows that something has happened. */
+function sinceAsked(call: InfoCall): InfoCall {
+  return call.terms.freshMs > 0 ? call : { ...call, terms: { ...call.terms, shares: 'next' } }
 }
 
 function succeed(

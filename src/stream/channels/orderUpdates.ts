@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import { Address } from '../../feed/block.ts'
+import { Cloid } from '../../feed/shown-fill.ts'
 import { OpenOrder, OrderStatus } from '../../info/shapes/order-shapes.ts'
 import { oneOfWallets, WALLETS, walletsOf } from '../body-fields.ts'
 import { defineEventChannel, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
@@ -11,7 +12,9 @@ import { ORDERS, withoutUsers } from '../events/order-view.ts'
 const TYPE = 'orderUpdates'
 const USER = `0x${'a1'.repeat(20)}`
 
-const OrderUpdate = z.object({ order: OpenOrder, status: OrderStatus, statusTimestamp: z.int() })
+/** Without `cloid` where there is none, as the public server has it. */
+const Order = OpenOrder.extend({ cloid: Cloid.optional() })
+const OrderUpdate = z.object({ order: Order, status: OrderStatus, statusTimestamp: z.int() })
 
 export const orderUpdates = defineEventChannel({
   type: TYPE,

@@ -28,6 +28,8 @@ export interface LinksPorts {
   hub(index: number): BookHubApi
   /** True while a subscription begins, which needs links before a body names them. */
   busy(): boolean
+  /** Blocks are needed by what is no subscription of their events. */
+  needsBlocks(): boolean
   /** Sockets of clients at present. */
   sockets(): number
 }
@@ -138,7 +140,7 @@ export class Links {
   }
 
   #linkToLog(): Link {
-    const { relay, log, busy } = this.#ports
+    const { relay, log, busy, needsBlocks } = this.#ports
     return new Link({
       attach: async (cursor) => {
         const reader = { kind: 'relay' } as const
@@ -147,7 +149,7 @@ export class Links {
         this.orders.changed()
         return answer
       },
-      needed: () => busy() || this.#events.size > 0,
+      needed: () => busy() || this.#events.size > 0 || needsBlocks(),
       lost: () => this.tellGap('The link to the feed was lost for too long: some events are missing.'),
       restarted: () => this.tellGap('The feed begins anew: block heights start over.'),
     })

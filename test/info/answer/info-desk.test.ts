@@ -193,6 +193,22 @@ describe('freshness', () => {
     expect(world.charged.length).toBe(3)
   })
 
+  // WS-140
+  it('reads for streams what its source was asked for afterwards, and what is kept as it is', async () => {
+    const asking = { identity: IDENTITY, requestId: 'r', waitUntil: () => undefined }
+    const flying: ((text: string) => void)[] = []
+    world.upstream = (type) =>
+      type === 'meta' ? ok('{}') : new Promise((land) => flying.push((text) => land(ok(text))))
+    const reads = [1, 2, 3].map(() => world.desk.read(JSON.stringify(STATE), asking))
+    await turns()
+    flying.shift()!('"before"')
+    await turns()
+    flying.shift()!('"after"')
+    expect((await Promise.all(reads)).map((answer) => answer?.body)).toEqual(['"before"', '"after"', '"after"'])
+    for (let i = 0; i < 2; i++) await world.desk.read(JSON.stringify(META), asking)
+    expect(world.asked.filter((body) => body === JSON.stringify(META))).toHaveLength(1)
+  })
+
   it('shares a user’s state between keys that ask for the same at once: each pays, and who cannot gets nothing', async () => {
     const { answer } = gate()
     world.broke.add('poor')

@@ -49,7 +49,11 @@ class Relay {
       return { attach, setInterest } as unknown as BookHubApi
     })
     const ports = { relay: 'r', shards: SHARDS, log: () => log, hub: (index: number) => hubs[index]! }
-    this.links = new Links({ ...ports, busy: () => false, sockets: () => 1 }, this.books, this.events)
+    this.links = new Links(
+      { ...ports, busy: () => false, needsBlocks: () => false, sockets: () => 1 },
+      this.books,
+      this.events,
+    )
   }
 
   #attach(writer: string) {

@@ -1,0 +1,248 @@
+// States of users and markets: what info answers, told to all who subscribed. Laws: a question is asked once for all
+// bodies and channels that want it, and no more when nobody does; a state that is as it was is not sent again but every
+// few seconds where its channel says so; a question that fails keeps nobody waiting but who wants it.
+
+import { canonicalJson } from '../../core/canonical-json.ts'
+import type { After } from '../../core/deadline.ts'
+import { hash32 } from '../../core/hash.ts'
+import type { RelayEvents } from '../../feed/log-api.ts'
+import { Turns } from '../books/turns.ts'
+import type { InfoQuestion, StateAnswer, WantedStates } from '../channel.ts'
+import type { FirstFramePorts } from '../events/first-frames.ts'
+import type { Receiver } from '../events/parcels.ts'
+import { twapEvents } from '../events/twap-view.ts'
+import { notificationFrame } from '../frames.ts'
+import { Pace } from './pace.ts'
+
+export interface StatePorts extends Pick<FirstFramePorts, 'read' | 'clock'> {
+  readonly after: After
+  /** Base64 of the text, deflated without a head. */
+  deflate(text: string): Promise<string>
+  /** Work that goes on when the request is answered. */
+  waitUntil(work: Promise<unknown>): void
+}
+
+/** Answers under way at once; accounts take turns, and one alone has half of them. */
+const SEATS = 8
+const TICK_MS = 250
+const REPEAT_MS = 4_000
+/** After so many failures what a question was last answered is no longer shown beside what is new. */
+const TRIES = 4
+/** Subscribers are told when their state could not be shown for so long. */
+const SILENT_MS = 30_000
+/** At this many no further subscription begins. Each costs some kilobytes, and a read every few seconds. */
+const MOST_QUESTIONS = 2_000
+
+interface Question<R> {
+  readonly key: string
+  readonly ask: InfoQuestion
+  /** On whose turn it is asked: that of who came first. */
+  readonly account: string
+  readonly pace: Pace
+  /** Who wants it, and how often, in ms. */
+  readonly topics: Map<Topic<R>, number>
+}
+
+/** One distinct body and the sockets that subscribed to it. */
+interface Topic<R> {
+  readonly wanted: WantedStates
+  readonly account: string
+  readonly receivers: Set<R>
+  /** Those that were sent nothing yet. */
+  fresh: Set<R>
+  questions: readonly Question<R>[]
+  readonly parts: Map<Question<R>, unknown>
+  /** What was last sent, and when. */
+  told: { readonly digest: string; readonly atMs: number } | null
+  mark: unknown
+  /** When it could last be shown, or began; infinite where its subscribers were told that it cannot. */
+  shownMs: number
+}
+
+export class StateFanout<R extends Receiver> {
+  readonly #ports: StatePorts
+  readonly #topics = new Map<string, Topic<R>>()
+  readonly #questions = new Map<string, Question<R>>()
+  readonly #ofUser = new Map<string, Set<Question<R>>>()
+  readonly #turns = new Turns(SEATS)
+  #isTicking = false
+
+  constructor(ports: StatePorts) {
+    this.#ports = ports
+  }
+
+  get isFull(): boolean {
+    return this.#questions.size >= MOST_QUESTIONS
+  }
+
+  /** Blocks are needed: they tell when the state of a user may have changed. */
+  get needsBlocks(): boolean {
+    return this.#ofUser.size > 0
+  }
+
+  /** `key` names the distinct body; the first frame comes with the next answer, never before this returns. */
+  add(key: string, wanted: WantedStates, receiver: R, account: string): void {
+    const { nowMs } = this.#ports.clock
+    let topic = this.#topics.get(key)
+    if (topic) {
+      for (const { pace } of topic.questions) pace.hasten(nowMs)
+      topic.shownMs = Math.min(topic.shownMs, nowMs)
+    } else {
+      const [receivers, fresh, parts] = [new Set<R>(), new Set<R>(), new Map()]
+      topic = { wanted, account, receivers, fresh, questions: [], parts, told: null, mark: undefined, shownMs: nowMs }
+      this.#topics.set(key, topic)
+      this.#want(topic)
+    }
+    topic.receivers.add(receiver)
+    topic.fresh.add(receiver)
+    this.#run()
+  }
+
+  remove(key: string, receiver: R): void {
+    const topic = this.#topics.get(key)
+    topic?.fresh.delete(receiver)
+    if (!topic?.receivers.delete(receiver) || topic.receivers.size > 0) return
+    this.#topics.delete(key)
+    for (const question of topic.questions) this.#leave(question, topic)
+  }
+
+  /** A block came: states of the users in it may have changed. */
+  deliver(block: RelayEvents): void {
+    if (this.#ofUser.size === 0) return
+    const users = new Set([
+      ...block.fills.map(([user]) => user),
+      ...block.ledger.flatMap((event) => event.users),
+      ...twapEvents(block).map(({ user }) => user),
+    ])
+    const changed = [...users].flatMap((user) => [...(this.#ofUser.get(user) ?? [])])
+    for (const { pace } of changed) pace.happened(this.#ports.clock.nowMs)
+    if (changed.length > 0) this.#run()
+  }
+
+  /** Gives a topic the questions that it is made of as far as that is known. */
+  #want(topic: Topic<R>): void {
+    const { wanted, questions, parts } = topic
+    const asks = wanted.channel.asks(wanted.body, questions[0] && parts.get(questions[0]))
+    topic.questions = asks.map(([ask, everyMs]) => {
+      const question = this.#questionOf(ask, topic.account)
+      if (!question.topics.has(topic)) question.pace.hasten(this.#ports.clock.nowMs)
+      question.topics.set(topic, everyMs)
+      return question
+    })
+    for (const question of questions) if (!topic.questions.includes(question)) this.#leave(question, topic)
+  }
+
+  #questionOf(ask: InfoQuestion, account: string): Question<R> {
+    const key = canonicalJson(ask)
+    const known = this.#questions.get(key)
+    if (known) return known
+    const question = { key, ask, account, pace: new Pace(this.#ports.clock.nowMs), topics: new Map() }
+    this.#questions.set(key, question)
+    if (typeof ask.user === 'string') {
+      this.#ofUser.set(ask.user, (this.#ofUser.get(ask.user) ?? new Set()).add(question))
+    }
+    return question
+  }
+
+  #leave(question: Question<R>, topic: Topic<R>): void {
+    const { key, ask, topics } = question
+    topic.parts.delete(question)
+    topics.delete(topic)
+    if (topics.size > 0) return
+    this.#questions.delete(key)
+    const ofUser = this.#ofUser.get(String(ask.user))
+    ofUser?.delete(question)
+    if (ofUser?.size === 0) this.#ofUser.delete(String(ask.user))
+  }
+
+  /** Asks what is due, and looks again soon as long as there is a question. */
+  #run(): void {
+    const { clock, waitUntil, after } = this.#ports
+    for (const question of this.#questions.values()) {
+      if (question.pace.isDue(clock.nowMs)) waitUntil(this.#read(question))
+    }
+    if (this.#isTicking || this.#questions.size === 0) return
+    this.#isTicking = true
+    after(TICK_MS, () => {
+      this.#isTicking = false
+      this.#run()
+    })
+  }
+
+  async #read(question: Question<R>): Promise<void> {
+    const { clock, read } = this.#ports
+    const { ask, account, pace, topics } = question
+    pace.begin()
+    const ticket = this.#turns.enter(account)
+    await ticket.turn
+    pace.asked(clock.nowMs)
+    // Who wanted it may have left the line.
+    const found = topics.size === 0 ? null : await read(ask).catch(() => null)
+    this.#turns.done(ticket)
+    if (found) pace.landed(clock.nowMs, Math.min(...topics.values()))
+    else pace.failed(clock.nowMs)
+    const answer = found && answerOf(found.body)
+    for (const topic of [...topics.keys()]) if (topics.has(topic)) await this.#take(topic, question, answer)
+    this.#run()
+  }
+
+  async #take(topic: Topic<R>, question: Question<R>, answer: StateAnswer | null): Promise<void> {
+    try {
+      if (answer) topic.parts.set(question, topic.wanted.channel.keep(answer, question.ask))
+      else if (question.pace.fails >= TRIES) topic.parts.delete(question)
+      if (answer && question === topic.questions[0]) this.#want(topic)
+      // Of answers that come together the last one tells them all.
+      if (topic.questions.every((one) => topic.parts.has(one) && !one.pace.isAsking)) return await this.#tell(topic)
+    } catch {
+      // It is no answer, or none of what is asked for.
+    }
+    if (this.#ports.clock.nowMs - topic.shownMs < SILENT_MS) return
+    topic.shownMs = Number.POSITIVE_INFINITY
+    const text = `What ${topic.wanted.channel.type} shows cannot be read at the moment: it follows as soon as it can be.`
+    for (const receiver of topic.receivers) receiver.send(notificationFrame(text))
+  }
+
+  async #tell(topic: Topic<R>): Promise<void> {
+    const { wanted, questions, parts, receivers, fresh } = topic
+    const { channel, body } = wanted
+    const shown = questions.map((question) => parts.get(question))
+    const news = channel.news?.(body, shown, topic.mark)
+    const whole = fresh.size > 0 || !news ? channel.data(body, shown) : null
+    const others = [...receivers].filter((receiver) => !fresh.has(receiver))
+    const rest = news ? news.text : this.#isNews(topic, whole!) ? whole : null
+    topic.mark = news?.mark
+    topic.fresh = new Set()
+    topic.shownMs = this.#ports.clock.nowMs
+    // A part of one alone is never needed again, and may be large.
+    if (questions.length === 1) parts.clear()
+    if (fresh.size > 0) await this.#send(topic, fresh, whole!)
+    if (rest !== null && others.length > 0) await this.#send(topic, others, rest)
+  }
+
+  #isNews(topic: Topic<R>, data: string): boolean {
+    const { told, wanted } = topic
+    const [digest, atMs] = [`${data.length} ${hash32(data)}`, this.#ports.clock.nowMs]
+    const isNews = told?.digest !== digest || (wanted.channel.repeats === true && atMs - told.atMs >= REPEAT_MS)
+    if (isNews) topic.told = { digest, atMs }
+    return isNews
+  }
+
+  async #send({ wanted, receivers }: Topic<R>, to: Iterable<R>, data: string): Promise<void> {
+    const { type, frames = type, framesOf, isPacked } = wanted.channel
+    const shown = isPacked ? JSON.stringify(await this.#ports.deflate(data)) : data
+    const text = `{"channel":"${framesOf?.(wanted.body) ?? frames}","data":${shown}}`
+    // One may have left meanwhile.
+    for (const receiver of to) if (receivers.has(receiver)) receiver.send(text)
+  }
+}
+
+function answerOf(text: string): StateAnswer {
+  let value: unknown
+  return {
+    text,
+    get value() {
+      value ??= JSON.parse(text)
+      return value
+    },
+  }
+}

@@ -1,0 +1,165 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { World } from '../world.ts'
+import { StatesWorld } from './states-world.ts'
+
+const A = `0x${'a'.repeat(40)}`
+const B = `0x${'b'.repeat(40)}`
+const STATE = { type: 'clearinghouseState', user: A, dex: '' }
+
+// WS-140
+it('one reading serves all sockets, bodies and channels that want it', async () => {
+  const world = new StatesWorld()
+  const sockets = [await world.subscribe(STATE), await world.subscribe(STATE)]
+  await world.pass(1_000)
+  expect(world.timesOf('clearinghouseState')).toEqual([0, 1_000])
+  expect(sockets.map(({ frames }) => frames.map(({ data }) => data.clearinghouseState.at))).toEqual([
+    [0, 1_000],
+    [1_000],
+  ])
+  world.answer = () => ({ twapStates: [], at: world.nowMs })
+  const web = await world.subscribe({ type: 'webData2', user: A })
+  const twaps = await world.subscribe({ type: 'twapStates', user: A, dex: '' })
+  await world.pass(1_000)
+  expect(world.timesOf('webData2')).toEqual([1_000, 2_000])
+  expect([web.frames.length, twaps.frames]).toEqual([
+    2,
+    [{ channel: 'twapStates', data: { dex: '', user: A, states: [] } }],
+  ])
+})
+
+// WS-140
+it('is read soon after events of its user, at most once a second, and once more when sources must know', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(40), { maxLength: 12 }), async (waits) => {
+      const world = new StatesWorld()
+      await world.subscribe(STATE)
+      let lastMs = 0
+      for (const wait of waits) {
+        await world.pass(wait * 100)
+        lastMs = world.nowMs
+        await world.happen(A)
+        await world.happen(B)
+      }
+      await world.pass(4_000)
+      const times = world.timesOf('clearinghouseState')
+      for (const [i, atMs] of times.slice(1).entries()) expect(atMs - times[i]!).toBeGreaterThanOrEqual(1_000)
+      for (const [i, atMs] of times.slice(1).entries()) expect(atMs - times[i]!).toBeLessThanOrEqual(4_750)
+      const isSoon = (atMs: number) => atMs >= lastMs && atMs <= lastMs + 1_250
+      const isSure = (atMs: number) => atMs >= lastMs + 2_000 && atMs <= lastMs + 3_500
+      if (waits.length > 0) expect([times.some(isSoon), times.some(isSure)], `${times}`).toEqual([true, true])
+    }),
+    { numRuns: 40 },
+  )
+})
+
+// WS-140
+it('what is as it was is repeated every few seconds, of markets not at all', async () => {
+  const world = new StatesWorld()
+  world.answer = ({ type }) =>
+    type === 'metaAndAssetCtxs' ? [{ universe: [{ name: 'BTC' }] }, [{ markPx: '1.0' }]] : { withdrawable: '1.0' }
+  const state = await world.subscribe(STATE)
+  const market = await world.subscribe({ type: 'activeAssetCtx', coin: 'BTC' })
+  await world.happen(A)
+  await world.pass(2_250)
+  expect([world.timesOf('clearinghouseState').length, state.frames.length]).toEqual([3, 1])
+  await world.pass(12_000)
+  expect(state.frames).toHaveLength(3)
+  expect([world.timesOf('metaAndAssetCtxs').length, market.frames.length]).toEqual([5, 1])
+})
+
+// WS-140
+it('nobody there, nothing read; who comes back asks anew', async () => {
+  const world = new StatesWorld()
+  const socket = await world.subscribe(STATE)
+  const markets = await world.subscribe({ type: 'allDexsAssetCtxs' })
+  world.leave(STATE, socket)
+  world.leave({ type: 'allDexsAssetCtxs' }, markets)
+  expect(world.fanout.needsBlocks).toBe(false)
+  const before = world.asked.length
+  await world.happen(A)
+  await world.pass(120_000)
+  expect([world.asked.length, socket.frames.length]).toEqual([before, 1])
+  expect((await world.subscribe(STATE)).frames).toHaveLength(1)
+  expect(world.fanout.needsBlocks).toBe(true)
+})
+
+// WS-145
+it('a reading that fails is tried ever more seldom, keeps no other waiting, and is told of once', async () => {
+  const world = new StatesWorld()
+  let isDown = true
+  world.answer = ({ user }) => (user === A && isDown ? null : {})
+  const socket = await world.subscribe(STATE)
+  const other = await world.subscribe({ ...STATE, user: B })
+  await world.pass(4_000)
+  await world.happen(A)
+  await world.pass(66_000)
+  const times = world.asked.filter(({ ask }) => ask.user === A).map(({ atMs }) => atMs)
+  expect(times).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 63_000])
+  expect(socket.frames).toMatchObject([{ channel: 'notification' }])
+  expect(other.frames.length).toBeGreaterThan(10)
+  isDown = false
+  await world.pass(60_000)
+  expect(socket.frames[1]).toEqual({
+    channel: 'clearinghouseState',
+    data: { dex: '', user: A, clearinghouseState: {} },
+  })
+})
+
+// WS-140
+it('what happens while it is read is not in the answer: it is read once more, a second later', async () => {
+  const world = new StatesWorld()
+  const land: (() => void)[] = []
+  world.answer = () => new Promise((done) => land.push(() => done({})))
+  await world.subscribe(STATE)
+  await world.pass(500)
+  await world.happen(A)
+  land[0]!()
+  await world.pass(500)
+  expect(world.timesOf('clearinghouseState')).toEqual([0, 1_000])
+})
+
+it('who leaves while the others are told gets nothing', async () => {
+  const world = new StatesWorld()
+  let land = () => {}
+  world.answer = () => new Promise((done) => (land = () => done({})))
+  const [one, two] = [await world.subscribe(STATE), await world.subscribe(STATE)]
+  one.send = () => world.leave(STATE, two)
+  land()
+  await world.settled()
+  expect(two.frames).toEqual([])
+})
+
+it('few readings are under way at once, accounts take turns, and who left meanwhile gets nothing', async () => {
+  const world = new StatesWorld()
+  const land: (() => void)[] = []
+  world.answer = () => new Promise((done) => land.push(() => done({})))
+  const userOf = (n: number) => `0x${String(n).padStart(40, '0')}`
+  const many = []
+  for (let n = 0; n < 20; n++) many.push(await world.subscribe({ ...STATE, user: userOf(n) }, 'many'))
+  expect(world.flying).toBe(4)
+  const one = await world.subscribe(STATE, 'one')
+  expect(world.flying).toBe(5)
+  world.leave({ ...STATE, user: userOf(0) }, many[0]!)
+  while (land.length > 0) {
+    land.shift()!()
+    await world.settled()
+    expect(world.flying).toBeLessThanOrEqual(8)
+  }
+  expect([many[0]!.frames, one.frames.length, world.asked.length]).toEqual([[], 1, 21])
+  expect(many.slice(1).every(({ frames }) => frames.length === 1)).toBe(true)
+})
+
+// WS-140
+it('a subscription that outlived the memory of its relay is read anew; a market without a book is refused uncharged', async () => {
+  const world = new World()
+  const saved = { id: 's', echo: JSON.stringify(STATE), digest: '', meta: false, sinceMs: world.clock.nowMs }
+  world.subscriptions.restore(world.connection, saved)
+  await Promise.all(world.work)
+  expect(world.frames).toMatchObject([{ channel: 'clearinghouseState', data: { user: A } }])
+  expect(world.subscriptions.needsBlocks).toBe(true)
+  world.frames.length = 0
+  await world.subscribe({ type: 'activeAssetCtx', coin: 'NONE' })
+  expect(world.frames).toMatchObject([{ channel: 'error', code: 'not_found' }])
+  expect(world.meter.charges).toEqual([])
+})
