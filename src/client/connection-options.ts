@@ -32,6 +32,8 @@ export const LIMITS = {
   proveEvery: 128 * 1024,
   /** Bodies that wait for their answers have so many characters together: a gateway refuses more (WS-63). */
   waitingChars: 256 * 1024,
+  /** A pong that told no height is asked for again: while a first frame is on its way there is none. */
+  heightMs: 1_000,
   connectMs: 5_000,
   ackMs: 10_000,
   /** `l2BookDiff` may wait two minutes for its turn to be given whole books. */

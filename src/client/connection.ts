@@ -143,6 +143,7 @@ export class Connection {
       case 'pong':
         this.#proofs.ponged(frame.nonce)
         if (frame.block_height !== undefined) this.#seen.complete(frame.block_height)
+        else if (!this.#seen.isKnown) this.#askHeight()
         return
       case 'subscriptionResponse':
         if (frame.data.method === 'subscribe') this.#acknowledged(frame.data.subscription as SubscriptionBody)
@@ -245,6 +246,13 @@ export class Connection {
 
   #ping(): void {
     this.#send(this.#proofs.ping())
+  }
+
+  /** The sooner it is known what was seen, the less an interruption can cost. */
+  #askHeight(): void {
+    if (![...this.#entries.values()].some(({ acked, body }) => acked && resumes(body.type))) return
+    this.#stopTimers[2]?.()
+    this.#stopTimers[2] = this.#runtime.after(LIMITS.heightMs, () => this.#ping())
   }
 
   #schedulePing(): void {

@@ -16,10 +16,16 @@ export class SeenFrames {
     this.#again.clear()
   }
 
-  /** The height from which blocks have to be told again on another socket; undefined where nothing tells. */
+  /** The height from which blocks have to be told again on another socket; undefined where it can only begin anew. */
   resume(): number | undefined {
+    if (this.#height < 0) this.#since.clear()
     this.#again = new Map(this.#since)
     return this.#height < 0 ? undefined : this.#height + 1
+  }
+
+  /** False until a pong has told a height. */
+  get isKnown(): boolean {
+    return this.#height >= 0
   }
 
   /** False for a frame that came before. */

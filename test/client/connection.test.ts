@@ -82,6 +82,28 @@ describe('connection', () => {
     expect(log.slice(-5)).toEqual([`fills lost ${text}`, 'fills live', `notice ${text}`, 'fills lost closed', 'closed'])
   })
 
+  // WS-60
+  test('asks for the height until a pong tells it; what was seen before is told anew where none did', () => {
+    const { runtime, connection, listener, log } = setUp()
+    const frame = { channel: 'allFills', fills: [[`0x${'1'.repeat(40)}`, EXAMPLE_FILL[1]]] }
+    connection.subscribe(allFillsBody('BTC'), listener('fills'))
+    connection.start()
+    runtime.last.open()
+    runtime.last.ack()
+    runtime.last.receive({ channel: 'pong', nonce: 'n' })
+    runtime.advance(1000)
+    expect(runtime.last.sent).toMatchObject([{ method: 'ping' }, { method: 'ping', nonce: 'n' }])
+    runtime.last.receive(frame)
+    runtime.last.end({ code: 1006 })
+    runtime.advance(1000)
+    runtime.last.open()
+    expect(runtime.last.sent).toEqual([{ method: 'subscribe', subscription: allFillsBody('BTC') }])
+    runtime.last.ack()
+    runtime.last.receive(frame)
+    const told = ['fills live', 'fills allFills']
+    expect(log.filter((line) => line.startsWith('fills'))).toEqual([...told, 'fills lost close 1006', ...told])
+  })
+
   test('pings every 20 s and drops a socket that says nothing for 30 s', () => {
     const { runtime, connection } = setUp()
     connection.start()
