@@ -1,6 +1,7 @@
 // One coin of a shard: its book, its place in the sequence, and what its clients have yet to be told.
 
 import type { Levels } from '../feed/block.ts'
+import type { CoinFragment } from './hub-link.ts'
 import type { LevelBook } from './level-book.ts'
 
 export interface CoinBook {
@@ -15,6 +16,8 @@ export interface CoinBook {
   repairedAt: number
   /** What clients of the old epoch lack to hold the present book; published with the next block. */
   owed: Levels | null
+  /** A seed brought it to a shard that has clients: they have yet to hear of it. */
+  isUnheard: boolean
   lastPx: string | null
   /** Digests of the book, each from its height on; the newest last. */
   past: { readonly height: number; readonly digest: number }[]
@@ -45,6 +48,7 @@ export function newBook(book: LevelBook, seq: number): CoinBook {
     reseeded: null,
     repairedAt: -1,
     owed: null,
+    isUnheard: false,
     lastPx: null,
     past: [{ height: seq, digest: book.digest }],
   }
@@ -84,7 +88,7 @@ export function succeeded(known: CoinBook, { book, from, changes }: Prepared, se
   const isSame = known.book === from?.book && known.seq === from.seq
   const lacking = isSame && changes ? changes : known.book.changesTo(book)
   const owed = known.owed ? overlay(known.owed, lacking) : lacking
-  return { ...newBook(book, seq), lastPx: known.lastPx, owed }
+  return { ...newBook(book, seq), lastPx: known.lastPx, owed, isUnheard: known.isUnheard }
 }
 
 /** Turns a pending reseed into the book and answers what clients lack, null if nothing. */
@@ -98,6 +102,13 @@ export function takeDebt(known: CoinBook): Levels | null {
     owed = owed ? overlay(owed, changes) : changes
   }
   return owed && owed[0].length + owed[1].length > 0 ? owed : null
+}
+
+/** What clients are told where the coin has changed by `levels`: the whole book where they have not heard of it. */
+export function told(known: CoinBook, coin: string, prevSeq: number, levels: Levels): CoinFragment {
+  const { isUnheard, book } = known
+  known.isUnheard = false
+  return { mark: isUnheard ? '+' : '=', coin, prevSeq, levels: JSON.stringify(isUnheard ? book.levels() : levels) }
 }
 
 /** `later` over `earlier`: absolute states, one entry per price. */

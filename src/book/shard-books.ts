@@ -18,6 +18,7 @@ import {
   prepare,
   succeeded,
   takeDebt,
+  told,
 } from './coin-book.ts'
 import type { CoinFragment } from './hub-link.ts'
 import { ASKS, BIDS, LevelBook } from './level-book.ts'
@@ -74,7 +75,7 @@ export class ShardBooks {
   }
   /** False while a coin's book is not known, or its clients have yet to be told to begin again. */
   isSettled(coin: string): boolean {
-    return !this.#suspect.has(coin) && !this.#broken.has(coin)
+    return !this.#suspect.has(coin) && !this.#broken.has(coin) && !this.#coins.get(coin)?.isUnheard
   }
   /** True for a coin with a book. */
   has(coin: string): boolean {
@@ -180,7 +181,7 @@ export class ShardBooks {
     const owed = this.#indebted.delete(coin) ? takeDebt(known) : null
     known.book.apply(levels)
     changed(known, height)
-    return { mark: '=', coin, prevSeq, levels: JSON.stringify(owed ? overlay(owed, levels) : levels) }
+    return told(known, coin, prevSeq, owed ? overlay(owed, levels) : levels)
   }
 
   #first(coin: string, levels: Levels, isNew: boolean, height: number): CoinFragment | null {
@@ -201,10 +202,10 @@ export class ShardBooks {
       if (levels >= DEBT_LEVELS) break
       this.#indebted.delete(coin)
       const known = this.#coins.get(coin)!
-      const owed = takeDebt(known)
+      const owed = takeDebt(known) ?? (known.isUnheard ? known.book.levels() : null)
       if (!owed) continue
       levels += owed[BIDS].length + owed[ASKS].length
-      fragments.push({ mark: '=', coin, prevSeq: known.seq, levels: JSON.stringify(owed) })
+      fragments.push(told(known, coin, known.seq, owed))
       changed(known, height)
     }
     for (const coin of this.#broken) {
@@ -232,11 +233,12 @@ export class ShardBooks {
     const listed = new Set(books.map(({ coin }) => coin))
     // Clients may hold books from before this hub lost them: they must hear that theirs no longer continue.
     for (const coin of listed) if (this.#suspect.has(coin)) this.#broken.add(coin)
+    const isFollowed = this.#epoch !== null
     if (isFresh) this.#begin(seed.epoch, seed.height, seed.time)
-    for (const one of books) this.#replace(one, isFresh)
+    for (const one of books) this.#replace(one, isFresh, isFollowed)
     if (isFresh)
       for (const coin of [...this.#coins.keys()])
-        if (!listed.has(coin)) this.#replace(prepare(coin, new LevelBook()), true)
+        if (!listed.has(coin)) this.#replace(prepare(coin, new LevelBook()), true, isFollowed)
     return [...listed]
   }
 
@@ -251,14 +253,14 @@ export class ShardBooks {
     this.#suspect.clear()
   }
 
-  #replace(prepared: Prepared, isFresh: boolean): void {
+  #replace(prepared: Prepared, isFresh: boolean, isFollowed: boolean): void {
     const { coin, book } = prepared
     const known = this.#coins.get(coin)
     this.#suspect.delete(coin)
-    if (known) this.#indebted.add(coin)
+    if (known || isFollowed) this.#indebted.add(coin)
     if (known && !isFresh) known.reseeded = book
     else if (known) this.#coins.set(coin, succeeded(known, prepared, this.#seedHeight))
-    else this.#coins.set(coin, newBook(book, isFresh ? this.#seedHeight : this.#height!))
+    else this.#coins.set(coin, { ...newBook(book, isFresh ? this.#seedHeight : this.#height!), isUnheard: isFollowed })
     if (!isFresh) this.#coins.get(coin)!.repairedAt = this.#height!
   }
 

@@ -209,6 +209,26 @@ describe('the books of a shard', () => {
     expect(shard.apply(block(2, []))).toEqual({ kind: 'applied', fragments: [] })
   })
 
+  it('tell of a coin that a later seed brings with its whole book, changed by the next block or not', () => {
+    const shard = new ShardBooks()
+    shard.seed(seed(10, [{ coin: 'BTC', levels: bids(level(5)) }]))
+    const brought = ['ETH', 'SOL'].map((coin) => ({ coin, levels: bids(level(2)) }))
+    shard.seed(seed(20, [{ coin: 'BTC', levels: bids(level(5)) }, ...brought], 'all', 'e2'))
+    expect(shard.isSettled('ETH')).toBe(false)
+    expect(shard.apply(block(21, [{ coin: 'ETH', levels: bids(level(1)) }], 'e2'))).toEqual({
+      kind: 'applied',
+      fragments: [
+        { mark: '+', coin: 'ETH', prevSeq: 20, levels: JSON.stringify(bids(level(2), level(1))) },
+        { mark: '+', coin: 'SOL', prevSeq: 20, levels: JSON.stringify(bids(level(2))) },
+      ],
+    })
+    expect(shard.encode('SOL')?.seq).toBe(21)
+    expect(shard.isSettled('ETH')).toBe(true)
+    expect(shard.apply(block(22, [{ coin: 'ETH', levels: bids(level(3)) }], 'e2'))).toMatchObject({
+      fragments: [{ mark: '=', coin: 'ETH', prevSeq: 21 }],
+    })
+  })
+
   it('take a coin without a book only when it says that it is new', () => {
     const shard = new ShardBooks()
     shard.seed(seed(1, []))

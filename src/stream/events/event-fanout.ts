@@ -28,6 +28,13 @@ interface Held<R> {
   readonly since: number
 }
 
+/** Receivers who were told what was before: items of later blocks that were in it do not come again, up to `until`. */
+interface Begun<R> extends Behind<R> {
+  readonly key: string
+  readonly isTold: (block: ShownEvents, item: unknown) => boolean
+  readonly until: number
+}
+
 export class EventFanout<R extends Receiver> {
   readonly #topics = new Map<string, Topic<R>>()
   #names = 0
@@ -35,6 +42,7 @@ export class EventFanout<R extends Receiver> {
   readonly #views = new Map<EventView<unknown>, Map<AnyEventChannel, Index<R>>>()
   readonly #held = new Map<string, Held<R>>()
   readonly #behind = new Map<R, Map<string, Behind<R>>>()
+  readonly #begun = new Set<Begun<R>>()
   /** The last blocks, without a hole between them. */
   readonly #recent: ShownEvents[] = []
   /** What was learned later of blocks. */
@@ -52,12 +60,12 @@ export class EventFanout<R extends Receiver> {
 
   /** Distinct bodies at present. */
   get size(): number {
-    return this.#topics.size + this.#held.size + this.#behind.size
+    return this.#topics.size + this.#held.size + this.#begun.size + this.#behind.size
   }
 
   /** That these bodies are found by. */
   get names(): number {
-    return this.#names + this.#held.size + this.#behind.size
+    return this.#names + this.#held.size + this.#begun.size + this.#behind.size
   }
 
   /** `key` names the distinct body; a receiver stands under one key at most once. */
@@ -107,16 +115,25 @@ export class EventFanout<R extends Receiver> {
     return [...this.#recent, ...this.#late].some((block) => view?.items(block).some(isOne))
   }
 
-  /** Tells those who wait what was before, and after it what came meanwhile but what `isTold` says to be in it. */
-  begin(key: string, first: string, isTold: (block: ShownEvents, item: unknown) => boolean): void {
+  /**
+   * Tells those who wait what was before, and after it what came meanwhile but what `isTold` says to be in it. `until`: it
+   * may hold something of blocks up to this height, which are still to come.
+   */
+  begin(key: string, first: string, isTold: Begun<R>['isTold'], until = -1): void {
     const topic = this.#held.get(key)?.topic
     if (!topic) return
     for (const receiver of topic.receivers) receiver.send(first)
-    const view = topic.wanted.channel.view(topic.wanted.body)
-    const behind = { topic, index: putInto(new Map(), topic) }
-    for (const block of [...this.#recent, ...this.#late])
-      tell(behind, block, () => view.items(block).filter((item) => !isTold(block, item)))
+    const begun = { key, topic, index: putInto<R>(new Map(), topic), isTold, until }
+    for (const block of [...this.#recent, ...this.#late]) tellRest(begun, block)
     this.#held.delete(key)
+    if (until > (this.#recent.at(-1)?.height ?? -1)) this.#begun.add(begun)
+    else this.#join(begun)
+  }
+
+  /** Who has been told all that was before is served with the others. */
+  #join(begun: Begun<R>): void {
+    const { key, topic } = begun
+    this.#begun.delete(begun)
     for (const receiver of topic.receivers) this.add(key, topic.wanted, topic.meta, receiver)
   }
 
@@ -170,6 +187,9 @@ export class EventFanout<R extends Receiver> {
     this.#forget(key, receiver)
     const held = this.#held.get(key)?.topic.receivers
     if (held?.delete(receiver) && held.size === 0) this.#held.delete(key)
+    for (const begun of this.#begun)
+      if (begun.key === key && begun.topic.receivers.delete(receiver) && begun.topic.receivers.size === 0)
+        this.#begun.delete(begun)
     const topic = this.#topics.get(key)
     topic?.receivers.delete(receiver)
     if (!topic || topic.receivers.size > 0) return
@@ -206,17 +226,25 @@ export class EventFanout<R extends Receiver> {
   }
 
   #all(): readonly Topic<R>[] {
-    const waiting = [...this.#held.values(), ...[...this.#behind.values()].flatMap((own) => [...own.values()])]
+    const behind = [...this.#behind.values()].flatMap((own) => [...own.values()])
+    const waiting = [...this.#held.values(), ...this.#begun, ...behind]
     return [...this.#topics.values(), ...waiting.map(({ topic }) => topic)]
   }
 
   /** Sends one block to whom it concerns. */
   deliver(block: ShownEvents): void {
+    const before = this.#recent.at(-1)?.height ?? -1
     this.#remember(block)
+    // Heights begin anew: nothing of them was told.
+    if (!block.late && block.height <= before) for (const begun of this.#begun) this.#join(begun)
     for (const [view, indexes] of this.#views) {
       const wanted = [...indexes].filter(([, index]) => index.size > 0)
       if (wanted.length === 0) continue
       for (const parcel of parcelsOf(block, view, wanted)) send(parcel, block)
+    }
+    for (const begun of this.#begun) {
+      tellRest(begun, block)
+      if (!block.late && block.height >= begun.until) this.#join(begun)
     }
   }
 
@@ -233,4 +261,15 @@ export class EventFanout<R extends Receiver> {
   #indexOf({ channel, body }: WantedEvents): Index<R> {
     return this.#views.get(channel.view(body))!.get(channel)!
   }
+}
+
+/** Sends what of a block its receivers were not told before. */
+function tellRest<R extends Receiver>(begun: Begun<R>, block: ShownEvents): void {
+  const { channel, body } = begun.topic.wanted
+  tell(begun, block, () =>
+    channel
+      .view(body)
+      .items(block)
+      .filter((item) => !begun.isTold(block, item)),
+  )
 }

@@ -29,7 +29,7 @@ const TRIES = 6
 const RETRY_MS = 500
 /** No longer than so many blocks: half of what is remembered for who waits. */
 const PATIENCE_BLOCKS = REMEMBERED / 2
-/** Of an answer that does not say how far it reaches, its source may be so late. */
+/** Of an answer that does not say how far it reaches, its source may be so late, or so far ahead of the blocks. */
 const LAG_MS = 2_000
 const LAG_BLOCKS = 30
 
@@ -89,7 +89,8 @@ export class FirstFrames<R extends Receiver> {
   #tell(key: string, wanted: WantedEvents, answer: PastAnswer): boolean {
     const { channel, body } = wanted
     const { rows: rowsOf, encode, idOf } = channel.past!
-    const reached = answer.height ?? -1
+    const began = this.#ports.blockHeight()
+    const reached = Math.min(answer.height ?? -1, began)
     let rows: PastRows
     try {
       rows = rowsOf(JSON.parse(answer.body))
@@ -107,7 +108,9 @@ export class FirstFrames<R extends Receiver> {
       return isOlder || isShown(item)
     }
     const pieces = rows.map(([, row]) => JSON.stringify(row))
-    this.#fanout.begin(key, encode(pieces, body), isTold)
+    // Of blocks that are still to come what it shows is told, whatever it says.
+    const until = Math.min(answer.height ?? Number.POSITIVE_INFINITY, began + LAG_BLOCKS)
+    this.#fanout.begin(key, encode(pieces, body), isTold, until)
     return true
   }
 }

@@ -45,19 +45,19 @@ export class Hub {
   async join(coins: readonly string[], withBooks: boolean): Promise<JoinAnswer> {
     const isUp = this.#bringIn(coins, [])
     if (!isUp) return { v: HUB_API_VERSION, ready: false, snapshots: [], unknown: [], rest: coins }
-    return orReject(this.#api.join(this.#ports.relay, coins, withBooks), ANSWER_MS, after)
+    return this.#ask((api) => orReject(api.join(this.#ports.relay, coins, withBooks), ANSWER_MS, after))
   }
 
   /** Rejects where the link is down. */
   async joinTypes(types: readonly MarketType[]): Promise<{ readonly coins: readonly string[] }> {
     if (!this.#bringIn([], types)) throw new Error('the link is down')
-    return orReject(this.#api.joinTypes(this.#ports.relay, types), ANSWER_MS, after)
+    return this.#ask((api) => orReject(api.joinTypes(this.#ports.relay, types), ANSWER_MS, after))
   }
 
   /** Rejects where the link is down. */
   async joinViews(wants: readonly string[]): Promise<ViewsAnswer> {
     if (!this.#bringIn([], [], wants)) throw new Error('the link is down')
-    return orReject(this.#api.joinViews(this.#ports.relay, wants), ANSWER_MS, after)
+    return this.#ask((api) => orReject(api.joinViews(this.#ports.relay, wants), ANSWER_MS, after))
   }
 
   /**
@@ -79,7 +79,8 @@ export class Hub {
     if (same(coins, this.#coins) && same(types, this.#types) && same(views, this.#views)) return
     const before = { coins: this.#coins, types: this.#types, views: this.#views }
     try {
-      await this.#api.setInterest(this.#ports.relay, this.#take(needed))
+      const interest = this.#take(needed)
+      await this.#ask((api) => api.setInterest(this.#ports.relay, interest))
     } catch (error) {
       // What is in force is not known now: as long as it differs from what is needed, the hub is told again.
       this.#take({
@@ -87,6 +88,17 @@ export class Hub {
         types: new Set([...before.types, ...this.#types]),
         views: new Set([...before.views, ...this.#views]),
       })
+      throw error
+    }
+  }
+
+  /** A stub may break while the link, a connection of its own, lives on: the next call is made on a fresh one. */
+  async #ask<T>(call: (api: BookHubApi) => Promise<T>): Promise<T> {
+    const api = this.#api
+    try {
+      return await call(api)
+    } catch (error) {
+      if (this.#api === api) this.#api = this.#ports.stub()
       throw error
     }
   }

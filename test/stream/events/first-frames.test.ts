@@ -25,6 +25,7 @@ class World {
   height = 100
   readonly trades: { readonly height: number; readonly trade: Trade }[] = []
   readonly reads: ((answer: PastAnswer | null) => void)[] = []
+  readonly #coming: UserFill[][] = []
   readonly waits: { readonly ms: number; readonly sinceHeight: number; readonly end: () => void }[] = []
   readonly fanout = new EventFanout<Receiver>(CHANNELS)
   readonly first = new FirstFrames<Receiver>(
@@ -37,16 +38,25 @@ class World {
     this.fanout,
   )
 
-  block(trades: number): void {
-    this.height++
+  /** The next block happens, and has yet to come here. */
+  grow(trades: number): void {
+    const head = this.height + this.#coming.length + 1
     const fills = Array.from({ length: trades }, (_, i) => sidesOf(this.trades.length + i)).flat()
-    for (const trade of tradesOf(fills)) this.trades.push({ height: this.height, trade })
-    this.fanout.deliver({ v: 1, t: 'events', height: this.height, time: 1, fills, ledger: [] })
+    for (const trade of tradesOf(fills)) this.trades.push({ height: head, trade })
+    this.#coming.push(fills)
   }
 
-  /** What info says: up to so many blocks ago, and whether it says up to where. */
+  block(trades: number): void {
+    this.grow(trades)
+    for (const fills of this.#coming.splice(0)) {
+      this.height++
+      this.fanout.deliver({ v: 1, t: 'events', height: this.height, time: 1, fills, ledger: [] })
+    }
+  }
+
+  /** What info says: up to so many blocks ago, of those that are to come where it is negative, and whether it says so. */
   async land(behind: number, saysHeight: boolean): Promise<void> {
-    const height = this.height - behind
+    const height = Math.min(this.height - behind, this.height + this.#coming.length)
     const rows = this.trades.filter((one) => one.height <= height).map(({ trade }) => trade)
     const body = JSON.stringify(rows.slice(-30).reverse())
     this.reads.shift()?.(saysHeight ? { body, height } : { body })
@@ -75,15 +85,20 @@ class Receiver {
 const settled = () => new Promise((done) => setImmediate(done))
 
 // WS-100
-it('nothing is missing between the first frame and the blocks, and nothing comes twice, however late the answer is', async () => {
+it('nothing is missing between the first frame and the blocks, and nothing comes twice, however late or early the answer is', async () => {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.record({ do: fc.constant('block' as const), trades: fc.nat(2) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('join' as const) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), who: fc.nat(3) }) },
     {
       weight: 3,
-      arbitrary: fc.record({ do: fc.constant('land' as const), behind: fc.nat(LAG), says: fc.boolean() }),
+      arbitrary: fc.record({
+        do: fc.constant('land' as const),
+        behind: fc.integer({ min: -4, max: LAG }),
+        says: fc.boolean(),
+      }),
     },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('grow' as const), trades: fc.nat(2) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('fail' as const) }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('pass' as const) }) },
   )
@@ -93,6 +108,7 @@ it('nothing is missing between the first frame and the blocks, and nothing comes
       const receivers: Receiver[] = []
       for (const one of steps) {
         if (one.do === 'block') world.block(one.trades)
+        else if (one.do === 'grow') world.grow(one.trades)
         else if (one.do === 'land') await world.land(one.behind, one.says)
         else if (one.do === 'fail') world.reads.shift()?.(null)
         else if (one.do === 'pass') await world.pass()
@@ -136,6 +152,31 @@ it('begins with the last thirty trades, the oldest first, right after what is re
   world.block(1)
   expect(receiver.tids).toHaveLength(42)
 })
+
+// WS-100
+it.each([true, false])(
+  'what an answer shows of blocks that are still to come is not told again: says so %s',
+  async (says) => {
+    const world = new World()
+    for (let i = 0; i < LAG + 1; i++) world.block(1)
+    const receiver = new Receiver()
+    void world.first.begin('key', WANTED, false, receiver)
+    for (let i = 0; i < LAG + 1; i++) world.block(1)
+    await settled()
+    world.grow(1)
+    await world.land(-1, says)
+    const other = new Receiver()
+    world.fanout.add('key', WANTED, false, other)
+    world.block(2)
+    world.block(1)
+    const all = world.trades.map(({ trade }) => trade.tid)
+    expect(receiver.tids).toEqual(all.slice(all.indexOf(receiver.tids[0]!)))
+    expect(other.tids).toEqual(all.slice(-4))
+    world.fanout.remove('key', receiver)
+    world.fanout.remove('key', other)
+    expect(world.fanout.size).toBe(0)
+  },
+)
 
 // WS-100
 it('an answer that does not reach up to the first block that came is asked for again', async () => {

@@ -7,7 +7,13 @@ function hubOf() {
   const told: (readonly string[])[] = []
   const needed = { coins: new Set<string>(), types: new Set<MarketType>(), views: new Set<string>() }
   const views: (readonly string[] | undefined)[] = []
-  const state = { isDown: false, gate: Promise.resolve(), joinGate: Promise.resolve() }
+  const state = {
+    isDown: false,
+    stubs: 0,
+    broken: new Set<number>(),
+    gate: Promise.resolve(),
+    joinGate: Promise.resolve(),
+  }
   const api = {
     attach: async ({ interest }: { interest: BookInterest }) => {
       told.push(interest.coins)
@@ -20,14 +26,21 @@ function hubOf() {
       await state.joinGate
       return { v: 1, ready: true, snapshots: [], unknown: [], rest: [] }
     },
-    joinTypes: async () => ({ coins: [] }),
     joinViews: async () => ({ v: 1, ready: true, height: 1, time: 1, views: [] }),
     setInterest: async (_: string, interest: BookInterest) => {
       if (state.isDown) throw new Error('down')
       told.push(interest.coins)
     },
   } as unknown as BookHubApi
-  const ports = { relay: 'r', stub: () => api, interest: () => needed, needed: () => true }
+  const stub = () => {
+    const number = state.stubs++
+    const joinTypes = async () => {
+      if (state.broken.has(number)) throw new Error('Network connection lost.')
+      return { coins: [] }
+    }
+    return { ...api, joinTypes } as unknown as BookHubApi
+  }
+  const ports = { relay: 'r', stub, interest: () => needed, needed: () => true }
   const hub: Hub = new Hub({ ...ports, lost: () => undefined, restarted: () => undefined })
   return { hub, told, views, needed, state }
 }
@@ -85,6 +98,14 @@ test('coins and types that come while a link is taken up anew are in force on no
   resolve()
   await hub.link.ensure()
   expect(await hub.join(['BTC'], true)).toMatchObject({ ready: true })
+  expect(await hub.joinTypes(['perp'])).toEqual({ coins: [] })
+})
+
+test('a stub that broke under a link that lives is replaced', async () => {
+  const { hub, state } = hubOf()
+  await hub.link.ensure()
+  state.broken.add(state.stubs - 1)
+  await expect(hub.joinTypes(['perp'])).rejects.toThrow('lost')
   expect(await hub.joinTypes(['perp'])).toEqual({ coins: [] })
 })
 
