@@ -19,6 +19,8 @@ export default {
     'test/stub-gateway.worker.ts',
     'vitest.mutants.ts',
     'test/fixtures/invent.node.ts',
+    // In the place of `cloudflare:workers`.
+    'test/sim/workers-module.ts',
   ],
   project: ['src/**/*.ts!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
   ignoreDependencies: ['@stryker-mutator/vitest-runner'],

@@ -22,6 +22,7 @@ export class ModelFeeder {
   readonly #node: ModelNode
   readonly #producer: Producer
   readonly #checkpoints: readonly string[][]
+  readonly #name: string
   #pairing: Pairing | null = null
   #read = 0
   #reposition: Reposition | null = null
@@ -29,7 +30,8 @@ export class ModelFeeder {
   #lines: string[] = []
 
   /** `first`: lowest height that the node still has. */
-  constructor(node: ModelNode, checkpoints: readonly string[][], first: () => number) {
+  constructor(node: ModelNode, checkpoints: readonly string[][], first: () => number, name = 'f') {
+    this.#name = name
     this.#node = node
     this.#checkpoints = checkpoints
     this.#first = first
@@ -38,7 +40,7 @@ export class ModelFeeder {
   readonly #first: () => number
 
   connect(nowMs: number): string {
-    return this.session.opened({ chain: 'c', feeder: 'f', first: this.#first(), head: this.#node.head }, nowMs)
+    return this.session.opened({ chain: 'c', feeder: this.#name, first: this.#first(), head: this.#node.head }, nowMs)
   }
 
   received(frame: GatewayFrame, nowMs: number): Order[] {

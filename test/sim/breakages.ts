@@ -1,0 +1,43 @@
+// Things that are broken on purpose, each by another text in one file of src: the simulation has to notice each.
+
+export interface Breakage {
+  readonly file: string
+  readonly text: string
+  readonly broken: string
+}
+
+export const BREAKAGES = {
+  /** Of the blocks that came since a Snapshot was read, the last is not sent after it. */
+  'replay-bound': {
+    file: 'src/stream/books/book-fanout.ts',
+    text: 'if (block.height <= gone)',
+    broken: 'if (block.height < gone)',
+  },
+  /** A block goes out before all hubs have reported it. */
+  'skipped-barrier': {
+    file: 'src/stream/books/block-join.ts',
+    text: 'if (missing.length > 0 && !overdue) break',
+    broken: '',
+  },
+  /** What a hub has reported is forgotten. */
+  'forgotten-report': {
+    file: 'src/stream/books/block-join.ts',
+    text: 'this.#reported.set(hub, frame.height)',
+    broken: '',
+  },
+  /** A minute that is asked for again is charged again. */
+  'double-minute': {
+    file: 'src/credit/streams/stream-ledger.ts',
+    text: 'charge.ordinal <= row.ordinal',
+    broken: 'charge.ordinal < row.ordinal',
+  },
+  /** A report that failed takes the ends with it that it was to tell of. */
+  'lost-end': {
+    file: 'src/stream/minutes/meter-line.ts',
+    text: 'this.#failed(load, error)\n      return false',
+    broken:
+      'this.#endings = this.#endings.slice(load.endings.length)\n      this.#failed(load, error)\n      return false',
+  },
+} as const satisfies Record<string, Breakage>
+
+export type BreakageName = keyof typeof BREAKAGES

@@ -1,0 +1,74 @@
+// `npm run sim [-- --seeds 100 --from 1 --blocks 300 --break replay-bound]`: the whole product in virtual time, one seed
+// after another. Ends with 1 at the first seed in which something does not hold, and prints how to see it again.
+
+import * as z from 'zod'
+import { commandLine, program, reads } from '../../src/core/command-line.node.ts'
+import { wholeNumber } from '../../src/core/whole-number.ts'
+import { BREAKAGES, type BreakageName } from './breakages.ts'
+import { loadProduct } from './product.node.ts'
+import type { Outcome } from './world.node.ts'
+
+const NAMES = Object.keys(BREAKAGES) as [BreakageName, ...BreakageName[]]
+const TELL_EVERY_MS = 10_000
+
+const SIM = program('npm run sim --', 'the whole product in virtual time under faults, seed by seed', [
+  '--seeds 1000 --from 1',
+  '--seeds 1 --from 17 --blocks 500',
+])
+  .option('--seeds <n>', 'how many', reads(wholeNumber(1, 10_000_000)), 100)
+  .option('--from <n>', 'the first of them', reads(wholeNumber(0, 999_999_999)), 1)
+  .option('--blocks <n>', 'of each seed, under faults', reads(wholeNumber(10, 100_000)), 300)
+  .option(
+    '--break <what>',
+    `break something on purpose: ${NAMES.join(', ')}`,
+    reads(z.enum(NAMES, `must be one of ${NAMES.join(', ')}`)),
+  )
+  .option('--trace', 'tell of every fault')
+const { seeds, from, blocks, break: broken, trace } = commandLine(SIM).opts()
+
+const product = await loadProduct(2, broken ? BREAKAGES[broken] : null)
+// Only now: it loads files that may have been broken.
+const { simulate } = await import('./world.node.ts')
+// Node says at the first use that SQLite is experimental.
+process.removeAllListeners('warning')
+const realNow = Date.now
+const beganMs = realNow()
+const faults: Record<string, number> = {}
+const checked: Record<string, number> = {}
+let [done, blocksDone, virtualMs, toldMs] = [0, 0, 0, beganMs]
+let failed: Outcome | null = null
+for (let seed = from; seed < from + seeds && failed === null; seed++) {
+  const outcome = await simulate(seed, blocks, product)
+  done++
+  blocksDone += outcome.blocks
+  virtualMs += outcome.virtualMs
+  for (const [name, count] of Object.entries(outcome.faults)) faults[name] = (faults[name] ?? 0) + count
+  for (const [name, count] of Object.entries(outcome.checked)) checked[name] = (checked[name] ?? 0) + count
+  if (trace) process.stderr.write(`${outcome.events.join('\n')}\n`)
+  if (outcome.violation !== null) failed = outcome
+  if (realNow() - toldMs < TELL_EVERY_MS) continue
+  toldMs = realNow()
+  process.stderr.write(`seed ${seed}, ${blocksDone} blocks, ${perSecond(done)} seeds/s\n`)
+}
+
+process.stdout.write(
+  `${done} seeds, ${blocksDone} blocks, ${Math.round(virtualMs / 3_600_000)} hours of virtual time, `,
+)
+process.stdout.write(`${perSecond(done)} seeds/s, ${perSecond(blocksDone)} blocks/s\n`)
+tell('faults', faults)
+tell('looked at', checked)
+if (failed) {
+  process.stdout.write(`\n${failed.events.join('\n')}\n\nVIOLATION in seed ${failed.seed}: ${failed.violation}\n`)
+  const again = `--seeds 1 --from ${failed.seed} --blocks ${blocks}${broken ? ` --break ${broken}` : ''}`
+  process.stdout.write(`see it again: npm run sim -- ${again}\n`)
+} else process.stdout.write('all holds\n')
+process.exit(failed ? 1 : 0)
+
+function perSecond(count: number): string {
+  return ((count * 1000) / Math.max(1, realNow() - beganMs)).toFixed(1)
+}
+
+function tell(what: string, counts: Readonly<Record<string, number>>): void {
+  const rows = Object.entries(counts).sort(([, a], [, b]) => b - a)
+  process.stdout.write(`${what}: ${rows.map(([name, count]) => `${count} ${name}`).join(', ') || 'nothing'}\n`)
+}

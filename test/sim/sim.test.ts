@@ -1,0 +1,39 @@
+// The whole product in virtual time: that all laws hold over some seeds, and that what is broken on purpose is noticed.
+
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { BREAKAGES } from './breakages.ts'
+
+const MAIN = join(import.meta.dirname, 'main.node.ts')
+const SEEDS = 40
+/** Each breakage is noticed within so many. */
+const BROKEN_SEEDS = 100
+const MOST_MS = 600_000
+
+function sim(...args: readonly string[]): Promise<{ code: number; said: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [MAIN, ...args], { maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, said: stdout + stderr }),
+    )
+  })
+}
+
+test('all laws hold under faults', { timeout: MOST_MS }, async () => {
+  const { code, said } = await sim('--seeds', String(SEEDS), '--from', '1')
+  expect(said).toContain('all holds')
+  expect(code).toBe(0)
+})
+
+test.each(Object.keys(BREAKAGES))('what is broken on purpose is noticed: %s', { timeout: MOST_MS }, async (what) => {
+  const { code, said } = await sim('--seeds', String(BROKEN_SEEDS), '--from', '1', '--break', what)
+  expect(said).toMatch(/^VIOLATION in seed \d+: /m)
+  expect(said).toMatch(/^see it again: npm run sim -- --seeds 1 --from \d+ --blocks 300 --break /m)
+  expect(code).toBe(1)
+})
+
+test('a line that makes no sense is refused before anything runs', async () => {
+  const { code, said } = await sim('--seeds', 'many')
+  expect(said).toMatch(/must be a whole number from 1 to/)
+  expect(code).toBe(2)
+})

@@ -1,0 +1,217 @@
+// One subscription of a simulated client, over the client library, with the laws beside it.
+
+import type { Connection } from '../../src/client/connection.ts'
+import { DiffBooks } from '../../src/client/diff-books.ts'
+import type { ClientRuntime } from '../../src/client/runtime.ts'
+import { SeededBooks } from '../../src/client/seeded-books.ts'
+import type { DataFrame } from '../../src/client/server-frame.ts'
+import { type BookScope, isInScope, type SubscriptionBody } from '../../src/client/subscription.ts'
+import { BookLaw, EventLaw, type HeldBook, type Witness } from './laws.ts'
+
+/** What a client subscribes to. */
+export type Wish =
+  | { readonly books: 'l2BookDiff' | 'l2BookDiff2'; readonly scope: BookScope }
+  | {
+      readonly events: 'allFills' | 'userFills' | 'userNonFundingLedgerUpdates' | 'trades'
+      readonly of: readonly string[]
+    }
+
+export interface Running {
+  close(): void
+  anew(isLive: boolean): void
+  /** Its socket has ended. */
+  ended(): void
+  /** Sees a frame that the library has taken. */
+  seen(frame: RawFrame): void
+  missing(height: number): string | null
+}
+
+export interface RawFrame {
+  readonly channel: string
+  readonly data?: {
+    readonly Snapshot?: object
+    readonly Updates?: {
+      readonly epoch?: string
+      readonly block_height: number
+      readonly book_diffs: readonly { readonly coin: string }[]
+    }
+  }
+}
+
+/** What a subscription needs of its client. */
+export interface Surroundings {
+  /** Its name. */
+  readonly client: string
+  readonly connection: Connection
+  readonly runtime: ClientRuntime
+  readonly witness: Witness
+  /** A hub of this client's relay was lately late. */
+  isLate(): boolean
+  /** Something of this key and type, with a space between, was served for so long. */
+  served(what: string, ms: number): void
+  refused(reason: string): void
+}
+
+export class RunningEvents implements Running {
+  readonly #laws: ReadonlyMap<string, EventLaw>
+  readonly #around: Surroundings
+  readonly #what: string
+  readonly #leave: () => void
+  #sinceMs: number | null = null
+  #isLive = false
+
+  constructor({ events, of }: Extract<Wish, { events: string }>, around: Surroundings) {
+    const { client, connection, runtime, witness, refused } = around
+    this.#around = around
+    this.#what = `${client} ${events}`
+    const kind = KINDS[events]
+    const named = of.map(
+      (name) =>
+        [name, new EventLaw(witness, `${client} ${events} ${name}`, witness.truth.sequence(kind, name))] as const,
+    )
+    this.#laws = new Map(named)
+    this.#leave = connection.subscribe(bodyOf(events, of), {
+      live: () => {
+        this.#sinceMs ??= runtime.now()
+        // What a new socket brings continues what the one before brought, unless something is said to be lost.
+        if (!this.#isLive) this.anew(true)
+      },
+      lost: () => this.anew(false),
+      refused,
+      frame: (frame) => this.#frame(frame),
+    })
+  }
+
+  close(): void {
+    this.#leave()
+    this.#served()
+  }
+
+  anew(isLive: boolean): void {
+    this.#isLive = isLive
+    for (const law of this.#laws.values()) law.anew(isLive)
+  }
+
+  ended(): void {
+    this.#served()
+  }
+
+  seen(): void {}
+
+  #served(): void {
+    if (this.#sinceMs !== null) this.#around.served(this.#what, this.#around.runtime.now() - this.#sinceMs)
+    this.#sinceMs = null
+  }
+
+  missing(): string | null {
+    for (const law of this.#laws.values()) {
+      const missing = law.missing()
+      if (missing !== null) return missing
+    }
+    return null
+  }
+
+  #frame(frame: DataFrame): void {
+    if (frame.channel === 'allFills' || frame.channel === 'userFills') {
+      for (const [user, { tid, side }] of frame.fills)
+        for (const name of ['*', user]) this.#laws.get(name)?.came(`${tid} ${side}`)
+    } else if (frame.channel === 'userNonFundingLedgerUpdates') {
+      const { user, nonFundingLedgerUpdates } = frame.data
+      for (const { delta } of nonFundingLedgerUpdates) this.#laws.get(user)?.came(String(delta.usdc))
+    } else if (frame.channel === 'trades') {
+      for (const { coin, tid } of frame.data) this.#laws.get(coin)?.came(String(tid))
+    }
+  }
+}
+
+const KINDS = {
+  allFills: 'fills',
+  userFills: 'fills',
+  userNonFundingLedgerUpdates: 'ledger',
+  trades: 'trades',
+} as const
+
+function bodyOf(type: keyof typeof KINDS, of: readonly string[]): SubscriptionBody {
+  if (type === 'allFills') return { type }
+  return type === 'trades' ? { type, coin: of[0]! } : { type, addresses: of }
+}
+
+export class RunningBooks implements Running {
+  readonly #law: BookLaw
+  readonly #books: DiffBooks | SeededBooks
+  readonly #witness: Witness
+  readonly #wish: Extract<Wish, { books: string }>
+  #isRefused = false
+
+  constructor(wish: Extract<Wish, { books: string }>, around: Surroundings) {
+    const { client, connection, runtime, witness, refused } = around
+    this.#wish = wish
+    this.#witness = witness
+    this.#law = new BookLaw(witness, `${client} ${wish.books} ${JSON.stringify(wish.scope)}`, around.isLate)
+    // The library tells of no acknowledgement of books: a body counts as live until it is lost or refused.
+    const listener = {
+      changed: (book: HeldBook) => {
+        if (!this.#law.isLive) this.#law.anew(true)
+        this.#law.changed(book)
+      },
+      refused: (reason: string) => {
+        if (this.#isRefused) return
+        this.#isRefused = true
+        this.close()
+        refused(reason)
+      },
+    }
+    if (wish.books === 'l2BookDiff') {
+      const gap = (coin: string | null, reason: string) => {
+        if (coin === null) this.#law.anew(false)
+        else witness.wrong(`${client}: ${coin}: ${reason}`)
+      }
+      this.#books = new SeededBooks(connection, wish.scope, { ...listener, gap })
+    } else
+      this.#books = new DiffBooks(connection, runtime, wish.scope, {
+        ...listener,
+        gap: () => witness.checked('books fetched again'),
+      })
+  }
+
+  close(): void {
+    this.#books.close()
+  }
+
+  anew(isLive: boolean): void {
+    this.#law.anew(isLive)
+  }
+
+  ended(): void {
+    this.anew(false)
+  }
+
+  seen({ channel, data }: RawFrame): void {
+    if (channel !== this.#wish.books) return
+    if (data?.Snapshot) this.#law.seeded()
+    const updates = data?.Updates
+    if (!updates) return
+    const coins = updates.book_diffs.map(({ coin }) => coin)
+    this.#law.came({ epoch: updates.epoch ?? '', height: updates.block_height, coins }, this.#held())
+  }
+
+  missing(height: number): string | null {
+    const { truth } = this.#witness
+    const body = { type: this.#wish.books, ...this.#wish.scope } as SubscriptionBody
+    const coins = truth.coins.filter((coin) => isInScope(body, coin) && this.#isNamed(coin, body))
+    const get = (coin: string) => [...this.#held()].find((book) => book.coin === coin)
+    return this.#law.missing(coins, get, height)
+  }
+
+  /** A wildcard of changes hears of a coin with its next change alone. */
+  #isNamed(coin: string, { coin: listed }: SubscriptionBody): boolean {
+    return this.#books instanceof SeededBooks || listed !== undefined || this.#books.get(coin) !== undefined
+  }
+
+  *#held(): Generator<HeldBook> {
+    for (const coin of this.#books.coins()) {
+      const book = this.#books.get(coin)!
+      if (!('live' in book) || book.live) yield book
+    }
+  }
+}
