@@ -1,10 +1,13 @@
 // `npm start` under fire: every process of it is killed in turn; `watch`, left alone, is in step again, and what
-// examples/book.ts shows through all of it are the server's own books.
+// examples/book.ts shows through all of it are the server's own books; the client library loses no fill and tells none twice.
 
-import { readFileSync, rmSync } from 'node:fs'
+import { globSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Levels } from '../../src/feed/block.ts'
+import { Connection } from '../../src/client/connection.ts'
+import { onAllFills } from '../../src/client/events.ts'
+import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
+import type { Levels, UserFill } from '../../src/feed/block.ts'
 import { processInfo } from '../../src/launch/process-table.node.ts'
 import { stateOf } from './book-follower.ts'
 import { type Program, run, scratch } from './children.ts'
@@ -32,7 +35,13 @@ const COINS = ['BTC', 'xyz:GOLD']
 /** Books that the server told while processes died, as the follower calls them: its head, then its hash. */
 const told = new Map<string, string>()
 
+/** Fills that the client library told, in their order, and why it said to have missed some. */
+const fills: string[] = []
+const losses: string[] = []
+const nameOf = ([user, { coin, tid, time }]: UserFill) => `${time} ${user} ${coin} ${tid}`
+
 let start: Program
+let connection: Connection
 let watch: Program
 let follower: Program
 let first: Ready
@@ -56,10 +65,17 @@ beforeAll(async () => {
   watch = run('cli/watch.node.ts', ['BTC', '--state', state])
   await watch.line((line) => line.startsWith('in step BTC'))
   follower = run('../test/conformance/book-follower.ts', COINS, { WEIR_URL: first.url, WEIR_KEY: first.key })
+  connection = new Connection(nodeRuntime(), { endpoint: () => first })
+  onAllFills(connection, null, {
+    event: (user, fill) => fills.push(nameOf([user, fill])),
+    lost: (reason) => losses.push(reason),
+  })
+  connection.start()
   asking = setInterval(() => void askBook().catch(() => {}), 250)
 })
 afterAll(async () => {
   clearInterval(asking)
+  connection?.close()
   await follower?.end('SIGKILL')
   await watch?.end()
   await start?.end('SIGINT')
@@ -70,6 +86,17 @@ afterAll(async () => {
 async function height(): Promise<number> {
   if (!(await isUp())) return -1
   return ((await (await fetch(`${first.url}/status`)).json()) as { height: number }).height
+}
+
+/** Fills of each height as the node wrote them; a node that begins again may write some once more. */
+function filesOf(): UserFill[][] {
+  const blocks = new Map<number, UserFill[]>()
+  for (const file of globSync('node/node_fills_by_block/hourly/*/*', { cwd: state }))
+    for (const line of readFileSync(join(state, file), 'utf8').split('\n').slice(0, -1)) {
+      const { block_number: height, events } = JSON.parse(line) as { block_number: number; events: UserFill[] }
+      blocks.set(height, events)
+    }
+  return [...blocks].sort(([a], [b]) => a - b).map(([, events]) => events)
 }
 
 /** Splits a line of the follower before its hash. */
@@ -124,6 +151,16 @@ describe('watch', () => {
       disagreements: number
     }
     expect([gaps, disagreements]).toEqual([[], 0])
+  })
+
+  it('and the client library has told every fill of the node’s files once, in their order', () => {
+    const [told, firstTold, lastTold] = [[...fills], fills[0]!, fills.at(-1)!]
+    const written = filesOf().flatMap((block) => block.map(nameOf))
+    const between = written.slice(written.indexOf(firstTold), written.lastIndexOf(lastTold) + 1)
+    console.log(`${told.length} fills told, ${between.length} written`)
+    expect(told.length).toBeGreaterThan(100)
+    expect(told).toEqual(between)
+    expect(losses).toEqual([])
   })
 
   it('and examples/book.ts has shown no book that the server did not have, and is back after each', async () => {
