@@ -29,7 +29,7 @@ const TRIES = 6
 const RETRY_MS = 500
 /** No longer than so many blocks: half of what is remembered for who waits. */
 const PATIENCE_BLOCKS = REMEMBERED / 2
-/** Of an answer that does not say how far it reaches, its source may be so late, or so far ahead of the blocks. */
+/** Of an answer that does not say how far it reaches, its source may be so late. */
 const LAG_MS = 2_000
 const LAG_BLOCKS = 30
 
@@ -108,8 +108,9 @@ export class FirstFrames<R extends Receiver> {
       return isOlder || isShown(item)
     }
     const pieces = rows.map(([, row]) => JSON.stringify(row))
-    // Of blocks that are still to come what it shows is told, whatever it says.
-    const until = Math.min(answer.height ?? Number.POSITIVE_INFINITY, began + LAG_BLOCKS)
+    // Of blocks that are still to come what it shows is told, whatever it says: a link may have been silent for ten
+    // seconds before it is taken up anew.
+    const until = Math.min(answer.height ?? Number.POSITIVE_INFINITY, began + REMEMBERED)
     this.#fanout.begin(key, encode(pieces, body), isTold, until)
     return true
   }
