@@ -72,7 +72,7 @@ export class Subscriptions {
     this.#ports = ports
     this.#books = books
     this.#events = events
-    this.#states = new StateFanout(ports)
+    this.#states = new StateFanout(ports, events)
     this.#register = new Register(ports, books, events, this.#states)
     this.#entrance = new BookEntrance(ports, this.#register, books, this.backlog)
     this.#views = new ViewEntrance(ports, this.#register, books.views)

@@ -80,10 +80,7 @@ export class EventFanout<R extends Receiver> {
     const { channel, body } = wanted
     const names = channel.names(body)
     this.#names += names.length
-    if (channel.needsOrders) {
-      this.orders.ask(names)
-      this.#ordersChanged()
-    }
+    if (channel.needsOrders) this.wantOrders(names)
     putInto(this.#indexOf(wanted), topic)
   }
 
@@ -198,15 +195,23 @@ export class EventFanout<R extends Receiver> {
     const index = this.#indexOf(topic.wanted)
     const names = channel.names(body)
     this.#names -= names.length
-    if (channel.needsOrders) {
-      this.orders.letGo(names)
-      this.#ordersChanged()
-    }
+    if (channel.needsOrders) this.dropOrders(names)
     for (const name of names) {
       const topics = index.get(name)
       topics?.delete(topic)
       if (topics?.size === 0) index.delete(name)
     }
+  }
+
+  /** Blocks are to hold order statuses of these users, until they are dropped as often as they were wanted. */
+  wantOrders(users: readonly string[]): void {
+    this.orders.ask(users)
+    this.#ordersChanged()
+  }
+
+  dropOrders(users: readonly string[]): void {
+    this.orders.letGo(users)
+    this.#ordersChanged()
   }
 
   /** Every socket with an event subscription, once. */

@@ -22,6 +22,15 @@ export interface StatePorts extends Pick<FirstFramePorts, 'read' | 'clock'> {
   waitUntil(work: Promise<unknown>): void
 }
 
+/** What blocks are to hold: order statuses of users. */
+export interface OrdersWanted {
+  wantOrders(users: readonly string[]): void
+  dropOrders(users: readonly string[]): void
+}
+
+/** Questions whose answers change with every order that is placed or cancelled. */
+const OF_ORDERS: ReadonlySet<string> = new Set(['frontendOpenOrders', 'historicalOrders'])
+
 /** Answers under way at once; accounts take turns, and one alone has half of them. */
 const SEATS = 8
 const TICK_MS = 250
@@ -65,10 +74,12 @@ export class StateFanout<R extends Receiver> {
   readonly #questions = new Map<string, Question<R>>()
   readonly #ofUser = new Map<string, Set<Question<R>>>()
   readonly #turns = new Turns(SEATS)
+  readonly #orders: OrdersWanted
   #isTicking = false
 
-  constructor(ports: StatePorts) {
+  constructor(ports: StatePorts, orders: OrdersWanted) {
     this.#ports = ports
+    this.#orders = orders
   }
 
   get isFull(): boolean {
@@ -113,6 +124,7 @@ export class StateFanout<R extends Receiver> {
       ...block.fills.map(([user]) => user),
       ...block.ledger.flatMap((event) => event.users),
       ...twapEvents(block).map(({ user }) => user),
+      ...(block.orders ?? []).map((row) => String((row as { user?: unknown }).user)),
     ])
     const changed = [...users].flatMap((user) => [...(this.#ofUser.get(user) ?? [])])
     for (const { pace } of changed) pace.happened(this.#ports.clock.nowMs)
@@ -140,6 +152,7 @@ export class StateFanout<R extends Receiver> {
     this.#questions.set(key, question)
     if (typeof ask.user === 'string') {
       this.#ofUser.set(ask.user, (this.#ofUser.get(ask.user) ?? new Set()).add(question))
+      if (OF_ORDERS.has(ask.type)) this.#orders.wantOrders([ask.user])
     }
     return question
   }
@@ -150,6 +163,7 @@ export class StateFanout<R extends Receiver> {
     topics.delete(topic)
     if (topics.size > 0) return
     this.#questions.delete(key)
+    if (OF_ORDERS.has(ask.type)) this.#orders.dropOrders([String(ask.user)])
     const ofUser = this.#ofUser.get(String(ask.user))
     ofUser?.delete(question)
     if (ofUser?.size === 0) this.#ofUser.delete(String(ask.user))

@@ -54,6 +54,22 @@ it('is read soon after events of its user, at most once a second, and once more 
 })
 
 // WS-140
+it('open orders are read again after an order status, and statuses of their user travel as long as somebody watches', async () => {
+  const world = new StatesWorld()
+  world.answer = () => []
+  const body = { type: 'openOrders', user: A }
+  const socket = await world.subscribe(body)
+  await world.pass(2_500)
+  expect([...world.orders]).toEqual([A])
+  const before = world.timesOf('frontendOpenOrders').length
+  await world.happen(A, 'order')
+  await world.pass(500)
+  expect(world.timesOf('frontendOpenOrders').length).toBe(before + 1)
+  world.leave(body, socket)
+  expect(world.orders.size).toBe(0)
+})
+
+// WS-140
 it('what is as it was is repeated every few seconds, of markets not at all', async () => {
   const world = new StatesWorld()
   world.answer = ({ type }) =>

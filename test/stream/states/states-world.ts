@@ -27,22 +27,30 @@ export class StatesWorld {
   flying = 0
   answer: (ask: InfoQuestion) => unknown = () => ({ at: this.nowMs })
   #timers: { readonly atMs: number; readonly run: () => void }[] = []
-  readonly fanout = new StateFanout<Socket>({
-    clock: this,
-    read: async (ask) => {
-      this.asked.push({ ask, atMs: this.nowMs })
-      this.flying++
-      const value = await this.answer(ask)
-      this.flying--
-      return value === null ? null : { body: JSON.stringify(value) }
+  /** Whose order statuses blocks are to hold. */
+  readonly orders = new Set<string>()
+  readonly fanout = new StateFanout<Socket>(
+    {
+      clock: this,
+      read: async (ask) => {
+        this.asked.push({ ask, atMs: this.nowMs })
+        this.flying++
+        const value = await this.answer(ask)
+        this.flying--
+        return value === null ? null : { body: JSON.stringify(value) }
+      },
+      after: (ms, run) => {
+        this.#timers.push({ atMs: this.nowMs + ms, run })
+        return () => undefined
+      },
+      deflate: async (text) => deflateRawSync(text).toString('base64'),
+      waitUntil: () => undefined,
     },
-    after: (ms, run) => {
-      this.#timers.push({ atMs: this.nowMs + ms, run })
-      return () => undefined
+    {
+      wantOrders: ([user]) => void this.orders.add(user!),
+      dropOrders: ([user]) => void this.orders.delete(user!),
     },
-    deflate: async (text) => deflateRawSync(text).toString('base64'),
-    waitUntil: () => undefined,
-  })
+  )
 
   async subscribe(body: { type: string; [field: string]: unknown }, account = 'a'): Promise<Socket> {
     const socket = new Socket()
@@ -55,10 +63,11 @@ export class StatesWorld {
     this.fanout.remove(JSON.stringify(body), socket)
   }
 
-  /** A block with a fill of this user. */
-  async happen(user: string): Promise<void> {
+  /** A block with a fill of this user, or an order status. */
+  async happen(user: string, what: 'fill' | 'order' = 'fill'): Promise<void> {
     const fill: Fill = EXAMPLE_FILL[1]
-    this.fanout.deliver({ v: 1, t: 'events', height: 1, time: this.nowMs, fills: [[user, fill]], ledger: [] })
+    const more = what === 'fill' ? { fills: [[user, fill] as [string, Fill]] } : { fills: [], orders: [{ user }] }
+    this.fanout.deliver({ v: 1, t: 'events', height: 1, time: this.nowMs, ledger: [], ...more })
     await this.settled()
   }
 
