@@ -34,6 +34,8 @@ export const LIMITS = {
   waitingChars: 256 * 1024,
   /** A pong that told no height is asked for again: while a first frame is on its way there is none. */
   heightMs: 1_000,
+  /** Not for longer: a gateway of 0.1.0 tells none. */
+  heightsMs: 30_000,
   connectMs: 5_000,
   ackMs: 10_000,
   /** `l2BookDiff` may wait two minutes for its turn to be given whole books. */

@@ -12,7 +12,7 @@ import {
   LIMITS,
   RETRY,
 } from './connection-options.ts'
-import { type Entry, type Listener, missed, refusedOf } from './entries.ts'
+import { type Entry, type Listener, missed, newEntry, refusedOf } from './entries.ts'
 import { Proofs } from './proofs.ts'
 import {
   type ClientRuntime,
@@ -63,7 +63,7 @@ export class Connection {
   subscribe(body: SubscriptionBody, listener: Listener): () => void {
     const key = bodyKey(body)
     if (this.#entries.has(key)) throw new Error(`already subscribed: ${key}`)
-    const entry: Entry = { body, listener, asked: false, acked: false, resumes: false, stopAckTimer: () => {} }
+    const entry = newEntry(body, listener)
     this.#entries.set(key, entry)
     if (this.#open) this.#askMore()
     return () => this.#unsubscribe(key, entry)
@@ -81,7 +81,7 @@ export class Connection {
       this.#retry('no gateway is known yet')
       return
     }
-    this.#report({ state: 'connecting', attempt: this.#attempt })
+    this.#options.onState?.({ state: 'connecting', attempt: this.#attempt })
     this.#socket = this.#runtime.open(streamUrl(endpoint), {
       opened: () => run === this.#run && this.#opened(),
       text: (frame) => run === this.#run && this.#text(frame),
@@ -95,7 +95,7 @@ export class Connection {
     this.#open = true
     this.#openedAt = this.#lastFrameAt = this.#runtime.now()
     this.#proofs = new Proofs()
-    this.#report({ state: 'open' })
+    this.#options.onState?.({ state: 'open' })
     this.#schedulePing()
     this.#scheduleWatch(this.#deadMs())
     this.#askMore()
@@ -142,8 +142,8 @@ export class Connection {
     switch (frame.channel) {
       case 'pong':
         this.#proofs.ponged(frame.nonce)
-        if (frame.block_height !== undefined) this.#seen.complete(frame.block_height)
-        else if (!this.#seen.isKnown) this.#askHeight()
+        if (frame.block_height !== undefined) this.#complete(frame.block_height)
+        else this.#askHeight()
         return
       case 'subscriptionResponse':
         if (frame.data.method === 'subscribe') this.#acknowledged(frame.data.subscription as SubscriptionBody)
@@ -159,6 +159,14 @@ export class Connection {
         for (const entry of [...this.#entries.values()])
           if (entry.acked && entry.body.type === frame.channel) entry.listener.frame(frame)
     }
+  }
+
+  /** A height tells nothing of bodies that this socket does not have again yet. */
+  #complete(height: number): void {
+    const entries = [...this.#entries.values()]
+    if (entries.some((entry) => entry.resumes)) return
+    this.#seen.complete(height)
+    for (const entry of entries) entry.isKnown = entry.acked
   }
 
   #acknowledged(body: SubscriptionBody): void {
@@ -207,7 +215,7 @@ export class Connection {
 
   #retry(reason: string): void {
     const retryMs = backoffMs(RETRY, this.#attempt++, this.#runtime.random())
-    this.#report({ state: 'waiting', retryMs, reason })
+    this.#options.onState?.({ state: 'waiting', retryMs, reason })
     this.#stopTimers = [this.#runtime.after(retryMs, () => this.#connect())]
   }
 
@@ -229,7 +237,8 @@ export class Connection {
       entry.stopAckTimer()
       const wasLive = entry.acked || entry.resumes
       entry.asked = entry.acked = false
-      entry.resumes = wasLive && this.#fromBlock !== undefined && resumes(entry.body.type)
+      entry.resumes = entry.isKnown && this.#fromBlock !== undefined && resumes(entry.body.type)
+      entry.isKnown = entry.resumes
       if (wasLive && !entry.resumes) entry.listener.lost(reason)
     }
   }
@@ -241,7 +250,7 @@ export class Connection {
     const socket = this.#socket
     this.#leaveSocket(state.state === 'fatal' ? state.reason : 'closed')
     socket?.drop()
-    this.#report(state)
+    this.#options.onState?.(state)
   }
 
   #ping(): void {
@@ -250,7 +259,9 @@ export class Connection {
 
   /** The sooner it is known what was seen, the less an interruption can cost. */
   #askHeight(): void {
-    if (![...this.#entries.values()].some(({ acked, body }) => acked && resumes(body.type))) return
+    const isOpen = ({ acked, isKnown, body }: Entry) => acked && !isKnown && resumes(body.type)
+    const isOld = this.#runtime.now() - this.#openedAt > LIMITS.heightsMs
+    if (isOld || ![...this.#entries.values()].some(isOpen)) return
     this.#stopTimers[2]?.()
     this.#stopTimers[2] = this.#runtime.after(LIMITS.heightMs, () => this.#ping())
   }
@@ -282,9 +293,5 @@ export class Connection {
 
   #send(message: object): void {
     this.#socket?.send(JSON.stringify(message))
-  }
-
-  #report(state: ConnectionState): void {
-    this.#options.onState?.(state)
   }
 }

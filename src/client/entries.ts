@@ -19,7 +19,13 @@ export interface Entry {
   acked: boolean
   /** It was live on the socket before, and goes on where that ended. */
   resumes: boolean
+  /** A pong told up to where it is seen, since it began or something of it was missed. */
+  isKnown: boolean
   stopAckTimer: () => void
+}
+
+export function newEntry(body: SubscriptionBody, listener: Listener): Entry {
+  return { body, listener, asked: false, acked: false, resumes: false, isKnown: false, stopAckTimer: () => {} }
 }
 
 /** The subscription that an error speaks of. A long body is not said back: then it is the only one that waits. */
@@ -37,8 +43,10 @@ export function refusedOf(
 /** Events are missing: of the body that a text names, or of all where it names none. */
 export function missed(entries: Iterable<Entry>, text: string): void {
   const body = embeddedBody(text)
-  for (const { acked, body: own, listener } of [...entries]) {
+  for (const entry of [...entries]) {
+    const { acked, body: own, listener } = entry
     if (!acked || !resumes(own.type) || (body && bodyKey(body) !== bodyKey(own))) continue
+    entry.isKnown = false
     listener.lost(text)
     listener.live()
   }

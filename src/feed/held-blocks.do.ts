@@ -170,7 +170,7 @@ export class HeldBlocks {
     return this.#gaps.gapAt(next) !== null || this.#segments.segmentWith(kind, next) !== null
   }
 
-  /** Frames of events from a height on, as readers were sent them: EventsAnswer. */
+  /** Frames of events from a height on, as readers without order statuses were sent them: EventsAnswer. */
   eventsFrom(from: number): Pick<EventsAnswer, 'frames' | 'first'> {
     const waiting = this.#pending.blocks
     const first = this.#segments.first ?? waiting[0]?.height ?? null

@@ -83,7 +83,7 @@ export interface EventsRequest {
 export interface EventsAnswer {
   readonly v: number
   /**
-   * JSON of RelayEvents and LinkGap without a hole, the first of which may lie below `from`; none where no block of that
+   * JSON of RelayEvents, without order statuses, and LinkGap without a hole, the first of which may lie below `from`; none where no block of that
    * height has come yet. Null where the log does not hold it any more.
    */
   readonly frames: readonly string[] | null

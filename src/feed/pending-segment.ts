@@ -1,13 +1,14 @@
 // Blocks that readers have seen and storage has not: the segment that is being filled.
 
-import { type BlockTexts, eventsText, hubBlockText, SEGMENT_CHARS, SEGMENT_MS, type SegmentKind } from './segment.ts'
+import { type BlockTexts, hubBlockText, ordersLine, SEGMENT_CHARS, SEGMENT_MS, type SegmentKind } from './segment.ts'
 
 /** A segment to be stored: its lines, and the heights and block time they end with. */
 export interface NewSegment {
   readonly first: number
   readonly last: number
   readonly time: number
-  readonly lines: Readonly<Record<SegmentKind, string>>
+  /** A kind of which no block has anything may be left out. */
+  readonly lines: Readonly<Partial<Record<SegmentKind, string>>>
 }
 
 export class PendingSegment {
@@ -39,7 +40,8 @@ export class PendingSegment {
     if (!first || !last) return null
     const lines = {
       books: blocks.map((texts) => hubBlockText(texts, () => true)).join('\n'),
-      events: blocks.map((texts) => eventsText(texts, () => true)).join('\n'),
+      events: blocks.map(({ events }) => events).join('\n'),
+      ...(blocks.some(({ orders }) => orders.length > 0) && { orders: blocks.map(ordersLine).join('\n') }),
     }
     return { first: first.height, last: last.height, time: last.time, lines }
   }

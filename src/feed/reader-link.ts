@@ -119,8 +119,10 @@ export class ReaderLink {
     const kind: SegmentKind = this.kind.kind === 'hub' ? 'books' : 'events'
     const lines = lookUp(kind, this.#next)
     if (!lines) return this.#crossGap(gapAt)
-    for (const line of lines) {
-      const { height, text } = kind === 'books' ? this.#ofBooks(line) : readEventsLine(line, this.#wantsOrders)
+    const orders = kind === 'events' ? lookUp('orders', this.#next) : null
+    for (const [at, line] of lines.entries()) {
+      const ofEvents = () => readEventsLine(line, orders?.[at], this.#wantsOrders)
+      const { height, text } = kind === 'books' ? this.#ofBooks(line) : ofEvents()
       if (height !== this.#next) continue
       this.#next++
       this.#send(text)

@@ -92,7 +92,8 @@ export class ReaderLinks {
     const toRelay = JSON.stringify(again satisfies RelayEvents)
     for (const reader of this.#readers.values()) {
       if (reader.follows) reader.frame(toHub)
-      else if (reader.kind.kind === 'relay' && height !== null) reader.frame(toRelay)
+      // One that is behind would take it for the blocks that it has yet to be sent.
+      else if (reader.kind.kind === 'relay' && reader.height === height) reader.frame(toRelay)
     }
   }
 

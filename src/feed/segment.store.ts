@@ -23,7 +23,7 @@ interface Listed {
   readonly first: number
   readonly last: number
   readonly time: number
-  readonly chunks: Readonly<Record<SegmentKind, number>>
+  readonly chunks: Readonly<Partial<Record<SegmentKind, number>>>
 }
 
 /** Where the log stands: its chain, and the time of its last block or whole books. */
@@ -114,7 +114,7 @@ export class SegmentStore {
   }
 
   #text(kind: SegmentKind, { first, chunks }: Listed): string {
-    const parts = Array.from({ length: chunks[kind] }, (_, part) => keyOf(kind, first, part))
+    const parts = Array.from({ length: chunks[kind] ?? 0 }, (_, part) => keyOf(kind, first, part))
     return fromChunks(parts.map((key) => this.#storage.kv.get<Uint8Array>(key)!))
   }
 
@@ -149,19 +149,20 @@ export class SegmentStore {
 const keyOf = (kind: SegmentKind, first: number, part: number): string => `${kind}/${first}/${part}`
 
 function keysOf({ first, chunks }: Listed): string[] {
-  return (['books', 'events'] as const).flatMap((kind) =>
-    Array.from({ length: chunks[kind] }, (_, part) => keyOf(kind, first, part)),
+  return (Object.keys(chunks) as SegmentKind[]).flatMap((kind) =>
+    Array.from({ length: chunks[kind]! }, (_, part) => keyOf(kind, first, part)),
   )
 }
 
 /** Adds the chunks of a segment to `puts`. */
 function stored({ first, last, time, lines }: NewSegment, puts: Record<string, unknown>): Listed {
-  const count = (kind: SegmentKind): number => {
-    const chunks = toChunks(lines[kind])
-    for (const [part, chunk] of chunks.entries()) puts[keyOf(kind, first, part)] = chunk
-    return chunks.length
+  const chunks: Partial<Record<SegmentKind, number>> = {}
+  for (const [kind, text] of Object.entries(lines) as [SegmentKind, string][]) {
+    const pieces = toChunks(text)
+    for (const [part, piece] of pieces.entries()) puts[keyOf(kind, first, part)] = piece
+    chunks[kind] = pieces.length
   }
-  return { first, last, time, chunks: { books: count('books'), events: count('events') } }
+  return { first, last, time, chunks }
 }
 
 /** What 0.1.0 kept in tables, moved here once, a row at a time. */
@@ -180,7 +181,7 @@ function moved({ sql, kv }: DurableObjectStorage): Head {
   const segments = listed.map(({ books, events, ...one }): Listed => ({ ...one, chunks: { books, events } }))
   for (const one of segments)
     for (const kind of ['books', 'events'] as const)
-      for (let part = 0; part < one.chunks[kind]; part++) {
+      for (let part = 0; part < one.chunks[kind]!; part++) {
         const where = [kind, one.first, part] as const
         const find = `SELECT body FROM segments WHERE kind = ? AND first = ? AND part = ?`
         kv.put(keyOf(...where), new Uint8Array(sql.exec<{ body: ArrayBuffer }>(find, ...where).one().body))

@@ -1,4 +1,5 @@
-// Blocks at rest: segments of about a second, one line of JSON per block, in two kinds with different lifetimes.
+// Blocks at rest: segments of about a second, one line of JSON per block and kind. Order statuses are a kind of their own:
+// there may be a hundred times as much of them as of everything else, which is what nearly all who read look for.
 // A row per block would cost 38 dollars a month in writes; a segment a second costs under 3.
 
 import type { Block, BookChange } from './block.ts'
@@ -14,7 +15,7 @@ export const SEGMENT_CHARS = 1024 * 1024
 /** A sum of two numbers below this is exact. */
 const SUM_MODULUS = 2 ** 52
 
-export type SegmentKind = 'books' | 'events'
+export type SegmentKind = 'books' | 'events' | 'orders'
 
 /** The texts of one block: encoded once, used for storage and for every reader. */
 export interface BlockTexts {
@@ -68,18 +69,39 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
 
 const userOf = (row: unknown) => (row as { readonly user?: unknown } | null)?.user
 
-/** JSON text of the RelayEvents for users that `wants` accepts: a relay's frame, or with all users the stored line. */
+/** JSON text of the RelayEvents of a relay that wants the order statuses of these users. */
 export function eventsText({ events, orders }: BlockTexts, wants: (user: unknown) => boolean): string {
-  const own = orders.filter(({ user }) => wants(user)).map(({ text }) => text)
-  return own.length === 0 ? events : `${events.slice(0, -1)},"orders":[${own.join(',')}]}`
+  const own = orders.filter(({ user }) => wants(user))
+  return withOrders(
+    events,
+    own.map(({ text }) => text),
+  )
 }
 
-/** Height of a stored line of events, and what of it is for a relay that wants these users. */
-export function readEventsLine(line: string, wants: (user: unknown) => boolean): { height: number; text: string } {
-  const { orders, ...block } = JSON.parse(line) as RelayEvents
-  const text = orders ? JSON.stringify({ ...block, orders: orders.filter((row) => wants(userOf(row))) }) : line
-  return { height: block.height, text }
+/** The stored line of order statuses. */
+export function ordersLine({ orders }: BlockTexts): string {
+  return orders.length === 0 ? '' : `[${orders.map(({ text }) => text).join(',')}]`
 }
+
+/** Height of a stored line of events, and with that of order statuses what a relay is sent. */
+export function readEventsLine(
+  line: string,
+  orders: string | undefined,
+  wants: (user: unknown) => boolean,
+): { height: number; text: string } {
+  const { height } = JSON.parse(line) as RelayEvents
+  const own = orders ? (JSON.parse(orders) as unknown[]).filter((row) => wants(userOf(row))) : []
+  return {
+    height,
+    text: withOrders(
+      line,
+      own.map((row) => JSON.stringify(row)),
+    ),
+  }
+}
+
+const withOrders = (events: string, rows: readonly string[]): string =>
+  rows.length === 0 ? events : `${events.slice(0, -1)},"orders":[${rows.join(',')}]}`
 
 /** A sum, for feeders may list the coins of a block in orders of their own. */
 function digestOf(books: readonly { readonly text: string }[]): number {

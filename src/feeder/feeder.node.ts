@@ -24,6 +24,8 @@ const TURN_MS = 5
 const STUMBLE_MS = 500
 /** Without a block for this long the node, or one of its streams, stands still. */
 const QUIET_MS = 5_000
+/** So long order statuses are read on when none are wanted any more: whoever wants some again and again opens no files. */
+const STATUSES_MS = 60_000
 /** How long a stop waits for the acknowledgement that makes the next start seamless. */
 const LAST_ACK_MS = 1_500
 
@@ -60,6 +62,8 @@ export class Feeder {
   #blocks = 0
   #blocksPerSecond = 0
   #blockAt = Number.NEGATIVE_INFINITY
+  /** When order statuses were last wanted. */
+  #wantedAt = Number.NEGATIVE_INFINITY
   /** Order statuses are wanted, and there are none to read. */
   #lacksStatuses = false
   /** Late lines of readers before the present one. */
@@ -208,13 +212,16 @@ export class Feeder {
     if (!this.#reader || !place) return
     const present = await this.#present()
     const reading = this.#reader.streams
-    if (present.length === reading.length && present.every((name) => reading.includes(name))) return
+    const isSame = present.length === reading.length && present.every((name) => reading.includes(name))
+    if (isSame || this.#reader.holdsLate) return
     await this.#openReader(place.height + 1, place.time || null)
   }
 
   async #present(): Promise<StreamName[]> {
     const wantsStatuses = this.#session.wanted.size > 0
-    const present = await this.#files.present(wantsStatuses)
+    const now = performance.now()
+    if (wantsStatuses) this.#wantedAt = now
+    const present = await this.#files.present(now - this.#wantedAt < STATUSES_MS)
     const isMissing = wantsStatuses && !present.includes('statuses')
     if (isMissing && !this.#lacksStatuses)
       this.#say('order statuses are wanted, and the node writes none: run it with --write-order-statuses')

@@ -118,6 +118,11 @@ export class NodeReader {
     return this.#pairing.awaited
   }
 
+  /** Lines that came late wait for the next block, and would be lost with this reader. */
+  get holdsLate(): boolean {
+    return this.#pairing.holdsLate
+  }
+
   /** Reads on once in every stream; false where none had anything. */
   async pump(nowMs: number): Promise<boolean> {
     let progressed = false

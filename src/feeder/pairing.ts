@@ -78,6 +78,11 @@ export class Pairing {
     return this.#queues.get(stream)?.units ?? 0
   }
 
+  /** Lines that came late wait for the next block. */
+  get holdsLate(): boolean {
+    return [...this.#queues.values()].some((queue) => queue.holdsLate)
+  }
+
   /** Required streams whose next line is awaited while another stream already has it. */
   get awaited(): StreamName[] {
     const isAhead = [...this.#queues.values()].some((queue) => queue.head !== undefined)
@@ -193,6 +198,10 @@ class Queue {
     this.waitMs = Math.min(WAIT_MAX_MS, 2 * this.waitMs)
     this.units += line.text.length
     this.#late.push(line)
+  }
+
+  get holdsLate(): boolean {
+    return this.#late.length > 0
   }
 
   takeLate(): StreamLine[] {

@@ -104,7 +104,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       state: () => this.#state(),
       duties: [
         () => this.#accounts.tick(),
-        () => this.#clients.look(this.#subscriptions.size > 0),
+        () => this.#clients.look(this.#links.isNeeded),
         () => this.#subscriptions.tick(),
         () => this.#links.watch(this.#clock.nowMs),
         () => this.#endIfLost(),

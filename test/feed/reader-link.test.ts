@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Block } from '../../src/feed/block.ts'
+import { PendingSegment } from '../../src/feed/pending-segment.ts'
 import { ReaderLink } from '../../src/feed/reader-link.ts'
 import {
   type BlockTexts,
   digest,
   encodeBlock,
-  eventsText,
   hubBlockText,
   readBooksLine,
+  type SegmentKind,
 } from '../../src/feed/segment.ts'
 
 const blockOf = (height: number): Block => ({
@@ -40,8 +41,9 @@ describe('a reader of the log', () => {
           let head = 20
           let pending: BlockTexts[] = []
           const segments: BlockTexts[][] = [[...Array(20)].map((_, i) => texts(i + 1))]
-          const lookUp = (segment: 'books' | 'events', height: number) => {
+          const lookUp = (segment: SegmentKind, height: number) => {
             const found = segments.find((one) => one[0]!.height <= height && one.at(-1)!.height >= height)
+            if (segment === 'orders') return null
             return found?.map((one) => (segment === 'books' ? hubBlockText(one, () => true) : one.events)) ?? null
           }
           const settle = () => {
@@ -72,9 +74,10 @@ describe('a reader of the log', () => {
     const socket = { send: (text: string) => void sent.push(JSON.parse(text)), close: () => undefined }
     const link = new ReaderLink({ v: 1, name: 'r', reader: { kind: 'relay' }, cursor: null }, 1, socket, shardOf)
     const segments = [[1, 2], [6]].map((heights) => heights.map((height) => texts(height)))
-    const lookUp = (_: string, height: number) =>
-      segments.find((one) => one[0]!.height <= height && one.at(-1)!.height >= height)?.map(({ events }) => events) ??
-      null
+    const lookUp = (kind: SegmentKind, height: number) => {
+      const found = segments.find((one) => one[0]!.height <= height && one.at(-1)!.height >= height)
+      return found?.map(({ events }) => (kind === 'events' ? events : '')) ?? null
+    }
     while (link.catchUp(lookUp, (height) => (height >= 3 && height <= 5 ? 5 : null)));
     link.offer(texts(7))
     expect(sent).toMatchObject([
@@ -117,7 +120,10 @@ describe('order statuses', () => {
   it('reach the relays that want them, live and from storage, and others not at all', () => {
     const orders = ['a', 'b', 'a'].map((user, oid) => ({ user, oid }))
     const block = encodeBlock({ ...blockOf(1), orders: [...orders, null] }, 'e')
-    const stored = eventsText(block, () => true)
+    const pending = new PendingSegment()
+    pending.push(block, 0)
+    const { lines } = pending.take()!
+    expect(lines.events).toBe(block.events)
     for (const users of [[], ['a'], ['b', 'c']]) {
       const sent: { orders?: object[] }[] = []
       const socket = { send: (text: string) => void sent.push(JSON.parse(text)), close: () => undefined }
@@ -125,7 +131,7 @@ describe('order statuses', () => {
       const link = () => new ReaderLink(request, 1, socket, shardOf, new Set(users))
       link().offer(block)
       link().catchUp(
-        () => [stored],
+        (kind) => [lines[kind]!],
         () => null,
       )
       const own = orders.filter(({ user }) => users.includes(user))

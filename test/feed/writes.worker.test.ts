@@ -82,11 +82,11 @@ describe('stored segments', () => {
     await runInDurableObject(env.BLOCK_LOG.getByName('bounded'), async (_, { storage }) => {
       const store = new SegmentStore(storage)
       const chain = { epoch: null, height: 1, booksKnown: false }
-      const lines = { books: '{}', events: '{"height":1,"time":0}' }
+      const lines = { books: '{}', events: '{"height":1,"time":0}', orders: '[]' }
       for (let first = 0; first < 1300; first++)
         store.save({ first, last: first, time: 0, lines }, { chain, time: 0 }, -300_000)
       await store.confirmed()
-      expect([...storage.kv.list({ prefix: 'events/' })]).toHaveLength(1200)
+      for (const prefix of ['events/', 'orders/']) expect([...storage.kv.list({ prefix })]).toHaveLength(1200)
       expect([store.segmentWith('events', 99), store.segmentWith('events', 100)]).toEqual([null, [lines.events]])
     })
   })

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Feeder, type FeederOptions } from '../../src/feeder/feeder.node.ts'
+import { NodeFiles } from '../../src/feeder/node-files.node.ts'
 import { FakeGateway } from './fake-gateway.ts'
 import { FakeNode } from './fake-node.ts'
 import { ModelGateway } from './model-gateway.ts'
@@ -370,6 +371,37 @@ test('a folder that stops growing, or is empty, stalls nothing; a line that come
   node.write(1, ['misc'])
   await inStep()
   expect(transfers()).toHaveLength(held.length)
+})
+
+// FEED-32
+test('order statuses that are wanted now and then cost no late line, and files are opened for them once', async () => {
+  const [opens, looks] = [vi.spyOn(NodeFiles.prototype, 'open'), vi.spyOn(NodeFiles.prototype, 'present')]
+  const want = async (isWanted: boolean) => {
+    const wallets = [`0x${'1'.repeat(40)}`]
+    gateway.send([{ type: 'want', orders: { add: isWanted ? wallets : [], drop: isWanted ? [] : wallets } }])
+    const before = looks.mock.calls.length
+    await until('a look', () => looks.mock.calls.length > before + 1)
+  }
+  node.write(30)
+  mkdirSync(join(node.data, 'node_order_statuses_by_block'), { recursive: true })
+  const { feeder } = start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  const held: string[] = []
+  for (let i = 0; i < 60; i++)
+    for (const [stream, text] of node.model.step().lines)
+      if (stream === 'misc') held.push(`${text}\n`)
+      else node.append(stream, `${text}\n`)
+  await inStep()
+  node.append('misc', held.join(''))
+  await until('the late lines', () => feeder.status(0).lateLines === held.length)
+  await want(true)
+  node.write(1, ['misc'])
+  await inStep()
+  const ledger = gateway.model.entries.flatMap((entry) => (entry.kind === 'block' ? entry.block.ledger : []))
+  expect(ledger).toHaveLength(held.length)
+  const before = opens.mock.calls.length
+  for (const isWanted of [false, true]) await want(isWanted)
+  expect(opens.mock.calls.length).toBeLessThanOrEqual(before + 1)
 })
 
 test('a node that started over is refused, before and after a restart', async () => {

@@ -35,13 +35,19 @@ interface Begun<R> extends Behind<R> {
   readonly until: number
 }
 
+/** A subscription of one receiver who is told of earlier blocks first: of the same body there may be another later. */
+export interface Follower<R> extends Behind<R> {
+  readonly key: string
+  readonly receiver: R
+}
+
 export class EventFanout<R extends Receiver> {
   readonly #topics = new Map<string, Topic<R>>()
   #names = 0
   /** The index of every channel that shows a view. */
   readonly #views = new Map<EventView<unknown>, Map<AnyEventChannel, Index<R>>>()
   readonly #held = new Map<string, Held<R>>()
-  readonly #behind = new Map<R, Map<string, Behind<R>>>()
+  readonly #behind = new Map<R, Map<string, Follower<R>>>()
   readonly #begun = new Set<Begun<R>>()
   /** The last blocks, without a hole between them. */
   readonly #recent: ShownEvents[] = []
@@ -135,21 +141,21 @@ export class EventFanout<R extends Receiver> {
   }
 
   /** Takes a receiver that is first told of earlier blocks: by `tell`, until `catchUp`. */
-  fallBehind(key: string, wanted: WantedEvents, meta: boolean, receiver: R): void {
+  fallBehind(key: string, wanted: WantedEvents, meta: boolean, receiver: R): Follower<R> {
     const topic: Topic<R> = { wanted, meta, receivers: new Set([receiver]) }
-    const index = putInto<R>(new Map(), topic)
-    entryOf(this.#behind, receiver, () => new Map()).set(key, { topic, index })
+    const follower = { key, receiver, topic, index: putInto<R>(new Map(), topic) }
+    entryOf(this.#behind, receiver, () => new Map()).set(key, follower)
+    return follower
   }
 
   /** Tells it what a block has for it. */
-  tell(key: string, receiver: R, block: ShownEvents): void {
-    const behind = this.#behind.get(receiver)?.get(key)
-    if (behind) tell(behind, block)
+  tell(follower: Follower<R>, block: ShownEvents): void {
+    if (this.isBehind(follower)) tell(follower, block)
   }
 
   /** False once it was removed, or has caught up. */
-  isBehind(key: string, receiver: R): boolean {
-    return this.#behind.get(receiver)?.has(key) === true
+  isBehind(follower: Follower<R>): boolean {
+    return this.#behind.get(follower.receiver)?.get(follower.key) === follower
   }
 
   /** True where it waits for something that was before. */
@@ -163,15 +169,14 @@ export class EventFanout<R extends Receiver> {
     return oldest !== undefined && oldest.height <= from && from <= to && this.#recent.at(-1)!.height === to
   }
 
-  /** Tells it the remembered blocks from this height on; from now on it is told of each that comes. */
-  catchUp(key: string, receiver: R, height: number): void {
-    const behind = this.#behind.get(receiver)?.get(key)
-    if (!behind) return
-    for (const block of this.#recent) if (block.height >= height) tell(behind, block)
+  /** From now on it is told of each block that comes; first of the remembered ones from a height on that leads there. */
+  catchUp(follower: Follower<R>, from = Number.POSITIVE_INFINITY): void {
+    for (const block of this.#recent) if (block.height >= from) this.tell(follower, block)
     // It may have ended by what it was sent.
-    if (!this.isBehind(key, receiver)) return
+    if (!this.isBehind(follower)) return
+    const { key, receiver, topic } = follower
     this.#forget(key, receiver)
-    this.add(key, behind.topic.wanted, behind.topic.meta, receiver)
+    this.add(key, topic.wanted, topic.meta, receiver)
   }
 
   #forget(key: string, receiver: R): void {

@@ -14,7 +14,7 @@ export interface Topic<R> {
   readonly receivers: Set<R>
 }
 
-/** A body of one receiver who is told of earlier blocks first. */
+/** A body that is told of earlier blocks. */
 export interface Behind<R> {
   readonly topic: Topic<R>
   readonly index: Index<R>

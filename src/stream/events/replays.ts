@@ -5,7 +5,7 @@
 import type { EventsAnswer, LinkGap, RelayEvents } from '../../feed/log-api.ts'
 import type { WantedEvents } from '../channel.ts'
 import { errorFrame, missingBlocks, notReplayed } from '../frames.ts'
-import type { EventFanout } from './event-fanout.ts'
+import type { EventFanout, Follower } from './event-fanout.ts'
 import type { Receiver } from './parcels.ts'
 
 export interface ReplayPorts {
@@ -23,13 +23,19 @@ export interface PacedReceiver extends Receiver {
   snapshotWaitMs(bytes: number): number
 }
 
-interface Replay<R> {
+/** What is asked for. */
+interface Asked<R> {
   /** Names the distinct body. */
   readonly key: string
   readonly receiver: R
   /** JSON of the body as sent. */
   readonly echo: string
   /** Height that it is to be told next. */
+  readonly next: number
+}
+
+interface Replay<R> extends Omit<Asked<R>, 'key'> {
+  readonly follower: Follower<R>
   next: number
 }
 
@@ -39,6 +45,8 @@ const TRIES = 6
 const RETRY_MS = 500
 /** What a page may become for one receiver. */
 const PAGE_BYTES = 512 * 1024
+/** Blocks told to one or many without a rest: live ones wait for them some 10 ms. */
+const TOLD_AT_ONCE = 1000
 
 export class Replays<R extends PacedReceiver> {
   readonly #ports: ReplayPorts
@@ -52,9 +60,8 @@ export class Replays<R extends PacedReceiver> {
   }
 
   /** Resolves when nobody waits any more, or at once where others do. Never rejects. */
-  async begin(replay: Replay<R>, wanted: WantedEvents, meta: boolean): Promise<void> {
-    this.#fanout.fallBehind(replay.key, wanted, meta, replay.receiver)
-    this.#waiting.push(replay)
+  async begin({ key, ...asked }: Asked<R>, wanted: WantedEvents, meta: boolean): Promise<void> {
+    this.#waiting.push({ ...asked, follower: this.#fanout.fallBehind(key, wanted, meta, asked.receiver) })
     if (this.#isAtWork) return
     this.#isAtWork = true
     try {
@@ -75,7 +82,7 @@ export class Replays<R extends PacedReceiver> {
       const page = await this.#ports.events(from).catch(() => null)
       if (page?.frames?.length) {
         tries = 0
-        this.#tell(rest, page.frames)
+        await this.#tell(rest, page.frames)
       } else if (page?.frames !== null && ++tries < TRIES) await this.#ports.wait(RETRY_MS)
       else
         this.#giveUp(
@@ -88,11 +95,12 @@ export class Replays<R extends PacedReceiver> {
   /** Those who are to be read for: the others are live, have ended, or wait until they have read. */
   #settle(replays: readonly Replay<R>[]): Replay<R>[] {
     return replays.filter((replay) => {
-      const { key, receiver, next } = replay
-      if (!this.#fanout.isBehind(key, receiver)) return false
+      const { follower, receiver, next } = replay
+      if (!this.#fanout.isBehind(follower)) return false
       const height = this.#ports.blockHeight()
-      if (next === height + 1 || this.#fanout.leads(next, height)) {
-        this.#fanout.catchUp(key, receiver, next)
+      const isLed = this.#fanout.leads(next, height)
+      if (isLed || next === height + 1) {
+        this.#fanout.catchUp(follower, isLed ? next : undefined)
         return false
       }
       if (receiver.snapshotWaitMs(PAGE_BYTES) === 0) return true
@@ -101,26 +109,38 @@ export class Replays<R extends PacedReceiver> {
     })
   }
 
-  #tell(replays: readonly Replay<R>[], frames: readonly string[]): void {
-    for (const text of frames) {
-      const frame = JSON.parse(text) as RelayEvents | LinkGap
+  async #tell(replays: readonly Replay<R>[], texts: readonly string[]): Promise<void> {
+    const frames = texts.map((text) => JSON.parse(text) as RelayEvents | LinkGap)
+    let told = 0
+    for (const replay of replays) {
+      // What those before it were sent may leave no room for it: it is settled anew.
+      if (!this.#fanout.isBehind(replay.follower) || replay.receiver.snapshotWaitMs(PAGE_BYTES) > 0) continue
+      this.#tellOne(replay, frames)
+      told += frames.length
+      if (told < TOLD_AT_ONCE) continue
+      told = 0
+      await this.#ports.wait(0)
+    }
+  }
+
+  #tellOne(replay: Replay<R>, frames: readonly (RelayEvents | LinkGap)[]): void {
+    const { follower, receiver } = replay
+    for (const frame of frames) {
+      const { next } = replay
       const after = frame.t === 'gap' ? frame.to + 1 : frame.height
-      for (const replay of replays) {
-        const { key, receiver, next } = replay
-        if (next > after || (next === after && frame.t === 'gap')) continue
-        if (next < after) receiver.send(errorFrame(missingBlocks(next, after - 1), 'gap'))
-        if (frame.t === 'events') this.#fanout.tell(key, receiver, frame)
-        replay.next = frame.t === 'gap' ? after : after + 1
-      }
+      if (next > after || (next === after && frame.t === 'gap')) continue
+      if (next < after) receiver.send(errorFrame(missingBlocks(next, after - 1), 'gap'))
+      if (frame.t === 'events') this.#fanout.tell(follower, frame)
+      replay.next = frame.t === 'gap' ? after : after + 1
     }
   }
 
   #giveUp(replays: readonly Replay<R>[], first: number | null): void {
     const height = this.#ports.blockHeight()
-    for (const { key, receiver, echo, next } of replays) {
+    for (const { follower, receiver, echo, next } of replays) {
       const gone = first === null ? 'cannot be read now' : `is held no more, the first is ${first}`
       receiver.send(notReplayed(echo, `block ${next} ${next > height ? 'has not come yet' : gone}`))
-      this.#fanout.catchUp(key, receiver, height + 1)
+      this.#fanout.catchUp(follower)
     }
   }
 }

@@ -66,6 +66,11 @@ export class Link {
     return this.#cursor?.height ?? -1
   }
 
+  /** True while something lives on this link. */
+  get isNeeded(): boolean {
+    return this.#ports.needed()
+  }
+
   /** Resolves when frames flow; rejects where the writer cannot be reached now (the link keeps trying if needed). */
   ensure(): Promise<void> {
     return this.up ? Promise.resolve() : this.#attaching.join(() => this.#attach())

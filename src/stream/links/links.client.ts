@@ -64,6 +64,11 @@ export class Links {
     return this.log.up || this.hubs.some(({ link }) => link.up)
   }
 
+  /** Blocks are waited for. Of states, some are read without any. */
+  get isNeeded(): boolean {
+    return this.log.isNeeded || this.hubs.some(({ link }) => link.isNeeded)
+  }
+
   /** Names of the coins of all hubs that answer. */
   async coins(): Promise<string[]> {
     const { shards, hub } = this.#ports

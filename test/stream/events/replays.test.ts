@@ -189,3 +189,77 @@ it('who cannot be told is told so, and is live from then on', async () => {
     'Not replayed: {"type":"allFills"}: fromBlock: block 110 cannot be read now; live data follows.',
   ])
 })
+
+// WS-23
+it('a body that is subscribed to again amid its replay is told from where it asks, and not of the replay before', async () => {
+  const world = new World()
+  world.head = 130
+  world.height = 130
+  const receiver = new Receiver()
+  void world.begin(receiver, 101)
+  await world.go()
+  await world.go()
+  world.fanout.remove('all', receiver)
+  receiver.frames.length = 0
+  void world.begin(receiver, 120)
+  await world.end()
+  world.head++
+  world.catchUp()
+  expect(receiver.tids).toEqual(range(120, 131))
+})
+
+// WS-23
+it('blocks of a chain that was before are not told to who cannot be told what it asks for', async () => {
+  const world = new World()
+  world.head = 120
+  world.catchUp()
+  const receiver = new Receiver()
+  void world.begin(receiver, 200)
+  world.height = -1
+  await world.end()
+  world.fanout.deliver(world.block(5))
+  expect([receiver.tids, receiver.codes]).toEqual([[5], ['replay_unavailable']])
+})
+
+// WS-61
+it('of many who come at once each is told when there is room for it', async () => {
+  const world = new World()
+  world.head = 130
+  world.height = 130
+  const [most, page] = [20, PAGE + 3]
+  let [unread, worst] = [0, 0]
+  const receivers = Array.from({ length: 12 }, () => {
+    const receiver = new Receiver()
+    receiver.snapshotWaitMs = () => (unread + page > most ? 50 : 0)
+    receiver.send = (text) => {
+      worst = Math.max(worst, ++unread)
+      Receiver.prototype.send.call(receiver, text)
+    }
+    return receiver
+  })
+  for (const receiver of receivers) void world.begin(receiver, 101)
+  while (world.calls.length > 0) {
+    await world.go()
+    unread = Math.max(0, unread - 5)
+  }
+  for (const { tids } of receivers) expect(tids).toEqual(range(101, 130))
+  expect(worst).toBeLessThanOrEqual(most)
+})
+
+// WS-23
+it('hundreds who come at once are told with rests, in which live blocks have their turn', async () => {
+  const world = new World()
+  world.head = 108
+  world.height = 108
+  const receivers = Array.from({ length: 300 }, () => new Receiver())
+  for (const receiver of receivers) void world.begin(receiver, 101)
+  await world.go()
+  await world.go()
+  const told = () => receivers.filter(({ frames }) => frames.length > 0).length
+  expect(told()).toBeGreaterThan(0)
+  expect(told()).toBeLessThan(150)
+  world.head++
+  world.catchUp()
+  await world.end()
+  for (const { tids } of receivers) expect(tids).toEqual(range(101, 109))
+})

@@ -124,6 +124,21 @@ test('the height of a hub: a relay whose link was dropped for want of subscriber
   expect(second.heights).toEqual([5, 6, 7])
 })
 
+// WS-108
+test('blocks are waited for where books or events are subscribed to; a relay of states alone has no link to miss any on', () => {
+  const relay = new Relay()
+  const { connection } = socket()
+  const needed = () => relay.links.isNeeded
+  expect(needed()).toBe(false)
+  relay.books.add('all', all(), connection)
+  expect(needed()).toBe(true)
+  relay.books.remove('all', connection)
+  relay.events.add('fills', wantedEvents({ type: 'allFills' }), false, connection)
+  expect(needed()).toBe(true)
+  relay.events.remove('fills', connection)
+  expect(needed()).toBe(false)
+})
+
 test('the height of one hub of two, where the other link went on', async () => {
   const relay = new Relay()
   const [kept, both] = [socket(), socket()]

@@ -1,0 +1,106 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Connection } from '../../src/client/connection.ts'
+import { SeenFrames } from '../../src/client/seen-frames.ts'
+import type { SubscriptionBody } from '../../src/client/subscription.ts'
+import { EXAMPLE_FILL } from '../../src/stream/events/fill-view.ts'
+import { FakeRuntime, type FakeSocket } from './fake-runtime.ts'
+
+const BODIES: readonly SubscriptionBody[] = [{ type: 'allFills' }, { type: 'userFills', addresses: [EXAMPLE_FILL[0]] }]
+const [USER, FILL] = EXAMPLE_FILL
+
+/** Each block has a fill whose `tid` is its height. */
+const frame = (channel: string, tid: number) => ({ channel, fills: [[USER, { ...FILL, tid }]] })
+
+/** The gateway's side of one socket. A body that is being told again has the height that is next. */
+class Gateway {
+  readonly next = new Map<string, number>()
+  readonly #socket: FakeSocket
+  constructor(socket: FakeSocket) {
+    this.#socket = socket
+  }
+
+  /** Serves the next request that is or is not a ping: pings do not wait for what must be paid first. */
+  serve(isPing: boolean, head: number): void {
+    const { sent } = this.#socket
+    const at = sent.findIndex(({ method }) => (method === 'ping') === isPing)
+    const [asked] =
+      at < 0 ? [] : (sent.splice(at, 1) as unknown as { subscription: SubscriptionBody; fromBlock?: number }[])
+    if (!asked) return
+    if (isPing) {
+      const owes = [...this.next.values()].some((next) => next <= head)
+      return this.#socket.receive({ channel: 'pong', nonce: 'n', ...(!owes && { block_height: head }) })
+    }
+    const { subscription, fromBlock = head + 1 } = asked
+    this.next.set(subscription.type, fromBlock)
+    this.#socket.receive({ channel: 'subscriptionResponse', data: { method: 'subscribe', subscription } })
+  }
+
+  /** Sends a body one block of those that it waits for. */
+  tell(type: string, head: number): void {
+    const next = this.next.get(type)
+    if (next === undefined || next > head) return
+    this.next.set(type, next + 1)
+    this.#socket.receive(frame(type, next))
+  }
+}
+
+// WS-23, WS-60
+test('wherever sockets die, each event comes once and in order', () => {
+  const step = fc.oneof(
+    { weight: 3, arbitrary: fc.constant('serve' as const) },
+    { weight: 3, arbitrary: fc.constant('pong' as const) },
+    { weight: 4, arbitrary: fc.constantFrom(...BODIES.map(({ type }) => type)) },
+    { weight: 3, arbitrary: fc.constant('block' as const) },
+    { weight: 2, arbitrary: fc.constant('ping' as const) },
+    { weight: 1, arbitrary: fc.constant('die' as const) },
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
+      const runtime = new FakeRuntime()
+      const seen = new Map<string, number[]>(BODIES.map(({ type }) => [type, []]))
+      const connection = new Connection(runtime, { endpoint: () => ({ url: 'http://one/', key: 'k' }), pingMs: 10 })
+      let head = 100
+      for (const body of BODIES) {
+        const tids = seen.get(body.type)!
+        connection.subscribe(body, {
+          live: () => undefined,
+          lost: () => tids.splice(0),
+          refused: () => undefined,
+          frame: (one) =>
+            'fills' in one && tids.push(...(one.fills as [string, { tid: number }][]).map(([, f]) => f.tid)),
+        })
+      }
+      connection.start()
+      const open = () => {
+        runtime.last.open()
+        return new Gateway(runtime.last)
+      }
+      let gateway = open()
+      for (const one of steps) {
+        if (one === 'serve' || one === 'pong') gateway.serve(one === 'pong', head)
+        else if (one === 'block') head++
+        else if (one === 'ping') runtime.advance(10)
+        else if (one === 'die') {
+          runtime.last.end({ code: 1006 })
+          runtime.advance(1500)
+          gateway = open()
+        } else gateway.tell(one, head)
+      }
+      for (const tids of seen.values()) expect(tids).toEqual(tids.map((_, i) => tids[0]! + i))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+// WS-60
+test('of a gateway that tells no heights nothing is remembered, of one that ceases to not more than a bound', () => {
+  const seen = new SeenFrames()
+  expect([seen.take('a'), seen.resume(), seen.take('a')]).toEqual([true, undefined, true])
+  seen.complete(7)
+  expect([seen.take('a'), seen.resume(), seen.take('a')]).toEqual([true, 8, false])
+  seen.take('x'.repeat(40 * 1024 * 1024))
+  expect(seen.resume()).toBeUndefined()
+  seen.complete(9)
+  expect(seen.resume()).toBe(10)
+})
