@@ -55,8 +55,10 @@ export class RelayLinks {
   /** Sends one block to all. `isKnown`: views can be made of the books. */
   publish(tick: HubTick, fragments: readonly EncodedFragment[], isKnown: boolean): void {
     const pieces = isKnown ? this.#views.due(tick.time) : null
+    // After a restart every relay is fresh, and rounding whole books for each would hold up the blocks for seconds.
+    const made = new Map<string, string | null>()
     for (const relay of this.#relays.values())
-      relay.send(tick, fragments, pieces && relay.isFresh ? this.#views.whole(relay.views) : pieces)
+      relay.send(tick, fragments, pieces && relay.isFresh ? this.#views.whole(relay.views, made) : pieces)
   }
 
   /** Adds wants of views; false where there is no such relay. */

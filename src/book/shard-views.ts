@@ -67,9 +67,8 @@ export class ShardViews {
     return pieces
   }
 
-  /** All of these as they stand now, for one relay. */
-  whole(wants: ViewWants): ViewPiece[] {
-    const made = new Map<string, string | null>()
+  /** All of these as they stand now, for one relay. `made`: texts of this block, which others may share. */
+  whole(wants: ViewWants, made = new Map<string, string | null>()): ViewPiece[] {
     const pieces = [...this.#books.coins()].flatMap((coin) =>
       wants.of(coin).map((view) => ({ view, coin, piece: this.#piece(view, coin, made)! })),
     )

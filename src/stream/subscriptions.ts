@@ -94,7 +94,7 @@ export class Subscriptions {
 
   /** A body of events may find no room: new sockets are better off elsewhere. */
   get isCrowded(): boolean {
-    return this.#events.names > MAX_NAMES - MAX_ITEMS
+    return this.#events.names > MAX_NAMES - MAX_ITEMS || this.#views.isFull || this.#states.isFull
   }
 
   /** Requests at work: while there are some, coins may be in force at hubs that no subscription names yet. */
@@ -217,11 +217,12 @@ export class Subscriptions {
   async #beginStates(request: Request, { channel, body }: WantedStates): Promise<void> {
     const coin = channel.coin?.(body)
     if (coin !== undefined && !(await this.#ports.hasBook(coin))) return this.#register.refuseCoins(request, [coin])
-    if (this.#states.isFull) return this.#register.refuse(request, CROWDED)
     const minutes = await this.#register.pay(request)
     if (!minutes) return
     const { connection } = request
-    if (connection.ended) return this.#register.accountOf(connection).stop(minutes, true)
+    const { isFull } = this.#states
+    if (isFull) this.#register.refuse(request, CROWDED)
+    if (isFull || connection.ended) return this.#register.accountOf(connection).stop(minutes, true)
     const subscription = { ...request, minutes }
     this.#fanOut(subscription)
     // Without blocks a state is read every few seconds alone.

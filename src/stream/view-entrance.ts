@@ -6,12 +6,13 @@ import { hubsOf } from './books/book-fanout.ts'
 import type { BookSource } from './books/snapshots.ts'
 import { type ViewFanout, wantsOf } from './books/view-fanout.ts'
 import type { WantedViews } from './channel.ts'
+import { PACED_BYTES } from './events/parcels.ts'
 import { NOT_READY, type Register } from './register.ts'
 import type { Connection } from './sockets/connection.ts'
 import { type Request, topicKey } from './subscription.ts'
 
 /** Texts of views that a relay holds: some 2 KB each. */
-const MAX_COINS = 16_384
+const MAX_LOAD = 16_384
 const CROWDED: Failure = {
   kind: 'unavailable',
   what: 'the data',
@@ -45,6 +46,11 @@ export class ViewEntrance {
     this.#views = views
   }
 
+  /** No further body begins. */
+  get isFull(): boolean {
+    return this.#views.load >= MAX_LOAD
+  }
+
   /** Resolves when the request was answered. */
   async begin(request: Request, wanted: WantedViews): Promise<void> {
     const { connection } = request
@@ -59,10 +65,11 @@ export class ViewEntrance {
     const has = await Promise.all((coins ?? []).map((coin) => hasBook(coin)))
     const unknown = (coins ?? []).filter((_, index) => !has[index])
     if (unknown.length > 0) return this.#register.refuseCoins(request, unknown)
-    if (this.#views.coins >= MAX_COINS) return this.#register.refuse(request, CROWDED)
     const minutes = await this.#register.pay(request)
     if (!minutes) return
-    if (connection.ended) return this.#register.accountOf(connection).stop(minutes, true)
+    const { isFull } = this
+    if (isFull) this.#register.refuse(request, CROWDED)
+    if (isFull || connection.ended) return this.#register.accountOf(connection).stop(minutes, true)
     const key = topicKey(request)
     // Before it is acknowledged, which may end the connection and all that it has.
     this.#views.add(key, wanted, connection)
@@ -78,16 +85,31 @@ export class ViewEntrance {
 
   /** Resolves when the connection has what there is. Never rejects. */
   async #show(key: string, wanted: WantedViews, connection: Connection): Promise<void> {
-    if (this.#views.isWhole(key)) return this.#views.begin(key, connection)
-    const asked = hubsOf(wanted.body, this.#ports.shards).map((hub) => this.#ask(hub, key, wanted))
-    const told = Promise.all(asked)
-    await Promise.race([told, this.#ports.wait(LATE_MS)])
+    const told = this.#views.isWhole(key) ? Promise.resolve() : this.#ask(key, wanted)
+    if (!this.#views.isWhole(key)) await Promise.race([told, this.#ports.wait(LATE_MS)])
+    // Nothing is awaited between a look that finds room and what fills it.
+    for (let waitMs = this.#waitMs(key, connection); waitMs > 0; waitMs = this.#waitMs(key, connection))
+      await this.#ports.wait(waitMs)
     this.#views.begin(key, connection)
-    if (!(await told).includes(false)) this.#views.complete(key)
+    await told
+  }
+
+  /** Whole markets go out as Snapshots do: as many as come at once would fill the memory. */
+  #waitMs(key: string, connection: Connection): number {
+    const bytes = this.#views.sizeOf(key)
+    const waitMs = bytes > PACED_BYTES ? connection.snapshotWaitMs(bytes) : 0
+    return connection.ended ? 0 : waitMs
+  }
+
+  #ask(key: string, wanted: WantedViews): Promise<void> {
+    return this.#views.ask(key, async () => {
+      const asked = hubsOf(wanted.body, this.#ports.shards).map((hub) => this.#askHub(hub, key, wanted))
+      return !(await Promise.all(asked)).includes(false)
+    })
   }
 
   /** False where the hub could not say. */
-  async #ask(hub: number, key: string, { body }: WantedViews): Promise<boolean> {
+  async #askHub(hub: number, key: string, { body }: WantedViews): Promise<boolean> {
     const { books, shards, wait } = this.#ports
     const wants = wantsOf(body, hub, shards)
     for (let tries = 0; tries < TRIES && this.#views.isWhole(key) !== null; tries++) {

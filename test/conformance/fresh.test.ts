@@ -98,6 +98,7 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   bench: ['--nope', 2, /--nope/],
   crash: ['--nope', 2, /--nope/],
   soak: ['--nope', 2, /--nope/],
+  sim: ['--nope', 2, /--nope/],
   laws: ['--nope', 2, /--nope/],
   mutants: ['--nope', 2, /--nope/],
   deploy: ['--nope', 2, /--nope/],

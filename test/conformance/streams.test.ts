@@ -348,8 +348,9 @@ describe('channels of whole states', () => {
     expect(await socket.channel('allMids')).toMatchObject({
       data: { dex: 'xyz', mids: { 'xyz:GOLD': expect.any(String) } },
     })
-    push([{ coin: '#0', levels: [[level('104', '0', 0)], []] }])
-    expect((await socket.channel('bbo')).data).toEqual({ coin: '#0', time: height * 70, bbo: [null, ask] })
+    push([{ coin: '#0', levels: [[level('104', '7.0')], []] }])
+    const changed = [level('104', '7.0'), ask]
+    expect((await socket.channel('bbo')).data).toEqual({ coin: '#0', time: height * 70, bbo: changed })
     socket.close()
   })
 })

@@ -2,8 +2,9 @@
 
 import { beforeEach, expect, it } from 'vitest'
 import { BBO, levelsView, MID } from '../../src/book/view.ts'
+import { Connection } from '../../src/stream/sockets/connection.ts'
 import { wantedViews } from './wanted.ts'
-import { World } from './world.ts'
+import { identity, World } from './world.ts'
 
 const [BID, ASK] = ['{"px":"99.0","sz":"1.0","n":1}', '{"px":"101.0","sz":"2.0","n":2}']
 const L2 = levelsView(500, 20, null)
@@ -124,15 +125,60 @@ it('an answer that overtakes blocks is not undone by them; after a restart of th
   expect(dataOf('bbo')).toHaveLength(2)
 })
 
-it('a relay is full of books at some number', async () => {
+// WS-130
+it('a relay is full of books at some number: new sockets come to another, and who finds no room pays nothing', async () => {
   world.meter.account = { ...world.meter.account, available: 1e11 }
-  const ofMany = Array.from({ length: 40 }, (_, n) => ({
-    type: 'l2Book',
-    marketTypes: Array(1 + (n % 8)).fill('spot'),
-  }))
-  for (const [n, body] of ofMany.entries()) await world.subscribe({ ...body, interval: n * 100 })
-  expect(world.frames.filter(({ code }) => code === 'unavailable')).toHaveLength(8)
-  expect(world.meter.charges.length).toBe(world.subscriptions.size)
+  const many = [0, 100, 250, 500].flatMap((interval) =>
+    [null, 2, 3, 4, 5].flatMap((nSigFigs) => [true, false].map((fast) => ({ interval, nSigFigs, fast }))),
+  )
+  // What is shown alike is held once.
+  for (let interval = 1; interval < 80; interval++) await world.subscribe({ type: 'allMids', interval })
+  expect([world.subscriptions.size, world.subscriptions.isCrowded]).toEqual([79, false])
+  await Promise.all(many.map((how) => world.subscribe({ type: 'l2Book', ...how })))
+  const refused = world.frames.filter(({ code }) => code === 'unavailable')
+  expect(refused.length).toBeGreaterThan(10)
+  expect(world.subscriptions.size).toBe(79 + many.length - refused.length)
+  await world.accounts.settled()
+  expect([world.subscriptions.isCrowded, world.meter.refunds.length]).toEqual([true, refused.length])
+})
+
+// WS-130
+it('hubs are asked once for all who come before they have told', async () => {
+  const saved = { id: 'a', echo: '{"type":"allMids"}', digest: '', meta: false, sinceMs: 0 }
+  let shown = 0
+  for (const id of ['d', 'e', 'f']) {
+    const sink = { send: () => void shown++, close: () => undefined }
+    const one = new Connection(id, { identity, terms: 0 }, sink, world.clock, () => undefined)
+    world.subscriptions.restore(one, saved)
+  }
+  await Promise.all(world.work.splice(0))
+  expect([world.viewsAsked, shown]).toEqual([2, 3])
+})
+
+// WS-61
+it('who comes to whole markets waits for room', async () => {
+  world.coins = Array.from({ length: 1200 }, (_, i) => `C${i}`)
+  const waits = [50, 50]
+  let least = 0
+  world.connection.snapshotWaitMs = (bytes) => {
+    least = bytes
+    expect(dataOf('l2Book')).toEqual([])
+    return waits.pop() ?? 0
+  }
+  await world.subscribe({ type: 'l2Book' })
+  expect([waits, dataOf('l2Book').length, least > 65_536]).toEqual([[], 1200, true])
+})
+
+// WS-133
+it('who comes between two frames of all middles is not left with what was then', async () => {
+  await world.subscribe({ type: 'allMids' })
+  world.shows(MID, 'BTC', '101.5', 500)
+  const sent: string[] = []
+  const other = { send: (text: string) => void sent.push(text) } as unknown as World['connection']
+  world.books.views.add('{"type":"allMids"}', wantedViews({ type: 'allMids' }), other)
+  world.books.views.begin('{"type":"allMids"}', other)
+  world.shows(MID, 'BTC', '100.0', 1500)
+  expect(sent.map((text) => JSON.parse(text).data.mids.BTC)).toEqual(['101.5', '100.0'])
 })
 
 // WS-130

@@ -35,6 +35,11 @@ export class Turns {
     return ticket
   }
 
+  /** How many of an account wait. */
+  waiting(account: string): number {
+    return this.#lines.get(account)?.size ?? 0
+  }
+
   /** Takes one that waits out of its line; one that was called before stays so. */
   leave(ticket: Ticket, why: 'left' | 'late'): void {
     const line = this.#lines.get(ticket.account)

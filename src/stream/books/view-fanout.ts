@@ -3,7 +3,7 @@
 
 import type { HubFrameToRelay, ViewPiece } from '../../book/hub-link.ts'
 import { coinWant, typeWant } from '../../book/view-wants.ts'
-import { marketTypeOf, shardOf } from '../../core/coin.ts'
+import { dexOf, marketTypeOf, shardOf } from '../../core/coin.ts'
 import type { ShownPiece, ViewBody, WantedViews } from '../channel.ts'
 import type { Receiver } from '../events/parcels.ts'
 
@@ -14,6 +14,8 @@ interface Topic<R> {
   readonly waiting: Set<R>
   /** Every hub has told what there is. */
   isWhole: boolean
+  /** Hubs are asked, once for all who wait. */
+  asked: Promise<void> | null
   /** Of a joint frame: the last one, the time of its block, and whether a coin has changed since. */
   text: string
   toldMs: number
@@ -31,8 +33,10 @@ interface View<R> {
   readonly wildcards: Set<Topic<R>>
 }
 
-/** What a wildcard counts for in `coins`. */
+/** Texts of a view that a wildcard wants. */
 const WILDCARD_COINS = 512
+/** What each wildcard counts for beside them: its own text where it is joint, and a look at every coin that changes. */
+const WILDCARD_BODY = 32
 
 export class ViewFanout<R extends Receiver> {
   readonly #shards: number
@@ -48,11 +52,12 @@ export class ViewFanout<R extends Receiver> {
     return this.#topics.size
   }
 
-  /** Coins of all distinct bodies, at most: of so many texts are held. */
-  get coins(): number {
-    let coins = 0
-    for (const { wanted } of this.#topics.values()) coins += wanted.body.coins?.length ?? WILDCARD_COINS
-    return coins
+  /** Texts that are held, at most, and bodies: what is shown alike to several is held once. */
+  get load(): number {
+    let load = 0
+    for (const { byCoin, wildcards } of this.#views.values())
+      load += wildcards.size > 0 ? WILDCARD_COINS + wildcards.size * WILDCARD_BODY : byCoin.size
+    return load + this.#topics.size
   }
 
   /** `key` names the distinct body. The receiver gets nothing before `begin`. */
@@ -61,7 +66,7 @@ export class ViewFanout<R extends Receiver> {
     if (!topic) {
       topic = {
         ...{ wanted, receivers: new Set<R>(), waiting: new Set<R>() },
-        ...{ isWhole: false, text: '', toldMs: 0, isStale: false },
+        ...{ isWhole: false, asked: null, text: '', toldMs: 0, isStale: false },
       }
       this.#topics.set(key, topic)
       const { coins, view } = wanted.body
@@ -87,6 +92,8 @@ export class ViewFanout<R extends Receiver> {
         texts[0]!,
         pieces.reduce((latest, { time }) => Math.max(latest, time), 0),
       )
+    // Its receivers hold different ones until the next.
+    else if (texts[0] !== topic.text) topic.text = ''
     topic.receivers.add(receiver)
     for (const text of texts) receiver.send(text)
   }
@@ -118,18 +125,32 @@ export class ViewFanout<R extends Receiver> {
     return this.#topics.get(key)?.isWhole ?? null
   }
 
-  /** Every hub has told what there is of this body. */
-  complete(key: string): void {
+  /** Characters of what a receiver is shown when it begins, about. */
+  sizeOf(key: string): number {
     const topic = this.#topics.get(key)
-    if (topic) topic.isWhole = true
+    const pieces = topic ? this.#piecesOf(topic.wanted.body) : []
+    return pieces.reduce((size, { piece }) => size + piece.length, 0)
+  }
+
+  /** Runs `ask` once for all who wait for this body; it answers whether every hub has told what there is. */
+  async ask(key: string, ask: () => Promise<boolean>): Promise<void> {
+    const topic = this.#topics.get(key)
+    if (!topic) return
+    topic.asked ??= ask().then((isWhole) => {
+      topic.isWhole = isWhole
+      topic.asked = null
+    })
+    return topic.asked
   }
 
   /** Takes what a hub shows, of a block or when asked; true where something went out. */
   push({ height, time, views = [] }: Pick<HubFrameToRelay, 'height' | 'time' | 'views'>): boolean {
     let isSent = false
     for (const piece of views) isSent = this.#take(piece, height, time) || isSent
-    for (const { wildcards } of this.#views.values())
-      for (const topic of wildcards) isSent = this.#tell(topic, time) || isSent
+    for (const { wildcards } of this.#views.values()) {
+      const texts = new Map<string | undefined, string>()
+      for (const topic of wildcards) isSent = this.#tell(topic, time, texts) || isSent
+    }
     return isSent
   }
 
@@ -144,7 +165,7 @@ export class ViewFanout<R extends Receiver> {
     let text: string | undefined
     for (const topic of topics) {
       const { channel, body } = topic.wanted
-      topic.isStale = true
+      topic.isStale ||= (body.dex ?? '') === dexOf(coin)
       if (channel.isJoint || topic.receivers.size === 0) continue
       text ??= channel.encode([{ coin, time, piece }], body)
       for (const receiver of topic.receivers) receiver.send(text)
@@ -152,13 +173,13 @@ export class ViewFanout<R extends Receiver> {
     return text !== undefined
   }
 
-  /** Sends a joint frame where its time has come. */
-  #tell(topic: Topic<R>, time: number): boolean {
+  /** Sends a joint frame where its time has come. `texts`: those of this view that were built, by DEX. */
+  #tell(topic: Topic<R>, time: number, texts: Map<string | undefined, string>): boolean {
     const { channel, body } = topic.wanted
     const isEarly = time >= topic.toldMs && time - topic.toldMs < (body.everyMs ?? 0)
     if (!channel.isJoint || !topic.isStale || topic.receivers.size === 0 || isEarly) return false
     const before = topic.text
-    const text = channel.encode(this.#piecesOf(body), body)
+    const text = entryOf(texts, body.dex, () => channel.encode(this.#piecesOf(body), body))
     this.#told(topic, text, text === before ? topic.toldMs : time)
     if (text === before) return false
     for (const receiver of topic.receivers) receiver.send(text)

@@ -69,18 +69,17 @@ export class Candles<R extends Receiver> {
 
   /** Resolves when the questions that this block made due were answered. Never rejects. */
   async follow(block: RelayEvents): Promise<void> {
+    // Trades were lost, of candles that began meanwhile, too: all begin anew.
+    if (this.#height !== -1 && block.height !== this.#height + 1) this.#running.clear()
+    this.#height = block.height
     const wanted = INTERVALS.flatMap((interval) =>
       this.#fanout.namesOf(CANDLE_VIEWS[interval]).map((coin) => this.#of(interval, coin, block.time)),
     )
     if (this.#running.size > wanted.length) this.#forget(new Set(wanted))
-    const isGap = this.#height !== -1 && block.height !== this.#height + 1
-    this.#height = block.height
     if (wanted.length === 0) return
-    if (isGap) for (const running of wanted) askAnew(running)
     const trades = Map.groupBy(tradesOf(block.fills), ({ coin }) => coin)
     const candles = wanted.flatMap((running) => fold(running, trades.get(running.coin) ?? [], block.time))
-    if (candles.length > 0)
-      this.#fanout.deliver({ ...block, fills: [], ledger: [], funding: [], twaps: [], late: { candles } })
+    if (candles.length > 0) this.#fanout.deliverLate(block, { candles })
     await Promise.all(wanted.map((running) => this.#ask(running, block.time)))
   }
 
@@ -151,12 +150,6 @@ function fold(running: Running, trades: readonly Trade[], timeMs: number): Candl
   running.isChanged = false
   running.toldMs = timeMs
   return [...shown, running.candle]
-}
-
-/** Blocks were lost, and trades in them. */
-function askAnew(running: Running): void {
-  running.since = []
-  running.tries = 0
 }
 
 /** The newest candle of an answer; null where there is none. */

@@ -258,7 +258,14 @@ export class EventFanout<R extends Receiver> {
     }
   }
 
+  /** Sends what was learned of a block after it was shown: nothing else of it goes out twice. */
+  deliverLate({ v, t, height, time }: ShownEvents, late: NonNullable<ShownEvents['late']>): void {
+    this.deliver({ v, t, height, time, fills: [], ledger: [], late })
+  }
+
   #remember(block: ShownEvents): void {
+    // Each block may change candles, of which no first frame tells: they would drive out what one does.
+    if (block.late?.candles) return
     const last = this.#recent.at(-1)
     if (!block.late && last && block.height !== last.height + 1) this.#recent.length = 0
     const remembered = block.late ? this.#late : this.#recent

@@ -64,8 +64,7 @@ export class FundingPayments<R extends Receiver> {
     const own = payments.filter(({ row }) => Math.abs((row as Payment).time - block.time) <= AROUND_MS)
     const paid = own.filter(({ user, id }) => !told.has(`${user} ${id}`))
     for (const { user, id } of paid) told.add(`${user} ${id}`)
-    if (paid.length > 0)
-      this.#fanout.deliver({ ...block, fills: [], ledger: [], funding: [], twaps: [], late: { paid } })
+    if (paid.length > 0) this.#fanout.deliverLate(block, { paid })
     return own.length > 0
   }
 }

@@ -48,8 +48,7 @@ export class OutcomeChanges<R extends Receiver> {
     const answer = await this.#ports.read({ type: 'outcomeMeta' }).catch(() => null)
     this.#isAsking = false
     const outcomes = answer ? this.#changesTo(answer.body) : []
-    if (outcomes.length > 0)
-      this.#fanout.deliver({ ...block, fills: [], ledger: [], funding: [], twaps: [], late: { outcomes } })
+    if (outcomes.length > 0) this.#fanout.deliverLate(block, { outcomes })
   }
 
   /** None where it is no list of outcome markets. */

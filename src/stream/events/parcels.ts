@@ -7,6 +7,14 @@ export interface Receiver {
   send(text: string): void
 }
 
+/** First frames that are larger wait for room. */
+export const PACED_BYTES = 64 * 1024
+
+export interface PacedReceiver extends Receiver {
+  /** How long until so many bytes may be sent: 0, now. */
+  snapshotWaitMs(bytes: number): number
+}
+
 /** One distinct body and the sockets that subscribed to it. */
 export interface Topic<R> {
   readonly wanted: WantedEvents

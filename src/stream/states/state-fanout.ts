@@ -6,10 +6,10 @@ import { canonicalJson } from '../../core/canonical-json.ts'
 import type { After } from '../../core/deadline.ts'
 import { hash32 } from '../../core/hash.ts'
 import type { RelayEvents } from '../../feed/log-api.ts'
-import { Turns } from '../books/turns.ts'
+import { type Ticket, Turns } from '../books/turns.ts'
 import type { InfoQuestion, StateAnswer, WantedStates } from '../channel.ts'
 import type { FirstFramePorts } from '../events/first-frames.ts'
-import type { Receiver } from '../events/parcels.ts'
+import { PACED_BYTES, type PacedReceiver } from '../events/parcels.ts'
 import { twapEvents } from '../events/twap-view.ts'
 import { notificationFrame } from '../frames.ts'
 import { Pace } from './pace.ts'
@@ -45,9 +45,9 @@ const MOST_QUESTIONS = 2_000
 interface Question<R> {
   readonly key: string
   readonly ask: InfoQuestion
-  /** On whose turn it is asked: that of who came first. */
-  readonly account: string
   readonly pace: Pace
+  /** Its last turn. */
+  ticket?: Ticket
   /** Who wants it, and how often, in ms. */
   readonly topics: Map<Topic<R>, number>
 }
@@ -55,8 +55,8 @@ interface Question<R> {
 /** One distinct body and the sockets that subscribed to it. */
 interface Topic<R> {
   readonly wanted: WantedStates
-  readonly account: string
-  readonly receivers: Set<R>
+  /** With their accounts. */
+  readonly receivers: Map<R, string>
   /** Those that were sent nothing yet. */
   fresh: Set<R>
   questions: readonly Question<R>[]
@@ -68,7 +68,7 @@ interface Topic<R> {
   shownMs: number
 }
 
-export class StateFanout<R extends Receiver> {
+export class StateFanout<R extends PacedReceiver> {
   readonly #ports: StatePorts
   readonly #topics = new Map<string, Topic<R>>()
   readonly #questions = new Map<string, Question<R>>()
@@ -99,13 +99,18 @@ export class StateFanout<R extends Receiver> {
       for (const { pace } of topic.questions) pace.hasten(nowMs)
       topic.shownMs = Math.min(topic.shownMs, nowMs)
     } else {
-      const [receivers, fresh, parts] = [new Set<R>(), new Set<R>(), new Map()]
-      topic = { wanted, account, receivers, fresh, questions: [], parts, told: null, mark: undefined, shownMs: nowMs }
+      const [receivers, fresh, parts] = [new Map<R, string>(), new Set<R>(), new Map()]
+      topic = { wanted, receivers, fresh, questions: [], parts, told: null, mark: undefined, shownMs: nowMs }
       this.#topics.set(key, topic)
       this.#want(topic)
     }
-    topic.receivers.add(receiver)
+    topic.receivers.set(receiver, account)
     topic.fresh.add(receiver)
+    for (const { ticket } of topic.questions) {
+      // It waits in a longer line than it need.
+      if (ticket && this.#turns.waiting(account) < this.#turns.waiting(ticket.account))
+        this.#turns.leave(ticket, 'left')
+    }
     this.#run()
   }
 
@@ -136,7 +141,7 @@ export class StateFanout<R extends Receiver> {
     const { wanted, questions, parts } = topic
     const asks = wanted.channel.asks(wanted.body, questions[0] && parts.get(questions[0]))
     topic.questions = asks.map(([ask, everyMs]) => {
-      const question = this.#questionOf(ask, topic.account)
+      const question = this.#questionOf(ask)
       if (!question.topics.has(topic)) question.pace.hasten(this.#ports.clock.nowMs)
       question.topics.set(topic, everyMs)
       return question
@@ -144,11 +149,11 @@ export class StateFanout<R extends Receiver> {
     for (const question of questions) if (!topic.questions.includes(question)) this.#leave(question, topic)
   }
 
-  #questionOf(ask: InfoQuestion, account: string): Question<R> {
+  #questionOf(ask: InfoQuestion): Question<R> {
     const key = canonicalJson(ask)
     const known = this.#questions.get(key)
     if (known) return known
-    const question = { key, ask, account, pace: new Pace(this.#ports.clock.nowMs), topics: new Map() }
+    const question: Question<R> = { key, ask, pace: new Pace(this.#ports.clock.nowMs), topics: new Map() }
     this.#questions.set(key, question)
     if (typeof ask.user === 'string') {
       this.#ofUser.set(ask.user, (this.#ofUser.get(ask.user) ?? new Set()).add(question))
@@ -185,10 +190,9 @@ export class StateFanout<R extends Receiver> {
 
   async #read(question: Question<R>): Promise<void> {
     const { clock, read } = this.#ports
-    const { ask, account, pace, topics } = question
+    const { ask, pace, topics } = question
     pace.begin()
-    const ticket = this.#turns.enter(account)
-    await ticket.turn
+    const ticket = await this.#turn(question)
     pace.asked(clock.nowMs)
     // Who wanted it may have left the line.
     const found = topics.size === 0 ? null : await read(ask).catch(() => null)
@@ -200,20 +204,33 @@ export class StateFanout<R extends Receiver> {
     this.#run()
   }
 
+  /** Of all who want it the one whose line is shortest has it read: nobody waits for what another wants beside it. */
+  async #turn(question: Question<R>): Promise<Ticket> {
+    for (;;) {
+      const accounts = new Set([...question.topics.keys()].flatMap(({ receivers }) => [...receivers.values()]))
+      const [account = ''] = [...accounts].sort((a, b) => this.#turns.waiting(a) - this.#turns.waiting(b))
+      const ticket = this.#turns.enter(account)
+      question.ticket = ticket
+      if ((await ticket.turn) === 'now') return ticket
+    }
+  }
+
   async #take(topic: Topic<R>, question: Question<R>, answer: StateAnswer | null): Promise<void> {
     try {
       if (answer) topic.parts.set(question, topic.wanted.channel.keep(answer, question.ask))
       else if (question.pace.fails >= TRIES) topic.parts.delete(question)
       if (answer && question === topic.questions[0]) this.#want(topic)
-      // Of answers that come together the last one tells them all.
-      if (topic.questions.every((one) => topic.parts.has(one) && !one.pace.isAsking)) return await this.#tell(topic)
+      // Of answers that come together the last one tells them all, but where one of many is always under way.
+      const { shownMs, questions, parts } = topic
+      const isLate = shownMs === Number.POSITIVE_INFINITY || this.#ports.clock.nowMs - shownMs >= SILENT_MS
+      if (questions.every((one) => parts.has(one) && (isLate || !one.pace.isAsking))) return await this.#tell(topic)
     } catch {
       // It is no answer, or none of what is asked for.
     }
     if (this.#ports.clock.nowMs - topic.shownMs < SILENT_MS) return
     topic.shownMs = Number.POSITIVE_INFINITY
     const text = `What ${topic.wanted.channel.type} shows cannot be read at the moment: it follows as soon as it can be.`
-    for (const receiver of topic.receivers) receiver.send(notificationFrame(text))
+    for (const receiver of topic.receivers.keys()) receiver.send(notificationFrame(text))
   }
 
   async #tell(topic: Topic<R>): Promise<void> {
@@ -222,14 +239,14 @@ export class StateFanout<R extends Receiver> {
     const shown = questions.map((question) => parts.get(question))
     const news = channel.news?.(body, shown, topic.mark)
     const whole = fresh.size > 0 || !news ? channel.data(body, shown) : null
-    const others = [...receivers].filter((receiver) => !fresh.has(receiver))
+    const others = [...receivers.keys()].filter((receiver) => !fresh.has(receiver))
     const rest = news ? news.text : this.#isNews(topic, whole!) ? whole : null
     topic.mark = news?.mark
     topic.fresh = new Set()
     topic.shownMs = this.#ports.clock.nowMs
     // A part of one alone is never needed again, and may be large.
     if (questions.length === 1) parts.clear()
-    if (fresh.size > 0) await this.#send(topic, fresh, whole!)
+    if (fresh.size > 0) await this.#send(topic, fresh, whole!, true)
     if (rest !== null && others.length > 0) await this.#send(topic, others, rest)
   }
 
@@ -241,12 +258,17 @@ export class StateFanout<R extends Receiver> {
     return isNews
   }
 
-  async #send({ wanted, receivers }: Topic<R>, to: Iterable<R>, data: string): Promise<void> {
+  async #send(topic: Topic<R>, to: Iterable<R>, data: string, isFirst = false): Promise<void> {
+    const { wanted, receivers } = topic
     const { type, frames = type, framesOf, isPacked } = wanted.channel
     const shown = isPacked ? JSON.stringify(await this.#ports.deflate(data)) : data
     const text = `{"channel":"${framesOf?.(wanted.body) ?? frames}","data":${shown}}`
-    // One may have left meanwhile.
-    for (const receiver of to) if (receivers.has(receiver)) receiver.send(text)
+    for (const receiver of to) {
+      // One may have left meanwhile; for whom there is no room, the next reading brings it.
+      if (!receivers.has(receiver)) continue
+      if (isFirst && text.length > PACED_BYTES && receiver.snapshotWaitMs(text.length) > 0) topic.fresh.add(receiver)
+      else receiver.send(text)
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import { beforeEach, expect, it } from 'vitest'
 import type { UserFill } from '../../../src/feed/block.ts'
 import type { Candle } from '../../../src/history/candles.ts'
 import { EXAMPLE_FILL } from '../../../src/stream/events/fill-view.ts'
+import { EXAMPLE_ORDER } from '../node-order.ts'
 import { World } from '../world.ts'
 
 const MINUTE = 60_000
@@ -108,6 +109,35 @@ it('goes on with trades alone where info cannot say, and asks anew where blocks 
   await block(20_000)
   await block(20_100)
   expect(shown()).toEqual([{ ...base, n: 50 }])
+})
+
+// WS-134
+it.each([
+  ['one that was wanted before blocks were lost is not shown as it was', 30_000, undefined, { n: 50 }],
+  ['one that began while blocks were lost is asked for', MINUTE + 30_000, '9.0', { t: MINUTE, n: 51 }],
+])('%s', async (_, time, px, then) => {
+  await world.subscribe(BODY)
+  for (const before of [10_000, 12_100, 14_200]) await block(before)
+  world.unsubscribe(BODY)
+  shown()
+  world.eventsHeight += 500
+  known = [{ ...base, ...(px && { t: MINUTE, T: 2 * MINUTE - 1 }), n: 50 }]
+  await world.subscribe(BODY)
+  await block(time, px)
+  expect(shown()).toEqual([])
+  await block(time + 1, px)
+  expect(shown()).toEqual([expect.objectContaining(then)])
+})
+
+// WS-120
+it('what is learned of a block later does not tell its orders again', async () => {
+  await world.subscribe(BODY)
+  await world.subscribe({ type: 'orderUpdates', user: EXAMPLE_FILL[0] })
+  await block(10_000)
+  const order = { user: EXAMPLE_FILL[0], status: 'open', order: EXAMPLE_ORDER, time: '2026-05-05T17:39:13.0' }
+  world.eventBlock({ time: 10_100, orders: [order] })
+  expect(world.frames.map(({ channel }) => channel).slice(-2)).toEqual(['orderUpdates', 'candle'])
+  expect(world.frames.filter(({ channel }) => channel === 'orderUpdates')).toHaveLength(1)
 })
 
 it('forgets what nobody wants', async () => {

@@ -1,7 +1,9 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { World } from '../world.ts'
-import { StatesWorld } from './states-world.ts'
+import { Connection } from '../../../src/stream/sockets/connection.ts'
+import { wantedStates } from '../wanted.ts'
+import { identity, World } from '../world.ts'
+import { Socket, StatesWorld } from './states-world.ts'
 
 const A = `0x${'a'.repeat(40)}`
 const B = `0x${'b'.repeat(40)}`
@@ -178,4 +180,79 @@ it('a subscription that outlived the memory of its relay is read anew; a market 
   await world.subscribe({ type: 'activeAssetCtx', coin: 'NONE' })
   expect(world.frames).toMatchObject([{ channel: 'error', code: 'not_found' }])
   expect(world.meter.charges).toEqual([])
+})
+
+// WS-140
+it('what one account wants beside many others waits for none of them, whoever wanted it first', async () => {
+  const world = new StatesWorld()
+  const slow: (() => void)[] = []
+  world.answer = ({ type }) =>
+    new Promise((done) => slow.push(() => done(type === 'metaAndAssetCtxs' ? [{ universe: [] }, []] : {})))
+  const contexts = { type: 'assetCtxs', dex: '' }
+  for (let i = 0; i < 300; i++) await world.subscribe({ ...STATE, user: `0x${String(i).padStart(40, '0')}` }, 'greedy')
+  await world.subscribe(contexts, 'greedy')
+  const { frames } = await world.subscribe(contexts, 'other')
+  for (let left = 0; left < 60; left++) {
+    for (const done of slow.splice(0)) done()
+    await world.pass(250)
+  }
+  expect([frames.length, world.timesOf('metaAndAssetCtxs').length]).toEqual([1, 6])
+})
+
+// WS-140
+it('a state of many answers goes on while one of them does not come', async () => {
+  const world = new StatesWorld()
+  let caps = 0
+  world.answer = ({ type }) => {
+    if (type === 'perpDexs') return [null, { name: 'xyz' }]
+    if (type === 'perpsAtOpenInterestCap') return caps++ === 0 ? [] : new Promise(() => undefined)
+    return type === 'webData2' ? { serverTime: world.nowMs } : 'disabled'
+  }
+  const { frames } = await world.subscribe({ type: 'webData3', user: A })
+  await world.pass(120_000)
+  expect(caps).toBe(2)
+  expect(world.nowMs - frames.at(-1).data.userState.serverTime).toBeLessThan(35_000)
+})
+
+// WS-145
+it('a relay that watches as many states as it can sends new sockets on, and is paid for no more', async () => {
+  const world = new World()
+  world.past = () => null
+  world.connection.renew({ ...identity, plan: 'professional' }, 0)
+  for (let i = 0; i < 1_999; i++) {
+    const echo = JSON.stringify({ ...STATE, user: `0x${String(i).padStart(40, '0')}` })
+    world.subscriptions.restore(world.connection, { id: `${i}`, echo, digest: '', meta: false, sinceMs: 1e9 })
+  }
+  expect(world.subscriptions.isCrowded).toBe(false)
+  const sink = { send: () => undefined, close: () => undefined }
+  const other = new Connection(
+    'd',
+    { identity: { ...identity, plan: 'professional' }, terms: 0 },
+    sink,
+    world.clock,
+    () => undefined,
+  )
+  const subscribe = (subscription: { readonly type: string }) =>
+    world.subscriptions.subscribe(other, { method: 'subscribe', subscription })
+  world.accounts.of('acme').enter(other)
+  await Promise.all([subscribe(STATE), subscribe({ ...STATE, user: B } as typeof STATE)])
+  await world.accounts.settled()
+  expect([world.subscriptions.isCrowded, world.subscriptions.size]).toEqual([true, 2_000])
+  expect([world.meter.charges.length, world.meter.refunds.length]).toEqual([2, 1])
+})
+
+// WS-61
+it('a large first frame waits for room', async () => {
+  const world = new StatesWorld()
+  world.answer = () => ({ at: world.nowMs, pad: 'x'.repeat(70_000) })
+  await world.subscribe(STATE)
+  const { length } = world.asked
+  const full = new Socket()
+  full.waitMs = 50
+  world.fanout.add(JSON.stringify(STATE), wantedStates(STATE), full, 'a')
+  await world.pass(5_000)
+  expect([full.frames.length, world.asked.length > length]).toEqual([0, true])
+  full.waitMs = 0
+  await world.pass(5_000)
+  expect(full.frames.length).toBeGreaterThan(0)
 })

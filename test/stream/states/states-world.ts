@@ -14,6 +14,10 @@ type Frame = any
 
 export class Socket {
   readonly frames: Frame[] = []
+  waitMs = 0
+  snapshotWaitMs(): number {
+    return this.waitMs
+  }
   send(text: string): void {
     this.frames.push(JSON.parse(text))
   }
