@@ -25,7 +25,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'info/shapes': 'core feed history info',
   stream:
     'core key credit feed book stream/events stream/sockets stream/books stream/states stream/channels stream/links stream/minutes',
-  'stream/events': 'feed history stream',
+  'stream/events': 'core feed history stream',
   'stream/sockets': 'core key credit/plans stream',
   'stream/books': 'core credit book stream stream/events stream/sockets',
   'stream/states': 'core feed info/shapes stream stream/events stream/books',

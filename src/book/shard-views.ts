@@ -2,6 +2,7 @@
 // the block changed alone, no sooner than its view allows, and goes out only where it differs from the one before; what a
 // view still owes when its time has not come is shown by the first block after it.
 
+import { entryOf } from '../core/entry-of.ts'
 import type { ViewPiece } from './hub-link.ts'
 import type { ShardBooks } from './shard-books.ts'
 import { everyMsOf, pieceOf, shapeOf } from './view.ts'
@@ -88,13 +89,4 @@ export class ShardViews {
       return known ? pieceOf(shape, known.book, known.lastPx) : null
     })
   }
-}
-
-function entryOf<V>(map: Map<string, V>, key: string, make: () => V): V {
-  let value = map.get(key)
-  if (value === undefined) {
-    value = make()
-    map.set(key, value)
-  }
-  return value
 }

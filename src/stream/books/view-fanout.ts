@@ -4,6 +4,7 @@
 import type { HubFrameToRelay, ViewPiece } from '../../book/hub-link.ts'
 import { coinWant, typeWant } from '../../book/view-wants.ts'
 import { dexOf, marketTypeOf, shardOf } from '../../core/coin.ts'
+import { entryOf } from '../../core/entry-of.ts'
 import type { ShownPiece, ViewBody, WantedViews } from '../channel.ts'
 import type { Receiver } from '../events/parcels.ts'
 
@@ -225,13 +226,4 @@ function topicsOf<R>({ byCoin, wildcards }: View<R>, coin: string): Topic<R>[] {
 
 function newView<R>(): View<R> {
   return { held: new Map(), byCoin: new Map(), wildcards: new Set() }
-}
-
-function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  let value = map.get(key)
-  if (value === undefined) {
-    value = make()
-    map.set(key, value)
-  }
-  return value
 }

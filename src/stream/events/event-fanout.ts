@@ -4,20 +4,11 @@
 // view and channel by channel in the order of the catalogue, whoever subscribed to what before; who is first to be told
 // what was before misses nothing that comes meanwhile, and is told nothing twice.
 
+import { entryOf } from '../../core/entry-of.ts'
 import { WANTED_MOST } from '../../feed/protocol.ts'
 import { WantedNames } from '../../feed/wanted-names.ts'
 import type { AnyChannel, AnyEventChannel, EventView, ShownEvents, WantedEvents } from '../channel.ts'
-import {
-  type Behind,
-  entryOf,
-  type Index,
-  parcelsOf,
-  putInto,
-  type Receiver,
-  send,
-  type Topic,
-  tell,
-} from './parcels.ts'
+import { type Behind, type Index, parcelsOf, putInto, type Receiver, send, type Topic, tell } from './parcels.ts'
 
 /** Blocks that are remembered for those who are first to be told what was before: 17 seconds of the real exchange. */
 export const REMEMBERED = 256

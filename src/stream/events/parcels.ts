@@ -1,5 +1,6 @@
 // Frames of one block: which pieces of it go together, and to whom.
 
+import { entryOf } from '../../core/entry-of.ts'
 import type { AnyEventChannel, EventView, ShownEvents, WantedEvents } from '../channel.ts'
 
 /** What the fan-out needs of a socket. */
@@ -96,13 +97,4 @@ export function putInto<R>(index: Index<R>, topic: Topic<R>): Index<R> {
   const { channel, body } = topic.wanted
   for (const name of channel.names(body)) entryOf(index, name, () => new Set()).add(topic)
   return index
-}
-
-export function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  let value = map.get(key)
-  if (value === undefined) {
-    value = make()
-    map.set(key, value)
-  }
-  return value
 }
