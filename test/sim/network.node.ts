@@ -13,8 +13,8 @@ export const HUBS = 2
 const RELAYS = 2
 const CHAIN = 'c'
 const UPGRADE = { upgrade: 'websocket' }
-/** A hub that was late is remembered for so long: its older frames may yet come. */
-const LATE_FOR_MS = 5000
+/** A hub that was late is remembered for so long: its older frames may yet come, over links that are held up. */
+const LATE_FOR_MS = 15_000
 /** A hub is late that brings a height so long after another, or nothing for so long: sooner than a relay thinks so. */
 const LATE_BY_MS = 900
 const HEIGHTS_KEPT = 200
