@@ -114,7 +114,8 @@ export class SimFeeder {
     end.addEventListener('close', ended)
     end.addEventListener('error', ended)
     end.accept()
-    end.send(this.#model!.connect(schedule.nowMs))
+    // The log may have died since it took the call.
+    if (!isOld()) end.send(this.#model!.connect(schedule.nowMs))
   }
 
   #hear(frame: GatewayFrame): void {
