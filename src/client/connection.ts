@@ -12,7 +12,7 @@ import {
   LIMITS,
   RETRY,
 } from './connection-options.ts'
-import { type Entry, type Listener, missed, newEntry, refusedOf } from './entries.ts'
+import { type Entry, type Listener, left, missed, newEntry, refusedOf } from './entries.ts'
 import { Proofs } from './proofs.ts'
 import {
   type ClientRuntime,
@@ -40,6 +40,8 @@ export class Connection {
   #lastFrameAt = 0
   #proofs = new Proofs()
   readonly #seen = new SeenFrames()
+  /** Types of bodies that begin anew on the present socket. */
+  #anew = new Set<string>()
   /** First block that the next socket has to tell again. */
   #fromBlock: number | undefined
   #stopTimers: (() => void)[] = []
@@ -64,6 +66,7 @@ export class Connection {
     const key = bodyKey(body)
     if (this.#entries.has(key)) throw new Error(`already subscribed: ${key}`)
     const entry = newEntry(body, listener)
+    if (![...this.#entries.values()].some((one) => one.body.type === body.type)) this.#anew.add(body.type)
     this.#entries.set(key, entry)
     if (this.#open) this.#askMore()
     return () => this.#unsubscribe(key, entry)
@@ -155,7 +158,7 @@ export class Connection {
         this.#refusal(frame.data, frame.code)
         return
       default:
-        if (resumes(frame.channel) && !this.#seen.take(text)) return
+        if (resumes(frame.channel) && !this.#seen.take(text, !this.#anew.has(frame.channel))) return
         for (const entry of [...this.#entries.values()])
           if (entry.acked && entry.body.type === frame.channel) entry.listener.frame(frame)
     }
@@ -233,14 +236,7 @@ export class Connection {
     this.#open = false
     this.#socket = null
     this.#fromBlock = this.#ended ? undefined : this.#seen.resume()
-    for (const entry of [...this.#entries.values()]) {
-      entry.stopAckTimer()
-      const wasLive = entry.acked || entry.resumes
-      entry.asked = entry.acked = false
-      entry.resumes = entry.isKnown && this.#fromBlock !== undefined && resumes(entry.body.type)
-      entry.isKnown = entry.resumes
-      if (wasLive && !entry.resumes) entry.listener.lost(reason)
-    }
+    this.#anew = left(this.#entries.values(), this.#fromBlock !== undefined, reason)
   }
 
   #finish(state: ConnectionState): void {

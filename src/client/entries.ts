@@ -28,6 +28,24 @@ export function newEntry(body: SubscriptionBody, listener: Listener): Entry {
   return { body, listener, asked: false, acked: false, resumes: false, isKnown: false, stopAckTimer: () => {} }
 }
 
+/**
+ * Their socket ended. Answers the types of bodies that begin anew on the next one: frames do not say which body they are
+ * of, so all of a type go on behind what was seen, or none.
+ */
+export function left(entries: Iterable<Entry>, mayResume: boolean, reason: string): Set<string> {
+  const all = [...entries]
+  const begins = ({ isKnown, body }: Entry) => !(mayResume && isKnown && resumes(body.type))
+  const anew = new Set(all.filter(begins).map(({ body }) => body.type))
+  for (const entry of all) {
+    entry.stopAckTimer()
+    const wasLive = entry.acked || entry.resumes
+    entry.asked = entry.acked = false
+    entry.resumes = entry.isKnown = !anew.has(entry.body.type)
+    if (wasLive && !entry.resumes) entry.listener.lost(reason)
+  }
+  return anew
+}
+
 /** The subscription that an error speaks of. A long body is not said back: then it is the only one that waits. */
 export function refusedOf(
   entries: ReadonlyMap<string, Entry>,

@@ -27,9 +27,9 @@ export class SeenFrames {
     return this.#height < 0 ? undefined : this.#height + 1
   }
 
-  /** False for a frame that came before. */
-  take(text: string): boolean {
-    const left = this.#again.get(text) ?? 0
+  /** False for a frame that came before. `mayBeAgain`: its body goes on where it was. */
+  take(text: string, mayBeAgain: boolean): boolean {
+    const left = mayBeAgain ? (this.#again.get(text) ?? 0) : 0
     if (left > 0) this.#again.set(text, left - 1)
     else if (this.#height >= 0) this.#remember(text)
     return left === 0

@@ -104,6 +104,26 @@ describe('connection', () => {
     expect(log.filter((line) => line.startsWith('fills'))).toEqual([...told, 'fills lost close 1006', ...told])
   })
 
+  // WS-23
+  test('a body that begins anew is told what was seen for another of its type', () => {
+    const { runtime, connection, listener, log } = setUp()
+    const frame = { channel: 'allFills', fills: [[`0x${'1'.repeat(40)}`, EXAMPLE_FILL[1]]] }
+    const leave = connection.subscribe(allFillsBody('BTC'), listener('old'))
+    connection.start()
+    runtime.last.open()
+    runtime.last.ack()
+    runtime.last.receive({ channel: 'pong', nonce: 'n', block_height: 7 })
+    runtime.last.receive(frame)
+    runtime.last.end({ code: 1006 })
+    leave()
+    connection.subscribe(allFillsBody('BTC'), listener('new'))
+    runtime.advance(1000)
+    runtime.last.open()
+    runtime.last.ack()
+    runtime.last.receive(frame)
+    expect(log.filter((line) => line.startsWith('new'))).toEqual(['new live', 'new allFills'])
+  })
+
   test('pings every 20 s and drops a socket that says nothing for 30 s', () => {
     const { runtime, connection } = setUp()
     connection.start()
