@@ -1,11 +1,13 @@
 // One coin's whole order book, never a wrong one: there is a book only while every change since the server's snapshot has
-// come in its order. Only the platform's WebSocket: `followBook` runs in Node, Deno, Bun and browsers as it stands.
+// come in its order and made the book that the server has, by its checksum. Only the platform's WebSocket: `followBook` runs
+// in Node, Deno, Bun and browsers as it stands.
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/book.ts BTC
 
 type Level = { px: string; sz: string; n: number }
 type Levels = [bids: Level[], asks: Level[]]
 type Snapshot = { epoch: string; height: number; seq: number; levels: Levels }
-type Batch = { epoch: string; block_height: number; book_diffs: [{ seq: number; prev_seq: number; levels: Levels }] }
+type Diff = { seq: number; prev_seq: number; levels: Levels; checksum: number }
+type Batch = { epoch: string; block_height: number; book_diffs: [Diff] }
 type Sides = [bids: Map<string, Level>, asks: Map<string, Level>]
 export type Book = { epoch: string; height: number; seq: number; sides: Sides }
 
@@ -21,12 +23,13 @@ export function followBook(url: string, key: string, coin: string, changed: (boo
   const waiting: Batch[] = []
   const take = (batch: Batch) => {
     const { epoch, block_height: height, book_diffs } = batch
-    const [{ seq, prev_seq, levels }] = book_diffs
+    const [{ seq, prev_seq, levels, checksum }] = book_diffs
     if (!book) return waiting.push(batch)
     if (epoch !== book.epoch) return lost('the books began again')
     if (height <= book.height) return
     if (prev_seq !== book.seq) return lost('a change is missing')
     book = { epoch, height, seq, sides: put(book.sides, levels) }
+    if (checksumOf(book.sides) !== checksum) return lost('the book is not the server’s')
     changed(book)
   }
   const seed = (found?: Snapshot) => {
@@ -51,7 +54,7 @@ export function followBook(url: string, key: string, coin: string, changed: (boo
   const ended = ({ code, reason }: CloseEvent) => lost(`closed with ${code} ${reason}`, code)
   socket.onopen = () => {
     socket.onclose = ended
-    send({ method: 'subscribe', subscription: { type: 'l2BookDiff2', coin } })
+    send({ method: 'subscribe', subscription: { type: 'l2BookDiff2', coin, checksum: true } })
   }
   socket.onclose = async (event) => {
     clearInterval(pings)
@@ -93,6 +96,19 @@ function put(sides: Sides, levels: Levels): Sides {
 export function sorted([bids, asks]: Sides): Levels {
   const up = (a: Level, b: Level) => Number(a.px) - Number(b.px)
   return [[...bids.values()].sort(up).reverse(), [...asks.values()].sort(up)]
+}
+
+/** CRC-32 of the ten best levels a side, as the server sends it with each change. */
+function checksumOf(sides: Sides): number {
+  const [bids, asks] = sorted(sides)
+  const pairs = Array.from({ length: 10 }, (_, at) => [bids[at], asks[at]])
+  const levels = pairs.flat().filter((level) => level !== undefined)
+  let crc = -1
+  for (const char of levels.map(({ px, sz, n }) => `${px}:${sz}:${n}`).join(':')) {
+    crc ^= char.charCodeAt(0)
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  }
+  return ~crc >>> 0
 }
 
 if (import.meta.main) {

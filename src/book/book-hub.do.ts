@@ -149,7 +149,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     if (outcome.kind === 'duplicate') return
     if (outcome.kind === 'missing') return this.#log.broken()
     this.#views.touch([...outcome.fragments.map(({ coin }) => coin), ...Object.keys(frame.px)])
-    this.#publish(outcome.fragments, frame.height, frame.time)
+    this.#publish(this.#relays.checked(outcome.fragments), frame.height, frame.time)
     // The log knows books and this hub missed them: it is told which, where it attaches anew.
     if (frame.epoch !== null && !this.#books.ready) return this.#log.broken()
     this.#repair()
@@ -289,4 +289,4 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
 }
 
 const encodeAll = (fragments: readonly CoinFragment[]): EncodedFragment[] =>
-  fragments.map((fragment) => ({ coin: fragment.coin, text: encodeFragment(fragment) }))
+  fragments.map((fragment) => ({ ...fragment, text: encodeFragment(fragment) }))

@@ -34,7 +34,7 @@ export interface TopOfBook {
 export interface BookInterest {
   readonly coins: readonly string[]
   readonly types: readonly MarketType[]
-  /** What is wanted of views (view-wants.ts); a relay of the version before knows none. */
+  /** What is wanted of views and checksums (view-wants.ts); a relay of the version before knows none. */
   readonly views?: readonly string[]
 }
 
@@ -102,7 +102,10 @@ export interface BookHubApi {
     relay: string,
     types: readonly MarketType[],
   ): Promise<{ readonly v: number; readonly coins: readonly string[] }>
-  /** Adds wants of views to the interest, whose changes come on the link from then on, and answers how they are now. */
+  /**
+   * Adds wants of views to the interest, whose changes come on the link from then on, and answers how they are now. Of
+   * checksums there is nothing to answer: each change has one from then on.
+   */
   joinViews(relay: string, wants: readonly string[]): Promise<ViewsAnswer>
   /** Replaces the interest of an attached relay, such as after subscriptions ended. */
   setInterest(relay: string, interest: BookInterest): Promise<void>

@@ -2,7 +2,8 @@
 // concatenates and never parses a level.
 //
 //   {"v":1,"epoch":"…","height":9,"time":1}      head, JSON
-//   =\tBTC\t8\t[[…],[…]]                          one line per changed coin: mark, coin, prev_seq, levels
+//   =\tBTC\t8\t[[…],[…]]                          one line per changed coin: mark, coin, prev_seq, levels,
+//                                              and where that is wanted one more field, its checksum
 //   ~\tBTC\t0 bbo\t[{…},{…}]                      one line per view of a coin: mark, coin, view, text
 //
 // JSON text holds no raw tab or line feed, and coin names with control characters are refused at the feed.
@@ -20,6 +21,8 @@ export interface CoinFragment {
   readonly prevSeq: number
   /** JSON text `[changed bids,changed asks]`. */
   readonly levels: string
+  /** Of the book after this (checksum.ts), where somebody wants it. */
+  readonly checksum?: number
 }
 
 export interface HubTick {
@@ -43,15 +46,20 @@ export interface HubFrameToRelay extends HubTick {
   readonly views?: readonly ViewPiece[]
 }
 
+/** Without its checksum, which not all relays want: `encodeChecksum` follows it for those that do. */
 export function encodeFragment(fragment: CoinFragment): string {
   return `\n${fragment.mark}\t${fragment.coin}\t${fragment.prevSeq}\t${fragment.levels}`
+}
+
+export function encodeChecksum(checksum: number): string {
+  return `\t${checksum}`
 }
 
 export function encodePiece({ view, coin, piece }: ViewPiece): string {
   return `\n~\t${coin}\t${view}\t${piece}`
 }
 
-/** `fragments` are texts of encodeFragment and encodePiece. */
+/** `fragments` are texts of encodeFragment, encodeChecksum and encodePiece. */
 export function encodeHubFrame(tick: HubTick, fragments: string): string {
   return JSON.stringify(tick) + fragments
 }
@@ -63,9 +71,22 @@ export function decodeHubFrame(text: string): HubFrameToRelay {
   const coins: CoinFragment[] = []
   const views: ViewPiece[] = []
   for (let i = 1; i < lines.length; i++) {
-    const [mark, coin, about, text] = lines[i]!.split('\t') as [CoinMark | '~', string, string, string]
+    const [mark, coin, about, text, checksum] = lines[i]!.split('\t') as [
+      CoinMark | '~',
+      string,
+      string,
+      string,
+      string?,
+    ]
     if (mark === '~') views.push({ view: about, coin, piece: text })
-    else coins.push({ mark, coin, prevSeq: Number(about), levels: text })
+    else
+      coins.push({
+        mark,
+        coin,
+        prevSeq: Number(about),
+        levels: text,
+        ...(checksum !== undefined && { checksum: Number(checksum) }),
+      })
   }
   return { ...tick, coins, ...(views.length > 0 && { views }) }
 }

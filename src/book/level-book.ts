@@ -170,8 +170,8 @@ function sideChanges(old: readonly Level[], next: readonly Level[], side: Side):
     const after = next[j]
     const order = !before ? 1 : !after ? -1 : before.px === after.px ? 0 : compareDecimals(before.px, after.px)
     if (before && after && order === 0) {
-      const isSame = before.n === after.n && (before.sz === after.sz || compareDecimals(before.sz, after.sz) === 0)
-      if (!isSame) changes.push(after)
+      // Another spelling is a change: digests and checksums are of texts.
+      if (before.n !== after.n || before.sz !== after.sz) changes.push(after)
       i--
       j--
     } else if (before && (!after || isWorse(after.px, before.px, side))) {

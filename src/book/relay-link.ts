@@ -2,13 +2,14 @@
 
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
 import type { BookInterest } from './hub-api.ts'
-import { encodeHubFrame, encodePiece, type HubTick, type ViewPiece } from './hub-link.ts'
+import { encodeChecksum, encodeHubFrame, encodePiece, type HubTick, type ViewPiece } from './hub-link.ts'
 import { ViewWants } from './view-wants.ts'
 
 /** A coin's fragment with its text, which is encoded once for all relays. */
 export interface EncodedFragment {
   readonly coin: string
   readonly text: string
+  readonly checksum?: number
 }
 
 export class RelayLink {
@@ -50,7 +51,11 @@ export class RelayLink {
   /** Sends one block: what is of interest, or the bare tick. `pieces` null: the books are not known now. */
   send(tick: HubTick, fragments: readonly EncodedFragment[], pieces: readonly ViewPiece[] | null = null): void {
     let texts = ''
-    for (const { coin, text } of fragments) if (this.#wants(coin)) texts += text
+    for (const { coin, text, checksum } of fragments) {
+      if (!this.#wants(coin)) continue
+      texts += text
+      if (checksum !== undefined && this.#views.checks(coin)) texts += encodeChecksum(checksum)
+    }
     for (const piece of pieces ?? []) if (this.#views.has(piece.view, piece.coin)) texts += encodePiece(piece)
     if (pieces) this.isFresh = false
     this.#send(encodeHubFrame(tick, texts))

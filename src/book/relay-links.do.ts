@@ -3,14 +3,17 @@
 import type { Objects } from '../core/objects.client.ts'
 import { Dials } from '../feed/dials.client.ts'
 import { type BookInterest, HUB_API_VERSION, type RelayAttachRequest } from './hub-api.ts'
-import type { HubTick } from './hub-link.ts'
+import type { CoinFragment, HubTick } from './hub-link.ts'
 import { type EncodedFragment, RelayLink } from './relay-link.ts'
+import { RING_MS } from './ring.ts'
 import type { ShardViews } from './shard-views.ts'
 
 export class RelayLinks {
   readonly #dials: Dials
   readonly #views: ShardViews
   readonly #relays = new Map<string, RelayLink>()
+  /** Until then a relay may come back for what it missed, and is not here to say of what it wants checksums. */
+  #checksAllUntilMs = Date.now() + RING_MS
 
   /** Of hub `index`. */
   constructor(objects: Objects, index: number, views: ShardViews) {
@@ -26,6 +29,11 @@ export class RelayLinks {
     return this.#relays.get(relay)
   }
 
+  /** Changes of the present block, with the checksums that relays want, or may want, of them. */
+  checked(fragments: readonly CoinFragment[]): readonly CoinFragment[] {
+    return this.#views.checked(fragments, Date.now() < this.#checksAllUntilMs)
+  }
+
   /** Dials a relay; nothing is sent to it before `open`. */
   dial(relay: string): Promise<WebSocket> {
     return this.#dials.dial('relay', relay)
@@ -36,6 +44,7 @@ export class RelayLinks {
     const drop = () => {
       if (this.#relays.get(relay) !== link) return
       this.#relays.delete(relay)
+      if (link.views.isChecking) this.#checksAllUntilMs = Date.now() + RING_MS
       this.#retain()
     }
     const link: RelayLink = new RelayLink(relay, interest, (text) => {

@@ -3,7 +3,8 @@
 // view still owes when its time has not come is shown by the first block after it.
 
 import { entryOf } from '../core/entry-of.ts'
-import type { ViewPiece } from './hub-link.ts'
+import { bookChecksum } from './checksum.ts'
+import type { CoinFragment, ViewPiece } from './hub-link.ts'
 import type { ShardBooks } from './shard-books.ts'
 import { everyMsOf, pieceOf, shapeOf } from './view.ts'
 import { ViewWants } from './view-wants.ts'
@@ -24,6 +25,15 @@ export class ShardViews {
 
   constructor(books: Pick<ShardBooks, 'of' | 'coins'>) {
     this.#books = books
+  }
+
+  /** Changes of the present block with the checksums that are wanted, or with all. */
+  checked(fragments: readonly CoinFragment[], all: boolean): readonly CoinFragment[] {
+    return fragments.map((fragment) => {
+      if (!all && !this.#wants.checks(fragment.coin)) return fragment
+      const known = this.#books.of(fragment.coin)
+      return { ...fragment, checksum: known ? bookChecksum(known.book) : 0 }
+    })
   }
 
   want(wants: Iterable<string>): void {

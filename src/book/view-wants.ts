@@ -1,10 +1,12 @@
 // Who wants which views of which coins. A want is a text: a view and a coin, or a view and a market type, which means
-// every present and future coin of that type.
+// every present and future coin of that type. Checksums of changes are wanted in the same way, though they are no view.
 
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
 
 /** Names of coins and views hold no tab. */
 const OF_TYPE = '\t\t'
+/** In the place of a view: of each change of the coin its checksum (checksum.ts). */
+export const CHECKSUM = 'checksum'
 
 export function coinWant(view: string, coin: string): string {
   return `${view}\t${coin}`
@@ -17,6 +19,7 @@ export function typeWant(view: string, type: MarketType): string {
 export class ViewWants {
   readonly #wants = new Set<string>()
   readonly #views = new Set<string>()
+  #isChecking = false
 
   constructor(wants: Iterable<string> = []) {
     this.add(wants)
@@ -31,13 +34,25 @@ export class ViewWants {
     const before = this.#wants.size
     for (const want of wants) {
       this.#wants.add(want)
-      this.#views.add(want.slice(0, want.indexOf('\t')))
+      const view = want.slice(0, want.indexOf('\t'))
+      if (view === CHECKSUM) this.#isChecking = true
+      else this.#views.add(view)
     }
     return this.#wants.size > before
   }
 
   has(view: string, coin: string): boolean {
     return this.#wants.has(coinWant(view, coin)) || this.#wants.has(typeWant(view, marketTypeOf(coin)))
+  }
+
+  /** Checksums are wanted of some coin. */
+  get isChecking(): boolean {
+    return this.#isChecking
+  }
+
+  /** Checksums are wanted of this coin. */
+  checks(coin: string): boolean {
+    return this.#isChecking && this.has(CHECKSUM, coin)
   }
 
   /** The views that are wanted of a coin. */

@@ -2,6 +2,7 @@
 
 import type { CoinBook } from '../client/bootstrap.ts'
 import type { Verdict } from '../client/step-check.ts'
+import type { Step } from '../client/steps.ts'
 import type { Fill, Levels } from '../feed/block.ts'
 import { spreadOf, type Watched } from './watch-screen.ts'
 
@@ -10,19 +11,25 @@ const DEPTH = 10
 
 interface Row {
   book: CoinBook | null
+  /** What its checksums and numbers say. */
+  step: Step
   note: string
-  step: string
+  /** Its last comparison. */
+  verdict: string
   fills: number
 }
 
 export class WatchBoard {
   status = 'connecting'
+  #step: Step = 'syncing'
   readonly #rows: Map<string, Row>
   readonly #fills: string[] = []
 
   constructor(coins: readonly string[]) {
     this.#rows = new Map(
-      coins.map((coin) => [coin, { book: null, note: 'waiting for the book', step: '', fills: 0 }] as const),
+      coins.map((coin) => {
+        return [coin, { book: null, step: 'syncing', note: 'waiting for the book', verdict: '', fills: 0 }] as const
+      }),
     )
   }
 
@@ -36,11 +43,14 @@ export class WatchBoard {
     if (row) row.book = book
   }
 
-  gap(coin: string, reason: string): void {
-    const row = this.#rows.get(coin)
+  /** Of a coin, or (null) of all. */
+  step(coin: string | null, step: Step, why: string): void {
+    if (coin === null) this.#step = step
+    const row = this.#rows.get(coin ?? '')
     if (!row) return
-    row.note = `out of step: ${reason}`
-    row.step = ''
+    row.step = step
+    row.note = `${step}: ${why}`
+    if (step === 'out of step') row.verdict = ''
   }
 
   fill(fill: Fill): void {
@@ -55,25 +65,39 @@ export class WatchBoard {
   compared(coin: string, verdict: Verdict): string {
     const line = verdictLine(coin, verdict)
     const row = this.#rows.get(coin)
-    if (row) row.step = line
+    if (row) row.verdict = line
     return line
   }
 
   screen(): Watched {
-    const coins = [...this.#rows].map(([coin, { book, note, step }]) => ({ coin, note, step, book: viewOf(book) }))
-    return { status: this.status, coins, fills: this.#fills }
+    const coins = [...this.#rows].map(([coin, { book, note, step, verdict }]) => {
+      return { coin, note, step, verdict, book: viewOf(book) }
+    })
+    return { status: `${this.status}, ${this.#step}`, coins, fills: this.#fills }
   }
 
   /** One JSON line a coin. */
   lines(nowMs: number): string[] {
-    return [...this.#rows].map(([coin, { book, note, fills }]) => {
+    return [...this.#rows].map(([coin, { book, step, note, fills }]) => {
       const view = viewOf(book)
-      if (!view) return JSON.stringify({ coin, live: false, note, status: this.status, fills })
+      if (!view) return JSON.stringify({ coin, live: false, step, note, status: this.status, fills })
       const [bid, ask] = [view.levels[0][0]?.px ?? null, view.levels[1][0]?.px ?? null]
       const { height, seq, levels, timeMs } = view
       const depth = [levels[0].length, levels[1].length]
       const spread = spreadOf(levels)
-      return JSON.stringify({ coin, live: true, height, seq, bid, ask, spread, ageMs: nowMs - timeMs, depth, fills })
+      return JSON.stringify({
+        coin,
+        live: true,
+        step,
+        height,
+        seq,
+        bid,
+        ask,
+        spread,
+        ageMs: nowMs - timeMs,
+        depth,
+        fills,
+      })
     })
   }
 }

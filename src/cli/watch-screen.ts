@@ -14,8 +14,10 @@ interface WatchedCoin {
     readonly levels: Levels
   } | null
   readonly note: string
-  /** Result of the last comparison with the server. */
+  /** What checksums and numbers say of it. */
   readonly step: string
+  /** Result of the last comparison with the server. */
+  readonly verdict: string
 }
 
 export interface Watched {
@@ -53,14 +55,14 @@ export function renderScreen(watched: Watched, columns: number, rows: number, no
   return lines.slice(0, rows).map((line) => visible(line).slice(0, columns).trimEnd())
 }
 
-function panelOf({ coin, book, note, step }: WatchedCoin, depth: number, nowMs: number): string[] {
-  if (!book) return [`${coin}  ${note}`, step]
+function panelOf({ coin, book, note, step, verdict }: WatchedCoin, depth: number, nowMs: number): string[] {
+  if (!book) return [`${coin}  ${note}`, verdict]
   const [bids, asks] = book.levels
   const spread = spreadOf(book.levels) ?? '-'
-  const title = `${coin}  spread ${spread}  height ${book.height}  age ${nowMs - book.timeMs} ms`
+  const title = `${coin}  ${step}  spread ${spread}  height ${book.height}  age ${nowMs - book.timeMs} ms`
   const header = `${'n'.padStart(4)}${'size'.padStart(13)}${'bid'.padStart(11)}   ${'ask'.padEnd(11)}${'size'.padEnd(13)}n`
   const rows = Array.from({ length: depth }, (_, i) => `${bidText(bids[i])}   ${askText(asks[i])}`)
-  return [title, step, header, ...rows]
+  return [title, verdict, header, ...rows]
 }
 
 function bidText(level: Level | undefined): string {

@@ -83,10 +83,11 @@ function followBooks(
         board.changed(book)
         checkers.get(book.coin)?.changed(book)
       },
-      gap: (coin, reason) => {
-        board.gap(coin, reason)
+      step: (coin, step, why) => {
+        board.step(coin, step, why)
+        if (coin === null || step !== 'out of step') return
         checkers.get(coin)?.lost()
-        say(`out of step ${coin}: ${reason}`)
+        say(`out of step ${coin}: ${why}`)
       },
       // A coin that had a book exists: the gateway is only not ready to serve it again.
       unknown: (coin) => board.wasLive(coin) || leave(`There is no coin ${JSON.stringify(coin)} here.`),

@@ -1,7 +1,9 @@
 // The specification's book bootstrap (rules 1 to 6) for one coin, as a state machine without I/O:
-// buffer batches, take the snapshot, drop what it holds, require one epoch and an unbroken prev_seq.
+// buffer batches, take the snapshot, drop what it holds, require one epoch, an unbroken prev_seq and, of changes that have
+// one, the checksum.
 // Law: a live book equals the server's book at (epoch, seq). Whatever is doubtful is fetched again.
 
+import { bookChecksum } from '../book/checksum.ts'
 import { LevelBook } from '../book/level-book.ts'
 import type { Levels } from '../feed/block.ts'
 
@@ -15,6 +17,8 @@ export interface CoinChange {
   readonly seq: number
   readonly prevSeq: number
   readonly levels: Levels
+  /** Of the book after it; undefined where the stream has none. */
+  readonly checksum?: number | undefined
 }
 
 export interface Snapshot {
@@ -26,8 +30,11 @@ export interface Snapshot {
   readonly levels: Levels
 }
 
-/** `refetch`: the book is out of step and needs a snapshot whose request is sent from now on. */
-export type BatchOutcome = 'applied' | 'buffered' | 'dropped' | 'refetch'
+/**
+ * `refetch`: the book is out of step and needs a snapshot whose request is sent from now on; `differs`: so it does, because
+ * a checksum is not its own.
+ */
+export type BatchOutcome = 'applied' | 'buffered' | 'dropped' | 'refetch' | 'differs'
 
 /** More than a minute of the busiest coin; beyond it the oldest go, and rule 5 notices if they were needed. */
 const BUFFER_MAX = 1_024
@@ -49,6 +56,7 @@ export class CoinBook {
   /** How many of the buffer had come before the snapshot was asked for. */
   #beforeFetch = 0
   #why = 'not fetched yet'
+  #checks = 0
 
   constructor(coin: string) {
     this.coin = coin
@@ -76,6 +84,10 @@ export class CoinBook {
   get time(): number {
     return this.#time
   }
+  /** Changes after which the book had the checksum that came with them. */
+  get checks(): number {
+    return this.#checks
+  }
   /** Best first, `depth` levels a side; both sides empty while not live. */
   levels(depth?: number): Levels {
     return this.#book?.levels(depth) ?? [[], []]
@@ -99,12 +111,14 @@ export class CoinBook {
     if (change === null || head.height <= this.#height) return 'dropped'
     if (change.prevSeq !== this.#seq)
       return this.#restart(`gap: prev_seq ${change.prevSeq} follows seq ${this.#seq}`, head, change)
-    this.#apply(head, change)
-    return 'applied'
+    const wrong = this.#apply(head, change)
+    if (wrong === null) return 'applied'
+    this.#restart(wrong, head, change)
+    return 'differs'
   }
 
-  /** The snapshot that was asked for; `refetch` where the rules refuse it. */
-  snapshot(snapshot: Snapshot): 'live' | 'refetch' {
+  /** The snapshot that was asked for; `refetch` and `differs` where the rules refuse it. */
+  snapshot(snapshot: Snapshot): 'live' | 'refetch' | 'differs' {
     const later = this.#buffer.filter(
       (batch, at) =>
         batch.head.height > snapshot.height || (at >= this.#beforeFetch && batch.head.epoch !== snapshot.epoch),
@@ -115,7 +129,10 @@ export class CoinBook {
     for (const { head, change } of later) {
       if (change === null) continue
       if (change.prevSeq !== this.#seq) return this.#refuse(`gap: prev_seq ${change.prevSeq} follows seq ${this.#seq}`)
-      this.#apply(head, change)
+      const wrong = this.#apply(head, change)
+      if (wrong === null) continue
+      this.#forget(wrong)
+      return 'differs'
     }
     this.#buffer = []
     return 'live'
@@ -129,11 +146,17 @@ export class CoinBook {
     this.#time = snapshot.time
   }
 
-  #apply(head: BatchHead, change: CoinChange): void {
-    this.#book!.apply(change.levels)
-    this.#seq = change.seq
+  /** Null, or what tells that the book is not the server's now. */
+  #apply(head: BatchHead, { seq, levels, checksum }: CoinChange): string | null {
+    this.#book!.apply(levels)
+    this.#seq = seq
     this.#height = head.height
     this.#time = head.time
+    if (checksum === undefined) return null
+    const own = bookChecksum(this.#book!)
+    if (own !== checksum) return `checksum ${own} at seq ${seq}, the server has ${checksum}`
+    this.#checks++
+    return null
   }
 
   #keep(head: BatchHead, change: CoinChange | null): 'buffered' {

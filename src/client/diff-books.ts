@@ -1,21 +1,24 @@
 // Books kept from `l2BookDiff2` and `l2BookDiffSnapshot`: feeds the bootstrap machines of all coins of one
-// subscription and fetches their snapshots, a few at a time, again after every gap.
+// subscription and fetches their snapshots, a few at a time, again after every gap and every checksum that differs.
 
-import { backoffMs } from '../core/backoff.ts'
+import { type Backoff, backoffMs } from '../core/backoff.ts'
 import type { DiffBatchData } from '../stream/channels/l2BookDiff2.ts'
-import { type BatchHead, CoinBook, type CoinChange } from './bootstrap.ts'
+import { type BatchHead, CoinBook, type CoinChange, type Snapshot } from './bootstrap.ts'
 import type { Connection } from './connection.ts'
 import { RETRY } from './connection-options.ts'
 import type { ClientRuntime } from './runtime.ts'
 import type { DataFrame } from './server-frame.ts'
 import { requestSnapshot, type SnapshotOutcome } from './snapshot-request.ts'
-import { type BookScope, bookBody, isInScope, listedCoins, type SubscriptionBody } from './subscription.ts'
+import { type Step, type StepListener, Steps } from './steps.ts'
+import { type BookScope, bookBody, isInScope, listedCoins, reasonOf, type SubscriptionBody } from './subscription.ts'
 
 export interface BookListener {
   /** The book is live and just changed or was just seeded. */
   changed?(book: CoinBook): void
   /** The book is no longer in step; it is being fetched again. */
   gap?(coin: string, reason: string): void
+  /** Whether a book, or (coin null) the whole, is in step has changed. */
+  step?: StepListener
   /** The gateway has no such coin. */
   unknown?(coin: string): void
   /** The gateway will not serve this subscription or its snapshots. */
@@ -26,6 +29,8 @@ export interface BookListener {
 const FETCHES_MAX = 4
 /** A coin that does not exist may be listed later. */
 const UNKNOWN_RETRY_MS = 5_000
+/** After checksums that differ again and again: snapshots cost credits, and the next would mend as little. */
+const DIFFERS_RETRY: Backoff = { firstMs: 1_000, capMs: 60_000, jitter: 0.5 }
 
 interface Fetch {
   /** Attempts since the coin was last live. */
@@ -38,31 +43,35 @@ export class DiffBooks {
   readonly #connection: Connection
   readonly #runtime: ClientRuntime
   readonly #listener: BookListener
-  readonly #body: SubscriptionBody
+  #body: SubscriptionBody
   readonly #books = new Map<string, CoinBook>()
   readonly #fetches = new Map<string, Fetch>()
   readonly #queue: string[] = []
   #running = 0
   /** Counts losses of the stream: a snapshot asked for before one is of no use after it. */
   #generation = 0
-  readonly #leave: () => void
+  readonly #steps: Steps
+  /** Of coins whose last checksum differed, how many did in a row. */
+  readonly #differing = new Map<string, number>()
+  #leave: () => void
 
   constructor(connection: Connection, runtime: ClientRuntime, scope: BookScope, listener: BookListener) {
     this.#connection = connection
     this.#runtime = runtime
     this.#listener = listener
     this.#body = bookBody('l2BookDiff2', scope)
-    this.#leave = connection.subscribe(this.#body, {
-      live: () => this.#live(),
-      lost: (reason) => this.#lost(reason),
-      frame: (frame) => this.#frame(frame),
-      refused: (reason) => listener.refused?.(reason),
-    })
+    this.#steps = new Steps((coin, step, why) => listener.step?.(coin, step, why))
+    this.#leave = this.#subscribe()
   }
 
   /** Book of a coin, live or not; undefined where the stream has not named it yet. */
   get(coin: string): CoinBook | undefined {
     return this.#books.get(coin)
+  }
+
+  /** Whether a coin's book, or the whole, is the server's. */
+  step(coin: string | null = null): Step {
+    return coin === null ? this.#steps.whole : this.#steps.of(coin)
   }
 
   coins(): IterableIterator<string> {
@@ -72,6 +81,24 @@ export class DiffBooks {
   close(): void {
     this.#leave()
     this.#lost('closed')
+  }
+
+  #subscribe(): () => void {
+    return this.#connection.subscribe(this.#body, {
+      live: () => this.#live(),
+      lost: (reason) => this.#lost(reason),
+      frame: (frame) => this.#frame(frame),
+      refused: (reason) => this.#refused(reason),
+    })
+  }
+
+  #refused(reason: string): void {
+    const { checksum, ...body } = this.#body
+    if (checksum === undefined || !reasonOf(reason).startsWith('checksum: unknown field'))
+      return this.#listener.refused?.(reason)
+    // A gateway of 0.1.0 has none.
+    this.#body = body
+    this.#leave = this.#subscribe()
   }
 
   #live(): void {
@@ -87,6 +114,7 @@ export class DiffBooks {
     for (const book of this.#books.values()) {
       const wasLive = book.live
       book.lost(reason)
+      this.#steps.set(book.coin, 'out of step', reason)
       if (wasLive) this.#listener.gap?.(book.coin, reason)
     }
   }
@@ -102,10 +130,13 @@ export class DiffBooks {
 
   #batch(book: CoinBook, head: BatchHead, change: CoinChange | null): void {
     const outcome = book.batch(head, change)
-    if (outcome === 'applied') this.#listener.changed?.(book)
-    else if (outcome === 'refetch') {
+    if (outcome === 'applied') {
+      if (change?.checksum !== undefined) this.#differing.delete(book.coin)
+      this.#listener.changed?.(book)
+    } else if (outcome === 'refetch' || outcome === 'differs') {
+      this.#steps.set(book.coin, 'out of step', book.why)
       this.#listener.gap?.(book.coin, book.why)
-      this.#want(book, 0)
+      this.#want(book, outcome === 'differs' ? this.#differs(book) : 0)
     } else if (outcome === 'buffered' && change) this.#want(book, 0)
   }
 
@@ -114,6 +145,7 @@ export class DiffBooks {
     if (!book) {
       book = new CoinBook(coin)
       this.#books.set(coin, book)
+      this.#steps.set(coin, 'syncing')
     }
     return book
   }
@@ -124,6 +156,7 @@ export class DiffBooks {
     const fetch = this.#fetches.get(book.coin) ?? { attempt: 0, stop: () => {} }
     this.#fetches.set(book.coin, fetch)
     const enqueue = () => {
+      this.#steps.set(book.coin, 'syncing', book.why)
       this.#queue.push(book.coin)
       this.#pump()
     }
@@ -152,11 +185,7 @@ export class DiffBooks {
   #settle(book: CoinBook, outcome: SnapshotOutcome): void {
     switch (outcome.kind) {
       case 'snapshot':
-        if (book.snapshot(outcome.snapshot) === 'refetch') this.#again(book, 0)
-        else {
-          this.#fetches.delete(book.coin)
-          this.#listener.changed?.(book)
-        }
+        this.#seed(book, outcome.snapshot)
         break
       case 'later':
         this.#again(book, outcome.retryAfterMs)
@@ -167,8 +196,28 @@ export class DiffBooks {
         break
       case 'refused':
         // The fetch stays noted, so that no diff asks again before the next connection.
+        this.#steps.set(book.coin, 'out of step', outcome.reason)
         this.#listener.refused?.(outcome.reason)
     }
+  }
+
+  #seed(book: CoinBook, snapshot: Snapshot): void {
+    const outcome = book.snapshot(snapshot)
+    if (outcome !== 'live') {
+      if (outcome === 'differs') this.#steps.set(book.coin, 'out of step', book.why)
+      this.#again(book, outcome === 'differs' ? this.#differs(book) : 0)
+      return
+    }
+    this.#fetches.delete(book.coin)
+    this.#steps.set(book.coin, 'in step')
+    this.#listener.changed?.(book)
+  }
+
+  /** A checksum differed: how long to wait before the book is fetched again. */
+  #differs({ coin }: CoinBook): number {
+    const before = this.#differing.get(coin) ?? 0
+    this.#differing.set(coin, before + 1)
+    return before === 0 ? 0 : backoffMs(DIFFERS_RETRY, before - 1, this.#runtime.random())
   }
 
   #again(book: CoinBook, atLeastMs: number): void {
@@ -180,7 +229,7 @@ export class DiffBooks {
 
 function changesOf(batch: DiffBatchData, body: SubscriptionBody): Map<string, CoinChange> {
   const changes = new Map<string, CoinChange>()
-  for (const { coin, seq, prev_seq: prevSeq, levels } of batch.book_diffs)
-    if (isInScope(body, coin)) changes.set(coin, { seq, prevSeq, levels })
+  for (const { coin, seq, prev_seq: prevSeq, levels, checksum } of batch.book_diffs)
+    if (isInScope(body, coin)) changes.set(coin, { seq, prevSeq, levels, checksum })
   return changes
 }

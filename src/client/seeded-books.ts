@@ -6,7 +6,8 @@ import type { Levels } from '../feed/block.ts'
 import type { BookSnapshotData, BookUpdatesData } from '../stream/channels/l2BookDiff.ts'
 import type { Connection } from './connection.ts'
 import type { DataFrame } from './server-frame.ts'
-import { type BookScope, bookBody, isInScope, type SubscriptionBody } from './subscription.ts'
+import { type Step, type StepListener, Steps } from './steps.ts'
+import { type BookScope, bookBody, isInScope, listedCoins, type SubscriptionBody } from './subscription.ts'
 
 export interface SeededBook {
   readonly coin: string
@@ -22,6 +23,8 @@ export interface SeededListener {
   changed?(book: SeededBook): void
   /** All books are gone (coin null), or one coin's change came without a Snapshot before it. */
   gap?(coin: string | null, reason: string): void
+  /** Whether a book, or (coin null) the whole, is in step has changed; as far as this stream can tell. */
+  step?: StepListener
   refused?(reason: string): void
 }
 
@@ -53,13 +56,15 @@ export class SeededBooks {
   readonly #body: SubscriptionBody
   readonly #listener: SeededListener
   readonly #books = new Map<string, Seeded>()
+  readonly #steps: Steps
   readonly #leave: () => void
 
   constructor(connection: Connection, scope: BookScope, listener: SeededListener) {
     this.#listener = listener
     this.#body = bookBody('l2BookDiff', scope)
+    this.#steps = new Steps((coin, step, why) => listener.step?.(coin, step, why))
     this.#leave = connection.subscribe(this.#body, {
-      live: () => this.#books.clear(),
+      live: () => this.#live(),
       lost: (reason) => this.#lost(reason),
       frame: (frame) => this.#frame(frame),
       refused: (reason) => listener.refused?.(reason),
@@ -71,16 +76,29 @@ export class SeededBooks {
     return this.#books.get(coin)
   }
 
+  /** Whether a coin's book, or the whole, is the server's: what came last was a Snapshot, or followed one. */
+  step(coin: string | null = null): Step {
+    return coin === null ? this.#steps.whole : this.#steps.of(coin)
+  }
+
   coins(): IterableIterator<string> {
     return this.#books.keys()
   }
 
   close(): void {
     this.#leave()
+    this.#steps.setAll('out of step', 'closed')
+    this.#books.clear()
+  }
+
+  #live(): void {
+    for (const coin of listedCoins(this.#body) ?? []) this.#steps.set(coin, 'syncing')
+    this.#steps.setAll('syncing')
     this.#books.clear()
   }
 
   #lost(reason: string): void {
+    this.#steps.setAll('out of step', reason)
     this.#books.clear()
     this.#listener.gap?.(null, reason)
   }
@@ -95,6 +113,7 @@ export class SeededBooks {
     if (!isInScope(this.#body, seed.coin)) return
     const book = new Seeded(seed)
     this.#books.set(seed.coin, book)
+    this.#steps.set(seed.coin, 'in step')
     this.#listener.changed?.(book)
   }
 
@@ -102,8 +121,11 @@ export class SeededBooks {
     for (const { coin, levels } of updates.book_diffs) {
       if (!isInScope(this.#body, coin)) continue
       const book = this.#books.get(coin)
-      if (!book) this.#listener.gap?.(coin, 'an update came before the snapshot')
-      else if (updates.block_height > book.height) {
+      if (!book) {
+        const why = 'an update came before the snapshot'
+        this.#steps.set(coin, 'out of step', why)
+        this.#listener.gap?.(coin, why)
+      } else if (updates.block_height > book.height) {
         book.apply(levels, updates.block_height, updates.time)
         this.#listener.changed?.(book)
       }

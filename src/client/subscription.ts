@@ -15,9 +15,9 @@ export type BookScope =
   | { readonly coin: string | readonly string[] }
   | { readonly marketTypes?: readonly (MarketType | '*')[] }
 
-/** Body of a book stream; `l2BookDiff` sends Snapshots, `l2BookDiff2` diffs with sequence numbers alone. */
+/** Body of a book stream; `l2BookDiff` sends Snapshots, `l2BookDiff2` diffs with sequence numbers, and checksums. */
 export function bookBody(type: 'l2BookDiff' | 'l2BookDiff2', scope: BookScope): SubscriptionBody {
-  return { type, ...scope }
+  return { type, ...scope, ...(type === 'l2BookDiff2' && { checksum: true }) }
 }
 
 /** Fills of everyone, on one coin or (null) on all. */

@@ -42,6 +42,8 @@ export function walletsOf({ addresses, users, user }: SentWallets): readonly str
 /** Partial fills of one order within one block become one. */
 export const AggregateByTime = z.boolean().optional()
 
+const CHECKSUM = { checksum: z.boolean().optional() }
+
 const Coins = z
   .array(CoinName)
   .min(1, 'must name at least one coin; leave "coin" out for every coin')
@@ -57,6 +59,8 @@ export const MarketTypes = z
 export interface BookBody {
   readonly coins: readonly string[] | null
   readonly types: readonly MarketType[]
+  /** Each change comes with the checksum of its book. */
+  readonly checksum?: boolean | undefined
 }
 
 /** Perps where none are named, in the order of their list. */
@@ -85,8 +89,11 @@ export function intervalOf(wantedMs: number): number {
   return INTERVALS.find((interval) => interval >= wantedMs)!
 }
 
-/** The body of a channel of books: a coin, a list of coins, or a wildcard over market types (perps where it names none). */
-export function bookRequest(type: string) {
+/**
+ * The body of a channel of books: a coin, a list of coins, or a wildcard over market types (perps where it names none);
+ * and where the channel has them, whether its changes come with checksums.
+ */
+export function bookRequest(type: string, hasChecksums = false) {
   return z
     .strictObject({
       type: z.literal(type),
@@ -94,10 +101,11 @@ export function bookRequest(type: string) {
         .union([CoinName, Coins], { error: 'must be a coin or a list of coins; leave it out for every coin' })
         .optional(),
       marketTypes: MarketTypes.optional(),
+      ...((hasChecksums ? CHECKSUM : {}) as typeof CHECKSUM),
     })
     .superRefine(coinOrTypes)
-    .transform(({ coin, marketTypes }): BookBody => {
-      if (coin !== undefined) return { coins: [coin].flat(), types: [] }
-      return { coins: null, types: typesOf(marketTypes) }
+    .transform(({ coin, marketTypes, checksum }): BookBody => {
+      if (coin !== undefined) return { coins: [coin].flat(), types: [], checksum }
+      return { coins: null, types: typesOf(marketTypes), checksum }
     })
 }

@@ -3,7 +3,7 @@
 
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
 import type { Failure } from '../core/failure.ts'
-import { type BookFanout, hubsOf } from './books/book-fanout.ts'
+import { type BookFanout, checksumsOf, hubsOf } from './books/book-fanout.ts'
 import { Joiner } from './books/joiner.ts'
 import { type BookSource, Snapshots } from './books/snapshots.ts'
 import { type Guest, isQuick, MAX_WAIT_MS, WaitingRoom } from './books/waiting-room.ts'
@@ -100,7 +100,7 @@ export class BookEntrance {
   /** Resolves when the request was answered, or waits for its turn. */
   async begin(request: Request, wanted: WantedBooks): Promise<void> {
     const hubs = hubsOf(wanted.body, this.#ports.shards)
-    if (!(await this.#reach(hubs))) return this.#register.refuse(request, NOT_READY)
+    if (!(await this.#reach(wanted))) return this.#register.refuse(request, NOT_READY)
     const { coins } = wanted.body
     const unknown = coins === null ? [] : await this.#snapshots.unknown(coins, hubs).catch(() => null)
     if (!unknown) return this.#register.refuse(request, NOT_READY)
@@ -206,7 +206,7 @@ export class BookEntrance {
     const { request, wanted } = join
     const hubs = hubsOf(wanted.body, this.#ports.shards)
     const named = async () => wanted.body.coins ?? this.#snapshots.named(added(wanted, before), hubs)
-    const coins = (await this.#reach(hubs)) ? await named().catch(() => null) : null
+    const coins = (await this.#reach(wanted)) ? await named().catch(() => null) : null
     if (!coins) this.#register.refuse(request, NOT_READY)
     const pay = () =>
       before && isCovered(wanted, before) ? this.#payWith(request, before) : this.#register.pay(request)
@@ -238,9 +238,15 @@ export class BookEntrance {
     )
   }
 
-  /** False where a hub cannot be reached. */
-  #reach(hubs: readonly number[]): Promise<boolean> {
-    return Promise.all(hubs.map((hub) => this.#ports.books.ensure(hub))).then(
+  /** Links are up, and checksums are in force where they are wanted; false where a hub cannot be reached. */
+  #reach({ body }: WantedBooks): Promise<boolean> {
+    const { shards, books } = this.#ports
+    const reached = hubsOf(body, shards).map(async (hub) => {
+      await books.ensure(hub)
+      const wants = checksumsOf(body, hub, shards)
+      if (wants.length > 0) await books.joinViews(hub, wants)
+    })
+    return Promise.all(reached).then(
       () => true,
       () => false,
     )

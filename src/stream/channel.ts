@@ -138,7 +138,7 @@ export interface BookChannel<Frame> extends Channel<BookBody, Frame> {
   /** The first frame of a coin; null where clients fetch books by themselves and see by the frames what they missed. */
   readonly snapshot: ((book: Omit<BookSnapshot, 'epoch' | 'seq'>) => string) | null
   /** Pieces of a coin that are the same for every body are kept in its entry. Levels are never parsed. */
-  readonly encode: (block: Emission) => BlockTexts
+  readonly encode: (block: Emission, isChecked?: boolean) => BlockTexts
 }
 
 /** What is shown of books, `view` (book/view.ts), and how. */

@@ -5,6 +5,7 @@ import { commandLine, program, refuseLine } from '../../src/core/command-line.no
 import { coreLine } from './core.node.ts'
 import { creditLines } from './credits.node.ts'
 import { fanOutLine } from './fan-out.node.ts'
+import { hubLine } from './hub.node.ts'
 import { infoLines } from './info.node.ts'
 import { ingestLine, worstBlockLine } from './ingest.node.ts'
 import { latencyLines } from './latency.node.ts'
@@ -30,6 +31,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
 /** Those that start what they need, before the others. */
 const ALONE: Readonly<Record<string, (bench: Pick<Bench, 'quick' | 'say'>) => Promise<Line[]>>> = {
   core: async ({ quick }) => [coreLine(quick)],
+  hub: async ({ quick }) => [hubLine(quick)],
   mainnet: mainnetLines,
 }
 const NAMES = [...Object.keys(ALONE), ...Object.keys(SECTIONS)]

@@ -4,7 +4,7 @@ import { RelayLink } from '../../src/book/relay-link.ts'
 import { RING_CHARS, RING_MS, Ring } from '../../src/book/ring.ts'
 import { CHECKPOINT_MS, ROTATION_MS, Rotation } from '../../src/book/rotation.ts'
 import { BBO, MID } from '../../src/book/view.ts'
-import { coinWant, typeWant } from '../../src/book/view-wants.ts'
+import { CHECKSUM, coinWant, typeWant } from '../../src/book/view-wants.ts'
 
 const entry = (height: number, time = height) => ({ tick: { v: 1, epoch: 'e', height, time }, fragments: [] })
 
@@ -127,6 +127,27 @@ describe('frames between hub and relay', () => {
     link.setInterest({ coins: [], types: [] })
     link.send(tick, coins)
     expect(sent.map((text) => decodeHubFrame(text).coins.map(({ coin }) => coin))).toEqual([['BTC', '@1'], []])
+  })
+
+  it('carry checksums to the relays that want them', () => {
+    const text = encodeFragment({ mark: '=', coin: 'BTC', prevSeq: 1, levels: '[[],[]]' })
+    const spot = encodeFragment({ mark: '+', coin: '@1', prevSeq: 1, levels: '[[],[]]' })
+    const tick = { v: 1, epoch: 'e', height: 2, time: 3 }
+    const carried = (...views: string[]) => {
+      let sent = ''
+      const keep = (frame: string) => {
+        sent = frame
+      }
+      const link = new RelayLink('r', { coins: ['BTC'], types: ['spot'], views }, keep)
+      link.send(tick, [
+        { coin: 'BTC', text, checksum: 4_294_967_295 },
+        { coin: '@1', text: spot, checksum: 0 },
+      ])
+      return decodeHubFrame(sent).coins.map(({ checksum }) => checksum)
+    }
+    expect(carried()).toEqual([undefined, undefined])
+    expect(carried(coinWant(CHECKSUM, 'BTC'))).toEqual([4_294_967_295, undefined])
+    expect(carried(typeWant(CHECKSUM, 'spot'), coinWant(MID, 'BTC'))).toEqual([undefined, 0])
   })
 
   it('bring a relay the views that it wants, and all of them where it wants one that it was not shown', () => {

@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { bookChecksum } from '../../src/book/checksum.ts'
+import { LevelBook } from '../../src/book/level-book.ts'
 import { ShardBooks } from '../../src/book/shard-books.ts'
 import { ShardViews } from '../../src/book/shard-views.ts'
 import { BBO, levelsView, MID } from '../../src/book/view.ts'
-import { coinWant, typeWant, ViewWants } from '../../src/book/view-wants.ts'
+import { CHECKSUM, coinWant, typeWant, ViewWants } from '../../src/book/view-wants.ts'
 import type { BookChange, Levels } from '../../src/feed/block.ts'
 
 const level = (px: number, n = 1) => ({ px: `${px}.0`, sz: n ? `${n}.0` : '0', n })
@@ -28,12 +30,14 @@ class Shard {
 
   /** The pieces that a block of this time shows. */
   block(timeMs: number, changes: BookChange[] = [], px: Record<string, string> = {}) {
-    const v = 1
-    const block = { v, t: 'block', epoch: 'e', height: ++this.height, time: timeMs, books: changes, px } as const
-    const outcome = this.books.apply(block)
-    const changed = outcome.kind === 'applied' ? outcome.fragments.map(({ coin }) => coin) : []
-    this.views.touch([...changed, ...Object.keys(px)])
+    const { fragments } = this.applied({ height: ++this.height, time: timeMs, books: changes, px })
+    this.views.touch([...fragments.map(({ coin }) => coin), ...Object.keys(px)])
     return this.views.due(timeMs)
+  }
+
+  applied(block: { height: number; time?: number; books: BookChange[]; px?: Record<string, string> }) {
+    const outcome = this.books.apply({ v: 1, t: 'block', epoch: 'e', time: 0, px: {}, ...block })
+    return outcome.kind === 'applied' ? outcome : { fragments: [] }
   }
 
   whole(...wants: string[]) {
@@ -42,6 +46,43 @@ class Shard {
 }
 const btc = (bids: Levels[0], asks: Levels[1] = []): BookChange[] => [{ coin: 'BTC', levels: [bids, asks] }]
 const pieces = (shown: readonly { piece: string }[]) => shown.map(({ piece }) => piece)
+
+// WS-149
+describe('the checksums of a shard', () => {
+  const bookOf = (shard: Shard, coin: string) => bookChecksum(shard.books.of(coin)!.book)
+
+  it('are of the book after the block, made for the coins alone of which they are wanted, and are no views', () => {
+    const shard = new Shard()
+    shard.views.want([coinWant(CHECKSUM, 'BTC')])
+    const change = (all: boolean) => {
+      const height = ++shard.height
+      const books = ['BTC', '@1'].map((coin) => ({ coin, levels: [[level(97, height)], []] as Levels }))
+      const { fragments } = shard.applied({ books, height })
+      return shard.views.checked(fragments, all).map(({ checksum }) => checksum)
+    }
+    expect(change(false)).toEqual([bookOf(shard, 'BTC'), undefined])
+    expect(change(true)).toEqual([bookOf(shard, 'BTC'), bookOf(shard, '@1')])
+    expect(shard.block(0, btc([level(96)]))).toEqual([])
+    shard.views.retain([])
+    expect(change(false)).toEqual([undefined, undefined])
+  })
+
+  it('are of the repaired book, and of none where continuity is lost', () => {
+    const shard = new Shard()
+    const repair = (levels: Levels) => {
+      const books = [{ coin: 'BTC', levels }]
+      shard.books.seed({ scope: 'coins', epoch: 'e', height: shard.height, time: 0, part: 0, parts: 1, books })
+      const [fragment] = shard.applied({ books: [], height: ++shard.height }).fragments
+      return shard.views.checked([fragment!], true)[0]!
+    }
+    const copy = LevelBook.of(shard.books.of('BTC')!.book.levels())
+    const told = repair([[level(99), level(90)], [{ ...level(101), sz: '1.00' }]])
+    copy.apply(JSON.parse(told.levels))
+    expect([told.mark, told.checksum]).toEqual(['=', bookChecksum(copy)])
+    shard.books.outdate([{ coin: 'BTC', height: shard.height }], shard.height)
+    expect(repair([[level(50)], []])).toMatchObject({ mark: '!', checksum: bookOf(shard, 'BTC') })
+  })
+})
 
 describe('the views of a shard', () => {
   // WS-130

@@ -19,13 +19,15 @@ describe('screen', () => {
   const book = { height: 9, seq: 8, timeMs: 1_000, levels }
   const watched = (count: number): Watched => ({
     status: 'connected',
-    coins: Array.from({ length: count }, (_, i) => ({ coin: `C${i}`, book, note: '', step: 'in step' })),
+    coins: Array.from({ length: count }, (_, i) => {
+      return { coin: `C${i}`, book, note: '', step: 'in step', verdict: 'in step C0 height=8' }
+    }),
     fills: Array.from({ length: 30 }, (_, i) => `fill ${i}`),
   })
 
   test('ten levels a side, spread, height, age, and the newest fill first', () => {
     const lines = renderScreen(watched(1), 100, 40, 1_035)
-    expect(lines[1]).toBe('C0  spread 2.0  height 9  age 35 ms')
+    expect(lines[1]).toBe('C0  in step  spread 2.0  height 9  age 35 ms')
     expect(lines[4]!.split(/\s+/).filter(Boolean)).toEqual(['1', '1.25', '100.5', '102.5', '1.25', '1'])
     expect(lines.filter((line) => line.includes('1.25'))).toHaveLength(10)
     expect(lines[lines.indexOf('fills') + 1]).toBe('fill 29')
@@ -58,13 +60,19 @@ describe('board', () => {
     const board = new WatchBoard(['BTC', 'ETH'])
     board.status = 'connected'
     board.changed(liveBook())
-    board.gap('ETH', 'epoch changed')
+    board.step('BTC', 'in step', '')
+    board.step('ETH', 'out of step', 'epoch changed')
+    board.step(null, 'out of step', 'epoch changed')
+    expect(board.screen().status).toBe('connected, out of step')
     expect(board.lines(1_100).map((line) => JSON.parse(line))).toEqual([
       {
-        ...{ coin: 'BTC', live: true, height: 9, seq: 8, bid: '100.5', ask: '102.5', spread: '2.0', ageMs: 100 },
-        ...{ depth: [10, 10], fills: 0 },
+        ...{ coin: 'BTC', live: true, step: 'in step', height: 9, seq: 8, bid: '100.5', ask: '102.5', spread: '2.0' },
+        ...{ ageMs: 100, depth: [10, 10], fills: 0 },
       },
-      { coin: 'ETH', live: false, note: 'out of step: epoch changed', status: 'connected', fills: 0 },
+      {
+        ...{ coin: 'ETH', live: false, step: 'out of step', note: 'out of step: epoch changed' },
+        ...{ status: 'connected', fills: 0 },
+      },
     ])
     expect([board.wasLive('BTC'), board.wasLive('ETH')]).toEqual([true, false])
   })
@@ -76,6 +84,6 @@ describe('board', () => {
     expect(board.compared('BTC', { kind: 'differs', seq: 8, height: 9, changes: gone })).toBe(
       'out of step BTC height=9 seq=8: 1 levels differ; first ask 2.0, the server has none',
     )
-    expect(board.screen().coins[0]!.step).toContain('out of step')
+    expect(board.screen().coins[0]!.verdict).toContain('out of step')
   })
 })

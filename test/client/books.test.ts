@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { Connection } from '../../src/client/connection.ts'
 import { DiffBooks } from '../../src/client/diff-books.ts'
@@ -5,18 +6,21 @@ import { SeededBooks } from '../../src/client/seeded-books.ts'
 import { StepCheck } from '../../src/client/step-check.ts'
 import { StepChecker } from '../../src/client/step-checker.ts'
 import type { BookScope } from '../../src/client/subscription.ts'
+import type { Levels } from '../../src/feed/block.ts'
 import { FakeRuntime } from './fake-runtime.ts'
 
 const lv = (px: string, n: number) => ({ px, sz: n ? `${n}.0` : '0', n })
-const batch = (height: number, coin: string, prev_seq: number, bids: object[], epoch = 'A') => ({
+/** `after`: the bids after it, where it comes with their checksum. */
+const batch = (height: number, coin: string, prev_seq: number, bids: object[], after?: Levels[0], epoch = 'A') => ({
   channel: 'l2BookDiff2',
   data: {
     Updates: {
       ...{ time: height, block_height: height, epoch, cursor: `${height}` },
-      book_diffs: [{ coin, seq: height, prev_seq, levels: [bids, []] }],
+      book_diffs: [{ coin, seq: height, prev_seq, levels: [bids, []], ...(after && { checksum: checksumOf(after) }) }],
     },
   },
 })
+const checksumOf = (bids: Levels[0]) => crc32(bids.map(({ px, sz, n }) => `${px}:${sz}:${n}`).join(':'))
 const snapshotText = (coin: string, height: number, seq: number, bids: object[], epoch = 'A') =>
   JSON.stringify({ coin, time: height, height, epoch, seq, levels: [bids, []] })
 const ok = (text: string) => ({ status: 200, text, retryAfterMs: null })
@@ -24,16 +28,18 @@ const ok = (text: string) => ({ status: 200, text, retryAfterMs: null })
 function setUp(scope: BookScope) {
   const runtime = new FakeRuntime()
   const log: string[] = []
+  const steps: string[] = []
   const connection = new Connection(runtime, { endpoint: () => ({ url: 'http://g', key: 'k' }) })
   const books = new DiffBooks(connection, runtime, scope, {
     changed: (book) => log.push(`${book.coin} ${book.seq}`),
     gap: (coin, reason) => log.push(`${coin} gap ${reason}`),
     unknown: (coin) => log.push(`${coin} unknown`),
     refused: (reason) => log.push(`refused ${reason}`),
+    step: (coin, step) => steps.push(`${coin ?? 'all'} ${step}`),
   })
   connection.start()
   runtime.last.open()
-  return { runtime, books, log, connection }
+  return { runtime, books, log, steps, connection }
 }
 
 describe('books of l2BookDiff2', () => {
@@ -102,6 +108,95 @@ describe('books of l2BookDiff2', () => {
   })
 })
 
+// WS-148
+describe('checksums', () => {
+  const own = (bids: Levels[0]) => [bids, []]
+  const five = [lv('10', 5)]
+
+  async function live() {
+    const world = setUp({ coin: ['BTC', 'ETH'] })
+    expect(world.books.step()).toBe('syncing')
+    expect(world.runtime.last.sent.at(-1)!.subscription).toMatchObject({ type: 'l2BookDiff2', checksum: true })
+    world.runtime.last.ack()
+    for (const [at, coin] of ['BTC', 'ETH'].entries())
+      await world.runtime.posts[at]!.answer(ok(snapshotText(coin, 5, 5, five)))
+    world.runtime.last.receive(batch(6, 'BTC', 5, [lv('9', 1)], [...five, lv('9', 1)]))
+    expect(world.steps.splice(0)).toEqual(['BTC in step', 'ETH in step', 'all in step'])
+    expect(world.books.get('BTC')!.checks).toBe(1)
+    return world
+  }
+  const mended = ['BTC out of step', 'all out of step', 'BTC syncing', 'all syncing', 'BTC in step', 'all in step']
+
+  test('a level that is changed in memory is found with the next change, and the book fetched again at once', async () => {
+    const { runtime, books, log, steps } = await live()
+    Object.assign(books.get('BTC')!.levels()[0][1]!, { sz: '1.5' })
+    const after = [lv('11', 2), ...five, lv('9', 1)]
+    runtime.last.receive(batch(7, 'BTC', 6, [lv('11', 2)], after))
+    expect([books.get('BTC')!.live, books.step('BTC'), books.step('ETH')]).toEqual([false, 'syncing', 'in step'])
+    await runtime.posts[2]!.answer(ok(snapshotText('BTC', 7, 7, after)))
+    expect([books.get('BTC')!.levels(), steps]).toEqual([own(after), mended])
+    expect(log.at(-2)).toMatch(/^BTC gap checksum \d+ at seq 7, the server has \d+$/)
+    runtime.last.receive(batch(8, 'BTC', 7, [lv('11', 0)], [...five, lv('9', 1)]))
+    expect(books.get('BTC')!.checks).toBe(2)
+  })
+
+  test('a change that was altered on its way is found at once', async () => {
+    const { runtime, books, steps } = await live()
+    runtime.last.receive(batch(7, 'BTC', 6, [lv('11', 3)], [lv('11', 2), ...five, lv('9', 1)]))
+    await runtime.posts[2]!.answer(ok(snapshotText('BTC', 8, 7, [lv('11', 2), ...five, lv('9', 1)])))
+    expect([books.get('BTC')!.levels(1), steps]).toEqual([own([lv('11', 2)]), mended])
+  })
+
+  test('while checksums differ again and again the book is out of step, and fetched ever more seldom', async () => {
+    const { runtime, books } = await live()
+    const waits: number[] = []
+    let posts = 3
+    for (let height = 7; waits.length < 9; height++) {
+      runtime.last.receive(batch(height, 'BTC', height - 1, [lv('11', height)], []))
+      let waited = 0
+      for (; runtime.posts.length < posts && waited < 90_000; waited += 250) {
+        expect(books.step('BTC')).toBe('out of step')
+        runtime.advance(250)
+        runtime.last.receive({ channel: 'pong' })
+      }
+      waits.push(waited)
+      await runtime.posts[posts++ - 1]!.answer(ok(snapshotText('BTC', height, height, five)))
+      expect(books.step()).toBe('in step')
+    }
+    expect(waits).toEqual([0, 750, 1_500, 3_000, 6_000, 12_000, 24_000, 45_000, 45_000])
+    runtime.last.receive(batch(16, 'BTC', 15, [lv('9', 1)], [...five, lv('9', 1)]))
+    runtime.last.receive(batch(17, 'BTC', 16, [lv('9', 2)], []))
+    expect(runtime.posts).toHaveLength(posts)
+  })
+
+  test('what came while a snapshot was on its way is checked, too', async () => {
+    const { runtime, books } = setUp({ coin: 'BTC' })
+    runtime.last.ack()
+    runtime.last.receive(batch(6, 'BTC', 5, [lv('9', 1)], five))
+    await runtime.posts[0]!.answer(ok(snapshotText('BTC', 5, 5, five)))
+    expect([books.get('BTC')!.live, books.step()]).toEqual([false, 'out of step'])
+    runtime.advance(100)
+    await runtime.posts[1]!.answer(ok(snapshotText('BTC', 6, 6, five)))
+    expect(books.step()).toBe('in step')
+  })
+
+  test('all are out of step without a connection, and with a gateway that has no checksums they come without', async () => {
+    const { runtime, books, log } = await live()
+    runtime.last.end({ code: 1006 })
+    expect([books.step(), books.step('ETH')]).toEqual(['out of step', 'out of step'])
+    runtime.advance(1_000)
+    runtime.last.open()
+    const { subscription } = runtime.last.sent.splice(0)[0]!
+    const refused = (why: string) =>
+      runtime.last.receive({ channel: 'error', data: `Invalid subscription ${JSON.stringify(subscription)}: ${why}` })
+    refused('checksum: unknown field; the fields are type, coin, marketTypes')
+    expect(runtime.last.sent[0]!.subscription).toEqual({ type: 'l2BookDiff2', coin: ['BTC', 'ETH'] })
+    runtime.last.ack()
+    for (const post of runtime.posts.slice(2)) await post.answer(ok(snapshotText('X', 9, 9, five)))
+    expect([books.step(), log.at(-1)]).toEqual(['in step', 'ETH 9'])
+  })
+})
+
 describe('books of l2BookDiff', () => {
   const seed = (coin: string, block_height: number, bids: object[]) => ({
     channel: 'l2BookDiff',
@@ -115,11 +210,15 @@ describe('books of l2BookDiff', () => {
   test('a Snapshot, Updates after it, and nothing left after the socket', () => {
     const runtime = new FakeRuntime()
     const gaps: string[] = []
+    const steps: string[] = []
     const connection = new Connection(runtime, { endpoint: () => ({ url: 'http://g', key: 'k' }) })
     const books = new SeededBooks(
       connection,
       { marketTypes: ['*'] },
-      { gap: (coin, why) => gaps.push(`${coin} ${why}`) },
+      {
+        gap: (coin, why) => gaps.push(`${coin} ${why}`),
+        step: (coin, step) => steps.push(`${coin ?? 'all'} ${step}`),
+      },
     )
     connection.start()
     runtime.last.open()
@@ -131,6 +230,14 @@ describe('books of l2BookDiff', () => {
     expect(books.get('@1')!.levels()).toEqual([[lv('1.5', 3), lv('1', 1)], []])
     runtime.last.end({ code: 1012 })
     expect([[...books.coins()], gaps]).toEqual([[], ['BTC an update came before the snapshot', 'null close 1012']])
+    const lost = ['BTC out of step', 'all out of step', '@1 out of step']
+    expect(steps.splice(0)).toEqual(['@1 in step', 'all in step', ...lost])
+    runtime.advance(1_000)
+    runtime.last.open()
+    runtime.last.ack()
+    for (const coin of ['@1', 'BTC']) runtime.last.receive(seed(coin, 7, [lv('2', 2)]))
+    const begun = ['@1 syncing', 'BTC syncing', 'all syncing', '@1 in step', 'BTC in step', 'all in step']
+    expect([steps.sort(), books.step(), books.step('BTC')]).toEqual([begun.sort(), 'in step', 'in step'])
   })
 })
 

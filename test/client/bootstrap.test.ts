@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { bookChecksum } from '../../src/book/checksum.ts'
 import { LevelBook } from '../../src/book/level-book.ts'
 import { type BatchHead, CoinBook, type CoinChange, type Snapshot } from '../../src/client/bootstrap.ts'
 import type { Levels } from '../../src/feed/block.ts'
@@ -111,7 +112,8 @@ class Server {
       this.seq = this.height
     }
     this.#note()
-    this.stream.push({ head: head(this.height, this.name()), change: levels && { seq: this.seq, prevSeq, levels } })
+    const change = levels && { seq: this.seq, prevSeq, levels, checksum: bookChecksum(this.book) }
+    this.stream.push({ head: head(this.height, this.name()), change })
   }
   reseed(levels: Levels, height: number) {
     this.epoch++
@@ -139,6 +141,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ do: 'other' as const }) },
   { weight: 6, arbitrary: fc.constant({ do: 'deliver' as const }) },
   { weight: 1, arbitrary: fc.constant({ do: 'lose' as const }) },
+  { weight: 1, arbitrary: side.map((other) => ({ do: 'alter' as const, other })) },
   { weight: 5, arbitrary: fc.constant({ do: 'ask' as const }) },
   { weight: 5, arbitrary: fc.constant({ do: 'take' as const }) },
   { weight: 5, arbitrary: fc.constant({ do: 'answer' as const }) },
@@ -186,7 +189,10 @@ test('a live book is the server’s at its epoch and seq, and the last flush alw
         else if (action.do === 'answer') client.answer()
         else {
           const batch = server.stream.shift()
-          if (batch && action.do === 'deliver') client.book.batch(batch.head, batch.change)
+          const change = batch?.change ?? null
+          if (batch && action.do === 'deliver') client.book.batch(batch.head, change)
+          if (batch && action.do === 'alter')
+            client.book.batch(batch.head, change && { ...change, levels: [action.other, []] })
         }
         expectInStep(client.book, server)
         if (client.book.live) live++

@@ -13,6 +13,7 @@ import { SeededBooks } from '../../src/client/seeded-books.ts'
 import type { Fill, Levels } from '../../src/feed/block.ts'
 import { type Program, run, scratch } from './children.ts'
 import { plainTrades, type SeenFill, whole, wire } from './plain-trades.ts'
+import { checkBooks, type RawBatch, type RawSnapshot } from './raw-books.ts'
 import { Socket } from './socket.ts'
 import { FEED_TOKEN, startWorld, type World } from './world.ts'
 
@@ -105,7 +106,7 @@ describe('clients of the whole path', () => {
       const connect = () => new Connection(runtime, { endpoint: () => ({ url: world.url, key }) })
       const [byDiff, bySeed] = [connect(), connect()]
       const [diff, seeded] = [new Seen(), new Seen()]
-      new DiffBooks(
+      const books = new DiffBooks(
         byDiff,
         runtime,
         { coin: coins.slice(0, 20) },
@@ -126,6 +127,9 @@ describe('clients of the whole path', () => {
       bySeed.start()
       await new Promise((resolve) => setTimeout(resolve, SECONDS * 1000))
       const last = Math.max(...[...diff.hashes.keys()].map((at) => Number(at.split('@')[1])))
+      const checks = [...books.coins()].reduce((sum, coin) => sum + books.get(coin)!.checks, 0)
+      console.log(`${checks} checksums of ${[...books.coins()].length} coins were right`)
+      expect([checks > 300, books.step()]).toEqual([true, 'in step'])
       // Closing is told as a gap too: what counts is what happened before.
       const gaps = [...diff.gaps, ...seeded.gaps]
       byDiff.close()
@@ -162,6 +166,38 @@ describe('clients of the whole path', () => {
     (SECONDS + 100) * 1000,
   )
 })
+
+interface BooksFrame extends Record<string, unknown> {
+  readonly channel: string
+  readonly data: { readonly Updates: RawBatch }
+}
+
+// WS-146, WS-147
+it.each([{ coin: ['BTC', 'ETH', 'xyz:GOLD'] }, { marketTypes: ['*'] }])(
+  'checksums of %j are those of books that were kept by the document alone',
+  async (scope) => {
+    const coins = ['BTC', 'ETH', 'xyz:GOLD']
+    const socket = await Socket.open<BooksFrame>(`${world.ws}/ws?key=${key}`)
+    socket.send({ method: 'subscribe', subscription: { type: 'l2BookDiff2', ...scope, checksum: true } })
+    await socket.channel('subscriptionResponse')
+    const snapshots = new Map<string, RawSnapshot>()
+    for (const coin of coins) {
+      const answer = await world.info(key, { type: 'l2BookDiffSnapshot', coin })
+      snapshots.set(coin, (await answer.json()) as RawSnapshot)
+    }
+    const batches = () =>
+      socket.frames.filter(({ channel }) => channel === 'l2BookDiff2').map(({ data }) => data.Updates)
+    await vi.waitFor(() => expect(checkBooks(snapshots, batches()).right).toBeGreaterThan(150), {
+      timeout: 30_000,
+      interval: 500,
+    })
+    socket.close()
+    const { right, wrong } = checkBooks(snapshots, batches())
+    console.log(`${right} checksums of ${coins.length} coins were right`)
+    expect(wrong).toEqual([])
+  },
+  60_000,
+)
 
 interface FillsFrame {
   readonly channel: string

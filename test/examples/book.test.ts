@@ -1,6 +1,7 @@
 // The law of examples/book.ts, over servers and networks that do whatever they like: what it shows is the server's book
 // of that epoch and seq, and when the faults end it shows the newest one again.
 
+import { crc32 } from 'node:zlib'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Book, followBook, sorted } from '../../examples/book.ts'
@@ -46,7 +47,10 @@ class Model {
     else this.bids.set(px, n)
     this.note()
     const levels = fault === 'unknown' ? [[], []] : [[{ px, sz: `${n}`, n }], []]
-    const diff = { coin: COIN, seq: this.seq, prev_seq: fault === 'unknown' ? -1 : before, levels }
+    const best = this.levels[0].slice(0, 10).map(({ px, sz, n }) => `${px}:${sz}:${n}`)
+    const checksum = crc32(best.join(':'))
+    const told = fault === 'altered' ? [[{ px, sz: '7', n: 7 }], []] : levels
+    const diff = { coin: COIN, seq: this.seq, prev_seq: fault === 'unknown' ? -1 : before, levels: told, checksum }
     const batch = { time: 0, epoch: `${this.epoch}`, block_height: this.height, cursor: '', book_diffs: [diff] }
     for (const socket of this.sockets.slice()) socket.bring({ channel: 'l2BookDiff2', data: { Updates: batch } }, fault)
   }
@@ -81,7 +85,7 @@ class FakeSocket {
   send(text: string): void {
     const { method, subscription, request } = JSON.parse(text)
     if (method === 'subscribe') {
-      expect(subscription).toEqual({ type: 'l2BookDiff2', coin: COIN })
+      expect(subscription).toEqual({ type: 'l2BookDiff2', coin: COIN, checksum: true })
       model.sockets.push(this)
       this.bring({ channel: 'subscriptionResponse', data: { method, subscription } }, null)
     } else if (method === 'post') setTimeout(() => model.request(this, request.payload), 10)
@@ -113,7 +117,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-const FAULTS = ['lost', 'twice', 'closed', 'silent', 'unknown', 'new epoch', 'late', 'refused'] as const
+const FAULTS = ['lost', 'twice', 'closed', 'silent', 'unknown', 'new epoch', 'late', 'refused', 'altered'] as const
 const step = fc.record({
   px: fc.constantFrom('9', '9.5', '10', '11'),
   n: fc.nat(2),

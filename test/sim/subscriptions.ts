@@ -33,7 +33,7 @@ export interface RawFrame {
     readonly Updates?: {
       readonly epoch?: string
       readonly block_height: number
-      readonly book_diffs: readonly { readonly coin: string }[]
+      readonly book_diffs: readonly { readonly coin: string; readonly checksum?: number }[]
     }
   }
 }
@@ -170,7 +170,10 @@ export class RunningBooks implements Running {
     } else
       this.#books = new DiffBooks(connection, runtime, wish.scope, {
         ...listener,
-        gap: () => witness.checked('books fetched again'),
+        gap: (coin, why) => {
+          witness.checked('books fetched again')
+          if (why.startsWith('checksum')) witness.wrong(`${client}: ${coin}: ${why}`)
+        },
       })
   }
 
@@ -192,6 +195,10 @@ export class RunningBooks implements Running {
     const updates = data?.Updates
     if (!updates) return
     const coins = updates.book_diffs.map(({ coin }) => coin)
+    if (channel === 'l2BookDiff2')
+      for (const { coin, checksum } of updates.book_diffs)
+        if (checksum === undefined) this.#witness.wrong(`${coin} at ${updates.block_height} has no checksum`)
+        else this.#witness.checked('checksums')
     this.#law.came({ epoch: updates.epoch ?? '', height: updates.block_height, coins }, this.#held())
   }
 

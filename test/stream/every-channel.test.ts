@@ -37,6 +37,7 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   user: [...NOT_ADDRESSES, [USER]],
   builder: [...NOT_ADDRESSES, [USER]],
   aggregateByTime: [1, 'true', null, {}],
+  checksum: [0, 1, 'true', null, {}, []],
   ignorePortfolioMargin: [1, 'true', null, {}],
   isPortfolioMargin: [1, 'true', null, {}],
   dex: [1, null, {}, 'a b', 'x'.repeat(65), ['main']],

@@ -120,6 +120,35 @@ test('another wildcard takes over minute and books; only added coins get Snapsho
   expect(world.subscriptions.size).toBe(1)
 })
 
+// WS-146
+test('checksums come with every change from the acknowledgement on, to the bodies alone that ask for them', async () => {
+  const all = { type: 'l2BookDiff2', marketTypes: ['*'] }
+  const cases: [object, string[]][] = [
+    [{ type: 'l2BookDiff2', coin: 'BTC', checksum: true }, ['BTC']],
+    [{ type: 'l2BookDiff2', coin: ['ETH', '@1'], checksum: true }, ['@1', 'ETH']],
+    [{ type: 'l2BookDiff2', checksum: true }, ['BTC', 'ETH', 'SOL']],
+    [{ type: 'l2BookDiff2', coin: 'BTC', checksum: false }, []],
+    [{ type: 'l2BookDiff2', coin: ['BTC'] }, []],
+    [all, []],
+    // Takes over from the one before, whose types have nothing to tell their hubs.
+    [{ ...all, checksum: true }, ['@1', 'BTC', 'ETH', 'SOL']],
+  ]
+  for (const [body, checked] of cases) {
+    world.frames.length = 0
+    await world.subscribe(body as { type: string })
+    expect(world.frames[0]).toEqual({
+      channel: 'subscriptionResponse',
+      data: { method: 'subscribe', subscription: body },
+    })
+    const before = world.frames.length
+    world.block(['BTC', 'ETH', 'SOL', '@1'])
+    const diffs = world.frames.slice(before).at(-1).data.Updates.book_diffs
+    expect(diffs.flatMap((diff: Frame) => (diff.checksum === 7 ? [diff.coin] : [])).sort()).toEqual(checked)
+    if (!(body as { marketTypes?: unknown }).marketTypes) world.unsubscribe(body as { type: string })
+  }
+  expect(world.meter.charges).toHaveLength(6)
+})
+
 test('the same body on two sockets, and an unsubscribe of one, leave the other served', async () => {
   await world.subscribe({ type: 'l2BookDiff2', coin: 'BTC' })
   await world.subscribe({ type: 'l2BookDiff2', coin: ['BTC'] })

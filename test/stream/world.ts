@@ -60,6 +60,8 @@ export class World {
   readonly timers: (() => void)[] = []
   /** What goes on behind requests. */
   readonly work: Promise<unknown>[] = []
+  /** What hubs were told of views and checksums. */
+  readonly wants = new ViewWants()
   /** Times that a hub was asked for views. */
   viewsAsked = 0
   /** Snapshots per answer of a hub. */
@@ -180,6 +182,7 @@ export class World {
 
   #views(hub: number, wants: readonly string[]): ViewsAnswer {
     this.viewsAsked++
+    this.wants.add(wants)
     const wanted = new ViewWants(wants)
     const own = this.ready ? this.coins.filter((coin) => shardOf(coin, SHARDS) === hub) : []
     const views = own.flatMap((coin) =>
@@ -214,7 +217,9 @@ export class World {
     this.height++
     for (let hub = 0; hub < SHARDS; hub++) {
       const own = coins.filter((coin) => shardOf(coin, SHARDS) === hub)
-      const entries = own.map((coin) => ({ mark, coin, prevSeq: 0, levels: '[[],[]]' }))
+      const entries = own.map((coin) => {
+        return { mark, coin, prevSeq: 0, levels: '[[],[]]', ...(this.wants.checks(coin) && { checksum: 7 }) }
+      })
       this.books.push(hub, { v: 1, epoch: 'e', height: this.height, time: 0, coins: entries }, this.clock.nowMs)
     }
   }

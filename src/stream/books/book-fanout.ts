@@ -2,6 +2,7 @@
 // Law: per block and distinct body one text; a fragment reaches exactly the bodies that have its coin.
 
 import type { HubFrameToRelay } from '../../book/hub-link.ts'
+import { CHECKSUM } from '../../book/view-wants.ts'
 import type { MarketType } from '../../core/coin.ts'
 import { marketTypeOf, shardOf } from '../../core/coin.ts'
 import type { BookBody } from '../body-fields.ts'
@@ -10,7 +11,7 @@ import type { Receiver } from '../events/parcels.ts'
 import type { Emission, Entry } from './block-join.ts'
 import { BlockJoin } from './block-join.ts'
 import type { Joiner } from './joiner.ts'
-import { ViewFanout } from './view-fanout.ts'
+import { ViewFanout, wantsOf } from './view-fanout.ts'
 
 /** A socket of a book body, told when its books must begin again. */
 export interface BookReceiver extends Receiver {
@@ -41,6 +42,11 @@ interface Group<R> {
 export function hubsOf({ coins }: BookBody, shards: number): number[] {
   if (coins === null) return Array.from({ length: shards }, (_, hub) => hub)
   return [...new Set(coins.map((coin) => shardOf(coin, shards)))].sort((a, b) => a - b)
+}
+
+/** The checksums that a body wants of a hub. */
+export function checksumsOf(body: BookBody, hub: number, shards: number): string[] {
+  return body.checksum ? wantsOf({ ...body, view: CHECKSUM }, hub, shards) : []
 }
 
 /** What the fan-out asks of whoever feeds it, and tells. */
@@ -172,11 +178,13 @@ export class BookFanout<R extends BookReceiver> {
   interestOf(hub: number): { coins: Set<string>; types: Set<MarketType>; views: Set<string> } {
     const coins = new Set<string>()
     const types = new Set<MarketType>()
+    const views = this.views.wantsOf(hub)
     for (const { wanted } of this.#topics.values()) {
       for (const type of wanted.body.types) types.add(type)
       for (const coin of wanted.body.coins ?? []) if (shardOf(coin, this.#shards) === hub) coins.add(coin)
+      for (const want of checksumsOf(wanted.body, hub, this.#shards)) views.add(want)
     }
-    return { coins, types, views: this.views.wantsOf(hub) }
+    return { coins, types, views }
   }
 
   /** Receivers with coins of this hub on channels that seed them once, each once: those whose books a lost link breaks. */
@@ -251,7 +259,7 @@ function deliver<R extends BookReceiver>(group: Group<R>, emission: Emission): v
 
 function send<R extends BookReceiver>(topic: Topic<R>, block: Emission, join: BlockJoin): void {
   if (topic.shared.size > 0) {
-    const texts = topic.wanted.channel.encode(block)
+    const texts = topic.wanted.channel.encode(block, topic.wanted.body.checksum)
     for (const receiver of topic.shared) sendTexts(receiver, texts)
   }
   for (const [receiver, joiner] of topic.alone) {

@@ -214,7 +214,11 @@ export class ViewFanout<R extends Receiver> {
 }
 
 /** The wants of a body at a hub. */
-export function wantsOf({ view, coins, types }: ViewBody, hub: number, shards: number): string[] {
+export function wantsOf(
+  { view, coins, types }: Pick<ViewBody, 'view' | 'coins' | 'types'>,
+  hub: number,
+  shards: number,
+): string[] {
   if (coins === null) return types.map((type) => typeWant(view, type))
   return coins.filter((coin) => shardOf(coin, shards) === hub).map((coin) => coinWant(view, coin))
 }

@@ -1,5 +1,6 @@
 // l2BookDiff2: changed levels with sequence numbers, one frame per block and no Snapshot. A client fetches books by
-// `l2BookDiffSnapshot` and sees lost continuity as a `prev_seq` that it does not hold.
+// `l2BookDiffSnapshot` and sees lost continuity as a `prev_seq` that it does not hold, and by checksums, where it asks for
+// them, that its book is the server's.
 
 import * as z from 'zod'
 import { CoinName, Height, Levels, Millis } from '../../feed/block.ts'
@@ -13,7 +14,12 @@ const Updates = z.object({
   block_height: Height,
   epoch: z.string(),
   cursor: z.string(),
-  book_diffs: z.array(z.object({ coin: CoinName, seq: z.int(), prev_seq: z.int(), levels: Levels })),
+  book_diffs: z.array(
+    z.object({
+      ...{ coin: CoinName, seq: z.int(), prev_seq: z.int(), levels: Levels },
+      checksum: z.int().min(0).max(0xffffffff).optional(),
+    }),
+  ),
 })
 export type DiffBatchData = z.infer<typeof Updates>
 
@@ -21,7 +27,7 @@ export const l2BookDiff2 = defineBookChannel({
   type: 'l2BookDiff2',
   summary: 'Changed levels of full-depth books with sequence numbers; books come from `l2BookDiffSnapshot`',
   example: {
-    request: { coin: 'BTC' },
+    request: { coin: 'BTC', checksum: true },
     frame: {
       channel: 'l2BookDiff2',
       data: {
@@ -31,29 +37,38 @@ export const l2BookDiff2 = defineBookChannel({
           epoch: '6f1c7a52-5d0f-4b7e-9a53-0d1f0c5e7a11',
           cursor: '700000001',
           book_diffs: [
-            { coin: 'BTC', seq: 700000001, prev_seq: 699999998, levels: [[{ px: '81307.0', sz: '0.5', n: 2 }], []] },
+            {
+              ...{ coin: 'BTC', seq: 700000001, prev_seq: 699999998 },
+              ...{ levels: [[{ px: '81307.0', sz: '0.5', n: 2 }], []], checksum: 1851861069 },
+            },
           ],
         },
       },
     },
   },
-  request: bookRequest('l2BookDiff2'),
+  request: bookRequest('l2BookDiff2', true),
   frame: z.object({ channel: z.literal('l2BookDiff2'), data: z.object({ Updates }) }),
   price: bookMinutePrice,
   source: 'books',
   snapshot: null,
-  encode: ({ height, time, epoch, entries }) => {
-    const pieces = entries.map((entry) => piece(entry, height)).join(',')
+  encode: ({ height, time, epoch, entries }, isChecked) => {
+    const pieces = entries.map((entry) => `${piece(entry, height)}${isChecked ? checksum(entry) : ''}}`).join(',')
     const text = `{"channel":"l2BookDiff2","data":{"Updates":{"time":${time},"block_height":${height},"epoch":${JSON.stringify(epoch ?? '')},"cursor":"${height}","book_diffs":[${pieces}]}}}`
     return { texts: [text], broken: false }
   },
 })
 
+/** Without its end. */
 function piece(entry: Entry, height: number): string {
   return pieceOf(
     entry,
     'l2BookDiff2',
     ({ coin, prevSeq, levels }) =>
-      `{"coin":${JSON.stringify(coin)},"seq":${height},"prev_seq":${prevSeq},"levels":${levels}}`,
+      `{"coin":${JSON.stringify(coin)},"seq":${height},"prev_seq":${prevSeq},"levels":${levels}`,
   )
+}
+
+/** A hub that was not told yet that it is wanted has none: of a block that the snapshot holds. */
+function checksum({ checksum: is }: Entry): string {
+  return is === undefined ? '' : `,"checksum":${is}`
 }

@@ -106,11 +106,11 @@ export class Hub {
   async #attach(cursor: Cursor | null): Promise<AttachOutcome> {
     this.#api = this.#ports.stub()
     const { coins, types, views } = this.#ports.interest()
-    // A subscription that is beginning has brought coins into force that no body names yet.
+    // A subscription that is beginning has brought into force what no body names yet.
     const interest = this.#take({
       coins: new Set([...coins, ...this.#coins]),
       types: new Set([...types, ...this.#types]),
-      views,
+      views: new Set([...views, ...this.#views]),
     })
     return this.#api.attach({ v: HUB_API_VERSION, relay: this.#ports.relay, interest, cursor })
   }

@@ -1,0 +1,40 @@
+// The checksum of a book, by which whoever keeps a copy sees that it is still the same (WS-147). It looks at the best
+// levels alone, however deep the book is; the digest of all levels, which feeders and hubs compare, is another.
+
+import type { LevelBook } from './level-book.ts'
+
+/** Levels of each side that it covers. */
+const DEPTH = 10
+
+/** CRC-32 of each byte, polynomial of IEEE 802.3, lowest bit first. */
+const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte
+  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  return crc
+})
+
+/**
+ * An unsigned 32-bit integer, 0 of a book without levels: of the best bid, the best ask, the second bid and so on, each
+ * as `px:sz:n`, joined by colons. The text is never put together, which takes twice the time.
+ */
+export function bookChecksum(book: LevelBook): number {
+  const sides = book.levels(DEPTH)
+  let crc = -1
+  let joint = ''
+  for (let i = 0; i < DEPTH; i++)
+    for (const side of sides) {
+      const level = side[i]
+      if (!level) continue
+      crc = after(after(after(crc, joint), level.px), ':')
+      crc = after(after(after(crc, level.sz), ':'), String(level.n))
+      joint = ':'
+    }
+  return ~crc >>> 0
+}
+
+/** The running CRC after more text, of ASCII alone. */
+function after(crc: number, text: string): number {
+  let next = crc
+  for (let i = 0; i < text.length; i++) next = (next >>> 8) ^ TABLE[(next ^ text.charCodeAt(i)) & 0xff]!
+  return next
+}
