@@ -40,8 +40,6 @@ export class Connection {
   #lastFrameAt = 0
   #proofs = new Proofs()
   readonly #seen = new SeenFrames()
-  /** Types of bodies that begin anew on the present socket. */
-  #anew = new Set<string>()
   /** First block that the next socket has to tell again. */
   #fromBlock: number | undefined
   #stopTimers: (() => void)[] = []
@@ -66,7 +64,7 @@ export class Connection {
     const key = bodyKey(body)
     if (this.#entries.has(key)) throw new Error(`already subscribed: ${key}`)
     const entry = newEntry(body, listener)
-    if (![...this.#entries.values()].some((one) => one.body.type === body.type)) this.#anew.add(body.type)
+    if (![...this.#entries.values()].some((one) => one.body.type === body.type)) this.#seen.forget(new Set([body.type]))
     this.#entries.set(key, entry)
     if (this.#open) this.#askMore()
     return () => this.#unsubscribe(key, entry)
@@ -158,7 +156,7 @@ export class Connection {
         this.#refusal(frame.data, frame.code)
         return
       default:
-        if (resumes(frame.channel) && !this.#seen.take(text, !this.#anew.has(frame.channel))) return
+        if (resumes(frame.channel) && !this.#seen.take(frame.channel, text)) return
         for (const entry of [...this.#entries.values()])
           if (entry.acked && entry.body.type === frame.channel) entry.listener.frame(frame)
     }
@@ -185,7 +183,7 @@ export class Connection {
   }
 
   #refusal(text: string, code: string | undefined): void {
-    if (code === 'gap' || code === 'replay_unavailable') missed(this.#entries.values(), text)
+    if (code === 'gap' || code === 'replay_unavailable') this.#seen.forget(missed(this.#entries.values(), text))
     const [key, entry] = refusedOf(this.#entries, text)
     if (!entry || code === 'replay_unavailable') {
       this.#options.onNotice?.(text, code ?? null)
@@ -236,7 +234,7 @@ export class Connection {
     this.#open = false
     this.#socket = null
     this.#fromBlock = this.#ended ? undefined : this.#seen.resume()
-    this.#anew = left(this.#entries.values(), this.#fromBlock !== undefined, reason)
+    this.#seen.forget(left(this.#entries.values(), this.#fromBlock !== undefined, reason))
   }
 
   #finish(state: ConnectionState): void {

@@ -58,14 +58,16 @@ export function refusedOf(
   return only ?? ['', undefined]
 }
 
-/** Events are missing: of the body that a text names, or of all where it names none. */
-export function missed(entries: Iterable<Entry>, text: string): void {
-  const body = embeddedBody(text)
-  for (const entry of [...entries]) {
-    const { acked, body: own, listener } = entry
-    if (!acked || !resumes(own.type) || (body && bodyKey(body) !== bodyKey(own))) continue
+/** Events are missing: of the body that a text names, or of all where it names none. Answers the types, as `left` does. */
+export function missed(entries: Iterable<Entry>, text: string): Set<string> {
+  const named = embeddedBody(text)
+  const all = [...entries].filter(
+    ({ acked, body: { type } }) => acked && resumes(type) && type === (named?.type ?? type),
+  )
+  for (const entry of all) {
     entry.isKnown = false
-    listener.lost(text)
-    listener.live()
+    entry.listener.lost(text)
+    entry.listener.live()
   }
+  return new Set(all.map(({ body }) => body.type))
 }

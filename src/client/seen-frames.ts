@@ -1,42 +1,66 @@
 // What of events a client has seen, so that after an interruption it asks for the rest alone and shows nothing twice.
 // Law: pongs tell up to which height all is there (WS-60); of what came after the last one each frame is known by its
-// text, as often as it came, up to a bound.
+// text, as often as it came, up to a bound. A gateway that begins again may be behind what it told: that comes once more,
+// when its feeder has sent it again, and a pong before it tells a height that is lower.
 
 /** More than this is five minutes of everybody's fills; a gateway tells heights far sooner. */
 const MOST_CHARS = 32 * 1024 * 1024
 
+/** It is behind by what was not durable: some seconds. */
+const MOST_BEHIND_BLOCKS = 1_000
+
+interface Seen {
+  readonly channel: string
+  readonly times: number
+}
+
 export class SeenFrames {
   /** All blocks up to here are seen; -1 while that is not known, and then nothing need be remembered. */
   #height = -1
-  #since = new Map<string, number>()
+  /** By text. */
+  #since = new Map<string, Seen>()
   #chars = 0
-  /** Of those, frames that a replay will bring once more. */
-  #again = new Map<string, number>()
+  /** Of those, frames that this socket will bring once more. */
+  #again = new Map<string, Seen>()
+  /** The first height that was told on this socket; -1 before it. */
+  #firstHeight = -1
 
   /** A pong told that everything up to this height was sent before it. */
   complete(height: number): void {
     this.#height = height
-    this.#since.clear()
-    this.#chars = 0
-    this.#again.clear()
+    if (this.#firstHeight < 0) this.#firstHeight = height
+    if (height - this.#firstHeight > MOST_BEHIND_BLOCKS) this.#again.clear()
+    this.#since = new Map(this.#again)
+    this.#chars = [...this.#since].reduce((sum, [text, { times }]) => sum + times * text.length, 0)
   }
 
   /** The height from which blocks have to be told again on another socket; undefined where it can only begin anew. */
   resume(): number | undefined {
     this.#again = new Map(this.#since)
+    this.#firstHeight = -1
     return this.#height < 0 ? undefined : this.#height + 1
   }
 
-  /** False for a frame that came before. `mayBeAgain`: its body goes on where it was. */
-  take(text: string, mayBeAgain: boolean): boolean {
-    const left = mayBeAgain ? (this.#again.get(text) ?? 0) : 0
-    if (left > 0) this.#again.set(text, left - 1)
-    else if (this.#height >= 0) this.#remember(text)
-    return left === 0
+  /** These channels begin anew: whatever comes on them was not seen since. */
+  forget(channels: ReadonlySet<string>): void {
+    for (const seen of [this.#since, this.#again])
+      for (const [text, { channel }] of seen) if (channels.has(channel)) seen.delete(text)
   }
 
-  #remember(text: string): void {
-    this.#since.set(text, (this.#since.get(text) ?? 0) + 1)
+  /** False for a frame that came before. */
+  take(channel: string, text: string): boolean {
+    const again = this.#again.get(text)
+    if (again === undefined) {
+      if (this.#height >= 0) this.#remember(channel, text)
+      return true
+    }
+    if (again.times > 1) this.#again.set(text, { channel, times: again.times - 1 })
+    else this.#again.delete(text)
+    return false
+  }
+
+  #remember(channel: string, text: string): void {
+    this.#since.set(text, { channel, times: (this.#since.get(text)?.times ?? 0) + 1 })
     this.#chars += text.length
     if (this.#chars <= MOST_CHARS) return
     this.#height = -1

@@ -28,5 +28,7 @@ export const DisturbRequest = z.discriminatedUnion('what', [
   }),
   /** The older half of a stream's file goes: it is written anew and renamed into place. */
   z.strictObject({ what: z.literal('rotate'), stream: z.enum(STREAMS) }),
+  /** So many blocks have no events, and nothing changes. */
+  z.strictObject({ what: z.literal('quiet'), blocks: z.int().min(0).max(20_000) }),
 ])
 export type DisturbRequest = z.infer<typeof DisturbRequest>

@@ -110,6 +110,8 @@ function disturb(chain: Chain, request: DisturbRequest): void {
       return chain.cut(request.stream, untilNs)
     case 'rotate':
       return chain.rotate(request.stream)
+    case 'quiet':
+      return chain.quiet(request.blocks)
   }
 }
 

@@ -74,6 +74,19 @@ describe('determinism', () => {
     expect(audit(restored.exchange)).toEqual([])
   })
 
+  it('has blocks without events for as long as it is told to be quiet, also after a checkpoint', () => {
+    const engine = createEngine(11)
+    text(engine, 60)
+    engine.exchange.quietTo = 63
+    const [state, quiet] = [
+      JSON.stringify(engine.exchange.quotes, (_, v) => String(v)),
+      restoreEngine(engine.checkpoint()),
+    ]
+    for (const each of [engine, quiet]) expect(text(each, 3).match(/"events":\[\]/g)).toHaveLength(3 * STREAMS.length)
+    expect(JSON.stringify(engine.exchange.quotes, (_, v) => String(v))).toBe(state)
+    expect(text(quiet, 50)).toBe(text(engine, 50))
+  })
+
   it('refuses a text that is no checkpoint', () => {
     expect(() => restoreEngine('{"v":7}')).toThrow()
     expect(() => restoreEngine(createEngine(1).checkpoint().replace('"v":4', '"v":3'))).toThrow()

@@ -6,16 +6,19 @@ import { WebSocket } from 'ws'
 import { canonicalBook } from '../../src/book/canonical.ts'
 import { Connection } from '../../src/client/connection.ts'
 import { DiffBooks } from '../../src/client/diff-books.ts'
+import type { Listener } from '../../src/client/entries.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import { type ClientRuntime, type Endpoint, infoUrl } from '../../src/client/runtime.ts'
 import { SeededBooks } from '../../src/client/seeded-books.ts'
 import { type BookScope, bodyKey, listedCoins, type SubscriptionBody } from '../../src/client/subscription.ts'
 import type { Levels } from '../../src/feed/block.ts'
+import { channelOf } from '../../src/stream/catalogue.ts'
 import { bookFrame, Capture, type ReadBook } from './capture.ts'
 import type { ClientPlan } from './mix.ts'
 import { RawConnection } from './raw-connection.ts'
 import { Served } from './served.ts'
 import { tapped } from './tapped-runtime.ts'
+import { Told } from './told.ts'
 import { Wellness } from './wellness.ts'
 
 /** Frames of changes older than this are no live data. */
@@ -39,6 +42,8 @@ export class Client {
   readonly plan: ClientPlan
   readonly served = new Served()
   readonly wellness: Wellness
+  /** On the channel that is not of books followed level by level; null where there is none. */
+  readonly told: Told | null
   /** Close codes and statuses, and how often each. */
   readonly ends: Record<string, number> = {}
   readonly #world: ClientWorld
@@ -59,6 +64,8 @@ export class Client {
     this.#world = world
     this.#lostMs = Date.now()
     this.wellness = new Wellness(world.faults, this.#lostMs)
+    const body = plan.bodies.find(({ type }) => !type.startsWith('l2BookDiff'))
+    this.told = body ? new Told(body) : null
     const keep = (socket: WebSocket) => {
       this.#socket = socket
     }
@@ -78,10 +85,10 @@ export class Client {
     const { kind, bodies } = this.plan
     if (kind === 'info') return this.#ask(0)
     if (kind === 'wildcard' || kind === 'list' || kind === 'events') return this.#follow(bodies[0]!)
-    const connection = new RawConnection(this.#runtime, this.#world.endpoint)
+    const connection = new RawConnection(this.#runtime, this.#world.endpoint, this.plan.number % 2 === 0)
     for (const body of bodies) {
       if (body.type === 'l2BookDiff') this.#seeded(connection as unknown as Connection, body)
-      else connection.subscribe(body, this.#events())
+      else connection.subscribe(body, this.#others(body))
     }
     connection.start()
     this.#stop = () => connection.drop(false)
@@ -120,18 +127,25 @@ export class Client {
     const connection = new Connection(this.#runtime, { endpoint: () => this.#world.endpoint })
     if (body.type === 'l2BookDiff') this.#seeded(connection, body)
     else if (body.type === 'l2BookDiff2') this.#diffs(connection, body)
-    else connection.subscribe(body, this.#events())
+    else connection.subscribe(body, this.#others(body))
     connection.start()
     this.#stop = () => connection.close()
   }
 
-  #events() {
+  #others({ type }: SubscriptionBody): Listener {
+    const isOfEvents = channelOf(type)!.source === 'events'
+    const told = this.told!
     return {
       live: () => {
+        told.live(Date.now())
+        this.#isLive ||= isOfEvents
+      },
+      lost: () => told.lost(),
+      // What is a whole state has one at once.
+      frame: (frame) => {
+        told.take(frame)
         this.#isLive = true
       },
-      lost: () => {},
-      frame: () => {},
       refused: () => {},
     }
   }

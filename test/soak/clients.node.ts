@@ -1,7 +1,9 @@
 // The process of all clients of a soak. Its parent asks over the IPC channel; it ends when its parent does.
 
+import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
 import { Client } from './client.node.ts'
 import { type ClientPlan, type Kind, WANTING } from './mix.ts'
+import { type Segment, shownTo } from './rows.ts'
 import type { Bounds } from './served.ts'
 import type { Absence } from './wellness.ts'
 
@@ -28,6 +30,19 @@ export interface Tally {
   readonly bounds: readonly Bounds[]
   readonly absences: readonly Absence[]
   readonly ends: Readonly<Record<string, number>>
+}
+
+export interface Shown {
+  readonly number: number
+  readonly body: SubscriptionBody
+  /** By coin, or under `''`. */
+  readonly last: Readonly<Record<string, Json>>
+  readonly candles: readonly Json[]
+}
+
+export interface Rows {
+  readonly segments: readonly Segment[]
+  readonly back: readonly string[]
 }
 
 const clients: Client[] = []
@@ -66,6 +81,18 @@ export const DUTIES = {
       await new Promise((resolve) => setImmediate(resolve))
     }
     return found
+  },
+  /** What those show of whole states that want to. */
+  shown: (): Shown[] =>
+    wanting().flatMap(({ plan: { number }, told }) =>
+      told === null || shownTo(told.body) !== null
+        ? []
+        : [{ number, body: told.body, last: told.last(), candles: told.candles() }],
+    ),
+  /** Rows that a client was told, and what went back; null where there is nothing of the kind. */
+  rows: (number: number): Rows | null => {
+    const told = clients.find(({ plan }) => plan.number === number)?.told
+    return told ? { segments: told.segments(), back: told.back } : null
   },
   end: (): Tally[] => {
     for (const client of clients) client.end()

@@ -16,11 +16,17 @@ const SHARES = {
   wildcard: { of500: 2, perAccount: 2 },
   /** The same as a public SDK would: pings without a nonce. */
   rawWildcard: { of500: 2, perAccount: 1 },
-  list: { of500: 66, perAccount: 15 },
-  rawList: { of500: 50, perAccount: 4 },
-  events: { of500: 105, perAccount: 27 },
-  rawEvents: { of500: 95, perAccount: 19 },
-  info: { of500: 100, perAccount: 25 },
+  list: { of500: 56, perAccount: 14 },
+  rawList: { of500: 40, perAccount: 4 },
+  /** Our client, which loses no event over an interruption. */
+  events: { of500: 84, perAccount: 21 },
+  rawEvents: { of500: 77, perAccount: 19 },
+  /** Tops, first levels, mids and candles. */
+  views: { of500: 36, perAccount: 9 },
+  viewWildcard: { of500: 1, perAccount: 1 },
+  /** What info knows of users and markets. */
+  states: { of500: 42, perAccount: 3 },
+  info: { of500: 80, perAccount: 20 },
   /** Reads for a second, then rests for some. */
   slow: { of500: 15, perAccount: 5 },
   /** Pings and never reads. */
@@ -33,13 +39,17 @@ const SHARES = {
 
 export type Kind = keyof typeof SHARES
 /** Kinds that want to be live all the time. */
-export const WANTING: readonly Kind[] = ['wildcard', 'rawWildcard', 'list', 'rawList', 'events', 'rawEvents', 'info']
+const UNWANTING: readonly Kind[] = ['slow', 'mute', 'vanisher', 'poor']
+export const WANTING = (Object.keys(SHARES) as Kind[]).filter((kind) => !UNWANTING.includes(kind))
 const POOR_CREDITS = 40
 const RICH_CREDITS = 10_000_000
 /** Coins that change most come first in a list of them all. */
 const BUSY = 60
 /** What one that never reads asks for: as much as goes. */
 const MUTE_COINS = 12
+const WILDCARD_MS = 5_000
+/** States of so many users are asked for. */
+const STATE_USERS = 3
 
 export interface ClientPlan {
   readonly number: number
@@ -53,8 +63,18 @@ export function creditsOf(account: string): number {
   return account.startsWith('poor') ? POOR_CREDITS : RICH_CREDITS
 }
 
-/** `coins`: all that there are, the busiest first; `wallets`: some that trade. */
-export function mixOf(count: number, coins: readonly string[], wallets: readonly string[], chance: Prng): ClientPlan[] {
+/** What there is to subscribe to. */
+export interface Listed {
+  /** All, the busiest first. */
+  readonly coins: readonly string[]
+  /** Some that trade. */
+  readonly wallets: readonly string[]
+  /** Of them those who do not wait at a price: a maker's states change with every block, and each change costs a reading. */
+  readonly takers: readonly string[]
+  readonly builders: readonly string[]
+}
+
+export function mixOf(count: number, listed: Listed, chance: Prng): ClientPlan[] {
   const names = Object.keys(SHARES) as Kind[]
   const counts = new Map(names.map((kind) => [kind, Math.max(1, Math.floor((SHARES[kind].of500 * count) / 500))]))
   const rest = count - [...counts.values()].reduce((sum, each) => sum + each, 0)
@@ -65,19 +85,16 @@ export function mixOf(count: number, coins: readonly string[], wallets: readonly
     number,
     kind,
     account: `${kind}-${Math.floor(index / SHARES[kind].perAccount)}`,
-    bodies: bodiesOf(kind, index, coins, wallets, pick),
+    bodies: bodiesOf(kind, index, listed, pick),
   }))
 }
 
-function bodiesOf(
-  kind: Kind,
-  index: number,
-  coins: readonly string[],
-  wallets: readonly string[],
-  pick: (from: readonly string[]) => string,
-): SubscriptionBody[] {
-  const busy = coins.slice(0, BUSY)
-  const some = () => [...new Set([pick(busy), pick(coins), ...(index % 2 === 0 ? [pick(coins)] : [])])]
+type Pick = (from: readonly string[]) => string
+
+/** In the form in which they are acknowledged. */
+function bodiesOf(kind: Kind, index: number, listed: Listed, pick: Pick): SubscriptionBody[] {
+  const { coins } = listed
+  const some = () => [...new Set([pick(busyOf(listed)), pick(coins), ...(index % 2 === 0 ? [pick(coins)] : [])])]
   switch (kind) {
     case 'info':
       return []
@@ -93,29 +110,64 @@ function bodiesOf(
     case 'mute':
       return [{ type: 'l2BookDiff', coin: coins.slice(0, MUTE_COINS) }]
     case 'vanisher':
-      return [{ type: 'l2BookDiff', coin: some() }, eventBody(index, busy, wallets, pick)]
+      return [{ type: 'l2BookDiff', coin: some() }, oneOf(EVENTS, index, listed, pick)]
+    case 'rawEvents':
+      return [oneOf(RAW_EVENTS, index, listed, pick)]
+    case 'views':
+      return [oneOf(VIEWS, index, listed, pick)]
+    case 'viewWildcard':
+      return [{ type: 'l2Book', marketTypes: ['*'], ...PLAIN, interval: WILDCARD_MS }]
+    case 'states':
+      return [oneOf(STATES, index, { ...listed, wallets: listed.takers.slice(0, STATE_USERS) }, pick)]
     default:
-      return [eventBody(index, busy, wallets, pick)]
+      return [oneOf(EVENTS, index, listed, pick)]
   }
 }
 
-function eventBody(
-  index: number,
-  busy: readonly string[],
-  wallets: readonly string[],
-  pick: (from: readonly string[]) => string,
-): SubscriptionBody {
-  const addresses = [...new Set([pick(wallets), pick(wallets), pick(wallets)])]
-  switch (index % 5) {
-    case 0:
-      return { type: 'userFills', addresses }
-    case 1:
-      return { type: 'userNonFundingLedgerUpdates', addresses }
-    case 2:
-      return { type: 'allFills', coin: pick(busy) }
-    case 3:
-      return { type: 'allFills' }
-    default:
-      return { type: 'trades', coin: pick(busy) }
-  }
+type Make = (listed: Listed, pick: Pick) => SubscriptionBody
+
+function oneOf(bodies: readonly Make[], index: number, listed: Listed, pick: Pick): SubscriptionBody {
+  return bodies[index % bodies.length]!(listed, pick)
 }
+
+const busyOf = ({ coins }: Listed) => coins.slice(0, BUSY)
+const three = ({ wallets }: Listed, pick: Pick) => [...new Set([pick(wallets), pick(wallets), pick(wallets)])]
+const PLAIN = { nSigFigs: null, mantissa: null, fast: false }
+
+/** Those that are told again after an interruption. */
+const EVENTS: readonly Make[] = [
+  (all, pick) => ({ type: 'userFills', addresses: three(all, pick) }),
+  (all, pick) => ({ type: 'userNonFundingLedgerUpdates', addresses: three(all, pick) }),
+  (all, pick) => ({ type: 'allFills', coin: pick(busyOf(all)) }),
+  () => ({ type: 'allFills' }),
+  (all, pick) => ({ type: 'trades', coin: pick(busyOf(all)) }),
+  ({ builders }, pick) => ({ type: 'builderFills', builder: pick(builders) }),
+  () => ({ type: 'liquidationFills' }),
+]
+
+const RAW_EVENTS: readonly Make[] = [
+  ...EVENTS,
+  (all, pick) => ({ type: 'orderUpdates', addresses: three(all, pick) }),
+  ({ wallets }, pick) => ({ type: 'orderUpdates', user: pick(wallets) }),
+  ({ wallets }, pick) => ({ type: 'userEvents', user: pick(wallets) }),
+]
+
+const VIEWS: readonly Make[] = [
+  (all, pick) => ({ type: 'bbo', coin: pick(busyOf(all)) }),
+  (all, pick) => ({ type: 'candle', interval: '1m', coin: pick(busyOf(all)) }),
+  (all, pick) => ({ type: 'l2Book', coin: pick(busyOf(all)), ...PLAIN }),
+  () => ({ type: 'allMids' }),
+  ({ coins }, pick) => ({ type: 'bbo', coin: pick(coins) }),
+  ({ coins: [first] }) => ({ type: 'candle', interval: '1m', coin: first! }),
+  (all, pick) => ({ type: 'l2Book', coin: pick(busyOf(all)), nSigFigs: 4, mantissa: null, fast: false, interval: 0 }),
+  (all, pick) => ({ type: 'l2Book', coin: pick(busyOf(all)), nSigFigs: null, mantissa: null, fast: true }),
+]
+
+const STATES: readonly Make[] = [
+  (all, pick) => ({ type: 'activeAssetCtx', coin: pick(busyOf(all)) }),
+  ({ wallets }, pick) => ({ type: 'clearinghouseState', user: pick(wallets), dex: '' }),
+  ({ wallets }, pick) => ({ type: 'openOrders', user: pick(wallets), dex: '' }),
+  () => ({ type: 'assetCtxs', dex: '' }),
+  ({ wallets }, pick) => ({ type: 'webData3', user: pick(wallets) }),
+  ({ wallets }, pick) => ({ type: 'webData2', user: pick(wallets) }),
+]

@@ -3,28 +3,34 @@
 import { describe, expect, it } from 'vitest'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
 import { readBody } from '../../src/stream/catalogue.ts'
+import { echoOf } from '../../src/stream/channel.ts'
 import { FAULTS, faultPlan, isRestart } from './faults.ts'
 import { mixOf } from './mix.ts'
 
 const coins = Array.from({ length: 300 }, (_, index) => `C${index}`)
 const wallets = Array.from({ length: 20 }, (_, index) => `0x${String(index).padStart(40, '0')}`)
+const listed = { coins, wallets, takers: wallets, builders: [`0x${'b'.repeat(40)}`] }
 const chance = (seed = 7) => new Prng(seedState(seed))
 
 describe('the clients', () => {
   it('are as many as asked for, of all kinds, in accounts of their kind', () => {
-    const plans = mixOf(500, coins, wallets, chance())
+    const plans = mixOf(500, listed, chance())
     expect(plans).toHaveLength(500)
-    expect(new Set(plans.map(({ kind }) => kind)).size).toBe(11)
+    expect(new Set(plans.map(({ kind }) => kind)).size).toBe(14)
     expect(plans.filter(({ kind, account }) => !account.startsWith(`${kind}-`))).toEqual([])
-    expect([40, 77].map((count) => mixOf(count, coins, wallets, chance()).length)).toEqual([40, 77])
-    expect(mixOf(500, coins, wallets, chance())).toEqual(plans)
-    expect(mixOf(500, coins, wallets, chance(8))).not.toEqual(plans)
+    expect([40, 77].map((count) => mixOf(count, listed, chance()).length)).toEqual([40, 77])
+    expect(mixOf(500, listed, chance())).toEqual(plans)
+    expect(mixOf(500, listed, chance(8))).not.toEqual(plans)
   })
 
-  it('subscribe to what there is', () => {
-    const bodies = mixOf(500, coins, wallets, chance()).flatMap((plan) => plan.bodies)
-    expect(bodies.filter((body) => !readBody(body).ok)).toEqual([])
-    expect(new Set(bodies.map(({ type }) => type)).size).toBe(6)
+  it('subscribe to what there is, as it is acknowledged', () => {
+    const bodies = mixOf(500, listed, chance()).flatMap((plan) => plan.bodies)
+    const told = bodies.map((body) => {
+      const wanted = readBody(body)
+      return wanted.ok ? echoOf(body, wanted.value) : wanted.error
+    })
+    expect(told).toEqual(bodies)
+    expect(new Set(bodies.map(({ type }) => type)).size).toBe(20)
   })
 })
 

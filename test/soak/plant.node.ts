@@ -3,10 +3,12 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Json } from '../../src/client/subscription.ts'
 import { build } from '../../src/launch/build.node.ts'
 import { freePort } from '../../src/launch/ports.node.ts'
 import { processTable } from '../../src/launch/process-table.node.ts'
 import { SupervisedChild } from '../../src/launch/supervised-child.node.ts'
+import type { InfoQuestion } from '../../src/stream/channel.ts'
 import { type CutProxy, cutProxy } from '../conformance/cut-proxy.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -135,6 +137,18 @@ export class Plant {
     }
   }
 
+  /** What `/info` of the exchange answers, or that of the gateway to a key. Throws what is no answer. */
+  async ask(whom: 'exchange' | 'gateway', question: InfoQuestion, key = ''): Promise<Json> {
+    const answer = await fetch(`${whom === 'exchange' ? this.devnet : this.url}/info`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(question),
+      signal: AbortSignal.timeout(30_000),
+    })
+    if (!answer.ok) throw new Error(`${JSON.stringify(question)}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as Json
+  }
+
   /** What the feed and its readers say; null while nobody answers. */
   async status(): Promise<(Record<string, unknown> & { height?: number | null; state?: string }) | null> {
     const options = { signal: AbortSignal.timeout(5_000) }
@@ -142,14 +156,15 @@ export class Plant {
     return answer?.ok ? ((await answer.json()) as Record<string, unknown>) : null
   }
 
-  /** Orders a disturbance of the node's files. */
-  async disturb(order: object): Promise<void> {
+  /** Orders a disturbance of the node; answers the height of the exchange. */
+  async disturb(order: object): Promise<number> {
     const answer = await fetch(`${this.devnet}/disturb`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(order),
     })
     if (!answer.ok) throw new Error(`/disturb ${JSON.stringify(order)}: ${answer.status} ${await answer.text()}`)
+    return ((await answer.json()) as { height: number }).height
   }
 
   /** Hash of every book at a height, which is waited for; the present one where none is said. Null: it is past. */

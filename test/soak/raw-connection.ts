@@ -5,11 +5,20 @@ import type { Listener } from '../../src/client/entries.ts'
 import { type ClientRuntime, type Endpoint, streamUrl } from '../../src/client/runtime.ts'
 import type { DataFrame } from '../../src/client/server-frame.ts'
 import { bodyKey, type SubscriptionBody } from '../../src/client/subscription.ts'
+import { readBody } from '../../src/stream/catalogue.ts'
+import type { AnyStateChannel } from '../../src/stream/channel.ts'
 
 const PING_MS = 20_000
 const RETRY_MS = 1_000
 /** The key or its credits: no retry mends them. */
 const FINAL = [401, 402, 403, 4401, 4402]
+
+interface Entry {
+  readonly body: SubscriptionBody
+  /** Channel of its frames. */
+  readonly frames: string
+  readonly listener: Listener
+}
 
 interface Ack {
   readonly channel: 'subscriptionResponse'
@@ -19,18 +28,21 @@ interface Ack {
 export class RawConnection {
   readonly #runtime: ClientRuntime
   readonly #endpoint: Endpoint
-  readonly #entries = new Map<string, { readonly body: SubscriptionBody; readonly listener: Listener }>()
+  readonly #entries = new Map<string, Entry>()
+  /** Asks for the heights of blocks beside events. */
+  readonly #meta: boolean
   #drop: (() => void) | null = null
   #stopTimer = () => {}
   #ended = false
 
-  constructor(runtime: ClientRuntime, endpoint: Endpoint) {
+  constructor(runtime: ClientRuntime, endpoint: Endpoint, meta: boolean) {
     this.#runtime = runtime
+    this.#meta = meta
     this.#endpoint = endpoint
   }
 
   subscribe(body: SubscriptionBody, listener: Listener): () => void {
-    this.#entries.set(bodyKey(body), { body, listener })
+    this.#entries.set(bodyKey(body), { body, frames: framesOf(body), listener })
     return () => this.#entries.delete(bodyKey(body))
   }
 
@@ -38,7 +50,7 @@ export class RawConnection {
     const socket = this.#runtime.open(streamUrl(this.#endpoint), {
       opened: () => {
         for (const { body } of this.#entries.values())
-          socket.send(JSON.stringify({ method: 'subscribe', subscription: body }))
+          socket.send(JSON.stringify({ method: 'subscribe', subscription: body, ...(this.#meta && { meta: true }) }))
         ping()
       },
       text: (text) => this.#text(text),
@@ -63,7 +75,7 @@ export class RawConnection {
     if (frame.channel === 'error') return this.drop(true)
     if (frame.channel === 'subscriptionResponse')
       return this.#entries.get(bodyKey(frame.data.subscription))?.listener.live()
-    for (const { body, listener } of this.#entries.values()) if (body.type === frame.channel) listener.frame(frame)
+    for (const { frames, listener } of this.#entries.values()) if (frames === frame.channel) listener.frame(frame)
   }
 
   #lost(code: number | null, reason: string): void {
@@ -73,4 +85,11 @@ export class RawConnection {
     if (this.#ended || (code !== null && FINAL.includes(code))) return
     this.#stopTimer = this.#runtime.after(RETRY_MS * (1 + this.#runtime.random()), () => this.start())
   }
+}
+
+function framesOf(sent: SubscriptionBody): string {
+  const wanted = readBody(sent)
+  if (!wanted.ok) throw new Error(`${JSON.stringify(sent)}: ${wanted.error.message}`)
+  const { type, frames = type, framesOf: named } = wanted.value.channel as AnyStateChannel
+  return named?.(wanted.value.body) ?? frames
 }

@@ -1,19 +1,24 @@
 // One soak: starts everything, lets clients and faults loose, compares and audits. Law: whatever happens, it ends within
 // its bounds with what it has found so far, and leaves no process and no file.
 
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { listedCoins } from '../../src/client/subscription.ts'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
-import { hashOf } from './client.node.ts'
+import type { Trade } from '../../src/feed/trades.ts'
+import type { InfoQuestion } from '../../src/stream/channel.ts'
+import { BEYOND, COMPARE_WITHIN_MS, compareBooks } from './compare.node.ts'
 import { Crew } from './crew.node.ts'
 import { faultPlan, isRestart } from './faults.ts'
 import { heapReport } from './heap.node.ts'
 import { audit, issueKeys, type Keyed } from './ledger.node.ts'
 import { Machine } from './machine.node.ts'
 import { mixOf } from './mix.ts'
+import { NodeRows } from './node-rows.node.ts'
 import { Plant, type Scale } from './plant.node.ts'
+import { type Quiet, quietEnd } from './quiet.node.ts'
 import { strike } from './strike.node.ts'
 import type { Comparison, Findings } from './table.ts'
+import { until } from './until.node.ts'
 
 export interface SoakOrder extends Scale {
   readonly minutes: number
@@ -35,18 +40,12 @@ const PROGRESS_MS = 30_000
 const LOOK_MS = 2_000
 const CONNECT_EVERY_MS = 40
 const OPEN_AT_ONCE = 50
-/** Heights ahead of the log at which books are compared, and how far it must be beyond before they are. */
-const AHEAD = 80
-const MOST_AHEAD = 20_000
-const REFUSED_WITHIN_MS = 2_000
-const BEYOND = 40
-const SETTLE_MS = 8_000
-const COMPARE_WITHIN_MS = 120_000
+/** Candles are exact from the first that begins on a socket; the exchange is quiet for some ninety seconds. */
+const MINUTE_MS = 60_000
+const IN_A_MINUTE_MS = 8_000
+const QUIET_BLOCKS = 1_300
 /** Of a wildcard while the run goes on; all of them in the end. */
 const SOME_COINS = 40
-/** Of a listed market in which nobody trades: the exchange tells of none. */
-const NO_ORDERS = hashOf([[], []])
-
 export async function soak(order: SoakOrder): Promise<Findings> {
   const plant = await Plant.start(order.state, order, order.say)
   const crew = new Crew()
@@ -72,6 +71,9 @@ class Run {
   #clients: Keyed[] = []
   #coins: readonly string[] = []
   #startMs = 0
+  /** Of nobody's client. */
+  #key = ''
+  #rows: NodeRows | null = null
   #heights: { first: number; last: number } | null = null
   #gaps = 0
 
@@ -96,6 +98,7 @@ class Run {
     if (this.#plant.pids()['second feeder'] !== undefined) await this.#plant.toggleSecondFeeder()
     const missing = (await this.#step(() => this.#allLive(CALM_MS))) ?? []
     await this.#step(() => this.#compare(null))
+    const quiet = await this.#step(() => this.#quiet())
     const heap = await this.#step(() => heapReport(this.#plant.inspector))
     const tallies = (await this.#step(() => this.#crew.call('end'))) ?? []
     const audited = await this.#step(() => audit(this.#plant, this.#clients, tallies))
@@ -112,11 +115,30 @@ class Run {
       absences: tallies.flatMap(({ absences }) => absences),
       missing,
       comparisons: this.#comparisons,
+      quiet,
       audit: audited,
       heap,
       taken: this.#machine.taken(),
-      troubles: this.#troubles,
+      troubles: [...this.#troubles, ...(this.#rows?.troubles ?? [])],
     }
+  }
+
+  /** Makes the exchange quiet, and looks at what everybody was told. */
+  async #quiet(): Promise<Quiet> {
+    await sleep(MINUTE_MS - (Date.now() % MINUTE_MS) + IN_A_MINUTE_MS, undefined, { signal: this.#order.signal }).catch(
+      () => {},
+    )
+    const height = await this.#plant.disturb({ what: 'quiet', blocks: QUIET_BLOCKS })
+    const rows = this.#rows!
+    const isBeyond = async () => Number((await this.#plant.status())?.height) > height + BEYOND && rows.height > height
+    await until(isBeyond, `the log does not come to height ${height}`, COMPARE_WITHIN_MS)
+    rows.stop()
+    const askers = {
+      exchange: (question: InfoQuestion) => this.#plant.ask('exchange', question),
+      gateway: (question: InfoQuestion) => this.#plant.ask('gateway', question, this.#key),
+      coins: this.#coins,
+    }
+    return quietEnd(this.#crew, askers, this.#clients, rows)
   }
 
   /** What a part of the run comes to; null, and a note, where it breaks. */
@@ -131,11 +153,18 @@ class Run {
 
   /** Waits for the feed, makes accounts and keys, and connects everybody. */
   async #open(): Promise<void> {
-    const { say, clients } = this.#order
-    await this.#until(async () => (await this.#plant.status())?.state === 'live', 'the feed is not live')
+    const { say, clients, signal } = this.#order
+    await until(async () => (await this.#plant.status())?.state === 'live', 'the feed is not live', UP_MS, signal)
     this.#coins = Object.keys((await this.#plant.truth())!.books)
-    const wallets = await this.#wallets()
-    const plans = mixOf(clients, this.#coins, wallets, this.#chance)
+    const rows = new NodeRows(join(this.#order.state, 'node'))
+    this.#rows = rows
+    const { key } = await this.#plant.admin<{ key: string }>('POST', '/keys', { plan: 'enterprise', credits: '10000' })
+    this.#key = key
+    const { wallets, takers } = await this.#wallets()
+    rows.want(wallets)
+    await until(async () => rows.builders().length > 0, 'no fill has a builder', UP_MS, signal)
+    const listed = { coins: this.#coins, wallets, takers, builders: rows.builders() }
+    const plans = mixOf(clients, listed, this.#chance)
     this.#clients = await issueKeys(this.#plant, plans)
     say(`${this.#coins.length} coins, ${this.#clients.length} clients with keys of their own`)
     this.#startMs = performance.now()
@@ -188,44 +217,13 @@ class Run {
     }
   }
 
-  /** Catches everybody's books at a height to come, and compares them with the exchange's. */
   async #compare(some: readonly string[] | null): Promise<void> {
-    const { height, truth } = await this.#heightToCome()
-    await this.#crew.call('capture', height)
-    const known = await truth
-    if (known === null) throw new Error(`the exchange does not tell of height ${height}`)
-    await this.#until(
-      async () => Number((await this.#plant.status())?.height) > height + BEYOND,
-      `the log does not come to height ${height}`,
-      COMPARE_WITHIN_MS,
-    )
-    await sleep(SETTLE_MS)
-    const captured = await this.#crew.call('captured', some)
-    const books = Object.entries(captured).flatMap(([client, hashes]) =>
-      Object.entries(hashes).map(([coin, hash]) => ({ client, coin, hash })),
-    )
-    const wrong = books.filter(({ coin, hash }) => (known.books[coin] ?? NO_ORDERS) !== hash)
-    const whole = ({ number, bodies: [body] }: Keyed) =>
-      (listedCoins(body!) ?? some ?? this.#coins).every((coin) => captured[number]![coin] !== undefined)
-    const asked = this.#clients.filter(({ number }) => captured[number] !== undefined)
-    this.#comparisons.push({
-      height,
-      clients: asked.length,
-      books: books.length,
-      wrong: wrong.map(({ client, coin }) => `client ${client} ${coin}`),
-      absent: asked.filter((client) => !whole(client)).length,
+    const found = await compareBooks({
+      ...{ plant: this.#plant, crew: this.#crew, clients: this.#clients, coins: this.#coins, some },
+      logHeight: this.#heights?.last ?? 0,
     })
-    this.#order.say(`height ${height}: ${books.length} books compared, ${wrong.length} wrong`)
-  }
-
-  /** One that the exchange, which may be far ahead of the log, has not reached, and its answer in time. */
-  async #heightToCome(): Promise<{ readonly height: number; readonly truth: ReturnType<Plant['truth']> }> {
-    const last = this.#heights?.last ?? 0
-    for (let height = last + AHEAD; height < last + MOST_AHEAD; height += 5 * AHEAD) {
-      const truth = this.#plant.truth(height)
-      if ((await Promise.race([truth, sleep(REFUSED_WITHIN_MS, 'waits')])) !== null) return { height, truth }
-    }
-    throw new Error(`the exchange is more than ${MOST_AHEAD} heights ahead of the log`)
+    this.#comparisons.push(found)
+    this.#order.say(`height ${found.height}: ${found.books} books compared, ${found.wrong.length} wrong`)
   }
 
   #some(): string[] {
@@ -233,33 +231,25 @@ class Run {
     return [...new Set(Array.from({ length: SOME_COINS }, pick))]
   }
 
-  /** Some that trade, asked with a key that no client has. */
-  async #wallets(): Promise<string[]> {
-    const { key } = await this.#plant.admin<{ key: string }>('POST', '/keys', { plan: 'enterprise', credits: '1000' })
-    const found = new Set<string>()
-    await this.#until(async () => {
-      for (const coin of this.#coins.slice(0, 5)) {
-        const answer = await fetch(`${this.#plant.url}/info`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ type: 'recentTrades', coin }),
-        })
-        for (const { users } of (await answer.json()) as { users: string[] }[])
-          for (const user of users) found.add(user)
-      }
-      return found.size >= 5
-    }, 'nobody trades')
-    return [...found].sort()
-  }
-
-  async #until(holds: () => Promise<boolean>, words: string, withinMs = UP_MS): Promise<void> {
-    const deadline = Date.now() + withinMs
-    while (!(await holds().catch(() => false))) {
-      if (Date.now() > deadline) throw new Error(words)
-      // Later on, what there is is looked at all the same.
-      if (this.#startMs === 0) this.#order.signal.throwIfAborted()
-      await sleep(500)
-    }
+  /** Some that trade. */
+  async #wallets(): Promise<Record<'wallets' | 'takers', string[]>> {
+    const [wallets, takers] = [new Set<string>(), new Set<string>()]
+    await until(
+      async () => {
+        for (const coin of this.#coins.slice(0, 5)) {
+          const trades = await this.#plant.ask('gateway', { type: 'recentTrades', coin }, this.#key)
+          for (const { side, users } of trades as unknown as Trade[]) {
+            for (const user of users) wallets.add(user)
+            takers.add(users[side === 'B' ? 0 : 1])
+          }
+        }
+        return takers.size >= 5
+      },
+      'nobody trades',
+      UP_MS,
+      this.#order.signal,
+    )
+    return { wallets: [...wallets].sort(), takers: [...takers].sort() }
   }
 
   async #look(): Promise<void> {

@@ -17,13 +17,13 @@ export async function strike(plant: Plant, kind: FaultKind, number: number): Pro
       return plant.signal('feeder', 'SIGCONT')
     }
     case 'node begins again':
-      return plant.disturb({ what: 'restart', for_ms: 3_000, rewrite: 10 })
+      return void (await plant.disturb({ what: 'restart', for_ms: 3_000, rewrite: 10 }))
     case 'node does not write for 5 s':
-      return plant.disturb({ what: 'pause', for_ms: 5_000 })
+      return void (await plant.disturb({ what: 'pause', for_ms: 5_000 }))
     case 'a stream of the node missing for 10 s':
-      return plant.disturb({ what: 'cut', stream: 'misc_events_by_block', for_ms: 10_000 })
+      return void (await plant.disturb({ what: 'cut', stream: 'misc_events_by_block', for_ms: 10_000 }))
     case "a stream's file cut to its newest half":
-      return plant.disturb({ what: 'rotate', stream: 'node_raw_book_diffs_by_block' })
+      return void (await plant.disturb({ what: 'rotate', stream: 'node_raw_book_diffs_by_block' }))
     case 'way of the feeder cut for 2 s':
       return cutFor(plant.feedWay)
     case 'second feeder comes or goes':

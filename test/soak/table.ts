@@ -3,6 +3,7 @@
 import type { HeapReport } from './heap.node.ts'
 import type { Audit } from './ledger.node.ts'
 import type { Taken } from './machine.node.ts'
+import type { Quiet } from './quiet.node.ts'
 import type { Absence } from './wellness.ts'
 
 /** Every client that wants to be live is, so long after a fault. */
@@ -34,7 +35,8 @@ export interface Findings {
   /** Clients that never came back, in words. */
   readonly missing: readonly string[]
   readonly comparisons: readonly Comparison[]
-  /** Null: not reached. */
+  /** Null: not reached, as of those below. */
+  readonly quiet: Quiet | null
   readonly audit: Audit | null
   readonly heap: HeapReport | null
   readonly taken: readonly Taken[]
@@ -69,9 +71,24 @@ export function failures(found: Findings): string[] {
       late.map(({ fault, ms }) => `${seconds(ms)} after ${found.faults[fault]}`),
     ),
     ...some('clients did not come back', found.missing),
+    ...ofQuiet(found.quiet),
     ...(found.audit === null ? ['credits were not audited'] : some('credits do not add up', found.audit.faults)),
     ...(found.heap === null ? ['memory of objects was not measured'] : []),
     ...heavy.map(({ name, bytes }) => `a ${name} holds ${megabytes(bytes)}`),
+  ]
+}
+
+function ofQuiet(quiet: Quiet | null): string[] {
+  if (quiet === null) return ['what clients were told was not looked at']
+  const { rows, states, candles, back } = quiet
+  return [
+    ...some('segments of rows differ from the node’s', rows.wrong),
+    ...some('states differ from what there is', states.wrong),
+    ...some('candles differ from the exchange’s', candles.wrong),
+    ...some('heights or times went back', back),
+    ...Object.entries({ rows: rows.rows, states: states.compared, candles: candles.compared })
+      .filter(([, count]) => count === 0)
+      .map(([what]) => `no ${what} were compared`),
   ]
 }
 
@@ -83,7 +100,7 @@ export function tableOf(found: Findings): string {
   const compared = found.comparisons.reduce((sum, { books }) => sum + books, 0)
   const wrong = found.comparisons.reduce((sum, comparison) => sum + comparison.wrong.length, 0)
   const last = found.comparisons.at(-1)
-  const { audit, heap } = found
+  const { audit, heap, quiet } = found
   const rows = [
     ['scale, seed, clients, minutes', `${found.scale}, ${found.seed}, ${found.clients}, ${found.minutes.toFixed(1)}`],
     ['blocks, gaps, epochs', `${found.blocks}, ${found.gaps}, ${found.epochs}`],
@@ -93,6 +110,16 @@ export function tableOf(found: Findings): string {
       `${compared} at ${found.comparisons.length}, ${wrong} wrong`,
     ],
     ['of them in the end', last ? `${last.books} of ${last.clients} clients, ${last.wrong.length} wrong` : 'none'],
+    ...(quiet
+      ? [
+          [
+            'rows of events told, of how many clients',
+            `${quiet.rows.rows} of ${quiet.rows.clients}, ${quiet.rows.wrong.length} segments wrong`,
+          ],
+          ['states and views at a quiet end', `${quiet.states.compared}, ${quiet.states.wrong.length} wrong`],
+          ['candles compared', `${quiet.candles.compared}, ${quiet.candles.wrong.length} wrong`],
+        ]
+      : []),
     ...(audit
       ? [
           ['accounts · keys and types audited', `${audit.accounts} · ${audit.compared}, ${audit.faults.length} wrong`],

@@ -113,7 +113,7 @@ export function encodeExchange(x: Exchange): string {
         bids.length + asks.length === 0 ? [] : [[id, bids.map(rowOf), asks.map(rowOf)]],
       ),
     }))
-  const { seed, fundingBlocks, height, nextOid, nextTwapId, quotes, twaps, vaults, pools, staking } = x
+  const { seed, fundingBlocks, height, quietTo, nextOid, nextTwapId, quotes, twaps, vaults, pools, staking } = x
   const { timeNs } = x.block
   const state = {
     v: VERSION,
@@ -121,6 +121,7 @@ export function encodeExchange(x: Exchange): string {
     seed,
     fundingBlocks,
     height,
+    quietTo,
     timeNs,
     rng: x.rng.state(),
     nextOid,

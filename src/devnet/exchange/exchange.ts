@@ -73,6 +73,8 @@ export interface Exchange {
   readonly rng: Prng
   readonly fundingBlocks: number
   height: number
+  /** Blocks up to this height have no events. */
+  quietTo: number
   block: OpenBlock
   nextOid: number
   nextTwapId: number
@@ -101,6 +103,7 @@ export function emptyExchange(seed: number, fundingBlocks?: number, scale: Scale
     rng: new Prng(seedState(seed)),
     fundingBlocks: fundingBlocks ?? scale.fundingBlocks,
     height: 0,
+    quietTo: 0,
     block: openBlock(0, 0n),
     nextOid: FIRST_OID,
     nextTwapId: FIRST_TWAP,

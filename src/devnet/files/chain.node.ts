@@ -139,6 +139,13 @@ export class Chain {
     this.#outputs.find((output) => output.stream === stream)?.file.rotate()
   }
 
+  /** The next blocks have no events; also where they are made again after a kill. */
+  quiet(blocks: number): void {
+    const { exchange } = this.engine
+    exchange.quietTo = exchange.height + blocks
+    void this.checkpoint()
+  }
+
   close(): void {
     for (const { file } of this.#outputs) file.close()
   }

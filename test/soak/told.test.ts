@@ -1,0 +1,118 @@
+// What a client was told, held against what the node wrote: each way in which rows, times and candles can be wrong is seen.
+
+import { expect, it } from 'vitest'
+import type { UserFill } from '../../src/feed/block.ts'
+import { EXAMPLE_FILL } from '../../src/stream/events/fill-view.ts'
+import { rowOfStatus, rowsOfFills, shownTo, wrongOf } from './rows.ts'
+import { Told } from './told.ts'
+
+const [USER, FILL] = EXAMPLE_FILL
+const OTHER = `0x${'b2'.repeat(20)}`
+/** Both sides of a trade at each second. */
+const blocks = Array.from({ length: 9 }, (_, second): UserFill[] => [
+  [USER, { ...FILL, tid: second, time: second * 1000 }],
+  [OTHER, { ...FILL, tid: second, time: second * 1000, side: 'A', crossed: false }],
+])
+const node = blocks.flatMap(rowsOfFills)
+const body = { type: 'userFills', addresses: [USER] }
+const truth = node.filter(shownTo(body)!)
+
+/** A client that is acknowledged at 2 s and told of these seconds. */
+function wrong(seconds: readonly number[], isLost = false): string | null {
+  const told = new Told(body)
+  told.live(2_000)
+  for (const second of seconds) told.take({ channel: 'userFills', fills: [blocks[second]![0]!] } as never)
+  if (isLost) told.lost()
+  return wrongOf(told.segments()[0]!, truth)
+}
+
+it.each<[string, readonly number[], boolean, RegExp | null]>([
+  ['all since the acknowledgement', [2, 3, 4, 5, 6, 7, 8], false, null],
+  ['what was before it, too', [0, 1, 2, 3, 4, 5, 6, 7, 8], false, null],
+  ['less where its socket ended', [2, 3], true, null],
+  ['nothing where its socket ended', [], true, null],
+  ['one left out', [2, 3, 5, 6, 7, 8], false, /after 2 of 6 rows 1 are missing/],
+  ['one twice', [2, 3, 3, 4, 5, 6, 7, 8], false, /after 2 of 8 rows one comes again/],
+  ['two exchanged', [2, 4, 3, 5, 6, 7, 8], false, /missing/],
+  ['the first left out', [3, 4, 5, 6, 7, 8], false, /begins 1 rows late/],
+  ['the last left out', [2, 3, 4, 5, 6, 7], false, /the last 1 rows are missing/],
+  ['nothing at all', [], false, /the last 7 rows are missing/],
+])('of fills: %s', (_, seconds, isLost, says) => {
+  if (says === null) expect(wrong(seconds, isLost)).toBe(null)
+  else expect(wrong(seconds, isLost)).toMatch(says)
+})
+
+it('sees a row that the node did not write', () => {
+  const told = new Told(body)
+  told.live(0)
+  told.take({ channel: 'userFills', fills: [[USER, { ...FILL, tid: 77, time: 0 }]] } as never)
+  expect(wrongOf(told.segments()[0]!, truth)).toMatch(/did not write/)
+})
+
+it('knows trades, order statuses and fills of userEvents', () => {
+  const status = { user: USER, status: 'open', order: { oid: 1, sz: '1' } }
+  const rows = [...node, rowOfStatus(status, 9_000)]
+  const [coin, time] = [FILL.coin, 9_000]
+  const frames = [
+    [
+      { type: 'trades', coin },
+      { channel: 'trades', data: blocks.map(([[user, fill] = EXAMPLE_FILL]) => ({ ...fill, users: [user, OTHER] })) },
+    ],
+    [
+      { type: 'orderUpdates', user: USER },
+      { channel: 'orderUpdates', updates: [{ ...status, statusTimestamp: time }] },
+    ],
+    [
+      { type: 'userEvents', user: USER },
+      { channel: 'user', data: { fills: blocks.map(([[, fill] = EXAMPLE_FILL]) => fill) } },
+    ],
+  ] as const
+  for (const [subscription, frame] of frames) {
+    const told = new Told(subscription)
+    told.live(0)
+    told.take(frame as never)
+    const [segment] = told.segments()
+    expect(segment!.ids.length).toBeGreaterThan(0)
+    expect(wrongOf(segment!, rows.filter(shownTo(subscription)!))).toBe(null)
+  }
+})
+
+it('goes on over an interruption that our library mends, and begins anew after a loss', () => {
+  const told = new Told(body)
+  told.live(0)
+  told.live(5_000)
+  expect(told.segments()).toHaveLength(1)
+  told.lost()
+  told.live(6_000)
+  expect(told.segments().map(({ isOpen }) => isOpen)).toEqual([false, true])
+})
+
+it('keeps the last state of each coin, candles that began while it looked, and what goes back', () => {
+  const book = (coin: string, time: number) => ({ channel: 'l2Book', data: { coin, time, levels: [[], []] } })
+  const books = new Told({ type: 'l2Book' })
+  books.live(0)
+  for (const [coin, time] of [
+    ['A', 5],
+    ['B', 3],
+    ['A', 6],
+    ['A', 4],
+  ] as const)
+    books.take(book(coin, time))
+  expect(Object.keys(books.last())).toEqual(['A', 'B'])
+  expect(books.back).toEqual(['time of A of l2Book: 6, then 4'])
+  const candles = new Told({ type: 'candle' })
+  candles.live(0)
+  for (const [t, n] of [
+    [60, 1],
+    [120, 1],
+    [120, 2],
+    [180, 1],
+  ])
+    candles.take({ channel: 'candle', data: { t, n } })
+  expect(candles.candles()).toEqual([
+    { t: 120, n: 2 },
+    { t: 180, n: 1 },
+  ])
+  candles.lost()
+  expect(candles.candles()).toEqual([{ t: 120, n: 2 }])
+})
