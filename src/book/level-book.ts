@@ -1,8 +1,11 @@
 // The level book of one coin: two sides of price levels, absolute states in, best-first out.
 
 import { compareDecimals, isZero } from '../core/decimal.ts'
+import { entryOf } from '../core/entry-of.ts'
 import type { Level, Levels } from '../feed/block.ts'
 import { EMPTY_DIGEST, withLevel, withoutLevel } from '../feed/level-digest.ts'
+import { RoundedBook } from './rounded-book.ts'
+import type { Aggregation } from './rounded-levels.ts'
 
 export type Side = 0 | 1
 /** Index of the bids in a `[bids, asks]` pair. */
@@ -24,6 +27,7 @@ export class LevelBook {
   ]
   #digest = EMPTY_DIGEST
   #isLoose = false
+  readonly #rounded = new Map<string, RoundedBook>()
 
   /** A book of these levels, which come best first. */
   static of(levels: Levels): LevelBook {
@@ -78,12 +82,12 @@ export class LevelBook {
     const found = there !== null && (there.px === level.px || compareDecimals(there.px, level.px) === 0)
     if (found) this.#digest = withoutLevel(this.#digest, side, there.px, there.sz, there.n)
     if (isGone(level)) {
-      if (found) {
-        levels.splice(at, 1)
-        ranks.splice(at, 1)
-      }
-      return
+      if (!found) return
+      levels.splice(at, 1)
+      ranks.splice(at, 1)
+      return this.#round(side, there, null)
     }
+    this.#round(side, found ? there : null, level)
     this.#digest = withLevel(this.#digest, side, level.px, level.sz, level.n)
     if (found) levels[at] = level
     else if (at === levels.length) {
@@ -93,6 +97,17 @@ export class LevelBook {
       levels.splice(at, 0, level)
       ranks.splice(at, 0, rank)
     }
+  }
+
+  #round(side: Side, before: Level | null, after: Level | null): void {
+    for (const [how, book] of this.#rounded) if (!book.changed(side, before, after)) this.#rounded.delete(how)
+  }
+
+  /** At most `limit` rounded levels a side, best first. */
+  rounded({ limit, ...how }: Aggregation): Levels {
+    const { nSigFigs, mantissa } = how
+    const book = entryOf(this.#rounded, `${nSigFigs} ${mantissa}`, () => new RoundedBook(how))
+    return book.levels(limit, () => [this.best(BIDS), this.best(ASKS)])
   }
 
   /** Digest of all levels (feed/level-digest.ts), known at any time. */

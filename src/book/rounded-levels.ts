@@ -79,7 +79,12 @@ class Sum {
   }
 }
 
-function roundPrice(px: bigint, { nSigFigs, mantissa }: Aggregation, up: boolean): bigint {
+/** Of a scaled price: down, or up, to a step of its own digits. */
+export function roundPrice(
+  px: bigint,
+  { nSigFigs, mantissa }: Pick<Aggregation, 'nSigFigs' | 'mantissa'>,
+  up: boolean,
+): bigint {
   const digits = px.toString().length
   const step = BigInt(mantissa) * 10n ** BigInt(Math.max(digits - nSigFigs, 0))
   const below = px - (px % step)

@@ -1,6 +1,6 @@
 // One WebSocket to a gateway that stays: pings, notices a dead socket, reconnects with backoff and
 // subscribes every body again. A listener hears `live` when its body is acknowledged on the present
-// socket and `lost` when that socket ended; between the two it sees every frame of its channel in order. Of what a gateway
+// socket and `lost` when that socket ended; between the two it sees every frame of its body in order. Of what a gateway
 // tells again after an interruption (WS-23) `lost` says that something is missing, and nothing else does.
 
 import { backoffMs } from '../core/backoff.ts'
@@ -12,7 +12,7 @@ import {
   LIMITS,
   RETRY,
 } from './connection-options.ts'
-import { type Entry, type Listener, left, missed, newEntry, refusedOf } from './entries.ts'
+import { type Entry, hearersOf, type Listener, left, missed, newEntry, refusedOf } from './entries.ts'
 import { Proofs } from './proofs.ts'
 import {
   type ClientRuntime,
@@ -23,7 +23,7 @@ import {
   streamUrl,
 } from './runtime.ts'
 import { SeenFrames } from './seen-frames.ts'
-import { decodeFrame, type KnownFrame } from './server-frame.ts'
+import { type DataFrame, decodeFrame, type KnownFrame, typeOfFrames } from './server-frame.ts'
 import { bodyKey, resumes, type SubscriptionBody } from './subscription.ts'
 
 export class Connection {
@@ -150,16 +150,22 @@ export class Connection {
         if (frame.data.method === 'subscribe') this.#acknowledged(frame.data.subscription as SubscriptionBody)
         return
       case 'notification':
+        // Those of the gateway look the same.
+        this.#hear(frame, text)
         this.#options.onNotice?.(frame.data.notification, null)
         return
       case 'error':
         this.#refusal(frame.data, frame.code)
         return
       default:
-        if (resumes(frame.channel) && !this.#seen.take(frame.channel, text)) return
-        for (const entry of [...this.#entries.values()])
-          if (entry.acked && entry.body.type === frame.channel) entry.listener.frame(frame)
+        this.#hear(frame, text)
     }
+  }
+
+  #hear(frame: DataFrame, text: string): void {
+    const type = typeOfFrames(frame.channel)!
+    if (resumes(type) && !this.#seen.take(type, text)) return
+    for (const { listener } of hearersOf(this.#entries.values(), frame)) listener.frame(frame)
   }
 
   /** A height tells nothing of bodies that this socket does not have again yet. */

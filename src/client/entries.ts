@@ -1,12 +1,15 @@
 // The subscriptions of a connection, and which of them a frame speaks of.
 
-import type { DataFrame } from './server-frame.ts'
-import { bodyKey, embeddedBody, resumes, type SubscriptionBody } from './subscription.ts'
+import type { Wanted } from '../stream/channel.ts'
+import { mayBeOf } from './frame-bodies.ts'
+import { type DataFrame, typeOfFrames } from './server-frame.ts'
+import { bodyKey, embeddedBody, resumes, type SubscriptionBody, wantedOf } from './subscription.ts'
 
 export interface Listener {
   /** Acknowledged on this socket. After `lost`, whatever was known before is not continuous with what follows. */
   live(): void
   lost(reason: string): void
+  /** It is of this body, or of another of its channel that it does not tell apart (frame-bodies.ts). */
   frame(frame: DataFrame): void
   /** The gateway will not serve this body; it is not asked again. */
   refused(reason: string): void
@@ -14,6 +17,8 @@ export interface Listener {
 
 export interface Entry {
   readonly body: SubscriptionBody
+  /** What the body asks for; null where this client does not know. */
+  readonly wanted: Wanted | null
   readonly listener: Listener
   asked: boolean
   acked: boolean
@@ -25,7 +30,16 @@ export interface Entry {
 }
 
 export function newEntry(body: SubscriptionBody, listener: Listener): Entry {
-  return { body, listener, asked: false, acked: false, resumes: false, isKnown: false, stopAckTimer: () => {} }
+  const wanted = wantedOf(body)
+  return { body, wanted, listener, asked: false, acked: false, resumes: false, isKnown: false, stopAckTimer: () => {} }
+}
+
+/** Who is to hear a frame. */
+export function hearersOf(entries: Iterable<Entry>, frame: DataFrame): Entry[] {
+  const type = typeOfFrames(frame.channel)
+  return [...entries].filter(({ acked, body, wanted }) => {
+    return acked && body.type === type && (wanted === null || mayBeOf(frame, wanted))
+  })
 }
 
 /**

@@ -1,8 +1,8 @@
 // Subscription bodies and their identity: the exact JSON value, in which key order alone does not matter.
 
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
-import { channelOf } from '../stream/catalogue.ts'
-import { isToldAgain } from '../stream/channel.ts'
+import { channelOf, readBody } from '../stream/catalogue.ts'
+import { echoOf, isToldAgain, type Wanted } from '../stream/channel.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 export interface SubscriptionBody {
@@ -46,12 +46,23 @@ export function resumes(type: string): boolean {
   return channel?.source === 'events' && isToldAgain(channel)
 }
 
-/** Identity of a body: its JSON with sorted keys. */
-export function bodyKey(body: Json): string {
-  if (Array.isArray(body)) return `[${body.map(bodyKey).join(',')}]`
+/** What a body asks for; null where a newer gateway may know. */
+export function wantedOf(body: SubscriptionBody): Wanted | null {
+  const read = readBody(body)
+  return read.ok ? read.value : null
+}
+
+/** Identity of a body, by which acknowledgements and refusals name it: with the defaults that gateways add (WS-19). */
+export function bodyKey(body: SubscriptionBody): string {
+  const wanted = wantedOf(body)
+  return sortedJson(wanted ? (echoOf(body, wanted) as SubscriptionBody) : body)
+}
+
+function sortedJson(body: Json): string {
+  if (Array.isArray(body)) return `[${body.map(sortedJson).join(',')}]`
   if (body === null || typeof body !== 'object') return JSON.stringify(body)
   const entries = Object.entries(body as Record<string, Json>).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${bodyKey(value)}`).join(',')}}`
+  return `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${sortedJson(value)}`).join(',')}}`
 }
 
 /** The JSON object embedded in an error text (`Invalid subscription {…}: why`), null where there is none. */

@@ -2,6 +2,7 @@
 // read once in ten seconds, a refusal waits for them no longer than a second, and few refusals a second are compared
 // with them: that takes milliseconds, refused requests are free, and others share the object.
 
+import { dexOf } from './coin.ts'
 import { type After, orLate } from './deadline.ts'
 import { Flight } from './flights.ts'
 import { nearestCoin } from './nearest.ts'
@@ -32,6 +33,11 @@ export class CoinNames {
   /** True where the coin was there when the names were read; one that is not may be new. */
   async has(coin: string): Promise<boolean> {
     return (await this.#known()).includes(coin)
+  }
+
+  /** The DEXes of all coins, `''` being the main one; none where nobody can say. */
+  async dexes(): Promise<readonly string[]> {
+    return [...new Set((await this.#known()).map(dexOf))]
   }
 
   /** The coin that was probably meant; undefined where none is near, or it exists, or nobody can say now. */

@@ -6,19 +6,16 @@ import type { Block } from './block.ts'
 import type { BlockLogStore } from './block-log.store.ts'
 import { BuilderStore } from './builder.store.ts'
 import { type ChainState, EMPTY_CHAIN, type GapReason, type SkippedHeights } from './chain.ts'
+import { eventsPage } from './events-page.ts'
 import type { EventsSegment, HeightAndTime } from './held-fills.ts'
-import type { EventsAnswer } from './log-api.ts'
 import { type NewSegment, PendingSegment } from './pending-segment.ts'
 import type { Through } from './position-builders.ts'
 import type { GapAt, LookUp } from './reader-link.ts'
 import { SegmentStore } from './segment.store.ts'
-import { type BlockTexts, type BooksTexts, gapText, readBooksLine, SEGMENT_MS, type SegmentKind } from './segment.ts'
+import { type BlockTexts, type BooksTexts, readBooksLine, SEGMENT_MS, type SegmentKind } from './segment.ts'
 
 /** How long books and events are kept for readers that come back: five minutes of blocks. */
 const WINDOW_MS = 5 * 60_000
-
-/** A page of events ends with the segment in which it has so many characters. */
-const PAGE_CHARS = 512 * 1024
 
 /** So long the log stands still at most because another feeder says to have what one of them lacks. */
 const LEFT_MS = 30_000
@@ -170,27 +167,12 @@ export class HeldBlocks {
     return this.#gaps.gapAt(next) !== null || this.#segments.segmentWith(kind, next) !== null
   }
 
-  /** Frames of events from a height on, as readers without order statuses were sent them: EventsAnswer. */
-  eventsFrom(from: number): Pick<EventsAnswer, 'frames' | 'first'> {
-    const waiting = this.#pending.blocks
-    const first = this.#segments.first ?? waiting[0]?.height ?? null
-    const frames: string[] = []
-    let chars = 0
-    for (let next = from; chars < PAGE_CHARS; ) {
-      const found = this.#segments.eventsWith(next)
-      const gapTo = found ? null : this.backlog.gapAt(next)
-      const texts = found?.text.split('\n') ?? (gapTo === null ? null : [gapText(next, gapTo)])
-      if (texts === null) {
-        const isHeld =
-          frames.length > 0 || next > (this.#chain.height ?? -1) || waiting.some((one) => one.height === next)
-        const rest = waiting.filter(({ height }) => height >= next).map(({ events }) => events)
-        return { frames: isHeld ? [...frames, ...rest] : null, first }
-      }
-      frames.push(...texts)
-      for (const text of texts) chars += text.length
-      next = (found?.last ?? gapTo!) + 1
-    }
-    return { frames, first }
+  /** Frames of events from a height on. */
+  eventsFrom(from: number): ReturnType<typeof eventsPage> {
+    const { height } = this.#chain
+    const { gapAt } = this.backlog
+    const segmentWith = (at: number) => this.#segments.eventsWith(at)
+    return eventsPage(from, { height, first: this.#segments.first, segmentWith, gapAt, waiting: this.#pending.blocks })
   }
 
   /** The changes of books of a held height. */

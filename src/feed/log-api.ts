@@ -89,6 +89,10 @@ export interface EventsAnswer {
   readonly frames: readonly string[] | null
   /** First height that is held, null while the log is empty. */
   readonly first: number | null
+  /** Last height of the log, null while it is empty. */
+  readonly head: number | null
+  /** The log has read enough for others, and read nothing: ask again after this time. */
+  readonly retryMs?: number
 }
 
 /** Header of a dial: JSON `{v, from: 'log' | 'hub', index}` (index of the hub). Set by objects, stripped at the edge. */

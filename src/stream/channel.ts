@@ -234,7 +234,7 @@ export function defineStateChannel<Body, Part, Frame>(
   return channel as unknown as AnyStateChannel<Frame>
 }
 
-/** A body as a client asked for it, in its normal form. */
+/** A body as a client asked for it, in its normal form: its `dex`, where it has one and that is not `''`, must exist. */
 export interface WantedEvents {
   readonly source: 'events'
   readonly channel: AnyEventChannel

@@ -262,6 +262,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       shards,
       hasBook: async (coin: string) => (await names.has(coin)) || this.#links.hasBook(coin),
       nearestCoin: (coin: string) => names.nearest(coin),
+      dexes: () => names.dexes(),
       clock: this.#clock,
       accounts: this.#accounts,
       digest: sha256,

@@ -1,4 +1,4 @@
-// Subscriptions of one relay, from request to end. Law: known coin, then its turn, then charge, then ack, then data;
+// Subscriptions of one relay, from request to end. Law: known coin and DEX, then its turn, then charge, then ack, then data;
 // requests of one socket take effect one after another, but that a body which waits for its books keeps nobody waiting.
 
 import { canonicalJson } from '../core/canonical-json.ts'
@@ -17,6 +17,7 @@ import { OutcomeChanges } from './events/outcome-changes.ts'
 import { type ReplayPorts, Replays } from './events/replays.ts'
 import { refusedSubscription } from './failure-frame.ts'
 import { ackFrame, alreadySubscribed, alreadyUnsubscribed } from './frames.ts'
+import { type DexPorts, refusalOfDex } from './known-dex.ts'
 import { wokenMinutes } from './minutes/minutes.ts'
 import type { SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
 import { NOT_READY, Register, type RegisterPorts } from './register.ts'
@@ -45,6 +46,7 @@ const CROWDED: Failure = {
 export interface Ports
   extends RegisterPorts,
     BookEntrancePorts,
+    DexPorts,
     FirstFramePorts,
     ReplayPorts,
     ViewEntrancePorts,
@@ -118,7 +120,9 @@ export class Subscriptions {
     const { meta = false, fromBlock } = frame
     const request = { connection, identity, echo, wanted, meta, fromBlock }
     if (!this.#register.mayBeFree(request, false)) return
-    const begin = () => {
+    const begin = async () => {
+      const noDex = await refusalOfDex(wanted, this.#ports)
+      if (noDex) return this.#register.refuse(request, noDex)
       if (wanted.source === 'views') return this.#views.begin(request, wanted)
       if (wanted.source === 'states') return this.#beginStates(request, wanted)
       return wanted.source === 'books' ? this.#entrance.begin(request, wanted) : this.#beginEvents(request, wanted)

@@ -48,3 +48,9 @@ it('compares for few refusals a second, however many come', async () => {
   state.now = 500
   expect(await named()).toHaveLength(10)
 })
+
+it('names the DEXes of all coins, and none where nobody can say', async () => {
+  const { names } = world([async () => ['BTC', 'xyz:GOLD', 'xyz:TSLA', '@1']])
+  expect(await names.dexes()).toEqual(['', 'xyz'])
+  expect(await world([() => Promise.reject(new Error('away'))]).names.dexes()).toEqual([])
+})

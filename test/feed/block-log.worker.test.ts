@@ -225,6 +225,20 @@ describe('fills that are held', () => {
     for (const [i, { last }] of older.slice(1).entries()) expect(last + 1).toBe(older[i]!.first.height)
   })
 
+  it('are answered while replays have had what the log reads for them in a second', async () => {
+    await seeded()
+    const filler = ['x'.repeat(450_000)]
+    for (let i = 1; i <= 4; i++) feeder.block(base + i, [], { fills: [[ann, fillOf(i)]], events: filler })
+    await feeder.acked(base + 4)
+    const api = log() as unknown as BlockLogApi
+    const pages = await Promise.all(Array.from({ length: 120 }, () => api.events({ v: 1, from: base + 1 })))
+    const refused = pages.filter(({ retryMs }) => retryMs !== undefined)
+    expect(refused.length).toBeGreaterThan(0)
+    for (const { frames, head, retryMs } of refused)
+      expect([frames, head, retryMs! <= 1000]).toEqual([[], base + 4, true])
+    expect(tids((await read({ by: 'user', address: ann })).stretches).toSorted()).toEqual([1, 2, 3, 4])
+  })
+
   it('are none in an empty log', async () => {
     expect(await read({ by: 'user', address: ann })).toEqual({ v: 1, head: null, stretches: [], next: null })
   })

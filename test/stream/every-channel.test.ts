@@ -123,6 +123,7 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     if (!first) return
     const [field, value] = first
     const other = { ...body, [field]: another(value) }
+    world.coins.push('ETH:A')
     await world.subscribe(other)
     expect([world.subscriptions.size, world.meter.charges.length]).toEqual([2, 2])
   })
@@ -186,4 +187,28 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     block(world)
     expect([dataFrames(), world.subscriptions.size, world.books.size, world.events.size]).toEqual([[], 0, 0, 0])
   })
+})
+
+// WS-21
+it.each(
+  CHANNELS.filter(({ type, request }) => {
+    return z.toJSONSchema(request, { io: 'input' }).properties?.dex && type !== 'twapStates'
+  }).map(({ type, example }) => [type, { type, ...example.request }]),
+)('%s is refused on a DEX that there is not, uncharged', async (_, body) => {
+  await world.subscribe({ ...body, dex: 'XYZ' })
+  const refused = `Invalid subscription ${JSON.stringify({ ...body, dex: 'XYZ' })}`
+  const data = `${refused}: dex: is no DEX of the exchange: see perpDexs; did you mean "xyz"?`
+  expect(world.frames).toEqual([{ channel: 'error', data, code: 'invalid_request' }])
+  expect(world.meter.charges).toEqual([])
+  // Known by the sources, by a coin, and where nobody can say.
+  for (const [dex, coins] of [
+    ['xyz', ['BTC']],
+    ['abc', ['abc:A']],
+    ['def', []],
+  ] as const) {
+    world.coins = [...coins]
+    world.past = ({ type }) => (type === 'perpDexs' && dex === 'xyz' ? { body: '[null,{"name":"xyz"}]' } : null)
+    await world.subscribe({ ...body, dex })
+  }
+  expect(world.log.filter((what) => what === 'subscriptionResponse')).toHaveLength(3)
 })

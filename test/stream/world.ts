@@ -6,7 +6,7 @@ import type { CoinMark } from '../../src/book/hub-link.ts'
 import { LevelBook } from '../../src/book/level-book.ts'
 import { pieceOf, shapeOf } from '../../src/book/view.ts'
 import { ViewWants } from '../../src/book/view-wants.ts'
-import { marketTypeOf, shardOf } from '../../src/core/coin.ts'
+import { dexOf, marketTypeOf, shardOf } from '../../src/core/coin.ts'
 import { nearestCoin } from '../../src/core/nearest.ts'
 import { queryOf } from '../../src/info/catalogue.ts'
 import type { Identity } from '../../src/key/identity.ts'
@@ -121,6 +121,7 @@ export class World {
       },
       newId: () => `s${ids++}`,
       hasBook: async (coin: string) => !this.ready || this.coins.includes(coin),
+      dexes: async () => [...new Set(this.coins.map(dexOf))],
       nearestCoin: async (coin: string) => nearestCoin(coin, this.coins),
       wait: async (ms: number) => {
         this.clock.nowMs += ms
@@ -130,7 +131,7 @@ export class World {
       ensureEvents: async () => undefined,
       read: async (question: InfoQuestion) => this.past(question),
       blockHeight: () => this.eventsHeight,
-      events: async () => ({ v: 1, frames: null, first: null }),
+      events: async () => ({ v: 1, frames: null, first: null, head: null }),
       after: (_: number, run: () => void) => {
         this.timers.push(run)
         return () => undefined

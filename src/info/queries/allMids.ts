@@ -5,11 +5,11 @@ import * as z from 'zod'
 import type { TopOfBook } from '../../book/hub-api.ts'
 import { midOf, midsText } from '../../book/mids.ts'
 import { dexOf } from '../../core/coin.ts'
-import { nearestName } from '../../core/nearest.ts'
+import { err } from '../../core/result.ts'
+import { unknownDex } from '../../core/unknown-dex.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { Dex } from '../shapes/request-fields.ts'
-import { unknownDex } from '../sources/known-dex.ts'
 
 const FRESH_MS = 1_000
 
@@ -30,7 +30,7 @@ export const allMids = defineQuery({
     const { tops, height } = answer.value
     // A DEX is known by its coins: without an upstream nothing else tells.
     if (dex !== undefined && !tops.some(({ coin }) => dexOf(coin) === dex))
-      return unknownDex(nearestName(dex, [...new Set(tops.map(({ coin }) => dexOf(coin)))]))
+      return err(unknownDex(dex, [...new Set(tops.map(({ coin }) => dexOf(coin)))]))
     return { ok: true, value: { body: midsOf(tops, dex ?? ''), height } }
   },
 })

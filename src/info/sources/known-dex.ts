@@ -2,8 +2,8 @@
 // with an empty account. Where nobody can say whether a name is known, the upstream decides.
 
 import type { Failure } from '../../core/failure.ts'
-import { nearestName } from '../../core/nearest.ts'
 import { err, type Result } from '../../core/result.ts'
+import { unknownDex } from '../../core/unknown-dex.ts'
 import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
 import { passThrough } from './pass-through.ts'
@@ -15,14 +15,7 @@ export async function refusalOfDex(
 ): Promise<{ readonly ok: false; readonly error: Failure } | null> {
   if (!dex || (await dexes.has(dex)) !== false) return null
   const names = await dexes.names()
-  return unknownDex(names.ok ? nearestName(dex, names.value) : undefined)
-}
-
-/** The failure of a request whose `dex` is no DEX; `meant`: the one that is probably meant. */
-export function unknownDex(meant?: string): { readonly ok: false; readonly error: Failure } {
-  const question = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`
-  const message = `is no DEX of the exchange: see perpDexs${question}`
-  return err({ kind: 'bad_field', issues: [{ path: 'dex', message }] })
+  return err(unknownDex(dex, names.ok ? names.value : []))
 }
 
 /** Passes a request through, unless its DEX is known not to exist. */

@@ -41,6 +41,7 @@ export const builderLiquidations = defineEventChannel({
       aggregateByTime: AggregateByTime,
     })
     .transform(({ builder, dex, aggregateByTime }) => ({
+      dex: dex === MAIN_DEX ? '' : dex,
       name: dex === undefined ? builder : nameOf(builder, dex),
       aggregate: aggregateByTime === true,
     })),

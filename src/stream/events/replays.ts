@@ -1,6 +1,6 @@
 // Blocks that were before a subscription, told once more from the log (`fromBlock`). Laws: each block from the height that
-// was asked for reaches its receiver once, in order, and then those that come; what the log does not hold any more is
-// said to be missing; a range is read once for all who wait for it, and who reads slowly holds up nobody else.
+// was asked for reaches its receiver once, in order, and then those that come, however long the feed stands still; what the
+// log does not hold any more is said to be missing; a range is read once for all who wait for it, and who reads slowly holds up nobody else.
 
 import type { EventsAnswer, LinkGap, RelayEvents } from '../../feed/log-api.ts'
 import type { WantedEvents } from '../channel.ts'
@@ -43,6 +43,8 @@ interface Replay<R> extends Omit<Asked<R>, 'key'> {
 const GATHER_MS = 250
 const TRIES = 6
 const RETRY_MS = 500
+/** By more than a log can lose when it dies: blocks asked for beyond are of another chain. */
+const MOST_AHEAD = 64
 /** What a page may become for one receiver. */
 const PAGE_BYTES = 512 * 1024
 /** Blocks told to one or many without a rest: live ones wait for them some 10 ms. */
@@ -80,16 +82,21 @@ export class Replays<R extends PacedReceiver> {
     for (let rest = this.#settle(replays); rest.length > 0; rest = this.#settle(rest)) {
       const from = Math.min(...rest.map(({ next }) => next))
       const page = await this.#ports.events(from).catch(() => null)
-      if (page?.frames?.length) {
-        tries = 0
-        await this.#tell(rest, page.frames)
-      } else if (page?.frames !== null && ++tries < TRIES) await this.#ports.wait(RETRY_MS)
-      else
-        this.#giveUp(
-          rest.filter(({ next }) => page === null || next === from),
-          page?.first ?? null,
-        )
+      if (page) tries = 0
+      if (page?.retryMs) await this.#ports.wait(page.retryMs)
+      else if (page?.frames?.length) await this.#tell(rest, page.frames)
+      else if (page?.frames) return this.#await(rest, (page.head ?? -1) + MOST_AHEAD)
+      else if (page) this.#giveUp(rest, ({ next }) => next === from, page.first)
+      else if (++tries < TRIES) await this.#ports.wait(RETRY_MS)
+      else this.#giveUp(rest)
     }
+  }
+
+  /** What they ask for has not come: they wait for it, and others not for them. */
+  async #await(replays: readonly Replay<R>[], furthest: number): Promise<void> {
+    this.#giveUp(replays, ({ next }) => next > furthest)
+    this.#waiting.push(...this.#settle(replays))
+    await this.#ports.wait(RETRY_MS)
   }
 
   /** Those who are to be read for: the others are live, have ended, or wait until they have read. */
@@ -135,9 +142,13 @@ export class Replays<R extends PacedReceiver> {
     }
   }
 
-  #giveUp(replays: readonly Replay<R>[], first: number | null): void {
+  #giveUp(
+    replays: readonly Replay<R>[],
+    which: (replay: Replay<R>) => boolean = () => true,
+    first: number | null = null,
+  ): void {
     const height = this.#ports.blockHeight()
-    for (const { follower, receiver, echo, next } of replays) {
+    for (const { follower, receiver, echo, next } of replays.filter(which)) {
       const gone = first === null ? 'cannot be read now' : `is held no more, the first is ${first}`
       receiver.send(notReplayed(echo, `block ${next} ${next > height ? 'has not come yet' : gone}`))
       this.#fanout.catchUp(follower)

@@ -30,6 +30,8 @@ export interface LinkPorts {
   lost(): void
   /** Heights begin anew: another chain. */
   restarted(): void
+  /** The writer, which had nothing when it was asked, sends its first. */
+  began?(): void
 }
 
 export class Link {
@@ -45,6 +47,8 @@ export class Link {
   #lastFrameMs = 0
   /** True until the first frame after a re-attach: only there a jump in heights means loss. */
   #resuming = false
+  /** The writer has nothing yet. */
+  #isEmpty = false
 
   /** `random`: uniform in [0, 1). */
   constructor(ports: LinkPorts, random: () => number = Math.random) {
@@ -98,6 +102,8 @@ export class Link {
     if (last !== null && epoch !== null && height <= last && this.#isNewEpoch(epoch)) this.#restart()
     else if (last !== null && height <= last) return false
     else if (last !== null && this.#resuming && height > last + 1) this.#ports.lost()
+    else if (last === null && this.#isEmpty) this.#ports.began?.()
+    this.#isEmpty = false
     this.#resuming = false
     this.#move(height, epoch)
     return true
@@ -162,6 +168,7 @@ export class Link {
 
   #arrived(cursor: Cursor | null, { epoch, height, lost }: AttachOutcome): void {
     if (cursor === null) {
+      this.#isEmpty = height === null && this.#cursor === null
       if (height !== null && this.#cursor === null) this.#move(height, epoch)
       return
     }

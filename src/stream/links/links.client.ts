@@ -157,6 +157,8 @@ export class Links {
       needed: () => busy() || this.#events.size > 0 || needsBlocks(),
       lost: () => this.tellGap('The link to the feed was lost for too long: some events are missing.'),
       restarted: () => this.tellGap('The feed begins anew: block heights start over.'),
+      began: () =>
+        this.tellGap('The feed begins: what happened since the subscription and before its first block is missing.'),
     })
   }
 

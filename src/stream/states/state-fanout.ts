@@ -13,6 +13,7 @@ import { PACED_BYTES, type PacedReceiver } from '../events/parcels.ts'
 import { twapEvents } from '../events/twap-view.ts'
 import { notificationFrame } from '../frames.ts'
 import { Pace } from './pace.ts'
+import { answerOf } from './state-answer.ts'
 
 export interface StatePorts extends Pick<FirstFramePorts, 'read' | 'clock'> {
   readonly after: After
@@ -42,6 +43,8 @@ const SILENT_MS = 30_000
 /** At this many no further subscription begins. Each costs some kilobytes, and a read every few seconds. */
 const MOST_QUESTIONS = 2_000
 
+const NOTHING = Promise.resolve()
+
 interface Question<R> {
   readonly key: string
   readonly ask: InfoQuestion
@@ -64,6 +67,8 @@ interface Topic<R> {
   /** What was last sent, and when. */
   told: { readonly digest: string; readonly atMs: number } | null
   mark: unknown
+  /** Frames that are being packed: each goes out behind those before it. */
+  packing: Promise<unknown>
   /** When it could last be shown, or began; infinite where its subscribers were told that it cannot. */
   shownMs: number
 }
@@ -100,7 +105,17 @@ export class StateFanout<R extends PacedReceiver> {
       topic.shownMs = Math.min(topic.shownMs, nowMs)
     } else {
       const [receivers, fresh, parts] = [new Map<R, string>(), new Set<R>(), new Map()]
-      topic = { wanted, receivers, fresh, questions: [], parts, told: null, mark: undefined, shownMs: nowMs }
+      topic = {
+        wanted,
+        receivers,
+        fresh,
+        questions: [],
+        parts,
+        told: null,
+        mark: undefined,
+        shownMs: nowMs,
+        packing: NOTHING,
+      }
       this.#topics.set(key, topic)
       this.#want(topic)
     }
@@ -246,8 +261,9 @@ export class StateFanout<R extends PacedReceiver> {
     topic.shownMs = this.#ports.clock.nowMs
     // A part of one alone is never needed again, and may be large.
     if (questions.length === 1) parts.clear()
-    if (fresh.size > 0) await this.#send(topic, fresh, whole!, true)
+    const first = fresh.size > 0 ? this.#send(topic, fresh, whole!, true) : NOTHING
     if (rest !== null && others.length > 0) await this.#send(topic, others, rest)
+    await first
   }
 
   #isNews(topic: Topic<R>, data: string): boolean {
@@ -259,26 +275,23 @@ export class StateFanout<R extends PacedReceiver> {
   }
 
   async #send(topic: Topic<R>, to: Iterable<R>, data: string, isFirst = false): Promise<void> {
-    const { wanted, receivers } = topic
-    const { type, frames = type, framesOf, isPacked } = wanted.channel
-    const shown = isPacked ? JSON.stringify(await this.#ports.deflate(data)) : data
-    const text = `{"channel":"${framesOf?.(wanted.body) ?? frames}","data":${shown}}`
+    if (!topic.wanted.channel.isPacked) return this.#hand(topic, to, data, isFirst)
+    const before = topic.packing
+    const sent = Promise.all([this.#ports.deflate(data), before]).then(([packed]) => {
+      this.#hand(topic, to, JSON.stringify(packed), isFirst)
+    })
+    topic.packing = Promise.allSettled([sent, before])
+    await sent
+  }
+
+  #hand({ wanted, receivers, fresh }: Topic<R>, to: Iterable<R>, data: string, isFirst: boolean): void {
+    const { type, frames = type, framesOf } = wanted.channel
+    const text = `{"channel":"${framesOf?.(wanted.body) ?? frames}","data":${data}}`
     for (const receiver of to) {
-      // One may have left meanwhile; for whom there is no room, the next reading brings it.
-      if (!receivers.has(receiver)) continue
-      if (isFirst && text.length > PACED_BYTES && receiver.snapshotWaitMs(text.length) > 0) topic.fresh.add(receiver)
+      // One may have left meanwhile, and be back; for whom there is no room, the next reading brings it.
+      if (!receivers.has(receiver) || (!isFirst && fresh.has(receiver))) continue
+      if (isFirst && text.length > PACED_BYTES && receiver.snapshotWaitMs(text.length) > 0) fresh.add(receiver)
       else receiver.send(text)
     }
-  }
-}
-
-function answerOf(text: string): StateAnswer {
-  let value: unknown
-  return {
-    text,
-    get value() {
-      value ??= JSON.parse(text)
-      return value
-    },
   }
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { eventsPage } from '../../../src/feed/events-page.ts'
 import type { EventsAnswer } from '../../../src/feed/log-api.ts'
-import { gapText } from '../../../src/feed/segment.ts'
 import { CHANNELS } from '../../../src/stream/catalogue.ts'
 import { EventFanout } from '../../../src/stream/events/event-fanout.ts'
 import { EXAMPLE_FILL } from '../../../src/stream/events/fill-view.ts'
@@ -10,6 +10,8 @@ import { wantedEvents } from '../wanted.ts'
 
 const WANTED = wantedEvents({ type: 'allFills' })
 const PAGE = 7
+/** Blocks of a stored segment. */
+const SEGMENT = 3
 const [USER, FILL] = EXAMPLE_FILL
 
 /** A client: what it was told, and how long its reading holds it up. */
@@ -37,6 +39,8 @@ class World {
   /** Of the log, and of the relay. */
   head = 100
   height = 100
+  /** Blocks that are not stored yet. */
+  waiting = 0
   /** Heights that never came. */
   readonly missing = new Set<number>()
   readonly calls: ((failing: boolean) => void)[] = []
@@ -69,14 +73,29 @@ class World {
     }
   }
 
+  /** As a log of its own code answers, from segments of three blocks where no gap cuts them. */
   page(from: number): EventsAnswer {
-    if (from < this.first) return { v: 1, frames: null, first: this.first }
-    const frames: string[] = []
-    // As segments do, a page may begin below what was asked for.
-    const begin = from > this.head ? from : Math.max(this.first, from - (from % 3))
-    for (let height = begin; height <= Math.min(this.head, from + PAGE); height++)
-      frames.push(this.missing.has(height) ? gapText(height, height) : JSON.stringify(this.block(height)))
-    return { v: 1, frames, first: this.first }
+    const text = (height: number) => JSON.stringify(this.block(height))
+    const stored = this.head - this.waiting
+    const isStored = (height: number) => height >= this.first && height <= stored && !this.missing.has(height)
+    const segmentWith = (height: number) => {
+      if (!isStored(height)) return null
+      let [begin, last] = [height, height]
+      while (begin % SEGMENT !== 0 && isStored(begin - 1)) begin--
+      while ((last + 1) % SEGMENT !== 0 && isStored(last + 1)) last++
+      return { last, text: range(begin, last).map(text).join('\n') }
+    }
+    const gapAt = (height: number) => {
+      let to = height
+      while (this.missing.has(to)) to++
+      return to === height ? null : to - 1
+    }
+    const waiting = range(Math.max(this.first, stored + 1), this.head)
+      .filter((height) => !this.missing.has(height))
+      .map((height) => ({ height, events: text(height) }))
+    const first = stored < this.first ? null : this.first
+    const held = { height: this.head, first, segmentWith, gapAt, waiting }
+    return { v: 1, ...eventsPage(from, held, PAGE * text(100).length) }
   }
 
   /** The relay is given what the log has. */
@@ -110,14 +129,24 @@ it('each block from the one that was asked for reaches its receiver once and in 
     { weight: 8, arbitrary: fc.record({ do: fc.constant('go' as const), failing: fc.boolean() }) },
     { weight: 4, arbitrary: fc.record({ do: fc.constant('log' as const), missing: fc.boolean() }) },
     { weight: 4, arbitrary: fc.record({ do: fc.constant('relay' as const) }) },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant('begin' as const), back: fc.nat(30), slow: fc.nat(3) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('begin' as const),
+        back: fc.integer({ min: -3, max: 75 }),
+        slow: fc.nat(3),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), who: fc.nat(3) }) },
   )
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.nat(9), fc.nat(9), async (steps, waiting, since) => {
       const world = new World()
       world.head = 130
       world.height = 130
+      world.waiting = waiting
+      // Of long ago: blocks that came after it are held no more.
+      for (const height of range(60, 90 + since)) world.missing.add(height)
       const receivers: { from: number; receiver: Receiver }[] = []
       for (const one of steps) {
         // Where the log is away for long, a replay is given up: another test.
@@ -138,11 +167,15 @@ it('each block from the one that was asked for reaches its receiver once and in 
         }
       }
       world.catchUp()
+      // Who asks for what has not come waits until it does.
+      while (world.head < Math.max(...receivers.map(({ from }) => from))) world.head++
+      world.catchUp()
       await world.end()
       world.head++
       world.catchUp()
       for (const { from, receiver } of receivers) {
         const wanted = range(from, world.head).filter((height) => !world.missing.has(height))
+        if (from <= 100) expect(receiver.codes).toContain('replay_unavailable')
         if (!receiver.codes.includes('replay_unavailable')) expect(receiver.tids).toEqual(wanted)
       }
     }),
@@ -188,6 +221,40 @@ it('who cannot be told is told so, and is live from then on', async () => {
     'Not replayed: {"type":"allFills"}: fromBlock: block 500 has not come yet; live data follows.',
     'Not replayed: {"type":"allFills"}: fromBlock: block 110 cannot be read now; live data follows.',
   ])
+})
+
+// WS-23
+it('who asks for what has not come waits for it however long the feed stands still, and others not for him', async () => {
+  const world = new World()
+  world.head = 120
+  world.height = 120
+  const [early, late] = [new Receiver(), new Receiver()]
+  void world.begin(early, 130)
+  for (let i = 0; i < 100; i++) await world.go()
+  expect(early.frames).toEqual([])
+  void world.begin(late, 118)
+  for (let i = 0; i < 6; i++) await world.go()
+  expect(late.tids).toEqual([118, 119, 120])
+  world.head = 133
+  world.catchUp()
+  await world.end()
+  world.head++
+  world.catchUp()
+  expect([early.tids, late.tids, early.codes]).toEqual([range(130, 134), range(118, 134), []])
+})
+
+// WS-23
+it('a log that has read enough is asked again when it says', async () => {
+  const world = new World()
+  world.head = 120
+  world.height = 120
+  const receiver = new Receiver()
+  let refusals = 20
+  const page = world.page.bind(world)
+  world.page = (from) => (refusals-- > 0 ? { v: 1, frames: [], first: null, head: 120, retryMs: 400 } : page(from))
+  void world.begin(receiver, 101)
+  await world.end()
+  expect([receiver.tids, receiver.codes]).toEqual([range(101, 120), []])
 })
 
 // WS-23

@@ -28,6 +28,7 @@ class Writer {
       needed: () => this.isNeeded,
       lost: () => this.told.push('lost'),
       restarted: () => this.told.push('restarted'),
+      began: () => this.told.push('began'),
     }
     this.link = new Link(ports, () => draw)
   }
@@ -106,6 +107,20 @@ test('silence is noticed by the watch; a link that nothing needs is dropped', as
   expect(writer.link.up).toBe(false)
   await vi.advanceTimersByTimeAsync(60_000)
   expect(writer.cursors).toHaveLength(2)
+})
+
+// WS-35
+test('who waited at an empty writer is told when it begins, once', async () => {
+  writer.outcome = { epoch: null, height: null, lost: false }
+  await writer.link.ensure()
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect([writer.frame(700, null), writer.frame(701, null)]).toEqual([true, true])
+  expect(writer.told).toEqual(['began'])
+  writer.outcome = { epoch: 'e', height: 701, lost: false }
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect([writer.frame(702), writer.told]).toEqual([true, ['began']])
 })
 
 test('loss is told, whether the writer says so or its first frame jumps', async () => {

@@ -256,3 +256,36 @@ it('a large first frame waits for room', async () => {
   await world.pass(5_000)
   expect(full.frames.length).toBeGreaterThan(0)
 })
+
+// WS-144
+it('packed frames go out in the order of what they show, however long each takes to pack', async () => {
+  const world = new StatesWorld()
+  let price = 0
+  world.answer = ({ type }) => {
+    if (type === 'perpDexs') return [null]
+    const name = type === 'spotMetaAndAssetCtxs' ? '@1' : 'BTC'
+    return [{ universe: [{ name }] }, [{ markPx: `${++price}.0`, midPx: null }]]
+  }
+  const packed: (() => void)[] = []
+  world.deflate = (text) => new Promise((done) => packed.push(() => done(Buffer.from(text).toString('base64'))))
+  const body = { type: 'fastAssetCtxs' }
+  const told = ({ frames }: Socket) => frames.map(({ data }) => JSON.parse(Buffer.from(data, 'base64').toString()))
+  const [early, late] = [await world.subscribe(body), new Socket()]
+  await world.pass(4_000)
+  world.fanout.add(JSON.stringify(body), wantedStates(body), late, 'a')
+  // It comes back before its first frame is packed: what is news to others is no beginning.
+  world.leave(body, early)
+  world.fanout.add(JSON.stringify(body), wantedStates(body), early, 'a')
+  await world.pass(10_000)
+  expect(packed.length).toBeGreaterThan(4)
+  for (const done of packed.toReversed()) done()
+  await world.settled()
+  for (const socket of [early, late]) {
+    const prices = told(socket).flatMap((one) =>
+      Object.values(one).map((each) => Number((each as { markPx: string }).markPx)),
+    )
+    expect(Object.keys(told(socket)[0])).toEqual(['BTC', '@1'])
+    expect(prices.length).toBeGreaterThan(4)
+    expect(prices).toEqual(prices.toSorted((a, b) => a - b))
+  }
+})

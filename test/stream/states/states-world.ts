@@ -30,6 +30,7 @@ export class StatesWorld {
   /** Under way now. */
   flying = 0
   answer: (ask: InfoQuestion) => unknown = () => ({ at: this.nowMs })
+  deflate = async (text: string) => deflateRawSync(text).toString('base64')
   #timers: { readonly atMs: number; readonly run: () => void }[] = []
   /** Whose order statuses blocks are to hold. */
   readonly orders = new Set<string>()
@@ -47,7 +48,7 @@ export class StatesWorld {
         this.#timers.push({ atMs: this.nowMs + ms, run })
         return () => undefined
       },
-      deflate: async (text) => deflateRawSync(text).toString('base64'),
+      deflate: (text) => this.deflate(text),
       waitUntil: () => undefined,
     },
     {

@@ -1,0 +1,115 @@
+// Every channel of the catalogue: what a gateway sends of a body reaches the listener of that body, and no other that the
+// frame tells apart.
+
+import { expect, it } from 'vitest'
+import { Connection } from '../../src/client/connection.ts'
+import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
+import { CHANNELS, readBody } from '../../src/stream/catalogue.ts'
+import { echoOf } from '../../src/stream/channel.ts'
+import { FakeRuntime } from './fake-runtime.ts'
+
+const OTHER = `0x${'Dd'.repeat(20)}`
+const SPOT_CTX = {
+  ...{ coin: '@1', prevDayPx: '1.0', dayNtlVlm: '1.0', markPx: '1.0', midPx: null },
+  ...{ circulatingSupply: '1.0', totalSupply: '1.0', dayBaseVlm: '1.0' },
+}
+/** Another value of a field that frames show; of one that they do not there is none. */
+const OTHERS: Readonly<Record<string, (value: Json) => Json>> = {
+  addresses: () => [OTHER],
+  user: () => OTHER,
+  builder: () => OTHER,
+  coin: () => 'ETH',
+  dex: (dex) => (dex === 'abc' ? '' : 'abc'),
+  interval: () => '5m',
+  fast: (fast) => !fast,
+  nSigFigs: () => 5,
+}
+/** Frames that hold nothing to tell by. */
+const MUTE = new Set(['userEvents', 'notification'])
+
+function setUp(bodies: readonly SubscriptionBody[]) {
+  const runtime = new FakeRuntime()
+  const heard: number[] = []
+  const notices: string[] = []
+  const onNotice = (text: string) => void notices.push(text)
+  const connection = new Connection(runtime, { endpoint: () => ({ url: 'http://one', key: 'k' }), onNotice })
+  bodies.forEach((body, index) => {
+    const refused = (why: string) => expect.unreachable(why)
+    connection.subscribe(body, { live() {}, lost() {}, frame: () => heard.push(index), refused })
+  })
+  connection.start()
+  runtime.last.open()
+  for (const { method, subscription } of runtime.last.sent.splice(0)) {
+    if (method !== 'subscribe') continue
+    const sent = subscription as { type: string }
+    const read = readBody(sent)
+    if (!read.ok) throw new Error(`${read.error.path}: ${read.error.message}`)
+    const data = { method, subscription: echoOf(sent, read.value) }
+    runtime.last.receive({ channel: 'subscriptionResponse', data })
+  }
+  return { socket: runtime.last, heard, notices }
+}
+
+const cases = CHANNELS.flatMap(({ type, example }) => {
+  const body: SubscriptionBody = { type, ...(example.request as Record<string, Json>) }
+  const others = Object.keys(example.request).flatMap((field): [string, SubscriptionBody][] => {
+    const other = { ...body, [field]: OTHERS[field]?.(body[field]!) ?? null }
+    return JSON.stringify(other) === JSON.stringify(body) || !readBody(other).ok ? [] : [[field, other]]
+  })
+  return [['', null], ...others].map(([field, other]) => [type, field, body, other, example.frame] as const)
+})
+
+it.each(cases)('%s %s', (type, _, body, other, frame) => {
+  const { socket, heard, notices } = setUp(other ? [body, other as SubscriptionBody] : [body])
+  socket.receive(frame)
+  expect(heard).toEqual(MUTE.has(type) && other ? [0, 1] : [0])
+  expect(notices).toHaveLength(type === 'notification' ? 1 : 0)
+  expect(socket.dropped).toBe(false)
+})
+
+it.each<[SubscriptionBody[], object, number[]]>([
+  [
+    [{ type: 'l2Book', coin: 'BTC' }, { type: 'l2Book', coin: 'BTC', fast: true }, { type: 'l2Book' }],
+    { channel: 'l2Book', data: { coin: 'BTC', time: 1, levels: [[], []], fast: true } },
+    [1],
+  ],
+  [
+    [
+      { type: 'activeAssetCtx', coin: '@1' },
+      { type: 'activeAssetCtx', coin: 'BTC' },
+    ],
+    {
+      channel: 'activeSpotAssetCtx',
+      data: {
+        coin: '@1',
+        ctx: SPOT_CTX,
+      },
+    },
+    [0],
+  ],
+  [
+    [{ type: 'l2BookDiff2', coin: ['BTC', 'ETH'] }, { type: 'l2BookDiff2', coin: 'BTC' }, { type: 'l2BookDiff2' }],
+    {
+      channel: 'l2BookDiff2',
+      data: {
+        Updates: {
+          ...{ time: 1, block_height: 2, epoch: 'e', cursor: '2' },
+          book_diffs: ['BTC', 'ETH'].map((coin) => ({ coin, seq: 2, prev_seq: 1, levels: [[], []] })),
+        },
+      },
+    },
+    [0, 2],
+  ],
+  [
+    [
+      { type: 'trades', coin: 'BTC' },
+      { type: 'trades', coin: 'ETH' },
+    ],
+    { channel: 'trades', data: [] },
+    [0, 1],
+  ],
+])('%j', (bodies, frame, hearers) => {
+  const { socket, heard } = setUp(bodies)
+  socket.receive(frame)
+  expect([heard, socket.dropped]).toEqual([hearers, false])
+})
