@@ -35,8 +35,8 @@ const SOCKET_IS_FULL: Failure = {
   most: MAX_SUBSCRIPTIONS_PER_SOCKET,
   hint: `subscription: at most ${MAX_SUBSCRIPTIONS_PER_SOCKET} subscriptions per connection: open another one`,
 }
-/** Wallets and coins of events: each takes some 400 bytes, and a thousand of them cost a credit a minute. */
-const MAX_NAMES = 100_000
+/** Wallets and coins of events: each takes some 200 bytes, and a thousand of them cost a credit a minute. */
+const MAX_NAMES = 250_000
 const CROWDED: Failure = {
   kind: 'unavailable',
   what: 'the data',

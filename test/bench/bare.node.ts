@@ -1,6 +1,7 @@
 // The baselines: the least that the platform can do for the same traffic, in a workerd of its own behind the same kind
 // of socket. A Worker that echoes JSON, that gives the answer that it was shown, with all its headers, that reads and writes
-// the headers which a key and an answer need beside, or that asks an upstream; and a Durable Object that sends what it is fed to every client.
+// the headers which a key and an answer need beside, or that asks an upstream; and a Durable Object that sends each line of what it is fed to every client of
+// that line; one that connected without a line is of the first as soon as it asks.
 
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 
@@ -8,20 +9,28 @@ const SCRIPT = `
 import { DurableObject } from 'cloudflare:workers'
 
 export class Broadcast extends DurableObject {
-  clients = new Set(this.ctx.getWebSockets('client'))
+  feeder = this.ctx.getWebSockets('feed')[0]
+  lines = [0, 1, 2].map((line) => new Set(this.ctx.getWebSockets('line' + line)))
 
   fetch(request) {
     const { 0: client, 1: server } = new WebSocketPair()
-    const of = new URL(request.url).pathname === '/feed' ? 'feed' : 'client'
-    this.ctx.acceptWebSocket(server, [of])
-    if (of === 'client') this.clients.add(server)
+    const [, of, line] = new URL(request.url).pathname.split('/')
+    this.ctx.acceptWebSocket(server, [of === 'feed' ? of : 'line' + line])
+    if (of === 'feed') this.feeder = server
+    else if (line) this.lines[line].add(server)
     return new Response(null, { status: 101, webSocket: client })
   }
   webSocketMessage(socket, message) {
-    for (const client of this.clients) client.send(message)
+    if (socket !== this.feeder) {
+      this.lines[0].add(socket)
+      return socket.send('{"channel":"subscriptionResponse","data":' + message + '}')
+    }
+    const texts = message.split('\\n')
+    for (let line = 0; line < texts.length; line++)
+      if (texts[line]) for (const client of this.lines[line]) client.send(texts[line])
   }
   webSocketClose(socket, code) {
-    this.clients.delete(socket)
+    for (const line of this.lines) line.delete(socket)
     if (code === 1005 || code === 1006) socket.close()
     else socket.close(code)
   }

@@ -30,6 +30,24 @@ export function dollarsPerMillionCalls(calls: number, cpuMs: number, counts: Cou
   )
 }
 
+/** What the objects of a stream did. */
+export interface Streamed {
+  readonly requests: number
+  readonly messages: number
+  readonly rowsWritten: number
+  /** Seconds of all objects that did not sleep. */
+  readonly objectSeconds: number
+}
+
+/** Dollars for what objects did, each operation at its list price. */
+export function dollarsOfObjects({ requests, messages, rowsWritten, objectSeconds }: Streamed): number {
+  return (
+    (PER_MILLION.objectRequest / 1e6) * (requests + messages / FRAMES_PER_REQUEST) +
+    (PER_MILLION.objectRowWritten / 1e6) * rowsWritten +
+    PER_GB_SECOND * OBJECT_GB * objectSeconds
+  )
+}
+
 export interface Standing {
   readonly blocksPerSecond: number
   readonly hubs: number

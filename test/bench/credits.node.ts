@@ -3,14 +3,12 @@
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { bundle } from '../../src/launch/build.node.ts'
 import { showAnswer } from './bare.node.ts'
 import { dollarsPerMillionCalls } from './cost.ts'
 import type { Counts } from './counted/counts.ts'
 import { compared, inTurn, spent } from './rounds.node.ts'
 import { type Line, ms, times, whole } from './table.ts'
-import { type Bench, startWeir, type Target } from './targets.node.ts'
+import { type Bench, bundleCounted, startWeir, type Target } from './targets.node.ts'
 
 const BODY = JSON.stringify({ type: 'marginTable', id: 1 })
 const ANSWER = JSON.stringify({
@@ -33,9 +31,7 @@ interface Credits {
 
 /** Lines of speed, of the meter and of money. */
 export async function creditLines(bench: Bench): Promise<Line[]> {
-  const bundles = 'dist/bench'
-  await bundle(bench.root, 'wrangler.toml', join(bundles, 'gateway'), 'test/bench/counted/gateway.worker.ts')
-  await bundle(bench.root, 'wrangler.live.toml', join(bundles, 'live'), 'test/bench/counted/live.worker.ts')
+  const bundles = await bundleCounted()
   const upstream = createServer((_, answer) => answer.setHeader('content-type', 'application/json').end(ANSWER))
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/info`

@@ -2,7 +2,6 @@
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { BlockTexts, HEIGHT_AT } from './blocks.ts'
 import { FrameReader } from './frames.ts'
 
 function serverFrame(text: string): Buffer {
@@ -38,13 +37,5 @@ it('reads every frame once, wherever the chunks end', () => {
       }
       expect(got).toEqual(texts)
     }),
-  )
-})
-
-it('finds the height of a block where its frame has it', () => {
-  const text = new BlockTexts('single').client(1_234_567)
-  expect(text.slice(HEIGHT_AT, HEIGHT_AT + 8)).toBe('1234567,')
-  expect((JSON.parse(text) as { data: { Updates: { block_height: number } } }).data.Updates.block_height).toBe(
-    1_234_567,
   )
 })

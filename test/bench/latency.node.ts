@@ -7,20 +7,23 @@ import type { Bench } from './targets.node.ts'
 
 export const EXCHANGE_BLOCKS_PER_SECOND = 14.5
 const GOAL = 1.15
-/** Of a p99, twenty blocks are above. */
-const BLOCKS = 2_000
-const ROUNDS = 10
+/** Of a p99, twenty blocks are above; of clients of several kinds six. */
+const ROUNDS = { 'one coin': 10, mixed: 3 } as const
+const BLOCKS = 200
+const NAMES = {
+  'one coin': 'clients',
+  mixed: 'clients, of whom 50 take all coins and 200 lists of 1 000 wallets each,',
+} as const
 
 /** For the middle and the last of so many clients, p50 and p99 over the blocks of all rounds. */
-export async function latencyLines(bench: Bench, sockets: number): Promise<Line[]> {
+export async function latencyLines(bench: Bench, sockets: number, crowd: keyof typeof ROUNDS): Promise<Line[]> {
   const { load, quick, say } = bench
-  for (const { name } of bench.both) await load.call('resize', name, sockets)
+  for (const { name } of bench.both) await load.call('resize', name, sockets, crowd)
   const everyMs = 1000 / EXCHANGE_BLOCKS_PER_SECOND
-  const [rounds, blocks] = quick ? [1, 30] : [ROUNDS, BLOCKS / ROUNDS]
+  const [rounds, blocks] = quick ? [1, 30] : [ROUNDS[crowd], BLOCKS]
   const outcomes = await alternate(bench, rounds, async ({ name }) => {
     await load.call('ping', name)
-    const paced = await load.call('pace', name, name === 'weir' ? 'market' : 'single', blocks, everyMs)
-    return { ...paced, blocks }
+    return load.call('pace', name, 'market', blocks, everyMs)
   })
   const [bare, weir] = [outcomes.bare.at(-1)!, outcomes.weir.at(-1)!]
   const used = spent(outcomes, 'bare', (outcome) => outcome.blocks)
@@ -29,7 +32,7 @@ export async function latencyLines(bench: Bench, sockets: number): Promise<Line[
     (['p50', 'p99'] as const).map((name) => {
       const ratio = weir[client][name] / bare[client][name]
       return {
-        what: `feed to the ${client} of ${whole(sockets)} clients at ${EXCHANGE_BLOCKS_PER_SECOND} blocks/s, ${name} of ${whole(rounds * blocks)} blocks`,
+        what: `feed to the ${client} of ${whole(sockets)} ${NAMES[crowd]} at ${EXCHANGE_BLOCKS_PER_SECOND} blocks/s, ${name} of ${whole(rounds * blocks)} blocks`,
         bare: ms(bare[client][name]),
         weir: ms(weir[client][name]),
         ratio: times(ratio),

@@ -1,10 +1,11 @@
 // The load process: makes all load and takes all measurements, so that workerd has a core of its own.
 // Its parent asks over the IPC channel; it ends when its parent does.
 
+import type { SwarmTarget } from './client.node.ts'
 import { type AtOnce, callAtOnce } from './first-byte.node.ts'
 import { type HttpLoad, type HttpOutcome, httpLoad } from './http-load.node.ts'
 import { type PacedLoad, type PacedOutcome, pacedLoad } from './http-paced.node.ts'
-import { Swarm, type SwarmTarget } from './swarm.node.ts'
+import { Swarm } from './swarm.node.ts'
 
 type Name = SwarmTarget['kind']
 const swarms = new Map<Name, Swarm>()
@@ -31,6 +32,7 @@ export const DUTIES = {
   resize: (name: Name, ...rest: Parameters<Swarm['resize']>) => swarm(name).resize(...rest),
   ping: (name: Name) => swarm(name).ping(),
   saturate: (name: Name, ...rest: Parameters<Swarm['saturate']>) => swarm(name).saturate(...rest),
+  storm: (name: Name, ...rest: Parameters<Swarm['storm']>) => swarm(name).storm(...rest),
   pace: (name: Name, ...rest: Parameters<Swarm['pace']>) => swarm(name).pace(...rest),
   ingest: (name: Name, ...rest: Parameters<Swarm['ingest']>) => swarm(name).ingest(...rest),
   /** CPU time of this process so far. */

@@ -2,6 +2,9 @@
 // a Markdown table at the end. `--quick` is a smoke run, `--only NAME[,NAME]` runs some sections.
 
 import { commandLine, program, refuseLine } from '../../src/core/command-line.node.ts'
+import { bboLines } from './bbo.node.ts'
+import { billingLines } from './billing.node.ts'
+import { channelLines } from './channels.node.ts'
 import { coreLine } from './core.node.ts'
 import { creditLines } from './credits.node.ts'
 import { fanOutLine } from './fan-out.node.ts'
@@ -12,6 +15,7 @@ import { latencyLines } from './latency.node.ts'
 import { mainnetLines } from './mainnet.node.ts'
 import { memoryLine } from './memory.node.ts'
 import { snapshotLines } from './snapshot.node.ts'
+import { stormLines } from './storms.node.ts'
 import { type Line, tableOf } from './table.ts'
 import { type Bench, RELAY_SOCKETS, startBench } from './targets.node.ts'
 import { upstreamLines } from './upstream.node.ts'
@@ -19,8 +23,16 @@ import { upstreamLines } from './upstream.node.ts'
 /** In this order: memory needs fresh processes, and fewer sockets come after more. */
 const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
   memory: async (bench) => [await memoryLine(bench)],
-  latency: async (bench) => [...(await latencyLines(bench, 1000)), ...(await latencyLines(bench, 300))],
-  'fan-out': async (bench) => [await fanOutLine(bench, 1000), await fanOutLine(bench, 100)],
+  latency: async (bench) => [
+    ...(await latencyLines(bench, 1000, 'one coin')),
+    ...(await latencyLines(bench, 300, 'one coin')),
+  ],
+  mixed: (bench) => latencyLines(bench, 1000, 'mixed'),
+  'fan-out': async (bench) => [await fanOutLine(bench, 1000, 'one coin'), await fanOutLine(bench, 100, 'one coin')],
+  distinct: async (bench) => [await fanOutLine(bench, 1000, 'distinct')],
+  channels: channelLines,
+  bbo: bboLines,
+  storm: stormLines,
   ingest: async (bench) => [await ingestLine(bench)],
   worst: async (bench) => [await worstBlockLine(bench)],
   info: infoLines,
@@ -33,6 +45,7 @@ const ALONE: Readonly<Record<string, (bench: Pick<Bench, 'quick' | 'say'>) => Pr
   core: async ({ quick }) => [coreLine(quick)],
   hub: async ({ quick }) => [hubLine(quick)],
   mainnet: mainnetLines,
+  billing: billingLines,
 }
 const NAMES = [...Object.keys(ALONE), ...Object.keys(SECTIONS)]
 /** More than this beside us, and the figures say more of the others than of Weir. */

@@ -3,14 +3,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from '../../src/launch/build.node.ts'
+import { build, bundle } from '../../src/launch/build.node.ts'
 import { type GatewayProcessOptions, startGatewayProcess } from '../../src/launch/gateway-process.node.ts'
 import { processTable } from '../../src/launch/process-table.node.ts'
 import { readProcess } from '../soak/machine.node.ts'
 import { startBare } from './bare.node.ts'
 import { COINS } from './blocks.ts'
+import type { SwarmTarget } from './client.node.ts'
 import { Loader } from './loader.node.ts'
-import type { SwarmTarget } from './swarm.node.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const ADMIN_TOKEN = 'admin-token-of-the-bench-of-weir-0001'
@@ -18,6 +18,7 @@ const FEED_TOKEN = 'feed-token-of-the-bench-of-weir-00001'
 const KEY_SECRET = 'key-secret-of-the-bench-of-weir-00001'
 /** One relay takes all sockets, as the bare object does. */
 export const RELAY_SOCKETS = '2000'
+export const ONE_RELAY = { vars: { RELAY_SOCKETS, RELAYS_PER_REGION: '1' }, liveVars: { RELAY_SOCKETS } }
 /** Whose sockets share them: a relay bounds what one account has unproved. */
 const ACCOUNTS = 20
 const READY_MS = 30_000
@@ -59,22 +60,13 @@ export async function startBench(quick: boolean, say: (text: string) => void): P
   }
   try {
     const bare = await started(startBare(), 'bare', stops)
-    const more = { RELAY_SOCKETS }
-    const vars = { ...more, RELAYS_PER_REGION: '1' }
-    const { target: weir, stop: stopWeir } = await startWeir({ vars, liveVars: more })
+    const { target: weir, stop: stopWeir } = await startWeir(ONE_RELAY)
     stops.push(stopWeir)
-    const { key } = weir
     const load = new Loader()
     stops.push(() => load.stop())
-    const authorization = `Authorization: Bearer ${key}\r\n`
-    const keys = await Promise.all(Array.from({ length: ACCOUNTS }, () => newKey(weir.port)))
+    const authorization = `Authorization: Bearer ${weir.key}\r\n`
     await connect(load, bare, ['/ws'])
-    await connect(
-      load,
-      weir,
-      keys.map((each) => `/ws?key=${each}`),
-    )
-    await ready(load, weir, key)
+    await feedWeir(load, weir)
     const others = watchOthers([bare, weir], load)
     return { bare, weir, both: [bare, weir], load, authorization, quick, root: ROOT, say, others, stop }
   } catch (error) {
@@ -103,6 +95,22 @@ export async function startWeir(
     await stop()
     throw error
   }
+}
+
+/** Builds the Workers that count what they do; answers where they are. */
+export async function bundleCounted(): Promise<string> {
+  const bundles = 'dist/bench'
+  await bundle(ROOT, 'wrangler.toml', join(bundles, 'gateway'), 'test/bench/counted/gateway.worker.ts')
+  await bundle(ROOT, 'wrangler.live.toml', join(bundles, 'live'), 'test/bench/counted/live.worker.ts')
+  return bundles
+}
+
+/** Connects the load process, seeds the books and waits until every coin can be had. */
+export async function feedWeir(load: Loader, weir: Target & { readonly key: string }): Promise<void> {
+  const keys = await Promise.all(Array.from({ length: ACCOUNTS }, () => newKey(weir.port)))
+  const paths = keys.map((each) => `/ws?key=${each}`)
+  await connect(load, weir, paths)
+  await ready(load, weir, weir.key)
 }
 
 async function started(

@@ -336,10 +336,10 @@ test('as many wallets are watched as memory holds; who finds no room is not char
     const addresses = Array.from({ length: 1000 }, (_, i) => `0x${String(index * 1000 + i).padStart(40, '0')}`)
     return { type: 'userFills', addresses }
   }
-  for (let i = 0; i < 100; i++) await world.subscribe(body(i))
+  for (let i = 0; i < 250; i++) await world.subscribe(body(i))
   expect(world.frames.every(({ channel }) => channel === 'subscriptionResponse')).toBe(true)
   expect(world.subscriptions.isCrowded).toBe(true)
-  await world.subscribe(body(100))
+  await world.subscribe(body(250))
   expect(world.frames.at(-1)).toMatchObject({
     code: 'unavailable',
     data: expect.stringContaining('another connection'),
@@ -348,6 +348,6 @@ test('as many wallets are watched as memory holds; who finds no room is not char
   expect(world.meter.refunds).toHaveLength(1)
   world.unsubscribe(body(7))
   expect(world.subscriptions.isCrowded).toBe(false)
-  await world.subscribe(body(100))
+  await world.subscribe(body(250))
   expect(world.frames.at(-1)).toMatchObject({ channel: 'subscriptionResponse' })
 })

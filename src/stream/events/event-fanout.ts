@@ -8,7 +8,17 @@ import { entryOf } from '../../core/entry-of.ts'
 import { WANTED_MOST } from '../../feed/protocol.ts'
 import { WantedNames } from '../../feed/wanted-names.ts'
 import type { AnyChannel, AnyEventChannel, EventView, ShownEvents, WantedEvents } from '../channel.ts'
-import { type Behind, type Index, parcelsOf, putInto, type Receiver, send, type Topic, tell } from './parcels.ts'
+import {
+  type Behind,
+  type Index,
+  parcelsOf,
+  putInto,
+  type Receiver,
+  send,
+  type Topic,
+  takeOut,
+  tell,
+} from './parcels.ts'
 
 /** Blocks that are remembered for those who are first to be told what was before: 17 seconds of the real exchange. */
 export const REMEMBERED = 256
@@ -188,15 +198,10 @@ export class EventFanout<R extends Receiver> {
     if (!topic || topic.receivers.size > 0) return
     this.#topics.delete(key)
     const { channel, body } = topic.wanted
-    const index = this.#indexOf(topic.wanted)
     const names = channel.names(body)
     this.#names -= names.length
     if (channel.needsOrders) this.dropOrders(names)
-    for (const name of names) {
-      const topics = index.get(name)
-      topics?.delete(topic)
-      if (topics?.size === 0) index.delete(name)
-    }
+    takeOut(this.#indexOf(topic.wanted), topic)
   }
 
   /** Blocks are to hold order statuses of these users, until they are dropped as often as they were wanted. */

@@ -14,7 +14,7 @@ import type { Sources } from '../../../src/info/ports.ts'
 import type { Identity } from '../../../src/key/identity.ts'
 import type { SourceBudgetApi } from '../../../src/upstream/budget-api.ts'
 import { fetchUpstream } from '../../../src/upstream/upstream.client.ts'
-import { noCounts } from './counts.ts'
+import { noCounts, type TakenCounts } from './counts.ts'
 
 type Env = Cloudflare.Env
 type Meters = Env['CREDIT_METER']
@@ -45,8 +45,9 @@ export default {
 } satisfies ExportedHandler<Env>
 
 async function take(env: Env) {
-  const meter = env.CREDIT_METER.getByName('counts') as unknown as { takeRowsWritten(): Promise<number> }
-  const taken = { ...counts, rowsWritten: await meter.takeRowsWritten() }
+  const meter = env.CREDIT_METER.getByName('counts') as unknown as { takeCounts(): Promise<TakenCounts['objects']> }
+  const objects = await meter.takeCounts()
+  const taken: TakenCounts = { ...counts, rowsWritten: objects.CreditMeter?.rowsWritten ?? 0, objects }
   counts = noCounts()
   return taken
 }

@@ -1,16 +1,26 @@
-// Counts what an object's storage is billed for: SQLite rows that it writes, and alarms that it sets.
+// Counts what an object's storage is billed for: SQLite rows that it writes, of its own tables or behind keys and values,
+// and alarms that it sets.
 
 export function countRows(storage: DurableObjectStorage, wrote: (rows: number) => void): void {
-  const { sql } = storage
+  const { sql, kv } = storage
   const exec = sql.exec.bind(sql)
-  const setAlarm = storage.setAlarm.bind(storage)
   sql.exec = ((query: string, ...bindings: unknown[]) => {
     const cursor = exec(query, ...bindings)
     wrote(cursor.rowsWritten)
     return cursor
   }) as typeof sql.exec
-  storage.setAlarm = (at, options) => {
-    wrote(1)
-    return setAlarm(at, options)
+  told(storage, 'setAlarm', () => wrote(1))
+  for (const method of ['put', 'delete'] as const) {
+    told(storage, method, ([keys]) => wrote(typeof keys === 'object' ? Object.keys(keys as object).length : 1))
+    told(kv, method, () => wrote(1))
   }
+}
+
+/** Has each call of a method told first. */
+function told<T extends object>(of: T, method: keyof T, tell: (args: readonly unknown[]) => void): void {
+  const call = (of[method] as (...args: unknown[]) => unknown).bind(of)
+  of[method] = ((...args: unknown[]) => {
+    tell(args)
+    return call(...args)
+  }) as T[typeof method]
 }

@@ -1,0 +1,120 @@
+// One client of a target: subscribes, and proves what it reads, as those of a relay must that take much.
+
+import { heightOf } from './blocks.ts'
+import { type CrowdName, crowdOf, type Seat } from './crowds.ts'
+import { type Address, RawSocket } from './raw-socket.node.ts'
+
+export interface SwarmTarget {
+  /** `bare` is fed what clients are to get; `weir` speaks the feed protocol and is subscribed to. */
+  readonly kind: 'bare' | 'weir'
+  readonly feed: Address
+  /** Where clients connect, in turn. */
+  readonly clients: readonly Address[]
+}
+
+/** A proof is as old as the pong before, and a relay bounds what all its sockets have unproved: 40 MiB. */
+const PROVE_BYTES_OF_ALL = 18 * 1024 * 1024
+/** As our client does. */
+const PROVE_BYTES = 32 * 1024
+/** Its multiples are spread evenly. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2
+/** Which letter tells the channel of a frame. */
+const CHANNEL_AT = '{"channel":"'.length
+const NONCE_AT = '{"channel":"pong","nonce":"'.length
+const TIME = Buffer.from('"time":')
+const TIME_DIGITS = 13
+const [ERROR, NOTIFICATION, PONG, RESPONSE] = [...'enps'].map((letter) => letter.charCodeAt(0))
+
+/** What a client is for its owner. */
+export interface ClientOwner {
+  readonly target: SwarmTarget
+  readonly crowd: CrowdName
+  /** How many clients there are. */
+  readonly size: number
+  acknowledged(client: Client): void
+  /** A remark, or an error. */
+  told(text: string): void
+  /** A frame of a channel with the time of a height: bytes `from` to `to` of `chunk`, valid during the call alone. */
+  data(client: Client, height: number, chunk: Buffer, from: number, to: number): void
+}
+
+export class Client {
+  readonly seat: Seat
+  readonly #owner: ClientOwner
+  #socket!: RawSocket
+  /** Of the last pong. */
+  #nonce = ''
+  #unprovedBytes: number
+  #pings = 0
+
+  private constructor(seat: Seat, owner: ClientOwner, at: number) {
+    this.seat = seat
+    this.#owner = owner
+    // Clients came at different times: not all of them prove with the same block.
+    this.#unprovedBytes = Math.round((PROVE_BYTES * at * GOLDEN) % PROVE_BYTES)
+  }
+
+  /** Connects in this place. `mustAsk`: the bare object, too, sends nothing to who does not subscribe. */
+  static async open(owner: ClientOwner, at: number, mustAsk = false): Promise<Client> {
+    const { clients, kind } = owner.target
+    const client = new Client(crowdOf(owner.crowd).seat(at), owner, at)
+    const address = clients[at % clients.length]!
+    const path = kind === 'weir' ? address.path : `${address.path}/${mustAsk ? '' : client.seat.line}`
+    client.#socket = await RawSocket.open({ ...address, path }, (chunk, from, to) => client.#take(chunk, from, to))
+    return client
+  }
+
+  get lost(): string | null {
+    return this.#socket.lost
+  }
+
+  /** Every ping has its pong. */
+  get isAnswered(): boolean {
+    return this.#pings === 0
+  }
+
+  subscribe(): void {
+    for (const subscription of this.seat.bodies)
+      this.#socket.send(JSON.stringify({ method: 'subscribe', subscription }))
+  }
+
+  /** Returns the nonce of the last pong. */
+  prove(): void {
+    this.#socket.send(`{"method":"ping","nonce":"${this.#nonce}"}`)
+    this.#pings++
+  }
+
+  close(): void {
+    this.#socket.close()
+  }
+
+  #take(chunk: Buffer, from: number, to: number): void {
+    const letter = chunk[from + CHANNEL_AT]
+    if (letter === RESPONSE) this.#owner.acknowledged(this)
+    else if (letter === PONG) {
+      const start = from + NONCE_AT
+      this.#nonce = chunk.toString('latin1', start, chunk.indexOf(0x22, start))
+      this.#pings--
+    } else if (letter === ERROR || letter === NOTIFICATION)
+      this.#owner.told(chunk.toString('utf8', from, Math.min(to, from + 300)))
+    else this.#data(chunk, from, to)
+  }
+
+  #data(chunk: Buffer, from: number, to: number): void {
+    this.#unprovedBytes += to - from
+    const most = Math.min(PROVE_BYTES, PROVE_BYTES_OF_ALL / this.#owner.size)
+    if (this.#unprovedBytes > most && this.#owner.target.kind === 'weir') {
+      this.#unprovedBytes %= most
+      this.prove()
+    }
+    this.#owner.data(this, heightOf(timeIn(chunk, from)), chunk, from, to)
+  }
+}
+
+/** The first time in the frame that begins there. */
+function timeIn(chunk: Buffer, from: number): number {
+  const at = chunk.indexOf(TIME, from) + TIME.length
+  let time = 0
+  for (let i = at; i < at + TIME_DIGITS; i++) time = time * 10 + chunk[i]! - 48
+  return time
+}
