@@ -42,9 +42,13 @@ export class Client {
   readonly plan: ClientPlan
   readonly served = new Served()
   readonly wellness: Wellness
+<<<<<<< ours
   /** On the channel that is not of books followed level by level; null where there is none. */
   readonly told: Told | null
   /** Close codes and statuses, and how often each. */
+=======
+  /** Close codes, statuses and checksums that differed, and how often each. */
+>>>>>>> theirs
   readonly ends: Record<string, number> = {}
   readonly #world: ClientWorld
   readonly #runtime: ClientRuntime
@@ -178,7 +182,8 @@ export class Client {
         live.add(coin)
         this.#isLive = live.size >= wanted.length
       },
-      gap: (coin) => {
+      gap: (coin, why) => {
+        if (why.startsWith('checksum')) this.ends.checksum = (this.ends.checksum ?? 0) + 1
         live.delete(coin)
         if (this.#isLive) this.#lostMs = Date.now()
         this.#isLive = false
