@@ -112,7 +112,9 @@ class Run {
       gaps: this.#gaps,
       epochs: this.#epochs.size,
       faults: this.#faults,
-      absences: tallies.flatMap(({ absences }) => absences),
+      absences: tallies.flatMap(({ number, absences }) =>
+        absences.map((absence) => ({ ...absence, client: `client ${number} (${this.#clients[number]?.kind})` })),
+      ),
       missing,
       comparisons: this.#comparisons,
       quiet,

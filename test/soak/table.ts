@@ -31,7 +31,7 @@ export interface Findings {
   readonly epochs: number
   /** By number, as struck. */
   readonly faults: readonly string[]
-  readonly absences: readonly Absence[]
+  readonly absences: readonly (Absence & { readonly client: string })[]
   /** Clients that never came back, in words. */
   readonly missing: readonly string[]
   readonly comparisons: readonly Comparison[]
@@ -68,7 +68,7 @@ export function failures(found: Findings): string[] {
     ...(last !== undefined && last.absent > 0 ? [`${last.absent} clients had not all of their books in the end`] : []),
     ...some(
       `absences longer than ${seconds(LIVE_WITHIN_MS)}`,
-      late.map(({ fault, ms }) => `${seconds(ms)} after ${found.faults[fault]}`),
+      late.map(({ client, fault, ms }) => `${client} ${seconds(ms)} after ${found.faults[fault]}`),
     ),
     ...some('clients did not come back', found.missing),
     ...ofQuiet(found.quiet),
