@@ -1,6 +1,7 @@
 // One relay as a hub sees it: what it is interested in and the texts it is sent.
 
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
+import type { Cursor } from '../feed/log-api.ts'
 import type { BookInterest } from './hub-api.ts'
 import { encodeChecksum, encodeHubFrame, encodePiece, type HubTick, type ViewPiece } from './hub-link.ts'
 import { ViewWants } from './view-wants.ts'
@@ -19,10 +20,13 @@ export class RelayLink {
   #views = new ViewWants()
   /** It has wants that it was not shown yet: the next block shows it all. */
   isFresh = false
+  readonly #cursor: Cursor | null
   readonly #send: (text: string) => void
 
-  constructor(name: string, interest: BookInterest, send: (text: string) => void) {
+  /** `cursor`: where the relay stands. */
+  constructor(name: string, interest: BookInterest, cursor: Cursor | null, send: (text: string) => void) {
     this.name = name
+    this.#cursor = cursor
     this.#send = send
     this.setInterest(interest)
   }
@@ -57,7 +61,8 @@ export class RelayLink {
       if (checksum !== undefined && this.#views.checks(coin)) texts += encodeChecksum(checksum)
     }
     for (const piece of pieces ?? []) if (this.#views.has(piece.view, piece.coin)) texts += encodePiece(piece)
-    if (pieces) this.isFresh = false
+    // A hub that was restarted may come to a height that the relay has, and drops.
+    if (pieces && !(tick.epoch === this.#cursor?.epoch && tick.height <= this.#cursor.height)) this.isFresh = false
     this.#send(encodeHubFrame(tick, texts))
   }
 

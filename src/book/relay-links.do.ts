@@ -40,14 +40,14 @@ export class RelayLinks {
   }
 
   /** Begins to serve a dialled relay; an older link of the same name is replaced. */
-  open({ relay, interest }: RelayAttachRequest, socket: WebSocket): RelayLink {
+  open({ relay, interest, cursor }: RelayAttachRequest, socket: WebSocket): RelayLink {
     const drop = () => {
       if (this.#relays.get(relay) !== link) return
       this.#relays.delete(relay)
       if (link.views.isChecking) this.#checksAllUntilMs = Date.now() + RING_MS
       this.#retain()
     }
-    const link: RelayLink = new RelayLink(relay, interest, (text) => {
+    const link: RelayLink = new RelayLink(relay, interest, cursor, (text) => {
       try {
         socket.send(text)
       } catch {

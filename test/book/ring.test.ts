@@ -118,7 +118,7 @@ describe('frames between hub and relay', () => {
 
   it('carry the coins and market types that a relay wants, and tick without them', () => {
     const sent: string[] = []
-    const link = new RelayLink('r', { coins: ['BTC'], types: ['spot'] }, (text) => sent.push(text))
+    const link = new RelayLink('r', { coins: ['BTC'], types: ['spot'] }, null, (text) => sent.push(text))
     const coins = ['BTC', 'ETH', '@1', '#1'].map((coin) => {
       return { coin, text: encodeFragment({ mark: '=', coin, prevSeq: 1, levels: '[[],[]]' }) }
     })
@@ -153,7 +153,7 @@ describe('frames between hub and relay', () => {
   it('bring a relay the views that it wants, and all of them where it wants one that it was not shown', () => {
     const sent: string[] = []
     const interest = { coins: [], types: [], views: [coinWant(BBO, 'BTC')] }
-    const link = new RelayLink('r', interest, (text) => sent.push(text))
+    const link = new RelayLink('r', interest, null, (text) => sent.push(text))
     const tick = { v: 1, epoch: 'e', height: 2, time: 3 }
     const pieces = [BBO, MID].flatMap((view) => ['BTC', 'ETH'].map((coin) => ({ view, coin, piece: '1' })))
     expect(link.isFresh).toBe(true)
