@@ -29,7 +29,7 @@ export const LIMITS = {
   pingMs: 20_000,
   deadMs: 30_000,
   /** After so many characters it proves that it has read them (WS-60). */
-  proveEvery: 128 * 1024,
+  proveEvery: 32 * 1024,
   /** Bodies that wait for their answers have so many characters together: a gateway refuses more (WS-63). */
   waitingChars: 256 * 1024,
   /** A pong that told no height is asked for again: while a first frame is on its way there is none. */

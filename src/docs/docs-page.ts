@@ -46,7 +46,7 @@ An acknowledgement (<code>subscriptionResponse</code>) comes first, then frames 
 subscription’s type. A minute is charged when it starts, before the acknowledgement. Unknown fields of a subscription are
 refused. <b>Send <code>{"method":"ping"}</code> at least every 30 s</b>, whatever else comes: pings of the WebSocket
 protocol itself do not count. Who takes whole markets proves that it reads:
-<code>{"method":"ping","nonce":"&lt;of the last pong, at first empty&gt;"}</code>, after each 128 KiB too. After a reconnect subscribe again; nothing is sent of what was missed.`
+<code>{"method":"ping","nonce":"&lt;of the last pong, at first empty&gt;"}</code>, after each 32 KiB too. After a reconnect subscribe again; nothing is sent of what was missed.`
 
 const CLOSES = `<details>
 <summary>How a socket ends, and what to do then</summary>

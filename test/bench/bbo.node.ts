@@ -7,7 +7,7 @@ import { alternate, spent } from './rounds.node.ts'
 import { type Line, whole } from './table.ts'
 import type { Bench } from './targets.node.ts'
 
-const CLIENTS = 50
+const CLIENTS = 10
 const BLOCKS = 145
 const GOAL_KB = 5
 /** One changed level and nothing else: less says nothing. */

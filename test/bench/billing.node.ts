@@ -28,6 +28,7 @@ export async function billingLines({ quick }: Pick<Bench, 'quick'>): Promise<Lin
     const came = streamed(await take(), performance.now() - beganMs)
     const startMs = performance.now()
     let frames = 0
+    await load.call('ping', 'weir')
     for (let round = 0; round < (quick ? 1 : ROUNDS); round++)
       frames += (await load.call('pace', 'weir', 'market', ROUND_BLOCKS, 1000 / EXCHANGE_BLOCKS_PER_SECOND)).frames
     const sent = streamed(await take(), performance.now() - startMs)

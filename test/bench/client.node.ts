@@ -13,7 +13,7 @@ export interface SwarmTarget {
 }
 
 /** A proof is as old as the pong before, and a relay bounds what all its sockets have unproved: 40 MiB. */
-const PROVE_BYTES_OF_ALL = 18 * 1024 * 1024
+const PROVE_BYTES_OF_ALL = 12 * 1024 * 1024
 /** As our client does. */
 const PROVE_BYTES = 32 * 1024
 /** Its multiples are spread evenly. */

@@ -30,6 +30,7 @@ interface InFlight {
   readonly sentMs: number
   /** Frames of all clients. */
   readonly due: number
+  readonly isSampled: boolean
   arrived: number
   middleMs: number
 }
@@ -38,7 +39,7 @@ const OPENING_AT_ONCE = 50
 const SAMPLES = 100_000
 /** Blocks of a paced round that are not measured. */
 const WARM_BLOCKS = 5
-const DRAIN_MS = 30_000
+const DRAIN_MS = 50_000
 const WARM_MS = 300
 
 export class Swarm implements ClientOwner {
@@ -225,7 +226,9 @@ export class Swarm implements ClientOwner {
   #publish(kind: Kind): void {
     this.#feed.publish(kind, this.crowd, (height, frames) => {
       const due = this.#clients.reduce((sum, { seat }) => sum + frames[seat.line]!, 0)
-      if (due > 0) this.#inFlight.set(height, { sentMs: performance.now(), due, arrived: 0, middleMs: Number.NaN })
+      const isSampled = this.#isSampling
+      const sentMs = performance.now()
+      if (due > 0) this.#inFlight.set(height, { sentMs, due, isSampled, arrived: 0, middleMs: Number.NaN })
     })
   }
 
@@ -252,7 +255,7 @@ export class Swarm implements ClientOwner {
   #arrived(height: number, block: InFlight, length: number): void {
     this.#frames++
     this.#bytes += length + (length < 126 ? 2 : length < 65_536 ? 4 : 10)
-    const isSampled = this.#isSampling && this.#sampled < SAMPLES
+    const isSampled = block.isSampled && this.#sampled < SAMPLES
     block.arrived++
     if (isSampled && block.arrived === Math.ceil(block.due / 2)) block.middleMs = performance.now() - block.sentMs
     if (block.arrived < block.due) return

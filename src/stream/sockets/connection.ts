@@ -16,7 +16,7 @@ export const MAX_POSTS_IN_FLIGHT = 16
 
 const TOO_SLOW =
   'Too much was sent to this account that nobody has shown to have read: connect again, and send pings with a nonce, ' +
-  '{"method":"ping","nonce":"<the nonce of the last pong>"}, every 20 s and after each 128 KiB that came.'
+  '{"method":"ping","nonce":"<the nonce of the last pong>"}, every 20 s and after each 32 KiB that came.'
 
 /** The time, read anew at every access. */
 export interface Clock {
