@@ -42,13 +42,9 @@ export class Client {
   readonly plan: ClientPlan
   readonly served = new Served()
   readonly wellness: Wellness
-<<<<<<< ours
   /** On the channel that is not of books followed level by level; null where there is none. */
   readonly told: Told | null
-  /** Close codes and statuses, and how often each. */
-=======
   /** Close codes, statuses and checksums that differed, and how often each. */
->>>>>>> theirs
   readonly ends: Record<string, number> = {}
   readonly #world: ClientWorld
   readonly #runtime: ClientRuntime
