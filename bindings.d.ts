@@ -23,6 +23,7 @@ declare namespace Cloudflare {
     RELAY: DurableObjectNamespace<import("./src/live").Relay>
     CREDIT_METER: DurableObjectNamespace<import("./src/live").CreditMeter>
     SOURCE_BUDGET: DurableObjectNamespace<import("./src/live").SourceBudget>
+    ORDER_BOOK: DurableObjectNamespace<import("./src/live").OrderBook>
     GATEWAY: Service<typeof import("./src/gateway").Internal>
   }
 }

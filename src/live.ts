@@ -1,6 +1,7 @@
 // Worker 2: the Durable Objects. Deployed rarely, because every deploy resets them and drops their sockets.
 
 export { BookHub } from './book/book-hub.do.ts'
+export { OrderBook } from './book/order-book.do.ts'
 export { CreditMeter } from './credit/credit-meter.do.ts'
 export { BlockLog } from './feed/block-log.do.ts'
 export { Relay } from './stream/relay.do.ts'

@@ -70,7 +70,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     this.#relays = new RelayLinks(this.#objects, this.#index, this.#views)
     this.#log = new LogLink(ctx, {
       attach: () => this.#attach(),
-      take: (frame) => this.#take(frame),
+      take: (text) => this.#take(JSON.parse(text) as HubFrame),
       settled: () => this.#repair(),
     })
     this.#restore()

@@ -1,7 +1,5 @@
-// A hub's link to the log: the log dials in, and frames that overtake the answer of an attach wait for it.
+// The link of a hub, or of an order-level book, to the log: the log dials in, and frames that overtake the answer of an attach wait for it.
 // Law: no frame is taken of a link of which the hub was not told where it begins.
-
-import type { HubFrame } from '../feed/log-api.ts'
 
 /** No frame of the log for this long: the link is taken for dead and dialled again. */
 const SILENCE_MS = 10_000
@@ -13,7 +11,7 @@ const WATCHDOG_MS = 30_000
 interface LogLinkHost {
   /** Asks the log for a link and takes what it answers. */
   attach(): Promise<void>
-  take(frame: HubFrame): void
+  take(frame: string): void
   /** The link stands and all that came meanwhile is taken. */
   settled(): void
 }
@@ -26,6 +24,8 @@ export class LogLink {
   #early: string[] | null = null
   /** False in an object that has just woken, though its link may have outlived its memory. */
   #isAttached = false
+  /** Let go of: it is not dialled anew by itself. */
+  #isReleased = false
   #lastFrameMs = 0
   /** Characters of this link's frames, and how many of them the log knows to be read. */
   #chars = 0
@@ -60,14 +60,14 @@ export class LogLink {
     }
     if (this.#early) this.#early.push(message)
     // Until the new link is dialled the one before it goes on.
-    else if (this.#isAttached) this.#host.take(JSON.parse(message) as HubFrame)
+    else if (this.#isAttached) this.#host.take(message)
     else this.#attachSoon()
   }
 
   closed(socket: WebSocket, code: number): void {
     if (code === 1005 || code === 1006) socket.close()
     else socket.close(code)
-    this.#attachSoon()
+    if (!this.#isReleased) this.#attachSoon()
   }
 
   /** What came last does not follow, or the link broke: it is dialled anew. */
@@ -83,6 +83,7 @@ export class LogLink {
 
   /** Attaches to the log unless a live link exists; concurrent callers share one attempt. */
   async attached(): Promise<void> {
+    this.#isReleased = false
     const isLive = this.#isAttached && this.#ctx.getWebSockets().some(isOpen)
     if (!this.#attaching && isLive && Date.now() - this.#lastFrameMs < SILENCE_MS) return
     this.#guard()
@@ -94,12 +95,20 @@ export class LogLink {
     this.#host.settled()
   }
 
+  /** Lets go of the link until somebody asks for it. */
+  release(): void {
+    this.#isReleased = true
+    this.#isAttached = false
+    for (const socket of this.#ctx.getWebSockets()) socket.close(1000, 'nobody asks')
+    void this.#ctx.storage.deleteAlarm({ allowUnconfirmed: true })
+  }
+
   #begin(): void {
     const early = this.#early ?? []
     this.#attaching = null
     this.#early = null
     this.#isAttached = true
-    for (const text of early) this.#host.take(JSON.parse(text) as HubFrame)
+    for (const text of early) this.#host.take(text)
   }
 
   /** A link whose answer did not come ends: what the answer would have told of repairs and coins is not known. */

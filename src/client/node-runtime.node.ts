@@ -6,7 +6,7 @@ import type { ClientRuntime, ClientSocket, HttpAnswer, SocketHandlers } from './
 import { messageOf } from './snapshot-request.ts'
 
 const POST_TIMEOUT_MS = 5_000
-/** A full BTC snapshot is under 1 MB; nothing a gateway sends comes near this. */
+/** All orders of BTC are 17 MB; nothing else that a gateway sends comes near this. */
 const FRAME_MAX_BYTES = 32 * 1024 * 1024
 
 /** Runtime over `ws`, global fetch and timers; `Socket` takes the place of `ws` in tests. */

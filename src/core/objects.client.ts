@@ -54,14 +54,29 @@ export class Objects {
     return stubOf(this.#env.BOOK_HUB, `${this.#chain}/${index}`, this.#feedPlace)
   }
 
+  /** The order-level book of a coin. */
+  orders(coin: string) {
+    return stubOf(this.#env.ORDER_BOOK, this.nameOfOrders(coin), this.#feedPlace)
+  }
+
+  nameOfOrders(coin: string): string {
+    return `${this.#chain}/${coin}`
+  }
+
+  /** The coin of the order-level book with this name. */
+  coinOfOrders(name: string): string {
+    return name.slice(this.#chain.length + 1)
+  }
+
   /** A relay of a region, made there; `local` is wherever it is first asked for. */
   relay(region: DurableObjectLocationHint | 'local', index: number): Dialled {
     return this.reader('relay', `${this.#chain}/${region}/${index}`)
   }
 
   /** A reader of the log or of a hub, under the name that it gave itself. */
-  reader(kind: 'hub' | 'relay', name: string): Dialled {
+  reader(kind: 'hub' | 'relay' | 'l4', name: string): Dialled {
     if (kind === 'hub') return this.#env.BOOK_HUB.getByName(name, this.#feedPlace)
+    if (kind === 'l4') return this.#env.ORDER_BOOK.getByName(name, this.#feedPlace)
     return this.#env.RELAY.getByName(name, placeOf(regionOfRelay(name)))
   }
 

@@ -15,6 +15,7 @@ import { FeederTrust } from './feeder-trust.do.ts'
 import { readFeederFrame } from './frame-check.ts'
 import { HeldBlocks } from './held-blocks.do.ts'
 import { type FillsAnswer, type FillsRequest, ReadBudget, searched } from './held-fills.ts'
+import { L4Seeds } from './l4-seeds.ts'
 import {
   type AttachAnswer,
   type AttachRequest,
@@ -47,6 +48,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   readonly #readers: ReaderLinks
   readonly #books: WholeBooks
   readonly #trust: FeederTrust
+  readonly #l4: L4Seeds
   readonly #reads = new ReadBudget()
   readonly #replays = new ReadBudget()
   readonly #ages = new ReportedAges()
@@ -63,6 +65,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#readers = new ReaderLinks(this.#objects, this.#held.backlog, this.#wants, ({ kind }) => {
       if (kind.kind === 'hub') this.ctx.waitUntil(this.#wake(kind.index))
     })
+    this.#l4 = new L4Seeds((coin, text) => this.#readers.get(this.#objects.nameOfOrders(coin))?.frame(text))
     this.#trust = new FeederTrust(this.#held, this.#feeders, this.#readers)
     this.#books = new WholeBooks({
       held: this.#held,
@@ -91,7 +94,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     feeder.heard({ heardMs: Date.now() })
     const frame = readFeederFrame(message)
     if (!frame.ok) return feeder.refuse(...frame.error)
-    this.#take(feeder, frame.value, (message as string).length)
+    this.#take(feeder, frame.value, message as string)
   }
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): void {
@@ -102,7 +105,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#feeders.drop(socket, 1006, '', Date.now())
   }
 
-  #take(feeder: FeederSocket, frame: FeederFrame, units: number): void {
+  #take(feeder: FeederSocket, frame: FeederFrame, text: string): void {
     if (frame.type === 'hello') return this.#welcome(feeder, frame)
     if (feeder.state === null) return feeder.refuse('type', 'say hello first')
     const now = Date.now()
@@ -113,13 +116,14 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     }
     feeder.seenMs = now
     if (frame.type === 'verified') return this.#trust.verified(feeder, frame)
+    if (frame.type === 'l4') return this.#l4.take(feeder, frame, text)
     if (frame.type === 'gone') return this.#gone(feeder, frame.first)
     if (frame.type === 'snapshot') {
       this.#unread(feeder, now)
       return this.#books.take(feeder, frame)
     }
     feeder.seed = null
-    const joined = feeder.joiner.push(frame, units)
+    const joined = feeder.joiner.push(frame, text.length)
     if (joined === null) return
     if ('refused' in joined) return feeder.refuse('part', joined.refused)
     this.#block(feeder, joined)
@@ -155,6 +159,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     if (!this.#held.chain.booksKnown) await Promise.race([woken, scheduler.wait(HUBS_WAIT_MS)])
     for (const frame of this.#wants.frames()) feeder.send(frame)
     this.#feeders.greet(feeder, hello, { ...this.#held.chain, height: this.#held.durable }, Date.now())
+    this.#l4.greeted(feeder)
   }
 
   #gone(feeder: FeederSocket, first: number): void {
@@ -202,7 +207,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   #append(feeder: FeederSocket, block: Block): void {
     const { epoch, height, booksKnown: wereKnown } = this.#held.chain
     const booksKnown = epoch !== null && wereKnown && block.books !== null
-    const known = booksKnown ? block : { ...block, books: null }
+    const known = { ...block, books: booksKnown ? block.books : null, l4: this.#l4.trusted(block.l4) }
     const texts = encodeBlock(known, booksKnown ? epoch : null, this.#held.through(block.fills))
     if (height === null) for (const reader of this.#readers) reader.begin(block.height)
     if (block.books && !booksKnown) this.#books.askForAll()
@@ -221,11 +226,11 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const { cursor, reader: kind } = request
     const head = height ?? -1
     const next = cursor ? Math.min(cursor.height, head) + 1 : head + 1
-    const isSameEpoch = cursor === null || kind.kind === 'relay' || cursor.epoch === epoch
+    const isSameEpoch = cursor === null || kind.kind !== 'hub' || cursor.epoch === epoch
     const isHeld = cursor === null || this.#held.holds(kind.kind === 'hub' ? 'books' : 'events', next)
     const lost = !isSameEpoch || !isHeld
     const from = lost ? head + 1 : next
-    const reader = this.#readers.open(request, from, socket)
+    const reader = this.#readers.open(request, from, socket, head)
     const told = this.#books.tell(reader, cursor?.height ?? null)
     return { v: LOG_API_VERSION, epoch: booksKnown ? epoch : null, height, from, lost, ...told }
   }
@@ -236,6 +241,12 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   async reseed(coins: readonly string[] | null, reason: string): Promise<void> {
     this.#books.ask(coins, reason)
+  }
+
+  async reseedL4(coin: string, isWrong: boolean): Promise<void> {
+    // Feeders answer of wanted coins alone.
+    this.#wants.tell()
+    this.#l4.ask(coin, isWrong, this.#feeders.first())
   }
 
   async status(): ReturnType<BlockLogApi['status']> {
@@ -287,6 +298,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const forgotten = this.#held.reset()
     this.#trust.clear()
     this.#books.clear()
+    this.#l4.clear()
     this.#readers.closeAll()
     this.#feeders.closeAll(1012, 'the feed was reset', Date.now())
     await forgotten

@@ -71,6 +71,10 @@ export type LedgerEvent = z.infer<typeof LedgerEvent>
 export const CoinFunding = z.strictObject({ coin: CoinName, perUnit: z.string() })
 export type CoinFunding = z.infer<typeof CoinFunding>
 
+/** What the node wrote of the orders of a coin in one block, in its order: order statuses of all wallets, and raw book diffs. */
+export const L4Rows = z.strictObject({ coin: CoinName, statuses: z.array(z.unknown()), diffs: z.array(z.unknown()) })
+export type L4Rows = z.infer<typeof L4Rows>
+
 export const Block = z.strictObject({
   height: Height,
   time: Millis,
@@ -82,8 +86,8 @@ export const Block = z.strictObject({
   twaps: z.array(z.unknown()).optional(),
   /** Order statuses of the wallets that are wanted (`want`), as the node wrote them. */
   orders: z.array(z.unknown()).optional(),
-  /** Raw book diffs (`want: diffs`), as the node wrote them. */
-  diffs: z.array(z.unknown()).optional(),
+  /** Of each coin that was wanted (`want`) when the block was made: one without an entry has rows that are not known. */
+  l4: z.array(L4Rows).optional(),
   /** Null: the changes of this block are not known, and neither are the books from here to the next snapshot. */
   books: z.array(BookChange).nullable(),
 })

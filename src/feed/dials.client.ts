@@ -5,7 +5,7 @@ import { orReject } from '../core/deadline.ts'
 import type { Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
 import { DialQueue } from './dial-queue.ts'
-import { LINK_HEADER, type LinkHeader } from './log-api.ts'
+import { LINK_HEADER, type LinkHeader, type ReaderKind } from './log-api.ts'
 
 /** A reader takes a link without waiting for anything: one that has not in this time hangs. */
 export const DIAL_MS = 3000
@@ -21,13 +21,13 @@ export class Dials {
   }
 
   /** The accepted socket; nothing is sent on it yet. Hubs come first: relays have nothing to send without them. */
-  async dial(kind: 'hub' | 'relay', name: string): Promise<WebSocket> {
+  async dial(kind: ReaderKind['kind'], name: string): Promise<WebSocket> {
     const socket = await this.#queue.ask(name, kind === 'hub', () => this.#dial(kind, name))
     socket.accept()
     return socket
   }
 
-  async #dial(kind: 'hub' | 'relay', name: string): Promise<WebSocket> {
+  async #dial(kind: ReaderKind['kind'], name: string): Promise<WebSocket> {
     const hangUp = new AbortController()
     const { signal } = hangUp
     const asked = this.#objects.reader(kind, name).fetch('http://reader/link', { headers: this.#headers, signal })

@@ -5,6 +5,7 @@ import type { AgeReport } from './ages.ts'
 import type { BookChange, CoinFunding, LedgerEvent, UserFill } from './block.ts'
 import type { FillsAnswer, FillsRequest } from './held-fills.ts'
 import type { Through } from './position-builders.ts'
+import type { L4Book } from './protocol.ts'
 import type { LogStatus } from './status-shape.ts'
 
 export const LOG_API_VERSION = 1
@@ -16,13 +17,15 @@ export interface Cursor {
 }
 
 /**
- * A hub reads the books of its shard; a relay reads all fills and ledger events, and the order statuses that it wants.
+ * A hub reads the books of its shard; a relay reads all fills and ledger events, and the order statuses and rows of
+ * order-level books that it wants; the object of a coin's order-level book its whole orders, and from its cursor on its rows.
  * (A block of the real exchange has about three fills: filtering by address at the writer would save nothing
  * and would have to be kept in step with every subscription.)
  */
 export type ReaderKind =
   | { readonly kind: 'hub'; readonly index: number; readonly shards: number }
   | { readonly kind: 'relay' }
+  | { readonly kind: 'l4'; readonly coin: string }
 
 export interface AttachRequest {
   readonly v: number
@@ -33,6 +36,8 @@ export interface AttachRequest {
   readonly cursor: Cursor | null
   /** Users whose order statuses a relay wants; what changes of it comes on the link (RelayWant). */
   readonly orders?: readonly string[]
+  /** Coins whose rows of order-level books a relay wants, likewise. */
+  readonly l4?: readonly string[]
   /**
    * It knows LinkTick and HubVerified, and says on the link how many characters it has read of it: by that the log bounds
    * what is under way. Hubs of 0.1.0 and relays do not.
@@ -63,6 +68,11 @@ export interface BlockLogApi {
   reseed(coins: readonly string[] | null, reason: string): Promise<void>
   /** A hub found books that are otherwise than verified ones: they are repaired, and who sent them is named. */
   differing(found: Differing): Promise<void>
+  /**
+   * Asks feeders for all orders of a coin, which whoever reads its order-level book is then sent, in parts. `isWrong`: its
+   * rows do not fit: those of the next block count as not known, so that everybody who follows them begins anew.
+   */
+  reseedL4(coin: string, isWrong: boolean): Promise<void>
   status(): Promise<LogStatus & { readonly v: number }>
   /** How old blocks were when a relay sent them. */
   ages(report: AgeReport): Promise<void>
@@ -93,6 +103,15 @@ export interface EventsAnswer {
   readonly head: number | null
   /** The log has read enough for others, and read nothing: ask again after this time. */
   readonly retryMs?: number
+}
+
+/** log → object of an order-level book: a block, behind it a line with the coin's rows (segment.ts) where they are known. */
+export interface L4BlockHead {
+  readonly v: number
+  readonly t: 'l4'
+  readonly epoch: string | null
+  readonly height: number
+  readonly time: number
 }
 
 /** Header of a dial: JSON `{v, from: 'log' | 'hub', index}` (index of the hub). Set by objects, stripped at the edge. */
@@ -152,7 +171,10 @@ export interface Differing {
   readonly coins: readonly string[]
 }
 
-/** log → relay: the events of one block; empty lists are the tick. */
+/**
+ * log → relay: the events of one block; empty lists are the tick. Behind the JSON stands a line for each coin whose rows
+ * of an order-level book it wants and the log knows (segment.ts).
+ */
 export interface RelayEvents {
   readonly v: number
   readonly t: 'events'
@@ -173,14 +195,15 @@ export interface RelayEvents {
 }
 
 /**
- * relay → log: whose order statuses it wants from now on, and whose no more. `whole`: nothing else, which a relay that woke
- * says first. A log of 0.1.0 ignores it.
+ * relay → log: whose order statuses it wants from now on, and whose no more; of `l4` coins, rows of order-level books.
+ * `whole`: nothing else, which a relay that woke says first. A log of 0.1.0 ignores it.
  */
 export interface RelayWant {
   readonly v: number
   readonly t: 'want'
   readonly whole?: true
   readonly orders: { readonly add: readonly string[]; readonly drop: readonly string[] }
+  readonly l4?: { readonly add: readonly string[]; readonly drop: readonly string[] }
 }
 
 /** log → all readers: heights `from` to `to` never came and never will. */
@@ -193,3 +216,5 @@ export interface LinkGap {
 
 export type HubFrame = HubBlock | HubSeed | HubVerified | LinkGap | LinkTick
 export type RelayFrame = RelayEvents | LinkGap
+/** Parts of whole orders come as their feeder sent them. */
+export type L4Frame = L4BlockHead | L4Book | LinkGap | LinkTick

@@ -1,25 +1,29 @@
-// Whose order statuses relays want, as feeders are told of it. Law: feeders are asked for what some relay wants, and for
-// what one wanted whose link has just ended, because it will ask for the blocks that it misses; a log that woke takes
-// nothing back before the relays had time to say what they want.
+// Whose order statuses and rows of order-level books relays want, as feeders are told of it. Law: feeders are asked for
+// what some relay wants, and for what one wanted whose link has just ended, because it will ask for the blocks that it
+// misses; a log that woke takes nothing back before the relays had time to say what they want. The object of an
+// order-level book is one that wants its coin.
 
 import type { AttachRequest, RelayWant } from './log-api.ts'
-import { WANTED_MOST, type Want } from './protocol.ts'
-import { WantedNames, wantParts } from './wanted-names.ts'
+import { L4_MOST, WANTED_MOST, type Want } from './protocol.ts'
+import { type Wanted, WantedNames, wantParts } from './wanted-names.ts'
 
 /** Changes of so long a time are told together. */
 const TELL_MS = 250
 /** A relay is back by then, or its sockets are gone. */
 const LINGER_MS = 30_000
 
+const KINDS = ['orders', 'l4'] as const
+type Kind = (typeof KINDS)[number]
+
 /** What a relay wants, and since when its link has been down. */
 interface Asked {
-  readonly names: Set<string>
+  readonly names: Readonly<Record<Kind, Set<string>>>
   leftMs: number | null
 }
 
 export class OrderWants {
   readonly #broadcast: (frame: Want) => void
-  readonly #names = new WantedNames(WANTED_MOST)
+  readonly #names = { orders: new WantedNames(WANTED_MOST), l4: new WantedNames(L4_MOST) }
   readonly #relays = new Map<string, Asked>()
   /** Null once relays had time to come back. */
   #wokeMs: number | null
@@ -31,9 +35,10 @@ export class OrderWants {
     this.#wokeMs = nowMs
   }
 
-  /** A reader has a new link. Answers whose order statuses it wants, now and later. */
-  attached({ name, orders: add = [] }: AttachRequest): ReadonlySet<string> {
-    return this.#want(name, { whole: true, orders: { add, drop: [] } })
+  /** A reader has a new link. Answers what it wants, now and later. */
+  attached({ name, reader, orders = [], l4 = [] }: AttachRequest): Wanted {
+    const coins = reader.kind === 'l4' ? [reader.coin] : l4
+    return this.#want(name, { whole: true, orders: { add: orders, drop: [] }, l4: { add: coins, drop: [] } })
   }
 
   /** What a relay says on its link. */
@@ -42,16 +47,20 @@ export class OrderWants {
     if (said.t === 'want') this.#want(relay, said)
   }
 
-  #want(reader: string, { whole, orders }: Pick<RelayWant, 'whole' | 'orders'>): ReadonlySet<string> {
-    const asked = this.#relays.get(reader) ?? { names: new Set(), leftMs: null }
+  #want(reader: string, said: Pick<RelayWant, 'whole' | 'orders' | 'l4'>): Wanted {
+    const asked = this.#relays.get(reader) ?? { names: { orders: new Set(), l4: new Set() }, leftMs: null }
     this.#relays.set(reader, asked)
     asked.leftMs = null
-    const gone = (whole ? [...asked.names] : orders.drop).filter((name) => asked.names.delete(name))
-    const come = orders.add.filter((name) => !asked.names.has(name))
-    for (const name of come) asked.names.add(name)
-    this.#names.ask(come)
-    this.#names.letGo(gone)
-    if (come.length + gone.length > 0) this.#arm()
+    for (const kind of KINDS) {
+      const names = asked.names[kind]
+      const { add = [], drop = [] } = said[kind] ?? {}
+      const gone = (said.whole ? [...names] : drop).filter((name) => names.delete(name))
+      const come = add.filter((name) => !names.has(name))
+      for (const name of come) names.add(name)
+      this.#names[kind].ask(come)
+      this.#names[kind].letGo(gone)
+      if (come.length + gone.length > 0) this.#arm()
+    }
     return asked.names
   }
 
@@ -66,7 +75,7 @@ export class OrderWants {
     for (const [relay, { names, leftMs }] of this.#relays) {
       if (leftMs === null || nowMs - leftMs < LINGER_MS) continue
       this.#relays.delete(relay)
-      this.#names.letGo(names)
+      for (const kind of KINDS) this.#names[kind].letGo(names[kind])
       this.#arm()
     }
     if (this.#wokeMs === null || nowMs - this.#wokeMs < LINGER_MS) return
@@ -77,8 +86,9 @@ export class OrderWants {
   /** What a feeder is to hear before its welcome. */
   *frames(): Generator<Want, void> {
     const isWhole = this.#wokeMs === null
-    if (!isWhole && this.#names.told.size === 0) return
-    for (const part of wantParts({ add: [...this.#names.told], drop: [] }, isWhole)) yield { type: 'want', ...part }
+    const [orders, l4] = KINDS.map((kind) => ({ add: [...this.#names[kind].told], drop: [] }))
+    if (!isWhole && orders!.add.length + l4!.add.length === 0) return
+    for (const part of wantParts({ orders, l4 }, isWhole)) yield { type: 'want', ...part }
   }
 
   #arm(): void {
@@ -86,8 +96,14 @@ export class OrderWants {
     this.#isDue = true
     setTimeout(() => {
       this.#isDue = false
-      const change = this.#names.take()
-      if (change) for (const part of wantParts(change, false)) this.#broadcast({ type: 'want', ...part })
+      this.tell()
     }, TELL_MS)
+  }
+
+  /** Tells feeders at once what has changed. */
+  tell(): void {
+    const change = { orders: this.#names.orders.take(), l4: this.#names.l4.take() }
+    if (!change.orders && !change.l4) return
+    for (const part of wantParts(change, false)) this.#broadcast({ type: 'want', ...part })
   }
 }

@@ -1,15 +1,17 @@
 // Splits a block frame that is too long for one message, and joins the parts again.
-// Arrays are cut between entries (and a book between levels), so every part is a valid frame by itself.
+// Arrays are cut between entries (a book between levels, rows of a coin between rows), so every part is a valid frame by itself.
 
-import type { BookChange } from './block.ts'
+import type { BookChange, L4Rows } from './block.ts'
 import type { BlockFrame } from './protocol.ts'
 import { FRAME_MAX_BYTES } from './protocol.ts'
 
-const LISTS = ['fills', 'ledger', 'funding', 'events', 'twaps', 'orders', 'diffs', 'books'] as const
+const LISTS = ['fills', 'ledger', 'funding', 'events', 'twaps', 'orders', 'l4', 'books'] as const
 /** Room for the envelope of a part beside its entries. */
 const ENVELOPE_BYTES = 1024
 /** Levels of one book cut into runs of this many: about 40 bytes each, far below a frame. */
 const LEVELS_PER_RUN = 4096
+/** Rows of a coin likewise: with all that hangs on an order about 1,500 bytes each. */
+const ROWS_PER_RUN = 200
 
 /**
  * JSON texts of a frame, one if it fits. A single entry larger than a frame still travels alone
@@ -32,7 +34,11 @@ function cut(frame: BlockFrame, budget: number): BlockFrame[] {
   for (const list of LISTS) {
     const entries = source[list]
     if (!Array.isArray(entries)) continue
-    for (const entry of list === 'books' ? entries.flatMap(runsOf) : entries) {
+    for (const entry of list === 'books'
+      ? entries.flatMap(runsOf)
+      : list === 'l4'
+        ? entries.flatMap(rowRuns)
+        : entries) {
       const size = byteLength(JSON.stringify(entry)) + 1
       if (!current || used + size > budget) {
         current = structuredClone(empty)
@@ -52,6 +58,14 @@ function runsOf(book: BookChange): BookChange[] {
   const runs: BookChange[] = []
   for (let i = 0; i < Math.max(bids.length, asks.length); i += LEVELS_PER_RUN) {
     runs.push({ ...book, levels: [bids.slice(i, i + LEVELS_PER_RUN), asks.slice(i, i + LEVELS_PER_RUN)] })
+  }
+  return runs
+}
+
+function rowRuns({ coin, statuses, diffs }: L4Rows): L4Rows[] {
+  const runs: L4Rows[] = []
+  for (let i = 0; i === 0 || i < Math.max(statuses.length, diffs.length); i += ROWS_PER_RUN) {
+    runs.push({ coin, statuses: statuses.slice(i, i + ROWS_PER_RUN), diffs: diffs.slice(i, i + ROWS_PER_RUN) })
   }
   return runs
 }
@@ -110,6 +124,7 @@ function joinParts(parts: readonly BlockFrame[], envelope: BlockFrame): BlockFra
     if (pieces.some(Array.isArray)) joined[list] = pieces.flatMap((piece) => (Array.isArray(piece) ? piece : []))
   }
   if (Array.isArray(joined.books)) joined.books = mergeRuns(joined.books as BookChange[])
+  if (Array.isArray(joined.l4)) joined.l4 = mergeRows(joined.l4 as L4Rows[])
   return joined as unknown as BlockFrame
 }
 
@@ -119,6 +134,19 @@ function mergeRuns(books: readonly BookChange[]): BookChange[] {
     const seen = byCoin.get(book.coin)
     if (!seen) byCoin.set(book.coin, { ...book, levels: [[...book.levels[0]], [...book.levels[1]]] })
     else for (const side of [0, 1] as const) for (const level of book.levels[side]) seen.levels[side].push(level)
+  }
+  return [...byCoin.values()]
+}
+
+function mergeRows(runs: readonly L4Rows[]): L4Rows[] {
+  const byCoin = new Map<string, L4Rows>()
+  for (const { coin, statuses, diffs } of runs) {
+    const seen = byCoin.get(coin)
+    if (!seen) byCoin.set(coin, { coin, statuses: [...statuses], diffs: [...diffs] })
+    else {
+      for (const row of statuses) seen.statuses.push(row)
+      for (const row of diffs) seen.diffs.push(row)
+    }
   }
   return [...byCoin.values()]
 }

@@ -1,6 +1,15 @@
 // Blocks that readers have seen and storage has not: the segment that is being filled.
 
-import { type BlockTexts, hubBlockText, ordersLine, SEGMENT_CHARS, SEGMENT_MS, type SegmentKind } from './segment.ts'
+import {
+  type BlockTexts,
+  hubBlockText,
+  L4_CHARS,
+  l4Line,
+  ordersLine,
+  SEGMENT_CHARS,
+  SEGMENT_MS,
+  type SegmentKind,
+} from './segment.ts'
 
 /** A segment to be stored: its lines, and the heights and block time they end with. */
 export interface NewSegment {
@@ -14,6 +23,7 @@ export interface NewSegment {
 export class PendingSegment {
   #blocks: BlockTexts[] = []
   #chars = 0
+  #l4Chars = 0
   #sinceMs = 0
 
   /** Adds the next block; true where the segment should be stored now. */
@@ -22,7 +32,9 @@ export class PendingSegment {
     this.#blocks.push(texts)
     for (const { text } of [...(texts.books ?? []), ...texts.orders]) this.#chars += text.length
     this.#chars += texts.events.length
-    return this.#chars >= SEGMENT_CHARS || nowMs - this.#sinceMs >= SEGMENT_MS
+    for (const text of texts.l4.values()) this.#l4Chars += text.length
+    const isFull = this.#chars >= SEGMENT_CHARS || this.#l4Chars >= L4_CHARS
+    return isFull || nowMs - this.#sinceMs >= SEGMENT_MS
   }
 
   /** The blocks that wait, oldest first. */
@@ -37,11 +49,13 @@ export class PendingSegment {
     const last = blocks.at(-1)
     this.#blocks = []
     this.#chars = 0
+    this.#l4Chars = 0
     if (!first || !last) return null
     const lines = {
       books: blocks.map((texts) => hubBlockText(texts, () => true)).join('\n'),
       events: blocks.map(({ events }) => events).join('\n'),
       ...(blocks.some(({ orders }) => orders.length > 0) && { orders: blocks.map(ordersLine).join('\n') }),
+      ...(blocks.some(({ l4 }) => l4.size > 0) && { l4: blocks.map(l4Line).join('\n') }),
     }
     return { first: first.height, last: last.height, time: last.time, lines }
   }

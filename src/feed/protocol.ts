@@ -88,17 +88,41 @@ const Verified = z.strictObject({
 })
 export type Verified = z.infer<typeof Verified>
 
-export const FeederFrame = z.discriminatedUnion('type', [Hello, SnapshotFrame, BlockFrame, Gone, Pulse, Verified])
-export type FeederFrame = z.infer<typeof FeederFrame>
+/**
+ * A run of the orders of a coin after block `height`, which was sent before: all bids, then all asks, best first, and the
+ * oldest first at one price. Each has the fields of the node's own snapshot but `children` and `origSz`, and its `user`.
+ * Blocks may stand between parts, and part 0 begins anew.
+ */
+const L4Book = z.strictObject({
+  type: z.literal('l4'),
+  coin: CoinName,
+  height: Height,
+  time: Millis,
+  bids: z.array(z.unknown()),
+  asks: z.array(z.unknown()),
+  part: z.int().min(0),
+  parts: z.int().min(1).max(4096),
+})
+export type L4Book = z.infer<typeof L4Book>
 
-const WANTED = ['diffs'] as const
+export const FeederFrame = z.discriminatedUnion('type', [
+  Hello,
+  SnapshotFrame,
+  BlockFrame,
+  Gone,
+  Pulse,
+  Verified,
+  L4Book,
+])
+export type FeederFrame = z.infer<typeof FeederFrame>
 
 /** `height`: the last durable height, null where the log is empty; `epoch` null: no books are known, send a snapshot. */
 const Welcome = z.strictObject({
   type: z.literal('welcome'),
   epoch: z.string().nullable(),
   height: Height.nullable(),
-  want: z.array(z.enum(WANTED)),
+  /** Nothing of today; feeders of 0.1.0 need it. */
+  want: z.array(z.string()),
 })
 
 /** So many wallets may be wanted in all … */
@@ -106,15 +130,19 @@ export const WANTED_MOST = 100_000
 /** … and so many stand in each list of one frame: 450 KB of two. */
 export const WANTED_A_FRAME = 5_000
 const Wallets = z.array(Address).max(WANTED_A_FRAME)
+/** So many coins may have their orders wanted. */
+export const L4_MOST = 512
+const L4Coins = z.array(CoinName).max(L4_MOST)
 
 /**
- * Whose order statuses are wanted from now on, and whose no more. `whole`: nothing else is; more of the same may follow
- * without it. It holds for later connections too, and comes before a welcome, so that no block is made without knowing.
+ * Whose order statuses are wanted from now on, and whose no more; of `l4` coins, all rows. `whole`: nothing else is, of
+ * either; more of the same may follow without it. It holds for later connections too, and comes before a welcome, so that no block is made without knowing.
  */
 const Want = z.object({
   type: z.literal('want'),
   whole: z.literal(true).optional(),
   orders: z.strictObject({ add: Wallets, drop: Wallets }),
+  l4: z.strictObject({ add: L4Coins, drop: L4Coins }).optional(),
 })
 export type Want = z.infer<typeof Want>
 
@@ -128,6 +156,12 @@ const Reseed = z.strictObject({
   coins: z.array(z.string()).nullable(),
   reason: z.string(),
 })
+/**
+ * Send all orders (`l4`) of these coins, which are wanted, out of a snapshot of the node that is not older than the block
+ * sent last, nor than the first since which all rows of the coin were sent. It holds for this connection; asked again
+ * before part 0 it is the same.
+ */
+const L4Reseed = z.strictObject({ type: z.literal('l4Reseed'), coins: L4Coins })
 const Slow = z.strictObject({ type: z.literal('slow'), retryMs: z.int().min(0) })
 /** The feeder's node does not continue this log. Final until an operator resets the feed. */
 const Conflict = z.strictObject({ type: z.literal('conflict'), reason: z.string() })
@@ -140,6 +174,7 @@ export const GatewayFrame = z.discriminatedUnion('type', [
   Ack,
   Resend,
   Reseed,
+  L4Reseed,
   Slow,
   Conflict,
   FeedError,

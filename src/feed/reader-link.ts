@@ -5,19 +5,26 @@
 import type { AttachRequest, ReaderKind } from './log-api.ts'
 import {
   type BlockTexts,
+  type EventsTexts,
   eventsText,
   gapText,
   hubBlockText,
+  l4BlockText,
   readBooksLine,
   readEventsLine,
   type SegmentKind,
 } from './segment.ts'
+import type { Wanted } from './wanted-names.ts'
 
 /** How a reader gets at what it has missed: lines of the stored segment with a height, or null. */
 export type LookUp = (kind: SegmentKind, height: number) => readonly string[] | null
 
 /** The last height of a recorded gap that has a height, or null where none has. */
 export type GapAt = (height: number) => number | null
+
+/** A relay is sent rows of coins again of so many blocks: its clients could not take more, and begin anew sooner. */
+const ROWS_BLOCKS = 50
+const NOTHING: Wanted = { orders: new Set(), l4: new Set() }
 
 /** The dialled socket: a failed send closes it, and the reader attaches again. */
 interface ReaderSocket {
@@ -29,7 +36,9 @@ export class ReaderLink {
   readonly name: string
   readonly kind: ReaderKind
   readonly #wants: (coin: string) => boolean
-  readonly #wantsOrders: (user: unknown) => boolean
+  readonly #wanted: Wanted
+  /** Rows of coins in stored blocks below it are left out. */
+  readonly #rowsFrom: number
   readonly #socket: ReaderSocket
   readonly #follows: boolean
   #next: number
@@ -38,15 +47,18 @@ export class ReaderLink {
   /** When it last said that it has read something, or nothing was under way. */
   readMs = 0
 
-  /** `next` is the first height this reader is to be sent, `users` whose order statuses at each time. */
+  /** `next` is the first height this reader is to be sent, `wanted` whose rows of orders at each time, `head` where the log stands. */
   constructor(
     request: AttachRequest,
     next: number,
     socket: ReaderSocket,
     shardOf: (coin: string, shards: number) => number,
-    users: ReadonlySet<unknown> = new Set(),
+    wanted: Wanted = NOTHING,
+    head = next - 1,
   ) {
-    this.#wantsOrders = (user) => users.has(user)
+    this.#rowsFrom = request.reader.kind === 'relay' ? head - ROWS_BLOCKS : 0
+    // Before it has whole orders it could do nothing with the rows of blocks.
+    this.#wanted = request.reader.kind === 'l4' && request.cursor === null ? NOTHING : wanted
     this.#socket = socket
     this.#follows = request.follows === true
     this.name = request.name
@@ -87,7 +99,12 @@ export class ReaderLink {
   offer(block: BlockTexts): void {
     if (block.height !== this.#next) return
     this.#next++
-    this.#send(this.kind.kind === 'hub' ? hubBlockText(block, this.#wants) : eventsText(block, this.#wantsOrders))
+    this.#send(this.kind.kind === 'hub' ? hubBlockText(block, this.#wants) : this.#textOf(block))
+  }
+
+  #textOf(block: EventsTexts): string {
+    const { orders, l4 } = this.#wanted
+    return this.kind.kind === 'l4' ? l4BlockText(block, l4) : eventsText(block, orders, l4)
   }
 
   /** Sends a frame that is not a block (a seed, a gap) and moves over the heights it replaces. */
@@ -119,9 +136,12 @@ export class ReaderLink {
     const kind: SegmentKind = this.kind.kind === 'hub' ? 'books' : 'events'
     const lines = lookUp(kind, this.#next)
     if (!lines) return this.#crossGap(gapAt)
-    const orders = kind === 'events' ? lookUp('orders', this.#next) : null
+    const rowsOf = (ofRows: 'orders' | 'l4') =>
+      kind === 'events' && this.#wanted[ofRows].size > 0 ? lookUp(ofRows, this.#next) : null
+    const orders = rowsOf('orders')
+    const l4 = this.#next < this.#rowsFrom ? null : rowsOf('l4')
     for (const [at, line] of lines.entries()) {
-      const ofEvents = () => readEventsLine(line, orders?.[at], this.#wantsOrders)
+      const ofEvents = () => this.#ofEvents(line, orders?.[at], l4?.[at])
       const { height, text } = kind === 'books' ? this.#ofBooks(line) : ofEvents()
       if (height !== this.#next) continue
       this.#next++
@@ -133,6 +153,11 @@ export class ReaderLink {
   #ofBooks(line: string): { height: number; text: string } {
     const block = readBooksLine(line)
     return { height: block.height, text: hubBlockText(block, this.#wants) }
+  }
+
+  #ofEvents(...lines: Parameters<typeof readEventsLine>): { height: number; text: string } {
+    const block = readEventsLine(...lines)
+    return { height: block.height, text: this.#textOf(block) }
   }
 
   #crossGap(gapAt: GapAt): boolean {

@@ -33,12 +33,16 @@ export class ReaderLinks {
     return this.#readers.values()
   }
 
+  get(name: string): ReaderLink | undefined {
+    return this.#readers.get(name)
+  }
+
   dial({ name, reader }: AttachRequest): Promise<WebSocket> {
     return this.#dials.dial(reader.kind, name)
   }
 
-  /** Begins to serve a dialled reader from a height on; an older link of the same name is replaced. */
-  open(request: AttachRequest, from: number, socket: WebSocket): ReaderLink {
+  /** Begins to serve a dialled reader from a height on, `head` is the newest; an older link of the same name is replaced. */
+  open(request: AttachRequest, from: number, socket: WebSocket, head = from - 1): ReaderLink {
     const drop = () => {
       if (this.#readers.get(request.name) !== reader) return
       this.#readers.delete(request.name)
@@ -52,8 +56,9 @@ export class ReaderLinks {
         drop()
       }
     }
-    const users = this.#wants.attached(request)
-    const reader: ReaderLink = new ReaderLink(request, from, { send, close: () => socket.close(1012) }, shardOf, users)
+    const wanted = this.#wants.attached(request)
+    const close = () => socket.close(1012)
+    const reader: ReaderLink = new ReaderLink(request, from, { send, close }, shardOf, wanted, head)
     reader.readMs = Date.now()
     let isHeld = false
     // Where it is behind it is served a segment a turn, so that live blocks are not held up, and no faster than it reads.

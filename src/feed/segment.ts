@@ -1,21 +1,24 @@
 // Blocks at rest: segments of about a second, one line of JSON per block and kind. Order statuses are a kind of their own:
-// there may be a hundred times as much of them as of everything else, which is what nearly all who read look for.
+// there may be a hundred times as much of them as of everything else, which is what nearly all who read look for. So are
+// rows of order-level books, of which a coin's are one text from here to the client.
 // A row per block would cost 38 dollars a month in writes; a segment a second costs under 3.
 
-import type { Block, BookChange } from './block.ts'
-import type { HubBlock, LinkGap, RelayEvents } from './log-api.ts'
+import type { Block, BookChange, L4Rows } from './block.ts'
+import type { HubBlock, L4BlockHead, LinkGap, RelayEvents, RelayFrame } from './log-api.ts'
 import { LOG_API_VERSION } from './log-api.ts'
 import type { Through } from './position-builders.ts'
 
 /** A segment ends after this time … */
 export const SEGMENT_MS = 1000
-/** … or this many characters of either kind, whichever is first. */
+/** … or this many characters, whichever is first … */
 export const SEGMENT_CHARS = 1024 * 1024
+/** … beside so many of rows of order-level books, a second of which may be much: more segments would mean a shorter window. */
+export const L4_CHARS = 8 * SEGMENT_CHARS
 
 /** A sum of two numbers below this is exact. */
 const SUM_MODULUS = 2 ** 52
 
-export type SegmentKind = 'books' | 'events' | 'orders'
+export type SegmentKind = 'books' | 'events' | 'orders' | 'l4'
 
 /** The texts of one block: encoded once, used for storage and for every reader. */
 export interface BlockTexts {
@@ -29,12 +32,19 @@ export interface BlockTexts {
   readonly events: string
   /** Order statuses, in their order. */
   readonly orders: readonly { readonly user: unknown; readonly text: string }[]
+  /** By coin the inside of a JSON object of its rows (l4Text), '' where there are none. */
+  readonly l4: ReadonlyMap<string, string>
   /** By which copies of a height are compared: of the events, and of the books whatever the order of coins. */
   readonly digests: { readonly events: number; readonly books: number | null }
 }
 
+/** What readers of events and of rows need of a block. */
+export type EventsTexts = Omit<BlockTexts, 'books' | 'px' | 'digests'>
+
+type Names = Pick<ReadonlySet<unknown>, 'has'>
+
 /** What hubs need of a block. */
-export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'digests'>
+export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'l4' | 'digests'>
 
 /**
  * Encodes a block once. `epoch` is that of the books at this height, null where they are unknown; `through` is what the log
@@ -43,7 +53,7 @@ export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'digests'>
 export function encodeBlock(block: Block, epoch: string | null, through: readonly Through[] = []): BlockTexts {
   const px: Record<string, string> = {}
   for (const [, fill] of block.fills) px[fill.coin] = fill.px
-  const { height, time, fills, ledger, funding, events, twaps, orders = [], diffs } = block
+  const { height, time, fills, ledger, funding, events, twaps, orders = [], l4 = [] } = block
   const relay: RelayEvents = { v: LOG_API_VERSION, t: 'events', height, time, fills, ledger }
   const books = block.books?.map((change) => ({ coin: change.coin, text: JSON.stringify(change) })) ?? null
   const bare = JSON.stringify({
@@ -54,7 +64,7 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
   })
   const digests = { events: digest(bare), books: books && digestOf(books) }
   // What was asked for, feeders may have heard of at different heights.
-  const beside = { epoch, ...(through.length > 0 && { through }), ...(diffs && { diffs }) }
+  const beside = { epoch, ...(through.length > 0 && { through }) }
   return {
     height,
     time,
@@ -63,41 +73,82 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
     px,
     events: `${JSON.stringify(beside).slice(0, -1)},${bare.slice(1)}`,
     orders: orders.map((row) => ({ user: userOf(row), text: JSON.stringify(row) })),
+    l4: new Map(l4.map((rows) => [rows.coin, l4Text(rows)])),
     digests,
   }
 }
 
+/** In the words of clients' frames, so that nobody writes it anew on its way there. */
+function l4Text({ statuses, diffs }: L4Rows): string {
+  if (statuses.length + diffs.length === 0) return ''
+  return `"order_statuses":${JSON.stringify(statuses)},"book_diffs":${JSON.stringify(diffs)}`
+}
+
 const userOf = (row: unknown) => (row as { readonly user?: unknown } | null)?.user
 
-/** JSON text of the RelayEvents of a relay that wants the order statuses of these users. */
-export function eventsText({ events, orders }: BlockTexts, wants: (user: unknown) => boolean): string {
-  const own = orders.filter(({ user }) => wants(user))
-  return withOrders(
-    events,
-    own.map(({ text }) => text),
+/** JSON text of the RelayEvents of a relay that wants the order statuses of these users, and the rows of these coins. */
+export function eventsText({ events, orders, l4 }: EventsTexts, users: Names, coins: Names): string {
+  const own = orders.filter(({ user }) => users.has(user))
+  const texts = own.map(({ text }) => text)
+  return withOrders(events, texts) + rowLines(l4, coins)
+}
+
+/** What a frame has behind its JSON: a line for each of these coins whose rows are known. */
+function rowLines(l4: BlockTexts['l4'], coins: Names): string {
+  let lines = ''
+  for (const [coin, text] of l4) if (coins.has(coin)) lines += `\n${coin}\t${text}`
+  return lines
+}
+
+/** The frame of a reader of order-level books. */
+export function l4BlockText({ epoch, height, time, l4 }: EventsTexts, coins: Names): string {
+  return (
+    JSON.stringify({ v: LOG_API_VERSION, t: 'l4', epoch, height, time } satisfies L4BlockHead) + rowLines(l4, coins)
   )
 }
+
+/** The stored line of rows. */
+export function l4Line({ l4 }: BlockTexts): string {
+  return [...l4].map((entry) => entry.join('\t')).join('\t')
+}
+
+function readL4Line(line = ''): Map<string, string> {
+  const cells = line === '' ? [] : line.split('\t')
+  return new Map(Array.from({ length: cells.length / 2 }, (_, at) => [cells[2 * at]!, cells[2 * at + 1]!]))
+}
+
+/** A frame's JSON, and behind it by coin what rowLines wrote; the texts are parts of the frame's own. */
+export function readRows(frame: string): { head: string; rows: ReadonlyMap<string, string> } {
+  const end = frame.indexOf('\n')
+  if (end < 0) return { head: frame, rows: NO_ROWS }
+  const rows = new Map<string, string>()
+  for (let at = end + 1, next = 0; next >= 0; at = next + 1) {
+    next = frame.indexOf('\n', at)
+    const tab = frame.indexOf('\t', at)
+    rows.set(frame.slice(at, tab), frame.slice(tab + 1, next < 0 ? undefined : next))
+  }
+  return { head: frame.slice(0, end), rows }
+}
+
+/** What a relay was sent. */
+export function readRelayFrame(text: string): { frame: RelayFrame; rows: ReadonlyMap<string, string> } {
+  const { head, rows } = readRows(text)
+  return { frame: JSON.parse(head) as RelayFrame, rows }
+}
+
+const NO_ROWS: ReadonlyMap<string, string> = new Map()
 
 /** The stored line of order statuses. */
 export function ordersLine({ orders }: BlockTexts): string {
   return orders.length === 0 ? '' : `[${orders.map(({ text }) => text).join(',')}]`
 }
 
-/** Height of a stored line of events, and with that of order statuses what a relay is sent. */
-export function readEventsLine(
-  line: string,
-  orders: string | undefined,
-  wants: (user: unknown) => boolean,
-): { height: number; text: string } {
-  const { height } = JSON.parse(line) as RelayEvents
-  const own = orders ? (JSON.parse(orders) as unknown[]).filter((row) => wants(userOf(row))) : []
-  return {
-    height,
-    text: withOrders(
-      line,
-      own.map((row) => JSON.stringify(row)),
-    ),
-  }
+/** A block out of the stored lines of events, order statuses and rows, as far as readers of events and rows need it. */
+export function readEventsLine(events: string, orders?: string, l4?: string): EventsTexts {
+  const { height, time, epoch = null } = JSON.parse(events) as RelayEvents
+  const rows = orders ? (JSON.parse(orders) as unknown[]) : []
+  const texts = rows.map((row) => ({ user: userOf(row), text: JSON.stringify(row) }))
+  return { height, time, epoch, events, orders: texts, l4: readL4Line(l4) }
 }
 
 const withOrders = (events: string, rows: readonly string[]): string =>

@@ -12,13 +12,16 @@ export const SLOW_MS = 250
 /** A reader that has read nothing of so much for this long is let go: it attaches again where it lives. */
 const STUCK_MS = 10_000
 
-type Reader = Pick<ReaderLink, 'unread' | 'readMs' | 'close'>
+type Reader = Pick<ReaderLink, 'kind' | 'unread' | 'readMs' | 'close'>
 
 /** What is under way to the reader that is furthest behind; those that stand still are closed and count no more. */
 export function mostUnread(readers: Iterable<Reader>, nowMs: number): number {
   let most = 0
   for (const reader of readers) {
-    if (reader.unread > SLOW_CHARS && nowMs - reader.readMs > STUCK_MS) reader.close()
+    // A single order-level book keeps nobody waiting: it reads on from where it is, out of what is stored.
+    if (reader.kind.kind === 'l4') {
+      if (reader.unread > FULL_CHARS) reader.close()
+    } else if (reader.unread > SLOW_CHARS && nowMs - reader.readMs > STUCK_MS) reader.close()
     else most = Math.max(most, reader.unread)
   }
   return most

@@ -3,6 +3,12 @@
 
 import { WANTED_A_FRAME } from './protocol.ts'
 
+/** Users whose order statuses, and coins of which all rows, a reader wants. */
+export interface Wanted {
+  readonly orders: ReadonlySet<unknown>
+  readonly l4: ReadonlySet<unknown>
+}
+
 /** Disjoint. */
 interface NamesChange {
   readonly add: readonly string[]
@@ -56,10 +62,24 @@ export class WantedNames {
   }
 }
 
+const NO_CHANGE: NamesChange = { add: [], drop: [] }
+
+interface WantChange {
+  readonly orders: NamesChange | null | undefined
+  /** So few that they fit one part. */
+  readonly l4: NamesChange | null | undefined
+}
+
 /** A change in parts that fit frames, at least one. `isWhole`: nothing else is wanted, as the first part says. */
-export function* wantParts({ add, drop }: NamesChange, isWhole: boolean) {
+export function* wantParts({ orders, l4 }: WantChange, isWhole: boolean) {
+  const { add, drop } = orders ?? NO_CHANGE
+  const coins = l4 ?? NO_CHANGE
   for (let at = 0; at === 0 || at < Math.max(add.length, drop.length); at += WANTED_A_FRAME) {
     const part = (names: readonly string[]) => names.slice(at, at + WANTED_A_FRAME)
-    yield { ...(isWhole && at === 0 && { whole: true as const }), orders: { add: part(add), drop: part(drop) } }
+    const first = at === 0 && {
+      ...(isWhole && { whole: true as const }),
+      ...(coins.add.length + coins.drop.length > 0 && { l4: { add: [...coins.add], drop: [...coins.drop] } }),
+    }
+    yield { ...first, orders: { add: part(add), drop: part(drop) } }
   }
 }

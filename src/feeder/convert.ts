@@ -12,13 +12,12 @@ export interface BlockEvents {
   readonly misc: readonly unknown[] | null
   readonly twaps: readonly unknown[] | null
   readonly statuses: readonly unknown[] | null
-  readonly diffs: readonly unknown[]
 }
 
 type EventParts = Omit<Block, 'height' | 'time' | 'books'>
 
 /** The event parts of a block. `refuse` hears of every event left out, with the reason. */
-export function convertEvents(events: BlockEvents, wantsDiffs: boolean, refuse: (reason: string) => void): EventParts {
+export function convertEvents(events: BlockEvents, refuse: (reason: string) => void): EventParts {
   const parts: EventParts = { fills: [], ledger: [], funding: [] }
   for (const event of events.fills) {
     const fill = UserFill.safeParse(event)
@@ -29,7 +28,6 @@ export function convertEvents(events: BlockEvents, wantsDiffs: boolean, refuse: 
   if (others.length > 0) parts.events = others
   if (events.twaps && events.twaps.length > 0) parts.twaps = [...events.twaps]
   if (events.statuses && events.statuses.length > 0) parts.orders = [...events.statuses]
-  if (wantsDiffs) parts.diffs = [...events.diffs]
   return parts
 }
 

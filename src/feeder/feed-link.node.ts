@@ -11,6 +11,8 @@ import type { FeedSession, Order } from './session.ts'
 
 /** No more is handed to the socket while this much of it is not yet with the system. */
 const BUFFERED_MAX_BYTES = 4 * 1024 * 1024
+/** A part of an order-level book waits while this much is before it, so that a block waits for one part at most. */
+const L4_BUFFERED_MAX_BYTES = 64 * 1024
 /**
  * A feeder is alone or one of few, and the whole stream waits for it: with the time of a dial itself the cap brings it
  * back within 1.5 s of the gateway's return.
@@ -83,6 +85,8 @@ export class FeedLink {
     if (!this.#socket) return
     const room = BUFFERED_MAX_BYTES - this.#socket.buffered
     for (const text of this.#host.session.drain(nowMs, room)) this.#socket.send(text)
+    const part = this.#socket.buffered < L4_BUFFERED_MAX_BYTES ? this.#host.session.l4Part(nowMs) : null
+    if (part !== null) this.#socket.send(part)
   }
 
   /** Gives up a connection that went silent. Called about once a second. */

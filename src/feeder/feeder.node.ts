@@ -7,15 +7,18 @@ import { BookKeeper } from './book-keeper.ts'
 import { CheckpointFiles } from './checkpoint-files.node.ts'
 import { Checkpointer } from './checkpointer.node.ts'
 import { FeedLink } from './feed-link.node.ts'
+import { L4Sender } from './l4-sender.node.ts'
 import { NodeFiles, type NodeReader } from './node-files.node.ts'
 import { infoTrouble } from './node-info.node.ts'
+import { NodeSnapshots } from './node-snapshots.node.ts'
 import { Placement } from './placement.node.ts'
 import { Producer } from './producer.ts'
 import { FeedSession, type Order, type Reposition } from './session.ts'
 import { SnapshotFetcher } from './snapshot-fetcher.node.ts'
 import { StallMeter } from './stall-meter.node.ts'
 import { type Status, stateOf } from './status.ts'
-import { nodeTimeMs, type StreamName } from './streams.ts'
+import { nodeTimeMs } from './streams.ts'
+import { StreamsToRead } from './streams-to-read.node.ts'
 
 const POLL_MS = 15
 const SECOND_MS = 1_000
@@ -24,8 +27,6 @@ const TURN_MS = 5
 const STUMBLE_MS = 500
 /** Without a block for this long the node, or one of its streams, stands still. */
 const QUIET_MS = 5_000
-/** So long order statuses are read on when none are wanted any more: whoever wants some again and again opens no files. */
-const STATUSES_MS = 60_000
 /** How long a stop waits for the acknowledgement that makes the next start seamless. */
 const LAST_ACK_MS = 1_500
 
@@ -51,7 +52,10 @@ export class Feeder {
   readonly #producer: Producer
   readonly #checkpointer: Checkpointer
   readonly #link: FeedLink
-  readonly #snapshots: SnapshotFetcher
+  readonly #snapshots: NodeSnapshots
+  readonly #fetcher: SnapshotFetcher
+  readonly #l4: L4Sender
+  readonly #streams: StreamsToRead
   readonly #placement: Placement
   readonly #stopping = new AbortController()
   readonly #stalls = new StallMeter()
@@ -62,10 +66,6 @@ export class Feeder {
   #blocks = 0
   #blocksPerSecond = 0
   #blockAt = Number.NEGATIVE_INFINITY
-  /** When order statuses were last wanted. */
-  #wantedAt = Number.NEGATIVE_INFINITY
-  /** Order statuses are wanted, and there are none to read. */
-  #lacksStatuses = false
   /** Late lines of readers before the present one. */
   #earlierLate = 0
 
@@ -74,6 +74,7 @@ export class Feeder {
     this.#options = options
     this.#say = say
     this.#files = new NodeFiles(options.dataDir)
+    this.#streams = new StreamsToRead(this.#files, this.#session, say)
     this.#producer = new Producer(this.#keeper, this.#session, say)
     const store = new CheckpointFiles(options.stateDir, options.chain, say)
     this.#checkpointer = new Checkpointer(store, this.#keeper, options.chain, options.checkpointMs, say)
@@ -86,8 +87,17 @@ export class Feeder {
       say,
       random,
     })
-    this.#snapshots = new SnapshotFetcher(options, this.#keeper, this.#stopping.signal, say)
-    this.#placement = new Placement(this.#files, store, this.#keeper, this.#snapshots, say)
+    const { signal } = this.#stopping
+    this.#snapshots = new NodeSnapshots(options, signal, say)
+    this.#fetcher = new SnapshotFetcher(this.#snapshots, options.verifyMs, this.#keeper, signal, say)
+    this.#l4 = new L4Sender({
+      snapshots: this.#snapshots,
+      session: this.#session,
+      signal,
+      timeOf: (height) => this.#files.timeOf(height),
+      offered: () => this.#link.flush(performance.now()),
+    })
+    this.#placement = new Placement(this.#files, store, this.#keeper, this.#fetcher, say)
   }
 
   /** Runs until stop(), or until it is of no use to go on; answers the exit code. */
@@ -147,7 +157,7 @@ export class Feeder {
       unacked: this.#session.unacked,
       reconnects: this.#link.reconnects,
       misfits: this.#keeper.misfits,
-      drifted: this.#snapshots.drifted,
+      drifted: this.#fetcher.drifted,
       gaps: this.#producer.gapHeights,
       refusedEvents: this.#producer.refusedEvents,
       lateLines: this.#earlierLate + (this.#reader?.late ?? 0),
@@ -163,7 +173,10 @@ export class Feeder {
     if (this.#reposition && this.#link.files === null) await this.#moveTo(this.#reposition)
     const worked = this.#reader !== null && !this.#session.full && (await this.#readOn(this.#reader, nowMs))
     this.#keeper.approach()
-    if (this.#reader) this.#snapshots.tick(nowMs)
+    if (this.#reader) {
+      this.#l4.tick(nowMs)
+      this.#fetcher.tick(nowMs)
+    }
     // Whole books are cut a part a turn, and nothing else is: sockets, timers and signals get theirs between two.
     if (!this.#producer.isCutting) this.#producer.handOver()
     this.#link.flush(nowMs)
@@ -210,29 +223,17 @@ export class Feeder {
   async #followStreams(): Promise<void> {
     const { place } = this.#keeper
     if (!this.#reader || !place) return
-    const present = await this.#present()
+    const present = await this.#streams.names(performance.now())
     const reading = this.#reader.streams
     const isSame = present.length === reading.length && present.every((name) => reading.includes(name))
     if (isSame || this.#reader.holdsLate) return
     await this.#openReader(place.height + 1, place.time || null)
   }
 
-  async #present(): Promise<StreamName[]> {
-    const wantsStatuses = this.#session.wanted.size > 0
-    const now = performance.now()
-    if (wantsStatuses) this.#wantedAt = now
-    const present = await this.#files.present(now - this.#wantedAt < STATUSES_MS)
-    const isMissing = wantsStatuses && !present.includes('statuses')
-    if (isMissing && !this.#lacksStatuses)
-      this.#say('order statuses are wanted, and the node writes none: run it with --write-order-statuses')
-    this.#lacksStatuses = isMissing
-    return present
-  }
-
   async #openReader(from: number, passedTime: string | null): Promise<void> {
     await this.#reader?.close()
     this.#earlierLate += this.#reader?.late ?? 0
-    const present = await this.#present()
+    const present = await this.#streams.names(performance.now())
     this.#reader = this.#files.open(present, from, passedTime, this.#say)
   }
 

@@ -123,6 +123,11 @@ export class Outbox {
     this.#part = 0
   }
 
+  /** Whether all was sent, and no snapshot is amid its parts. */
+  get isSent(): boolean {
+    return this.#sent === this.#items.length
+  }
+
   /** The next text to send, null when all is sent. */
   next(): string | null {
     const item = this.#items[this.#sent]

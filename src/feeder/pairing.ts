@@ -24,6 +24,8 @@ export interface PairedBlock {
   readonly height: number
   readonly time: string
   readonly lines: ReadonlyMap<StreamName, string>
+  /** Streams that are read. */
+  readonly streams: readonly StreamName[]
   readonly late: readonly LateLine[]
 }
 
@@ -138,7 +140,7 @@ export class Pairing {
     if (last === lowest.height) this.#passed(lowest)
     if (missing.length === 0) {
       const late = queues.flatMap(([stream, queue]) => queue.takeLate().map((line) => ({ stream, ...line })))
-      return { kind: 'block', height, time: lowest.time, lines, late }
+      return { kind: 'block', height, time: lowest.time, lines, streams: [...this.#queues.keys()], late }
     }
     return { kind: 'gap', from: height, to: last, time: lowest.time, missing, found: lines }
   }

@@ -1,15 +1,15 @@
 // Paired lines of the node in, blocks of the feed out: books advance, events are converted, gaps are named.
 
-import type { Result } from '../core/result.ts'
 import { VERIFIED_MOST } from '../feed/protocol.ts'
 import type { BookKeeper } from './book-keeper.ts'
 import { type BlockEvents, convertEvents } from './convert.ts'
+import { type L4Lines, l4Rows } from './l4-rows.ts'
 import type { OrderBooks } from './order-books.ts'
 import type { LateLine, PairedBlock, PairedGap } from './pairing.ts'
 import { SeedCut } from './seed-cut.ts'
 import type { FeedSession } from './session.ts'
 import { nodeTimeMs, readEvents, type StreamName } from './streams.ts'
-import { wantedStatuses } from './wanted-statuses.ts'
+import { type WantedRows, wantedStatuses } from './wanted-statuses.ts'
 
 /** A snapshot that is being handed in, and the books it is of. */
 interface Cut {
@@ -49,15 +49,20 @@ export class Producer {
     const timeMs = nodeTimeMs(time)
     const events = new Map<StreamName, unknown[]>()
     const sends = this.#session.next !== null && height >= this.#session.next
+    // What is wanted may change between two steps.
+    const { coins } = this.#session.l4
+    const l4: L4Lines = { coins, statuses: null, spoilt: paired.streams.includes('statuses') ? new Set() : coins }
     this.#sentFrom = sends ? (this.#sentFrom ?? height) : null
     this.#keepLate(late)
     for (const [stream, text] of lines) {
       if (!sends && stream !== 'diffs') continue
-      const read = yield* this.#read(stream, text)
-      if (!read.ok && stream === 'statuses') {
-        this.#say(`the line of statuses of height ${height} is left out: it ${read.error}`)
+      if (stream === 'statuses') {
+        const rows = yield* this.#statuses(text, l4, `the line of statuses of height ${height}`)
+        events.set(stream, rows?.ofWallets ?? [])
+        l4.statuses = rows?.ofCoins ?? null
         continue
       }
+      const read = readEvents(text)
       if (!read.ok || Number.isNaN(timeMs)) {
         const diffs = stream === 'diffs' ? undefined : lines.get('diffs')
         const why = `the line of ${stream} ${read.ok ? 'has no time' : read.error}`
@@ -65,8 +70,8 @@ export class Producer {
       }
       events.set(stream, read.value)
     }
-    for (const line of this.#late.splice(0).reverse()) yield* this.#addLate(line, events)
-    yield* this.#block({ height, time }, timeMs, events, sends)
+    for (const line of this.#late.splice(0).reverse()) yield* this.#addLate(line, events, l4)
+    yield* this.#block({ height, time }, timeMs, events, sends && l4)
     if (sends) this.#tellVerified(height)
   }
 
@@ -98,15 +103,33 @@ export class Producer {
     this.#late = from === null ? [] : [...this.#late, ...lines.filter(({ height }) => height >= from)]
   }
 
-  /** The events of a line; of order statuses those that are wanted. */
-  *#read(stream: StreamName, text: string): Generator<void, Result<unknown[], string>> {
-    return stream === 'statuses' ? yield* wantedStatuses(text, this.#session.wanted) : readEvents(text)
+  /** The wanted rows of a line of order statuses; null where it cannot be read, and no coin's are known. */
+  *#statuses(text: string, l4: L4Lines, what: string): Generator<void, WantedRows | null> {
+    const read = yield* wantedStatuses(text, { wallets: this.#session.wanted, coins: l4.coins })
+    if (read.ok) return read.value
+    this.#say(`${what} is left out: it ${read.error}`)
+    l4.spoilt = l4.coins
+    return null
   }
 
-  *#addLate({ stream, height, text }: LateLine, events: Map<StreamName, unknown[]>): Generator<void, void> {
-    const read = yield* this.#read(stream, text)
-    if (read.ok) events.set(stream, [...read.value, ...(events.get(stream) ?? [])])
-    else this.#say(`the late line of ${stream} of height ${height} is left out: it ${read.error}`)
+  *#addLate(
+    { stream, height, text }: LateLine,
+    events: Map<StreamName, unknown[]>,
+    l4: L4Lines,
+  ): Generator<void, void> {
+    const what = `the late line of ${stream} of height ${height}`
+    const add = (rows: readonly unknown[]) => events.set(stream, [...rows, ...(events.get(stream) ?? [])])
+    if (stream === 'statuses') {
+      const rows = yield* this.#statuses(text, l4, what)
+      if (!rows) return
+      add(rows.ofWallets)
+      // They belong to a block that went out as if it had none.
+      l4.spoilt = new Set([...l4.spoilt, ...rows.ofCoins.keys()])
+      return
+    }
+    const read = readEvents(text)
+    if (read.ok) add(read.value)
+    else this.#say(`${what} is left out: it ${read.error}`)
   }
 
   /** The snapshot that is due, null for none. */
@@ -143,7 +166,7 @@ export class Producer {
     place: { height: number; time: string },
     timeMs: number,
     events: ReadonlyMap<StreamName, unknown[]>,
-    sends: boolean,
+    sends: L4Lines | false,
   ): Generator<void, void> {
     const diffs = events.get('diffs') ?? []
     const books = yield* this.#keeper.advance(place, diffs)
@@ -153,15 +176,15 @@ export class Producer {
       misc: events.get('misc') ?? null,
       twaps: events.get('twaps') ?? null,
       statuses: events.get('statuses') ?? null,
-      diffs,
     }
     const refuse = (reason: string) => {
       this.refusedEvents++
       this.#say(`an event of block ${place.height} is left out: ${reason}`)
     }
-    const converted = convertEvents(all, this.#session.wantsDiffs, refuse)
+    const converted = convertEvents(all, refuse)
+    const l4 = l4Rows(sends, diffs)
     try {
-      this.#session.block({ height: place.height, time: timeMs, ...converted, books })
+      this.#session.block({ height: place.height, time: timeMs, ...converted, ...(l4.length > 0 && { l4 }), books })
     } catch (error) {
       // An event that nests deeper than can be put into text would be met again and again.
       if (!(error instanceof RangeError)) throw error

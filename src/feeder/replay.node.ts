@@ -12,7 +12,7 @@ import { convertEvents } from './convert.ts'
 import { NodeFiles } from './node-files.node.ts'
 import { OrderBooks } from './order-books.ts'
 import { readRawDiff } from './raw-diff.ts'
-import { SnapshotScanner } from './snapshot-file.ts'
+import { readCoin, SnapshotScanner } from './snapshot-file.ts'
 import { nodeTimeMs, readEvents, readLineHead, STREAM_FOLDER, type StreamLine, type StreamName } from './streams.ts'
 
 /** Raw diffs that contradict the snapshot end a replay: a recording is right or of no use. */
@@ -55,8 +55,7 @@ async function* replayBlocks(
     if (head.height <= last) continue
     if (head.height !== last + 1) throw new Error(`block ${head.height} follows block ${last}: the recording has a gap`)
     last = head.height
-    const diffs = eventsOf(lines.diffs, last)
-    for (const event of diffs) {
+    for (const event of eventsOf(lines.diffs, last)) {
       const diff = readRawDiff(event)
       if (!diff) throw new Error(`block ${last} holds a diff that cannot be read: ${JSON.stringify(event)}`)
       books.apply(diff)
@@ -69,9 +68,7 @@ async function* replayBlocks(
         misc: lines.misc ? eventsOf(lines.misc, last) : null,
         twaps: null,
         statuses: null,
-        diffs,
       },
-      false,
       (reason) => {
         throw new Error(`block ${last}: ${reason}`)
       },
@@ -92,7 +89,7 @@ async function readBooks(path: string, books: OrderBooks): Promise<number | null
   const stream = path.endsWith('.gz') ? file.pipe(createGunzip()) : file
   stream.setEncoding('utf8')
   for await (const chunk of stream)
-    for (const { coin, orders } of scanner.push(chunk as string)) books.load({ coin, known: true, orders })
+    for (const text of scanner.push(chunk as string)) books.load({ ...readCoin(text), known: true })
   if (!scanner.complete) throw new Error(`${path} is cut off`)
   return scanner.height
 }

@@ -14,6 +14,7 @@ import {
   WANTED_MOST,
   type Want,
 } from '../feed/protocol.ts'
+import { L4Asks } from './l4-asks.ts'
 import { Outbox } from './outbox.ts'
 import type { SeedCut } from './seed-cut.ts'
 
@@ -66,16 +67,13 @@ export class FeedSession {
   #optional: ('pulse' | 'verified')[] = []
   /** Whether it may know the newest fields of a pulse: no version is told, so it is tried. */
   #tellsStalls = false
-  #wantsDiffs = false
   /** Wallets whose order statuses are wanted; what was told outlives a connection. */
   readonly #wanted = new Set<string>()
+  /** What is wanted of order-level books. */
+  readonly l4 = new L4Asks()
 
   get phase(): Phase {
     return this.#phase
-  }
-
-  get wantsDiffs(): boolean {
-    return this.#wantsDiffs
   }
 
   /** Wallets whose order statuses the gateway wants. */
@@ -114,6 +112,7 @@ export class FeedSession {
 
   closed(): void {
     this.#phase = 'closed'
+    this.l4.closed()
   }
 
   /** The text of a pulse, null where none may be sent now. */
@@ -141,6 +140,9 @@ export class FeedSession {
         if (frame.coins === null) this.#dueAll = true
         else for (const coin of frame.coins) this.#dueCoins.add(coin)
         return [{ do: 'say', sentence: `the gateway asks for ${count(frame.coins)}: ${frame.reason}` }]
+      case 'l4Reseed':
+        this.l4.ask(frame.coins, (this.#next ?? 0) - 1)
+        return []
       case 'slow':
         this.#pausedUntil = nowMs + frame.retryMs
         return []
@@ -160,6 +162,7 @@ export class FeedSession {
     this.#next = next
     if (needsSeed) this.#dueAll = true
     this.#broken = false
+    this.l4.broken()
     if (gone) this.gap(gone.from, gone.to)
   }
 
@@ -169,6 +172,7 @@ export class FeedSession {
     if (block.height > this.#next) throw new Error(`block ${block.height} produced where ${this.#next} was due`)
     const books = this.#broken || this.#dueAll ? null : block.books
     this.#outbox.pushBlock(books === block.books ? block : { ...block, books })
+    this.l4.block(block)
     this.#broken = false
     if (books === null) this.#dueAll = true
     this.#next = block.height + 1
@@ -180,6 +184,7 @@ export class FeedSession {
     this.#outbox.pushGone(Math.max(from, this.#next), to)
     this.#next = to + 1
     this.#broken = true
+    this.l4.broken()
     this.#dueAll = true
   }
 
@@ -242,6 +247,11 @@ export class FeedSession {
     return texts
   }
 
+  /** A part of an order-level book, to be sent now: behind all that is due, and between no two parts of another frame. */
+  l4Part(nowMs: number): string | null {
+    return this.#phase === 'flowing' && nowMs >= this.#pausedUntil && this.#outbox.isSent ? this.l4.take() : null
+  }
+
   /** Why the connection has to be given up, null while it is well. */
   overdue(nowMs: number): string | null {
     if (this.#phase === 'greeting' && nowMs - this.#since > WELCOME_TIMEOUT_MS) return 'no welcome came'
@@ -253,7 +263,6 @@ export class FeedSession {
     this.#phase = 'flowing'
     this.#lastAckAt = nowMs
     this.#seeded = frame.epoch !== null
-    this.#wantsDiffs = frame.want.includes('diffs')
     const durable = frame.height
     this.#durable = durable
     if (durable === null || this.#next === null) return [this.#reposition(durable)]
@@ -270,7 +279,8 @@ export class FeedSession {
     return []
   }
 
-  #want({ whole, orders: { add, drop } }: Want): void {
+  #want({ whole, orders: { add, drop }, l4 }: Want): void {
+    this.l4.want({ whole, l4 })
     if (whole) this.#wanted.clear()
     for (const wallet of drop) this.#wanted.delete(wallet)
     for (const wallet of add) if (this.#wanted.size < WANTED_MOST) this.#wanted.add(wallet)
@@ -298,6 +308,7 @@ export class FeedSession {
       return true
     })
     this.#outbox.clear()
+    if (durable + 1 !== this.#next) this.l4.broken()
     this.#next = durable + 1
     this.#broken = false
   }
@@ -316,6 +327,7 @@ export class FeedSession {
     }
     this.#refusals = { height: -1, resends: 0, errors: 0 }
     this.#outbox.giveUp(from)
+    this.l4.broken()
     if (!this.#outbox.holdsSeed) this.#dueAll = true
     return [{ do: 'say', sentence: `the gateway refuses block ${from} again and again: it is given up as a gap` }]
   }
@@ -349,6 +361,7 @@ export class FeedSession {
 
   #reposition(durable: number | null): Order {
     this.#outbox.clear()
+    this.l4.broken()
     this.#next = null
     return { do: 'reposition', to: { durable, seeded: this.#seeded } }
   }

@@ -1,5 +1,5 @@
-// Reads the order-level snapshot that a node writes (fileSnapshot, compute-l4-snapshots): a stream of text in,
-// one coin at a time out, because the whole file of the real exchange is longer than a string may be.
+// Reads the order-level snapshot that a node writes (fileSnapshot, compute-l4-snapshots): a stream of text in, the text of
+// one coin at a time out, which is parsed where the coin is wanted, because the whole file of the real exchange is longer than a string may be.
 // Both shapes are read: `[[coin,[bids,asks]]…]` and `[height,[[coin,[bids,asks]]…]]`.
 
 import * as z from 'zod'
@@ -21,6 +21,8 @@ const CLOSE = 93
 /** Longest text of one coin, in UTF-16 units: ten times the biggest book of today. */
 const COIN_MAX_UNITS = 256 * 1024 * 1024
 
+const NAME = /^\[\s*("(?:[^"\\]|\\.)*")/
+
 /** Orders are checked by hand (order-book shapes come by the hundred thousand), the frame around them with zod. */
 const Coin = z.tuple([CoinName, z.tuple([z.array(z.unknown()), z.array(z.unknown())])])
 
@@ -41,9 +43,9 @@ export class SnapshotScanner {
     return this.#coinDepth > 0 && this.#depth === 0
   }
 
-  /** Takes the next chunk of the file and answers the coins that it completes. Throws on any other shape. */
-  push(text: string): SnapshotCoin[] {
-    const coins: SnapshotCoin[] = []
+  /** Takes the next chunk of the file and answers the texts of the coins that it completes. Throws on any other shape. */
+  push(text: string): string[] {
+    const coins: string[] = []
     let begin = 0
     for (let i = 0; i < text.length; i++) {
       const unit = text.charCodeAt(i)
@@ -89,18 +91,34 @@ export class SnapshotScanner {
     this.#piece!.push(text)
   }
 
-  #finish(last: string): SnapshotCoin {
+  #finish(last: string): string {
     const text = this.#piece!.join('') + last
     this.#piece = null
-    const [coin, [bids, asks]] = Coin.parse(JSON.parse(text))
-    const orders: SavedOrder[] = []
-    for (const side of [bids, asks])
-      for (const entry of side) {
-        const order = readOrder(Array.isArray(entry) ? entry[1] : entry, coin)
-        if (order) orders.push(order)
-      }
-    return { coin, orders }
+    return text
   }
+}
+
+/** The coin that a text of the scanner is of. Throws where it names none. */
+export function coinNamed(text: string): string {
+  return CoinName.parse(JSON.parse(NAME.exec(text)?.[1] ?? 'null'))
+}
+
+/** A coin out of a text of the scanner. Throws on any other shape. */
+export function readCoin(text: string): SnapshotCoin {
+  const { coin, sides } = readSides(text)
+  const orders = sides.flatMap((side) => side.map(({ order }) => order))
+  return { coin, orders }
+}
+
+/** The same with what the node wrote of each order, on either side in its order. */
+export function readSides(text: string) {
+  const [coin, sides] = Coin.parse(JSON.parse(text))
+  const entry = (value: unknown) => {
+    const [user, whole] = Array.isArray(value) ? value : [null, value]
+    const order = readOrder(whole, coin)
+    return order ? [{ user, whole, order }] : []
+  }
+  return { coin, sides: sides.map((side) => side.flatMap(entry)) }
 }
 
 /** A resting order, null for an untriggered trigger order. */

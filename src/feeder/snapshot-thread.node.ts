@@ -1,67 +1,103 @@
-// A thread that asks the node for its snapshot, reads the file and compares it with the feeder's digests: of the real
-// exchange it is hundreds of megabytes, and whoever parses them serves nobody else meanwhile. What the feeder needs of
-// it goes over in parts of some thousand orders, the next one when the feeder has taken the last.
+// A thread that asks the node for its snapshot and reads the file: of the real exchange it is hundreds of megabytes, and
+// whoever parses them serves nobody else meanwhile. For `books` it compares with the feeder's digests, and what the
+// feeder needs of it goes over in parts of some thousand orders; for `l4` the orders of some coins go over as the texts
+// of frames. The next part goes when the feeder has taken the last.
 
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { EMPTY_DIGEST } from '../feed/level-digest.ts'
 import { CoinOrders } from './coin-orders.ts'
+import { l4Parts } from './l4-cut.ts'
 import { requestSnapshot, sentenceOf } from './node-info.node.ts'
-import { type SnapshotCoin, SnapshotScanner } from './snapshot-file.ts'
-import { type SnapshotTask, snapshotLines, type ThreadWords, type Wanted } from './snapshot-words.ts'
+import { coinNamed, readCoin, type SnapshotCoin, SnapshotScanner } from './snapshot-file.ts'
+import { type SnapshotTask, snapshotLines, type ThreadWords, type Wanted, type WantedL4 } from './snapshot-words.ts'
 
-class SnapshotThread {
-  readonly #port: MessagePort
-  readonly #scanner = new SnapshotScanner()
+/** What is done with the coins of a snapshot: with the text of each, and then with those that it lacks. */
+interface Use {
+  coin(text: string): Promise<void>
+  end(): Promise<void>
+}
+
+type Ask = (words: ThreadWords) => Promise<unknown>
+
+class Comparison implements Use {
+  readonly #ask: Ask
+  readonly #wanted: Wanted
   readonly #seen = new Set<string>()
-  #wanted: Wanted | null = null
 
-  constructor(port: MessagePort) {
-    this.#port = port
+  constructor(ask: Ask, wanted: Wanted) {
+    this.#ask = ask
+    this.#wanted = wanted
   }
 
-  async run({ infoUrl, path }: SnapshotTask): Promise<void> {
-    await requestSnapshot(infoUrl, path)
-    for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1024 * 1024 }))
-      for (const coin of this.#scanner.push(chunk as string)) await this.#coin(coin)
-    if (!this.#scanner.complete) throw new Error('the snapshot that the node wrote is cut off')
-    const { digests, suspects } = await this.#wants()
-    const ours = new Map([...[...suspects].map((coin) => [coin, EMPTY_DIGEST] as const), ...(digests ?? [])])
-    // A coin that the snapshot lacks has no orders.
-    for (const [coin, digest] of ours)
-      if (!this.#seen.has(coin) && (digest !== EMPTY_DIGEST || suspects.has(coin)))
-        await this.#hand({ coin, orders: [] })
-    this.#port.postMessage({ kind: 'end' } satisfies ThreadWords)
-  }
-
-  /** What the feeder wants of this snapshot, which it says once it knows the height. */
-  async #wants(): Promise<Wanted> {
-    if (this.#wanted) return this.#wanted
-    const { height } = this.#scanner
-    if (height === null) throw new Error('the snapshot that the node wrote has no height in it')
-    this.#wanted = (await this.#ask({ kind: 'height', height })) as Wanted
-    return this.#wanted
-  }
-
-  async #coin(snapshot: SnapshotCoin): Promise<void> {
-    const { digests, suspects } = await this.#wants()
+  async coin(text: string): Promise<void> {
+    const { digests, suspects } = this.#wanted
+    const snapshot = readCoin(text)
     const ours = digests?.get(snapshot.coin) ?? EMPTY_DIGEST
     this.#seen.add(snapshot.coin)
     const isWanted = digests === null || suspects.has(snapshot.coin) || ours !== digestOf(snapshot)
     if (isWanted) await this.#hand(snapshot)
   }
 
+  /** A coin that the snapshot lacks has no orders. */
+  async end(): Promise<void> {
+    const { digests, suspects } = this.#wanted
+    const ours = new Map([...[...suspects].map((coin) => [coin, EMPTY_DIGEST] as const), ...(digests ?? [])])
+    for (const [coin, digest] of ours)
+      if (!this.#seen.has(coin) && (digest !== EMPTY_DIGEST || suspects.has(coin)))
+        await this.#hand({ coin, orders: [] })
+  }
+
   async #hand({ coin, orders }: SnapshotCoin): Promise<void> {
     for (const [index, lines] of snapshotLines(orders).entries())
       await this.#ask({ kind: 'part', coin, isMore: index > 0, lines })
   }
+}
 
-  async #ask(words: ThreadWords): Promise<unknown> {
-    this.#port.postMessage(words)
-    const [answer] = await once(this.#port, 'message')
-    return answer
+class WholeBooks implements Use {
+  readonly #ask: Ask
+  readonly #wanted: WantedL4
+  readonly #left: Set<string>
+
+  constructor(ask: Ask, wanted: WantedL4) {
+    this.#ask = ask
+    this.#wanted = wanted
+    this.#left = new Set(wanted.coins)
   }
+
+  async coin(text: string): Promise<void> {
+    const coin = coinNamed(text)
+    if (!this.#left.delete(coin)) return
+    for (const [part, frame] of l4Parts(text, this.#wanted).entries())
+      if (!(await this.#ask({ kind: 'l4', coin, isFirst: part === 0, frame }))) return
+  }
+
+  /** Of a coin that the snapshot lacks an empty book: whoever asked for it must not wait for ever. */
+  async end(): Promise<void> {
+    for (const coin of this.#left) await this.coin(JSON.stringify([coin, [[], []]]))
+  }
+}
+
+async function read({ infoUrl, path, use: kind }: SnapshotTask, ask: Ask): Promise<void> {
+  await requestSnapshot(infoUrl, path)
+  const scanner = new SnapshotScanner()
+  /** The feeder says what it wants once it knows the height. */
+  const begun = async (): Promise<Use> => {
+    const { height } = scanner
+    if (height === null) throw new Error('the snapshot that the node wrote has no height in it')
+    const wanted = await ask({ kind: 'height', height })
+    return kind === 'books' ? new Comparison(ask, wanted as Wanted) : new WholeBooks(ask, wanted as WantedL4)
+  }
+  let use: Use | null = null
+  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1024 * 1024 }))
+    for (const text of scanner.push(chunk as string)) {
+      use ??= await begun()
+      await use.coin(text)
+    }
+  if (!scanner.complete) throw new Error('the snapshot that the node wrote is cut off')
+  use ??= await begun()
+  await use.end()
 }
 
 function digestOf({ coin, orders }: SnapshotCoin): number {
@@ -71,10 +107,18 @@ function digestOf({ coin, orders }: SnapshotCoin): number {
   return book.digest
 }
 
-if (parentPort) {
-  const port = parentPort
-  await new SnapshotThread(port)
-    .run(workerData as SnapshotTask)
-    .catch((error) => port.postMessage({ kind: 'failed', sentence: sentenceOf(error) } satisfies ThreadWords))
+async function run(port: MessagePort): Promise<void> {
+  const say = (words: ThreadWords) => port.postMessage(words)
+  const ask: Ask = async (words) => {
+    say(words)
+    const [answer] = await once(port, 'message')
+    return answer
+  }
+  await read(workerData as SnapshotTask, ask).then(
+    () => say({ kind: 'end' }),
+    (error) => say({ kind: 'failed', sentence: sentenceOf(error) }),
+  )
   port.close()
 }
+
+if (parentPort) await run(parentPort)

@@ -1,4 +1,4 @@
-// Order statuses of wanted wallets, out of a line of all: most of what a node writes, of which little is wanted.
+// Order statuses of wanted wallets and coins, out of a line of all: most of what a node writes, of which little is wanted.
 // Law: the answer is that of parsing the whole line and looking at each, but only what is wanted is parsed.
 
 import { ok, type Result } from '../core/result.ts'
@@ -11,13 +11,29 @@ const USER = '","user":"'
 const ANY_USER = '"user":"'
 const NEXT = `},${TIME}`
 const WALLET_UNITS = 42
+/** From the end of the wallet to the coin. */
+const COIN =
+  /","hash":(?:null|"\w*"),"builder":(?:null|\{"b":"\w*","f":\d+\}),"status":"\w*","order":\{"coin":"([^"\\]*)"/y
 /** Looked through in one step: at most a few milliseconds. */
 const STEP_UNITS = 512 * 1024
 
-/** `wanted` holds wallets in lower case. Rests between steps. */
-export function* wantedStatuses(text: string, wanted: ReadonlySet<string>): Generator<void, Result<unknown[], string>> {
+/** Whose order statuses are wanted: wallets in lower case, and coins. */
+interface Wanted {
+  readonly wallets: ReadonlySet<string>
+  readonly coins: ReadonlySet<string>
+}
+
+/** Rows in the node's order, those of each wanted coin with any apart from those of the wallets. */
+export interface WantedRows {
+  readonly ofWallets: unknown[]
+  readonly ofCoins: Map<string, unknown[]>
+}
+
+/** Rests between steps. */
+export function* wantedStatuses(text: string, wanted: Wanted): Generator<void, Result<WantedRows, string>> {
+  const { wallets, coins } = wanted
   const end = text.length - ']}'.length
-  const found: unknown[] = []
+  const found: WantedRows = { ofWallets: [], ofCoins: new Map() }
   let units = 0
   let at = text.indexOf(EVENTS) + EVENTS.length
   if (!text.endsWith(']}')) return anyhow(text, wanted)
@@ -30,12 +46,17 @@ export function* wantedStatuses(text: string, wanted: ReadonlySet<string>): Gene
     // A second wallet before the next row is of a row in another form.
     const another = text.indexOf(ANY_USER, user)
     if (another >= 0 && another < after) return anyhow(text, wanted)
-    if (wanted.has(text.slice(user, user + WALLET_UNITS))) {
+    const coin = coins.size === 0 ? '' : coinAt(text, user + WALLET_UNITS)
+    if (coin === null) return anyhow(text, wanted)
+    if (wallets.has(text.slice(user, user + WALLET_UNITS)) || coins.has(coin)) {
+      let row: unknown
       try {
-        found.push(JSON.parse(text.slice(at, after)))
+        row = JSON.parse(text.slice(at, after))
       } catch {
         return anyhow(text, wanted)
       }
+      if (coins.has(coin) && coinOf(row) !== coin) return anyhow(text, wanted)
+      keep(found, row, wanted)
     }
     units += after - at
     at = after + 1
@@ -46,9 +67,29 @@ export function* wantedStatuses(text: string, wanted: ReadonlySet<string>): Gene
   return ok(found)
 }
 
+/** The coin of the row whose wallet ends there, null where it has another form. */
+function coinAt(text: string, end: number): string | null {
+  COIN.lastIndex = end
+  return COIN.exec(text)?.[1] ?? null
+}
+
+const userOf = (row: unknown) => (row as { user?: unknown } | null)?.user
+const coinOf = (row: unknown) => (row as { order?: { coin?: unknown } | null } | null)?.order?.coin
+
+function keep({ ofWallets, ofCoins }: WantedRows, row: unknown, { wallets, coins }: Wanted): void {
+  if (wallets.has(userOf(row) as string)) ofWallets.push(row)
+  const coin = coinOf(row) as string
+  if (!coins.has(coin)) return
+  const rows = ofCoins.get(coin)
+  if (rows) rows.push(row)
+  else ofCoins.set(coin, [row])
+}
+
 /** A line of another form than nodes write today. */
-function anyhow(text: string, wanted: ReadonlySet<string>): Result<unknown[], string> {
+function anyhow(text: string, wanted: Wanted): Result<WantedRows, string> {
   const read = readEvents(text)
-  const userOf = (event: unknown) => (event as { user?: unknown } | null)?.user
-  return read.ok ? ok(read.value.filter((event) => wanted.has(userOf(event) as string))) : read
+  if (!read.ok) return read
+  const found: WantedRows = { ofWallets: [], ofCoins: new Map() }
+  for (const row of read.value) keep(found, row, wanted)
+  return ok(found)
 }

@@ -21,6 +21,7 @@ import { fastAssetCtxs } from './channels/fastAssetCtxs.ts'
 import { l2Book } from './channels/l2Book.ts'
 import { l2BookDiff } from './channels/l2BookDiff.ts'
 import { l2BookDiff2 } from './channels/l2BookDiff2.ts'
+import { l4Book } from './channels/l4Book.ts'
 import { liquidationFills } from './channels/liquidationFills.ts'
 import { notification } from './channels/notification.ts'
 import { openOrders } from './channels/openOrders.ts'
@@ -47,6 +48,7 @@ export const CHANNELS = [
   allFills,
   l2BookDiff,
   l2BookDiff2,
+  l4Book,
   trades,
   builderFills,
   liquidationFills,

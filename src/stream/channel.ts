@@ -3,6 +3,7 @@
 
 import type * as z from 'zod'
 import type { BookSnapshot } from '../book/hub-api.ts'
+import type { OrdersPlace } from '../book/l4/followed-orders.ts'
 import type { MicroCredits } from '../credit/amount.ts'
 import { ONE_CREDIT } from '../credit/tariff.ts'
 import { Height, Millis } from '../feed/block.ts'
@@ -202,13 +203,32 @@ export interface StateChannel<Body, Part, Frame> extends Channel<Body, Frame> {
   readonly isPacked?: boolean
 }
 
+/** Of one coin. */
+export interface L4Body {
+  readonly coin: string
+}
+
+/** A channel of orders one by one: a Snapshot, then what a node wrote of each block. */
+export interface L4Channel<Frame> extends Channel<L4Body, Frame> {
+  readonly source: 'l4'
+  /** `levels` is JSON text, in pieces. */
+  readonly snapshot: (coin: string, place: OrdersPlace, levels: readonly string[]) => string
+  /** `rows` is the inside of a JSON object: `order_statuses` and `book_diffs`. No block since that of `prev` had any. */
+  readonly encode: (place: OrdersPlace, prev: number, rows: string) => string
+}
+
 /** Under this name stand bodies that want every item. */
 export const EVERY = ''
 
 /** A channel of events, the types of its body and items forgotten: it takes what its own schema and view put out. */
 export type AnyEventChannel<Frame = unknown> = EventChannel<unknown, unknown, Frame>
 export type AnyStateChannel<Frame = unknown> = StateChannel<unknown, unknown, Frame>
-export type AnyChannel = AnyEventChannel | BookChannel<unknown> | ViewChannel<unknown> | AnyStateChannel
+export type AnyChannel =
+  | AnyEventChannel
+  | BookChannel<unknown>
+  | ViewChannel<unknown>
+  | AnyStateChannel
+  | L4Channel<unknown>
 
 /** Keeps a definition's own types while checking it, and forgets all but its frame's for the catalogue. */
 export function defineEventChannel<Body, Item, Frame>(
@@ -255,7 +275,12 @@ export interface WantedStates {
   readonly channel: AnyStateChannel
   readonly body: unknown
 }
-export type Wanted = WantedEvents | WantedBooks | WantedViews | WantedStates
+export interface WantedL4 {
+  readonly source: 'l4'
+  readonly channel: L4Channel<unknown>
+  readonly body: L4Body
+}
+export type Wanted = WantedEvents | WantedBooks | WantedViews | WantedStates | WantedL4
 
 /** What a body is acknowledged and identified by. */
 export function echoOf<Sent extends { readonly type: string }>(sent: Sent, { channel, body }: Wanted) {

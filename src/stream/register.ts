@@ -41,6 +41,7 @@ export class Register {
   readonly #books: BookFanout<Connection>
   readonly #events: EventFanout<Connection>
   readonly #states: StateFanout<Connection>
+  readonly #l4Ended: (coin: string, connection: Connection) => void
   readonly #held = new Map<Connection, Map<string, Subscription>>()
   readonly #freeWork = new FreeWork()
   #size = 0
@@ -51,7 +52,9 @@ export class Register {
     books: BookFanout<Connection>,
     events: EventFanout<Connection>,
     states: StateFanout<Connection>,
+    l4Ended: (coin: string, connection: Connection) => void,
   ) {
+    this.#l4Ended = l4Ended
     this.#ports = ports
     this.#books = books
     this.#events = events
@@ -147,11 +150,11 @@ export class Register {
     if (this.heldBy(connection).get(identity) === subscription) this.#ports.saved(subscription)
   }
 
-  /** The subscription is over. */
-  drop(subscription: Subscription): void {
+  /** The subscription is over; `isUnserved`: we could not serve it, and the minute is given back. */
+  drop(subscription: Subscription, isUnserved = false): void {
     const { connection, minutes } = subscription
     this.release(subscription)
-    this.accountOf(connection).stop(minutes, minutes.held !== undefined && connection.isBroken)
+    this.accountOf(connection).stop(minutes, isUnserved || (minutes.held !== undefined && connection.isBroken))
     this.#ports.dropped(subscription)
   }
 
@@ -159,8 +162,9 @@ export class Register {
   release(subscription: Subscription): void {
     const { wanted, connection, identity } = subscription
     const books = this.#books
-    const fanout = { books, views: books.views, events: this.#events, states: this.#states }[wanted.source]
-    fanout.remove(topicKey(subscription), connection)
+    const fanouts = { books, views: books.views, events: this.#events, states: this.#states }
+    if (wanted.source === 'l4') this.#l4Ended(wanted.body.coin, connection)
+    else fanouts[wanted.source].remove(topicKey(subscription), connection)
     const held = this.#held.get(connection)
     if (held?.delete(identity)) this.#size--
     if (held?.size === 0) this.#held.delete(connection)

@@ -7,7 +7,8 @@ import { CoinNames } from '../core/coin-names.ts'
 import { gatewayOf, Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
-import { LINK_HEADER, type LinkHeader, type RelayFrame } from '../feed/log-api.ts'
+import { LINK_HEADER, type LinkHeader } from '../feed/log-api.ts'
+import { readRelayFrame } from '../feed/segment.ts'
 import { sha256 } from '../key/digest.client.ts'
 import { IDENTITY_HEADER, Identity } from '../key/identity.ts'
 import { BookFanout } from './books/book-fanout.ts'
@@ -16,6 +17,8 @@ import { ClientFrames } from './client-frames.client.ts'
 import { ClientSockets } from './client-sockets.client.ts'
 import { EventFanout } from './events/event-fanout.ts'
 import { missingBlocks } from './frames.ts'
+import { L4Fanout } from './l4/l4-fanout.ts'
+import { WholeOrders } from './l4/whole-orders.client.ts'
 import { attachmentOf, Links } from './links/links.client.ts'
 import { Accounts } from './minutes/accounts.ts'
 import { askMeter } from './minutes/meter.client.ts'
@@ -42,6 +45,10 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #store: SubscriptionStore
   readonly #books: BookFanout<Connection>
   readonly #events = new EventFanout<Connection>(CHANNELS, () => this.#links.orders.changed())
+  readonly #l4 = new L4Fanout<Connection>(
+    () => this.#links.orders.changed(),
+    (coin, connections) => this.#subscriptions.l4Again(coin, connections),
+  )
   readonly #subscriptions: Subscriptions
   readonly #accounts: Accounts
   readonly #unread: RelayUnread
@@ -49,7 +56,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #frames: ClientFrames
   readonly #links: Links
   readonly #watch: Watch
-  #lateTimer: ReturnType<typeof setTimeout> | null = null
+  #lateTimer: (() => void) | null = null
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
@@ -75,6 +82,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       },
       this.#books,
       this.#events,
+      this.#l4,
     )
     this.#accounts = this.#makeAccounts()
     const moved = ctx.storage.kv.get<[string, number][]>(MOVED)
@@ -88,7 +96,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       callers: gatewayOf(env),
       ended: (connection) => this.#subscriptions.ended(connection),
     })
-    this.#subscriptions = this.#makeSubscriptions(shards)
+    this.#subscriptions = this.#makeSubscriptions(shards, objects)
     const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)
     this.#frames = new ClientFrames({
       gateway: gatewayOf(env),
@@ -215,11 +223,11 @@ export class Relay extends DurableObject<Cloudflare.Env> {
 
   #fromLog(socket: WebSocket, text: string): void {
     this.#watch.fed()
-    const frame = JSON.parse(text) as RelayFrame
+    const { frame, rows } = readRelayFrame(text)
     if (!this.#links.admitsOfLog(socket, frame, this.#clock.nowMs)) return
     this.#clients.blockCame()
     if (frame.t === 'events') {
-      this.#subscriptions.deliver(frame)
+      this.#subscriptions.deliver(frame, rows)
       this.#links.sent(frame.time, this.#clock.nowMs)
       this.#unread.relieve()
     } else this.#links.tellGap(missingBlocks(frame.from, frame.to))
@@ -246,17 +254,14 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     if (this.#lateTimer !== null) return
     const due = this.#books.dueMs()
     if (due === null) return
-    this.#lateTimer = setTimeout(
-      () => {
-        this.#lateTimer = null
-        this.#books.tick(this.#clock.nowMs)
-        this.#armLate()
-      },
-      Math.max(0, due - this.#clock.nowMs) + 1,
-    )
+    this.#lateTimer = after(Math.max(0, due - this.#clock.nowMs) + 1, () => {
+      this.#lateTimer = null
+      this.#books.tick(this.#clock.nowMs)
+      this.#armLate()
+    })
   }
 
-  #makeSubscriptions(shards: number): Subscriptions {
+  #makeSubscriptions(shards: number, objects: Objects): Subscriptions {
     const names = new CoinNames({ read: () => this.#links.coins(), nowMs: () => this.#clock.nowMs, after })
     const ports = {
       shards,
@@ -267,6 +272,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       accounts: this.#accounts,
       digest: sha256,
       books: this.#links.source,
+      l4: new WholeOrders((coin) => objects.orders(coin)),
       newId: () => crypto.randomUUID(),
       ensureEvents: () => this.#links.log.ensure(),
       ...pastPorts(gatewayOf(this.env), () => this.#links.log.height),
@@ -279,7 +285,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       },
       dropped: (subscription: { minutes: { id: string } }) => this.#store.remove(subscription.minutes.id),
     }
-    return new Subscriptions(ports, this.#books, this.#events)
+    return new Subscriptions(ports, this.#books, this.#events, this.#l4)
   }
 
   #makeAccounts(): Accounts {

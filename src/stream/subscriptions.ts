@@ -18,6 +18,8 @@ import { type ReplayPorts, Replays } from './events/replays.ts'
 import { refusedSubscription } from './failure-frame.ts'
 import { ackFrame, alreadySubscribed, alreadyUnsubscribed } from './frames.ts'
 import { type DexPorts, refusalOfDex } from './known-dex.ts'
+import type { L4Fanout } from './l4/l4-fanout.ts'
+import { L4Entrance, type L4EntrancePorts } from './l4-entrance.ts'
 import { wokenMinutes } from './minutes/minutes.ts'
 import type { SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
 import { NOT_READY, Register, type RegisterPorts } from './register.ts'
@@ -50,7 +52,8 @@ export interface Ports
     FirstFramePorts,
     ReplayPorts,
     ViewEntrancePorts,
-    StatePorts {
+    StatePorts,
+    L4EntrancePorts {
   /** The link to the log is up. */
   ensureEvents(): Promise<void>
 }
@@ -69,13 +72,17 @@ export class Subscriptions {
   readonly #first: FirstFrames<Connection>
   readonly #replays: Replays<Connection>
   readonly #states: StateFanout<Connection>
+  readonly #l4: L4Fanout<Connection>
+  readonly #orders: L4Entrance
 
-  constructor(ports: Ports, books: BookFanout<Connection>, events: EventFanout<Connection>) {
+  constructor(ports: Ports, books: BookFanout<Connection>, events: EventFanout<Connection>, l4: L4Fanout<Connection>) {
+    this.#l4 = l4
     this.#ports = ports
     this.#books = books
     this.#events = events
     this.#states = new StateFanout(ports, events)
-    this.#register = new Register(ports, books, events, this.#states)
+    this.#register = new Register(ports, books, events, this.#states, (coin, one) => this.#orders.remove(coin, one))
+    this.#orders = new L4Entrance(ports, this.#register, l4)
     this.#entrance = new BookEntrance(ports, this.#register, books, this.backlog)
     this.#views = new ViewEntrance(ports, this.#register, books.views)
     this.#funding = new FundingPayments(ports, events)
@@ -124,6 +131,7 @@ export class Subscriptions {
       const noDex = await refusalOfDex(wanted, this.#ports)
       if (noDex) return this.#register.refuse(request, noDex)
       if (wanted.source === 'views') return this.#views.begin(request, wanted)
+      if (wanted.source === 'l4') return this.#orders.begin(request, wanted)
       if (wanted.source === 'states') return this.#beginStates(request, wanted)
       return wanted.source === 'books' ? this.#entrance.begin(request, wanted) : this.#beginEvents(request, wanted)
     }
@@ -142,8 +150,9 @@ export class Subscriptions {
     connection.send(ackFrame('unsubscribe', echo))
   }
 
-  /** A block came from the log. */
-  deliver(block: RelayEvents): void {
+  /** A block came from the log, with rows of order-level books. */
+  deliver(block: RelayEvents, rows: ReadonlyMap<string, string> = new Map()): void {
+    this.#l4.push({ height: block.height, time: block.time, epoch: block.epoch ?? null }, rows)
     this.#events.deliver(block)
     this.#states.deliver(block)
     if (block.funding?.length) this.#ports.waitUntil(this.#funding.follow(block))
@@ -160,6 +169,12 @@ export class Subscriptions {
   /** To be called every ten seconds. */
   tick(): void {
     this.#entrance.tick()
+    this.#orders.tick()
+  }
+
+  /** Rows of a coin were lost: these subscribers begin with another Snapshot. */
+  l4Again(coin: string, connections: readonly Connection[]): void {
+    this.#orders.again(coin, connections)
   }
 
   /** Resolves when every body that is on its way to its books has them, or was refused. */
@@ -238,7 +253,8 @@ export class Subscriptions {
   #fanOut(subscription: Subscription, isNew = false): void {
     const { wanted, connection, meta } = subscription
     const key = topicKey(subscription)
-    if (wanted.source === 'states') this.#states.add(key, wanted, connection, connection.identity.account)
+    if (wanted.source === 'l4') this.#orders.join({ ...subscription, wanted })
+    else if (wanted.source === 'states') this.#states.add(key, wanted, connection, connection.identity.account)
     else if (wanted.source === 'books') this.#books.add(key, wanted, connection)
     else if (wanted.source === 'views') this.#views.resume(key, wanted, connection)
     else if (!isNew || !wanted.channel.past) {

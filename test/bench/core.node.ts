@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { readRawDiff } from '../../src/feeder/raw-diff.ts'
-import { type SnapshotCoin, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
+import { readCoin, type SnapshotCoin, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
 import { median } from './statistics.ts'
 import { type Line, times, whole } from './table.ts'
 
@@ -77,7 +77,7 @@ const diffsIn = (blocks: Input['blocks']) => blocks.reduce((sum, events) => sum 
 
 function recorded(): Input {
   const text = gunzipSync(readFileSync(join(CAPTURE, 'l4Snapshot.985148181.json.gz'))).toString()
-  const seed = new SnapshotScanner().push(text)
+  const seed = new SnapshotScanner().push(text).map(readCoin)
   const lines = readFileSync(join(CAPTURE, 'node_raw_book_diffs_by_block.jsonl'), 'utf8').trim().split('\n')
   const blocks = lines.map((line) => (JSON.parse(line) as { events: unknown[] }).events)
   return { name: 'recorded BTC blocks', seed, blocks }

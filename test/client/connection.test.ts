@@ -50,6 +50,29 @@ describe('connection', () => {
     ])
   })
 
+  // WS-151, WS-153
+  test('orders begin anew with each socket, and a large Snapshot is proved to be read at once', () => {
+    const { runtime, connection, listener, log } = setUp()
+    connection.subscribe({ type: 'l4Book', coin: 'BTC' }, listener('orders'))
+    connection.start()
+    const place = { time: 1, block_height: 7, epoch: 'e' }
+    const snapshot = { coin: 'BTC', ...place, levels: [[], []], padding: 'x'.repeat(2 ** 20) }
+    const updates = { ...place, prev_block_height: 6, order_statuses: [{}], book_diffs: ['what nodes write'] }
+    for (let n = 0; n < 2; n++) {
+      runtime.last.open()
+      runtime.last.ack()
+      runtime.last.receive({ channel: 'l4Book', data: { Snapshot: snapshot } })
+      runtime.last.receive({ channel: 'pong', nonce: 'behind it' })
+      runtime.last.receive({ channel: 'l4Book', data: { Updates: updates } })
+      expect(runtime.last.sent).toEqual(['', 'behind it'].map((nonce) => ({ method: 'ping', nonce })))
+      if (n > 0) break
+      runtime.last.end({ code: 1006 })
+      runtime.advance(200)
+    }
+    const begun = ['connecting', 'open', 'orders live', 'orders l4Book', 'orders l4Book']
+    expect(log).toEqual([...begun, 'orders lost close 1006', 'waiting', ...begun])
+  })
+
   // WS-23, WS-60
   test('goes on behind what it has seen: earlier events are told again, none is shown twice', () => {
     const { runtime, connection, listener, log } = setUp()

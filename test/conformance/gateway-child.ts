@@ -5,9 +5,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../..')
+export const FEED_TOKEN = 'feed-token-of-the-gateway-child-tests!'
 const SECRETS = {
   ADMIN_TOKEN: 'admin-token-of-the-gateway-child-tests',
-  FEED_TOKEN: 'feed-token-of-the-gateway-child-tests!',
+  FEED_TOKEN,
   KEY_SECRET: 'key-secret-of-the-gateway-child-tests!',
 }
 

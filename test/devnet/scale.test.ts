@@ -10,7 +10,7 @@ import { frontendOrder } from '../../src/devnet/exchange/order.ts'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
 import { MAINNET, type Quantiles, quantile, type Scale, SMALL } from '../../src/devnet/exchange/scale.ts'
 import { l4Snapshot } from '../../src/devnet/info/l4-snapshot.ts'
-import { SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
+import { readCoin, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
 import { RebuiltBooks } from './rebuild.ts'
 
 const CROWD = MAINNET.crowd!
@@ -76,7 +76,7 @@ const diffsOf = (engine: Engine): NodeBookDiff[] => {
 /** What a node's snapshot file says at this moment, as diffs that make the same books. */
 function snapshotDiffs({ exchange }: Engine): NodeBookDiff[] {
   const scanner = new SnapshotScanner()
-  const coins = [...l4Snapshot(exchange, true, true)].flatMap((piece) => scanner.push(piece))
+  const coins = [...l4Snapshot(exchange, true, true)].flatMap((piece) => scanner.push(piece)).map(readCoin)
   expect([scanner.height, scanner.complete]).toEqual([exchange.height, true])
   return coins.flatMap(({ coin, orders }) =>
     orders.map(({ oid, side, px, sz }) => ({ user: '', oid, coin, side, px, raw_book_diff: { new: { sz } } })),

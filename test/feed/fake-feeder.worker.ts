@@ -25,6 +25,8 @@ export class FakeFeeder {
   readonly heard: GatewayFrame['type'][] = []
   /** Wallets whose order statuses are wanted. */
   readonly wanted = new Set<string>()
+  /** Coins all of whose rows are. */
+  readonly coins = new Set<string>()
   #sent = 0
   #wake: (() => void) | null = null
 
@@ -56,8 +58,13 @@ export class FakeFeeder {
     this.send({ type: 'hello', protocol: 1, chain: env.CHAIN, feeder, first, head })
   }
 
-  #want({ whole, orders }: Want): void {
-    if (whole) this.wanted.clear()
+  #want({ whole, orders, l4 }: Want): void {
+    if (whole) {
+      this.wanted.clear()
+      this.coins.clear()
+    }
+    for (const gone of l4?.drop ?? []) this.coins.delete(gone)
+    for (const come of l4?.add ?? []) this.coins.add(come)
     for (const gone of orders.drop) this.wanted.delete(gone)
     for (const come of orders.add) this.wanted.add(come)
   }

@@ -29,11 +29,16 @@ describe('a frame that is too long', () => {
   it('travels in valid parts within the limit and joins to the same frame', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(9000), fc.nat(6000)), { maxLength: 4 }), (depths) => {
+        const l4 = depths.map(([statuses, diffs], i) => ({
+          coin: `C${i}`,
+          statuses: Array.from({ length: statuses / 9 }, (_, oid) => ({ oid, cloid: '0'.repeat(900) })),
+          diffs: Array.from({ length: diffs / 9 }, (_, oid) => ({ oid })),
+        }))
         const books = depths.map(([bids, asks], i) => ({
           coin: `C${i}`,
           levels: [sideOf(bids), sideOf(asks)] satisfies Levels,
         }))
-        const frame: BlockFrame = { ...blockOf(0), books }
+        const frame: BlockFrame = { ...blockOf(0), books, l4 }
         const texts = encodeFrame(frame)
         for (const text of texts) expect(text.length).toBeLessThanOrEqual(512 * 1024)
         const joined = join(texts)

@@ -9,6 +9,7 @@ import {
   encodeBlock,
   hubBlockText,
   readBooksLine,
+  readRows,
   type SegmentKind,
 } from '../../src/feed/segment.ts'
 
@@ -109,13 +110,61 @@ describe('the digest of a block', () => {
 
   // FEED-33
   it('knows nothing of what only some feeders were asked for', () => {
-    const more = encodeBlock({ ...blockOf(1), orders: [{ user: '0x' }], diffs: [1] }, 'e')
+    const l4 = [{ coin: 'BTC', statuses: [], diffs: [1] }]
+    const more = encodeBlock({ ...blockOf(1), orders: [{ user: '0x' }], l4 }, 'e')
     expect(more.digests).toEqual(texts(1).digests)
-    expect(JSON.parse(more.events)).toEqual({ ...JSON.parse(texts(1).events), diffs: [1] })
+    expect(more.events).toBe(texts(1).events)
   })
 })
 
 // FEED-34
+describe('rows of order-level books', () => {
+  // FEED-35
+  it('reach whoever wants their coin, live and from storage, as one text; of old blocks they reach no relay', () => {
+    const rows = { statuses: [{ a: '\t\n' }], diffs: [{ b: 1 }] }
+    const l4 = [
+      { coin: 'BTC', ...rows },
+      { coin: 'ETH', statuses: [], diffs: [] },
+      { coin: 'SOL', ...rows },
+    ]
+    const block = encodeBlock({ ...blockOf(1), l4 }, 'e')
+    const pending = new PendingSegment()
+    pending.push(block, 0)
+    const { lines } = pending.take()!
+    const text = '"order_statuses":[{"a":"\\t\\n"}],"book_diffs":[{"b":1}]'
+    const cursor = { epoch: 'e', height: 0 }
+    for (const [reader, coins, from, rowsOf] of [
+      [
+        { kind: 'relay' },
+        ['BTC', 'ETH', 'XRP'],
+        cursor,
+        [
+          ['BTC', text],
+          ['ETH', ''],
+        ],
+      ],
+      [{ kind: 'relay' }, [], cursor, []],
+      [{ kind: 'l4', coin: 'SOL' }, ['SOL'], cursor, [['SOL', text]]],
+      [{ kind: 'l4', coin: 'SOL' }, ['SOL'], null, []],
+    ] as const) {
+      const sent: string[] = []
+      const socket = { send: (frame: string) => void sent.push(frame), close: () => undefined }
+      const wanted = { orders: new Set(), l4: new Set(coins) }
+      const link = (head?: number) =>
+        new ReaderLink({ v: 1, name: 'r', reader, cursor: from }, 1, socket, shardOf, wanted, head)
+      link().offer(block)
+      for (const head of [1, 1000])
+        link(head).catchUp(
+          (kind) => [lines[kind]!],
+          () => null,
+        )
+      const read = sent.map((frame) => readRows(frame))
+      expect(read.map(({ rows: found }) => [...found])).toEqual([rowsOf, rowsOf, reader.kind === 'relay' ? [] : rowsOf])
+      for (const { head } of read) expect(JSON.parse(head)).toMatchObject({ height: 1, epoch: 'e' })
+    }
+  })
+})
+
 describe('order statuses', () => {
   it('reach the relays that want them, live and from storage, and others not at all', () => {
     const orders = ['a', 'b', 'a'].map((user, oid) => ({ user, oid }))
@@ -128,7 +177,7 @@ describe('order statuses', () => {
       const sent: { orders?: object[] }[] = []
       const socket = { send: (text: string) => void sent.push(JSON.parse(text)), close: () => undefined }
       const request = { v: 1, name: 'r', reader: { kind: 'relay' as const }, cursor: null }
-      const link = () => new ReaderLink(request, 1, socket, shardOf, new Set(users))
+      const link = () => new ReaderLink(request, 1, socket, shardOf, { orders: new Set(users), l4: new Set() })
       link().offer(block)
       link().catchUp(
         (kind) => [lines[kind]!],

@@ -50,11 +50,14 @@ test('law: differences lead a feeder to the union of what relays want, wherever 
 // FEED-32
 test('parts fit frames, and only the first says that nothing else is wanted', () => {
   const add = Array.from({ length: 2 * WANTED_A_FRAME + 1 }, (_, n) => wallet(n))
-  const frames = [...wantParts({ add, drop: add.slice(0, 3) }, true)].map((part) => ({ type: 'want', ...part }))
+  const frames = [...wantParts({ orders: { add, drop: add.slice(0, 3) }, l4: { add: ['BTC'], drop: [] } }, true)].map(
+    (part) => ({ type: 'want', ...part }),
+  )
   for (const frame of frames) expect(JSON.stringify(GatewayFrame.parse(frame)).length).toBeLessThan(512 * 1024)
   expect(frames.map(({ whole }) => whole)).toEqual([true, undefined, undefined])
   expect(frames.flatMap(({ orders }) => orders.add)).toEqual(add)
-  expect([...wantParts({ add: [], drop: [] }, true)]).toEqual([{ whole: true, orders: { add: [], drop: [] } }])
+  expect(frames.map(({ l4 }) => l4?.add)).toEqual([['BTC'], undefined, undefined])
+  expect([...wantParts({ orders: null, l4: null }, true)]).toEqual([{ whole: true, orders: { add: [], drop: [] } }])
 })
 
 /** The log's wants, a feeder that hears of them, and relays that say theirs. */

@@ -16,7 +16,6 @@ const events = (some: Partial<BlockEvents>): BlockEvents => ({
   misc: null,
   twaps: null,
   statuses: null,
-  diffs: [],
   ...some,
 })
 const never = (reason: string) => {
@@ -101,7 +100,7 @@ describe('misc events', () => {
       },
       other,
     ]
-    expect(convertEvents(events({ misc }), false, never)).toEqual({
+    expect(convertEvents(events({ misc }), never)).toEqual({
       fills: [],
       ledger: [{ users: [user], time: 1781139602896, hash, delta }],
       funding: [{ coin: 'BTC', perUnit: '0.25' }],
@@ -112,18 +111,17 @@ describe('misc events', () => {
   test('that nobody could use are named and left out', () => {
     const refused: string[] = []
     const misc = [{ time, hash, inner: { LedgerUpdate: { users: ['me'], delta } } }]
-    const parts = convertEvents(events({ misc, fills: [[user, { coin: 'BTC' }]] }), false, (why) => refused.push(why))
+    const parts = convertEvents(events({ misc, fills: [[user, { coin: 'BTC' }]] }), (why) => refused.push(why))
     expect(parts).toEqual({ fills: [], ledger: [], funding: [] })
     expect(refused).toHaveLength(2)
     expect(refused.join()).toMatch(/fill: 1\.px.*ledger update: users\.0/)
   })
 })
 
-test('order statuses travel as they were wanted, diffs only if wanted', () => {
-  const some = events({ statuses: [{ status: 'badAloPxRejected' }], diffs: [1, 2] })
-  expect(convertEvents(some, false, never)).toEqual({ fills: [], ledger: [], funding: [], orders: some.statuses })
-  expect(convertEvents(some, true, never)).toHaveProperty('diffs', [1, 2])
-  expect(convertEvents(events({ statuses: [] }), false, never)).not.toHaveProperty('orders')
+test('order statuses travel as they were wanted', () => {
+  const some = events({ statuses: [{ status: 'badAloPxRejected' }] })
+  expect(convertEvents(some, never)).toEqual({ fills: [], ledger: [], funding: [], orders: some.statuses })
+  expect(convertEvents(events({ statuses: [] }), never)).not.toHaveProperty('orders')
 })
 
 describe('lines', () => {
@@ -151,7 +149,7 @@ describe.each(WIRES)('misc events, %s', (_, wire, isAbsent) => {
     for (const text of readFileSync(join(wire, MISC_EVENTS), 'utf8').trim().split('\n')) {
       const read = readEvents(text)
       if (!read.ok) throw new Error(read.error)
-      const parts = convertEvents(events({ misc: read.value }), false, never)
+      const parts = convertEvents(events({ misc: read.value }), never)
       const placed = parts.ledger.length + (parts.events?.length ?? 0) + (parts.funding.length > 0 ? 1 : 0)
       expect(placed).toBe(read.value.length)
       Block.parse({ height: 1, time: 1, books: [], ...parts })

@@ -15,6 +15,8 @@ export class FakeGateway {
   greetings: unknown[] = []
   /** Said in place of a welcome. */
   refusesHello: GatewayFrame | null = null
+  /** Said before a welcome. */
+  wants: GatewayFrame[] = []
   errors: unknown[] = []
   #server: WebSocketServer | null = null
   #socket: WebSocket | null = null
@@ -33,6 +35,7 @@ export class FakeGateway {
           const text = String(data)
           const isHello = text.startsWith('{"type":"hello"')
           if (isHello) this.greetings.push(JSON.parse(text))
+          if (isHello) this.send(this.wants)
           this.send(isHello && this.refusesHello ? [this.refusesHello] : this.model.received(text))
         } catch (error) {
           this.errors.push(error)

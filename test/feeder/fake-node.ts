@@ -13,6 +13,7 @@ export class FakeNode {
   hour = 9
   date = '20260505'
   snapshots = 0
+  writesStatuses = false
   #server: Server | null = null
 
   constructor(data: string, model: ModelNode) {
@@ -32,9 +33,11 @@ export class FakeNode {
 
   /** Produces and writes blocks; a stream in `without` misses its line. */
   write(blocks: number, without: readonly StreamName[] = []): void {
-    for (let i = 0; i < blocks; i++)
-      for (const [stream, line] of this.model.step().lines)
-        if (!without.includes(stream)) this.append(stream, `${line}\n`)
+    for (let i = 0; i < blocks; i++) {
+      const { lines, statuses } = this.model.step()
+      if (this.writesStatuses) this.append('statuses', `${statuses}\n`)
+      for (const [stream, line] of lines) if (!without.includes(stream)) this.append(stream, `${line}\n`)
+    }
   }
 
   /** All that was written is gone. */

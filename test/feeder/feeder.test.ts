@@ -6,10 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Want } from '../../src/feed/protocol.ts'
 import { Feeder, type FeederOptions } from '../../src/feeder/feeder.node.ts'
 import { NodeFiles } from '../../src/feeder/node-files.node.ts'
 import { FakeGateway } from './fake-gateway.ts'
 import { FakeNode } from './fake-node.ts'
+import { L4Client } from './l4-client.ts'
 import { ModelGateway } from './model-gateway.ts'
 import { ModelNode, seededRandom } from './model-node.ts'
 
@@ -347,6 +349,106 @@ test('order statuses are read while they are wanted, over connections, and sent 
     step()
     return told().at(-1)!.order.oid < gateway.model.durable! - 20
   })
+})
+
+/** Somebody who keeps the order-level books of coins, of what the gateway has. */
+class Keeper {
+  readonly clients: ReadonlyMap<string, L4Client>
+  #entries = gateway.model.entries.length
+
+  constructor(coins: readonly string[]) {
+    this.clients = new Map(coins.map((coin) => [coin, new L4Client(coin)]))
+  }
+
+  /** Whether all books are known, once everything that came was taken. */
+  get isWhole(): boolean {
+    for (const entry of gateway.model.entries.slice(this.#entries))
+      if (entry.kind === 'block') for (const client of this.clients.values()) client.block(entry.block)
+    this.#entries = gateway.model.entries.length
+    for (const frame of gateway.model.l4.splice(0)) this.clients.get(frame.coin)!.part(frame)
+    return [...this.clients.values()].every(({ orders }) => orders !== null)
+  }
+
+  /** Its books are the node's, which lie under `far` more orders of each coin. */
+  check(far = 0): void {
+    const truth = node.model.ordersOf([...this.clients.keys()])
+    for (const [coin, { orders }] of this.clients) {
+      const near = orders!.filter(({ oid }) => oid < FAR).map(({ oid, sz }) => `${oid} ${sz}`)
+      expect([near.sort(), orders!.length - near.length], coin).toEqual([truth.get(coin), coin === 'BTC' ? far : 0])
+    }
+  }
+}
+const FAR = 1_000_000
+
+// FEED-35, FEED-36, FEED-37
+test('order-level books: rows while they are wanted, whole ones of one snapshot, over connections and restarts', async () => {
+  const COINS = ['BTC', '@107', 'never:seen']
+  const want: Want = { type: 'want', orders: { add: [], drop: [] }, l4: { add: COINS, drop: [] } }
+  const ask = () => gateway.send([{ type: 'l4Reseed', coins: COINS }])
+  node.writesStatuses = true
+  node.write(30)
+  const first = start()
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  expect(node.snapshots).toBe(1)
+  gateway.wants = [{ ...want, whole: true }]
+  gateway.send([want])
+  ask()
+  let keeper = new Keeper(COINS)
+  await until('books', () => {
+    node.write(1)
+    return keeper.isWhole
+  })
+  node.write(20)
+  await inStep()
+  expect(keeper.isWhole).toBe(true)
+  keeper.check()
+  expect(node.snapshots).toBe(2)
+
+  // A long book, of which a part is on the way when the gateway dies; what was asked for dies with the connection.
+  const snapshotText = node.model.snapshotText.bind(node.model)
+  vi.spyOn(node.model, 'snapshotText').mockImplementation(() => {
+    const [height, coins] = JSON.parse(snapshotText())
+    const [user, one] = coins.find(([coin]: [string]) => coin === 'BTC')[1][0][0]
+    const far = Array.from({ length: 20_000 }, (_, i) => [user, { ...one, limitPx: '1.0', oid: FAR + i }])
+    for (const [coin, [bids]] of coins) if (coin === 'BTC') bids.push(...far)
+    return JSON.stringify([height, coins])
+  })
+  ask()
+  await until('a part', () => gateway.model.l4.length > 1)
+  const { parts } = gateway.model.l4[0]!
+  gateway.kill()
+  expect(gateway.model.l4.splice(0).length).toBeLessThan(parts)
+  expect(parts).toBeGreaterThan(20)
+  keeper = new Keeper(COINS)
+  await gateway.listen()
+  node.write(10)
+  await inStep()
+  const asked = node.snapshots
+  ask()
+  await until('books', () => {
+    node.write(1)
+    return keeper.isWhole
+  })
+  await inStep()
+  expect(keeper.isWhole).toBe(true)
+  keeper.check(20_000)
+  expect(node.snapshots).toBe(asked + 1)
+
+  first.feeder.stop()
+  await first.ended
+  node.write(10)
+  start()
+  await inStep()
+  keeper = new Keeper(COINS)
+  ask()
+  await until('books', () => {
+    node.write(1)
+    return keeper.isWhole
+  })
+  await inStep()
+  expect(keeper.isWhole).toBe(true)
+  keeper.check(20_000)
+  expect(gaps()).toEqual([])
 })
 
 test('a folder that stops growing, or is empty, stalls nothing; a line that comes too late goes with the next block', async () => {

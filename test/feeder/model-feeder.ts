@@ -8,10 +8,13 @@ import {
   decodeCheckpointEnd,
   decodeCheckpointHead,
 } from '../../src/feeder/checkpoint.ts'
+import { l4Parts } from '../../src/feeder/l4-cut.ts'
 import { Pairing } from '../../src/feeder/pairing.ts'
 import { Producer } from '../../src/feeder/producer.ts'
 import { resumePoint } from '../../src/feeder/resume-point.ts'
 import { FeedSession, type Order, type Reposition } from '../../src/feeder/session.ts'
+import { coinNamed, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
+import { nodeTimeMs } from '../../src/feeder/streams.ts'
 import { drained } from './drained.ts'
 import type { ModelNode } from './model-node.ts'
 
@@ -28,6 +31,7 @@ export class ModelFeeder {
   #reposition: Reposition | null = null
   #pass: CheckpointPass | null = null
   #lines: string[] = []
+  #whole: { readonly texts: string[]; readonly height: number } | null = null
 
   /** `first`: lowest height that the node still has. */
   constructor(node: ModelNode, checkpoints: readonly string[][], first: () => number, name = 'f') {
@@ -53,10 +57,11 @@ export class ModelFeeder {
   work(blocks: number): void {
     if (this.#reposition) this.#move(this.#reposition)
     this.#handOver()
+    void this.#offerL4()
     for (let i = 0; i < blocks && this.#pairing; i++) {
       const block = this.#node.block(this.#read)
       if (block) {
-        for (const [stream, text] of block.lines)
+        for (const [stream, text] of [['statuses', block.statuses] as const, ...block.lines])
           this.#pairing.push(stream, { height: block.height, time: block.time, text }, 0)
         // Every line that there is was pushed.
         this.#pairing.ended('misc', Number.POSITIVE_INFINITY)
@@ -78,6 +83,30 @@ export class ModelFeeder {
     if (!this.#pairing || !this.keeper.wantsSnapshot) return
     const coins = this.keeper.books ? new Set(this.keeper.books.suspects) : 'all'
     this.keeper.offer({ height: this.#node.head, books: this.#node.books(), coins })
+  }
+
+  /** The node answers a fileSnapshot that was asked for because of order-level books. */
+  l4(): void {
+    if (!this.session.l4.isDue) return
+    const scanner = new SnapshotScanner()
+    const texts = scanner.push(this.#node.snapshotText())
+    this.#whole = { texts, height: scanner.height! }
+  }
+
+  /** Offers the parts of it, as the sender does. */
+  async #offerL4(): Promise<void> {
+    const whole = this.#whole
+    if (!whole || (this.session.next ?? 0) <= whole.height) return
+    this.#whole = null
+    const { l4 } = this.session
+    const { height, texts } = whole
+    const time = nodeTimeMs(this.#node.block(height)!.time)
+    const of = new Map(texts.map((text) => [coinNamed(text), text]))
+    for (const coin of l4.of(height)) {
+      const frames = l4Parts(of.get(coin) ?? JSON.stringify([coin, [[], []]]), { height, time }, 2_000)
+      for (const [part, text] of frames.entries())
+        if (!(await l4.offer({ coin, height, isFirst: part === 0, text }))) break
+    }
   }
 
   /** The node answers one that was asked for to compare the books, which agree with it. */
@@ -123,7 +152,7 @@ export class ModelFeeder {
       readFrom = this.#node.head
       sendFrom = readFrom + 1
     }
-    this.#pairing = new Pairing(readFrom, null, ['diffs', 'fills', 'misc'])
+    this.#pairing = new Pairing(readFrom, null, ['diffs', 'fills', 'misc', 'statuses'])
     this.#read = readFrom
     this.session.positioned(sendFrom!, point.needsSeed, point.gone)
   }

@@ -16,6 +16,7 @@ import {
   type BlockFrame,
   FeederFrame,
   type GatewayFrame,
+  type L4Book,
   type Pulse,
   type SnapshotFrame,
   type Verified,
@@ -38,6 +39,7 @@ const NOBODY: FeederState = { name: 'test', first: null, head: null, awaiting: n
 export class ModelGateway {
   readonly entries: Entry[] = []
   readonly pulses: Pulse[] = []
+  readonly l4: L4Book[] = []
   chain: ChainState = EMPTY_CHAIN
   seeds = 0
   #durable: State = { chain: EMPTY_CHAIN, entries: 0 }
@@ -70,6 +72,10 @@ export class ModelGateway {
     if (frame.type === 'gone') return this.#gone(frame.first)
     if (frame.type === 'snapshot') return this.#part(frame)
     if (frame.type === 'verified') return this.#compare(frame)
+    if (frame.type === 'l4') {
+      this.l4.push(frame)
+      return []
+    }
     this.#seed = null
     const joined = this.#joiner.push(frame)
     if (joined === null) return []

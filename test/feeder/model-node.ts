@@ -14,10 +14,19 @@ interface ModelOrder extends SavedOrder {
   readonly coin: string
 }
 
+/** The order as the node writes it. */
+const nodeOrder = ({ coin, side, px, sz, oid }: ModelOrder) => ({
+  ...{ coin, side, limitPx: px, sz, oid, timestamp: BASE_MS + oid, triggerCondition: 'N/A', isTrigger: false },
+  ...{ triggerPx: '0.0', children: [], isPositionTpsl: false, reduceOnly: false, orderType: 'Limit', origSz: sz },
+  ...{ tif: 'Gtc', cloid: null },
+})
+
 export interface NodeBlock {
   readonly height: number
   readonly time: string
   readonly lines: Map<StreamName, string>
+  /** The line of order statuses, which a node may be run without. */
+  readonly statuses: string
   readonly tids: readonly number[]
 }
 
@@ -61,7 +70,8 @@ export class ModelNode {
   step(intervalMs = 70): NodeBlock {
     const height = this.head + 1
     const events: unknown[] = []
-    for (let i = this.#below(9); i > 0; i--) this.#change(events)
+    const statuses: unknown[] = []
+    for (let i = this.#below(9); i > 0; i--) this.#change(events, statuses)
     const tids: number[] = []
     const fills: unknown[] = []
     for (let i = this.#below(3); i > 0; i--) {
@@ -79,7 +89,8 @@ export class ModelNode {
     ])
     // An optional stream has a line only where there is an event.
     if (misc.length > 0) lines.set('misc', line(misc))
-    const block = { height, time, lines, tids }
+    const rows = statuses.map((row) => ({ time, user: ADDRESS, hash: HASH, builder: null, ...(row as object) }))
+    const block = { height, time, lines, statuses: line(rows), tids }
     this.blocks.push(block)
     return block
   }
@@ -98,11 +109,16 @@ export class ModelNode {
     const side = (coin: string, wanted: string) =>
       [...this.#orders.values()]
         .filter((order) => order.coin === coin && order.side === wanted)
-        .map(({ oid, px, sz }) => [
-          ADDRESS,
-          { coin, side: wanted, limitPx: px, sz, oid, isTrigger: false, children: [] },
-        ])
+        .sort((a, b) => (Number(a.px) - Number(b.px)) * (wanted === 'B' ? -1 : 1) || a.oid - b.oid)
+        .map((order) => [ADDRESS, nodeOrder(order)])
     return JSON.stringify([this.head, coins.map((coin) => [coin, [side(coin, 'B'), side(coin, 'A')]])])
+  }
+
+  /** Resting orders of coins as `oid sz`, sorted. */
+  ordersOf(coins: readonly string[]): Map<string, string[]> {
+    const all = [...this.#orders.values()]
+    const of = (coin: string) => all.filter((order) => order.coin === coin).map(({ oid, sz }) => `${oid} ${sz}`)
+    return new Map(coins.map((coin) => [coin, of(coin).sort()]))
   }
 
   levels(coin: string): Levels {
@@ -117,7 +133,7 @@ export class ModelNode {
     return `${this.#below(3)}.${1 + this.#below(99999)}`
   }
 
-  #change(events: unknown[]): void {
+  #change(events: unknown[], statuses: unknown[]): void {
     const roll = this.#random()
     const resting = [...this.#orders.values()]
     const order = resting[this.#below(resting.length)]
@@ -129,6 +145,10 @@ export class ModelNode {
       const added = { oid: this.#oid++, coin, side, px, sz: this.#size() } as const
       this.#orders.set(added.oid, added)
       events.push(this.#diff(added, { new: { sz: added.sz } }))
+      statuses.push(
+        { status: 'badAloPxRejected', order: nodeOrder({ ...added, oid: -added.oid }) },
+        { status: 'open', order: nodeOrder(added) },
+      )
     } else if (roll < 0.7) {
       const sz = this.#size()
       this.#orders.set(order.oid, { ...order, sz })
@@ -138,6 +158,7 @@ export class ModelNode {
       // A filled maker may be brought to zero first.
       if (roll < 0.8) events.push(this.#diff(order, { update: { origSz: order.sz, newSz: '0.0' } }))
       events.push(this.#diff(order, 'remove'))
+      statuses.push({ status: 'canceled', order: nodeOrder(order) })
     }
   }
 

@@ -1,12 +1,17 @@
 // A seeded life of node, feeder and gateway: connections that break with frames in flight, gateways that lose what
 // was not durable (or their books), feeders killed and started from a checkpoint, old or none, pruned files.
-// Law: the log has every height once, in order, with the node's fills; known books are the node's, at every height.
+// Law: the log has every height once, in order, with the node's fills; known books are the node's, at every height, and
+// so are order-level books that are kept of the rows of every block.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { GatewayFrame } from '../../src/feed/protocol.ts'
+import { L4Client } from './l4-client.ts'
 import { ModelFeeder } from './model-feeder.ts'
 import { ModelGateway } from './model-gateway.ts'
 import { ModelNode, seededRandom } from './model-node.ts'
+
+const COINS = ['BTC', 'ETH', 'never:seen']
 
 class World {
   readonly random: () => number
@@ -21,6 +26,14 @@ class World {
   #toGateway: string[] = []
   #toFeeder: GatewayFrame[] = []
   #up = false
+  readonly clients = new Map(COINS.map((coin) => [coin, new L4Client(coin)]))
+  /** Orders of each coin, as `oid sz`, by height. */
+  readonly orders = new Map<number, Map<string, string[]>>()
+  l4Compared = 0
+  /** Connections last long enough for order-level books to be asked for. */
+  isCalm = false
+  /** Entries of the log that the clients have. */
+  #told = 0
   #held: { height: number; lines: string[] } | null = null
 
   constructor(seed: number) {
@@ -46,12 +59,14 @@ class World {
           .map((coin) => [coin, books.levels(coin)]),
       ),
     )
+    this.orders.set(height, this.node.ordersOf(COINS))
   }
 
   step(): void {
     this.now += 50
     const roll = this.random()
-    if (roll < 0.3) this.grow()
+    if (this.isCalm && roll >= 0.66 && roll < 0.7 && this.below(8) > 0) this.traffic()
+    else if (roll < 0.3) this.grow()
     else if (roll < 0.55) this.feeder.work(1 + this.below(8))
     else if (roll < 0.6) this.feeder.snapshot()
     else if (roll < 0.66) this.send(this.gateway.flush())
@@ -60,20 +75,39 @@ class World {
     else if (roll < 0.7) this.crashFeeder()
     else if (roll < 0.75) this.save()
     else if (roll < 0.751) this.restoreGateway()
-    else if (roll < 0.755) this.first = Math.max(this.first, this.node.head - 30 - this.below(200))
+    else if (roll < 0.76) this.send([this.#want(this.below(2) === 0 ? { drop: ['BTC'] } : { add: ['BTC'] })])
+    else if (roll < 0.79) this.ask()
+    else if (roll < 0.85) this.feeder.l4()
+    else if (roll < 0.855) this.first = Math.max(this.first, this.node.head - 30 - this.below(200))
     else this.traffic()
   }
 
+  #want(l4: { add?: string[]; drop?: string[] }, whole = false): GatewayFrame {
+    const both = { add: [], drop: [], ...l4 }
+    return { type: 'want', ...(whole && { whole }), orders: { add: [], drop: [] }, l4: both }
+  }
+
+  /** For order-level books that are unknown. */
+  ask(): void {
+    const coins = [...this.clients].flatMap(([coin, { orders }]) => (orders ? [] : [coin]))
+    this.send([{ type: 'l4Reseed', coins }])
+  }
+
   /** Everything that is under way arrives, and a well gateway acknowledges. */
-  settle(): void {
+  async settle(): Promise<void> {
+    this.send([this.#want({ add: COINS }, true)])
     for (let i = 0; i < 400; i++) {
       this.now += 50
+      if (i % 50 === 30) this.ask()
+      if (i % 50 === 40) this.feeder.l4()
+      if (i % 10 === 0 && i < 300) this.grow()
       this.traffic()
       this.feeder.work(20)
       this.feeder.snapshot()
       if (i % 100 === 50) this.verify()
       this.traffic()
       this.send(this.gateway.flush())
+      await nextTurn()
     }
   }
 
@@ -89,9 +123,16 @@ class World {
       this.#toGateway.push(this.feeder.connect(this.now))
     }
     this.#toGateway.push(...this.feeder.session.drain(this.now, 4_000))
+    const part = this.feeder.session.l4Part(this.now)
+    if (part !== null) this.#toGateway.push(part)
     for (let n = this.below(6) + 1; n > 0 && this.#toGateway.length > 0; n--) {
-      this.send(this.gateway.received(this.#toGateway.shift()!))
+      const text = this.#toGateway.shift()!
+      const isHello = text.includes('"hello"')
+      if (isHello) this.send([this.#want({ add: COINS }, true)])
+      this.send(this.gateway.received(text))
+      if (isHello) this.ask()
       this.compare()
+      this.tell()
     }
     for (let n = this.below(6) + 1; n > 0 && this.#toFeeder.length > 0; n--)
       this.feeder.received(this.#toFeeder.shift()!, this.now)
@@ -106,16 +147,19 @@ class World {
     this.#toGateway = []
     this.#toFeeder = []
     this.feeder.session.closed()
+    for (const client of this.clients.values()) client.lose()
   }
 
   crashGateway(): void {
     this.cut()
     this.gateway.crash(this.random() < 0.3)
+    this.#told = this.gateway.entries.length
   }
 
   restoreGateway(): void {
     this.cut()
     this.gateway.restore(this.below(20))
+    this.#told = this.gateway.entries.length
   }
 
   crashFeeder(): void {
@@ -145,6 +189,30 @@ class World {
     this.compared++
   }
 
+  /** What came reaches the clients, whose books are then the node's. */
+  tell(): void {
+    for (const entry of this.gateway.entries.slice(this.#told))
+      for (const [coin, client] of this.clients) {
+        if (entry.kind === 'gap') client.lose()
+        if (entry.kind !== 'block') continue
+        client.block(entry.block)
+        this.#hold(coin, client, entry.block.height)
+      }
+    this.#told = this.gateway.entries.length
+    for (const frame of this.gateway.l4.splice(0)) {
+      const client = this.clients.get(frame.coin)!
+      client.part(frame)
+      this.#hold(frame.coin, client, this.gateway.chain.height!)
+    }
+  }
+
+  #hold(coin: string, { orders }: L4Client, height: number): void {
+    if (!orders) return
+    const texts = orders.map(({ oid, sz }) => `${oid} ${sz}`).sort()
+    expect(texts, `orders of ${coin} at ${height}`).toEqual(this.orders.get(height)!.get(coin))
+    this.l4Compared++
+  }
+
   #start(): ModelFeeder {
     return new ModelFeeder(this.node, this.checkpoints, () => this.first)
   }
@@ -171,15 +239,22 @@ function checkLog(world: World): void {
 /** Digests that gateways could compare with their books, over all seeds. */
 let verified = 0
 
-test.each(Array.from({ length: 12 }, (_, seed) => seed))('seed %i', (seed) => {
+test.each(Array.from({ length: 12 }, (_, seed) => seed))('seed %i', async (seed) => {
   const world = new World(seed)
-  for (let i = 0; i < 1500; i++) world.step()
-  world.settle()
+  for (let i = 0; i < 2000; i++) {
+    world.isCalm = i >= 1000
+    world.step()
+    await nextTurn()
+  }
+  const { l4Compared } = world
+  await world.settle()
   checkLog(world)
   expect(world.gateway.chain.booksKnown).toBe(true)
   expect(world.gateway.durable).toBe(world.node.head)
   expect(world.feeder.keeper.misfits).toBe(0)
   expect(world.compared).toBeGreaterThan(20)
+  expect(l4Compared).toBeGreaterThan(0)
+  expect([...world.clients.values()].map(({ orders }) => orders === null)).toEqual([false, false, false])
   verified += world.gateway.verified
 })
 

@@ -2,7 +2,7 @@
 
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
+import { coinNamed, readCoin, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
 
 const order = (oid: number, side: 'B' | 'A', more: object = {}) => ({
   coin: 'X',
@@ -30,8 +30,10 @@ describe('snapshot files', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: text.length }), (size) => {
         const scanner = new SnapshotScanner()
-        const found = []
-        for (let i = 0; i < text.length; i += size) found.push(...scanner.push(text.slice(i, i + size)))
+        const texts: string[] = []
+        for (let i = 0; i < text.length; i += size) texts.push(...scanner.push(text.slice(i, i + size)))
+        const found = texts.map(readCoin)
+        expect(texts.map(coinNamed)).toEqual(found.map(({ coin }) => coin))
         expect(scanner.complete).toBe(true)
         expect(scanner.height).toBe(height)
         if (text === '[77,[]]') return
@@ -53,7 +55,7 @@ describe('snapshot files', () => {
   test.each(['{"error":"no"}', '"x"', `[77,[["X",[[{"oid":1}],[]]]]]`])('%s is refused', (text) => {
     const read = () => {
       const scanner = new SnapshotScanner()
-      scanner.push(text)
+      scanner.push(text).map(readCoin)
       if (!scanner.complete) throw new Error('incomplete')
     }
     expect(read).toThrow()

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { type Heap, type Retained, SnapshotReader } from './heap-snapshot.ts'
 
 const TIMEOUT_MS = 300_000
-const CLASSES = ['BlockLog', 'BookHub', 'Relay', 'CreditMeter', 'SourceBudget']
+const CLASSES = ['BlockLog', 'BookHub', 'Relay', 'CreditMeter', 'SourceBudget', 'OrderBook']
 
 export interface HeapReport {
   /** All of the isolate, in which every object of this machine lives. */

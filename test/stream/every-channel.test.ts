@@ -43,6 +43,7 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   dex: [1, null, {}, 'a b', 'x'.repeat(65), ['main']],
   'builderLiquidations dex': [''],
   'twapStates dex': ['xyz'],
+  'l4Book coin': [['BTC'], '*  '],
   coin: [1, null, {}, '', 'a\tb', 'x'.repeat(65), [], ['BTC', 'BTC'], ['BTC', 'E TH'], many(1001)],
   nSigFigs: [1, 6, 2.5, '5', {}],
   mantissa: [2, 3, '2', 1.5, {}],
@@ -52,7 +53,12 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
 }
 
 /** Micro-credits of the example's minute where it is not one credit. */
-const PRICES: Readonly<Record<string, number>> = { l2BookDiff: 130_000, l2BookDiff2: 130_000, l2Book: 500_000 }
+const PRICES: Readonly<Record<string, number>> = {
+  l2BookDiff: 130_000,
+  l2BookDiff2: 130_000,
+  l2Book: 500_000,
+  l4Book: 3_000_000,
+}
 
 /**
  * Both sides of a trade, a movement of its buyer, a resting order, a TWAP order, a liquidation and an order status of his, a
@@ -67,7 +73,9 @@ function block(world: World): void {
   const ledger = [{ users: [USER], time: 1, hash: '0x', delta: { type: 'deposit', usdc: '1.0' } }]
   const twaps = [{ twap_id: 3, state: { ...EXAMPLE_TWAP, user: USER }, status: 'finished' }]
   const orders = [{ time: '2026-09-21T14:13:20.999', user: USER, status: 'open', order: EXAMPLE_ORDER }]
-  world.eventBlock({ fills, ledger, twaps, orders, through: [[4, EXAMPLE_FILL[1].builder as string]] })
+  const diff = { user: USER, oid: 1, coin: 'BTC', side: 'B', px: '1.0', raw_book_diff: 'remove' }
+  const rows = `"order_statuses":${JSON.stringify(orders)},"book_diffs":${JSON.stringify([diff])}`
+  world.eventBlock({ fills, ledger, twaps, orders, through: [[4, EXAMPLE_FILL[1].builder as string]] }, [['BTC', rows]])
   world.eventBlock({ late: { outcomes: [{ outcomeSettled: 5 }], candles: [EXAMPLE_CANDLE] } })
   world.block(['BTC'])
 }

@@ -12,9 +12,10 @@ import { queryOf } from '../../src/info/catalogue.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { BookFanout } from '../../src/stream/books/book-fanout.ts'
 import { CHANNELS } from '../../src/stream/catalogue.ts'
-import type { InfoQuestion, ShownEvents } from '../../src/stream/channel.ts'
+import type { InfoQuestion, L4Channel, ShownEvents } from '../../src/stream/channel.ts'
 import { EventFanout } from '../../src/stream/events/event-fanout.ts'
 import type { PastAnswer } from '../../src/stream/events/first-frames.ts'
+import { L4Fanout } from '../../src/stream/l4/l4-fanout.ts'
 import { Accounts } from '../../src/stream/minutes/accounts.ts'
 import { Connection } from '../../src/stream/sockets/connection.ts'
 import { Subscriptions } from '../../src/stream/subscriptions.ts'
@@ -42,6 +43,8 @@ export class World {
   eventsHeight = 11
   coins = ['BTC', 'ETH', 'SOL', '@1']
   ready = true
+  /** Order-level books are there. */
+  ordersReady = true
   readonly meter = new ModelStreams(100_000_000)
   meterDown = 0
   /** What the meter waits for before it hears a report. */
@@ -71,6 +74,10 @@ export class World {
   closed: number | null = null
   readonly books = new BookFanout<Connection>(SHARDS, { heightOf: () => -1, sent: () => undefined })
   readonly events = new EventFanout<Connection>(CHANNELS)
+  readonly l4 = new L4Fanout<Connection>(
+    () => undefined,
+    (coin, connections) => this.subscriptions.l4Again(coin, connections),
+  )
   readonly connection: Connection
   readonly subscriptions: Subscriptions
   readonly accounts: Accounts
@@ -119,6 +126,13 @@ export class World {
         }),
         joinViews: async (hub: number, wants: readonly string[]) => this.#views(hub, wants),
       },
+      l4: {
+        isReady: async () => this.ready && this.ordersReady,
+        fetch: async (coin: string, _: number, snapshot: L4Channel<unknown>['snapshot']) => {
+          const place = { height: this.eventsHeight, time: 5, epoch: 'e' }
+          return { place, text: snapshot(coin, place, ['[[],[]]']) }
+        },
+      },
       newId: () => `s${ids++}`,
       hasBook: async (coin: string) => !this.ready || this.coins.includes(coin),
       dexes: async () => [...new Set(this.coins.map(dexOf))],
@@ -144,7 +158,7 @@ export class World {
         throw error
       },
     }
-    this.subscriptions = new Subscriptions(ports, this.books, this.events)
+    this.subscriptions = new Subscriptions(ports, this.books, this.events, this.l4)
   }
 
   /** Time passes, with a look every five seconds. */
@@ -195,13 +209,20 @@ export class World {
   async subscribe(subscription: { type: string } & Record<string, unknown>): Promise<void> {
     await this.subscriptions.subscribe(this.connection, { method: 'subscribe', subscription })
     await this.subscriptions.joined()
+    // Rows of a coin come as soon as it is wanted.
+    if (this.l4.size > 0)
+      this.eventBlock(
+        {},
+        this.coins.map((coin) => [coin, '']),
+      )
     await Promise.all(this.work.splice(0))
   }
 
   /** The events of the next block. */
-  eventBlock(events: Partial<ShownEvents>): void {
+  eventBlock(events: Partial<ShownEvents>, rows: readonly (readonly [coin: string, rows: string])[] = []): void {
     const height = ++this.eventsHeight
-    this.subscriptions.deliver({ v: 1, t: 'events', height, time: 5, fills: [], ledger: [], ...events })
+    const block = { v: 1, t: 'events', height, time: 5, fills: [], ledger: [], ...events } as const
+    this.subscriptions.deliver(block, new Map(rows))
   }
 
   unsubscribe(subscription: { type: string }): void {

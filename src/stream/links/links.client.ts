@@ -11,6 +11,7 @@ import type { BookFanout } from '../books/book-fanout.ts'
 import type { BookSource } from '../books/snapshots.ts'
 import type { EventFanout } from '../events/event-fanout.ts'
 import { errorFrame } from '../frames.ts'
+import type { L4Fanout } from '../l4/l4-fanout.ts'
 import type { Attachment } from '../sockets/attachment.ts'
 import type { Connection } from '../sockets/connection.ts'
 import { Hub } from './hub.client.ts'
@@ -50,13 +51,20 @@ export class Links {
   readonly #ages = new AgeCounts()
   readonly #books: BookFanout<Connection>
   readonly #events: EventFanout<Connection>
+  readonly #l4: L4Fanout<Connection>
 
-  constructor(ports: LinksPorts, books: BookFanout<Connection>, events: EventFanout<Connection>) {
+  constructor(
+    ports: LinksPorts,
+    books: BookFanout<Connection>,
+    events: EventFanout<Connection>,
+    l4: L4Fanout<Connection>,
+  ) {
+    this.#l4 = l4
     this.#ports = ports
     this.#books = books
     this.#events = events
     this.log = this.#linkToLog()
-    this.orders = new OrderWants(events.orders, this.log)
+    this.orders = new OrderWants(events.orders, l4.names, this.log)
     this.hubs = Array.from({ length: ports.shards }, (_, index) => this.#linkToHub(index))
   }
 
@@ -123,8 +131,9 @@ export class Links {
     for (const connection of this.#books.seededReceiversOf(index)) connection.broken('continuity')
   }
 
-  /** Tells every subscriber of events that some are missing. */
+  /** Tells every subscriber of events that some are missing; of orders one begins anew. */
   tellGap(text: string): void {
+    this.#l4.lose()
     for (const connection of this.#events.receivers()) connection.send(errorFrame(text, 'gap'))
   }
 
@@ -149,12 +158,12 @@ export class Links {
     return new Link({
       attach: async (cursor) => {
         const reader = { kind: 'relay' } as const
-        const orders = this.orders.whole()
-        const answer = await log().attach({ v: LOG_API_VERSION, name: relay, reader, cursor, orders })
+        const wanted = this.orders.whole()
+        const answer = await log().attach({ v: LOG_API_VERSION, name: relay, reader, cursor, ...wanted })
         this.orders.changed()
         return answer
       },
-      needed: () => busy() || this.#events.size > 0 || needsBlocks(),
+      needed: () => busy() || this.#events.size > 0 || this.#l4.size > 0 || needsBlocks(),
       lost: () => this.tellGap('The link to the feed was lost for too long: some events are missing.'),
       restarted: () => this.tellGap('The feed begins anew: block heights start over.'),
       began: () =>

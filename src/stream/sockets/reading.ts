@@ -9,6 +9,8 @@ const PROOF_HOLDS_MS = 60_000
 const MAX_MARKS = 16
 /** Snapshot bytes on their way to a socket that proves; the next go out as proofs come. */
 const WINDOW_BYTES = 768 * 1024
+/** A text of which one at a time is on its way from a relay. */
+export const LARGE_BYTES = 8 * 1024 * 1024
 /** After so long a proof may have come. */
 const ASK_AGAIN_MS = 50
 
@@ -19,6 +21,8 @@ interface Counted {
   readonly isOver: boolean
   readonly share: number
   roomInMs(bytes: number): number
+  canHold(bytes: number): boolean
+  largeSent(reading: Reading): void
   isOpen(reading: Reading): boolean
   left(reading: Reading): void
   gone(reading: Reading): void
@@ -31,6 +35,8 @@ export class Reading {
   #sent = 0
   /** Up to where it is proved, or presumed, to be read. */
   #settled = 0
+  /** Up to where it was sent a large text last. */
+  #largeUpTo = 0
   #provedMs = Number.NEGATIVE_INFINITY
   /** Ends the socket. */
   readonly cut: () => void
@@ -44,6 +50,11 @@ export class Reading {
     return this.#sent - this.#settled
   }
 
+  /** A large text is on its way to it. */
+  get isLarge(): boolean {
+    return this.#settled < this.#largeUpTo
+  }
+
   isProving(nowMs: number): boolean {
     return nowMs - this.#provedMs < PROOF_HOLDS_MS
   }
@@ -52,6 +63,10 @@ export class Reading {
   sending(length: number): boolean {
     this.#sent += length
     this.#account.sending(length)
+    if (length > LARGE_BYTES) {
+      this.#largeUpTo = this.#sent
+      this.#account.largeSent(this)
+    }
     return !this.#account.isOver || this.bytes <= this.#account.share
   }
 
@@ -81,6 +96,7 @@ export class Reading {
   snapshotWaitMs(bytes: number, nowMs: number): number {
     const waitMs = this.#account.roomInMs(bytes)
     if (!this.isProving(nowMs)) return waitMs
+    if (!this.#account.canHold(bytes)) return Number.POSITIVE_INFINITY
     // Live changes are always on their way, so that a book larger than the window would wait for ever for an empty one.
     const fits = this.bytes <= WINDOW_BYTES / 2 || this.bytes + bytes <= WINDOW_BYTES
     return fits && waitMs === 0 ? 0 : ASK_AGAIN_MS

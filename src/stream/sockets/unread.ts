@@ -6,7 +6,7 @@
 // read at a rate, until it leaves a close unanswered, and one that needs more moves to relays for heavy ones, which are
 // the only ones it can harm.
 
-import { Reading } from './reading.ts'
+import { LARGE_BYTES, Reading } from './reading.ts'
 
 const MIB = 1024 * 1024
 
@@ -43,6 +43,8 @@ export class RelayUnread {
   readonly #accounts = new Map<string, AccountUnread>()
   /** Accounts to be sent on, with until when. */
   readonly #moved: Map<string, number>
+  /** The socket that was sent a large text last. */
+  large: Reading | null = null
   /** All bytes that were ever sent. */
   sent = 0
   /** Bytes of open sockets that are unread. */
@@ -161,11 +163,22 @@ export class AccountUnread {
 
   /** How long until a Snapshot of so many bytes fits beside what is unread. */
   roomInMs(bytes: number): number {
-    const { rules, live } = this.#relay
+    const { rules, live, large } = this.#relay
+    if (bytes > LARGE_BYTES && large?.isLarge && this.canHold(bytes)) return ASK_AGAIN_MS
     const over = this.live + this.leftBytes + bytes - rules.bytes * SNAPSHOT_PART
     if (over <= 0) return live + bytes > WATERMARK_BYTES * SNAPSHOT_PART ? ASK_AGAIN_MS : 0
     const waitMs = Math.ceil((over / rules.presumedPerSecond) * 1000)
     return rules.canMove && waitMs > MAX_WAIT_MS ? Number.POSITIVE_INFINITY : waitMs
+  }
+
+  /** False for what is to be had elsewhere alone. */
+  canHold(bytes: number): boolean {
+    const { rules } = this.#relay
+    return !rules.canMove || bytes <= rules.bytes * SNAPSHOT_PART
+  }
+
+  largeSent(reading: Reading): void {
+    this.#relay.large = reading
   }
 
   isOpen(reading: Reading): boolean {
@@ -184,6 +197,7 @@ export class AccountUnread {
   left(reading: Reading): void {
     if (!this.#open.delete(reading)) return
     const { bytes } = reading
+    if (this.#relay.large === reading) this.#relay.large = null
     this.grow(-bytes)
     this.#left.set(reading, bytes)
     this.#add(bytes)

@@ -1,6 +1,7 @@
 // The objects as they are, each of which also counts what it is asked and what it writes.
 
 import { BookHub as RealBookHub } from '../../../src/book/book-hub.do.ts'
+import { OrderBook as RealOrderBook } from '../../../src/book/order-book.do.ts'
 import { CreditMeter as RealCreditMeter } from '../../../src/credit/credit-meter.do.ts'
 import { BlockLog as RealBlockLog } from '../../../src/feed/block-log.do.ts'
 import { Relay as RealRelay } from '../../../src/stream/relay.do.ts'
@@ -57,6 +58,7 @@ function takeCounts(): Partial<Record<string, ObjectCounts>> {
 
 export const BlockLog = counted('BlockLog', RealBlockLog)
 export const BookHub = counted('BookHub', RealBookHub)
+export const OrderBook = counted('OrderBook', RealOrderBook)
 export const Relay = counted('Relay', RealRelay)
 export const CreditMeter = counted('CreditMeter', RealCreditMeter)
 export const SourceBudget = counted('SourceBudget', RealSourceBudget)

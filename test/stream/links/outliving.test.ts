@@ -10,6 +10,7 @@ import { Joiner } from '../../../src/stream/books/joiner.ts'
 import { CHANNELS } from '../../../src/stream/catalogue.ts'
 import { l2BookDiff } from '../../../src/stream/channels/l2BookDiff.ts'
 import { EventFanout } from '../../../src/stream/events/event-fanout.ts'
+import { L4Fanout } from '../../../src/stream/l4/l4-fanout.ts'
 import { Links } from '../../../src/stream/links/links.client.ts'
 import type { Connection } from '../../../src/stream/sockets/connection.ts'
 import { wantedBooks, wantedEvents } from '../wanted.ts'
@@ -53,6 +54,10 @@ class Relay {
       { ...ports, busy: () => false, needsBlocks: () => false, sockets: () => 1 },
       this.books,
       this.events,
+      new L4Fanout<Connection>(
+        () => undefined,
+        () => undefined,
+      ),
     )
   }
 

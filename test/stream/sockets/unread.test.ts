@@ -241,3 +241,38 @@ test('an end that is told twice takes nothing from a socket that came in between
   expect(second.sending(0.6 * LIGHT.bytes)).toBe(true)
   expect(third.sending(0.6 * LIGHT.bytes)).toBe(false)
 })
+
+// WS-154
+test('one large Snapshot at a time is on its way from a relay, whoever reads it how; a small one does not wait for it', () => {
+  const relay = new RelayUnread(HEAVY, 0)
+  const [proving, plain, third] = ['a', 'b', 'c'].map((account) => new Client(relay, account)) as [
+    Client,
+    Client,
+    Client,
+  ]
+  const large = 17 * MIB
+  const prove = (nowMs: number) => {
+    proving.reading.pinged(proving.reading.pinged('', `${nowMs}a`, nowMs), `${nowMs}b`, nowMs)
+  }
+  prove(0)
+  for (const { reading } of [proving, plain]) expect(reading.snapshotWaitMs(large, 0)).toBe(0)
+  proving.send(large, 0)
+  expect([plain, third].map(({ reading }) => reading.snapshotWaitMs(large, 0) > 0)).toEqual([true, true])
+  expect(plain.reading.snapshotWaitMs(MIB, 0)).toBe(0)
+  prove(1)
+  expect(plain.reading.snapshotWaitMs(large, 1)).toBe(0)
+  plain.send(large, 1)
+  expect(third.reading.snapshotWaitMs(large, 2)).toBeGreaterThan(0)
+  relay.forgive((1000 * large) / HEAVY.presumedPerSecond + 1000)
+  expect(third.reading.snapshotWaitMs(large, 40_000)).toBe(0)
+  third.send(large, 40_000)
+  third.close(40_001)
+  expect(proving.reading.snapshotWaitMs(large, 40_002)).toBe(0)
+})
+
+// WS-154
+test('what an ordinary relay can never hold is had elsewhere, with a proof too', () => {
+  const { reading } = new Client(new RelayUnread(LIGHT, 0), 'a')
+  reading.pinged(reading.pinged('', 'one', 0), 'two', 0)
+  expect([13 * MIB, 15 * MIB].map((bytes) => reading.snapshotWaitMs(bytes, 0))).toEqual([0, Number.POSITIVE_INFINITY])
+})

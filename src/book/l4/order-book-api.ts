@@ -1,0 +1,21 @@
+// What the object of an order-level book answers relays over RPC. Types alone: the shell is ../order-book.do.ts. Payloads
+// carry `v`; a caller accepts N and N-1.
+
+import type { OrdersPlace } from './followed-orders.ts'
+
+export const ORDER_BOOK_VERSION = 1
+
+export interface OrderBookApi {
+  /** Whether there is a book, not below a height. Who asks keeps it for some minutes; one that is not there is fetched. */
+  ready(atLeast: number): Promise<{ readonly v: number; readonly ready: boolean }>
+  /** Makes the text of the whole book, or takes one that was just made; null where there is none at or above the height. */
+  whole(atLeast: number): Promise<WholeOrders | null>
+  /** A piece of the JSON `[bids,asks]` at a height, best first; null where it is not held any more: ask for the whole. */
+  piece(height: number, index: number): Promise<string | null>
+}
+
+export interface WholeOrders extends OrdersPlace {
+  readonly v: number
+  readonly pieces: number
+  readonly chars: number
+}

@@ -1,0 +1,81 @@
+// Sends whole order-level books that the gateway asks for, out of a snapshot of the node: one snapshot for all that are
+// asked for by then, a part at a time, as the socket takes them.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { NodeSnapshots, SnapshotTalk } from './node-snapshots.node.ts'
+import type { FeedSession } from './session.ts'
+import type { WantedL4 } from './snapshot-words.ts'
+import { nodeTimeMs } from './streams.ts'
+
+/** Twice what lies between any two, so that books that need repair get their turn. */
+const GAP_MS = 2_000
+/** So long the node's files may need to reach the height of its snapshot. */
+const REACH_MS = 60_000
+const LOOK_MS = 50
+
+interface L4SenderHost {
+  readonly snapshots: NodeSnapshots
+  readonly session: FeedSession
+  readonly signal: AbortSignal
+  /** Block time that the node's files tell of a height, null where they do not hold it. */
+  timeOf(height: number): Promise<string | null>
+  /** A part waits for the socket. */
+  offered(): void
+}
+
+export class L4Sender {
+  readonly #host: L4SenderHost
+  #isBusy = false
+  #nextAt = 0
+
+  constructor(host: L4SenderHost) {
+    this.#host = host
+  }
+
+  /** Asks the node for a snapshot if one is due. */
+  tick(nowMs: number): void {
+    const { session, snapshots } = this.#host
+    if (!session.l4.isDue || this.#isBusy || nowMs < this.#nextAt || !snapshots.isReady(nowMs)) return
+    this.#isBusy = true
+    void snapshots
+      .read('l4', (talk) => this.#listen(talk))
+      .finally(() => {
+        this.#isBusy = false
+        this.#nextAt = performance.now() + GAP_MS
+      })
+  }
+
+  async #listen({ words, answer }: SnapshotTalk): Promise<void> {
+    const { l4 } = this.#host.session
+    let wanted: WantedL4 | null = null
+    for await (const said of words) {
+      if (said.kind === 'height') {
+        wanted = await this.#wanted(said.height)
+        if (wanted.coins.size === 0) return
+        answer(wanted)
+      }
+      if (said.kind !== 'l4') continue
+      const { coin, isFirst, frame } = said
+      const { height } = wanted!
+      const offer = l4.offer({ coin, isFirst, text: frame, height })
+      this.#host.offered()
+      const isTaken = await offer
+      if (!isTaken && l4.of(height).length === 0) return
+      answer(isTaken)
+    }
+  }
+
+  /** What is wanted of a snapshot of this height, once its block was handed in. */
+  async #wanted(height: number): Promise<WantedL4> {
+    const { session, signal, timeOf } = this.#host
+    for (const until = performance.now() + REACH_MS; (session.next ?? 0) <= height; ) {
+      if (performance.now() > until) throw new Error(`the node's files do not reach its height ${height}`)
+      await sleep(LOOK_MS, undefined, { signal })
+    }
+    const time = await timeOf(height)
+    if (time === null) throw new Error(`the node's files do not hold its height ${height}`)
+    const coins = new Set(session.l4.of(height))
+    if (coins.size === 0 && session.l4.isDue) throw new Error(`its height ${height} is too old to be sent`)
+    return { coins, height, time: nodeTimeMs(time) }
+  }
+}

@@ -1,0 +1,115 @@
+// l4Book: every resting order of a coin first, then of each block what the node wrote of them. `prev_block_height` proves
+// that nothing is missing; another Snapshot replaces all, where something is.
+
+import * as z from 'zod'
+import { CoinName, Height, Millis } from '../../feed/block.ts'
+import { type L4Channel, ONE_CREDIT } from '../channel.ts'
+
+const TYPE = 'l4Book'
+
+const L4Order = z.looseObject({
+  user: z.string(),
+  coin: CoinName,
+  side: z.enum(['B', 'A']),
+  limitPx: z.string(),
+  sz: z.string(),
+  oid: z.int(),
+  timestamp: Millis,
+  triggerCondition: z.string(),
+  isTrigger: z.boolean(),
+  triggerPx: z.string(),
+  isPositionTpsl: z.boolean(),
+  reduceOnly: z.boolean(),
+  orderType: z.string(),
+  tif: z.string().nullable(),
+  cloid: z.string().nullable(),
+})
+const OrderStatus = z.looseObject({
+  time: z.string(),
+  user: z.string(),
+  status: z.string(),
+  order: L4Order.omit({ user: true, cloid: true }),
+})
+const BookDiff = z.looseObject({
+  user: z.string(),
+  oid: z.int(),
+  coin: CoinName,
+  px: z.string(),
+  raw_book_diff: z.union([
+    z.literal('remove'),
+    z.object({ new: z.object({ sz: z.string() }) }),
+    z.object({ update: z.object({ origSz: z.string(), newSz: z.string() }) }),
+  ]),
+})
+/** The epoch is null while the gateway has no level books. */
+const PLACE = { time: Millis, block_height: Height, epoch: z.string().nullable() }
+const Snapshot = z.object({ coin: CoinName, ...PLACE, levels: z.tuple([z.array(L4Order), z.array(L4Order)]) })
+const BLOCK = { ...PLACE, prev_block_height: z.int().min(-1) }
+const Updates = z.object({ ...BLOCK, order_statuses: z.array(OrderStatus), book_diffs: z.array(BookDiff) })
+/** What nodes write never ends a connection. */
+const AnyUpdates = z.object({ ...BLOCK, order_statuses: z.array(z.unknown()), book_diffs: z.array(z.unknown()) })
+const framesOf = <T extends z.ZodType>(updates: T) =>
+  z.object({
+    channel: z.literal(TYPE),
+    data: z.union([z.object({ Snapshot }), z.object({ Updates: updates })]),
+  })
+
+const USER = `0x${'a1'.repeat(20)}`
+const ORDER = {
+  coin: 'BTC',
+  side: 'B',
+  limitPx: '81307.0',
+  sz: '0.5',
+  oid: 90001,
+  timestamp: 1790000000000,
+  triggerCondition: 'N/A',
+  isTrigger: false,
+  triggerPx: '0.0',
+  isPositionTpsl: false,
+  reduceOnly: false,
+  orderType: 'Limit',
+  tif: 'Alo',
+  cloid: null,
+} as const
+
+const frame = framesOf(AnyUpdates)
+
+export const l4Book: L4Channel<z.infer<typeof frame>> = {
+  type: TYPE,
+  summary: 'Every order of a book: a Snapshot, then the order statuses and book diffs of each block',
+  example: {
+    request: { coin: 'BTC' },
+    frame: {
+      channel: TYPE,
+      data: {
+        Updates: {
+          time: 1790000000000,
+          block_height: 700000001,
+          prev_block_height: 700000000,
+          epoch: '5f0c1d9e-3a52-4c39-9d5f-0b8d6f7a1c11',
+          order_statuses: [{ time: '2026-09-21T14:13:20.000000000', user: USER, status: 'open', order: ORDER }],
+          book_diffs: [
+            { user: USER, oid: 90001, coin: 'BTC', side: 'B', px: '81307.0', raw_book_diff: { new: { sz: '0.5' } } },
+          ],
+        },
+      },
+    },
+  },
+  request: z
+    .strictObject({
+      type: z.literal(TYPE),
+      coin: z.string({ error: 'must be one coin: send a subscription for each' }).pipe(CoinName),
+    })
+    .transform(({ coin }) => ({ coin })),
+  frame,
+  published: framesOf(Updates),
+  price: 3 * ONE_CREDIT,
+  source: 'l4',
+  snapshot: (coin, { time, height, epoch }, levels) => {
+    const place = `"time":${time},"block_height":${height},"epoch":${JSON.stringify(epoch)}`
+    const head = `{"channel":"${TYPE}","data":{"Snapshot":{"coin":${JSON.stringify(coin)},${place},"levels":`
+    return [head, ...levels, '}}}'].join('')
+  },
+  encode: ({ time, height, epoch }, prev, rows) =>
+    `{"channel":"${TYPE}","data":{"Updates":{"time":${time},"block_height":${height},"prev_block_height":${prev},"epoch":${JSON.stringify(epoch)},${rows}}}}`,
+}

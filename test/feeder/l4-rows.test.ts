@@ -1,0 +1,232 @@
+// Rows of wanted coins are those of the node's files, and with a whole book give every later one; where that is not
+// certain of a coin it has no entry.
+
+import { beforeEach, describe, expect, test } from 'vitest'
+import { createEngine } from '../../src/devnet/engine.ts'
+import { streamLine } from '../../src/devnet/exchange/node-block.ts'
+import { MAINNET, type Scale, SMALL } from '../../src/devnet/exchange/scale.ts'
+import { l4Snapshot } from '../../src/devnet/info/l4-snapshot.ts'
+import { PartJoiner } from '../../src/feed/parts.ts'
+import { BlockFrame, FeederFrame, type L4Book } from '../../src/feed/protocol.ts'
+import { BookKeeper } from '../../src/feeder/book-keeper.ts'
+import { l4Parts } from '../../src/feeder/l4-cut.ts'
+import { Pairing } from '../../src/feeder/pairing.ts'
+import { Producer } from '../../src/feeder/producer.ts'
+import { FeedSession } from '../../src/feeder/session.ts'
+import { coinNamed, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
+import { readLineHead, type StreamName } from '../../src/feeder/streams.ts'
+import { DIFFS, FILLS, readLines, readSnapshot, STATUSES, WIRES } from '../fixtures/wire.ts'
+import { L4Client } from './l4-client.ts'
+
+let session: FeedSession
+let producer: Producer
+let pairing: Pairing
+let said: string[]
+let reads: readonly StreamName[]
+
+/** A feeder of whose blocks the one of height `next` is the first to be sent. */
+function begin(next: number, streams: readonly StreamName[] = ['diffs', 'fills', 'statuses']): void {
+  session = new FeedSession()
+  session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 0)
+  reads = streams
+  pairing = new Pairing(next, null, streams)
+  said = []
+  producer = new Producer(new BookKeeper(), session, (sentence) => said.push(sentence))
+  session.received({ type: 'welcome', epoch: 'e', height: next - 1, want: [] }, 0)
+  session.positioned(next, false, null)
+}
+
+function want(add: string[], drop: string[] = []): void {
+  session.received({ type: 'want', orders: { add: [], drop: [] }, l4: { add, drop } }, 0)
+}
+
+function push(stream: StreamName, text: string): void {
+  pairing.push(stream, readLineHead(text)!, 0)
+}
+
+/** Passes the block that is due; `between` is called between its steps. */
+function pass(between: () => void = () => {}): BlockFrame {
+  if (reads.includes('statuses')) pairing.ended('statuses', Number.POSITIVE_INFINITY)
+  const paired = pairing.take()
+  if (!paired || paired === 'started_over') throw new Error('no block is due')
+  const steps = producer.accept(paired)
+  while (!steps.next().done) between()
+  const joiner = new PartJoiner()
+  const texts = session.drain(0, 1e9).filter((text) => text.startsWith('{"type":"block"'))
+  return texts.map((text) => joiner.push(BlockFrame.parse(JSON.parse(text)))).at(-1) as BlockFrame
+}
+
+interface Row {
+  readonly coin?: string
+  readonly order?: { readonly coin: string }
+}
+const eventsOf = (line: string) => (JSON.parse(line) as { events: Row[] }).events
+
+/** Holds what is sent of blocks against their lines, and the books that are kept of it against the node's own. */
+function follow(
+  coins: readonly string[],
+  snapshot: string,
+  blocks: Iterable<{ diffs: string; statuses: string; fills: string }>,
+): Map<string, L4Client> {
+  const clients = new Map(coins.map((coin) => [coin, new L4Client(coin)]))
+  const scanner = new SnapshotScanner()
+  const texts = new Map(scanner.push(snapshot).map((text) => [coinNamed(text), text]))
+  const height = scanner.height!
+  begin(height + 1)
+  want([...coins])
+  for (const lines of blocks) {
+    for (const stream of ['diffs', 'statuses', 'fills'] as const) push(stream, lines[stream])
+    const block = pass()
+    expect(said).toEqual([])
+    const all = { statuses: eventsOf(lines.statuses), diffs: eventsOf(lines.diffs) }
+    const told = coins.map((coin) => ({
+      coin,
+      statuses: all.statuses.filter(({ order }) => order!.coin === coin),
+      diffs: all.diffs.filter((row) => row.coin === coin),
+    }))
+    expect(JSON.stringify(block.l4)).toBe(JSON.stringify(told))
+    for (const [coin, client] of clients) {
+      if (!client.block(block)) throw new Error(`no rows of ${coin}`)
+      if (block.height === height + 1) for (const part of partsOf(texts.get(coin)!, height)) client.part(part)
+    }
+  }
+  return clients
+}
+
+const partsOf = (text: string, height: number): L4Book[] =>
+  l4Parts(text, { height, time: 1 }).map((part) => FeederFrame.parse(JSON.parse(part)) as L4Book)
+
+describe('rows and whole books', () => {
+  const crowd = MAINNET.crowd!
+  const first = { bids: { orders: 400, levels: 300 }, asks: { orders: 300, levels: 200 } }
+  const THIN: Scale = { ...MAINNET, crowd: { ...crowd, wallets: 20, orders: 12_000, levels: 9_000, first } }
+  const at = (scale: Scale) => ({ scale, coins: scale.markets.map(({ coin }) => coin) })
+
+  // FEED-35, FEED-36
+  test.each([
+    ['small', at(SMALL), 200],
+    ['large', at(THIN), 20],
+  ])('of a simulated exchange, %s', (_, { scale, coins }, count) => {
+    const engine = createEngine(4, { scale })
+    for (let i = 0; i < 100; i++) engine.step()
+    const snapshot = () => [...l4Snapshot(engine.exchange, true, true)].join('')
+    function* blocks() {
+      for (let i = 0; i < count; i++) {
+        const block = engine.step()
+        const line = (stream: Parameters<typeof streamLine>[1]) => streamLine(block, stream, block.time)
+        yield {
+          diffs: line('node_raw_book_diffs_by_block'),
+          statuses: line('node_order_statuses_by_block'),
+          fills: line('node_fills_by_block'),
+        }
+      }
+    }
+    const clients = follow(coins, snapshot(), blocks())
+    const book = (orders: readonly { oid: number; sz: string }[]) => orders.map(({ oid, sz }) => `${oid} ${sz}`).sort()
+    const now = new Map(new SnapshotScanner().push(snapshot()).map((text) => [coinNamed(text), text]))
+    for (const [coin, client] of clients) {
+      const truth = partsOf(now.get(coin)!, 1).flatMap(({ bids, asks }) => [...bids, ...asks])
+      expect(book(client.orders!), coin).toEqual(book(truth as { oid: number; sz: string }[]))
+    }
+  })
+
+  const [, wire, isAbsent] = WIRES[1]
+  test.skipIf(isAbsent)('of recorded blocks', () => {
+    const snapshot = readSnapshot(wire)
+    const [diffs, statuses, fills] = [DIFFS, STATUSES, FILLS].map((path) => readLines(wire, path))
+    const blocks = diffs!.map((line, i) => ({
+      diffs: JSON.stringify(line),
+      statuses: JSON.stringify(statuses![i]),
+      fills: JSON.stringify(fills!.find((one) => one.block_number === line.block_number) ?? { ...line, events: [] }),
+    }))
+    const client = follow(['BTC'], JSON.stringify(snapshot), blocks).get('BTC')!
+    const [, [[, sides]]] = snapshot as unknown as [number, [[string, [unknown[], unknown[]]]]]
+    expect(client.begun).toBe(snapshot[0])
+    expect(client.orders!.length).toBeGreaterThan(sides.flat().length * 0.9)
+  })
+})
+
+const ADDRESS = `0x${'1'.repeat(40)}`
+const line = (height: number, events: unknown[]) => {
+  const time = `2026-05-05T17:00:0${height}.000000000`
+  return JSON.stringify({ local_time: time, block_time: time, block_number: height, events })
+}
+const status = (coin: string, height: number) => ({
+  ...{ time: `2026-05-05T17:00:0${height}.000000000`, user: ADDRESS, status: 'open' },
+  order: { coin, oid: height },
+})
+const diff = (coin: string, oid: number) => ({
+  user: ADDRESS,
+  oid,
+  coin,
+  side: 'B',
+  px: '1.0',
+  raw_book_diff: 'remove',
+})
+
+// FEED-35
+describe('a coin whose rows of a block are not certain has no entry', () => {
+  beforeEach(() => {
+    begin(1)
+    want(['BTC', 'ETH'])
+  })
+
+  /** Passes a block with a diff and an order status of BTC, or another text as its line of order statuses. */
+  function step(height: number, statuses: string | null = line(height, [status('BTC', height)])) {
+    push('diffs', line(height, [diff('BTC', height)]))
+    push('fills', line(height, []))
+    if (statuses !== null) push('statuses', statuses)
+    return pass()
+  }
+  const entry = (coin: string, height: number) =>
+    coin === 'ETH'
+      ? { coin, statuses: [], diffs: [] }
+      : { coin, statuses: [status(coin, height)], diffs: [diff(coin, height)] }
+
+  test('and every other one has, also an empty one', () => {
+    expect(step(1).l4).toEqual([entry('BTC', 1), entry('ETH', 1)])
+    want(['@1'], ['BTC'])
+    expect(step(2).l4).toEqual([entry('ETH', 2), { ...entry('ETH', 2), coin: '@1' }])
+    want([], ['@1', 'ETH'])
+    expect(step(3)).not.toHaveProperty('l4')
+  })
+
+  test('where order statuses are not read', () => {
+    begin(1, ['diffs', 'fills'])
+    want(['BTC'])
+    expect(step(1, null)).not.toHaveProperty('l4')
+  })
+
+  test('where the line of order statuses is missing, and where it came late', () => {
+    expect(step(1, null).l4).toEqual([entry('ETH', 1)])
+    push('statuses', line(1, [status('ETH', 1)]))
+    expect(step(2).l4).toEqual([entry('BTC', 2)])
+    expect(step(3).l4).toEqual([entry('BTC', 3), entry('ETH', 3)])
+  })
+
+  test('where a line of order statuses cannot be read', () => {
+    expect(step(1, line(1, []).replace('[]', '[{]'))).not.toHaveProperty('l4')
+    expect(said).toEqual(['the line of statuses of height 1 is left out: it is not JSON'])
+    expect(step(2, null).l4).toHaveLength(1)
+    push('statuses', line(2, []).replace('[]', '[{]'))
+    expect(step(3)).not.toHaveProperty('l4')
+    expect(step(4).l4).toHaveLength(2)
+  })
+
+  test('where it came to be wanted while the block was made', () => {
+    const many = Array.from({ length: 3_000 }, () => ({ ...status('BTC', 1), more: 'x'.repeat(500) }))
+    push('diffs', line(1, [diff('BTC', 1), diff('SOL', 1)]))
+    push('fills', line(1, []))
+    push('statuses', line(1, [...many, status('SOL', 1)]))
+    expect(pass(() => want(['SOL'], ['ETH'])).l4!.map(({ coin }) => coin)).toEqual(['BTC', 'ETH'])
+    expect(step(2).l4!.map(({ coin }) => coin)).toEqual(['BTC', 'SOL'])
+  })
+
+  test('and a row that names no coin is of none', () => {
+    push('diffs', line(1, [null, { ...diff('BTC', 1), coin: 7 }, { coin: 'BTC', odd: 1 }]))
+    push('fills', line(1, []))
+    push('statuses', line(1, [null, { ...status('BTC', 1), order: null }, status('BTC', 1)]))
+    const odd = { coin: 'BTC', statuses: [status('BTC', 1)], diffs: [{ coin: 'BTC', odd: 1 }] }
+    expect(pass().l4).toEqual([odd, entry('ETH', 1)])
+  })
+})
