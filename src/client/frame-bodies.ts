@@ -14,7 +14,10 @@ interface Shown {
     readonly [field: string]: unknown
     readonly userState?: { readonly user: string }
     readonly Snapshot?: { readonly coin: string }
-    readonly Updates?: { readonly book_diffs: readonly { readonly coin: string }[] }
+    readonly Updates?: {
+      readonly book_diffs: readonly { readonly coin: string }[]
+      readonly order_statuses?: readonly { readonly order: { readonly coin: string } }[]
+    }
     readonly levels?: readonly (readonly unknown[])[]
   }
 }
@@ -39,6 +42,8 @@ export function mayBeOf(frame: DataFrame, wanted: Wanted): boolean {
       const isAsWanted = (fast ?? false) === isFast && (!isTold || (spread !== undefined) === (nSigFigs !== null))
       return isOf(body)(String(coin)) && isAsWanted
     }
+    case 'l4':
+      return (Snapshot ?? Updates?.book_diffs[0] ?? Updates?.order_statuses?.[0]?.order)?.coin === wanted.body.coin
     case 'states': {
       const body = wanted.body as Readonly<Record<string, unknown>>
       const told = { coin, dex, user: data.user ?? userState?.user }

@@ -43,7 +43,7 @@ class Hub {
       return { coin, levels: [side(-1), side(1)] as [Level[], Level[]] }
     })
     this.#books.seed({ scope: 'all', epoch: 'e', height: 1, time: 0, part: 0, parts: 1, books })
-    this.#relay = new RelayLink('r', { coins: [], types: ['perp'], views }, (text) => {
+    this.#relay = new RelayLink('r', { coins: [], types: ['perp'], views }, null, (text) => {
       this.#sent += text.length
     })
     this.#views.retain([this.#relay.views])

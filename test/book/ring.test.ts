@@ -138,7 +138,7 @@ describe('frames between hub and relay', () => {
       const keep = (frame: string) => {
         sent = frame
       }
-      const link = new RelayLink('r', { coins: ['BTC'], types: ['spot'], views }, keep)
+      const link = new RelayLink('r', { coins: ['BTC'], types: ['spot'], views }, null, keep)
       link.send(tick, [
         { coin: 'BTC', text, checksum: 4_294_967_295 },
         { coin: '@1', text: spot, checksum: 0 },
