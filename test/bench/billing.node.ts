@@ -1,12 +1,12 @@
-// What a thousand sockets cost at the platform's list prices: operations of objects while blocks go on at the exchange's
-// rate, counted, and the time in which objects do not sleep.
+// What a thousand sockets cost at the platform's list prices, with as many relays as are deployed: operations of objects
+// while blocks go on at the exchange's rate, counted, and the time in which objects do not sleep.
 
 import { dollarsOfObjects, type Streamed } from './cost.ts'
 import type { TakenCounts } from './counted/counts.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './latency.node.ts'
 import { Loader } from './loader.node.ts'
 import { type Line, whole } from './table.ts'
-import { type Bench, bundleCounted, feedWeir, ONE_RELAY, startWeir } from './targets.node.ts'
+import { type Bench, bundleCounted, feedWeir, startWeir } from './targets.node.ts'
 
 const SOCKETS = 1_000
 /** Two started minutes of each subscription. */
@@ -17,7 +17,7 @@ const AWAKE = ['BlockLog', 'BookHub', 'Relay'] as const
 
 /** Of their coming, and of their frames. */
 export async function billingLines({ quick }: Pick<Bench, 'quick'>): Promise<Line[]> {
-  const { target, stop } = await startWeir({ ...ONE_RELAY, bundles: await bundleCounted() })
+  const { target, stop } = await startWeir({ bundles: await bundleCounted(), vars: {} })
   const load = new Loader()
   try {
     await feedWeir(load, target)

@@ -51,7 +51,7 @@ const NAMES = [...Object.keys(ALONE), ...Object.keys(SECTIONS)]
 /** More than this beside us, and the figures say more of the others than of Weir. */
 const CALM_CORES = 0.2
 /** Whatever hangs ends here. */
-const LIMIT_MS = 2_400_000
+const LIMIT_MS = 3_000_000
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 

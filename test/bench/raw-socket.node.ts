@@ -7,7 +7,7 @@ import { clientFrame, FrameReader, type OnText } from './frames.ts'
 const shared = Buffer.allocUnsafe(256 * 1024)
 const HEAD_END = Buffer.from('\r\n\r\n')
 const PONG = 10
-const OPEN_TIMEOUT_MS = 15_000
+const OPEN_TIMEOUT_MS = 45_000
 
 export interface Address {
   readonly port: number

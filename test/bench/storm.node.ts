@@ -20,7 +20,7 @@ export type StormHow = [isConnected: boolean, kind: Kind, everyMs: number]
 
 const OPENING_AT_ONCE = 50
 const WARM_MS = 500
-const LIMIT_MS = 40_000
+const LIMIT_MS = 55_000
 const SNAPSHOT = Buffer.from('"Snapshot"')
 const NAMED_WITHIN = 60
 

@@ -18,7 +18,7 @@ const FEED_TOKEN = 'feed-token-of-the-bench-of-weir-00001'
 const KEY_SECRET = 'key-secret-of-the-bench-of-weir-00001'
 /** One relay takes all sockets, as the bare object does. */
 export const RELAY_SOCKETS = '2000'
-export const ONE_RELAY = { vars: { RELAY_SOCKETS, RELAYS_PER_REGION: '1' }, liveVars: { RELAY_SOCKETS } }
+const ONE_RELAY = { vars: { RELAY_SOCKETS, RELAYS_PER_REGION: '1' }, liveVars: { RELAY_SOCKETS } }
 /** Whose sockets share them: a relay bounds what one account has unproved. */
 const ACCOUNTS = 20
 const READY_MS = 30_000
