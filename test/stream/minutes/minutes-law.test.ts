@@ -88,7 +88,12 @@ class World {
   attempts = 0
   /** Served by a relay that died before it could ask for the minute. */
   unpaidMs = 0
-  readonly #reports: StreamReport[] = []
+  readonly #reports: { readonly report: StreamReport; readonly atMs: number }[] = []
+  /**
+   * How late a report came that names a subscription, which may have been the first to bring its minute: the meter counts
+   * that from then, and where the relay died before it told the end, nobody knows better.
+   */
+  readonly #lateMs = new Map<string, number>()
   #fates: Fate[] = []
   /** In a row, of each relay. */
   readonly #failures = Array.from({ length: RELAYS }, () => 0)
@@ -112,8 +117,11 @@ class World {
       case 'kill':
         return this.#kill(one.relay)
       case 'echo': {
-        const report = this.#reports[one.which % Math.max(1, this.#reports.length)]
-        if (report) this.meter.take(report, this.clock.nowMs)
+        const echoed = this.#reports[one.which % Math.max(1, this.#reports.length)]
+        if (!echoed) return
+        this.meter.take(echoed.report, this.clock.nowMs)
+        for (const { subscription } of echoed.report.charges)
+          this.#lateMs.set(subscription, Math.max(this.clock.nowMs - echoed.atMs, this.#lateMs.get(subscription) ?? 0))
         return
       }
       case 'fates':
@@ -166,13 +174,15 @@ class World {
     this.left.splice(this.left.indexOf(sources[0]!), 1)
   }
 
-  #over(one: Served): void {
+  #over(one: Served, isKilled = false): void {
     const now = this.clock.nowMs
     one.untilMs = now
     // The last minutes may be owed still: more than one where no report was answered for so long.
     let ms = paidUntilMs(one.minutes) - now
     while (ms < 0) ms += MINUTE_MS
-    this.left.push({ minutes: one.minutes, ms })
+    const lateMs = isKilled ? (this.#lateMs.get(`r${one.relay}/${one.minutes.id}`) ?? 0) : 0
+    this.unpaidMs += lateMs
+    this.left.push({ minutes: one.minutes, ms: ms + lateMs })
   }
 
   async #end(which: number): Promise<void> {
@@ -210,7 +220,7 @@ class World {
 
   async #kill(relay: number): Promise<void> {
     for (const one of this.served.filter((each) => each.relay === relay)) {
-      if (one.untilMs === null) this.#over(one)
+      if (one.untilMs === null) this.#over(one, true)
       // Also of those that had ended, whose ends may not have arrived.
       else if (this.#failures[relay] === 0) continue
       one.isKilled = true
@@ -236,7 +246,7 @@ class World {
     const failures = this.#failures[index]!
     const fate = failures < MAX_FAILURES ? (this.#fates.shift() ?? 'kept') : 'kept'
     this.#failures[index] = fate === 'kept' ? 0 : failures + 1
-    this.#reports.push(report)
+    this.#reports.push({ report, atMs: this.clock.nowMs })
     if (fate === 'lost') throw new Error('lost')
     const answer = this.meter.take(report, this.clock.nowMs)
     if (fate === 'answer lost') throw new Error('answer lost')
@@ -254,6 +264,19 @@ const OWING_TWO: Step[] = [
   { do: 'skip', ms: 1 },
   { do: 'end', which: 0 },
   { do: 'subscribe', relay: 0, body: 'a' },
+]
+
+/** A report that was lost comes after all, and its relay dies. */
+const LATE: Step[] = [
+  { do: 'subscribe', relay: 0, body: 'a' },
+  { do: 'wait', ms: 50_000 },
+  { do: 'fates', fates: Array(40).fill('lost') },
+  { do: 'wait', ms: 15_000 },
+  { do: 'fates', fates: [] },
+  { do: 'skip', ms: 2_000 },
+  { do: 'echo', which: 12 },
+  { do: 'kill', relay: 0 },
+  { do: 'subscribe', relay: 1, body: 'a' },
 ]
 
 // WS-37
@@ -281,6 +304,6 @@ test('served time is charged, whatever is lost, repeated or late, and whoever di
         expect(paid.length).toBeGreaterThanOrEqual(isKilled ? 0 : begun)
       }
     }),
-    { numRuns: 300, examples: [[OWING_TWO]] },
+    { numRuns: 300, examples: [[OWING_TWO], [LATE]] },
   )
 })
