@@ -43,7 +43,9 @@ export function mayBeOf(frame: DataFrame, wanted: Wanted): boolean {
       return isOf(body)(String(coin)) && isAsWanted
     }
     case 'l4':
-      return (Snapshot ?? Updates?.book_diffs[0] ?? Updates?.order_statuses?.[0]?.order)?.coin === wanted.body.coin
+      return [wanted.body.coin, undefined].includes(
+        (Snapshot ?? Updates?.book_diffs[0] ?? Updates?.order_statuses?.[0]?.order)?.coin,
+      )
     case 'states': {
       const body = wanted.body as Readonly<Record<string, unknown>>
       const told = { coin, dex, user: data.user ?? userState?.user }

@@ -50,7 +50,6 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   readonly #trust: FeederTrust
   readonly #l4: L4Seeds
   readonly #reads = new ReadBudget()
-  readonly #replays = new ReadBudget()
   readonly #ages = new ReportedAges()
   #blocks = 0
 
@@ -274,13 +273,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   async events({ from }: EventsRequest): Promise<EventsAnswer> {
-    const now = Date.now()
-    const retryMs = this.#replays.waitMs(now)
-    if (retryMs > 0) return { v: LOG_API_VERSION, frames: [], first: null, head: this.#held.chain.height, retryMs }
-    const page = this.#held.eventsFrom(from)
-    // Relays parse all of it.
-    this.#replays.spend(page.frames?.reduce((sum, { length }) => sum + length, 0) ?? 0, now)
-    return { v: LOG_API_VERSION, ...page }
+    return { v: LOG_API_VERSION, ...this.#held.eventsFrom(from, Date.now()) }
   }
 
   async fills({ scope, before }: FillsRequest): Promise<FillsAnswer> {

@@ -7,7 +7,8 @@ import type { BlockLogStore } from './block-log.store.ts'
 import { BuilderStore } from './builder.store.ts'
 import { type ChainState, EMPTY_CHAIN, type GapReason, type SkippedHeights } from './chain.ts'
 import { eventsPage } from './events-page.ts'
-import type { EventsSegment, HeightAndTime } from './held-fills.ts'
+import { type EventsSegment, type HeightAndTime, ReadBudget } from './held-fills.ts'
+import type { EventsAnswer } from './log-api.ts'
 import { type NewSegment, PendingSegment } from './pending-segment.ts'
 import type { Through } from './position-builders.ts'
 import type { GapAt, LookUp } from './reader-link.ts'
@@ -35,6 +36,7 @@ export class HeldBlocks {
   readonly #segments: SegmentStore
   readonly #builders: BuilderStore
   readonly #pending = new PendingSegment()
+  readonly #replays = new ReadBudget()
   readonly backlog: Backlog = {
     lookUp: (kind, height) => this.#segments.segmentWith(kind, height),
     pending: () => this.#pending.blocks,
@@ -167,12 +169,18 @@ export class HeldBlocks {
     return this.#gaps.gapAt(next) !== null || this.#segments.segmentWith(kind, next) !== null
   }
 
-  /** Frames of events from a height on. */
-  eventsFrom(from: number): ReturnType<typeof eventsPage> {
+  /** Frames of events from a height on, unless others have read too much just now. */
+  eventsFrom(from: number, nowMs: number): Omit<EventsAnswer, 'v'> {
     const { height } = this.#chain
+    const retryMs = this.#replays.waitMs(nowMs)
+    if (retryMs > 0) return { frames: [], first: null, head: height, retryMs }
     const { gapAt } = this.backlog
     const segmentWith = (at: number) => this.#segments.eventsWith(at)
-    return eventsPage(from, { height, first: this.#segments.first, segmentWith, gapAt, waiting: this.#pending.blocks })
+    const held = { height, first: this.#segments.first, segmentWith, gapAt, waiting: this.#pending.blocks }
+    const page = eventsPage(from, held)
+    // Relays parse all of it.
+    this.#replays.spend(page.frames?.reduce((sum, { length }) => sum + length, 0) ?? 0, nowMs)
+    return page
   }
 
   /** The changes of books of a held height. */

@@ -233,8 +233,7 @@ export class Feeder {
   async #openReader(from: number, passedTime: string | null): Promise<void> {
     await this.#reader?.close()
     this.#earlierLate += this.#reader?.late ?? 0
-    const present = await this.#streams.names(performance.now())
-    this.#reader = this.#files.open(present, from, passedTime, this.#say)
+    this.#reader = this.#files.open(await this.#streams.names(performance.now()), from, passedTime, this.#say)
   }
 
   #order(order: Order): void {

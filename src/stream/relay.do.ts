@@ -125,8 +125,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   override async fetch(request: Request): Promise<Response> {
     if (request.headers.get('upgrade') !== 'websocket') return new Response('send a WebSocket upgrade', { status: 426 })
     const link = request.headers.get(LINK_HEADER)
-    if (link !== null) return this.#takeLink(JSON.parse(link) as LinkHeader)
-    return this.#takeClient(request)
+    return link === null ? this.#takeClient(request) : this.#takeLink(JSON.parse(link) as LinkHeader)
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {

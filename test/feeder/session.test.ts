@@ -454,3 +454,25 @@ describe('where to go on', () => {
     expect(startedOver(place(150), ending(200), 't151')).toMatch(/another chain/)
   })
 })
+
+// FEED-37
+test('a part of an order-level book waits for all that is due, and for a pause, and stands in no other frame', async () => {
+  const session = flowing(1, 1)
+  const coins = ['BTC']
+  session.received({ type: 'want', orders: { add: [], drop: [] }, l4: { add: coins, drop: [] } }, 0)
+  session.block({ ...block(2), l4: [{ coin: 'BTC', statuses: [], diffs: [] }] })
+  session.received({ type: 'l4Reseed', coins }, 0)
+  void session.l4.offer({ coin: 'BTC', height: 1, isFirst: true, text: 'old' })
+  void session.l4.offer({ coin: 'BTC', height: 2, isFirst: true, text: 'part' })
+  expect(session.l4Part(0)).toBeNull()
+  expect(sent(session)).toEqual(['1', '2'])
+  session.received({ type: 'reseed', coins: ['ETH'], reason: '' }, 0)
+  session.snapshot(
+    new SeedCut({ scope: 'coins', height: 2, time: 2 }, ['ETH'], { depths: () => [0, 0], side: () => [] }),
+  )
+  expect(session.l4Part(0)).toBeNull()
+  session.snapshotBroken()
+  session.received({ type: 'slow', retryMs: 5 }, 0)
+  expect(session.l4Part(4)).toBeNull()
+  expect([session.l4Part(5), session.l4Part(5)]).toEqual(['part', null])
+})

@@ -2,6 +2,8 @@
 
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { FeederFrame, FRAME_MAX_BYTES, type L4Book } from '../../src/feed/protocol.ts'
+import { l4Parts } from '../../src/feeder/l4-cut.ts'
 import { coinNamed, readCoin, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
 
 const order = (oid: number, side: 'B' | 'A', more: object = {}) => ({
@@ -60,4 +62,36 @@ describe('snapshot files', () => {
     }
     expect(read).toThrow()
   })
+})
+
+// FEED-36, FEED-37
+test('orders of a coin are cut into frames, in their order and without what does not belong', () => {
+  const whole = (oid: number, side: 'B' | 'A') => ({
+    ...{ coin: 'X', side, limitPx: '1.5', sz: '2.0', oid, timestamp: 7, triggerCondition: 'N/A', isTrigger: false },
+    ...{ triggerPx: '0.0', isPositionTpsl: false, reduceOnly: false, orderType: 'Limit', tif: null, cloid: '0x"' },
+  })
+  const entry = (oid: number, side: 'B' | 'A', more: object = {}) => [
+    '0xabc',
+    { ...whole(oid, side), origSz: '3.0', children: [{ oid: 9 }], ...more },
+  ]
+  const bids = Array.from({ length: 2_000 }, (_, oid) => entry(oid, 'B'))
+  const asks = Array.from({ length: 2_000 }, (_, oid) => entry(oid, 'A', oid === 5 ? { isTrigger: true } : {}))
+  const texts = l4Parts(JSON.stringify(['X', [bids, asks]], null, 1), { height: 3, time: 4 })
+  const frames = texts.map((text) => FeederFrame.parse(JSON.parse(text)) as L4Book)
+  expect(Math.max(...texts.map(({ length }) => length))).toBeLessThan(FRAME_MAX_BYTES)
+  expect(frames.map(({ part, parts }) => [part, parts])).toEqual(frames.map((_, part) => [part, frames.length]))
+  expect(frames.length).toBeGreaterThan(3)
+  expect(new Set(frames.map(({ coin, height, time }) => `${coin} ${height} ${time}`))).toEqual(new Set(['X 3 4']))
+  const at = frames.findIndex((frame) => frame.asks.length > 0)
+  expect(frames.slice(at + 1).flatMap((frame) => frame.bids)).toEqual([])
+  const keys = JSON.stringify(['user', ...Object.keys(whole(0, 'B'))].sort())
+  for (const side of ['bids', 'asks'] as const) {
+    const orders = frames.flatMap((frame) => frame[side]) as { oid: number }[]
+    expect(new Set(orders.map((order) => JSON.stringify(Object.keys(order).sort())))).toEqual(new Set([keys]))
+    const wanted = Array.from({ length: 2_000 }, (_, oid) => oid).filter((oid) => side === 'bids' || oid !== 5)
+    expect(orders.map(({ oid }) => oid)).toEqual(wanted)
+  }
+  expect(l4Parts('["X",[[],[]]]', { height: 3, time: 4 }).map((text) => JSON.parse(text))).toEqual([
+    { type: 'l4', coin: 'X', height: 3, time: 4, bids: [], asks: [], part: 0, parts: 1 },
+  ])
 })

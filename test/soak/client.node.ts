@@ -84,7 +84,8 @@ export class Client {
   start(): void {
     const { kind, bodies } = this.plan
     if (kind === 'info') return this.#ask(0)
-    if (kind === 'wildcard' || kind === 'list' || kind === 'events') return this.#follow(bodies[0]!)
+    if (kind === 'wildcard' || kind === 'list' || kind === 'events' || kind === 'orders')
+      return this.#follow(bodies[0]!)
     const connection = new RawConnection(this.#runtime, this.#world.endpoint, this.plan.number % 2 === 0)
     for (const body of bodies) {
       if (body.type === 'l2BookDiff') this.#seeded(connection as unknown as Connection, body)
@@ -132,7 +133,8 @@ export class Client {
     this.#stop = () => connection.close()
   }
 
-  #others({ type }: SubscriptionBody): Listener {
+  #others(body: SubscriptionBody): Listener {
+    const { type } = body
     const isOfEvents = channelOf(type)!.source === 'events'
     const told = this.told!
     return {
@@ -144,6 +146,7 @@ export class Client {
       // What is a whole state has one at once.
       frame: (frame) => {
         told.take(frame)
+        this.served.whole(bodyKey(body), Date.now())
         this.#isLive = true
       },
       refused: () => {},

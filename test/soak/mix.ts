@@ -25,7 +25,9 @@ const SHARES = {
   views: { of500: 36, perAccount: 9 },
   viewWildcard: { of500: 1, perAccount: 1 },
   /** What info knows of users and markets. */
-  states: { of500: 42, perAccount: 3 },
+  states: { of500: 39, perAccount: 3 },
+  /** Every order of a coin. */
+  orders: { of500: 3, perAccount: 1 },
   info: { of500: 80, perAccount: 20 },
   /** Reads for a second, then rests for some. */
   slow: { of500: 15, perAccount: 5 },
@@ -117,6 +119,8 @@ function bodiesOf(kind: Kind, index: number, listed: Listed, pick: Pick): Subscr
       return [oneOf(VIEWS, index, listed, pick)]
     case 'viewWildcard':
       return [{ type: 'l2Book', marketTypes: ['*'], ...PLAIN, interval: WILDCARD_MS }]
+    case 'orders':
+      return [{ type: 'l4Book', coin: [coins[0]!, coins.at(-1)!, pick(coins)][index % 3]! }]
     case 'states':
       return [oneOf(STATES, index, { ...listed, wallets: listed.takers.slice(0, STATE_USERS) }, pick)]
     default:

@@ -16,7 +16,7 @@ describe('the clients', () => {
   it('are as many as asked for, of all kinds, in accounts of their kind', () => {
     const plans = mixOf(500, listed, chance())
     expect(plans).toHaveLength(500)
-    expect(new Set(plans.map(({ kind }) => kind)).size).toBe(14)
+    expect(new Set(plans.map(({ kind }) => kind)).size).toBe(15)
     expect(plans.filter(({ kind, account }) => !account.startsWith(`${kind}-`))).toEqual([])
     expect([40, 77].map((count) => mixOf(count, listed, chance()).length)).toEqual([40, 77])
     expect(mixOf(500, listed, chance())).toEqual(plans)
@@ -30,7 +30,7 @@ describe('the clients', () => {
       return wanted.ok ? echoOf(body, wanted.value) : wanted.error
     })
     expect(told).toEqual(bodies)
-    expect(new Set(bodies.map(({ type }) => type)).size).toBe(20)
+    expect(new Set(bodies.map(({ type }) => type)).size).toBe(21)
   })
 })
 

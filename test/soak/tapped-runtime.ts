@@ -8,6 +8,8 @@ import { readBody } from '../../src/stream/catalogue.ts'
 import { minutePrice } from '../../src/stream/channel.ts'
 import type { Served } from './served.ts'
 
+/** Their minute begins with the last Snapshot. */
+const BEGIN_WHOLE = new Set(['l2BookDiff', 'l4Book'])
 const RESPONSE = '{"channel":"subscriptionResponse"'
 
 /** Hears of frames before the client does; `ended` with the close code or HTTP status, null for neither. */
@@ -65,7 +67,7 @@ function asked(served: Served, text: string, nowMs: number): void {
 function acknowledged(served: Served, text: string, nowMs: number): void {
   const { data } = JSON.parse(text) as { data: { method: string; subscription: SubscriptionBody } }
   if (data.method === 'subscribe')
-    served.acked(bodyKey(data.subscription), data.subscription.type !== 'l2BookDiff', nowMs)
+    served.acked(bodyKey(data.subscription), !BEGIN_WHOLE.has(data.subscription.type), nowMs)
 }
 
 function infoPrice(request: { readonly type: string }): number {

@@ -99,7 +99,7 @@ it('keeps the last state of each coin, candles that began while it looked, and w
   ] as const)
     books.take(book(coin, time))
   expect(Object.keys(books.last())).toEqual(['A', 'B'])
-  expect(books.back).toEqual(['time of A of l2Book: 6, then 4'])
+  expect(books.back).toEqual(['l2Book: time of A: 6, then 4'])
   const candles = new Told({ type: 'candle' })
   candles.live(0)
   for (const [t, n] of [
@@ -115,4 +115,25 @@ it('keeps the last state of each coin, candles that began while it looked, and w
   ])
   candles.lost()
   expect(candles.candles()).toEqual([{ t: 120, n: 2 }])
+})
+
+const ORDER = { user: USER, coin: 'BTC', side: 'B', limitPx: '7', sz: '1', oid: 1 }
+const snapshot = { Snapshot: { block_height: 5, levels: [[ORDER], []] } }
+const rows = (height: number, prev: number, oid = 1) => ({
+  Updates: {
+    ...{ time: 1, block_height: height, prev_block_height: prev, order_statuses: [] },
+    book_diffs: [{ oid, raw_book_diff: 'remove' }],
+  },
+})
+it.each([
+  ['rows that fit', [snapshot, rows(5, 4), rows(7, 5)], []],
+  ['a Snapshot anew', [snapshot, rows(7, 5), snapshot, rows(8, 5)], []],
+  ['rows before it', [rows(7, 5)], ['l4Book: rows come before their Snapshot']],
+  ['rows that are missing', [snapshot, rows(7, 6)], ['l4Book: rows between 5 and 6 are missing']],
+  ['rows that do not fit', [snapshot, rows(7, 5, 2)], ['l4Book: order 2 is removed and not there']],
+])('of orders: %s', (_, frames, back) => {
+  const told = new Told({ type: 'l4Book', coin: 'BTC' })
+  told.live(0)
+  for (const data of frames) told.take({ channel: 'l4Book', data } as never)
+  expect(told.back).toEqual(back)
 })

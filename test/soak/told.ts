@@ -3,6 +3,7 @@
 
 import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
 import { channelOf } from '../../src/stream/catalogue.ts'
+import { OrdersTold } from './orders-told.ts'
 import { rowsOfFrame, type Segment, shownTo } from './rows.ts'
 
 /** Of wallets that nobody wanted before, order statuses are complete so long after the acknowledgement (WS-121). */
@@ -29,8 +30,9 @@ export class Told {
   /** By opening time, those that began on a socket that saw an earlier one: they are exact (WS-134). */
   readonly #candles = new Map<number, Json>()
   #firstCandle = Number.POSITIVE_INFINITY
+  readonly #orders = new OrdersTold()
   readonly #newest = new Map<string, number>()
-  /** What went back, in words. */
+  /** What went back, or does not fit, in words. */
   readonly back: string[] = []
 
   constructor(body: SubscriptionBody) {
@@ -49,6 +51,7 @@ export class Told {
     const segment = this.#segments?.at(-1)
     if (segment) segment.isOpen = false
     this.#last.clear()
+    this.#orders.lost()
     // Only the candles before it were shown to their end.
     this.#candles.delete(this.#newest.get('candle') ?? 0)
     this.#newest.clear()
@@ -59,7 +62,8 @@ export class Told {
     // Payments are asked for when their block has come, and told when they are known.
     const isLate = frame.channel === 'user' && 'funding' in (frame.data as object)
     if (frame.block_height !== undefined && !isLate) this.#forward('height', frame.block_height)
-    if (channelOf(this.body.type)?.source === 'events' && this.body.type !== 'candle') this.#rows(frame)
+    if (this.body.type === 'l4Book') this.#say(this.#orders.take(frame.data as object))
+    else if (channelOf(this.body.type)?.source === 'events' && this.body.type !== 'candle') this.#rows(frame)
     else this.#state((frame.data ?? null) as Json & Stamped)
   }
 
@@ -98,7 +102,11 @@ export class Told {
 
   #forward(what: string, value: number): void {
     const before = this.#newest.get(what) ?? value
-    if (value < before && this.back.length < 3) this.back.push(`${what} of ${this.body.type}: ${before}, then ${value}`)
+    if (value < before) this.#say(`${what}: ${before}, then ${value}`)
     this.#newest.set(what, value)
+  }
+
+  #say(wrong: string | null): void {
+    if (wrong !== null && this.back.length < 3) this.back.push(`${this.body.type}: ${wrong}`)
   }
 }
