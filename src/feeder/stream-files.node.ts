@@ -79,14 +79,21 @@ export class StreamFiles {
     const place = await this.find(height)
     if (!place) return null
     return await this.#with(place.file, async (handle) => {
-      let offset: number | null = place.offset
-      while (offset !== null) {
-        const head = await lineHeadAt(handle, offset)
-        if (!head || head.height > height) return null
-        if (head.height === height) return head
-        offset = await nextLine(handle, offset)
-      }
+      for await (const { head } of headsFrom(handle, place.offset))
+        if (head.height >= height) return head.height === height ? head : null
       return null
+    })
+  }
+
+  /** Where a file goes on behind a line, null where it has no such line. */
+  async behind(file: HourlyFile, { height, time }: LineHead): Promise<number | null> {
+    return await this.#with(file, async (handle) => {
+      let behind: number | null = null
+      for await (const { offset, head } of headsFrom(handle, await searchHeight(handle, height))) {
+        if (head.height > height) break
+        if (head.height === height && head.time === time) behind = await nextLine(handle, offset)
+      }
+      return behind
     })
   }
 
@@ -122,6 +129,14 @@ async function lineHeadAt(handle: FileHandle, offset: number): Promise<LineHead 
   const end = bytes.indexOf(LINE_FEED)
   const line = readLineHead((end < 0 ? bytes : bytes.subarray(0, end)).toString('utf8'))
   return line && { height: line.height, time: line.time }
+}
+
+async function* headsFrom(handle: FileHandle, from: number): AsyncGenerator<{ offset: number; head: LineHead }, void> {
+  for (let offset: number | null = from; offset !== null; offset = await nextLine(handle, offset)) {
+    const head = await lineHeadAt(handle, offset)
+    if (!head) return
+    yield { offset, head }
+  }
 }
 
 /** Offset behind the first line feed at or after `offset`, null where none follows. */

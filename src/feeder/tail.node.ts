@@ -3,7 +3,7 @@
 
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { HourlyFile } from './hourly.ts'
-import type { StreamFiles } from './stream-files.node.ts'
+import type { LineHead, StreamFiles } from './stream-files.node.ts'
 import { LINE_BEGIN, readLineHead, type StreamLine } from './streams.ts'
 
 const CHUNK_BYTES = 512 * 1024
@@ -33,6 +33,7 @@ export class StreamTail {
   /** A long line on its way back. */
   #shortening: { done: boolean; text: string | null } | null = null
   readonly #from: number
+  #last: LineHead | null = null
   #arrived = false
   /** Whether the last read found bytes, also such that complete no line. */
   progressed = false
@@ -128,8 +129,9 @@ export class StreamTail {
     const file = this.#file!
     const now = await stat(await this.#files.path(file)).catch(() => null)
     if (now && (now.ino !== this.#inode || now.size < this.#offset)) {
-      this.#say(`${file.date}/${file.hour} was written anew: reading it from its beginning`)
-      await this.#open(file, 0)
+      const behind = this.#last && (await this.#files.behind(file, this.#last))
+      if (behind === null) this.#say(`${file.date}/${file.hour} was written anew: reading it from its beginning`)
+      await this.#open(file, behind ?? 0)
       // Whatever stands there now is told, also lower heights: the node may have started over.
       this.#arrived = true
       return []
@@ -211,6 +213,7 @@ export class StreamTail {
 
   #add(lines: StreamLine[], text: string | null): void {
     const line = text === null || text === '' ? null : readLineHead(text)
+    this.#last = line ?? this.#last
     if (line) lines.push(line)
     else if (text) this.#say(`a line without height and time is left out: ${text.slice(0, 80)}`)
   }

@@ -117,6 +117,16 @@ test('a file written anew is read from its beginning, whatever its heights', asy
   expect(await heights(tail)).toEqual([1])
 })
 
+test('a file that was cut at its front goes on behind what was read of it', async () => {
+  write('20260505/9', Array.from({ length: 400 }, (_, at) => `${line(at, 2_000)}\n`).join(''))
+  const tail = tailFrom(398)
+  expect(await heights(tail)).toEqual([398, 399])
+  unlinkSync(join(root, 'hourly', '20260505/9'))
+  write('20260505/9', Array.from({ length: 300 }, (_, at) => `${line(at + 200, 2_000)}\n`).join(''))
+  expect((await heights(tail))[0]).toBe(400)
+  expect(said).toEqual([])
+})
+
 test('a pruned file is no obstacle', async () => {
   write('20260505/9', `${line(1)}\n`)
   const tail = tailFrom(1)
