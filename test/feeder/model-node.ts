@@ -26,7 +26,7 @@ export interface NodeBlock {
   readonly time: string
   readonly lines: Map<StreamName, string>
   /** The line of order statuses, which a node may be run without. */
-  readonly statuses: string
+  statuses: string
   readonly tids: readonly number[]
 }
 

@@ -44,6 +44,18 @@ export const BREAKAGES = {
     broken:
       'this.#endings = this.#endings.slice(load.endings.length)\n      this.#failed(load, error)\n      return false',
   },
+  /** What relays ask for is told to no feeder. */
+  'untold-want': {
+    file: 'src/feed/order-wants.do.ts',
+    text: 'this.#names[kind].ask(come)',
+    broken: '',
+  },
+  /** What a hub answers is shown after blocks that it overtook. */
+  'stale-view': {
+    file: 'src/stream/books/view-fanout.ts',
+    text: ' || (held && held.height >= height)',
+    broken: '',
+  },
 } as const satisfies Record<string, Breakage>
 
 export type BreakageName = keyof typeof BREAKAGES

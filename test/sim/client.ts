@@ -12,6 +12,7 @@ import {
   type Running,
   RunningBooks,
   RunningEvents,
+  RunningTop,
   type Surroundings,
   type Wish,
 } from './subscriptions.ts'
@@ -176,7 +177,12 @@ export class SimClient {
       served,
       refused,
     }
-    const running = 'books' in wish ? new RunningBooks(wish, around) : new RunningEvents(wish, around)
+    const running =
+      'books' in wish
+        ? new RunningBooks(wish, around)
+        : 'bbo' in wish
+          ? new RunningTop(wish, around)
+          : new RunningEvents(wish, around)
     this.#running.set(wish, running)
   }
 

@@ -1,13 +1,15 @@
 // What must hold of one client's subscription after each of its frames.
 //
 //   events: between `live` and `lost`, or a frame that tells of a gap, each comes once, in order, and none is left out
+//   orders: the same, but that some may be left out while it storms: who wants them has to be told up to the feeder
+//   tops:   what is shown is true at its time, which never goes back
 //   books:  a book that changed is the true one at its height; the other books of its hub are so too, or begin again soon;
 //           a height of an epoch comes once and in order, unless a hub was late, Snapshots come or the epoch is new
 
 import { shardOf } from '../../src/core/coin.ts'
-import type { Levels } from '../../src/feed/block.ts'
+import type { Level, Levels } from '../../src/feed/block.ts'
 import type { Sequence, Truth } from './truth.ts'
-import { textOf } from './truth.ts'
+import { levelText, textOf } from './truth.ts'
 
 /** So long a book may be behind others of its hub: it is lost there, and its clients are told with a later block. */
 const DOUBT_MS = 60_000
@@ -17,6 +19,8 @@ const SEEDING_MS = 2000
 
 export interface Witness {
   readonly truth: Truth
+  /** There were no faults for long: nothing may be missing any more. */
+  isCalm(): boolean
   readonly hubs: number
   nowMs(): number
   /** Counts what was looked at. */
@@ -28,13 +32,16 @@ export class EventLaw {
   readonly #witness: Witness
   readonly #name: string
   readonly #sequence: Sequence
+  readonly #mayMiss: () => boolean
   /** Place of the next one; null where it may be any. */
   #next: number | null = null
   /** How many there were when continuity began anew. */
   #since = 0
   isLive = false
 
-  constructor(witness: Witness, name: string, sequence: Sequence) {
+  /** `mayMiss`: some may be left out now, but none comes twice or late. */
+  constructor(witness: Witness, name: string, sequence: Sequence, mayMiss = () => false) {
+    this.#mayMiss = mayMiss
     this.#witness = witness
     this.#name = name
     this.#sequence = sequence
@@ -53,7 +60,7 @@ export class EventLaw {
     if (this.#next !== null) {
       this.#witness.checked('events in order')
       const due = this.#next
-      if (place !== due) {
+      if (place < due || (place > due && !this.#mayMiss())) {
         const how = place < due ? 'came again' : `came after ${place - due} that did not`
         this.#witness.wrong(`${this.#name}: ${name} of block ${this.#sequence.heights[place]} ${how}`)
       }
@@ -67,6 +74,45 @@ export class EventLaw {
     const { length } = this.#sequence
     if (this.#next === length || length === this.#since) return null
     return `${this.#name}: ${length - (this.#next ?? this.#since)} did not come`
+  }
+}
+
+/** What a client is shown of a coin's best levels. */
+export class TopLaw {
+  readonly #witness: Witness
+  readonly #name: string
+  readonly #coin: string
+  #last: { readonly time: number; readonly top: string } | null = null
+  isLive = false
+
+  constructor(witness: Witness, name: string, coin: string) {
+    this.#witness = witness
+    this.#name = name
+    this.#coin = coin
+  }
+
+  anew(isLive: boolean): void {
+    this.isLive = isLive
+    this.#last = null
+  }
+
+  came(time: number, sides: readonly (Level | null)[]): void {
+    this.#witness.checked('best levels shown')
+    const [top, truly] = [sides.map(levelText).join(' | '), this.#trueTop(time)]
+    if (top !== truly) this.#witness.wrong(`${this.#name} is ${top} at ${time}, and truly ${truly}`)
+    if (time < (this.#last?.time ?? 0)) this.#witness.wrong(`${this.#name}: ${time} came after ${this.#last!.time}`)
+    this.#last = { time, top }
+  }
+
+  /** At the end: null, or how it is not what is true after the block of this time. */
+  missing(time: number): string | null {
+    if (!this.isLive) return `${this.#name} is not live`
+    const [top, truly] = [this.#last?.top, this.#trueTop(time)]
+    return top === truly ? null : `${this.#name} is ${top}, and truly, at the end, ${truly}`
+  }
+
+  #trueTop(time: number): string {
+    return this.#witness.truth.topAt(this.#coin, time).join(' | ')
   }
 }
 

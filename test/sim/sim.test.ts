@@ -6,7 +6,11 @@ import { expect, test } from 'vitest'
 import { BREAKAGES } from './breakages.ts'
 
 const MAIN = join(import.meta.dirname, 'main.node.ts')
-const SEEDS = 40
+/** Many short runs, in which faults lie close, and a few long ones: some two minutes of one core. */
+const RUNS = [
+  { seeds: 2_000, blocks: 20 },
+  { seeds: 20, blocks: 300 },
+]
 /** Each breakage is noticed within so many. */
 const BROKEN_SEEDS = 100
 const MOST_MS = 600_000
@@ -19,8 +23,8 @@ function sim(...args: readonly string[]): Promise<{ code: number; said: string }
   })
 }
 
-test('all laws hold under faults', { timeout: MOST_MS }, async () => {
-  const { code, said } = await sim('--seeds', String(SEEDS), '--from', '1')
+test.each(RUNS)('all laws hold under faults: $seeds seeds of $blocks blocks', { timeout: MOST_MS }, async ({ seeds, blocks }) => {
+  const { code, said } = await sim('--seeds', String(seeds), '--from', '1', '--blocks', String(blocks))
   expect(said).toContain('all holds')
   expect(code).toBe(0)
 })

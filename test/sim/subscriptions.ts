@@ -6,15 +6,16 @@ import type { ClientRuntime } from '../../src/client/runtime.ts'
 import { SeededBooks } from '../../src/client/seeded-books.ts'
 import type { DataFrame } from '../../src/client/server-frame.ts'
 import { type BookScope, isInScope, type SubscriptionBody } from '../../src/client/subscription.ts'
-import { BookLaw, EventLaw, type HeldBook, type Witness } from './laws.ts'
+import { BookLaw, EventLaw, type HeldBook, TopLaw, type Witness } from './laws.ts'
 
 /** What a client subscribes to. */
 export type Wish =
   | { readonly books: 'l2BookDiff' | 'l2BookDiff2'; readonly scope: BookScope }
   | {
-      readonly events: 'allFills' | 'userFills' | 'userNonFundingLedgerUpdates' | 'trades'
+      readonly events: 'allFills' | 'userFills' | 'userNonFundingLedgerUpdates' | 'trades' | 'orderUpdates'
       readonly of: readonly string[]
     }
+  | { readonly bbo: string }
 
 export interface Running {
   close(): void
@@ -65,11 +66,10 @@ export class RunningEvents implements Running {
     this.#around = around
     this.#what = `${client} ${events}`
     const kind = KINDS[events]
-    const named = of.map(
-      (name) =>
-        [name, new EventLaw(witness, `${client} ${events} ${name}`, witness.truth.sequence(kind, name))] as const,
-    )
-    this.#laws = new Map(named)
+    const mayMiss = () => events === 'orderUpdates' && !witness.isCalm()
+    const lawOf = (name: string) =>
+      new EventLaw(witness, `${client} ${events} ${name}`, witness.truth.sequence(kind, name), mayMiss)
+    this.#laws = new Map(of.map((name) => [name, lawOf(name)]))
     this.#leave = connection.subscribe(bodyOf(events, of), {
       live: () => {
         this.#sinceMs ??= runtime.now()
@@ -120,6 +120,9 @@ export class RunningEvents implements Running {
       for (const { delta } of nonFundingLedgerUpdates) this.#laws.get(user)?.came(String(delta.usdc))
     } else if (frame.channel === 'trades') {
       for (const { coin, tid } of frame.data) this.#laws.get(coin)?.came(String(tid))
+    } else if (frame.channel === 'orderUpdates') {
+      for (const { user, order } of frame.updates) this.#laws.get(user)?.came(String(order.oid))
+      this.#around.witness.checked('frames of order statuses')
     }
   }
 }
@@ -129,11 +132,60 @@ const KINDS = {
   userFills: 'fills',
   userNonFundingLedgerUpdates: 'ledger',
   trades: 'trades',
+  orderUpdates: 'orders',
 } as const
 
 function bodyOf(type: keyof typeof KINDS, of: readonly string[]): SubscriptionBody {
   if (type === 'allFills') return { type }
   return type === 'trades' ? { type, coin: of[0]! } : { type, addresses: of }
+}
+
+export class RunningTop implements Running {
+  readonly #law: TopLaw
+  readonly #around: Surroundings
+  readonly #leave: () => void
+  #sinceMs: number | null = null
+
+  constructor({ bbo }: Extract<Wish, { bbo: string }>, around: Surroundings) {
+    const { client, connection, runtime, witness, refused } = around
+    this.#around = around
+    const law = new TopLaw(witness, `${client} bbo ${bbo}`, bbo)
+    this.#law = law
+    this.#leave = connection.subscribe(
+      { type: 'bbo', coin: bbo },
+      {
+        live: () => {
+          this.#sinceMs = runtime.now()
+          law.anew(true)
+        },
+        lost: () => law.anew(false),
+        refused,
+        frame: (frame) =>
+          frame.channel === 'bbo' && frame.data.coin === bbo && law.came(frame.data.time, frame.data.bbo),
+      },
+    )
+  }
+
+  close(): void {
+    this.#leave()
+    this.ended()
+  }
+
+  anew(isLive: boolean): void {
+    this.#law.anew(isLive)
+  }
+
+  ended(): void {
+    const { client, runtime, served } = this.#around
+    if (this.#sinceMs !== null) served(`${client} bbo`, runtime.now() - this.#sinceMs)
+    this.#sinceMs = null
+  }
+
+  seen(): void {}
+
+  missing(height: number): string | null {
+    return this.#law.missing(this.#around.witness.truth.timeOf(height))
+  }
 }
 
 export class RunningBooks implements Running {

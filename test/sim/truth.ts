@@ -1,7 +1,7 @@
 // What truly happened: the book of every coin at every height, summed anew from the node's own lines, and every fill, trade
 // and ledger update in its order. It shares no code with the product.
 
-import type { Levels } from '../../src/feed/block.ts'
+import type { Level, Levels } from '../../src/feed/block.ts'
 import type { ModelNode, NodeBlock } from '../feeder/model-node.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -54,7 +54,10 @@ export class Truth {
   readonly #sequences = new Map<string, Sequence>()
   /** Of each coin, oldest first. */
   readonly #trades = new Map<string, object[]>()
+  /** Of each block, by its time in Unix ms. */
+  readonly #heights = new Map<number, number>()
   #tid = 1
+  #oid = 1
 
   constructor(schedule: Schedule) {
     this.#schedule = schedule
@@ -68,9 +71,11 @@ export class Truth {
   grow(node: ModelNode, intervalMs: number): number {
     const block = node.step(intervalMs)
     const { height } = block
+    this.#heights.set(timeOf(block), height)
     this.#changeBooks(height, eventsOf(block, 'diffs') as Diff[])
     this.#putFills(block)
     this.#putLedger(block)
+    this.#putStatuses(block)
     return height
   }
 
@@ -79,8 +84,19 @@ export class Truth {
     return this.#books.get(coin)?.findLast((one) => one.height <= height)?.text ?? ''
   }
 
+  /** Unix ms of the block of this height. */
+  timeOf(height: number): number {
+    return [...this.#heights].find(([, at]) => at === height)![0]
+  }
+
+  /** Best bid and ask of a coin after the block of this time, each `''` where there is none. */
+  topAt(coin: string, timeMs: number): readonly [bid: string, ask: string] {
+    const [bids = '', asks = ''] = this.bookAt(coin, this.#heights.get(timeMs) ?? -1).split('|')
+    return [bids.split(' ')[0]!, asks.split(' ')[0]!]
+  }
+
   /** Names of events of one kind and, where it has them, of one wallet or coin. */
-  sequence(kind: 'fills' | 'ledger' | 'trades', of = '*'): Sequence {
+  sequence(kind: 'fills' | 'ledger' | 'trades' | 'orders', of = '*'): Sequence {
     const key = `${kind} ${of}`
     let sequence = this.#sequences.get(key)
     if (!sequence) {
@@ -121,7 +137,7 @@ export class Truth {
       const tid = this.#tid++
       const px = `${this.#schedule.between(90, 110)}.5`
       const users = ['B', 'A'].map(() => this.#schedule.pick(USERS)!) as [string, string]
-      const time = Date.parse(`${block.time.slice(0, 23)}Z`)
+      const time = timeOf(block)
       const [crossed, side] = [this.#schedule.chance(0.5), 'B']
       for (const [at, user] of users.entries()) {
         const isBuyer = at === 0
@@ -146,12 +162,29 @@ export class Truth {
     const { time } = block
     block.lines.set('misc', lineOf(block, [{ time, hash: HASH, inner: { LedgerUpdate: { users, delta } } }]))
   }
+
+  #putStatuses(block: NodeBlock): void {
+    const { time, height } = block
+    const statuses = Array.from({ length: this.#schedule.below(4) }, () => {
+      const user = this.#schedule.pick(USERS)!
+      const oid = this.#oid++
+      this.sequence('orders', user).add(String(oid), height)
+      return { time, user, hash: null, builder: null, status: 'open', order: orderOf(oid, timeOf(block)) }
+    })
+    const { events } = JSON.parse(block.statuses) as Line
+    block.statuses = lineOf(block, [...events, ...statuses])
+  }
 }
 
 /** A book as the product has it, in the words of the truth. */
 export function textOf([bids, asks]: Levels): string {
-  const side = (levels: Levels[0]) => levels.map(({ px, sz, n }) => `${px}:${unitsOf(sz)}:${n}`).join(' ')
+  const side = (levels: Levels[0]) => levels.map(levelText).join(' ')
   return bids.length + asks.length === 0 ? '' : `${side(bids)}|${side(asks)}`
+}
+
+/** A level in the same words, `''` for none. */
+export function levelText(level: Level | null): string {
+  return level ? `${level.px}:${unitsOf(level.sz)}:${level.n}` : ''
 }
 
 /** Sizes of the model have five decimals at most. */
@@ -181,6 +214,12 @@ function eventsOf({ lines }: NodeBlock, stream: 'diffs'): readonly unknown[] {
 
 function lineOf({ height, time }: NodeBlock, events: readonly unknown[]): string {
   return JSON.stringify({ local_time: time, block_time: time, block_number: height, events })
+}
+
+const timeOf = ({ time }: Pick<NodeBlock, 'time'>): number => Date.parse(`${time.slice(0, 23)}Z`)
+
+function orderOf(oid: number, timestamp: number): object {
+  return { coin: 'BTC', side: 'B', limitPx: '90.5', sz: '0.5', oid, timestamp, origSz: '0.5', cloid: null }
 }
 
 function fillOf(own: object): object {

@@ -160,7 +160,8 @@ export class End {
         if (text !== null) wire.arrived?.(text)
         arrive()
       }
-      const fate = text !== null ? (wire.unruly?.() ?? null) : null
+      // What is wanted is said once: whoever lost that with a frame, and not with the connection, would never hear of it.
+      const fate = text !== null && !text.startsWith('{"type":"want"') ? (wire.unruly?.() ?? null) : null
       if (fate && schedule.chance(fate.lost)) return
       const soonMs = Math.max(schedule.nowMs + wire.latencyMs(), wire.heldUntilMs)
       if (fate && schedule.chance(fate.late)) {

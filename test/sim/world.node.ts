@@ -17,15 +17,20 @@ import { Truth, USERS } from './truth.ts'
 
 const FIRST = 100
 const BEFORE = 20
-const FAULT_EVERY = 30
+/** Blocks from one fault to the next: short runs have some, too. */
+const faultEvery = (blocks: number) => Math.min(30, Math.max(5, blocks / 5))
 /** After the last fault all is well within this time: sockets that are mute are found within half a minute. */
 const WELL_MS = 180_000
-const LOOK_MS = 4000
+/** Blocks of one look. */
+const LOOK = 6
 /** Longer than a hub is waited for. */
 const STILL_MS = 2500
 /** After all clients are gone their relays have told the meters, and sockets that were mute are found. */
 const OVER_MS = 100_000
-const BEGIN_MS = 4000
+const BEGIN_MS = 2500
+/** Shorter ones, of which there are thousands, have some of the clients alone. */
+const LONG = 100
+const FEW = 3
 const LAST_EVENTS = 60
 const MICRO = 1_000_000
 const RICH = 1_000_000 * MICRO
@@ -70,22 +75,18 @@ const WISHES: readonly (readonly Wish[])[] = [
     { books: 'l2BookDiff', scope: EVERY },
     { events: 'allFills', of: ['*'] },
   ],
-  [
-    { books: 'l2BookDiff', scope: LISTED },
-    { events: 'userFills', of: USERS.slice(0, 2) },
-  ],
+  [{ books: 'l2BookDiff', scope: LISTED }, { events: 'userFills', of: USERS.slice(0, 2) }, { bbo: 'BTC' }],
   [
     { books: 'l2BookDiff2', scope: EVERY },
     { events: 'userNonFundingLedgerUpdates', of: USERS },
+    { events: 'orderUpdates', of: USERS.slice(0, 2) },
   ],
-  [
-    { books: 'l2BookDiff2', scope: LISTED },
-    { events: 'trades', of: ['BTC'] },
-  ],
+  [{ books: 'l2BookDiff2', scope: LISTED }, { events: 'trades', of: ['BTC'] }, { bbo: 'xyz:GOLD' }],
   [
     { books: 'l2BookDiff', scope: {} },
     { events: 'allFills', of: ['*'] },
     { events: 'userFills', of: USERS.slice(2) },
+    { events: 'orderUpdates', of: USERS },
   ],
 ]
 
@@ -107,9 +108,11 @@ class World implements Stage {
   #first = FIRST
   #isPaused = false
   #pausedUntilMs = 0
-  #isFaulty = false
+  #isCalm = false
+  /** Chance of a fault with each block. */
+  #faults = 0
 
-  constructor(seed: number, product: Product) {
+  constructor(seed: number, blocks: number, product: Product) {
     this.schedule = new Schedule(seed)
     this.#intervalMs = [100, 300, 1000][seed % 3]!
     this.#isSkewed = seed % 4 === 0
@@ -132,7 +135,9 @@ class World implements Stage {
     })
     this.feeders = ['f', 'g'].slice(0, 1 + (seed % 2)).map((name) => this.#feeder(name))
     const ports = this.#clientPorts(product)
-    this.clients = WISHES.map((wishes, at) => new SimClient(`client ${at}`, `account ${at % 3}`, wishes, ports))
+    const count = blocks < LONG ? FEW : WISHES.length
+    const wished = Array.from({ length: count }, (_, at) => WISHES[(at + seed) % WISHES.length]!)
+    this.clients = wished.map((wishes, at) => new SimClient(`client ${at}`, `account ${at % 3}`, wishes, ports))
   }
 
   readonly wrong = (what: string): void => {
@@ -164,13 +169,18 @@ class World implements Stage {
     for (const feeder of this.feeders) this.schedule.after(this.schedule.below(1000), () => feeder.start())
     this.schedule.after(this.#intervalMs, () => this.#tick())
     // What was before the first block of a log is told to nobody.
+    this.pauseNode(BEGIN_MS / 2)
     await this.#pass(BEGIN_MS)
-    this.#isFaulty = true
+    this.#faults = 1 / faultEvery(blocks)
+    const end = this.blocks + blocks
     for (const client of this.clients) client.start()
-    while (this.blocks < blocks && this.violation === null) await this.#pass(1000)
-    this.#isFaulty = false
+    while (this.blocks < end && this.violation === null) await this.#pass(1000)
+    this.#faults = 0
     this.#note('no more faults')
     await this.#settle()
+    // Order statuses, too, come now without a hole.
+    this.#isCalm = true
+    if (blocks >= LONG) await this.#settle()
     if (this.violation === null) await this.#end()
   }
 
@@ -185,7 +195,7 @@ class World implements Stage {
       if (this.schedule.nowMs >= endMs) return this.wrong(`${WELL_MS / 1000} s after the last fault: ${missing}`)
       for (const client of this.clients) client.wantAll()
       this.#isPaused = false
-      await this.#pass(LOOK_MS)
+      await this.#pass(LOOK * this.#intervalMs)
       this.#isPaused = true
       await this.#pass(STILL_MS)
       missing = this.#missing()
@@ -220,7 +230,7 @@ class World implements Stage {
 
   #tick(): void {
     if (!this.#isPaused && this.schedule.nowMs >= this.#pausedUntilMs) this.grow(1)
-    if (this.#isFaulty && this.schedule.chance(1 / FAULT_EVERY)) this.#strike(drawn(this.schedule))
+    if (this.#faults > 0 && this.schedule.chance(this.#faults)) this.#strike(drawn(this.schedule))
     this.schedule.after(this.#intervalMs, () => this.#tick())
   }
 
@@ -242,7 +252,7 @@ class World implements Stage {
   }
 
   #broke(client: SimClient): void {
-    if (!this.#isFaulty) return
+    if (this.#faults === 0) return
     this.#look('accounts that had too little')
     this.schedule.after(TOP_UP_MS, () => {
       void this.network.give(client.account, LITTLE).then(() => client.wantAll())
@@ -258,6 +268,7 @@ class World implements Stage {
     const { schedule, network } = this
     const witness: Witness = {
       truth: this.#truth,
+      isCalm: () => this.#isCalm,
       hubs: HUBS,
       nowMs: () => schedule.nowMs,
       checked: this.#look,
@@ -284,7 +295,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 /** Runs one seed. Not more than one at a time: it takes the place of clock and chance of the whole process. */
 export async function simulate(seed: number, blocks: number, product: Product): Promise<Outcome> {
-  const world = new World(seed, product)
+  const world = new World(seed, blocks, product)
   const { schedule, network } = world
   const uninstall = install(network.platform)
   const unhandled = (error: unknown) => {

@@ -109,7 +109,10 @@ export function wrongOf({ sureMs, ids, isOpen }: Segment, truth: readonly TrueRo
   const sure = truth.findIndex(({ timeMs }) => timeMs >= sureMs)
   const begin = ids.length === 0 ? sure : truth.findIndex(({ id }) => id === ids[0])
   if (begin < 0) return ids.length === 0 ? null : 'the node did not write its first row'
-  if (sure >= 0 && begin > sure) return `begins ${begin - sure} rows late`
+  if (sure >= 0 && begin > sure) {
+    const ms = truth[sure]!.timeMs - sureMs
+    return `begins ${begin - sure} rows late, the first of them ${ms} ms after it is sure (${new Date(sureMs).toISOString()})`
+  }
   const at = ids.findIndex((id, index) => truth[begin + index]?.id !== id)
   if (at >= 0) {
     const where = `after ${at} of ${ids.length} rows`

@@ -159,9 +159,10 @@ export class EventFanout<R extends Receiver> {
     return this.#behind.get(follower.receiver)?.get(follower.key) === follower
   }
 
-  /** True where it waits for something that was before. */
+  /** True where it waits for something that was before, or was told more than the blocks that have come. */
   owes(receiver: R): boolean {
-    return this.#behind.has(receiver) || [...this.#held.values()].some(({ topic }) => topic.receivers.has(receiver))
+    const waiting = [...this.#held.values(), ...this.#begun]
+    return this.#behind.has(receiver) || waiting.some(({ topic }) => topic.receivers.has(receiver))
   }
 
   /** True where the remembered blocks lead from one height to another. */

@@ -84,7 +84,7 @@ class Receiver {
 
 const settled = () => new Promise((done) => setImmediate(done))
 
-// WS-100
+// WS-60, WS-100
 it('nothing is missing between the first frame and the blocks, and nothing comes twice, however late or early the answer is', async () => {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.record({ do: fc.constant('block' as const), trades: fc.nat(2) }) },
@@ -121,6 +121,11 @@ it('nothing is missing between the first frame and the blocks, and nothing comes
           void world.first.begin('key', WANTED, false, receiver)
         }
         await settled()
+        // A pong may tell this height: who comes back with it is told again what is above it, and nothing else.
+        for (const receiver of receivers.filter((each) => !world.fanout.owes(each))) {
+          const last = world.trades.find(({ trade }) => trade.tid === receiver.tids.at(-1))
+          expect(last?.height ?? 0).toBeLessThanOrEqual(world.height)
+        }
       }
       while (world.reads.length + world.waits.length > 0) {
         await world.land(0, true)
@@ -165,6 +170,7 @@ it.each([true, false])(
     await settled()
     world.grow(1)
     await world.land(-1, says)
+    expect([receiver.tids.length > 0, world.fanout.owes(receiver)]).toEqual([true, true])
     const other = new Receiver()
     world.fanout.add('key', WANTED, false, other)
     world.block(2)
@@ -172,6 +178,7 @@ it.each([true, false])(
     const all = world.trades.map(({ trade }) => trade.tid)
     expect(receiver.tids).toEqual(all.slice(all.indexOf(receiver.tids[0]!)))
     expect(other.tids).toEqual(all.slice(-4))
+    expect(world.fanout.owes(receiver)).toBe(!says)
     world.fanout.remove('key', receiver)
     world.fanout.remove('key', other)
     expect(world.fanout.size).toBe(0)
