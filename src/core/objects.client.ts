@@ -59,13 +59,14 @@ export class Objects {
     return stubOf(this.#env.ORDER_BOOK, this.nameOfOrders(coin), this.#feedPlace)
   }
 
+  /** The log tells its readers apart by their names: no coin may be called like a hub or a relay. */
   nameOfOrders(coin: string): string {
-    return `${this.#chain}/${coin}`
+    return `${this.#chain}/l4/${coin}`
   }
 
   /** The coin of the order-level book with this name. */
   coinOfOrders(name: string): string {
-    return name.slice(this.#chain.length + 1)
+    return name.slice(this.nameOfOrders('').length)
   }
 
   /** A relay of a region, made there; `local` is wherever it is first asked for. */

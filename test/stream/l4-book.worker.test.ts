@@ -131,7 +131,7 @@ it('where the object begins anew no client notices', async () => {
   const client = await subscribed()
   await answerReseed()
   await snapshotOf(client)
-  const object = env.ORDER_BOOK.getByName(`${env.CHAIN}/${coin}`)
+  const object = env.ORDER_BOOK.getByName(`${env.CHAIN}/l4/${coin}`)
   await evictDurableObject(object)
   for (let n = 0; n < 3; n++) await follows(client)
   await answerReseed()
@@ -170,8 +170,8 @@ it('an object that nobody asks lets go of the log', async () => {
   await answerReseed()
   await snapshotOf(client)
   client.close(1000, '')
-  const object = env.ORDER_BOOK.getByName(`${env.CHAIN}/${coin}`)
-  const reader = `${env.CHAIN}/${coin}`
+  const object = env.ORDER_BOOK.getByName(`${env.CHAIN}/l4/${coin}`)
+  const reader = `${env.CHAIN}/l4/${coin}`
   const readers = async () => (await log().status()).readers.map(({ name }) => name)
   expect(await readers()).toContain(reader)
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 6 * 60_000 })

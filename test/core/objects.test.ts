@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { Objects, shardOfHub } from '../../src/core/objects.client.ts'
+
+test('no coin makes an order-level book that is called like another reader of the log', () => {
+  const asked: string[] = []
+  const namespace = { getByName: (name: string) => asked.push(name) }
+  const env = { BOOK_HUB: namespace, RELAY: namespace }
+  const objects = new Objects(env as never, { CHAIN: 'mainnet', FEED_REGION: '' })
+  objects.hub(0)
+  objects.relay('weur', 0)
+  objects.relay('local', 3)
+  expect(asked.map(shardOfHub)[0]).toBe(0)
+  const coins = asked.map((name) => name.slice('mainnet/'.length))
+  expect(coins).toEqual(['0', 'weur/0', 'local/3'])
+  for (const coin of [...coins, 'BTC', '@107', 'PURR/USDC', 'l4/BTC']) {
+    const name = objects.nameOfOrders(coin)
+    expect(asked).not.toContain(name)
+    expect(objects.coinOfOrders(name)).toBe(coin)
+  }
+})
