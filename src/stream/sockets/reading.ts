@@ -20,7 +20,7 @@ interface Counted {
   grow(bytes: number): void
   readonly isOver: boolean
   readonly share: number
-  roomInMs(bytes: number): number
+  roomInMs(bytes: number, nowMs: number): number
   canHold(bytes: number): boolean
   largeSent(reading: Reading): void
   isOpen(reading: Reading): boolean
@@ -94,7 +94,7 @@ export class Reading {
 
   /** How long a Snapshot of so many bytes has to wait, in ms: 0 not at all, Infinity: it never can. Then ask again. */
   snapshotWaitMs(bytes: number, nowMs: number): number {
-    const waitMs = this.#account.roomInMs(bytes)
+    const waitMs = this.#account.roomInMs(bytes, nowMs)
     if (!this.isProving(nowMs)) return waitMs
     if (!this.#account.canHold(bytes)) return Number.POSITIVE_INFINITY
     // Live changes are always on their way, so that a book larger than the window would wait for ever for an empty one.

@@ -34,6 +34,8 @@ const SNAPSHOT_PART = 7 / 8
 /** A Snapshot that would wait longer is to be had sooner elsewhere. */
 const MAX_WAIT_MS = 10_000
 const ASK_AGAIN_MS = 250
+/** One that does not read keeps no large Snapshot of others waiting for longer: the watermark bounds what is unread. */
+const LARGE_HOLDS_MS = 30_000
 /** How long an account that moved is sent on, and how many are kept in mind. */
 const MOVED_MS = 3_600_000
 const MAX_MOVED = 10_000
@@ -43,8 +45,9 @@ export class RelayUnread {
   readonly #accounts = new Map<string, AccountUnread>()
   /** Accounts to be sent on, with until when. */
   readonly #moved: Map<string, number>
-  /** The socket that was sent a large text last. */
-  large: Reading | null = null
+  /** The socket that was sent a large text last, and when another one was first to wait for it. */
+  #large: Reading | null = null
+  #largeAskedMs: number | null = null
   /** All bytes that were ever sent. */
   sent = 0
   /** Bytes of open sockets that are unread. */
@@ -109,6 +112,23 @@ export class RelayUnread {
     }
   }
 
+  largeSent(reading: Reading): void {
+    this.#large = reading
+    this.#largeAskedMs = null
+  }
+
+  /** Whether another large text has to wait for the last. */
+  isLargeAwaited(nowMs: number): boolean {
+    if (!this.#large?.isLarge) return false
+    this.#largeAskedMs ??= nowMs
+    return nowMs - this.#largeAskedMs < LARGE_HOLDS_MS
+  }
+
+  /** One that is closed is read no more. */
+  largeLeft(reading: Reading): void {
+    if (this.#large === reading) this.#large = null
+  }
+
   /** So much is left that only the object's end frees it. */
   get isLost(): boolean {
     return this.leftBytes > MAX_LEFT_BYTES
@@ -162,9 +182,9 @@ export class AccountUnread {
   }
 
   /** How long until a Snapshot of so many bytes fits beside what is unread. */
-  roomInMs(bytes: number): number {
-    const { rules, live, large } = this.#relay
-    if (bytes > LARGE_BYTES && large?.isLarge && this.canHold(bytes)) return ASK_AGAIN_MS
+  roomInMs(bytes: number, nowMs: number): number {
+    const { rules, live } = this.#relay
+    if (bytes > LARGE_BYTES && this.canHold(bytes) && this.#relay.isLargeAwaited(nowMs)) return ASK_AGAIN_MS
     const over = this.live + this.leftBytes + bytes - rules.bytes * SNAPSHOT_PART
     if (over <= 0) return live + bytes > WATERMARK_BYTES * SNAPSHOT_PART ? ASK_AGAIN_MS : 0
     const waitMs = Math.ceil((over / rules.presumedPerSecond) * 1000)
@@ -178,7 +198,7 @@ export class AccountUnread {
   }
 
   largeSent(reading: Reading): void {
-    this.#relay.large = reading
+    this.#relay.largeSent(reading)
   }
 
   isOpen(reading: Reading): boolean {
@@ -197,7 +217,7 @@ export class AccountUnread {
   left(reading: Reading): void {
     if (!this.#open.delete(reading)) return
     const { bytes } = reading
-    if (this.#relay.large === reading) this.#relay.large = null
+    this.#relay.largeLeft(reading)
     this.grow(-bytes)
     this.#left.set(reading, bytes)
     this.#add(bytes)

@@ -271,6 +271,21 @@ test('one large Snapshot at a time is on its way from a relay, whoever reads it 
 })
 
 // WS-154
+test.each([
+  ['an ordinary relay', LIGHT, 10 * MIB],
+  ['a heavy one', HEAVY, 17 * MIB],
+])('at %s a large Snapshot waits half a minute at most for one that is not read', (_, rules, large) => {
+  const relay = new RelayUnread(rules, 0)
+  const [still, waiting] = ['a', 'b'].map((account) => new Client(relay, account)) as [Client, Client]
+  still.reading.pinged(still.reading.pinged('', 'one', 0), 'two', 0)
+  still.send(large, 0)
+  const waits = [1, 30_000, 30_001].map((nowMs) => waiting.reading.snapshotWaitMs(large, nowMs))
+  expect(waits.map((ms) => ms > 0)).toEqual([true, true, false])
+  waiting.send(large, 30_001)
+  expect([still.open, relay.live <= WATERMARK_BYTES]).toEqual([true, true])
+})
+
+// WS-154
 test('what an ordinary relay can never hold is had elsewhere, with a proof too', () => {
   const { reading } = new Client(new RelayUnread(LIGHT, 0), 'a')
   reading.pinged(reading.pinged('', 'one', 0), 'two', 0)
