@@ -31,7 +31,7 @@ interface Counted {
 /** Of one socket. Lengths are UTF-16 units, which equal bytes for all but odd names. */
 export class Reading {
   readonly #account: Counted
-  #marks: { readonly nonce: string; readonly sent: number }[] = []
+  #marks: { readonly nonce: string; readonly sent: number; readonly atMs: number }[] = []
   #sent = 0
   /** Up to where it is proved, or presumed, to be read. */
   #settled = 0
@@ -74,12 +74,14 @@ export class Reading {
   pinged(nonce: string, fresh: string, nowMs: number): string {
     const index = this.#marks.findIndex((mark) => mark.nonce === nonce)
     if (index >= 0) {
-      this.settle(this.#marks[index]!.sent - this.#settled)
+      const { sent, atMs } = this.#marks[index]!
+      this.settle(sent - this.#settled)
       this.#marks.splice(0, index + 1)
-      this.#provedMs = nowMs
+      // Nonces that were laid by say nothing of what came after them.
+      if (nowMs - atMs < PROOF_HOLDS_MS) this.#provedMs = nowMs
     }
     if (this.#marks.length >= MAX_MARKS) return this.#marks.at(-1)!.nonce
-    this.#marks.push({ nonce: fresh, sent: this.#sent })
+    this.#marks.push({ nonce: fresh, sent: this.#sent, atMs: nowMs })
     return fresh
   }
 

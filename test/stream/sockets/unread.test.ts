@@ -65,6 +65,16 @@ test('a proof covers what was sent before its pong, whichever pong it is, once, 
   expect(reading.bytes).toBe(1)
 })
 
+test('nonces that were laid by are no sign of reading later', () => {
+  const reading = new RelayUnread(HEAVY, 0).enter('a', () => undefined)
+  const nonces = Array.from({ length: 16 }, (_, i) => reading.pinged('', `n${i}`, 0))
+  reading.sending(17 * MIB)
+  reading.pinged(nonces[0]!, 'a', 59_000)
+  expect(reading.isProving(118_000)).toBe(true)
+  reading.pinged(nonces[1]!, 'b', 118_000)
+  expect([reading.isProving(119_000), reading.bytes]).toEqual([false, 17 * MIB])
+})
+
 test('who pings without end and returns no nonce makes the relay remember sixteen', () => {
   const reading = new RelayUnread(LIGHT, 0).enter('a', () => undefined)
   const pongs = Array.from({ length: 1000 }, (_, i) => {
