@@ -1,6 +1,6 @@
 // The way of a body of orders to its Snapshot, the first one and each later one. Law: its coin is known, then it is charged
-// and acknowledged, then it waits for the book and for its turn; its minute begins with its first Snapshot, and who gets
-// none in time is told so, is no subscriber any more, and gets that minute back.
+// and acknowledged, then it waits for the book and for its turn, while its minute stands still; who gets none in time is
+// told so, is no subscriber any more, and gets that minute back.
 
 import type { Failure } from '../core/failure.ts'
 import { Flights } from '../core/flights.ts'
@@ -97,7 +97,6 @@ export class L4Entrance {
     const isFull = this.#fanout.size >= L4_MOST
     if (isFull) this.#register.refuse(request, CROWDED)
     if (isFull || connection.ended) return this.#register.accountOf(connection).stop(minutes, true)
-    standStill(minutes, this.#ports.clock.nowMs, MAX_WAIT_MS)
     const subscription = { ...request, wanted, minutes }
     // Before it is acknowledged, which may end the connection and all that it has.
     this.join(subscription)
@@ -157,6 +156,7 @@ export class L4Entrance {
       ...{ sinceMs: nowMs, toldMs: nowMs, isOver: false },
     }
     this.#channel ??= wanted.channel
+    standStill(subscription.minutes, nowMs, MAX_WAIT_MS)
     this.#guests.add(guest)
     this.#ports.waitUntil(this.#serve(guest))
   }

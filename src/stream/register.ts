@@ -146,8 +146,8 @@ export class Register {
 
   /** Its paid time has moved. */
   changed(subscription: Subscription): void {
-    const { connection, identity } = subscription
-    if (this.heldBy(connection).get(identity) === subscription) this.#ports.saved(subscription)
+    const { connection, identity, minutes } = subscription
+    if (this.heldBy(connection).get(identity)?.minutes === minutes) this.#ports.saved(subscription)
   }
 
   /** The subscription is over; `isUnserved`: we could not serve it, and the minute is given back. */

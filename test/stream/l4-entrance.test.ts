@@ -74,6 +74,20 @@ test('where rows are missing another Snapshot follows, and costs nothing', async
   expect(world.log).toEqual(['charge', 'subscriptionResponse', 'Snapshot BTC', 'Snapshot BTC'])
 })
 
+// WS-150, WS-153
+test('while another Snapshot is waited for the minute stands still', async () => {
+  await world.subscribe(BTC)
+  world.ordersReady = false
+  world.eventBlock({})
+  await pass(120_000)
+  expect(world.meter.charges).toHaveLength(1)
+  world.ordersReady = true
+  await pass(10_000)
+  expect(world.log.at(-1)).toBe('Snapshot BTC')
+  await world.pass(80_000)
+  expect(world.meter.charges).toHaveLength(2)
+})
+
 test('a coin without a book is refused, uncharged; nothing is left of one that was unsubscribed while it waited', async () => {
   await world.subscribe({ type: 'l4Book', coin: 'btc' })
   expect(world.frames.at(-1)).toMatchObject({ code: 'not_found', data: expect.stringContaining('did you mean "BTC"?') })
