@@ -152,9 +152,13 @@ export class Subscriptions {
 
   /** A block came from the log, with rows of order-level books. */
   deliver(block: RelayEvents, rows: ReadonlyMap<string, string> = new Map()): void {
-    this.#l4.push({ height: block.height, time: block.time, epoch: block.epoch ?? null }, rows)
-    this.#events.deliver(block)
-    this.#states.deliver(block)
+    try {
+      this.#events.deliver(block)
+      this.#states.deliver(block)
+    } finally {
+      // Of a large coin hundreds of kilobytes for each who wants them: the others do not wait for that.
+      this.#l4.push({ height: block.height, time: block.time, epoch: block.epoch ?? null }, rows)
+    }
     if (block.funding?.length) this.#ports.waitUntil(this.#funding.follow(block))
     this.#ports.waitUntil(this.#outcomes.follow(block))
     this.#ports.waitUntil(this.#candles.follow(block))

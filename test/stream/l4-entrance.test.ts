@@ -1,6 +1,7 @@
 // The way of a subscription to its orders, against books and a meter that a test holds in its hands.
 
 import { beforeEach, expect, test } from 'vitest'
+import { EXAMPLE_FILL } from '../../src/stream/events/fill-view.ts'
 import { MAX_WAIT_MS } from '../../src/stream/l4-entrance.ts'
 import { World } from './world.ts'
 
@@ -86,6 +87,14 @@ test('while another Snapshot is waited for the minute stands still', async () =>
   expect(world.log.at(-1)).toBe('Snapshot BTC')
   await world.pass(80_000)
   expect(world.meter.charges).toHaveLength(2)
+})
+
+test('who wants events of a block does not wait for the rows of those who want orders', async () => {
+  await world.subscribe(BTC)
+  await world.subscribe({ type: 'allFills' })
+  world.log.length = 0
+  world.eventBlock({ fills: [EXAMPLE_FILL] }, [['BTC', '"order_statuses":[],"book_diffs":[]']])
+  expect(world.log).toEqual(['allFills', 'l4Book'])
 })
 
 test('a coin without a book is refused, uncharged; nothing is left of one that was unsubscribed while it waited', async () => {
