@@ -141,6 +141,7 @@ export class Link {
     if (this.#attaching.isUp) return
     this.#detach()
     this.#cursor = null
+    this.#isEmpty = false
   }
 
   #detach(): void {
@@ -168,8 +169,11 @@ export class Link {
 
   #arrived(cursor: Cursor | null, { epoch, height, lost }: AttachOutcome): void {
     if (cursor === null) {
-      this.#isEmpty = height === null && this.#cursor === null
-      if (height !== null && this.#cursor === null) this.#move(height, epoch)
+      if (this.#cursor !== null) return
+      // It began while the link was down.
+      if (this.#isEmpty && height !== null) this.#ports.began?.()
+      this.#isEmpty = height === null
+      if (height !== null) this.#move(height, epoch)
       return
     }
     // Without an epoch nothing tells a log that was reset from one that lost its last second: to hear a second

@@ -123,6 +123,22 @@ test('who waited at an empty writer is told when it begins, once', async () => {
   expect([writer.frame(702), writer.told]).toEqual([true, ['began']])
 })
 
+// WS-35
+test.each([
+  [true, ['began']],
+  [false, []],
+])('a writer that begins while the link is down has begun without those who wait, %s', async (isNeeded, told) => {
+  writer.outcome = { epoch: null, height: null, lost: false }
+  await writer.link.ensure()
+  writer.isNeeded = isNeeded
+  writer.link.watch(Date.now())
+  writer.isNeeded = true
+  writer.outcome = { epoch: 'e', height: 705, lost: false }
+  writer.link.closed(writer.socket)
+  await writer.link.ensure()
+  expect([writer.frame(705), writer.frame(706), writer.told]).toEqual([false, true, told])
+})
+
 test('loss is told, whether the writer says so or its first frame jumps', async () => {
   await writer.link.ensure()
   writer.frame(11)
