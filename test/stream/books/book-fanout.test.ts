@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { CoinMark, HubFrameToRelay } from '../../../src/book/hub-link.ts'
+import { CHECKSUM, coinWant } from '../../../src/book/view-wants.ts'
 import { shardOf } from '../../../src/core/coin.ts'
 import { BookFanout, hubsOf } from '../../../src/stream/books/book-fanout.ts'
 import { Joiner } from '../../../src/stream/books/joiner.ts'
@@ -151,7 +152,7 @@ test('what a hub must have in force follows the bodies', () => {
   fanout.add('wild', SPOT, one)
   expect(fanout.interestOf(hub)).toEqual({ ...NOTHING, coins: new Set(['BTC']), types: new Set(['spot']) })
   fanout.add('checked', wantedBooks({ type: 'l2BookDiff2', coin: 'BTC', checksum: true }), one)
-  expect(fanout.interestOf(hub).views).toEqual(new Set(['checksum\tBTC']))
+  expect(fanout.interestOf(hub).views).toEqual(new Set([coinWant(CHECKSUM, 'BTC')]))
   expect(fanout.interestOf((hub + 1) % SHARDS).views).toEqual(new Set())
   fanout.remove('checked', one)
   fanout.remove('wild', one)
