@@ -25,7 +25,7 @@ interface Shown {
 /** False where the frame shows what this body does not want. */
 export function mayBeOf(frame: DataFrame, wanted: Wanted): boolean {
   const shown = frame as Shown
-  const { coin, dex, userState, Snapshot, Updates, fast, spread, levels, ...data } = shown.data ?? {}
+  const { coin, dex, user, userState, Snapshot, Updates, fast, spread, levels } = shown.data ?? {}
   switch (wanted.source) {
     case 'events':
       return isOfEvents(shown, wanted)
@@ -48,7 +48,7 @@ export function mayBeOf(frame: DataFrame, wanted: Wanted): boolean {
       )
     case 'states': {
       const body = wanted.body as Readonly<Record<string, unknown>>
-      const told = { coin, dex, user: data.user ?? userState?.user }
+      const told = { coin, dex, user: user ?? userState?.user }
       return Object.entries(told).every(
         ([field, value]) => value === undefined || [value, undefined].includes(body[field]),
       )

@@ -3,7 +3,9 @@
 
 import { expect, it } from 'vitest'
 import { Connection } from '../../src/client/connection.ts'
-import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
+import { mayBeOf } from '../../src/client/frame-bodies.ts'
+import type { DataFrame } from '../../src/client/server-frame.ts'
+import { type Json, type SubscriptionBody, wantedOf } from '../../src/client/subscription.ts'
 import { CHANNELS, readBody } from '../../src/stream/catalogue.ts'
 import { echoOf } from '../../src/stream/channel.ts'
 import { FakeRuntime } from './fake-runtime.ts'
@@ -112,4 +114,10 @@ it.each<[SubscriptionBody[], object, number[]]>([
   const { socket, heard } = setUp(bodies)
   socket.receive(frame)
   expect([heard, socket.dropped]).toEqual([hearers, false])
+})
+
+it('what a frame shows is not copied to look at it: it may be a text of many characters', () => {
+  const data = new Proxy({ coin: 'BTC' }, { ownKeys: () => expect.unreachable() })
+  const frame = { channel: 'bbo', data } as unknown as DataFrame
+  expect(['BTC', 'ETH'].map((coin) => mayBeOf(frame, wantedOf({ type: 'bbo', coin })!))).toEqual([true, false])
 })
