@@ -110,7 +110,9 @@ export class SeededBooks {
   }
 
   #seed(seed: BookSnapshotData): void {
-    if (!isInScope(this.#body, seed.coin)) return
+    // An older one is of another body with this coin, of which not every change comes here.
+    const isOlder = seed.block_height < (this.#books.get(seed.coin)?.height ?? 0)
+    if (isOlder || !isInScope(this.#body, seed.coin)) return
     const book = new Seeded(seed)
     this.#books.set(seed.coin, book)
     this.#steps.set(seed.coin, 'in step')

@@ -241,6 +241,34 @@ describe('books of l2BookDiff', () => {
   })
 })
 
+describe('books of l2BookDiff beside others on one socket', () => {
+  test('an older Snapshot of another body does not take a book back, whose changes would not all come', () => {
+    const runtime = new FakeRuntime()
+    const connection = new Connection(runtime, { endpoint: () => ({ url: 'http://g', key: 'k' }) })
+    const books = [['BTC'], ['BTC', 'ETH']].map((coin) => new SeededBooks(connection, { coin }, {}))
+    connection.start()
+    runtime.last.open()
+    runtime.last.ack()
+    const frame = (data: object) => runtime.last.receive({ channel: 'l2BookDiff', data })
+    const update = (block_height: number, ...coins: string[]) => {
+      const book_diffs = coins.map((coin) => ({ coin, levels: [[lv('10', block_height)], []] }))
+      frame({ Updates: { time: 1, block_height, book_diffs } })
+    }
+    const seed = (coin: string, block_height: number) =>
+      frame({ Snapshot: { coin, time: 1, block_height, levels: [[lv('10', block_height)], []] } })
+    seed('BTC', 5)
+    update(8, 'BTC')
+    seed('BTC', 6)
+    seed('ETH', 6)
+    update(7, 'BTC', 'ETH')
+    update(8, 'BTC', 'ETH')
+    expect(books.map((one) => [one.get('BTC')!.height, one.get('BTC')!.levels()[0]])).toEqual([
+      [8, [lv('10', 8)]],
+      [8, [lv('10', 8)]],
+    ])
+  })
+})
+
 describe('step check', () => {
   async function live() {
     const world = setUp({ coin: 'BTC' })
