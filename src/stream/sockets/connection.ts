@@ -2,7 +2,7 @@
 // Law: sending is O(1) beside the platform's own send, and nothing is sent after the end.
 
 import type { Failure } from '../../core/failure.ts'
-import { type Bucket, fullBucket, type Rate, takeTokens } from '../../core/token-bucket.ts'
+import { type Bucket, borrowTokens, fullBucket, type Rate, takeTokens } from '../../core/token-bucket.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { Identity } from '../../key/identity.ts'
 import { socketEnd } from '../failure-frame.ts'
@@ -12,6 +12,8 @@ import { LIGHT, RelayUnread } from './unread.ts'
 
 /** Refused frames in a row before the socket goes: answering them without end would be free work. */
 const MAX_REFUSED = 1000
+/** A proof of so much does not count: who takes much has to prove often. Half of what is asked for: frames come in runs. */
+const FREE_PROOF_BYTES = 16 * 1024
 export const MAX_POSTS_IN_FLIGHT = 16
 
 const TOO_SLOW =
@@ -140,9 +142,14 @@ export class Connection {
     return 'no'
   }
 
-  /** Takes the nonce of a ping, which proves what was read where it is the last pong's. Answers the pong's. */
+  /** Takes the nonce of an admitted ping, which proves what was read where it is the last pong's. Answers the pong's. */
   pinged(nonce: string, fresh: string): string {
-    return this.#reading.pinged(nonce, fresh, this.#clock.nowMs)
+    const now = this.#clock.nowMs
+    const before = this.#reading.bytes
+    const answer = this.#reading.pinged(nonce, fresh, now)
+    const isFree = before - this.#reading.bytes >= FREE_PROOF_BYTES
+    if (isFree) this.#frames = borrowTokens(this.#frames, this.#rate, -1, now).bucket
+    return answer
   }
 
   /** Runs `task` after every earlier one of this socket. A task must not throw. */

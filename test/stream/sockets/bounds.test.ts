@@ -72,6 +72,21 @@ test('frames over the rate are refused, and a flood without end is closed', () =
   expect(closes).toEqual([[1008, 'too many messages']])
 })
 
+// WS-8
+test.each([
+  [16 * 1024, 'yes'],
+  [16 * 1024 - 1, 'no'],
+] as const)('proofs of %i characters each, without end', (chars, admitted) => {
+  const { connection } = open()
+  let nonce = connection.pinged('', 'n')
+  for (let i = 0; i < 2000; i++) {
+    connection.admit()
+    connection.send('x'.repeat(chars))
+    nonce = connection.pinged(nonce, `n${i}`)
+  }
+  expect(connection.admit()).toBe(admitted)
+})
+
 test('a plan with other limits takes hold of an open socket', () => {
   const { connection } = open()
   for (let i = 0; i < 2001; i++) connection.admit()
