@@ -185,13 +185,14 @@ export class BookEntrance {
       return this.#enter(join, isTakeover ? null : minutes)
     }
     joiner?.await(coins)
+    // Before the one that ends, with which would go what hubs have told of a block that others have yet to tell of; and
+    // before it is acknowledged, which may end the connection and all that it has.
+    if (!joiner) this.#books.add(key, wanted, connection)
     if (before) this.#replace(before, joiner, isTakeover)
     const sent = (isTakeover && before.sent) || new Map<MarketType, number>()
     for (const type of added(wanted, before)) sent.set(type, minutes.paid)
     const subscription = { ...request, minutes, sent }
     join.isBegun = true
-    // Before it is acknowledged, which may end the connection and all that it has.
-    if (!joiner) this.#books.add(key, wanted, connection)
     this.#register.begin(subscription, request.fromBlock)
     if (!joiner || !wanted.channel.snapshot) return
     if (!isTakeover) standStill(minutes, clock.nowMs, MAX_HELD_MS)

@@ -1,6 +1,8 @@
 // The order of a subscription's steps, against hubs and a meter that a test holds in its hands.
 
 import { beforeEach, expect, test } from 'vitest'
+import type { CoinFragment } from '../../src/book/hub-link.ts'
+import { shardOf } from '../../src/core/coin.ts'
 import { EMPTY_ACCOUNT } from '../../src/credit/account-state.ts'
 import { Connection } from '../../src/stream/sockets/connection.ts'
 import { type Frame, identity, World } from './world.ts'
@@ -118,6 +120,20 @@ test('another wildcard takes over minute and books; only added coins get Snapsho
   world.block(['BTC', '@1'])
   expect(world.updates()).toEqual([[world.height, ['BTC']]])
   expect(world.subscriptions.size).toBe(1)
+})
+
+// WS-22
+test('what one hub has told of a block goes out after a takeover, when the others have told', async () => {
+  await world.subscribe({ type: 'l2BookDiff2' })
+  world.block(['BTC'])
+  const height = ++world.height
+  const hub = shardOf('BTC', 2)
+  const told = (at: number, coins: CoinFragment[]) =>
+    world.books.push(at, { v: 1, epoch: 'e', height, time: 0, coins }, world.clock.nowMs)
+  told(hub, [{ mark: '=', coin: 'BTC', prevSeq: height - 1, levels: '[[],[]]' }])
+  await world.subscribe({ type: 'l2BookDiff2', marketTypes: ['perp', 'spot'] })
+  told(1 - hub, [])
+  expect(world.updates().at(-1)).toEqual([height, ['BTC']])
 })
 
 // WS-146
