@@ -70,8 +70,8 @@ function rowRuns({ coin, statuses, diffs }: L4Rows): L4Rows[] {
   return runs
 }
 
-/** Bound of what is collected: the worst block of the exchange is far below a megabyte. */
-const JOINED_MAX_UNITS = 16 * 1024 * 1024
+/** Bound of what is collected: without rows of coins the worst block of the exchange is far below a megabyte. */
+export const JOINED_MAX_UNITS = 16 * 1024 * 1024
 
 /**
  * Collects the parts of one block. `push` answers the whole block with its last part, null while parts are

@@ -3,7 +3,7 @@
 // when a later height is, because frames are taken in order and a snapshot itself is not acknowledged.
 
 import type { Block } from '../feed/block.ts'
-import { encodeFrame, PartJoiner } from '../feed/parts.ts'
+import { encodeFrame, JOINED_MAX_UNITS, PartJoiner } from '../feed/parts.ts'
 import { BlockFrame, type Verified } from '../feed/protocol.ts'
 
 interface OutboxItem {
@@ -53,8 +53,13 @@ export class Outbox {
     return this.#sent > 0 && this.#items.slice(0, this.#sent).some((item) => item.kind === 'block')
   }
 
-  pushBlock(block: Block): void {
-    this.#push(itemOf('block', block.height, block.height, encodeFrame({ type: 'block', ...block })))
+  /** Answers the block as it goes out: without rows of coins where it is longer than a gateway takes. */
+  pushBlock(block: Block): Block {
+    const item = itemOf('block', block.height, block.height, encodeFrame({ type: 'block', ...block }))
+    const { l4, ...bare } = block
+    if (l4 && item.units > JOINED_MAX_UNITS) return this.pushBlock(bare)
+    this.#push(item)
+    return block
   }
 
   /** Digests of books after the block sent last. */

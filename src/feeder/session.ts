@@ -171,8 +171,7 @@ export class FeedSession {
     if (this.#next === null || block.height < this.#next) return
     if (block.height > this.#next) throw new Error(`block ${block.height} produced where ${this.#next} was due`)
     const books = this.#broken || this.#dueAll ? null : block.books
-    this.#outbox.pushBlock(books === block.books ? block : { ...block, books })
-    this.l4.block(block)
+    this.l4.block(this.#outbox.pushBlock(books === block.books ? block : { ...block, books }))
     this.#broken = false
     if (books === null) this.#dueAll = true
     this.#next = block.height + 1

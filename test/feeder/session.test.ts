@@ -476,3 +476,19 @@ test('a part of an order-level book waits for all that is due, and for a pause, 
   expect(session.l4Part(4)).toBeNull()
   expect([session.l4Part(5), session.l4Part(5)]).toEqual(['part', null])
 })
+
+// FEED-35
+test('rows that make a block longer than a gateway takes are left out, and no block is lost for them', () => {
+  const session = flowing(1, 1)
+  session.received({ type: 'want', orders: { add: [], drop: [] }, l4: { add: ['BTC'], drop: [] } }, 0)
+  const l4Of = (rows: number) => [{ coin: 'BTC', statuses: Array(rows).fill('x'.repeat(256 * 1024)), diffs: [] }]
+  session.block({ ...block(2), l4: l4Of(1) })
+  session.block({ ...block(3), l4: l4Of(65) })
+  const frames = session.drain(0, ROOM).map((text) => FeederFrame.parse(JSON.parse(text)))
+  expect(frames.map((frame) => 'l4' in frame)).toEqual([false, true, false])
+  // Its run of rows ends there.
+  session.received({ type: 'l4Reseed', coins: ['BTC'] }, 0)
+  expect(session.l4.isDue).toBe(false)
+  session.block({ ...block(4), l4: l4Of(1) })
+  expect(session.l4.isDue).toBe(true)
+})
