@@ -40,7 +40,7 @@ export interface AttachRequest {
   readonly l4?: readonly string[]
   /**
    * It knows LinkTick and HubVerified, and says on the link how many characters it has read of it: by that the log bounds
-   * what is under way. Hubs of 0.1.0 and relays do not.
+   * what is under way. Hubs of 0.1.0 and relays do not; a relay says each time how many it has read since (RelayWant).
    */
   readonly follows?: boolean
 }
@@ -196,7 +196,8 @@ export interface RelayEvents {
 
 /**
  * relay → log: whose order statuses it wants from now on, and whose no more; of `l4` coins, rows of order-level books.
- * `whole`: nothing else, which a relay that woke says first. A log of 0.1.0 ignores it.
+ * `whole`: nothing else, which a relay that woke says first. Between these it says how many characters it has read since
+ * it last said so, a number. A log of 0.1.0 ignores all of it.
  */
 export interface RelayWant {
   readonly v: number

@@ -41,10 +41,11 @@ export class OrderWants {
     return this.#want(name, { whole: true, orders: { add: orders, drop: [] }, l4: { add: coins, drop: [] } })
   }
 
-  /** What a relay says on its link. */
-  said(relay: string, text: string): void {
+  /** What a relay says on its link. Answers whether it woke. */
+  said(relay: string, text: string): boolean {
     const said = JSON.parse(text) as RelayWant
     if (said.t === 'want') this.#want(relay, said)
+    return said.whole === true
   }
 
   #want(reader: string, said: Pick<RelayWant, 'whole' | 'orders' | 'l4'>): Wanted {

@@ -24,6 +24,8 @@ export type GapAt = (height: number) => number | null
 
 /** A relay is sent rows of coins again of so many blocks: its clients could not take more, and begin anew sooner. */
 const ROWS_BLOCKS = 50
+/** A relay that has yet to read so much, more than those, is sent no rows until it has: nothing else here is as much. */
+const ROWS_AHEAD_CHARS = 24 * 1024 * 1024
 const NOTHING: Wanted = { orders: new Set(), l4: new Set() }
 
 /** The dialled socket: a failed send closes it, and the reader attaches again. */
@@ -85,6 +87,11 @@ export class ReaderLink {
     this.readMs = nowMs
   }
 
+  /** A relay says that it has read so many more. */
+  readMore(chars: number): void {
+    this.#read = Math.min(this.#sent, this.#read + chars)
+  }
+
   #send(text: string): void {
     this.#sent += text.length
     this.#socket.send(text)
@@ -104,7 +111,8 @@ export class ReaderLink {
 
   #textOf(block: EventsTexts): string {
     const { orders, l4 } = this.#wanted
-    return this.kind.kind === 'l4' ? l4BlockText(block, l4) : eventsText(block, orders, l4)
+    if (this.kind.kind === 'l4') return l4BlockText(block, l4)
+    return eventsText(block, orders, this.#sent - this.#read > ROWS_AHEAD_CHARS ? NOTHING.l4 : l4)
   }
 
   /** Sends a frame that is not a block (a seed, a gap) and moves over the heights it replaces. */

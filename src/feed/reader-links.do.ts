@@ -70,8 +70,13 @@ export class ReaderLinks {
     }
     socket.addEventListener('message', ({ data }) => {
       // Of a link that was replaced, the new one says it anew.
-      if (request.reader.kind === 'relay' && this.#readers.get(request.name) === reader)
-        return this.#wants.said(request.name, String(data))
+      if (request.reader.kind === 'relay' && this.#readers.get(request.name) === reader) {
+        const chars = Number(data)
+        if (chars > 0) return reader.readMore(chars)
+        // One that woke has lost count, and has read all.
+        if (this.#wants.said(request.name, String(data))) reader.readMore(Number.POSITIVE_INFINITY)
+        return
+      }
       reader.read(Number(data), Date.now())
       if (isHeld) pump()
     })

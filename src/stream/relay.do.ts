@@ -223,7 +223,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   #fromLog(socket: WebSocket, text: string): void {
     this.#watch.fed()
     const { frame, rows } = readRelayFrame(text)
-    if (!this.#links.admitsOfLog(socket, frame, this.#clock.nowMs)) return
+    if (!this.#links.admitsOfLog(socket, frame, text.length, this.#clock.nowMs)) return
     this.#clients.blockCame()
     if (frame.t === 'events') {
       this.#subscriptions.deliver(frame, rows)

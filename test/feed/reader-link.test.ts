@@ -163,6 +163,25 @@ describe('rows of order-level books', () => {
       for (const { head } of read) expect(JSON.parse(head)).toMatchObject({ height: 1, epoch: 'e' })
     }
   })
+
+  // FEED-35
+  it('are kept from a relay that has yet to read too much of them, until it has, and nothing else is', () => {
+    const l4 = [{ coin: 'BTC', statuses: ['x'.repeat(1024 * 1024)], diffs: [] }]
+    const known: boolean[] = []
+    const socket = { send: (text: string) => void known.push(readRows(text).rows.has('BTC')), close: () => undefined }
+    const request = { v: 1, name: 'r', reader: { kind: 'relay' }, cursor: null } as const
+    const link = new ReaderLink(request, 1, socket, shardOf, { orders: new Set(), l4: new Set(['BTC']) })
+    const send = (from: number, to: number) => {
+      for (let height = from; height <= to; height++) link.offer(encodeBlock({ ...blockOf(height), l4 }, 'e'))
+      return known.splice(0)
+    }
+    expect(send(1, 30)).toEqual([...Array(24).fill(true), ...Array(6).fill(false)])
+    link.readMore(1024 * 1024)
+    expect(send(31, 32)).toEqual([true, false])
+    // More than it was sent, it cannot have read.
+    link.readMore(Number.POSITIVE_INFINITY)
+    expect(send(33, 58)).toEqual([...Array(24).fill(true), ...Array(2).fill(false)])
+  })
 })
 
 describe('order statuses', () => {

@@ -20,6 +20,8 @@ import { OrderWants } from './order-wants.client.ts'
 
 const HUB_WAIT_MS = 1_000
 const LOG_WAIT_MS = 5_000
+/** So many characters of the log are read before it is told: by that it bounds what is under way. */
+const REPORT_CHARS = 256 * 1024
 
 export interface LinksPorts {
   /** Name of the relay's object, by which the writers dial it. */
@@ -52,6 +54,7 @@ export class Links {
   readonly #books: BookFanout<Connection>
   readonly #events: EventFanout<Connection>
   readonly #l4: L4Fanout<Connection>
+  #readChars = 0
 
   constructor(
     ports: LinksPorts,
@@ -97,10 +100,18 @@ export class Links {
     return orReject(this.#ports.log().events({ v: LOG_API_VERSION, from }), LOG_WAIT_MS, after)
   }
 
-  /** True where a frame of the log is new. */
-  admitsOfLog(socket: WebSocket, frame: RelayFrame, nowMs: number): boolean {
+  /** True where a frame of the log, of so many characters, is new. */
+  admitsOfLog(socket: WebSocket, frame: RelayFrame, chars: number, nowMs: number): boolean {
+    this.#readOfLog(chars)
     if (frame.t === 'gap') return this.log.admit(socket, frame.to, null, nowMs)
     return this.log.admit(socket, frame.height, frame.epoch ?? null, nowMs)
+  }
+
+  #readOfLog(chars: number): void {
+    this.#readChars += chars
+    if (this.#readChars < REPORT_CHARS) return
+    this.log.say(String(this.#readChars))
+    this.#readChars = 0
   }
 
   /** The link that a socket belongs to. */

@@ -37,6 +37,9 @@ class Relay {
   readonly events = new EventFanout<Connection>(CHANNELS)
   readonly links: Links
 
+  /** What it said on its links. */
+  readonly said: string[] = []
+
   constructor() {
     const log = { attach: async () => this.#attach('log') } as unknown as BlockLogApi
     const hubs = Array.from({ length: SHARDS }, (_, index) => {
@@ -63,7 +66,7 @@ class Relay {
 
   #attach(writer: string) {
     if (this.isDown) throw new Error('down')
-    const socket = { close: () => undefined } as unknown as WebSocket
+    const socket = { close: () => undefined, send: (text: string) => this.said.push(text) } as unknown as WebSocket
     this.sockets.set(writer, socket)
     this.attached.push(writer)
     const link = writer === 'log' ? this.links.log : this.links.hubs[Number(writer.slice(4))]!.link
@@ -81,9 +84,9 @@ class Relay {
     }
   }
 
-  event(height: number, epoch: string | null = null): void {
+  event(height: number, epoch: string | null = null, chars = 100): void {
     const frame: RelayEvents = { v: 1, t: 'events', epoch, height, time: height, fills: FILLS, ledger: [] }
-    if (this.links.admitsOfLog(this.sockets.get('log')!, frame, this.nowMs)) this.events.deliver(frame)
+    if (this.links.admitsOfLog(this.sockets.get('log')!, frame, chars, this.nowMs)) this.events.deliver(frame)
   }
 
   async ensure(): Promise<void> {
@@ -111,6 +114,16 @@ function socket() {
   return { connection, heights, why }
 }
 const all = (coins = COINS) => wantedBooks({ type: 'l2BookDiff', coin: coins })
+
+test('the log is told what was read of it, a quarter of a MiB at a time', async () => {
+  const relay = new Relay()
+  await relay.links.log.ensure()
+  const told = [200, 100, 100].map((kib, height) => {
+    relay.event(height + 1, null, kib * 1024)
+    return relay.said.map(Number).filter((chars) => chars > 0)
+  })
+  expect(told).toEqual([[], [300 * 1024], [300 * 1024]])
+})
 
 test('the height of a hub: a relay whose link was dropped for want of subscribers gets every update after a reset', async () => {
   const relay = new Relay()
