@@ -23,12 +23,15 @@ const RETRY_MS = 2000
 /** Nobody asks any more: all is forgotten. */
 const FORGET_MS = 5 * 60_000
 const PIECE_CHARS = 1024 * 1024
-/** A text is held while relays fetch its pieces. */
-const TEXT_MS = 5_000
+/** A text is held while relays fetch its pieces: so long after each. */
+const TEXT_MS = 2_000
+/** No further text is made while so much is held: a newer one in place of it would leave everybody with half of one. */
+const TEXTS_CHARS = 32 * 1024 * 1024
 
 interface Text {
   readonly whole: WholeOrders
   readonly pieces: readonly string[]
+  drop: () => void
 }
 
 export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBookApi {
@@ -43,8 +46,8 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
   #asked = 0
   /** Who follows the coin holds what is not so, and the log was not told yet. */
   #isWrong = false
-  #text: Text | null = null
-  #dropText: (() => void) | null = null
+  /** By height. */
+  readonly #texts = new Map<number, Text>()
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
@@ -137,19 +140,29 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
 
   async whole(atLeast: number): Promise<WholeOrders | null> {
     if (!(await this.ready(atLeast)).ready) return null
-    if (!this.#text || this.#text.whole.height < atLeast) this.#text = this.#textNow()
-    this.#dropText?.()
-    this.#dropText = after(TEXT_MS, () => (this.#text = null))
-    return this.#text.whole
+    const texts = [...this.#texts.values()]
+    const held = texts.find(({ whole }) => whole.height >= atLeast)
+    if (!held && texts.reduce((sum, { whole }) => sum + whole.chars, 0) >= TEXTS_CHARS) return null
+    return this.#hold(held ?? this.#textNow()).whole
   }
 
   #textNow(): Text {
     const pieces = this.#orders.texts(PIECE_CHARS)
     const chars = pieces.reduce((sum, { length }) => sum + length, 0)
-    return { whole: { v: ORDER_BOOK_VERSION, ...this.#orders.place!, pieces: pieces.length, chars }, pieces }
+    const whole = { v: ORDER_BOOK_VERSION, ...this.#orders.place!, pieces: pieces.length, chars }
+    return { whole, pieces, drop: () => undefined }
+  }
+
+  #hold(text: Text): Text {
+    const { height } = text.whole
+    text.drop()
+    text.drop = after(TEXT_MS, () => this.#texts.delete(height))
+    this.#texts.set(height, text)
+    return text
   }
 
   async piece(height: number, index: number): Promise<string | null> {
-    return this.#text?.whole.height === height ? (this.#text.pieces[index] ?? null) : null
+    const text = this.#texts.get(height)
+    return text ? (this.#hold(text).pieces[index] ?? null) : null
   }
 }

@@ -8,7 +8,7 @@ export const ORDER_BOOK_VERSION = 1
 export interface OrderBookApi {
   /** Whether there is a book, not below a height. Who asks keeps it for some minutes; one that is not there is fetched. */
   ready(atLeast: number): Promise<{ readonly v: number; readonly ready: boolean }>
-  /** Makes the text of the whole book, or takes one that was just made; null where there is none at or above the height. */
+  /** Makes the text of the whole book, or takes one that was just made; null where there is none at or above the height, or others fetch theirs. */
   whole(atLeast: number): Promise<WholeOrders | null>
   /** A piece of the JSON `[bids,asks]` at a height, best first; null where it is not held any more: ask for the whole. */
   piece(height: number, index: number): Promise<string | null>
