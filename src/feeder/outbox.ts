@@ -6,6 +6,9 @@ import type { Block } from '../feed/block.ts'
 import { encodeFrame, JOINED_MAX_UNITS, PartJoiner } from '../feed/parts.ts'
 import { BlockFrame, type Verified } from '../feed/protocol.ts'
 
+/** While so much waits to be sent rows of coins, which are most of it, are left out: all clients wait for blocks. */
+const ROWS_UNSENT_UNITS = 8 * 1024 * 1024
+
 interface OutboxItem {
   readonly kind: 'block' | 'snapshot' | 'gone' | 'verified'
   /** Of a `gone`: the last height that is gone. */
@@ -53,10 +56,11 @@ export class Outbox {
     return this.#sent > 0 && this.#items.slice(0, this.#sent).some((item) => item.kind === 'block')
   }
 
-  /** Answers the block as it goes out: without rows of coins where it is longer than a gateway takes. */
+  /** Answers the block as it goes out: without rows of coins where it is longer than a gateway takes, or too much waits. */
   pushBlock(block: Block): Block {
-    const item = itemOf('block', block.height, block.height, encodeFrame({ type: 'block', ...block }))
     const { l4, ...bare } = block
+    if (l4 && unitsOf(this.#items.slice(this.#sent)) > ROWS_UNSENT_UNITS) return this.pushBlock(bare)
+    const item = itemOf('block', block.height, block.height, encodeFrame({ type: 'block', ...block }))
     if (l4 && item.units > JOINED_MAX_UNITS) return this.pushBlock(bare)
     this.#push(item)
     return block
@@ -158,7 +162,7 @@ export class Outbox {
     this.#items = this.#items.filter(keep)
     this.#sent = sent.filter(keep).length
     if (begun && !keep(begun)) this.#part = 0
-    this.#units = this.#items.reduce((sum, item) => sum + item.units, 0)
+    this.#units = unitsOf(this.#items)
   }
 
   /** Whether a snapshot of all books is held. */
@@ -170,7 +174,7 @@ export class Outbox {
   blankBooks(): void {
     const seed = this.#items.findIndex((item) => item.scope === 'all')
     this.#items = this.#items.map((item, index) => (seed >= 0 && index > seed ? item : blanked(item)))
-    this.#units = this.#items.reduce((sum, item) => sum + item.units, 0)
+    this.#units = unitsOf(this.#items)
   }
 
   /** Gives up the block of `height`: it becomes a gap, and what follows it has unknown books. */
@@ -195,6 +199,7 @@ export class Outbox {
   }
 }
 
+const unitsOf = (items: readonly OutboxItem[]) => items.reduce((sum, { units }) => sum + units, 0)
 const isOpen = (item: OutboxItem): boolean => (item as Partial<OpenSnapshot>).isOpen === true
 
 function itemOf(kind: OutboxItem['kind'], from: number, height: number, texts: readonly string[]): OutboxItem {

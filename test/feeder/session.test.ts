@@ -492,3 +492,21 @@ test('rows that make a block longer than a gateway takes are left out, and no bl
   session.block({ ...block(4), l4: l4Of(1) })
   expect(session.l4.isDue).toBe(true)
 })
+
+// FEED-35
+test('rows are left out while much waits to be sent, so that a line too slow for them keeps up with blocks', () => {
+  const session = flowing(1, 1)
+  session.received({ type: 'want', orders: { add: [], drop: [] }, l4: { add: ['BTC'], drop: [] } }, 0)
+  const l4 = [{ coin: 'BTC', statuses: ['x'.repeat(1024 * 1024)], diffs: [] }]
+  let height = 1
+  /** Which of the next blocks have rows. */
+  const made = (blocks: number) => {
+    const from = height + 1
+    for (let n = 0; n < blocks; n++) session.block({ ...block(++height), l4 })
+    return (texts: readonly string[]) => texts.map((text) => JSON.parse(text)).map((one) => one.height >= from && !!one.l4)
+  }
+  const hasRows = made(20)
+  expect(hasRows(session.drain(0, ROOM)).filter(Boolean)).toHaveLength(8)
+  const again = made(3)
+  expect(again(session.drain(0, ROOM))).toEqual([true, true, true])
+})
