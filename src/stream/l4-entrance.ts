@@ -2,6 +2,7 @@
 // and acknowledged, then it waits for the book and for its turn, while its minute stands still; who gets none in time is
 // told so, is no subscriber any more, and gets that minute back.
 
+import { backoffMs } from '../core/backoff.ts'
 import type { Failure } from '../core/failure.ts'
 import { Flights } from '../core/flights.ts'
 import { L4_MOST } from '../feed/protocol.ts'
@@ -18,7 +19,8 @@ import type { Request, Subscription } from './subscription.ts'
 /** A node writes its books in some seconds, and large ones go out one at a time. */
 export const MAX_WAIT_MS = 180_000
 const TELL_EVERY_MS = 20_000
-const LOOK_MS = 250
+/** A book is looked for after so long, and ever later: each look is a call for each coin, of which there may be hundreds. */
+const LOOK = { firstMs: 250, capMs: 1000, jitter: 0 }
 
 const CROWDED: Failure = {
   kind: 'unavailable',
@@ -162,8 +164,8 @@ export class L4Entrance {
   }
 
   async #serve(guest: Guest): Promise<void> {
-    for (let isReady = false; !isReady; ) {
-      isReady = await this.#isReady(guest.coin)
+    for (let looks = 0, isReady = false; !isReady; looks++) {
+      isReady = await this.#isReady(guest.coin, backoffMs(LOOK, looks, 0))
       if (guest.isOver) return
     }
     if (!(await this.#line.enter(guest))) return
@@ -174,9 +176,10 @@ export class L4Entrance {
     this.#register.changed(guest.subscription)
   }
 
-  #isReady(coin: string): Promise<boolean> {
+  /** Where it is not, the answer takes so long. */
+  #isReady(coin: string, elseMs: number): Promise<boolean> {
     const { l4, wait, clock } = this.#ports
-    const look = async () => (await l4.isReady(coin)) || wait(LOOK_MS).then(() => false)
+    const look = async () => (await l4.isReady(coin)) || wait(elseMs).then(() => false)
     return this.#looks.join(coin, look, clock.nowMs).result
   }
 }

@@ -83,7 +83,7 @@ test('while another Snapshot is waited for the minute stands still', async () =>
   await pass(120_000)
   expect(world.meter.charges).toHaveLength(1)
   world.ordersReady = true
-  await pass(10_000)
+  await pass(20_000)
   expect(world.log.at(-1)).toBe('Snapshot BTC')
   await world.pass(80_000)
   expect(world.meter.charges).toHaveLength(2)
@@ -108,6 +108,17 @@ test('a coin without a book is refused, uncharged; nothing is left of one that w
   world.ordersReady = true
   await pass(20_000)
   expect(world.log).not.toContain('Snapshot BTC')
+})
+
+test('a book that does not come is looked for ever later, a second apart at most', async () => {
+  world.ordersReady = false
+  await ask(BTC)
+  const times: number[] = []
+  for (const looks of [10, 30]) {
+    while (world.looks < looks) await settle()
+    times.push(world.clock.nowMs)
+  }
+  expect(times[1]! - times[0]!).toBe(20 * 1000)
 })
 
 // WS-150

@@ -43,8 +43,9 @@ export class World {
   eventsHeight = 11
   coins = ['BTC', 'ETH', 'SOL', '@1']
   ready = true
-  /** Order-level books are there. */
+  /** Order-level books are there, as was asked so often. */
   ordersReady = true
+  looks = 0
   readonly meter = new ModelStreams(100_000_000)
   meterDown = 0
   /** What the meter waits for before it hears a report. */
@@ -127,7 +128,10 @@ export class World {
         joinViews: async (hub: number, wants: readonly string[]) => this.#views(hub, wants),
       },
       l4: {
-        isReady: async () => this.ready && this.ordersReady,
+        isReady: async () => {
+          this.looks++
+          return this.ready && this.ordersReady
+        },
         fetch: async (coin: string, _: number, snapshot: L4Channel<unknown>['snapshot']) => {
           const place = { height: this.eventsHeight, time: 5, epoch: 'e' }
           return { place, text: snapshot(coin, place, ['[[],[]]']) }
