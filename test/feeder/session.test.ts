@@ -503,7 +503,8 @@ test('rows are left out while much waits to be sent, so that a line too slow for
   const made = (blocks: number) => {
     const from = height + 1
     for (let n = 0; n < blocks; n++) session.block({ ...block(++height), l4 })
-    return (texts: readonly string[]) => texts.map((text) => JSON.parse(text)).map((one) => one.height >= from && !!one.l4)
+    return (texts: readonly string[]) =>
+      texts.map((text) => JSON.parse(text)).map((one) => one.height >= from && !!one.l4)
   }
   const hasRows = made(20)
   expect(hasRows(session.drain(0, ROOM)).filter(Boolean)).toHaveLength(8)

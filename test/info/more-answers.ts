@@ -363,6 +363,13 @@ const { user: _user, ...UPDATE } = updates[0]!
 const ORDER_UPDATE = { ...UPDATE, order: { ...UPDATE.order, reduceOnly: true } }
 
 /** Beside the example of each channel. */
+const L4_PLACE = { time: TIME, block_height: 7, epoch: 'e' }
+const L4_ORDER = {
+  ...{ coin: 'BTC', side: 'B', limitPx: '81307.0', sz: '0.5', oid: 90001, timestamp: TIME },
+  ...{ triggerCondition: 'N/A', isTrigger: false, triggerPx: '0.0', isPositionTpsl: false, reduceOnly: false },
+  ...{ orderType: 'Limit', tif: 'Alo', cloid: '0x00000000000000000000000000000001' },
+}
+
 export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
   userNonFundingLedgerUpdates: LEDGER.map((update) => ({
     channel: 'userNonFundingLedgerUpdates',
@@ -408,6 +415,50 @@ export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
       ],
       block_height: 7,
       time: TIME,
+    },
+  ],
+  l2BookDiff2: [
+    {
+      channel: 'l2BookDiff2',
+      data: {
+        Updates: {
+          ...{ time: TIME, block_height: 7, epoch: 'e', cursor: '7' },
+          book_diffs: [{ coin: 'BTC', seq: 7, prev_seq: 6, levels: [[BEST], [BEST]] }],
+        },
+      },
+    },
+  ],
+  l4Book: [
+    {
+      channel: 'l4Book',
+      data: {
+        Snapshot: { coin: 'BTC', ...L4_PLACE, levels: [[{ user: USER, ...L4_ORDER }], [{ user: USER, ...L4_ORDER }]] },
+      },
+    },
+    {
+      channel: 'l4Book',
+      data: {
+        Updates: {
+          ...{ ...L4_PLACE, epoch: null, prev_block_height: 6 },
+          order_statuses: [{ time: '2026-09-21T14:13:20.000000000', user: USER, status: 'open', order: L4_ORDER }],
+          book_diffs: ['remove', { new: { sz: '0.5' } }, { update: { origSz: '0.5', newSz: '0.25' } }].map(
+            (raw_book_diff) => ({
+              ...{ user: USER, oid: 90001, coin: 'BTC', side: 'B', px: '81307.0', raw_book_diff },
+            }),
+          ),
+        },
+      },
+    },
+    {
+      channel: 'l4Book',
+      data: {
+        Snapshot: {
+          coin: 'BTC',
+          ...L4_PLACE,
+          epoch: null,
+          levels: [[], [{ user: USER, ...L4_ORDER, tif: null, cloid: null }]],
+        },
+      },
     },
   ],
   l2Book: [

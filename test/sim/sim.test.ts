@@ -23,11 +23,15 @@ function sim(...args: readonly string[]): Promise<{ code: number; said: string }
   })
 }
 
-test.each(RUNS)('all laws hold under faults: $seeds seeds of $blocks blocks', { timeout: MOST_MS }, async ({ seeds, blocks }) => {
-  const { code, said } = await sim('--seeds', String(seeds), '--from', '1', '--blocks', String(blocks))
-  expect(said).toContain('all holds')
-  expect(code).toBe(0)
-})
+test.each(RUNS)(
+  'all laws hold under faults: $seeds seeds of $blocks blocks',
+  { timeout: MOST_MS },
+  async ({ seeds, blocks }) => {
+    const { code, said } = await sim('--seeds', String(seeds), '--from', '1', '--blocks', String(blocks))
+    expect(said).toContain('all holds')
+    expect(code).toBe(0)
+  },
+)
 
 test.each(Object.keys(BREAKAGES))('what is broken on purpose is noticed: %s', { timeout: MOST_MS }, async (what) => {
   const { code, said } = await sim('--seeds', String(BROKEN_SEEDS), '--from', '1', '--break', what)

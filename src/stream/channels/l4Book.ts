@@ -2,43 +2,46 @@
 // that nothing is missing; another Snapshot replaces all, where something is.
 
 import * as z from 'zod'
-import { CoinName, Height, Millis } from '../../feed/block.ts'
+import { Address, CoinName, Decimal, Height, Millis } from '../../feed/block.ts'
+import { Cloid } from '../../feed/shown-fill.ts'
+import { NanoTime } from '../../info/shapes/common-shapes.ts'
 import { type L4Channel, ONE_CREDIT } from '../channel.ts'
 
 const TYPE = 'l4Book'
 
 const L4Order = z.looseObject({
-  user: z.string(),
+  user: Address,
   coin: CoinName,
   side: z.enum(['B', 'A']),
-  limitPx: z.string(),
-  sz: z.string(),
+  limitPx: Decimal,
+  sz: Decimal,
   oid: z.int(),
   timestamp: Millis,
   triggerCondition: z.string(),
   isTrigger: z.boolean(),
-  triggerPx: z.string(),
+  triggerPx: Decimal,
   isPositionTpsl: z.boolean(),
   reduceOnly: z.boolean(),
   orderType: z.string(),
   tif: z.string().nullable(),
-  cloid: z.string().nullable(),
+  cloid: Cloid.nullable(),
 })
 const OrderStatus = z.looseObject({
-  time: z.string(),
-  user: z.string(),
+  time: NanoTime,
+  user: Address,
   status: z.string(),
-  order: L4Order.omit({ user: true, cloid: true }),
+  order: L4Order.omit({ user: true }),
 })
 const BookDiff = z.looseObject({
-  user: z.string(),
+  user: Address,
   oid: z.int(),
   coin: CoinName,
-  px: z.string(),
+  side: z.enum(['B', 'A']),
+  px: Decimal,
   raw_book_diff: z.union([
     z.literal('remove'),
-    z.object({ new: z.object({ sz: z.string() }) }),
-    z.object({ update: z.object({ origSz: z.string(), newSz: z.string() }) }),
+    z.object({ new: z.object({ sz: Decimal }) }),
+    z.object({ update: z.object({ origSz: Decimal, newSz: Decimal }) }),
   ]),
 })
 /** The epoch is null while the gateway has no level books. */

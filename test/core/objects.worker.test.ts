@@ -5,7 +5,7 @@ test('no coin makes an order-level book that is called like another reader of th
   const asked: string[] = []
   const namespace = { getByName: (name: string) => asked.push(name) }
   const env = { BOOK_HUB: namespace, RELAY: namespace }
-  const objects = new Objects(env as never, { CHAIN: 'mainnet', FEED_REGION: '' })
+  const objects = new Objects(env as never, { CHAIN: 'mainnet', FEED_REGION: null })
   objects.hub(0)
   objects.relay('weur', 0)
   objects.relay('local', 3)
