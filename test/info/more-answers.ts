@@ -440,7 +440,9 @@ export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
       data: {
         Updates: {
           ...{ ...L4_PLACE, epoch: null, prev_block_height: 6 },
-          order_statuses: [{ time: '2026-09-21T14:13:20.000000000', user: USER, status: 'open', order: L4_ORDER }],
+          order_statuses: [L4_ORDER, { ...L4_ORDER, tif: null }].map((order) => ({
+            ...{ time: '2026-09-21T14:13:20.000000000', user: USER, status: 'open', order },
+          })),
           book_diffs: ['remove', { new: { sz: '0.5' } }, { update: { origSz: '0.5', newSz: '0.25' } }].map(
             (raw_book_diff) => ({
               ...{ user: USER, oid: 90001, coin: 'BTC', side: 'B', px: '81307.0', raw_book_diff },

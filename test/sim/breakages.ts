@@ -50,12 +50,6 @@ export const BREAKAGES = {
     text: 'this.#names[kind].ask(come)',
     broken: '',
   },
-  /** What a hub answers is shown after blocks that it overtook. */
-  'stale-view': {
-    file: 'src/stream/books/view-fanout.ts',
-    text: ' || (held && held.height >= height)',
-    broken: '',
-  },
 } as const satisfies Record<string, Breakage>
 
 export type BreakageName = keyof typeof BREAKAGES

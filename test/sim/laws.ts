@@ -21,6 +21,8 @@ export interface Witness {
   readonly truth: Truth
   /** There were no faults for long: nothing may be missing any more. */
   isCalm(): boolean
+  /** The clock of an object's machine lately jumped. */
+  hasJumped(): boolean
   readonly hubs: number
   nowMs(): number
   /** Counts what was looked at. */

@@ -12,6 +12,9 @@ import { MINUTE_MS } from '../../src/credit/streams/stream-ledger.ts'
 /** Of the look after minutes, twice, and of reports that have to be repeated. */
 const SLACK_MS = 25_000
 
+/** A report may come when its relay has just been killed. */
+const ON_ITS_WAY_MS = 200
+
 interface Charged {
   readonly relay: string
   readonly firstMs: number
@@ -99,7 +102,7 @@ export class MoneyLaw {
     for (const subscription of tables.running) {
       const charged = this.#charged.get(subscription)
       // Of a minute that was over when a killed relay came back, nothing is left to tell.
-      if (charged && (this.#killedMs.get(charged.relay) ?? 0) >= charged.firstMs) continue
+      if (charged && (this.#killedMs.get(charged.relay) ?? 0) >= charged.firstMs - ON_ITS_WAY_MS) continue
       this.#wrong(`${account}: ${subscription} has ended, and its meter was never told`)
     }
   }

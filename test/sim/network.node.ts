@@ -1,6 +1,7 @@
 // The objects of one gateway on their platform, and how well it is: calls and frames that are lost while it storms, slow
 // disks, links that can be cut, clocks that jump. Reports to meters are seen by the law of money on their way.
 
+import { RING_MS } from '../../src/book/ring.ts'
 import type { StreamAnswer, StreamReport } from '../../src/credit/streams/stream-api.ts'
 import { IDENTITY_HEADER, type Identity } from '../../src/key/identity.ts'
 import { MAX_WAITING_HEIGHTS } from '../../src/stream/books/block-join.ts'
@@ -67,6 +68,7 @@ export class Network implements Chances {
   readonly #ports: NetworkPorts
   readonly #schedule: Schedule
   readonly #wires = new Set<Wire>()
+  #jumpedMs = Number.NEGATIVE_INFINITY
   /** By relay. */
   readonly #late = new Map<string, Lateness>()
   /** By account, in micro-credits. */
@@ -134,6 +136,11 @@ export class Network implements Chances {
     return this.#schedule.nowMs - this.#lateAt(`relay ${relayName(relay)}`).atMs < LATE_FOR_MS
   }
 
+  /** True where a machine lately took another time: what is to last so long may have ended at once. */
+  get hasJumped(): boolean {
+    return this.#schedule.nowMs - this.#jumpedMs < RING_MS
+  }
+
   /** Links and sockets that are open. */
   wires(): Wire[] {
     for (const wire of this.#wires) if (!wire.isOpen) this.#wires.delete(wire)
@@ -144,7 +151,7 @@ export class Network implements Chances {
   skew(kinds: RegExp): string {
     const host = this.#schedule.pick([...this.platform.hosts.values()].filter(({ key }) => kinds.test(key)))!
     host.skewMs = this.#schedule.between(-30_000, 60_000)
-    this.#lateAt(host.key).atMs = this.#schedule.nowMs
+    this.#lateAt(host.key).atMs = this.#jumpedMs = this.#schedule.nowMs
     return `${host.key} is off by ${host.skewMs} ms`
   }
 

@@ -269,6 +269,7 @@ class World implements Stage {
     const witness: Witness = {
       truth: this.#truth,
       isCalm: () => this.#isCalm,
+      hasJumped: () => network.hasJumped,
       hubs: HUBS,
       nowMs: () => schedule.nowMs,
       checked: this.#look,
