@@ -204,7 +204,7 @@ export interface StateChannel<Body, Part, Frame> extends Channel<Body, Frame> {
 }
 
 /** Of one coin. */
-export interface L4Body {
+interface L4Body {
   readonly coin: string
 }
 

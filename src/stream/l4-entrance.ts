@@ -35,7 +35,7 @@ const NO_SNAPSHOT: Failure = {
 }
 
 /** The objects of order-level books. */
-export interface L4Source {
+interface L4Source {
   isReady(coin: string): Promise<boolean>
   fetch(coin: string, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<WholeText | null>
 }
