@@ -190,6 +190,8 @@ export class Connection {
 
   #refusal(text: string, code: string | undefined): void {
     if (code === 'gap' || code === 'replay_unavailable') this.#seen.forget(missed(this.#entries.values(), text))
+    // Of a body that was given up while it was asked for, and may be asked for anew since.
+    if (text.startsWith('Already unsubscribed')) return
     const [key, entry] = refusedOf(this.#entries, text)
     if (!entry || code === 'replay_unavailable') {
       this.#options.onNotice?.(text, code ?? null)

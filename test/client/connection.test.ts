@@ -25,6 +25,7 @@ function setUp() {
   return { runtime, connection, listener, log, endpoint }
 }
 
+const invalid = (body: object) => `Invalid subscription ${JSON.stringify(body)}: not ready`
 const fills = { channel: 'allFills', fills: [] }
 
 describe('connection', () => {
@@ -48,6 +49,21 @@ describe('connection', () => {
       ...['connecting', 'open', 'fills live', 'fills allFills', 'fills lost close 1006'],
       ...['waiting', 'connecting', 'open', 'fills live'],
     ])
+  })
+
+  test('what a refused body is told that was given up concerns no later one', () => {
+    const { runtime, connection, listener, log } = setUp()
+    const leave = connection.subscribe(allFillsBody('BTC'), listener('first'))
+    connection.start()
+    runtime.last.open()
+    runtime.last.receive({ channel: 'error', data: invalid(allFillsBody('BTC')), code: 'unavailable' })
+    leave()
+    connection.subscribe(allFillsBody('BTC'), listener('second'))
+    const data = `Already unsubscribed: ${JSON.stringify(allFillsBody('BTC'))}`
+    runtime.last.receive({ channel: 'error', data, code: 'already_unsubscribed' })
+    runtime.last.ack()
+    runtime.last.receive(fills)
+    expect(log.slice(2)).toEqual(['second live', 'second allFills'])
   })
 
   // WS-151, WS-153
