@@ -22,7 +22,7 @@ it('ends with every book equal to the exchange’s and every credit accounted fo
     expect(found.comparisons.at(-1)!.books).toBeGreaterThan(30)
     expect(found.audit!.charged).toBeGreaterThan(0)
     expect(new Set(found.heap!.objects.map(({ name }) => name))).toEqual(
-      new Set(['BlockLog', 'BookHub', 'Relay', 'CreditMeter']),
+      new Set(['BlockLog', 'OrderBook', 'BookHub', 'Relay', 'CreditMeter']),
     )
   } finally {
     folder.remove()
