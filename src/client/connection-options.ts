@@ -32,8 +32,8 @@ export const LIMITS = {
   proveEvery: 32 * 1024,
   /** Bodies that wait for their answers have so many characters together: a gateway refuses more (WS-63). */
   waitingChars: 256 * 1024,
-  /** A pong that told no height is asked for again: while a first frame is on its way there is none. */
-  heightMs: 1_000,
+  /** A ping that was refused is sent again, and one whose pong told no height: while a first frame is on its way it cannot. */
+  againMs: 1_000,
   /** Not for longer: a gateway of 0.1.0 tells none. */
   heightsMs: 30_000,
   connectMs: 5_000,

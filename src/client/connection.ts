@@ -12,7 +12,9 @@ import {
   LIMITS,
   RETRY,
 } from './connection-options.ts'
-import { type Entry, hearersOf, type Listener, left, missed, newEntry, refusedOf } from './entries.ts'
+import { type Entry, type Listener, left, missed, newEntry, refusedOf, toAsk } from './entries.ts'
+import { Hearers } from './hearers.ts'
+import { Leavings } from './leavings.ts'
 import { Proofs } from './proofs.ts'
 import {
   type ClientRuntime,
@@ -30,6 +32,7 @@ export class Connection {
   readonly #runtime: ClientRuntime
   readonly #options: ConnectionOptions
   readonly #entries = new Map<string, Entry>()
+  readonly #hearers = new Hearers()
   #socket: ClientSocket | null = null
   /** Counts sockets: a handler of an earlier one is ignored. */
   #run = 0
@@ -38,7 +41,8 @@ export class Connection {
   #ended = false
   #openedAt = 0
   #lastFrameAt = 0
-  #proofs = new Proofs()
+  #proofs: Proofs
+  #leavings = new Leavings()
   readonly #seen = new SeenFrames()
   /** First block that the next socket has to tell again. */
   #fromBlock: number | undefined
@@ -47,6 +51,7 @@ export class Connection {
   constructor(runtime: ClientRuntime, options: ConnectionOptions) {
     this.#runtime = runtime
     this.#options = options
+    this.#proofs = this.#newProofs()
   }
 
   /** Connects, and keeps connecting until `close` or a refusal that no retry can mend. */
@@ -64,8 +69,9 @@ export class Connection {
     const key = bodyKey(body)
     if (this.#entries.has(key)) throw new Error(`already subscribed: ${key}`)
     const entry = newEntry(body, listener)
-    if (![...this.#entries.values()].some((one) => one.body.type === body.type)) this.#seen.forget(new Set([body.type]))
+    if (!this.#hearers.has(body.type)) this.#seen.forget(new Set([body.type]))
     this.#entries.set(key, entry)
+    this.#hearers.add(entry)
     if (this.#open) this.#askMore()
     return () => this.#unsubscribe(key, entry)
   }
@@ -95,22 +101,16 @@ export class Connection {
     this.#clearTimers()
     this.#open = true
     this.#openedAt = this.#lastFrameAt = this.#runtime.now()
-    this.#proofs = new Proofs()
+    this.#proofs = this.#newProofs()
+    this.#leavings = new Leavings()
     this.#options.onState?.({ state: 'open' })
-    this.#schedulePing()
+    this.#proofs.every(this.#options.pingMs ?? LIMITS.pingMs)
     this.#scheduleWatch(this.#deadMs())
     this.#askMore()
   }
 
-  /** Asks for bodies in their order, as far as more may wait. */
   #askMore(): void {
-    let waiting = 0
-    for (const [key, entry] of this.#entries) {
-      if (entry.acked) continue
-      waiting += key.length
-      if (waiting > Math.max(LIMITS.waitingChars, key.length)) return
-      if (!entry.asked) this.#ask(entry)
-    }
+    for (const entry of toAsk(this.#entries)) this.#ask(entry)
   }
 
   #ask(entry: Entry): void {
@@ -126,8 +126,13 @@ export class Connection {
     if (this.#entries.get(key) !== entry) return
     entry.stopAckTimer()
     this.#entries.delete(key)
-    if (this.#open && entry.asked) this.#send({ method: 'unsubscribe', subscription: entry.body })
-    if (this.#open) this.#askMore()
+    this.#hearers.remove(entry)
+    if (!this.#open) return
+    if (entry.asked) {
+      this.#send({ method: 'unsubscribe', subscription: entry.body })
+      this.#leavings.sent(key)
+    }
+    this.#askMore()
   }
 
   #text(text: string): void {
@@ -136,7 +141,7 @@ export class Connection {
     const decoded = decodeFrame(text)
     if (decoded.kind === 'malformed') this.#dropSocket(decoded.reason)
     else if (decoded.kind === 'frame') this.#frame(decoded.frame, text)
-    if (this.#open && this.#proofs.isDue) this.#ping()
+    if (this.#open) this.#proofs.prove()
   }
 
   #frame(frame: KnownFrame, text: string): void {
@@ -147,7 +152,7 @@ export class Connection {
         else this.#askHeight()
         return
       case 'subscriptionResponse':
-        if (frame.data.method === 'subscribe') this.#acknowledged(frame.data.subscription as SubscriptionBody)
+        this.#answered(frame.data.method, bodyKey(frame.data.subscription as SubscriptionBody))
         return
       case 'notification':
         // Those of the gateway look the same.
@@ -165,7 +170,7 @@ export class Connection {
   #hear(frame: DataFrame, text: string): void {
     const type = typeOfFrames(frame.channel)!
     if (resumes(type) && !this.#seen.take(type, text)) return
-    for (const { listener } of hearersOf(this.#entries.values(), frame)) listener.frame(frame)
+    for (const { listener } of this.#hearers.of(frame)) listener.frame(frame)
   }
 
   /** A height tells nothing of bodies that this socket does not have again yet. */
@@ -176,29 +181,31 @@ export class Connection {
     for (const entry of entries) entry.isKnown = entry.acked
   }
 
-  #acknowledged(body: SubscriptionBody): void {
-    const entry = this.#entries.get(bodyKey(body))
-    if (!entry || entry.acked) return
+  #answered(method: 'subscribe' | 'unsubscribe', key: string): void {
+    if (method === 'unsubscribe') return this.#leavings.answered(key)
+    const entry = this.#entries.get(key)
+    if (!entry || entry.acked || this.#leavings.has(key)) return
     entry.stopAckTimer()
     entry.acked = true
     this.#askMore()
     entry.resumes = false
     entry.listener.live()
     // From its pong on it is known what is seen.
-    if (resumes(body.type) && this.#proofs.isPonged) this.#ping()
+    if (resumes(entry.body.type) && this.#proofs.isPonged) this.#proofs.ping()
   }
 
   #refusal(text: string, code: string | undefined): void {
     if (code === 'gap' || code === 'replay_unavailable') this.#seen.forget(missed(this.#entries.values(), text))
-    // Of a body that was given up while it was asked for, and may be asked for anew since.
-    if (text.startsWith('Already unsubscribed')) return
     const [key, entry] = refusedOf(this.#entries, text)
+    if (text.startsWith('Already unsubscribed')) return this.#answered('unsubscribe', key)
+    if (this.#leavings.has(key)) return
     if (!entry || code === 'replay_unavailable') {
+      if (code === 'rate_limited') this.#proofs.refused()
       this.#options.onNotice?.(text, code ?? null)
       return
     }
     if (text.startsWith('Already subscribed')) {
-      this.#acknowledged(entry.body)
+      this.#answered('subscribe', key)
       return
     }
     entry.stopAckTimer()
@@ -209,6 +216,7 @@ export class Connection {
       return
     }
     this.#entries.delete(key)
+    this.#hearers.remove(entry)
     this.#askMore()
     entry.listener.refused(text)
   }
@@ -255,8 +263,8 @@ export class Connection {
     this.#options.onState?.(state)
   }
 
-  #ping(): void {
-    this.#send(this.#proofs.ping())
+  #newProofs(): Proofs {
+    return new Proofs(this.#runtime.after.bind(this.#runtime), (ping) => this.#send(ping))
   }
 
   /** The sooner it is known what was seen, the less an interruption can cost. */
@@ -264,20 +272,11 @@ export class Connection {
     const isOpen = ({ acked, isKnown, body }: Entry) => acked && !isKnown && resumes(body.type)
     const isOld = this.#runtime.now() - this.#openedAt > LIMITS.heightsMs
     if (isOld || ![...this.#entries.values()].some(isOpen)) return
-    this.#stopTimers[2]?.()
-    this.#stopTimers[2] = this.#runtime.after(LIMITS.heightMs, () => this.#ping())
-  }
-
-  #schedulePing(): void {
-    const stop = this.#runtime.after(this.#options.pingMs ?? LIMITS.pingMs, () => {
-      this.#ping()
-      this.#schedulePing()
-    })
-    this.#stopTimers[0] = stop
+    this.#proofs.pingAgain()
   }
 
   #scheduleWatch(inMs: number): void {
-    this.#stopTimers[1] = this.#runtime.after(inMs, () => {
+    this.#stopTimers[0] = this.#runtime.after(inMs, () => {
       const left = this.#deadMs() - (this.#runtime.now() - this.#lastFrameAt)
       if (left <= 0) this.#dropSocket(`no frame for ${this.#deadMs() / 1000} s`)
       else this.#scheduleWatch(left)
@@ -291,6 +290,7 @@ export class Connection {
   #clearTimers(): void {
     for (const stop of this.#stopTimers) stop()
     this.#stopTimers = []
+    this.#proofs.stop()
   }
 
   #send(message: object): void {

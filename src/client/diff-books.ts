@@ -69,8 +69,10 @@ export class DiffBooks {
     return this.#books.get(coin)
   }
 
-  /** Whether a coin's book, or the whole, is the server's. */
-  step(coin: string | null = null): Step {
+  /** Whether a coin's book, or the whole, is the server's; undefined where the server has no such coin, or none was named. */
+  step(coin: string): Step | undefined
+  step(coin?: null): Step
+  step(coin: string | null = null): Step | undefined {
     return coin === null ? this.#steps.whole : this.#steps.of(coin)
   }
 
@@ -156,7 +158,7 @@ export class DiffBooks {
     const fetch = this.#fetches.get(book.coin) ?? { attempt: 0, stop: () => {} }
     this.#fetches.set(book.coin, fetch)
     const enqueue = () => {
-      this.#steps.set(book.coin, 'syncing', book.why)
+      if (this.#steps.of(book.coin)) this.#steps.set(book.coin, 'syncing', book.why)
       this.#queue.push(book.coin)
       this.#pump()
     }
@@ -191,6 +193,7 @@ export class DiffBooks {
         this.#again(book, outcome.retryAfterMs)
         break
       case 'unknown':
+        this.#steps.forget(book.coin)
         this.#listener.unknown?.(book.coin)
         this.#again(book, UNKNOWN_RETRY_MS)
         break

@@ -1,8 +1,8 @@
-// The subscriptions of a connection, and which of them a frame speaks of.
+// The subscriptions of a connection.
 
 import type { Wanted } from '../stream/channel.ts'
-import { mayBeOf } from './frame-bodies.ts'
-import { type DataFrame, typeOfFrames } from './server-frame.ts'
+import { LIMITS } from './connection-options.ts'
+import type { DataFrame } from './server-frame.ts'
 import { bodyKey, embeddedBody, resumes, type SubscriptionBody, wantedOf } from './subscription.ts'
 
 export interface Listener {
@@ -34,12 +34,17 @@ export function newEntry(body: SubscriptionBody, listener: Listener): Entry {
   return { body, wanted, listener, asked: false, acked: false, resumes: false, isKnown: false, stopAckTimer: () => {} }
 }
 
-/** Who is to hear a frame. */
-export function hearersOf(entries: Iterable<Entry>, frame: DataFrame): Entry[] {
-  const type = typeOfFrames(frame.channel)
-  return [...entries].filter(({ acked, body, wanted }) => {
-    return acked && body.type === type && (wanted === null || mayBeOf(frame, wanted))
-  })
+/** Which to ask for, in their order, as far as more may wait. */
+export function toAsk(entries: ReadonlyMap<string, Entry>): Entry[] {
+  const found: Entry[] = []
+  let waiting = 0
+  for (const [key, entry] of entries) {
+    if (entry.acked) continue
+    waiting += key.length
+    if (waiting > Math.max(LIMITS.waitingChars, key.length)) break
+    if (!entry.asked) found.push(entry)
+  }
+  return found
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import { marketTypeOf } from '../core/coin.ts'
 import type { BookBody } from '../stream/body-fields.ts'
-import type { Wanted, WantedEvents } from '../stream/channel.ts'
+import type { AnyChannel, Wanted, WantedEvents } from '../stream/channel.ts'
 import type { DataFrame } from './server-frame.ts'
 
 /** What frames of any channel show that bodies name. */
@@ -43,9 +43,7 @@ export function mayBeOf(frame: DataFrame, wanted: Wanted): boolean {
       return isOf(body)(String(coin)) && isAsWanted
     }
     case 'l4':
-      return [wanted.body.coin, undefined].includes(
-        (Snapshot ?? Updates?.book_diffs[0] ?? Updates?.order_statuses?.[0]?.order)?.coin,
-      )
+      return [wanted.body.coin, undefined].includes(bookOf(shown))
     case 'states': {
       const body = wanted.body as Readonly<Record<string, unknown>>
       const told = { coin, dex, user: user ?? userState?.user }
@@ -60,12 +58,61 @@ function isOf({ coins, types }: BookBody): (coin: string) => boolean {
   return (coin) => (coins ? coins.includes(coin) : types.includes(marketTypeOf(coin)))
 }
 
-function isOfEvents({ fills, updates, data }: Shown, { channel, body }: WantedEvents): boolean {
+function isOfEvents(shown: Shown, { channel, body }: WantedEvents): boolean {
+  const { data } = shown
   const names = new Set(channel.names(body))
   const { isOfUser, interval } = body as { readonly isOfUser?: boolean; readonly interval?: string }
   if (isOfUser === false && data !== undefined) return false
   if (data?.user !== undefined) return names.has(String(data.user))
   if (interval !== undefined && data?.i !== interval) return false
-  const items = fills ?? updates ?? (Array.isArray(data) ? data : data?.s === undefined ? [] : [data])
-  return items.every((item) => channel.namesOf(item).some((name) => names.has(name)))
+  return itemsOf(shown).every((item) => channel.namesOf(item).some((name) => names.has(name)))
+}
+
+function itemsOf({ fills, updates, data }: Shown): readonly unknown[] {
+  return fills ?? updates ?? (Array.isArray(data) ? data : data?.s === undefined ? [] : [data])
+}
+
+function bookOf({ data: { Snapshot, Updates } = {} }: Shown): string | undefined {
+  return (Snapshot ?? Updates?.book_diffs[0] ?? Updates?.order_statuses?.[0]?.order)?.coin
+}
+
+/** What a body is found by: frames that may be of it have one of these names, or none. Null where any may be. */
+export function namesOfBody(wanted: Wanted): readonly string[] | null {
+  switch (wanted.source) {
+    case 'events':
+      return wanted.channel.names(wanted.body)
+    case 'books':
+    case 'views':
+      return wanted.body.coins
+    case 'l4':
+      return [wanted.body.coin]
+    case 'states': {
+      const { user, coin } = wanted.body as { readonly user?: string; readonly coin?: string }
+      return namedBy(user ?? coin)
+    }
+  }
+}
+
+/** Those of a frame of a channel: null where it tells nothing. */
+export function namesOfFrame(frame: DataFrame, channel: AnyChannel): readonly string[] | null {
+  const shown = frame as Shown
+  const { user, userState, coin } = shown.data ?? {}
+  switch (channel.source) {
+    case 'events': {
+      const [item] = itemsOf(shown)
+      if (user !== undefined || item === undefined) return namedBy(user)
+      return channel.namesOf(item)
+    }
+    case 'books':
+    case 'l4':
+      return namedBy(bookOf(shown))
+    case 'views':
+      return namedBy(coin)
+    case 'states':
+      return namedBy(user ?? userState?.user ?? coin)
+  }
+}
+
+function namedBy(name: unknown): readonly string[] | null {
+  return name === undefined ? null : [String(name)]
 }

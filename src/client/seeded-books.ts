@@ -1,23 +1,13 @@
 // Books kept from `l2BookDiff`: a Snapshot first, Updates after it, everything dropped with the socket.
 // The stream has no sequence numbers: what is lost on the way cannot be seen here, so nothing survives a reconnect.
 
-import { LevelBook } from '../book/level-book.ts'
-import type { Levels } from '../feed/block.ts'
 import type { BookSnapshotData, BookUpdatesData } from '../stream/channels/l2BookDiff.ts'
 import type { Connection } from './connection.ts'
+import { MergedBook, type SeededBook } from './merged-book.ts'
+import { type Seeding, Seedings } from './seedings.ts'
 import type { DataFrame } from './server-frame.ts'
 import { type Step, type StepListener, Steps } from './steps.ts'
 import { type BookScope, bookBody, isInScope, listedCoins, type SubscriptionBody } from './subscription.ts'
-
-export interface SeededBook {
-  readonly coin: string
-  /** Height of the Snapshot or of the last change. */
-  readonly height: number
-  /** Time of the block at `height`, ms. */
-  readonly time: number
-  /** Best first, `depth` levels a side. */
-  levels(depth?: number): Levels
-}
 
 export interface SeededListener {
   changed?(book: SeededBook): void
@@ -28,39 +18,18 @@ export interface SeededListener {
   refused?(reason: string): void
 }
 
-class Seeded implements SeededBook {
-  readonly coin: string
-  height: number
-  time: number
-  readonly #book: LevelBook
-
-  constructor(seed: BookSnapshotData) {
-    this.coin = seed.coin
-    this.height = seed.block_height
-    this.time = seed.time
-    this.#book = LevelBook.of(seed.levels)
-  }
-
-  apply(levels: Levels, height: number, time: number): void {
-    this.#book.apply(levels)
-    this.height = height
-    this.time = time
-  }
-
-  levels(depth?: number): Levels {
-    return this.#book.levels(depth)
-  }
-}
-
 export class SeededBooks {
   readonly #body: SubscriptionBody
   readonly #listener: SeededListener
-  readonly #books = new Map<string, Seeded>()
+  readonly #books = new Map<string, MergedBook>()
   readonly #steps: Steps
+  readonly #seedings: Seedings
+  readonly #seeding: Seeding = { covers: (coin) => isInScope(this.#body, coin) }
   readonly #leave: () => void
 
   constructor(connection: Connection, scope: BookScope, listener: SeededListener) {
     this.#listener = listener
+    this.#seedings = Seedings.of(connection)
     this.#body = bookBody('l2BookDiff', scope)
     this.#steps = new Steps((coin, step, why) => listener.step?.(coin, step, why))
     this.#leave = connection.subscribe(this.#body, {
@@ -76,8 +45,13 @@ export class SeededBooks {
     return this.#books.get(coin)
   }
 
-  /** Whether a coin's book, or the whole, is the server's: what came last was a Snapshot, or followed one. */
-  step(coin: string | null = null): Step {
+  /**
+   * Whether a coin's book, or the whole, is the server's: its own Snapshot came. Of a
+   * wildcard a coin is undefined until it comes on the present connection: one that is gone never does.
+   */
+  step(coin: string): Step | undefined
+  step(coin?: null): Step
+  step(coin: string | null = null): Step | undefined {
     return coin === null ? this.#steps.whole : this.#steps.of(coin)
   }
 
@@ -87,17 +61,21 @@ export class SeededBooks {
 
   close(): void {
     this.#leave()
+    this.#seedings.ended(this.#seeding)
     this.#steps.setAll('out of step', 'closed')
     this.#books.clear()
   }
 
   #live(): void {
-    for (const coin of listedCoins(this.#body) ?? []) this.#steps.set(coin, 'syncing')
-    this.#steps.setAll('syncing')
+    const coins = listedCoins(this.#body)
+    if (!coins) this.#steps.forget()
+    for (const coin of coins ?? []) this.#steps.set(coin, 'syncing')
     this.#books.clear()
+    this.#seedings.began(this.#seeding)
   }
 
   #lost(reason: string): void {
+    this.#seedings.ended(this.#seeding)
     this.#steps.setAll('out of step', reason)
     this.#books.clear()
     this.#listener.gap?.(null, reason)
@@ -110,12 +88,13 @@ export class SeededBooks {
   }
 
   #seed(seed: BookSnapshotData): void {
-    // An older one is of another body with this coin, of which not every change comes here.
-    const isOlder = seed.block_height < (this.#books.get(seed.coin)?.height ?? 0)
-    if (isOlder || !isInScope(this.#body, seed.coin)) return
-    const book = new Seeded(seed)
-    this.#books.set(seed.coin, book)
-    this.#steps.set(seed.coin, 'in step')
+    const { coin } = seed
+    if (!isInScope(this.#body, coin)) return
+    const book = this.#books.get(coin) ?? new MergedBook(coin)
+    book.seed(seed)
+    this.#books.set(coin, book)
+    this.#seedings.came(coin, seed)
+    this.#stepped(coin, false)
     this.#listener.changed?.(book)
   }
 
@@ -127,10 +106,16 @@ export class SeededBooks {
         const why = 'an update came before the snapshot'
         this.#steps.set(coin, 'out of step', why)
         this.#listener.gap?.(coin, why)
-      } else if (updates.block_height > book.height) {
-        book.apply(levels, updates.block_height, updates.time)
-        this.#listener.changed?.(book)
+        continue
       }
+      const isNews = book.apply(levels, updates.block_height, updates.time)
+      if (this.#steps.of(coin) === 'syncing') this.#stepped(coin, true)
+      if (isNews) this.#listener.changed?.(book)
     }
+  }
+
+  #stepped(coin: string, isChange: boolean): void {
+    const isOwn = this.#seedings.isOwn(this.#seeding, coin, isChange)
+    this.#steps.set(coin, isOwn ? 'in step' : 'syncing', isOwn ? '' : 'the snapshot may be of another subscription')
   }
 }

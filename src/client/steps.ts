@@ -22,8 +22,16 @@ export class Steps {
     return this.#whole
   }
 
-  of(coin: string): Step {
-    return this.#steps.get(coin) ?? 'syncing'
+  /** Undefined where no such coin is known of. */
+  of(coin: string): Step | undefined {
+    return this.#steps.get(coin)
+  }
+
+  /** Of this coin, or of all, nothing is known any more. */
+  forget(coin?: string): void {
+    if (coin === undefined) this.#steps.clear()
+    else this.#steps.delete(coin)
+    this.#tellWhole('')
   }
 
   /** The same of all coins that were named. */
@@ -34,9 +42,14 @@ export class Steps {
   set(coin: string, step: Step, why = ''): void {
     const was = this.of(coin)
     this.#steps.set(coin, step)
-    if (was !== step) this.#told(coin, step, why)
+    if ((was ?? 'syncing') !== step) this.#told(coin, step, why)
+    this.#tellWhole(why)
+  }
+
+  #tellWhole(why: string): void {
     const steps = new Set(this.#steps.values())
-    const whole = (['out of step', 'syncing'] as const).find((bad) => steps.has(bad)) ?? 'in step'
+    const whole =
+      (['out of step', 'syncing'] as const).find((bad) => steps.has(bad)) ?? (steps.size > 0 ? 'in step' : 'syncing')
     if (whole === this.#whole) return
     this.#whole = whole
     this.#told(null, whole, why)

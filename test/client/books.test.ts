@@ -20,7 +20,7 @@ const batch = (height: number, coin: string, prev_seq: number, bids: object[], a
     },
   },
 })
-const checksumOf = (bids: Levels[0]) => crc32(bids.map(({ px, sz, n }) => `${px}:${sz}:${n}`).join(':'))
+const checksumOf = (bids: Levels[0]) => crc32(`${bids.map(({ px, sz, n }) => `${px}:${sz}:${n}`).join(':')}/`)
 const snapshotText = (coin: string, height: number, seq: number, bids: object[], epoch = 'A') =>
   JSON.stringify({ coin, time: height, height, epoch, seq, levels: [bids, []] })
 const ok = (text: string) => ({ status: 200, text, retryAfterMs: null })
@@ -105,6 +105,60 @@ describe('books of l2BookDiff2', () => {
     for (let i = 0; i < 9; i++) runtime.last.receive(batch(10 + i, 'BTC', 9 + i, []))
     runtime.advance(1_000)
     expect([log, runtime.posts.length]).toEqual([['NOPE unknown', 'refused Not enough credits.'], 2])
+  })
+})
+
+describe('a coin that is gone when the socket is back', () => {
+  const again = ({ runtime }: { runtime: FakeRuntime }) => {
+    runtime.last.end({ code: 1006 })
+    runtime.advance(1_000)
+    runtime.last.open()
+    runtime.last.ack()
+  }
+
+  test.each<BookScope>([{}, { coin: ['GONE', 'BTC'] }])(
+    'of l2BookDiff2 with %j has no step, and the others are the whole',
+    async (scope) => {
+      const world = setUp(scope)
+      const { runtime, books, steps } = world
+      runtime.last.ack()
+      for (const coin of ['GONE', 'BTC']) runtime.last.receive(batch(6, coin, 5, []))
+      for (const [at, coin] of ['GONE', 'BTC'].entries())
+        await runtime.posts[at]!.answer(ok(snapshotText(coin, 6, 6, [])))
+      again(world)
+      await runtime.posts[3]!.answer(ok(snapshotText('BTC', 9, 7, [])))
+      expect([books.step('GONE'), books.step()]).toEqual(['syncing', 'syncing'])
+      await runtime.posts[2]!.answer(ok('null'))
+      steps.length = 0
+      runtime.advance(5_000)
+      expect([books.step('GONE'), books.step('BTC'), books.step(), steps]).toEqual([
+        undefined,
+        'in step',
+        'in step',
+        [],
+      ])
+      await runtime.posts[4]!.answer(ok(snapshotText('GONE', 20, 20, [])))
+      expect([books.step('GONE'), books.step('NEVER')]).toEqual(['in step', undefined])
+    },
+  )
+
+  test('of a wildcard of l2BookDiff has no step until it comes', () => {
+    const runtime = new FakeRuntime()
+    const connection = new Connection(runtime, { endpoint: () => ({ url: 'http://g', key: 'k' }) })
+    const books = new SeededBooks(connection, {}, {})
+    connection.start()
+    runtime.last.open()
+    runtime.last.ack()
+    const seed = (coin: string) =>
+      runtime.last.receive({
+        channel: 'l2BookDiff',
+        data: { Snapshot: { coin, time: 1, block_height: 5, levels: [[], []] } },
+      })
+    for (const coin of ['GONE', 'BTC']) seed(coin)
+    again({ runtime })
+    expect(books.step()).toBe('syncing')
+    seed('BTC')
+    expect([books.step('GONE'), books.step('BTC'), books.step()]).toEqual([undefined, 'in step', 'in step'])
   })
 })
 
@@ -236,7 +290,7 @@ describe('books of l2BookDiff', () => {
     runtime.last.open()
     runtime.last.ack()
     for (const coin of ['@1', 'BTC']) runtime.last.receive(seed(coin, 7, [lv('2', 2)]))
-    const begun = ['@1 syncing', 'BTC syncing', 'all syncing', '@1 in step', 'BTC in step', 'all in step']
+    const begun = ['all syncing', '@1 in step', 'BTC in step', 'all in step']
     expect([steps.sort(), books.step(), books.step('BTC')]).toEqual([begun.sort(), 'in step', 'in step'])
   })
 })
@@ -269,6 +323,63 @@ describe('books of l2BookDiff beside others on one socket', () => {
   })
 })
 
+describe('a Snapshot that may be of another body', () => {
+  function two(...scopes: BookScope[]) {
+    const runtime = new FakeRuntime()
+    const connection = new Connection(runtime, { endpoint: () => ({ url: 'http://g', key: 'k' }) })
+    const add = (scope: BookScope) => new SeededBooks(connection, scope, {})
+    const books = scopes.map(add)
+    connection.start()
+    runtime.last.open()
+    runtime.last.ack()
+    const frame = (data: object) => runtime.last.receive({ channel: 'l2BookDiff', data })
+    const seed = (coin: string, block_height: number, bids: object[] = []) =>
+      frame({ Snapshot: { coin, time: 1, block_height, levels: [bids, []] } })
+    const update = (block_height: number, coins: string[], ...bids: object[]) =>
+      frame({ Updates: { time: 1, block_height, book_diffs: coins.map((coin) => ({ coin, levels: [bids, []] })) } })
+    const steps = (coin: string) => books.map((one) => one.step(coin))
+    return { runtime, books, add, seed, update, steps }
+  }
+
+  test('leaves a book syncing until as many came as wait for one', () => {
+    const { books, runtime, add, seed, steps } = two({ coin: 'BTC' }, { coin: ['BTC', 'ETH'] }, {})
+    seed('BTC', 5)
+    seed('BTC', 5)
+    expect(steps('BTC')).toEqual(['syncing', 'syncing', 'syncing'])
+    seed('BTC', 6)
+    seed('@1', 6)
+    seed('SOL', 6)
+    expect([steps('BTC'), books[2]!.step('SOL')]).toEqual([['in step', 'in step', 'in step'], 'in step'])
+    books.push(add({ coin: ['BTC', 'SOL'] }))
+    runtime.last.ack()
+    expect(steps('BTC')[3]).toBe('syncing')
+    seed('BTC', 7)
+    expect([steps('BTC')[3], steps('SOL')[3]]).toEqual(['in step', 'syncing'])
+  })
+
+  test('of which one was given up: it is in step with a change that can be no other’s', () => {
+    const { books, seed, update, steps } = two({ coin: 'BTC' }, { coin: ['BTC', 'ETH'] })
+    seed('BTC', 5)
+    update(6, ['BTC'])
+    books.pop()!.close()
+    expect(steps('BTC')).toEqual(['syncing'])
+    update(7, ['BTC'])
+    expect(steps('BTC')).toEqual(['in step'])
+  })
+
+  test('makes no book wrong of which this body was not told all changes in their order', () => {
+    const { books, seed, update, steps } = two({ coin: 'BTC' }, { coin: ['BTC', 'ETH'] })
+    seed('BTC', 5, [lv('10', 5), lv('9', 5)])
+    update(7, ['BTC', 'ETH'], lv('10', 7), lv('8', 7))
+    update(8, ['BTC'], lv('10.0', 8), lv('9', 0))
+    seed('BTC', 6, [lv('10', 5), lv('9', 6)])
+    update(7, ['BTC'], lv('10', 7), lv('8', 7))
+    update(8, ['BTC'], lv('10.0', 8), lv('9', 0))
+    expect(books.map((one) => one.get('BTC')!.levels()[0])).toEqual(Array(2).fill([lv('10.0', 8), lv('8', 7)]))
+    expect(steps('BTC')).toEqual(['in step', 'in step'])
+  })
+})
+
 describe('step check', () => {
   async function live() {
     const world = setUp({ coin: 'BTC' })
@@ -278,7 +389,7 @@ describe('step check', () => {
   }
   const snap = (seq: number, n: number) => ({
     ...{ coin: 'BTC', epoch: 'A', time: seq, height: seq, seq },
-    levels: [[lv('10.0', n)], []] as never,
+    levels: [[lv('10', n)], []] as never,
   })
 
   test('finds the state of the same seq among those since it began, or waits for it', async () => {
@@ -296,7 +407,7 @@ describe('step check', () => {
 
   test('names the levels that differ', async () => {
     const { book } = await live()
-    expect(new StepCheck(book).snapshot(snap(5, 4))).toMatchObject({ kind: 'differs', changes: [[lv('10.0', 4)], []] })
+    expect(new StepCheck(book).snapshot(snap(5, 4))).toMatchObject({ kind: 'differs', changes: [[lv('10', 4)], []] })
   })
 
   test('the checker compares at once, every 5 s, and again as soon as a lost book is live', async () => {

@@ -66,6 +66,26 @@ describe('connection', () => {
     expect(log.slice(2)).toEqual(['second live', 'second allFills'])
   })
 
+  test('the answers to a body that was given up are none to the same one asked for anew', () => {
+    const { runtime, connection, listener, log } = setUp()
+    const body = allFillsBody('BTC')
+    const told = (method: string) =>
+      runtime.last.receive({ channel: 'subscriptionResponse', data: { method, subscription: body } })
+    const leave = connection.subscribe(body, listener('first'))
+    connection.start()
+    runtime.last.open()
+    leave()
+    connection.subscribe(body, listener('second'))
+    told('subscribe')
+    runtime.last.receive(fills)
+    runtime.last.receive({ channel: 'error', data: invalid(body), code: 'unavailable' })
+    told('unsubscribe')
+    expect(log.slice(2)).toEqual([])
+    told('subscribe')
+    runtime.last.receive(fills)
+    expect(log.slice(2)).toEqual(['second live', 'second allFills'])
+  })
+
   // WS-151, WS-153
   test('orders begin anew with each socket, and a large Snapshot is proved to be read at once', () => {
     const { runtime, connection, listener, log } = setUp()
@@ -226,6 +246,41 @@ describe('connection', () => {
     receive()
     receive()
     expect(pings()).toEqual([{ method: 'ping', nonce: '' }])
+  })
+
+  // WS-8
+  test('a refused ping is sent again a second later, and once only, with what it was to prove', () => {
+    const { runtime, connection, listener, log } = setUp()
+    connection.subscribe(allFillsBody('BTC'), listener('fills'))
+    connection.start()
+    runtime.last.open()
+    runtime.last.ack()
+    runtime.last.receive({ channel: 'pong', nonce: 'n', block_height: 7 })
+    const refuse = () => runtime.last.receive({ channel: 'error', data: 'Too many messages', code: 'rate_limited' })
+    const receive = (chars: number) => runtime.last.receive({ channel: 'allFills', fills: [], more: 'x'.repeat(chars) })
+    runtime.last.sent.length = 0
+    refuse()
+    runtime.advance(1_000)
+    expect(runtime.last.sent).toEqual([])
+    receive(1024 * 1024)
+    for (const again of [1, 2, 3]) {
+      expect(runtime.last.sent).toHaveLength(again)
+      refuse()
+      refuse()
+      receive(40_000)
+      runtime.advance(999)
+      expect(runtime.last.sent).toHaveLength(again)
+      runtime.advance(1)
+    }
+    expect(runtime.last.sent).toEqual(Array(4).fill({ method: 'ping', nonce: 'n' }))
+    runtime.last.receive({ channel: 'pong', nonce: 'm', block_height: 8 })
+    expect(runtime.last.sent.at(-1)).toEqual({ method: 'ping', nonce: 'm' })
+    refuse()
+    runtime.last.end({ code: 1006 })
+    runtime.advance(1_000)
+    runtime.last.open()
+    runtime.advance(1_500)
+    expect([runtime.last.sent.length, log.filter((line) => line.startsWith('notice')).length]).toEqual([1, 8])
   })
 
   // WS-2
