@@ -100,11 +100,11 @@ export function sorted([bids, asks]: Sides): Levels {
 
 /** CRC-32 of the ten best levels a side, as the server sends it with each change. */
 function checksumOf(sides: Sides): number {
-  const [bids, asks] = sorted(sides)
-  const pairs = Array.from({ length: 10 }, (_, at) => [bids[at], asks[at]])
-  const levels = pairs.flat().filter((level) => level !== undefined)
+  const text = (side: Level[]) => side.slice(0, 10).map(({ px, sz, n }) => `${px}:${sz}:${n}`)
   let crc = -1
-  for (const char of levels.map(({ px, sz, n }) => `${px}:${sz}:${n}`).join(':')) {
+  for (const char of sorted(sides)
+    .map((side) => text(side).join(':'))
+    .join('/')) {
     crc ^= char.charCodeAt(0)
     for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
   }

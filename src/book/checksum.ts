@@ -1,7 +1,8 @@
 // The checksum of a book, by which whoever keeps a copy sees that it is still the same (WS-147). It looks at the best
 // levels alone, however deep the book is; the digest of all levels, which feeders and hubs compare, is another.
 
-import type { LevelBook } from './level-book.ts'
+import type { Level } from '../feed/block.ts'
+import { LevelBook } from './level-book.ts'
 
 /** Levels of each side that it covers. */
 const DEPTH = 10
@@ -14,23 +15,26 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
 })
 
 /**
- * An unsigned 32-bit integer, 0 of a book without levels: of the best bid, the best ask, the second bid and so on, each
- * as `px:sz:n`, joined by colons. The text is never put together, which takes twice the time.
+ * An unsigned 32-bit integer: of the bids, best first, each as `px:sz:n`, joined by colons, a `/`, and the asks alike. The
+ * text is never put together, which takes twice the time.
  */
 export function bookChecksum(book: LevelBook): number {
-  const sides = book.levels(DEPTH)
-  let crc = -1
-  let joint = ''
-  for (let i = 0; i < DEPTH; i++)
-    for (const side of sides) {
-      const level = side[i]
-      if (!level) continue
-      crc = after(after(after(crc, joint), level.px), ':')
-      crc = after(after(after(crc, level.sz), ':'), String(level.n))
-      joint = ':'
-    }
-  return ~crc >>> 0
+  const [bids, asks] = book.levels(DEPTH)
+  return ~afterAll(after(afterAll(-1, bids), '/'), asks) >>> 0
 }
+
+function afterAll(crc: number, levels: readonly Level[]): number {
+  let next = crc
+  let joint = ''
+  for (const { px, sz, n } of levels) {
+    next = after(after(after(next, joint), px), ':')
+    next = after(after(after(next, sz), ':'), String(n))
+    joint = ':'
+  }
+  return next
+}
+
+export const EMPTY_CHECKSUM = bookChecksum(new LevelBook())
 
 /** The running CRC after more text, of ASCII alone. */
 function after(crc: number, text: string): number {

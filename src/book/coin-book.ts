@@ -111,11 +111,15 @@ export function told(known: CoinBook, coin: string, prevSeq: number, levels: Lev
   return { mark: isUnheard ? '+' : '=', coin, prevSeq, levels: JSON.stringify(isUnheard ? book.levels() : levels) }
 }
 
-/** `later` over `earlier`: absolute states, one entry per price. */
+/** `later` over `earlier`: absolute states, one entry per text of a price. */
 export function overlay(earlier: Levels, later: Levels): Levels {
   const side = (index: 0 | 1) => {
     const byPx = new Map(earlier[index].map((level) => [level.px, level]))
-    for (const level of later[index]) byPx.set(level.px, level)
+    for (const level of later[index]) {
+      // Of spellings of one price the last one stands last.
+      byPx.delete(level.px)
+      byPx.set(level.px, level)
+    }
     return [...byPx.values()]
   }
   return [side(0), side(1)]

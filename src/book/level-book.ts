@@ -68,13 +68,30 @@ export class LevelBook {
     this.apply(came)
   }
 
-  /** Replaces the state at each level's price; `sz` 0 removes it, and removing what is not there is nothing. */
-  apply(levels: Levels): void {
-    for (const level of levels[0]) this.#set(BIDS, level)
-    for (const level of levels[1]) this.#set(ASKS, level)
+  /**
+   * Replaces the state at each level's price; `sz` 0 removes it, and removing what is not there is nothing. Answers the same
+   * for copies that find levels by the texts of prices: another spelling first removes the one before.
+   */
+  apply(levels: Levels): Levels {
+    const bids = this.#apply(BIDS, levels[0])
+    const asks = this.#apply(ASKS, levels[1])
+    return bids === levels[0] && asks === levels[1] ? levels : [bids, asks]
   }
 
-  #set(side: Side, level: Level): void {
+  #apply(side: Side, levels: Level[]): Level[] {
+    let told = levels
+    for (const level of levels) {
+      const before = this.#set(side, level)
+      const isRespelled = before !== null && before.px !== level.px
+      if (isRespelled && told === levels) told = levels.slice(0, levels.indexOf(level))
+      if (isRespelled) told.push(removed(before.px))
+      if (told !== levels) told.push(level)
+    }
+    return told
+  }
+
+  /** Answers the level that was at this price. */
+  #set(side: Side, level: Level): Level | null {
     const { levels, ranks } = this.#sides[side]
     const rank = rankOf(level.px, side)
     const at = find(levels, ranks, rank, level.px, side)
@@ -82,10 +99,11 @@ export class LevelBook {
     const found = there !== null && (there.px === level.px || compareDecimals(there.px, level.px) === 0)
     if (found) this.#digest = withoutLevel(this.#digest, side, there.px, there.sz, there.n)
     if (isGone(level)) {
-      if (!found) return
+      if (!found) return null
       levels.splice(at, 1)
       ranks.splice(at, 1)
-      return this.#round(side, there, null)
+      this.#round(side, there, null)
+      return there
     }
     this.#round(side, found ? there : null, level)
     this.#digest = withLevel(this.#digest, side, level.px, level.sz, level.n)
@@ -97,6 +115,7 @@ export class LevelBook {
       levels.splice(at, 0, level)
       ranks.splice(at, 0, rank)
     }
+    return found ? there : null
   }
 
   #round(side: Side, before: Level | null, after: Level | null): void {
@@ -162,6 +181,7 @@ function find(levels: readonly Level[], ranks: readonly number[], rank: number, 
   return low
 }
 
+const removed = (px: string): Level => ({ px, sz: '0', n: 0 })
 const isGone = ({ n, sz }: Level): boolean => n === 0 || isZero(sz)
 
 function isWorse(px: string, than: string, side: Side): boolean {
@@ -185,12 +205,13 @@ function sideChanges(old: readonly Level[], next: readonly Level[], side: Side):
     const after = next[j]
     const order = !before ? 1 : !after ? -1 : before.px === after.px ? 0 : compareDecimals(before.px, after.px)
     if (before && after && order === 0) {
-      // Another spelling is a change: digests and checksums are of texts.
-      if (before.n !== after.n || before.sz !== after.sz) changes.push(after)
+      // Another spelling is a change: digests and checksums are of texts, by which copies find levels, too.
+      if (before.px !== after.px) changes.push(removed(before.px), after)
+      else if (before.n !== after.n || before.sz !== after.sz) changes.push(after)
       i--
       j--
     } else if (before && (!after || isWorse(after.px, before.px, side))) {
-      changes.push({ px: before.px, sz: '0', n: 0 })
+      changes.push(removed(before.px))
       i--
     } else {
       changes.push(after!)

@@ -149,7 +149,7 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
   #textNow(): Text {
     const pieces = this.#orders.texts(PIECE_CHARS)
     const chars = pieces.reduce((sum, { length }) => sum + length, 0)
-    const whole = { v: ORDER_BOOK_VERSION, ...this.#orders.place!, pieces: pieces.length, chars }
+    const whole = { v: ORDER_BOOK_VERSION, ...this.#orders.place!, pieces: pieces.length, chars, first: pieces[0]! }
     return { whole, pieces, drop: () => undefined }
   }
 

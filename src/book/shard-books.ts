@@ -179,9 +179,9 @@ export class ShardBooks {
     if (!known) return this.#first(coin, levels, isNew === true, height)
     const prevSeq = known.seq
     const owed = this.#indebted.delete(coin) ? takeDebt(known) : null
-    known.book.apply(levels)
+    const changes = known.book.apply(levels)
     changed(known, height)
-    return told(known, coin, prevSeq, owed ? overlay(owed, levels) : levels)
+    return told(known, coin, prevSeq, owed ? overlay(owed, changes) : changes)
   }
 
   #first(coin: string, levels: Levels, isNew: boolean, height: number): CoinFragment | null {

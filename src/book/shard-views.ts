@@ -3,7 +3,7 @@
 // view still owes when its time has not come is shown by the first block after it.
 
 import { entryOf } from '../core/entry-of.ts'
-import { bookChecksum } from './checksum.ts'
+import { bookChecksum, EMPTY_CHECKSUM } from './checksum.ts'
 import type { CoinFragment, ViewPiece } from './hub-link.ts'
 import type { ShardBooks } from './shard-books.ts'
 import { everyMsOf, pieceOf, shapeOf } from './view.ts'
@@ -32,7 +32,7 @@ export class ShardViews {
     return fragments.map((fragment) => {
       if (!all && !this.#wants.checks(fragment.coin)) return fragment
       const known = this.#books.of(fragment.coin)
-      return { ...fragment, checksum: known ? bookChecksum(known.book) : 0 }
+      return { ...fragment, checksum: known ? bookChecksum(known.book) : EMPTY_CHECKSUM }
     })
   }
 

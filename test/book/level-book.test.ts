@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { overlay } from '../../src/book/coin-book.ts'
 import { LevelBook } from '../../src/book/level-book.ts'
 import type { Level, Levels } from '../../src/feed/block.ts'
 import { bookDigest } from '../feed/book-digest.ts'
@@ -38,6 +39,18 @@ const bookOf = (changes: readonly Levels[]): LevelBook => {
   const book = new LevelBook()
   for (const change of changes) book.apply(change)
   return book
+}
+
+/** Levels by side and text of the price, as most clients keep them. */
+function textsOf(changes: readonly Levels[]): Map<string, Level>[] {
+  return ([0, 1] as const).map((side) => {
+    const byPx = new Map<string, Level>()
+    for (const level of changes.flatMap((change) => change[side])) {
+      if (level.n === 0) byPx.delete(level.px)
+      else byPx.set(level.px, level)
+    }
+    return byPx
+  })
 }
 
 describe('a level book', () => {
@@ -112,15 +125,29 @@ describe('a level book', () => {
     expect(new LevelBook().bestPx(0)).toBeNull()
   })
 
+  it('answers changes by which a copy that finds levels by their texts has each price once', () => {
+    fc.assert(
+      fc.property(fc.array(levels, { maxLength: 12 }), (changes) => {
+        const book = new LevelBook()
+        const told = changes.map((change) => book.apply(change))
+        expect(textsOf(told)).toEqual(textsOf([book.levels()]))
+        const joined = told.reduce(overlay, [[], []])
+        expect(textsOf([joined])).toEqual(textsOf([book.levels()]))
+        expect(bookOf([joined]).levels()).toEqual(book.levels())
+      }),
+    )
+  })
+
   it('tells the changes that turn it into another book', () => {
     fc.assert(
       fc.property(fc.array(levels, { maxLength: 6 }), fc.array(levels, { maxLength: 6 }), (from, to) => {
         const book = bookOf(from)
         const target = bookOf(to)
-        book.apply(book.changesTo(target))
-        const values = ([bids, asks]: Levels) =>
-          [bids, asks].map((side) => side.map(({ px: price, sz, n }) => [Number(price), sz, n]))
-        expect(values(book.levels())).toEqual(values(target.levels()))
+        const changes = book.changesTo(target)
+        const texts = textsOf([book.levels(), changes])
+        book.apply(changes)
+        expect([book.levels(), book.digest]).toEqual([target.levels(), target.digest])
+        expect(texts).toEqual(textsOf([target.levels()]))
         expect(book.changesTo(target)).toEqual([[], []])
       }),
     )

@@ -48,12 +48,6 @@ export function checkBooks(snapshots: ReadonlyMap<string, RawSnapshot>, batches:
 function checksumOf([bids, asks]: readonly Map<string, RawLevel>[]): number {
   const best = (side: Map<string, RawLevel>, sign: number) =>
     [...side.values()].sort((a, b) => sign * (Number(a.px) - Number(b.px))).slice(0, 10)
-  const sides = [best(bids!, -1), best(asks!, 1)]
-  const texts: string[] = []
-  for (let place = 0; place < 10; place++)
-    for (const side of sides) {
-      const level = side[place]
-      if (level) texts.push(`${level.px}:${level.sz}:${level.n}`)
-    }
-  return crc32(texts.join(':'))
+  const text = (side: RawLevel[]) => side.map(({ px, sz, n }) => `${px}:${sz}:${n}`).join(':')
+  return crc32(`${text(best(bids!, -1))}/${text(best(asks!, 1))}`)
 }

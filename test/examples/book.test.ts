@@ -48,7 +48,7 @@ class Model {
     this.note()
     const levels = fault === 'unknown' ? [[], []] : [[{ px, sz: `${n}`, n }], []]
     const best = this.levels[0].slice(0, 10).map(({ px, sz, n }) => `${px}:${sz}:${n}`)
-    const checksum = crc32(best.join(':'))
+    const checksum = crc32(`${best.join(':')}/`)
     const told = fault === 'altered' ? [[{ px, sz: '7', n: 7 }], []] : levels
     const diff = { coin: COIN, seq: this.seq, prev_seq: fault === 'unknown' ? -1 : before, levels: told, checksum }
     const batch = { time: 0, epoch: `${this.epoch}`, block_height: this.height, cursor: '', book_diffs: [diff] }

@@ -18,4 +18,6 @@ export interface WholeOrders extends OrdersPlace {
   readonly v: number
   readonly pieces: number
   readonly chars: number
+  /** The first piece, which of most books is all. */
+  readonly first?: string
 }
