@@ -14,7 +14,7 @@ import { FeederLinks, type FeederSocket } from './feeder-links.do.ts'
 import { FeederTrust } from './feeder-trust.do.ts'
 import { readFeederFrame } from './frame-check.ts'
 import { HeldBlocks } from './held-blocks.do.ts'
-import { type FillsAnswer, type FillsRequest, ReadBudget, searched } from './held-fills.ts'
+import type { FillsAnswer, FillsRequest } from './held-fills.ts'
 import { L4Seeds } from './l4-seeds.ts'
 import {
   type AttachAnswer,
@@ -33,8 +33,6 @@ import { FULL_CHARS, mostUnread, SLOW_CHARS, SLOW_MS } from './unread.ts'
 import { verdict } from './verdict.ts'
 import { WholeBooks } from './whole-books.do.ts'
 
-/** Stored text read in one turn for questions about fills: a few milliseconds, for which blocks wait. */
-const READ_CHARS = 1024 * 1024
 /** A greeting waits no longer for hubs to attach: a feeder takes the connection for dead after 5 s. */
 const HUBS_WAIT_MS = 2000
 
@@ -49,7 +47,6 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   readonly #books: WholeBooks
   readonly #trust: FeederTrust
   readonly #l4: L4Seeds
-  readonly #reads = new ReadBudget()
   readonly #ages = new ReportedAges()
   #blocks = 0
 
@@ -64,7 +61,10 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#readers = new ReaderLinks(this.#objects, this.#held.backlog, this.#wants, ({ kind }) => {
       if (kind.kind === 'hub') this.ctx.waitUntil(this.#wake(kind.index))
     })
-    this.#l4 = new L4Seeds((coin, text) => this.#readers.get(this.#objects.nameOfOrders(coin))?.frame(text))
+    this.#l4 = new L4Seeds(
+      (coin, text) => this.#readers.get(this.#objects.nameOfOrders(coin))?.frame(text),
+      (coin) => this.#feeders.ofRows(coin),
+    )
     this.#trust = new FeederTrust(this.#held, this.#feeders, this.#readers)
     this.#books = new WholeBooks({
       held: this.#held,
@@ -97,11 +97,13 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): void {
+    const feeder = this.#feeders.of(socket)
     this.#feeders.drop(socket, code, reason, Date.now())
+    this.#l4.left(feeder)
   }
 
   override webSocketError(socket: WebSocket): void {
-    this.#feeders.drop(socket, 1006, '', Date.now())
+    this.webSocketClose(socket, 1006, '')
   }
 
   #take(feeder: FeederSocket, frame: FeederFrame, text: string): void {
@@ -184,7 +186,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     feeder.update({ head: Math.max(frame.height, feeder.state?.head ?? 0) })
     const judged = judgeBlock(this.#held.chain, feeder.state!, frame)
     if (judged.do === 'ignore') return
-    if (judged.do === 'resend') return feeder.askAgain(judged.from)
+    if (judged.do === 'resend') return this.#trust.askAgain(feeder, judged.from)
     const { type: _, part: __, parts: ___, ...block } = frame
     if (frame.height >= (feeder.state?.awaiting ?? 0)) feeder.update({ awaiting: null })
     if (judged.do === 'acknowledge') return this.#trust.compare(feeder, block)
@@ -206,7 +208,8 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   #append(feeder: FeederSocket, block: Block): void {
     const { epoch, height, booksKnown: wereKnown } = this.#held.chain
     const booksKnown = epoch !== null && wereKnown && block.books !== null
-    const known = { ...block, books: booksKnown ? block.books : null, l4: this.#l4.trusted(block.l4) }
+    const rows = { orders: this.#trust.ordersWith(feeder, block), l4: this.#l4.trusted(block.l4) }
+    const known = { ...block, books: booksKnown ? block.books : null, ...rows }
     const texts = encodeBlock(known, booksKnown ? epoch : null, this.#held.through(block.fills))
     if (height === null) for (const reader of this.#readers) reader.begin(block.height)
     if (block.books && !booksKnown) this.#books.askForAll()
@@ -245,7 +248,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   async reseedL4(coin: string, isWrong: boolean): Promise<void> {
     // Feeders answer of wanted coins alone.
     this.#wants.tell()
-    this.#l4.ask(coin, isWrong, this.#feeders.first())
+    this.#l4.ask(coin, isWrong)
   }
 
   async status(): ReturnType<BlockLogApi['status']> {
@@ -272,19 +275,12 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#ages.note(report, Date.now())
   }
 
-  async events({ from }: EventsRequest): Promise<EventsAnswer> {
-    return { v: LOG_API_VERSION, ...this.#held.eventsFrom(from, Date.now()) }
+  async events(request: EventsRequest): Promise<EventsAnswer> {
+    return { v: LOG_API_VERSION, ...this.#held.eventsFrom(request, Date.now()) }
   }
 
   async fills({ scope, before }: FillsRequest): Promise<FillsAnswer> {
-    const now = Date.now()
-    const retryMs = this.#reads.waitMs(now)
-    if (retryMs > 0) return { v: LOG_API_VERSION, retryMs }
-    const { segments, next } = this.#held.eventsBefore(before ?? Number.MAX_SAFE_INTEGER, READ_CHARS)
-    const found = segments.map((segment) => searched(segment, scope))
-    for (const { cost } of found) this.#reads.spend(cost, now)
-    const stretches = found.map(({ stretch }) => stretch)
-    return { v: LOG_API_VERSION, head: this.#held.newest(), stretches, next }
+    return { v: LOG_API_VERSION, ...this.#held.fillsBefore(scope, before ?? Number.MAX_SAFE_INTEGER, Date.now()) }
   }
 
   async reset(): Promise<void> {

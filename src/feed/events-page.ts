@@ -7,7 +7,7 @@ import type { GapAt } from './reader-link.ts'
 import { type BlockTexts, gapText } from './segment.ts'
 
 /** A page ends with the segment in which it has so many characters. */
-const PAGE_CHARS = 512 * 1024
+export const PAGE_CHARS = 512 * 1024
 
 export interface HeldEvents {
   /** Of the log, null while it is empty. */

@@ -4,6 +4,7 @@
 
 import { type ChainState, conflictAtHello, type FeederState } from './chain.ts'
 import { type Heard, viewOf } from './feeder-view.ts'
+import type { Copy } from './fuller-copies.ts'
 import { PartJoiner } from './parts.ts'
 import type { GatewayFrame, Hello } from './protocol.ts'
 import { afterRestart, closeWords, ended, left, noted, type Roster } from './roster.ts'
@@ -36,6 +37,10 @@ export class FeederSocket {
   refused = false
   /** Height of the last block whose changes it did not know. */
   blindAt = -1
+  /** The newest copy of a block that it has sent. */
+  copy: Copy | null = null
+  /** It has sent rows of orders. */
+  hasStatuses = false
   #heard: Heard
   #pausedMs = 0
 
@@ -222,6 +227,14 @@ export class FeederLinks {
   first(): FeederSocket | undefined {
     const able = [...this.#greeted().values()].filter((one) => one.state?.conflict === null)
     return able.find(({ name }) => name === this.leader) ?? able[0]
+  }
+
+  /** Whom to ask for the orders of a coin: who sends its rows, all where that one has left. */
+  ofRows(coin: string): FeederSocket[] {
+    const able = [...this.#greeted().values()].filter((one) => one.state?.conflict === null)
+    const newest = able.sort((a, b) => (b.copy?.height ?? -1) - (a.copy?.height ?? -1))
+    const one = newest.find(({ copy }) => copy?.coins.has(coin))
+    return one ? [one] : able
   }
 
   /** The connected feeder of a name. */

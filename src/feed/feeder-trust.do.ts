@@ -5,6 +5,7 @@ import { Agreement } from './agreement.ts'
 import type { Block } from './block.ts'
 import { startedOver } from './chain.ts'
 import type { FeederLinks, FeederSocket } from './feeder-links.do.ts'
+import { FullerCopies, NEAR_MS } from './fuller-copies.ts'
 import type { HeldBlocks } from './held-blocks.do.ts'
 import { type Differing, type HubVerified, LOG_API_VERSION } from './log-api.ts'
 import type { Verified } from './protocol.ts'
@@ -17,6 +18,7 @@ export class FeederTrust {
   readonly #feeders: FeederLinks
   readonly #readers: ReaderLinks
   readonly #agreement = new Agreement()
+  readonly #copies = new FullerCopies()
 
   constructor(held: HeldBlocks, feeders: FeederLinks, readers: ReaderLinks) {
     this.#held = held
@@ -33,9 +35,16 @@ export class FeederTrust {
     this.#agreement.taken({ texts, feeder: feeder.name })
   }
 
+  /** The order statuses to be told with a block that is taken. */
+  ordersWith(feeder: FeederSocket, block: Block): unknown[] {
+    return this.#copies.taken(feeder, block)
+  }
+
   /** A copy of a held height: the first one stands. A feeder that contradicts its own copy has another chain. */
   compare(feeder: FeederSocket, block: Block): void {
     const { height } = block
+    this.#copies.came(feeder, block, Date.now())
+    this.#copies.compared(feeder, block)
     // Rows of orders are nothing that copies are compared by, and there may be much of them.
     const copy = { texts: encodeBlock({ ...block, orders: [], l4: [] }, null), feeder: feeder.name }
     const { durable, chain } = this.#held
@@ -44,11 +53,32 @@ export class FeederTrust {
     if (durable !== null && height <= durable) feeder.send({ type: 'ack', height: durable })
   }
 
-  /** Others come first while their blocks come: it is not trusted, or does not know the books that they may know. */
-  isPassedOver(feeder: FeederSocket, { height, books }: Block, nowMs: number): boolean {
-    if (books !== null || !this.#held.chain.booksKnown) return this.isDistrusted(feeder, nowMs)
+  /** Others come first while their blocks come: it is not trusted, or lacks books or rows that they may have. */
+  isPassedOver(feeder: FeederSocket, block: Block, nowMs: number): boolean {
+    const { height, books } = block
+    this.#copies.came(feeder, block, nowMs)
+    if (books !== null || !this.#held.chain.booksKnown)
+      return this.isDistrusted(feeder, nowMs) || this.#isLeft(feeder, height, nowMs)
     feeder.blindAt = height
     return this.#feeders.others(feeder, nowMs, (one) => one.blindAt !== height && !this.#distrusts(one, nowMs))
+  }
+
+  /** Its copy is left for a fuller one; where that does not come, it is asked for again. */
+  #isLeft(feeder: FeederSocket, height: number, nowMs: number): boolean {
+    const isLeft = this.#isFullerNear(feeder, nowMs)
+    const isMissing = () => this.#held.chain.height === height - 1
+    if (isLeft) setTimeout(() => isMissing() && feeder.askAgain(height), NEAR_MS)
+    return isLeft
+  }
+
+  #isFullerNear(feeder: FeederSocket, nowMs: number): boolean {
+    const isFuller = (one: FeederSocket) => this.#copies.isFuller(one.copy, feeder.copy!, nowMs)
+    return this.#feeders.others(feeder, nowMs, (one) => isFuller(one) && !this.#distrusts(one, nowMs))
+  }
+
+  /** Heights from `from` on are missing, unless the copy that the feeder has sent of it is just left for a fuller one. */
+  askAgain(feeder: FeederSocket, from: number): void {
+    if (feeder.copy?.height !== from || !this.#isFullerNear(feeder, Date.now())) feeder.askAgain(from)
   }
 
   /** True for a feeder that lately had a wrong book taken of it, while blocks come from one that had not. */
@@ -85,5 +115,6 @@ export class FeederTrust {
   /** Another chain begins. */
   clear(): void {
     this.#agreement.clear()
+    this.#copies.clear()
   }
 }

@@ -7,11 +7,12 @@ import type { BlockLogStore } from './block-log.store.ts'
 import { BuilderStore } from './builder.store.ts'
 import { type ChainState, EMPTY_CHAIN, type GapReason, type SkippedHeights } from './chain.ts'
 import { eventsPage } from './events-page.ts'
-import { type EventsSegment, type HeightAndTime, ReadBudget } from './held-fills.ts'
-import type { EventsAnswer } from './log-api.ts'
+import { type FillScope, type FillsAnswer, ReadBudget, searched } from './held-fills.ts'
+import type { EventsAnswer, EventsRequest } from './log-api.ts'
 import { type NewSegment, PendingSegment } from './pending-segment.ts'
 import type { Through } from './position-builders.ts'
 import type { GapAt, LookUp } from './reader-link.ts'
+import { ReplayTurns } from './replay-turns.ts'
 import { SegmentStore } from './segment.store.ts'
 import { type BlockTexts, type BooksTexts, readBooksLine, SEGMENT_MS, type SegmentKind } from './segment.ts'
 
@@ -21,6 +22,9 @@ const WINDOW_MS = 5 * 60_000
 /** So long the log stands still at most because another feeder says to have what one of them lacks. */
 const LEFT_MS = 30_000
 
+/** Stored text read in one turn for questions about fills: a few milliseconds, for which blocks wait. */
+const READ_CHARS = 1024 * 1024
+
 /** What readers that are behind are served from. */
 export interface Backlog {
   readonly lookUp: LookUp
@@ -29,6 +33,9 @@ export interface Backlog {
   readonly gapAt: GapAt
 }
 
+/** Of each kind of answer. */
+type Unversioned<T> = T extends unknown ? Omit<T, 'v'> : never
+
 export class HeldBlocks {
   readonly #ctx: DurableObjectState
   readonly #gaps: Pick<BlockLogStore, 'addGap' | 'gapAt'>
@@ -36,7 +43,8 @@ export class HeldBlocks {
   readonly #segments: SegmentStore
   readonly #builders: BuilderStore
   readonly #pending = new PendingSegment()
-  readonly #replays = new ReadBudget()
+  readonly #replays = new ReplayTurns()
+  readonly #reads = new ReadBudget()
   readonly backlog: Backlog = {
     lookUp: (kind, height) => this.#segments.segmentWith(kind, height),
     pending: () => this.#pending.blocks,
@@ -54,6 +62,7 @@ export class HeldBlocks {
   /** Counts resets. */
   #era = 0
   #flushTimer: ReturnType<typeof setTimeout> | null = null
+  #rowsTimer: ReturnType<typeof setTimeout> | null = null
 
   /** `confirmed` hears of each height up to which all is durable. */
   constructor(
@@ -143,6 +152,15 @@ export class HeldBlocks {
     this.#segments.save(segment, place, newestMs - WINDOW_MS, this.#builders.changed())
     this.#saved = this.#chain.height
     this.#ctx.waitUntil(this.confirm())
+    if (segment?.lines.l4 !== undefined) this.#storeRows()
+  }
+
+  /** A piece a turn, with blocks between. */
+  #storeRows(): void {
+    this.#rowsTimer ??= setTimeout(() => {
+      this.#rowsTimer = null
+      if (this.#segments.storeRows()) this.#storeRows()
+    }, 0)
   }
 
   /** Waits until all that was saved is durable. */
@@ -169,10 +187,10 @@ export class HeldBlocks {
     return this.#gaps.gapAt(next) !== null || this.#segments.segmentWith(kind, next) !== null
   }
 
-  /** Frames of events from a height on, unless others have read too much just now. */
-  eventsFrom(from: number, nowMs: number): Omit<EventsAnswer, 'v'> {
+  /** Frames of events from a height on for a relay, unless so much was read just now that it is not its turn. */
+  eventsFrom({ from, relay = '' }: EventsRequest, nowMs: number): Omit<EventsAnswer, 'v'> {
     const { height } = this.#chain
-    const retryMs = this.#replays.waitMs(nowMs)
+    const retryMs = this.#replays.waitMs(relay, nowMs)
     if (retryMs > 0) return { frames: [], first: null, head: height, retryMs }
     const { gapAt } = this.backlog
     const segmentWith = (at: number) => this.#segments.eventsWith(at)
@@ -190,14 +208,14 @@ export class HeldBlocks {
     return this.#pending.blocks.find(isIt) ?? stored()
   }
 
-  /** Height and time of the newest stored block, null while there is none. */
-  newest(): HeightAndTime | null {
-    return this.#segments.newest()
-  }
-
-  /** Stored segments of events that begin below `before`, newest first: as many as it takes to reach `minChars`. */
-  eventsBefore(before: number, minChars: number): { segments: EventsSegment[]; next: number | null } {
-    return this.#segments.eventsBefore(before, minChars)
+  /** A page of what is stored for a scope below `before`, unless others have read too much just now. */
+  fillsBefore(scope: FillScope, before: number, nowMs: number): Unversioned<FillsAnswer> {
+    const retryMs = this.#reads.waitMs(nowMs)
+    if (retryMs > 0) return { retryMs }
+    const { segments, next } = this.#segments.eventsBefore(before, READ_CHARS)
+    const found = segments.map((segment) => searched(segment, scope))
+    for (const { cost } of found) this.#reads.spend(cost, nowMs)
+    return { head: this.#segments.newest(), stretches: found.map(({ stretch }) => stretch), next }
   }
 
   /** Forgets the chain and its blocks, and records that what follows does not continue it. */

@@ -92,9 +92,10 @@ export class ReadBudget {
   #second = 0
   #spent = 0
 
-  /** Milliseconds until something may be read again, 0 if it may now. */
-  waitMs(nowMs: number): number {
-    return this.#isNewSecond(nowMs) || this.#spent < COST_PER_SECOND ? 0 : 1000 - (nowMs % 1000)
+  /** Milliseconds until something may be read again, 0 if it may now. `kept`: for others, of this second. */
+  waitMs(nowMs: number, kept = 0): number {
+    const spent = this.#isNewSecond(nowMs) ? 0 : this.#spent
+    return spent + kept < COST_PER_SECOND ? 0 : 1000 - (nowMs % 1000)
   }
 
   spend(cost: number, nowMs: number): void {

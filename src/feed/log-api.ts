@@ -88,6 +88,8 @@ export interface EventsRequest {
   readonly v: number
   /** First height wanted. */
   readonly from: number
+  /** Name of the relay: relays take turns. */
+  readonly relay?: string
 }
 
 export interface EventsAnswer {

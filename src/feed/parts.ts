@@ -5,7 +5,8 @@ import type { BookChange, L4Rows } from './block.ts'
 import type { BlockFrame } from './protocol.ts'
 import { FRAME_MAX_BYTES } from './protocol.ts'
 
-const LISTS = ['fills', 'ledger', 'funding', 'events', 'twaps', 'orders', 'l4', 'books'] as const
+/** What everybody needs before what some want, which may be most of it. */
+const LISTS = ['fills', 'ledger', 'funding', 'events', 'twaps', 'books', 'orders', 'l4'] as const
 /** Room for the envelope of a part beside its entries. */
 const ENVELOPE_BYTES = 1024
 /** Levels of one book cut into runs of this many: about 40 bytes each, far below a frame. */

@@ -2,7 +2,7 @@
 // JSON text frames of at most FRAME_MAX_BYTES; longer ones are split by parts.ts.
 
 import * as z from 'zod'
-import { Address, Block, BookChange, CoinName, Height, Millis } from './block.ts'
+import { Address, Block, BookChange, CoinName, Decimal, Height, Millis } from './block.ts'
 
 export const FEED_PROTOCOL = 1
 /** 512 KiB: half of the 1 MiB at which the platform's hibernating sockets may refuse a frame. */
@@ -88,6 +88,14 @@ const Verified = z.strictObject({
 })
 export type Verified = z.infer<typeof Verified>
 
+/** An order as the node writes it: the fields named here are those by which its book is kept. */
+const L4Order: z.ZodType<unknown> = z.looseObject({
+  oid: z.int(),
+  side: z.enum(['B', 'A']),
+  limitPx: Decimal,
+  sz: Decimal,
+})
+
 /**
  * A run of the orders of a coin after block `height`, which was sent before: all bids, then all asks, best first, and the
  * oldest first at one price. Each has the fields of the node's own snapshot but `children` and `origSz`, and its `user`.
@@ -98,8 +106,8 @@ const L4Book = z.strictObject({
   coin: CoinName,
   height: Height,
   time: Millis,
-  bids: z.array(z.unknown()),
-  asks: z.array(z.unknown()),
+  bids: z.array(L4Order),
+  asks: z.array(L4Order),
   part: z.int().min(0),
   parts: z.int().min(1).max(4096),
 })

@@ -137,10 +137,10 @@ export class ReaderLink {
   }
 
   /**
-   * Sends the stored lines that come next, one segment, or the gap that stands there; false where storage holds
-   * nothing more for this reader.
+   * Sends the stored lines that come next, one segment, or the gap that stands there; answers how many characters of
+   * storage that took, 0 where it holds nothing more for this reader.
    */
-  catchUp(lookUp: LookUp, gapAt: GapAt): boolean {
+  catchUp(lookUp: LookUp, gapAt: GapAt): number {
     const kind: SegmentKind = this.kind.kind === 'hub' ? 'books' : 'events'
     const lines = lookUp(kind, this.#next)
     if (!lines) return this.#crossGap(gapAt)
@@ -155,7 +155,7 @@ export class ReaderLink {
       this.#next++
       this.#send(text)
     }
-    return true
+    return [...lines, ...(orders ?? []), ...(l4 ?? [])].reduce((sum, { length }) => sum + length + 1, 0)
   }
 
   #ofBooks(line: string): { height: number; text: string } {
@@ -168,10 +168,11 @@ export class ReaderLink {
     return { height: block.height, text: this.#textOf(block) }
   }
 
-  #crossGap(gapAt: GapAt): boolean {
+  #crossGap(gapAt: GapAt): number {
     const to = gapAt(this.#next)
-    if (to === null) return false
-    this.frame(gapText(this.#next, to), to + 1)
-    return true
+    if (to === null) return 0
+    const text = gapText(this.#next, to)
+    this.frame(text, to + 1)
+    return text.length
   }
 }

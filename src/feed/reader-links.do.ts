@@ -7,9 +7,15 @@ import type { Backlog } from './held-blocks.do.ts'
 import { type AttachRequest, type LinkTick, LOG_API_VERSION, type RelayEvents } from './log-api.ts'
 import type { OrderWants } from './order-wants.do.ts'
 import { ReaderLink } from './reader-link.ts'
+import { SEGMENT_CHARS } from './segment.ts'
 
 /** So much may be under way to a reader that is behind before it is sent more: live blocks do not wait for it. */
 const AHEAD_CHARS = 4 * 1024 * 1024
+/**
+ * What it is served in one turn: as much as the longest segment has. One segment a turn, a second of blocks that is mostly
+ * far shorter, comes slowly where turns take hundreds of milliseconds, as when all of a gateway begins anew on one machine.
+ */
+const TURN_CHARS = SEGMENT_CHARS
 /** An idle link is given a tick this often: a third of the silence after which it would be taken for dead. */
 const TICK_MS = 3000
 
@@ -61,12 +67,19 @@ export class ReaderLinks {
     const reader: ReaderLink = new ReaderLink(request, from, { send, close }, shardOf, wanted, head)
     reader.readMs = Date.now()
     let isHeld = false
-    // Where it is behind it is served a segment a turn, so that live blocks are not held up, and no faster than it reads.
+    // Where it is behind it is served so much a turn that live blocks are not held up, and no faster than it reads.
     const pump = () => {
-      isHeld = reader.unread > AHEAD_CHARS
-      if (isHeld || this.#readers.get(request.name) !== reader) return
-      if (reader.catchUp(this.#backlog.lookUp, this.#backlog.gapAt)) setTimeout(pump, 0)
-      else for (const texts of this.#backlog.pending()) reader.offer(texts)
+      for (let chars = 0; chars < TURN_CHARS; ) {
+        isHeld = reader.unread > AHEAD_CHARS
+        if (isHeld || this.#readers.get(request.name) !== reader) return
+        const more = reader.catchUp(this.#backlog.lookUp, this.#backlog.gapAt)
+        if (more === 0) {
+          for (const texts of this.#backlog.pending()) reader.offer(texts)
+          return
+        }
+        chars += more
+      }
+      setTimeout(pump, 0)
     }
     socket.addEventListener('message', ({ data }) => {
       // Of a link that was replaced, the new one says it anew.

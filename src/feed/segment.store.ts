@@ -3,6 +3,8 @@
 // A write of SQL holds back every frame behind it until it is confirmed by other machines, and has no option against
 // that; a put of a key has (workerd, actor-sqlite.c++, onWrite). What is put here may be lost with the object until
 // confirmed() has passed, always from its end: nothing may be acknowledged before. Readers of a segment see it at once.
+// Rows of order-level books are put a piece a turn, behind the rest of their segment, because blocks wait for each: what
+// was lost of them with the object, or is held no more, reads as not known, and whoever needs it begins with whole orders.
 
 import { fromChunks, toChunks } from '../core/chunks.ts'
 import { type ChainState, EMPTY_CHAIN } from './chain.ts'
@@ -14,6 +16,14 @@ import type { SegmentKind } from './segment.ts'
 const SEGMENTS_AT_ONCE = 64
 /** Four times what five minutes have: so many are held at most, whatever times blocks say. */
 const SEGMENTS_MOST = 1200
+/** A piece of rows is put in some two milliseconds, and is at most 1.5 MiB. */
+const ROWS_PIECE_UNITS = 512 * 1024
+/** So many pieces of rows are held, 256 MiB, … */
+const ROWS_PIECES_MOST = 512
+/** … so much younger than all else: who is further behind is served sooner by whole orders. */
+const ROWS_YOUNGER_MS = 3 * 60_000
+/** Pieces that wait for their turn; where blocks come faster, the oldest do not wait. */
+const ROWS_WAITING_MOST = 64
 /** The platform takes no more keys in one call. */
 const KEYS_AT_ONCE = 128
 const UNCONFIRMED = { allowUnconfirmed: true } as const
@@ -39,8 +49,17 @@ interface Head extends Omit<Place, 'time'> {
   readonly segments: readonly Listed[]
 }
 
+/** Rows of the segment that begins with `first`, of which some pieces are yet to be put. */
+interface Rows {
+  readonly first: number
+  readonly text: string
+  readonly pieces: readonly string[]
+  next: number
+}
+
 export class SegmentStore {
   readonly #storage: Pick<DurableObjectStorage, 'kv' | 'put' | 'delete' | 'sync'>
+  #waiting: Rows[] = []
   #segments: readonly Listed[]
   /** Where the log stood when this object woke. */
   readonly place: Place
@@ -54,15 +73,49 @@ export class SegmentStore {
     this.place = { chain: head.chain, time: head.time ?? this.newest()?.time ?? null }
   }
 
-  /** Stores a segment (null: none), where the log stands after it, and `more`; forgets what is older than `oldestMs`. */
+  /**
+   * Stores a segment (null: none), but for its rows (storeRows), where the log stands after it, and `more`; forgets what is
+   * older than `oldestMs`.
+   */
   save(segment: NewSegment | null, place: Place, oldestMs: number, more: Readonly<Record<string, string>> = {}): void {
     const puts: Record<string, unknown> = { ...more }
-    const all = segment ? [...this.#segments, stored(segment, puts)] : this.#segments
+    const all = segment ? [...this.#segments, this.#stored(segment, puts)] : this.#segments
     const isKept = ({ time }: Listed, at: number) => time >= oldestMs && at >= all.length - SEGMENTS_MOST
-    this.#segments = all.filter(isKept)
+    this.#segments = withRecentRows(all.filter(isKept), oldestMs + ROWS_YOUNGER_MS)
     puts.log = { ...place, segments: this.#segments } satisfies Head
     this.#put(puts)
-    this.#delete(all.filter((one, at) => !isKept(one, at)).flatMap(keysOf))
+    const kept = new Map(this.#segments.map(({ first, chunks }) => [first, chunks]))
+    for (const { first, chunks } of all)
+      if (kept.get(first) !== chunks)
+        this.#delete(keysOf({ first, chunks: kept.has(first) ? { l4: chunks.l4! } : chunks }))
+    while (this.#waiting.reduce((sum, { pieces, next }) => sum + pieces.length - next, 0) > ROWS_WAITING_MOST)
+      this.storeRows()
+  }
+
+  /** Adds the chunks of a segment to `puts`, but for its rows. */
+  #stored({ first, last, time, lines: { l4, ...lines } }: NewSegment, puts: Record<string, unknown>): Listed {
+    const chunks: Partial<Record<SegmentKind, number>> = {}
+    for (const [kind, text] of Object.entries(lines) as [SegmentKind, string][]) {
+      const pieces = toChunks(text)
+      for (const [part, piece] of pieces.entries()) puts[keyOf(kind, first, part)] = piece
+      chunks[kind] = pieces.length
+    }
+    if (l4 === undefined) return { first, last, time, chunks }
+    const rows = { first, text: l4, pieces: piecesOf(l4), next: 0 }
+    this.#waiting.push(rows)
+    return { first, last, time, chunks: { ...chunks, l4: rows.pieces.length } }
+  }
+
+  /** Puts the next piece of rows; true where more are left. */
+  storeRows(): boolean {
+    const rows = this.#waiting[0]
+    if (!rows) return false
+    const { first, pieces, next: part } = rows
+    rows.next++
+    if (rows.next === pieces.length) this.#waiting.shift()
+    const isHeld = this.#with(first)?.chunks.l4 !== undefined
+    if (isHeld) this.#put({ [keyOf('l4', first, part)]: new TextEncoder().encode(pieces[part]) })
+    return this.#waiting.length > 0
   }
 
   #await(write: Promise<unknown>): void {
@@ -114,8 +167,11 @@ export class SegmentStore {
   }
 
   #text(kind: SegmentKind, { first, chunks }: Listed): string {
+    const waiting = kind === 'l4' && chunks.l4 ? this.#waiting.find((rows) => rows.first === first) : undefined
+    if (waiting) return waiting.text
     const parts = Array.from({ length: chunks[kind] ?? 0 }, (_, part) => keyOf(kind, first, part))
-    return fromChunks(parts.map((key) => this.#storage.kv.get<Uint8Array>(key)!))
+    const pieces = parts.map((key) => this.#storage.kv.get<Uint8Array>(key)!)
+    return kind === 'l4' && pieces.includes(undefined!) ? '' : fromChunks(pieces)
   }
 
   /** Height and time of the newest stored block, null while there is none. */
@@ -142,27 +198,43 @@ export class SegmentStore {
   reset(more: Readonly<Record<string, string>> = {}): void {
     this.#delete(this.#segments.flatMap(keysOf))
     this.#segments = []
+    this.#waiting = []
     this.#put({ ...more, log: { chain: EMPTY_CHAIN, time: null, segments: [] } satisfies Head })
   }
 }
 
 const keyOf = (kind: SegmentKind, first: number, part: number): string => `${kind}/${first}/${part}`
 
-function keysOf({ first, chunks }: Listed): string[] {
+function keysOf({ first, chunks }: Pick<Listed, 'first' | 'chunks'>): string[] {
   return (Object.keys(chunks) as SegmentKind[]).flatMap((kind) =>
-    Array.from({ length: chunks[kind]! }, (_, part) => keyOf(kind, first, part)),
+    Array.from({ length: chunks[kind] ?? 0 }, (_, part) => keyOf(kind, first, part)),
   )
 }
 
-/** Adds the chunks of a segment to `puts`. */
-function stored({ first, last, time, lines }: NewSegment, puts: Record<string, unknown>): Listed {
-  const chunks: Partial<Record<SegmentKind, number>> = {}
-  for (const [kind, text] of Object.entries(lines) as [SegmentKind, string][]) {
-    const pieces = toChunks(text)
-    for (const [part, piece] of pieces.entries()) puts[keyOf(kind, first, part)] = piece
-    chunks[kind] = pieces.length
+/** Cut where no character is. */
+function piecesOf(text: string): string[] {
+  const pieces: string[] = []
+  for (let at = 0, end = 0; at === 0 || at < text.length; at = end) {
+    end = at + ROWS_PIECE_UNITS
+    const isAmidCharacter = (text.charCodeAt(end) & 0xfc00) === 0xdc00
+    if (isAmidCharacter) end--
+    pieces.push(text.slice(at, end))
   }
-  return { first, last, time, chunks }
+  return pieces
+}
+
+/** The segments with the rows that are held on. */
+function withRecentRows(segments: readonly Listed[], oldestMs: number): Listed[] {
+  let pieces = 0
+  return segments
+    .toReversed()
+    .map((one) => {
+      pieces += one.chunks.l4 ?? 0
+      const isHeld = one.time >= oldestMs && pieces <= ROWS_PIECES_MOST
+      const { l4: _, ...chunks } = one.chunks
+      return isHeld || one.chunks.l4 === undefined ? one : { ...one, chunks }
+    })
+    .toReversed()
 }
 
 /** What 0.1.0 kept in tables, moved here once, a row at a time. */

@@ -132,8 +132,8 @@ export class StreamTail {
       const behind = this.#last && (await this.#files.behind(file, this.#last))
       if (behind === null) this.#say(`${file.date}/${file.hour} was written anew: reading it from its beginning`)
       await this.#open(file, behind ?? 0)
-      // Whatever stands there now is told, also lower heights: the node may have started over.
-      this.#arrived = true
+      // Whatever stands in a new one is told, also lower heights: the node may have started over.
+      this.#arrived ||= behind === null
       return []
     }
     const files = await this.#files.list()

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseFeederFrame } from '../../src/feed/frame-check.ts'
+import { parseFeederFrame, readFeederFrame } from '../../src/feed/frame-check.ts'
 import { FeederFrame } from '../../src/feed/protocol.ts'
 
 const decimal = fc.constantFrom('1', '0', '0.5', '81308.0', '000.10')
@@ -83,4 +83,17 @@ describe('parseFeederFrame', () => {
     expect(issue(block([[], [{ px: '1', sz: 'x', n: 1 }]]))).toBe('books.0.levels.1.0.sz')
     expect(issue(block([[], []], { seq: 1 }))).toBe('books.0')
   })
+})
+
+// FEED-3, FEED-37
+it('an order of a book that is none is refused by its place', () => {
+  const order = { user: 'u', oid: 1, side: 'B', limitPx: '1', sz: '1' }
+  const fieldOf = (bids: unknown[]) => {
+    const part = { type: 'l4', coin: 'BTC', height: 1, time: 1, bids, asks: [], part: 0, parts: 1 }
+    const read = readFeederFrame(JSON.stringify(part))
+    return read.ok ? null : read.error[0]
+  }
+  const odd = [null, 7, [], {}, { ...order, sz: 1 }]
+  expect(odd.map((one) => fieldOf([order, one]))).toEqual(['bids.1', 'bids.1', 'bids.1', 'bids.1.oid', 'bids.1.sz'])
+  expect(fieldOf([order])).toBeNull()
 })

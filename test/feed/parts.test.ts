@@ -53,6 +53,12 @@ describe('a frame that is too long', () => {
     expect(join(texts).at(-1)).toEqual(block)
   })
 
+  it('has its books before rows of orders', () => {
+    const l4 = [{ coin: 'BTC', statuses: Array.from({ length: 900 }, () => ({ cloid: '0'.repeat(900) })), diffs: [] }]
+    const [first, ...rest] = encodeFrame({ ...blockOf(5), l4 }).map((text) => BlockFrame.parse(JSON.parse(text)))
+    expect([first!.books?.length, rest.length > 0, rest.flatMap(({ books }) => books)]).toEqual([5, true, []])
+  })
+
   // FEED-6
   it('is dropped whole when a part does not belong', () => {
     const texts = encodeFrame(blockOf(200), 8 * 1024)

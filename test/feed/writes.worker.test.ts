@@ -77,6 +77,22 @@ it('what storage did not keep is not acknowledged: the log wakes anew where it s
   after.close()
 })
 
+/** Keys of rows that are put from here on, and not deleted: to list them is to read them. */
+function rowKeys(storage: DurableObjectStorage): () => string[] {
+  const keys = new Set<string>()
+  const put = storage.put.bind(storage) as (...args: unknown[]) => Promise<void>
+  const remove = storage.delete.bind(storage) as (...args: unknown[]) => Promise<number>
+  storage.put = ((values: object, options: unknown) => {
+    for (const key of Object.keys(values)) if (key.startsWith('l4/')) keys.add(key)
+    return put(values, options)
+  }) as typeof storage.put
+  storage.delete = ((gone: string[], options: unknown) => {
+    for (const key of gone) keys.delete(key)
+    return remove(gone, options)
+  }) as typeof storage.delete
+  return () => [...keys]
+}
+
 describe('stored segments', () => {
   it('are bounded whatever times blocks say', async () => {
     await runInDurableObject(env.BLOCK_LOG.getByName('bounded'), async (_, { storage }) => {
@@ -88,6 +104,55 @@ describe('stored segments', () => {
       await store.confirmed()
       for (const prefix of ['events/', 'orders/']) expect([...storage.kv.list({ prefix })]).toHaveLength(1200)
       expect([store.segmentWith('events', 99), store.segmentWith('events', 100)]).toEqual([null, [lines.events]])
+    })
+  })
+
+  it('have their rows put a piece a turn; what is lost of them with the object reads as not known', async () => {
+    await runInDurableObject(env.BLOCK_LOG.getByName('rows'), async (_, { storage }) => {
+      const store = new SegmentStore(storage)
+      const place = { chain: { epoch: null, height: 1, booksKnown: false }, time: 0 }
+      const l4 = `BTC\t${'ä😀'.repeat(800_000)}\nBTC\t`
+      const keys = rowKeys(storage)
+      const save = (first: number) => store.save({ first, last: first + 1, time: 0, lines: { l4 } }, place, -300_000)
+      save(1)
+      expect([keys(), store.segmentWith('l4', 2)]).toEqual([[], l4.split('\n')])
+      expect([store.storeRows(), keys()]).toEqual([true, ['l4/1/0']])
+      const woken = () => new SegmentStore(storage).segmentWith('l4', 2)
+      expect([store.segmentWith('l4', 2), woken()]).toEqual([l4.split('\n'), ['']])
+      while (store.storeRows());
+      expect([store.segmentWith('l4', 2), woken(), keys().length]).toEqual([l4.split('\n'), l4.split('\n'), 5])
+      // What waits for its turn is bounded.
+      for (let first = 3; first < 63; first += 2) save(first)
+      expect(keys().length).toBeGreaterThan(5 * 16)
+      await store.confirmed()
+    })
+  })
+
+  it('lose their rows before all else: after two minutes, or where they are 256 MiB', async () => {
+    await runInDurableObject(env.BLOCK_LOG.getByName('fewer-rows'), async (_, { storage }) => {
+      const store = new SegmentStore(storage)
+      const place = { chain: { epoch: null, height: 1, booksKnown: false }, time: 0 }
+      const lines = { events: '{}', l4: 'BTC\t' }
+      const keys = rowKeys(storage)
+      const save = (first: number, timeMs: number, l4 = lines.l4) => {
+        store.save({ first, last: first, time: timeMs, lines: { ...lines, l4 } }, place, timeMs - 300_000)
+        while (store.storeRows());
+      }
+      const rowsAt = (height: number) => store.segmentWith('l4', height)
+      save(1, 0)
+      save(2, 1)
+      save(3, 120_001)
+      expect([[1, 2, 3].map(rowsAt), keys()]).toEqual([
+        [[''], [lines.l4], [lines.l4]],
+        ['l4/2/0', 'l4/3/0'],
+      ])
+      expect(store.segmentWith('events', 1)).toEqual(['{}'])
+      for (let n = 0; n < 511; n++) save(4 + n, 120_001)
+      expect([[2, 3, 4].map(rowsAt), keys().length]).toEqual([[[''], [lines.l4], [lines.l4]], 512])
+      save(600, 120_001, 'x'.repeat(3 * 512 * 1024))
+      expect([5, 6].map(rowsAt)).toEqual([[''], [lines.l4]])
+      expect(keys().length).toBe(512)
+      await store.confirmed()
     })
   })
 

@@ -127,6 +127,19 @@ test('a file that was cut at its front goes on behind what was read of it', asyn
   expect(said).toEqual([])
 })
 
+test('a file that was cut at its front before the first wanted line came tells none that is lower', async () => {
+  const lines = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, at) => `${line(from + at, 2_000)}\n`).join('')
+  write('20260505/9', lines(0, 390))
+  const tail = tailFrom(398)
+  expect(await heights(tail)).toEqual([])
+  unlinkSync(join(root, 'hourly', '20260505/9'))
+  write('20260505/9', lines(200, 396))
+  expect(await heights(tail)).toEqual([])
+  write('20260505/9', lines(396, 400))
+  expect(await heights(tail)).toEqual([398, 399])
+})
+
 test('a pruned file is no obstacle', async () => {
   write('20260505/9', `${line(1)}\n`)
   const tail = tailFrom(1)

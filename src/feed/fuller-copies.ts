@@ -1,0 +1,71 @@
+// Copies of one height of which one has rows of orders that another lacks: a node may write none, and feeders hear at
+// different times what is wanted. Laws: a copy is left for a fuller one only while that is close behind it, so that blocks
+// wait for rows no longer than NEAR_MS; order statuses that the copy lacked which was taken are told once, with the next block.
+
+import { BoundedMap } from '../core/bounded-map.ts'
+import type { Block } from './block.ts'
+
+/** A fuller copy is waited for no longer, nor one of a feeder whose last one came later than this. */
+export const NEAR_MS = 100
+/** Some twenty seconds of blocks: older order statuses are no news. */
+const HEIGHTS = 256
+const LATE_ROWS_MOST = 10_000
+
+/** The newest copy that a feeder has sent. */
+export interface Copy {
+  readonly height: number
+  /** Coins of which it has all rows; none where it does not know the books, because then it is of less use. */
+  readonly coins: ReadonlySet<string>
+  /** How long after the first copy of its height it came. */
+  readonly behindMs: number
+}
+
+/** `hasStatuses`: it has sent rows of orders, so that its node writes them. */
+interface Feeder {
+  copy: Copy | null
+  hasStatuses: boolean
+}
+
+export class FullerCopies {
+  readonly #firstMs = new BoundedMap<number, number>(HEIGHTS)
+  /** Heights that were taken of feeders whose nodes seem to write no order statuses. */
+  readonly #bare = new BoundedMap<number, true>(HEIGHTS)
+  #late: unknown[] = []
+
+  /** A copy has come, the first of its height or another. */
+  came(feeder: Feeder, { height, books, orders = [], l4 = [] }: Block, nowMs: number): Copy {
+    const firstMs = this.#firstMs.get(height)
+    if (firstMs === undefined) this.#firstMs.set(height, nowMs)
+    feeder.hasStatuses ||= orders.length + l4.length > 0
+    const coins = new Set(books === null ? [] : l4.map(({ coin }) => coin))
+    feeder.copy = { height, coins, behindMs: nowMs - (firstMs ?? nowMs) }
+    return feeder.copy
+  }
+
+  /** Whether the next copy of another feeder is to be waited for in place of this one. */
+  isFuller(other: Copy | null, own: Copy, nowMs: number): boolean {
+    if (!other || other.height >= own.height) return false
+    const owedMs = this.#firstMs.get(other.height + 1) ?? nowMs
+    if (Math.max(other.behindMs, nowMs - owedMs) >= NEAR_MS) return false
+    return [...other.coins].some((coin) => !own.coins.has(coin))
+  }
+
+  /** A copy is taken: the order statuses to be told with it. */
+  taken({ hasStatuses }: Feeder, { height, orders = [] }: Pick<Block, 'height' | 'orders'>): unknown[] {
+    if (!hasStatuses) this.#bare.set(height, true)
+    return [...this.#late.splice(0), ...orders]
+  }
+
+  /** A copy of a height that was taken before. */
+  compared({ hasStatuses }: Feeder, { height, orders = [] }: Pick<Block, 'height' | 'orders'>): void {
+    if (!hasStatuses || !this.#bare.has(height)) return
+    this.#bare.delete(height)
+    if (this.#late.length + orders.length <= LATE_ROWS_MOST) this.#late.push(...orders)
+  }
+
+  /** Another chain begins. */
+  clear(): void {
+    for (const heights of [this.#firstMs, this.#bare]) while (heights.size > 0) heights.dropOldest()
+    this.#late = []
+  }
+}
