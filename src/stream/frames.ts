@@ -40,6 +40,12 @@ export function waitingFrame(type: string, waitedMs: number): string {
   return notificationFrame(`A subscription to ${type} waits for its turn ${since}.`)
 }
 
+/** To who was charged and waits for a Snapshot. */
+export function waitingForSnapshot(type: string, waitedMs: number): string {
+  const since = `since ${Math.round(waitedMs / 1000)} s: its minute stands still until then`
+  return notificationFrame(`A subscription to ${type} waits for its Snapshot ${since}.`)
+}
+
 /** No block has come for so long. */
 export function staleFrame(ms: number): string {
   return notificationFrame(

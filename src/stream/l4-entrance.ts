@@ -8,7 +8,7 @@ import { Flights } from '../core/flights.ts'
 import { L4_MOST } from '../feed/protocol.ts'
 import type { L4Channel, WantedL4 } from './channel.ts'
 import { refusedSubscription } from './failure-frame.ts'
-import { waitingFrame } from './frames.ts'
+import { waitingForSnapshot } from './frames.ts'
 import type { L4Fanout } from './l4/l4-fanout.ts'
 import { type LineGuest, SnapshotLine, type WholeText } from './l4/snapshot-line.ts'
 import { letGo, standStill } from './minutes/minutes.ts'
@@ -44,7 +44,7 @@ export interface L4EntrancePorts {
   readonly clock: Clock
   readonly l4: L4Source
   wait(ms: number): Promise<void>
-  hasBook(coin: string): Promise<boolean>
+  hasBook(coin: string): Promise<boolean | null>
   ensureEvents(): Promise<void>
   waitUntil(work: Promise<unknown>): void
 }
@@ -92,8 +92,10 @@ export class L4Entrance {
       () => true,
       () => false,
     )
-    if (!isUp) return this.#register.refuse(request, NOT_READY)
-    if (!(await this.#ports.hasBook(coin))) return this.#register.refuseCoins(request, [coin])
+    const hasBook = isUp ? await this.#ports.hasBook(coin) : null
+    // Each coin that is wanted has an object, which is made of any name.
+    if (hasBook === null) return this.#register.refuse(request, NOT_READY)
+    if (!hasBook) return this.#register.refuseCoins(request, [coin])
     const minutes = await this.#register.pay(request)
     if (!minutes) return
     const isFull = this.#fanout.size >= L4_MOST
@@ -131,7 +133,7 @@ export class L4Entrance {
       if (nowMs - guest.sinceMs >= MAX_WAIT_MS) this.#late(guest)
       else if (nowMs - guest.toldMs >= TELL_EVERY_MS) {
         guest.toldMs = nowMs
-        guest.receiver.send(waitingFrame(guest.subscription.wanted.channel.type, nowMs - guest.sinceMs))
+        guest.receiver.send(waitingForSnapshot(guest.subscription.wanted.channel.type, nowMs - guest.sinceMs))
       }
     }
   }

@@ -33,7 +33,8 @@ const READ_MAX_MS = 5_000
 export function pastPorts(gateway: Pick<GatewayInternal, 'read'>, blockHeight: () => number) {
   const read: FirstFramePorts['read'] = ({ type, ...request }) =>
     orLate(gateway.read(type, request), READ_MAX_MS, null, after)
-  return { read, blockHeight, after, wait: sleep, deflate }
+  const notPacked = (type: string, error: unknown) => console.error(`frames of ${type} could not be packed`, error)
+  return { read, blockHeight, after, wait: sleep, deflate, notPacked }
 }
 
 /** The same, asked for few answers at once: the others wait, and accounts take turns. */

@@ -215,7 +215,7 @@ export class Subscriptions {
     if (!isUp) return this.#register.refuse(request, NOT_READY)
     const coins = channel.by === 'coin' ? channel.names(body).filter((coin) => coin !== EVERY) : []
     const has = await Promise.all(coins.map((coin) => this.#ports.hasBook(coin)))
-    const unknown = coins.filter((_, index) => !has[index])
+    const unknown = coins.filter((_, index) => has[index] === false)
     if (unknown.length > 0) return this.#register.refuseCoins(request, unknown)
     const minutes = await this.#register.pay(request)
     if (!minutes) return
@@ -239,7 +239,8 @@ export class Subscriptions {
 
   async #beginStates(request: Request, { channel, body }: WantedStates): Promise<void> {
     const coin = channel.coin?.(body)
-    if (coin !== undefined && !(await this.#ports.hasBook(coin))) return this.#register.refuseCoins(request, [coin])
+    if (coin !== undefined && (await this.#ports.hasBook(coin)) === false)
+      return this.#register.refuseCoins(request, [coin])
     const minutes = await this.#register.pay(request)
     if (!minutes) return
     const { connection } = request

@@ -29,8 +29,8 @@ export interface ViewEntrancePorts {
   readonly shards: number
   readonly books: BookSource
   wait(ms: number): Promise<void>
-  /** False where it is certain that this coin has no book. */
-  hasBook(coin: string): Promise<boolean>
+  /** Whether this coin has a book; null where nobody can tell now. */
+  hasBook(coin: string): Promise<boolean | null>
   /** Work that goes on when the request is answered. */
   waitUntil(work: Promise<unknown>): void
 }
@@ -63,7 +63,7 @@ export class ViewEntrance {
     )
     if (!isUp) return this.#register.refuse(request, NOT_READY)
     const has = await Promise.all((coins ?? []).map((coin) => hasBook(coin)))
-    const unknown = (coins ?? []).filter((_, index) => !has[index])
+    const unknown = (coins ?? []).filter((_, index) => has[index] === false)
     if (unknown.length > 0) return this.#register.refuseCoins(request, unknown)
     const minutes = await this.#register.pay(request)
     if (!minutes) return

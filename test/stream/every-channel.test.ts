@@ -208,15 +208,23 @@ it.each(
   const data = `${refused}: dex: is no DEX of the exchange: see perpDexs; did you mean "xyz"?`
   expect(world.frames).toEqual([{ channel: 'error', data, code: 'invalid_request' }])
   expect(world.meter.charges).toEqual([])
-  // Known by the sources, by a coin, and where nobody can say.
-  for (const [dex, coins] of [
-    ['xyz', ['BTC']],
-    ['abc', ['abc:A']],
-    ['def', []],
+  const listed = (dex: string) => {
+    world.past = ({ type }) => (type === 'perpDexs' && dex ? { body: `[null,{"name":"${dex}"}]` } : null)
+  }
+  // Known by the sources, by a coin; and nobody can say, until the sources do.
+  for (const [dex, coins, source] of [
+    ['xyz', ['BTC'], 'xyz'],
+    ['abc', ['abc:A'], ''],
+    ['def', [], ''],
+    ['def', ['BTC'], ''],
+    ['def', ['BTC'], 'def'],
   ] as const) {
     world.coins = [...coins]
-    world.past = ({ type }) => (type === 'perpDexs' && dex === 'xyz' ? { body: '[null,{"name":"xyz"}]' } : null)
+    listed(source)
     await world.subscribe({ ...body, dex })
   }
+  const codes = world.frames.flatMap(({ channel, code }) => (channel === 'error' ? [code] : []))
+  expect(codes).toEqual(['invalid_request', 'unavailable', 'unavailable'])
+  expect(JSON.stringify(world.frames)).toContain('no source could say now whether there is this `dex`: subscribe again')
   expect(world.log.filter((what) => what === 'subscriptionResponse')).toHaveLength(3)
 })

@@ -12,6 +12,7 @@ const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
 const ordersFrame = ({ channel }: Frame) => channel === 'l4Book'
 
 let feeder: FakeFeeder
+let bare: FakeFeeder | null = null
 let node: NaiveOrders
 /** Its books by height. */
 const past = new Map<number, unknown>()
@@ -34,7 +35,19 @@ beforeEach(async () => {
   feeder.snapshot(base, [{ coin, levels: levelsOf(['1', '1', 1]) }])
   await feeder.acked(base)
 })
-afterEach(() => feeder.close())
+afterEach(() => {
+  feeder.close()
+  bare?.close()
+  bare = null
+})
+
+/** A second feeder, whose node writes no order statuses. */
+async function second(): Promise<FakeFeeder> {
+  bare = await FakeFeeder.connect()
+  bare.hello(base, height, 'bare')
+  await bare.next('welcome')
+  return bare
+}
 
 async function connect(name: string): Promise<void> {
   feeder = await FakeFeeder.connect()
@@ -50,10 +63,25 @@ function block(isKnown = true): void {
   feeder.block(height, [], isKnown && feeder.coins.has(coin) ? { l4: [{ coin, statuses, diffs }] } : {})
 }
 
+/** Blocks come until the feeder is asked for whole orders. */
+async function askedForWhole(): Promise<void> {
+  let isAsked = false
+  const ask = async () => {
+    // Objects of earlier tests ask on.
+    while (!(await feeder.next('l4Reseed')).coins.includes(coin));
+    isAsked = true
+  }
+  void ask()
+  await vi.waitFor(() => {
+    if (isAsked) return
+    block()
+    throw new Error('nobody asks for whole orders')
+  }, WAIT)
+}
+
 /** The feeder is asked for whole orders, and sends them in parts of two orders, with a block amid them. */
 async function answerReseed(): Promise<void> {
-  // Objects of earlier tests ask on.
-  while (!(await feeder.next('l4Reseed')).coins.includes(coin));
+  await askedForWhole()
   expect(feeder.coins).toContain(coin)
   block()
   sendWhole()
@@ -135,7 +163,7 @@ it('a relay that fetches a text in pieces keeps it where another one needs a new
   const of = first.height
   block()
   const newer = await vi.waitUntil(async () => await object.whole(of + 1), WAIT)
-  expect(newer.height).toBe(of + 1)
+  expect([newer.height, newer.first]).toEqual([of + 1, JSON.stringify(past.get(of + 1))])
   const texts = await Promise.all([of, of + 1].map((at) => object.piece(at, 0)))
   expect(texts.map((text) => JSON.parse(text!))).toEqual([past.get(of), past.get(of + 1)])
 })
@@ -156,7 +184,8 @@ it('where the object begins anew no client notices', async () => {
 // FEED-32
 it('a log that begins again, and a feeder that comes later, serve who waits', async () => {
   const client = await subscribed()
-  await feeder.next('l4Reseed')
+  await askedForWhole()
+  await feeder.acked(height)
   await runInDurableObject(log(), (_, state) => state.abort('test')).catch(() => undefined)
   await connect('later')
   await vi.waitFor(() => expect(feeder.coins).toContain(coin), WAIT)
@@ -177,6 +206,54 @@ it('rows that do not fit are of use to nobody: whole orders are asked for anew, 
   await answerReseed()
   await snapshotOf(client)
   await follows(client)
+})
+
+// FEED-33, WS-153
+it('a feeder without rows that is always first costs nobody a Snapshot', async () => {
+  const other = await second()
+  const leads = (): void => other.block(height + 1, [])
+  leads()
+  block()
+  await feeder.acked(height)
+  const client = await subscribed()
+  await answerReseed()
+  await snapshotOf(client)
+  for (let n = 0; n < 5; n++) {
+    leads()
+    await follows(client)
+  }
+  expect(client.frames.some(({ data }) => data?.Snapshot)).toBe(false)
+})
+
+// FEED-33
+it('a block waits for rows that do not come no longer than a moment, and the next does not wait at all', async () => {
+  const client = await subscribed()
+  await answerReseed()
+  await snapshotOf(client)
+  const other = await second()
+  other.block(height + 1, [])
+  expect(await other.next('resend')).toMatchObject({ from: height + 1 })
+  for (const at of [1, 2, 3]) other.block(height + at, [])
+  await other.acked(height + 3)
+  expect(other.heard.filter((type) => type === 'resend')).toHaveLength(1)
+})
+
+// FEED-36
+it('a feeder that leaves amid the parts of a book is followed by another at once', async () => {
+  const client = await subscribed()
+  const other = await second()
+  await askedForWhole()
+  feeder.send({ type: 'l4', coin, height, time: 1, bids: [], asks: [], part: 0, parts: 2 })
+  block()
+  await feeder.acked(height)
+  const asked = () => other.heard.filter((type) => type === 'l4Reseed').length
+  const before = asked()
+  feeder.close()
+  feeder = other
+  await vi.waitFor(() => expect(asked()).toBeGreaterThan(before), { timeout: 5_000, interval: 20 })
+  block()
+  sendWhole()
+  await snapshotOf(client)
 })
 
 it('an object that nobody asks lets go of the log', async () => {

@@ -36,7 +36,10 @@ test('is charged, acknowledged, and then waits for its book; the minute begins w
   await ask(BTC)
   await pass(60_000)
   expect(world.log.filter((one) => one !== 'notification')).toEqual(['charge', 'subscriptionResponse'])
-  expect(world.frames.some(({ channel }) => channel === 'notification')).toBe(true)
+  const told = world.frames.find(({ channel }) => channel === 'notification')!.data.notification
+  expect(told).toMatch(
+    /^A subscription to l4Book waits for its Snapshot since 2\d s: its minute stands still until then\.$/,
+  )
   world.ordersReady = true
   await pass(20_000)
   expect(world.log.at(-1)).toBe('Snapshot BTC')
@@ -108,6 +111,15 @@ test('a coin without a book is refused, uncharged; nothing is left of one that w
   world.ordersReady = true
   await pass(20_000)
   expect(world.log).not.toContain('Snapshot BTC')
+})
+
+// WS-150
+test('where nobody can tell whether a coin has a book it is refused, uncharged, and no book is asked for', async () => {
+  world.ready = false
+  await ask({ type: 'l4Book', coin: 'junk' })
+  await pass(20_000)
+  expect(world.frames.at(-1)).toMatchObject({ code: 'unavailable', data: expect.stringContaining('not ready yet') })
+  expect([world.meter.charges, world.looks, world.subscriptions.size, world.l4.size]).toEqual([[], 0, 0, 0])
 })
 
 test('a book that does not come is looked for ever later, a second apart at most', async () => {

@@ -109,3 +109,26 @@ it('a feeder that comes later hears it before its welcome; one that sends none t
   expect((await log().status()).disagreements).toBe(before)
   first.close()
 })
+
+// FEED-33
+it('statuses of a block that was taken of a feeder without any are told with the next one', async () => {
+  const client = await Client.connect(relay, relay)
+  await client.subscribe({ type: 'orderUpdates', user: A })
+  await hears(A)
+  const bare = await FakeFeeder.connect()
+  bare.hello(base, base, 'bare')
+  await bare.next('welcome')
+  const blocks = [[row(A)], [row(A, 'filled')], []]
+  for (const [at, orders] of blocks.entries()) {
+    bare.block(base + 1 + at, [])
+    await bare.acked(base + 1 + at)
+    for (let copies = 0; copies < 2; copies++) feeder.block(base + 1 + at, [], { orders })
+    await feeder.acked(base + 1 + at)
+  }
+  const told = [await client.next(updates), await client.next(updates)]
+  expect(told.flatMap(({ data }) => data.map(({ status }: Frame) => status))).toEqual(['open', 'filled'])
+  bare.block(base + 4, [])
+  await bare.acked(base + 4)
+  expect(client.frames.filter(updates)).toEqual([])
+  bare.close()
+})

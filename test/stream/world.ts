@@ -138,7 +138,7 @@ export class World {
         },
       },
       newId: () => `s${ids++}`,
-      hasBook: async (coin: string) => !this.ready || this.coins.includes(coin),
+      hasBook: async (coin: string) => (this.ready ? this.coins.includes(coin) : null),
       dexes: async () => [...new Set(this.coins.map(dexOf))],
       nearestCoin: async (coin: string) => nearestCoin(coin, this.coins),
       wait: async (ms: number) => {
@@ -155,6 +155,7 @@ export class World {
         return () => undefined
       },
       deflate: async (text: string) => deflateRawSync(text).toString('base64'),
+      notPacked: () => undefined,
       waitUntil: (work: Promise<unknown>) => void this.work.push(work),
       saved: () => undefined,
       dropped: () => undefined,

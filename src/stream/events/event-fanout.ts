@@ -18,6 +18,7 @@ import {
   type Topic,
   takeOut,
   tell,
+  textsBefore,
 } from './parcels.ts'
 
 /** Blocks that are remembered for those who are first to be told what was before: 17 seconds of the real exchange. */
@@ -117,6 +118,12 @@ export class EventFanout<R extends Receiver> {
     const wanted = this.#held.get(key)?.topic.wanted
     const view = wanted?.channel.view(wanted.body)
     return [...this.#recent, ...this.#late].some((block) => view?.items(block).some(isOne))
+  }
+
+  /** Texts of what came since they wait and is older than the first item that `isOne`: an answer may have no room for it. */
+  heldBefore(key: string, isOne: (item: unknown) => boolean): string[] {
+    const held = this.#held.get(key)
+    return held ? textsBefore(held.topic, this.#recent, held.since, isOne) : []
   }
 
   /**

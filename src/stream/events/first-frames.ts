@@ -107,7 +107,7 @@ export class FirstFrames<R extends Receiver> {
       if (isShown(item)) isOlder = false
       return isOlder || isShown(item)
     }
-    const pieces = rows.map(([, row]) => JSON.stringify(row))
+    const pieces = [...this.#fanout.heldBefore(key, isShown), ...rows.map(([, row]) => JSON.stringify(row))]
     // Of blocks that are still to come what it shows is told, whatever it says: a link may have been silent for ten
     // seconds before it is taken up anew.
     const until = Math.min(answer.height ?? Number.POSITIVE_INFINITY, began + REMEMBERED)

@@ -79,6 +79,25 @@ export function tell<R extends Receiver>(
   for (const parcel of parcelsOf(block, shown, [[channel, index]])) send(parcel, block)
 }
 
+/** Texts of a body's items of blocks above a height, as far as they come before the first that `isOne`; none without one. */
+export function textsBefore<R>(
+  { wanted: { channel, body } }: Topic<R>,
+  blocks: readonly ShownEvents[],
+  above: number,
+  isOne: (item: unknown) => boolean,
+): string[] {
+  const view = channel.view(body)
+  const names = new Set(channel.names(body))
+  const texts: string[] = []
+  for (const block of blocks)
+    for (const item of view.items(block)) {
+      if (isOne(item)) return texts
+      const isOwn = channel.namesOf(item).some((name) => names.has(name))
+      if (isOwn && block.height > above) texts.push(view.text(item))
+    }
+  return []
+}
+
 /** Builds each text once and sends it. */
 export function send<R extends Receiver>({ channel, name, topics, pieces }: Parcel<R>, block: ShownEvents): void {
   let plain: string | undefined

@@ -1,6 +1,6 @@
 // Who is handed a Snapshot of orders next. One such may be as large as all else of a relay together, so there is one text
-// at a time. Laws: accounts take turns, however many sockets each has; a text is for all who wait for its coin and may be
-// sent it now; who may not, or whose coin is not there, keeps nobody waiting.
+// at a time, or a few small ones. Laws: accounts take turns, however many sockets each has; a text is for all who wait for
+// its coin and may be sent it now; who may not, or whose coin is not there, keeps nobody waiting.
 
 import type { OrdersPlace } from '../../book/l4/followed-orders.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
@@ -14,6 +14,9 @@ const ROUND_MS = 1000
 /** Bytes that a relay copies into its sockets in a millisecond, at most. */
 const BYTES_PER_MS = 48 * 1024
 const SIZES_MOST = 1024
+/** After a gap hundreds of coins are waited for: so many that were this small are fetched at once. */
+const SMALL_AT_ONCE = 16
+const SMALL_CHARS = 256 * 1024
 
 export interface LineGuest {
   readonly account: string
@@ -79,11 +82,36 @@ export class SnapshotLine<G extends LineGuest> {
   async #serve(): Promise<void> {
     this.#isServing = true
     while (this.#lines.size > 0) {
-      const first = this.#first(({ coin }) => (this.#absent.get(coin) ?? 0) <= this.#ports.clock.nowMs)
+      const first = this.#first((one) => this.#isPresent(one))
       if (!first) await this.#ports.wait(LOOK_MS)
-      else if (!(await this.#round(first.coin))) this.#absent.set(first.coin, this.#ports.clock.nowMs + LOOK_MS)
+      else await Promise.all(this.#together(first.coin).map((coin) => this.#look(coin)))
     }
     this.#isServing = false
+  }
+
+  async #look(coin: string): Promise<void> {
+    if (!(await this.#round(coin))) this.#absent.set(coin, this.#ports.clock.nowMs + LOOK_MS)
+  }
+
+  /** The coin, and where it is a small one others that are. */
+  #together(coin: string): string[] {
+    const coins = new Set([coin])
+    const isNext = (one: G) => this.#isSmall(one.coin) && !coins.has(one.coin) && this.#isPresent(one)
+    while (this.#isSmall(coin) && coins.size < SMALL_AT_ONCE) {
+      const next = this.#first(isNext)
+      if (!next) break
+      coins.add(next.coin)
+    }
+    return [...coins]
+  }
+
+  /** One that was never fetched may be large. */
+  #isSmall(coin: string): boolean {
+    return (this.#sizes.get(coin) ?? Number.POSITIVE_INFINITY) <= SMALL_CHARS
+  }
+
+  #isPresent({ coin }: G): boolean {
+    return (this.#absent.get(coin) ?? 0) <= this.#ports.clock.nowMs
   }
 
   /** The first of those who may be sent their Snapshot now. */

@@ -45,10 +45,10 @@ export class WholeOrders {
       whole = await api.whole(atLeast)
     }
     if (!whole) return null
-    const pieces: string[] = []
+    const { height, first } = whole
+    const pieces = first === undefined ? [] : [first]
     while (pieces.length < whole.pieces) {
       const count = Math.min(PIECES_AT_ONCE, whole.pieces - pieces.length)
-      const { height } = whole
       const from = pieces.length
       const some = await Promise.all(Array.from({ length: count }, (_, at) => api.piece(height, from + at)))
       for (const piece of some) if (piece !== null) pieces.push(piece)

@@ -87,17 +87,19 @@ export class Links {
     return answers.flatMap((one) => (one.status === 'fulfilled' ? (one.value?.tops ?? []) : [])).map(({ coin }) => coin)
   }
 
-  /** Whether this coin has a book, as its hub says now; true where it cannot tell within a second. */
-  async hasBook(coin: string): Promise<boolean> {
+  /** Whether this coin has a book, as its hub says now; null where it cannot tell within a second. */
+  async hasBook(coin: string): Promise<boolean | null> {
     const { shards, hub } = this.#ports
     const asked = hub(shardOf(coin, shards)).snapshot(coin, 1)
     const answer = await orLate(asked, HUB_WAIT_MS, null, after).catch(() => null)
-    return answer === null || answer.ok || answer.reason !== 'unknown_coin'
+    if (answer?.ok) return true
+    return answer?.reason === 'unknown_coin' ? false : null
   }
 
   /** What the log holds of events from a height on. */
   eventsFrom(from: number): Promise<EventsAnswer> {
-    return orReject(this.#ports.log().events({ v: LOG_API_VERSION, from }), LOG_WAIT_MS, after)
+    const { log, relay } = this.#ports
+    return orReject(log().events({ v: LOG_API_VERSION, from, relay }), LOG_WAIT_MS, after)
   }
 
   /** True where a frame of the log, of so many characters, is new. */

@@ -19,6 +19,8 @@ export interface StatePorts extends Pick<FirstFramePorts, 'read' | 'clock'> {
   readonly after: After
   /** Base64 of the text, deflated without a head. */
   deflate(text: string): Promise<string>
+  /** For people. */
+  notPacked(type: string, error: unknown): void
   /** Work that goes on when the request is answered. */
   waitUntil(work: Promise<unknown>): void
 }
@@ -43,7 +45,7 @@ const SILENT_MS = 30_000
 /** At this many no further subscription begins. Each costs some kilobytes, and a read every few seconds. */
 const MOST_QUESTIONS = 2_000
 
-const NOTHING = Promise.resolve()
+const BEGUN = { questions: [], told: null, mark: undefined, packing: Promise.resolve() }
 
 interface Question<R> {
   readonly key: string
@@ -105,17 +107,7 @@ export class StateFanout<R extends PacedReceiver> {
       topic.shownMs = Math.min(topic.shownMs, nowMs)
     } else {
       const [receivers, fresh, parts] = [new Map<R, string>(), new Set<R>(), new Map()]
-      topic = {
-        wanted,
-        receivers,
-        fresh,
-        questions: [],
-        parts,
-        told: null,
-        mark: undefined,
-        shownMs: nowMs,
-        packing: NOTHING,
-      }
+      topic = { ...BEGUN, wanted, receivers, fresh, parts, shownMs: nowMs }
       this.#topics.set(key, topic)
       this.#want(topic)
     }
@@ -238,7 +230,7 @@ export class StateFanout<R extends PacedReceiver> {
       // Of answers that come together the last one tells them all, but where one of many is always under way.
       const { shownMs, questions, parts } = topic
       const isLate = shownMs === Number.POSITIVE_INFINITY || this.#ports.clock.nowMs - shownMs >= SILENT_MS
-      if (questions.every((one) => parts.has(one) && (isLate || !one.pace.isAsking))) return await this.#tell(topic)
+      if (questions.every((one) => parts.has(one) && (isLate || !one.pace.isAsking))) await this.#tell(topic)
     } catch {
       // It is no answer, or none of what is asked for.
     }
@@ -249,7 +241,7 @@ export class StateFanout<R extends PacedReceiver> {
   }
 
   async #tell(topic: Topic<R>): Promise<void> {
-    const { wanted, questions, parts, receivers, fresh } = topic
+    const { wanted, questions, parts, receivers, fresh, shownMs } = topic
     const { channel, body } = wanted
     const shown = questions.map((question) => parts.get(question))
     const news = channel.news?.(body, shown, topic.mark)
@@ -261,9 +253,9 @@ export class StateFanout<R extends PacedReceiver> {
     topic.shownMs = this.#ports.clock.nowMs
     // A part of one alone is never needed again, and may be large.
     if (questions.length === 1) parts.clear()
-    const first = fresh.size > 0 ? this.#send(topic, fresh, whole!, true) : NOTHING
-    if (rest !== null && others.length > 0) await this.#send(topic, others, rest)
-    await first
+    const first = fresh.size > 0 ? this.#send(topic, fresh, whole!, true) : true
+    const after = rest !== null && others.length > 0 ? this.#send(topic, others, rest) : true
+    if ((await Promise.all([first, after])).includes(false)) topic.shownMs = shownMs
   }
 
   #isNews(topic: Topic<R>, data: string): boolean {
@@ -274,14 +266,24 @@ export class StateFanout<R extends PacedReceiver> {
     return isNews
   }
 
-  async #send(topic: Topic<R>, to: Iterable<R>, data: string, isFirst = false): Promise<void> {
-    if (!topic.wanted.channel.isPacked) return this.#hand(topic, to, data, isFirst)
-    const before = topic.packing
-    const sent = Promise.all([this.#ports.deflate(data), before]).then(([packed]) => {
-      this.#hand(topic, to, JSON.stringify(packed), isFirst)
+  /** False where it could not be packed: the next reading brings the whole. */
+  async #send(topic: Topic<R>, to: Iterable<R>, data: string, isFirst = false): Promise<boolean> {
+    const { packing: before, receivers, wanted } = topic
+    if (!wanted.channel.isPacked) {
+      this.#hand(topic, to, data, isFirst)
+      return true
+    }
+    const packed = this.#ports.deflate(data).catch((error) => {
+      this.#ports.notPacked(wanted.channel.type, error)
+      return null
+    })
+    const sent = Promise.all([packed, before]).then(([text]) => {
+      if (text !== null) this.#hand(topic, to, JSON.stringify(text), isFirst)
+      else for (const receiver of to) if (receivers.has(receiver)) topic.fresh.add(receiver)
+      return text !== null
     })
     topic.packing = Promise.allSettled([sent, before])
-    await sent
+    return await sent
   }
 
   #hand({ wanted, receivers, fresh }: Topic<R>, to: Iterable<R>, data: string, isFirst: boolean): void {

@@ -73,7 +73,12 @@ class World {
 }
 
 class Receiver {
+  /** Where the relay stood when it was acknowledged. */
+  readonly since: number
   readonly frames: { channel: string; data: Trade[] }[] = []
+  constructor({ height }: World) {
+    this.since = height
+  }
   send(text: string): void {
     this.frames.push(JSON.parse(text))
   }
@@ -116,7 +121,7 @@ it('nothing is missing between the first frame and the blocks, and nothing comes
           const [gone] = receivers.splice(one.who, 1)
           if (gone) world.fanout.remove('key', gone)
         } else {
-          const receiver = new Receiver()
+          const receiver = new Receiver(world)
           receivers.push(receiver)
           void world.first.begin('key', WANTED, false, receiver)
         }
@@ -133,8 +138,9 @@ it('nothing is missing between the first frame and the blocks, and nothing comes
       }
       world.block(2)
       const all = world.trades.map(({ trade }) => trade.tid)
-      for (const { tids } of receivers) {
+      for (const { tids, since } of receivers) {
         expect(tids).toEqual(all.slice(all.indexOf(tids[0]!)))
+        expect(all.indexOf(tids[0]!)).toBeLessThanOrEqual(world.trades.findIndex(({ height }) => height > since))
       }
     }),
     { numRuns: 300 },
@@ -145,7 +151,7 @@ it('nothing is missing between the first frame and the blocks, and nothing comes
 it('begins with the last thirty trades, the oldest first, right after what is remembered allows it', async () => {
   const world = new World()
   for (let i = 0; i < 40; i++) world.block(1)
-  const receiver = new Receiver()
+  const receiver = new Receiver(world)
   void world.first.begin('key', WANTED, false, receiver)
   world.block(1)
   await settled()
@@ -164,14 +170,14 @@ it.each([true, false])(
   async (says) => {
     const world = new World()
     for (let i = 0; i < LAG + 1; i++) world.block(1)
-    const receiver = new Receiver()
+    const receiver = new Receiver(world)
     void world.first.begin('key', WANTED, false, receiver)
     for (let i = 0; i < LAG + 1; i++) world.block(1)
     await settled()
     world.grow(1)
     await world.land(-1, says)
     expect([receiver.tids.length > 0, world.fanout.owes(receiver)]).toEqual([true, true])
-    const other = new Receiver()
+    const other = new Receiver(world)
     world.fanout.add('key', WANTED, false, other)
     world.block(2)
     world.block(1)
@@ -185,10 +191,27 @@ it.each([true, false])(
   },
 )
 
+// WS-46, WS-100
+it.each([true, false])(
+  'what came since the acknowledgement is told first where an answer has no room for it: says its height %s',
+  async (says) => {
+    const world = new World()
+    for (let i = 0; i < LAG + 1; i++) world.block(1)
+    const receiver = new Receiver(world)
+    void world.first.begin('key', WANTED, false, receiver)
+    await settled()
+    world.block(3)
+    world.block(31)
+    await world.land(0, says)
+    const all = world.trades.map(({ trade }) => trade.tid)
+    expect(receiver.tids).toEqual(all.slice(LAG + 1))
+  },
+)
+
 // WS-100
 it('an answer that does not reach up to the first block that came is asked for again', async () => {
   const world = new World()
-  const receiver = new Receiver()
+  const receiver = new Receiver(world)
   void world.first.begin('key', WANTED, false, receiver)
   world.block(1)
   await settled()
@@ -204,7 +227,7 @@ it('an answer that does not reach up to the first block that came is asked for a
 it('where what was before cannot be read, a remark comes in its place, and then what came since', async () => {
   const world = new World()
   world.block(1)
-  const receiver = new Receiver()
+  const receiver = new Receiver(world)
   const begun = world.first.begin('key', WANTED, false, receiver)
   world.block(1)
   for (const answer of [null, { body: 'no JSON' }, { body: 'null', height: 1e9 }, { body: '{}' }, null, null]) {

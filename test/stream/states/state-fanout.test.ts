@@ -1,3 +1,4 @@
+import { inflateRawSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { Connection } from '../../../src/stream/sockets/connection.ts'
@@ -287,5 +288,38 @@ it('packed frames go out in the order of what they show, however long each takes
     expect(Object.keys(told(socket)[0])).toEqual(['BTC', '@1'])
     expect(prices.length).toBeGreaterThan(4)
     expect(prices).toEqual(prices.toSorted((a, b) => a - b))
+  }
+})
+
+it('a frame that cannot be packed fails by name, is unhandled nowhere, and its receivers are shown the whole later', async () => {
+  const world = new StatesWorld()
+  let price = 0
+  world.answer = ({ type }) => {
+    if (type === 'perpDexs') return [null]
+    const name = type === 'spotMetaAndAssetCtxs' ? '@1' : 'BTC'
+    return [{ universe: [{ name }] }, [{ markPx: name === '@1' ? '2.0' : `${++price}.0`, midPx: null }]]
+  }
+  const unhandled: unknown[] = []
+  const onUnhandled = (error: unknown) => unhandled.push(error)
+  process.on('unhandledRejection', onUnhandled)
+  const { deflate } = world
+  const body = { type: 'fastAssetCtxs' }
+  const early = await world.subscribe(body)
+  await world.pass(4_000)
+  world.deflate = async () => Promise.reject(new Error('no memory'))
+  const late = new Socket()
+  world.fanout.add(JSON.stringify(body), wantedStates(body), late, 'a')
+  await world.pass(36_000)
+  await new Promise((done) => setImmediate(done))
+  process.off('unhandledRejection', onUnhandled)
+  expect([unhandled, new Set(world.failures)]).toEqual([[], new Set(['fastAssetCtxs: Error: no memory'])])
+  world.deflate = deflate
+  const before = early.frames.length
+  await world.pass(12_000)
+  const inflate = ({ data }: { data: string }) => JSON.parse(inflateRawSync(Buffer.from(data, 'base64')).toString())
+  for (const frames of [early.frames.slice(before - 1), late.frames]) {
+    expect(frames[0].data.notification).toMatch(/^What fastAssetCtxs shows cannot be read/)
+    expect(Object.keys(inflate(frames[1]))).toEqual(['BTC', '@1'])
+    expect(Object.keys(inflate(frames[2]))).toEqual(['BTC'])
   }
 })

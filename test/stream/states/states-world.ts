@@ -31,6 +31,7 @@ export class StatesWorld {
   flying = 0
   answer: (ask: InfoQuestion) => unknown = () => ({ at: this.nowMs })
   deflate = async (text: string) => deflateRawSync(text).toString('base64')
+  readonly failures: string[] = []
   #timers: { readonly atMs: number; readonly run: () => void }[] = []
   /** Whose order statuses blocks are to hold. */
   readonly orders = new Set<string>()
@@ -49,7 +50,8 @@ export class StatesWorld {
         return () => undefined
       },
       deflate: (text) => this.deflate(text),
-      waitUntil: () => undefined,
+      waitUntil: (work) => void work.catch((error) => this.failures.push(`unhandled ${error}`)),
+      notPacked: (what, error) => this.failures.push(`${what}: ${error}`),
     },
     {
       wantOrders: ([user]) => void this.orders.add(user!),
