@@ -155,9 +155,10 @@ export class SimClient {
   }
 
   #hear(handlers: Parameters<ClientRuntime['open']>[1], text: string): void {
-    handlers.text(text)
-    if (!text.startsWith('{"channel":"l2BookDiff')) return
+    if (!text.startsWith('{"channel":"l2BookDiff')) return handlers.text(text)
     const frame = JSON.parse(text) as RawFrame
+    for (const running of this.#running.values()) running.comes(frame)
+    handlers.text(text)
     for (const running of this.#running.values()) running.seen(frame)
   }
 

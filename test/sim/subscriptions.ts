@@ -22,6 +22,8 @@ export interface Running {
   anew(isLive: boolean): void
   /** Its socket has ended. */
   ended(): void
+  /** Sees a frame that the library is about to take. */
+  comes(frame: RawFrame): void
   /** Sees a frame that the library has taken. */
   seen(frame: RawFrame): void
   missing(height: number): string | null
@@ -95,6 +97,8 @@ export class RunningEvents implements Running {
   ended(): void {
     this.#served()
   }
+
+  comes(): void {}
 
   seen(): void {}
 
@@ -181,6 +185,8 @@ export class RunningTop implements Running {
     this.#sinceMs = null
   }
 
+  comes(): void {}
+
   seen(): void {}
 
   missing(height: number): string | null {
@@ -241,22 +247,25 @@ export class RunningBooks implements Running {
     this.anew(false)
   }
 
+  comes({ channel, data }: RawFrame): void {
+    if (channel !== 'l2BookDiff2' || channel !== this.#wish.books || !data?.Updates) return
+    const { book_diffs, block_height } = data.Updates
+    const lacking = new Set<string>()
+    for (const { coin, checksum } of book_diffs)
+      if (checksum === undefined) lacking.add(coin)
+      else this.#witness.checked('checksums')
+    if (lacking.size === 0 || this.#witness.hasJumped()) return
+    // One that a snapshot holds may come without (WS-146).
+    for (const { coin, height } of this.#held())
+      if (lacking.has(coin) && height < block_height) this.#witness.wrong(`${coin} at ${block_height} has no checksum`)
+  }
+
   seen({ channel, data }: RawFrame): void {
     if (channel !== this.#wish.books) return
     if (data?.Snapshot) this.#law.seeded()
     const updates = data?.Updates
     if (!updates) return
     const coins = updates.book_diffs.map(({ coin }) => coin)
-    if (channel === 'l2BookDiff2')
-      for (const { coin, checksum } of updates.book_diffs) {
-        if (checksum !== undefined) this.#witness.checked('checksums')
-        // One that a snapshot holds may come without (WS-146).
-        else if (
-          !this.#witness.hasJumped() &&
-          [...this.#held()].some((book) => book.coin === coin && book.height === updates.block_height)
-        )
-          this.#witness.wrong(`${coin} at ${updates.block_height} has no checksum`)
-      }
     this.#law.came({ epoch: updates.epoch ?? '', height: updates.block_height, coins }, this.#held())
   }
 

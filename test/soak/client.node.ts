@@ -105,10 +105,16 @@ export class Client {
     this.served.ended(Date.now())
   }
 
-  /** Looks at itself. */
-  look(): void {
+  /** Time of the newest block of books that it has. */
+  get blockMs(): number {
+    return this.#blockMs
+  }
+
+  /** Looks at itself; `newestMs`: time of the newest block that anybody has. */
+  look(newestMs: number): void {
     const now = Date.now()
     this.wellness.see(this.#badSince(now), now)
+    this.told?.look(now - newestMs, now)
   }
 
   /** Begins to catch its books at a height to come. */

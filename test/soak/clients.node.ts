@@ -110,7 +110,8 @@ const wanting = () => clients.filter(({ plan }) => WANTING.includes(plan.kind))
 
 if (process.send) {
   setInterval(() => {
-    for (const client of wanting()) client.look()
+    const newestMs = Math.max(...clients.map(({ blockMs }) => blockMs))
+    for (const client of wanting()) client.look(newestMs)
   }, LOOK_MS)
   process.on('disconnect', () => process.exit(0))
   process.on('message', async ({ id, duty, args }: { id: number; duty: keyof Duties; args: readonly unknown[] }) => {

@@ -70,11 +70,65 @@ it('knows trades, order statuses and fills of userEvents', () => {
   for (const [subscription, frame] of frames) {
     const told = new Told(subscription)
     told.live(0)
+    told.look(0, 3_000)
     told.take(frame as never)
     const [segment] = told.segments()
     expect(segment!.ids.length).toBeGreaterThan(0)
     expect(wrongOf(segment!, rows.filter(shownTo(subscription)!))).toBe(null)
   }
+})
+
+// WS-121
+it.each<[string, readonly (readonly [ms: number, ageMs: number])[], number | undefined]>([
+  [
+    'undisturbed',
+    [
+      [500, 600],
+      [2_999, 600],
+      [3_100, 600],
+      [9_000, 9_000],
+    ],
+    3_100,
+  ],
+  [
+    'the feed away at once',
+    [
+      [500, 4_000],
+      [3_100, 600],
+      [3_600, 600],
+    ],
+    3_600,
+  ],
+  [
+    'the feed away before it can have heard',
+    [
+      [500, 600],
+      [2_500, 1_600],
+      [5_000, 600],
+      [5_600, 600],
+    ],
+    5_600,
+  ],
+  [
+    'the feed away to the end',
+    [
+      [3_500, 3_500],
+      [9_000, 9_000],
+    ],
+    undefined,
+  ],
+])('is sure of order statuses when a want has had its time on a way without a break: %s', (_, looks, sureMs) => {
+  const told = new Told({ type: 'orderUpdates', user: USER })
+  const row = { user: USER, status: 'open', order: { oid: 1, sz: '1' } }
+  told.live(0)
+  for (const [ms, ageMs] of looks) {
+    told.look(ageMs, ms)
+    told.take({ channel: 'orderUpdates', updates: [{ ...row, statusTimestamp: ms }] } as never)
+  }
+  const after = looks.filter(([ms]) => ms >= (sureMs ?? Number.POSITIVE_INFINITY))
+  expect(told.segments().map((segment) => [segment.sureMs, segment.ids.length])).toEqual(
+    sureMs === undefined ? [] : [[sureMs, after.length]],
+  )
 })
 
 it('goes on over an interruption that our library mends, and begins anew after a loss', () => {

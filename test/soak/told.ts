@@ -6,8 +6,15 @@ import { channelOf } from '../../src/stream/catalogue.ts'
 import { OrdersTold } from './orders-told.ts'
 import { rowsOfFrame, type Segment, shownTo } from './rows.ts'
 
-/** Of wallets that nobody wanted before, order statuses are complete so long after the acknowledgement (WS-121). */
+/** Of wallets that nobody wanted before, order statuses are complete so long after the acknowledgement (WS-121) … */
 const ORDERS_MS = 3_000
+/**
+ * … as long as no block is older when it is here. Relay and log tell of wants after 250 ms each, and a feeder looks within
+ * a second what it is to read: that leaves so much for the way up, which takes what blocks take down. Where they come
+ * later, or none does, a link on the way is down or behind, and a feeder makes blocks without having heard.
+ */
+const AGE_MS = ORDERS_MS - 1_500
+const NEVER = Number.POSITIVE_INFINITY
 
 interface Frame {
   readonly channel: string
@@ -32,6 +39,8 @@ export class Told {
   #firstCandle = Number.POSITIVE_INFINITY
   readonly #orders = new OrdersTold()
   readonly #newest = new Map<string, number>()
+  /** Since when a want of order statuses has been on its way, undisturbed. */
+  #askedMs = 0
   /** What went back, or does not fit, in words. */
   readonly back: string[] = []
 
@@ -43,8 +52,16 @@ export class Told {
   /** Acknowledged; our library's bodies may go on where they were. */
   live(nowMs: number): void {
     if (this.#segments?.at(-1)?.isOpen) return
-    const sureMs = nowMs + (this.body.type === 'orderUpdates' ? ORDERS_MS : 0)
-    this.#segments?.push({ sureMs, ids: [], isOpen: true })
+    this.#askedMs = nowMs
+    this.#segments?.push({ sureMs: this.#isOfOrders ? NEVER : nowMs, ids: [], isOpen: true })
+  }
+
+  /** To be called twice a second; `ageMs`: of the newest block that anybody has. */
+  look(ageMs: number, nowMs: number): void {
+    const segment = this.#segments?.at(-1)
+    if (!segment?.isOpen || segment.sureMs !== NEVER) return
+    if (ageMs > AGE_MS) this.#askedMs = nowMs
+    else if (nowMs - this.#askedMs >= ORDERS_MS) segment.sureMs = nowMs
   }
 
   lost(): void {
@@ -67,9 +84,10 @@ export class Told {
     else this.#state((frame.data ?? null) as Json & Stamped)
   }
 
-  /** So far; what is in it changes no more. */
+  /** So far, of which something is sure; what is in it changes no more. */
   segments(): readonly Segment[] {
-    return (this.#segments ?? []).map((segment) => ({ ...segment, ids: [...segment.ids] }))
+    const sure = this.#segments?.filter(({ sureMs }) => sureMs !== NEVER)
+    return (sure ?? []).map((segment) => ({ ...segment, ids: [...segment.ids] }))
   }
 
   last(): Readonly<Record<string, Json>> {
@@ -80,13 +98,16 @@ export class Told {
     return [...this.#candles.values()]
   }
 
+  get #isOfOrders(): boolean {
+    return this.body.type === 'orderUpdates'
+  }
+
   #rows(frame: Frame): void {
     const segment = this.#segments?.at(-1)
     if (!segment) return
-    const isOfOrders = this.body.type === 'orderUpdates'
     for (const { id, timeMs } of rowsOfFrame(this.body, frame)) {
       this.#forward('time', timeMs)
-      if (!isOfOrders || timeMs >= segment.sureMs) segment.ids.push(id)
+      if (!this.#isOfOrders || timeMs >= segment.sureMs) segment.ids.push(id)
     }
   }
 
