@@ -1,9 +1,12 @@
 // What the bench sends, and what it takes for the frames of a crowd.
 
 import { expect, it } from 'vitest'
+import { FollowedOrders } from '../../src/book/l4/followed-orders.ts'
 import { parseFeederFrame } from '../../src/feed/frame-check.ts'
+import type { L4Book } from '../../src/feed/protocol.ts'
 import { BlockTexts, heightOf, type Kind } from './blocks.ts'
 import { CROWDS, type CrowdName, crowdOf } from './crowds.ts'
+import { orderParts, orderRows } from './orders.ts'
 
 const HEIGHTS = Array.from({ length: 30 }, (_, i) => 1_234_567 + i)
 const KINDS: readonly Kind[] = ['single', 'traded', 'market', 'worst', 'empty']
@@ -38,4 +41,21 @@ it('changes the best levels of ten coins in a block of all markets, each to anot
       frames++
     }
   expect(frames / HEIGHTS.length).toBeCloseTo(10.7, 0)
+})
+
+it('sends rows that fit all orders, in a frame as feeders may', () => {
+  const orders = new FollowedOrders()
+  for (const part of orderParts(1_000_000)) {
+    const sent = parseFeederFrame(JSON.parse(part))
+    expect(sent.error).toBeUndefined()
+    orders.part(sent.data as L4Book)
+  }
+  orders.follow(null)
+  for (const height of [1_000_001, 1_000_002]) {
+    const rows = orderRows(height, true)
+    const { statuses, diffs } = JSON.parse(rows) as { statuses: unknown[]; diffs: unknown[] }
+    const text = `"order_statuses":${JSON.stringify(statuses)},"book_diffs":${JSON.stringify(diffs)}`
+    expect(orders.block({ height, time: height, epoch: null }, text)).toBeNull()
+    expect((rows.length * 14.5) / 1e6).toBeCloseTo(5.6, 0)
+  }
 })

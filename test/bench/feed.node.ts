@@ -2,9 +2,10 @@
 
 import { FEED_PROTOCOL, type GatewayFrame, type Pulse } from '../../src/feed/protocol.ts'
 import { seedTexts } from '../feed/seed-texts.ts'
-import { BlockTexts, type Kind, seedBooks, timeOf } from './blocks.ts'
+import { BlockTexts, COIN, type Kind, seedBooks, timeOf } from './blocks.ts'
 import { type CrowdName, crowdOf } from './crowds.ts'
 import { clientFrame } from './frames.ts'
+import { orderParts, orderRows } from './orders.ts'
 import { type Address, RawSocket } from './raw-socket.node.ts'
 
 const FIRST_HEIGHT = 1_000_000
@@ -15,6 +16,9 @@ export class Feed {
   readonly #texts = new Map<Kind, BlockTexts>()
   #socket: RawSocket | null = null
   #isSeeding = true
+  /** Every block then has the rows of COIN, and after the next one go all of its orders where they were asked for. */
+  #areOrdersWanted = false
+  #areOrdersAsked = false
   #pulses: NodeJS.Timeout | undefined
   height = FIRST_HEIGHT
   acked = 0
@@ -56,13 +60,21 @@ export class Feed {
       this.#texts.set(kind, texts)
     }
     const lines = crowdOf(crowd).lines.map((line) => line(texts, height))
-    const messages = this.#isWeir ? [texts.feed(height)] : turned(lines)
+    const messages = this.#isWeir ? this.#messages(texts, kind, height) : turned(lines)
     const frames = messages.map((text) => clientFrame(text))
     sending(
       height,
       lines.map(({ length }) => length),
     )
     for (const frame of frames) this.#socket!.write(frame)
+  }
+
+  #messages(texts: BlockTexts, kind: Kind, height: number): string[] {
+    const block = texts.feed(height)
+    if (!this.#areOrdersWanted) return [block]
+    const parts = this.#areOrdersAsked ? orderParts(height) : []
+    this.#areOrdersAsked = false
+    return [`${block.slice(0, -1)},"l4":[${orderRows(height, kind === 'market')}]}`, ...parts]
   }
 
   #snapshot(scope: 'all' | 'coins', books: ReturnType<typeof seedBooks>): string[] {
@@ -84,8 +96,12 @@ export class Feed {
     } else if (frame.type === 'reseed' && this.#isSeeding) {
       const books = seedBooks().filter(({ coin }) => frame.coins === null || frame.coins.includes(coin))
       for (const text of this.#snapshot('coins', books)) this.#socket!.send(text)
-      // What is wanted beside is no part of these blocks.
-    } else if (frame.type !== 'welcome' && frame.type !== 'want' && !this.#isSeeding) {
+    } else if (frame.type === 'want') {
+      if (frame.l4?.add.includes(COIN)) this.#areOrdersWanted = true
+      if (frame.l4?.drop.includes(COIN)) this.#areOrdersWanted = false
+    } else if (frame.type === 'l4Reseed') {
+      this.#areOrdersAsked = true
+    } else if (frame.type !== 'welcome' && !this.#isSeeding) {
       this.trouble ??= `the gateway said ${JSON.stringify(frame)}`
     }
   }

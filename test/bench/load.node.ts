@@ -30,6 +30,7 @@ export const DUTIES = {
   tick: (name: Name): void => swarm(name).tick(),
   endSeeding: (name: Name): void => swarm(name).endSeeding(),
   resize: (name: Name, ...rest: Parameters<Swarm['resize']>) => swarm(name).resize(...rest),
+  follow: (name: Name, count: number) => swarm(name).follow(count),
   ping: (name: Name) => swarm(name).ping(),
   saturate: (name: Name, ...rest: Parameters<Swarm['saturate']>) => swarm(name).saturate(...rest),
   storm: (name: Name, ...rest: Parameters<Swarm['storm']>) => swarm(name).storm(...rest),

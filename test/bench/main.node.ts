@@ -14,6 +14,7 @@ import { ingestLine, worstBlockLine } from './ingest.node.ts'
 import { latencyLines } from './latency.node.ts'
 import { mainnetLines } from './mainnet.node.ts'
 import { memoryLine } from './memory.node.ts'
+import { orderLines } from './orders.node.ts'
 import { snapshotLines } from './snapshot.node.ts'
 import { stormLines } from './storms.node.ts'
 import { type Line, tableOf } from './table.ts'
@@ -33,6 +34,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
   channels: channelLines,
   bbo: bboLines,
   storm: stormLines,
+  orders: orderLines,
   ingest: async (bench) => [await ingestLine(bench)],
   worst: async (bench) => [await worstBlockLine(bench)],
   info: infoLines,

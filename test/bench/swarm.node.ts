@@ -5,6 +5,7 @@ import type { Kind } from './blocks.ts'
 import { Client, type ClientOwner, type SwarmTarget } from './client.node.ts'
 import { type CrowdName, crowdOf } from './crowds.ts'
 import { Feed } from './feed.node.ts'
+import { Followers } from './follower.node.ts'
 import { type Spread, spreadOf } from './statistics.ts'
 import { Storm, type Stormed, type StormHow } from './storm.node.ts'
 
@@ -47,6 +48,7 @@ export class Swarm implements ClientOwner {
   readonly #feed: Feed
   crowd: CrowdName = 'one coin'
   #clients: Client[] = []
+  readonly #followers = new Followers()
   #opened = 0
   #acks = 0
   #firsts = 0
@@ -111,6 +113,11 @@ export class Swarm implements ClientOwner {
       await this.#until(() => this.#acks >= acks, 'a subscription was not acknowledged')
       await this.#until(() => this.#firsts >= this.#firstsDue, 'a first frame did not come')
     }
+  }
+
+  /** So many follow all orders of COIN beside the clients; answers the blocks that all of them heard, null before they may. */
+  follow(count: number): number | null {
+    return this.#followers.resize(count, this.target.clients)
   }
 
   async #connect(count: number): Promise<Client[]> {
@@ -278,12 +285,13 @@ export class Swarm implements ClientOwner {
   }
 
   #check(): void {
-    const lost = [this.#feed, ...this.#clients].find((one) => one.lost)?.lost
+    const lost = [this.#feed, this.#followers, ...this.#clients].find((one) => one.lost)?.lost
     const trouble = this.#trouble ?? this.#feed.trouble ?? (lost ? `a socket was lost: ${lost}` : null)
     if (trouble) throw new Error(`${this.target.kind}: ${trouble}`)
   }
 
   close(): void {
+    this.#followers.resize(0, [])
     for (const client of this.#clients.splice(0)) client.close()
     this.#feed.close()
   }
