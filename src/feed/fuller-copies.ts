@@ -16,7 +16,7 @@ export interface Copy {
   readonly height: number
   /** Coins of which it has all rows; none where it does not know the books, because then it is of less use. */
   readonly coins: ReadonlySet<string>
-  /** How long after the first copy of its height it came. */
+  /** How long after the first copy of its height it came; infinite where that is not remembered any more. */
   readonly behindMs: number
 }
 
@@ -31,21 +31,26 @@ export class FullerCopies {
   /** Heights that were taken of feeders whose nodes seem to write no order statuses. */
   readonly #bare = new BoundedMap<number, true>(HEIGHTS)
   #late: unknown[] = []
+  /** Highest height of which a copy came. */
+  #newest = -1
 
   /** A copy has come, the first of its height or another. */
   came(feeder: Feeder, { height, books, orders = [], l4 = [] }: Block, nowMs: number): Copy {
     const firstMs = this.#firstMs.get(height)
-    if (firstMs === undefined) this.#firstMs.set(height, nowMs)
+    // A feeder that lags by more heights than are remembered is not the first to send one.
+    const isOld = firstMs === undefined && height < this.#newest
+    if (firstMs === undefined && !isOld) this.#firstMs.set(height, nowMs)
+    this.#newest = Math.max(this.#newest, height)
     feeder.hasStatuses ||= orders.length + l4.length > 0
     const coins = new Set(books === null ? [] : l4.map(({ coin }) => coin))
-    feeder.copy = { height, coins, behindMs: nowMs - (firstMs ?? nowMs) }
+    feeder.copy = { height, coins, behindMs: isOld ? Number.POSITIVE_INFINITY : nowMs - (firstMs ?? nowMs) }
     return feeder.copy
   }
 
   /** Whether the next copy of another feeder is to be waited for in place of this one. */
   isFuller(other: Copy | null, own: Copy, nowMs: number): boolean {
     if (!other || other.height >= own.height) return false
-    const owedMs = this.#firstMs.get(other.height + 1) ?? nowMs
+    const owedMs = this.#firstMs.get(other.height + 1) ?? Number.NEGATIVE_INFINITY
     if (Math.max(other.behindMs, nowMs - owedMs) >= NEAR_MS) return false
     return [...other.coins].some((coin) => !own.coins.has(coin))
   }
@@ -67,5 +72,6 @@ export class FullerCopies {
   clear(): void {
     for (const heights of [this.#firstMs, this.#bare]) while (heights.size > 0) heights.dropOldest()
     this.#late = []
+    this.#newest = -1
   }
 }

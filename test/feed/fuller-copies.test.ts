@@ -53,6 +53,24 @@ test('it is left for rows alone that it lacks, and for nothing of a feeder witho
 })
 
 // FEED-33
+test('no copy is left for a feeder that lags by more heights than are remembered, nor after the log has woken', () => {
+  const copies = new FullerCopies()
+  const [full, bare] = [feeder(), feeder()]
+  const isLeft = (nowMs: number) => copies.isFuller(full.copy, bare.copy!, nowMs)
+  const [lag, blockMs] = [300, 70]
+  for (let height = 1; height <= 1_000; height++) {
+    copies.came(bare, blockOf(height), height * blockMs)
+    expect(isLeft(height * blockMs)).toBe(false)
+    if (height > lag) copies.came(full, blockOf(height - lag, ['BTC']), height * blockMs + 1)
+  }
+  copies.clear()
+  // Both catch up with the log, the fuller one from further below.
+  copies.came(full, blockOf(2_000, ['BTC']), 0)
+  copies.came(bare, blockOf(2_400), 0)
+  expect(isLeft(0)).toBe(false)
+})
+
+// FEED-33
 test('order statuses that only a later copy has are told with the next block, once', () => {
   const copies = new FullerCopies()
   const [full, bare] = [feeder(), feeder()]
