@@ -12,7 +12,7 @@ import {
   LIMITS,
   RETRY,
 } from './connection-options.ts'
-import { type Entry, type Listener, left, missed, newEntry, refusedOf, toAsk } from './entries.ts'
+import { type Entry, isAnyUnknown, type Listener, left, missed, newEntry, refusedOf, toAsk } from './entries.ts'
 import { Hearers } from './hearers.ts'
 import { Leavings } from './leavings.ts'
 import { Proofs } from './proofs.ts'
@@ -42,7 +42,7 @@ export class Connection {
   #openedAt = 0
   #lastFrameAt = 0
   #proofs: Proofs
-  #leavings = new Leavings()
+  readonly #leavings: Leavings
   readonly #seen = new SeenFrames()
   /** First block that the next socket has to tell again. */
   #fromBlock: number | undefined
@@ -52,6 +52,8 @@ export class Connection {
     this.#runtime = runtime
     this.#options = options
     this.#proofs = this.#newProofs()
+    const [after, ask] = [runtime.after.bind(runtime), (entry: Entry) => this.#ask(entry)]
+    this.#leavings = new Leavings(after, this.#entries, ask, (message) => this.#send(message))
   }
 
   /** Connects, and keeps connecting until `close` or a refusal that no retry can mend. */
@@ -102,7 +104,6 @@ export class Connection {
     this.#open = true
     this.#openedAt = this.#lastFrameAt = this.#runtime.now()
     this.#proofs = this.#newProofs()
-    this.#leavings = new Leavings()
     this.#options.onState?.({ state: 'open' })
     this.#proofs.every(this.#options.pingMs ?? LIMITS.pingMs)
     this.#scheduleWatch(this.#deadMs())
@@ -128,10 +129,7 @@ export class Connection {
     this.#entries.delete(key)
     this.#hearers.remove(entry)
     if (!this.#open) return
-    if (entry.asked) {
-      this.#send({ method: 'unsubscribe', subscription: entry.body })
-      this.#leavings.sent(key)
-    }
+    if (entry.asked) this.#leavings.leave(key, entry.body)
     this.#askMore()
   }
 
@@ -198,16 +196,15 @@ export class Connection {
     if (code === 'gap' || code === 'replay_unavailable') this.#seen.forget(missed(this.#entries.values(), text))
     const [key, entry] = refusedOf(this.#entries, text)
     if (text.startsWith('Already unsubscribed')) return this.#answered('unsubscribe', key)
+    const isHeld = entry !== undefined && text.startsWith('Already subscribed')
+    if (isHeld) this.#leavings.held(key)
     if (this.#leavings.has(key)) return
     if (!entry || code === 'replay_unavailable') {
-      if (code === 'rate_limited') this.#proofs.refused()
+      if (code === 'rate_limited') for (const one of [this.#proofs, this.#leavings]) one.refused()
       this.#options.onNotice?.(text, code ?? null)
       return
     }
-    if (text.startsWith('Already subscribed')) {
-      this.#answered('subscribe', key)
-      return
-    }
+    if (isHeld) return this.#answered('subscribe', key)
     entry.stopAckTimer()
     if (code && LIMITS.passingCodes.has(code)) {
       entry.stopAckTimer = this.#runtime.after(backoffMs(RETRY, 3, this.#runtime.random()) + 200, () =>
@@ -269,10 +266,8 @@ export class Connection {
 
   /** The sooner it is known what was seen, the less an interruption can cost. */
   #askHeight(): void {
-    const isOpen = ({ acked, isKnown, body }: Entry) => acked && !isKnown && resumes(body.type)
     const isOld = this.#runtime.now() - this.#openedAt > LIMITS.heightsMs
-    if (isOld || ![...this.#entries.values()].some(isOpen)) return
-    this.#proofs.pingAgain()
+    if (!isOld && isAnyUnknown(this.#entries.values())) this.#proofs.pingAgain()
   }
 
   #scheduleWatch(inMs: number): void {
@@ -291,6 +286,7 @@ export class Connection {
     for (const stop of this.#stopTimers) stop()
     this.#stopTimers = []
     this.#proofs.stop()
+    this.#leavings.stop()
   }
 
   #send(message: object): void {

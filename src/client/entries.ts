@@ -47,6 +47,11 @@ export function toAsk(entries: ReadonlyMap<string, Entry>): Entry[] {
   return found
 }
 
+/** True where it is not known of each up to where it is seen. */
+export function isAnyUnknown(entries: Iterable<Entry>): boolean {
+  return [...entries].some(({ acked, isKnown, body }) => acked && !isKnown && resumes(body.type))
+}
+
 /**
  * Their socket ended. Answers the types of bodies that begin anew on the next one: frames do not say which body they are
  * of, so all of a type go on behind what was seen, or none.

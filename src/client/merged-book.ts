@@ -51,7 +51,7 @@ export class MergedBook implements SeededBook {
   /** False where it brought nothing that was not known. */
   apply(levels: Levels, height: number, time: number): boolean {
     if (height <= this.#base) return false
-    const news = levels.map((side, at) => side.filter((level) => this.#take(this.#sides[at]!, { height, level })))
+    const news = levels.map((side, at) => take(this.#sides[at]!, side, height))
     this.#book.apply(news as Levels)
     if (height - this.#sweptAt > APART_BLOCKS) this.#sweep(height - APART_BLOCKS)
     return this.#moved(height, time) || news.some((side) => side.length > 0)
@@ -59,13 +59,6 @@ export class MergedBook implements SeededBook {
 
   levels(depth?: number): Levels {
     return this.#book.levels(depth)
-  }
-
-  #take(side: Map<string, Change>, change: Change): boolean {
-    const px = trimDecimal(change.level.px)
-    if ((side.get(px)?.height ?? -1) >= change.height) return false
-    side.set(px, change)
-    return true
   }
 
   #sweep(upTo: number): void {
@@ -79,4 +72,12 @@ export class MergedBook implements SeededBook {
     this.time = time
     return true
   }
+}
+
+/** Those that are news to a side. Of one block a price may come twice: another spelling first removes the one before. */
+function take(side: Map<string, Change>, levels: readonly Level[], height: number): Level[] {
+  const priced = levels.map((level) => [trimDecimal(level.px), level] as const)
+  const news = priced.filter(([px]) => (side.get(px)?.height ?? -1) < height)
+  for (const [px, level] of news) side.set(px, { height, level })
+  return news.map(([, level]) => level)
 }

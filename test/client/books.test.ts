@@ -378,6 +378,17 @@ describe('a Snapshot that may be of another body', () => {
     expect(books.map((one) => one.get('BTC')!.levels()[0])).toEqual(Array(2).fill([lv('10.0', 8), lv('8', 7)]))
     expect(steps('BTC')).toEqual(['in step', 'in step'])
   })
+
+  // WS-148
+  test('keeps a level whose price comes in another spelling, with the one before removed in the same entry', () => {
+    const { books, seed, update } = two({ coin: 'BTC' }, { coin: ['BTC', 'ETH'] })
+    for (const _ of books) seed('BTC', 5, [lv('10', 5), lv('9', 5)])
+    for (const _ of books) update(6, ['BTC'], lv('10', 0), lv('10.0', 6))
+    expect(books.map((one) => one.get('BTC')!.levels()[0])).toEqual(Array(2).fill([lv('10.0', 6), lv('9', 5)]))
+    update(7, ['BTC'], lv('10.0', 0))
+    seed('BTC', 6, [lv('10.0', 6), lv('9', 5)])
+    expect(books.map((one) => one.get('BTC')!.levels()[0])).toEqual(Array(2).fill([lv('9', 5)]))
+  })
 })
 
 describe('step check', () => {

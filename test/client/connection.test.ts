@@ -86,6 +86,66 @@ describe('connection', () => {
     expect(log.slice(2)).toEqual(['second live', 'second allFills'])
   })
 
+  // WS-8
+  test('a body is given up again where that was refused for its rate, and is live where it is wanted again', () => {
+    const { runtime, connection, listener, log } = setUp()
+    const body = allFillsBody('BTC')
+    const sent = (method: string) => runtime.last.sent.filter((one) => one.method === method).length
+    const error = (data: string, code: string) => runtime.last.receive({ channel: 'error', data, code })
+    const refuse = () => error('Too many messages', 'rate_limited')
+    const told = (method: string) =>
+      runtime.last.receive({ channel: 'subscriptionResponse', data: { method, subscription: body } })
+    const held = () => error(`Already subscribed: ${JSON.stringify(body)}`, 'already_subscribed')
+    const leaveFirst = connection.subscribe(body, listener('first'))
+    connection.start()
+    runtime.last.open()
+    told('subscribe')
+    leaveFirst()
+    for (const times of [1, 2, 3]) {
+      expect(sent('unsubscribe')).toBe(times)
+      refuse()
+      refuse()
+      runtime.advance(1_000)
+    }
+    told('unsubscribe')
+    refuse()
+    runtime.advance(5_000)
+    expect(sent('unsubscribe')).toBe(4)
+    const leaveSecond = connection.subscribe(body, listener('second'))
+    told('subscribe')
+    leaveSecond()
+    refuse()
+    const leaveThird = connection.subscribe(body, listener('third'))
+    held()
+    expect(log.at(-1)).toBe('third live')
+    leaveThird()
+    connection.subscribe(body, listener('fourth'))
+    refuse()
+    told('subscribe')
+    expect([sent('unsubscribe'), sent('subscribe')]).toEqual([6, 4])
+    runtime.advance(1_000)
+    expect([sent('unsubscribe'), sent('subscribe')]).toEqual([6, 5])
+    held()
+    expect(log.at(-1)).toBe('fourth live')
+    runtime.advance(10_000)
+    expect(runtime.sockets).toHaveLength(1)
+  })
+
+  test('a long body that was given up, of which an answer says nothing back, can be asked for anew', () => {
+    const { runtime, connection, listener, log } = setUp()
+    const addresses = Array.from({ length: 100 }, (_, at) => `0x${at.toString(16).padStart(40, '0')}`)
+    const body = { type: 'builderFills', addresses }
+    const leave = connection.subscribe(body, listener('first'))
+    connection.start()
+    runtime.last.open()
+    runtime.last.receive({ channel: 'error', data: 'Invalid subscription: not ready', code: 'unavailable' })
+    leave()
+    connection.subscribe(body, listener('second'))
+    runtime.last.receive({ channel: 'error', data: 'Already unsubscribed', code: 'already_unsubscribed' })
+    runtime.last.receive({ channel: 'subscriptionResponse', data: { method: 'subscribe', subscription: body } })
+    expect(log.at(-1)).toBe('second live')
+  })
+
   // WS-151, WS-153
   test('orders begin anew with each socket, and a large Snapshot is proved to be read at once', () => {
     const { runtime, connection, listener, log } = setUp()
