@@ -6,9 +6,9 @@ import { expect, test } from 'vitest'
 import { BREAKAGES } from './breakages.ts'
 
 const MAIN = join(import.meta.dirname, 'main.node.ts')
-/** Many short runs, in which faults lie close, and a few long ones: about a minute of one core. */
+/** Many short runs, in which faults lie close, and a few long ones: some two or three minutes of one core. */
 const RUNS = [
-  { seeds: 700, blocks: 20 },
+  { seeds: 2_000, blocks: 20 },
   { seeds: 20, blocks: 300 },
 ]
 /** Each breakage is noticed within so many. */
