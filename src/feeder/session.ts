@@ -29,6 +29,9 @@ const BLOCK_REFUSALS = 3
 /** So often a repair may be refused in a row, such as while another feeder is ahead, before it is dropped. */
 const REPAIR_REFUSALS = 50
 
+/** Refusals of whole books for when they came; of a block that this feeder makes they are never said but where it is too long. */
+const PLACE_FIELDS = ['height', 'part'] as const
+
 /** An older gateway refuses them as fields that it does not know, by name. */
 const NEWEST_FIELDS = ['stallMs', 'stalls', 'lateLines'] as const
 
@@ -345,16 +348,19 @@ export class FeedSession {
       this.#tellsStalls = false
       return []
     }
-    let refused = false
+    const isPlace = PLACE_FIELDS.some((name) => field === name)
+    const refused = new Set<'all' | 'coins' | null>()
     this.#outbox.dropSnapshots((item) => {
-      // Sent at the wrong moment (another feeder was faster): the repair is made anew after the next block.
-      if (item.scope !== 'coins' || !this.#outbox.inFlight.includes(item)) return false
-      refused = true
+      if (!this.#outbox.inFlight.includes(item) || (item.scope === 'all' && !isPlace)) return false
+      refused.add(item.scope)
+      // Sent at the wrong moment (another feeder was faster): the repair is made anew after the next block …
       if (this.#repairRefusals < REPAIR_REFUSALS) for (const coin of item.coins) this.#dueCoins.add(coin)
       return true
     })
-    if (!refused) this.#refusals.errors++
-    this.#repairRefusals = refused ? this.#repairRefusals + 1 : 0
+    // … and all books when the gateway asks: where another feeder’s are known it does not need them.
+    if (refused.has('all')) this.#dueAll = false
+    if (refused.size === 0) this.#refusals.errors++
+    this.#repairRefusals = refused.has('coins') ? this.#repairRefusals + 1 : 0
     return [{ do: 'say', sentence: `the gateway refused a frame: ${field}: ${message}` }]
   }
 

@@ -283,6 +283,26 @@ describe('a snapshot in parts', () => {
     expect(sent(session)).toEqual(['6?'])
   })
 
+  // FEED-17, FEED-25
+  test('that comes at the wrong time is no refusal of a block, and is sent again when it is asked for', () => {
+    const session = flowing(5, 5)
+    session.gap(6, 7)
+    session.block(block(8))
+    snapshot(session, 'all', 8, [])
+    expect(sent(session)).toEqual(['5', 'gone<8', '8?', 'all@8'])
+    for (let height = 8; height < 13; height++) {
+      session.received({ type: 'error', field: 'height', message: 'those of another feeder are taken' }, height * 1000)
+      session.received({ type: 'resend', from: 8 }, height * 1000)
+      expect(sent(session, height * 1000 + 500)[0]).toBe('8?')
+      expect(session.due(height)).toBeNull()
+      session.block(block(height + 1))
+      session.received({ type: 'reseed', coins: null, reason: 'why' }, height * 1000)
+      expect(session.due(height + 1)).toBe('all')
+      snapshot(session, 'all', height + 1, [])
+      expect(sent(session, height * 1000 + 500)).toEqual([`${height + 1}`, `all@${height + 1}`])
+    }
+  })
+
   test('does not stop production, whatever its size: what is held behind it is of blocks alone', () => {
     const session = flowing(5, 5)
     session.snapshot({ head: { scope: 'all', height: 5, time: 5 }, coins: [] })
