@@ -76,8 +76,7 @@ export class MergedBook implements SeededBook {
 
 /** Those that are news to a side. Of one block a price may come twice: another spelling first removes the one before. */
 function take(side: Map<string, Change>, levels: readonly Level[], height: number): Level[] {
-  const priced = levels.map((level) => [trimDecimal(level.px), level] as const)
-  const news = priced.filter(([px]) => (side.get(px)?.height ?? -1) < height)
-  for (const [px, level] of news) side.set(px, { height, level })
-  return news.map(([, level]) => level)
+  const news = levels.filter(({ px }) => (side.get(trimDecimal(px))?.height ?? -1) < height)
+  for (const level of news) side.set(trimDecimal(level.px), { height, level })
+  return news
 }

@@ -4,6 +4,8 @@
 export const DECIMAL = /^-?\d{1,38}(?:\.\d{1,18})?$/
 /** The same without a sign: prices and sizes. */
 export const UNSIGNED_DECIMAL = /^\d{1,38}(?:\.\d{1,18})?$/
+/** In wire form already, as nearly all are. */
+const TRIMMED = /^(?:0|[1-9]\d*)\.(?:0|\d*[1-9])$/
 
 /** Number of decimals that a scaled integer carries; the exchange's most precise tokens have 18. */
 export const SCALE_DECIMALS = 18
@@ -47,5 +49,5 @@ export function isZero(text: string): boolean {
 
 /** Wire form of a decimal string: `81308` and `81308.00` become `81308.0`. */
 export function trimDecimal(text: string): string {
-  return fromScaled(toScaled(text))
+  return TRIMMED.test(text) ? text : fromScaled(toScaled(text))
 }

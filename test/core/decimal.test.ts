@@ -11,6 +11,7 @@ describe('decimals', () => {
     fc.assert(
       fc.property(decimal, (text) => {
         expect(toScaled(fromScaled(toScaled(text)))).toBe(toScaled(text))
+        expect(trimDecimal(text)).toBe(fromScaled(toScaled(text)))
       }),
     )
   })
@@ -28,13 +29,16 @@ describe('decimals', () => {
   })
 
   it('are written with trailing zeros trimmed to one decimal', () => {
-    expect(['81308', '81308.00', '0.0304800', '-3', '0', '0.000'].map(trimDecimal)).toEqual([
+    expect(['81308', '81308.00', '0.0304800', '-3', '0', '0.000', '-0.0', '007.5', '0.5'].map(trimDecimal)).toEqual([
       '81308.0',
       '81308.0',
       '0.03048',
       '-3.0',
       '0.0',
       '0.0',
+      '0.0',
+      '7.5',
+      '0.5',
     ])
     expect(isZero('0.000')).toBe(true)
     expect(isZero('0.000000000000000001')).toBe(false)

@@ -44,6 +44,7 @@ const GOOD: Findings = {
   audit: { accounts: 1, compared: 3, charged: 3, least: 2, most: 4, writtenOff: 0, faults: [] },
   heap: { bytes: 200_000_000, objects: [{ name: 'BlockLog', bytes: 50_000_000 }] },
   taken: [{ name: 'workerd', peakMb: 500, share: 0.9 }],
+  busy: { cores: 1.5, of: 2 },
   troubles: [],
 }
 

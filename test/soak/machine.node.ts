@@ -1,6 +1,7 @@
 // What the processes of a soak take of the machine, read from /proc while they run.
 
 import { readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 
 const CLOCK_TICKS = 100
 
@@ -22,6 +23,7 @@ export interface Taken {
 export class Machine {
   readonly #uses = new Map<string, Use>()
   readonly #sinceMs = performance.now()
+  readonly #idleMs = idleMs()
 
   /** Looks at the processes of now, by name. */
   look(pids: Readonly<Record<string, number>>): void {
@@ -34,6 +36,12 @@ export class Machine {
     }
   }
 
+  /** Cores that were at work, for whomever, of all that there are. */
+  get busy(): { readonly cores: number; readonly of: number } {
+    const of = cpus().length
+    return { cores: of - (idleMs() - this.#idleMs) / (performance.now() - this.#sinceMs), of }
+  }
+
   taken(): Taken[] {
     const wallMs = performance.now() - this.#sinceMs
     return [...this.#uses].map(([name, { peakMb, pastMs, nowMs }]) => ({
@@ -43,6 +51,8 @@ export class Machine {
     }))
   }
 }
+
+const idleMs = (): number => cpus().reduce((sum, { times }) => sum + times.idle, 0)
 
 /** Resident memory and CPU time of a process; null where the system does not tell. */
 export function readProcess(pid: number | undefined): { readonly rssMb: number; readonly cpuMs: number } | null {

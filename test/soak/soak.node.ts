@@ -121,6 +121,7 @@ class Run {
       audit: audited,
       heap,
       taken: this.#machine.taken(),
+      busy: this.#machine.busy,
       troubles: [...this.#troubles, ...(this.#rows?.troubles ?? [])],
     }
   }

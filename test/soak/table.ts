@@ -2,7 +2,7 @@
 
 import type { HeapReport } from './heap.node.ts'
 import type { Audit } from './ledger.node.ts'
-import type { Taken } from './machine.node.ts'
+import type { Machine, Taken } from './machine.node.ts'
 import type { Quiet } from './quiet.node.ts'
 import type { Absence } from './wellness.ts'
 
@@ -40,6 +40,7 @@ export interface Findings {
   readonly audit: Audit | null
   readonly heap: HeapReport | null
   readonly taken: readonly Taken[]
+  readonly busy: Machine['busy']
   /** What went wrong with the run itself. */
   readonly troubles: readonly string[]
 }
@@ -138,6 +139,7 @@ export function tableOf(found: Findings): string {
       `${name}: most resident memory · CPU`,
       `${peakMb.toFixed(0)} MB · ${(100 * share).toFixed(0)} % of a core`,
     ]),
+    ['cores of the machine at work', `${found.busy.cores.toFixed(2)} of ${found.busy.of}`],
   ]
   return `${markdown(['what', 'found'], rows as string[][])}\n\n${markdown(
     ['fault', 'times', 'absences of clients', 'p50', 'longest'],
