@@ -130,6 +130,11 @@ export class WholeBooks {
     }
   }
 
+  /** The height at which a coin of this epoch was last repaired, null where none was. */
+  get repairedAt(): number | null {
+    return this.#repairs.size === 0 ? null : Math.max(...this.#repairs.values())
+  }
+
   /** A feeder knows its books and the log does not, such as after another feeder went away before its snapshot. */
   askForAll(): void {
     const now = Date.now()
