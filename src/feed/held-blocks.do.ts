@@ -126,6 +126,11 @@ export class HeldBlocks {
     this.#save(null)
   }
 
+  /** Books were repaired inside the epoch, behind the last block. */
+  repaired(coins: Iterable<string>): void {
+    this.#pending.repaired(coins)
+  }
+
   /** A new epoch begins with the books after `height`. */
   begin(epoch: string, height: number, time: number): void {
     this.flush()

@@ -138,6 +138,8 @@ export interface HubBlock {
   readonly books: readonly BookChange[] | null
   /** Last trade price of each coin of the shard that traded in this block. */
   readonly px: Readonly<Record<string, string>>
+  /** In stored lines alone: coins whose books were repaired behind the block before; no block leads to what they are. */
+  readonly repaired?: readonly string[]
 }
 
 /** log → hub: whole books of this hub's coins after block `height`; a long list comes in parts, applied with the last. */

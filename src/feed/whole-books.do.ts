@@ -99,7 +99,10 @@ export class WholeBooks {
       this.#coins.clear()
       for (const coin of coins) this.#coins.add(coin)
       store.setCoins(coins)
-    } else for (const coin of coins) this.#repairs.set(coin, height)
+    } else {
+      held.repaired(coins)
+      for (const coin of coins) this.#repairs.set(coin, height)
+    }
     this.#asked.clear()
     seed.handOn(last, height + 1)
     // Who came amid the parts lacks the first ones: it attaches again, and asks for what it has not.
