@@ -3,6 +3,8 @@ declare namespace Cloudflare {
   interface Env {
     KEYS: KVNamespace
     ACCOUNTS: D1Database
+    HISTORY: D1Database
+    ARCHIVE: R2Bucket
     LOOK_UP_LIMIT: RateLimit
     CHAIN: string
     BOOK_HUBS: string
@@ -15,6 +17,7 @@ declare namespace Cloudflare {
     TRUST_PROXY: string
     WEBHOOK_HTTP: string
     UPSTREAMS: string
+    ARCHIVE_KEEP_MB: string
     ADMIN_TOKEN: string
     FEED_TOKEN: string
     KEY_SECRET: string
@@ -23,6 +26,7 @@ declare namespace Cloudflare {
     RELAY: DurableObjectNamespace<import("./src/live").Relay>
     CREDIT_METER: DurableObjectNamespace<import("./src/live").CreditMeter>
     SOURCE_BUDGET: DurableObjectNamespace<import("./src/live").SourceBudget>
+    ARCHIVER: DurableObjectNamespace<import("./src/live").Archiver>
     ORDER_BOOK: DurableObjectNamespace<import("./src/live").OrderBook>
     GATEWAY: Service<typeof import("./src/gateway").Internal>
   }

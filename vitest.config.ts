@@ -15,7 +15,9 @@ const stubGateway = stripTypeScriptTypes(readFileSync('test/stub-gateway.worker.
 process.emitWarning = emitWarning
 const { compatibility_date: compatibilityDate } = unstable_readConfig({ config: 'wrangler.toml' })
 
-const migrations = await readD1Migrations('schemas/d1/accounts')
+const [accounts, history] = await Promise.all(
+  ['accounts', 'history'].map((name) => readD1Migrations(`schemas/d1/${name}`)),
+)
 
 // A slow machine, or a busy one, takes this many times longer than two idle cores.
 const SLOW = 8
@@ -47,7 +49,7 @@ export default defineConfig({
           cloudflareTest({
             wrangler: { configPath: './wrangler.live.toml' },
             miniflare: {
-              bindings: { MIGRATIONS: migrations },
+              bindings: { MIGRATIONS: { ACCOUNTS: accounts, HISTORY: history } },
               // The gateway's own stores, so that code of both Workers can be tested in one project.
               d1Databases: ['ACCOUNTS'],
               kvNamespaces: ['KEYS'],

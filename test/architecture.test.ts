@@ -23,6 +23,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   history: 'core feed',
   book: 'core feed book/l4',
   'book/l4': 'core feed',
+  'history/archive': 'core feed book',
   'info/shapes': 'core feed history info',
   stream:
     'core key credit feed book book/l4 stream/events stream/sockets stream/books stream/states stream/l4 stream/channels stream/links stream/minutes',

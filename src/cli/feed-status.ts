@@ -1,6 +1,7 @@
 // `/status` of a gateway in about ten lines. Law: what an older gateway does not tell is left out.
 
 import * as z from 'zod'
+import { visible } from '../core/visible.ts'
 import { timeText } from './key-state.ts'
 
 const Figure = z.number().nullish()
@@ -42,6 +43,14 @@ export const Status = z.looseObject({
   feeders: z.array(Feeder).default([]),
   readers: z.array(z.looseObject({ name: z.string(), height: Figure })).default([]),
   gaps: z.array(z.looseObject({ from: z.number(), to: z.number(), why: Text })).default([]),
+  archive: z
+    .looseObject({
+      height: Figure,
+      behind: Figure,
+      lagMs: Figure,
+      failure: z.looseObject({ atMs: z.number(), words: z.string() }).nullish(),
+    })
+    .nullish(),
   disagreements: Figure,
   sources: z.array(Source).default([]),
 })
@@ -66,6 +75,7 @@ export function feedLines(status: Status): [string, string][] {
     ...(feeders.length > 0 ? feeders : [['feeder', 'none is connected'] satisfies [string, string]]),
     ['readers', readersText(status)],
     ...status.regions.map((ages): [string, string] => ['ages', agesText(ages)]),
+    ...(status.archive == null ? [] : [['archive', archiveText(status.archive, nowMs)] satisfies [string, string]]),
     ['gaps', gapsText(status)],
     ['disagreements', String(disagreements ?? '?')],
     ['sources', status.sources.map((source) => sourceText(source, nowMs)).join(', ') || 'none'],
@@ -94,6 +104,13 @@ function readersText({ readers, height }: Status): string {
 
 function agesText({ region, relays, p50Ms, p99Ms }: Status['regions'][number]): string {
   return `${region}: p50 ${p50Ms} ms, p99 ${p99Ms} ms, relays ${relays}`
+}
+
+function archiveText({ height, behind, lagMs, failure }: NonNullable<Status['archive']>, nowMs: number | null): string {
+  const place = height == null ? 'nothing yet' : `up to ${height}, ${behind ?? '?'} blocks and ${seconds(lagMs ?? 0)} behind`
+  if (failure == null) return place
+  const ago = nowMs === null ? '' : ` ${seconds(nowMs - failure.atMs)} ago`
+  return `${place} (last failure${ago}: ${visible(failure.words)})`
 }
 
 function gapsText({ gaps }: Status): string {

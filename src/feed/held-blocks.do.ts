@@ -2,6 +2,8 @@
 // that are durable. Laws: nothing is called durable before storage has confirmed it, and what was saved before a reset
 // never is; a write holds no frame back.
 
+import type { ArchivePage } from './archive-api.ts'
+import { archivePage } from './archive-page.ts'
 import type { Block } from './block.ts'
 import type { BlockLogStore } from './block-log.store.ts'
 import { BuilderStore } from './builder.store.ts'
@@ -124,6 +126,11 @@ export class HeldBlocks {
     this.#save(null)
   }
 
+  /** Books were repaired inside the epoch, behind the last block. */
+  repaired(coins: Iterable<string>): void {
+    this.#pending.repaired(coins)
+  }
+
   /** A new epoch begins with the books after `height`. */
   begin(epoch: string, height: number, time: number): void {
     this.flush()
@@ -199,6 +206,27 @@ export class HeldBlocks {
     // Relays parse all of it.
     this.#replays.spend(page.frames?.reduce((sum, { length }) => sum + length, 0) ?? 0, nowMs)
     return page
+  }
+
+  /** What of the next blocks is durable, for the archive. */
+  archivePage(from: number | null): Pick<ArchivePage, 'head' | 'parts'> {
+    const time = this.#segments.newest()?.time ?? this.#time
+    const durable = this.#durable
+    if (durable === null || time === null) return { head: null, parts: [] }
+    const blocksWith = (height: number) => this.#segments.blocksWith(height)
+    const firstAbove = (height: number) => this.#segments.firstAbove(height)
+    const held = { durable, blocksWith, firstAbove, gapAt: this.backlog.gapAt }
+    return { head: { height: durable, time }, parts: from === null ? [] : archivePage(from, held) }
+  }
+
+  /** Nothing up to here need be kept for an archive; null: there is no archive. */
+  archived(height: number | null): void {
+    this.#segments.archived(height)
+  }
+
+  /** More is kept for the archive than may be: nothing more can be taken. */
+  get isFull(): boolean {
+    return this.#segments.isFull
   }
 
   /** The changes of books of a held height. */

@@ -20,6 +20,7 @@ export const FEED_STATES = [
   'conflict',
   'link_down',
   'no_feeder',
+  'archive_full',
 ] as const
 
 const Count = z.int().min(0)
@@ -112,6 +113,43 @@ const FeederShape = z.object({
 })
 export type FeederView = Frozen<z.infer<typeof FeederShape>>
 
+const ArchiveShape = z.object({
+  height: described(
+    Height.nullable(),
+    'last height that is archived; null: none yet, or not heard since the log’s object woke',
+    'grows by a minute of blocks each minute',
+    'see `archive.failure`',
+  ),
+  behind: described(
+    Count.nullable(),
+    'heights that the log has and the archive has not; null where `height` is',
+    'under two minutes of blocks',
+    'see `archive.failure`',
+  ),
+  lagMs: described(
+    Count.nullable(),
+    'the same as time between blocks, ms',
+    'under 90 s',
+    'see `archive.failure`; beyond hours the log fills: see "The archive falls behind"',
+  ),
+  segments: described(Count.nullable(), 'segments in the archive', 'grows by one a minute'),
+  checkpoint: z
+    .object({
+      height: described(Height, 'the least height of its books'),
+      timeMs: described(Millis, 'the time of that block, Unix ms', 'within the last hour'),
+    })
+    .nullable()
+    .describe('the last checkpoint of all books; null: none yet.'),
+  failure: z
+    .object({
+      atMs: described(Millis, 'when, Unix ms', 'long ago'),
+      words: described(z.string(), 'what went wrong', '', 'see "The archive falls behind"'),
+    })
+    .nullable()
+    .describe('what went wrong last; null: nothing yet. It is tried again until it is done.'),
+})
+export type ArchiveView = Frozen<z.infer<typeof ArchiveShape>>
+
 const GapShape = z.object({
   from: described(Height, 'first height that never came'),
   to: described(Height, 'last height that never came'),
@@ -199,6 +237,7 @@ const LogShape = z.object({
       }),
     )
     .describe('ages of blocks by region: what relays counted in their last minute.'),
+  archive: ArchiveShape.nullable().describe('how far the archive is; null where none is set up.'),
   gaps: z.array(GapShape).describe('the last 20 stretches of heights that never came, newest first.'),
   disagreements: described(
     Count,

@@ -1,0 +1,95 @@
+// Archiver: the truth of the history, one per chain. A thin shell around archiving.ts: it reads what is durable out of the
+// log, a round a minute, writes it into R2 and D1, and tells the log how far it is. Law: nobody who is served live waits for
+// it, and whatever fails is tried again.
+
+import { DurableObject } from 'cloudflare:workers'
+import { backoffMs } from '../../core/backoff.ts'
+import { orReject } from '../../core/deadline.ts'
+import { Objects } from '../../core/objects.client.ts'
+import { after } from '../../core/timers.client.ts'
+import { readVariables } from '../../core/variables.ts'
+import { visible } from '../../core/visible.ts'
+import { LOG_API_VERSION } from '../../feed/log-api.ts'
+import { RETRY } from './archive-plan.ts'
+import { ArchiveSettings } from './archive-settings.ts'
+import { ArchiveWriter } from './archive-writer.store.ts'
+import { Archiving, type ArchiveState, type ArchivingPorts, NOTHING_ARCHIVED } from './archiving.ts'
+
+/** A write or an answer that takes longer has failed. */
+const PATIENCE_MS = 30_000
+/** A round that ends without a word, such as with its machine, is begun again after this time. */
+const GUARD_MS = 90_000
+const WORDS_MOST = 300
+
+export class Archiver extends DurableObject<Cloudflare.Env> {
+  readonly #settings: ArchiveSettings
+  readonly #objects: Objects
+  readonly #archiving: Archiving | null
+  #failures = 0
+  /** Waked amid a round, which may have read before what it was waked for. */
+  #isWaked = false
+
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env)
+    this.#settings = readVariables(ArchiveSettings, env)
+    this.#objects = new Objects(env, this.#settings)
+    const { ARCHIVE: bucket, HISTORY: db }: Partial<Cloudflare.Env> = env
+    const writer = bucket && db ? new ArchiveWriter({ chain: this.#settings.CHAIN, bucket, db }) : null
+    const state = ctx.storage.kv.get<ArchiveState>('state') ?? NOTHING_ARCHIVED
+    this.#archiving = writer && new Archiving(this.#ports(writer), state)
+  }
+
+  /** There is something to read. */
+  async wake(): Promise<void> {
+    this.#isWaked = true
+    await this.ctx.storage.setAlarm(Date.now())
+  }
+
+  /** One round. */
+  override async alarm(): Promise<void> {
+    if (!this.#archiving) return
+    await this.ctx.storage.setAlarm(Date.now() + GUARD_MS)
+    this.#isWaked = false
+    const nextMs = await this.#round(this.#archiving)
+    if (this.#isWaked) await this.ctx.storage.setAlarm(Date.now())
+    else if (nextMs === null) await this.ctx.storage.deleteAlarm()
+    else await this.ctx.storage.setAlarm(Date.now() + nextMs)
+  }
+
+  async #round(archiving: Archiving): Promise<number | null> {
+    try {
+      const nextMs = await archiving.round()
+      this.#failures = 0
+      return nextMs
+    } catch (error) {
+      const words = visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)
+      console.warn(`the archive waits: ${words}`)
+      archiving.failed(Date.now(), words)
+      await this.#page(null, archiving.state).catch(() => undefined)
+      return backoffMs(RETRY, this.#failures++, Math.random())
+    }
+  }
+
+  #ports(writer: ArchiveWriter): ArchivingPorts {
+    const { BOOK_HUBS, ARCHIVE_KEEP_MB: mostBytes } = this.#settings
+    return {
+      page: (from, state) => this.#page(from, state),
+      putSegment: (cut) => inTime(writer.segment(cut)),
+      putCheckpoint: (books) => inTime(writer.checkpoint(books)),
+      putGap: (gap) => inTime(writer.gap(gap)),
+      hubs: BOOK_HUBS,
+      hubBooks: (hub, from) => inTime(this.#objects.hub(hub).books(from)),
+      trim: async ({ bytes }) => (mostBytes === null || bytes <= mostBytes ? null : inTime(writer.keepWithin(mostBytes))),
+      save: (state) => this.ctx.storage.kv.put('state', state),
+    }
+  }
+
+  #page(from: number | null, { last, segments, checkpoint, failure }: ArchiveState) {
+    const at = checkpoint && { height: checkpoint.height, time: checkpoint.time }
+    const report = { last, segments, checkpoint: at, failure }
+    const request = { v: LOG_API_VERSION, archived: last?.height ?? null, from, report }
+    return inTime(this.#objects.log().archive(request))
+  }
+}
+
+const inTime = <T>(work: Promise<T>): Promise<T> => orReject(work, PATIENCE_MS, after)
