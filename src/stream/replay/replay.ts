@@ -129,10 +129,12 @@ export class Replay implements Resting {
 
   async #read(asked: Place): Promise<void> {
     const { archive, clock } = this.#ports
-    const segment = (await this.#tried(() => archive.segmentsFrom(asked, 1)))?.[0]
+    const found = await this.#tried(() => archive.segmentsFrom(asked, 1))
+    const segment = found?.[0]
     if (!segment) {
       this.#lookMs = clock.nowMs + LOOK_MS
-      return this.#player.none(asked, 'height' in asked ? asked.height - 1 : -1)
+      if (found) this.#player.none(asked, 'height' in asked ? asked.height - 1 : -1)
+      return
     }
     const kind = this.#one.wanted.source
     const lines = await this.#tried(() => archive.lines(segment, kind))

@@ -171,7 +171,7 @@ it('refuses a body that the socket has, more than there may be, and fromBlock be
 
 it('tells nothing more than was paid for', async () => {
   const world = new World(new Archive())
-  world.meter.balance = 2_000_000
+  world.meter.cap = 2_000_000
   await play(world, { fromBlock: FIRST, speed: 'max', toBlock: FIRST + 19 })
   await done(world)
   const paid = heights(FIRST, FIRST + 19).filter((height) => timeOf(height) < 720_000)
