@@ -54,6 +54,8 @@ export class Replay implements Resting {
   #reading: Promise<void> | null = null
   #lookMs = 0
   #isOver = false
+  /** What is at work when it seeks is of the place before, and is not told. */
+  #seeks = 0
   #poke: () => void = () => undefined
 
   constructor(ports: ReplayPorts, one: Replayed, plan: Plan) {
@@ -77,6 +79,7 @@ export class Replay implements Resting {
 
   seek(place: Place): void {
     this.#player.seek(place)
+    this.#seeks++
     this.#books = null
     this.#minute = this.#lostIn = -1
     this.#lookMs = 0
@@ -102,12 +105,13 @@ export class Replay implements Resting {
   /** Resolves with its end; rejects on a bug alone. */
   async run(): Promise<ReplayEnd> {
     const { clock, wait } = this.#ports
-    while (!this.#hasEnded) {
+    for (let played = 0; !this.#hasEnded; ) {
       this.#readOn()
       const waitMs = this.#player.waitMs(clock.nowMs)
       const piece = waitMs === 0 ? this.#player.take(clock.nowMs) : null
       const end = piece && (await this.#play(piece))
       if (end) return end
+      if (piece && ++played % LINES_AT_ONCE === 0) await wait(0)
       const poked = new Promise<void>((go) => {
         this.#poke = go
       })
@@ -167,12 +171,14 @@ export class Replay implements Resting {
 
   async #block({ time, block }: Block): Promise<ReplayEnd | null> {
     const minute = Math.floor(time / MINUTE_MS)
+    const seeks = this.#seeks
     if (minute !== this.#minute && !(await this.#ports.pay())) return { kind: 'unpaid' }
+    if (seeks !== this.#seeks) return null
     this.#minute = minute
     const texts = 'snapshots' in this.#played ? await this.#booksTexts(this.#played, block, minute) : this.#played.texts(block)
     for (const text of texts) {
       await this.#room(text.length)
-      if (this.#hasEnded) break
+      if (this.#hasEnded || seeks !== this.#seeks) break
       this.#one.receiver.send(text)
     }
     return null
@@ -198,7 +204,10 @@ export class Replay implements Resting {
     if (this.#books?.lost) this.#lostIn = -1
     this.#books = null
     if (this.#lostIn === minute) return []
-    this.#books = block.epoch === null ? null : await this.#found(height, block.epoch).catch(() => null)
+    const seeks = this.#seeks
+    const found = block.epoch === null ? null : await this.#found(height, block.epoch).catch(() => null)
+    if (seeks !== this.#seeks) return []
+    this.#books = found
     if (this.#books) return [...played.snapshots(this.#books), ...(played.texts(block, this.#books) ?? [])]
     if (this.#lostIn < 0) this.#tell('unknown', { from: height })
     this.#lostIn = minute
@@ -206,7 +215,7 @@ export class Replay implements Resting {
   }
 
   /** Books before the block; at the beginning of an epoch those of a checkpoint of its first block. */
-  async #found(height: number, epoch: string | null): Promise<BookAt | null> {
+  async #found(height: number, epoch: string): Promise<BookAt | null> {
     const { archive } = this.#ports
     const coins = this.#one.wanted.source === 'books' ? coinsOf(this.#one.wanted.body) : null
     const answer = await booksAt(archive, coins, height - 1, this)
