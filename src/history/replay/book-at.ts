@@ -13,7 +13,7 @@ import type { ArchivedBook, ArchivedCheckpoint } from '../archive/archive-read.t
 export type Lost =
   /** Blocks `from` to `to` are missing. */
   | { readonly kind: 'gap'; readonly from: number; readonly to: number }
-  /** What this block changed is not known. */
+  /** What this block changed is not known, or what was repaired before it. */
   | { readonly kind: 'unknown'; readonly height: number }
   /** The books of this block are of another epoch. */
   | { readonly kind: 'epoch'; readonly height: number; readonly epoch: string }
@@ -58,6 +58,10 @@ export class BookAt {
     if (block.height <= this.#height) return []
     if (block.height > this.#height + 1) {
       this.#lost = { kind: 'gap', from: this.#height + 1, to: block.height - 1 }
+      return null
+    }
+    if (block.repaired !== undefined) {
+      this.#lost = { kind: 'unknown', height: block.height }
       return null
     }
     const outcome = this.#shard.apply(block)

@@ -20,12 +20,20 @@ export function readBooksLine(line: string, coins: ReadonlySet<string> | null): 
   if (!isCut) return whole(JSON.parse(line) as HubBlock, coins)
   const head = JSON.parse(`${line.slice(0, at)}}`) as Omit<HubBlock, 'books'>
   const found = [...coins].flatMap((coin) => changeOf(books, coin) ?? []).sort((a, b) => a.at - b.at)
-  return { ...head, px: {}, books: found.map(({ change }) => change) }
+  return bare(head, found.map(({ change }) => change), coins)
 }
 
 function whole(block: HubBlock, coins: ReadonlySet<string> | null): HubBlock {
-  const books = coins && block.books ? block.books.filter(({ coin }) => coins.has(coin)) : block.books
-  return { ...block, px: {}, books }
+  return bare(block, coins && block.books ? block.books.filter(({ coin }) => coins.has(coin)) : block.books, coins)
+}
+
+function bare(
+  { repaired = [], ...head }: Omit<HubBlock, 'books'>,
+  books: HubBlock['books'],
+  coins: ReadonlySet<string> | null,
+): HubBlock {
+  const own = repaired.filter((coin) => coins === null || coins.has(coin))
+  return { ...head, px: {}, books, ...(own.length > 0 && { repaired: own }) }
 }
 
 /** Levels are the only arrays of an entry, and their prices and sizes are decimals: they end with the first `]]`. */

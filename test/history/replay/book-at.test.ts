@@ -226,3 +226,14 @@ describe('the book of a coin at a height', () => {
     expect(rests).toBe(2)
   })
 })
+
+it('a book that was repaired is not known from there on to the next checkpoint; others are', () => {
+  const block = encodeBlock({ height: 101, time: 1, fills: [], ledger: [], funding: [], books: [] }, EPOCH)
+  const line = hubBlockText(block, () => true, ['BTC'])
+  const of = (coin: string) => {
+    const books = new BookAt({ epoch: EPOCH, height: SEED, time: 0 }, [{ coin, height: SEED, seq: 1, levels: [[], []] }])
+    books.take(readBooksLine(line, new Set([coin])))
+    return books.lost
+  }
+  expect([of('BTC'), of('ETH')]).toEqual([{ kind: 'unknown', height: 101 }, null])
+})
