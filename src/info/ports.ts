@@ -16,6 +16,12 @@ export interface Books {
   tops(): Promise<Result<{ readonly height: number; readonly tops: readonly TopOfBook[] }, Failure>>
 }
 
+/** Books as they were, out of the archive. */
+export interface PastBooks {
+  /** A coin's book after block `height`; null where it had none. */
+  at(coin: string, height: number): Promise<Result<BookSnapshot | null, Failure>>
+}
+
 /** Names of the builder-deployed DEXes, in the exchange's order, without the native one. */
 export interface Dexes {
   names(): Promise<Result<readonly string[], Failure>>
@@ -32,6 +38,7 @@ export interface History {
 
 export interface Sources {
   readonly books: Books
+  readonly pastBooks: PastBooks
   readonly upstream: Upstream
   readonly dexes: Dexes
   readonly history: History

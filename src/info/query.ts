@@ -30,7 +30,7 @@ interface Example {
 /** Files of types take it from here. */
 export { ONE_CREDIT }
 
-/** What a query costs that goes through everything that is held of a wallet. */
+/** What a query costs that goes through everything that is held of a wallet, or through an hour of the archive. */
 export const HISTORY_PRICE: MicroCredits = 10 * ONE_CREDIT
 
 /** What a query over every DEX costs, however many there are. */

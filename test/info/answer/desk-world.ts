@@ -5,10 +5,12 @@ import type { After } from '../../../src/core/deadline.ts'
 import type { Failure } from '../../../src/core/failure.ts'
 import { err, ok, type Result } from '../../../src/core/result.ts'
 import type { Charging } from '../../../src/edge/charging.ts'
+import type { BooksArchive } from '../../../src/history/replay/archived-books.ts'
 import type { HeldFills } from '../../../src/history/held-runs.ts'
 import { InfoDesk, type InfoDeskDeps, type InfoReply } from '../../../src/info/answer/info-desk.ts'
 import { CATALOGUE } from '../../../src/info/catalogue.ts'
 import type { Books } from '../../../src/info/ports.ts'
+import { archivedBooks } from '../../../src/info/sources/past-books.ts'
 import { DexList } from '../../../src/info/sources/dex-list.ts'
 import type { Identity } from '../../../src/key/identity.ts'
 
@@ -21,6 +23,12 @@ export const IDENTITY: Identity = {
   kind: 'api',
   plan: 'entry',
   products: ['info'],
+}
+
+/** Time does not pass, but whoever rests goes on. */
+const soon: After = (ms, run) => {
+  if (ms === 0) queueMicrotask(run)
+  return () => {}
 }
 
 /** What an upstream that behaves answers, by type: the examples, and a few with what must come through unchanged. */
@@ -87,9 +95,11 @@ export interface World {
 export function createWorld({
   stores = {},
   books: otherBooks,
+  archive = null,
 }: {
   stores?: InfoDeskDeps['stores']
   books?: Books
+  archive?: BooksArchive | null
 } = {}): World {
   const charging: Charging = {
     hold: async ({ keyHash }, { amount }) => {
@@ -137,12 +147,16 @@ export function createWorld({
       return world.bookFailure ? err(world.bookFailure) : ok({ height: 42, tops: TOPS })
     },
   }
+  const pastBooks = archivedBooks({ archive, live: books, after: soon })
   const held = async () => {
     world.bookCalls++
     return world.bookFailure ? err(world.bookFailure) : ok(world.held)
   }
   const desk = new InfoDesk({
-    sources: { books, upstream, dexes: new DexList(upstream, now, after), history: { held, newest: held }, after },
+    sources: {
+      ...{ books, pastBooks, upstream, after },
+      ...{ dexes: new DexList(upstream, now, after), history: { held, newest: held } },
+    },
     stores,
     now,
     after,
