@@ -17,6 +17,7 @@ import { newRequestId, pooled } from './edge/request-id.ts'
 import { streamRoutes } from './edge/stream.route.ts'
 import { type GatewaySettings, gatewaySettings } from './env.ts'
 import { feedRoutes } from './feed/feed.route.ts'
+import { archiveOf } from './history/archive/archive.store.ts'
 import { cacheStore, kvStore } from './info/answer/answer-stores.store.ts'
 import { exampleRequest } from './info/answer/call.ts'
 import { InfoDesk } from './info/answer/info-desk.ts'
@@ -130,7 +131,7 @@ function infoDesk(env: Env, settings: GatewaySettings, objects: Objects, upstrea
   const books = hubBooks({ shards: settings.BOOK_HUBS, hub: (index) => objects.hub(index) })
   const stores = { region: cacheStore(caches.default, settings.CHAIN), network: kvStore(env.KEYS, settings.CHAIN) }
   const history = logHistory({ log: () => objects.log(), now, sleep })
-  const pastBooks = archivedBooks({ archive: null, live: books, after })
+  const pastBooks = archivedBooks({ archive: archiveOf(env, settings.CHAIN), live: books, after })
   return new InfoDesk({
     sources: { books, pastBooks, upstream, dexes: new DexList(upstream, now, after), history, after },
     stores,

@@ -5,10 +5,11 @@ import { DurableObject } from 'cloudflare:workers'
 import { decodeHubFrame } from '../book/hub-link.ts'
 import { CoinNames } from '../core/coin-names.ts'
 import { gatewayOf, Objects } from '../core/objects.client.ts'
-import { after } from '../core/timers.client.ts'
+import { after, sleep } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { LINK_HEADER, type LinkHeader } from '../feed/log-api.ts'
 import { readRelayFrame } from '../feed/segment.ts'
+import { archiveOf } from '../history/archive/archive.store.ts'
 import { sha256 } from '../key/digest.client.ts'
 import { IDENTITY_HEADER, Identity } from '../key/identity.ts'
 import { BookFanout } from './books/book-fanout.ts'
@@ -96,7 +97,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       callers: gatewayOf(env),
       ended: (connection) => this.#subscriptions.ended(connection),
     })
-    this.#subscriptions = this.#makeSubscriptions(shards, objects)
+    this.#subscriptions = this.#makeSubscriptions(settings, objects)
     const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)
     this.#frames = new ClientFrames({
       gateway: gatewayOf(env),
@@ -260,7 +261,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     })
   }
 
-  #makeSubscriptions(shards: number, objects: Objects): Subscriptions {
+  #makeSubscriptions({ BOOK_HUBS: shards, CHAIN }: LiveSettings, objects: Objects): Subscriptions {
     const names = new CoinNames({ read: () => this.#links.coins(), nowMs: () => this.#clock.nowMs, after })
     const ports = {
       shards,
@@ -273,6 +274,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       books: this.#links.source,
       l4: new WholeOrders((coin) => objects.orders(coin)),
       newId: () => crypto.randomUUID(),
+      archive: archiveOf(this.env, CHAIN),
+      wait: sleep,
       ensureEvents: () => this.#links.log.ensure(),
       ...pastPorts(gatewayOf(this.env), () => this.#links.log.height),
       events: (from: number) => this.#links.eventsFrom(from),

@@ -138,7 +138,7 @@ export class World {
           return { place, text: snapshot(coin, place, ['[[],[]]']) }
         },
       },
-      ...(archive && { archive }),
+      archive: archive ?? null,
       newId: () => `s${ids++}`,
       hasBook: async (coin: string) => (this.ready ? this.coins.includes(coin) : null),
       dexes: async () => [...new Set(this.coins.map(dexOf))],

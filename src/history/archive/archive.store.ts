@@ -89,6 +89,12 @@ export class StoredArchive implements ArchiveReader {
   }
 }
 
+/** Null where the Worker has no archive. */
+export function archiveOf(env: Partial<Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>>, chain: string): StoredArchive | null {
+  const { ARCHIVE: bucket, HISTORY: db } = env
+  return bucket && db ? new StoredArchive({ chain, bucket, db }) : null
+}
+
 /** A line of a book begins with its coin: books that are not wanted are not parsed. */
 const COIN_AT = '{"coin":'.length
 const AFTER_COIN = ',"height":'

@@ -20,8 +20,8 @@ const MOST_OF_ACCOUNT = 4
 const MOST_OF_RELAY = 8
 
 export interface ReplayDeskPorts extends Omit<ReplayPorts, 'archive' | 'pay'> {
-  /** Left out where nothing is archived. */
-  readonly archive?: ArchiveReader
+  /** Null where nothing is archived. */
+  readonly archive: ArchiveReader | null
   /** The link to the log is up. */
   ensureEvents(): Promise<void>
   newId(): string
