@@ -78,8 +78,8 @@ export class FirstFrames<R extends Receiver> {
       const rows = answer && reaches ? rowsOf(wanted, answer) : null
       if (answer && rows) {
         // What comes in between is older than the rows: it goes before them.
-        for (let waits = 0; waits < CATCH_UP_TRIES && this.#isAhead(answer); waits++)
-          await this.#ports.wait(CATCH_UP_MS)
+        const mayWait = rows.length > 0 ? CATCH_UP_TRIES : 0
+        for (let waits = 0; waits < mayWait && this.#isAhead(answer); waits++) await this.#ports.wait(CATCH_UP_MS)
         return this.#tell(key, wanted, answer, rows)
       }
       await this.#ports.wait(answer && reached === undefined ? LAG_MS : RETRY_MS)
