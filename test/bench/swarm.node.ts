@@ -53,6 +53,8 @@ export class Swarm implements ClientOwner {
   #acks = 0
   #firsts = 0
   #firstsDue = 0
+  /** Height when clients last subscribed. */
+  #before = 0
   readonly #inFlight = new Map<number, InFlight>()
   readonly #middle = new Float64Array(SAMPLES)
   readonly #last = new Float64Array(SAMPLES)
@@ -108,7 +110,8 @@ export class Swarm implements ClientOwner {
       const some = await this.#connect(Math.min(OPENING_AT_ONCE, count - this.#clients.length))
       if (!this.#isWeir) continue
       const acks = this.#acks + some.reduce((sum, { seat }) => sum + seat.bodies.length, 0)
-      this.#firstsDue += some.length * crowdOf(crowd).firsts
+      this.#firstsDue = this.#firsts + some.length * crowdOf(crowd).firsts
+      this.#before = this.#feed.height
       for (const client of some) client.subscribe()
       await this.#until(() => this.#acks >= acks, 'a subscription was not acknowledged')
       await this.#until(() => this.#firsts >= this.#firstsDue, 'a first frame did not come')
@@ -254,7 +257,8 @@ export class Swarm implements ClientOwner {
   data(_client: Client, height: number, chunk: Buffer, from: number, to: number): void {
     const block = this.#inFlight.get(height)
     if (block) this.#arrived(height, block, to - from)
-    else if (this.#firsts < this.#firstsDue && height <= this.#feed.height) this.#firsts++
+    // What was before may come in several frames: those of blocks that came behind the answer follow it.
+    else if (height <= this.#before) this.#firsts++
     else
       this.#trouble ??= `a frame of height ${height}, which is not in flight: ${chunk.toString('utf8', from, from + 200)}`
   }

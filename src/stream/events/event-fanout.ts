@@ -121,9 +121,9 @@ export class EventFanout<R extends Receiver> {
   }
 
   /** Texts of what came since they wait and is older than the first item that `isOne`: an answer may have no room for it. */
-  heldBefore(key: string, isOne: (item: unknown) => boolean): string[] {
+  heldBefore(key: string, ...rows: [isOne: (item: unknown) => boolean, areNewer: boolean]): string[] {
     const held = this.#held.get(key)
-    return held ? textsBefore(held.topic, this.#recent, held.since, isOne) : []
+    return held ? textsBefore(held.topic, this.#recent, held.since, ...rows) : []
   }
 
   /**

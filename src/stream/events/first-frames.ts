@@ -33,6 +33,10 @@ const PATIENCE_BLOCKS = REMEMBERED / 2
 const LAG_MS = 2_000
 const LAG_BLOCKS = 30
 
+/** An answer of the log may be newer than what came of its blocks, and waits for them, at most ten seconds. */
+const CATCH_UP_MS = 50
+const CATCH_UP_TRIES = 200
+
 /** Readings under way at once: a thousand clients that begin together must not all call the gateway. */
 const LANES = 8
 
@@ -71,10 +75,20 @@ export class FirstFrames<R extends Receiver> {
       if (since === null) return
       const reached = answer?.height
       const reaches = reached === undefined ? tries > 0 || since <= asked - LAG_BLOCKS : reached >= since
-      if (answer && reaches && this.#tell(key, wanted, answer)) return
+      const rows = answer && reaches ? rowsOf(wanted, answer) : null
+      if (answer && rows) {
+        // What comes in between is older than the rows: it goes before them.
+        const mayWait = rows.length > 0 ? CATCH_UP_TRIES : 0
+        for (let waits = 0; waits < mayWait && this.#isAhead(answer); waits++) await this.#ports.wait(CATCH_UP_MS)
+        return this.#tell(key, wanted, answer, rows)
+      }
       await this.#ports.wait(answer && reached === undefined ? LAG_MS : RETRY_MS)
     }
     this.#fanout.begin(key, notificationFrame(NO_PAST), (block) => block.height <= height)
+  }
+
+  #isAhead({ height = -1 }: PastAnswer): boolean {
+    return height > this.#ports.blockHeight()
   }
 
   /** Null where it fails. */
@@ -85,18 +99,11 @@ export class FirstFrames<R extends Receiver> {
     return answer
   }
 
-  /** False where the answer is none that can be shown. */
-  #tell(key: string, wanted: WantedEvents, answer: PastAnswer): boolean {
+  #tell(key: string, wanted: WantedEvents, answer: PastAnswer, rows: PastRows): void {
     const { channel, body } = wanted
-    const { rows: rowsOf, encode, idOf } = channel.past!
+    const { encode, idOf } = channel.past!
     const began = this.#ports.blockHeight()
     const reached = Math.min(answer.height ?? -1, began)
-    let rows: PastRows
-    try {
-      rows = rowsOf(JSON.parse(answer.body))
-    } catch {
-      return false
-    }
     this.#had(wanted, rows)
     const ids = new Set(rows.map(([id]) => id))
     const isShown = (item: unknown) => ids.has(idOf(item))
@@ -107,11 +114,20 @@ export class FirstFrames<R extends Receiver> {
       if (isShown(item)) isOlder = false
       return isOlder || isShown(item)
     }
-    const pieces = [...this.#fanout.heldBefore(key, isShown), ...rows.map(([, row]) => JSON.stringify(row))]
+    const reachesAll = (answer.height ?? -1) >= began
+    const pieces = [...this.#fanout.heldBefore(key, isShown, reachesAll), ...rows.map(([, row]) => JSON.stringify(row))]
     // Of blocks that are still to come what it shows is told, whatever it says: a link may have been silent for ten
     // seconds before it is taken up anew.
     const until = Math.min(answer.height ?? Number.POSITIVE_INFINITY, began + REMEMBERED)
     this.#fanout.begin(key, encode(pieces, body), isTold, until)
-    return true
+  }
+}
+
+/** Null where the answer is none that can be shown. */
+function rowsOf({ channel }: WantedEvents, { body }: PastAnswer): PastRows | null {
+  try {
+    return channel.past!.rows(JSON.parse(body))
+  } catch {
+    return null
   }
 }

@@ -79,12 +79,16 @@ export function tell<R extends Receiver>(
   for (const parcel of parcelsOf(block, shown, [[channel, index]])) send(parcel, block)
 }
 
-/** Texts of a body's items of blocks above a height, as far as they come before the first that `isOne`; none without one. */
+/**
+ * Texts of a body's items of blocks above a height, as far as they come before the first that `isOne`. Without one: all
+ * where those are known to be newer (`areNewer`), else none.
+ */
 export function textsBefore<R>(
   { wanted: { channel, body } }: Topic<R>,
   blocks: readonly ShownEvents[],
   above: number,
   isOne: (item: unknown) => boolean,
+  areNewer: boolean,
 ): string[] {
   const view = channel.view(body)
   const names = new Set(channel.names(body))
@@ -95,7 +99,7 @@ export function textsBefore<R>(
       const isOwn = channel.namesOf(item).some((name) => names.has(name))
       if (isOwn && block.height > above) texts.push(view.text(item))
     }
-  return []
+  return areNewer ? texts : []
 }
 
 /** Builds each text once and sends it. */

@@ -1,12 +1,13 @@
 // When one question is to be asked again. Laws: once at a time; never twice within a second; soon after something happened
-// that may change the answer, and once more when every source must know of it; after a failure ever more seldom.
+// that may change the answer, and once more when every source must know of it; after a failure ever more seldom, and
+// once more where another that had failed is answered again.
 
 import { backoffMs } from '../../core/backoff.ts'
 
 const GAP_MS = 1_000
 /** A source may learn of what happened so much later than the blocks say it. */
 const LATE_MS = 2_000
-const RETRY = { firstMs: 1_000, capMs: 60_000, jitter: 0 }
+const RETRY = { firstMs: 1_000, capMs: 30_000, jitter: 0 }
 
 export class Pace {
   #dueMs: number
@@ -62,6 +63,11 @@ export class Pace {
     if (this.#askedMs >= knownMs) return
     const isMissed = this.#askedMs <= this.#happenedMs
     this.#dueBy(Math.max(this.#askedMs + GAP_MS, isMissed ? nowMs : knownMs))
+  }
+
+  /** The source of another question that failed answers again. */
+  recovered(nowMs: number): void {
+    if (!this.#isAsking && this.#fails > 0) this.#dueBy(Math.max(nowMs, this.#askedMs + GAP_MS))
   }
 
   failed(nowMs: number): void {

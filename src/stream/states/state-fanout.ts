@@ -184,9 +184,8 @@ export class StateFanout<R extends PacedReceiver> {
   /** Asks what is due, and looks again soon as long as there is a question. */
   #run(): void {
     const { clock, waitUntil, after } = this.#ports
-    for (const question of this.#questions.values()) {
+    for (const question of this.#questions.values())
       if (question.pace.isDue(clock.nowMs)) waitUntil(this.#read(question))
-    }
     if (this.#isTicking || this.#questions.size === 0) return
     this.#isTicking = true
     after(TICK_MS, () => {
@@ -204,6 +203,7 @@ export class StateFanout<R extends PacedReceiver> {
     // Who wanted it may have left the line.
     const found = topics.size === 0 ? null : await read(ask).catch(() => null)
     this.#turns.done(ticket)
+    if (found && pace.fails > 0) for (const other of this.#questions.values()) other.pace.recovered(clock.nowMs)
     if (found) pace.landed(clock.nowMs, Math.min(...topics.values()))
     else pace.failed(clock.nowMs)
     const answer = found && answerOf(found.body)

@@ -176,10 +176,12 @@ it.each([true, false])(
     await settled()
     world.grow(1)
     await world.land(-1, says)
-    expect([receiver.tids.length > 0, world.fanout.owes(receiver)]).toEqual([true, true])
+    // It waits for blocks of which it is known that they come.
+    expect([receiver.tids.length > 0, world.fanout.owes(receiver)]).toEqual([!says, true])
     const other = new Receiver(world)
     world.fanout.add('key', WANTED, false, other)
     world.block(2)
+    await world.pass()
     world.block(1)
     const all = world.trades.map(({ trade }) => trade.tid)
     expect(receiver.tids).toEqual(all.slice(all.indexOf(receiver.tids[0]!)))
@@ -205,6 +207,25 @@ it.each([true, false])(
     await world.land(0, says)
     const all = world.trades.map(({ trade }) => trade.tid)
     expect(receiver.tids).toEqual(all.slice(LAG + 1))
+  },
+)
+
+// WS-46, WS-100
+it.each([1, 10])(
+  'an answer that is ahead of the blocks by %s leaves out nothing that came or is to come',
+  async (ahead) => {
+    const world = new World()
+    for (let i = 0; i < LAG + 1; i++) world.block(1)
+    const receiver = new Receiver(world)
+    void world.first.begin('key', WANTED, false, receiver)
+    await settled()
+    world.block(3)
+    for (let i = 0; i < ahead; i++) world.grow(32)
+    await world.land(-ahead, true)
+    world.block(2)
+    await world.pass()
+    world.block(1)
+    expect(receiver.tids).toEqual(world.trades.map(({ trade }) => trade.tid).slice(LAG + 1))
   },
 )
 

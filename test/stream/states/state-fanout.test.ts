@@ -114,7 +114,7 @@ it('a reading that fails is tried ever more seldom, keeps no other waiting, and 
   await world.happen(A)
   await world.pass(66_000)
   const times = world.asked.filter(({ ask }) => ask.user === A).map(({ atMs }) => atMs)
-  expect(times).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 63_000])
+  expect(times).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 61_000])
   expect(socket.frames).toMatchObject([{ channel: 'notification' }])
   expect(other.frames.length).toBeGreaterThan(10)
   isDown = false
@@ -123,6 +123,24 @@ it('a reading that fails is tried ever more seldom, keeps no other waiting, and 
     channel: 'clearinghouseState',
     data: { dex: '', user: A, clearinghouseState: {} },
   })
+})
+
+// WS-145
+it('a source that answers again is asked at once for all that it did not answer', async () => {
+  const world = new StatesWorld()
+  let isDown = true
+  world.answer = () => (isDown ? null : {})
+  await world.subscribe(STATE)
+  await world.pass(20_000)
+  await world.subscribe({ ...STATE, user: B })
+  await world.pass(25_000)
+  isDown = false
+  const times = (of: string) => world.asked.filter(({ ask }) => ask.user === of).map(({ atMs }) => atMs)
+  await world.pass(7_000)
+  expect([times(A).slice(4), times(B)]).toEqual([
+    [15_000, 31_000, 51_000],
+    [20_000, 21_000, 23_000, 27_000, 35_000, 51_000],
+  ])
 })
 
 // WS-140
