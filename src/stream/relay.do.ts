@@ -13,6 +13,7 @@ import { archiveOf } from '../history/archive/archive.store.ts'
 import { sha256 } from '../key/digest.client.ts'
 import { IDENTITY_HEADER, Identity } from '../key/identity.ts'
 import { BookFanout } from './books/book-fanout.ts'
+import { LateHubs } from './books/late-hubs.ts'
 import { CHANNELS } from './catalogue.ts'
 import { ClientFrames } from './client-frames.client.ts'
 import { ClientSockets } from './client-sockets.client.ts'
@@ -57,7 +58,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #frames: ClientFrames
   readonly #links: Links
   readonly #watch: Watch
-  #lateTimer: (() => void) | null = null
+  readonly #late: LateHubs
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
@@ -71,6 +72,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       heightOf: (hub) => this.#links.hubs[hub]?.link.height ?? -1,
       sent: (time) => this.#links.sent(time, this.#clock.nowMs),
     })
+    this.#late = new LateHubs(this.#books, this.#clock, after)
     this.#links = new Links(
       {
         relay: this.#name,
@@ -240,25 +242,13 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     this.#clients.blockCame()
     this.#books.push(index, frame, this.#clock.nowMs)
     this.#unread.relieve()
-    this.#armLate()
+    this.#late.arm()
   }
 
   #gone(socket: WebSocket): void {
     if (this.#clients.gone(socket)) return
     const attachment = parseAttachment(socket.deserializeAttachment())
     if (attachment) this.#links.of(attachment)?.closed(socket)
-  }
-
-  /** Wakes up when a late hub has been waited for long enough. */
-  #armLate(): void {
-    if (this.#lateTimer !== null) return
-    const due = this.#books.dueMs()
-    if (due === null) return
-    this.#lateTimer = after(Math.max(0, due - this.#clock.nowMs) + 1, () => {
-      this.#lateTimer = null
-      this.#books.tick(this.#clock.nowMs)
-      this.#armLate()
-    })
   }
 
   #makeSubscriptions({ BOOK_HUBS: shards, CHAIN }: LiveSettings, objects: Objects): Subscriptions {
