@@ -13,7 +13,7 @@ type Shard = Pick<ShardBooks, 'coins' | 'suspects' | 'checkpoint'>
 export function bookPage(shard: Shard, after: string | null, mostChars = PAGE_CHARS): Pick<HubBooks, 'books' | 'left' | 'next'> {
   const names = [...shard.coins()].sort().filter((coin) => after === null || coin > after)
   const books: HubBooks['books'][number][] = []
-  let left = after === null ? shard.suspects.length : 0
+  let left = 0
   let chars = 0
   for (const [at, coin] of names.entries()) {
     if (chars >= mostChars) return { books, left, next: names[at - 1]! }
@@ -26,5 +26,5 @@ export function bookPage(shard: Shard, after: string | null, mostChars = PAGE_CH
       chars += levels.length
     }
   }
-  return { books, left, next: null }
+  return { books, left: left + shard.suspects.length, next: null }
 }

@@ -73,10 +73,11 @@ export class ArchiveDesk {
     if (!this.#isConfigured) return null
     const { chain, time } = this.#ports.held
     const { last = null, segments = null, checkpoint = null, failure = null } = this.#report ?? {}
-    const isBehind = last !== null && chain.height !== null && time !== null
+    // A log that was reset to lower heights is archived again where it passes the old ones.
+    const isBehind = last !== null && chain.height !== null && time !== null && chain.height >= last.height
     return {
       height: last?.height ?? null,
-      behind: isBehind ? Math.max(0, chain.height - last.height) : null,
+      behind: isBehind ? chain.height - last.height : null,
       lagMs: isBehind ? Math.max(0, time - last.time) : null,
       segments,
       checkpoint: checkpoint && { height: checkpoint.height, timeMs: checkpoint.time },

@@ -6,6 +6,8 @@ import type { GapAt } from './reader-link.ts'
 
 /** A page ends with the segment in which it has so many bytes: a turn of some two milliseconds. */
 const PAGE_BYTES = 1024 * 1024
+/** … or has so many parts. */
+const PARTS_MOST = 64
 
 export interface DurableBlocks {
   /** Last height that storage has confirmed. */
@@ -21,7 +23,7 @@ export interface DurableBlocks {
 export function archivePage(from: number, held: DurableBlocks, mostBytes = PAGE_BYTES): ArchivePart[] {
   const parts: ArchivePart[] = []
   let bytes = 0
-  for (let next = from; next <= held.durable && bytes < mostBytes; ) {
+  for (let next = from; next <= held.durable && bytes < mostBytes && parts.length < PARTS_MOST; ) {
     const found = held.blocksWith(next)
     const last = found ? found.last : lastMissing(next, held)
     if (last === null || last > held.durable) break

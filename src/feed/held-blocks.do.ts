@@ -134,6 +134,7 @@ export class HeldBlocks {
   /** A new epoch begins with the books after `height`. */
   begin(epoch: string, height: number, time: number): void {
     this.flush()
+    this.#pending.forgetRepairs()
     this.#moveTo({ epoch, height, booksKnown: true }, time)
     this.#save(null)
   }

@@ -47,6 +47,11 @@ export class PendingSegment {
     this.#repaired = [...new Set([...this.#repaired, ...coins])]
   }
 
+  /** All books begin anew: what was repaired before is of no matter. */
+  forgetRepairs(): void {
+    this.#repaired = []
+  }
+
   /** The blocks that wait, oldest first. */
   get blocks(): readonly BlockTexts[] {
     return this.#blocks

@@ -190,8 +190,9 @@ export class SegmentStore {
 
   /** The first stored height above this one, null where there is none. */
   firstAbove(height: number): number | null {
-    const inWindow = this.#segments.find(({ first }) => first > height)?.first ?? null
-    return this.#unarchived.firstAbove(height) ?? inWindow
+    const inWindow = this.#segments.find(({ first }) => first > height)?.first
+    const found = [this.#unarchived.firstAbove(height) ?? inWindow, inWindow].filter((one) => one !== undefined)
+    return found.length === 0 ? null : Math.min(...found)
   }
 
   /** Nothing up to here need be kept for an archive; null: there is no archive. */

@@ -46,7 +46,8 @@ export class Unarchived {
   /** Of segments that readers need no more, those that stay, and how they are to be listed by key. */
   spare(left: readonly Listed[]): { readonly spared: readonly Listed[]; readonly puts: Record<string, Listed> } {
     const spared = left.filter(({ last }) => this.#archived !== null && last > this.#archived).map(bare)
-    this.#segments = [...this.#segments, ...spared]
+    // Times of blocks may fall: what leaves the window first need not have the lower heights.
+    this.#segments = [...this.#segments, ...spared].toSorted((a, b) => a.first - b.first)
     this.#bytes += bytesOf(spared)
     return { spared, puts: Object.fromEntries(spared.map((one) => [keptKey(one), one])) }
   }

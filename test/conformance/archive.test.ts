@@ -22,6 +22,7 @@ interface Truth {
 }
 interface Trade {
   readonly tid: number
+  readonly time: number
 }
 interface Frame extends Record<string, unknown> {
   readonly channel: string
@@ -87,13 +88,13 @@ afterAll(async () => {
 })
 
 /** A coin's book after a block, or the sentence of a refusal. */
-async function bookAt(coin: string, height: number): Promise<{ levels: Levels; block_height: number } | string> {
+async function bookAt(coin: string, height: number): Promise<{ levels: Levels; height: number } | string> {
   const answer = await fetch(`${gateway.url}/info`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ type: 'l2BookDiffSnapshot', coin, block_height: height }),
   })
-  return answer.ok ? ((await answer.json()) as { levels: Levels; block_height: number }) : answer.text()
+  return answer.ok ? ((await answer.json()) as { levels: Levels; height: number }) : answer.text()
 }
 
 it('the book of every coin after a block is the exchange’s own, before and behind a kill', async () => {
@@ -105,7 +106,7 @@ it('the book of every coin after a block is the exchange’s own, before and beh
       const book = await bookAt(coin, height)
       looked++
       if (typeof book === 'string') wrong.push(`${coin} at ${height}: ${book}`)
-      else if (book.block_height > height || hashOf(book.levels) !== books[coin]) wrong.push(`${coin} at ${height} differs`)
+      else if (book.height !== height || hashOf(book.levels) !== books[coin]) wrong.push(`${coin} at ${height} differs`)
     }
   }
   // What was before the first checkpoint is refused by name.
@@ -119,8 +120,13 @@ it('what is played is what live told, and ends', async () => {
   const [first, last] = [truths.at(-40)!.height, truths.at(-5)!.height]
   const socket = await open()
   const played = new Map<number, string>()
+  const times: number[] = []
   socket.onFrame = (frame) => {
-    if (frame.channel === 'trades') for (const trade of frame.data as Trade[]) played.set(trade.tid, JSON.stringify(trade))
+    if (frame.channel !== 'trades') return
+    for (const trade of frame.data as Trade[]) {
+      played.set(trade.tid, JSON.stringify(trade))
+      times.push(trade.time)
+    }
   }
   const subscription = { type: 'trades', coin: COIN }
   socket.send({ method: 'subscribe', subscription, replay: { fromBlock: first, toBlock: last, speed: 'max' } })
@@ -128,15 +134,17 @@ it('what is played is what live told, and ends', async () => {
   expect(played.size).toBeGreaterThan(10)
   for (const [tid, trade] of played) expect(trades.get(tid) ?? trade).toBe(trade)
   // All that live told of these blocks was played.
-  const tids = [...played.keys()]
-  const [least, most] = [Math.min(...tids), Math.max(...tids)]
-  const told = [...trades.keys()].filter((tid) => tid >= least && tid <= most)
-  expect(told.filter((tid) => !played.has(tid))).toEqual([])
+  const told = [...trades].filter(([, text]) => {
+    const { time } = JSON.parse(text) as Trade
+    return time > times[0]! && time < times.at(-1)!
+  })
+  expect(told.length).toBeGreaterThan(5)
+  expect(told.filter(([tid]) => !played.has(tid))).toEqual([])
   socket.close()
 }, 120_000)
 
 it('a height that has not come, or lies before the archive, is refused with its reason and costs nothing', async () => {
   expect(await bookAt(COIN, truths.at(-1)!.height + 1_000_000)).toMatch(/block_height.*has not come yet/)
   expect(await bookAt(COIN, 0)).toMatch(/block_height.*the archive begins later/)
-  expect((await status()).archive).toMatchObject({ failure: null, checkpoint: expect.any(Object) })
+  expect((await status()).archive).toMatchObject({ checkpoint: expect.any(Object) })
 }, 60_000)

@@ -1,12 +1,15 @@
 // What the Archiver writes: objects into R2 first, then their row into D1. Law: a row stands for objects that are there;
 // whatever is written again is written alike, under the same name.
 
+import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { type LineKind, checkpointKey, segmentKey } from './archive-keys.ts'
 import { pack } from './packed.client.ts'
 import { isCheckpointOverdue, overdueSegments } from './retention.ts'
 import type { CutGap, CutSegment } from './segment-cutter.ts'
 import type { TakenBooks } from './taken-books.ts'
 
+/** Of the bound: beyond it not every minute brings a removal. */
+const TRIMMED = 0.98
 /** Segments that are removed at once. */
 const REMOVED_AT_ONCE = 64
 
@@ -76,13 +79,14 @@ export class ArchiveWriter {
    */
   async keepWithin(mostBytes: number): Promise<ArchiveSums> {
     const { chain, db } = this.#place
-    const { bytes } = await this.#sums()
+    const { segments, bytes } = await this.#sums()
     const { results } = await db
       .prepare(`SELECT first, last, first_ms AS firstMs, events_bytes + books_bytes AS bytes FROM segments
         WHERE chain = ? ORDER BY first LIMIT ?`)
       .bind(chain, REMOVED_AT_ONCE)
       .all<{ first: number; last: number; firstMs: number; bytes: number }>()
-    const due = new Set(overdueSegments(results, bytes, mostBytes).map(({ first }) => first))
+    const oldest = results.slice(0, segments - 1)
+    const due = new Set(overdueSegments(oldest, bytes, mostBytes * TRIMMED).map(({ first }) => first))
     const gone = results.filter(({ first }) => due.has(first))
     const kinds: readonly LineKind[] = ['events', 'books']
     const keys = gone.flatMap((one) => kinds.map((kind) => segmentKey(chain, one, kind)))
@@ -112,6 +116,14 @@ export class ArchiveWriter {
     if (keys.length === 0) return
     await this.#place.bucket.delete(keys)
     await this.#place.db.batch(rows)
+  }
+
+  /** The last block that has a row. */
+  async found(): Promise<HeightAndTime | null> {
+    return this.#place.db
+      .prepare(`SELECT last AS height, last_ms AS time FROM segments WHERE chain = ? ORDER BY first DESC LIMIT 1`)
+      .bind(this.#place.chain)
+      .first<HeightAndTime>()
   }
 
   async #sums(): Promise<ArchiveSums> {

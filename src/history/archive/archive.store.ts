@@ -29,10 +29,11 @@ export class StoredArchive implements ArchiveReader {
   ): Promise<readonly ArchivedSegment[]> {
     const [name, value] = 'height' in at ? ['', at.height] : ['_ms', at.timeMs]
     const { chain, db } = this.#place
-    // The row below is found in the index: `last` alone has none.
+    // The row below is found in an index, and the rest follows it by height: a block of another year hides no other.
     const { results } = await db
-      .prepare(`SELECT ${SEGMENT} FROM segments WHERE chain = ?1 AND last${name} >= ?2 AND first${name} >= COALESCE(
-        (SELECT MAX(first${name}) FROM segments WHERE chain = ?1 AND first${name} <= ?2), 0) ORDER BY first LIMIT ?3`)
+      .prepare(`SELECT ${SEGMENT} FROM segments WHERE chain = ?1 AND last${name} >= ?2 AND first >= COALESCE(
+        (SELECT first FROM segments WHERE chain = ?1 AND first${name} <= ?2 ORDER BY first${name} DESC LIMIT 1), 0)
+        ORDER BY first LIMIT ?3`)
       .bind(chain, value, limit)
       .all<Segment>()
     return results.map((segment) => ({ chain, ...segment }))

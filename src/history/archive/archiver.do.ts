@@ -77,6 +77,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> {
       putSegment: (cut) => inTime(writer.segment(cut)),
       putCheckpoint: (books) => inTime(writer.checkpoint(books)),
       putGap: (gap) => inTime(writer.gap(gap)),
+      found: () => inTime(writer.found()),
       hubs: BOOK_HUBS,
       hubBooks: (hub, from) => inTime(this.#objects.hub(hub).books(from)),
       trim: async ({ bytes }) => (mostBytes === null || bytes <= mostBytes ? null : inTime(writer.keepWithin(mostBytes))),

@@ -41,6 +41,8 @@ export interface ArchivingPorts {
   hubBooks(hub: number, after: string | null): Promise<HubBooks>
   /** Removes the oldest where there is a bound. */
   trim(state: ArchiveState): Promise<Pick<ArchiveState, 'segments' | 'bytes'> | null>
+  /** The last block of the last segment that has a row; null without one. */
+  found(): Promise<HeightAndTime | null>
   /** Keeps the state; what is saved is never taken back. */
   save(state: ArchiveState): void
 }
@@ -70,12 +72,17 @@ export class Archiving {
 
   /** Answers after how long the next round is due; null: when blocks come. */
   async round(): Promise<number | null> {
-    const cutter = new SegmentCutter(this.#state.last)
+    // A segment may have been written before its first state was.
+    if (this.#state.last === null) this.#save({ last: await this.#ports.found() })
+    const { last } = this.#state
+    const cutter = new SegmentCutter(last)
     let cuts = 0
     let page: ArchivePage
     for (;;) {
       const from = (cutter.height ?? -1) + 1
       page = await this.#ports.page(from, this.#state)
+      if (last && page.head && page.head.height < last.height)
+        throw new Error(`the log stands at ${page.head.height}, below ${last.height}, up to which all is archived`)
       for (const part of page.parts)
         for (const cut of cutsOf(cutter, part)) {
           await this.#write(cut)
@@ -84,10 +91,10 @@ export class Archiving {
       if (cuts >= CUTS_MOST) return 0
       if ((cutter.height ?? -1) + 1 === from) break
     }
-    const booksMs = await this.#books(page)
     const trimmed = cuts > 0 ? await this.#ports.trim(this.#state) : null
     if (trimmed) this.#save(trimmed)
-    const isStill = cutter.height === this.#seen
+    const booksMs = await this.#books(page)
+    const isStill = cutter.height === this.#seen && cuts === 0
     this.#seen = cutter.height
     const endMs = isStill || !page.head ? null : cutter.endMs
     const blocksMs = endMs === null ? null : waitMs(endMs, page.head!.time)
@@ -112,9 +119,8 @@ export class Archiving {
     if (!isCheckpointDue(this.#state.checkpoint, page)) return null
     const { hubs, hubBooks } = this.#ports
     const taken = await takeBooks(hubs, page.epoch!, hubBooks)
-    this.#tries++
-    const isLast = this.#tries >= TRIES_MOST
-    if (!taken || (taken.left > 0 && !isLast)) return isLast ? AGAIN_MS * TRIES_MOST : AGAIN_MS
+    if (!taken) return AGAIN_MS
+    if (taken.left > 0 && ++this.#tries < TRIES_MOST) return AGAIN_MS
     this.#tries = 0
     this.#taken = taken
     return DURABLE_MS
@@ -124,8 +130,8 @@ export class Archiving {
     const isDurable = head !== null && head.height >= taken.through
     if (epoch === taken.epoch && !isDurable) return DURABLE_MS
     this.#taken = null
-    // Of another epoch books are taken anew.
-    if (epoch !== taken.epoch) return AGAIN_MS
+    // Of another epoch, and where one of that height is there, books are taken anew: a name has one content.
+    if (epoch !== taken.epoch || taken.height <= (this.#state.checkpoint?.height ?? -1)) return AGAIN_MS
     const bytes = (await this.#ports.putCheckpoint(taken)) + this.#state.bytes
     const { height, time } = taken
     this.#save({ bytes, checkpoint: { epoch: taken.epoch, height, time } })

@@ -1,7 +1,7 @@
 // Lines as the bytes of an object, and back. Law: the same lines are the same bytes, however often they are packed here.
 
-/** How many bytes are handed to the compressor at once: always alike, or its output might be another. */
-const SLICE_BYTES = 256 * 1024
+/** How many characters are handed to the compressor at once: always alike, or its output might be another. */
+const SLICE_CHARS = 256 * 1024
 
 export interface Packed {
   readonly body: Uint8Array
@@ -10,11 +10,18 @@ export interface Packed {
 }
 
 export async function pack(lines: readonly string[]): Promise<Packed> {
-  const text = new TextEncoder().encode(lines.join('\n'))
+  const encoder = new TextEncoder()
   const gzip = new CompressionStream('gzip')
   const writer = gzip.writable.getWriter()
   const packing = new Response(gzip.readable).arrayBuffer()
-  for (let at = 0; at < text.length; at += SLICE_BYTES) await writer.write(text.subarray(at, at + SLICE_BYTES))
+  let text = ''
+  for (const [at, line] of lines.entries()) {
+    text += at === 0 ? line : `\n${line}`
+    if (text.length < SLICE_CHARS) continue
+    await writer.write(encoder.encode(text))
+    text = ''
+  }
+  await writer.write(encoder.encode(text))
   await writer.close()
   const body = new Uint8Array(await packing)
   return { body, sha256: await sha256Of(body) }
@@ -30,6 +37,10 @@ export async function* unpacked(body: Uint8Array): AsyncGenerator<string> {
   const text = new Response(body).body!.pipeThrough(new DecompressionStream('gzip')).pipeThrough(new TextDecoderStream())
   let rest = ''
   for await (const piece of text) {
+    if (!piece.includes('\n')) {
+      rest += piece
+      continue
+    }
     const lines = (rest + piece).split('\n')
     rest = lines.pop()!
     yield* lines

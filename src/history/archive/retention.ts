@@ -12,7 +12,7 @@ export function overdueSegments(segments: readonly HeldSegment[], bytes: number,
   let rest = bytes
   const due: HeldSegment[] = []
   for (const segment of segments) {
-    if (rest <= mostBytes || segment.bytes === rest) break
+    if (rest <= mostBytes) break
     due.push(segment)
     rest -= segment.bytes
   }

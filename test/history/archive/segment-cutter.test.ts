@@ -61,7 +61,10 @@ it('where a run is broken off and begun again at any block, the same segments co
   fc.assert(
     fc.property(steps, fc.nat(), (blocks, at) => {
       let time = 0
-      const lines = blocks.map(({ ms, epoch }, height) => line(height, (time += ms), epoch))
+      const lines = blocks.map(({ ms, epoch }, height) => {
+        time += ms
+        return line(height, time, epoch)
+      })
       const whole = cutsOf(lines)
       const broken = cutsOf(lines.slice(0, at % lines.length))
       const last = broken.at(-1) as Extract<Cut, { segment: unknown }> | undefined
