@@ -27,7 +27,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'history/replay': 'book feed history/archive',
   'info/shapes': 'core feed history info',
   stream:
-    'core key credit feed book book/l4 stream/replay stream/events stream/sockets stream/books stream/states stream/l4 stream/channels stream/links stream/minutes',
+    'core key credit feed book book/l4 history/archive stream/replay stream/events stream/sockets stream/books stream/states stream/l4 stream/channels stream/links stream/minutes',
   'stream/events': 'core feed history stream',
   'stream/sockets': 'core key credit/plans stream',
   'stream/books': 'core credit book stream stream/events stream/sockets',

@@ -13,15 +13,15 @@ export type NoBooks =
   | Lost
   /** No checkpoint is at or below the height. */
   | { readonly kind: 'before' }
-  /** The height was not archived yet; `last` was, -1 where nothing after the checkpoint is. */
-  | { readonly kind: 'ahead'; readonly last: number }
+  /** The height was not archived yet. */
+  | { readonly kind: 'ahead' }
 
 export type BooksAnswer = { readonly ok: true; readonly books: BookAt } | ({ readonly ok: false } & NoBooks)
 
 /** Objects of the archive that are asked for at once. */
 const SEGMENTS = 64
-/** Lines read without a rest, which others may wait for: some 10 ms. */
-const LINES_AT_ONCE = 128
+/** Lines read without a rest, which others may wait for: some 2 ms. */
+const LINES_AT_ONCE = 16
 
 export interface Resting {
   /** Resolves when others had their turn; rejects where nobody waits for the answer any more. */
@@ -35,6 +35,8 @@ export async function booksAt(
   height: number,
   resting: Resting,
 ): Promise<BooksAnswer> {
+  const [held] = await archive.segmentsFrom({ height }, 1)
+  if (!held) return { ok: false, kind: 'ahead' }
   let begun = await fromCheckpoint(archive, coins, await archive.checkpointAt(height))
   // A checkpoint is written coin by coin: some of its books may be from after the height.
   while (begun && begun.wholeAt > height)
@@ -60,7 +62,7 @@ async function rollOn(
   coins: ReadonlySet<string> | null,
   books: BookAt,
   height: number,
-  { rest }: Resting,
+  resting: Resting,
 ): Promise<BooksAnswer> {
   if (books.height === height) return { ok: true, books }
   let read = 0
@@ -69,10 +71,10 @@ async function rollOn(
       books.take(readBooksLine(line, coins))
       if (books.lost) return { ok: false, ...books.lost }
       if (books.height === height) return { ok: true, books }
-      if (++read % LINES_AT_ONCE === 0) await rest()
+      if (++read % LINES_AT_ONCE === 0) await resting.rest()
     }
   }
-  return { ok: false, kind: 'ahead', last: books.height }
+  return { ok: false, kind: 'ahead' }
 }
 
 /** Of each segment from the one with this height on; nothing is read before it is wanted. */

@@ -68,6 +68,11 @@ export class BookAt {
     this.#height = block.height
     this.#time = block.time
     if (outcome.kind !== 'applied') return []
+    // A coin that changes and stands in no checkpoint was not sure when that was written.
+    if (this.#shard.suspects.length > 0) {
+      this.#lost = { kind: 'unknown', height: block.height }
+      return null
+    }
     if (this.#shard.ready) return outcome.fragments
     const { height, epoch, books } = block
     this.#lost = books === null || epoch === null ? { kind: 'unknown', height } : { kind: 'epoch', height, epoch }

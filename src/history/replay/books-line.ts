@@ -5,7 +5,7 @@ import type { BookChange } from '../../feed/block.ts'
 import type { HubBlock } from '../../feed/log-api.ts'
 
 /** More coins than this are found faster by reading the whole line. */
-const CUT_MOST = 16
+export const CUT_MOST = 16
 const BOOKS = ',"books":'
 const LEVELS = ',"levels":'
 const NEW = ',"new":true}'

@@ -32,9 +32,11 @@ export function archivedBooks({ archive, live, after }: PastBooksDeps): PastBook
         await new Promise<void>((go) => after(0, go))
         if (isLate) throw new Error('nobody waits any more')
       }
-      const read = bookAt(archive, coin, height, { rest }).finally(() => reads--)
+      const read = bookAt(archive, coin, height, { rest })
       const answer = await orReject(read, READ_MAX_MS, after).catch(() => null)
       isLate = true
+      // What is still under way ends with its next rest, or with its request.
+      reads--
       if (answer === null) return away('The archive cannot be read at the moment', 1_000)
       if (answer.ok) return ok(answer.snapshot)
       return answer.kind === 'ahead' ? notYet(coin, height, live) : err(missing(height, answer))
@@ -60,7 +62,7 @@ function reasonOf(why: NoBooks): string {
     case 'before':
       return 'the archive begins later'
     case 'ahead':
-      return `the archive reaches to block ${why.last}`
+      return 'the archive does not reach it yet'
     case 'gap':
       return `blocks ${why.from} to ${why.to} are missing`
     case 'unknown':

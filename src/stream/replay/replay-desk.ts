@@ -3,6 +3,7 @@
 
 import type { Failure } from '../../core/failure.ts'
 import type { ArchiveReader } from '../../history/archive/archive-read.ts'
+import { CUT_MOST } from '../../history/replay/books-line.ts'
 import type { Place } from '../../history/replay/player.ts'
 import type { WantedEvents } from '../channel.ts'
 import { refusedSubscription } from '../failure-frame.ts'
@@ -124,6 +125,8 @@ export class ReplayDesk {
     if (!isPlayable(wanted)) return bad('replay', `${wanted.channel.type} cannot be replayed: leave it out`)
     if (wanted.source === 'books' && toOf(range) === null)
       return bad('replay.toTime', 'books do not join live: send toTime or toBlock')
+    if (wanted.source === 'books' && (wanted.body.coins?.length ?? Number.POSITIVE_INFINITY) > CUT_MOST)
+      return bad('subscription.coin', `books are replayed of 1 to ${CUT_MOST} coins: list them`)
     const { account } = connection.identity
     const isFull =
       (this.#held.get(connection)?.size ?? 0) >= MOST_OF_SOCKET ||

@@ -201,8 +201,12 @@ export class Replay implements Resting {
     const { height } = block
     const told = this.#books && played.texts(block, this.#books)
     if (told) return told
-    if (this.#books?.lost) this.#lostIn = -1
+    const isRepaired = this.#books?.lost?.kind === 'unknown'
     this.#books = null
+    if (isRepaired) {
+      this.#lostIn = minute
+      this.#tell('unknown', { from: height })
+    }
     if (this.#lostIn === minute) return []
     const seeks = this.#seeks
     const found = block.epoch === null ? null : await this.#found(height, block.epoch).catch(() => null)
