@@ -17,8 +17,9 @@ import { LogLink } from './log-link.do.ts'
 const ATTACH_MS = 4000
 /** The log has lost heights or begun anew, where it stands so far below what a feeder has sent of it. */
 const BEHIND_MOST = 64
-/** Whole orders that were asked for and do not come are asked for again: a node writes them in some seconds. */
-const ASK_AGAIN = { firstMs: 15_000, capMs: 120_000, jitter: 0.5 }
+/** Whole orders that were asked for and do not come are asked for again: a node writes them in some seconds, and is
+ * spared by the feeder, which holds what it was asked once. */
+const ASK_AGAIN = { firstMs: 15_000, capMs: 30_000, jitter: 0.5 }
 const RETRY_MS = 2000
 /** Nobody asks any more: all is forgotten. */
 const FORGET_MS = 5 * 60_000

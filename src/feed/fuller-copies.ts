@@ -28,9 +28,11 @@ interface Feeder {
 
 export class FullerCopies {
   readonly #firstMs = new BoundedMap<number, number>(HEIGHTS)
-  /** Heights that were taken of feeders whose nodes seem to write no order statuses. */
-  readonly #bare = new BoundedMap<number, true>(HEIGHTS)
+  /** Heights that were taken of feeders whose nodes seem to write no order statuses, and of which. */
+  readonly #bare = new BoundedMap<number, Feeder>(HEIGHTS)
   #late: unknown[] = []
+  /** Texts of late rows that were told: who seemed to have none may yet send them, where they came behind their block. */
+  readonly #told = new BoundedMap<string, true>(LATE_ROWS_MOST)
   /** Highest height of which a copy came. */
   #newest = -1
 
@@ -56,21 +58,27 @@ export class FullerCopies {
   }
 
   /** A copy is taken: the order statuses to be told with it. */
-  taken({ hasStatuses }: Feeder, { height, orders = [] }: Pick<Block, 'height' | 'orders'>): unknown[] {
-    if (!hasStatuses) this.#bare.set(height, true)
-    return [...this.#late.splice(0), ...orders]
+  taken(feeder: Feeder, { height, orders = [] }: Pick<Block, 'height' | 'orders'>): unknown[] {
+    if (!feeder.hasStatuses) this.#bare.set(height, feeder)
+    const late = this.#late.splice(0)
+    for (const row of late) this.#told.set(JSON.stringify(row), true)
+    const own = this.#told.size === 0 ? orders : orders.filter((row) => !this.#told.has(JSON.stringify(row)))
+    return [...late, ...own]
   }
 
   /** A copy of a height that was taken before. */
   compared({ hasStatuses }: Feeder, { height, orders = [] }: Pick<Block, 'height' | 'orders'>): void {
-    if (!hasStatuses || !this.#bare.has(height)) return
+    const bare = this.#bare.get(height)
+    if (!hasStatuses || !bare) return
     this.#bare.delete(height)
+    // It has some after all, and tells those of this block behind it.
+    if (bare.hasStatuses) return
     if (this.#late.length + orders.length <= LATE_ROWS_MOST) this.#late.push(...orders)
   }
 
   /** Another chain begins. */
   clear(): void {
-    for (const heights of [this.#firstMs, this.#bare]) while (heights.size > 0) heights.dropOldest()
+    for (const known of [this.#firstMs, this.#bare, this.#told]) while (known.size > 0) known.dropOldest()
     this.#late = []
     this.#newest = -1
   }

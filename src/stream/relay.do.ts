@@ -238,7 +238,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   #fromHub(socket: WebSocket, index: number, text: string): void {
     this.#watch.fed()
     const frame = decodeHubFrame(text)
-    if (!this.#links.hubs[index]?.link.admit(socket, frame.height, frame.epoch, this.#clock.nowMs)) return
+    if (!this.#links.hubs[index]?.admits(socket, frame, this.#clock.nowMs)) return
     this.#clients.blockCame()
     this.#books.push(index, frame, this.#clock.nowMs)
     this.#unread.relieve()

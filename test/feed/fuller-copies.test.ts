@@ -70,6 +70,26 @@ test('no copy is left for a feeder that lags by more heights than are remembered
   expect(isLeft(0)).toBe(false)
 })
 
+// FEED-12, FEED-33
+test.each(['before', 'after'])(
+  'order statuses that come behind their block, %s another copy of it, are told once',
+  (when) => {
+    const copies = new FullerCopies()
+    const [late, other] = [feeder(), feeder()]
+    const orders = (height: number, ...rows: string[]) => blockOf(height, [], { orders: rows })
+    const come = (from: Feeder, block: Block, then: 'taken' | 'compared') => {
+      copies.came(from, block, 0)
+      return copies[then](from, block) ?? []
+    }
+    const told = [...come(late, orders(1), 'taken')]
+    if (when === 'before') come(other, orders(1, 'a'), 'compared')
+    told.push(...come(late, orders(2, 'a', 'b'), 'taken'))
+    if (when === 'after') come(other, orders(1, 'a'), 'compared')
+    told.push(...come(late, orders(3, 'c'), 'taken'))
+    expect(told).toEqual(['a', 'b', 'c'])
+  },
+)
+
 // FEED-33
 test('order statuses that only a later copy has are told with the next block, once', () => {
   const copies = new FullerCopies()

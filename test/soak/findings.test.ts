@@ -32,7 +32,7 @@ const GOOD: Findings = {
   gaps: 0,
   epochs: 1,
   faults: ['feeder killed'],
-  absences: [{ client: 'client 7', fault: 0, ms: 4_000 }],
+  absences: [{ client: 'client 7', kind: 'orders', fault: 0, ms: 100_000 }],
   missing: [],
   comparisons: [{ height: 9, clients: 2, books: 600, wrong: [], absent: 0 }],
   quiet: {
@@ -50,14 +50,15 @@ const GOOD: Findings = {
 
 it('is content with a good run, and shows it', () => {
   expect(failures(GOOD)).toEqual([])
-  expect(tableOf(GOOD)).toContain('| feeder killed | 1 | 1 | 4.0 s | 4.0 s |')
+  expect(tableOf(GOOD)).toContain('| feeder killed | 1 | 1 | 100.0 s | 100.0 s |')
 })
 
 it.each<[string, Partial<Findings>]>([
   ['a wrong book', { comparisons: [{ ...GOOD.comparisons[0]!, wrong: ['client 3 BTC'] }] }],
   ['an end in which nothing was compared', { comparisons: [] }],
   ['a client that had no book in the end', { comparisons: [{ ...GOOD.comparisons[0]!, absent: 1 }] }],
-  ['a client that was away for too long', { absences: [{ client: 'client 7', fault: 0, ms: 60_001 }] }],
+  ['a client that was away for too long', { absences: [{ client: 'client 7', kind: 'list', fault: 0, ms: 60_001 }] }],
+  ['a book of orders that was', { absences: [{ client: 'client 7', kind: 'orders', fault: 0, ms: 120_001 }] }],
   ['a client that never came back', { missing: ['client 7'] }],
   ['a charge that does not add up', { audit: { ...GOOD.audit!, faults: ['client 7'] } }],
   ['a row that was left out', { quiet: { ...GOOD.quiet!, rows: { clients: 1, rows: 9, wrong: ['client 7'] } } }],

@@ -113,7 +113,7 @@ class Run {
       epochs: this.#epochs.size,
       faults: this.#faults,
       absences: tallies.flatMap(({ number, absences }) =>
-        absences.map((absence) => ({ ...absence, client: `client ${number} (${this.#clients[number]?.kind})` })),
+        absences.map((absence) => ({ ...absence, client: `client ${number}`, kind: this.#clients[number]!.kind })),
       ),
       missing,
       comparisons: this.#comparisons,

@@ -65,7 +65,9 @@ test('whatever a client sends beside, live subscriptions get each block once, an
         frames.take(world.connection, message)
         await world.connection.drained()
         const before = world.frames.length
-        world.eventBlock({ fills: [[USER, { ...FILL, coin: 'none', tid }]] })
+        // Without rows of its coin, a body of orders would wait for ever.
+        const rows = world.coins.map((coin) => [coin, ''] as const)
+        world.eventBlock({ fills: [[USER, { ...FILL, coin: 'none', tid }]] }, rows)
         world.block(['SOL'])
         const come = world.frames.slice(before)
         expect(come.filter(({ channel, fills }) => channel === 'userFills' && fills[0][1].tid === tid)).toHaveLength(1)

@@ -59,7 +59,8 @@ export const recentTrades = defineQuery({
   async resolve({ type, coin, rows = ROWS }, from) {
     const own = await from.history.newest({ by: 'coin', coin })
     if (!own.ok) return passThrough({ type, coin }, from)
-    const trades = own.value.runs.flat().flatMap(({ fills }) => tradesOf(fills))
+    // Before the last hole there may be trades that nobody has told us.
+    const trades = (own.value.runs.at(-1) ?? []).flatMap(({ fills }) => tradesOf(fills))
     const newest = trades.slice(-rows).reverse()
     if (trades.length >= rows) return ok(heldAnswer(newest, own.value))
     const asked = await passThrough({ type, coin }, from)

@@ -3,12 +3,14 @@
 
 import type { BookHubApi, BookInterest, JoinAnswer, ViewsAnswer } from '../../book/hub-api.ts'
 import { HUB_API_VERSION } from '../../book/hub-api.ts'
+import type { HubTick } from '../../book/hub-link.ts'
 import type { MarketType } from '../../core/coin.ts'
 import { orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
 import type { Cursor } from '../../feed/log-api.ts'
 import type { AttachOutcome, LinkPorts } from './link.client.ts'
 import { Link } from './link.client.ts'
+import { ToldBooks } from './told-books.ts'
 
 /** Longer than a hub stalls that still lives: who waits for its books would have to connect again. */
 const ANSWER_MS = 15_000
@@ -31,6 +33,7 @@ export interface HubPorts extends Pick<LinkPorts, 'needed' | 'lost' | 'restarted
 export class Hub {
   readonly link: Link
   readonly #ports: HubPorts
+  readonly #books = new ToldBooks()
   #api: BookHubApi
   #coins = new Set<string>()
   #types = new Set<MarketType>()
@@ -39,7 +42,19 @@ export class Hub {
   constructor(ports: HubPorts) {
     this.#ports = ports
     this.#api = ports.stub()
-    this.link = new Link({ ...ports, attach: (cursor) => this.#attach(cursor) })
+    const restarted = () => {
+      this.#books.clear()
+      ports.restarted()
+    }
+    this.link = new Link({ ...ports, restarted, attach: (cursor) => this.#attach(cursor) })
+  }
+
+  /** True where a frame is new and its content may be used. */
+  admits(socket: WebSocket, { height, epoch }: Pick<HubTick, 'height' | 'epoch'>, nowMs: number): boolean {
+    if (this.link.isOf(socket) && this.#books.isLost(height, epoch)) this.#ports.lost()
+    if (!this.link.admit(socket, height, epoch, nowMs)) return false
+    this.#books.tell(height, epoch)
+    return true
   }
 
   async join(coins: readonly string[], withBooks: boolean): Promise<JoinAnswer> {
@@ -112,7 +127,10 @@ export class Hub {
       types: new Set([...types, ...this.#types]),
       views: new Set([...views, ...this.#views]),
     })
-    return this.#api.attach({ v: HUB_API_VERSION, relay: this.#ports.relay, interest, cursor })
+    const { told } = this.#books
+    const answer = await this.#api.attach({ v: HUB_API_VERSION, relay: this.#ports.relay, interest, cursor })
+    this.#books.attached(told, answer.epoch, answer.height)
+    return answer
   }
 
   #take({ coins, types, views }: Interest): BookInterest {

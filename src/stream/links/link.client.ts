@@ -60,6 +60,11 @@ export class Link {
     return this.#attached && this.#socket !== null
   }
 
+  /** True for the socket that is this link at present. */
+  isOf(socket: WebSocket): boolean {
+    return socket === this.#socket
+  }
+
   /** True while a dial is waited for: another one comes of an attach that was given up, for what was needed then. */
   get isAsked(): boolean {
     return this.#attaching.isUp
@@ -96,7 +101,7 @@ export class Link {
 
   /** True where the frame is new and its content may be used. `epoch` null: the writer does not say. */
   admit(socket: WebSocket, height: number, epoch: string | null, nowMs: number): boolean {
-    if (socket !== this.#socket) return false
+    if (!this.isOf(socket)) return false
     this.#lastFrameMs = nowMs
     const last = this.#cursor?.height ?? null
     if (last !== null && epoch !== null && height <= last && this.#isNewEpoch(epoch)) this.#restart()

@@ -26,7 +26,7 @@ const blockOf = (height: number, fills: readonly UserFill[]): EventBlock => ({
   funding: [],
 })
 
-/** A world whose log holds so many trades, two a block, with a fill of no trade before the last. */
+/** A world whose log holds so many trades since a hole, two a block, with a fill of no trade before the last. */
 function worldWith(trades: number): World {
   const world = createWorld()
   const blocks = Array.from({ length: trades / 2 }, (_, i) =>
@@ -35,7 +35,7 @@ function worldWith(trades: number): World {
   world.held = {
     head: { height: 99, time: 990 },
     since: { height: 40, time: 400 },
-    runs: [blocks.slice(0, 1), blocks.slice(1)],
+    runs: [[blockOf(30, trade(99))], blocks],
   }
   return world
 }
