@@ -2,9 +2,9 @@
 declare namespace Cloudflare {
   interface Env {
     KEYS: KVNamespace
+    ARCHIVE: R2Bucket
     ACCOUNTS: D1Database
     HISTORY: D1Database
-    ARCHIVE: R2Bucket
     LOOK_UP_LIMIT: RateLimit
     CHAIN: string
     BOOK_HUBS: string
@@ -17,7 +17,6 @@ declare namespace Cloudflare {
     TRUST_PROXY: string
     WEBHOOK_HTTP: string
     UPSTREAMS: string
-    ARCHIVE_KEEP_MB: string
     ADMIN_TOKEN: string
     FEED_TOKEN: string
     KEY_SECRET: string
@@ -26,8 +25,9 @@ declare namespace Cloudflare {
     RELAY: DurableObjectNamespace<import("./src/live").Relay>
     CREDIT_METER: DurableObjectNamespace<import("./src/live").CreditMeter>
     SOURCE_BUDGET: DurableObjectNamespace<import("./src/live").SourceBudget>
-    ARCHIVER: DurableObjectNamespace<import("./src/live").Archiver>
     ORDER_BOOK: DurableObjectNamespace<import("./src/live").OrderBook>
+    ARCHIVER: DurableObjectNamespace<import("./src/live").Archiver>
+    ARCHIVE_KEEP_MB: string
     GATEWAY: Service<typeof import("./src/gateway").Internal>
   }
 }

@@ -15,9 +15,10 @@ const stubGateway = stripTypeScriptTypes(readFileSync('test/stub-gateway.worker.
 process.emitWarning = emitWarning
 const { compatibility_date: compatibilityDate } = unstable_readConfig({ config: 'wrangler.toml' })
 
-const [accounts, history] = await Promise.all(
-  ['accounts', 'history'].map((name) => readD1Migrations(`schemas/d1/${name}`)),
-)
+const migrations = {
+  ACCOUNTS: await readD1Migrations('schemas/d1/accounts'),
+  HISTORY: await readD1Migrations('schemas/d1/history'),
+}
 
 // A slow machine, or a busy one, takes this many times longer than two idle cores.
 const SLOW = 8
@@ -49,7 +50,7 @@ export default defineConfig({
           cloudflareTest({
             wrangler: { configPath: './wrangler.live.toml' },
             miniflare: {
-              bindings: { MIGRATIONS: { ACCOUNTS: accounts, HISTORY: history } },
+              bindings: { MIGRATIONS: migrations },
               // The gateway's own stores, so that code of both Workers can be tested in one project.
               d1Databases: ['ACCOUNTS'],
               kvNamespaces: ['KEYS'],

@@ -34,8 +34,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'stream/states': 'core feed info/shapes stream stream/events stream/books',
   'stream/channels': 'core feed history book info/shapes stream stream/events stream/books stream/states',
   'stream/l4': 'core feed book/l4 stream stream/events stream/sockets',
-  'stream/replay':
-    'core feed book history/archive history/replay stream stream/events stream/sockets',
+  'stream/replay': 'core feed book history/archive history/replay stream stream/events stream/sockets',
   'stream/links': 'core feed book stream stream/events stream/sockets stream/books stream/l4',
   'stream/minutes': 'core key credit credit/plans credit/streams stream stream/sockets',
   upstream: 'core',

@@ -10,7 +10,11 @@ const PAGE_CHARS = 256 * 1024
 type Shard = Pick<ShardBooks, 'coins' | 'suspects' | 'checkpoint'>
 
 /** The books of the coins after a name. */
-export function bookPage(shard: Shard, after: string | null, mostChars = PAGE_CHARS): Pick<HubBooks, 'books' | 'left' | 'next'> {
+export function bookPage(
+  shard: Shard,
+  after: string | null,
+  mostChars = PAGE_CHARS,
+): Pick<HubBooks, 'books' | 'left' | 'next'> {
   const names = [...shard.coins()].sort().filter((coin) => after === null || coin > after)
   const books: HubBooks['books'][number][] = []
   let left = 0

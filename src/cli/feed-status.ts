@@ -107,7 +107,8 @@ function agesText({ region, relays, p50Ms, p99Ms }: Status['regions'][number]): 
 }
 
 function archiveText({ height, behind, lagMs, failure }: NonNullable<Status['archive']>, nowMs: number | null): string {
-  const place = height == null ? 'nothing yet' : `up to ${height}, ${behind ?? '?'} blocks and ${seconds(lagMs ?? 0)} behind`
+  const place =
+    height == null ? 'nothing yet' : `up to ${height}, ${behind ?? '?'} blocks and ${seconds(lagMs ?? 0)} behind`
   if (failure == null) return place
   const ago = nowMs === null ? '' : ` ${seconds(nowMs - failure.atMs)} ago`
   return `${place} (last failure${ago}: ${visible(failure.words)})`

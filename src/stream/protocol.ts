@@ -40,7 +40,8 @@ const ReplayRange = z
     const refuse = (field: keyof typeof range, message: string) =>
       context.addIssue({ code: 'custom', path: [field], message })
     if ((fromTime === undefined) === (fromBlock === undefined)) refuse('fromTime', ONE_FROM)
-    if (toTime !== undefined && toBlock !== undefined) refuse('toTime', 'send toTime or toBlock, or neither to join live')
+    if (toTime !== undefined && toBlock !== undefined)
+      refuse('toTime', 'send toTime or toBlock, or neither to join live')
     if (toTime !== undefined && toTime < (fromTime ?? 0)) refuse('toTime', 'must not lie before fromTime')
     if (toBlock !== undefined && toBlock < (fromBlock ?? 0)) refuse('toBlock', 'must not lie before fromBlock')
   })

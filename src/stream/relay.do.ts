@@ -5,7 +5,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { decodeHubFrame } from '../book/hub-link.ts'
 import { CoinNames } from '../core/coin-names.ts'
 import { gatewayOf, Objects } from '../core/objects.client.ts'
-import { after, sleep } from '../core/timers.client.ts'
+import { after } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { LINK_HEADER, type LinkHeader } from '../feed/log-api.ts'
 import { readRelayFrame } from '../feed/segment.ts'
@@ -265,7 +265,6 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       l4: new WholeOrders((coin) => objects.orders(coin)),
       newId: () => crypto.randomUUID(),
       archive: archiveOf(this.env, CHAIN),
-      wait: sleep,
       ensureEvents: () => this.#links.log.ensure(),
       ...pastPorts(gatewayOf(this.env), () => this.#links.log.height),
       events: (from: number) => this.#links.eventsFrom(from),

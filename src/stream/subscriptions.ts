@@ -123,7 +123,8 @@ export class Subscriptions {
     const wanted = parsed.value
     const held = this.#register.heldBy(connection)
     const joins = this.#entrance.joinsOf(connection)
-    if (held.has(identity) || joins.has(identity) || this.#desk.has(connection, identity)) return connection.send(alreadySubscribed(echo))
+    if (held.has(identity) || joins.has(identity) || this.#desk.has(connection, identity))
+      return connection.send(alreadySubscribed(echo))
     if (held.size + joins.size >= MAX_SUBSCRIPTIONS_PER_SOCKET) return refuse(SOCKET_IS_FULL)
     const { meta = false, fromBlock } = frame
     const request = { connection, identity, echo, wanted, meta, fromBlock }

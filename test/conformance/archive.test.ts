@@ -41,7 +41,11 @@ let live: Socket<Frame>
 
 interface Status {
   readonly epoch: string | null
-  readonly archive: { readonly height: number | null; readonly checkpoint: object | null; readonly failure: object | null }
+  readonly archive: {
+    readonly height: number | null
+    readonly checkpoint: object | null
+    readonly failure: object | null
+  }
 }
 const status = async () => (await (await fetch(`${gateway.url}/status`)).json()) as Status
 const open = () => Socket.open<Frame>(`${gateway.url.replace('http', 'ws')}/ws?key=${key}`)

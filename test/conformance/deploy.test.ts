@@ -1,16 +1,7 @@
 // `npm run deploy` against a stand-in for Cloudflare's API: what is uploaded, in which order, with which secrets.
 
 import { execFile } from 'node:child_process'
-import {
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -58,8 +49,10 @@ beforeAll(async () => {
   const withIds = (file: string) =>
     readFileSync(join(ROOT, file), 'utf8').replaceAll('database_name =', `database_id = "${ID}"\ndatabase_name =`)
   writeFileSync(join(folder, 'wrangler.live.toml'), withIds('wrangler.live.toml'))
-  const gateway = withIds('wrangler.toml')
-    .replace('binding = "KEYS"', `binding = "KEYS"\nid = "${ID.replaceAll('-', '')}"`)
+  const gateway = withIds('wrangler.toml').replace(
+    'binding = "KEYS"',
+    `binding = "KEYS"\nid = "${ID.replaceAll('-', '')}"`,
+  )
   writeFileSync(join(folder, 'wrangler.toml'), gateway)
 })
 afterAll(() => {

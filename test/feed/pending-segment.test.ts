@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { PendingSegment } from '../../src/feed/pending-segment.ts'
 import { encodeBlock, hubBlockText } from '../../src/feed/segment.ts'
 
-const texts = (height: number) => encodeBlock({ height, time: height, fills: [], ledger: [], funding: [], books: [] }, 'a')
+const texts = (height: number) =>
+  encodeBlock({ height, time: height, fills: [], ledger: [], funding: [], books: [] }, 'a')
 
 it('the stored line behind a repair names its coins, and readers are told as ever', () => {
   const pending = new PendingSegment()

@@ -4,7 +4,16 @@ import { launchOptions } from '../../src/launch/args.ts'
 test('defaults', () => {
   expect(launchOptions({ state: '.weir' }, undefined)).toEqual({
     ok: true,
-    value: { state: '.weir', stateOption: '', reset: false, json: false, port: 8787, isLarge: false, keepMb: 100, devnet: [] },
+    value: {
+      state: '.weir',
+      stateOption: '',
+      reset: false,
+      json: false,
+      port: 8787,
+      isLarge: false,
+      keepMb: 100,
+      devnet: [],
+    },
   })
 })
 

@@ -179,7 +179,10 @@ test.each([
 test.each([
   [replayOf({}), /replay\.fromTime: send exactly one of fromTime \(Unix milliseconds\) and fromBlock/],
   [replayOf({ fromTime: 1, fromBlock: 1 }), /replay\.fromTime: send exactly one/],
-  [replayOf({ fromTime: 1, toTime: 2, toBlock: 3 }), /replay\.toTime: send toTime or toBlock, or neither to join live$/],
+  [
+    replayOf({ fromTime: 1, toTime: 2, toBlock: 3 }),
+    /replay\.toTime: send toTime or toBlock, or neither to join live$/,
+  ],
   [replayOf({ fromTime: 2, toTime: 1 }), /replay\.toTime: must not lie before fromTime$/],
   [replayOf({ fromBlock: 2, toBlock: 1 }), /replay\.toBlock: must not lie before fromBlock$/],
   [replayOf({ fromTime: -1 }), /replay\.fromTime: must be at least 0$/],

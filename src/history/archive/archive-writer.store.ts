@@ -2,7 +2,7 @@
 // whatever is written again is written alike, under the same name.
 
 import type { HeightAndTime } from '../../feed/held-fills.ts'
-import { type LineKind, checkpointKey, segmentKey } from './archive-keys.ts'
+import { checkpointKey, type LineKind, segmentKey } from './archive-keys.ts'
 import { pack } from './packed.client.ts'
 import { isCheckpointOverdue, overdueSegments } from './retention.ts'
 import type { CutGap, CutSegment } from './segment-cutter.ts'
@@ -49,7 +49,9 @@ export class ArchiveWriter {
 
   async gap({ from, to, afterMs, beforeMs }: CutGap): Promise<void> {
     await this.#place.db
-      .prepare(`INSERT OR REPLACE INTO gaps (chain, from_height, to_height, after_ms, before_ms) VALUES (?, ?, ?, ?, ?)`)
+      .prepare(
+        `INSERT OR REPLACE INTO gaps (chain, from_height, to_height, after_ms, before_ms) VALUES (?, ?, ?, ?, ?)`,
+      )
       .bind(this.#place.chain, from, to, afterMs, beforeMs)
       .run()
   }
@@ -90,7 +92,9 @@ export class ArchiveWriter {
     const gone = results.filter(({ first }) => due.has(first))
     const kinds: readonly LineKind[] = ['events', 'books']
     const keys = gone.flatMap((one) => kinds.map((kind) => segmentKey(chain, one, kind)))
-    const rows = gone.map(({ first }) => db.prepare(`DELETE FROM segments WHERE chain = ? AND first = ?`).bind(chain, first))
+    const rows = gone.map(({ first }) =>
+      db.prepare(`DELETE FROM segments WHERE chain = ? AND first = ?`).bind(chain, first),
+    )
     await this.#remove(keys, rows)
     if (gone.length > 0) await this.#dropCheckpoints(gone.at(-1)!.last + 1)
     return this.#sums()

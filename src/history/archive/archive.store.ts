@@ -1,8 +1,8 @@
 // The archive as it is read: rows of D1 say what there is, R2 has it. Law: what is missing, cut short or another one is an
 // ArchiveDamage, and nothing of it is told.
 
-import { type LineKind, checkpointKey, segmentKey } from './archive-keys.ts'
 import { ArchiveDamage } from './archive-damage.ts'
+import { checkpointKey, type LineKind, segmentKey } from './archive-keys.ts'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader } from './archive-read.ts'
 import type { ArchivePlace } from './archive-writer.store.ts'
 import { sha256Of, unpacked } from './packed.client.ts'
@@ -91,7 +91,10 @@ export class StoredArchive implements ArchiveReader {
 }
 
 /** Null where the Worker has no archive. */
-export function archiveOf(env: Partial<Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>>, chain: string): StoredArchive | null {
+export function archiveOf(
+  env: Partial<Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>>,
+  chain: string,
+): StoredArchive | null {
   const { ARCHIVE: bucket, HISTORY: db } = env
   return bucket && db ? new StoredArchive({ chain, bucket, db }) : null
 }

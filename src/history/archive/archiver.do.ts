@@ -13,7 +13,7 @@ import { LOG_API_VERSION } from '../../feed/log-api.ts'
 import { RETRY } from './archive-plan.ts'
 import { ArchiveSettings } from './archive-settings.ts'
 import { ArchiveWriter } from './archive-writer.store.ts'
-import { Archiving, type ArchiveState, type ArchivingPorts, NOTHING_ARCHIVED } from './archiving.ts'
+import { type ArchiveState, Archiving, type ArchivingPorts, NOTHING_ARCHIVED } from './archiving.ts'
 
 /** A write or an answer that takes longer has failed. */
 const PATIENCE_MS = 30_000
@@ -80,7 +80,8 @@ export class Archiver extends DurableObject<Cloudflare.Env> {
       found: () => inTime(writer.found()),
       hubs: BOOK_HUBS,
       hubBooks: (hub, from) => inTime(this.#objects.hub(hub).books(from)),
-      trim: async ({ bytes }) => (mostBytes === null || bytes <= mostBytes ? null : inTime(writer.keepWithin(mostBytes))),
+      trim: async ({ bytes }) =>
+        mostBytes === null || bytes <= mostBytes ? null : inTime(writer.keepWithin(mostBytes)),
       save: (state) => this.ctx.storage.kv.put('state', state),
     }
   }

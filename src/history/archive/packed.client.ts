@@ -34,7 +34,9 @@ export async function sha256Of(body: Uint8Array): Promise<string> {
 
 /** One line after the other, as they are read. */
 export async function* unpacked(body: Uint8Array): AsyncGenerator<string> {
-  const text = new Response(body).body!.pipeThrough(new DecompressionStream('gzip')).pipeThrough(new TextDecoderStream())
+  const text = new Response(body)
+    .body!.pipeThrough(new DecompressionStream('gzip'))
+    .pipeThrough(new TextDecoderStream())
   let rest = ''
   for await (const piece of text) {
     if (!piece.includes('\n')) {

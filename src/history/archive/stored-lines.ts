@@ -14,7 +14,9 @@ export function linesOf({ first, last, books, events }: StoredBlocks): ArchiveLi
   const [ofBooks, ofEvents] = [fromChunks(books).split('\n'), fromChunks(events).split('\n')]
   const count = last - first + 1
   if (ofBooks.length !== count || ofEvents.length !== count)
-    throw new Error(`the log has ${ofBooks.length} and ${ofEvents.length} lines of the ${count} blocks from ${first} on`)
+    throw new Error(
+      `the log has ${ofBooks.length} and ${ofEvents.length} lines of the ${count} blocks from ${first} on`,
+    )
   return ofBooks.map((line, at) => {
     const { height, time, epoch } = JSON.parse(`${line.slice(0, line.indexOf(AFTER_HEAD))}}`) as Head
     if (height !== first + at) throw new Error(`the log has block ${height} in the place of ${first + at}`)

@@ -20,7 +20,11 @@ export function readBooksLine(line: string, coins: ReadonlySet<string> | null): 
   if (!isCut) return whole(JSON.parse(line) as HubBlock, coins)
   const head = JSON.parse(`${line.slice(0, at)}}`) as Omit<HubBlock, 'books'>
   const found = [...coins].flatMap((coin) => changeOf(books, coin) ?? []).sort((a, b) => a.at - b.at)
-  return bare(head, found.map(({ change }) => change), coins)
+  return bare(
+    head,
+    found.map(({ change }) => change),
+    coins,
+  )
 }
 
 function whole(block: HubBlock, coins: ReadonlySet<string> | null): HubBlock {

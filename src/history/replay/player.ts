@@ -32,7 +32,7 @@ export type Piece<B> =
 
 /** Read ahead: with so much nothing more is read. */
 export const AHEAD_BYTES = 2 * 1024 * 1024
-export const AHEAD_BLOCKS = 4096
+const AHEAD_BLOCKS = 4096
 
 export class Player<B> {
   readonly #to: Place | null

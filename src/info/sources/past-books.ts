@@ -47,8 +47,7 @@ export function archivedBooks({ archive, live, after }: PastBooksDeps): PastBook
 async function notYet(coin: string, height: number, live: Pick<Books, 'snapshot'>): Promise<Result<never, Failure>> {
   const present = await live.snapshot(coin, 1)
   const newest = present.ok ? present.value?.height : undefined
-  if (newest === undefined || height <= newest)
-    return away(`Block ${height} is not archived yet`, ARCHIVED_MS)
+  if (newest === undefined || height <= newest) return away(`Block ${height} is not archived yet`, ARCHIVED_MS)
   return refused(`block ${height} has not come yet: the newest is ${newest}`)
 }
 

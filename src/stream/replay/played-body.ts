@@ -51,20 +51,25 @@ export function booksPlayed({ channel, body }: WantedBooks) {
     texts: (block: HubBlock, books: BookAt): readonly string[] | null => {
       const fragments = books.take(block)
       if (fragments === null) return null
-      const entries = fragments.filter(({ coin }) => isOwn(coin)).map((one) => {
-        const book = body.checksum ? books.bookOf(one.coin) : undefined
-        return { ...one, ...(body.checksum && { checksum: book ? bookChecksum(book) : EMPTY_CHECKSUM }) }
-      })
+      const entries = fragments
+        .filter(({ coin }) => isOwn(coin))
+        .map((one) => {
+          const book = body.checksum ? books.bookOf(one.coin) : undefined
+          return { ...one, ...(body.checksum && { checksum: book ? bookChecksum(book) : EMPTY_CHECKSUM }) }
+        })
       if (entries.length === 0) return []
       const { height, time, epoch } = block
       return channel.encode({ height, time, epoch, entries }, body.checksum).texts
     },
     /** What live begins with. */
     snapshots: (books: BookAt): readonly string[] =>
-      books.coins().filter(isOwn).flatMap((coin) => {
-        const snapshot = channel.snapshot && books.snapshot(coin)
-        return snapshot ? channel.snapshot!(snapshot) : []
-      }),
+      books
+        .coins()
+        .filter(isOwn)
+        .flatMap((coin) => {
+          const snapshot = channel.snapshot && books.snapshot(coin)
+          return snapshot ? channel.snapshot!(snapshot) : []
+        }),
   }
 }
 

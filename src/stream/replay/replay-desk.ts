@@ -65,9 +65,7 @@ export class ReplayDesk {
     const replay = new Replay(ports, { wanted, meta: request.meta, echo, receiver: connection }, plan)
     this.#held.set(connection, (this.#held.get(connection) ?? new Map()).set(identity, replay))
     connection.send(ackFrame('subscribe', echo))
-    this.#ports.waitUntil(
-      this.#run(request, wanted, replay).catch((error) => this.#ports.failed(connection, error)),
-    )
+    this.#ports.waitUntil(this.#run(request, wanted, replay).catch((error) => this.#ports.failed(connection, error)))
   }
 
   steer(connection: Connection, identity: string, frame: ReplayFrame): void {

@@ -175,7 +175,8 @@ export class Replay implements Resting {
     if (minute !== this.#minute && !(await this.#ports.pay())) return { kind: 'unpaid' }
     if (seeks !== this.#seeks) return null
     this.#minute = minute
-    const texts = 'snapshots' in this.#played ? await this.#booksTexts(this.#played, block, minute) : this.#played.texts(block)
+    const texts =
+      'snapshots' in this.#played ? await this.#booksTexts(this.#played, block, minute) : this.#played.texts(block)
     for (const text of texts) {
       await this.#room(text.length)
       if (this.#hasEnded || seeks !== this.#seeks) break

@@ -24,7 +24,11 @@ describe('a page of the log', () => {
   const blocks = (first: number, last: number, size = 1): StoredBlocks => {
     return { first, last, books: bytes('b'.repeat(size)), events: bytes('e') }
   }
-  const held = (stored: readonly StoredBlocks[], durable: number, gaps: Record<number, number> = {}): DurableBlocks => ({
+  const held = (
+    stored: readonly StoredBlocks[],
+    durable: number,
+    gaps: Record<number, number> = {},
+  ): DurableBlocks => ({
     durable,
     blocksWith: (height) => stored.find(({ first, last }) => first <= height && height <= last) ?? null,
     firstAbove: (height) => stored.find(({ first }) => first > height)?.first ?? null,
@@ -121,7 +125,8 @@ describe('books of a hub', () => {
 })
 
 describe('lines', () => {
-  const books = (height: number) => `{"v":1,"t":"block","epoch":"a","height":${height},"time":7,"px":{"BTC":"1"},"books":[]}`
+  const books = (height: number) =>
+    `{"v":1,"t":"block","epoch":"a","height":${height},"time":7,"px":{"BTC":"1"},"books":[]}`
 
   it('are told apart by what they begin with', () => {
     const [line] = linesOf({ first: 4, last: 5, books: bytes(`${books(4)}\n${books(5)}`), events: bytes('{}\n{}') })
@@ -129,7 +134,11 @@ describe('lines', () => {
   })
 
   it.each([
-    ['too few', { first: 4, last: 5, books: bytes(books(4)), events: bytes('{}\n{}') }, 'the log has 1 and 2 lines of the 2'],
+    [
+      'too few',
+      { first: 4, last: 5, books: bytes(books(4)), events: bytes('{}\n{}') },
+      'the log has 1 and 2 lines of the 2',
+    ],
     ['others', { first: 4, last: 4, books: bytes(books(9)), events: bytes('{}') }, 'block 9 in the place of 4'],
   ])('that are %s are refused', (_, stored, words) => {
     expect(() => linesOf(stored)).toThrow(words)

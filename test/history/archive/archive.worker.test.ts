@@ -2,9 +2,9 @@
 
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
 import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import { checkpointKey, segmentKey } from '../../../src/history/archive/archive-keys.ts'
-import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
 import { ArchiveWriter } from '../../../src/history/archive/archive-writer.store.ts'
 import type { CutSegment } from '../../../src/history/archive/segment-cutter.ts'
 import { FakeFeeder, levelsOf } from '../../feed/fake-feeder.worker.ts'
@@ -154,7 +154,10 @@ describe('behind a log', () => {
     await env.HISTORY.prepare('ALTER TABLE segments RENAME TO away').run()
     await archiver().wake()
     const hasFailed = async () =>
-      expect((await status()).archive).toMatchObject({ height: 111, failure: { words: expect.stringContaining('segments') } })
+      expect((await status()).archive).toMatchObject({
+        height: 111,
+        failure: { words: expect.stringContaining('segments') },
+      })
     await vi.waitFor(hasFailed, { timeout: 30_000, interval: 50 })
     await env.HISTORY.prepare('ALTER TABLE away RENAME TO segments').run()
     await archived(119, 100)

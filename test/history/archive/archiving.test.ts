@@ -6,7 +6,12 @@ import { describe, expect, it } from 'vitest'
 import type { HubBooks } from '../../../src/book/hub-api.ts'
 import { toChunks } from '../../../src/core/chunks.ts'
 import type { ArchivePage, ArchivePart } from '../../../src/feed/archive-api.ts'
-import { Archiving, type ArchiveState, type ArchivingPorts, NOTHING_ARCHIVED } from '../../../src/history/archive/archiving.ts'
+import {
+  type ArchiveState,
+  Archiving,
+  type ArchivingPorts,
+  NOTHING_ARCHIVED,
+} from '../../../src/history/archive/archiving.ts'
 
 const BLOCK_MS = 7_000
 const PAGE_BLOCKS = 5
@@ -169,7 +174,10 @@ it('whatever fails at any step, no height is missing or doubled, and nothing is 
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 10 }),
-      fc.array(fc.constantFrom('before' as const, 'after' as const, null, null, null, null), { minLength: 1, maxLength: 60 }),
+      fc.array(fc.constantFrom('before' as const, 'after' as const, null, null, null, null), {
+        minLength: 1,
+        maxLength: 60,
+      }),
       async (missing, failures) => {
         let [at, isCalm] = [0, false]
         const world = new World(missing, () => (isCalm ? null : (failures[at++ % (failures.length + 7)] ?? null)))

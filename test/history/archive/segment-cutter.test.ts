@@ -6,7 +6,8 @@ const MINUTE_MS = 60_000
 const line = (height: number, time: number, epoch: string | null = 'a', chars = 10): ArchiveLine => {
   return { height, time, epoch, events: 'e'.repeat(chars), books: 'b'.repeat(chars) }
 }
-const heights = (cut: Cut) => ('gap' in cut ? `gap ${cut.gap.from}-${cut.gap.to}` : `${cut.segment.first}-${cut.segment.last}`)
+const heights = (cut: Cut) =>
+  'gap' in cut ? `gap ${cut.gap.from}-${cut.gap.to}` : `${cut.segment.first}-${cut.segment.last}`
 
 /** What is whole once all of these came. */
 function cutsOf(lines: readonly ArchiveLine[], last: { height: number; time: number } | null = null): Cut[] {
@@ -57,7 +58,9 @@ it('before the first block nothing is missing', () => {
 })
 
 it('where a run is broken off and begun again at any block, the same segments come of it', () => {
-  const steps = fc.array(fc.record({ ms: fc.nat(25_000), epoch: fc.constantFrom('a', 'a', 'a', 'b') }), { minLength: 2 })
+  const steps = fc.array(fc.record({ ms: fc.nat(25_000), epoch: fc.constantFrom('a', 'a', 'a', 'b') }), {
+    minLength: 2,
+  })
   fc.assert(
     fc.property(steps, fc.nat(), (blocks, at) => {
       let time = 0

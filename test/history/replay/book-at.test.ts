@@ -28,7 +28,10 @@ const chains = fc.array(changes, { minLength: 1, maxLength: 30 })
 /** The line that the log stores. */
 function lineOf(height: number, books: readonly BookChange[] | null, epoch: string | null = EPOCH): string {
   const empty = { fills: [], ledger: [], funding: [] }
-  return hubBlockText(encodeBlock({ height, time: height * 70, ...empty, books: books as BookChange[] }, epoch), () => true)
+  return hubBlockText(
+    encodeBlock({ height, time: height * 70, ...empty, books: books as BookChange[] }, epoch),
+    () => true,
+  )
 }
 
 /** A hub that takes every line, and what the archive holds of it: a checkpoint of all books after some blocks. */
@@ -36,7 +39,7 @@ class World implements BooksArchive {
   readonly lineAt = new Map<number, string>()
   readonly hub = new ShardBooks()
   readonly told = new Map<number, readonly CoinFragment[]>()
-  readonly books_ = new Map<number, string>()
+  readonly books_ = new Map<string, string>()
   readonly checkpoints: (ArchivedCheckpoint & { readonly of: ArchivedBook[] })[] = []
   readonly #known = new Set(COINS.slice(0, 3))
 
@@ -57,7 +60,8 @@ class World implements BooksArchive {
     this.lineAt.set(block.height, line)
     const outcome = this.hub.apply(block)
     this.told.set(block.height, outcome.kind === 'applied' ? outcome.fragments : [])
-    for (const coin of this.hub.coins()) this.books_.set(`${block.height} ${coin}`, JSON.stringify(this.hub.encode(coin)))
+    for (const coin of this.hub.coins())
+      this.books_.set(`${block.height} ${coin}`, JSON.stringify(this.hub.encode(coin)))
   }
 
   #checkpoint(): void {
@@ -77,7 +81,8 @@ class World implements BooksArchive {
     const segments: ArchivedSegment[] = []
     for (const height of this.heights) {
       const last = segments.at(-1)
-      if (last && last.last === height - 1 && height % 7 !== 0) segments[segments.length - 1] = { ...last, last: height }
+      if (last && last.last === height - 1 && height % 7 !== 0)
+        segments[segments.length - 1] = { ...last, last: height }
       else segments.push({ chain: 'c', first: height, last: height, firstMs: 0, lastMs: 0, epoch: EPOCH })
     }
     return segments.filter(({ last }) => 'height' in at && last >= at.height).slice(0, limit)
@@ -120,35 +125,49 @@ describe('a books line', () => {
 describe('books out of a checkpoint and the lines after it', () => {
   it('are those of a hub that took every block, and change as its own do', () => {
     fc.assert(
-      fc.property(chains, fc.integer({ min: 1, max: 9 }), fc.nat(), fc.subarray(COINS, { minLength: 1 }), (chain, every, at, coins) => {
-        const world = new World(chain, every)
-        const checkpoint = world.checkpoints[at % world.checkpoints.length]!
-        const wanted = new Set(coins)
-        const books = new BookAt(checkpoint, checkpoint.of.filter(({ coin }) => wanted.has(coin)))
-        for (const height of world.heights) {
-          const told = books.take(readBooksLine(world.lineAt.get(height)!, wanted))
-          if (height <= checkpoint.height) expect(told).toEqual([])
-          else {
-            const own = world.told.get(height)!.filter(({ coin }) => wanted.has(coin))
-            // The first book of a coin follows the height of the checkpoint: nothing of it is in the archive before.
-            const first = (one: CoinFragment) => (one.mark === '+' ? { ...one, prevSeq: checkpoint.height } : one)
-            expect(told).toEqual(own.map(first))
-            for (const coin of coins) {
-              const snapshot = books.snapshot(coin)
-              const hub = world.books_.get(`${height} ${coin}`)
-              const { seq, levels } = snapshot ?? {}
-              expect(snapshot && JSON.stringify({ seq, levels })).toEqual(hub ?? null)
-              if (snapshot) expect(snapshot).toMatchObject({ coin, height, time: height * 70, epoch: EPOCH })
+      fc.property(
+        chains,
+        fc.integer({ min: 1, max: 9 }),
+        fc.nat(),
+        fc.subarray(COINS, { minLength: 1 }),
+        (chain, every, at, coins) => {
+          const world = new World(chain, every)
+          const checkpoint = world.checkpoints[at % world.checkpoints.length]!
+          const wanted = new Set(coins)
+          const books = new BookAt(
+            checkpoint,
+            checkpoint.of.filter(({ coin }) => wanted.has(coin)),
+          )
+          for (const height of world.heights) {
+            const told = books.take(readBooksLine(world.lineAt.get(height)!, wanted))
+            if (height <= checkpoint.height) expect(told).toEqual([])
+            else {
+              const own = world.told.get(height)!.filter(({ coin }) => wanted.has(coin))
+              // The first book of a coin follows the height of the checkpoint: nothing of it is in the archive before.
+              const first = (one: CoinFragment) => (one.mark === '+' ? { ...one, prevSeq: checkpoint.height } : one)
+              expect(told).toEqual(own.map(first))
+              for (const coin of coins) {
+                const snapshot = books.snapshot(coin)
+                const hub = world.books_.get(`${height} ${coin}`)
+                const { seq, levels } = snapshot ?? {}
+                expect(snapshot && JSON.stringify({ seq, levels })).toEqual(hub ?? null)
+                if (snapshot) expect(snapshot).toMatchObject({ coin, height, time: height * 70, epoch: EPOCH })
+              }
             }
           }
-        }
-      }),
+        },
+      ),
     )
   })
 
   it('are told of no coin before all that the checkpoint holds are of one height', () => {
     const world = new World([[{ coin: 'BTC', levels: [[{ px: '1.5', sz: '1', n: 1 }], []] }], [], []], 99)
-    const book = { coin: 'BTC', height: SEED + 2, seq: SEED + 1, levels: [[{ px: '1.5', sz: '1', n: 1 }], []] as Levels }
+    const book = {
+      coin: 'BTC',
+      height: SEED + 2,
+      seq: SEED + 1,
+      levels: [[{ px: '1.5', sz: '1', n: 1 }], []] as Levels,
+    }
     const books = new BookAt({ epoch: EPOCH, height: SEED, time: 0 }, [book])
     expect(books.wholeAt).toBe(SEED + 2)
     const seen = world.heights.map((height) => {
@@ -194,8 +213,16 @@ describe('the book of a coin at a height', () => {
   it('is taken from an older checkpoint where a newer one holds it as it was later', async () => {
     const world = new World(Array(10).fill([]), 5)
     const { of } = last(world.checkpoints.splice(1, 1))
-    world.checkpoints.splice(1, 0, { epoch: EPOCH, height: SEED + 5, time: 1, of: of.map((one) => ({ ...one, height: SEED + 8 })) })
-    expect(await bookAt(world, 'BTC', SEED + 6, resting)).toMatchObject({ ok: true, snapshot: { height: SEED + 6, seq: SEED } })
+    world.checkpoints.splice(1, 0, {
+      epoch: EPOCH,
+      height: SEED + 5,
+      time: 1,
+      of: of.map((one) => ({ ...one, height: SEED + 8 })),
+    })
+    expect(await bookAt(world, 'BTC', SEED + 6, resting)).toMatchObject({
+      ok: true,
+      snapshot: { height: SEED + 6, seq: SEED },
+    })
   })
 
   it('says what stands in the way', async () => {
@@ -231,7 +258,9 @@ it('a book that was repaired is not known from there on to the next checkpoint; 
   const block = encodeBlock({ height: 101, time: 1, fills: [], ledger: [], funding: [], books: [] }, EPOCH)
   const line = hubBlockText(block, () => true, ['BTC'])
   const of = (coin: string) => {
-    const books = new BookAt({ epoch: EPOCH, height: SEED, time: 0 }, [{ coin, height: SEED, seq: 1, levels: [[], []] }])
+    const books = new BookAt({ epoch: EPOCH, height: SEED, time: 0 }, [
+      { coin, height: SEED, seq: 1, levels: [[], []] },
+    ])
     books.take(readBooksLine(line, new Set([coin])))
     return books.lost
   }

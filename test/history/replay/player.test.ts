@@ -1,6 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AHEAD_BYTES, type Piece, type Place, type Plan, Player, type ReadBlock } from '../../../src/history/replay/player.ts'
+import {
+  AHEAD_BYTES,
+  type Piece,
+  type Place,
+  type Plan,
+  Player,
+  type ReadBlock,
+} from '../../../src/history/replay/player.ts'
 
 type Block = ReadBlock<number>
 
@@ -67,8 +74,7 @@ function play(player: Player<number>, archive: readonly Block[], beginMs: number
 
 /** What has to be told of a range, by looking at the whole archive at once. */
 function expected(archive: readonly Block[], { from, to }: Plan): Piece<number>[] {
-  const isOver = ({ height, time }: Block) =>
-    to !== null && ('height' in to ? height > to.height : time > to.timeMs)
+  const isOver = ({ height, time }: Block) => to !== null && ('height' in to ? height > to.height : time > to.timeMs)
   const pieces: Piece<number>[] = []
   let next = 'height' in from ? from.height : null
   let ends = to !== null && archive.some(isOver)

@@ -15,7 +15,8 @@ function archiveOf(isTorn = false): BooksArchive {
   const segment = { chain: 'c', first: 11, last: 13, firstMs: 0, lastMs: 0, epoch: EPOCH }
   return {
     segmentsFrom: async (at) => ('height' in at && at.height <= 13 ? [segment] : []),
-    lines: async () => [11, 12, 13].filter((height) => height !== 12 || !isTorn).map((height) => line(height, `${height}.0`)),
+    lines: async () =>
+      [11, 12, 13].filter((height) => height !== 12 || !isTorn).map((height) => line(height, `${height}.0`)),
     checkpointAt: async (height) => (height >= 10 ? { epoch: EPOCH, height: 10, time: 700 } : null),
     async *books(_, coins) {
       if (coins?.has('BTC')) yield BOOK as never
@@ -70,7 +71,11 @@ it('reads two books of the past at once, and says so to a third', async () => {
 
 it('gives up a reading that takes too long, which then ends', async () => {
   const ends: (() => void)[] = []
-  const after: After = (ms, run) => (ms > 0 ? ends.push(run) : queueMicrotask(run), () => {})
+  const after: After = (ms, run) => {
+    if (ms > 0) ends.push(run)
+    else queueMicrotask(run)
+    return () => {}
+  }
   let reads = 0
   const lines = Array.from({ length: 5_000 }, (_, at) => line(11 + at, '5.0'))
   const segment = { chain: 'c', first: 11, last: 5_010, firstMs: 0, lastMs: 0, epoch: EPOCH }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ShardBooks } from '../../../src/book/shard-books.ts'
 import { bookChecksum } from '../../../src/book/checksum.ts'
+import { ShardBooks } from '../../../src/book/shard-books.ts'
 import type { HubBlock, RelayEvents } from '../../../src/feed/log-api.ts'
 import { BookAt } from '../../../src/history/replay/book-at.ts'
 import { BookFanout } from '../../../src/stream/books/book-fanout.ts'
@@ -56,7 +56,10 @@ describe('events of the past', () => {
 })
 
 const level = (px: number, n = 1) => ({ px: `${px}.0`, sz: n ? '1.0' : '0', n })
-const change = (coin: string, ...bids: ReturnType<typeof level>[]) => ({ coin, levels: [bids, []] as [typeof bids, []] })
+const change = (coin: string, ...bids: ReturnType<typeof level>[]) => ({
+  coin,
+  levels: [bids, []] as [typeof bids, []],
+})
 const LINES = [
   [change('BTC', level(2)), change('@1', level(7))],
   [],
@@ -75,14 +78,23 @@ describe('books of the past', () => {
     const one = wantedBooks(body)
     const held = [change('BTC', level(1)), change('@1')].map((book) => ({ ...book, height: 10, seq: 10 }))
     const wants = coinsOf(one.body)
-    const books = new BookAt({ epoch: 'e1', height: 10, time: 0 }, held.filter(({ coin }) => wants?.has(coin) !== false))
+    const books = new BookAt(
+      { epoch: 'e1', height: 10, time: 0 },
+      held.filter(({ coin }) => wants?.has(coin) !== false),
+    )
     const played = booksPlayed(one)
     const told = LINES.flatMap((line) => played.texts(played.read(line).block, books)!)
 
     const hub = new ShardBooks()
-    hub.seed({ ...{ scope: 'all', epoch: 'e1', height: 10, time: 0, part: 0, parts: 1 }, books: held.map(({ coin, levels }) => ({ coin, levels })) })
+    hub.seed({
+      ...{ scope: 'all', epoch: 'e1', height: 10, time: 0, part: 0, parts: 1 },
+      books: held.map(({ coin, levels }) => ({ coin, levels })),
+    })
     const live: string[] = []
-    const fanout = new BookFanout<{ send(text: string): void; broken(): void }>(1, { heightOf: () => 10, sent: () => undefined })
+    const fanout = new BookFanout<{ send(text: string): void; broken(): void }>(1, {
+      heightOf: () => 10,
+      sent: () => undefined,
+    })
     fanout.add('key', one, { send: (text) => live.push(text), broken: () => live.push('broken') })
     for (const line of LINES) {
       const block = JSON.parse(line) as HubBlock
@@ -98,9 +110,11 @@ describe('books of the past', () => {
   it('begin with the Snapshots that live begins with, and end where they lost what they follow', () => {
     const books = new BookAt({ epoch: 'e1', height: 10, time: 5 }, [{ ...change('BTC', level(1)), height: 10, seq: 8 }])
     const of = (type: string) => booksPlayed(wantedBooks({ type, coin: 'BTC' }))
-    expect(of('l2BookDiff').snapshots(books).map((text) => JSON.parse(text).data)).toEqual([
-      { Snapshot: { coin: 'BTC', time: 5, block_height: 10, levels: [[level(1)], []] } },
-    ])
+    expect(
+      of('l2BookDiff')
+        .snapshots(books)
+        .map((text) => JSON.parse(text).data),
+    ).toEqual([{ Snapshot: { coin: 'BTC', time: 5, block_height: 10, levels: [[level(1)], []] } }])
     expect(of('l2BookDiff2').snapshots(books)).toEqual([])
     const played = of('l2BookDiff')
     expect(played.texts(played.read(LINES[1]!).block, books)).toBeNull()

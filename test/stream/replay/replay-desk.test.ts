@@ -18,7 +18,14 @@ class Archive implements ArchiveReader {
 
   async segmentsFrom(at: { height: number } | { timeMs: number }): Promise<ArchivedSegment[]> {
     return [FIRST, FIRST + 10]
-      .map((first) => ({ chain: 'c', first, last: first + 9, firstMs: timeOf(first), lastMs: timeOf(first + 9), epoch: 'e' }))
+      .map((first) => ({
+        chain: 'c',
+        first,
+        last: first + 9,
+        firstMs: timeOf(first),
+        lastMs: timeOf(first + 9),
+        epoch: 'e',
+      }))
       .filter(({ last, lastMs }) => ('height' in at ? last >= at.height : lastMs >= at.timeMs))
       .slice(0, 1)
   }
@@ -32,7 +39,9 @@ class Archive implements ArchiveReader {
         const head = { v: 1, epoch: 'e', height, time: timeOf(height) }
         const books = [{ coin: 'BTC', levels: [bid(height), []] }]
         const fills = [[USER, { ...FILL, tid: height }]]
-        return JSON.stringify(kind === 'books' ? { ...head, t: 'block', px: {}, books } : { ...head, t: 'events', fills, ledger: [] })
+        return JSON.stringify(
+          kind === 'books' ? { ...head, t: 'block', px: {}, books } : { ...head, t: 'events', fills, ledger: [] },
+        )
       })
   }
   async checkpointAt(height: number) {
@@ -48,8 +57,18 @@ class Archive implements ArchiveReader {
 
 const FILLS = { type: 'allFills', coin: 'BTC' }
 
-async function play(world: World, replay: ReplayRange, body: { type: string } = FILLS, fromBlock?: number): Promise<void> {
-  const frame = { method: 'subscribe', subscription: body, replay, ...(fromBlock !== undefined && { fromBlock }) } as const
+async function play(
+  world: World,
+  replay: ReplayRange,
+  body: { type: string } = FILLS,
+  fromBlock?: number,
+): Promise<void> {
+  const frame = {
+    method: 'subscribe',
+    subscription: body,
+    replay,
+    ...(fromBlock !== undefined && { fromBlock }),
+  } as const
   await world.subscriptions.subscribe(world.connection, frame)
 }
 const done = async (world: World) => {
@@ -77,7 +96,9 @@ it('plays events in their time, says when it ends, and is paid by the minute of 
   expect(told(world)).toEqual(['subscriptionResponse', ...heights(FIRST + 5, FIRST + 14), 'ended'])
   expect(world.clock.nowMs - began).toBeGreaterThanOrEqual((9 * STEP_MS) / 10)
   await world.tick()
-  expect(world.meter.charges.length).toBe(new Set(heights(105, 114).map((height) => Math.floor(timeOf(height) / 60_000))).size)
+  expect(world.meter.charges.length).toBe(
+    new Set(heights(105, 114).map((height) => Math.floor(timeOf(height) / 60_000))).size,
+  )
   await world.subscribe(FILLS)
   expect(told(world).at(-1)).toBe('subscriptionResponse')
 })
@@ -164,7 +185,10 @@ it('refuses a body that the socket has, more than there may be, and fromBlock be
   expect(world.frames.at(-1)).toMatchObject({ code: 'already_subscribed' })
   await play(world, { fromBlock: FIRST, speed: 1 }, { type: 'allFills' })
   await play(world, { fromBlock: FIRST, speed: 1 }, { type: 'liquidationFills' })
-  expect(world.frames.at(-1)).toMatchObject({ code: 'rate_limited', data: expect.stringContaining('at most 2 at a time') })
+  expect(world.frames.at(-1)).toMatchObject({
+    code: 'rate_limited',
+    data: expect.stringContaining('at most 2 at a time'),
+  })
   world.connection.end(1000, 'enough')
   await done(world)
 })
