@@ -143,7 +143,7 @@ const ArchiveShape = z.object({
   failure: z
     .object({
       atMs: described(Millis, 'when, Unix ms', 'long ago'),
-      words: described(z.string(), 'what went wrong', '', 'see "The archive falls behind"'),
+      words: described(z.string(), 'what went wrong: see "The archive falls behind"'),
     })
     .nullable()
     .describe('what went wrong last; null: nothing yet. It is tried again until it is done.'),

@@ -33,7 +33,7 @@ const ReplayRange = z
     ...FROM,
     toTime: Millis.optional(),
     toBlock: Height.optional(),
-    speed: z.union([z.number().min(1).max(300), z.literal('max')], SPEED).optional(),
+    speed: z.union([z.number().min(1, SPEED).max(300, SPEED), z.literal('max')], SPEED).optional(),
   })
   .superRefine((range, context) => {
     const { fromTime, fromBlock, toTime, toBlock } = range

@@ -52,6 +52,7 @@ describe('a deploy', () => {
       'error KEYS has',
       'error wrangler.toml PATH_KEYS',
       'error BOOK_HUBS the',
+      'error HISTORY the',
       'warning UPSTREAMS is',
       'error Not logged',
     ])
