@@ -31,8 +31,8 @@ export interface ArchiveState {
 export const NOTHING_ARCHIVED: ArchiveState = { last: null, segments: 0, bytes: 0, checkpoint: null, failure: null }
 
 export interface ArchivingPorts {
-  /** What the log has from a height on; it is told of the state. */
-  page(from: number, state: ArchiveState): Promise<ArchivePage>
+  /** What the log has from a height on, null for nothing; it is told of the state. */
+  page(from: number | null, state: ArchiveState): Promise<ArchivePage>
   /** Each answers how many bytes it took. */
   putSegment(cut: CutSegment): Promise<number>
   putCheckpoint(books: TakenBooks): Promise<number>
@@ -91,9 +91,11 @@ export class Archiving {
       if (cuts >= CUTS_MOST) return 0
       if ((cutter.height ?? -1) + 1 === from) break
     }
+    const told = this.#state
     const trimmed = cuts > 0 ? await this.#ports.trim(this.#state) : null
     if (trimmed) this.#save(trimmed)
     const booksMs = await this.#books(page)
+    if (this.#state !== told) await this.#ports.page(null, this.#state)
     const isStill = cutter.height === this.#seen && cuts === 0
     this.#seen = cutter.height
     const endMs = isStill || !page.head ? null : cutter.endMs

@@ -94,10 +94,10 @@ class World {
     return { v: 1, epoch: 'a', time: this.head * BLOCK_MS, books, left: 0, next: null }
   }
 
-  #page(from: number): ArchivePage {
+  #page(from: number | null): ArchivePage {
     const oldest = this.told < 0 ? this.head - WINDOW_BLOCKS : 0
     const parts: ArchivePart[] = []
-    for (let height = from; height <= this.head && parts.length < PAGE_BLOCKS; height++) {
+    for (let height = from ?? this.head + 1; height <= this.head && parts.length < PAGE_BLOCKS; height++) {
       if (height < oldest) this.gone.add(height)
       if (height < oldest || this.missing.has(height)) parts.push({ gap: { from: height, to: height } })
       else parts.push(stored(height))
