@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { type AnyChannel, publishedFrame } from '../stream/channel.ts'
 import { PingFrame, PostFrame, SubscribeFrame, UnsubscribeFrame } from '../stream/protocol.ts'
-import { Ack, ErrorFrame, Notification, Pong, PostAnswer } from '../stream/reply-frames.ts'
+import { Ack, ErrorFrame, Notification, Pong, PostAnswer, ReplayNews } from '../stream/reply-frames.ts'
 import { channelSourceText, minutePriceText, snapshotText } from './channel-text.ts'
 import { CLOSE_CODES } from './close-codes.ts'
 import { schemaOf } from './json-schema.ts'
@@ -48,6 +48,10 @@ const TOLD: Readonly<Record<string, Json>> = {
     data: { notification: 'Credits run low: 120 remain, a tenth or less of what the account had. Top up the account.' },
   }),
   pong: message('Answers a ping, with a nonce where that had one', Pong, { channel: 'pong' }),
+  replayNews: message('What becomes of a replay', ReplayNews, {
+    channel: 'replay',
+    data: { event: 'gap', subscription: { type: 'trades', coin: 'BTC' }, from: 7, to: 9 },
+  }),
   postAnswer: message('Answers a post', PostAnswer, {
     channel: 'post',
     data: { id: 1, response: { type: 'info', payload: { type: 'l2Book', data: null } } },

@@ -77,7 +77,8 @@ export class HeldBlocks {
     this.#confirmed = confirmed
     this.#segments = new SegmentStore(ctx.storage)
     this.#builders = new BuilderStore(ctx.storage.kv, this.#segments)
-    const { chain, time } = this.#segments.place
+    const { chain, time, repaired } = this.#segments.place
+    this.#pending.repaired(repaired)
     this.#chain = chain
     this.#time = time
     this.#saved = this.#chain.height
@@ -126,9 +127,11 @@ export class HeldBlocks {
     this.#save(null)
   }
 
-  /** Books were repaired inside the epoch, behind the last block. */
+  /** Books were repaired inside the epoch, behind the last block: the next line says so, whoever writes it. */
   repaired(coins: Iterable<string>): void {
+    this.flush()
     this.#pending.repaired(coins)
+    this.#save(null)
   }
 
   /** A new epoch begins with the books after `height`. */
@@ -154,7 +157,7 @@ export class HeldBlocks {
   }
 
   #save(segment: NewSegment | null): void {
-    const place = { chain: this.#chain, time: this.#time }
+    const place = { chain: this.#chain, time: this.#time, repaired: this.#pending.unsaid }
     // A block that says to be of another year must not end the window of the others.
     const newestMs = Math.min(segment?.time ?? this.#time ?? 0, Date.now())
     this.#segments.save(segment, place, newestMs - WINDOW_MS, this.#builders.changed())
@@ -252,6 +255,7 @@ export class HeldBlocks {
     const last = this.#chain.height
     this.#era++
     this.#pending.take()
+    this.#pending.forgetRepairs()
     this.#builders.forget()
     this.#segments.reset(this.#builders.changed())
     if (last !== null) this.#gaps.addGap({ from: last + 1, to: last + 1, why: 'reset', atMs: Date.now() })

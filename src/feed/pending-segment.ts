@@ -47,6 +47,11 @@ export class PendingSegment {
     this.#repaired = [...new Set([...this.#repaired, ...coins])]
   }
 
+  /** Repaired coins that no line names yet. */
+  get unsaid(): readonly string[] {
+    return this.#repaired
+  }
+
   /** All books begin anew: what was repaired before is of no matter. */
   forgetRepairs(): void {
     this.#repaired = []

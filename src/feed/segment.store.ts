@@ -31,16 +31,18 @@ const ROWS_WAITING_MOST = 64
 const KEYS_AT_ONCE = 128
 const UNCONFIRMED = { allowUnconfirmed: true } as const
 
-/** Where the log stands: its chain, and the time of its last block or whole books. */
+/** Where the log stands: its chain, the time of its last block or whole books, and coins that were repaired behind it. */
 interface Place {
   readonly chain: ChainState
   readonly time: number | null
+  readonly repaired: readonly string[]
 }
 
 /** The one value under `log`: written with each segment, so that both are lost or kept together. */
-interface Head extends Omit<Place, 'time'> {
+interface Head extends Pick<Place, 'chain'> {
   /** One that was stored by 0.1.0 has none. */
   readonly time?: number | null
+  readonly repaired?: readonly string[]
   readonly segments: readonly Listed[]
 }
 
@@ -68,7 +70,8 @@ export class SegmentStore {
     this.#segments = head.segments
     const listed = [...storage.kv.list<Listed>({ prefix: Unarchived.prefix })].map(([, one]) => one)
     this.#unarchived = new Unarchived(storage.kv.get<number>('archived') ?? null, listed)
-    this.place = { chain: head.chain, time: head.time ?? this.newest()?.time ?? null }
+    const { chain, time = this.newest()?.time ?? null, repaired = [] } = head
+    this.place = { chain, time, repaired }
   }
 
   /**
@@ -81,7 +84,9 @@ export class SegmentStore {
     const isKept = ({ time }: Listed, at: number) => time >= oldestMs && at >= all.length - SEGMENTS_MOST
     this.#segments = withRecentRows(all.filter(isKept), oldestMs + ROWS_YOUNGER_MS)
     const unarchived = this.#unarchived.spare(all.filter((one, at) => !isKept(one, at)))
-    puts.log = { ...place, segments: this.#segments } satisfies Head
+    const { repaired, ...at } = place
+    const head = { ...at, segments: this.#segments, ...(repaired.length > 0 && { repaired }) } satisfies Head
+    puts.log = head
     this.#put({ ...puts, ...unarchived.puts })
     const kept = new Map([...this.#segments, ...unarchived.spared].map(({ first, chunks }) => [first, chunks]))
     for (const { first, chunks } of all) {

@@ -33,8 +33,13 @@ export interface ArchiveReader {
     at: { readonly height: number } | { readonly timeMs: number },
     limit: number,
   ): Promise<readonly ArchivedSegment[]>
-  /** Lines of one kind, in order of height; throws where the object is missing, truncated or another one. */
-  lines(segment: ArchivedSegment, kind: 'events' | 'books'): Promise<readonly string[]>
+  /** The last block that is archived; null: none is. */
+  last(): Promise<number | null>
+  /**
+   * Lines of one kind, in order of height, each when it is wanted; throws an ArchiveDamage before the first one where the
+   * object is missing, truncated or another one.
+   */
+  lines(segment: ArchivedSegment, kind: 'events' | 'books'): AsyncIterable<string>
   /** The newest checkpoint at or below a height. */
   checkpointAt(height: number): Promise<ArchivedCheckpoint | null>
   /** Books of a checkpoint, streamed: of these coins, or all. */

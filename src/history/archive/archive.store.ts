@@ -39,13 +39,22 @@ export class StoredArchive implements ArchiveReader {
     return results.map((segment) => ({ chain, ...segment }))
   }
 
-  async lines(segment: ArchivedSegment, kind: LineKind): Promise<readonly string[]> {
+  async last(): Promise<number | null> {
+    const { chain, db } = this.#place
+    const row = await db
+      .prepare(`SELECT last FROM segments WHERE chain = ? ORDER BY first DESC LIMIT 1`)
+      .bind(chain)
+      .first<{ last: number }>()
+    return row?.last ?? null
+  }
+
+  async *lines(segment: ArchivedSegment, kind: LineKind): AsyncGenerator<string> {
     const key = segmentKey(segment.chain, segment, kind)
     const sum = await this.#place.db
       .prepare(`SELECT ${kind}_bytes AS bytes, ${kind}_sha256 AS sha256 FROM segments WHERE chain = ? AND first = ?`)
       .bind(segment.chain, segment.first)
       .first<Sum>()
-    return Array.fromAsync(unpacked(await this.#body(key, sum)))
+    yield* unpacked(await this.#body(key, sum))
   }
 
   async checkpointAt(height: number): Promise<ArchivedCheckpoint | null> {

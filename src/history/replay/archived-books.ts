@@ -67,7 +67,7 @@ async function rollOn(
   if (books.height === height) return { ok: true, books }
   let read = 0
   for await (const lines of linesFrom(archive, books.height + 1)) {
-    for (const line of lines) {
+    for await (const line of lines) {
       books.take(readBooksLine(line, coins))
       if (books.lost) return { ok: false, ...books.lost }
       if (books.height === height) return { ok: true, books }
@@ -78,7 +78,7 @@ async function rollOn(
 }
 
 /** Of each segment from the one with this height on; nothing is read before it is wanted. */
-async function* linesFrom(archive: BooksArchive, from: number): AsyncGenerator<readonly string[]> {
+async function* linesFrom(archive: BooksArchive, from: number): AsyncGenerator<AsyncIterable<string>> {
   let next = from
   for (;;) {
     const segments: readonly ArchivedSegment[] = await archive.segmentsFrom({ height: next }, SEGMENTS)

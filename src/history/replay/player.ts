@@ -79,10 +79,12 @@ export class Player<B> {
     }
   }
 
-  /** Blocks of the archive up to this height cannot be read: they count as missing. */
-  skip(asked: Place, last: number): void {
+  /** Blocks of the archive cannot be read: they count as missing, and so does what lies before them. */
+  skip(asked: Place, { first, last }: { readonly first: number; readonly last: number }): void {
     if (asked !== this.#reads) return
-    this.#skipTo(last + 1)
+    const most = this.#to && 'height' in this.#to ? this.#to.height : last
+    const from = 'height' in asked ? asked.height : first
+    this.#queue.push({ kind: 'gap', from, to: Math.min(last, most) })
     this.#reads = { height: last + 1 }
     // A time that lies in what is missing is found behind it.
     if (this.#begins && 'height' in this.#begins) this.#begins = null

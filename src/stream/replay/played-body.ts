@@ -10,6 +10,9 @@ import type { BookBody } from '../body-fields.ts'
 import { isToldAgain, type Wanted, type WantedBooks, type WantedEvents } from '../channel.ts'
 import { putInto, type Receiver, tell } from '../events/parcels.ts'
 
+/** Of a block that waits, beside its frames. */
+const FRAME_BYTES = 100
+
 /** A body whose blocks the archive holds whole. */
 export type Playable = WantedEvents | WantedBooks
 
@@ -24,12 +27,14 @@ export function eventsPlayed(wanted: WantedEvents, meta: boolean) {
   const topic = { wanted, meta, receivers: new Set([receiver]) }
   const index = putInto<Receiver>(new Map(), topic)
   return {
-    read: (line: string) => waiting(JSON.parse(line) as RelayEvents, line.length),
-    texts: (block: RelayEvents): readonly string[] => {
+    /** What waits are the frames, few as they may be. */
+    read: (line: string): ReadBlock<readonly string[]> => {
       texts = []
-      tell({ topic, index }, block)
-      return texts
+      const { height, time, ...block } = JSON.parse(line) as RelayEvents
+      tell({ topic, index }, { ...block, height, time })
+      return { height, time, bytes: texts.reduce((sum, text) => sum + text.length, FRAME_BYTES), block: texts }
     },
+    texts: (block: readonly string[]) => block,
   }
 }
 

@@ -20,7 +20,7 @@ const MOST_OF_SOCKET = 2
 const MOST_OF_ACCOUNT = 4
 const MOST_OF_RELAY = 8
 
-export interface ReplayDeskPorts extends Omit<ReplayPorts, 'archive' | 'pay'> {
+export interface ReplayDeskPorts extends Omit<ReplayPorts, 'archive' | 'pay' | 'inTurn'> {
   /** Null where nothing is archived. */
   readonly archive: ArchiveReader | null
   /** The link to the log is up. */
@@ -37,6 +37,8 @@ export class ReplayDesk {
   readonly #ports: ReplayDeskPorts
   readonly #register: Register
   readonly #joinLive: JoinLive
+  /** Segments are read one after the other. */
+  #reading: Promise<unknown> = Promise.resolve()
   readonly #held = new Map<Connection, Map<string, Replay>>()
 
   constructor(ports: ReplayDeskPorts, register: Register, joinLive: JoinLive) {
@@ -61,7 +63,7 @@ export class ReplayDesk {
     if (!archive || !isPlayable(wanted)) return
     const { speed = 1 } = range
     const plan = { from: fromOf(range)!, to: toOf(range), speed: speed === 'max' ? Number.POSITIVE_INFINITY : speed }
-    const ports = { ...this.#ports, archive, clock: this.#ports.clock, pay: () => this.#pay(request) }
+    const ports = { ...this.#ports, archive, clock: this.#ports.clock, ...this.#ofReplay(request) }
     const replay = new Replay(ports, { wanted, meta: request.meta, echo, receiver: connection }, plan)
     this.#held.set(connection, (this.#held.get(connection) ?? new Map()).set(identity, replay))
     connection.send(ackFrame('subscribe', echo))
@@ -90,30 +92,46 @@ export class ReplayDesk {
 
   async #run(request: Request, wanted: Playable, replay: Replay): Promise<void> {
     const { connection, identity } = request
-    const end = await replay.run()
-    const isOwn = this.#held.get(connection)?.get(identity) === replay
-    if (isOwn) this.stop(connection, identity)
-    if (isOwn && end.kind === 'live' && wanted.source === 'events') await this.#goLive(request, wanted, end.from)
+    const isOwn = () => !connection.ended && this.#held.get(connection)?.get(identity) === replay
+    try {
+      const end = await replay.run()
+      if (end.kind === 'live' && wanted.source === 'events') await this.#goLive(request, wanted, end.from, isOwn)
+    } finally {
+      if (isOwn()) this.stop(connection, identity)
+    }
   }
 
-  /** Where the archive ends the log goes on. */
-  async #goLive(request: Request, wanted: WantedEvents, from: number): Promise<void> {
-    const { connection, echo } = request
+  /** Where the archive ends the log goes on. The body is held until it does. */
+  async #goLive(request: Request, wanted: WantedEvents, from: number, isOwn: () => boolean): Promise<void> {
+    const { connection, echo, identity } = request
     await this.#ports.ensureEvents().catch(() => undefined)
+    if (!isOwn()) return
     const minutes = await this.#register.pay(request)
     if (!minutes) return
-    if (connection.ended) return this.#register.accountOf(connection).stop(minutes, true)
+    if (!isOwn()) return this.#register.accountOf(connection).stop(minutes, true)
+    this.stop(connection, identity)
     const subscription = { ...request, minutes }
+    connection.send(replayFrame(echo, 'live', { from }))
     this.#joinLive(subscription, wanted, from)
     this.#register.keep(subscription)
-    connection.send(replayFrame(echo, 'live', { from }))
+  }
+
+  #ofReplay(request: Request): Pick<ReplayPorts, 'pay' | 'inTurn'> {
+    return {
+      pay: (isWanted) => this.#pay(request, isWanted),
+      inTurn: (work) => {
+        const turn = this.#reading.then(work)
+        this.#reading = turn.catch(() => undefined)
+        return turn
+      },
+    }
   }
 
   /** A minute of data is one that nobody can resume: it leaves no rest. */
-  async #pay(request: Request): Promise<boolean> {
+  async #pay(request: Request, isWanted: () => boolean): Promise<boolean> {
     const { connection, identity } = request
     const minutes = await this.#register.pay({ ...request, identity: `replay ${this.#ports.newId()} ${identity}` })
-    if (minutes) this.#register.accountOf(connection).stop(minutes, connection.ended)
+    if (minutes) this.#register.accountOf(connection).stop(minutes, !isWanted())
     return minutes !== null
   }
 

@@ -2,8 +2,9 @@
 // read; each minute of data is paid before its first block is told; what is missing is said; nothing is told after its end.
 
 import type { HubBlock } from '../../feed/log-api.ts'
-import type { ArchiveReader } from '../../history/archive/archive-read.ts'
-import { booksAt, fromCheckpoint, type Resting } from '../../history/replay/archived-books.ts'
+import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
+import type { ArchivedSegment, ArchiveReader } from '../../history/archive/archive-read.ts'
+import { booksAt, fromCheckpoint } from '../../history/replay/archived-books.ts'
 import type { BookAt } from '../../history/replay/book-at.ts'
 import { type Piece, type Place, type Plan, Player, type ReadBlock } from '../../history/replay/player.ts'
 import type { PacedReceiver } from '../events/replays.ts'
@@ -14,8 +15,10 @@ export interface ReplayPorts {
   readonly archive: ArchiveReader
   readonly clock: { readonly nowMs: number }
   wait(ms: number): Promise<void>
-  /** Pays a minute of data; false where it was refused, and the client was told. */
-  pay(): Promise<boolean>
+  /** Pays a minute of data, unless it is not wanted any more then; false where it was refused, and the client was told. */
+  pay(isWanted: () => boolean): Promise<boolean>
+  /** Resolves with the work, when it was its turn: what is read of a segment takes memory. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>
 }
 
 interface Replayed {
@@ -35,14 +38,14 @@ type Block = ReadBlock<never>
 const MINUTE_MS = 60_000
 /** The archive is looked at for more so often. */
 const LOOK_MS = 5_000
-const TRIES = 3
-const RETRY_MS = 500
+/** A replay that is paused for so long, or waits for what is not archived, is over. */
+const IDLE_MS = 5 * MINUTE_MS
 /** Lines read without a rest: live blocks wait for them. */
-const LINES_AT_ONCE = 64
+const LINES_AT_ONCE = 16
 /** Room that a block's frames need at least. */
 const ROOM_BYTES = 64 * 1024
 
-export class Replay implements Resting {
+export class Replay {
   readonly #ports: ReplayPorts
   readonly #one: Replayed
   readonly #played: Played
@@ -53,6 +56,7 @@ export class Replay implements Resting {
   #lostIn = -1
   #reading: Promise<void> | null = null
   #lookMs = 0
+  #idleMs: number
   #isOver = false
   /** What is at work when it seeks is of the place before, and is not told. */
   #seeks = 0
@@ -64,6 +68,7 @@ export class Replay implements Resting {
     const { wanted, meta } = one
     this.#played = wanted.source === 'events' ? eventsPlayed(wanted, meta) : booksPlayed(wanted)
     this.#player = new Player(plan)
+    this.#idleMs = ports.clock.nowMs
   }
 
   pause(): void {
@@ -83,6 +88,7 @@ export class Replay implements Resting {
     this.#books = null
     this.#minute = this.#lostIn = -1
     this.#lookMs = 0
+    this.#idleMs = this.#ports.clock.nowMs
     this.#tell('sought')
     this.#poke()
   }
@@ -97,17 +103,28 @@ export class Replay implements Resting {
     return this.#isOver || this.#one.receiver.ended
   }
 
-  async rest(): Promise<void> {
+  async #rest(): Promise<void> {
     await this.#ports.wait(0)
     if (this.#hasEnded) throw new Error('nobody waits')
   }
 
   /** Resolves with its end; rejects on a bug alone. */
   async run(): Promise<ReplayEnd> {
+    try {
+      return await this.#run()
+    } finally {
+      // Whoever counts replays counts what they hold.
+      await this.#reading
+    }
+  }
+
+  async #run(): Promise<ReplayEnd> {
     const { clock, wait } = this.#ports
     for (let played = 0; !this.#hasEnded; ) {
       this.#readOn()
       const waitMs = this.#player.waitMs(clock.nowMs)
+      if (waitMs !== null) this.#idleMs = clock.nowMs
+      if (clock.nowMs - this.#idleMs > IDLE_MS) return this.#over()
       const piece = waitMs === 0 ? this.#player.take(clock.nowMs) : null
       const end = piece && (await this.#play(piece))
       if (end) return end
@@ -123,8 +140,12 @@ export class Replay implements Resting {
   #readOn(): void {
     const asked = this.#player.wanted
     if (this.#reading || !asked || this.#ports.clock.nowMs < this.#lookMs) return
-    this.#reading = this.#read(asked)
-      .catch(() => undefined)
+    this.#reading = this.#ports
+      .inTurn(() => this.#read(asked))
+      // Whatever keeps the archive from being read may pass.
+      .catch(() => {
+        this.#lookMs = this.#ports.clock.nowMs + LOOK_MS
+      })
       .finally(() => {
         this.#reading = null
         this.#poke()
@@ -133,56 +154,62 @@ export class Replay implements Resting {
 
   async #read(asked: Place): Promise<void> {
     const { archive, clock } = this.#ports
-    const found = await this.#tried(() => archive.segmentsFrom(asked, 1))
-    const segment = found?.[0]
-    if (!segment) {
-      this.#lookMs = clock.nowMs + LOOK_MS
-      if (found) this.#player.none(asked, 'height' in asked ? asked.height - 1 : -1)
-      return
-    }
-    const kind = this.#one.wanted.source
-    const lines = await this.#tried(() => archive.lines(segment, kind))
-    if (!lines) return this.#player.skip(asked, segment.last)
+    if (this.#hasEnded || asked !== this.#player.wanted) return
+    const [segment] = await archive.segmentsFrom(asked, 1)
+    if (segment) return this.#readSegment(asked, segment)
+    this.#lookMs = clock.nowMs + LOOK_MS
+    const last = await archive.last()
+    if (last !== null) this.#player.none(asked, last)
+  }
+
+  async #readSegment(asked: Place, segment: ArchivedSegment): Promise<void> {
     const blocks: Block[] = []
-    for (const line of lines) {
-      blocks.push(this.#played.read(line) as Block)
-      if (blocks.length % LINES_AT_ONCE === 0) await this.rest()
+    try {
+      for await (const line of this.#ports.archive.lines(segment, this.#one.wanted.source)) {
+        blocks.push(this.#played.read(line) as Block)
+        if (blocks.length % LINES_AT_ONCE === 0) await this.#rest()
+      }
+    } catch (error) {
+      if (!(error instanceof ArchiveDamage)) throw error
+      return this.#player.skip(asked, segment)
     }
     this.#player.put(asked, blocks)
   }
 
-  async #tried<T>(ask: () => Promise<T>): Promise<T | null> {
-    for (let tries = 0; tries < TRIES && !this.#hasEnded; tries++) {
-      const answer = await ask().catch(() => null)
-      if (answer !== null) return answer
-      await this.#ports.wait(RETRY_MS)
-    }
-    return null
-  }
-
   async #play(piece: Piece<never>): Promise<ReplayEnd | null> {
     if (piece.kind === 'gap') this.#tell('gap', { from: piece.from, to: piece.to })
-    if (piece.kind === 'end') this.#tell('ended')
-    if (piece.kind === 'end') return { kind: 'over' }
+    if (piece.kind === 'end') return this.#over()
     if (piece.kind === 'live') return { kind: 'live', from: piece.from }
     if (piece.kind === 'block') return this.#block(piece)
     return null
   }
 
+  #over(): ReplayEnd {
+    this.#tell('ended')
+    return { kind: 'over' }
+  }
+
   async #block({ time, block }: Block): Promise<ReplayEnd | null> {
     const minute = Math.floor(time / MINUTE_MS)
     const seeks = this.#seeks
-    if (minute !== this.#minute && !(await this.#ports.pay())) return { kind: 'unpaid' }
-    if (seeks !== this.#seeks) return null
-    this.#minute = minute
+    const isWanted = () => seeks === this.#seeks && !this.#hasEnded
+    const isCharged = minute !== this.#minute && !this.#isUnknown(block)
+    if (isCharged && !(await this.#ports.pay(isWanted))) return { kind: 'unpaid' }
+    if (!isWanted()) return null
+    if (isCharged) this.#minute = minute
     const texts =
       'snapshots' in this.#played ? await this.#booksTexts(this.#played, block, minute) : this.#played.texts(block)
     for (const text of texts) {
       await this.#room(text.length)
-      if (this.#hasEnded || seeks !== this.#seeks) break
+      if (!isWanted()) break
       this.#one.receiver.send(text)
     }
     return null
+  }
+
+  /** No book of it is known, so that nothing is told. */
+  #isUnknown(block: Block['block']): boolean {
+    return 'snapshots' in this.#played && (block as HubBlock).epoch === null
   }
 
   /** Whoever reads slowly is told later. */
@@ -223,7 +250,12 @@ export class Replay implements Resting {
   async #found(height: number, epoch: string): Promise<BookAt | null> {
     const { archive } = this.#ports
     const coins = this.#one.wanted.source === 'books' ? coinsOf(this.#one.wanted.body) : null
-    const answer = await booksAt(archive, coins, height - 1, this)
+    const seeks = this.#seeks
+    const rest = async () => {
+      await this.#rest()
+      if (seeks !== this.#seeks) throw new Error('another place is played')
+    }
+    const answer = await booksAt(archive, coins, height - 1, { rest })
     if (answer.ok && answer.books.epoch === epoch) return answer.books
     const checkpoint = await archive.checkpointAt(height)
     if (checkpoint?.height !== height || checkpoint.epoch !== epoch) return null

@@ -24,6 +24,7 @@ const segment = (first: number): CutSegment => {
 describe('what was written', () => {
   const place = placeOf('written')
   const [writer, archive] = [new ArchiveWriter(place), new StoredArchive(place)]
+  const linesOf = (...asked: Parameters<StoredArchive['lines']>) => Array.fromAsync(archive.lines(...asked))
   const firsts = (found: readonly { readonly first: number }[]) => found.map(({ first }) => first)
 
   beforeAll(async () => {
@@ -53,8 +54,8 @@ describe('what was written', () => {
 
   it('is read line by line, of one kind', async () => {
     const [first] = await archive.segmentsFrom({ height: 10 }, 1)
-    expect(await archive.lines(first!, 'events')).toEqual(segment(10).events)
-    expect(await archive.lines(first!, 'books')).toEqual(segment(10).books)
+    expect(await linesOf(first!, 'events')).toEqual(segment(10).events)
+    expect(await linesOf(first!, 'books')).toEqual(segment(10).books)
   })
 
   it('has all books at some heights, of which some are asked for', async () => {
@@ -76,8 +77,8 @@ describe('what was written', () => {
     if (body) await env.ARCHIVE.put(key, body)
     else await env.ARCHIVE.delete(key)
     const [found] = await archive.segmentsFrom({ height: 60 }, 1)
-    await expect(archive.lines(found!, 'books')).rejects.toThrow(new ArchiveDamage(key, what))
-    expect(await archive.lines(found!, 'events')).toEqual(damaged.events)
+    await expect(linesOf(found!, 'books')).rejects.toThrow(new ArchiveDamage(key, what))
+    expect(await linesOf(found!, 'events')).toEqual(damaged.events)
     await expect(Array.fromAsync(archive.books(13, null))).rejects.toThrow(
       new ArchiveDamage(checkpointKey('written', 13), 'missing'),
     )
@@ -103,6 +104,7 @@ it('a bound removes the oldest with their objects, and books that lead nowhere',
 
 describe('behind a log', () => {
   const archive = new StoredArchive(placeOf(env.CHAIN))
+  const linesOf = (...asked: Parameters<StoredArchive['lines']>) => Array.fromAsync(archive.lines(...asked))
   const archiver = () => env.ARCHIVER.getByName(env.CHAIN)
   const status = () => env.BLOCK_LOG.getByName(env.CHAIN).status()
   const archived = async (height: number, books: number) => {
@@ -131,12 +133,12 @@ describe('behind a log', () => {
       [104, 107],
       [108, 111],
     ])
-    const lines = (await Promise.all(segments.map((one) => archive.lines(one, 'books')))).flat()
+    const lines = (await Promise.all(segments.map((one) => linesOf(one, 'books')))).flat()
     const told = lines.map((line) => JSON.parse(line) as { height: number; books: { levels: { sz: string }[][] }[] })
     expect(told.map(({ height, books }) => [height, books[0]!.levels[0]![0]!.sz])).toEqual(
       Array.from({ length: 11 }, (_, at) => [101 + at, `${101 + at}.0`]),
     )
-    expect(JSON.parse((await archive.lines(segments[0]!, 'events'))[0]!)).toMatchObject({ t: 'events', height: 101 })
+    expect(JSON.parse((await linesOf(segments[0]!, 'events'))[0]!)).toMatchObject({ t: 'events', height: 101 })
     const checkpoint = await archive.checkpointAt(1e9)
     expect(checkpoint).toMatchObject({ epoch: segments[0]!.epoch })
     const [book] = await Array.fromAsync(archive.books(checkpoint!.height, new Set(['BTC'])))

@@ -87,8 +87,8 @@ class World implements BooksArchive {
     }
     return segments.filter(({ last }) => 'height' in at && last >= at.height).slice(0, limit)
   }
-  async lines({ first, last }: ArchivedSegment): Promise<string[]> {
-    return this.heights.filter((height) => height >= first && height <= last).map((height) => this.lineAt.get(height)!)
+  async *lines({ first, last }: ArchivedSegment): AsyncGenerator<string> {
+    yield* this.heights.filter((height) => height >= first && height <= last).map((height) => this.lineAt.get(height)!)
   }
   async checkpointAt(height: number): Promise<ArchivedCheckpoint | null> {
     return this.checkpoints.findLast((one) => one.height <= height) ?? null

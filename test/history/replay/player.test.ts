@@ -192,7 +192,7 @@ describe('a player', () => {
     const asked = player.wanted!
     player.seek({ height: FIRST + 5 })
     player.put(asked, [block(FIRST, 1)])
-    player.skip(asked, FIRST + 9)
+    player.skip(asked, { first: FIRST, last: FIRST + 9 })
     player.none(asked, FIRST + 9)
     expect([player.waitMs(0), player.wanted]).toEqual([null, { height: FIRST + 5 }])
   })
@@ -217,9 +217,9 @@ describe('a player', () => {
 
   it('tells blocks that cannot be read as missing, up to its end', () => {
     const player = new Player<number>({ from: { height: FIRST }, to: { height: FIRST + 20 }, speed: 1 })
-    player.skip(player.wanted!, FIRST + 9)
+    player.skip(player.wanted!, { first: FIRST, last: FIRST + 9 })
     player.put(player.wanted!, [block(FIRST + 10, 5)])
-    player.skip(player.wanted!, FIRST + 99)
+    player.skip(player.wanted!, { first: FIRST + 11, last: FIRST + 99 })
     const told = [0, 0, 0, 0].map((nowMs) => player.take(nowMs))
     expect(told).toMatchObject([
       { kind: 'gap', from: FIRST, to: FIRST + 9 },

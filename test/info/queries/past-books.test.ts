@@ -15,8 +15,9 @@ function archiveOf(isTorn = false): BooksArchive {
   const segment = { chain: 'c', first: 11, last: 13, firstMs: 0, lastMs: 0, epoch: EPOCH }
   return {
     segmentsFrom: async (at) => ('height' in at && at.height <= 13 ? [segment] : []),
-    lines: async () =>
-      [11, 12, 13].filter((height) => height !== 12 || !isTorn).map((height) => line(height, `${height}.0`)),
+    async *lines() {
+      for (const height of [11, 12, 13]) if (height !== 12 || !isTorn) yield line(height, `${height}.0`)
+    },
     checkpointAt: async (height) => (height >= 10 ? { epoch: EPOCH, height: 10, time: 700 } : null),
     async *books(_, coins) {
       if (coins?.has('BTC')) yield BOOK as never
@@ -82,10 +83,10 @@ it('gives up a reading that takes too long, which then ends', async () => {
   const archive: BooksArchive = {
     ...archiveOf(),
     segmentsFrom: async () => [segment],
-    lines: async () => {
+    async *lines() {
       reads++
       for (const end of ends) end()
-      return lines
+      yield* lines
     },
   }
   const books = archivedBooks({ archive, live: { snapshot: async () => ok(null) }, after })

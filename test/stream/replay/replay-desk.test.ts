@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import type { ArchivedBook, ArchivedSegment, ArchiveReader } from '../../../src/history/archive/archive-read.ts'
 import { EXAMPLE_FILL } from '../../../src/stream/events/fill-view.ts'
 import type { ReplayFrame, ReplayRange } from '../../../src/stream/protocol.ts'
@@ -14,6 +15,8 @@ const bid = (height: number) => [{ px: `${height}.0`, sz: '1', n: 1 }]
 class Archive implements ArchiveReader {
   readonly missing = new Set<number>()
   readonly damaged = new Set<number>()
+  /** R2 does not answer. */
+  isAway = false
   reads = 0
 
   async segmentsFrom(at: { height: number } | { timeMs: number }): Promise<ArchivedSegment[]> {
@@ -29,20 +32,22 @@ class Archive implements ArchiveReader {
       .filter(({ last, lastMs }) => ('height' in at ? last >= at.height : lastMs >= at.timeMs))
       .slice(0, 1)
   }
-  async lines({ first, last }: ArchivedSegment, kind: 'events' | 'books'): Promise<string[]> {
+  async last() {
+    return FIRST + 19
+  }
+  async *lines({ first, last }: ArchivedSegment, kind: 'events' | 'books'): AsyncGenerator<string> {
     this.reads++
-    if (this.damaged.has(first)) throw new Error('another SHA-256')
-    const heights = Array.from({ length: last - first + 1 }, (_, at) => first + at)
-    return heights
-      .filter((height) => !this.missing.has(height))
-      .map((height) => {
-        const head = { v: 1, epoch: 'e', height, time: timeOf(height) }
-        const books = [{ coin: 'BTC', levels: [bid(height), []] }]
-        const fills = [[USER, { ...FILL, tid: height }]]
-        return JSON.stringify(
-          kind === 'books' ? { ...head, t: 'block', px: {}, books } : { ...head, t: 'events', fills, ledger: [] },
-        )
-      })
+    if (this.isAway) throw new Error('no answer')
+    if (this.damaged.has(first)) throw new ArchiveDamage('key', 'another one')
+    for (let height = first; height <= last; height++) {
+      if (this.missing.has(height)) continue
+      const head = { v: 1, epoch: 'e', height, time: timeOf(height) }
+      const books = [{ coin: 'BTC', levels: [bid(height), []] }]
+      const fills = [[USER, { ...FILL, tid: height }]]
+      yield JSON.stringify(
+        kind === 'books' ? { ...head, t: 'block', px: {}, books } : { ...head, t: 'events', fills, ledger: [] },
+      )
+    }
   }
   async checkpointAt(height: number) {
     return height >= FIRST ? { epoch: 'e', height: FIRST, time: timeOf(FIRST) } : null
@@ -115,6 +120,56 @@ it('tells what is missing, and what cannot be read', async () => {
     ...['subscriptionResponse', ...heights(100, 102), 'gap 103 104', ...heights(105, 109)],
     ...['gap 110 112', 'ended'],
   ])
+})
+
+it('waits for an archive that does not answer, and tells no hole', async () => {
+  const archive = new Archive()
+  archive.isAway = true
+  const world = new World(archive)
+  await play(world, { fromTime: timeOf(FIRST + 3), toBlock: FIRST + 4, speed: 'max' })
+  while (archive.reads < 3) await new Promise((go) => setImmediate(go))
+  expect(told(world)).toEqual(['subscriptionResponse'])
+  archive.isAway = false
+  await done(world)
+  expect(told(world)).toEqual(['subscriptionResponse', 103, 104, 'ended'])
+})
+
+// WS-157
+it('is over after five minutes in which nothing could be told', async () => {
+  const world = new World(new Archive())
+  await play(world, { fromBlock: FIRST, toBlock: FIRST + 19, speed: 1 })
+  steer(world, 'pause')
+  const began = world.clock.nowMs
+  await done(world)
+  expect(told(world)).toEqual(['subscriptionResponse', 'paused', 'ended'])
+  expect(world.clock.nowMs - began).toBeGreaterThanOrEqual(300_000)
+})
+
+// WS-159
+it('joins live where the time that it is to begin with is not archived yet', async () => {
+  const world = new World(new Archive())
+  world.eventsHeight = FIRST + 19
+  await play(world, { fromTime: timeOf(FIRST + 30), speed: 'max' })
+  await done(world)
+  expect(told(world)).toEqual(['subscriptionResponse', 'live 120'])
+})
+
+// WS-159
+it('keeps its body until live has it: what is asked for meanwhile is refused, and what is given up is not begun', async () => {
+  const world = new World(new Archive())
+  world.eventsHeight = FIRST + 19
+  let open = () => {}
+  world.meterGate = new Promise((go) => {
+    open = () => go(undefined)
+  })
+  await play(world, { fromTime: timeOf(FIRST + 30), speed: 'max' })
+  for (let turn = 0; turn < 20; turn++) await new Promise((go) => setImmediate(go))
+  await world.subscriptions.subscribe(world.connection, { method: 'subscribe', subscription: FILLS })
+  world.unsubscribe(FILLS)
+  open()
+  await done(world)
+  world.eventBlock({ fills: [[USER, { ...FILL, tid: 120 }]] })
+  expect(told(world)).toEqual(['subscriptionResponse', 'already_subscribed', 'subscriptionResponse'])
 })
 
 // WS-157
