@@ -60,7 +60,8 @@ function watchPast(coins: readonly string[], endpoint: Endpoint | string, range:
       board.changed(book)
       for (const coin of coins) board.step(coin, 'in step', new Date(timeMs).toISOString())
     },
-    missing: (from, to) => say(to === undefined ? `no books from block ${from} on` : `blocks ${from} to ${to} are missing`),
+    missing: (from, to) =>
+      say(to === undefined ? `no books from block ${from} on` : `blocks ${from} to ${to} are missing`),
     ended: (reason) => {
       for (const line of board.lines(timeMs)) say(line)
       if (reason !== null) leave(reasonOf(reason))

@@ -2,6 +2,7 @@
 // told, and nothing is begun anew where the socket ends.
 
 import type { ReplayFrame, ReplayRange } from '../stream/protocol.ts'
+import type { ReplayNews } from '../stream/reply-frames.ts'
 import { LIMITS } from './connection-options.ts'
 import { Proofs } from './proofs.ts'
 import { type ClientRuntime, type ClientSocket, describeEnd, type Endpoint, streamUrl } from './runtime.ts'
@@ -76,7 +77,7 @@ export class Played {
     }
   }
 
-  #event({ event, from, to }: { readonly event: string; readonly from?: number; readonly to?: number }): void {
+  #event({ event, from, to }: ReplayNews['data']): void {
     if (event === 'ended') this.#over(null)
     else if (from !== undefined && (event === 'gap' || event === 'unknown')) this.#listener.missing(from, to)
   }

@@ -37,6 +37,7 @@ export const ReplayNews = z.object({
     to: Height.optional(),
   }),
 })
+export type ReplayNews = z.infer<typeof ReplayNews>
 export const PostAnswer = z.object({
   channel: z.literal('post'),
   data: z.object({

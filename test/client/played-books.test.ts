@@ -13,11 +13,17 @@ const news = (event: string, more = {}) => ({ channel: 'replay', data: { event, 
 function played() {
   const runtime = new FakeRuntime()
   const told: unknown[] = []
-  const books = playedBooks(runtime, { url: 'http://g', key: 'k' }, ['BTC'], { fromTime: 1, toTime: 9 }, {
-    changed: ({ height, levels }) => told.push([height, levels(9)[0].map(({ px }) => px)]),
-    missing: (from, to) => told.push(['missing', from, to]),
-    ended: (reason) => told.push(['ended', reason]),
-  })
+  const books = playedBooks(
+    runtime,
+    { url: 'http://g', key: 'k' },
+    ['BTC'],
+    { fromTime: 1, toTime: 9 },
+    {
+      changed: (book) => told.push([book.height, book.levels(9)[0].map(({ px }) => px)]),
+      missing: (from, to) => told.push(['missing', from, to]),
+      ended: (reason) => told.push(['ended', reason]),
+    },
+  )
   runtime.last.open()
   return { runtime, books, told, socket: runtime.last }
 }
@@ -38,7 +44,14 @@ test('what is played becomes the book, and what is missing is told', () => {
   socket.receive(frame({ Snapshot: { coin: 'BTC', time: 4, block_height: 12, levels: [[level('3.0')], []] } }))
   socket.receive(news('ended'))
   socket.receive(news('gap', { from: 1, to: 2 }))
-  expect(told).toEqual([[7, ['2.0']], [8, ['1.0']], ['missing', 9, 10], ['missing', 11, undefined], [12, ['3.0']], ['ended', null]])
+  expect(told).toEqual([
+    [7, ['2.0']],
+    [8, ['1.0']],
+    ['missing', 9, 10],
+    ['missing', 11, undefined],
+    [12, ['3.0']],
+    ['ended', null],
+  ])
   expect(socket.dropped).toBe(true)
 })
 

@@ -92,16 +92,17 @@ async function playFills({ plant, key, fills }: PastOrder, fromTime: number, { h
   const endpoint = { url: plant.url, key }
   const range = { fromTime, toBlock: height, speed: 'max' as const }
   let lastMs = fromTime
-  const { wrong, ms } = await toItsEnd((more) =>
-    new Played(nodeRuntime(), endpoint, body, range, {
-      ...more,
-      frame: (frame) => {
-        for (const { id, timeMs } of rowsOfFrame(body, frame as never)) {
-          ids.push(id)
-          lastMs = timeMs
-        }
-      },
-    }),
+  const { wrong, ms } = await toItsEnd(
+    (more) =>
+      new Played(nodeRuntime(), endpoint, body, range, {
+        ...more,
+        frame: (frame) => {
+          for (const { id, timeMs } of rowsOfFrame(body, frame as never)) {
+            ids.push(id)
+            lastMs = timeMs
+          }
+        },
+      }),
   )
   const found = wrongOf({ sureMs: fromTime, ids, isOpen: false }, fills)
   if (found !== null) wrong.push(`fills that are played: ${found}`)
@@ -126,7 +127,9 @@ async function playBooks({ plant, key }: PastOrder, fromTime: number, { height, 
 }
 
 /** How long a replay took, and what of it went wrong. */
-async function toItsEnd(play: (more: Omit<PlayedListener, 'frame'>) => Played): Promise<{ wrong: string[]; ms: number }> {
+async function toItsEnd(
+  play: (more: Omit<PlayedListener, 'frame'>) => Played,
+): Promise<{ wrong: string[]; ms: number }> {
   const wrong: string[] = []
   const { promise, resolve } = Promise.withResolvers<string | null>()
   const beganMs = performance.now()

@@ -193,23 +193,20 @@ export class Replay {
     const minute = Math.floor(time / MINUTE_MS)
     const seeks = this.#seeks
     const isWanted = () => seeks === this.#seeks && !this.#hasEnded
-    const isCharged = minute !== this.#minute && !this.#isUnknown(block)
-    if (isCharged && !(await this.#ports.pay(isWanted))) return { kind: 'unpaid' }
-    if (!isWanted()) return null
-    if (isCharged) this.#minute = minute
+    const isOfBooks = 'snapshots' in this.#played
     const texts =
       'snapshots' in this.#played ? await this.#booksTexts(this.#played, block, minute) : this.#played.texts(block)
+    if (!isWanted()) return null
+    // Where no book is known nothing is told, and nothing paid.
+    const isCharged = minute !== this.#minute && !(isOfBooks && this.#books === null)
+    if (isCharged && !(await this.#ports.pay(isWanted))) return { kind: 'unpaid' }
+    if (isCharged && isWanted()) this.#minute = minute
     for (const text of texts) {
       await this.#room(text.length)
       if (!isWanted()) break
       this.#one.receiver.send(text)
     }
     return null
-  }
-
-  /** No book of it is known, so that nothing is told. */
-  #isUnknown(block: Block['block']): boolean {
-    return 'snapshots' in this.#played && (block as HubBlock).epoch === null
   }
 
   /** Whoever reads slowly is told later. */
