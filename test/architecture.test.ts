@@ -53,7 +53,8 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'devnet/agents': 'devnet/exchange',
   'devnet/info': 'feed devnet/exchange',
   'devnet/files': 'book devnet devnet/exchange devnet/info',
-  cli: 'core key credit feed book client feeder',
+  cli: 'core key credit feed book client feeder cli/backfill',
+  'cli/backfill': 'core history/archive feeder cli',
   launch: 'core cli',
   doctor: 'core cli feeder launch',
 }
