@@ -16,6 +16,8 @@ const BLOCK_BYTES: Readonly<Record<number, number>> = {
   7: 4 * 1024 * 1024,
 }
 const MATCH_LEAST = 4
+/** Fewer bytes are copied sooner one by one. */
+const LONG = 32
 
 export class Lz4Fault extends Error {
   override name = 'Lz4Fault'
@@ -89,7 +91,7 @@ function copied(block: Uint8Array, room: Uint8Array, from: number): number {
 }
 
 /** Unpacks one block behind `from` and answers where it ends; what stands before may be referred to. */
-export function unpackBlock(block: Uint8Array, room: Uint8Array, from: number): number {
+function unpackBlock(block: Uint8Array, room: Uint8Array, from: number): number {
   let [at, to] = [0, from]
   const more = (short: number): number => {
     let length = short
@@ -103,7 +105,8 @@ export function unpackBlock(block: Uint8Array, room: Uint8Array, from: number): 
     const token = block[at++]!
     const literals = more(token >> 4)
     if (at + literals > block.length || to + literals > room.length) throw wrongBlock()
-    room.set(block.subarray(at, at + literals), to)
+    if (literals >= LONG) room.set(block.subarray(at, at + literals), to)
+    else for (let i = 0; i < literals; i++) room[to + i] = block[at + i]!
     at += literals
     to += literals
     // The last sequence has no match.
@@ -113,7 +116,7 @@ export function unpackBlock(block: Uint8Array, room: Uint8Array, from: number): 
     const match = more(token & 15) + MATCH_LEAST
     if (at > block.length || offset === 0 || offset > to || to + match > room.length) throw wrongBlock()
     // A match may reach into what it writes.
-    if (offset >= match) room.copyWithin(to, to - offset, to - offset + match)
+    if (offset >= match && match >= LONG) room.copyWithin(to, to - offset, to - offset + match)
     else for (let i = 0; i < match; i++) room[to + i] = room[to - offset + i]!
     to += match
   }
