@@ -131,3 +131,11 @@ it('a run that is stopped sends what it has read, and the next one the rest', as
   const there = world.heights.length
   expect(await world.run(window, all)).toMatchObject({ ok: true, value: { blocks: 60 - there } })
 })
+
+it('blocks that a node wrote again when it was started anew are sent once', async () => {
+  const world = new World()
+  expect(await world.run({ from: { height: 0 }, to: { height: 9 } }, [0, 1, 2, 3, 1, 2, 3, 4])).toMatchObject({
+    ok: true,
+  })
+  expect(world.heights).toEqual([0, 1, 2, 3, 4])
+})
