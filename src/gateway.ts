@@ -17,7 +17,9 @@ import { newRequestId, pooled } from './edge/request-id.ts'
 import { streamRoutes } from './edge/stream.route.ts'
 import { type GatewaySettings, gatewaySettings } from './env.ts'
 import { feedRoutes } from './feed/feed.route.ts'
+import { LOG_API_VERSION } from './feed/log-api.ts'
 import { archiveOf } from './history/archive/archive.store.ts'
+import { BackfillStore } from './history/archive/backfill.store.ts'
 import { cacheStore, kvStore } from './info/answer/answer-stores.store.ts'
 import { exampleRequest } from './info/answer/call.ts'
 import { InfoDesk } from './info/answer/info-desk.ts'
@@ -36,7 +38,7 @@ import { ENDPOINTS } from './platform/catalogue.ts'
 import { KeyService } from './platform/key-service.client.ts'
 import { type KeyedDeps, keyedRoutes } from './platform/keyed.route.ts'
 import { PlanService } from './platform/plan-service.client.ts'
-import type { Platform } from './platform/platform-api.ts'
+import type { ArchiveFilling, Platform } from './platform/platform-api.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import type { PastAnswer } from './stream/events/first-frames.ts'
 import type { GatewayInternal } from './stream/post.client.ts'
@@ -158,7 +160,17 @@ function platformOf(env: Env, settings: GatewaySettings, objects: Objects): Plat
   const meter = (account: string) => meterOf(env, account)
   const ports = { db: env.ACCOUNTS, kv: env.KEYS, keySecret: env.KEY_SECRET ?? '', meterOf: meter, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
-  return { ...services, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
+  const archive = fillingOf(env, settings, objects)
+  return { ...services, meterOf: meter, log: () => objects.log(), archive, isHttpAllowed, isProxied, now }
+}
+
+/** Null where the Workers have no archive. */
+function fillingOf(env: Partial<Env>, { CHAIN: chain }: GatewaySettings, objects: Objects): Platform['archive'] {
+  const { ARCHIVE: bucket, HISTORY: db } = env
+  if (!bucket || !db) return null
+  const store = new BackfillStore({ chain, bucket, db })
+  const backfill: ArchiveFilling['backfill'] = (blocks) => objects.archiver().backfill({ v: LOG_API_VERSION, blocks })
+  return { chain, state: (after) => store.state(after), backfill }
 }
 
 function charging(env: Env, settings: GatewaySettings, waitUntil: WaitUntil): Charging {

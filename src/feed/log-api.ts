@@ -199,6 +199,8 @@ export interface RelayEvents {
   readonly orders?: readonly unknown[]
   /** Fills that are liquidations of positions last traded through a builder. */
   readonly through?: readonly Through[]
+  /** In the archive alone, of a block that the log never had: nothing else of it is known. */
+  readonly only?: 'fills'
 }
 
 /**

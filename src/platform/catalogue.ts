@@ -4,6 +4,7 @@
 import type { Endpoint } from './endpoint.ts'
 import { accountUsage } from './endpoints/accountUsage.ts'
 import { applyPlan } from './endpoints/applyPlan.ts'
+import { backfill } from './endpoints/backfill.ts'
 import { changeKey } from './endpoints/changeKey.ts'
 import { changePlan } from './endpoints/changePlan.ts'
 import { clearWebhook } from './endpoints/clearWebhook.ts'
@@ -20,6 +21,7 @@ import { rotateKey } from './endpoints/rotateKey.ts'
 import { setPlan } from './endpoints/setPlan.ts'
 import { setWebhook } from './endpoints/setWebhook.ts'
 import { showAccount } from './endpoints/showAccount.ts'
+import { showBackfill } from './endpoints/showBackfill.ts'
 import { showWebhook } from './endpoints/showWebhook.ts'
 import { testWebhook } from './endpoints/testWebhook.ts'
 import { usage } from './endpoints/usage.ts'
@@ -46,4 +48,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   testWebhook,
   clearWebhook,
   resetFeed,
+  showBackfill,
+  backfill,
 ]

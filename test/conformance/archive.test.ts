@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Levels } from '../../src/feed/block.ts'
 import { hashOf } from '../soak/client.node.ts'
 import { type Program, run, scratch } from './children.ts'
-import { FEED_TOKEN, type GatewayChild, startGatewayChild } from './gateway-child.ts'
+import { ADMIN_TOKEN, FEED_TOKEN, type GatewayChild, startGatewayChild } from './gateway-child.ts'
 import { Socket } from './socket.ts'
 
 const COIN = 'BTC'
@@ -145,6 +145,25 @@ it('what is played is what live told, and ends', async () => {
   expect(told.length).toBeGreaterThan(5)
   expect(told.filter(([tid]) => !played.has(tid))).toEqual([])
   socket.close()
+}, 120_000)
+
+it('what the node wrote before the gateway came is put below its archive, once', async () => {
+  interface State {
+    readonly from: { readonly height: number }
+    readonly before: { readonly height: number }
+    readonly gaps: readonly object[]
+  }
+  const state = async () => (await gateway.admin('GET', '/history/backfill')) as unknown as State
+  const backfill = async () => {
+    const line = ['--from', '0', '--url', gateway.url, join(folder.path, 'node')]
+    return run('cli/backfill.node.ts', line, { ADMIN_TOKEN }).line(() => true, 60_000)
+  }
+  const { before } = await state()
+  expect(await backfill()).toMatch(/^\d+ blocks are new, in \d+ segments/)
+  const { from, gaps } = await state()
+  expect(from.height).toBeLessThan(before.height)
+  expect(gaps).toEqual([])
+  expect(await backfill()).toBe('The source has nothing there that the archive has not.')
 }, 120_000)
 
 it('a height that has not come, or lies before the archive, is refused with its reason and costs nothing', async () => {

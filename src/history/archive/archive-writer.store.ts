@@ -25,6 +25,24 @@ export interface ArchiveSums {
   readonly bytes: number
 }
 
+/** An object as its row tells of it. */
+interface Stored {
+  readonly bytes: number
+  readonly sha256: string
+}
+
+/** Writes lines under a key. */
+export async function putLines(
+  { bucket }: Pick<ArchivePlace, 'bucket'>,
+  key: string,
+  lines: readonly string[],
+): Promise<Stored> {
+  const { body, sha256 } = await pack(lines)
+  // Of a body that comes otherwise than it was sent nothing is kept.
+  await bucket.put(key, body, { sha256 })
+  return { bytes: body.byteLength, sha256 }
+}
+
 export class ArchiveWriter {
   readonly #place: ArchivePlace
 
@@ -68,11 +86,8 @@ export class ArchiveWriter {
     return bytes
   }
 
-  async #put(key: string, lines: readonly string[]): Promise<{ bytes: number; sha256: string }> {
-    const { body, sha256 } = await pack(lines)
-    // Of a body that comes otherwise than it was sent nothing is kept.
-    await this.#place.bucket.put(key, body, { sha256 })
-    return { bytes: body.byteLength, sha256 }
+  #put(key: string, lines: readonly string[]): Promise<Stored> {
+    return putLines(this.#place, key, lines)
   }
 
   /**

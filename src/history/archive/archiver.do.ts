@@ -9,11 +9,15 @@ import { Objects } from '../../core/objects.client.ts'
 import { after } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
+import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { LOG_API_VERSION } from '../../feed/log-api.ts'
 import { RETRY } from './archive-plan.ts'
 import { ArchiveSettings } from './archive-settings.ts'
 import { ArchiveWriter } from './archive-writer.store.ts'
 import { type ArchiveState, Archiving, type ArchivingPorts, NOTHING_ARCHIVED } from './archiving.ts'
+import { BackfillStore } from './backfill.store.ts'
+import type { BackfillAnswer, BackfillRequest } from './backfill-api.ts'
+import { Backfilling, type BackfillPorts } from './backfilling.ts'
 
 /** A write or an answer that takes longer has failed. */
 const PATIENCE_MS = 30_000
@@ -25,6 +29,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> {
   readonly #settings: ArchiveSettings
   readonly #objects: Objects
   readonly #archiving: Archiving | null
+  readonly #backfilling: Backfilling | null
   #failures = 0
   /** Waked amid a round, which may have read before what it was waked for. */
   #isWaked = false
@@ -34,9 +39,16 @@ export class Archiver extends DurableObject<Cloudflare.Env> {
     this.#settings = readVariables(ArchiveSettings, env)
     this.#objects = new Objects(env, this.#settings)
     const { ARCHIVE: bucket, HISTORY: db }: Partial<Cloudflare.Env> = env
-    const writer = bucket && db ? new ArchiveWriter({ chain: this.#settings.CHAIN, bucket, db }) : null
+    const place = bucket && db ? { chain: this.#settings.CHAIN, bucket, db } : null
     const state = ctx.storage.kv.get<ArchiveState>('state') ?? NOTHING_ARCHIVED
-    this.#archiving = writer && new Archiving(this.#ports(writer), state)
+    this.#archiving = place && new Archiving(this.#ports(new ArchiveWriter(place)), state)
+    this.#backfilling = place && new Backfilling(this.#backfillPorts(new BackfillStore(place), this.#archiving!))
+  }
+
+  /** Blocks from before the archive. */
+  async backfill({ blocks }: BackfillRequest): Promise<BackfillAnswer> {
+    if (!this.#backfilling) return { refused: 'empty' }
+    return this.#backfilling.take(blocks)
   }
 
   /** There is something to read. */
@@ -83,6 +95,24 @@ export class Archiver extends DurableObject<Cloudflare.Env> {
       trim: async ({ bytes }) =>
         mostBytes === null || bytes <= mostBytes ? null : inTime(writer.keepWithin(mostBytes)),
       save: (state) => this.ctx.storage.kv.put('state', state),
+    }
+  }
+
+  #backfillPorts(store: BackfillStore, archiving: Archiving): BackfillPorts {
+    // What the log archived first is looked for among all that was backfilled, and only goes up.
+    let before: HeightAndTime | null = null
+    return {
+      before: async () => {
+        before ??= await inTime(store.before())
+        return before
+      },
+      around: (first, last) => inTime(store.around(first, last)),
+      write: (segments, around) => inTime(store.write(segments, around)),
+      get bytes() {
+        return archiving.state.bytes
+      },
+      mostBytes: this.#settings.ARCHIVE_KEEP_MB,
+      added: (segments, bytes) => archiving.added(segments, bytes),
     }
   }
 

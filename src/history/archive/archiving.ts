@@ -65,6 +65,12 @@ export class Archiving {
     return this.#state
   }
 
+  /** Others wrote so much beside the rounds. */
+  added(segments: number, bytes: number): void {
+    const { segments: before, bytes: held } = this.#state
+    this.#save({ segments: before + segments, bytes: held + bytes })
+  }
+
   /** The round ended amid. */
   failed(atMs: number, words: string): void {
     this.#save({ failure: { atMs, words } })
