@@ -1,0 +1,13 @@
+// The names of objects of files. Law: names of a level sort as heights do, and one name has one content.
+
+import { dayOf, padded } from '../archive/archive-keys.ts'
+import { type FileSpan, LEVELS, type Level } from './levels.ts'
+
+const NUMBER_DIGITS = 4
+
+export function objectKey(chain: string, level: Level, file: Omit<FileSpan, 'lastMs'>, number: number): string {
+  return `${stem(chain, level, file)}.${String(number).padStart(NUMBER_DIGITS, '0')}.pages`
+}
+
+const stem = (chain: string, level: Level, { first, last, firstMs }: Omit<FileSpan, 'lastMs'>): string =>
+  `files/${chain}/${LEVELS[level]}/${dayOf(firstMs)}/${padded(first)}-${padded(last)}`
