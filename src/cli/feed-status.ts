@@ -59,6 +59,7 @@ export const Status = z.looseObject({
 })
 type Status = z.infer<typeof Status>
 type Archive = NonNullable<Status['archive']>
+type Told = Pick<Archive, 'height' | 'lagMs' | 'failure'> & { readonly behind?: number | null | undefined }
 
 /** A reader is behind once it misses more than what is on its way. */
 const BEHIND_BLOCKS = 5
@@ -80,7 +81,9 @@ export function feedLines(status: Status): [string, string][] {
     ['readers', readersText(status)],
     ...status.regions.map((ages): [string, string] => ['ages', agesText(ages)]),
     ...(status.archive == null ? [] : [['archive', archiveText(status.archive, nowMs)] satisfies [string, string]]),
-    ...(status.archive?.files == null ? [] : [['files', archiveText(status.archive.files, nowMs)] satisfies [string, string]]),
+    ...(status.archive?.files == null
+      ? []
+      : [['files', archiveText(status.archive.files, nowMs)] satisfies [string, string]]),
     ['gaps', gapsText(status)],
     ['disagreements', String(disagreements ?? '?')],
     ['sources', status.sources.map((source) => sourceText(source, nowMs)).join(', ') || 'none'],
@@ -111,7 +114,7 @@ function agesText({ region, relays, p50Ms, p99Ms }: Status['regions'][number]): 
   return `${region}: p50 ${p50Ms} ms, p99 ${p99Ms} ms, relays ${relays}`
 }
 
-function archiveText({ height, lagMs, failure, behind }: Omit<Archive, 'files'>, nowMs: number | null): string {
+function archiveText({ height, lagMs, failure, behind }: Told, nowMs: number | null): string {
   const blocks = behind == null ? '' : `${behind} blocks and `
   const place = height == null ? 'nothing yet' : `up to ${height}, ${blocks}${seconds(lagMs ?? 0)} behind`
   if (failure == null) return place

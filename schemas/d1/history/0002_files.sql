@@ -50,6 +50,21 @@ CREATE TABLE file_buckets (
   PRIMARY KEY (chain, level, bucket, first, number)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE file_tables (
+  chain TEXT NOT NULL,
+  level INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  first_ms INTEGER NOT NULL,
+  last_ms INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  rows INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  sha256 TEXT NOT NULL,
+  PRIMARY KEY (chain, level, first, number, name)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE file_gaps (
   chain TEXT NOT NULL,
   from_height INTEGER NOT NULL,

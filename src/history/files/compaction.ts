@@ -12,6 +12,7 @@ import type { Place, SourceFile } from './page-source.ts'
 import { type Entry, PageWriter } from './page-writer.ts'
 import type { EventsOfBlock } from './rows.ts'
 import { sortedLines } from './sorted-lines.ts'
+import type { Table, TableWriter } from './table.ts'
 
 /** An object and what it has; none where there are no pages. */
 export interface Made {
@@ -33,6 +34,8 @@ export interface Part {
   /** The number of the object. */
   readonly number: number
   readonly made: Made
+  /** Of the same rows. */
+  readonly tables: readonly Table[]
   /** Null: it is the last, and the file stands from now on in the place of those it is made of. */
   readonly next: readonly Place[] | null
 }
@@ -56,6 +59,7 @@ export interface CompactionFiles {
 export interface CompactionPorts extends Pick<MergePorts, 'pack' | 'unpack'> {
   readonly archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines'>
   readonly writer: CompactionFiles
+  tables(): TableWriter
 }
 
 const NOTHING: Made = { pages: [], bytes: 0, entries: [] }
@@ -130,8 +134,9 @@ export class Compaction {
     const [first, last] = [group[0]!, group.at(-1)!]
     const file = { first: first.first, last: last.last, firstMs: first.firstMs, lastMs: last.lastMs }
     const sources = await Promise.all(group.map((one) => this.#ports.writer.source(below, one)))
-    const { next, ...made } = await mergeObject(sources, open?.next ?? null, this.#ports, this.#objectBytes)
-    await this.#ports.writer.putPart({ level, file, number: open?.objects ?? 0, made, next })
+    const tables = this.#ports.tables()
+    const { next, ...made } = await mergeObject(sources, open?.next ?? null, this.#ports, tables, this.#objectBytes)
+    await this.#ports.writer.putPart({ level, file, number: open?.objects ?? 0, made, tables: tables.end(), next })
     return true
   }
 }

@@ -9,9 +9,9 @@ import { Objects } from '../../core/objects.client.ts'
 import { after } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
-import { archiveOf } from '../archive/archive.store.ts'
 import type { FilesReport } from '../../feed/archive-api.ts'
 import { LOG_API_VERSION } from '../../feed/log-api.ts'
+import { archiveOf } from '../archive/archive.store.ts'
 import { RETRY } from '../archive/archive-plan.ts'
 import { ArchiveSettings } from '../archive/archive-settings.ts'
 import { Compaction } from './compaction.ts'
@@ -19,6 +19,7 @@ import { filesOf } from './files.store.ts'
 import type { FilesReader } from './files-read.ts'
 import { FilesWriter } from './files-writer.store.ts'
 import { packPage, unpackPage } from './page-text.client.ts'
+import { ParquetTables } from './tables.client.ts'
 
 /** A turn that ends without a word, such as with its machine, is begun again after this time. */
 const GUARD_MS = 90_000
@@ -45,7 +46,9 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
     const archive = archiveOf(env, chain)
     const isBounded = settings.ARCHIVE_KEEP_MB !== null
     const writer = bucket && db ? new FilesWriter({ chain, bucket, db }, { now: Date.now, isBounded }) : null
-    this.#compaction = archive && writer && new Compaction({ archive, writer, pack: packPage, unpack: unpackPage })
+    const tables = () => new ParquetTables()
+    this.#compaction =
+      archive && writer && new Compaction({ archive, writer, tables, pack: packPage, unpack: unpackPage })
   }
 
   /** There is something to read. */

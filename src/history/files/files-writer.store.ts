@@ -3,17 +3,15 @@
 
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import { sha256Of } from '../archive/packed.client.ts'
 import type { CompactionFiles, Made, OpenFile, Part } from './compaction.ts'
-import { objectKey } from './file-keys.ts'
-import { bucketOf, bucketsOf, type FileSpan, type Level } from './levels.ts'
+import { objectKey, tableKey } from './file-keys.ts'
+import { sweepFiles } from './files-sweep.store.ts'
+import { bucketOf, type FileSpan, type Level } from './levels.ts'
 import { bytesRange } from './object-range.store.ts'
 import type { Place, SourceFile } from './page-source.ts'
+import type { Table } from './table.ts'
 
-/** Whoever has read where something lies has so long to read it there. */
-const GRACE_MS = 600_000
-/** Files that are removed in a turn, and objects in a call. */
-const REMOVED_AT_ONCE = 16
-const KEYS_AT_ONCE = 1_000
 /** A text that D1 takes is 2 MB at most. */
 const TEXT_CHARS = 500_000
 
@@ -33,9 +31,7 @@ export class FilesWriter implements CompactionFiles {
 
   async last(): Promise<HeightAndTime | null> {
     return this.#place.db
-      .prepare(
-        `SELECT last AS height, last_ms AS time FROM files WHERE chain = ? ORDER BY last DESC LIMIT 1`,
-      )
+      .prepare(`SELECT last AS height, last_ms AS time FROM files WHERE chain = ? ORDER BY last DESC LIMIT 1`)
       .bind(this.#place.chain)
       .first<HeightAndTime>()
   }
@@ -74,19 +70,24 @@ export class FilesWriter implements CompactionFiles {
   async source(level: Level, file: FileSpan): Promise<SourceFile> {
     const { chain, db, bucket } = this.#place
     const { results } = await db
-      .prepare(`SELECT bytes, etag FROM file_objects WHERE chain = ? AND level = ? AND first = ? ORDER BY number`)
+      .prepare(
+        `SELECT number, bytes, etag FROM file_objects WHERE chain = ? AND level = ? AND first = ? ORDER BY number`,
+      )
       .bind(chain, level, file.first)
-      .all<{ bytes: number; etag: string }>()
+      .all<{ number: number; bytes: number; etag: string }>()
     return {
       objects: results.map(({ bytes }) => bytes),
-      read: (number, offset, length) =>
-        bytesRange(bucket, { key: objectKey(chain, level, file, number), etag: results[number]!.etag, offset, length }),
+      read: (at, offset, length) => {
+        const { number, etag } = results[at]!
+        return bytesRange(bucket, { key: objectKey(chain, level, file, number), etag, offset, length })
+      },
     }
   }
 
-  async putPart({ level, file, number, made, next }: Part): Promise<void> {
+  async putPart({ level, file, number, made, tables, next }: Part): Promise<void> {
     const { chain, db } = this.#place
     const rows = await this.#object(level, file, number, made)
+    for (const table of tables) rows.push(await this.#table(level, file, number, table))
     const merged = db
       .prepare(`UPDATE files SET state = 'merged', merged_ms = ? WHERE chain = ? AND level = ? AND state = 'live'
         AND first >= ? AND last <= ?`)
@@ -95,37 +96,8 @@ export class FilesWriter implements CompactionFiles {
     await db.batch([...rows, told, ...(next ? [] : [merged])])
   }
 
-  /** Objects go before rows: what ends amid is done again. */
   async sweep(): Promise<void> {
-    const { chain, bucket, db } = this.#place
-    if (this.#isBounded) await db.prepare(OVERDUE).bind(this.#now(), chain).run()
-    const { results } = await db
-      .prepare(`SELECT level, first, last, first_ms AS firstMs, last_ms AS lastMs, objects FROM files
-        WHERE chain = ? AND state = 'merged' AND merged_ms < ? LIMIT ?`)
-      .bind(chain, this.#now() - GRACE_MS, REMOVED_AT_ONCE)
-      .all<FileSpan & { level: Level; objects: number }>()
-    if (results.length === 0) return
-    const keys = results.flatMap(({ level, objects, ...file }) =>
-      Array.from({ length: objects }, (_, number) => objectKey(chain, level, file, number)),
-    )
-    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) await bucket.delete(keys.slice(at, at + KEYS_AT_ONCE))
-    await db.batch(results.flatMap((file) => this.#gone(file)))
-  }
-
-  /** Removes the rows of a file. */
-  #gone({ level, first }: { readonly level: Level; readonly first: number }): D1PreparedStatement[] {
-    const { chain, db } = this.#place
-    const index =
-      level === 2
-        ? db.prepare(`DELETE FROM file_keys WHERE chain = ? AND first = ?`).bind(chain, first)
-        : db
-            .prepare(`DELETE FROM file_buckets WHERE chain = ? AND level = ? AND first = ?
-              AND bucket IN (SELECT value FROM json_each(?))`)
-            .bind(chain, level, first, JSON.stringify(bucketsOf(level)))
-    const tables = ['file_objects', 'files'].map((table) =>
-      db.prepare(`DELETE FROM ${table} WHERE chain = ? AND level = ? AND first = ?`).bind(chain, level, first),
-    )
-    return [index, ...tables]
+    return sweepFiles(this.#place, this.#now(), this.#isBounded)
   }
 
   /** Writes an object, where there is anything, and answers the rows that tell of it. */
@@ -149,10 +121,26 @@ export class FilesWriter implements CompactionFiles {
     return [object, ...index]
   }
 
+  async #table(
+    level: Level,
+    file: FileSpan,
+    number: number,
+    { name, rows, bytes }: Table,
+  ): Promise<D1PreparedStatement> {
+    const { chain, bucket, db } = this.#place
+    const { first, last, firstMs, lastMs } = file
+    await bucket.put(tableKey(chain, level, file, number, name), bytes)
+    const values = [chain, level, first, last, firstMs, lastMs, number, name, rows, bytes.length, await sha256Of(bytes)]
+    return db
+      .prepare(`INSERT OR REPLACE INTO file_tables (chain, level, first, last, first_ms, last_ms, number, name, rows, bytes, sha256)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      .bind(...values)
+  }
+
   #file(level: Level, file: FileSpan, number: number, made: Made, state: State, next: readonly Place[] | null) {
     const { first, last, firstMs, lastMs } = file
     const rows = made.entries.reduce((sum, entry) => sum + entry.rows, 0)
-    const objects = number + (made.bytes > 0 ? 1 : 0)
+    const objects = number + 1
     // What the objects before have is counted once, however often this one is written: it is added where their number says so.
     return this.#place.db
       .prepare(`INSERT INTO files (chain, level, first, last, first_ms, last_ms, objects, rows, bytes, state, next)
@@ -174,11 +162,6 @@ export class FilesWriter implements CompactionFiles {
       )
   }
 }
-
-/** Files of what the archive keeps no more, but those that are being merged. */
-const OVERDUE = `UPDATE files SET state = 'merged', merged_ms = ?1 WHERE chain = ?2 AND state = 'live'
-  AND last < (SELECT MIN(first) FROM segments WHERE chain = ?2) AND NOT EXISTS (SELECT 1 FROM files o WHERE o.chain = ?2
-  AND o.state = 'open' AND o.level = files.level + 1 AND o.first <= files.first AND o.last >= files.last)`
 
 const KEYS = `INSERT OR REPLACE INTO file_keys
   (chain, first, number, key, first_height, last_height, min_ms, max_ms, rows, offset, bytes)

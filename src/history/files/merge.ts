@@ -4,8 +4,10 @@
 
 import { PageSource, type Place, type SourceFile } from './page-source.ts'
 import { type Entry, type Pack, PageWriter } from './page-writer.ts'
+import { ALL_FILLS } from './rows.ts'
+import type { TableWriter } from './table.ts'
 
-/** An object ends with the page in which it has so many bytes: it is in memory while it is made. */
+/** An object ends with the page with which so many bytes were read for it: it is in memory while it is made. */
 const OBJECT_BYTES = 8 * 1024 * 1024
 /** Of all files together, read ahead. */
 const AHEAD_BYTES = 16 * 1024 * 1024
@@ -14,8 +16,6 @@ const STRETCH_MOST = 1024 * 1024
 export interface MergePorts {
   readonly pack: Pack
   unpack(body: Uint8Array<ArrayBuffer>): Promise<string>
-  /** Lines in their order, beside. */
-  tell?(key: string, lines: readonly string[]): void
 }
 
 export interface Merged {
@@ -26,11 +26,12 @@ export interface Merged {
   readonly next: readonly Place[] | null
 }
 
-/** `from`: where each file goes on; null: from its beginning. */
+/** `from`: where each file goes on; null: from its beginning. What is read is told to `tables`, and goes into pages but for ALL_FILLS. */
 export async function mergeObject(
   files: readonly SourceFile[],
   from: readonly Place[] | null,
-  { pack, unpack, tell }: MergePorts,
+  { pack, unpack }: MergePorts,
+  tables: Pick<TableWriter, 'tell'>,
   objectBytes = OBJECT_BYTES,
 ): Promise<Merged> {
   const stretch = Math.min(STRETCH_MOST, Math.floor(AHEAD_BYTES / Math.max(1, files.length)))
@@ -38,12 +39,14 @@ export async function mergeObject(
   const keys: (string | null)[] = []
   for (const source of sources) keys.push((await source.peek())?.key ?? null)
   const writer = new PageWriter(pack)
-  for (let at = leastOf(keys); at !== null && writer.bytes < objectBytes; at = leastOf(keys)) {
+  let bytesRead = 0
+  for (let at = leastOf(keys); at !== null && bytesRead < objectBytes; at = leastOf(keys)) {
     const source = sources[at]!
     const page = (await source.peek())!
     const lines = (await unpack(page.body)).split('\n')
-    for (const line of lines) await writer.add(page.key, line)
-    tell?.(page.key, lines)
+    if (page.key !== ALL_FILLS) for (const line of lines) await writer.add(page.key, line)
+    tables.tell(page.key, lines)
+    bytesRead += page.bytes
     source.take()
     keys[at] = (await source.peek())?.key ?? null
   }

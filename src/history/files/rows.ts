@@ -8,6 +8,9 @@ import type { FilesBlock, FilesRequest } from './files-read.ts'
 /** What is read of a line of events. */
 export type EventsOfBlock = Pick<RelayEvents, 'height' | 'time' | 'fills' | 'ledger'>
 
+/** Of all fills in the order of the chain: files of minutes have it, out of which those of hours make tables. */
+export const ALL_FILLS = 't:'
+
 const ADDRESS = /^0x[0-9a-f]{40}$/
 /** Behind these words of a line stands the text of the rows. */
 const WORDS = 3
@@ -39,6 +42,7 @@ export function linesOf({ height, time, fills, ledger }: EventsOfBlock): Map<str
     const text = JSON.stringify(fill)
     put(`u:${user}`, text)
     put(`c:${coin}`, text)
+    put(ALL_FILLS, text)
     if (typeof builder === 'string' && ADDRESS.test(builder)) put(`b:${builder}`, text)
   }
   for (const event of ledger) {

@@ -7,6 +7,7 @@ import { Compaction } from '../../../src/history/files/compaction.ts'
 import { StoredFiles } from '../../../src/history/files/files.store.ts'
 import { FilesWriter } from '../../../src/history/files/files-writer.store.ts'
 import { packPage, unpackPage } from '../../../src/history/files/page-text.client.ts'
+import { ParquetTables } from '../../../src/history/files/tables.client.ts'
 import type { FilesInvention, FilesRead } from './files-bench.ts'
 
 type Env = Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>
@@ -20,12 +21,26 @@ const CHAIN = 'bench'
 const placeOf = ({ ARCHIVE: bucket, HISTORY: db }: Env): ArchivePlace => ({ chain: CHAIN, bucket, db })
 
 /** A fill as the exchange writes them, of a tid's own. */
-function invented(tid: number, time: number, { users, heavy, quiet, builder }: FilesInvention, quietTid: boolean): UserFill {
+function invented(
+  tid: number,
+  time: number,
+  { users, heavy, quiet, builder }: FilesInvention,
+  quietTid: boolean,
+): UserFill {
   const random = (salt: number) => Math.abs(Math.imul(tid ^ (salt * 0x9e3779b1), 2654435761)) / 2 ** 31
   const user = quietTid ? quiet : tid % 7 === 0 ? heavy : addressOf(Math.floor(random(1) ** 3 * users))
-  const hash = `0x${[2, 3, 4, 5, 6, 7, 8, 9].map((salt) => Math.floor(random(salt) * 2 ** 32).toString(16).padStart(8, '0')).join('')}`
+  const hash = `0x${[2, 3, 4, 5, 6, 7, 8, 9]
+    .map((salt) =>
+      Math.floor(random(salt) * 2 ** 32)
+        .toString(16)
+        .padStart(8, '0'),
+    )
+    .join('')}`
   const px = (random(10) * 90_000 + 10_000).toFixed(1)
-  const sides = { side: tid % 2 === 0 ? ('B' as const) : ('A' as const), dir: tid % 2 === 0 ? 'Open Long' : 'Close Long' }
+  const sides = {
+    side: tid % 2 === 0 ? ('B' as const) : ('A' as const),
+    dir: tid % 2 === 0 ? 'Open Long' : 'Close Long',
+  }
   const amounts = { px, sz: (random(11) * 3).toFixed(5), startPosition: (random(12) * 100).toFixed(5) }
   const closed = { closedPnl: (random(13) * 10).toFixed(6), fee: (random(14) / 10).toFixed(6), feeToken: 'USDC' }
   const coin = COINS[Math.floor(random(15) ** 4 * COINS.length)]!
@@ -96,7 +111,8 @@ export default {
     }
     if (pathname === '/turn') {
       const writer = new FilesWriter(place, { now: Date.now, isBounded: false })
-      const ports = { archive: new StoredArchive(place), writer, pack: packPage, unpack: unpackPage }
+      const tables = () => new ParquetTables()
+      const ports = { archive: new StoredArchive(place), writer, tables, pack: packPage, unpack: unpackPage }
       return Response.json(await new Compaction(ports).turn())
     }
     if (pathname === '/bare') return Response.json(await bare(place))

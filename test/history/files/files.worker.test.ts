@@ -1,18 +1,24 @@
 // Files in R2 and D1, out of an archive of three days: each row once, through failures at every write, in every order.
 
 import { env } from 'cloudflare:workers'
+import { parquetReadObjects } from 'hyparquet'
 import { describe, expect, it, vi } from 'vitest'
 import type { UserFill } from '../../../src/feed/block.ts'
 import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
 import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import { segmentKey } from '../../../src/history/archive/archive-keys.ts'
 import { type ArchivePlace, ArchiveWriter } from '../../../src/history/archive/archive-writer.store.ts'
+import { sha256Of } from '../../../src/history/archive/packed.client.ts'
 import { Compaction } from '../../../src/history/files/compaction.ts'
+import { tableKey } from '../../../src/history/files/file-keys.ts'
 import { StoredFiles } from '../../../src/history/files/files.store.ts'
 import type { FilesRequest } from '../../../src/history/files/files-read.ts'
 import { FilesWriter } from '../../../src/history/files/files-writer.store.ts'
+import type { FileSpan, Level } from '../../../src/history/files/levels.ts'
 import { packPage, unpackPage } from '../../../src/history/files/page-text.client.ts'
 import type { EventsOfBlock } from '../../../src/history/files/rows.ts'
+import type { TableName } from '../../../src/history/files/table.ts'
+import { ParquetTables } from '../../../src/history/files/tables.client.ts'
 
 const HOUR_MS = 3_600_000
 const START_MS = Date.UTC(2026, 10, 20)
@@ -20,7 +26,7 @@ const START_MS = Date.UTC(2026, 10, 20)
 const BLOCK_MS = HOUR_MS / 3
 const DAYS = 3
 const BLOCKS = 24 * 3 * DAYS
-const OBJECT_BYTES = 3_000
+const OBJECT_BYTES = 8_000
 const user = (digit: number) => `0x${String(digit).repeat(40)}`
 const [HEAVY, QUIET, BUILDER, UNKNOWN] = [user(1), user(2), user(3), user(4)]
 const timeOf = (height: number) => START_MS + height * BLOCK_MS
@@ -60,12 +66,13 @@ async function archived(place: ArchivePlace, wanted: readonly number[]): Promise
 
 /** Every write fails now and then, before or after it had its effect. */
 function failing({ chain, bucket, db }: ArchivePlace): ArchivePlace {
-  let calls = 0
+  let seed = 7
   const often = async <T>(work: () => Promise<T>): Promise<T> => {
-    const call = ++calls % 5
-    if (call === 2) throw new Error('it did not come there')
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
+    const share = seed / 2 ** 31
+    if (share < 0.1) throw new Error('it did not come there')
     const done = await work()
-    if (call === 4) throw new Error('its answer did not come')
+    if (share < 0.2) throw new Error('its answer did not come')
     return done
   }
   const put = (...of: Parameters<R2Bucket['put']>) => often(() => bucket.put(...of))
@@ -79,10 +86,11 @@ function failing({ chain, bucket, db }: ArchivePlace): ArchivePlace {
 
 async function compact(place: ArchivePlace, now = () => 0, isBounded = false): Promise<number> {
   let failures = 0
+  const tables = () => new ParquetTables()
   const make = () => {
     const writer = new FilesWriter(place, { now, isBounded })
     return new Compaction(
-      { archive: new StoredArchive(place), writer, pack: packPage, unpack: unpackPage },
+      { archive: new StoredArchive(place), writer, tables, pack: packPage, unpack: unpackPage },
       OBJECT_BYTES,
     )
   }
@@ -151,6 +159,36 @@ describe('an archive of three days', () => {
     })
   })
 
+  it('has each fill of its days once in tables by user, and each of its hours once in the order of the chain', async () => {
+    const tidsOf = async (level: number, name: string) => {
+      const { results } =
+        await env.HISTORY.prepare(`SELECT first, last, first_ms AS firstMs, number, sha256 FROM file_tables
+        WHERE chain = 'days' AND level = ? AND name = ? ORDER BY first, number`)
+          .bind(level, name)
+          .all<FileSpan & { number: number; sha256: string }>()
+      const rows = results.map(async ({ number, sha256, ...file }) => {
+        const object = await env.ARCHIVE.get(tableKey('days', level as Level, file, number, name as TableName))
+        const bytes = await object!.arrayBuffer()
+        expect(await sha256Of(new Uint8Array(bytes))).toBe(sha256)
+        return parquetReadObjects({ file: bytes })
+      })
+      return (await Promise.all(rows))
+        .flat()
+        .map(({ height, user: owner, tid }) => [owner, Number(height), Number(tid)])
+    }
+    const fills = (until: number) =>
+      heights.slice(0, until).flatMap((height) => blockAt(height).fills.map(([owner, { tid }]) => [owner, height, tid]))
+    expect(await tidsOf(1, 'fills-by-time')).toEqual(fills(BLOCKS - 3))
+    for (const [day, until] of [0, 72].entries()) {
+      const of = fills(until + 72).slice(fills(until).length)
+      const [heavy, quiet] = [HEAVY, QUIET].map((owner) => of.filter(([mine]) => mine === owner))
+      const told = (await tidsOf(2, 'fills-by-user')).filter(
+        ([, height]) => Math.floor((height as number) / 72) === day,
+      )
+      expect(told).toEqual([...heavy!, ...quiet!])
+    }
+  })
+
   it('is read newest first, block by whole block, up to a limit', async () => {
     const newest = expected(isHeavy).reverse()
     for (const limit of [1, 3, 4, 50, 400]) {
@@ -208,9 +246,8 @@ describe('an archive of three days', () => {
     const left = await env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM files WHERE chain = 'days' AND state = 'merged'`)
     expect(await left.first()).toEqual({ n: 0 })
     expect(await told(files, { ...all, ...of(HEAVY) })).toEqual(expected(isHeavy))
-    const known = await env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM file_objects WHERE chain = 'days'`).first<{
-      n: number
-    }>()
+    const known = await env.HISTORY.prepare(`SELECT (SELECT COUNT(*) FROM file_objects WHERE chain = 'days')
+      + (SELECT COUNT(*) FROM file_tables WHERE chain = 'days') AS n`).first<{ n: number }>()
     expect(known!.n).toBe(after.length)
   })
 
