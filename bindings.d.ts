@@ -27,6 +27,7 @@ declare namespace Cloudflare {
     SOURCE_BUDGET: DurableObjectNamespace<import("./src/live").SourceBudget>
     ORDER_BOOK: DurableObjectNamespace<import("./src/live").OrderBook>
     ARCHIVER: DurableObjectNamespace<import("./src/live").Archiver>
+    COMPACTOR: DurableObjectNamespace<import("./src/live").Compactor>
     ARCHIVE_KEEP_MB: string
     GATEWAY: Service<typeof import("./src/gateway").Internal>
   }

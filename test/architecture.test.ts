@@ -24,6 +24,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   book: 'core feed book/l4',
   'book/l4': 'core feed',
   'history/archive': 'core feed book',
+  'history/files': 'core feed history/archive',
   'history/replay': 'book feed history/archive',
   'info/shapes': 'core feed history info',
   stream:

@@ -19,6 +19,8 @@ const Feeder = z.looseObject({
 })
 type Feeder = z.infer<typeof Feeder>
 
+const Failure = z.looseObject({ atMs: z.number(), words: z.string() }).nullish()
+
 const Source = z.looseObject({
   name: z.string(),
   state: Text,
@@ -48,13 +50,16 @@ export const Status = z.looseObject({
       height: Figure,
       behind: Figure,
       lagMs: Figure,
-      failure: z.looseObject({ atMs: z.number(), words: z.string() }).nullish(),
+      failure: Failure,
+      files: z.looseObject({ height: Figure, lagMs: Figure, failure: Failure }).nullish(),
     })
     .nullish(),
   disagreements: Figure,
   sources: z.array(Source).default([]),
 })
 type Status = z.infer<typeof Status>
+type Archive = NonNullable<Status['archive']>
+type Told = Pick<Archive, 'height' | 'lagMs' | 'failure'> & { readonly behind?: number | null | undefined }
 
 /** A reader is behind once it misses more than what is on its way. */
 const BEHIND_BLOCKS = 5
@@ -76,6 +81,9 @@ export function feedLines(status: Status): [string, string][] {
     ['readers', readersText(status)],
     ...status.regions.map((ages): [string, string] => ['ages', agesText(ages)]),
     ...(status.archive == null ? [] : [['archive', archiveText(status.archive, nowMs)] satisfies [string, string]]),
+    ...(status.archive?.files == null
+      ? []
+      : [['files', archiveText(status.archive.files, nowMs)] satisfies [string, string]]),
     ['gaps', gapsText(status)],
     ['disagreements', String(disagreements ?? '?')],
     ['sources', status.sources.map((source) => sourceText(source, nowMs)).join(', ') || 'none'],
@@ -106,9 +114,9 @@ function agesText({ region, relays, p50Ms, p99Ms }: Status['regions'][number]): 
   return `${region}: p50 ${p50Ms} ms, p99 ${p99Ms} ms, relays ${relays}`
 }
 
-function archiveText({ height, behind, lagMs, failure }: NonNullable<Status['archive']>, nowMs: number | null): string {
-  const place =
-    height == null ? 'nothing yet' : `up to ${height}, ${behind ?? '?'} blocks and ${seconds(lagMs ?? 0)} behind`
+function archiveText({ height, lagMs, failure, behind }: Told, nowMs: number | null): string {
+  const blocks = behind == null ? '' : `${behind} blocks and `
+  const place = height == null ? 'nothing yet' : `up to ${height}, ${blocks}${seconds(lagMs ?? 0)} behind`
   if (failure == null) return place
   const ago = nowMs === null ? '' : ` ${seconds(nowMs - failure.atMs)} ago`
   return `${place} (last failure${ago}: ${visible(failure.words)})`

@@ -54,6 +54,11 @@ export class Objects {
     return stubOf(this.#env.ARCHIVER, this.#chain, this.#feedPlace)
   }
 
+  /** What makes files of the archive. */
+  compactor() {
+    return stubOf(this.#env.COMPACTOR, this.#chain, this.#feedPlace)
+  }
+
   /** The hub of a shard. */
   hub(index: number) {
     return stubOf(this.#env.BOOK_HUB, `${this.#chain}/${index}`, this.#feedPlace)

@@ -14,6 +14,17 @@ export interface ArchiveReport {
   readonly failure: { readonly atMs: number; readonly words: string } | null
 }
 
+/** What the Compactor tells of the files, which `/status` tells on. */
+export interface FilesReport {
+  readonly v: number
+  /** The first block that a file covers, and the last; null: none yet. */
+  readonly from: HeightAndTime | null
+  readonly last: HeightAndTime | null
+  /** Stretches of heights between them that no file has. */
+  readonly gaps: number
+  readonly failure: ArchiveReport['failure']
+}
+
 export interface ArchiveRequest {
   readonly v: number
   /** Up to here all is archived, and need not be kept for it; null: nothing is yet. */

@@ -2,8 +2,9 @@
 // Worker has no bucket and no database for it, there is no archive, and nothing is kept for one.
 
 import type { Objects } from '../core/objects.client.ts'
-import type { ArchivePage, ArchiveReport, ArchiveRequest } from './archive-api.ts'
+import type { ArchivePage, ArchiveReport, ArchiveRequest, FilesReport } from './archive-api.ts'
 import type { HeldBlocks } from './held-blocks.do.ts'
+import type { HeightAndTime } from './held-fills.ts'
 import { LOG_API_VERSION } from './log-api.ts'
 import type { ArchiveView } from './status-shape.ts'
 import type { WholeBooks } from './whole-books.do.ts'
@@ -22,6 +23,7 @@ export class ArchiveDesk {
   readonly #ports: ArchiveDeskPorts
   readonly #isConfigured: boolean
   #report: ArchiveReport | null = null
+  #files: FilesReport | null = null
   /** When it last asked, or was waked. */
   #heardMs = 0
   /** The epoch of which it was told. */
@@ -68,20 +70,35 @@ export class ArchiveDesk {
     return { v: LOG_API_VERSION, ...held.archivePage(from), epoch: this.#epoch, repairedAt: books.repairedAt }
   }
 
+  files(report: FilesReport): void {
+    this.#files = report
+  }
+
   /** What `/status` tells; null without an archive. */
   view(): ArchiveView | null {
     if (!this.#isConfigured) return null
     const { chain, time } = this.#ports.held
     const { last = null, segments = null, checkpoint = null, failure = null } = this.#report ?? {}
-    // A log that was reset to lower heights is archived again where it passes the old ones.
-    const isBehind = last !== null && chain.height !== null && time !== null && chain.height >= last.height
+    const lagMs = (at: HeightAndTime | null) => {
+      // A log that was reset to lower heights is archived again where it passes the old ones.
+      const isBehind = at !== null && chain.height !== null && time !== null && chain.height >= at.height
+      return isBehind ? Math.max(0, time - at.time) : null
+    }
+    const files = this.#files
     return {
       height: last?.height ?? null,
-      behind: isBehind ? chain.height - last.height : null,
-      lagMs: isBehind ? Math.max(0, time - last.time) : null,
+      behind: last && lagMs(last) !== null ? chain.height! - last.height : null,
+      lagMs: lagMs(last),
       segments,
       checkpoint: checkpoint && { height: checkpoint.height, timeMs: checkpoint.time },
       failure,
+      files: files && {
+        from: files.from && { height: files.from.height, timeMs: files.from.time },
+        height: files.last?.height ?? null,
+        lagMs: lagMs(files.last),
+        gaps: files.gaps,
+        failure: files.failure,
+      },
     }
   }
 }

@@ -7,7 +7,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { Objects, regionOfRelay } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type AgeReport, ReportedAges } from './ages.ts'
-import type { ArchivePage, ArchiveRequest } from './archive-api.ts'
+import type { ArchivePage, ArchiveRequest, FilesReport } from './archive-api.ts'
 import { ArchiveDesk } from './archive-desk.do.ts'
 import type { Block } from './block.ts'
 import { BlockLogStore } from './block-log.store.ts'
@@ -282,6 +282,10 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   async archive(request: ArchiveRequest): Promise<ArchivePage> {
     return this.#archive.page(request, this.#books, Date.now())
+  }
+
+  async files(report: FilesReport): Promise<void> {
+    this.#archive.files(report)
   }
 
   async reset(): Promise<void> {

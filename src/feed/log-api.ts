@@ -2,7 +2,7 @@
 // Payloads carry `v`; a reader accepts N and N-1, because the two Workers are deployed apart.
 
 import type { AgeReport } from './ages.ts'
-import type { ArchivePage, ArchiveRequest } from './archive-api.ts'
+import type { ArchivePage, ArchiveRequest, FilesReport } from './archive-api.ts'
 import type { BookChange, CoinFunding, LedgerEvent, UserFill } from './block.ts'
 import type { FillsAnswer, FillsRequest } from './held-fills.ts'
 import type { Through } from './position-builders.ts'
@@ -83,6 +83,8 @@ export interface BlockLogApi {
   fills(request: FillsRequest): Promise<FillsAnswer>
   /** What of the next blocks is durable, for the Archiver, which tells with it how far it is. */
   archive(request: ArchiveRequest): Promise<ArchivePage>
+  /** How far the files of the archive are. */
+  files(report: FilesReport): Promise<void>
   /** Forgets the chain of heights and begins a new one: the next feeder may send from anywhere. */
   reset(): Promise<void>
 }

@@ -113,6 +113,26 @@ const FeederShape = z.object({
 })
 export type FeederView = Frozen<z.infer<typeof FeederShape>>
 
+const FilesShape = z.object({
+  from: z
+    .object({
+      height: described(Height, 'the first height that files have'),
+      timeMs: described(Millis, 'the time of that block, Unix ms'),
+    })
+    .nullable()
+    .describe('where the files begin; null: there are none yet.'),
+  height: described(Height.nullable(), 'the last height that they have; null: none yet', 'near `archive.height`'),
+  lagMs: described(Count.nullable(), 'what the log has and they have not, as time between blocks, ms', 'under 90 s'),
+  gaps: described(Count, 'stretches of heights between them that no file has', 'as many as the feed had'),
+  failure: z
+    .object({
+      atMs: described(Millis, 'when, Unix ms', 'long ago'),
+      words: described(z.string(), 'what went wrong: see "The archive falls behind"'),
+    })
+    .nullable()
+    .describe('what went wrong last; null: nothing since the Compactor woke. It is tried again until it is done.'),
+})
+
 const ArchiveShape = z.object({
   height: described(
     Height.nullable(),
@@ -147,6 +167,9 @@ const ArchiveShape = z.object({
     })
     .nullable()
     .describe('what went wrong last; null: nothing yet. It is tried again until it is done.'),
+  files: FilesShape.nullable().describe(
+    'files made of the archive, out of which rows of users are answered; null: not heard of since the log’s object woke.',
+  ),
 })
 export type ArchiveView = Frozen<z.infer<typeof ArchiveShape>>
 

@@ -17,9 +17,9 @@ export function checkpointKey(chain: string, height: number): string {
   return `archive/${chain}/checkpoints/${padded(height)}.gz`
 }
 
-const padded = (height: number): string => String(height).padStart(12, '0')
+export const padded = (height: number): string => String(height).padStart(12, '0')
 
 /** `YYYY-MM-DD`, of UTC. */
-function dayOf(ms: number): string {
+export function dayOf(ms: number): string {
   return new Date(Math.min(ms, LAST_MS)).toISOString().slice(0, 10)
 }

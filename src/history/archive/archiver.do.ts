@@ -62,7 +62,15 @@ export class Archiver extends DurableObject<Cloudflare.Env> {
     if (!this.#archiving) return
     await this.ctx.storage.setAlarm(Date.now() + GUARD_MS)
     this.#isWaked = false
+    const before = this.#archiving.state.last
     const nextMs = await this.#round(this.#archiving)
+    if (this.#archiving.state.last !== before)
+      this.ctx.waitUntil(
+        this.#objects
+          .compactor()
+          .wake()
+          .catch(() => undefined),
+      )
     if (this.#isWaked) await this.ctx.storage.setAlarm(Date.now())
     else if (nextMs === null) await this.ctx.storage.deleteAlarm()
     else await this.ctx.storage.setAlarm(Date.now() + nextMs)
