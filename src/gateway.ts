@@ -26,6 +26,7 @@ import { answerHttp, type InfoRouteDeps, infoRoutes } from './info/info.route.ts
 import { hubBooks } from './info/sources/books.client.ts'
 import { DexList } from './info/sources/dex-list.ts'
 import { logHistory } from './info/sources/history.client.ts'
+import { pastOf } from './info/sources/past.ts'
 import { archivedBooks } from './info/sources/past-books.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
@@ -131,9 +132,11 @@ function infoDesk(env: Env, settings: GatewaySettings, objects: Objects, upstrea
   const books = hubBooks({ shards: settings.BOOK_HUBS, hub: (index) => objects.hub(index) })
   const stores = { region: cacheStore(caches.default, settings.CHAIN), network: kvStore(env.KEYS, settings.CHAIN) }
   const history = logHistory({ log: () => objects.log(), now, sleep })
-  const pastBooks = archivedBooks({ archive: archiveOf(env, settings.CHAIN), live: books, after })
+  const archive = archiveOf(env, settings.CHAIN)
+  const pastBooks = archivedBooks({ archive, live: books, after })
+  const past = pastOf({ history, files: null, archive, after })
   return new InfoDesk({
-    sources: { books, pastBooks, upstream, dexes: new DexList(upstream, now, after), history, after },
+    sources: { books, pastBooks, upstream, dexes: new DexList(upstream, now, after), history, past, after },
     stores,
     now,
     after,

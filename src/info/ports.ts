@@ -4,7 +4,7 @@ import type { BookSnapshot, TopOfBook } from '../book/hub-api.ts'
 import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
-import type { FillScope } from '../feed/held-fills.ts'
+import type { EventBlock, FillScope, HeightAndTime } from '../feed/held-fills.ts'
 import type { HeldFills } from '../history/held-runs.ts'
 import type { Upstream } from '../upstream/upstream-api.ts'
 
@@ -29,11 +29,48 @@ export interface Dexes {
   has(name: string): Promise<boolean | null>
 }
 
-/** Fills that Weir itself has seen, as far back as they are held. */
+/** Fills of whatever scope, or ledger events of a wallet. */
+export type EventKind = 'fills' | 'ledger'
+
+/** Fills that Weir itself has seen, as far back as the log holds them. */
 export interface History {
-  held(scope: FillScope): Promise<Result<HeldFills, Failure>>
+  /** Not below `downTo`, where that is known already. */
+  held(scope: FillScope, kind?: EventKind, downTo?: number): Promise<Result<HeldFills, Failure>>
   /** The newest of them alone, about a minute's: no wait, and a small part of the work. */
   newest(scope: FillScope): Promise<Result<HeldFills, Failure>>
+}
+
+/** Events of one wallet, builder or coin within a window of block times, both ends included. */
+export interface PastRequest {
+  readonly kind: EventKind
+  readonly scope: FillScope
+  readonly fromMs: number
+  readonly toMs: number
+  readonly order: 'newest' | 'oldest'
+}
+
+/** How a reading of the past went. */
+export interface PastRead {
+  /** The last block that was looked at. */
+  readonly head: HeightAndTime
+  /** From this block on nothing is missing of what was asked for, and was told as far as it was wanted. */
+  readonly since: HeightAndTime
+  /** `work`: it was too much to read on; `damage`: what comes next cannot be read. */
+  readonly ended: 'all' | 'enough' | 'work' | 'damage'
+}
+
+/** All that Weir has kept: the log, and behind it the files of the archive. */
+export interface Past {
+  /** Whether it goes beyond the log. */
+  readonly isDeep: boolean
+  /**
+   * Tells blocks in the order asked for, each once, until `take` answers false. `isAfterHole`: between this block and the one
+   * told before are heights that nobody has.
+   */
+  read(
+    request: PastRequest,
+    take: (block: EventBlock, isAfterHole: boolean) => boolean,
+  ): Promise<Result<PastRead, Failure>>
 }
 
 export interface Sources {
@@ -42,6 +79,7 @@ export interface Sources {
   readonly upstream: Upstream
   readonly dexes: Dexes
   readonly history: History
+  readonly past: Past
   /** Time that passes, for bounds on what is asked of others. */
   readonly after: After
 }
