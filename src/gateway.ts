@@ -18,11 +18,13 @@ import { streamRoutes } from './edge/stream.route.ts'
 import { type GatewaySettings, gatewaySettings } from './env.ts'
 import { feedRoutes } from './feed/feed.route.ts'
 import { archiveOf } from './history/archive/archive.store.ts'
+import type { BooksArchive } from './history/replay/archived-books.ts'
 import { cacheStore, kvStore } from './info/answer/answer-stores.store.ts'
 import { exampleRequest } from './info/answer/call.ts'
 import { InfoDesk } from './info/answer/info-desk.ts'
 import { infoStatus } from './info/answer/routes.ts'
 import { answerHttp, type InfoRouteDeps, infoRoutes } from './info/info.route.ts'
+import type { Sources } from './info/ports.ts'
 import { hubBooks } from './info/sources/books.client.ts'
 import { DexList } from './info/sources/dex-list.ts'
 import { logHistory } from './info/sources/history.client.ts'
@@ -79,7 +81,10 @@ function build(env: Env): Gateway {
   const objects = new Objects(env, settings)
   const keyEnv = { ...env, ...settings }
   const upstream = upstreamOf(objects, settings)
-  const desk = infoDesk(env, settings, objects, upstream)
+  const archive = archiveOf(env, settings.CHAIN)
+  const history = logHistory({ log: () => objects.log(), now, sleep })
+  const past = pastOf({ history, files: null, archive, after })
+  const desk = infoDesk(env, settings, { objects, upstream, archive, history, past })
   const app = new Hono<{ Bindings: Env }>()
   everyReply(app, { requestId, report })
   const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
@@ -93,7 +98,7 @@ function build(env: Env): Gateway {
   const wrongToken = ({ headers }: Request) => wrongTokens.take(callerAddress(isProxyTrusted, headers), now())
   app.route(
     '/',
-    feedRoutes<Env>(log, now, () => infoStatus(upstream, now()), wrongToken),
+    feedRoutes<Env>(log, now, () => infoStatus(upstream, now(), past.isDeep), wrongToken),
   )
   app.use('/platform/*', addressLimit(restGate, { isProxyTrusted, requestId, now }))
   const platform = platformOf(env, settings, objects)
@@ -128,13 +133,18 @@ function upstreamOf(objects: Objects, settings: GatewaySettings): RoutedUpstream
   })
 }
 
-function infoDesk(env: Env, settings: GatewaySettings, objects: Objects, upstream: RoutedUpstream): InfoDesk {
+/** What the info desk is made of. */
+interface DeskParts extends Pick<Sources, 'history' | 'past'> {
+  readonly objects: Objects
+  readonly upstream: RoutedUpstream
+  readonly archive: BooksArchive | null
+}
+
+function infoDesk(env: Env, settings: GatewaySettings, parts: DeskParts): InfoDesk {
+  const { objects, upstream, archive, history, past } = parts
   const books = hubBooks({ shards: settings.BOOK_HUBS, hub: (index) => objects.hub(index) })
   const stores = { region: cacheStore(caches.default, settings.CHAIN), network: kvStore(env.KEYS, settings.CHAIN) }
-  const history = logHistory({ log: () => objects.log(), now, sleep })
-  const archive = archiveOf(env, settings.CHAIN)
   const pastBooks = archivedBooks({ archive, live: books, after })
-  const past = pastOf({ history, files: null, archive, after })
   return new InfoDesk({
     sources: { books, pastBooks, upstream, dexes: new DexList(upstream, now, after), history, past, after },
     stores,

@@ -1,6 +1,6 @@
-// What readers of the files see of them: which heights there are, and rows of one wallet, builder or coin. Types alone.
-// Where an object is missing or another one, reading throws ArchiveDamage.
+// What readers of the files see of them: rows of a user, a builder or a coin, block by block. Types alone.
 
+import type { Block } from '../../feed/block.ts'
 import type { EventBlock, FillScope, HeightAndTime } from '../../feed/held-fills.ts'
 
 /** Heights whose events are in the files, without those of `gaps`. */
@@ -11,7 +11,7 @@ export interface FilesCover {
 }
 
 export interface FilesRequest {
-  /** 'fills' of a wallet, a builder or a coin; 'ledger' of a wallet. */
+  /** `fills` of a user, a builder or a coin; `ledger` of a user. */
   readonly kind: 'fills' | 'ledger'
   readonly scope: FillScope
   /** Block times, Unix ms, both inclusive. */
@@ -24,15 +24,17 @@ export interface FilesRequest {
   readonly limit: number
 }
 
+/** Of `fills` the ledger is empty, and of `ledger` the fills; funding is in no file. */
+export type FilesBlock = EventBlock & Pick<Block, 'ledger'>
+
 export interface FilesRows {
-  /** In the order asked for; each block's rows in the order of the block. Files hold no funding. */
-  readonly blocks: readonly EventBlock[]
+  /** In the order asked for; each block's rows in the order of the block. */
+  readonly blocks: readonly FilesBlock[]
   /** True where nothing more of the range is in the files. */
   readonly isEnd: boolean
 }
 
 export interface FilesReader {
-  /** Null where no file has been written yet. */
   cover(): Promise<FilesCover | null>
   rows(request: FilesRequest): Promise<FilesRows>
 }

@@ -5,46 +5,19 @@ import { describe, expect, it } from 'vitest'
 import type { After } from '../../../src/core/deadline.ts'
 import { ok } from '../../../src/core/result.ts'
 import type { EventBlock } from '../../../src/feed/held-fills.ts'
-import type { FilesReader, FilesRequest } from '../../../src/history/files/files-read.ts'
+import type { FilesRequest } from '../../../src/history/files/files-read.ts'
+import type { FundedFiles } from '../../../src/history/files/funding-read.ts'
 import type { PastRequest } from '../../../src/info/ports.ts'
-import { FILL, USER } from '../../../src/info/shapes/examples.ts'
+import { USER } from '../../../src/info/shapes/examples.ts'
 import { pastOf } from '../../../src/info/sources/past.ts'
-import { filesOf, type Kept, logOf } from '../kept-blocks.ts'
+import { blockOf, blocksOfFills, filesOf, type Kept, logOf } from '../kept-blocks.ts'
 
 const SCOPE = { by: 'user', address: USER } as const
 const never: After = () => () => {}
-const block = (height: number, time: number, rows = 1): EventBlock => ({
-  height,
-  time,
-  fills: Array.from({ length: rows }, (_, tid) => [USER, { ...FILL, time, tid: 1_000 * height + tid }]),
-  funding: [],
-})
-/** Heights with one to three apart, many of one time. */
-const blocks = fc
-  .array(
-    fc.record({
-      up: fc.integer({ min: 1, max: 3 }),
-      ms: fc.integer({ min: 0, max: 1 }),
-      rows: fc.integer({ min: 1, max: 3 }),
-    }),
-    {
-      minLength: 1,
-      maxLength: 25,
-    },
-  )
-  .map((steps) => {
-    let [height, time] = [0, 10]
-    return steps.map(({ up, ms, rows }) => {
-      height += up
-      time += ms
-      return block(height, time, rows)
-    })
-  })
-
 async function read(
   kept: Kept,
   more: Partial<PastRequest> = {},
-  files: FilesReader | null = filesOf(() => kept),
+  files: FundedFiles | null = filesOf(() => kept),
   most = 1e9,
 ) {
   const request: PastRequest = { kind: 'fills', scope: SCOPE, fromMs: 0, toMs: 1e15, order: 'newest', ...more }
@@ -69,25 +42,30 @@ async function read(
 it('tells every block of a window once and in order, wherever the log begins and the files end', async () => {
   const cut = fc.record({ logFrom: fc.nat(60), late: fc.nat(9), fromMs: fc.nat(30), ms: fc.nat(30) })
   await fc.assert(
-    fc.asyncProperty(blocks, cut, fc.constantFrom('newest' as const, 'oldest' as const), async (list, at, order) => {
-      const head = { height: list.at(-1)!.height, time: list.at(-1)!.time }
-      const logFrom = Math.min(at.logFrom, head.height)
-      const filesTo = Math.min(head.height, logFrom - 1 + at.late)
-      const kept: Kept = { blocks: list, head, logFrom, filesTo: filesTo < 1 ? null : filesTo }
-      const toMs = at.fromMs + at.ms
-      const { told, holes, since, ended } = await read(kept, { fromMs: at.fromMs, toMs, order })
-      const wanted = list.filter(
-        ({ time, height }) => time >= at.fromMs && time <= toMs && (kept.filesTo !== null || height >= logFrom),
-      )
-      expect(told).toEqual(order === 'newest' ? wanted.toReversed() : wanted)
-      expect([holes, ended]).toEqual([[], 'all'])
-      expect(since).toEqual(kept.filesTo === null || logFrom < 2 ? logOf(kept).since : { height: 1, time: 0 })
-    }),
+    fc.asyncProperty(
+      blocksOfFills(),
+      cut,
+      fc.constantFrom('newest' as const, 'oldest' as const),
+      async (list, at, order) => {
+        const head = { height: list.at(-1)!.height, time: list.at(-1)!.time }
+        const logFrom = Math.min(at.logFrom, head.height)
+        const filesTo = Math.min(head.height, logFrom - 1 + at.late)
+        const kept: Kept = { blocks: list, head, logFrom, filesTo: filesTo < 1 ? null : filesTo }
+        const toMs = at.fromMs + at.ms
+        const { told, holes, since, ended } = await read(kept, { fromMs: at.fromMs, toMs, order })
+        const wanted = list.filter(
+          ({ time, height }) => time >= at.fromMs && time <= toMs && (kept.filesTo !== null || height >= logFrom),
+        )
+        expect(told).toEqual(order === 'newest' ? wanted.toReversed() : wanted)
+        expect([holes, ended]).toEqual([[], 'all'])
+        expect(since).toEqual(kept.filesTo === null || logFrom < 2 ? logOf(kept).since : { height: 1, time: 0 })
+      },
+    ),
     { numRuns: 500 },
   )
 })
 
-const many = (count: number, rows: number) => Array.from({ length: count }, (_, i) => block(i + 1, 10 + i, rows))
+const many = (count: number, rows: number) => Array.from({ length: count }, (_, i) => blockOf(i + 1, 10 + i, rows))
 const keptOf = (list: readonly EventBlock[], more: Partial<Kept>): Kept => {
   const head = { height: list.at(-1)!.height, time: list.at(-1)!.time }
   return { blocks: list, head, logFrom: head.height, filesTo: head.height - 1, ...more }
@@ -96,7 +74,7 @@ const heights = (told: readonly EventBlock[]) => told.map(({ height }) => height
 
 describe('pages of the files', () => {
   it.each(['newest', 'oldest'] as const)('join, %s first, where one time fills more than a page', async (order) => {
-    const list = Array.from({ length: 9 }, (_, i) => block(i + 1, i < 7 ? 10 : 11, 900))
+    const list = Array.from({ length: 9 }, (_, i) => blockOf(i + 1, i < 7 ? 10 : 11, 900))
     const { told } = await read(keptOf(list, {}), { order })
     expect(heights(told).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
@@ -110,7 +88,7 @@ describe('pages of the files', () => {
       filesOf(() => kept, asked),
       3,
     )
-    expect(asked.map(({ upTo, limit }) => [upTo, limit])).toEqual([[39, 2_000]])
+    expect(asked.map(({ upTo, limit }) => [upTo, limit])).toEqual([[39, 2_048]])
     await read(
       kept,
       { fromMs: kept.head.time + 1 },
@@ -122,7 +100,7 @@ describe('pages of the files', () => {
   it('are not read without end, and the answer says how far', async () => {
     const kept = keptOf(many(100, 500), { logFrom: 100 })
     const newest = await read(kept)
-    expect([newest.ended, newest.since]).toEqual(['work', { height: 20, time: 29 }])
+    expect([newest.ended, newest.since]).toEqual(['work', { height: 60, time: 69 }])
     expect(await read(kept, { order: 'oldest' })).toMatchObject({ ended: 'work', since: { height: 1 } })
   })
 })
