@@ -36,7 +36,7 @@ const firstOf = (kept: Kept) => ({ height: kept.filesFrom ?? FIRST.height, time:
 const rowsIn = ({ fills, ledger = [] }: EventBlock) => fills.length + ledger.length
 
 /** Time of a height: of its block, or of the next below that has one. */
-export function timeOf({ blocks }: Kept, height: number): number {
+function timeOf({ blocks }: Kept, height: number): number {
   return blocks.findLast((block) => block.height <= height)?.time ?? FIRST.time
 }
 
