@@ -20,14 +20,18 @@ import { feedRoutes } from './feed/feed.route.ts'
 import { LOG_API_VERSION } from './feed/log-api.ts'
 import { archiveOf } from './history/archive/archive.store.ts'
 import { BackfillStore } from './history/archive/backfill.store.ts'
+import { filesOf } from './history/files/files.store.ts'
+import type { BooksArchive } from './history/replay/archived-books.ts'
 import { cacheStore, kvStore } from './info/answer/answer-stores.store.ts'
 import { exampleRequest } from './info/answer/call.ts'
 import { InfoDesk } from './info/answer/info-desk.ts'
 import { infoStatus } from './info/answer/routes.ts'
 import { answerHttp, type InfoRouteDeps, infoRoutes } from './info/info.route.ts'
+import type { Sources } from './info/ports.ts'
 import { hubBooks } from './info/sources/books.client.ts'
 import { DexList } from './info/sources/dex-list.ts'
 import { logHistory } from './info/sources/history.client.ts'
+import { pastOf } from './info/sources/past.ts'
 import { archivedBooks } from './info/sources/past-books.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
@@ -80,7 +84,10 @@ function build(env: Env): Gateway {
   const objects = new Objects(env, settings)
   const keyEnv = { ...env, ...settings }
   const upstream = upstreamOf(objects, settings)
-  const desk = infoDesk(env, settings, objects, upstream)
+  const archive = archiveOf(env, settings.CHAIN)
+  const history = logHistory({ log: () => objects.log(), now, sleep })
+  const past = pastOf({ history, files: filesOf(env, settings.CHAIN), archive, after })
+  const desk = infoDesk(env, settings, { objects, upstream, archive, history, past })
   const app = new Hono<{ Bindings: Env }>()
   everyReply(app, { requestId, report })
   const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
@@ -94,7 +101,7 @@ function build(env: Env): Gateway {
   const wrongToken = ({ headers }: Request) => wrongTokens.take(callerAddress(isProxyTrusted, headers), now())
   app.route(
     '/',
-    feedRoutes<Env>(log, now, () => infoStatus(upstream, now()), wrongToken),
+    feedRoutes<Env>(log, now, () => infoStatus(upstream, now(), past.isDeep), wrongToken),
   )
   app.use('/platform/*', addressLimit(restGate, { isProxyTrusted, requestId, now }))
   const platform = platformOf(env, settings, objects)
@@ -129,13 +136,20 @@ function upstreamOf(objects: Objects, settings: GatewaySettings): RoutedUpstream
   })
 }
 
-function infoDesk(env: Env, settings: GatewaySettings, objects: Objects, upstream: RoutedUpstream): InfoDesk {
+/** What the info desk is made of. */
+interface DeskParts extends Pick<Sources, 'history' | 'past'> {
+  readonly objects: Objects
+  readonly upstream: RoutedUpstream
+  readonly archive: BooksArchive | null
+}
+
+function infoDesk(env: Env, settings: GatewaySettings, parts: DeskParts): InfoDesk {
+  const { objects, upstream, archive, history, past } = parts
   const books = hubBooks({ shards: settings.BOOK_HUBS, hub: (index) => objects.hub(index) })
   const stores = { region: cacheStore(caches.default, settings.CHAIN), network: kvStore(env.KEYS, settings.CHAIN) }
-  const history = logHistory({ log: () => objects.log(), now, sleep })
-  const pastBooks = archivedBooks({ archive: archiveOf(env, settings.CHAIN), live: books, after })
+  const pastBooks = archivedBooks({ archive, live: books, after })
   return new InfoDesk({
-    sources: { books, pastBooks, upstream, dexes: new DexList(upstream, now, after), history, after },
+    sources: { books, pastBooks, upstream, dexes: new DexList(upstream, now, after), history, past, after },
     stores,
     now,
     after,

@@ -24,7 +24,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   book: 'core feed book/l4',
   'book/l4': 'core feed',
   'history/archive': 'core feed book',
-  'history/files': 'core feed history/archive',
+  'history/files': 'core feed history history/archive',
   'history/replay': 'book feed history/archive',
   'info/shapes': 'core feed history info',
   stream:
@@ -42,7 +42,8 @@ const IMPORTS: Readonly<Record<string, string>> = {
   edge: 'core key credit credit/plans stream/sockets',
   info: 'core key credit feed history book upstream edge info/answer info/queries',
   'info/answer': 'core key credit upstream edge info',
-  'info/sources': 'core feed history history/replay book upstream info info/answer info/shapes',
+  'info/sources':
+    'core feed history history/archive history/files history/replay book upstream info info/answer info/shapes',
   'info/queries': 'core feed history book info info/shapes info/sources',
   docs: 'credit credit/webhooks feed stream edge info',
   platform: 'core key credit credit/plans credit/webhooks feed edge history/archive platform/endpoints',

@@ -276,8 +276,8 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     return { v: LOG_API_VERSION, ...this.#held.eventsFrom(request, Date.now()) }
   }
 
-  async fills({ scope, before }: FillsRequest): Promise<FillsAnswer> {
-    return { v: LOG_API_VERSION, ...this.#held.fillsBefore(scope, before ?? Number.MAX_SAFE_INTEGER, Date.now()) }
+  async fills(request: FillsRequest): Promise<FillsAnswer> {
+    return { v: LOG_API_VERSION, ...this.#held.fillsBefore(request, Date.now()) }
   }
 
   async archive(request: ArchiveRequest): Promise<ArchivePage> {

@@ -9,7 +9,7 @@ import type { BlockLogStore } from './block-log.store.ts'
 import { BuilderStore } from './builder.store.ts'
 import { type ChainState, EMPTY_CHAIN, type GapReason, type SkippedHeights } from './chain.ts'
 import { eventsPage } from './events-page.ts'
-import { type FillScope, type FillsAnswer, ReadBudget, searched } from './held-fills.ts'
+import { type FillsAnswer, type FillsRequest, ReadBudget, searched } from './held-fills.ts'
 import type { EventsAnswer, EventsRequest } from './log-api.ts'
 import { type NewSegment, PendingSegment } from './pending-segment.ts'
 import type { Through } from './position-builders.ts'
@@ -241,13 +241,14 @@ export class HeldBlocks {
   }
 
   /** A page of what is stored for a scope below `before`, unless others have read too much just now. */
-  fillsBefore(scope: FillScope, before: number, nowMs: number): Unversioned<FillsAnswer> {
+  fillsBefore({ scope, before, kind }: FillsRequest, nowMs: number): Unversioned<FillsAnswer> {
     const retryMs = this.#reads.waitMs(nowMs)
     if (retryMs > 0) return { retryMs }
-    const { segments, next } = this.#segments.eventsBefore(before, READ_CHARS)
-    const found = segments.map((segment) => searched(segment, scope))
+    const { segments, next } = this.#segments.eventsBefore(before ?? Number.MAX_SAFE_INTEGER, READ_CHARS)
+    const found = segments.map((segment) => searched(segment, scope, kind))
     for (const { cost } of found) this.#reads.spend(cost, nowMs)
-    return { head: this.#segments.newest(), stretches: found.map(({ stretch }) => stretch), next }
+    const stretches = found.map(({ stretch }) => stretch)
+    return { head: this.#segments.newest(), stretches, next, ...(kind && { kind }) }
   }
 
   /** Forgets the chain and its blocks, and records that what follows does not continue it. */

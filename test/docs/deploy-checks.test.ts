@@ -117,7 +117,7 @@ describe('a deploy', () => {
     [
       'no sources',
       upstreams(),
-      [new RegExp(`^warning: UPSTREAMS is empty: only 7 of ${CATALOGUE.length} info types answer`)],
+      [new RegExp(`^warning: UPSTREAMS is empty: only 8 of ${CATALOGUE.length} info types answer`)],
     ],
     [
       'text that is no JSON',

@@ -5,12 +5,14 @@ import type { After } from '../../../src/core/deadline.ts'
 import type { Failure } from '../../../src/core/failure.ts'
 import { err, ok, type Result } from '../../../src/core/result.ts'
 import type { Charging } from '../../../src/edge/charging.ts'
+import type { FundedFiles } from '../../../src/history/files/funding-read.ts'
 import type { HeldFills } from '../../../src/history/held-runs.ts'
 import type { BooksArchive } from '../../../src/history/replay/archived-books.ts'
 import { InfoDesk, type InfoDeskDeps, type InfoReply } from '../../../src/info/answer/info-desk.ts'
 import { CATALOGUE } from '../../../src/info/catalogue.ts'
 import type { Books } from '../../../src/info/ports.ts'
 import { DexList } from '../../../src/info/sources/dex-list.ts'
+import { pastOf } from '../../../src/info/sources/past.ts'
 import { archivedBooks } from '../../../src/info/sources/past-books.ts'
 import type { Identity } from '../../../src/key/identity.ts'
 
@@ -96,10 +98,12 @@ export function createWorld({
   stores = {},
   books: otherBooks,
   archive = null,
+  files = null,
 }: {
   stores?: InfoDeskDeps['stores']
   books?: Books
   archive?: BooksArchive | null
+  files?: FundedFiles | null
 } = {}): World {
   const charging: Charging = {
     hold: async ({ keyHash }, { amount }) => {
@@ -152,11 +156,10 @@ export function createWorld({
     world.bookCalls++
     return world.bookFailure ? err(world.bookFailure) : ok(world.held)
   }
+  const history = { held, newest: held }
+  const past = pastOf({ history, files, archive, after })
   const desk = new InfoDesk({
-    sources: {
-      ...{ books, pastBooks, upstream, after },
-      ...{ dexes: new DexList(upstream, now, after), history: { held, newest: held } },
-    },
+    sources: { books, pastBooks, upstream, after, history, past, dexes: new DexList(upstream, now, after) },
     stores,
     now,
     after,
