@@ -25,6 +25,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'book/l4': 'core feed',
   'history/archive': 'core feed book',
   'history/replay': 'book feed history/archive',
+  'history/exports': 'core credit feed history/archive',
   'info/shapes': 'core feed history info',
   stream:
     'core key credit feed book book/l4 history/archive stream/replay stream/events stream/sockets stream/books stream/states stream/l4 stream/channels stream/links stream/minutes',
@@ -44,8 +45,8 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'info/sources': 'core feed history history/replay book upstream info info/answer info/shapes',
   'info/queries': 'core feed history book info info/shapes info/sources',
   docs: 'credit credit/webhooks feed stream edge info',
-  platform: 'core key credit credit/plans credit/webhooks feed edge platform/endpoints',
-  'platform/endpoints': 'core key credit credit/plans credit/webhooks platform',
+  platform: 'core key credit credit/plans credit/webhooks feed history/exports edge platform/endpoints',
+  'platform/endpoints': 'core key credit credit/plans credit/webhooks history/exports platform',
   client: 'core feed book stream stream/channels',
   feeder: 'core feed',
   devnet: 'book core devnet/exchange devnet/agents devnet/info devnet/files',

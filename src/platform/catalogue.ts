@@ -10,6 +10,11 @@ import { clearWebhook } from './endpoints/clearWebhook.ts'
 import { createKey } from './endpoints/createKey.ts'
 import { ensureAccount } from './endpoints/ensureAccount.ts'
 import { grantCredits } from './endpoints/grantCredits.ts'
+import { historyCost } from './endpoints/historyCost.ts'
+import { historyCoverage } from './endpoints/historyCoverage.ts'
+import { historyFiles } from './endpoints/historyFiles.ts'
+import { historyGaps } from './endpoints/historyGaps.ts'
+import { historySums } from './endpoints/historySums.ts'
 import { listKeys } from './endpoints/listKeys.ts'
 import { listPlans } from './endpoints/listPlans.ts'
 import { ownKey } from './endpoints/ownKey.ts'
@@ -27,6 +32,11 @@ import { usage } from './endpoints/usage.ts'
 export const ENDPOINTS: readonly Endpoint[] = [
   usage,
   ownKey,
+  historyCoverage,
+  historyGaps,
+  historyCost,
+  historyFiles,
+  historySums,
   listPlans,
   setPlan,
   applyPlan,

@@ -9,6 +9,7 @@ import type { ListedPlan, Terms } from '../credit/plans/plan.ts'
 import type { PlanState } from '../credit/plans/plan-period.ts'
 import type { WebhookApi } from '../credit/webhooks/webhook-api.ts'
 import type { BlockLogApi } from '../feed/log-api.ts'
+import type { Exports } from '../history/exports/exports-api.ts'
 import type { KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import type { KeyChange, KeyRow, Rotation } from '../key/key-row.ts'
@@ -21,6 +22,9 @@ export interface Platform {
   readonly plans: Plans
   readonly meterOf: (account: string) => AccountMeterApi & WebhookApi
   readonly log: () => Pick<BlockLogApi, 'reset'>
+  readonly chain: string
+  /** Null where nothing is archived. */
+  readonly exports: Exports | null
   /** WEBHOOK_HTTP. */
   readonly isHttpAllowed: boolean
   /** TRUST_PROXY: callers' addresses are known. */

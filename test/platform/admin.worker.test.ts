@@ -176,7 +176,7 @@ describe('accounts and keys', () => {
   it('says of products that nothing serves yet that they are none', async () => {
     const issue = async (products: readonly string[]) => (await ask('POST', '/keys', { products })).json
     expect(await issue(['info', 'platform'])).not.toHaveProperty('warnings')
-    expect((await issue(['info', 'rpc', 'data'])).warnings).toEqual(['products: not served yet: rpc, data'])
+    expect((await issue(['info', 'rpc', 'graphql'])).warnings).toEqual(['products: not served yet: rpc, graphql'])
     const idle = ['products: not served yet: rpc: until then this key is good for nothing']
     const { hash, warnings } = await issue(['rpc'])
     expect(warnings).toEqual(idle)

@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import * as objects from '../../src/core/objects.client.ts'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import type { KeyRing } from '../../src/edge/key-ring.store.ts'
+import { exportsOf } from '../../src/history/exports/exports.store.ts'
 import { AccountService } from '../../src/platform/account-service.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
@@ -32,7 +33,11 @@ export function platformOf(isHttpAllowed = false, isProxied = false): Platform {
   const ports = { db, kv, keySecret: KEY_SECRET, meterOf, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
   const log = () => new objects.Objects(bindings, { CHAIN: bindings.CHAIN, FEED_REGION: null }).log()
-  return { ...services, meterOf, log, isHttpAllowed, isProxied, now }
+  const history = {
+    chain: bindings.CHAIN,
+    exports: exportsOf(bindings, bindings.CHAIN, KEY_SECRET),
+  }
+  return { ...services, ...history, meterOf, log, isHttpAllowed, isProxied, now }
 }
 
 interface Over {
