@@ -28,6 +28,9 @@ declare namespace Cloudflare {
     ORDER_BOOK: DurableObjectNamespace<import("./src/live").OrderBook>
     ARCHIVER: DurableObjectNamespace<import("./src/live").Archiver>
     ARCHIVE_KEEP_MB: string
+    ARCHIVE_KEEP_EVENTS_DAYS: string
+    ARCHIVE_KEEP_BOOKS_DAYS: string
+    ARCHIVE_KEEP_CHECKPOINTS_DAYS: string
     GATEWAY: Service<typeof import("./src/gateway").Internal>
   }
 }

@@ -167,7 +167,7 @@ function platformOf(env: Env, settings: GatewaySettings, objects: Objects): Plat
   const ports = { db: env.ACCOUNTS, kv: env.KEYS, keySecret: env.KEY_SECRET ?? '', meterOf: meter, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
   const exports = exportsOf(env, settings.CHAIN, env.KEY_SECRET)
-  const history = { chain: settings.CHAIN, exports }
+  const history = { chain: settings.CHAIN, exports, retention: () => objects.archiver() }
   return { ...services, ...history, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
 }
 

@@ -4,6 +4,7 @@
 import type { Endpoint } from './endpoint.ts'
 import { accountUsage } from './endpoints/accountUsage.ts'
 import { applyPlan } from './endpoints/applyPlan.ts'
+import { applyRetention } from './endpoints/applyRetention.ts'
 import { changeKey } from './endpoints/changeKey.ts'
 import { changePlan } from './endpoints/changePlan.ts'
 import { clearWebhook } from './endpoints/clearWebhook.ts'
@@ -25,6 +26,7 @@ import { rotateKey } from './endpoints/rotateKey.ts'
 import { setPlan } from './endpoints/setPlan.ts'
 import { setWebhook } from './endpoints/setWebhook.ts'
 import { showAccount } from './endpoints/showAccount.ts'
+import { showRetention } from './endpoints/showRetention.ts'
 import { showWebhook } from './endpoints/showWebhook.ts'
 import { testWebhook } from './endpoints/testWebhook.ts'
 import { usage } from './endpoints/usage.ts'
@@ -56,4 +58,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   testWebhook,
   clearWebhook,
   resetFeed,
+  showRetention,
+  applyRetention,
 ]

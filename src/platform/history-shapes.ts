@@ -23,14 +23,16 @@ const NAME_MAX_LENGTH = 32
 export const CHAIN_PARAMS = { chain: z.string().describe('Name of the chain, such as `hyperliquid`') }
 export const CHAIN_EXAMPLE = 'hyperliquid'
 
+export const NO_ARCHIVE: Failure = { kind: 'not_found', what: 'This archive', hint: 'This gateway has no archive.' }
+
 /** The history of this chain, or why there is none. */
 export function historyOf(chain: string, platform: Platform): Result<Exports, Failure> {
-  const not = (what: string, hint: string) => err({ kind: 'not_found', what, hint } as const)
   if (chain !== platform.chain) {
     const [asked, own] = [chain.slice(0, NAME_MAX_LENGTH), platform.chain].map((name) => JSON.stringify(name))
-    return not('This chain', `The chain ${asked} does not exist here: this gateway has ${own}.`)
+    const hint = `The chain ${asked} does not exist here: this gateway has ${own}.`
+    return err({ kind: 'not_found', what: 'This chain', hint })
   }
-  return platform.exports ? ok(platform.exports) : not('This archive', 'This gateway has no archive.')
+  return platform.exports ? ok(platform.exports) : err(NO_ARCHIVE)
 }
 
 export const FileProduct = z.string().describe('`events`, `books` or `checkpoints`')

@@ -9,6 +9,7 @@ import type { ListedPlan, Terms } from '../credit/plans/plan.ts'
 import type { PlanState } from '../credit/plans/plan-period.ts'
 import type { WebhookApi } from '../credit/webhooks/webhook-api.ts'
 import type { BlockLogApi } from '../feed/log-api.ts'
+import type { RetentionApi } from '../history/archive/retention.ts'
 import type { Exports } from '../history/exports/exports-api.ts'
 import type { KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
@@ -22,6 +23,8 @@ export interface Platform {
   readonly plans: Plans
   readonly meterOf: (account: string) => AccountMeterApi & WebhookApi
   readonly log: () => Pick<BlockLogApi, 'reset'>
+  /** What removes old parts of the archive. */
+  readonly retention: () => RetentionApi
   readonly chain: string
   /** Null where nothing is archived. */
   readonly exports: Exports | null

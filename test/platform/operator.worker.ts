@@ -32,12 +32,13 @@ export function platformOf(isHttpAllowed = false, isProxied = false): Platform {
   const now = () => Date.now()
   const ports = { db, kv, keySecret: KEY_SECRET, meterOf, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
-  const log = () => new objects.Objects(bindings, { CHAIN: bindings.CHAIN, FEED_REGION: null }).log()
+  const reached = new objects.Objects(bindings, { CHAIN: bindings.CHAIN, FEED_REGION: null })
+  const [log, retention] = [() => reached.log(), () => reached.archiver()]
   const history = {
     chain: bindings.CHAIN,
     exports: exportsOf(bindings, bindings.CHAIN, KEY_SECRET),
   }
-  return { ...services, ...history, meterOf, log, isHttpAllowed, isProxied, now }
+  return { ...services, ...history, meterOf, log, retention, isHttpAllowed, isProxied, now }
 }
 
 interface Over {

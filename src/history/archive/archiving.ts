@@ -65,6 +65,11 @@ export class Archiving {
     return this.#state
   }
 
+  /** So much went beside a round. */
+  freed({ segments, bytes }: Pick<ArchiveState, 'segments' | 'bytes'>): void {
+    this.#save({ segments: this.#state.segments - segments, bytes: this.#state.bytes - bytes })
+  }
+
   /** The round ended amid. */
   failed(atMs: number, words: string): void {
     this.#save({ failure: { atMs, words } })
