@@ -29,6 +29,9 @@ declare namespace Cloudflare {
     ARCHIVER: DurableObjectNamespace<import("./src/live").Archiver>
     COMPACTOR: DurableObjectNamespace<import("./src/live").Compactor>
     ARCHIVE_KEEP_MB: string
+    ARCHIVE_KEEP_EVENTS_DAYS: string
+    ARCHIVE_KEEP_BOOKS_DAYS: string
+    ARCHIVE_KEEP_CHECKPOINTS_DAYS: string
     GATEWAY: Service<typeof import("./src/gateway").Internal>
   }
 }

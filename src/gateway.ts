@@ -20,6 +20,7 @@ import { feedRoutes } from './feed/feed.route.ts'
 import { LOG_API_VERSION } from './feed/log-api.ts'
 import { archiveOf } from './history/archive/archive.store.ts'
 import { BackfillStore } from './history/archive/backfill.store.ts'
+import { exportsOf } from './history/exports/exports.store.ts'
 import { filesOf } from './history/files/files.store.ts'
 import type { BooksArchive } from './history/replay/archived-books.ts'
 import { cacheStore, kvStore } from './info/answer/answer-stores.store.ts'
@@ -39,6 +40,7 @@ import { admit } from './key/record.ts'
 import { AccountService } from './platform/account-service.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { ENDPOINTS } from './platform/catalogue.ts'
+import { downloadRoutes } from './platform/download.route.ts'
 import { KeyService } from './platform/key-service.client.ts'
 import { type KeyedDeps, keyedRoutes } from './platform/keyed.route.ts'
 import { PlanService } from './platform/plan-service.client.ts'
@@ -103,16 +105,19 @@ function build(env: Env): Gateway {
     '/',
     feedRoutes<Env>(log, now, () => infoStatus(upstream, now(), past.isDeep), wrongToken),
   )
-  app.use('/platform/*', addressLimit(restGate, { isProxyTrusted, requestId, now }))
+  for (const rest of ['/platform/*', '/v1/*']) app.use(rest, addressLimit(restGate, { isProxyTrusted, requestId, now }))
   const platform = platformOf(env, settings, objects)
   const keyed: KeyedDeps = {
     platform,
     authenticate: (request, entry, waitUntil) =>
-      keys.authenticate(keyEnv, request, { ...entry, places: ['bearer'] }, waitUntil),
+      keys.authenticate(keyEnv, request, { ...entry, places: placesOf(entry.product) }, waitUntil),
     charging: (waitUntil) => charging(env, settings, waitUntil),
     requestId,
   }
   app.route('/', keyedRoutes(ENDPOINTS, keyed))
+  const { CHAIN: chain } = settings
+  const { ARCHIVE: bucket }: Partial<Env> = env
+  app.route('/', downloadRoutes<Env>({ chain, bucket, keySecret: env.KEY_SECRET, requestId, now }))
   const secrets = { adminToken: env.ADMIN_TOKEN, keySecret: env.KEY_SECRET }
   app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, wrongToken, requestId }))
   app.get('/', (c) =>
@@ -157,6 +162,9 @@ function infoDesk(env: Env, settings: GatewaySettings, parts: DeskParts): InfoDe
   })
 }
 
+/** The REST data API takes keys as basic credentials, too. */
+const placesOf = (product: Product) => (product === 'data' ? (['basic', 'bearer'] as const) : (['bearer'] as const))
+
 /** API keys may come as a bearer token, on sockets also as `?key=`, and in the path where that form exists. */
 function authenticator(keyEnv: KeyRingEnv, product: Product) {
   const places = product === 'stream' ? (['path', 'query', 'bearer'] as const) : (['path', 'bearer'] as const)
@@ -175,7 +183,9 @@ function platformOf(env: Env, settings: GatewaySettings, objects: Objects): Plat
   const ports = { db: env.ACCOUNTS, kv: env.KEYS, keySecret: env.KEY_SECRET ?? '', meterOf: meter, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
   const archive = fillingOf(env, settings, objects)
-  return { ...services, meterOf: meter, log: () => objects.log(), archive, isHttpAllowed, isProxied, now }
+  const exports = exportsOf(env, settings.CHAIN, env.KEY_SECRET)
+  const history = { archive, chain: settings.CHAIN, exports, retention: () => objects.archiver() }
+  return { ...services, ...history, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
 }
 
 /** Null where the Workers have no archive. */

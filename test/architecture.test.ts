@@ -26,6 +26,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'history/archive': 'core feed book',
   'history/files': 'core feed history history/archive',
   'history/replay': 'book feed history/archive',
+  'history/exports': 'core credit feed history/archive',
   'info/shapes': 'core feed history info',
   stream:
     'core key credit feed book book/l4 history/archive stream/replay stream/events stream/sockets stream/books stream/states stream/l4 stream/channels stream/links stream/minutes',
@@ -46,8 +47,8 @@ const IMPORTS: Readonly<Record<string, string>> = {
     'core feed history history/archive history/files history/replay book upstream info info/answer info/shapes',
   'info/queries': 'core feed history book info info/shapes info/sources',
   docs: 'credit credit/webhooks feed stream edge info',
-  platform: 'core key credit credit/plans credit/webhooks feed edge history/archive platform/endpoints',
-  'platform/endpoints': 'core key credit credit/plans credit/webhooks feed history/archive platform',
+  platform: 'core key credit credit/plans credit/webhooks feed edge history/archive history/exports platform/endpoints',
+  'platform/endpoints': 'core key credit credit/plans credit/webhooks feed history/archive history/exports platform',
   client: 'core feed book stream stream/channels',
   feeder: 'core feed',
   devnet: 'book core devnet/exchange devnet/agents devnet/info devnet/files',

@@ -45,6 +45,12 @@ export const SpeedValue = z.union(
   'must be 1 to 300 times as fast as it was, or max',
 )
 
+/** Text, as the admin API takes it in a URL. */
+export const KeptDaysValue = z.union(
+  [z.literal('none'), wholeNumber(1, 36_500).transform(String)],
+  'must be a whole number of days from 1 to 36500, or none',
+)
+
 export const DayValue = z.iso.date('must be a UTC day such as 2026-11-01')
 
 export const UrlValue = z.url({ protocol: /^https?$/, error: NO_URL }).regex(/^\w+:\/\/[^\s/?#@\\]+\/?$/, NO_URL)

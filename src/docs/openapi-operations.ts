@@ -46,9 +46,21 @@ export function operationRefusals(shared: Shared): Record<string, Json> {
 }
 
 function described(operation: Operation, shared: Shared): Json {
-  const { id, summary, door, product = 'platform', price = 0, params = {}, query, body, answers, refusals } = operation
+  const {
+    id,
+    summary,
+    door,
+    product = 'platform',
+    price,
+    priced,
+    params = {},
+    query,
+    body,
+    answers,
+    refusals,
+  } = operation
   const description = operationText(operation)
-  const ofParts = [...(price === 0 ? [] : [402]), ...(body === undefined ? [] : [413])]
+  const ofParts = [...(price === undefined && priced === undefined ? [] : [402]), ...(body === undefined ? [] : [413])]
   const statuses = new Set<number>([...OF_DOOR[door], ...refusals, ...ofParts])
   const parameters = [
     ...Object.entries(params).map(([name, schema]) => parameter(name, 'path', schemaOf(schema, shared), true)),
@@ -100,8 +112,9 @@ function parameter(name: string, place: 'path' | 'query', schema: Json, required
   return { name, in: place, required, schema }
 }
 
-function content(schema: z.ZodType, example: unknown, shared: Shared, media = 'application/json'): Json {
-  return { [media]: { schema: schemaOf(schema, shared), example } }
+function content(schema: z.ZodType, example: unknown, shared: Shared, media?: string): Json {
+  const type = media ?? (schema instanceof z.ZodString ? 'text/plain' : 'application/json')
+  return { [type]: { schema: schemaOf(schema, shared), example } }
 }
 
 function nameOf(status: string | number): string {

@@ -25,6 +25,8 @@ export interface Operation<Body = unknown, Query = unknown> {
   readonly product?: Product
   /** What a 2xx costs, with a key; left out: nothing. */
   readonly price?: MicroCredits
+  /** In place of it, in words, where each answer says what it costs. */
+  readonly priced?: string
   /** The parameters of the path, by name. */
   readonly params?: Readonly<Record<string, z.ZodType<string>>>
   /** Left out: the operator's API refuses every parameter, others ignore them. */

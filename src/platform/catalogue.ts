@@ -4,6 +4,7 @@
 import type { Endpoint } from './endpoint.ts'
 import { accountUsage } from './endpoints/accountUsage.ts'
 import { applyPlan } from './endpoints/applyPlan.ts'
+import { applyRetention } from './endpoints/applyRetention.ts'
 import { backfill } from './endpoints/backfill.ts'
 import { changeKey } from './endpoints/changeKey.ts'
 import { changePlan } from './endpoints/changePlan.ts'
@@ -11,6 +12,11 @@ import { clearWebhook } from './endpoints/clearWebhook.ts'
 import { createKey } from './endpoints/createKey.ts'
 import { ensureAccount } from './endpoints/ensureAccount.ts'
 import { grantCredits } from './endpoints/grantCredits.ts'
+import { historyCost } from './endpoints/historyCost.ts'
+import { historyCoverage } from './endpoints/historyCoverage.ts'
+import { historyFiles } from './endpoints/historyFiles.ts'
+import { historyGaps } from './endpoints/historyGaps.ts'
+import { historySums } from './endpoints/historySums.ts'
 import { listKeys } from './endpoints/listKeys.ts'
 import { listPlans } from './endpoints/listPlans.ts'
 import { ownKey } from './endpoints/ownKey.ts'
@@ -22,6 +28,7 @@ import { setPlan } from './endpoints/setPlan.ts'
 import { setWebhook } from './endpoints/setWebhook.ts'
 import { showAccount } from './endpoints/showAccount.ts'
 import { showBackfill } from './endpoints/showBackfill.ts'
+import { showRetention } from './endpoints/showRetention.ts'
 import { showWebhook } from './endpoints/showWebhook.ts'
 import { testWebhook } from './endpoints/testWebhook.ts'
 import { usage } from './endpoints/usage.ts'
@@ -29,6 +36,11 @@ import { usage } from './endpoints/usage.ts'
 export const ENDPOINTS: readonly Endpoint[] = [
   usage,
   ownKey,
+  historyCoverage,
+  historyGaps,
+  historyCost,
+  historyFiles,
+  historySums,
   listPlans,
   setPlan,
   applyPlan,
@@ -50,4 +62,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   resetFeed,
   showBackfill,
   backfill,
+  showRetention,
+  applyRetention,
 ]

@@ -11,6 +11,8 @@ import type { WebhookApi } from '../credit/webhooks/webhook-api.ts'
 import type { BlockLogApi } from '../feed/log-api.ts'
 import type { BackfillAnswer, BackfillState } from '../history/archive/backfill-api.ts'
 import type { BackfillBlock } from '../history/archive/backfill-lines.ts'
+import type { RetentionApi } from '../history/archive/retention.ts'
+import type { Exports } from '../history/exports/exports-api.ts'
 import type { KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import type { KeyChange, KeyRow, Rotation } from '../key/key-row.ts'
@@ -25,6 +27,11 @@ export interface Platform {
   readonly log: () => Pick<BlockLogApi, 'reset'>
   /** Null where nothing is archived. */
   readonly archive: ArchiveFilling | null
+  /** What removes old parts of the archive. */
+  readonly retention: () => RetentionApi
+  readonly chain: string
+  /** Null where nothing is archived. */
+  readonly exports: Exports | null
   /** WEBHOOK_HTTP. */
   readonly isHttpAllowed: boolean
   /** TRUST_PROXY: callers' addresses are known. */

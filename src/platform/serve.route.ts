@@ -57,7 +57,7 @@ export function respond(result: Answered, requestId: string, more: Readonly<Reco
   if (!result.ok) return refuse(result.error, requestId, more)
   const { status, body } = result.value
   const headers = { 'cache-control': 'no-store', [REQUEST_ID_HEADER]: requestId, ...more }
-  return Response.json(body, { status, headers })
+  return typeof body === 'string' ? new Response(body, { status, headers }) : Response.json(body, { status, headers })
 }
 
 /** A refusal in the platform's words. */

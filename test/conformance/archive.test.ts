@@ -1,8 +1,10 @@
 // The archive over the built Workers: devnet's files → feeder → log → Archiver → R2 and D1, and back through `/info` and `/ws`.
 // Whatever is killed meanwhile, the book of a coin after any block is the exchange's own, and what is played is what live told.
 
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Levels } from '../../src/feed/block.ts'
 import { hashOf } from '../soak/client.node.ts'
@@ -170,4 +172,36 @@ it('a height that has not come, or lies before the archive, is refused with its 
   expect(await bookAt(COIN, truths.at(-1)!.height + 1_000_000)).toMatch(/block_height.*has not come yet/)
   expect(await bookAt(COIN, 0)).toMatch(/block_height.*the archive begins later/)
   expect((await status()).archive).toMatchObject({ checkpoint: expect.any(Object) })
+}, 60_000)
+
+it('is taken away as files for what was told before, each with its sum, and its heights are those that are covered', async () => {
+  const root = `${gateway.url}/v1/hyperliquid/history`
+  const ask = (path: string, headers = { authorization: `Bearer ${key}` }) => fetch(`${root}/${path}`, { headers })
+  const dataOf = async <Data>(answer: Response) => ((await answer.json()) as { data: Data }).data
+  interface File {
+    readonly link: string
+    readonly sha256: string
+    readonly from_height: number
+    readonly to_height: number
+  }
+  const { from } = await dataOf<{ from: { height: number; time_ms: number } }>(await ask('coverage'))
+  const range = `from=${from.time_ms}&to=${from.time_ms + 59_999}&products=events`
+  const basic = { authorization: `Basic ${btoa(`${key}:`)}` }
+  const told = await dataOf<{ credits: number; objects: number }>(await ask(`cost?${range}`, basic))
+  const listed = await ask(`files?${range}`)
+  expect(listed.headers.get('x-credits-cost')).toBe(String(told.credits))
+  const { files } = await dataOf<{ files: File[] }>(listed)
+  expect([files.length, files[0]?.from_height]).toEqual([told.objects, from.height])
+  for (const { link, sha256, from_height: first, to_height: last } of files) {
+    const body = Buffer.from(await (await fetch(gateway.url + link)).arrayBuffer())
+    expect(createHash('sha256').update(body).digest('hex')).toBe(sha256)
+    const heights = gunzipSync(body)
+      .toString()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as Truth).height)
+    expect(heights).toEqual(Array.from({ length: last - first + 1 }, (_, at) => first + at))
+    const part = await fetch(gateway.url + link, { headers: { range: 'bytes=2-5' } })
+    expect([part.status, Buffer.from(await part.arrayBuffer())]).toEqual([206, body.subarray(2, 6)])
+    expect((await fetch(gateway.url + link.replace('sig=', 'sig=_').slice(0, -1))).status).toBe(403)
+  }
 }, 60_000)

@@ -43,7 +43,9 @@ describe('below the first block that the log archived', () => {
     expect(segments.map(({ first, last }) => `${first}-${last}`)).toEqual([
       ...['40-41', '42-47', '48-51', '52-53', '54-59', '60-62', '100-109'],
     ])
-    const lines = await Promise.all(segments.slice(0, -1).map((segment) => archive.lines(segment, 'events')))
+    const lines = await Promise.all(
+      segments.slice(0, -1).map((segment) => Array.fromAsync(archive.lines(segment, 'events'))),
+    )
     expect(lines.flat()).toEqual(range(40, 62).map(line))
     expect(await archive.gaps(0, 999)).toEqual([{ from: 63, to: 99 }])
     expect((await ask('GET', PATH)).json).toEqual({
@@ -62,7 +64,10 @@ describe('below the first block that the log archived', () => {
       [100, null, 'a'],
     ])
     const [segment] = await archive.segmentsFrom({ height: 60 }, 1)
-    expect(JSON.parse((await archive.lines(segment!, 'books'))[0]!)).toMatchObject({ height: 60, books: null })
+    expect(JSON.parse((await Array.fromAsync(archive.lines(segment!, 'books')))[0]!)).toMatchObject({
+      height: 60,
+      books: null,
+    })
   })
 
   it('blocks that the log archives are passed over, and the last gap closes', async () => {

@@ -4,7 +4,7 @@ export class ArchiveDamage extends Error {
   readonly key: string
 
   /** `what` is wrong with it. */
-  constructor(key: string, what: 'missing' | 'truncated' | 'another one') {
+  constructor(key: string, what: 'missing' | 'truncated' | 'another one' | 'removed') {
     super(`${key} is ${what}`)
     this.name = 'ArchiveDamage'
     this.key = key

@@ -90,6 +90,7 @@ export class StoredArchive implements ArchiveReader {
 
   /** The object of a row, null where there is no row. */
   async #body(key: string, sum: Sum | null): Promise<Uint8Array> {
+    if (sum?.bytes === 0) throw new ArchiveDamage(key, 'removed')
     const object = sum && (await this.#place.bucket.get(key))
     if (!object) throw new ArchiveDamage(key, 'missing')
     const body = new Uint8Array(await object.arrayBuffer())

@@ -12,12 +12,14 @@ import { visible } from '../../core/visible.ts'
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { LOG_API_VERSION } from '../../feed/log-api.ts'
 import { RETRY } from './archive-plan.ts'
-import { ArchiveSettings } from './archive-settings.ts'
+import { ArchiveSettings, keptOf } from './archive-settings.ts'
 import { ArchiveWriter } from './archive-writer.store.ts'
 import { type ArchiveState, Archiving, type ArchivingPorts, NOTHING_ARCHIVED } from './archiving.ts'
 import { BackfillStore } from './backfill.store.ts'
 import type { BackfillAnswer, BackfillRequest } from './backfill-api.ts'
 import { Backfilling, type BackfillPorts } from './backfilling.ts'
+import { Retention } from './retention.store.ts'
+import type { Freed, KeptDays, RetentionApi, RetentionPlan } from './retention.ts'
 
 /** A write or an answer that takes longer has failed. */
 const PATIENCE_MS = 30_000
@@ -25,11 +27,12 @@ const PATIENCE_MS = 30_000
 const GUARD_MS = 90_000
 const WORDS_MOST = 300
 
-export class Archiver extends DurableObject<Cloudflare.Env> {
+export class Archiver extends DurableObject<Cloudflare.Env> implements RetentionApi {
   readonly #settings: ArchiveSettings
   readonly #objects: Objects
   readonly #archiving: Archiving | null
   readonly #backfilling: Backfilling | null
+  readonly #retention: Retention | null
   #failures = 0
   /** Waked amid a round, which may have read before what it was waked for. */
   #isWaked = false
@@ -40,8 +43,9 @@ export class Archiver extends DurableObject<Cloudflare.Env> {
     this.#objects = new Objects(env, this.#settings)
     const { ARCHIVE: bucket, HISTORY: db }: Partial<Cloudflare.Env> = env
     const place = bucket && db ? { chain: this.#settings.CHAIN, bucket, db } : null
+    this.#retention = place && new Retention(place)
     const state = ctx.storage.kv.get<ArchiveState>('state') ?? NOTHING_ARCHIVED
-    this.#archiving = place && new Archiving(this.#ports(new ArchiveWriter(place)), state)
+    this.#archiving = place && new Archiving(this.#ports(new ArchiveWriter(place), this.#retention!), state)
     this.#backfilling = place && new Backfilling(this.#backfillPorts(new BackfillStore(place), this.#archiving!))
   }
 
@@ -55,6 +59,19 @@ export class Archiver extends DurableObject<Cloudflare.Env> {
   async wake(): Promise<void> {
     this.#isWaked = true
     await this.ctx.storage.setAlarm(Date.now())
+  }
+
+  async overdue(days: Partial<KeptDays>): Promise<RetentionPlan | null> {
+    const kept = keptOf(this.#settings)
+    if (!this.#retention || !this.#archiving) return null
+    return this.#retention.plan({ ...kept, days: { ...kept.days, ...days } }, agesOf(this.#archiving.state))
+  }
+
+  async retain(): Promise<Freed | null> {
+    if (!this.#retention || !this.#archiving) return null
+    const freed = await this.#retention.turn(keptOf(this.#settings).days, agesOf(this.#archiving.state))
+    this.#archiving.freed(freed)
+    return freed
   }
 
   /** One round. */
@@ -90,8 +107,8 @@ export class Archiver extends DurableObject<Cloudflare.Env> {
     }
   }
 
-  #ports(writer: ArchiveWriter): ArchivingPorts {
-    const { BOOK_HUBS, ARCHIVE_KEEP_MB: mostBytes } = this.#settings
+  #ports(writer: ArchiveWriter, retention: Retention): ArchivingPorts {
+    const { BOOK_HUBS } = this.#settings
     return {
       page: (from, state) => this.#page(from, state),
       putSegment: (cut) => inTime(writer.segment(cut)),
@@ -100,8 +117,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> {
       found: () => inTime(writer.found()),
       hubs: BOOK_HUBS,
       hubBooks: (hub, from) => inTime(this.#objects.hub(hub).books(from)),
-      trim: async ({ bytes }) =>
-        mostBytes === null || bytes <= mostBytes ? null : inTime(writer.keepWithin(mostBytes)),
+      trim: (state) => inTime(retention.trim(keptOf(this.#settings), state, agesOf(state))),
       save: (state) => this.ctx.storage.kv.put('state', state),
     }
   }
@@ -131,5 +147,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> {
     return inTime(this.#objects.log().archive(request))
   }
 }
+
+const agesOf = ({ last }: ArchiveState) => ({ nowMs: Date.now(), newestMs: last?.time ?? 0 })
 
 const inTime = <T>(work: Promise<T>): Promise<T> => orReject(work, PATIENCE_MS, after)

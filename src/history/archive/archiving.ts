@@ -71,6 +71,11 @@ export class Archiving {
     this.#save({ segments: before + segments, bytes: held + bytes })
   }
 
+  /** So much went beside a round. */
+  freed({ segments, bytes }: Pick<ArchiveState, 'segments' | 'bytes'>): void {
+    this.#save({ segments: this.#state.segments - segments, bytes: this.#state.bytes - bytes })
+  }
+
   /** The round ended amid. */
   failed(atMs: number, words: string): void {
     this.#save({ failure: { atMs, words } })

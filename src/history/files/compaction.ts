@@ -113,7 +113,9 @@ export class Compaction {
   /** Null where the archive has lost them. */
   async #linesOf(segment: ArchivedSegment): Promise<readonly string[] | null> {
     try {
-      return await this.#ports.archive.lines(segment, 'events')
+      const lines: string[] = []
+      for await (const line of this.#ports.archive.lines(segment, 'events')) lines.push(line)
+      return lines
     } catch (error) {
       if (error instanceof ArchiveDamage) return null
       throw error

@@ -11,7 +11,7 @@ import { Unarchived } from '../../../src/feed/unarchived.ts'
 import { checkpointKey, segmentKey } from '../../../src/history/archive/archive-keys.ts'
 import { isCheckpointDue, waitMs } from '../../../src/history/archive/archive-plan.ts'
 import { pack, unpacked } from '../../../src/history/archive/packed.client.ts'
-import { isCheckpointOverdue, overdueSegments } from '../../../src/history/archive/retention.ts'
+import { isCheckpointOverdue, keptFromMs, overdueSegments } from '../../../src/history/archive/retention.ts'
 import { linesOf } from '../../../src/history/archive/stored-lines.ts'
 import { takeBooks } from '../../../src/history/archive/taken-books.ts'
 
@@ -184,6 +184,15 @@ describe('the plan', () => {
     const overdue = (of: number, most: number) => overdueSegments(segments, of, most).map(({ first }) => first)
     expect([overdue(30, 30), overdue(30, 29), overdue(30, 0), overdue(100, 5)]).toEqual([[], [1], [1, 2, 3], [1, 2, 3]])
     expect([isCheckpointOverdue(8, 10), isCheckpointOverdue(9, 10)]).toEqual([true, false])
+  })
+
+  it('counts days back from the newest block, or from now where that is ahead', () => {
+    const [day, newest] = [86_400_000, 900_000_000]
+    expect([keptFromMs(null, newest, newest), keptFromMs(2, newest + 5 * day, newest)]).toEqual([
+      null,
+      newest - 2 * day,
+    ])
+    expect(keptFromMs(2, newest - day, newest)).toBe(newest - 3 * day)
   })
 
   it('names objects so that they sort as heights do', () => {

@@ -6,6 +6,7 @@ import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
 import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import { checkpointKey, segmentKey } from '../../../src/history/archive/archive-keys.ts'
 import { ArchiveWriter } from '../../../src/history/archive/archive-writer.store.ts'
+import { Retention } from '../../../src/history/archive/retention.store.ts'
 import type { CutSegment } from '../../../src/history/archive/segment-cutter.ts'
 import { FakeFeeder, levelsOf } from '../../feed/fake-feeder.worker.ts'
 
@@ -92,14 +93,15 @@ it('a bound removes the oldest with their objects, and books that lead nowhere',
   for (const first of [10, 20, 30]) bytes = await writer.segment(segment(first))
   for (const height of [12, 25])
     await writer.checkpoint({ epoch: 'a', height, through: height, time: 1, coins: 0, left: 0, lines: ['{}'] })
-  const { segments, bytes: left } = await writer.keepWithin(2 * bytes)
+  const retention = new Retention(place)
+  const { segments, bytes: left } = await retention.keepWithin(2 * bytes)
   expect(segments).toBeLessThan(3)
   expect(left).toBeLessThan(3 * bytes)
   const [oldest] = await archive.segmentsFrom({ height: 0 }, 1)
   expect(oldest!.first).toBeGreaterThan(10)
   expect(await env.ARCHIVE.head(segmentKey('bounded', segment(10), 'events'))).toBeNull()
   expect(await archive.checkpointAt(24)).toBeNull()
-  expect((await writer.keepWithin(0)).segments).toBe(1)
+  expect((await retention.keepWithin(0)).segments).toBe(1)
 })
 
 describe('behind a log', () => {
