@@ -1,7 +1,6 @@
 // BlockLog: the one place where the order of blocks is decided, and the only one that acknowledges.
-// A thin shell that brings its parts together: chain.ts judges, held-blocks.do.ts stores and knows what is durable,
-// whole-books.do.ts takes whole books, feeder-trust.do.ts says who is believed. Send first, then persist, then
-// acknowledge what is confirmed: no write of a block holds a frame back.
+// A thin shell of its parts: chain.ts judges, held-blocks.do.ts stores and knows what is durable, whole-books.do.ts takes whole
+// books, feeder-trust.do.ts says who is believed. Send first, then persist, then acknowledge: no write holds a frame back.
 
 import { DurableObject } from 'cloudflare:workers'
 import { Objects, regionOfRelay } from '../core/objects.client.ts'

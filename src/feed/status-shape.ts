@@ -6,6 +6,7 @@ import { described } from '../core/field-words.ts'
 import { REGIONS } from '../core/variables.ts'
 import { Height, Millis } from './block.ts'
 import { GAP_REASONS } from './chain.ts'
+import { FilesShape } from './files-shape.ts'
 import { type Frozen, SourcesShape } from './sources-shape.ts'
 
 /** How the feed stands; verdict.ts decides. */
@@ -112,26 +113,6 @@ const FeederShape = z.object({
     .describe('what it counts since its start; null where it sends no pulses.'),
 })
 export type FeederView = Frozen<z.infer<typeof FeederShape>>
-
-const FilesShape = z.object({
-  from: z
-    .object({
-      height: described(Height, 'the first height that files have'),
-      timeMs: described(Millis, 'the time of that block, Unix ms'),
-    })
-    .nullable()
-    .describe('where the files begin; null: there are none yet.'),
-  height: described(Height.nullable(), 'the last height that they have; null: none yet', 'near `archive.height`'),
-  lagMs: described(Count.nullable(), 'what the log has and they have not, as time between blocks, ms', 'under 90 s'),
-  gaps: described(Count, 'stretches of heights between them that no file has', 'as many as the feed had'),
-  failure: z
-    .object({
-      atMs: described(Millis, 'when, Unix ms', 'long ago'),
-      words: described(z.string(), 'what went wrong: see "The archive falls behind"'),
-    })
-    .nullable()
-    .describe('what went wrong last; null: nothing since the Compactor woke. It is tried again until it is done.'),
-})
 
 const ArchiveShape = z.object({
   height: described(

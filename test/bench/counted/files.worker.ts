@@ -10,6 +10,9 @@ import { packPage, unpackPage } from '../../../src/history/files/page-text.clien
 import { ParquetTables } from '../../../src/history/files/tables.client.ts'
 import type { FilesInvention, FilesRead } from './files-bench.ts'
 
+// The objects that the configuration names.
+export * from '../../../src/live.ts'
+
 type Env = Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>
 
 /** Blocks of a minute. */
