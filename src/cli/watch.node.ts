@@ -13,7 +13,6 @@ import { StepChecker } from '../client/step-checker.ts'
 import { reasonOf } from '../client/subscription.ts'
 import { commandLine, program, reads, refuseLine } from '../core/command-line.node.ts'
 import { visible } from '../core/visible.ts'
-import type { ReplayRange } from '../stream/protocol.ts'
 import { DEFAULT_STATE, readDevFile } from './dev-file.node.ts'
 import { SpeedValue, TimeValue, UrlValue } from './values.ts'
 import { WatchBoard } from './watch-board.ts'
@@ -49,7 +48,11 @@ if (import.meta.main) {
   else watchPast(coins, endpoint(), { fromTime: from, toTime: to, speed })
 }
 
-function watchPast(coins: readonly string[], endpoint: Endpoint | string, range: ReplayRange): void {
+function watchPast(
+  coins: readonly string[],
+  endpoint: Endpoint | string,
+  range: Parameters<typeof playedBooks>[3],
+): void {
   if (typeof endpoint === 'string') leave(endpoint)
   const board = new WatchBoard(coins)
   board.status = `what was at ${endpoint.url}, ${range.speed}×`

@@ -96,7 +96,7 @@ describe('below the first block that the log archived', () => {
     await store.write(cuts, [])
     const again = new StoredArchive({ ...place, chain })
     const [segment] = await again.segmentsFrom({ height: 0 }, 1)
-    expect(await again.lines(segment!, 'events')).toEqual([line(10_000), line(10_001)])
+    expect(await Array.fromAsync(again.lines(segment!, 'events'))).toEqual([line(10_000), line(10_001)])
   })
 
   it.each([

@@ -6,7 +6,7 @@ import { bucketOf, type FileSpan, type Level } from './levels.ts'
 import type { Reach } from './page.ts'
 
 /** Stretches of days that are told of at once; those of the last day and hour come with them. */
-export const DAYS_MOST = 64
+const DAYS_MOST = 64
 
 /** Pages of a key that follow one another in an object. */
 export interface Stretch extends Reach {

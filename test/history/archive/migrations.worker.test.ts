@@ -89,7 +89,7 @@ it('what the first version wrote is there after each migration, and is read and 
 
   const archive = new StoredArchive({ chain: CHAIN, bucket: env.ARCHIVE, db })
   const [segment] = await archive.segmentsFrom({ height: 0 }, 9)
-  expect(await archive.lines(segment!, 'books')).toEqual(['{"books":0}', '{}'])
+  expect(await Array.fromAsync(archive.lines(segment!, 'books'))).toEqual(['{"books":0}', '{}'])
   expect(await Array.fromAsync(archive.books(10, null))).toMatchObject([{ coin: 'BTC', height: 10 }])
   const exports = new StoredExports(db, CHAIN, undefined)
   const range = { fromMs: 0, toMs: 2 * DAY_MS }
