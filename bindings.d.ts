@@ -2,7 +2,9 @@
 declare namespace Cloudflare {
   interface Env {
     KEYS: KVNamespace
+    ARCHIVE: R2Bucket
     ACCOUNTS: D1Database
+    HISTORY: D1Database
     LOOK_UP_LIMIT: RateLimit
     CHAIN: string
     BOOK_HUBS: string
@@ -24,6 +26,12 @@ declare namespace Cloudflare {
     CREDIT_METER: DurableObjectNamespace<import("./src/live").CreditMeter>
     SOURCE_BUDGET: DurableObjectNamespace<import("./src/live").SourceBudget>
     ORDER_BOOK: DurableObjectNamespace<import("./src/live").OrderBook>
+    ARCHIVER: DurableObjectNamespace<import("./src/live").Archiver>
+    COMPACTOR: DurableObjectNamespace<import("./src/live").Compactor>
+    ARCHIVE_KEEP_MB: string
+    ARCHIVE_KEEP_EVENTS_DAYS: string
+    ARCHIVE_KEEP_BOOKS_DAYS: string
+    ARCHIVE_KEEP_CHECKPOINTS_DAYS: string
     GATEWAY: Service<typeof import("./src/gateway").Internal>
   }
 }

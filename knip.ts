@@ -10,7 +10,7 @@ export default {
     'src/live.ts!',
     'src/**/main.node.ts!',
     'src/launch/gateway.node.ts!',
-    'src/cli/{admin,keys,replay,watch}.node.ts!',
+    'src/cli/{admin,backfill,keys,replay,watch}.node.ts!',
     // Of the client library; no program of ours follows this channel.
     'src/client/seeded-books.ts!',
     'scripts/*.{ts,mjs}!',

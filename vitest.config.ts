@@ -15,7 +15,10 @@ const stubGateway = stripTypeScriptTypes(readFileSync('test/stub-gateway.worker.
 process.emitWarning = emitWarning
 const { compatibility_date: compatibilityDate } = unstable_readConfig({ config: 'wrangler.toml' })
 
-const migrations = await readD1Migrations('schemas/d1/accounts')
+const migrations = {
+  ACCOUNTS: await readD1Migrations('schemas/d1/accounts'),
+  HISTORY: await readD1Migrations('schemas/d1/history'),
+}
 
 // A slow machine, or a busy one, takes this many times longer than two idle cores.
 const SLOW = 8

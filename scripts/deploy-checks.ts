@@ -4,8 +4,8 @@
 import type * as z from 'zod'
 import { parseWith } from '../src/core/schema-words.ts'
 import { NO_TOKEN, SECRET_MIN_LENGTH, TOKEN } from '../src/core/secret.ts'
-import { LiveSettings } from '../src/core/variables.ts'
 import { GatewaySettings } from '../src/env.ts'
+import { ArchiveSettings } from '../src/history/archive/archive-settings.ts'
 import { CATALOGUE } from '../src/info/catalogue.ts'
 import { asksUpstream, upstreamTypesOf } from '../src/info/query.ts'
 import { LAG_TYPE } from '../src/upstream/source-lag.ts'
@@ -39,7 +39,7 @@ export interface DeployFacts {
 export interface AccountFacts {
   /** Names of the gateway's secrets; null where it does not exist yet, or where that could not be read. */
   readonly secrets: readonly string[] | 'no worker' | null
-  /** Migrations that the database lacks; null where that could not be read. */
+  /** Migrations that databases lack, behind the name of the binding and a slash; null where that could not be read. */
   readonly migrations: readonly string[] | null
 }
 
@@ -64,8 +64,9 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...gateway.d1_databases.flatMap(databaseFindings),
     ...gateway.kv_namespaces.flatMap(namespaceFindings),
     ...bindingFindings(gateway),
+    ...archiveFindings(gateway),
     ...variableFindings('wrangler.toml', GatewaySettings, gateway.vars),
-    ...variableFindings('wrangler.live.toml', LiveSettings, live.vars),
+    ...variableFindings('wrangler.live.toml', ArchiveSettings, live.vars),
     ...disagreements(gateway, live).map((line) => error(`${line}. Write the same into both files.`)),
     ...sourceFindings(gateway.vars.UPSTREAMS),
     ...accountFindings(facts),
@@ -118,6 +119,15 @@ function bindingFindings({ d1_databases: databases, kv_namespaces: namespaces }:
       `wrangler.toml must have one [[${table}]] with binding = "${name}", and has ${has}: only ids are yours.`,
     )
   })
+}
+
+/** Half of it would archive nothing, and say nothing. */
+function archiveFindings({ d1_databases: databases, r2_buckets: buckets = [] }: GatewayConfig): Finding[] {
+  const hasRows = databases.some(({ binding }) => binding === 'HISTORY')
+  const hasObjects = buckets.some(({ binding }) => binding === 'ARCHIVE')
+  if (hasRows === hasObjects) return []
+  const lacks = hasRows ? '[[r2_buckets]] with binding = "ARCHIVE"' : '[[d1_databases]] with binding = "HISTORY"'
+  return [error(`The archive lacks its ${lacks}: write both tables into both files, or none of the four.`)]
 }
 
 /** What is no list of sources was already found wrong as a variable. */
@@ -198,9 +208,12 @@ export function hasSecrets(set: AccountFacts['secrets']): boolean {
 }
 
 function migrationFindings(migrations: AccountFacts['migrations']): Finding[] {
-  if (migrations === null) return [warning('The migrations of the database could not be read: they were not checked.')]
-  const fix = 'run "npm run wrangler -- d1 migrations apply ACCOUNTS --remote".'
-  return migrations.length === 0 ? [] : [error(`The database lacks ${migrations.join(', ')}: ${fix}`)]
+  if (migrations === null) return [warning('The migrations of the databases could not be read: they were not checked.')]
+  const lacking = Map.groupBy(migrations, (one) => one.split('/')[0]!)
+  return [...lacking].map(([database, names]) => {
+    const fix = `run "npm run wrangler -- d1 migrations apply ${database} --remote".`
+    return error(`${database} lacks ${names.map((name) => name.slice(database.length + 1)).join(', ')}: ${fix}`)
+  })
 }
 
 function givenSecrets(given: DeployFacts['given']): Finding[] {

@@ -50,7 +50,8 @@ async function main(): Promise<void> {
   const required = gateway.secrets?.required ?? []
   const kept = scope === 'first' ? readSecrets() : {}
   const given = Object.fromEntries(required.map((name) => [name, process.env[name] ?? kept[name]]))
-  const account = await readAccount(gateway.d1_databases.every(({ database_id: id }) => id !== undefined))
+  const databases = gateway.d1_databases.filter(({ database_id: id }) => id !== undefined)
+  const account = await readAccount(databases.map(({ binding }) => binding))
   tell(deployFindings({ gateway, live, scope, isDryRun, given, account }))
   if (scope === 'both')
     console.error('Both Workers: live sockets drop within five minutes. "npm run deploy -- --routes" drops none.')
@@ -94,17 +95,23 @@ function tell(findings: readonly Finding[]): void {
 }
 
 /** What the account says of the gateway; null where nobody is logged in. */
-async function readAccount(hasDatabase: boolean): Promise<AccountFacts | null> {
+async function readAccount(databases: readonly string[]): Promise<AccountFacts | null> {
   const [login, secrets, migrations] = await Promise.all([
     wranglerSays('whoami', '--json'),
     wranglerSays('secret', 'list', '-c', GATEWAY),
-    hasDatabase ? wranglerSays('d1', 'migrations', 'list', 'ACCOUNTS', '--remote', '-c', GATEWAY) : null,
+    Promise.all(databases.map(lackingMigrations)),
   ])
   if (!login.ok) return null
   return {
     secrets: secrets.ok ? secretNames(secrets.said) : /not found/i.test(secrets.said) ? 'no worker' : null,
-    migrations: migrations?.ok ? [...new Set(migrations.said.match(/\b\d{4}_\w+\.sql\b/g))] : null,
+    migrations: migrations.includes(null) ? null : migrations.flatMap((names) => names ?? []),
   }
+}
+
+/** Each behind the name of its database; null where that could not be read. */
+async function lackingMigrations(database: string): Promise<readonly string[] | null> {
+  const { ok, said } = await wranglerSays('d1', 'migrations', 'list', database, '--remote', '-c', GATEWAY)
+  return ok ? [...new Set(said.match(/\b\d{4}_\w+\.sql\b/g))].map((name) => `${database}/${name}`) : null
 }
 
 function secretNames(said: string): readonly string[] | null {

@@ -1,6 +1,6 @@
 // What the two wrangler files must say alike, because the two Workers are deployed apart and reach each other by it:
-// variables of the same name, the compatibility date, the classes of the objects, and each other's names. Prints what
-// differs and exits 1.
+// variables of the same name, the compatibility date, the classes of the objects, where the archive is, and each other's
+// names. Prints what differs and exits 1.
 
 import { fileURLToPath } from 'node:url'
 import { unstable_readConfig } from 'wrangler'
@@ -13,6 +13,8 @@ export interface WorkerConfig {
   readonly durable_objects: {
     readonly bindings: readonly { readonly name: string; readonly class_name: string; readonly script_name?: string }[]
   }
+  readonly d1_databases?: readonly { readonly binding: string; readonly database_id?: string }[] | undefined
+  readonly r2_buckets?: readonly { readonly binding: string; readonly bucket_name?: string }[] | undefined
   readonly services?: readonly { readonly binding: string; readonly service: string }[] | undefined
 }
 
@@ -20,11 +22,16 @@ export interface WorkerConfig {
 export function disagreements(gateway: WorkerConfig, live: WorkerConfig): string[] {
   const objects = ({ durable_objects: { bindings } }: WorkerConfig) =>
     bindings.map(({ name, class_name }) => `${name}=${class_name}`).sort()
+  const archive = ({ d1_databases: databases = [], r2_buckets: buckets = [] }: WorkerConfig) => ({
+    HISTORY: databases.find(({ binding }) => binding === 'HISTORY')?.database_id,
+    ARCHIVE: buckets.find(({ binding }) => binding === 'ARCHIVE')?.bucket_name,
+  })
   const shared = Object.keys(gateway.vars).filter((name) => name in live.vars)
   return [
     ...shared.map((name) => differing(name, gateway.vars[name], live.vars[name])),
     differing('compatibility_date', gateway.compatibility_date, live.compatibility_date),
     differing('durable_objects', objects(gateway).join(), objects(live).join()),
+    ...(['HISTORY', 'ARCHIVE'] as const).map((name) => differing(name, archive(gateway)[name], archive(live)[name])),
     ...gateway.durable_objects.bindings.map(({ name, script_name: script }) =>
       differing(`script_name of ${name}`, script, live.name),
     ),

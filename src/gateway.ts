@@ -17,24 +17,34 @@ import { newRequestId, pooled } from './edge/request-id.ts'
 import { streamRoutes } from './edge/stream.route.ts'
 import { type GatewaySettings, gatewaySettings } from './env.ts'
 import { feedRoutes } from './feed/feed.route.ts'
+import { LOG_API_VERSION } from './feed/log-api.ts'
+import { archiveOf } from './history/archive/archive.store.ts'
+import { BackfillStore } from './history/archive/backfill.store.ts'
+import { exportsOf } from './history/exports/exports.store.ts'
+import { filesOf } from './history/files/files.store.ts'
+import type { BooksArchive } from './history/replay/archived-books.ts'
 import { cacheStore, kvStore } from './info/answer/answer-stores.store.ts'
 import { exampleRequest } from './info/answer/call.ts'
 import { InfoDesk } from './info/answer/info-desk.ts'
 import { infoStatus } from './info/answer/routes.ts'
 import { answerHttp, type InfoRouteDeps, infoRoutes } from './info/info.route.ts'
+import type { Sources } from './info/ports.ts'
 import { hubBooks } from './info/sources/books.client.ts'
 import { DexList } from './info/sources/dex-list.ts'
 import { logHistory } from './info/sources/history.client.ts'
+import { pastOf } from './info/sources/past.ts'
+import { archivedBooks } from './info/sources/past-books.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
 import { admit } from './key/record.ts'
 import { AccountService } from './platform/account-service.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { ENDPOINTS } from './platform/catalogue.ts'
+import { downloadRoutes } from './platform/download.route.ts'
 import { KeyService } from './platform/key-service.client.ts'
 import { type KeyedDeps, keyedRoutes } from './platform/keyed.route.ts'
 import { PlanService } from './platform/plan-service.client.ts'
-import type { Platform } from './platform/platform-api.ts'
+import type { ArchiveFilling, Platform } from './platform/platform-api.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import type { PastAnswer } from './stream/events/first-frames.ts'
 import type { GatewayInternal } from './stream/post.client.ts'
@@ -76,7 +86,10 @@ function build(env: Env): Gateway {
   const objects = new Objects(env, settings)
   const keyEnv = { ...env, ...settings }
   const upstream = upstreamOf(objects, settings)
-  const desk = infoDesk(env, settings, objects, upstream)
+  const archive = archiveOf(env, settings.CHAIN)
+  const history = logHistory({ log: () => objects.log(), now, sleep })
+  const past = pastOf({ history, files: filesOf(env, settings.CHAIN), archive, after })
+  const desk = infoDesk(env, settings, { objects, upstream, archive, history, past })
   const app = new Hono<{ Bindings: Env }>()
   everyReply(app, { requestId, report })
   const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
@@ -90,18 +103,21 @@ function build(env: Env): Gateway {
   const wrongToken = ({ headers }: Request) => wrongTokens.take(callerAddress(isProxyTrusted, headers), now())
   app.route(
     '/',
-    feedRoutes<Env>(log, now, () => infoStatus(upstream, now()), wrongToken),
+    feedRoutes<Env>(log, now, () => infoStatus(upstream, now(), past.isDeep), wrongToken),
   )
-  app.use('/platform/*', addressLimit(restGate, { isProxyTrusted, requestId, now }))
+  for (const rest of ['/platform/*', '/v1/*']) app.use(rest, addressLimit(restGate, { isProxyTrusted, requestId, now }))
   const platform = platformOf(env, settings, objects)
   const keyed: KeyedDeps = {
     platform,
     authenticate: (request, entry, waitUntil) =>
-      keys.authenticate(keyEnv, request, { ...entry, places: ['bearer'] }, waitUntil),
+      keys.authenticate(keyEnv, request, { ...entry, places: placesOf(entry.product) }, waitUntil),
     charging: (waitUntil) => charging(env, settings, waitUntil),
     requestId,
   }
   app.route('/', keyedRoutes(ENDPOINTS, keyed))
+  const { CHAIN: chain } = settings
+  const { ARCHIVE: bucket }: Partial<Env> = env
+  app.route('/', downloadRoutes<Env>({ chain, bucket, keySecret: env.KEY_SECRET, requestId, now }))
   const secrets = { adminToken: env.ADMIN_TOKEN, keySecret: env.KEY_SECRET }
   app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, wrongToken, requestId }))
   app.get('/', (c) =>
@@ -125,18 +141,29 @@ function upstreamOf(objects: Objects, settings: GatewaySettings): RoutedUpstream
   })
 }
 
-function infoDesk(env: Env, settings: GatewaySettings, objects: Objects, upstream: RoutedUpstream): InfoDesk {
+/** What the info desk is made of. */
+interface DeskParts extends Pick<Sources, 'history' | 'past'> {
+  readonly objects: Objects
+  readonly upstream: RoutedUpstream
+  readonly archive: BooksArchive | null
+}
+
+function infoDesk(env: Env, settings: GatewaySettings, parts: DeskParts): InfoDesk {
+  const { objects, upstream, archive, history, past } = parts
   const books = hubBooks({ shards: settings.BOOK_HUBS, hub: (index) => objects.hub(index) })
   const stores = { region: cacheStore(caches.default, settings.CHAIN), network: kvStore(env.KEYS, settings.CHAIN) }
-  const history = logHistory({ log: () => objects.log(), now, sleep })
+  const pastBooks = archivedBooks({ archive, live: books, after })
   return new InfoDesk({
-    sources: { books, upstream, dexes: new DexList(upstream, now, after), history, after },
+    sources: { books, pastBooks, upstream, dexes: new DexList(upstream, now, after), history, past, after },
     stores,
     now,
     after,
     report,
   })
 }
+
+/** The REST data API takes keys as basic credentials, too. */
+const placesOf = (product: Product) => (product === 'data' ? (['basic', 'bearer'] as const) : (['bearer'] as const))
 
 /** API keys may come as a bearer token, on sockets also as `?key=`, and in the path where that form exists. */
 function authenticator(keyEnv: KeyRingEnv, product: Product) {
@@ -155,7 +182,19 @@ function platformOf(env: Env, settings: GatewaySettings, objects: Objects): Plat
   const meter = (account: string) => meterOf(env, account)
   const ports = { db: env.ACCOUNTS, kv: env.KEYS, keySecret: env.KEY_SECRET ?? '', meterOf: meter, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
-  return { ...services, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
+  const archive = fillingOf(env, settings, objects)
+  const exports = exportsOf(env, settings.CHAIN, env.KEY_SECRET)
+  const history = { archive, chain: settings.CHAIN, exports, retention: () => objects.archiver() }
+  return { ...services, ...history, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
+}
+
+/** Null where the Workers have no archive. */
+function fillingOf(env: Partial<Env>, { CHAIN: chain }: GatewaySettings, objects: Objects): Platform['archive'] {
+  const { ARCHIVE: bucket, HISTORY: db } = env
+  if (!bucket || !db) return null
+  const store = new BackfillStore({ chain, bucket, db })
+  const backfill: ArchiveFilling['backfill'] = (blocks) => objects.archiver().backfill({ v: LOG_API_VERSION, blocks })
+  return { chain, state: (after) => store.state(after), backfill }
 }
 
 function charging(env: Env, settings: GatewaySettings, waitUntil: WaitUntil): Charging {

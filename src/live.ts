@@ -4,6 +4,8 @@ export { BookHub } from './book/book-hub.do.ts'
 export { OrderBook } from './book/order-book.do.ts'
 export { CreditMeter } from './credit/credit-meter.do.ts'
 export { BlockLog } from './feed/block-log.do.ts'
+export { Archiver } from './history/archive/archiver.do.ts'
+export { Compactor } from './history/files/compactor.do.ts'
 export { Relay } from './stream/relay.do.ts'
 export { SourceBudget } from './upstream/source-budget.do.ts'
 

@@ -2,5 +2,8 @@ import { applyD1Migrations } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 
 type Migrations = Parameters<typeof applyD1Migrations>[1]
-const bindings = env as unknown as { ACCOUNTS: D1Database; MIGRATIONS: Migrations }
-await applyD1Migrations(bindings.ACCOUNTS, bindings.MIGRATIONS)
+type Name = 'ACCOUNTS' | 'HISTORY'
+const { MIGRATIONS, ...bindings } = env as unknown as Record<Name, D1Database> & {
+  MIGRATIONS: Record<Name, Migrations>
+}
+for (const name of ['ACCOUNTS', 'HISTORY'] as const) await applyD1Migrations(bindings[name], MIGRATIONS[name])

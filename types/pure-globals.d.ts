@@ -4,7 +4,7 @@ declare class TextEncoder {
 }
 declare class TextDecoder {
   constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean })
-  decode(input?: Uint8Array | ArrayBuffer): string
+  decode(input?: Uint8Array | ArrayBuffer, options?: { stream?: boolean }): string
 }
 declare function atob(text: string): string
 declare function btoa(bytes: string): string

@@ -8,6 +8,7 @@ import { Objects, shardOfHub } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type HubFrame, type HubSeed, type HubVerified, LINK_HEADER, LOG_API_VERSION } from '../feed/log-api.ts'
+import { bookPage } from './book-page.ts'
 import { CheckpointStore } from './checkpoint.store.ts'
 import type { Checkpoint } from './coin-book.ts'
 import {
@@ -15,6 +16,7 @@ import {
   type BookInterest,
   type BookSnapshot,
   HUB_API_VERSION,
+  type HubBooks,
   type JoinAnswer,
   type RelayAttachAnswer,
   type RelayAttachRequest,
@@ -22,9 +24,9 @@ import {
   type TopOfBook,
   type ViewsAnswer,
 } from './hub-api.ts'
-import { type CoinFragment, encodeFragment, type HubTick } from './hub-link.ts'
+import type { CoinFragment, HubTick } from './hub-link.ts'
 import { LogLink } from './log-link.do.ts'
-import type { EncodedFragment } from './relay-link.ts'
+import { encodeAll } from './relay-link.ts'
 import { RelayLinks } from './relay-links.do.ts'
 import { Ring } from './ring.ts'
 import { Rotation } from './rotation.ts'
@@ -240,6 +242,12 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     return this.#isReady && height !== null ? { v: HUB_API_VERSION, height, time, tops: [...this.#books.tops()] } : null
   }
 
+  async books(after: string | null): Promise<HubBooks> {
+    await this.#log.attached()
+    const { epoch, time } = this.#books
+    return { v: HUB_API_VERSION, epoch: this.#isReady ? epoch : null, time, ...bookPage(this.#books, after) }
+  }
+
   async attach(request: RelayAttachRequest): Promise<RelayAttachAnswer> {
     await this.#log.attached().catch(() => undefined)
     const link = this.#relays.open(request, await this.#relays.dial(request.relay))
@@ -287,6 +295,3 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     this.#relays.setInterest(relay, interest)
   }
 }
-
-const encodeAll = (fragments: readonly CoinFragment[]): EncodedFragment[] =>
-  fragments.map((fragment) => ({ ...fragment, text: encodeFragment(fragment) }))

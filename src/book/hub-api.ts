@@ -77,6 +77,20 @@ export interface ViewsAnswer {
   readonly views: readonly ViewPiece[]
 }
 
+/** Whole books for the archive, in the order of their names. */
+export interface HubBooks {
+  readonly v: number
+  /** Null: the books are not known now. */
+  readonly epoch: string | null
+  readonly time: number
+  /** Each after the block of its height; `levels` is the JSON text `[bids,asks]`. */
+  readonly books: readonly Pick<BookSnapshot, 'coin' | 'height' | 'seq' | 'levels'>[]
+  /** Books that were passed over because they are not sure now. */
+  readonly left: number
+  /** Ask on with this name; null: these were the last. */
+  readonly next: string | null
+}
+
 export interface BookHubApi {
   /** Makes sure that the hub lives and is attached to the log. */
   wake(): Promise<void>
@@ -89,6 +103,8 @@ export interface BookHubApi {
     readonly time: number
     readonly tops: readonly TopOfBook[]
   } | null>
+  /** Every book of the shard, a page at a time: of coins after a name. */
+  books(after: string | null): Promise<HubBooks>
   /** Dials the relay (`GET /link` with LINK_HEADER `{from: 'hub', index}`) and sends one frame per block from then on. */
   attach(request: RelayAttachRequest): Promise<RelayAttachAnswer>
   /**

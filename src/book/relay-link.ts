@@ -3,7 +3,15 @@
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
 import type { Cursor } from '../feed/log-api.ts'
 import type { BookInterest } from './hub-api.ts'
-import { encodeChecksum, encodeHubFrame, encodePiece, type HubTick, type ViewPiece } from './hub-link.ts'
+import {
+  type CoinFragment,
+  encodeChecksum,
+  encodeFragment,
+  encodeHubFrame,
+  encodePiece,
+  type HubTick,
+  type ViewPiece,
+} from './hub-link.ts'
 import { ViewWants } from './view-wants.ts'
 
 /** A coin's fragment with its text, which is encoded once for all relays. */
@@ -12,6 +20,9 @@ export interface EncodedFragment {
   readonly text: string
   readonly checksum?: number
 }
+
+export const encodeAll = (fragments: readonly CoinFragment[]): EncodedFragment[] =>
+  fragments.map((fragment) => ({ ...fragment, text: encodeFragment(fragment) }))
 
 export class RelayLink {
   readonly name: string

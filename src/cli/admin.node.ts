@@ -1,10 +1,11 @@
-// `npm run admin -- …`: the operator's commands on the feed, on plans, accounts, keys and webhooks.
+// `npm run admin -- …`: the operator's commands on the feed, the archive, on plans, accounts, keys and webhooks.
 
 import type { Command } from '@commander-js/extra-typings'
 import { runProgram } from '../core/command-line.node.ts'
 import { keyCommands } from './account-keys.node.ts'
 import { accountCommands } from './accounts.node.ts'
 import { feedCommands } from './feed.node.ts'
+import { historyCommands } from './history.node.ts'
 import { planCommands } from './plans.node.ts'
 import { actsIn, gatewayProgram, processShell, type Shell } from './shell.node.ts'
 import { usageCommand } from './usage.node.ts'
@@ -15,6 +16,7 @@ export function adminProgram(shell: Shell): Command {
   const admin = gatewayProgram('npm run admin --', "the operator's commands on a gateway")
   const act = actsIn(shell)
   feedCommands(admin, act)
+  historyCommands(admin, act)
   planCommands(admin, act)
   accountCommands(admin, act, shell.now)
   keyCommands(admin, act, shell.now)

@@ -1,6 +1,7 @@
 // `/status` of a gateway in about ten lines. Law: what an older gateway does not tell is left out.
 
 import * as z from 'zod'
+import { visible } from '../core/visible.ts'
 import { timeText } from './key-state.ts'
 
 const Figure = z.number().nullish()
@@ -17,6 +18,8 @@ const Feeder = z.looseObject({
   why: Text,
 })
 type Feeder = z.infer<typeof Feeder>
+
+const Failure = z.looseObject({ atMs: z.number(), words: z.string() }).nullish()
 
 const Source = z.looseObject({
   name: z.string(),
@@ -42,10 +45,21 @@ export const Status = z.looseObject({
   feeders: z.array(Feeder).default([]),
   readers: z.array(z.looseObject({ name: z.string(), height: Figure })).default([]),
   gaps: z.array(z.looseObject({ from: z.number(), to: z.number(), why: Text })).default([]),
+  archive: z
+    .looseObject({
+      height: Figure,
+      behind: Figure,
+      lagMs: Figure,
+      failure: Failure,
+      files: z.looseObject({ height: Figure, lagMs: Figure, failure: Failure }).nullish(),
+    })
+    .nullish(),
   disagreements: Figure,
   sources: z.array(Source).default([]),
 })
 type Status = z.infer<typeof Status>
+type Archive = NonNullable<Status['archive']>
+type Told = Pick<Archive, 'height' | 'lagMs' | 'failure'> & { readonly behind?: number | null | undefined }
 
 /** A reader is behind once it misses more than what is on its way. */
 const BEHIND_BLOCKS = 5
@@ -66,6 +80,10 @@ export function feedLines(status: Status): [string, string][] {
     ...(feeders.length > 0 ? feeders : [['feeder', 'none is connected'] satisfies [string, string]]),
     ['readers', readersText(status)],
     ...status.regions.map((ages): [string, string] => ['ages', agesText(ages)]),
+    ...(status.archive == null ? [] : [['archive', archiveText(status.archive, nowMs)] satisfies [string, string]]),
+    ...(status.archive?.files == null
+      ? []
+      : [['files', archiveText(status.archive.files, nowMs)] satisfies [string, string]]),
     ['gaps', gapsText(status)],
     ['disagreements', String(disagreements ?? '?')],
     ['sources', status.sources.map((source) => sourceText(source, nowMs)).join(', ') || 'none'],
@@ -94,6 +112,14 @@ function readersText({ readers, height }: Status): string {
 
 function agesText({ region, relays, p50Ms, p99Ms }: Status['regions'][number]): string {
   return `${region}: p50 ${p50Ms} ms, p99 ${p99Ms} ms, relays ${relays}`
+}
+
+function archiveText({ height, lagMs, failure, behind }: Told, nowMs: number | null): string {
+  const blocks = behind == null ? '' : `${behind} blocks and `
+  const place = height == null ? 'nothing yet' : `up to ${height}, ${blocks}${seconds(lagMs ?? 0)} behind`
+  if (failure == null) return place
+  const ago = nowMs === null ? '' : ` ${seconds(nowMs - failure.atMs)} ago`
+  return `${place} (last failure${ago}: ${visible(failure.words)})`
 }
 
 function gapsText({ gaps }: Status): string {

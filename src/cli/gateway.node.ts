@@ -17,6 +17,8 @@ interface Target {
 }
 
 const TIMEOUT_MS = 15_000
+/** Of many lines, which are written before the answer. */
+const PACKED_TIMEOUT_MS = 60_000
 const Refusal = z.object({ error_message: z.string() })
 const Warned = z.object({ warnings: z.array(z.string()) })
 
@@ -74,6 +76,22 @@ export class Gateway {
       : err(`${this.#target.url} does not answer as a Weir gateway.`)
   }
 
+  /** Posts packed lines. Passing: the same may be taken later. */
+  async send<T>(
+    path: string,
+    schema: z.ZodType<T>,
+    packed: Uint8Array<ArrayBuffer>,
+  ): Promise<Result<T, { readonly sentence: string; readonly isPassing: boolean }>> {
+    const heard = await this.#send('POST', path, packed)
+    if (!heard.ok) return err({ sentence: heard.error, isPassing: true })
+    const { status, json } = heard.value
+    const isPassing = status === 429 || status >= 500
+    if (status >= 300) return err({ sentence: this.#refusal(heard.value), isPassing })
+    const answer = schema.safeParse(json)
+    if (answer.success) return ok(answer.data)
+    return err({ sentence: `${this.#target.url} does not answer as a Weir gateway.`, isPassing: false })
+  }
+
   /** Whether there is something at the path. */
   async has(path: string): Promise<Result<boolean, string>> {
     const heard = await this.#send('GET', path)
@@ -91,9 +109,10 @@ export class Gateway {
   async #send(
     method: string,
     path: string,
-    body?: object,
+    body?: object | Uint8Array<ArrayBuffer>,
   ): Promise<Result<Heard & { readonly json: unknown }, string>> {
     const { url, token, isOwn } = this.#target
+    const isPacked = body instanceof Uint8Array
     // As a part of a path they name another one.
     const dots = /\/(\.\.?)(?=[/?]|$)/.exec(path)?.[1]
     if (dots !== undefined) return err(`"${dots}" is no name of anything.`)
@@ -101,9 +120,9 @@ export class Gateway {
       const response = await fetch(new URL(path, url), {
         method,
         redirect: 'manual',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        headers: { authorization: `Bearer ${token}`, 'content-type': `application/${isPacked ? 'gzip' : 'json'}` },
+        ...(body === undefined ? {} : { body: isPacked ? body : JSON.stringify(body) }),
+        signal: AbortSignal.timeout(isPacked ? PACKED_TIMEOUT_MS : TIMEOUT_MS),
       })
       const json = jsonIn(await response.text())
       return ok({ status: response.status, json, message: Refusal.safeParse(json).data?.error_message ?? null })

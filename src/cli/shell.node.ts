@@ -44,9 +44,9 @@ interface Globals {
   readonly json?: boolean
 }
 
-/** A program of commands on a gateway. */
-export function gatewayProgram(name: string, does: string): Command {
-  const command = program(name, does)
+/** A program of commands on a gateway, or with `examples` of one. */
+export function gatewayProgram(name: string, does: string, examples: readonly string[] = []): Command {
+  const command = program(name, does, examples)
   command
     .option('--url <url>', 'the gateway; without it the one that "npm start" runs', reads(UrlValue))
     .option('--token <token>', 'its ADMIN_TOKEN; better in the environment, where process lists do not show it')

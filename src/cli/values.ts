@@ -39,6 +39,18 @@ export function orNull<T>(value: T): Exclude<T, 'none' | 'never'> | null {
   return value === 'none' || value === 'never' ? null : (value as Exclude<T, 'none' | 'never'>)
 }
 
+/** How fast the past is played. */
+export const SpeedValue = z.union(
+  [z.literal('max'), z.coerce.number().min(1).max(300)],
+  'must be 1 to 300 times as fast as it was, or max',
+)
+
+/** Text, as the admin API takes it in a URL. */
+export const KeptDaysValue = z.union(
+  [z.literal('none'), wholeNumber(1, 36_500).transform(String)],
+  'must be a whole number of days from 1 to 36500, or none',
+)
+
 export const DayValue = z.iso.date('must be a UTC day such as 2026-11-01')
 
 export const UrlValue = z.url({ protocol: /^https?$/, error: NO_URL }).regex(/^\w+:\/\/[^\s/?#@\\]+\/?$/, NO_URL)

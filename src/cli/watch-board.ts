@@ -1,16 +1,19 @@
 // What a watch knows: fed by the client's callbacks, read by the screen and by the lines of a pipe.
 
-import type { CoinBook } from '../client/bootstrap.ts'
+import type { SeededBook } from '../client/merged-book.ts'
 import type { Verdict } from '../client/step-check.ts'
 import type { Step } from '../client/steps.ts'
 import type { Fill, Levels } from '../feed/block.ts'
 import { spreadOf, type Watched } from './watch-screen.ts'
 
+/** A book of the present has a number of its last change, and may be lost; one of the past has neither. */
+type ShownBook = SeededBook & { readonly live?: boolean; readonly seq?: number }
+
 const FILLS_KEPT = 50
 const DEPTH = 10
 
 interface Row {
-  book: CoinBook | null
+  book: ShownBook | null
   /** What its checksums and numbers say. */
   step: Step
   note: string
@@ -38,7 +41,7 @@ export class WatchBoard {
     return this.#rows.get(coin)?.book != null
   }
 
-  changed(book: CoinBook): void {
+  changed(book: ShownBook): void {
     const row = this.#rows.get(book.coin)
     if (row) row.book = book
   }
@@ -118,9 +121,9 @@ function describeChanges([bids, asks]: Levels): string {
   return `${bids.length + asks.length} levels differ${says}`
 }
 
-function viewOf(book: CoinBook | null) {
-  if (!book?.live) return null
-  return { height: book.height, seq: book.seq, timeMs: book.time, levels: book.levels(DEPTH) }
+function viewOf(book: ShownBook | null) {
+  if (!book || book.live === false) return null
+  return { height: book.height, seq: book.seq ?? null, timeMs: book.time, levels: book.levels(DEPTH) }
 }
 
 function clockOf(ms: number): string {

@@ -9,7 +9,7 @@ interface WatchedCoin {
   /** Null while out of step; then `note` says why. */
   readonly book: {
     readonly height: number
-    readonly seq: number
+    readonly seq: number | null
     readonly timeMs: number
     readonly levels: Levels
   } | null

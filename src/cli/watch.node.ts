@@ -1,18 +1,20 @@
 // `npm run watch -- COIN…`: live books in the terminal, compared with the server every 5 s. In a pipe: one JSON line
 // a second and coin, and a line per comparison. It outlives restarts of the gateway: dev.json is read again on each.
+// With `--from`: books of the past as the gateway plays them, once.
 
 import { Connection } from '../client/connection.ts'
 import type { ConnectionState } from '../client/connection-options.ts'
 import { DiffBooks } from '../client/diff-books.ts'
 import { onAllFills } from '../client/events.ts'
 import { nodeRuntime } from '../client/node-runtime.node.ts'
+import { playedBooks } from '../client/played-books.ts'
 import type { Endpoint } from '../client/runtime.ts'
 import { StepChecker } from '../client/step-checker.ts'
 import { reasonOf } from '../client/subscription.ts'
 import { commandLine, program, reads, refuseLine } from '../core/command-line.node.ts'
 import { visible } from '../core/visible.ts'
 import { DEFAULT_STATE, readDevFile } from './dev-file.node.ts'
-import { UrlValue } from './values.ts'
+import { SpeedValue, TimeValue, UrlValue } from './values.ts'
 import { WatchBoard } from './watch-board.ts'
 import { renderScreen } from './watch-screen.ts'
 
@@ -25,17 +27,51 @@ const isTerminal = process.stdout.isTTY === true
 export const WATCH = program('npm run watch --', 'live books in the terminal, compared with the server every 5 s', [
   'BTC ETH',
   'BTC --url https://weir.example.workers.dev',
+  'BTC --from 2026-11-23T12:00Z --to 2026-11-23T12:05Z --speed 10',
 ])
   .argument('<coin...>', `at most ${COINS_MAX}`)
   .option('--url <url>', 'the gateway; without it the one that "npm start" runs', reads(UrlValue))
   .option('--key <key>', 'with --url: WEIR_KEY of the environment unless said, where process lists do not show it')
+  .option('--from <time>', 'plays what was, from this time on', reads(TimeValue))
+  .option('--to <time>', 'with --from: the last of it; now unless said', reads(TimeValue))
+  .option('--speed <factor>', 'with --from: so many times as fast as it was, 1 to 300, or max', reads(SpeedValue))
   .option('--state <dir>', 'state folder of "npm start"', DEFAULT_STATE)
 
 if (import.meta.main) {
   const [words] = commandLine(WATCH).processedArgs
   const coins = [...new Set(words)]
   if (coins.length > COINS_MAX) refuseLine(WATCH, `at most ${COINS_MAX} coins at a time`)
-  watch(coins, endpointFor(WATCH.opts(), process.env.WEIR_KEY))
+  const { from, to = Date.now(), speed = 1 } = WATCH.opts()
+  const endpoint = endpointFor(WATCH.opts(), process.env.WEIR_KEY)
+  if (from === undefined) watch(coins, endpoint)
+  else if (from > to) refuseLine(WATCH, '--from lies behind --to, or behind now')
+  else watchPast(coins, endpoint(), { fromTime: from, toTime: to, speed })
+}
+
+function watchPast(
+  coins: readonly string[],
+  endpoint: Endpoint | string,
+  range: Parameters<typeof playedBooks>[3],
+): void {
+  if (typeof endpoint === 'string') leave(endpoint)
+  const board = new WatchBoard(coins)
+  board.status = `what was at ${endpoint.url}, ${range.speed}×`
+  let timeMs = range.fromTime!
+  playedBooks(nodeRuntime(), endpoint, coins, range, {
+    changed: (book) => {
+      timeMs = Math.max(timeMs, book.time)
+      board.changed(book)
+      for (const coin of coins) board.step(coin, 'in step', new Date(timeMs).toISOString())
+    },
+    missing: (from, to) =>
+      say(to === undefined ? `no books from block ${from} on` : `blocks ${from} to ${to} are missing`),
+    ended: (reason) => {
+      for (const line of board.lines(timeMs)) say(line)
+      if (reason !== null) leave(reasonOf(reason))
+      process.exit(0)
+    },
+  })
+  show(board, () => timeMs)
 }
 
 function watch(coins: readonly string[], endpoint: () => Endpoint | string): void {
@@ -111,10 +147,10 @@ function statusOf(state: ConnectionState, endpoint: Endpoint | null): string {
   return state.state === 'waiting' ? `not connected: ${state.reason}; trying again` : state.state
 }
 
-function show(board: WatchBoard): void {
+function show(board: WatchBoard, nowMs: () => number = Date.now): void {
   if (!isTerminal) {
     setInterval(() => {
-      for (const line of board.lines(Date.now())) say(line)
+      for (const line of board.lines(nowMs())) say(line)
     }, LINE_MS)
     return
   }
@@ -124,7 +160,7 @@ function show(board: WatchBoard): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(0))
   const draw = () => {
     const { columns = 80, rows = 24 } = process.stdout
-    const lines = renderScreen(board.screen(), columns, rows, Date.now())
+    const lines = renderScreen(board.screen(), columns, rows, nowMs())
     process.stdout.write(`\x1b[H${lines.map((line) => `${line}\x1b[K`).join('\n')}\x1b[J`)
   }
   process.stdout.on('resize', draw)

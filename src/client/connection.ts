@@ -160,6 +160,9 @@ export class Connection {
       case 'error':
         this.#refusal(frame.data, frame.code)
         return
+      case 'replay':
+        // Of a body that is played (played-books.ts), which is none of these.
+        return
       default:
         this.#hear(frame, text)
     }

@@ -3,9 +3,9 @@
 
 import * as z from 'zod'
 import { CHANNELS } from '../stream/catalogue.ts'
-import { Ack, ErrorFrame, Notification, Pong } from '../stream/reply-frames.ts'
+import { Ack, ErrorFrame, Notification, Pong, ReplayNews } from '../stream/reply-frames.ts'
 
-const Reply = z.discriminatedUnion('channel', [Ack, ErrorFrame, Notification, Pong])
+const Reply = z.discriminatedUnion('channel', [Ack, ErrorFrame, Notification, Pong, ReplayNews])
 const REPLIES: ReadonlySet<string> = new Set(Reply.options.map(({ shape }) => shape.channel.value))
 type Named = z.ZodObject<{ channel: z.ZodLiteral<string> }>
 /** The channel of each name that frames have: not every one is that of subscriptions. */

@@ -49,9 +49,30 @@ export class Objects {
     return stubOf(this.#env.BLOCK_LOG, this.#chain, this.#feedPlace)
   }
 
+  /** What writes the archive. */
+  archiver() {
+    return stubOf(this.#env.ARCHIVER, this.#chain, this.#feedPlace)
+  }
+
+  /** What makes files of the archive. */
+  compactor() {
+    return stubOf(this.#env.COMPACTOR, this.#chain, this.#feedPlace)
+  }
+
   /** The hub of a shard. */
   hub(index: number) {
     return stubOf(this.#env.BOOK_HUB, `${this.#chain}/${index}`, this.#feedPlace)
+  }
+
+  /** A hub whose link is gone attaches again when it is spoken to. */
+  async wakeHub(index: number): Promise<void> {
+    await this.hub(index)
+      .wake()
+      .catch(() => undefined)
+  }
+
+  wakeHubs(count: number): Promise<unknown> {
+    return Promise.all(Array.from({ length: count }, (_, index) => this.wakeHub(index)))
   }
 
   /** The order-level book of a coin. */

@@ -3,8 +3,8 @@
 
 import * as z from 'zod'
 import { type AnyChannel, publishedFrame } from '../stream/channel.ts'
-import { PingFrame, PostFrame, SubscribeFrame, UnsubscribeFrame } from '../stream/protocol.ts'
-import { Ack, ErrorFrame, Notification, Pong, PostAnswer } from '../stream/reply-frames.ts'
+import { PingFrame, PostFrame, ReplayFrame, SubscribeFrame, UnsubscribeFrame } from '../stream/protocol.ts'
+import { Ack, ErrorFrame, Notification, Pong, PostAnswer, ReplayNews } from '../stream/reply-frames.ts'
 import { channelSourceText, minutePriceText, snapshotText } from './channel-text.ts'
 import { CLOSE_CODES } from './close-codes.ts'
 import { schemaOf } from './json-schema.ts'
@@ -17,6 +17,9 @@ const KEY_QUERY = {
   properties: { key: { type: 'string', description: 'The API key, where it is not sent as a header' } },
 }
 
+/** Of any subscription. */
+const Body = z.looseObject({ type: z.string() })
+
 /** Frames of a client and of the gateway that belong to no channel, by the names of their messages. */
 const ASKED: Readonly<Record<string, Json>> = {
   ping: message('Keeps the connection; with the nonce of the last pong it proves that you read', PingFrame, {
@@ -24,13 +27,19 @@ const ASKED: Readonly<Record<string, Json>> = {
   }),
   unsubscribe: message(
     'Ends a subscription; its body must be the very value that was subscribed',
-    UnsubscribeFrame.extend({ subscription: z.looseObject({ type: z.string() }) }),
+    UnsubscribeFrame.extend({ subscription: Body }),
     { method: 'unsubscribe', subscription: { type: 'allFills' } },
   ),
   post: message('An info request, answered on the socket at its price', PostFrame, {
     method: 'post',
     id: 1,
     request: INFO_EXAMPLE,
+  }),
+  replay: message('Pauses, resumes or moves the replay of a body', ReplayFrame.safeExtend({ subscription: Body }), {
+    method: 'replay',
+    action: 'seek',
+    subscription: { type: 'trades', coin: 'BTC' },
+    fromBlock: 7,
   }),
 }
 const TOLD: Readonly<Record<string, Json>> = {
@@ -48,6 +57,10 @@ const TOLD: Readonly<Record<string, Json>> = {
     data: { notification: 'Credits run low: 120 remain, a tenth or less of what the account had. Top up the account.' },
   }),
   pong: message('Answers a ping, with a nonce where that had one', Pong, { channel: 'pong' }),
+  replayNews: message('What becomes of a replay', ReplayNews, {
+    channel: 'replay',
+    data: { event: 'gap', subscription: { type: 'trades', coin: 'BTC' }, from: 7, to: 9 },
+  }),
   postAnswer: message('Answers a post', PostAnswer, {
     channel: 'post',
     data: { id: 1, response: { type: 'info', payload: { type: 'l2Book', data: null } } },
@@ -103,6 +116,7 @@ export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
       unsubscribe: operation('receive', 'Ends one', ['unsubscribe'], ['subscriptionResponse', 'error']),
       ping: operation('receive', 'Keeps the connection', ['ping'], ['pong']),
       post: operation('receive', 'Asks an info question over the socket', ['post'], ['postAnswer', 'error']),
+      replay: operation('receive', 'Steers a replay', ['replay'], ['replayNews', 'error']),
       data: operation(
         'send',
         'What subscriptions bring',

@@ -35,7 +35,7 @@ How fresh everything is: <a href="/status">/status</a>.</p>
 decimal strings, times are Unix milliseconds; answers and frames may gain fields.`
 
 const CONTENTS = `<a href="#info">Info: questions</a> · <a href="#streams">Streams: the WebSocket</a> ·
-<a href="#platform">Platform: your key and its usage</a> · <a href="#operator">Operator</a>`
+<a href="#platform">Platform: your key and its usage</a> · <a href="#data">Data: the history as files</a> · <a href="#operator">Operator</a>`
 
 const INFO = `Every question is <code>POST /info</code> with <code>Content-Type: application/json</code>; <code>type</code>
 selects it. Unknown fields of a request are ignored. A refusal is <code>{"error","code","msg","request_id"}</code>, where
@@ -80,7 +80,13 @@ ${channels.map(channelSection).join('\n')}
 <h2 id="platform">Platform</h2>
 <p>With an API or a service key, free of charge where nothing else is said.</p>
 ${operations
-  .filter(({ door }) => door !== 'admin')
+  .filter(({ door, product }) => door !== 'admin' && product !== 'data')
+  .map(operationSection)
+  .join('\n')}
+<h2 id="data">Data</h2>
+<p>With an API key, as a bearer token or as the user name of basic credentials without a password.</p>
+${operations
+  .filter(({ product }) => product === 'data')
   .map(operationSection)
   .join('\n')}
 <h2 id="operator">Operator</h2>

@@ -20,7 +20,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   403: 'The key may not call this',
   404: 'There is no such account, key or plan, or no such endpoint',
   409: 'What is there already is in the way; `error_message` names the field',
-  413: 'The body is larger than 16 KiB',
+  413: 'The body is larger than 16 KiB, or than its operation says',
   429: 'Too many requests; `error_message` names the limit, such as `rest_requests_per_second` of the plan; see `retry-after`',
   500: 'A fault of ours; quote the request id',
   503: 'A part of the gateway cannot be reached; see `retry-after`',
@@ -46,9 +46,21 @@ export function operationRefusals(shared: Shared): Record<string, Json> {
 }
 
 function described(operation: Operation, shared: Shared): Json {
-  const { id, summary, door, product = 'platform', price = 0, params = {}, query, body, answers, refusals } = operation
+  const {
+    id,
+    summary,
+    door,
+    product = 'platform',
+    price,
+    priced,
+    params = {},
+    query,
+    body,
+    answers,
+    refusals,
+  } = operation
   const description = operationText(operation)
-  const ofParts = [...(price === 0 ? [] : [402]), ...(body === undefined ? [] : [413])]
+  const ofParts = [...(price === undefined && priced === undefined ? [] : [402]), ...(body === undefined ? [] : [413])]
   const statuses = new Set<number>([...OF_DOOR[door], ...refusals, ...ofParts])
   const parameters = [
     ...Object.entries(params).map(([name, schema]) => parameter(name, 'path', schemaOf(schema, shared), true)),
@@ -63,7 +75,17 @@ function described(operation: Operation, shared: Shared): Json {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: !body.optional, content: content(body.schema, body.example, shared) } }),
+      : {
+          requestBody: {
+            required: !body.optional,
+            content: content(
+              body.schema,
+              body.example,
+              shared,
+              body.gzipBytes === undefined ? undefined : 'application/gzip',
+            ),
+          },
+        }),
     responses: {
       ...Object.fromEntries(
         Object.entries(answers).map(([status, { description: what, schema, example }]) => [
@@ -90,8 +112,9 @@ function parameter(name: string, place: 'path' | 'query', schema: Json, required
   return { name, in: place, required, schema }
 }
 
-function content(schema: z.ZodType, example: unknown, shared: Shared): Json {
-  return { 'application/json': { schema: schemaOf(schema, shared), example } }
+function content(schema: z.ZodType, example: unknown, shared: Shared, media?: string): Json {
+  const type = media ?? (schema instanceof z.ZodString ? 'text/plain' : 'application/json')
+  return { [type]: { schema: schemaOf(schema, shared), example } }
 }
 
 function nameOf(status: string | number): string {

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import type { Operation } from '../edge/operation.ts'
 import type { AnyQuery } from '../info/query.ts'
 import { schemaOf } from './json-schema.ts'
+import { downloadOperation } from './openapi-download.ts'
 import { operationPaths, operationRefusals } from './openapi-operations.ts'
 import { socketOperation } from './openapi-socket.ts'
 import { statusOperation } from './openapi-status.ts'
@@ -76,6 +77,7 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
     paths: {
       ...Object.fromEntries(paths),
       ...others,
+      '/v1/{chain}/history/files/{key}': { get: downloadOperation() },
       '/ws': { get: socketOperation() },
       '/status': { get: statusOperation(schemas) },
     },

@@ -4,8 +4,8 @@ import { formatCredits } from '../credit/amount.ts'
 import type { Operation } from '../edge/operation.ts'
 
 /** Empty where there is nothing to say. */
-export function operationText({ description = '', door, price = 0 }: Operation): string {
+export function operationText({ description = '', door, price = 0, priced = formatCredits(price) }: Operation): string {
   const key = door === 'service' ? 'Takes a service key.' : ''
-  const cost = price === 0 ? '' : `Credits: ${formatCredits(price)}.`
+  const cost = priced === '0' ? '' : `Credits: ${priced}.`
   return [description, key, cost].filter((part) => part !== '').join(' ')
 }

@@ -39,6 +39,7 @@ const PART: Readonly<Record<string, Check['part']>> = {
   feeder_silent: 'feeder',
   link_down: 'feeder',
   no_feeder: 'feeder',
+  archive_full: 'gateway',
 }
 /** Some minutes of blocks. */
 const APART_BLOCKS = 3_000

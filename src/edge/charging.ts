@@ -11,6 +11,8 @@ export interface Price {
   /** Wire type that usage is recorded under, such as `l2Book`. */
   readonly type: string
   readonly amount: MicroCredits
+  /** Of a request that another hold counted. */
+  readonly isCounted?: boolean
 }
 
 /**

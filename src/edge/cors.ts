@@ -10,6 +10,7 @@ const EXPOSED_HEADERS = [
   'x-history-from-height',
   'x-history-from-time',
   'age',
+  'content-range',
   'retry-after',
   'ratelimit',
   'ratelimit-policy',

@@ -82,7 +82,7 @@ export class LeasePool {
     return {
       hold: (identity, price) => {
         const seat = this.#seat(identity)
-        const limit = limitOf(seat, identity, price.product)
+        const limit = price.isCounted ? null : limitOf(seat, identity, price.product)
         const taken = this.#take(context, seat, price, limit)
         if (taken !== null) return taken
         const asking = this.#askAndTake(context, seat, price, limit)

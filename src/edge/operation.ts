@@ -25,11 +25,19 @@ export interface Operation<Body = unknown, Query = unknown> {
   readonly product?: Product
   /** What a 2xx costs, with a key; left out: nothing. */
   readonly price?: MicroCredits
+  /** In place of it, in words, where each answer says what it costs. */
+  readonly priced?: string
   /** The parameters of the path, by name. */
   readonly params?: Readonly<Record<string, z.ZodType<string>>>
   /** Left out: the operator's API refuses every parameter, others ignore them. */
   readonly query?: z.ZodType<Query>
-  readonly body?: { readonly schema: z.ZodType<Body>; readonly optional: boolean; readonly example: unknown }
+  readonly body?: {
+    readonly schema: z.ZodType<Body>
+    readonly optional: boolean
+    readonly example: unknown
+    /** It is no JSON but gzip of text, which the schema reads, and which has at most so many bytes. */
+    readonly gzipBytes?: number
+  }
   readonly answers: Readonly<Record<number, OperationAnswer>>
   /** Statuses of its refusals beside those that every operation of its door has. */
   readonly refusals: readonly number[]

@@ -1,12 +1,13 @@
 // BlockLog: the one place where the order of blocks is decided, and the only one that acknowledges.
-// A thin shell that brings its parts together: chain.ts judges, held-blocks.do.ts stores and knows what is durable,
-// whole-books.do.ts takes whole books, feeder-trust.do.ts says who is believed. Send first, then persist, then
-// acknowledge what is confirmed: no write of a block holds a frame back.
+// A thin shell of its parts: chain.ts judges, held-blocks.do.ts stores and knows what is durable, whole-books.do.ts takes whole
+// books, feeder-trust.do.ts says who is believed. Send first, then persist, then acknowledge: no write holds a frame back.
 
 import { DurableObject } from 'cloudflare:workers'
 import { Objects, regionOfRelay } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type AgeReport, ReportedAges } from './ages.ts'
+import type { ArchivePage, ArchiveRequest, FilesReport } from './archive-api.ts'
+import { ArchiveDesk } from './archive-desk.do.ts'
 import type { Block } from './block.ts'
 import { BlockLogStore } from './block-log.store.ts'
 import { type GapReason, gapAfterGone, judgeBlock, type SkippedHeights, whyGone } from './chain.ts'
@@ -47,6 +48,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   readonly #books: WholeBooks
   readonly #trust: FeederTrust
   readonly #l4: L4Seeds
+  readonly #archive: ArchiveDesk
   readonly #ages = new ReportedAges()
   #blocks = 0
 
@@ -56,10 +58,15 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#objects = new Objects(env, this.#settings)
     this.#store = new BlockLogStore(ctx.storage)
     this.#feeders = new FeederLinks(ctx, this.#store, Date.now())
-    this.#held = new HeldBlocks(ctx, this.#store, (height) => this.#feeders.broadcast({ type: 'ack', height }))
+    this.#held = new HeldBlocks(ctx, this.#store, (height) => {
+      this.#feeders.broadcast({ type: 'ack', height })
+      this.#archive.wake(Date.now())
+    })
+    const waitUntil = (work: Promise<unknown>) => this.ctx.waitUntil(work)
+    this.#archive = new ArchiveDesk({ env, objects: this.#objects, held: this.#held, waitUntil })
     this.#wants = new OrderWants((frame) => this.#feeders.broadcast(frame), Date.now())
     this.#readers = new ReaderLinks(this.#objects, this.#held.backlog, this.#wants, ({ kind }) => {
-      if (kind.kind === 'hub') this.ctx.waitUntil(this.#wake(kind.index))
+      if (kind.kind === 'hub') this.ctx.waitUntil(this.#objects.wakeHub(kind.index))
     })
     this.#l4 = new L4Seeds(
       (coin, text) => this.#readers.get(this.#objects.nameOfOrders(coin))?.frame(text),
@@ -75,7 +82,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
       skip: (gap) => this.#skip(gap, 'seeded_above'),
     })
     // The first look at an empty log makes the hubs too.
-    if (this.#held.durable === null) this.ctx.waitUntil(this.#wakeHubs())
+    if (this.#held.durable === null) this.ctx.waitUntil(this.#objects.wakeHubs(this.#settings.BOOK_HUBS))
   }
 
   /** `GET /feed`, already authorised by the gateway: one feeder's socket. */
@@ -137,19 +144,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
         'chain',
         `this gateway carries ${CHAIN} and the feeder says ${JSON.stringify(hello.chain)}: start the feeder with --chain ${CHAIN}`,
       )
-    this.ctx.waitUntil(this.#greet(feeder, hello, this.#wakeHubs()))
-  }
-
-  /** A hub whose link is gone attaches again when it is spoken to. */
-  async #wake(index: number): Promise<void> {
-    await this.#objects
-      .hub(index)
-      .wake()
-      .catch(() => undefined)
-  }
-
-  #wakeHubs(): Promise<unknown> {
-    return Promise.all(Array.from({ length: this.#settings.BOOK_HUBS }, (_, index) => this.#wake(index)))
+    this.ctx.waitUntil(this.#greet(feeder, hello, this.#objects.wakeHubs(this.#settings.BOOK_HUBS)))
   }
 
   /** A hub that attaches while whole books come would miss them, and ask for them again: it comes before the welcome. */
@@ -200,7 +195,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   /** Characters that the slowest reader has yet to read; the feeder pauses where they are many. */
   #unread(feeder: FeederSocket, now: number): number {
-    const unread = mostUnread(this.#readers, now)
+    const unread = this.#archive.isFull(now) ? Number.POSITIVE_INFINITY : mostUnread(this.#readers, now)
     if (unread > SLOW_CHARS) feeder.pause(SLOW_MS, now)
     return unread
   }
@@ -258,13 +253,14 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const feeders = this.#feeders.views(now)
     return {
       v: LOG_API_VERSION,
-      ...verdict(place, feeders, now),
+      ...verdict({ ...place, isFull: this.#held.isFull }, feeders, now),
       chain: this.#settings.CHAIN,
       feedRegion: this.#settings.FEED_REGION,
       ...place,
       feeders,
       regions: this.#ages.view(now, regionOfRelay),
       readers: [...this.#readers].map((one) => ({ name: one.name, height: one.height < 0 ? null : one.height })),
+      archive: this.#archive.view(),
       gaps: this.#store.gaps(20),
       ...this.#trust.view,
       blocksSinceWake: this.#blocks,
@@ -279,8 +275,16 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     return { v: LOG_API_VERSION, ...this.#held.eventsFrom(request, Date.now()) }
   }
 
-  async fills({ scope, before }: FillsRequest): Promise<FillsAnswer> {
-    return { v: LOG_API_VERSION, ...this.#held.fillsBefore(scope, before ?? Number.MAX_SAFE_INTEGER, Date.now()) }
+  async fills(request: FillsRequest): Promise<FillsAnswer> {
+    return { v: LOG_API_VERSION, ...this.#held.fillsBefore(request, Date.now()) }
+  }
+
+  async archive(request: ArchiveRequest): Promise<ArchivePage> {
+    return this.#archive.page(request, this.#books, Date.now())
+  }
+
+  async files(report: FilesReport): Promise<void> {
+    this.#archive.files(report)
   }
 
   async reset(): Promise<void> {

@@ -2,12 +2,14 @@
 // that are durable. Laws: nothing is called durable before storage has confirmed it, and what was saved before a reset
 // never is; a write holds no frame back.
 
+import type { ArchivePage } from './archive-api.ts'
+import { archivePage } from './archive-page.ts'
 import type { Block } from './block.ts'
 import type { BlockLogStore } from './block-log.store.ts'
 import { BuilderStore } from './builder.store.ts'
 import { type ChainState, EMPTY_CHAIN, type GapReason, type SkippedHeights } from './chain.ts'
 import { eventsPage } from './events-page.ts'
-import { type FillScope, type FillsAnswer, ReadBudget, searched } from './held-fills.ts'
+import { type FillsAnswer, type FillsRequest, ReadBudget, searched } from './held-fills.ts'
 import type { EventsAnswer, EventsRequest } from './log-api.ts'
 import { type NewSegment, PendingSegment } from './pending-segment.ts'
 import type { Through } from './position-builders.ts'
@@ -75,7 +77,8 @@ export class HeldBlocks {
     this.#confirmed = confirmed
     this.#segments = new SegmentStore(ctx.storage)
     this.#builders = new BuilderStore(ctx.storage.kv, this.#segments)
-    const { chain, time } = this.#segments.place
+    const { chain, time, repaired } = this.#segments.place
+    this.#pending.repaired(repaired)
     this.#chain = chain
     this.#time = time
     this.#saved = this.#chain.height
@@ -124,9 +127,17 @@ export class HeldBlocks {
     this.#save(null)
   }
 
+  /** Books were repaired inside the epoch, behind the last block: the next line says so, whoever writes it. */
+  repaired(coins: Iterable<string>): void {
+    this.flush()
+    this.#pending.repaired(coins)
+    this.#save(null)
+  }
+
   /** A new epoch begins with the books after `height`. */
   begin(epoch: string, height: number, time: number): void {
     this.flush()
+    this.#pending.forgetRepairs()
     this.#moveTo({ epoch, height, booksKnown: true }, time)
     this.#save(null)
   }
@@ -146,7 +157,7 @@ export class HeldBlocks {
   }
 
   #save(segment: NewSegment | null): void {
-    const place = { chain: this.#chain, time: this.#time }
+    const place = { chain: this.#chain, time: this.#time, repaired: this.#pending.unsaid }
     // A block that says to be of another year must not end the window of the others.
     const newestMs = Math.min(segment?.time ?? this.#time ?? 0, Date.now())
     this.#segments.save(segment, place, newestMs - WINDOW_MS, this.#builders.changed())
@@ -201,6 +212,27 @@ export class HeldBlocks {
     return page
   }
 
+  /** What of the next blocks is durable, for the archive. */
+  archivePage(from: number | null): Pick<ArchivePage, 'head' | 'parts'> {
+    const time = this.#segments.newest()?.time ?? this.#time
+    const durable = this.#durable
+    if (durable === null || time === null) return { head: null, parts: [] }
+    const blocksWith = (height: number) => this.#segments.blocksWith(height)
+    const firstAbove = (height: number) => this.#segments.firstAbove(height)
+    const held = { durable, blocksWith, firstAbove, gapAt: this.backlog.gapAt }
+    return { head: { height: durable, time }, parts: from === null ? [] : archivePage(from, held) }
+  }
+
+  /** Nothing up to here need be kept for an archive; null: there is no archive. */
+  archived(height: number | null): void {
+    this.#segments.archived(height)
+  }
+
+  /** More is kept for the archive than may be: nothing more can be taken. */
+  get isFull(): boolean {
+    return this.#segments.isFull
+  }
+
   /** The changes of books of a held height. */
   booksAt(height: number): BooksTexts | undefined {
     const isIt = (one: BooksTexts) => one.height === height
@@ -209,13 +241,14 @@ export class HeldBlocks {
   }
 
   /** A page of what is stored for a scope below `before`, unless others have read too much just now. */
-  fillsBefore(scope: FillScope, before: number, nowMs: number): Unversioned<FillsAnswer> {
+  fillsBefore({ scope, before, kind }: FillsRequest, nowMs: number): Unversioned<FillsAnswer> {
     const retryMs = this.#reads.waitMs(nowMs)
     if (retryMs > 0) return { retryMs }
-    const { segments, next } = this.#segments.eventsBefore(before, READ_CHARS)
-    const found = segments.map((segment) => searched(segment, scope))
+    const { segments, next } = this.#segments.eventsBefore(before ?? Number.MAX_SAFE_INTEGER, READ_CHARS)
+    const found = segments.map((segment) => searched(segment, scope, kind))
     for (const { cost } of found) this.#reads.spend(cost, nowMs)
-    return { head: this.#segments.newest(), stretches: found.map(({ stretch }) => stretch), next }
+    const stretches = found.map(({ stretch }) => stretch)
+    return { head: this.#segments.newest(), stretches, next, ...(kind && { kind }) }
   }
 
   /** Forgets the chain and its blocks, and records that what follows does not continue it. */
@@ -223,6 +256,7 @@ export class HeldBlocks {
     const last = this.#chain.height
     this.#era++
     this.#pending.take()
+    this.#pending.forgetRepairs()
     this.#builders.forget()
     this.#segments.reset(this.#builders.changed())
     if (last !== null) this.#gaps.addGap({ from: last + 1, to: last + 1, why: 'reset', atMs: Date.now() })

@@ -1,8 +1,8 @@
-// Fills that the log still holds, as it answers them to whoever asks for one wallet or one builder: page after page,
-// newest first, over durable heights alone. Lines that cannot matter are never parsed: a search for an address in a
-// segment's text is many times faster.
+// Fills that the log still holds, or ledger events of a wallet, as it answers them to whoever asks for one wallet or one
+// builder: page after page, newest first, over durable heights alone. Lines that cannot matter are never parsed: a search
+// for an address in a segment's text is many times faster.
 
-import type { Block, CoinFunding, UserFill } from './block.ts'
+import type { Block, CoinFunding, LedgerEvent, UserFill } from './block.ts'
 
 /** Whose fills: a wallet's own, those of orders that came through a builder (lower case), or all of one coin. */
 export type FillScope =
@@ -14,6 +14,8 @@ export interface FillsRequest {
   readonly scope: FillScope
   /** The `next` of the page before; null: from the newest on. */
   readonly before: number | null
+  /** Of a wallet its ledger events, and no fills; a log of 0.1.0 knows fills alone. */
+  readonly kind?: 'ledger'
 }
 
 export interface HeightAndTime {
@@ -21,8 +23,13 @@ export interface HeightAndTime {
   readonly time: number
 }
 
-/** What a block holds for a scope: its fills, and to a wallet also every coin's funding. */
-export type EventBlock = Pick<Block, 'height' | 'time' | 'fills' | 'funding'>
+/** What a block holds for a scope: its fills, and to a wallet also every coin's funding; or its ledger events alone. */
+export interface EventBlock extends Pick<Block, 'height' | 'time' | 'fills' | 'funding'> {
+  readonly ledger?: readonly LedgerEvent[]
+}
+
+/** What a block paid of some coins. */
+export type FundingBlock = Pick<EventBlock, 'height' | 'time' | 'funding'>
 
 /** Heights without a hole, and those of their blocks that hold something for the scope, oldest first. */
 export interface HeldStretch {
@@ -40,6 +47,8 @@ export type FillsAnswer =
       readonly stretches: readonly HeldStretch[]
       /** Ask on with this `before`; null: nothing older is held. */
       readonly next: number | null
+      /** What was asked for, where it was not fills. */
+      readonly kind?: 'ledger'
     }
   /** The log has read enough for others: ask again after this time. */
   | { readonly v: number; readonly retryMs: number }
@@ -57,26 +66,32 @@ export interface EventsSegment {
 export function searched(
   { last, text }: EventsSegment,
   scope: FillScope,
+  kind?: 'ledger',
 ): { readonly stretch: HeldStretch; readonly cost: number } {
   const end = text.indexOf('\n')
   const { height, time } = JSON.parse(end < 0 ? text : text.slice(0, end)) as HeightAndTime
-  const marks = marksOf(scope)
+  const marks = marksOf(scope, kind)
   const isMarked = (part: string) => marks.some((mark) => part.includes(mark))
   const lines = isMarked(text) ? text.split('\n').filter(isMarked) : []
   const blocks = lines
-    .map((line) => eventsFor(JSON.parse(line) as EventBlock, scope))
-    .filter(({ fills, funding }) => fills.length + funding.length > 0)
+    .map((line) => eventsFor(JSON.parse(line) as Block, scope, kind))
+    .filter(({ fills, funding, ledger = [] }) => fills.length + funding.length + ledger.length > 0)
   const parsed = lines.reduce((sum, line) => sum + line.length, 0)
   return { stretch: { first: { height, time }, last, blocks }, cost: Math.ceil(text.length / SEARCH_SHARE) + parsed }
 }
 
 /** Texts of which a line has one if it holds anything for the scope (and perhaps if not). */
-function marksOf(scope: FillScope): readonly string[] {
+function marksOf(scope: FillScope, kind?: 'ledger'): readonly string[] {
+  if (kind === 'ledger' && scope.by === 'user') return [`"users":["${scope.address}"`, `,"${scope.address}"`]
   if (scope.by === 'coin') return [`"coin":${JSON.stringify(scope.coin)}`]
   return scope.by === 'builder' ? [`"builder":"${scope.address}"`] : [`["${scope.address}",{`, '"funding":[{']
 }
 
-function eventsFor({ height, time, fills, funding }: EventBlock, scope: FillScope): EventBlock {
+function eventsFor({ height, time, fills, funding, ledger }: Block, scope: FillScope, kind?: 'ledger'): EventBlock {
+  if (kind === 'ledger') {
+    const isTold = ({ users }: LedgerEvent) => scope.by === 'user' && users.includes(scope.address)
+    return { height, time, fills: [], funding: [], ledger: ledger.filter(isTold) }
+  }
   const isMine = ([user, fill]: UserFill) => {
     if (scope.by === 'coin') return fill.coin === scope.coin
     return (scope.by === 'user' ? user : fill.builder) === scope.address

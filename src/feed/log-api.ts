@@ -2,6 +2,7 @@
 // Payloads carry `v`; a reader accepts N and N-1, because the two Workers are deployed apart.
 
 import type { AgeReport } from './ages.ts'
+import type { ArchivePage, ArchiveRequest, FilesReport } from './archive-api.ts'
 import type { BookChange, CoinFunding, LedgerEvent, UserFill } from './block.ts'
 import type { FillsAnswer, FillsRequest } from './held-fills.ts'
 import type { Through } from './position-builders.ts'
@@ -80,6 +81,10 @@ export interface BlockLogApi {
   events(request: EventsRequest): Promise<EventsAnswer>
   /** One page of what the log holds for a wallet or a builder, newest first. */
   fills(request: FillsRequest): Promise<FillsAnswer>
+  /** What of the next blocks is durable, for the Archiver, which tells with it how far it is. */
+  archive(request: ArchiveRequest): Promise<ArchivePage>
+  /** How far the files of the archive are. */
+  files(report: FilesReport): Promise<void>
   /** Forgets the chain of heights and begins a new one: the next feeder may send from anywhere. */
   reset(): Promise<void>
 }
@@ -135,6 +140,8 @@ export interface HubBlock {
   readonly books: readonly BookChange[] | null
   /** Last trade price of each coin of the shard that traded in this block. */
   readonly px: Readonly<Record<string, string>>
+  /** In stored lines alone: coins whose books were repaired behind the block before; no block leads to what they are. */
+  readonly repaired?: readonly string[]
 }
 
 /** log → hub: whole books of this hub's coins after block `height`; a long list comes in parts, applied with the last. */
@@ -194,6 +201,8 @@ export interface RelayEvents {
   readonly orders?: readonly unknown[]
   /** Fills that are liquidations of positions last traded through a builder. */
   readonly through?: readonly Through[]
+  /** In the archive alone, of a block that the log never had: nothing else of it is known. */
+  readonly only?: 'fills'
 }
 
 /**

@@ -25,16 +25,36 @@ export class PendingSegment {
   #chars = 0
   #l4Chars = 0
   #sinceMs = 0
+  /** Coins that were repaired behind the last block, and by height those that were behind the one before it. */
+  #repaired: readonly string[] = []
+  #repairs = new Map<number, readonly string[]>()
 
   /** Adds the next block; true where the segment should be stored now. */
   push(texts: BlockTexts, nowMs: number): boolean {
     if (this.#blocks.length === 0) this.#sinceMs = nowMs
     this.#blocks.push(texts)
+    if (this.#repaired.length > 0) this.#repairs.set(texts.height, this.#repaired)
+    this.#repaired = []
     for (const { text } of [...(texts.books ?? []), ...texts.orders]) this.#chars += text.length
     this.#chars += texts.events.length
     for (const text of texts.l4.values()) this.#l4Chars += text.length
     const isFull = this.#chars >= SEGMENT_CHARS || this.#l4Chars >= L4_CHARS
     return isFull || nowMs - this.#sinceMs >= SEGMENT_MS
+  }
+
+  /** Books of these coins were repaired: no block leads to what they are now, which the next one's line says. */
+  repaired(coins: Iterable<string>): void {
+    this.#repaired = [...new Set([...this.#repaired, ...coins])]
+  }
+
+  /** Repaired coins that no line names yet. */
+  get unsaid(): readonly string[] {
+    return this.#repaired
+  }
+
+  /** All books begin anew: what was repaired before is of no matter. */
+  forgetRepairs(): void {
+    this.#repaired = []
   }
 
   /** The blocks that wait, oldest first. */
@@ -47,12 +67,14 @@ export class PendingSegment {
     const blocks = this.#blocks
     const first = blocks[0]
     const last = blocks.at(-1)
+    const repairs = this.#repairs
     this.#blocks = []
+    this.#repairs = new Map()
     this.#chars = 0
     this.#l4Chars = 0
     if (!first || !last) return null
     const lines = {
-      books: blocks.map((texts) => hubBlockText(texts, () => true)).join('\n'),
+      books: blocks.map((texts) => hubBlockText(texts, () => true, repairs.get(texts.height))).join('\n'),
       events: blocks.map(({ events }) => events).join('\n'),
       ...(blocks.some(({ orders }) => orders.length > 0) && { orders: blocks.map(ordersLine).join('\n') }),
       ...(blocks.some(({ l4 }) => l4.size > 0) && { l4: blocks.map(l4Line).join('\n') }),

@@ -7,10 +7,13 @@
 // was lost of them with the object, or is held no more, reads as not known, and whoever needs it begins with whole orders.
 
 import { fromChunks, toChunks } from '../core/chunks.ts'
+import type { StoredBlocks } from './archive-api.ts'
 import { type ChainState, EMPTY_CHAIN } from './chain.ts'
 import type { EventsSegment, HeightAndTime } from './held-fills.ts'
+import { keyOf, keysOf, keysOfKind, type Listed, segmentAt } from './listed-segment.ts'
 import type { NewSegment } from './pending-segment.ts'
 import type { SegmentKind } from './segment.ts'
+import { Unarchived } from './unarchived.ts'
 
 /** Segments looked at in one turn, however small they are. */
 const SEGMENTS_AT_ONCE = 64
@@ -28,24 +31,18 @@ const ROWS_WAITING_MOST = 64
 const KEYS_AT_ONCE = 128
 const UNCONFIRMED = { allowUnconfirmed: true } as const
 
-/** What is known of a stored segment without reading it. */
-interface Listed {
-  readonly first: number
-  readonly last: number
-  readonly time: number
-  readonly chunks: Readonly<Partial<Record<SegmentKind, number>>>
-}
-
-/** Where the log stands: its chain, and the time of its last block or whole books. */
+/** Where the log stands: its chain, the time of its last block or whole books, and coins that were repaired behind it. */
 interface Place {
   readonly chain: ChainState
   readonly time: number | null
+  readonly repaired: readonly string[]
 }
 
 /** The one value under `log`: written with each segment, so that both are lost or kept together. */
-interface Head extends Omit<Place, 'time'> {
+interface Head extends Pick<Place, 'chain'> {
   /** One that was stored by 0.1.0 has none. */
   readonly time?: number | null
+  readonly repaired?: readonly string[]
   readonly segments: readonly Listed[]
 }
 
@@ -61,6 +58,7 @@ export class SegmentStore {
   readonly #storage: Pick<DurableObjectStorage, 'kv' | 'put' | 'delete' | 'sync'>
   #waiting: Rows[] = []
   #segments: readonly Listed[]
+  readonly #unarchived: Unarchived
   /** Where the log stood when this object woke. */
   readonly place: Place
   /** Passes with all writes so far; rejects for good once one failed. */
@@ -70,24 +68,32 @@ export class SegmentStore {
     this.#storage = storage
     const head = storage.kv.get<Head>('log') ?? moved(storage)
     this.#segments = head.segments
-    this.place = { chain: head.chain, time: head.time ?? this.newest()?.time ?? null }
+    const listed = [...storage.kv.list<Listed>({ prefix: Unarchived.prefix })].map(([, one]) => one)
+    this.#unarchived = new Unarchived(storage.kv.get<number>('archived') ?? null, listed)
+    const { chain, time = this.newest()?.time ?? null, repaired = [] } = head
+    this.place = { chain, time, repaired }
   }
 
   /**
    * Stores a segment (null: none), but for its rows (storeRows), where the log stands after it, and `more`; forgets what is
-   * older than `oldestMs`.
+   * older than `oldestMs`, but for books and events that are not archived.
    */
   save(segment: NewSegment | null, place: Place, oldestMs: number, more: Readonly<Record<string, string>> = {}): void {
     const puts: Record<string, unknown> = { ...more }
     const all = segment ? [...this.#segments, this.#stored(segment, puts)] : this.#segments
     const isKept = ({ time }: Listed, at: number) => time >= oldestMs && at >= all.length - SEGMENTS_MOST
     this.#segments = withRecentRows(all.filter(isKept), oldestMs + ROWS_YOUNGER_MS)
-    puts.log = { ...place, segments: this.#segments } satisfies Head
-    this.#put(puts)
-    const kept = new Map(this.#segments.map(({ first, chunks }) => [first, chunks]))
-    for (const { first, chunks } of all)
-      if (kept.get(first) !== chunks)
-        this.#delete(keysOf({ first, chunks: kept.has(first) ? { l4: chunks.l4! } : chunks }))
+    const unarchived = this.#unarchived.spare(all.filter((one, at) => !isKept(one, at)))
+    const { repaired, ...at } = place
+    const head = { ...at, segments: this.#segments, ...(repaired.length > 0 && { repaired }) } satisfies Head
+    puts.log = head
+    this.#put({ ...puts, ...unarchived.puts })
+    const kept = new Map([...this.#segments, ...unarchived.spared].map(({ first, chunks }) => [first, chunks]))
+    for (const { first, chunks } of all) {
+      const rest = kept.get(first) ?? {}
+      const gone = Object.entries(chunks).filter(([kind]) => rest[kind as SegmentKind] === undefined)
+      if (gone.length > 0) this.#delete(keysOf({ first, chunks: Object.fromEntries(gone) }))
+    }
     while (this.#waiting.reduce((sum, { pieces, next }) => sum + pieces.length - next, 0) > ROWS_WAITING_MOST)
       this.storeRows()
   }
@@ -95,15 +101,17 @@ export class SegmentStore {
   /** Adds the chunks of a segment to `puts`, but for its rows. */
   #stored({ first, last, time, lines: { l4, ...lines } }: NewSegment, puts: Record<string, unknown>): Listed {
     const chunks: Partial<Record<SegmentKind, number>> = {}
+    let bytes = 0
     for (const [kind, text] of Object.entries(lines) as [SegmentKind, string][]) {
       const pieces = toChunks(text)
       for (const [part, piece] of pieces.entries()) puts[keyOf(kind, first, part)] = piece
       chunks[kind] = pieces.length
+      if (kind !== 'orders') for (const piece of pieces) bytes += piece.byteLength
     }
-    if (l4 === undefined) return { first, last, time, chunks }
+    if (l4 === undefined) return { first, last, time, chunks, bytes }
     const rows = { first, text: l4, pieces: piecesOf(l4), next: 0 }
     this.#waiting.push(rows)
-    return { first, last, time, chunks: { ...chunks, l4: rows.pieces.length } }
+    return { first, last, time, chunks: { ...chunks, l4: rows.pieces.length }, bytes }
   }
 
   /** Puts the next piece of rows; true where more are left. */
@@ -162,16 +170,47 @@ export class SegmentStore {
   }
 
   #with(height: number): Listed | null {
-    const found = this.#segments.findLast(({ first }) => first <= height)
-    return found && found.last >= height ? found : null
+    return segmentAt(this.#segments, height)
   }
 
-  #text(kind: SegmentKind, { first, chunks }: Listed): string {
-    const waiting = kind === 'l4' && chunks.l4 ? this.#waiting.find((rows) => rows.first === first) : undefined
+  #text(kind: SegmentKind, listed: Listed): string {
+    const isWaiting = kind === 'l4' && listed.chunks.l4
+    const waiting = isWaiting ? this.#waiting.find((rows) => rows.first === listed.first) : undefined
     if (waiting) return waiting.text
-    const parts = Array.from({ length: chunks[kind] ?? 0 }, (_, part) => keyOf(kind, first, part))
-    const pieces = parts.map((key) => this.#storage.kv.get<Uint8Array>(key)!)
+    const pieces = this.#pieces(kind, listed)
     return kind === 'l4' && pieces.includes(undefined!) ? '' : fromChunks(pieces)
+  }
+
+  #pieces(kind: SegmentKind, listed: Listed): Uint8Array[] {
+    return keysOfKind(kind, listed).map((key) => this.#storage.kv.get<Uint8Array>(key)!)
+  }
+
+  /** What is stored with a height for the archive, or null: of the window, or from before it. */
+  blocksWith(height: number): StoredBlocks | null {
+    const found = this.#unarchived.at(height) ?? this.#with(height)
+    if (!found) return null
+    const { first, last } = found
+    return { first, last, books: this.#pieces('books', found), events: this.#pieces('events', found) }
+  }
+
+  /** The first stored height above this one, null where there is none. */
+  firstAbove(height: number): number | null {
+    const inWindow = this.#segments.find(({ first }) => first > height)?.first
+    const found = [this.#unarchived.firstAbove(height) ?? inWindow, inWindow].filter((one) => one !== undefined)
+    return found.length === 0 ? null : Math.min(...found)
+  }
+
+  /** Nothing up to here need be kept for an archive; null: there is no archive. */
+  archived(height: number | null): void {
+    if (height === this.#unarchived.archived) return
+    const { gone, keys } = this.#unarchived.release(height)
+    if (height !== null) this.#put({ archived: height })
+    this.#delete([...gone.flatMap(keysOf), ...keys, ...(height === null ? ['archived'] : [])])
+  }
+
+  /** More is kept for the archive than may be. */
+  get isFull(): boolean {
+    return this.#unarchived.isFull
   }
 
   /** Height and time of the newest stored block, null while there is none. */
@@ -196,19 +235,12 @@ export class SegmentStore {
 
   /** Forgets the chain and its segments, and stores `more`. */
   reset(more: Readonly<Record<string, string>> = {}): void {
-    this.#delete(this.#segments.flatMap(keysOf))
+    const { gone, keys } = this.#unarchived.clear()
+    this.#delete([...[...this.#segments, ...gone].flatMap(keysOf), ...keys])
     this.#segments = []
     this.#waiting = []
     this.#put({ ...more, log: { chain: EMPTY_CHAIN, time: null, segments: [] } satisfies Head })
   }
-}
-
-const keyOf = (kind: SegmentKind, first: number, part: number): string => `${kind}/${first}/${part}`
-
-function keysOf({ first, chunks }: Pick<Listed, 'first' | 'chunks'>): string[] {
-  return (Object.keys(chunks) as SegmentKind[]).flatMap((kind) =>
-    Array.from({ length: chunks[kind] ?? 0 }, (_, part) => keyOf(kind, first, part)),
-  )
 }
 
 /** Cut where no character is. */

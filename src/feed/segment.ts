@@ -160,11 +160,16 @@ function digestOf(books: readonly { readonly text: string }[]): number {
 }
 
 /** JSON text of the HubBlock for the coins that `wants` accepts: a hub's frame, or with all coins the stored line. */
-export function hubBlockText(texts: BooksTexts, wants: (coin: string) => boolean): string {
+export function hubBlockText(
+  texts: BooksTexts,
+  wants: (coin: string) => boolean,
+  repaired: readonly string[] = [],
+): string {
   const px: Record<string, string> = {}
   for (const coin in texts.px) if (wants(coin)) px[coin] = texts.px[coin]!
   const { height, time, epoch } = texts
-  const head = JSON.stringify({ v: LOG_API_VERSION, t: 'block', epoch, height, time, px })
+  const since = repaired.length > 0 && { repaired }
+  const head = JSON.stringify({ v: LOG_API_VERSION, t: 'block', epoch, height, time, ...since, px })
   let books = ''
   for (const { coin, text } of texts.books ?? []) if (wants(coin)) books += books ? `,${text}` : text
   return `${head.slice(0, -1)},"books":${texts.books ? `[${books}]` : 'null'}}`

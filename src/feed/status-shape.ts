@@ -6,6 +6,7 @@ import { described } from '../core/field-words.ts'
 import { REGIONS } from '../core/variables.ts'
 import { Height, Millis } from './block.ts'
 import { GAP_REASONS } from './chain.ts'
+import { FilesShape } from './files-shape.ts'
 import { type Frozen, SourcesShape } from './sources-shape.ts'
 
 /** How the feed stands; verdict.ts decides. */
@@ -20,6 +21,7 @@ export const FEED_STATES = [
   'conflict',
   'link_down',
   'no_feeder',
+  'archive_full',
 ] as const
 
 const Count = z.int().min(0)
@@ -112,6 +114,46 @@ const FeederShape = z.object({
 })
 export type FeederView = Frozen<z.infer<typeof FeederShape>>
 
+const ArchiveShape = z.object({
+  height: described(
+    Height.nullable(),
+    'last height that is archived; null: none yet, or not heard since the log’s object woke',
+    'grows by a minute of blocks each minute',
+    'see `archive.failure`',
+  ),
+  behind: described(
+    Count.nullable(),
+    'heights that the log has and the archive has not; null where `height` is',
+    'under two minutes of blocks',
+    'see `archive.failure`',
+  ),
+  lagMs: described(
+    Count.nullable(),
+    'the same as time between blocks, ms',
+    'under 90 s',
+    'see `archive.failure`; beyond hours the log fills: see "The archive falls behind"',
+  ),
+  segments: described(Count.nullable(), 'segments in the archive', 'grows by one a minute'),
+  checkpoint: z
+    .object({
+      height: described(Height, 'the least height of its books'),
+      timeMs: described(Millis, 'the time of that block, Unix ms', 'within the last hour'),
+    })
+    .nullable()
+    .describe('the last checkpoint of all books; null: none yet.'),
+  failure: z
+    .object({
+      atMs: described(Millis, 'when, Unix ms', 'long ago'),
+      words: described(z.string(), 'what went wrong: see "The archive falls behind"'),
+    })
+    .nullable()
+    .describe('what went wrong last; null: nothing yet. It is tried again until it is done.'),
+  files: FilesShape.nullable().describe(
+    'files made of the archive, out of which rows of users are answered; null: not heard of since the log’s object woke.',
+  ),
+})
+export type ArchiveView = Frozen<z.infer<typeof ArchiveShape>>
+
 const GapShape = z.object({
   from: described(Height, 'first height that never came'),
   to: described(Height, 'last height that never came'),
@@ -199,6 +241,7 @@ const LogShape = z.object({
       }),
     )
     .describe('ages of blocks by region: what relays counted in their last minute.'),
+  archive: ArchiveShape.nullable().describe('how far the archive is; null where none is set up.'),
   gaps: z.array(GapShape).describe('the last 20 stretches of heights that never came, newest first.'),
   disagreements: described(
     Count,

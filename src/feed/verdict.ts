@@ -11,11 +11,20 @@ export const SILENT_MS = 3 * PULSE_MS + 1_000
 /** Blocks that are later than this are late. */
 const LATE_MS = 10_000
 
-type Place = Pick<LogStatus, 'height' | 'time' | 'blockMs' | 'booksKnown'>
+type Place = Pick<LogStatus, 'height' | 'time' | 'blockMs' | 'booksKnown'> & {
+  /** More waits for the archive than may: no block is taken. */
+  readonly isFull?: boolean
+}
 type Verdict = Pick<LogStatus, 'state' | 'advice'>
 
 /** How the feed stands; `feeders` are the connected ones and those that left. */
 export function verdict(place: Place, feeders: readonly FeederView[], nowMs: number): Verdict {
+  if (place.isFull)
+    return {
+      state: 'archive_full',
+      advice:
+        'No block is taken, because the archive is hours behind and no more can be kept for it: see archive.failure, and mend R2 or D1, or take the archive out of wrangler.live.toml and deploy.',
+    }
   const connected = feeders.filter((one) => one.connected)
   if (connected.length === 0) return unconnected(feeders)
   const able = connected.filter(({ conflict }) => conflict === null)

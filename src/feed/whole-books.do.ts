@@ -99,7 +99,10 @@ export class WholeBooks {
       this.#coins.clear()
       for (const coin of coins) this.#coins.add(coin)
       store.setCoins(coins)
-    } else for (const coin of coins) this.#repairs.set(coin, height)
+    } else {
+      held.repaired(coins)
+      for (const coin of coins) this.#repairs.set(coin, height)
+    }
     this.#asked.clear()
     seed.handOn(last, height + 1)
     // Who came amid the parts lacks the first ones: it attaches again, and asks for what it has not.
@@ -128,6 +131,11 @@ export class WholeBooks {
       coins: [...this.#coins].filter((coin) => hub.wants(coin)),
       repaired: repairs.filter((one) => one.height >= height! && hub.wants(one.coin)),
     }
+  }
+
+  /** The height at which a coin of this epoch was last repaired, null where none was. */
+  get repairedAt(): number | null {
+    return this.#repairs.size === 0 ? null : Math.max(...this.#repairs.values())
   }
 
   /** A feeder knows its books and the log does not, such as after another feeder went away before its snapshot. */

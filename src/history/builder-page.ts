@@ -2,25 +2,22 @@
 // the next page begins strictly before the oldest time of this one.
 
 import type { Fill, UserFill } from '../feed/block.ts'
+import { NODE_ONLY, without } from './fill-rows.ts'
 
 /** A fill as the info API shows it: with its wallet, without what only the node and the streams tell. */
-type BuilderFill = { readonly user: string } & Omit<Fill, (typeof NOT_SHOWN)[number]>
+type BuilderFill = { readonly user: string } & Fill
 
-const NOT_SHOWN = ['builder', 'twapId', 'deployerFee', 'priorityGas'] as const
+const NOT_SHOWN = [...NODE_ONLY, 'twapId'] as const
 
 /**
- * The newest fills before `beforeMs`, at most `rows`; `blocks` are fills by block, oldest first. Of a time with more than
- * `rows` fills the older ones are cut off: no cursor leads into it.
+ * The newest fills, at most `rows`; `blocks` are fills by block, oldest first. Of a time with more than `rows` fills the
+ * older ones are cut off: no cursor leads into it.
  */
-export function builderPage(
-  blocks: readonly (readonly UserFill[])[],
-  rows: number,
-  beforeMs = Number.POSITIVE_INFINITY,
-): BuilderFill[] {
+export function builderPage(blocks: readonly (readonly UserFill[])[], rows: number): BuilderFill[] {
   const byTime = Map.groupBy(blocks.flat(), ([, { time }]) => time)
   const page: UserFill[] = []
-  for (const [time, entries] of [...byTime].toReversed()) {
-    const fills = time < beforeMs ? entries.toReversed() : []
+  for (const entries of [...byTime.values()].toReversed()) {
+    const fills = entries.toReversed()
     if (page.length > 0 && page.length + fills.length > rows) break
     page.push(...fills)
   }
@@ -28,7 +25,5 @@ export function builderPage(
 }
 
 function shown([user, fill]: UserFill): BuilderFill {
-  const own: Record<string, unknown> = { ...fill }
-  for (const field of NOT_SHOWN) delete own[field]
-  return { user, ...own } as BuilderFill
+  return { user, ...without(fill, NOT_SHOWN) }
 }

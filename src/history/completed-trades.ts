@@ -30,21 +30,26 @@ export function acrossGap(state: TradeState): TradeState {
   return { ...state, open: new Map() }
 }
 
+/** `missedMs`: when the last position was closed whose opening was not seen; -1 for none. */
+interface Folded {
+  readonly state: TradeState
+  readonly trades: readonly CompletedTrade[]
+  readonly missedMs: number
+}
+
 /** Folds blocks, oldest first and without a hole, and answers the trades that were completed in them, in order. */
-export function foldTrades(
-  state: TradeState,
-  blocks: readonly EventBlock[],
-): { readonly state: TradeState; readonly trades: readonly CompletedTrade[] } {
+export function foldTrades(state: TradeState, blocks: readonly EventBlock[]): Folded {
   const fold = new Fold(state)
   for (const { fills, funding } of blocks) {
     for (const [user, fill] of fills) if (user === state.user) fold.fill(fill)
     for (const { coin, perUnit } of funding) fold.fund(coin, perUnit)
   }
-  return { state: fold.state(), trades: fold.trades }
+  return { state: fold.state(), trades: fold.trades, missedMs: fold.missedMs }
 }
 
 class Fold {
   readonly trades: CompletedTrade[] = []
+  missedMs = -1
   readonly #user: string
   readonly #open: Map<string, OpenTrade>
   #closes: TradeState['closes']
@@ -71,6 +76,7 @@ class Fold {
     if (closing && (opening || end.eq(0))) {
       const index = this.#nextIndex(fill.time)
       if (trade) this.trades.push(completed(this.#user, fill, trade, index))
+      else this.missedMs = fill.time
       trade = opening && openedAt(fill.time)
     }
     if (trade && opening) trade = extended(trade, fill, amounts, opening)

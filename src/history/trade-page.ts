@@ -13,7 +13,7 @@ export interface Window {
   readonly endTime?: number | undefined
 }
 
-interface TradeFilter extends Window {
+export interface TradeFilter extends Window {
   /** `<close_time>_<tx_index>`: only what comes after that row. */
   readonly cursor?: string | undefined
   /** Of the closing fill. */
@@ -24,6 +24,11 @@ interface TradeFilter extends Window {
 
 /** `<close_time>_<tx_index>`. */
 export const TRADE_CURSOR = /^\d{1,15}_\d{1,9}$/
+
+/** The close time of a cursor, 0 where there is none. */
+export function cursorTime(cursor: string | undefined): number {
+  return Number(cursor?.split('_')[0] ?? 0)
+}
 
 export function isWithin(time: number, { startTime = 0, endTime = Number.POSITIVE_INFINITY }: Window): boolean {
   return time >= startTime && time <= endTime

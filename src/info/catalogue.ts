@@ -10,6 +10,7 @@ import { batchSpotClearinghouseState } from './queries/batchSpotClearinghouseSta
 import { borrowLendReserveState } from './queries/borrowLendReserveState.ts'
 import { borrowLendUserState } from './queries/borrowLendUserState.ts'
 import { builderFills } from './queries/builderFills.ts'
+import { builderFillsByTime } from './queries/builderFillsByTime.ts'
 import { candleSnapshot } from './queries/candleSnapshot.ts'
 import { clearinghouseState } from './queries/clearinghouseState.ts'
 import { delegations } from './queries/delegations.ts'
@@ -99,6 +100,7 @@ export const CATALOGUE: readonly AnyQuery[] = [
   borrowLendReserveState,
   borrowLendUserState,
   builderFills,
+  builderFillsByTime,
   candleSnapshot,
   clearinghouseState,
   delegations,

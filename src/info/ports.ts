@@ -4,7 +4,7 @@ import type { BookSnapshot, TopOfBook } from '../book/hub-api.ts'
 import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
-import type { FillScope } from '../feed/held-fills.ts'
+import type { EventBlock, FillScope, FundingBlock, HeightAndTime } from '../feed/held-fills.ts'
 import type { HeldFills } from '../history/held-runs.ts'
 import type { Upstream } from '../upstream/upstream-api.ts'
 
@@ -16,6 +16,12 @@ export interface Books {
   tops(): Promise<Result<{ readonly height: number; readonly tops: readonly TopOfBook[] }, Failure>>
 }
 
+/** Books as they were, out of the archive. */
+export interface PastBooks {
+  /** A coin's book after block `height`; null where it had none. */
+  at(coin: string, height: number): Promise<Result<BookSnapshot | null, Failure>>
+}
+
 /** Names of the builder-deployed DEXes, in the exchange's order, without the native one. */
 export interface Dexes {
   names(): Promise<Result<readonly string[], Failure>>
@@ -23,18 +29,71 @@ export interface Dexes {
   has(name: string): Promise<boolean | null>
 }
 
-/** Fills that Weir itself has seen, as far back as they are held. */
+/** Fills of whatever scope, or ledger events of a wallet. */
+export type EventKind = 'fills' | 'ledger'
+
+/** Fills that Weir itself has seen, as far back as the log holds them. */
 export interface History {
-  held(scope: FillScope): Promise<Result<HeldFills, Failure>>
+  /** Not below `downTo`, where that is known already. */
+  held(scope: FillScope, kind?: EventKind, downTo?: number): Promise<Result<HeldFills, Failure>>
   /** The newest of them alone, about a minute's: no wait, and a small part of the work. */
   newest(scope: FillScope): Promise<Result<HeldFills, Failure>>
 }
 
+/** Events of one wallet, builder or coin. */
+export interface PastEvents {
+  readonly kind: EventKind
+  readonly scope: FillScope
+  /** Only as far back as the funding of that time is known. */
+  readonly isFunded?: boolean
+}
+
+/** Block times, both ends included. */
+export interface PastWindow {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly order: 'newest' | 'oldest'
+}
+
+export interface PastRequest extends PastEvents, PastWindow {}
+
+/** How a reading of the past went. */
+export interface PastRead {
+  /** The last block that was looked at. */
+  readonly head: HeightAndTime
+  /** From this block on nothing is missing of what was asked for, and was told as far as it was wanted. */
+  readonly since: HeightAndTime
+  /** `work`: it was too much to read on; `damage`: what comes next, or came in between, cannot be read. */
+  readonly ended: 'all' | 'enough' | 'work' | 'damage'
+}
+
+/** Answers false where it has enough. `isAfterHole`: between this block and the one before are heights that nobody has. */
+export type TakeBlock = (block: EventBlock, isAfterHole: boolean) => boolean
+
+/** The past as of one moment, to be read more than once. */
+export interface OpenPast {
+  /** Tells blocks in the order asked for, each once, until there is enough. */
+  read(window: PastWindow, take: TakeBlock): Promise<Result<PastRead, Failure>>
+  /** Funding of the files from a height on, oldest first: that of the log comes with its blocks. */
+  funding(coins: readonly string[], from: number): Promise<Result<readonly FundingBlock[], Failure>>
+}
+
+/** All that Weir has kept: the log, and behind it the files of the archive. */
+export interface Past {
+  /** Whether it goes beyond the log. */
+  readonly isDeep: boolean
+  open(events: PastEvents): Promise<Result<OpenPast, Failure>>
+  /** Both at once. */
+  read(request: PastRequest, take: TakeBlock): Promise<Result<PastRead, Failure>>
+}
+
 export interface Sources {
   readonly books: Books
+  readonly pastBooks: PastBooks
   readonly upstream: Upstream
   readonly dexes: Dexes
   readonly history: History
+  readonly past: Past
   /** Time that passes, for bounds on what is asked of others. */
   readonly after: After
 }

@@ -30,7 +30,7 @@ interface Example {
 /** Files of types take it from here. */
 export { ONE_CREDIT }
 
-/** What a query costs that goes through everything that is held of a wallet. */
+/** What a query costs that goes through everything that is held of a wallet, or through an hour of the archive. */
 export const HISTORY_PRICE: MicroCredits = 10 * ONE_CREDIT
 
 /** What a query over every DEX costs, however many there are. */
@@ -73,9 +73,9 @@ export function priceOf(query: AnyQuery, request: { readonly type: string }): Mi
   return typeof query.price === 'function' ? query.price(request) : query.price
 }
 
-/** Whether it is answered from the fills that Weir has seen. */
+/** Whether it is answered from what Weir has seen. */
 export function asksHistory(query: AnyQuery): boolean {
-  return query.needs.includes('history')
+  return query.needs.includes('history') || query.needs.includes('past')
 }
 
 /** Whether anything outside Weir may be asked for this query. */

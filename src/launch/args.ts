@@ -15,6 +15,7 @@ export interface LaunchArgs {
   readonly seed?: number | undefined
   readonly blockMs?: number | undefined
   readonly scale?: z.infer<typeof ScaleName> | undefined
+  readonly keep?: number | undefined
 }
 
 export interface LaunchOptions {
@@ -28,19 +29,23 @@ export interface LaunchOptions {
   readonly port: number
   /** The exchange is of the real size, so that it and its feeder need more memory. */
   readonly isLarge: boolean
+  /** How much of the archive is kept. */
+  readonly keepMb: number
   /** Arguments handed on to devnet. */
   readonly devnet: readonly string[]
 }
 
 const DEFAULT_STATE = '.weir'
 const DEFAULT_PORT = 8787
+/** With all else a demo stays below 500 MB. */
+export const DEFAULT_KEEP_MB = 100
 const Port = wholeNumber(0, 65_535)
 
 /** What the arguments and the `PORT` variable mean; an error is one sentence. */
 export function launchOptions(args: LaunchArgs, port: string | undefined): Result<LaunchOptions, string> {
   const number = Port.safeParse(port || String(DEFAULT_PORT))
   if (!number.success) return err(`PORT is ${JSON.stringify(port)}: it ${number.error.issues[0]!.message}.`)
-  const { state, reset = false, json = false, seed, blockMs, scale } = args
+  const { state, reset = false, json = false, seed, blockMs, scale, keep = DEFAULT_KEEP_MB } = args
   const devnet = Object.entries({ '--seed': seed, '--block-ms': blockMs, '--scale': scale })
     .filter(([, value]) => value !== undefined)
     .flatMap(([name, value]) => [name, String(value)])
@@ -51,6 +56,7 @@ export function launchOptions(args: LaunchArgs, port: string | undefined): Resul
     json,
     port: number.data,
     isLarge: scale === 'mainnet',
+    keepMb: keep,
     devnet,
   })
 }

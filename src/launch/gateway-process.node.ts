@@ -92,20 +92,28 @@ function commonOptions(state: string) {
   } as const
 }
 
+/** By the name of the binding the folder of its migrations. */
+const DATABASES = { ACCOUNTS: 'schemas/d1/accounts', HISTORY: 'schemas/d1/history' }
+
 /** Applies new migrations before anything is served, in a workerd of its own; a marker spares it where there are none. */
 async function migrate({ root, state }: GatewayProcessOptions): Promise<void> {
-  const folder = join(root, 'schemas/d1/accounts')
-  const names = readdirSync(folder).filter((name) => name.endsWith('.sql'))
+  const databases = Object.entries(DATABASES).map(([binding, path]) => {
+    const folder = join(root, path)
+    const names = readdirSync(folder).filter((name) => name.endsWith('.sql'))
+    return { binding, folder, names: names.sort() }
+  })
+  const all = databases.flatMap(({ names }) => names).join()
   const marker = join(state, 'migrated')
-  if (existsSync(marker) && readFileSync(marker, 'utf8') === names.sort().join()) return
-  const bare = { name: 'weir', modules: true, script: 'export default {}', d1Databases: ['ACCOUNTS'] }
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === all) return
+  const bare = { name: 'weir', modules: true, script: 'export default {}', d1Databases: Object.keys(DATABASES) }
   const miniflare = new Miniflare(convertV4MiniflareOptions({ workers: [bare], ...commonOptions(state) }))
   try {
-    await applyMigrations(await miniflare.getD1Database('ACCOUNTS'), folder, names)
+    for (const { binding, folder, names } of databases)
+      await applyMigrations(await miniflare.getD1Database(binding), folder, names)
   } finally {
     await miniflare.dispose()
   }
-  writeFileSync(marker, names.join())
+  writeFileSync(marker, all)
 }
 
 /** Each migration is applied whole or not at all, and noted in wrangler's own table. */

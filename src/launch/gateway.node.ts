@@ -1,4 +1,4 @@
-// The gateway as a process of its own: `--state DIR --port N --node URL [--inspector PORT]`, secrets from the environment.
+// The gateway as a process of its own: `--state DIR --port N --node URL [--keep MB] [--inspector PORT]`, secrets from the environment.
 // Miniflare starts workerd again when it dies, and ends it on SIGINT and SIGTERM.
 
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ const { values } = parseArgs({
     state: { type: 'string' },
     port: { type: 'string' },
     node: { type: 'string' },
+    keep: { type: 'string', default: '' },
     inspector: { type: 'string' },
   },
 })
@@ -31,5 +32,6 @@ const { url } = await startGatewayProcess({
     TRUST_PROXY: process.env.TRUST_PROXY === 'on' ? 'on' : 'off',
     UPSTREAMS: JSON.stringify([{ name: 'node', url: `${values.node}/info` }]),
   },
+  liveVars: { ARCHIVE_KEEP_MB: values.keep },
 })
 process.stderr.write(`gateway at ${url}\n`)

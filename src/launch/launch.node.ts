@@ -177,7 +177,10 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): Chi
     spec(
       'gateway',
       'launch/gateway.node.ts',
-      ['--state', folder.part('gateway'), '--port', String(ports.gateway), '--node', node],
+      [
+        ...['--state', folder.part('gateway'), '--port', String(ports.gateway), '--node', node],
+        ...['--keep', String(options.keepMb)],
+      ],
       { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
     ),
     spec(

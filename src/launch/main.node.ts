@@ -6,7 +6,7 @@ import { DEFAULT_STATE } from '../cli/dev-file.node.ts'
 import { commandLine, hinted, program, reads, refuseLine } from '../core/command-line.node.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import { announce } from './announcement.ts'
-import { type LaunchOptions, launchOptions, ScaleName } from './args.ts'
+import { DEFAULT_KEEP_MB, type LaunchOptions, launchOptions, ScaleName } from './args.ts'
 import { build } from './build.node.ts'
 import { checkDatabases } from './databases.node.ts'
 import { isDiskFull } from './disk-space.node.ts'
@@ -35,6 +35,7 @@ const START = program(
   .option('--seed <n>', 'of what happens on the exchange', reads(wholeNumber(0, 999_999_999)))
   .option('--block-ms <n>', 'from one block to the next', reads(wholeNumber(1, 60_000)))
   .option('--scale <name>', 'how large the exchange is: small or mainnet', reads(ScaleName))
+  .option('--keep <mb>', `of the archive; the oldest goes (${DEFAULT_KEEP_MB})`, reads(wholeNumber(1, 1_000_000)))
 hinted(START, /--port|too many arguments/, 'the port is a variable: PORT=8788 npm start')
 
 const say = (line: string) => process.stderr.write(`${line}\n`)

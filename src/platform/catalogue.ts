@@ -4,12 +4,19 @@
 import type { Endpoint } from './endpoint.ts'
 import { accountUsage } from './endpoints/accountUsage.ts'
 import { applyPlan } from './endpoints/applyPlan.ts'
+import { applyRetention } from './endpoints/applyRetention.ts'
+import { backfill } from './endpoints/backfill.ts'
 import { changeKey } from './endpoints/changeKey.ts'
 import { changePlan } from './endpoints/changePlan.ts'
 import { clearWebhook } from './endpoints/clearWebhook.ts'
 import { createKey } from './endpoints/createKey.ts'
 import { ensureAccount } from './endpoints/ensureAccount.ts'
 import { grantCredits } from './endpoints/grantCredits.ts'
+import { historyCost } from './endpoints/historyCost.ts'
+import { historyCoverage } from './endpoints/historyCoverage.ts'
+import { historyFiles } from './endpoints/historyFiles.ts'
+import { historyGaps } from './endpoints/historyGaps.ts'
+import { historySums } from './endpoints/historySums.ts'
 import { listKeys } from './endpoints/listKeys.ts'
 import { listPlans } from './endpoints/listPlans.ts'
 import { ownKey } from './endpoints/ownKey.ts'
@@ -20,6 +27,8 @@ import { rotateKey } from './endpoints/rotateKey.ts'
 import { setPlan } from './endpoints/setPlan.ts'
 import { setWebhook } from './endpoints/setWebhook.ts'
 import { showAccount } from './endpoints/showAccount.ts'
+import { showBackfill } from './endpoints/showBackfill.ts'
+import { showRetention } from './endpoints/showRetention.ts'
 import { showWebhook } from './endpoints/showWebhook.ts'
 import { testWebhook } from './endpoints/testWebhook.ts'
 import { usage } from './endpoints/usage.ts'
@@ -27,6 +36,11 @@ import { usage } from './endpoints/usage.ts'
 export const ENDPOINTS: readonly Endpoint[] = [
   usage,
   ownKey,
+  historyCoverage,
+  historyGaps,
+  historyCost,
+  historyFiles,
+  historySums,
   listPlans,
   setPlan,
   applyPlan,
@@ -46,4 +60,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   testWebhook,
   clearWebhook,
   resetFeed,
+  showBackfill,
+  backfill,
+  showRetention,
+  applyRetention,
 ]

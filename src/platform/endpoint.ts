@@ -36,13 +36,21 @@ type Answer<Call, Reply> = (call: Call, platform: Platform) => Promise<Result<Re
 export interface Endpoint extends Operation {
   readonly answer: Answer<
     { readonly [part in keyof Call<Operation>]: unknown },
-    { readonly status: number; readonly body: unknown; readonly left?: MicroCredits }
+    { readonly status: number; readonly body: unknown } & Told
   >
 }
 
-/** An answer, with its literals kept for the compiler. `left`: where the body has a balance, what the headers say too. */
-export const reply = <const Status extends number, const Body>(status: Status, body: Body, left?: MicroCredits) =>
-  ok({ status, body, ...(left === undefined ? {} : { left }) })
+/** What an answer says beside its body. */
+interface Told {
+  /** Where the body has a balance, what the headers say too. */
+  readonly left?: MicroCredits
+  /** What it costs, of an operation whose answers say that. */
+  readonly price?: MicroCredits
+}
+
+/** An answer, with its literals kept for the compiler. */
+export const reply = <const Status extends number, const Body>(status: Status, body: Body, told: Told = {}) =>
+  ok({ status, body, ...told })
 
 /** Keeps an endpoint's own types while checking it, and forgets them for the catalogue. */
 export function defineEndpoint<const Op extends Operation>(

@@ -5,7 +5,8 @@
 
 import { type Context, Hono } from 'hono'
 import type { Failure } from '../core/failure.ts'
-import type { Result } from '../core/result.ts'
+import { ok, type Result } from '../core/result.ts'
+import type { MicroCredits } from '../credit/amount.ts'
 import { formatCredits } from '../credit/amount.ts'
 import type { Charging } from '../edge/charging.ts'
 import type { Identity } from '../key/identity.ts'
@@ -49,16 +50,27 @@ async function enter(c: Context, endpoint: Endpoint, deps: KeyedDeps): Promise<R
   const limits = charging.limitHeaders?.(identity.value, product) ?? {}
   if (!hold.ok) return refuse(hold.error, requestId, limits)
   const { value: held } = hold
+  /** Takes what the answer costs, which may be more than was held before there was one. */
+  const take = async (price: MicroCredits): Promise<Result<MicroCredits | null, Failure>> => {
+    if (price === amount && price > 0) return ok(held.settle())
+    const left = held.release()
+    if (price === 0) return ok(left)
+    const due = await charging.hold(identity.value, { product, type, amount: price, isCounted: true })
+    return due.ok ? ok(due.value.settle()) : due
+  }
   const finish = async (): Promise<Response> => {
     await charging.report?.(identity.value)
     const result: Answered | null = await answered(c, endpoint, identity.value, deps.platform).catch((error) => {
       held.release()
       throw error
     })
-    const isPaid = result.ok && amount > 0
-    const remaining = isPaid ? held.settle() : held.release()
-    const left = (result.ok ? result.value.left : undefined) ?? remaining
-    const cost = { 'x-credits-cost': formatCredits(isPaid && remaining !== null ? amount : 0) }
+    // Who asks with HEAD is shown nothing.
+    const isShown = result.ok && c.req.method !== 'HEAD'
+    const { price = amount, left: told } = isShown ? result.value : { price: 0 }
+    const paid = await take(price)
+    if (!paid.ok) return refuse(paid.error, requestId, limits)
+    const left = told ?? paid.value
+    const cost = { 'x-credits-cost': formatCredits(paid.value === null ? 0 : price) }
     const credits = left === null ? cost : { ...cost, 'x-credits-remaining': formatCredits(left) }
     return respond(result, requestId, { ...limits, ...credits })
   }

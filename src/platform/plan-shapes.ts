@@ -20,7 +20,7 @@ const limit = (max: number, orElse = '') => {
 
 const LIMITS_TEXT = {
   rest_requests_per_second:
-    'Requests a second of each key to `/platform`, and to the REST data API and JSON-RPC once they are served, together; ' +
+    'Requests a second of each key to `/platform`, to `/v1`, and to JSON-RPC once it is served, together; ' +
     'not to `POST /info`. Null: no limit',
   info_requests_per_second: 'Requests a second of each key to `POST /info`, and by `post` over sockets',
   stream_connections: 'Sockets that the account may have open at a time, over all its keys',

@@ -9,6 +9,10 @@ import type { ListedPlan, Terms } from '../credit/plans/plan.ts'
 import type { PlanState } from '../credit/plans/plan-period.ts'
 import type { WebhookApi } from '../credit/webhooks/webhook-api.ts'
 import type { BlockLogApi } from '../feed/log-api.ts'
+import type { BackfillAnswer, BackfillState } from '../history/archive/backfill-api.ts'
+import type { BackfillBlock } from '../history/archive/backfill-lines.ts'
+import type { RetentionApi } from '../history/archive/retention.ts'
+import type { Exports } from '../history/exports/exports-api.ts'
 import type { KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import type { KeyChange, KeyRow, Rotation } from '../key/key-row.ts'
@@ -21,11 +25,26 @@ export interface Platform {
   readonly plans: Plans
   readonly meterOf: (account: string) => AccountMeterApi & WebhookApi
   readonly log: () => Pick<BlockLogApi, 'reset'>
+  /** Null where nothing is archived. */
+  readonly archive: ArchiveFilling | null
+  /** What removes old parts of the archive. */
+  readonly retention: () => RetentionApi
+  readonly chain: string
+  /** Null where nothing is archived. */
+  readonly exports: Exports | null
   /** WEBHOOK_HTTP. */
   readonly isHttpAllowed: boolean
   /** TRUST_PROXY: callers' addresses are known. */
   readonly isProxied: boolean
   readonly now: () => number
+}
+
+/** What fills the archive with blocks that are older. */
+export interface ArchiveFilling {
+  readonly chain: string
+  state(after: number): Promise<BackfillState>
+  /** The blocks are at least one, in order of height. */
+  backfill(blocks: readonly BackfillBlock[]): Promise<BackfillAnswer>
 }
 
 /** A plan with what is agreed with one account. */

@@ -9,3 +9,10 @@ export type Refusal = Failure | { readonly kind: 'conflict'; readonly message: s
 export function badField(path: string, message: string): Failure {
   return { kind: 'bad_field', issues: [{ path, message }] }
 }
+
+/** Of a gateway whose Workers have neither bucket nor database of an archive. */
+export const NO_ARCHIVE: Failure = {
+  kind: 'not_found',
+  what: 'An archive',
+  hint: 'This gateway has no archive: see docs/operations.md#the-archive.',
+}

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import type { Failure, Issue } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { parseWith } from '../core/schema-words.ts'
-import { readJsonBody } from '../edge/body.ts'
+import { readJsonBody, readText } from '../edge/body.ts'
 import { restFailure } from '../edge/failure-wire.ts'
 import type { Operation } from '../edge/operation.ts'
 import { REQUEST_ID_HEADER } from '../edge/request-id.ts'
@@ -57,7 +57,7 @@ export function respond(result: Answered, requestId: string, more: Readonly<Reco
   if (!result.ok) return refuse(result.error, requestId, more)
   const { status, body } = result.value
   const headers = { 'cache-control': 'no-store', [REQUEST_ID_HEADER]: requestId, ...more }
-  return Response.json(body, { status, headers })
+  return typeof body === 'string' ? new Response(body, { status, headers }) : Response.json(body, { status, headers })
 }
 
 /** A refusal in the platform's words. */
@@ -79,11 +79,26 @@ function parametersOf(url: string): Result<Readonly<Record<string, string>>, Fai
   return err(badField(doubled.slice(0, NAME_MAX_LENGTH), 'is in the URL more than once: send it once'))
 }
 
-async function bodyOf(c: Context, { schema, optional }: NonNullable<Operation['body']>) {
+async function bodyOf(c: Context, { schema, optional, gzipBytes }: NonNullable<Operation['body']>) {
   const { body, headers } = c.req.raw
+  if (gzipBytes !== undefined) {
+    const text = await gzipText(c.req.raw, gzipBytes)
+    return text.ok ? parsed(schema, text.value) : text
+  }
   if (body === null && optional) return parsed(schema, {})
   const json = await readJsonBody({ chunks: body, contentLength: headers.get('content-length') }, BODY_MAX_BYTES)
   return json.ok ? parsed(schema, json.value) : json
+}
+
+/** Of what is unpacked no more is read than a piece over the limit. */
+async function gzipText({ body, headers }: Request, limitBytes: number): Promise<Result<string, Failure>> {
+  try {
+    const chunks = body?.pipeThrough(new DecompressionStream('gzip')) ?? null
+    // It is no shorter packed, by more than some words.
+    return await readText({ chunks, contentLength: headers.get('content-length') }, limitBytes)
+  } catch {
+    return err({ kind: 'not_json', hint: 'The request body is no gzip, or is cut short: send it again whole.' })
+  }
 }
 
 function parsed<T>(schema: z.ZodType<T>, value: unknown): Result<T, Failure> {

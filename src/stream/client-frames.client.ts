@@ -5,7 +5,7 @@ import { LIMIT_FIELDS } from '../key/limits.ts'
 import { failureFrame } from './failure-frame.ts'
 import { ECHO_CHARS, errorFrame, PONG, pongFrame } from './frames.ts'
 import { answerPost, type GatewayInternal, inTurn } from './post.client.ts'
-import type { PostFrame, SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
+import type { PostFrame, ReplayFrame, SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
 import { isTooLarge, parseUpFrame, refusal, UP_FRAME_MAX_BYTES } from './protocol.ts'
 import type { Connection } from './sockets/connection.ts'
 import type { Subscriptions } from './subscriptions.ts'
@@ -54,7 +54,7 @@ export class ClientFrames {
     client.send(pongFrame(client.pinged(nonce, crypto.randomUUID()), this.#ports.toldUpTo(client)))
   }
 
-  #serve(client: Connection, frame: PostFrame | SubscribeFrame | UnsubscribeFrame, length: number): void {
+  #serve(client: Connection, frame: PostFrame | ReplayFrame | SubscribeFrame | UnsubscribeFrame, length: number): void {
     const { subscriptions, gateway, waitUntil } = this.#ports
     const leave = subscriptions().backlog.take(client.identity.account, length)
     if (!leave) return client.send(failureFrame(tooFast(TOO_MANY_WAIT), frame))
@@ -64,10 +64,11 @@ export class ClientFrames {
     waitUntil(client.drained())
   }
 
-  async #request(client: Connection, frame: SubscribeFrame | UnsubscribeFrame): Promise<void> {
+  async #request(client: Connection, frame: ReplayFrame | SubscribeFrame | UnsubscribeFrame): Promise<void> {
     if (client.ended) return
     const subscriptions = this.#ports.subscriptions()
     if (frame.method === 'unsubscribe') subscriptions.unsubscribe(client, frame)
+    else if (frame.method === 'replay') subscriptions.steer(client, frame)
     else await subscriptions.subscribe(client, frame)
     this.#ports.changed()
   }

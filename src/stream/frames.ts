@@ -97,6 +97,12 @@ export function notReplayed(echo: string, why: string): string {
   return errorFrame(`Not replayed${bounded(': ', echo)}: fromBlock: ${why}; live data follows.`, 'replay_unavailable')
 }
 
+/** What becomes of a replay; `echo` is JSON of its body as sent. */
+export function replayFrame(echo: string, event: string, more: Readonly<Record<string, number>> = {}): string {
+  const fields = Object.entries(more).map(([name, value]) => `,"${name}":${value}`)
+  return `{"channel":"replay","data":{"event":"${event}","subscription":${echo}${fields.join('')}}}`
+}
+
 /** Whole or not at all: SDKs parse what stands in braces, and die of half an object. */
 function bounded(before: string, echo: string): string {
   return echo.length > ECHO_CHARS ? '' : before + echo

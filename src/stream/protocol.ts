@@ -8,6 +8,7 @@ import { isDeeperThan } from '../core/json.ts'
 import type { Result } from '../core/result.ts'
 import { err } from '../core/result.ts'
 import { parseWith } from '../core/schema-words.ts'
+import { Height, Millis } from '../feed/block.ts'
 import { invalidRequest } from './frames.ts'
 
 export const UP_FRAME_MAX_BYTES = 64 * 1024
@@ -23,10 +24,33 @@ export const PingFrame = z.object({
   /** That of the last pong, as a proof that it was read; any other one asks for the first. */
   nonce: z.string().max(64).optional(),
 })
+const FROM = { fromTime: Millis.optional(), fromBlock: Height.optional() }
+const ONE_FROM = 'send exactly one of fromTime (Unix milliseconds) and fromBlock (a height)'
+const SPEED = 'must be 1 to 300, or "max"'
+/** What is played of the past; strict, because a misspelt end would play, and cost, without one. */
+const ReplayRange = z
+  .strictObject({
+    ...FROM,
+    toTime: Millis.optional(),
+    toBlock: Height.optional(),
+    speed: z.union([z.number().min(1, SPEED).max(300, SPEED), z.literal('max')], SPEED).optional(),
+  })
+  .superRefine((range, context) => {
+    const { fromTime, fromBlock, toTime, toBlock } = range
+    const refuse = (field: keyof typeof range, message: string) =>
+      context.addIssue({ code: 'custom', path: [field], message })
+    if ((fromTime === undefined) === (fromBlock === undefined)) refuse('fromTime', ONE_FROM)
+    if (toTime !== undefined && toBlock !== undefined)
+      refuse('toTime', 'send toTime or toBlock, or neither to join live')
+    if (toTime !== undefined && toTime < (fromTime ?? 0)) refuse('toTime', 'must not lie before fromTime')
+    if (toBlock !== undefined && toBlock < (fromBlock ?? 0)) refuse('toBlock', 'must not lie before fromBlock')
+  })
+export type ReplayRange = z.infer<typeof ReplayRange>
 export const SubscribeFrame = z.object({
   method: z.literal('subscribe'),
   subscription,
   fromBlock: z.int().min(0).optional(),
+  replay: ReplayRange.optional(),
   meta: z.boolean().optional(),
 })
 export const UnsubscribeFrame = z.object({ method: z.literal('unsubscribe'), subscription })
@@ -35,12 +59,24 @@ export const PostFrame = z.object({
   id: z.int().min(0),
   request: z.looseObject({ type: z.string(), payload: z.unknown() }),
 })
-const UpFrame = z.discriminatedUnion('method', [PingFrame, SubscribeFrame, UnsubscribeFrame, PostFrame], {
-  error: 'must be subscribe, unsubscribe, ping or post',
+/** Steers the replay of a body. */
+export const ReplayFrame = z
+  .object({ method: z.literal('replay'), action: z.enum(['pause', 'resume', 'seek']), subscription, ...FROM })
+  .superRefine(({ action, fromTime, fromBlock }, context) => {
+    const given = [fromTime, fromBlock].filter((from) => from !== undefined).length
+    if (action === 'seek' && given !== 1) context.addIssue({ code: 'custom', path: ['fromTime'], message: ONE_FROM })
+    if (action !== 'seek' && given > 0) {
+      const path = [fromTime === undefined ? 'fromBlock' : 'fromTime']
+      context.addIssue({ code: 'custom', path, message: 'valid only with action "seek": leave it out' })
+    }
+  })
+const UpFrame = z.discriminatedUnion('method', [PingFrame, SubscribeFrame, UnsubscribeFrame, PostFrame, ReplayFrame], {
+  error: 'must be subscribe, unsubscribe, ping, post or replay',
 })
 export type UpFrame = z.infer<typeof UpFrame>
 export type SubscribeFrame = z.infer<typeof SubscribeFrame>
 export type UnsubscribeFrame = z.infer<typeof UnsubscribeFrame>
+export type ReplayFrame = z.infer<typeof ReplayFrame>
 export type PostFrame = z.infer<typeof PostFrame>
 
 /** A frame that ends the socket. */

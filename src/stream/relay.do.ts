@@ -9,9 +9,11 @@ import { after } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { LINK_HEADER, type LinkHeader } from '../feed/log-api.ts'
 import { readRelayFrame } from '../feed/segment.ts'
+import { archiveOf } from '../history/archive/archive.store.ts'
 import { sha256 } from '../key/digest.client.ts'
 import { IDENTITY_HEADER, Identity } from '../key/identity.ts'
 import { BookFanout } from './books/book-fanout.ts'
+import { LateHubs } from './books/late-hubs.ts'
 import { CHANNELS } from './catalogue.ts'
 import { ClientFrames } from './client-frames.client.ts'
 import { ClientSockets } from './client-sockets.client.ts'
@@ -56,7 +58,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #frames: ClientFrames
   readonly #links: Links
   readonly #watch: Watch
-  #lateTimer: (() => void) | null = null
+  readonly #late: LateHubs
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
@@ -70,6 +72,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       heightOf: (hub) => this.#links.hubs[hub]?.link.height ?? -1,
       sent: (time) => this.#links.sent(time, this.#clock.nowMs),
     })
+    this.#late = new LateHubs(this.#books, this.#clock, after)
     this.#links = new Links(
       {
         relay: this.#name,
@@ -96,7 +99,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       callers: gatewayOf(env),
       ended: (connection) => this.#subscriptions.ended(connection),
     })
-    this.#subscriptions = this.#makeSubscriptions(shards, objects)
+    this.#subscriptions = this.#makeSubscriptions(settings, objects)
     const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)
     this.#frames = new ClientFrames({
       gateway: gatewayOf(env),
@@ -239,7 +242,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     this.#clients.blockCame()
     this.#books.push(index, frame, this.#clock.nowMs)
     this.#unread.relieve()
-    this.#armLate()
+    this.#late.arm()
   }
 
   #gone(socket: WebSocket): void {
@@ -248,19 +251,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     if (attachment) this.#links.of(attachment)?.closed(socket)
   }
 
-  /** Wakes up when a late hub has been waited for long enough. */
-  #armLate(): void {
-    if (this.#lateTimer !== null) return
-    const due = this.#books.dueMs()
-    if (due === null) return
-    this.#lateTimer = after(Math.max(0, due - this.#clock.nowMs) + 1, () => {
-      this.#lateTimer = null
-      this.#books.tick(this.#clock.nowMs)
-      this.#armLate()
-    })
-  }
-
-  #makeSubscriptions(shards: number, objects: Objects): Subscriptions {
+  #makeSubscriptions({ BOOK_HUBS: shards, CHAIN }: LiveSettings, objects: Objects): Subscriptions {
     const names = new CoinNames({ read: () => this.#links.coins(), nowMs: () => this.#clock.nowMs, after })
     const ports = {
       shards,
@@ -273,6 +264,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       books: this.#links.source,
       l4: new WholeOrders((coin) => objects.orders(coin)),
       newId: () => crypto.randomUUID(),
+      archive: archiveOf(this.env, CHAIN),
       ensureEvents: () => this.#links.log.ensure(),
       ...pastPorts(gatewayOf(this.env), () => this.#links.log.height),
       events: (from: number) => this.#links.eventsFrom(from),

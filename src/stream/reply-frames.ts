@@ -27,6 +27,17 @@ export const Pong = z.object({
   nonce: z.string().optional(),
   block_height: Height.optional(),
 })
+/** What becomes of a replay; `from` and `to` are heights. */
+export const ReplayNews = z.object({
+  channel: z.literal('replay'),
+  data: z.object({
+    event: z.enum(['paused', 'playing', 'sought', 'gap', 'unknown', 'live', 'ended']).or(z.string()),
+    subscription: z.looseObject({ type: z.string() }),
+    from: Height.optional(),
+    to: Height.optional(),
+  }),
+})
+export type ReplayNews = z.infer<typeof ReplayNews>
 export const PostAnswer = z.object({
   channel: z.literal('post'),
   data: z.object({

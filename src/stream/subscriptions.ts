@@ -21,8 +21,9 @@ import { type DexPorts, refusalOfDex } from './known-dex.ts'
 import type { L4Fanout } from './l4/l4-fanout.ts'
 import { L4Entrance, type L4EntrancePorts } from './l4-entrance.ts'
 import { wokenMinutes } from './minutes/minutes.ts'
-import type { SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
+import type { ReplayFrame, SubscribeFrame, UnsubscribeFrame } from './protocol.ts'
 import { NOT_READY, Register, type RegisterPorts } from './register.ts'
+import { ReplayDesk, type ReplayDeskPorts } from './replay/replay-desk.ts'
 import { Backlog } from './sockets/backlog.ts'
 import type { Connection } from './sockets/connection.ts'
 import { StateFanout, type StatePorts } from './states/state-fanout.ts'
@@ -53,10 +54,8 @@ export interface Ports
     ReplayPorts,
     ViewEntrancePorts,
     StatePorts,
-    L4EntrancePorts {
-  /** The link to the log is up. */
-  ensureEvents(): Promise<void>
-}
+    L4EntrancePorts,
+    ReplayDeskPorts {}
 
 export class Subscriptions {
   readonly backlog = new Backlog()
@@ -71,6 +70,7 @@ export class Subscriptions {
   readonly #candles: Candles<Connection>
   readonly #first: FirstFrames<Connection>
   readonly #replays: Replays<Connection>
+  readonly #desk: ReplayDesk
   readonly #states: StateFanout<Connection>
   readonly #l4: L4Fanout<Connection>
   readonly #orders: L4Entrance
@@ -90,6 +90,7 @@ export class Subscriptions {
     this.#candles = new Candles(ports, events)
     this.#first = new FirstFrames(ports, events, (wanted, rows) => this.#funding.had(wanted, rows))
     this.#replays = new Replays(ports, events)
+    this.#desk = new ReplayDesk(ports, this.#register, (...one) => this.#replay(...one))
   }
 
   get size(): number {
@@ -122,11 +123,13 @@ export class Subscriptions {
     const wanted = parsed.value
     const held = this.#register.heldBy(connection)
     const joins = this.#entrance.joinsOf(connection)
-    if (held.has(identity) || joins.has(identity)) return connection.send(alreadySubscribed(echo))
+    if (held.has(identity) || joins.has(identity) || this.#desk.has(connection, identity))
+      return connection.send(alreadySubscribed(echo))
     if (held.size + joins.size >= MAX_SUBSCRIPTIONS_PER_SOCKET) return refuse(SOCKET_IS_FULL)
     const { meta = false, fromBlock } = frame
     const request = { connection, identity, echo, wanted, meta, fromBlock }
     if (!this.#register.mayBeFree(request, false)) return
+    if (frame.replay) return this.#desk.begin(request, frame.replay)
     const begin = async () => {
       const noDex = await refusalOfDex(wanted, this.#ports)
       if (noDex) return this.#register.refuse(request, noDex)
@@ -146,8 +149,15 @@ export class Subscriptions {
     const subscription = this.#register.heldBy(connection).get(identity)
     if (subscription) this.#register.drop(subscription)
     else if (this.#entrance.joinsOf(connection).has(identity)) this.#entrance.withdraw(connection, identity)
-    else return connection.send(alreadyUnsubscribed(echo))
+    else if (!this.#desk.stop(connection, identity)) return connection.send(alreadyUnsubscribed(echo))
     connection.send(ackFrame('unsubscribe', echo))
+  }
+
+  /** Pauses, resumes or moves the replay of a body. */
+  steer(connection: Connection, frame: ReplayFrame): void {
+    const parsed = readBody(frame.subscription)
+    const body = parsed.ok ? echoOf(frame.subscription, parsed.value) : frame.subscription
+    this.#desk.steer(connection, canonicalJson(body), frame)
   }
 
   /** A block came from the log, with rows of order-level books. */
@@ -168,6 +178,7 @@ export class Subscriptions {
   ended(connection: Connection): void {
     for (const subscription of [...this.#register.heldBy(connection).values()]) this.#register.drop(subscription)
     for (const identity of this.#entrance.joinsOf(connection)) this.#entrance.withdraw(connection, identity)
+    this.#desk.ended(connection)
   }
 
   /** To be called every ten seconds. */

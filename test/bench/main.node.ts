@@ -8,6 +8,7 @@ import { channelLines } from './channels.node.ts'
 import { coreLine } from './core.node.ts'
 import { creditLines } from './credits.node.ts'
 import { fanOutLine } from './fan-out.node.ts'
+import { fileLines } from './files.node.ts'
 import { hubLine } from './hub.node.ts'
 import { infoLines } from './info.node.ts'
 import { ingestLine, worstBlockLine } from './ingest.node.ts'
@@ -48,6 +49,7 @@ const ALONE: Readonly<Record<string, (bench: Pick<Bench, 'quick' | 'say'>) => Pr
   hub: async ({ quick }) => [hubLine(quick)],
   mainnet: mainnetLines,
   billing: billingLines,
+  files: fileLines,
 }
 const NAMES = [...Object.keys(ALONE), ...Object.keys(SECTIONS)]
 /** More than this beside us, and the figures say more of the others than of Weir. */

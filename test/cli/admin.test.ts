@@ -59,10 +59,37 @@ describe('the operator’s commands', () => {
     ['webhook clear a', {}, 'DELETE /admin/accounts/a/webhook', null],
     ['feed reset', { reset: true }, 'POST /admin/feed/reset', null],
     ['feed status', { chain: 'c' }, 'GET /status', null],
+    ['history retention --dry-run', { bytes: 0, most_bytes: null, due: [] }, 'GET /admin/history/retention', null],
+    [
+      'history retention --dry-run --books-days 30 --events-days none',
+      { bytes: 0, most_bytes: null, due: [] },
+      'GET /admin/history/retention?events_days=none&books_days=30',
+      null,
+    ],
+    ['history retention', { objects: 0, bytes: 0 }, 'POST /admin/history/retention', null],
   ])('%s', async (line, said, call, body) => {
     answer = [200, said]
     expect(await admin(line)).toMatchObject({ failed: false })
     expect(stub.seen).toEqual([{ call, body, authorization: 'Bearer T' }])
+  })
+
+  it('show what of the archive would go, and try days in a dry run alone', async () => {
+    const nothing = { objects: 0, bytes: 0, from_ms: null, to_ms: null }
+    const books = { product: 'books', days: 30, objects: 1440, bytes: 4_294_967_296, from_ms: 0, to_ms: 86_399_000 }
+    const due = [books, { product: 'events', days: null, ...nothing }]
+    answer = [200, { bytes: 5e9, most_bytes: 4e9, due }]
+    expect((await admin('history retention --dry-run')).out[0]?.split('\n')).toEqual([
+      'product  kept days  files that go  MB      from               to',
+      'books    30         1440           4295.0  1970-01-01T00:00Z  1970-01-01T23:59Z',
+      'events   for good   0              0.0     -                  -',
+      '',
+      '5000.0 MB are archived; 1000.0 MB over ARCHIVE_KEEP_MB, oldest first.',
+    ])
+    stub.seen.length = 0
+    const { notes, failed } = await admin('history retention --books-days 30')
+    expect([failed, notes[0], stub.seen]).toEqual([true, expect.stringMatching(/--dry-run/), []])
+    for (const days of ['0', '-1', '1e3', '36501', 'never'])
+      expect((await admin(`history retention --dry-run --books-days ${days}`)).failed).toBe(true)
   })
 
   it('send a key as its hash', async () => {

@@ -2,6 +2,8 @@
 
 import { expect, it, test } from 'vitest'
 import { adminProgram } from '../../src/cli/admin.node.ts'
+import { progressMeter } from '../../src/cli/backfill/progress-meter.node.ts'
+import { backfillProgram } from '../../src/cli/backfill.node.ts'
 import { keysProgram } from '../../src/cli/keys.node.ts'
 import { REPLAY } from '../../src/cli/replay.node.ts'
 import type { Shell } from '../../src/cli/shell.node.ts'
@@ -12,7 +14,16 @@ import { FEED } from '../../src/feeder/feeder-options.node.ts'
 import { say } from './stub.ts'
 
 const NOWHERE: Shell = { env: {}, now: () => 0, out: () => {}, note: () => {}, failed: () => {} }
-const PROGRAMS = [adminProgram(NOWHERE), keysProgram(NOWHERE), WATCH, REPLAY, FEED, DEVNET] as unknown as AnyCommand[]
+const backfill = backfillProgram(NOWHERE, progressMeter())
+const PROGRAMS = [
+  adminProgram(NOWHERE),
+  keysProgram(NOWHERE),
+  backfill,
+  WATCH,
+  REPLAY,
+  FEED,
+  DEVNET,
+] as unknown as AnyCommand[]
 
 const within = (command: AnyCommand): AnyCommand[] => [command, ...command.commands.flatMap(within)]
 const pathOf = (command: AnyCommand): string =>

@@ -1,16 +1,7 @@
 // `npm run deploy` against a stand-in for Cloudflare's API: what is uploaded, in which order, with which secrets.
 
 import { execFile } from 'node:child_process'
-import {
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -55,10 +46,13 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'weir-deploy-'))
   for (const name of ['src', 'scripts', 'schemas', 'node_modules', 'package.json', 'tsconfig.json'])
     symlinkSync(join(ROOT, name), join(folder, name))
-  copyFileSync(join(ROOT, 'wrangler.live.toml'), join(folder, 'wrangler.live.toml'))
-  const gateway = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
-    .replace('database_name =', `database_id = "${ID}"\ndatabase_name =`)
-    .replace('binding = "KEYS"', `binding = "KEYS"\nid = "${ID.replaceAll('-', '')}"`)
+  const withIds = (file: string) =>
+    readFileSync(join(ROOT, file), 'utf8').replaceAll('database_name =', `database_id = "${ID}"\ndatabase_name =`)
+  writeFileSync(join(folder, 'wrangler.live.toml'), withIds('wrangler.live.toml'))
+  const gateway = withIds('wrangler.toml').replace(
+    'binding = "KEYS"',
+    `binding = "KEYS"\nid = "${ID.replaceAll('-', '')}"`,
+  )
   writeFileSync(join(folder, 'wrangler.toml'), gateway)
 })
 afterAll(() => {
@@ -87,7 +81,7 @@ function answer(method: string, path: string, body: string): unknown {
   if (kind === 'services') return { default_environment: { environment: 'production', script: { tag: 't', tags: [] } } }
   if (part === 'deployments') return { deployments: [] }
   if (path.endsWith('/query')) {
-    const files = readdirSync(join(ROOT, 'schemas/d1/accounts'))
+    const files = ['accounts', 'history'].flatMap((name) => readdirSync(join(ROOT, 'schemas/d1', name)))
     return [
       { success: true, results: body.includes('SELECT') ? files.map((name, id) => ({ id, name })) : [], meta: {} },
     ]

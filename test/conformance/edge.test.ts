@@ -42,7 +42,8 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 describe('every route with every method', () => {
   type Form = 'info' | 'rest'
   const PUBLIC = ['/', '/status', '/openapi.json', '/docs'] as const
-  const KEYED = ['/platform/usage', '/platform/usage/', '/platform/key', '/platform/key/'] as const
+  const DATA = ['/v1/hyperliquid/history/cost', '/v1/hyperliquid/history/files/archive/x.gz'] as const
+  const KEYED = ['/platform/usage', '/platform/usage/', '/platform/key', '/platform/key/', ...DATA] as const
   const ROUTES: readonly (readonly [path: string, methods: readonly string[], form: Form])[] = [
     ...PUBLIC.map((path) => [path, ['GET', 'HEAD'], 'rest'] as const),
     ...KEYED.map((path) => [path, ['GET', 'HEAD'], 'rest'] as const),

@@ -109,6 +109,7 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   devnet: ['--help', 0, /--keep-mb/],
   keys: ['list', 1, /run "npm start" first/],
   admin: ['feed status', 1, /run "npm start" first/],
+  backfill: ['--from 1 src', 1, /run "npm start" first/],
   watch: ['BTC', 1, /run "npm start" first/],
 }
 

@@ -16,6 +16,7 @@ const COMPOSED = [
   'batchSpotClearinghouseState',
   'portfolioState',
   'builderFills',
+  'builderFillsByTime',
   'userCompletedTrades',
   'userCompletedTradesByTime',
   'userPnlSummary',

@@ -51,7 +51,7 @@ describe('asyncapi.json', () => {
   })
 
   it('gives an example of every frame of a client that the gateway takes', () => {
-    expect(sent.length).toBe(CHANNELS.length + 3)
+    expect(sent.length).toBe(CHANNELS.length + 4)
     for (const name of sent) expect(parseUpFrame(JSON.stringify(exampleOf(name))).ok, name).toBe(true)
   })
 

@@ -13,15 +13,19 @@ const SOURCES = [
 ]
 const upstreams = (...sources: object[]) => ({ vars: { ...files.vars, UPSTREAMS: JSON.stringify(sources) } })
 
+const withIds = <T extends object>(databases: readonly T[]) =>
+  databases.map((one) => ({ ...one, database_id: '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f' }))
+const liveFile = unstable_readConfig({ config: 'wrangler.live.toml' })
+
 const gateway: GatewayConfig = {
   ...files,
   ...upstreams(...SOURCES),
-  d1_databases: [{ ...files.d1_databases[0]!, database_id: '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f' }],
+  d1_databases: withIds(files.d1_databases),
   kv_namespaces: [{ binding: 'KEYS', id: '0123456789abcdef0123456789abcdef' }],
 }
 const facts: DeployFacts = {
   gateway,
-  live: unstable_readConfig({ config: 'wrangler.live.toml' }),
+  live: { ...liveFile, d1_databases: withIds(liveFile.d1_databases) },
   scope: 'both',
   isDryRun: false,
   given: {},
@@ -44,21 +48,41 @@ describe('a deploy', () => {
     const lines = said({ gateway: { ...gateway, d1_databases, kv_namespaces, vars }, account: null })
     expect(lines.map((line) => line.split(/[ :]+/).slice(0, 3).join(' '))).toEqual([
       'error ACCOUNTS has',
+      'error HISTORY has',
       'error KEYS has',
       'error wrangler.toml PATH_KEYS',
       'error BOOK_HUBS the',
+      'error HISTORY the',
       'warning UPSTREAMS is',
       'error Not logged',
     ])
   })
 
   it('asks for the bindings by the names that the code has for them', () => {
-    const [database] = gateway.d1_databases
-    expect(saidOf({ d1_databases: [{ ...database!, binding: 'weir_accounts' }] })).toEqual([
-      'error: wrangler.toml must have one [[d1_databases]] with binding = "ACCOUNTS", and has weir_accounts: only ids are yours.',
+    const [database, history] = gateway.d1_databases
+    expect(saidOf({ d1_databases: [{ ...database!, binding: 'weir_accounts' }, history!] })).toEqual([
+      'error: wrangler.toml must have one [[d1_databases]] with binding = "ACCOUNTS", and has weir_accounts, HISTORY: only ids are yours.',
     ])
     expect(saidOf({ kv_namespaces: [...gateway.kv_namespaces, ...gateway.kv_namespaces] })).toEqual([
       'error: wrangler.toml must have one [[kv_namespaces]] with binding = "KEYS", and has KEYS, KEYS: only ids are yours.',
+    ])
+  })
+
+  it('takes a whole archive, none, and no half of one', () => {
+    const { live } = facts
+    const bare = (file: typeof gateway) => ({
+      ...file,
+      d1_databases: file.d1_databases.filter(({ binding }) => binding !== 'HISTORY'),
+    })
+    const none = { r2_buckets: [] }
+    const without = { ...bare(gateway), ...none }
+    expect(said({ gateway: without, live: { ...live, d1_databases: [], ...none } })).toEqual([])
+    expect(said({ gateway: bare(gateway), live: { ...live, d1_databases: [] } })).toEqual([
+      'error: The archive lacks its [[d1_databases]] with binding = "HISTORY": write both tables into both files, or none of the four.',
+    ])
+    expect(said({ gateway: without })).toEqual([
+      expect.stringMatching(/^error: HISTORY: the gateway's file has nothing, the live one's "0a1b/),
+      expect.stringMatching(/^error: ARCHIVE: /),
     ])
   })
 
@@ -82,7 +106,7 @@ describe('a deploy', () => {
   it.each<[string, Partial<GatewayConfig>, RegExp[]]>([
     [
       'an id of a database',
-      { d1_databases: [{ binding: 'ACCOUNTS', database_id: '<id>' }] },
+      { d1_databases: [{ binding: 'ACCOUNTS', database_id: '<id>' }, ...gateway.d1_databases.slice(1)] },
       [/^error: database_id "<id>" of ACCOUNTS is no id: run "npm run wrangler -- d1 create/],
     ],
     [
@@ -93,7 +117,7 @@ describe('a deploy', () => {
     [
       'no sources',
       upstreams(),
-      [new RegExp(`^warning: UPSTREAMS is empty: only 7 of ${CATALOGUE.length} info types answer`)],
+      [new RegExp(`^warning: UPSTREAMS is empty: only 8 of ${CATALOGUE.length} info types answer`)],
     ],
     [
       'text that is no JSON',
@@ -182,8 +206,8 @@ describe('a deploy', () => {
     ],
     [
       'migrations are missing',
-      { account: { secrets: REQUIRED, migrations: ['0006_x.sql'] } },
-      /^error: The database lacks 0006_x\.sql: run/,
+      { account: { secrets: REQUIRED, migrations: ['HISTORY/0006_x.sql'] } },
+      /^error: HISTORY lacks 0006_x\.sql: run .* apply HISTORY/,
     ],
     ['migrations cannot be read', { account: { secrets: REQUIRED, migrations: null } }, /^warning: The migrations/],
   ])('says where %s', (_, change, line) => {

@@ -54,6 +54,21 @@ describe('a stored segment', () => {
       { numRuns: 500 },
     )
   })
+
+  it('answers the ledger events of a wallet alone, where they are asked for', () => {
+    fc.assert(
+      fc.property(blocks, address, (list, wallet) => {
+        const text = list.map((one) => encodeBlock(one, null).events).join('\n')
+        const { blocks: told } = searched({ last: 999, text }, { by: 'user', address: wallet }, 'ledger').stretch
+        const mine = list.map(({ height, time, ledger }) => ({
+          ...{ height, time, fills: [], funding: [] },
+          ledger: ledger.filter(({ users }) => users.includes(wallet)),
+        }))
+        expect(told).toEqual(mine.filter(({ ledger }) => ledger.length > 0))
+      }),
+      { numRuns: 300 },
+    )
+  })
 })
 
 it('costs a quarter of its text where nothing is found, and what is parsed besides', () => {

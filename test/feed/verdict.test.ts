@@ -59,6 +59,7 @@ const CASES: readonly (readonly [what: string, (typeof FEED_STATES)[number], obj
   ['the refused one is heard, the other silent', 'feeder_silent', still, [refused, quiet], /host/],
   ['it left', 'link_down', place, [gone], /"a" ended at 1970-.*\(it broke\)/],
   ['two left', 'link_down', still, [gone, { ...gone, name: 'b', endedMs: NOW }], /"b" ended/],
+  ['too much waits for the archive', 'archive_full', { ...place, isFull: true }, [feeder], /mend R2 or D1/],
   ['none was there', 'no_feeder', still, [], /npm run feed/],
 ]
 

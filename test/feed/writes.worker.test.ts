@@ -100,7 +100,7 @@ describe('stored segments', () => {
       const chain = { epoch: null, height: 1, booksKnown: false }
       const lines = { books: '{}', events: '{"height":1,"time":0}', orders: '[]' }
       for (let first = 0; first < 1300; first++)
-        store.save({ first, last: first, time: 0, lines }, { chain, time: 0 }, -300_000)
+        store.save({ first, last: first, time: 0, lines }, { chain, time: 0, repaired: [] }, -300_000)
       await store.confirmed()
       for (const prefix of ['events/', 'orders/']) expect([...storage.kv.list({ prefix })]).toHaveLength(1200)
       expect([store.segmentWith('events', 99), store.segmentWith('events', 100)]).toEqual([null, [lines.events]])
@@ -110,7 +110,7 @@ describe('stored segments', () => {
   it('have their rows put a piece a turn; what is lost of them with the object reads as not known', async () => {
     await runInDurableObject(env.BLOCK_LOG.getByName('rows'), async (_, { storage }) => {
       const store = new SegmentStore(storage)
-      const place = { chain: { epoch: null, height: 1, booksKnown: false }, time: 0 }
+      const place = { chain: { epoch: null, height: 1, booksKnown: false }, time: 0, repaired: [] }
       const l4 = `BTC\t${'ä😀'.repeat(800_000)}\nBTC\t`
       const keys = rowKeys(storage)
       const save = (first: number) => store.save({ first, last: first + 1, time: 0, lines: { l4 } }, place, -300_000)
@@ -131,7 +131,7 @@ describe('stored segments', () => {
   it('lose their rows before all else: after two minutes, or where they are 256 MiB', async () => {
     await runInDurableObject(env.BLOCK_LOG.getByName('fewer-rows'), async (_, { storage }) => {
       const store = new SegmentStore(storage)
-      const place = { chain: { epoch: null, height: 1, booksKnown: false }, time: 0 }
+      const place = { chain: { epoch: null, height: 1, booksKnown: false }, time: 0, repaired: [] }
       const lines = { events: '{}', l4: 'BTC\t' }
       const keys = rowKeys(storage)
       const save = (first: number, timeMs: number, l4 = lines.l4) => {
@@ -186,7 +186,7 @@ it('what 0.1.0 kept in tables is moved to keys once, and its tables are left emp
     storage.sql.exec(row, 'events', 0, encoded)
     for (const store of [new SegmentStore(storage), new SegmentStore(storage)]) {
       expect([store.place, store.newest()]).toEqual([
-        { chain, time: 630 },
+        { chain, time: 630, repaired: [] },
         { height: 9, time: 630 },
       ])
       for (const kind of ['books', 'events'] as const) expect(store.segmentWith(kind, 9)).toEqual(lines)

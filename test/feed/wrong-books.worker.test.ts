@@ -5,9 +5,11 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { shardOf } from '../../src/core/coin.ts'
 import { Objects } from '../../src/core/objects.client.ts'
+import { LOG_API_VERSION } from '../../src/feed/log-api.ts'
 import { OrderWants } from '../../src/feed/order-wants.do.ts'
 import { ReaderLinks } from '../../src/feed/reader-links.do.ts'
 import { hubBlockText } from '../../src/feed/segment.ts'
+import { linesOf } from '../../src/history/archive/stored-lines.ts'
 import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
 
 const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
@@ -42,6 +44,28 @@ async function comesTrue(from: FakeFeeder, height: number, levels: unknown): Pro
 }
 
 describe('a wrong book', () => {
+  it('that was repaired is named in the line of the next block, though the log crashed between', async () => {
+    await log().reseed(['BTC'], 'it is wrong')
+    await feeder.next('reseed')
+    const books = [{ coin: 'BTC', levels: TRUE }]
+    feeder.send({ type: 'snapshot', scope: 'coins', height: base, time: base * 70, books, part: 0, parts: 1 })
+    feeder.send({ type: 'nonsense' })
+    await feeder.next('error')
+    await runInDurableObject(log(), (_, { storage }) => storage.sync())
+    await abortAllDurableObjects()
+    const again = await FakeFeeder.connect()
+    again.continue(feeder)
+    again.hello(base, base + 2, 'first')
+    await again.next('welcome')
+    for (const height of [base + 1, base + 2]) again.block(height, [])
+    await again.acked(base + 2)
+    const report = { last: null, segments: 0, checkpoint: null, failure: null }
+    const { parts } = await log().archive({ v: LOG_API_VERSION, archived: null, from: base + 1, report })
+    const lines = parts.flatMap((part) => ('gap' in part ? [] : linesOf(part)))
+    expect(lines.slice(-2).map((line) => JSON.parse(line.books).repaired)).toEqual([['BTC'], undefined])
+    again.close()
+  })
+
   // FEED-20, FEED-30, FEED-31
   it('of the feeder that leads is repaired from the one that verified its own, and the liar is named', async () => {
     const honest = await FakeFeeder.connect()

@@ -139,34 +139,6 @@ describe('the summary', () => {
 })
 
 describe('fills of a builder', () => {
-  const blocks = fc
-    .array(fc.integer({ min: 0, max: 4 }), { maxLength: 20 })
-    .map((sizes) =>
-      sizes.map((size, i) =>
-        Array.from(
-          { length: size },
-          (_, n): UserFill => [USER, { tid: 10 * i + n, time: 1000 + i } as unknown as Fill],
-        ),
-      ),
-    )
-
-  it('page by the oldest time through all of them, each once, newest first', () => {
-    fc.assert(
-      fc.property(blocks, fc.integer({ min: 4, max: 9 }), (held, rows) => {
-        const seen: unknown[] = []
-        for (let before: number | undefined; ; ) {
-          const page = builderPage(held, rows, before)
-          expect(page.length).toBeLessThanOrEqual(rows)
-          if (page.length === 0) break
-          seen.push(...page.map(({ tid }) => tid))
-          before = page.at(-1)!.time as number
-        }
-        expect(seen).toEqual(held.flatMap((block) => block.map(([, { tid }]) => tid)).reverse())
-      }),
-      { numRuns: 300 },
-    )
-  })
-
   it('of one time stay on one page, though two blocks may share it', () => {
     const at = (time: number, ...tids: number[]) =>
       tids.map((tid): UserFill => [USER, { tid, time } as unknown as Fill])

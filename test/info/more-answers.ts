@@ -165,6 +165,7 @@ export const MORE_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   batchClearinghouseState: [PERP_STATES, [{ ...FAILED, user: USER }]],
   batchSpotClearinghouseState: [SPOT_STATES, [{ ...FAILED, user: USER }]],
   builderFills: [FILLS.map((fill) => ({ user: USER, ...fill })), [{ user: USER, ...FILL }]],
+  builderFillsByTime: [FILLS.map((fill) => ({ user: USER, ...fill })), [{ user: USER, ...FILL }]],
   clearinghouseState: [
     ...PERP_STATES,
     ...[PERP_STATE, ...PERP_STATES].map((native) => ({ native })),

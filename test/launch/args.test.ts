@@ -4,17 +4,26 @@ import { launchOptions } from '../../src/launch/args.ts'
 test('defaults', () => {
   expect(launchOptions({ state: '.weir' }, undefined)).toEqual({
     ok: true,
-    value: { state: '.weir', stateOption: '', reset: false, json: false, port: 8787, isLarge: false, devnet: [] },
+    value: {
+      state: '.weir',
+      stateOption: '',
+      reset: false,
+      json: false,
+      port: 8787,
+      isLarge: false,
+      keepMb: 100,
+      devnet: [],
+    },
   })
 })
 
 test('everything at once', () => {
   expect(
-    launchOptions({ state: 'there', reset: true, json: true, seed: 7, blockMs: 100, scale: 'mainnet' }, '0'),
+    launchOptions({ state: 'there', reset: true, json: true, seed: 7, blockMs: 100, scale: 'mainnet', keep: 7 }, '0'),
   ).toEqual({
     ok: true,
     value: {
-      ...{ state: 'there', stateOption: ' --state there', reset: true, json: true, port: 0, isLarge: true },
+      ...{ state: 'there', stateOption: ' --state there', reset: true, json: true, port: 0, isLarge: true, keepMb: 7 },
       devnet: ['--seed', '7', '--block-ms', '100', '--scale', 'mainnet'],
     },
   })

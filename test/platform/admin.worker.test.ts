@@ -39,6 +39,29 @@ describe('the admin door', () => {
   })
 })
 
+describe('what of the archive is too old', () => {
+  it('is told, with other days than are set too, and removed turn by turn', async () => {
+    const told = await ask('GET', '/history/retention?books_days=30&events_days=none')
+    expect(told.status).toBe(200)
+    expect(
+      told.json.due.map(({ product, days, objects }: Record<string, unknown>) => [product, days, objects]),
+    ).toEqual([
+      ['events', null, 0],
+      ['books', 30, 0],
+      ['checkpoints', null, 0],
+    ])
+    expect(await ask('POST', '/history/retention')).toMatchObject({ status: 200, json: { objects: 0, bytes: 0 } })
+  })
+
+  it.each(['books_days=0', 'books_days=-1', 'books_days=1e3', 'events_days=36501', 'days=5'])(
+    'is not asked for with %s',
+    async (query) => {
+      const { status, json } = await ask('GET', `/history/retention?${query}`)
+      expect([status, json.error_message.startsWith(`${query.split('=')[0]}: `)]).toEqual([400, true])
+    },
+  )
+})
+
 describe('wrong tokens', () => {
   it('are refused more briefly from the twentieth in a minute on, and never the right one', async () => {
     const gate = new AddressGate(WRONG_TOKENS)
@@ -176,7 +199,7 @@ describe('accounts and keys', () => {
   it('says of products that nothing serves yet that they are none', async () => {
     const issue = async (products: readonly string[]) => (await ask('POST', '/keys', { products })).json
     expect(await issue(['info', 'platform'])).not.toHaveProperty('warnings')
-    expect((await issue(['info', 'rpc', 'data'])).warnings).toEqual(['products: not served yet: rpc, data'])
+    expect((await issue(['info', 'rpc', 'graphql'])).warnings).toEqual(['products: not served yet: rpc, graphql'])
     const idle = ['products: not served yet: rpc: until then this key is good for nothing']
     const { hash, warnings } = await issue(['rpc'])
     expect(warnings).toEqual(idle)

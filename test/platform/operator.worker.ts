@@ -5,6 +5,9 @@ import { expect } from 'vitest'
 import * as objects from '../../src/core/objects.client.ts'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import type { KeyRing } from '../../src/edge/key-ring.store.ts'
+import { LOG_API_VERSION } from '../../src/feed/log-api.ts'
+import { BackfillStore } from '../../src/history/archive/backfill.store.ts'
+import { exportsOf } from '../../src/history/exports/exports.store.ts'
 import { AccountService } from '../../src/platform/account-service.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
@@ -31,8 +34,16 @@ export function platformOf(isHttpAllowed = false, isProxied = false): Platform {
   const now = () => Date.now()
   const ports = { db, kv, keySecret: KEY_SECRET, meterOf, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
-  const log = () => new objects.Objects(bindings, { CHAIN: bindings.CHAIN, FEED_REGION: null }).log()
-  return { ...services, meterOf, log, isHttpAllowed, isProxied, now }
+  const { CHAIN: chain, ARCHIVE: bucket, HISTORY } = bindings
+  const all = new objects.Objects(bindings, { CHAIN: chain, FEED_REGION: null })
+  const store = new BackfillStore({ chain, bucket, db: HISTORY })
+  const archive: Platform['archive'] = {
+    chain,
+    state: (after) => store.state(after),
+    backfill: (blocks) => all.archiver().backfill({ v: LOG_API_VERSION, blocks }),
+  }
+  const history = { archive, chain, exports: exportsOf(bindings, chain, KEY_SECRET), retention: () => all.archiver() }
+  return { ...services, ...history, meterOf, log: () => all.log(), isHttpAllowed, isProxied, now }
 }
 
 interface Over {
@@ -60,7 +71,9 @@ export async function ask(method: string, path: string, body?: unknown, over: Ov
   const response = await app.request(path, {
     method,
     headers: token === null ? {} : { authorization: `Bearer ${token}` },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body === undefined
+      ? {}
+      : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
   })
   const text = await response.text()
   const json = JSON.parse(text)

@@ -14,6 +14,7 @@ import { audit, issueKeys, type Keyed } from './ledger.node.ts'
 import { Machine } from './machine.node.ts'
 import { mixOf } from './mix.ts'
 import { NodeRows } from './node-rows.node.ts'
+import { lookAtPast, type Truth } from './past.node.ts'
 import { Plant, type Scale } from './plant.node.ts'
 import { type Quiet, quietEnd } from './quiet.node.ts'
 import { strike } from './strike.node.ts'
@@ -37,6 +38,9 @@ const FELT_MS = 5_000
 const CALM_MS = 90_000
 const COMPARE_EVERY_MS = 180_000
 const PROGRESS_MS = 30_000
+/** Books of the exchange for the archive to be held against. */
+const TRUTH_MS = 2_000
+const TRUTHS_MOST = 2_000
 const LOOK_MS = 2_000
 const CONNECT_EVERY_MS = 40
 const OPEN_AT_ONCE = 50
@@ -68,6 +72,7 @@ class Run {
   readonly #comparisons: Comparison[] = []
   readonly #troubles: string[] = []
   readonly #epochs = new Set<unknown>()
+  readonly #truths: Truth[] = []
   #clients: Keyed[] = []
   #coins: readonly string[] = []
   #startMs = 0
@@ -87,6 +92,7 @@ class Run {
   async all(): Promise<Findings> {
     const looking = setInterval(() => void this.#look(), LOOK_MS)
     const telling = setInterval(() => void this.#tell(), PROGRESS_MS)
+    const truths = setInterval(() => void this.#takeTruth(), TRUTH_MS)
     await this.#step(async () => {
       await this.#open()
       await this.#storm()
@@ -99,6 +105,8 @@ class Run {
     const missing = (await this.#step(() => this.#allLive(CALM_MS))) ?? []
     await this.#step(() => this.#compare(null))
     const quiet = await this.#step(() => this.#quiet())
+    clearInterval(truths)
+    const past = await this.#step(() => this.#past())
     const heap = await this.#step(() => heapReport(this.#plant.inspector))
     const tallies = (await this.#step(() => this.#crew.call('end'))) ?? []
     const audited = await this.#step(() => audit(this.#plant, this.#clients, tallies))
@@ -118,6 +126,7 @@ class Run {
       missing,
       comparisons: this.#comparisons,
       quiet,
+      past,
       audit: audited,
       heap,
       taken: this.#machine.taken(),
@@ -142,6 +151,18 @@ class Run {
       coins: this.#coins,
     }
     return quietEnd(this.#crew, askers, this.#clients, rows)
+  }
+
+  #past() {
+    const { rows } = this.#rows!
+    const fills = rows.filter(({ of }) => of === 'fill')
+    return lookAtPast({ plant: this.#plant, key: this.#key, truths: this.#truths, fills, chance: this.#chance })
+  }
+
+  async #takeTruth(): Promise<void> {
+    if (this.#startMs === 0 || this.#truths.length >= TRUTHS_MOST) return
+    const truth = await this.#plant.truth().catch(() => null)
+    if (truth) this.#truths.push(truth)
   }
 
   /** What a part of the run comes to; null, and a note, where it breaks. */

@@ -4,6 +4,7 @@ import type { HeapReport } from './heap.node.ts'
 import type { Audit } from './ledger.node.ts'
 import type { Machine, Taken } from './machine.node.ts'
 import type { Kind } from './mix.ts'
+import type { Past } from './past.node.ts'
 import type { Quiet } from './quiet.node.ts'
 import type { Absence } from './wellness.ts'
 
@@ -40,6 +41,7 @@ export interface Findings {
   readonly comparisons: readonly Comparison[]
   /** Null: not reached, as of those below. */
   readonly quiet: Quiet | null
+  readonly past: Past | null
   readonly audit: Audit | null
   readonly heap: HeapReport | null
   readonly taken: readonly Taken[]
@@ -81,6 +83,7 @@ export function failures(found: Findings): string[] {
     ),
     ...some('clients did not come back', found.missing),
     ...ofQuiet(found.quiet, found.minutes),
+    ...(found.past === null ? ['the archive was not looked at'] : some('of the archive differ', found.past.wrong)),
     ...(found.audit === null ? ['credits were not audited'] : some('credits do not add up', found.audit.faults)),
     ...(found.heap === null ? ['memory of objects was not measured'] : []),
     ...heavy.map(({ name, bytes }) => `a ${name} holds ${megabytes(bytes)}`),
@@ -112,7 +115,7 @@ export function tableOf(found: Findings): string {
   const compared = found.comparisons.reduce((sum, { books }) => sum + books, 0)
   const wrong = found.comparisons.reduce((sum, comparison) => sum + comparison.wrong.length, 0)
   const last = found.comparisons.at(-1)
-  const { audit, heap, quiet } = found
+  const { audit, heap, quiet, past } = found
   const rows = [
     ['scale, seed, clients, minutes', `${found.scale}, ${found.seed}, ${found.clients}, ${found.minutes.toFixed(1)}`],
     ['blocks, gaps, epochs', `${found.blocks}, ${found.gaps}, ${found.epochs}`],
@@ -130,6 +133,12 @@ export function tableOf(found: Findings): string {
           ],
           ['states and views at a quiet end', `${quiet.states.compared}, ${quiet.states.wrong.length} wrong`],
           ['candles compared', `${quiet.candles.compared}, ${quiet.candles.wrong.length} wrong`],
+        ]
+      : []),
+    ...(past
+      ? [
+          ['fills and books of the archive', `${past.rows} and ${past.books}, ${past.wrong.length} wrong`],
+          ['played, times as fast', `fills ${past.speed.fills.toFixed(0)}, a book ${past.speed.books.toFixed(0)}`],
         ]
       : []),
     ...(audit

@@ -114,11 +114,11 @@ test('frames are accepted as sent', () => {
 test.each([
   ['nonsense', /: nonsense: frame: not valid JSON$/, 'invalid_json'],
   ['[]', /frame: /, 'invalid_json'],
-  ['{"method":"hello"}', /method: must be subscribe, unsubscribe, ping or post$/, 'invalid_request'],
+  ['{"method":"hello"}', /method: must be subscribe, unsubscribe, ping, post or replay$/, 'invalid_request'],
   ['{"method":"subscribe"}', /subscription: must be an object with a "type"$/, 'invalid_request'],
   ['{"method":"subscribe","subscripton":{}}', /"type" \(you sent "subscripton"\)$/, 'invalid_request'],
-  ['{"method":"Subscribe"}', /method: must be .* or post \(did you mean "subscribe"\?\)$/, 'invalid_request'],
-  ['{"op":"subscribe"}', /method: must be subscribe, unsubscribe, ping or post$/, 'invalid_request'],
+  ['{"method":"Subscribe"}', /method: must be .* or replay \(did you mean "subscribe"\?\)$/, 'invalid_request'],
+  ['{"op":"subscribe"}', /method: must be subscribe, unsubscribe, ping, post or replay$/, 'invalid_request'],
   ['{"method":"subscribe","subscription":"BTC"}', /subscription: must be an object/, 'invalid_request'],
   ['{"method":"subscribe","subscription":{"type":"x"},"fromBlock":-1}', /fromBlock: /, 'invalid_request'],
   ['{"method":"post","request":{"type":"info"}}', /id: /, 'invalid_request'],
@@ -157,4 +157,45 @@ test.each([10, 3_900, 5_000, 60_000])('an echo is whole or left out: %i characte
   const echo = JSON.stringify(subscription)
   for (const frame of [invalidSubscription(echo, 'users.0: …'), alreadySubscribed(echo), alreadyUnsubscribed(echo)])
     expect(echoIn((JSON.parse(frame) as { data: string }).data)).toEqual(isEchoed ? subscription : null)
+})
+
+const replayOf = (replay: object) => JSON.stringify({ method: 'subscribe', subscription: { type: 'trades' }, replay })
+const steer = (fields: object) => JSON.stringify({ method: 'replay', subscription: { type: 'trades' }, ...fields })
+
+// WS-155, WS-156
+test.each([
+  replayOf({ fromTime: 0 }),
+  replayOf({ fromBlock: 7, toBlock: 7, speed: 300 }),
+  replayOf({ fromTime: 7, toTime: 8, speed: 1.5 }),
+  replayOf({ fromTime: 7, toBlock: 8, speed: 'max' }),
+  steer({ action: 'pause' }),
+  steer({ action: 'resume' }),
+  steer({ action: 'seek', fromBlock: 9 }),
+])('a replay is taken as it was sent: %s', (text) => {
+  expect(parseUpFrame(text)).toEqual({ ok: true, value: JSON.parse(text) })
+})
+
+// WS-155, WS-156
+test.each([
+  [replayOf({}), /replay\.fromTime: send exactly one of fromTime \(Unix milliseconds\) and fromBlock/],
+  [replayOf({ fromTime: 1, fromBlock: 1 }), /replay\.fromTime: send exactly one/],
+  [
+    replayOf({ fromTime: 1, toTime: 2, toBlock: 3 }),
+    /replay\.toTime: send toTime or toBlock, or neither to join live$/,
+  ],
+  [replayOf({ fromTime: 2, toTime: 1 }), /replay\.toTime: must not lie before fromTime$/],
+  [replayOf({ fromBlock: 2, toBlock: 1 }), /replay\.toBlock: must not lie before fromBlock$/],
+  [replayOf({ fromTime: -1 }), /replay\.fromTime: must be at least 0$/],
+  [replayOf({ fromBlock: 1.5 }), /replay\.fromBlock: must be an integer$/],
+  [replayOf({ fromBlock: 1, speed: 0 }), /replay\.speed: must be 1 to 300, or "max"/],
+  [replayOf({ fromBlock: 1, speed: 301 }), /replay\.speed: must be 1 to 300, or "max"/],
+  [replayOf({ fromBlock: 1, speed: 'fast' }), /replay\.speed: must be 1 to 300, or "max"/],
+  [replayOf({ fromBlock: 1, until: 5 }), /replay\.until: unknown field/],
+  [replayOf({ fromBlock: 1, totime: 5 }), /replay\.totime: unknown field; did you mean "toTime"/],
+  [steer({ action: 'stop' }), /action: must be "pause" or "resume" or "seek"/],
+  [steer({ action: 'seek' }), /fromTime: send exactly one of fromTime/],
+  [steer({ action: 'pause', fromBlock: 3 }), /fromBlock: valid only with action "seek": leave it out$/],
+  [JSON.stringify({ method: 'replay', action: 'pause' }), /subscription: must be an object with a "type"$/],
+])('a wrong replay is refused, and the field and the fix are named: %#', (text, expected) => {
+  expect(errorOf(text)).toMatchObject({ data: expect.stringMatching(expected), code: 'invalid_request' })
 })

@@ -8,6 +8,7 @@ import { pieceOf, shapeOf } from '../../src/book/view.ts'
 import { ViewWants } from '../../src/book/view-wants.ts'
 import { dexOf, marketTypeOf, shardOf } from '../../src/core/coin.ts'
 import { nearestCoin } from '../../src/core/nearest.ts'
+import type { ArchiveReader } from '../../src/history/archive/archive-read.ts'
 import { queryOf } from '../../src/info/catalogue.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { BookFanout } from '../../src/stream/books/book-fanout.ts'
@@ -83,7 +84,7 @@ export class World {
   readonly subscriptions: Subscriptions
   readonly accounts: Accounts
 
-  constructor() {
+  constructor(archive?: ArchiveReader) {
     const sink = {
       send: (text: string) => {
         const frame: Frame = JSON.parse(text)
@@ -137,6 +138,7 @@ export class World {
           return { place, text: snapshot(coin, place, ['[[],[]]']) }
         },
       },
+      archive: archive ?? null,
       newId: () => `s${ids++}`,
       hasBook: async (coin: string) => (this.ready ? this.coins.includes(coin) : null),
       dexes: async () => [...new Set(this.coins.map(dexOf))],

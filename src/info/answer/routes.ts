@@ -10,21 +10,23 @@ export interface InfoStatus {
   readonly routes: Readonly<Record<string, RouteStatus>>
 }
 
-/** What of our own comes before every source. */
-function ownSources(query: AnyQuery): readonly string[] {
-  if (asksHistory(query)) return ['own history']
+/** What of our own comes before every source: without an archive the log is too short for what sources know, too. */
+function ownSources(query: AnyQuery, isArchived: boolean): readonly string[] {
+  const isTooShort = !isArchived && asksUpstream(query) && query.needs.includes('past')
+  if (asksHistory(query) && !isTooShort) return ['own history']
   return asksUpstream(query) ? [] : ['own books']
 }
 
 export async function infoStatus(
   upstream: Pick<RoutedUpstream, 'sources' | 'route'>,
   nowMs: number,
+  isArchived: boolean,
 ): Promise<InfoStatus> {
   const sources = await Promise.all(upstream.sources.map((source) => sourceStatus(source, nowMs)))
   const routes = CATALOGUE.map((query): [string, RouteStatus] => {
     const asked = upstreamTypesOf(query).map((type) => [type, upstream.route(type)] as const)
     const { now, next } = routeStatus(asked, nowMs)
-    return [query.type, { now: [...ownSources(query), ...now], next }]
+    return [query.type, { now: [...ownSources(query, isArchived), ...now], next }]
   })
   return { sources, routes: Object.fromEntries(routes) }
 }

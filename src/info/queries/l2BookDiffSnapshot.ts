@@ -1,14 +1,19 @@
 // l2BookDiffSnapshot: the whole book of a coin as its hub holds it now, with the place in the diff stream at which it
 // is true. Never cached: a client that subscribed before asking must get a book from after that, so calls share a reading
-// of the hub only where it began after all of them came.
+// of the hub only where it began after all of them came. With a height it is the book after that block, out of the archive.
 
 import * as z from 'zod'
-import { CoinName } from '../../feed/block.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { CoinName, Height } from '../../feed/block.ts'
+import { defineQuery, HISTORY_PRICE, ONE_CREDIT } from '../query.ts'
 import { BookLevels } from '../shapes/common-shapes.ts'
 import { LEVELS, TIME } from '../shapes/examples.ts'
+import { optional } from '../shapes/request-fields.ts'
 
-const L2BookDiffSnapshotRequest = z.object({ type: z.literal('l2BookDiffSnapshot'), coin: CoinName })
+const L2BookDiffSnapshotRequest = z.object({
+  type: z.literal('l2BookDiffSnapshot'),
+  coin: CoinName,
+  block_height: optional(Height),
+})
 
 const L2BookDiffSnapshot = z.object({
   coin: z.string(),
@@ -35,11 +40,11 @@ export const l2BookDiffSnapshot = defineQuery({
   },
   request: L2BookDiffSnapshotRequest,
   response: L2BookDiffSnapshot.nullable(),
-  price: ONE_CREDIT,
+  price: ({ block_height: at }) => (at === undefined ? ONE_CREDIT : HISTORY_PRICE),
   freshness: { class: 'none' },
-  needs: ['books'],
-  resolve: async ({ coin }, { books }) => {
-    const answer = await books.snapshot(coin)
+  needs: ['books', 'pastBooks'],
+  resolve: async ({ coin, block_height: at }, { books, pastBooks }) => {
+    const answer = await (at === undefined ? books.snapshot(coin) : pastBooks.at(coin, at))
     if (!answer.ok) return answer
     if (answer.value === null) return { ok: true, value: { body: 'null' } }
     const { levels, height, ...head } = answer.value

@@ -8,7 +8,8 @@ import { defineQuery, HISTORY_PRICE } from '../query.ts'
 import { COMPLETED_TRADE, USER } from '../shapes/examples.ts'
 import { CompletedTrade, HISTORY_FRESHNESS, TradeDex, TradeLimit } from '../shapes/history-shapes.ts'
 import { optional, UserAddress } from '../shapes/request-fields.ts'
-import { heldAnswer, ownTrades } from '../sources/own-history.ts'
+import { heldAnswer } from '../sources/own-history.ts'
+import { lastTrades } from '../sources/own-trades.ts'
 
 const UserCompletedTradesRequest = z.object({
   type: z.literal('userCompletedTrades'),
@@ -26,10 +27,10 @@ export const userCompletedTrades = defineQuery({
   response: z.array(CompletedTrade),
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,
-  needs: ['history'],
+  needs: ['past'],
   async resolve({ user, limit, ...filter }, from) {
-    const own = await ownTrades(user, from)
+    const own = await lastTrades({ user, filter, limit }, from)
     if (!own.ok) return own
-    return ok(heldAnswer(tradesFor(own.value.trades, filter).slice(-limit).reverse(), own.value.held))
+    return ok(heldAnswer(tradesFor(own.value.trades, filter).slice(-limit).reverse(), own.value.read))
   },
 })

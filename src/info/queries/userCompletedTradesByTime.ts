@@ -2,13 +2,22 @@
 // last row of the one before, named by its close time and ordinal; fewer than `limit` rows are the last page.
 
 import * as z from 'zod'
-import { ok } from '../../core/result.ts'
-import { TRADE_CURSOR, tradesFor } from '../../history/trade-page.ts'
+import type { Failure } from '../../core/failure.ts'
+import { err, ok } from '../../core/result.ts'
+import { cursorTime, TRADE_CURSOR, tradesFor } from '../../history/trade-page.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
 import { COMPLETED_TRADE, TIME, USER } from '../shapes/examples.ts'
-import { CompletedTrade, HISTORY_FRESHNESS, TradeDex, TradeLimit } from '../shapes/history-shapes.ts'
+import {
+  CompletedTrade,
+  HISTORY_FRESHNESS,
+  hasStart,
+  NO_START,
+  TradeDex,
+  TradeLimit,
+} from '../shapes/history-shapes.ts'
 import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
-import { heldAnswer, ownTrades } from '../sources/own-history.ts'
+import { heldAnswer } from '../sources/own-history.ts'
+import { tradesFrom } from '../sources/own-trades.ts'
 
 const UserCompletedTradesByTimeRequest = z
   .object({
@@ -21,11 +30,13 @@ const UserCompletedTradesByTimeRequest = z
     dex: TradeDex,
     limit: TradeLimit,
   })
-  .refine(({ startTime, cursor }) => startTime !== undefined || cursor !== undefined, {
-    path: ['startTime'],
-    message: 'is required, unless a cursor is given',
-  })
+  .refine(hasStart, NO_START)
   .refine(isInOrder, REVERSED_WINDOW)
+
+const NO_SUCH_ROW: Failure = {
+  kind: 'bad_field',
+  issues: [{ path: 'cursor', message: 'lies after the newest block: it must be of the last row of a page' }],
+}
 
 export const userCompletedTradesByTime = defineQuery({
   type: 'userCompletedTradesByTime',
@@ -35,10 +46,12 @@ export const userCompletedTradesByTime = defineQuery({
   response: z.array(CompletedTrade),
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,
-  needs: ['history'],
-  async resolve({ user, limit, ...filter }, from) {
-    const own = await ownTrades(user, from)
+  needs: ['past'],
+  async resolve({ user, limit, ...asked }, from) {
+    const filter = { ...asked, startTime: Math.max(asked.startTime ?? 0, cursorTime(asked.cursor)) }
+    const own = await tradesFrom({ user, filter, limit }, from)
     if (!own.ok) return own
-    return ok(heldAnswer(tradesFor(own.value.trades, filter).slice(0, limit), own.value.held))
+    if (cursorTime(asked.cursor) > own.value.read.head.time) return err(NO_SUCH_ROW)
+    return ok(heldAnswer(tradesFor(own.value.trades, filter).slice(0, limit), own.value.read))
   },
 })

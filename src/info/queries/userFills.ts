@@ -1,11 +1,16 @@
-// userFills: the last fills of a user, newest first, at most 2,000. Wire-equal.
+// userFills: the last fills of a user, newest first, at most 2,000. Wire-equal; where there are files our own, and a
+// source's behind them.
 
 import * as z from 'zod'
 import { ShownFill } from '../../feed/shown-fill.ts'
+import { fillIdOf, fillRows } from '../../history/fill-rows.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { FILL, USER } from '../shapes/examples.ts'
 import { Flag, UserAddress } from '../shapes/request-fields.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { EVER } from '../sources/own-history.ts'
+import { rowsAnswer } from '../sources/own-rows.ts'
+
+const ROWS_MAX = 2_000
 
 const UserFillsRequest = z.object({ type: z.literal('userFills'), user: UserAddress, aggregateByTime: Flag })
 
@@ -17,6 +22,19 @@ export const userFills = defineQuery({
   response: z.array(ShownFill),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
+  needs: ['past', 'upstream'],
+  async resolve(request, from) {
+    const { user, aggregateByTime } = request
+    return rowsAnswer(
+      {
+        ...{ kind: 'fills', scope: { by: 'user', address: user }, fromMs: 0, toMs: EVER, order: 'newest' },
+        limit: ROWS_MAX,
+        rowsOf: ({ fills }) => fillRows(fills, aggregateByTime),
+        timeOf: ({ time }) => time,
+        idOf: (fill) => fillIdOf(fill, aggregateByTime),
+        asked: request,
+      },
+      from,
+    )
+  },
 })

@@ -1,11 +1,16 @@
-// userFillsByTime: the fills of a user in a window, at most 2,000, oldest first unless `reversed`. Wire-equal.
+// userFillsByTime: the fills of a user in a window, at most 2,000, oldest first unless `reversed`. Wire-equal;
+// where there are files our own, and a source's for what is older.
 
 import * as z from 'zod'
 import { ShownFill } from '../../feed/shown-fill.ts'
+import { fillIdOf, fillRows } from '../../history/fill-rows.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { FILL, TIME, USER } from '../shapes/examples.ts'
 import { Flag, isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { EVER } from '../sources/own-history.ts'
+import { rowsAnswer } from '../sources/own-rows.ts'
+
+const ROWS_MAX = 2_000
 
 const UserFillsByTimeRequest = z
   .object({
@@ -26,6 +31,20 @@ export const userFillsByTime = defineQuery({
   response: z.array(ShownFill),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
+  needs: ['past', 'upstream'],
+  async resolve(request, from) {
+    const { user, startTime, endTime = EVER, aggregateByTime, reversed } = request
+    return rowsAnswer(
+      {
+        ...{ kind: 'fills', scope: { by: 'user', address: user }, order: reversed ? 'newest' : 'oldest' },
+        ...{ fromMs: startTime, toMs: endTime, limit: ROWS_MAX },
+        rowsOf: ({ fills }) => fillRows(fills, aggregateByTime),
+        timeOf: ({ time }) => time,
+        idOf: (fill) => fillIdOf(fill, aggregateByTime),
+        asked: request,
+        until: (untilMs) => ({ ...request, endTime: untilMs }),
+      },
+      from,
+    )
+  },
 })

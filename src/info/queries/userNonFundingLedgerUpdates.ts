@@ -1,12 +1,15 @@
 // userNonFundingLedgerUpdates: balance movements of a user but funding, oldest first, at most 500. Wire-equal; the kinds of
-// `delta` are open.
+// `delta` are open. Where there are files our own, and a source's for what is older.
 
 import * as z from 'zod'
 import { LedgerUpdate } from '../../feed/ledger-update.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { HASH, TIME, USER } from '../shapes/examples.ts'
 import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { EVER } from '../sources/own-history.ts'
+import { rowsAnswer } from '../sources/own-rows.ts'
+
+const ROWS_MAX = 500
 
 const UserNonFundingLedgerUpdatesRequest = z
   .object({
@@ -28,6 +31,20 @@ export const userNonFundingLedgerUpdates = defineQuery({
   response: z.array(LedgerUpdate),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
+  needs: ['past', 'upstream'],
+  async resolve(request, from) {
+    const { user, startTime = 0, endTime = EVER } = request
+    return rowsAnswer(
+      {
+        ...{ kind: 'ledger', scope: { by: 'user', address: user }, order: 'oldest' },
+        ...{ fromMs: startTime, toMs: endTime, limit: ROWS_MAX },
+        rowsOf: ({ ledger = [] }) => ledger.map(({ time, hash, delta }) => ({ time, hash, delta })),
+        timeOf: ({ time }) => time,
+        idOf: ({ time, hash, delta }) => `${time} ${hash} ${delta.type}`,
+        asked: request,
+        until: (untilMs) => ({ ...request, endTime: untilMs }),
+      },
+      from,
+    )
+  },
 })

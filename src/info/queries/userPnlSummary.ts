@@ -10,7 +10,8 @@ import { Decimal } from '../shapes/common-shapes.ts'
 import { USER } from '../shapes/examples.ts'
 import { HISTORY_FRESHNESS, TradeDex } from '../shapes/history-shapes.ts'
 import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
-import { heldAnswer, ownTrades } from '../sources/own-history.ts'
+import { EVER, heldAnswer } from '../sources/own-history.ts'
+import { tradesUpTo } from '../sources/own-trades.ts'
 
 const UserPnlSummaryRequest = z
   .object({
@@ -59,12 +60,15 @@ export const userPnlSummary = defineQuery({
   response: PnlSummary,
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,
-  needs: ['history'],
+  needs: ['past'],
   async resolve({ user, ...scope }, from) {
-    const own = await ownTrades(user, from)
+    const { startTime = 0, endTime = EVER } = scope
+    const last = await tradesUpTo({ user, toMs: EVER }, from)
+    // More than can be gone through lies behind the window: it is seen better from its end.
+    const isShort = last.ok && last.value.read.ended === 'enough' && last.value.read.since.time > startTime
+    const own = isShort && endTime < EVER ? await tradesUpTo({ user, toMs: endTime }, from) : last
     if (!own.ok) return own
-    const { held, trades } = own.value
-    const fills = held.runs.flat().flatMap((block) => block.fills.map(([, fill]) => fill))
-    return ok(heldAnswer(pnlSummary({ user, trades, fills, nowMs: held.head.time }, scope), held))
+    const { read, trades, fills } = own.value
+    return ok(heldAnswer(pnlSummary({ user, trades, fills, nowMs: read.head.time }, scope), read))
   },
 })

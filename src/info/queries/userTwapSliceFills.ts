@@ -1,11 +1,16 @@
-// userTwapSliceFills: the last fills of a user's TWAP orders, newest first, at most 2,000. Wire-equal.
+// userTwapSliceFills: the last fills of a user's TWAP orders, newest first, at most 2,000. Wire-equal; where there
+// are files our own, and a source's behind them.
 
 import * as z from 'zod'
+import { fillIdOf, sliceRows } from '../../history/fill-rows.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { FILL, USER } from '../shapes/examples.ts'
 import { TwapSliceFill } from '../shapes/order-shapes.ts'
 import { UserAddress } from '../shapes/request-fields.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { EVER } from '../sources/own-history.ts'
+import { rowsAnswer } from '../sources/own-rows.ts'
+
+const ROWS_MAX = 2_000
 
 const UserTwapSliceFillsRequest = z.object({ type: z.literal('userTwapSliceFills'), user: UserAddress })
 
@@ -17,6 +22,18 @@ export const userTwapSliceFills = defineQuery({
   response: z.array(TwapSliceFill),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
+  needs: ['past', 'upstream'],
+  async resolve(request, from) {
+    return rowsAnswer(
+      {
+        ...{ kind: 'fills', scope: { by: 'user', address: request.user }, fromMs: 0, toMs: EVER, order: 'newest' },
+        limit: ROWS_MAX,
+        rowsOf: ({ fills }) => sliceRows(fills),
+        timeOf: ({ fill }) => fill.time,
+        idOf: ({ fill }) => fillIdOf(fill),
+        asked: request,
+      },
+      from,
+    )
+  },
 })

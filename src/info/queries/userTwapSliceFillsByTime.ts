@@ -1,11 +1,16 @@
-// userTwapSliceFillsByTime: the fills of a user's TWAP orders in a window, at most 2,000. Wire-equal.
+// userTwapSliceFillsByTime: the fills of a user's TWAP orders in a window, newest first, at most 2,000. Wire-equal;
+// where there are files our own, and a source's for what is older.
 
 import * as z from 'zod'
+import { fillIdOf, sliceRows } from '../../history/fill-rows.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { FILL, TIME, USER } from '../shapes/examples.ts'
 import { TwapSliceFill } from '../shapes/order-shapes.ts'
 import { Flag, isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { EVER } from '../sources/own-history.ts'
+import { rowsAnswer } from '../sources/own-rows.ts'
+
+const ROWS_MAX = 2_000
 
 const UserTwapSliceFillsByTimeRequest = z
   .object({
@@ -25,6 +30,20 @@ export const userTwapSliceFillsByTime = defineQuery({
   response: z.array(TwapSliceFill),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
+  needs: ['past', 'upstream'],
+  async resolve(request, from) {
+    const { user, startTime, endTime = EVER, aggregateByTime } = request
+    return rowsAnswer(
+      {
+        ...{ kind: 'fills', scope: { by: 'user', address: user }, order: 'newest' },
+        ...{ fromMs: startTime, toMs: endTime, limit: ROWS_MAX },
+        rowsOf: ({ fills }) => sliceRows(fills, aggregateByTime),
+        timeOf: ({ fill }) => fill.time,
+        idOf: ({ fill }) => fillIdOf(fill, aggregateByTime),
+        asked: request,
+        until: (untilMs) => ({ ...request, endTime: untilMs }),
+      },
+      from,
+    )
+  },
 })

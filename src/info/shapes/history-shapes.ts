@@ -11,6 +11,17 @@ import { DexOrAll, isAllDexes, optional } from './request-fields.ts'
 /** Blocks become durable about once a second; asking more often shows nothing new. */
 export const HISTORY_FRESHNESS: Freshness = { class: 'block', freshMs: 1_000 }
 
+/** Goes on strictly before a time. */
+export const TimeCursor = optional(z.string().regex(/^\d{1,15}$/, 'must be a time in Unix milliseconds, as a string'))
+
+/** Whether a window has a beginning: its own, or that of the page that comes next. */
+export function hasStart({ startTime, cursor }: { startTime?: number | undefined; cursor?: string | undefined }) {
+  return startTime !== undefined || cursor !== undefined
+}
+
+/** What `hasStart` says when it refuses. */
+export const NO_START = { path: ['startTime'], message: 'is required, unless a cursor is given' }
+
 const LIMIT_DEFAULT = 100
 const LIMIT_MAX = 500
 

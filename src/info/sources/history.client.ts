@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../core/result.ts'
 import type { FillScope, HeightAndTime, HeldStretch } from '../../feed/held-fills.ts'
 import { type BlockLogApi, LOG_API_VERSION } from '../../feed/log-api.ts'
 import { type HeldFills, heldFills } from '../../history/held-runs.ts'
-import type { History } from '../ports.ts'
+import type { EventKind, History } from '../ports.ts'
 import { askObject } from './object-call.client.ts'
 
 export interface LogHistoryDeps {
@@ -27,22 +27,23 @@ const RETRY_AFTER_MS = 1_000
 /** The history of the log of one chain. */
 export function logHistory(deps: LogHistoryDeps): History {
   return {
-    held: (scope) => read(deps, scope, { pages: PAGES_MAX, waits: WAITS_MAX }),
-    newest: (scope) => read(deps, scope, { pages: 1, waits: 0 }),
+    held: (scope, kind, downTo) => read(deps, { scope, kind }, { pages: PAGES_MAX, waits: WAITS_MAX, downTo }),
+    newest: (scope) => read(deps, { scope }, { pages: 1, waits: 0 }),
   }
 }
 
 async function read(
   { log, now, sleep }: LogHistoryDeps,
-  scope: FillScope,
-  most: { readonly pages: number; readonly waits: number },
+  { scope, kind = 'fills' }: { readonly scope: FillScope; readonly kind?: EventKind | undefined },
+  most: { readonly pages: number; readonly waits: number; readonly downTo?: number | undefined },
 ): Promise<Result<HeldFills, Failure>> {
   let head: HeightAndTime | null = null
   let before: number | null = null
   const endMs = now() + READ_MAX_MS
   const stretches: HeldStretch[] = []
+  const asked = kind === 'ledger' ? ({ scope, kind } as const) : { scope }
   for (let pages = 0, waits = 0; pages < most.pages; ) {
-    const answer = await askObject(() => log().fills({ v: LOG_API_VERSION, scope, before }), LOG_API_VERSION)
+    const answer = await askObject(() => log().fills({ v: LOG_API_VERSION, ...asked, before }), LOG_API_VERSION)
     if (!answer) return away('The history of fills cannot be had at the moment')
     if (now() > endMs) return away('The history of fills takes too long to read at the moment')
     if ('retryMs' in answer) {
@@ -50,9 +51,11 @@ async function read(
       await sleep(answer.retryMs)
       continue
     }
+    if (asked.kind !== answer.kind) return away('The log has no ledger events to show')
     head ??= answer.head
     stretches.push(...answer.stretches)
-    if (answer.next === null) break
+    const first = stretches.at(-1)?.first.height
+    if (answer.next === null || (first !== undefined && first <= (most.downTo ?? -1) + 1)) break
     before = answer.next
     pages++
     waits = 0

@@ -1,36 +1,25 @@
-// The completed trades of a wallet as far as its fills are held.
+// What answers out of our own history have in common: how far back they reach, and when they refuse.
 
 import type { Failure } from '../../core/failure.ts'
-import { ok, type Result } from '../../core/result.ts'
-import { acrossGap, foldTrades, noTrades } from '../../history/completed-trades.ts'
-import type { HeldFills } from '../../history/held-runs.ts'
-import type { CompletedTrade } from '../../history/open-trade.ts'
-import type { Sources } from '../ports.ts'
+import type { PastRead } from '../ports.ts'
 import type { Answer } from '../query.ts'
 
-/** Oldest first, with what they were made of. */
-export interface OwnTrades {
-  readonly held: HeldFills
-  readonly trades: readonly CompletedTrade[]
+/** Later than all blocks. */
+export const EVER = Number.MAX_SAFE_INTEGER
+
+export const TOO_MUCH: Failure = {
+  kind: 'bad_field',
+  issues: [{ path: 'endTime', message: 'must lie nearer to startTime: there is too much between them to go through' }],
 }
 
-/** Folds all that is held of a wallet; nothing is carried over a gap. */
-export async function ownTrades(
-  user: string,
-  { history }: Pick<Sources, 'history'>,
-): Promise<Result<OwnTrades, Failure>> {
-  const held = await history.held({ by: 'user', address: user })
-  if (!held.ok) return held
-  let state = noTrades(user)
-  const trades = held.value.runs.flatMap((blocks) => {
-    const folded = foldTrades(acrossGap(state), blocks)
-    state = folded.state
-    return folded.trades
-  })
-  return ok({ held: held.value, trades })
+/** Nothing of a page can be told for certain. */
+export const CUT: Failure = {
+  kind: 'unavailable',
+  what: 'What comes next cannot be read at the moment',
+  retryAfterMs: 1_000,
 }
 
 /** An answer that says how far back it reaches. */
-export function heldAnswer(value: unknown, { head, since }: HeldFills): Answer {
+export function heldAnswer(value: unknown, { head, since }: Pick<PastRead, 'head' | 'since'>): Answer {
   return { body: JSON.stringify(value), height: head.height, since }
 }

@@ -96,6 +96,6 @@ export const ownKey = defineEndpoint(
       limits: shownLimits(limitsOf(identity)),
     }
     // Of a key with a cap the headers say what that leaves.
-    return reply(200, inEnvelope(report), key?.cap == null ? balance : undefined)
+    return reply(200, inEnvelope(report), key?.cap == null ? { left: balance } : {})
   },
 )

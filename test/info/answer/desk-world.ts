@@ -5,11 +5,15 @@ import type { After } from '../../../src/core/deadline.ts'
 import type { Failure } from '../../../src/core/failure.ts'
 import { err, ok, type Result } from '../../../src/core/result.ts'
 import type { Charging } from '../../../src/edge/charging.ts'
+import type { FundedFiles } from '../../../src/history/files/funding-read.ts'
 import type { HeldFills } from '../../../src/history/held-runs.ts'
+import type { BooksArchive } from '../../../src/history/replay/archived-books.ts'
 import { InfoDesk, type InfoDeskDeps, type InfoReply } from '../../../src/info/answer/info-desk.ts'
 import { CATALOGUE } from '../../../src/info/catalogue.ts'
 import type { Books } from '../../../src/info/ports.ts'
 import { DexList } from '../../../src/info/sources/dex-list.ts'
+import { pastOf } from '../../../src/info/sources/past.ts'
+import { archivedBooks } from '../../../src/info/sources/past-books.ts'
 import type { Identity } from '../../../src/key/identity.ts'
 
 export { USER } from '../../../src/info/shapes/examples.ts'
@@ -21,6 +25,12 @@ export const IDENTITY: Identity = {
   kind: 'api',
   plan: 'entry',
   products: ['info'],
+}
+
+/** Time does not pass, but whoever rests goes on. */
+const soon: After = (ms, run) => {
+  if (ms === 0) queueMicrotask(run)
+  return () => {}
 }
 
 /** What an upstream that behaves answers, by type: the examples, and a few with what must come through unchanged. */
@@ -87,9 +97,13 @@ export interface World {
 export function createWorld({
   stores = {},
   books: otherBooks,
+  archive = null,
+  files = null,
 }: {
   stores?: InfoDeskDeps['stores']
   books?: Books
+  archive?: BooksArchive | null
+  files?: FundedFiles | null
 } = {}): World {
   const charging: Charging = {
     hold: async ({ keyHash }, { amount }) => {
@@ -137,12 +151,15 @@ export function createWorld({
       return world.bookFailure ? err(world.bookFailure) : ok({ height: 42, tops: TOPS })
     },
   }
+  const pastBooks = archivedBooks({ archive, live: books, after: soon })
   const held = async () => {
     world.bookCalls++
     return world.bookFailure ? err(world.bookFailure) : ok(world.held)
   }
+  const history = { held, newest: held }
+  const past = pastOf({ history, files, archive, after })
   const desk = new InfoDesk({
-    sources: { books, upstream, dexes: new DexList(upstream, now, after), history: { held, newest: held }, after },
+    sources: { books, pastBooks, upstream, after, history, past, dexes: new DexList(upstream, now, after) },
     stores,
     now,
     after,

@@ -19,7 +19,7 @@ describe('GET /status', () => {
       { name: 'public', reply: (type) => (type === 'exchangeStatus' ? answer(`{"time":${state.now}}`) : answer('1')) },
     ])
     await ask('meta')
-    const well = await infoStatus(upstream, state.now)
+    const well = await infoStatus(upstream, state.now, false)
     expect(well.sources).toMatchObject([
       { name: 'node', state: 'ok', retryInMs: 0, lastSuccessMs: 0, lastFailure: null, medianMs: 0, lagMs: null },
       { name: 'public', state: 'ok', lagMs: 0, late: false, budget: null },
@@ -35,7 +35,7 @@ describe('GET /status', () => {
     })
     node = status(429, '7')
     await ask('meta')
-    const { sources, routes } = await infoStatus(upstream, state.now)
+    const { sources, routes } = await infoStatus(upstream, state.now, false)
     expect(sources[0]).toMatchObject({
       state: 'resting',
       retryInMs: 7_000,
@@ -47,7 +47,7 @@ describe('GET /status', () => {
 
   it('shows names, never an address, which may hold a key', async () => {
     const { state, upstream } = fakeUpstream([{ name: 'public', reply: () => answer('1') }])
-    expect(JSON.stringify(await infoStatus(upstream, state.now))).not.toContain('http')
+    expect(JSON.stringify(await infoStatus(upstream, state.now, false))).not.toContain('http')
   })
 
   it('tells what is left of a budget, and null while its object cannot be reached', async () => {
@@ -59,7 +59,7 @@ describe('GET /status', () => {
       { name: 'a', budget: budget({ weight: 42, atMs: 0 }), perMinute: 1_200, reply: () => answer('1') },
       { name: 'b', budget: budget(null), perMinute: 600, reply: () => answer('1') },
     ])
-    const { sources } = await infoStatus(upstream, state.now)
+    const { sources } = await infoStatus(upstream, state.now, false)
     expect(sources.map((source) => source.budget)).toEqual([
       { perMinute: 1_200, left: 42 },
       { perMinute: 600, left: null },

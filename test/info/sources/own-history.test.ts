@@ -140,6 +140,8 @@ describe('userCompletedTradesByTime', () => {
     )
     for (const cursor of ['1', '1_', '_1', '1_1_1', '-1_0', '1.5_0'])
       expect((await send({ cursor })).status, cursor).toBe(422)
+    expect((await send({ cursor: '1061_0' })).status, 'of no block yet').toBe(422)
+    expect((await send({ startTime: 0, limit: -1 })).status).toBe(422)
     expect(world.charged).toEqual([])
   })
 

@@ -1,0 +1,164 @@
+// `npm run backfill -- --from … --to … SOURCE`: puts what is older than a gateway into its archive.
+
+import type { Command } from '@commander-js/extra-typings'
+import { reads, runProgram } from '../core/command-line.node.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { bucketFiles } from './backfill/bucket-source.node.ts'
+import { billText } from './backfill/egress.ts'
+import { type Filled, Filling } from './backfill/filling.ts'
+import { folderFiles } from './backfill/folder-source.node.ts'
+import { gatewayFiles } from './backfill/gateway-source.node.ts'
+import { type ProgressMeter, progressMeter } from './backfill/progress-meter.node.ts'
+import { SourceRefusal } from './backfill/read-blocks.ts'
+import { readSink, type Sink, sendBody } from './backfill/sink.node.ts'
+import { blockFiles, isWanted, type PlannedFile } from './backfill/source-files.ts'
+import { type Bound, BoundValue, isReversed, type Window } from './backfill/window.ts'
+import type { Gateway } from './gateway.node.ts'
+import { actsIn, type Done, gatewayProgram, processShell, type Shell } from './shell.node.ts'
+
+const MB = 1_000_000
+
+interface Options {
+  readonly from: Bound
+  readonly to?: Bound | undefined
+  readonly yes?: true | undefined
+  readonly key?: string | undefined
+}
+
+/** Files in their order; the number is of credits that they cost so far. */
+interface Opened {
+  readonly files: AsyncIterable<PlannedFile> | Iterable<PlannedFile>
+  readonly credits: () => number
+}
+
+/** The program, on a shell. */
+export function backfillProgram(shell: Shell, meter: ProgressMeter): Command {
+  const program = gatewayProgram('npm run backfill --', 'puts what is older than a gateway into its archive', [
+    '--from 2026-11-01 --to 2026-11-08 /data/node',
+    '--from 985148182 /data/copied-archive',
+    '--from 2026-10-01 --yes s3://hl-mainnet-node-data/node_fills_by_block',
+    '--from 2026-10-01 https://weir.example.workers.dev',
+  ])
+  const act = actsIn(shell)
+  program
+    .argument(
+      '<source>',
+      'a folder of node files or of an archive, s3://BUCKET/PREFIX, or the address of another gateway',
+    )
+    .requiredOption('--from <block>', 'the first: a height, a UTC day or a time', reads(BoundValue))
+    .option('--to <block>', 'the last; up to where the gateway archives itself unless said', reads(BoundValue))
+    .option('--yes', 'of a bucket: fetch, and pay for it')
+    .option('--key <key>', 'of the other gateway, with data as a product; better WEIR_KEY of the environment')
+    .action(act((gateway, source, options) => backfill(gateway, source, options, shell, meter)))
+  return program as unknown as Command
+}
+
+async function backfill(
+  gateway: Gateway,
+  source: string,
+  options: Options,
+  shell: Shell,
+  meter: ProgressMeter,
+): Promise<Result<Done, string>> {
+  const { from, to } = options
+  if (to !== undefined && isReversed(from, to)) return err('--to lies before --from: swap them.')
+  const sink = await readSink(gateway)
+  if (!sink.ok) return sink
+  const { before } = sink.value.held
+  const beforeText = `block ${before.height} of ${new Date(before.time).toISOString()}`
+  if (isReversed(from, 'height' in from ? { height: before.height - 1 } : { timeMs: before.time }))
+    return err(`--from is not older than ${beforeText}, from which on the gateway archives itself.`)
+  const window = { from, to: to ?? ('height' in from ? { height: before.height - 1 } : { timeMs: before.time }) }
+  try {
+    const opened = await open(source, window, sink.value, options, shell)
+    if (!opened.ok) return opened
+    meter.begin(shell.note)
+    const filling = new Filling(window, sink.value.held, {
+      send: (body) => sendBody(gateway, body, meter.note, () => meter.isStopped),
+      note: meter.note,
+      progress: meter.told,
+      isStopped: () => meter.isStopped,
+    })
+    const filled = await filling.run(opened.value.files)
+    meter.end()
+    return filled.ok ? ok(doneOf(filled.value, opened.value.credits())) : filled
+  } catch (error) {
+    meter.end()
+    if (error instanceof SourceRefusal) return err(error.message)
+    throw error
+  }
+}
+
+async function open(
+  source: string,
+  window: Window,
+  { chain, held }: Sink,
+  options: Options,
+  { env, now, note }: Shell,
+): Promise<Result<Opened, string>> {
+  if (/^https?:\/\//.test(source)) return otherGateway(source, window, { chain, held }, options.key ?? env.WEIR_KEY)
+  if (/^\w+:\/\//.test(source) && !source.startsWith('s3://'))
+    return err(`${source} is no source: name a folder, s3://BUCKET/PREFIX, or the https:// address of a gateway.`)
+  if (!source.startsWith('s3://')) {
+    const files = await folderFiles(source)
+    const planned = files.ok ? blockFiles(source, files.value, chain) : files
+    return planned.ok ? ok({ files: planned.value, credits: () => 0 }) : planned
+  }
+  return bucket(source, window, { chain, held }, options, { env, now, note })
+}
+
+async function bucket(
+  source: string,
+  window: Window,
+  { chain, held }: Sink,
+  { yes }: Options,
+  { env, now, note }: Pick<Shell, 'env' | 'now' | 'note'>,
+): Promise<Result<Opened, string>> {
+  const listed = await bucketFiles(source, env, now)
+  if (!listed.ok) return listed
+  const planned = blockFiles(source, listed.value.files, chain)
+  if (!planned.ok) return planned
+  if ('height' in window.from && planned.value[0]?.form.kind === 'node')
+    return err('The files of a bucket are named by the hour: say --from as a time, such as 2026-11-01.')
+  const wanted = planned.value.filter(({ form }) => isWanted(form, window, held))
+  const bytes = wanted.reduce((sum, file) => sum + file.bytes, 0)
+  const bill = billText(wanted.length, bytes, listed.value.lists)
+  if (wanted.length > 0 && yes !== true) return err(`${bill} Nothing was fetched: say --yes to fetch it.`)
+  note(bill)
+  return ok({ files: wanted, credits: () => 0 })
+}
+
+function otherGateway(
+  source: string,
+  { from, to }: Window,
+  { chain, held }: Sink,
+  key: string | undefined,
+): Result<Opened, string> {
+  if (!key) return err(`${source} needs a key of its own: set WEIR_KEY in the environment, or say --key.`)
+  if ('height' in from)
+    return err('Files of another gateway are listed by time: say --from as one, such as 2026-11-01.')
+  let credits = 0
+  const toMs = 'timeMs' in to ? Math.min(to.timeMs, held.before.time) : held.before.time
+  const url = new URL(source).origin
+  const files = gatewayFiles({ url, key, chain, fromMs: from.timeMs, toMs }, (cost) => {
+    credits += cost
+  })
+  return ok({ files, credits: () => credits })
+}
+
+function doneOf(filled: Filled, credits: number): Done {
+  const { sent, blocks, segments, bytes, faults, last, isStopped } = filled
+  const reached = last ? `, up to block ${last.height} of ${new Date(last.time).toISOString()}` : ''
+  const text =
+    sent === 0
+      ? 'The source has nothing there that the archive has not.'
+      : `${blocks} blocks are new, in ${segments} segments of ${(bytes / MB).toFixed(1)} MB${reached}.`
+  const notes = [
+    ...(credits > 0 ? [`The links cost ${Number(credits.toFixed(6))} credits of the other gateway.`] : []),
+    ...(faults > 0 ? [`${faults} lines or files could not be read: what they hold stays a gap until they can.`] : []),
+    ...(isStopped ? ['Stopped: the same command goes on from there.'] : []),
+  ]
+  return { json: { ...filled, credits }, text, notes, isFailure: faults > 0 || isStopped }
+}
+
+if (import.meta.main) await runProgram(backfillProgram(processShell(), progressMeter()), process.argv.slice(2))

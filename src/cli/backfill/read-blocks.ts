@@ -1,0 +1,108 @@
+// Blocks out of the files of a source, as the lines that the gateway takes. Laws: what cannot be read is named with its file
+// and line and left out, a gap that a later run may fill; a file in a form that has no blocks ends the run.
+
+import { visible } from '../../core/visible.ts'
+import { convertEvents } from '../../feeder/convert.ts'
+import { LINE_BEGIN, nodeTimeMs, readEvents, readLineHead } from '../../feeder/streams.ts'
+import { fillsLine, readBackfillLine } from '../../history/archive/backfill-lines.ts'
+import { Lz4Fault } from './lz4-frame.ts'
+import type { PlannedFile } from './source-files.ts'
+import { LineFault, type TextLine, textLines } from './text-lines.ts'
+import type { Place } from './window.ts'
+
+/** Far more than all fills of any block. */
+const LINE_CHARS = 64 * 1024 * 1024
+
+export interface ReadBlock extends Place {
+  readonly line: string
+}
+
+/** A block that is wanted, or what is wrong with a line or the rest of a file; `place`: a block that is not wanted. */
+export type Read =
+  | { readonly kind: 'block'; readonly block: ReadBlock }
+  | { readonly kind: 'passed'; readonly place: Place }
+  | { readonly kind: 'fault'; readonly sentence: string }
+
+/** The source is of no use, for the reason in its message. */
+export class SourceRefusal extends Error {
+  override name = 'SourceRefusal'
+}
+
+export async function* readBlocks(file: PlannedFile, wants: (place: Place) => boolean): AsyncGenerator<Read> {
+  const read = file.form.kind === 'node' ? nodeLine : archiveLine
+  const fault = (words: string): Read => ({ kind: 'fault', sentence: `${file.path} ${words}` })
+  let last = { height: -1, events: '' }
+  try {
+    for await (const line of textLines(file.open(), LINE_CHARS)) {
+      const found = read(line.text, wants)
+      if (typeof found !== 'string' && found.kind !== 'fault') {
+        const { height } = found.kind === 'block' ? found.block : found.place
+        const events = line.text.slice(line.text.indexOf('"events"'))
+        // A node that was started anew may write its last block again.
+        if (height === last.height && events === last.events) continue
+        if (height === last.height) throw new SourceRefusal(`${file.path} has ${perEvent(height)}`)
+        last = { height, events }
+      }
+      if (typeof found !== 'string') yield found
+      else if (line.number === 1 && /^\s*(?:\[|{"coin")/.test(line.text))
+        throw new SourceRefusal(`${file.path} ${UNBATCHED}`)
+      else yield fault(lineWords(line, found))
+    }
+  } catch (error) {
+    if (error instanceof SourceRefusal) throw error
+    yield fault(restWords(error as NodeError))
+  }
+}
+
+type NodeError = Error & { readonly code?: string }
+
+const UNBATCHED =
+  'has an event a line and no heights of blocks, and without them nothing tells a gap: take node_fills_by_block, which a node writes with --write-fills --batch-by-block.'
+
+const perEvent = (height: number) =>
+  `two lines of height ${height}, as --stream-with-block-info writes them, where a block without fills has none and looks like a gap: take node_fills_by_block, which a node writes with --batch-by-block.`
+
+function lineWords({ number, isEnded }: TextLine, found: string): string {
+  if (isEnded) return `line ${number} ${found}: its block stays a gap.`
+  return `ends in the midst of line ${number}: copy it again once it is whole, and run this again.`
+}
+
+function restWords({ name, message, code }: NodeError): string {
+  if (message === 'is cut short' || code === 'Z_BUF_ERROR')
+    return 'is cut short: what was whole of it was read; copy it again, and run this again.'
+  if (name === Lz4Fault.name || name === LineFault.name)
+    return `${message}: what stands before was read; copy it again, and run this again.`
+  if (code?.startsWith('Z_'))
+    return `is damaged (${code}): what stands before was read; copy it again, and run this again.`
+  return `cannot be read on (${code ?? visible(message)}): run this again.`
+}
+
+/** A line of a node; text: what is wrong with it. Behind what a killed node left of a line the next one begins. */
+function nodeLine(text: string, wants: (place: Place) => boolean): Read | string {
+  return ofNode(text.slice(Math.max(0, text.lastIndexOf(LINE_BEGIN))), wants)
+}
+
+function ofNode(text: string, wants: (place: Place) => boolean): Read | string {
+  const head = readLineHead(text)
+  if (!head) return 'has no block_number and block_time'
+  const place = { height: head.height, time: nodeTimeMs(head.time) }
+  if (!Number.isSafeInteger(place.time) || place.time < 0) return 'has a block_time that is none'
+  if (!wants(place)) return { kind: 'passed', place }
+  const events = readEvents(text)
+  if (!events.ok) return events.error
+  const bad: string[] = []
+  const { fills } = convertEvents({ fills: events.value, misc: null, twaps: null, statuses: null }, (why) =>
+    bad.push(why),
+  )
+  if (bad.length > 0) return `has a ${visible(bad[0]!)}`
+  return { kind: 'block', block: { ...place, line: fillsLine({ ...place, fills }) } }
+}
+
+function archiveLine(text: string, wants: (place: Place) => boolean): Read | string {
+  const read = readBackfillLine(text)
+  if (!read.ok) return visible(`${read.error.field} ${read.error.message}`.trim())
+  const { height, time, events: line } = read.value
+  return wants({ height, time })
+    ? { kind: 'block', block: { height, time, line } }
+    : { kind: 'passed', place: { height, time } }
+}

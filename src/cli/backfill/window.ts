@@ -1,0 +1,50 @@
+// Which blocks are wanted: from a height or a time to another, both included.
+
+import * as z from 'zod'
+import { wholeNumber } from '../../core/whole-number.ts'
+import { TimeValue } from '../values.ts'
+
+export type Bound = { readonly height: number } | { readonly timeMs: number }
+
+export interface Window {
+  readonly from: Bound
+  readonly to: Bound
+}
+
+export interface Place {
+  readonly height: number
+  readonly time: number
+}
+
+const HEIGHT_MOST = 999_999_999_999
+
+export const BoundValue: z.ZodType<Bound, string> = z.union(
+  [wholeNumber(0, HEIGHT_MOST).transform((height) => ({ height })), TimeValue.transform((timeMs) => ({ timeMs }))],
+  'must be a height in digits alone, a UTC day such as 2026-11-01 (its 00:00Z) or a time with its zone such as 2026-11-01T12:00Z',
+)
+
+/** Whether it ends before it begins; of a height and a time nobody knows. */
+export function isReversed(from: Bound, to: Bound): boolean {
+  return edgeOf(to) < edgeOf(from) && 'height' in from === 'height' in to
+}
+
+/** Where a block lies. */
+export function sideOf(place: Place, { from, to }: Window): 'before' | 'in' | 'behind' {
+  if (like(from, place) < edgeOf(from)) return 'before'
+  return like(to, place) > edgeOf(to) ? 'behind' : 'in'
+}
+
+/** How much of the window lies up to a block, from 0 to 1. `end`: the first block that is not wanted any more. */
+export function shareOf(place: Place, { from, to }: Window, end: Place): number {
+  const first = edgeOf(from)
+  const last = 'height' in to === 'height' in from ? Math.min(edgeOf(to), like(from, end)) : like(from, end)
+  return Math.min(1, Math.max(0, (like(from, place) - first) / Math.max(1, last - first)))
+}
+
+/** Unix ms between which all its blocks lie; null: heights say nothing of times. */
+export function timesOf({ from, to }: Window): { readonly fromMs: number | null; readonly toMs: number | null } {
+  return { fromMs: 'timeMs' in from ? from.timeMs : null, toMs: 'timeMs' in to ? to.timeMs : null }
+}
+
+const edgeOf = (bound: Bound): number => ('height' in bound ? bound.height : bound.timeMs)
+const like = (bound: Bound, { height, time }: Place): number => ('height' in bound ? height : time)

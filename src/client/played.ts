@@ -1,0 +1,96 @@
+// The past, played by a gateway (WS-155): one socket and one body, from its first block to its last. What is missing is
+// told, and nothing is begun anew where the socket ends.
+
+import type { ReplayFrame, ReplayRange } from '../stream/protocol.ts'
+import type { ReplayNews } from '../stream/reply-frames.ts'
+import { LIMITS } from './connection-options.ts'
+import { Proofs } from './proofs.ts'
+import { type ClientRuntime, type ClientSocket, describeEnd, type Endpoint, streamUrl } from './runtime.ts'
+import { type DataFrame, decodeFrame, type KnownFrame } from './server-frame.ts'
+import type { SubscriptionBody } from './subscription.ts'
+
+export interface PlayedListener {
+  frame(frame: DataFrame): void
+  /** Blocks `from` to `to` are missing; or (`to` undefined) from that block on books are not known, until Snapshots come. */
+  missing(from: number, to?: number): void
+  /** It is over: null where all was played, else why not. */
+  ended(reason: string | null): void
+}
+
+export class Played {
+  readonly #body: SubscriptionBody
+  readonly #listener: PlayedListener
+  readonly #proofs: Proofs
+  readonly #socket: ClientSocket
+  #isOver = false
+
+  constructor(
+    runtime: ClientRuntime,
+    endpoint: Endpoint,
+    body: SubscriptionBody,
+    replay: ReplayRange,
+    listener: PlayedListener,
+  ) {
+    this.#body = body
+    this.#listener = listener
+    this.#proofs = new Proofs(runtime.after.bind(runtime), (ping) => this.#send(ping))
+    this.#socket = runtime.open(streamUrl(endpoint), {
+      opened: () => {
+        this.#proofs.every(LIMITS.pingMs)
+        this.#send({ method: 'subscribe', subscription: body, replay })
+      },
+      text: (text) => this.#text(text),
+      ended: (end) => this.#over(describeEnd(end)),
+    })
+  }
+
+  /** Pauses it, goes on, or plays from elsewhere. */
+  steer(action: ReplayFrame['action'], to: Pick<ReplayRange, 'fromTime' | 'fromBlock'> = {}): void {
+    this.#send({ method: 'replay', action, subscription: this.#body, ...to })
+  }
+
+  close(): void {
+    this.#over('closed')
+  }
+
+  #text(text: string): void {
+    if (this.#isOver) return
+    this.#proofs.came(text.length)
+    const decoded = decodeFrame(text)
+    if (decoded.kind === 'malformed') return this.#over(decoded.reason)
+    if (decoded.kind === 'frame') this.#frame(decoded.frame)
+    if (!this.#isOver) this.#proofs.prove()
+  }
+
+  #frame(frame: KnownFrame): void {
+    switch (frame.channel) {
+      case 'pong':
+        return this.#proofs.ponged(frame.nonce)
+      case 'error':
+        return this.#over(frame.data)
+      case 'replay':
+        return this.#event(frame.data)
+      case 'subscriptionResponse':
+        return
+      default:
+        this.#listener.frame(frame as DataFrame)
+    }
+  }
+
+  #event({ event, from, to }: ReplayNews['data']): void {
+    if (event === 'ended') this.#over(null)
+    else if (from !== undefined && (event === 'gap' || event === 'unknown')) this.#listener.missing(from, to)
+  }
+
+  #over(reason: string | null): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#proofs.stop()
+    this.#socket.drop()
+    this.#listener.ended(reason)
+  }
+
+  #send(message: object): void {
+    this.#socket.send(JSON.stringify(message))
+  }
+}

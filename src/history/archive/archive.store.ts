@@ -1,0 +1,114 @@
+// The archive as it is read: rows of D1 say what there is, R2 has it. Law: what is missing, cut short or another one is an
+// ArchiveDamage, and nothing of it is told.
+
+import { ArchiveDamage } from './archive-damage.ts'
+import { checkpointKey, type LineKind, segmentKey } from './archive-keys.ts'
+import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader } from './archive-read.ts'
+import type { ArchivePlace } from './archive-writer.store.ts'
+import { sha256Of, unpacked } from './packed.client.ts'
+
+interface Sum {
+  readonly bytes: number
+  readonly sha256: string
+}
+
+type Segment = Omit<ArchivedSegment, 'chain'>
+
+const SEGMENT = `first, last, first_ms AS firstMs, last_ms AS lastMs, epoch`
+
+export class StoredArchive implements ArchiveReader {
+  readonly #place: ArchivePlace
+
+  constructor(place: ArchivePlace) {
+    this.#place = place
+  }
+
+  async segmentsFrom(
+    at: { readonly height: number } | { readonly timeMs: number },
+    limit: number,
+  ): Promise<readonly ArchivedSegment[]> {
+    const [name, value] = 'height' in at ? ['', at.height] : ['_ms', at.timeMs]
+    const { chain, db } = this.#place
+    // The row below is found in an index, and the rest follows it by height: a block of another year hides no other.
+    const { results } = await db
+      .prepare(`SELECT ${SEGMENT} FROM segments WHERE chain = ?1 AND last${name} >= ?2 AND first >= COALESCE(
+        (SELECT first FROM segments WHERE chain = ?1 AND first${name} <= ?2 ORDER BY first${name} DESC LIMIT 1), 0)
+        ORDER BY first LIMIT ?3`)
+      .bind(chain, value, limit)
+      .all<Segment>()
+    return results.map((segment) => ({ chain, ...segment }))
+  }
+
+  async last(): Promise<number | null> {
+    const { chain, db } = this.#place
+    const row = await db
+      .prepare(`SELECT last FROM segments WHERE chain = ? ORDER BY first DESC LIMIT 1`)
+      .bind(chain)
+      .first<{ last: number }>()
+    return row?.last ?? null
+  }
+
+  async *lines(segment: ArchivedSegment, kind: LineKind): AsyncGenerator<string> {
+    const key = segmentKey(segment.chain, segment, kind)
+    const sum = await this.#place.db
+      .prepare(`SELECT ${kind}_bytes AS bytes, ${kind}_sha256 AS sha256 FROM segments WHERE chain = ? AND first = ?`)
+      .bind(segment.chain, segment.first)
+      .first<Sum>()
+    yield* unpacked(await this.#body(key, sum))
+  }
+
+  async checkpointAt(height: number): Promise<ArchivedCheckpoint | null> {
+    return this.#place.db
+      .prepare(`SELECT epoch, height, time_ms AS time FROM checkpoints WHERE chain = ? AND height <= ?
+        ORDER BY height DESC LIMIT 1`)
+      .bind(this.#place.chain, height)
+      .first<ArchivedCheckpoint>()
+  }
+
+  async *books(height: number, coins: ReadonlySet<string> | null): AsyncGenerator<ArchivedBook> {
+    const { chain, db } = this.#place
+    const sum = await db
+      .prepare(`SELECT bytes, sha256 FROM checkpoints WHERE chain = ? AND height = ?`)
+      .bind(chain, height)
+      .first<Sum>()
+    const lines = unpacked(await this.#body(checkpointKey(chain, height), sum))
+    await lines.next()
+    for await (const line of lines) {
+      const coin = JSON.parse(line.slice(COIN_AT, line.indexOf(AFTER_COIN))) as string
+      if (coins === null || coins.has(coin)) yield JSON.parse(line) as ArchivedBook
+    }
+  }
+
+  async gaps(from: number, to: number): Promise<readonly { readonly from: number; readonly to: number }[]> {
+    const { results } = await this.#place.db
+      .prepare(`SELECT from_height AS "from", to_height AS "to" FROM gaps
+        WHERE chain = ? AND from_height <= ? AND to_height >= ? ORDER BY from_height`)
+      .bind(this.#place.chain, to, from)
+      .all<{ from: number; to: number }>()
+    return results
+  }
+
+  /** The object of a row, null where there is no row. */
+  async #body(key: string, sum: Sum | null): Promise<Uint8Array> {
+    if (sum?.bytes === 0) throw new ArchiveDamage(key, 'removed')
+    const object = sum && (await this.#place.bucket.get(key))
+    if (!object) throw new ArchiveDamage(key, 'missing')
+    const body = new Uint8Array(await object.arrayBuffer())
+    if (body.byteLength < sum.bytes) throw new ArchiveDamage(key, 'truncated')
+    if ((await sha256Of(body)) !== sum.sha256) throw new ArchiveDamage(key, 'another one')
+    return body
+  }
+}
+
+/** Null where the Worker has no archive. */
+export function archiveOf(
+  env: Partial<Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>>,
+  chain: string,
+): StoredArchive | null {
+  const { ARCHIVE: bucket, HISTORY: db } = env
+  return bucket && db ? new StoredArchive({ chain, bucket, db }) : null
+}
+
+/** A line of a book begins with its coin: books that are not wanted are not parsed. */
+const COIN_AT = '{"coin":'.length
+const AFTER_COIN = ',"height":'

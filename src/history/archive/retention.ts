@@ -1,0 +1,80 @@
+// What of the archive goes: what is older than its product is kept, and beyond a bound of bytes the oldest segments; never
+// the newest segment, and checkpoints with the changes that they lead to. Pure, so that it can be shown before it is done.
+
+const DAY_MS = 86_400_000
+
+/** Days of block time; null: for good. */
+export type KeptDays = Readonly<Record<KeptProduct, number | null>>
+export const KEPT_PRODUCTS = ['events', 'books', 'checkpoints'] as const
+type KeptProduct = (typeof KEPT_PRODUCTS)[number]
+
+export interface Kept {
+  readonly days: KeptDays
+  /** Null: no bound. */
+  readonly mostBytes: number | null
+}
+
+export interface HeldSegment {
+  readonly first: number
+  readonly last: number
+  readonly bytes: number
+}
+
+/** What is due of a product now. Without objects its ends say nothing. */
+export interface DueProduct {
+  readonly product: KeptProduct
+  readonly objects: number
+  readonly bytes: number
+  readonly first: number | null
+  readonly last: number | null
+  readonly firstMs: number | null
+  readonly lastMs: number | null
+}
+
+export interface RetentionPlan {
+  readonly kept: Kept
+  /** All that is archived. */
+  readonly bytes: number
+  readonly due: readonly DueProduct[]
+}
+
+export interface Freed {
+  readonly objects: number
+  /** Rows of segments of which nothing is left. */
+  readonly segments: number
+  readonly bytes: number
+}
+
+/** What the Archiver answers; null where nothing is archived. */
+export interface RetentionApi {
+  /** What would go, with these days in place of its own. */
+  overdue(days: Partial<KeptDays>): Promise<RetentionPlan | null>
+  /** Removes as much as one turn does. */
+  retain(): Promise<Freed | null>
+}
+
+/** What ended before is too old, by the later of both: a clock that is ahead removes nothing. Null: nothing is. */
+export function keptFromMs(days: number | null, nowMs: number, newestMs: number): number | null {
+  return days === null ? null : Math.min(nowMs, newestMs) - days * DAY_MS
+}
+
+/** How many of the oldest segments go; `segments` are the oldest, in order, of all that have `bytes` together. */
+export function overdueSegments<Segment extends HeldSegment>(
+  segments: readonly Segment[],
+  bytes: number,
+  mostBytes: number,
+): Segment[] {
+  let rest = bytes
+  const due: Segment[] = []
+  for (const segment of segments) {
+    if (rest <= mostBytes) break
+    due.push(segment)
+    rest -= segment.bytes
+  }
+  return due
+}
+
+/** True for a checkpoint that is of no use where `first` is the first height whose changes of books are kept. */
+export function isCheckpointOverdue(height: number, first: number): boolean {
+  return height < first - 1
+}

@@ -1,0 +1,25 @@
+// The names of objects of files. Law: names of a level sort as heights do, and one name has one content.
+
+import { dayOf, padded } from '../archive/archive-keys.ts'
+import { type FileSpan, LEVELS, type Level } from './levels.ts'
+import type { TableName } from './table.ts'
+
+const NUMBER_DIGITS = 4
+
+export function objectKey(chain: string, level: Level, file: Omit<FileSpan, 'lastMs'>, number: number): string {
+  return `${stem(chain, level, file)}.${String(number).padStart(NUMBER_DIGITS, '0')}.pages`
+}
+
+/** A Parquet file of the same part. */
+export function tableKey(
+  chain: string,
+  level: Level,
+  file: Omit<FileSpan, 'lastMs'>,
+  number: number,
+  name: TableName,
+): string {
+  return `${stem(chain, level, file)}.${String(number).padStart(NUMBER_DIGITS, '0')}.${name}.parquet`
+}
+
+const stem = (chain: string, level: Level, { first, last, firstMs }: Omit<FileSpan, 'lastMs'>): string =>
+  `files/${chain}/${LEVELS[level]}/${dayOf(firstMs)}/${padded(first)}-${padded(last)}`

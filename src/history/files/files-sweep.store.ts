@@ -1,0 +1,69 @@
+// What of the files goes: those whose rows a file of the level above has, and where the archive is bounded those of heights that
+// it keeps no more. Law: objects go before rows, so that what ends amid is done again and leaves no object without its row.
+
+import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import { objectKey, tableKey } from './file-keys.ts'
+import { bucketsOf, type FileSpan, type Level } from './levels.ts'
+import type { TableName } from './table.ts'
+
+/** Whoever has read where something lies has so long to read it there. */
+const GRACE_MS = 600_000
+/** Files that are removed in a turn, and objects in a call. */
+const REMOVED_AT_ONCE = 16
+const KEYS_AT_ONCE = 1_000
+
+type Gone = FileSpan & { readonly level: Level; readonly objects: number }
+type GoneTable = FileSpan & { readonly level: Level; readonly number: number; readonly name: TableName }
+
+/** `isBounded`: files of heights that the archive keeps no more go with them. */
+export async function sweepFiles(place: ArchivePlace, nowMs: number, isBounded: boolean): Promise<void> {
+  const { chain, db } = place
+  if (isBounded) await db.prepare(OVERDUE).bind(nowMs, chain).run()
+  const { results: files } = await db
+    .prepare(`SELECT level, first, last, first_ms AS firstMs, objects FROM files
+      WHERE chain = ? AND state = 'merged' AND merged_ms < ? LIMIT ?`)
+    .bind(chain, nowMs - GRACE_MS, REMOVED_AT_ONCE)
+    .all<Gone>()
+  const { results: tables } = await db
+    .prepare(`${TABLES}${isBounded ? ` OR last < ${KEPT_FROM}` : ''})`)
+    .bind(chain, JSON.stringify(files.filter(({ level }) => level === 1).map(({ first }) => first)))
+    .all<GoneTable>()
+  const keys = [
+    ...files.flatMap((file) =>
+      Array.from({ length: file.objects }, (_, number) => objectKey(chain, file.level, file, number)),
+    ),
+    ...tables.map((table) => tableKey(chain, table.level, table, table.number, table.name)),
+  ]
+  if (keys.length === 0) return
+  for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) await place.bucket.delete(keys.slice(at, at + KEYS_AT_ONCE))
+  const rows = tables.map(({ level, first, number, name }) =>
+    db
+      .prepare(`DELETE FROM file_tables WHERE chain = ? AND level = ? AND first = ? AND number = ? AND name = ?`)
+      .bind(chain, level, first, number, name),
+  )
+  await db.batch([...files.flatMap((file) => rowsOfFile(place, file)), ...rows])
+}
+
+/** Removes the rows of a file. */
+function rowsOfFile({ chain, db }: ArchivePlace, { level, first }: Gone): D1PreparedStatement[] {
+  const index =
+    level === 2
+      ? db.prepare(`DELETE FROM file_keys WHERE chain = ? AND first = ?`).bind(chain, first)
+      : db
+          .prepare(`DELETE FROM file_buckets WHERE chain = ? AND level = ? AND first = ?
+            AND bucket IN (SELECT value FROM json_each(?))`)
+          .bind(chain, level, first, JSON.stringify(bucketsOf(level)))
+  const others = ['file_objects', 'files'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE chain = ? AND level = ? AND first = ?`).bind(chain, level, first),
+  )
+  return [index, ...others]
+}
+
+const KEPT_FROM = `(SELECT MIN(first) FROM segments WHERE chain = ?1)`
+/** Files of what the archive keeps no more, but those that are being merged. */
+const OVERDUE = `UPDATE files SET state = 'merged', merged_ms = ?1 WHERE chain = ?2 AND state = 'live'
+  AND last < (SELECT MIN(first) FROM segments WHERE chain = ?2) AND NOT EXISTS (SELECT 1 FROM files o WHERE o.chain = ?2
+  AND o.state = 'open' AND o.level = files.level + 1 AND o.first <= files.first AND o.last >= files.last)`
+/** Of hours that are in a day; fills in the order of the chain are in no table of the day. */
+const TABLES = `SELECT level, first, last, first_ms AS firstMs, number, name FROM file_tables WHERE chain = ?1
+  AND (level = 1 AND first IN (SELECT value FROM json_each(?2)) AND name <> 'fills-by-time'`

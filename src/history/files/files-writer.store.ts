@@ -1,0 +1,211 @@
+// What the Compactor writes: an object into R2, then all rows that tell of it into D1 at once. Law: a row stands for an object
+// that is there, and whatever is written again is written alike.
+
+import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import { sha256Of } from '../archive/packed.client.ts'
+import type { CompactionFiles, Made, OpenFile, Part } from './compaction.ts'
+import { objectKey, tableKey } from './file-keys.ts'
+import { sweepFiles } from './files-sweep.store.ts'
+import { bucketOf, type FileSpan, type Level } from './levels.ts'
+import { bytesRange } from './object-range.store.ts'
+import type { Place, SourceFile } from './page-source.ts'
+import type { Table } from './table.ts'
+
+/** A text that D1 takes is 2 MB at most. */
+const TEXT_CHARS = 500_000
+
+type State = 'open' | 'live'
+
+export class FilesWriter implements CompactionFiles {
+  readonly #place: ArchivePlace
+  readonly #now: () => number
+  readonly #isBounded: boolean
+
+  /** `isBounded`: files of heights that the archive keeps no more go with them. */
+  constructor(place: ArchivePlace, { now, isBounded }: { readonly now: () => number; readonly isBounded: boolean }) {
+    this.#place = place
+    this.#now = now
+    this.#isBounded = isBounded
+  }
+
+  async last(): Promise<HeightAndTime | null> {
+    return this.#place.db
+      .prepare(`SELECT last AS height, last_ms AS time FROM files WHERE chain = ? ORDER BY last DESC LIMIT 1`)
+      .bind(this.#place.chain)
+      .first<HeightAndTime>()
+  }
+
+  async putMinute(file: FileSpan, made: Made, missing: { readonly from: number; readonly to: number } | null) {
+    const { chain, db } = this.#place
+    const rows = await this.#object(0, file, 0, made)
+    const gap = missing
+      ? [
+          db
+            .prepare(`INSERT OR REPLACE INTO file_gaps (chain, from_height, to_height) VALUES (?, ?, ?)`)
+            .bind(chain, missing.from, missing.to),
+        ]
+      : []
+    await db.batch([...rows, ...gap, this.#file(0, file, 0, made, 'live', null)])
+  }
+
+  async open(level: Level): Promise<OpenFile | null> {
+    const row = await this.#place.db
+      .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs, objects, next FROM files
+        WHERE chain = ? AND level = ? AND state = 'open' ORDER BY first DESC LIMIT 1`)
+      .bind(this.#place.chain, level)
+      .first<FileSpan & { objects: number; next: string }>()
+    return row && { ...row, next: JSON.parse(row.next) as readonly Place[] }
+  }
+
+  async live(level: Level, limit: number): Promise<readonly FileSpan[]> {
+    const { results } = await this.#place.db
+      .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs FROM files
+        WHERE chain = ? AND level = ? AND state = 'live' ORDER BY first LIMIT ?`)
+      .bind(this.#place.chain, level, limit)
+      .all<FileSpan>()
+    return results
+  }
+
+  async source(level: Level, file: FileSpan): Promise<SourceFile> {
+    const { chain, db, bucket } = this.#place
+    const { results } = await db
+      .prepare(
+        `SELECT number, bytes, etag FROM file_objects WHERE chain = ? AND level = ? AND first = ? ORDER BY number`,
+      )
+      .bind(chain, level, file.first)
+      .all<{ number: number; bytes: number; etag: string }>()
+    return {
+      objects: results.map(({ bytes }) => bytes),
+      read: (at, offset, length) => {
+        const { number, etag } = results[at]!
+        return bytesRange(bucket, { key: objectKey(chain, level, file, number), etag, offset, length })
+      },
+    }
+  }
+
+  async putPart({ level, file, number, made, tables, next }: Part): Promise<void> {
+    const { chain, db } = this.#place
+    const rows = await this.#object(level, file, number, made)
+    for (const table of tables) rows.push(await this.#table(level, file, number, table))
+    const merged = db
+      .prepare(`UPDATE files SET state = 'merged', merged_ms = ? WHERE chain = ? AND level = ? AND state = 'live'
+        AND first >= ? AND last <= ?`)
+      .bind(this.#now(), chain, level - 1, file.first, file.last)
+    const told = this.#file(level, file, number, made, next ? 'open' : 'live', next)
+    await db.batch([...rows, told, ...(next ? [] : [merged])])
+  }
+
+  async sweep(): Promise<void> {
+    return sweepFiles(this.#place, this.#now(), this.#isBounded)
+  }
+
+  /** Writes an object, where there is anything, and answers the rows that tell of it. */
+  async #object(level: Level, file: FileSpan, number: number, { pages, bytes, entries }: Made) {
+    if (bytes === 0) return []
+    const { chain, bucket, db } = this.#place
+    const put = await bucket.put(objectKey(chain, level, file, number), joinedPages(pages, bytes))
+    const object = db
+      .prepare(
+        `INSERT OR REPLACE INTO file_objects (chain, level, first, number, bytes, etag) VALUES (?, ?, ?, ?, ?, ?)`,
+      )
+      .bind(chain, level, file.first, number, bytes, put!.etag)
+    const rows = entries.map(({ key, first, last, minMs, maxMs, rows: count, offset, bytes: length }) => [
+      ...[key, first, last, minMs, maxMs],
+      ...[count, offset, length],
+    ])
+    const index =
+      level === 2
+        ? inTexts(rows).map((text) => db.prepare(KEYS).bind(chain, file.first, number, text))
+        : inTexts(bucketed(level, rows)).map((text) => db.prepare(BUCKETS).bind(chain, level, file.first, number, text))
+    return [object, ...index]
+  }
+
+  async #table(
+    level: Level,
+    file: FileSpan,
+    number: number,
+    { name, rows, bytes }: Table,
+  ): Promise<D1PreparedStatement> {
+    const { chain, bucket, db } = this.#place
+    const { first, last, firstMs, lastMs } = file
+    await bucket.put(tableKey(chain, level, file, number, name), bytes)
+    const values = [chain, level, first, last, firstMs, lastMs, number, name, rows, bytes.length, await sha256Of(bytes)]
+    return db
+      .prepare(`INSERT OR REPLACE INTO file_tables (chain, level, first, last, first_ms, last_ms, number, name, rows, bytes, sha256)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      .bind(...values)
+  }
+
+  #file(level: Level, file: FileSpan, number: number, made: Made, state: State, next: readonly Place[] | null) {
+    const { first, last, firstMs, lastMs } = file
+    const rows = made.entries.reduce((sum, entry) => sum + entry.rows, 0)
+    const objects = number + 1
+    // What the objects before have is counted once, however often this one is written: it is added where their number says so.
+    return this.#place.db
+      .prepare(`INSERT INTO files (chain, level, first, last, first_ms, last_ms, objects, rows, bytes, state, next)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO UPDATE SET rows = rows + ?8, bytes = bytes + ?9,
+        objects = ?7, state = ?10, next = ?11 WHERE state = 'open' AND objects = ?12`)
+      .bind(
+        this.#place.chain,
+        level,
+        first,
+        last,
+        firstMs,
+        lastMs,
+        objects,
+        rows,
+        made.bytes,
+        state,
+        next && JSON.stringify(next),
+        number,
+      )
+  }
+}
+
+const KEYS = `INSERT OR REPLACE INTO file_keys
+  (chain, first, number, key, first_height, last_height, min_ms, max_ms, rows, offset, bytes)
+  SELECT ?1, ?2, ?3, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7
+  FROM json_each(?4) WHERE TRUE`
+const BUCKETS = `INSERT OR REPLACE INTO file_buckets (chain, level, first, number, bucket, entries)
+  SELECT ?1, ?2, ?3, ?4, value->>0, value->>1 FROM json_each(?5) WHERE TRUE`
+
+/** Entries by their bucket, in the order of the entries. */
+function bucketed(level: 0 | 1, rows: readonly (readonly unknown[])[]): (readonly [number, unknown[]])[] {
+  const buckets = new Map<number, unknown[]>()
+  for (const row of rows) {
+    const bucket = bucketOf(level, row[0] as string)
+    const known = buckets.get(bucket)
+    if (known) known.push(row)
+    else buckets.set(bucket, [row])
+  }
+  return [...buckets]
+}
+
+/** Lists as JSON. */
+function inTexts(rows: readonly unknown[]): string[] {
+  const texts: string[] = []
+  let open: string[] = []
+  let chars = 0
+  for (const row of rows) {
+    const text = JSON.stringify(row)
+    if (chars + text.length > TEXT_CHARS && open.length > 0) {
+      texts.push(`[${open.join(',')}]`)
+      open = []
+      chars = 0
+    }
+    open.push(text)
+    chars += text.length
+  }
+  return open.length > 0 ? [...texts, `[${open.join(',')}]`] : texts
+}
+
+function joinedPages(pages: readonly Uint8Array[], bytes: number): Uint8Array {
+  const all = new Uint8Array(bytes)
+  let at = 0
+  for (const page of pages) {
+    all.set(page, at)
+    at += page.length
+  }
+  return all
+}

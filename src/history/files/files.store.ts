@@ -1,0 +1,116 @@
+// The files as they are read: D1 says where the rows of a key lie, R2 has them. Laws: a block is told whole and once; what is
+// missing, cut short or another one is an ArchiveDamage, and no row is told instead.
+
+import type { HeightAndTime } from '../../feed/held-fills.ts'
+import { ArchiveDamage } from '../archive/archive-damage.ts'
+import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import type { FilesBlock, FilesCover, FilesReader, FilesRequest, FilesRows } from './files-read.ts'
+import { type Stretch, stretchesOf, type Wanted } from './listing.store.ts'
+import { bytesRange } from './object-range.store.ts'
+import { decodePages, type Page } from './page.ts'
+import { unpackPage } from './page-text.client.ts'
+import { blockOf, headOf, keyOf } from './rows.ts'
+
+/** Stretches that are read at once: a Worker has six connections. */
+const AT_ONCE = 6
+
+export class StoredFiles implements FilesReader {
+  readonly #place: ArchivePlace
+
+  constructor(place: ArchivePlace) {
+    this.#place = place
+  }
+
+  async cover(): Promise<FilesCover | null> {
+    const { chain, db } = this.#place
+    const end = (what: string, order: string) =>
+      db.prepare(`SELECT ${what} FROM files WHERE chain = ? AND state = 'live' ORDER BY ${order} LIMIT 1`).bind(chain)
+    const [from, to, gaps] = await db.batch<unknown>([
+      end('first AS height, first_ms AS time', 'level DESC, first'),
+      end('last AS height, last_ms AS time', 'level, first DESC'),
+      db
+        .prepare(`SELECT from_height AS "from", to_height AS "to" FROM file_gaps WHERE chain = ? ORDER BY from_height`)
+        .bind(chain),
+    ])
+    const [first, last] = [from!.results[0], to!.results[0]] as (HeightAndTime | undefined)[]
+    return first && last ? { from: first, to: last, gaps: gaps!.results as unknown as FilesCover['gaps'] } : null
+  }
+
+  async rows(request: FilesRequest): Promise<FilesRows> {
+    const { order, fromMs, toMs, kind, limit } = request
+    const blocks: FilesBlock[] = []
+    let rows = 0
+    let wanted: Wanted = { key: keyOf(request), order, fromMs, toMs, from: 0, upTo: request.upTo }
+    for (;;) {
+      const { stretches, isAll } = await stretchesOf(this.#place, wanted)
+      for (let at = 0; at < stretches.length; ) {
+        const some = stretches.slice(at, at + enough(stretches.slice(at, at + AT_ONCE), limit - rows))
+        for (const pages of await this.#pagesOf(some, wanted)) {
+          for (const line of await linesOf(pages, wanted, limit - rows)) {
+            if (rows >= limit) return { blocks, isEnd: false }
+            const block = blockOf(line, kind)
+            blocks.push(block)
+            rows += headOf(line).rows
+          }
+          if (rows >= limit) return { blocks, isEnd: false }
+        }
+        at += some.length
+      }
+      if (isAll) return { blocks, isEnd: true }
+      wanted = beyond(wanted, stretches.at(-1)!)
+    }
+  }
+
+  /** All the pages of each stretch. */
+  async #pagesOf(stretches: readonly Stretch[], { key }: Wanted): Promise<Page[][]> {
+    const { bucket } = this.#place
+    return Promise.all(
+      stretches.map(async ({ object, offset, bytes: length }) => {
+        const pages = decodePages(await bytesRange(bucket, { ...object, offset, length }))
+        if (!pages?.every((page) => page.key === key)) throw new ArchiveDamage(object.key, 'another one')
+        return pages
+      }),
+    )
+  }
+}
+
+/** How many of the stretches surely do not have more than is wanted, but one. */
+function enough(stretches: readonly Stretch[], wanted: number): number {
+  let rows = 0
+  const end = stretches.findIndex((stretch) => {
+    rows += stretch.rows
+    return rows >= wanted
+  })
+  return end < 0 ? stretches.length : end + 1
+}
+
+/** The lines of blocks that are wanted, in the order asked for; of pages that may be left out none. */
+async function linesOf(pages: readonly Page[], wanted: Wanted, limit: number): Promise<string[]> {
+  const { order, from, upTo, fromMs, toMs } = wanted
+  const lines: string[] = []
+  let rows = 0
+  const wholly = (height: number, time: number) => height >= from && height <= upTo && time >= fromMs && time <= toMs
+  for (const page of order === 'newest' ? pages.toReversed() : pages) {
+    if (rows >= limit) break
+    if (page.first > upTo || page.last < from || page.maxMs < fromMs || page.minMs > toMs) continue
+    const texts = (await unpackPage(page.body)).split('\n')
+    for (const text of order === 'newest' ? texts.reverse() : texts) {
+      const { height, time, rows: count } = headOf(text)
+      if (!wholly(height, time)) continue
+      lines.push(text)
+      rows += count
+    }
+  }
+  return lines
+}
+
+/** What lies behind a stretch, in the order asked for. */
+function beyond(wanted: Wanted, { first, last }: Stretch): Wanted {
+  return wanted.order === 'newest' ? { ...wanted, upTo: first - 1 } : { ...wanted, from: last + 1 }
+}
+
+/** Null where the Worker has no archive. */
+export function filesOf(env: Partial<Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>>, chain: string): StoredFiles | null {
+  const { ARCHIVE: bucket, HISTORY: db } = env
+  return bucket && db ? new StoredFiles({ chain, bucket, db }) : null
+}

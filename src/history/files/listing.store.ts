@@ -1,0 +1,80 @@
+// Where the rows of a key lie: one question to D1, however old the files are. A key without rows on a day has none there.
+
+import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import { objectKey } from './file-keys.ts'
+import { bucketOf, type FileSpan, type Level } from './levels.ts'
+import type { Reach } from './page.ts'
+
+/** Stretches of days that are told of at once; those of the last day and hour come with them. */
+const DAYS_MOST = 64
+
+/** Pages of a key that follow one another in an object. */
+export interface Stretch extends Reach {
+  readonly object: { readonly key: string; readonly etag: string }
+  readonly offset: number
+  readonly bytes: number
+}
+
+export interface Wanted {
+  readonly key: string
+  readonly order: 'newest' | 'oldest'
+  /** Of blocks, both included. */
+  readonly fromMs: number
+  readonly toMs: number
+  readonly from: number
+  readonly upTo: number
+}
+
+interface Row extends Omit<Reach, 'first' | 'last'> {
+  readonly level: Level
+  readonly number: number
+  readonly etag: string
+  readonly firstHeight: number
+  readonly lastHeight: number
+  readonly offset: number
+  readonly bytes: number
+  readonly first: number
+  readonly last: number
+  readonly firstMs: number
+}
+
+const FILE = `f.level, f.first, f.last, f.first_ms AS firstMs, o.number, o.etag`
+const OBJECT = `file_objects o ON o.chain = k.chain AND o.level = f.level AND o.first = k.first AND o.number = k.number`
+const BUCKET = `SELECT ${FILE}, e.value->>1 AS firstHeight, e.value->>2 AS lastHeight, e.value->>3 AS minMs,
+  e.value->>4 AS maxMs, e.value->>5 AS rows, e.value->>6 AS offset, e.value->>7 AS bytes
+  FROM file_buckets k JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first JOIN ${OBJECT},
+  json_each(k.entries) e
+  WHERE k.chain = ?1 AND k.level = ?2 AND k.bucket = ?3 AND f.state = 'live' AND e.value->>0 = ?4`
+const days = (direction: 'ASC' | 'DESC') => `SELECT ${FILE}, k.first_height AS firstHeight, k.last_height AS lastHeight,
+  k.min_ms AS minMs, k.max_ms AS maxMs, k.rows, k.offset, k.bytes
+  FROM file_keys k JOIN files f ON f.chain = k.chain AND f.level = 2 AND f.first = k.first JOIN ${OBJECT}
+  WHERE k.chain = ?1 AND k.key = ?2 AND k.first_height <= ?3 AND k.last_height >= ?4 AND k.max_ms >= ?5 AND k.min_ms <= ?6
+  AND f.state = 'live' ORDER BY k.first_height ${direction} LIMIT ${DAYS_MOST}`
+
+/** Stretches in the order asked for; where they are as many as DAYS_MOST or more, there may be others behind them. */
+export async function stretchesOf(
+  { chain, db }: ArchivePlace,
+  { key, order, fromMs, toMs, from, upTo }: Wanted,
+): Promise<{ readonly stretches: readonly Stretch[]; readonly isAll: boolean }> {
+  const isNewest = order === 'newest'
+  const asked = [
+    db.prepare(days(isNewest ? 'DESC' : 'ASC')).bind(chain, key, upTo, from, fromMs, toMs),
+    ...([0, 1] as const).map((level) => db.prepare(BUCKET).bind(chain, level, bucketOf(level, key), key)),
+  ]
+  const [ofDays, ...recent] = (await db.batch<Row>(asked)).map(({ results }) => results) as [Row[], ...Row[][]]
+  const isAll = ofDays.length < DAYS_MOST
+  // Beyond days that were not told of, nothing is.
+  const newer = isAll || isNewest ? recent.flat() : []
+  const isWanted = ({ firstHeight, lastHeight, minMs, maxMs }: Row) =>
+    firstHeight <= upTo && lastHeight >= from && maxMs >= fromMs && minMs <= toMs
+  const rows = [...ofDays, ...newer.filter(isWanted)].sort((a, b) => a.firstHeight - b.firstHeight)
+  const stretches = rows.map((row) => stretchOf(chain, row))
+  return { stretches: isNewest ? stretches.reverse() : stretches, isAll }
+}
+
+function stretchOf(chain: string, row: Row): Stretch {
+  const { level, number, etag, firstHeight, lastHeight, rows, minMs, maxMs, offset, bytes } = row
+  const file: Omit<FileSpan, 'lastMs'> = row
+  const object = { key: objectKey(chain, level, file, number), etag }
+  return { object, first: firstHeight, last: lastHeight, rows, minMs, maxMs, offset, bytes }
+}

@@ -1,0 +1,67 @@
+// One object out of files that follow one another, and where to go on. Laws: each page is read once; of a key what came first
+// stays first; an object ends where a page that was read does, so that whoever goes on from there, however often, writes the
+// same objects.
+
+import { PageSource, type Place, type SourceFile } from './page-source.ts'
+import { type Entry, type Pack, PageWriter } from './page-writer.ts'
+import { ALL_FILLS } from './rows.ts'
+import type { TableWriter } from './table.ts'
+
+/** An object ends with the page with which so many bytes were read for it: it is in memory while it is made. */
+const OBJECT_BYTES = 8 * 1024 * 1024
+/** Of all files together, read ahead. */
+const AHEAD_BYTES = 16 * 1024 * 1024
+const STRETCH_MOST = 1024 * 1024
+
+export interface MergePorts {
+  readonly pack: Pack
+  unpack(body: Uint8Array<ArrayBuffer>): Promise<string>
+}
+
+export interface Merged {
+  readonly pages: readonly Uint8Array[]
+  readonly bytes: number
+  readonly entries: readonly Entry[]
+  /** Of each file; null: all is merged. */
+  readonly next: readonly Place[] | null
+}
+
+/** `from`: where each file goes on; null: from its beginning. What is read is told to `tables`, and goes into pages but for ALL_FILLS. */
+export async function mergeObject(
+  files: readonly SourceFile[],
+  from: readonly Place[] | null,
+  { pack, unpack }: MergePorts,
+  tables: Pick<TableWriter, 'tell'>,
+  objectBytes = OBJECT_BYTES,
+): Promise<Merged> {
+  const stretch = Math.min(STRETCH_MOST, Math.floor(AHEAD_BYTES / Math.max(1, files.length)))
+  const sources = files.map((file, at) => new PageSource(file, from?.[at] ?? { object: 0, offset: 0 }, stretch))
+  const keys: (string | null)[] = []
+  for (const source of sources) keys.push((await source.peek())?.key ?? null)
+  const writer = new PageWriter(pack)
+  let bytesRead = 0
+  for (let at = leastOf(keys); at !== null && bytesRead < objectBytes; at = leastOf(keys)) {
+    const source = sources[at]!
+    const page = (await source.peek())!
+    const lines = (await unpack(page.body)).split('\n')
+    if (page.key !== ALL_FILLS) for (const line of lines) await writer.add(page.key, line)
+    tables.tell(page.key, lines)
+    bytesRead += page.bytes
+    source.take()
+    keys[at] = (await source.peek())?.key ?? null
+  }
+  await writer.flush()
+  const isEnd = leastOf(keys) === null
+  const { pages, bytes, entries } = writer
+  return { pages, bytes, entries, next: isEnd ? null : sources.map(({ place }) => place) }
+}
+
+/** Of files with the least key the first. */
+function leastOf(keys: readonly (string | null)[]): number | null {
+  let least: number | null = null
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at]
+    if (key != null && (least === null || key < keys[least]!)) least = at
+  }
+  return least
+}

@@ -1,0 +1,23 @@
+// A stretch of an object of a file. Law: an object that is missing, short or another one is an ArchiveDamage.
+
+import { ArchiveDamage } from '../archive/archive-damage.ts'
+
+export interface ObjectRange {
+  readonly key: string
+  /** What it had when its rows were written. */
+  readonly etag: string
+  readonly offset: number
+  readonly length: number
+}
+
+export async function bytesRange(
+  bucket: Pick<R2Bucket, 'get'>,
+  { key, etag, offset, length }: ObjectRange,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const object = await bucket.get(key, { range: { offset, length }, onlyIf: { etagMatches: etag } })
+  if (!object) throw new ArchiveDamage(key, 'missing')
+  if (!('body' in object)) throw new ArchiveDamage(key, 'another one')
+  const bytes = new Uint8Array(await object.arrayBuffer())
+  if (bytes.length !== length) throw new ArchiveDamage(key, 'truncated')
+  return bytes
+}

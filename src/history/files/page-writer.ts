@@ -1,0 +1,80 @@
+// Writes an object: lines of keys in order, as pages, and an index of where whose are. Law: the same lines make the same bytes,
+// however they came in pages before.
+
+import { encodePage, joined, type PageHead, type Reach } from './page.ts'
+import { headOf } from './rows.ts'
+
+/** A page ends with the line in which it has so many characters: some 180 fills, about 12 KB of gzip. */
+const PAGE_CHARS = 64 * 1024
+/** Pages of a key are told of together up to so many bytes: some 2,000 fills, which one read brings. */
+const ENTRY_BYTES = 128 * 1024
+
+/** Where pages of a key lie in an object. */
+export interface Entry extends PageHead {
+  readonly offset: number
+  readonly bytes: number
+}
+
+export type Pack = (text: string) => Promise<Uint8Array>
+
+export class PageWriter {
+  readonly #pack: Pack
+  readonly #pages: Uint8Array[] = []
+  readonly #entries: Entry[] = []
+  #bytes = 0
+  #key = ''
+  #lines: string[] = []
+  #chars = 0
+  #reach: Reach | null = null
+
+  constructor(pack: Pack) {
+    this.#pack = pack
+  }
+
+  /** Of the pages that are whole. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get pages(): readonly Uint8Array[] {
+    return this.#pages
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#entries
+  }
+
+  /** Keys in order, lines of a key in order of height. */
+  async add(key: string, line: string): Promise<void> {
+    if (key !== this.#key) await this.flush()
+    const { height, time, rows } = headOf(line)
+    if (key < this.#key || height <= (this.#reach?.last ?? -1))
+      throw new Error(`a line of ${key} at ${height} came behind ${this.#key} at ${this.#reach?.last}`)
+    this.#key = key
+    const reach = { rows, first: height, last: height, minMs: time, maxMs: time }
+    this.#reach = this.#reach ? joined(this.#reach, reach) : reach
+    this.#lines.push(line)
+    this.#chars += line.length
+    if (this.#chars >= PAGE_CHARS) await this.flush()
+  }
+
+  /** Ends the page. */
+  async flush(): Promise<void> {
+    const reach = this.#reach
+    if (!reach) return
+    const head = { key: this.#key, ...reach }
+    const page = encodePage(head, await this.#pack(this.#lines.join('\n')))
+    this.#tell({ ...head, offset: this.#bytes, bytes: page.length })
+    this.#pages.push(page)
+    this.#bytes += page.length
+    this.#lines = []
+    this.#chars = 0
+    this.#reach = null
+  }
+
+  #tell(page: Entry): void {
+    const last = this.#entries.at(-1)
+    if (last?.key !== page.key || last.bytes >= ENTRY_BYTES) this.#entries.push(page)
+    else this.#entries.splice(-1, 1, { ...last, ...joined(last, page), bytes: last.bytes + page.bytes })
+  }
+}

@@ -1,0 +1,75 @@
+// A page as it lies in an object: its length, a head that says whose it is and of which blocks, and gzip of lines. Objects are
+// pages and nothing else, so that one can be read from any page on, and without its database.
+
+/** Both ends included; times of blocks may fall. */
+export interface Reach {
+  readonly rows: number
+  readonly first: number
+  readonly last: number
+  readonly minMs: number
+  readonly maxMs: number
+}
+
+export interface PageHead extends Reach {
+  readonly key: string
+}
+
+export interface Page extends PageHead {
+  /** Of the whole page. */
+  readonly bytes: number
+  /** gzip. */
+  readonly body: Uint8Array<ArrayBuffer>
+}
+
+/** The length of what follows, and that of the head. */
+const LENGTHS = 8
+
+export function encodePage({ key, rows, first, last, minMs, maxMs }: PageHead, body: Uint8Array): Uint8Array {
+  const head = new TextEncoder().encode(JSON.stringify([key, rows, first, last, minMs, maxMs]))
+  const page = new Uint8Array(LENGTHS + head.length + body.length)
+  const view = new DataView(page.buffer)
+  view.setUint32(0, page.length)
+  view.setUint32(LENGTHS / 2, head.length)
+  page.set(head, LENGTHS)
+  page.set(body, LENGTHS + head.length)
+  return page
+}
+
+/** How many bytes the page at `at` has; null where not even that is there. */
+export function pageBytes(bytes: Uint8Array, at: number): number | null {
+  if (at + LENGTHS > bytes.length) return null
+  return new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0)
+}
+
+/** The page at `at`, of which all is there. */
+export function decodePage(bytes: Uint8Array<ArrayBuffer>, at: number): Page {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at)
+  const [length, headLength] = [view.getUint32(0), view.getUint32(LENGTHS / 2)]
+  const bodyAt = at + LENGTHS + headLength
+  const head = new TextDecoder().decode(bytes.subarray(at + LENGTHS, bodyAt))
+  const [key, rows, first, last, minMs, maxMs] = JSON.parse(head) as [string, number, number, number, number, number]
+  return { key, rows, first, last, minMs, maxMs, bytes: length, body: bytes.subarray(bodyAt, at + length) }
+}
+
+/** All pages of a stretch; null where it does not end with one. */
+export function decodePages(bytes: Uint8Array<ArrayBuffer>): Page[] | null {
+  const pages: Page[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const length = pageBytes(bytes, at)
+    if (length === null || length <= LENGTHS || at + length > bytes.length) return null
+    pages.push(decodePage(bytes, at))
+    at += length
+  }
+  return pages
+}
+
+/** Over two that follow one another. */
+export function joined(a: Reach, b: Reach): Reach {
+  return {
+    rows: a.rows + b.rows,
+    first: a.first,
+    last: b.last,
+    minMs: Math.min(a.minMs, b.minMs),
+    maxMs: Math.max(a.maxMs, b.maxMs),
+  }
+}

@@ -1,0 +1,43 @@
+// Where the log and the files meet. Laws: a height is told by one of the two; a hole is said to lie between two blocks
+// wherever heights between them may be missing.
+
+import type { EventBlock, HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeldFills } from '../held-runs.ts'
+import type { FilesCover } from './files-read.ts'
+
+export interface Seam {
+  /** The files tell heights up to here, the log those above; -1: there are no files. */
+  readonly upTo: number
+  /** What the log tells, oldest first. */
+  readonly tail: readonly EventBlock[]
+  /**
+   * From where on nothing is missing: a block, or the first one above a height that nobody has, whose time only the archive
+   * knows.
+   */
+  readonly since: HeightAndTime | { readonly above: number }
+  /** Whether heights between two that are told one after the other, the lower one first, may be missing. */
+  readonly isHole: (lower: number, upper: number) => boolean
+}
+
+export function seamOf({ since, runs }: HeldFills, cover: FilesCover | null): Seam {
+  const below = since.height - 1
+  const upTo = cover === null ? -1 : Math.min(below, cover.to.height)
+  const gaps = (cover?.gaps ?? []).filter(({ to }) => cover !== null && to >= cover.from.height)
+  const isJoined =
+    cover !== null &&
+    upTo === below &&
+    cover.from.height <= below &&
+    !gaps.some(({ to, from }) => from <= below && to >= below)
+  // Between two runs are heights that the log lacks; what it told of the older one is right.
+  const starts = runs.slice(1).flatMap((run) => run.slice(0, 1).map(({ height }) => height))
+  if (!isJoined) starts.push(upTo + 1)
+  const above = Math.max(...gaps.map(({ to }) => (to < below ? to : -1)), -1)
+  return {
+    upTo,
+    tail: runs.flat().filter(({ height }) => height > upTo),
+    since: !isJoined ? since : above < 0 ? cover.from : { above },
+    isHole: (lower, upper) =>
+      starts.some((start) => lower < start && start <= upper) ||
+      gaps.some(({ from, to }) => lower < from && to < upper),
+  }
+}

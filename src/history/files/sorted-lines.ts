@@ -1,0 +1,14 @@
+// Lines of blocks by key, as a file has them: keys in order, and lines of a key in order of height.
+
+import { type EventsOfBlock, linesOf } from './rows.ts'
+
+export function* sortedLines(blocks: Iterable<EventsOfBlock>): Generator<readonly [key: string, line: string]> {
+  const byKey = new Map<string, string[]>()
+  for (const block of blocks)
+    for (const [key, line] of linesOf(block)) {
+      const lines = byKey.get(key)
+      if (lines) lines.push(line)
+      else byKey.set(key, [line])
+    }
+  for (const key of [...byKey.keys()].sort()) for (const line of byKey.get(key)!) yield [key, line]
+}

@@ -1,0 +1,18 @@
+// What is written for everyone else beside the pages. Types alone.
+
+/** Sorted by user, or in the order of the chain. */
+export type TableName = 'fills-by-user' | 'fills-by-time' | 'ledger-by-user'
+
+/** A Parquet file. */
+export interface Table {
+  readonly name: TableName
+  readonly rows: number
+  readonly bytes: Uint8Array
+}
+
+/** Takes lines of keys in their order. */
+export interface TableWriter {
+  tell(key: string, lines: readonly string[]): void
+  /** Those that have rows. */
+  end(): readonly Table[]
+}

@@ -1,0 +1,46 @@
+// builderFillsByTime: the fills of orders that came through a builder within a window, newest first, at most 2,000, each
+// with its wallet. The next page begins strictly before the oldest `time` of the last one.
+
+import * as z from 'zod'
+import { Address } from '../../feed/block.ts'
+import { ShownFill } from '../../feed/shown-fill.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { FILL, OTHER_USER, TIME, USER } from '../shapes/examples.ts'
+import { HISTORY_FRESHNESS, hasStart, NO_START, TimeCursor } from '../shapes/history-shapes.ts'
+import { Flag, isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { builderRows } from '../sources/builder-rows.ts'
+import { EVER } from '../sources/own-history.ts'
+
+const ROWS_MAX = 2_000
+
+const BuilderFillsByTimeRequest = z
+  .object({
+    type: z.literal('builderFillsByTime'),
+    builder: UserAddress,
+    startTime: optional(Moment),
+    endTime: optional(Moment),
+    aggregateByTime: Flag,
+    cursor: TimeCursor,
+  })
+  .refine(hasStart, NO_START)
+  .refine(isInOrder, REVERSED_WINDOW)
+
+const { twapId: _, ...shown } = FILL
+
+export const builderFillsByTime = defineQuery({
+  type: 'builderFillsByTime',
+  summary: 'The fills that came through a builder in a window',
+  example: {
+    request: { builder: OTHER_USER, startTime: TIME },
+    response: [{ user: USER, ...shown, builderFee: '0.081307' }],
+  },
+  request: BuilderFillsByTimeRequest,
+  response: z.array(ShownFill.extend({ user: Address })),
+  price: ONE_CREDIT,
+  freshness: HISTORY_FRESHNESS,
+  needs: ['past'],
+  resolve: ({ builder, startTime = 0, endTime = EVER, aggregateByTime: isAggregated = false, cursor = EVER }, from) => {
+    const toMs = Math.min(endTime, Number(cursor) - 1)
+    return builderRows({ builder, fromMs: startTime, toMs, isAggregated, limit: ROWS_MAX }, from)
+  },
+})

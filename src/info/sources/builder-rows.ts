@@ -1,0 +1,45 @@
+// A page of the fills that came through a builder, out of all that is kept. Law: fills of one time stay on one page, also
+// where log and files meet, and where more of them come while a caller pages.
+
+import type { Failure } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import type { UserFill } from '../../feed/block.ts'
+import { builderPage } from '../../history/builder-page.ts'
+import { aggregateFills } from '../../history/merged-fills.ts'
+import type { Sources } from '../ports.ts'
+import type { Answer } from '../query.ts'
+import { CUT, heldAnswer } from './own-history.ts'
+
+interface BuilderRows {
+  readonly builder: string
+  readonly fromMs: number
+  readonly toMs: number
+  readonly isAggregated: boolean
+  readonly limit: number
+}
+
+/** Newest first. */
+export async function builderRows(
+  { builder, fromMs, toMs, isAggregated, limit }: BuilderRows,
+  { past }: Pick<Sources, 'past'>,
+): Promise<Result<Answer, Failure>> {
+  const blocks: { readonly time: number; readonly fills: readonly UserFill[] }[] = []
+  let rows = 0
+  const scope = { by: 'builder', address: builder } as const
+  const read = await past.read({ kind: 'fills', scope, fromMs, toMs, order: 'newest' }, ({ time, fills }) => {
+    // What is of the same time belongs to the page, or to the next one with it.
+    if (rows >= limit && time !== blocks.at(-1)!.time) return false
+    const told = isAggregated ? aggregateFills(fills) : fills
+    blocks.push({ time, fills: told })
+    rows += told.length
+    return true
+  })
+  if (!read.ok) return read
+  const { ended } = read.value
+  const isCut = ended === 'work' || ended === 'damage'
+  // Of the last time there may be more.
+  const lastMs = isCut ? blocks.at(-1)?.time : undefined
+  const whole = blocks.filter(({ time }) => time !== lastMs)
+  if (isCut && whole.length === 0) return err(CUT)
+  return ok(heldAnswer(builderPage(whole.map(({ fills }) => fills).reverse(), limit), read.value))
+}

@@ -1,0 +1,138 @@
+// The completed trades of a wallet as far as its fills, and the funding on them, are kept. Laws: nothing is carried over a
+// gap; no more is gone through than an answer needs, within a bound; an answer says how far back that was.
+
+import type { Failure } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import type { Fill } from '../../feed/block.ts'
+import type { EventBlock } from '../../feed/held-fills.ts'
+import { acrossGap, foldTrades, noTrades } from '../../history/completed-trades.ts'
+import { withFunding } from '../../history/funded-runs.ts'
+import type { CompletedTrade } from '../../history/open-trade.ts'
+import { type TradeFilter, tradesFor } from '../../history/trade-page.ts'
+import type { OpenPast, PastRead, Sources } from '../ports.ts'
+import { type IsEnough, type KeptRuns, keptRuns, later, reachOf } from './kept-runs.ts'
+import { CUT, EVER, TOO_MUCH } from './own-history.ts'
+
+/** Fills gone through at first, and where they do not do: so many may be held at once. */
+const [ROWS, ROWS_MOST] = [2_000, 10_000] as const
+/** Fills gone through for one page, with those before it. */
+const PAGE_ROWS_MOST = 20_000
+
+/** Oldest first, with what they were made of. */
+export interface OwnTrades {
+  readonly read: PastRead
+  readonly trades: readonly CompletedTrade[]
+  readonly fills: readonly Fill[]
+}
+
+interface LastTrades {
+  readonly user: string
+  readonly filter: TradeFilter
+  readonly limit: number
+}
+
+/** The last trades that pass, and all between them. */
+export async function lastTrades(
+  { user, filter, limit }: LastTrades,
+  from: Pick<Sources, 'past'>,
+  rows: number = ROWS,
+): Promise<Result<OwnTrades, Failure>> {
+  const own = await tradesUpTo({ user, toMs: EVER }, from, rows)
+  if (!own.ok || rows === ROWS_MOST) return own
+  const { trades, missedMs, read } = own.value
+  const oldest = tradesFor(trades, filter).at(-limit)
+  const isWhole = read.ended !== 'enough' || (oldest !== undefined && missedMs < oldest.close_time)
+  const more = isWhole ? own : await lastTrades({ user, filter, limit }, from, ROWS_MOST)
+  return more.ok ? more : own
+}
+
+/** What is made of a wallet's last fills up to a time. */
+export async function tradesUpTo(
+  { user, toMs }: { readonly user: string; readonly toMs: number },
+  { past }: Pick<Sources, 'past'>,
+  rows: number = ROWS_MOST,
+): Promise<Result<Folded, Failure>> {
+  const open = await openFills(user, past)
+  if (!open.ok) return open
+  const kept = await keptRuns(open.value, { fromMs: 0, toMs, order: 'newest' }, filled(rows))
+  return kept.ok ? fold(user, kept.value, open.value) : kept
+}
+
+/** As many trades as are wanted from a time on; positions may have been opened before it. */
+export async function tradesFrom(
+  { user, filter, limit }: LastTrades & { readonly filter: { readonly startTime: number } },
+  { past }: Pick<Sources, 'past'>,
+): Promise<Result<OwnTrades, Failure>> {
+  const open = await openFills(user, past)
+  if (!open.ok) return open
+  const few = await tradesAfter(open.value, { user, filter, limit }, ROWS)
+  const isWhole = !few.ok || few.value.isFromFirst || few.value.missedMs < filter.startTime
+  const more = isWhole ? few : await tradesAfter(open.value, { user, filter, limit }, ROWS_MOST)
+  return more.ok ? more : few
+}
+
+async function tradesAfter(
+  open: OpenPast,
+  { user, filter, limit }: LastTrades & { readonly filter: { readonly startTime: number } },
+  rowsBefore: number,
+): Promise<Result<Folded & { readonly isFromFirst: boolean }, Failure>> {
+  const { startTime, endTime: toMs = EVER } = filter
+  const before = await reachOf(open, { fromMs: 0, toMs: startTime - 1, order: 'newest' }, filled(rowsBefore))
+  if (!before.ok) return before
+  const { since, ended } = before.value
+  const fromMs = ended === 'all' ? 0 : Math.min(since.time, startTime)
+  const kept = await keptRuns(open, { fromMs, toMs, order: 'oldest' }, traded(user, filter, limit))
+  if (!kept.ok) return kept
+  if (kept.value.read.ended === 'damage') return err(CUT)
+  const folded = await fold(user, kept.value, open)
+  if (!folded.ok) return folded
+  const isPage = kept.value.read.ended === 'all' || tradesFor(folded.value.trades, filter).length >= limit
+  if (!isPage) return err(TOO_MUCH)
+  return ok({ ...folded.value, read: later(kept.value.read, since), isFromFirst: ended !== 'enough' })
+}
+
+const openFills = (user: string, past: Sources['past']) =>
+  past.open({ kind: 'fills', scope: { by: 'user', address: user }, isFunded: true })
+
+/** Enough with so many fills. */
+function filled(rows: number): IsEnough {
+  let count = 0
+  return ({ fills }) => {
+    count += fills.length
+    return count >= rows
+  }
+}
+
+/** Enough with so many trades; what they are chosen by is the same without their funding. */
+function traded(user: string, filter: TradeFilter, limit: number): IsEnough {
+  const isFilled = filled(PAGE_ROWS_MOST)
+  let state = noTrades(user)
+  let trades = 0
+  return (block, isAfterHole) => {
+    const folded = foldTrades(isAfterHole ? acrossGap(state) : state, [block])
+    state = folded.state
+    trades += tradesFor(folded.trades, filter).length
+    return isFilled(block, isAfterHole) || trades >= limit
+  }
+}
+
+/** `missedMs`: as of foldTrades. */
+interface Folded extends OwnTrades {
+  readonly missedMs: number
+}
+
+async function fold(user: string, { runs, read }: KeptRuns, open: OpenPast): Promise<Result<Folded, Failure>> {
+  const fills = runs.flatMap((run) => run.flatMap((block: EventBlock) => block.fills.map(([, fill]) => fill)))
+  const coins = [...new Set(fills.map(({ coin }) => coin))]
+  const paid = await open.funding(coins, runs[0]?.[0]?.height ?? 0)
+  if (!paid.ok) return paid
+  let state = noTrades(user)
+  let missedMs = -1
+  const trades = runs.flatMap((run) => {
+    const folded = foldTrades(acrossGap(state), withFunding(run, paid.value))
+    state = folded.state
+    missedMs = Math.max(missedMs, folded.missedMs)
+    return folded.trades
+  })
+  return ok({ read, trades, fills, missedMs })
+}

@@ -1,0 +1,91 @@
+// Frames of the `lz4` program, version 1.9.4, and what is wrong with them.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { unLz4 } from '../../../src/cli/backfill/lz4-frame.ts'
+import { Xxh32 } from '../../../src/cli/backfill/xxh32.ts'
+
+const TEXT = Array.from({ length: 12 }, (_, i) => `{"height":${i},"text":"${'abc'.repeat(i % 7)}"}\n`).join('')
+const FRAMES = {
+  'lz4 -9 --no-frame-crc':
+    'BCJNGGBAgmsAAAD2CHsiaGVpZ2h0IjowLCJ0ZXh0IjoiIn0KFwAVMRcAOWFiYxoAGDIaAAwdABszHQAMIAAeNCAADCMAHjUjAA8mAAAeNiYADykAAx834AADHzjgAAYfOeAACS8xMOEADC8xMZkAAFBiYyJ9CgAAAAA=',
+  'lz4 -BX -BD --content-size':
+    'BCJNGHxAcwEAAAAAAACJdQAAAPYIeyJoZWlnaHQiOjAsInRleHQiOiIifQoXABUxFwA5YWJjGgAYMhoADB0AGzMdAAwgAB40IAAMIwAfNSMAAgwmAB82JgAFDCkAFTcpAAnGABU4FwAMMQAYORoADB0AFjEvAQIeAA0hAAk5AQMkAFBiYyJ9CroSEI0AAAAAqVIayg==',
+  lz4: 'BCJNGGRAp3UAAAD2CHsiaGVpZ2h0IjowLCJ0ZXh0IjoiIn0KFwAVMRcAOWFiYxoAGDIaAAwdABszHQAMIAAeNCAADCMAHzUjAAIMJgAfNiYABQwpABU3KQAJxgAVOBcADDEAGDkaAAwdABYxLwECHgANIQAJOQEDJABQYmMifQoAAAAAqVIayg==',
+}
+const EMPTY = 'BCJNGGRApwAAAAAFXcwC'
+
+const bytesOf = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64'))
+const plain = (text: string) => new TextEncoder().encode(text)
+
+async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size)
+}
+async function unpacked(bytes: Uint8Array, size = 1 << 20): Promise<string> {
+  const parts = await Array.fromAsync(unLz4(pieces(bytes, size)))
+  return Buffer.concat(parts).toString()
+}
+
+describe('frames', () => {
+  it.each(Object.entries(FRAMES))('of %s are unpacked, in pieces of any size', async (_, frame) => {
+    for (const size of [1, 2, 3, 7, 1000]) expect(await unpacked(bytesOf(frame), size)).toBe(TEXT)
+  })
+
+  it('that are empty, follow each other or are to be skipped', async () => {
+    const skipped = Uint8Array.of(0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 9, 9, 9)
+    const all = [EMPTY, FRAMES.lz4, EMPTY, FRAMES.lz4].map(bytesOf)
+    expect(await unpacked(Buffer.concat([skipped, ...all]))).toBe(TEXT + TEXT)
+  })
+
+  it('cut anywhere are an error, and give what was whole before', async () => {
+    for (const frame of Object.values(FRAMES)) {
+      const bytes = bytesOf(frame)
+      for (let end = 1; end < bytes.length; end++)
+        await expect(unpacked(bytes.slice(0, end))).rejects.toThrow('is cut short')
+    }
+  })
+
+  it('altered anywhere are an error where they have checksums of all', async () => {
+    const bytes = bytesOf(FRAMES['lz4 -BX -BD --content-size'])
+    for (let at = 0; at < bytes.length; at++) {
+      const altered = bytes.with(at, bytes[at]! ^ 0x10)
+      await expect(unpacked(altered), String(at)).rejects.toThrow(/is |has |holds /)
+    }
+  })
+
+  it('of other forms are named', async () => {
+    await expect(unpacked(plain('{"local_time"'))).rejects.toThrow('is not LZ4')
+    await expect(unpacked(Uint8Array.of(2, 0x21, 0x4c, 0x18, 1))).rejects.toThrow('old form of LZ4')
+  })
+
+  it('never read or write outside, whatever their blocks say', async () => {
+    const head = bytesOf(EMPTY).slice(0, 7)
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 80 }), async (block) => {
+        const frame = Buffer.concat([head, Uint8Array.of(block.length, 0, 0, 0), block, new Uint8Array(8)])
+        await unpacked(frame).catch((error: Error) => expect(error.name).toBe('Lz4Fault'))
+      }),
+    )
+  })
+})
+
+describe('xxHash', () => {
+  it.each([
+    ['', 0x02cc5d05],
+    ['a', 0x550d7456],
+    ['abc', 0x32d153ff],
+    ['Nobody inspects the spammish repetition', 0xe2293b2f],
+  ])('of %j is the one that is known', (text, hash) => {
+    expect(new Xxh32().update(plain(text)).digest()).toBe(hash)
+  })
+
+  it('is the same however the bytes are cut', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (parts) => {
+        const cut = new Xxh32()
+        for (const part of parts) cut.update(part)
+        expect(cut.digest()).toBe(new Xxh32().update(Buffer.concat(parts)).digest())
+      }),
+    )
+  })
+})

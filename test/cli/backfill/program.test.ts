@@ -1,0 +1,265 @@
+// The whole command against stand-ins on this machine: the gateway that is filled, a bucket that is a folder, another gateway.
+
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { signedHeaders } from '../../../src/cli/backfill/aws-signature.node.ts'
+import { progressMeter } from '../../../src/cli/backfill/progress-meter.node.ts'
+import { backfillProgram } from '../../../src/cli/backfill.node.ts'
+import { fillsLine, readBackfill } from '../../../src/history/archive/backfill-lines.ts'
+import { say } from '../stub.ts'
+
+const ROOT = mkdtempSync(join(tmpdir(), 'weir-backfill-'))
+const DAY = Date.UTC(2026, 10, 1)
+const BEFORE = { height: 1_000, time: Date.UTC(2026, 10, 3) }
+const AWS = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret' }
+/** `lz4` of an hour with no line in it: its head, no block, and the sum of nothing. */
+const EMPTY_LZ4 = Buffer.from('BCJNGGRApwAAAAAFXcwC', 'base64')
+
+const taken: number[] = []
+const asked: string[] = []
+let before: typeof BEFORE | null = BEFORE
+let refusals: number[] = []
+let server: Server
+let url = ''
+
+const nodeLine = (height: number) => {
+  const at = new Date(DAY + height * 60_000).toISOString().slice(0, -1)
+  return `${JSON.stringify({ local_time: at, block_time: at, block_number: height, events: [] })}\n`
+}
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)
+
+function put(path: string, bytes: string | Uint8Array): void {
+  mkdirSync(join(ROOT, path, '..'), { recursive: true })
+  writeFileSync(join(ROOT, path), bytes)
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>))
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url!, url)
+  asked.push(`${request.method} ${pathname}`)
+  const json = (value: object, status = 200) => void response.writeHead(status).end(JSON.stringify(value))
+  if (pathname.startsWith('/bucket/')) return bucket(pathname.slice('/bucket/'.length), searchParams, response)
+  if (pathname === '/v1/chain/history/files') return json(links(searchParams))
+  if (pathname.startsWith('/linked/')) return void response.end(readFileSync(join(ROOT, pathname.slice(8))))
+  if (request.method === 'GET') return json({ chain: 'chain', from: before, before, gaps: [], next: null })
+  const status = refusals.shift()
+  if (status !== undefined) return json({ error: true, error_message: 'line 1.height: is wrong' }, status)
+  const blocks = readBackfill(gunzipSync(await bodyOf(request)).toString())
+  if (!blocks.ok) throw new Error(blocks.error.message)
+  const fresh = blocks.value.map(({ height }) => height).filter((height) => !taken.includes(height))
+  taken.push(...fresh)
+  json({ blocks: fresh.length, segments: 1, bytes: 2_000_000, next: null })
+}
+
+function bucket(key: string, query: URLSearchParams, response: ServerResponse): void {
+  if (key !== '') return void response.end(readFileSync(join(ROOT, decodeURIComponent(key))))
+  const keys = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    statSync(join(ROOT, name)).isFile(),
+  )
+  const below = keys.filter((name) => name.startsWith(query.get('prefix') ?? '')).sort()
+  const at = Number(query.get('continuation-token') ?? 0)
+  const contents = below
+    .slice(at, at + 2)
+    .map((name) => `<Contents><Key>${name}</Key><Size>${statSync(join(ROOT, name)).size}</Size></Contents>`)
+  const next = at + 2 < below.length ? `<NextContinuationToken>${at + 2}</NextContinuationToken>` : ''
+  response.end(`<ListBucketResult>${next}${contents.join('')}</ListBucketResult>`)
+}
+
+function links(query: URLSearchParams): object {
+  const isLast = query.get('after') !== null || Number(query.get('from')) !== DAY
+  const names = [ARCHIVED[isLast ? 1 : 0]!].filter(() => Number(query.get('from')) === DAY)
+  const files = names.map((key) => {
+    const bytes = readFileSync(join(ROOT, 'a', key))
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    return {
+      key,
+      bytes: bytes.length,
+      sha256: key === forged ? sha256.replaceAll(/\d/g, '0') : sha256,
+      link: `/linked/a/${key}`,
+    }
+  })
+  return { data: { files, credits: 0.5, next: isLast ? null : 'more' } }
+}
+let forged = ''
+
+const ARCHIVED = [
+  'archive/chain/2026-11-01/000000000300-000000000301.events.gz',
+  'archive/chain/2026-11-01/000000000302-000000000303.events.gz',
+]
+
+beforeAll(async () => {
+  put('n/node_fills_by_block/hourly/20261101/0', range(0, 59).map(nodeLine).join(''))
+  put('n/node_fills_by_block/hourly/20261101/1', range(60, 90).map(nodeLine).join(''))
+  put('n/node_fills_by_block/hourly/20261101/2.lz4', EMPTY_LZ4)
+  put('n/node_raw_book_diffs_by_block/hourly/20261101/0', 'never read')
+  put('cut/20261101/0', range(0, 9).map(nodeLine).join('').slice(0, -30))
+  put('cut/20261101/1.lz4', EMPTY_LZ4.subarray(0, 9))
+  put('plain/node_fills/hourly/20261101/0', '[]')
+  for (const [at, name] of ARCHIVED.entries()) {
+    const lines = [300, 301].map((height) => fillsLine({ height: height + 2 * at, time: DAY + height, fills: [] }))
+    put(`a/${name}`, gzipSync(lines.join('\n')))
+  }
+  server = createServer((request, response) => void answer(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.close()
+  rmSync(ROOT, { recursive: true })
+})
+beforeEach(() => {
+  for (const list of [taken, asked, refusals]) list.length = 0
+  before = BEFORE
+  forged = ''
+})
+
+const run = (line: string, env: Record<string, string> = {}) =>
+  say((shell) => backfillProgram(shell, progressMeter()), ['--url', url, ...line.split(' ')], {
+    ADMIN_TOKEN: 'T',
+    AWS_ENDPOINT_URL: url,
+    ...env,
+  })
+
+describe('a folder', () => {
+  it('of a node is sent, within the window', async () => {
+    const said = await run(`--from 10 --to 2026-11-01T01:10Z ${ROOT}/n`)
+    expect(said).toEqual({
+      out: ['61 blocks are new, in 1 segments of 2.0 MB, up to block 70 of 2026-11-01T01:10:00.000Z.'],
+      ...{ notes: [], failed: false },
+    })
+    expect(taken).toEqual(range(10, 70))
+    expect((await run(`--from 10 --to 70 ${ROOT}/n`)).out[0]).toMatch(/^0 blocks are new/)
+  })
+
+  it('of an archive is sent', async () => {
+    expect(await run(`--from 2026-11-01 ${ROOT}/a`)).toMatchObject({ failed: false })
+    expect(taken).toEqual([300, 301, 302, 303])
+  })
+
+  it('with files that were cut is sent as far as they go, and the run fails', async () => {
+    const { out, notes, failed } = await run(`--from 0 ${ROOT}/cut`)
+    expect([taken, failed]).toEqual([range(0, 8), true])
+    expect(out[0]).toMatch(/^9 blocks are new/)
+    expect(notes).toEqual([
+      expect.stringMatching(/cut\/20261101\/0 ends in the midst of line 10: copy it again once it is whole/),
+      expect.stringMatching(/cut\/20261101\/1\.lz4 is cut short/),
+      '2 lines or files could not be read: what they hold stays a gap until they can.',
+    ])
+  })
+
+  it('is gone on with where the gateway was away', async () => {
+    refusals = [503]
+    const { notes, failed } = await run(`--from 80 ${ROOT}/n`)
+    expect([taken, failed]).toEqual([range(80, 90), false])
+    expect(notes).toEqual([expect.stringMatching(/Trying again in 1 s\.$/)])
+  })
+
+  it.each([
+    [`--from 9 --to 8 n`, /^--to lies before --from: swap them/],
+    [`--from 2026-11-02 --to 2026-11-01 n`, /^--to lies before --from/],
+    [`--from 1000 n`, /^--from is not older than block 1000 of 2026-11-03T00:00:00\.000Z/],
+    [`--from 2026-11-04 n`, /^--from is not older/],
+    [`--from 0 nowhere`, /nowhere does not exist: name a folder, s3:/],
+    [`--from 0 n/node_fills_by_block/hourly/20261101/0`, /is a file: name the folder/],
+    [`--from 0 plain`, /holds node_fills, which has no heights of blocks.*take node_fills_by_block/],
+  ])('%s is refused with the fix', async (line, message) => {
+    const { out, notes, failed } = await run(line.replace(/(\S+)$/, `${ROOT}/$1`))
+    expect([out, notes, failed]).toEqual([[], [expect.stringMatching(message)], true])
+    expect(taken).toEqual([])
+  })
+
+  it.each([
+    ['--to 5 x', /required option '--from <block>'/],
+    ['--from yesterday x', /must be a height in digits alone, a UTC day/],
+    ['--from -1 x', /must be a height in digits alone/],
+    ['--from 5', /missing required argument 'source'/],
+  ])('%s makes no sense', async (line, message) => {
+    const { notes, failed } = await run(line)
+    expect([notes.join(''), failed]).toEqual([expect.stringMatching(message), true])
+    expect(asked).toEqual([])
+  })
+
+  it('is not read where the gateway has archived nothing, or refuses', async () => {
+    before = null
+    expect((await run(`--from 0 ${ROOT}/n`)).notes[0]).toMatch(/has archived no block of its own yet.*start a feeder/)
+    before = BEFORE
+    refusals = [400]
+    const { notes, failed } = await run(`--from 0 ${ROOT}/n`)
+    expect([notes, failed]).toEqual([['line 1.height: is wrong (Blocks 0 to 90, as lines.)'], true])
+  })
+})
+
+describe('a bucket', () => {
+  const SOURCE = 's3://bucket/n/node_fills_by_block'
+
+  it('tells its bill before anything is fetched', async () => {
+    const { notes, failed } = await run(`--from 2026-11-01T00:30Z ${SOURCE}`, AWS)
+    expect([notes, failed]).toEqual([[expect.stringMatching(/^3 files, 0\.00 GiB: .*say --yes to fetch it\.$/)], true])
+    expect(asked.filter((one) => one !== 'GET /bucket/')).toEqual(['GET /admin/history/backfill'])
+  })
+
+  it('is fetched with --yes', async () => {
+    const { notes, failed } = await run(`--from 2026-11-01T00:30Z --yes ${SOURCE}`, AWS)
+    expect([notes, failed]).toEqual([[expect.stringMatching(/^3 files, .* on the bill of your AWS account/)], false])
+    expect(taken).toEqual(range(30, 90))
+  })
+
+  it.each([
+    ['s3://bucket', {}, /set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/],
+    ['s3://B/x', AWS, /is no bucket: write s3:\/\/BUCKET\/PREFIX/],
+    ['s3://bucket/empty', AWS, /holds no blocks/],
+    ['ftp://bucket/empty', AWS, /is no source: name a folder/],
+  ])('%s is refused with the fix', async (source, env, message) => {
+    const { notes, failed } = await run(`--from 2026-11-01 --yes ${source}`, env)
+    expect([notes, failed]).toEqual([[expect.stringMatching(message)], true])
+  })
+
+  it('has no heights in its names', async () => {
+    expect((await run(`--from 5 --yes ${SOURCE}`, AWS)).notes[0]).toMatch(/say --from as a time/)
+  })
+
+  it('is asked with the signature of the published example', () => {
+    const keys = { id: 'AKIAIOSFODNN7EXAMPLE', secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY', session: undefined }
+    const sign = (path: string, own: Record<string, string>) => {
+      const url = new URL(`https://examplebucket.s3.amazonaws.com/${path}`)
+      return signedHeaders(url, own, keys, 'us-east-1', Date.UTC(2013, 4, 24)).authorization?.split('Signature=')[1]
+    }
+    expect(sign('test.txt', { range: 'bytes=0-9' })).toBe(
+      'f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41',
+    )
+    expect(sign('?max-keys=2&prefix=J', {})).toBe('34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7')
+  })
+})
+
+describe('another gateway', () => {
+  it('is read by its links, page by page and day by day', async () => {
+    const { out, notes, failed } = await run(`--from 2026-11-01 ${url}`, { WEIR_KEY: 'K' })
+    expect([taken, failed]).toEqual([[300, 301, 302, 303], false])
+    expect(out[0]).toMatch(/^4 blocks are new/)
+    expect(notes).toEqual(['The links cost 2 credits of the other gateway.'])
+  })
+
+  it('whose file is another one than it lists is not believed', async () => {
+    forged = ARCHIVED[0]!
+    const { notes, failed } = await run(`--from 2026-11-01 ${url}`, { WEIR_KEY: 'K' })
+    expect([taken, failed]).toEqual([[302, 303], true])
+    expect(notes[0]).toMatch(/cannot be read on \(its SHA-256 is not the listed one\): run this again/)
+  })
+
+  it.each([
+    ['--from 2026-11-01', {}, /needs a key of its own: set WEIR_KEY/],
+    ['--from 5', { WEIR_KEY: 'K' }, /say --from as one, such as 2026-11-01/],
+  ])('%s is refused with the fix', async (line, env, message) => {
+    const { notes, failed } = await run(`${line} ${url}`, env as Record<string, string>)
+    expect([notes, failed]).toEqual([[expect.stringMatching(message)], true])
+  })
+})

@@ -1,0 +1,77 @@
+// Books of the past: what a gateway plays becomes the book, block by block, and how it ends is told.
+
+import { expect, test } from 'vitest'
+import { playedBooks } from '../../src/client/played-books.ts'
+import { FakeRuntime } from './fake-runtime.ts'
+
+const SUBSCRIPTION = { type: 'l2BookDiff', coin: ['BTC'] }
+const level = (px: string, n = 1) => ({ px, sz: n ? '1.0' : '0', n })
+const frame = (data: object) => ({ channel: 'l2BookDiff', data })
+const news = (event: string, more = {}) => ({ channel: 'replay', data: { event, subscription: SUBSCRIPTION, ...more } })
+
+/** A replay of BTC whose socket is open, and what it told. */
+function played() {
+  const runtime = new FakeRuntime()
+  const told: unknown[] = []
+  const books = playedBooks(
+    runtime,
+    { url: 'http://g', key: 'k' },
+    ['BTC'],
+    { fromTime: 1, toTime: 9 },
+    {
+      changed: (book) => told.push([book.height, book.levels(9)[0].map(({ px }) => px)]),
+      missing: (from, to) => told.push(['missing', from, to]),
+      ended: (reason) => told.push(['ended', reason]),
+    },
+  )
+  runtime.last.open()
+  return { runtime, books, told, socket: runtime.last }
+}
+
+// WS-155, WS-158
+test('what is played becomes the book, and what is missing is told', () => {
+  const { socket, told } = played()
+  expect(socket.sent.at(-1)).toEqual({
+    ...{ method: 'subscribe', subscription: SUBSCRIPTION },
+    replay: { fromTime: 1, toTime: 9 },
+  })
+  socket.ack()
+  socket.receive(frame({ Snapshot: { coin: 'BTC', time: 1, block_height: 7, levels: [[level('2.0')], []] } }))
+  const diff = { coin: 'BTC', levels: [[level('1.0'), level('2.0', 0)], []] }
+  socket.receive(frame({ Updates: { time: 2, block_height: 8, book_diffs: [diff] } }))
+  socket.receive(news('gap', { from: 9, to: 10 }))
+  socket.receive(news('unknown', { from: 11 }))
+  socket.receive(frame({ Snapshot: { coin: 'BTC', time: 4, block_height: 12, levels: [[level('3.0')], []] } }))
+  socket.receive(news('ended'))
+  socket.receive(news('gap', { from: 1, to: 2 }))
+  expect(told).toEqual([
+    [7, ['2.0']],
+    [8, ['1.0']],
+    ['missing', 9, 10],
+    ['missing', 11, undefined],
+    [12, ['3.0']],
+    ['ended', null],
+  ])
+  expect(socket.dropped).toBe(true)
+})
+
+test('it is steered by its body', () => {
+  const { socket, books } = played()
+  books.steer('pause')
+  books.steer('seek', { fromBlock: 8 })
+  expect(socket.sent.slice(-2)).toEqual([
+    { method: 'replay', action: 'pause', subscription: SUBSCRIPTION },
+    { method: 'replay', action: 'seek', subscription: SUBSCRIPTION, fromBlock: 8 },
+  ])
+})
+
+test.each<[string, (socket: FakeRuntime['last']) => void, RegExp]>([
+  ['refuses', (socket) => socket.receive({ channel: 'error', data: 'Nothing is archived' }), /^Nothing is archived$/],
+  ['ends', (socket) => socket.end({ code: 1006 }), /^close 1006$/],
+  ['sends nonsense', (socket) => socket.receive('x'), /not JSON/],
+])('where a gateway %s it is over, once', (_, does, reason) => {
+  const { socket, told } = played()
+  does(socket)
+  does(socket)
+  expect(told).toEqual([['ended', expect.stringMatching(reason)]])
+})

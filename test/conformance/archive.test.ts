@@ -1,0 +1,207 @@
+// The archive over the built Workers: devnet's files → feeder → log → Archiver → R2 and D1, and back through `/info` and `/ws`.
+// Whatever is killed meanwhile, the book of a coin after any block is the exchange's own, and what is played is what live told.
+
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import type { Levels } from '../../src/feed/block.ts'
+import { hashOf } from '../soak/client.node.ts'
+import { type Program, run, scratch } from './children.ts'
+import { ADMIN_TOKEN, FEED_TOKEN, type GatewayChild, startGatewayChild } from './gateway-child.ts'
+import { Socket } from './socket.ts'
+
+const COIN = 'BTC'
+/** A minute of block time has ended by then, whenever it began, and its segment is written soon after. */
+const WATCHED_MS = 65_000
+const KILLED_MS = 25_000
+const BOOKS_EVERY_MS = 500
+
+interface Truth {
+  readonly height: number
+  readonly books: Readonly<Record<string, string>>
+}
+interface Trade {
+  readonly tid: number
+  readonly time: number
+}
+interface Frame extends Record<string, unknown> {
+  readonly channel: string
+  readonly data: unknown
+}
+
+const folder = scratch()
+const truths: Truth[] = []
+/** As live told them, each once. */
+const trades = new Map<number, string>()
+let devnet: Program
+let feeder: Program
+let gateway: GatewayChild
+let key: string
+let live: Socket<Frame>
+
+interface Status {
+  readonly epoch: string | null
+  readonly archive: {
+    readonly height: number | null
+    readonly checkpoint: object | null
+    readonly failure: object | null
+  }
+}
+const status = async () => (await (await fetch(`${gateway.url}/status`)).json()) as Status
+const open = () => Socket.open<Frame>(`${gateway.url.replace('http', 'ws')}/ws?key=${key}`)
+const take = (frame: Frame) => {
+  if (frame.channel !== 'trades') return
+  for (const trade of frame.data as Trade[]) trades.set(trade.tid, JSON.stringify(trade))
+}
+
+async function follow(): Promise<void> {
+  live = await open()
+  live.onFrame = take
+  live.send({ method: 'subscribe', subscription: { type: 'trades', coin: COIN } })
+  await live.channel('subscriptionResponse')
+}
+
+beforeAll(async () => {
+  devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
+  const { url: node } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
+  gateway = await startGatewayChild(join(folder.path, 'gateway'), 20_000 + (process.pid % 20_000), node)
+  key = String((await gateway.admin('POST', '/keys', { credits: '1000000', label: 'test' })).key)
+  const to = ['--data', join(folder.path, 'node'), '--info', node, '--gateway', gateway.url]
+  feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
+  await vi.waitFor(async () => expect((await status()).epoch).not.toBeNull(), { timeout: 30_000, interval: 100 })
+  await follow()
+  const untilMs = Date.now() + WATCHED_MS
+  for (let isKilled = false; Date.now() < untilMs; ) {
+    truths.push((await (await fetch(`${node}/books`)).json()) as Truth)
+    await sleep(BOOKS_EVERY_MS)
+    if (isKilled || untilMs - Date.now() > WATCHED_MS - KILLED_MS) continue
+    isKilled = true
+    process.kill(gateway.workerd()!, 'SIGKILL')
+    await live.ended()
+    await vi.waitFor(follow, { timeout: 60_000, interval: 200 })
+  }
+  const { height } = truths.at(-1)!
+  const isArchived = async () => expect((await status()).archive.height ?? -1).toBeGreaterThanOrEqual(height)
+  await vi.waitFor(isArchived, { timeout: 100_000, interval: 500 })
+}, 300_000)
+afterAll(async () => {
+  await feeder?.end()
+  await gateway?.end('SIGTERM')
+  await devnet?.end()
+  folder.remove()
+})
+
+/** A coin's book after a block, or the sentence of a refusal. */
+async function bookAt(coin: string, height: number): Promise<{ levels: Levels; height: number } | string> {
+  const answer = await fetch(`${gateway.url}/info`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ type: 'l2BookDiffSnapshot', coin, block_height: height }),
+  })
+  return answer.ok ? ((await answer.json()) as { levels: Levels; height: number }) : answer.text()
+}
+
+it('the book of every coin after a block is the exchange’s own, before and behind a kill', async () => {
+  const wrong: string[] = []
+  let looked = 0
+  for (const [at, { height, books }] of truths.entries()) {
+    const names = Object.keys(books)
+    for (const coin of new Set([COIN, names[at % names.length]!])) {
+      const book = await bookAt(coin, height)
+      looked++
+      if (typeof book === 'string') wrong.push(`${coin} at ${height}: ${book}`)
+      else if (book.height !== height || hashOf(book.levels) !== books[coin]) wrong.push(`${coin} at ${height} differs`)
+    }
+  }
+  // What was before the first checkpoint is refused by name.
+  const before = wrong.filter((one) => one.includes('the archive begins later'))
+  expect(wrong.filter((one) => !before.includes(one))).toEqual([])
+  expect(before.length).toBeLessThan(looked / 4)
+  expect(looked).toBeGreaterThan(100)
+}, 120_000)
+
+it('what is played is what live told, and ends', async () => {
+  const [first, last] = [truths.at(-40)!.height, truths.at(-5)!.height]
+  const socket = await open()
+  const played = new Map<number, string>()
+  const times: number[] = []
+  socket.onFrame = (frame) => {
+    if (frame.channel !== 'trades') return
+    for (const trade of frame.data as Trade[]) {
+      played.set(trade.tid, JSON.stringify(trade))
+      times.push(trade.time)
+    }
+  }
+  const subscription = { type: 'trades', coin: COIN }
+  socket.send({ method: 'subscribe', subscription, replay: { fromBlock: first, toBlock: last, speed: 'max' } })
+  await socket.next(({ data }) => (data as { event?: string } | null)?.event === 'ended', 60_000)
+  expect(played.size).toBeGreaterThan(10)
+  for (const [tid, trade] of played) expect(trades.get(tid) ?? trade).toBe(trade)
+  // All that live told of these blocks was played.
+  const told = [...trades].filter(([, text]) => {
+    const { time } = JSON.parse(text) as Trade
+    return time > times[0]! && time < times.at(-1)!
+  })
+  expect(told.length).toBeGreaterThan(5)
+  expect(told.filter(([tid]) => !played.has(tid))).toEqual([])
+  socket.close()
+}, 120_000)
+
+it('what the node wrote before the gateway came is put below its archive, once', async () => {
+  interface State {
+    readonly from: { readonly height: number }
+    readonly before: { readonly height: number }
+    readonly gaps: readonly object[]
+  }
+  const state = async () => (await gateway.admin('GET', '/history/backfill')) as unknown as State
+  const backfill = async () => {
+    const line = ['--from', '0', '--url', gateway.url, join(folder.path, 'node')]
+    return run('cli/backfill.node.ts', line, { ADMIN_TOKEN }).line(() => true, 60_000)
+  }
+  const { before } = await state()
+  expect(await backfill()).toMatch(/^\d+ blocks are new, in \d+ segments/)
+  const { from, gaps } = await state()
+  expect(from.height).toBeLessThan(before.height)
+  expect(gaps).toEqual([])
+  expect(await backfill()).toBe('The source has nothing there that the archive has not.')
+}, 120_000)
+
+it('a height that has not come, or lies before the archive, is refused with its reason and costs nothing', async () => {
+  expect(await bookAt(COIN, truths.at(-1)!.height + 1_000_000)).toMatch(/block_height.*has not come yet/)
+  expect(await bookAt(COIN, 0)).toMatch(/block_height.*the archive begins later/)
+  expect((await status()).archive).toMatchObject({ checkpoint: expect.any(Object) })
+}, 60_000)
+
+it('is taken away as files for what was told before, each with its sum, and its heights are those that are covered', async () => {
+  const root = `${gateway.url}/v1/hyperliquid/history`
+  const ask = (path: string, headers = { authorization: `Bearer ${key}` }) => fetch(`${root}/${path}`, { headers })
+  const dataOf = async <Data>(answer: Response) => ((await answer.json()) as { data: Data }).data
+  interface File {
+    readonly link: string
+    readonly sha256: string
+    readonly from_height: number
+    readonly to_height: number
+  }
+  const { from } = await dataOf<{ from: { height: number; time_ms: number } }>(await ask('coverage'))
+  const range = `from=${from.time_ms}&to=${from.time_ms + 59_999}&products=events`
+  const basic = { authorization: `Basic ${btoa(`${key}:`)}` }
+  const told = await dataOf<{ credits: number; objects: number }>(await ask(`cost?${range}`, basic))
+  const listed = await ask(`files?${range}`)
+  expect(listed.headers.get('x-credits-cost')).toBe(String(told.credits))
+  const { files } = await dataOf<{ files: File[] }>(listed)
+  expect([files.length, files[0]?.from_height]).toEqual([told.objects, from.height])
+  for (const { link, sha256, from_height: first, to_height: last } of files) {
+    const body = Buffer.from(await (await fetch(gateway.url + link)).arrayBuffer())
+    expect(createHash('sha256').update(body).digest('hex')).toBe(sha256)
+    const heights = gunzipSync(body)
+      .toString()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as Truth).height)
+    expect(heights).toEqual(Array.from({ length: last - first + 1 }, (_, at) => first + at))
+    const part = await fetch(gateway.url + link, { headers: { range: 'bytes=2-5' } })
+    expect([part.status, Buffer.from(await part.arrayBuffer())]).toEqual([206, body.subarray(2, 6)])
+    expect((await fetch(gateway.url + link.replace('sig=', 'sig=_').slice(0, -1))).status).toBe(403)
+  }
+}, 60_000)

@@ -1,0 +1,105 @@
+// Tables as whoever has a reader of Parquet sees them.
+
+import { parquetMetadata, parquetReadObjects } from 'hyparquet'
+import { expect, it } from 'vitest'
+import type { UserFill } from '../../../src/feed/block.ts'
+import { FILL_COLUMNS, LEDGER_COLUMNS } from '../../../src/history/files/columns.ts'
+import { type EventsOfBlock, linesOf } from '../../../src/history/files/rows.ts'
+import { sortedLines } from '../../../src/history/files/sorted-lines.ts'
+import { ParquetTables } from '../../../src/history/files/tables.client.ts'
+import { fillOf, USERS } from './made.ts'
+
+const [USER, OTHER] = USERS as [string, string]
+
+function tablesOf(blocks: readonly EventsOfBlock[]) {
+  const tables = new ParquetTables()
+  for (const [key, line] of sortedLines(blocks)) tables.tell(key, [line])
+  return Object.fromEntries(tables.end().map(({ name, rows, bytes }) => [name, { rows, file: bytes.slice().buffer }]))
+}
+
+it('have each fill by user and in the order of the chain, with prices as they were written and all its fields', async () => {
+  const [, plain] = fillOf(OTHER, 'BTC', 5)
+  const rich = {
+    ...plain,
+    tid: 6,
+    px: '0.10',
+    builder: OTHER,
+    builderFee: '0.01',
+    cloid: null,
+    twapId: 9,
+    liquidation: { markPx: '1' },
+  }
+  const old = { coin: 'ETH', px: '2', sz: '1', side: 'A', time: 4, oid: 3, crossed: true } as unknown as UserFill[1]
+  const fills: UserFill[] = [
+    [OTHER, rich],
+    [USER, plain],
+    [USER, old],
+  ]
+  const tables = tablesOf([{ height: 9, time: 90, fills, ledger: [] }])
+  const read = (name: string) => parquetReadObjects({ file: tables[name]!.file })
+  const byTime = await read('fills-by-time')
+  expect(byTime.map(({ user, px }) => [user, px])).toEqual([
+    [OTHER, '0.10'],
+    [USER, '1.0'],
+    [USER, '2'],
+  ])
+  expect((await read('fills-by-user')).map(({ user, px }) => [user, px])).toEqual([
+    [USER, '1.0'],
+    [USER, '2'],
+    [OTHER, '0.10'],
+  ])
+  expect(byTime[0]).toMatchObject({
+    ...{
+      height: 9n,
+      block_time: new Date(90),
+      time: new Date(5),
+      oid: 5n,
+      tid: 6n,
+      crossed: true,
+      start_position: '0.0',
+    },
+    ...{ builder: OTHER, builder_fee: '0.01', twap_id: 9n, other: { liquidation: { markPx: '1' } } },
+  })
+  expect([byTime[0]!.cloid, byTime[1]!.other, byTime[2]!.tid, byTime[2]!.other]).toEqual(
+    [null, null, null, null].map(() => expect.toSatisfy((cell) => cell == null)),
+  )
+  expect(Object.keys(byTime[0]!)).toEqual(FILL_COLUMNS.map(({ name }) => name))
+  expect(tables).not.toHaveProperty('ledger-by-user')
+})
+
+it('have each ledger event once for each of its users', async () => {
+  const delta = { type: 'send', amount: '1.50', destination: OTHER }
+  const ledger = [{ users: [OTHER, USER], time: 8, hash: '0x1', delta }]
+  const { 'ledger-by-user': table } = tablesOf([{ height: 9, time: 90, fills: [], ledger }])
+  const rows = await parquetReadObjects({ file: table!.file })
+  const row = {
+    height: 9n,
+    block_time: new Date(90),
+    time: new Date(8),
+    type: 'send',
+    hash: '0x1',
+    users: [OTHER, USER],
+    delta,
+  }
+  expect(rows).toEqual([
+    { ...row, user: USER },
+    { ...row, user: OTHER },
+  ])
+  expect(Object.keys(rows[0]!)).toEqual(LEDGER_COLUMNS.map(({ name }) => name))
+})
+
+it('are groups of 8,192 rows, whose users a reader can tell', async () => {
+  const fills = Array.from({ length: 20_000 }, (_, at) => fillOf(USERS[at % 4]!, 'BTC', at))
+  const lines = new Map([...linesOf({ height: 1, time: 1, fills, ledger: [] })].sort(([a], [b]) => (a < b ? -1 : 1)))
+  const tables = new ParquetTables()
+  for (const [key, line] of lines) tables.tell(key, [line])
+  const table = tables.end().find(({ name }) => name === 'fills-by-user')!
+  const { row_groups: groups } = parquetMetadata(table.bytes.slice().buffer)
+  expect(groups.map(({ num_rows }) => num_rows)).toEqual([8_192n, 8_192n, 3_616n])
+  const users = groups.map(({ columns }) => columns.find(({ meta_data: meta }) => meta?.path_in_schema[0] === 'user')!)
+  expect(users.map(({ meta_data: meta }) => String(meta!.statistics?.min_value).slice(0, 4))).toEqual([
+    '0x11',
+    '0x22',
+    '0x44',
+  ])
+})

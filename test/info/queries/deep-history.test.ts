@@ -1,0 +1,146 @@
+// The types that reach into the files of the archive, as callers ask for them: what they show, what they are asked of, what
+// they refuse uncharged.
+
+import { beforeEach, describe, expect, it } from 'vitest'
+import { err, ok } from '../../../src/core/result.ts'
+import type { Fill } from '../../../src/feed/block.ts'
+import type { EventBlock } from '../../../src/feed/held-fills.ts'
+import { FILL, HASH, OTHER_USER, USER } from '../../../src/info/shapes/examples.ts'
+import { createWorld, type World } from '../answer/desk-world.ts'
+import { blockOf, filesOf, type Kept, logOf } from '../kept-blocks.ts'
+
+const NODE = { builder: OTHER_USER, deployerFee: '0.1', priorityGas: 1 }
+const [DAY, START] = [86_400_000, 1_790_000_000_000]
+/** A fill a day. */
+const list = (days: number, own: object = NODE) =>
+  Array.from({ length: days }, (_, i) => blockOf(i + 1, START + i * DAY, 1, own))
+const timeAt = (height: number) => START + (height - 1) * DAY
+
+let world: World
+let kept: Kept
+function keep(blocks: readonly EventBlock[], more: Partial<Kept> = {}) {
+  const { height, time } = blocks.at(-1)!
+  kept = { blocks, head: { height, time }, logFrom: height, filesTo: height - 1, filesFrom: 11, ...more }
+  world = createWorld({ files: filesOf(() => kept) })
+  world.held = logOf(kept)
+}
+beforeEach(() => keep(list(30)))
+
+/** What the exchange shows of the heights from 1 to one. */
+const theirs = (to: number, from = 1) =>
+  Array.from({ length: to - from + 1 }, (_, i) => ({ ...blockOf(from + i, timeAt(from + i)).fills[0]![1] }))
+async function ask(request: object) {
+  const reply = await world.send(request)
+  const body = JSON.parse(reply.body)
+  const shown = Array.isArray(body)
+    ? body.map((row: { time?: number; fill?: Fill }) => row.time ?? row.fill!.time)
+    : body
+  return { ...reply, shown, asked: world.asked.map((one) => JSON.parse(one)) }
+}
+const times = (from: number, to: number) => {
+  const all = Array.from({ length: Math.abs(to - from) + 1 }, (_, i) => timeAt(Math.min(from, to) + i))
+  return from > to ? all.reverse() : all
+}
+
+describe('userFills', () => {
+  it('is our own rows and a source’s behind them, without what only the node tells', async () => {
+    world.upstream = () => ok(JSON.stringify(theirs(28).reverse()))
+    const { shown, body, headers } = await ask({ type: 'userFills', user: USER })
+    expect(shown).toEqual(times(30, 1))
+    expect(body).not.toMatch(/builder"|deployerFee|priorityGas/)
+    expect(headers).toMatchObject({ 'x-block-height': '30', 'x-history-from-height': '11' })
+  })
+
+  it('is not asked of a source where our own fill the page', async () => {
+    const day = list(1)[0]!
+    keep([day, blockOf(20, START + DAY, 2_500), blockOf(30, START + 2 * DAY, 1)], { filesFrom: 1 })
+    const { shown, asked } = await ask({ type: 'userFills', user: USER })
+    expect([shown.length, asked]).toEqual([2_000, []])
+  })
+
+  it('is asked of a source as before where the log cannot be read', async () => {
+    world.bookFailure = { kind: 'unavailable', what: 'x' }
+    const { body } = await ask({ type: 'userFills', user: USER })
+    expect(body).toBe(JSON.stringify([FILL]))
+  })
+})
+
+describe('userFillsByTime', () => {
+  const call = (more: object) => ask({ type: 'userFillsByTime', user: USER, ...more })
+
+  it('asks a source for what is older than ours alone', async () => {
+    world.upstream = () => ok(JSON.stringify(theirs(10, 5)))
+    const { shown, asked } = await call({ startTime: timeAt(5), endTime: timeAt(20) })
+    expect(shown).toEqual(times(5, 20))
+    expect(asked).toMatchObject([{ startTime: timeAt(5), endTime: timeAt(11) }])
+    world.upstream = () => ok(JSON.stringify(theirs(10, 5).reverse()))
+    expect((await call({ startTime: timeAt(5), reversed: true })).shown).toEqual(times(30, 5))
+  })
+
+  it('asks nobody within our own, from the first day of them and years beyond', async () => {
+    const { shown, asked } = await call({ startTime: timeAt(12), endTime: START + 1e12 })
+    expect([shown, asked]).toEqual([times(12, 30), []])
+  })
+
+  it('fails uncharged where a source would have to be asked and does not answer', async () => {
+    world.upstream = () => err({ kind: 'upstream_timeout', source: 's' })
+    expect((await call({ startTime: 0 })).status).toBe(504)
+    expect(world.charged).toEqual([])
+    // Newest first, the rest can still be asked for.
+    expect((await call({ startTime: 0, reversed: true })).shown).toEqual(times(30, 11))
+    const nobody = { kind: 'unavailable', what: 'No source', hint: 'none' } as const
+    world.upstream = () => err(nobody)
+    expect((await call({ startTime: 0 })).shown).toEqual(times(11, 30))
+  })
+})
+
+it.each(['userTwapSliceFills', 'userTwapSliceFillsByTime'])(
+  '%s are the fills of TWAP orders beside their ids',
+  async (type) => {
+    keep([...list(29), blockOf(30, timeAt(30), 1, { twapId: 7 }), blockOf(31, timeAt(31), 1)])
+    world.upstream = () => ok('[]')
+    const { body } = await ask({ type, user: USER, startTime: timeAt(2) })
+    expect(JSON.parse(body)).toMatchObject([{ twapId: 7, fill: { tid: 30_000, twapId: null } }])
+  },
+)
+
+it('userNonFundingLedgerUpdates are our own and a source’s, each once', async () => {
+  const delta = { type: 'deposit', usdc: '1.0' }
+  const row = (height: number) => ({ time: timeAt(height), hash: HASH, delta })
+  const blocks = list(30).map((block) => ({ ...block, fills: [], ledger: [{ users: [USER], ...row(block.height) }] }))
+  keep(blocks)
+  world.upstream = () => ok(JSON.stringify(Array.from({ length: 12 }, (_, i) => row(i + 1))))
+  const { body, asked } = await ask({ type: 'userNonFundingLedgerUpdates', user: USER })
+  expect(JSON.parse(body)).toEqual(Array.from({ length: 30 }, (_, i) => row(i + 1)))
+  expect(asked).toMatchObject([{ endTime: timeAt(11) }])
+})
+
+describe('builderFillsByTime', () => {
+  const call = (more: object) => ask({ type: 'builderFillsByTime', builder: OTHER_USER, ...more })
+
+  it('shows a window, newest first, and goes on before a cursor', async () => {
+    expect((await call({ startTime: timeAt(12), endTime: timeAt(15) })).shown).toEqual(times(15, 12))
+    expect((await call({ startTime: timeAt(12), endTime: timeAt(15), cursor: String(timeAt(14)) })).shown).toEqual(
+      times(13, 12),
+    )
+    expect((await call({ cursor: String(timeAt(13)) })).shown).toEqual(times(12, 11))
+    expect((await call({ cursor: '0' })).shown).toEqual([])
+    expect(world.asked).toEqual([])
+  })
+
+  it('refuses what is no window, uncharged', async () => {
+    for (const more of [{}, { startTime: 2, endTime: 1 }, { startTime: -1 }, { cursor: '1_0' }, { cursor: '-1' }])
+      expect((await call(more)).status, JSON.stringify(more)).toBe(422)
+    expect(world.charged).toEqual([])
+  })
+
+  it('ends before what cannot be read, and fails uncharged where there is nothing else', async () => {
+    keep(list(5_000), { damaged: 3_500, filesFrom: 1, filesTo: 4_950, logFrom: 4_901 })
+    const { shown, headers } = await call({ startTime: 0 })
+    expect(shown).toEqual(times(5_000, 4_902))
+    expect(headers['x-history-from-height']).toBe('4901')
+    world.charged.length = 0
+    const reply = await call({ startTime: 0, endTime: timeAt(3_600) })
+    expect([reply.status, reply.headers['x-credits-cost'], world.charged]).toEqual([503, '0', []])
+  })
+})

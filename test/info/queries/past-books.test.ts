@@ -1,0 +1,96 @@
+import { expect, it } from 'vitest'
+import type { After } from '../../../src/core/deadline.ts'
+import { ok } from '../../../src/core/result.ts'
+import type { BooksArchive } from '../../../src/history/replay/archived-books.ts'
+import { archivedBooks } from '../../../src/info/sources/past-books.ts'
+import { BTC, createWorld } from '../answer/desk-world.ts'
+
+const EPOCH = BTC.epoch
+const BOOK = { coin: 'BTC', height: 10, seq: 7, levels: [[{ px: '1.0', sz: '2', n: 1 }], []] } as const
+const line = (height: number, px: string) =>
+  `{"v":1,"t":"block","epoch":"${EPOCH}","height":${height},"time":${height * 70},"px":{},"books":[{"coin":"BTC","levels":[[],[{"px":"${px}","sz":"1","n":1}]]}]}`
+
+/** Blocks 11 to 13, of which 12 is lost where `isTorn`. */
+function archiveOf(isTorn = false): BooksArchive {
+  const segment = { chain: 'c', first: 11, last: 13, firstMs: 0, lastMs: 0, epoch: EPOCH }
+  return {
+    segmentsFrom: async (at) => ('height' in at && at.height <= 13 ? [segment] : []),
+    async *lines() {
+      for (const height of [11, 12, 13]) if (height !== 12 || !isTorn) yield line(height, `${height}.0`)
+    },
+    checkpointAt: async (height) => (height >= 10 ? { epoch: EPOCH, height: 10, time: 700 } : null),
+    async *books(_, coins) {
+      if (coins?.has('BTC')) yield BOOK as never
+    },
+  }
+}
+
+const ask = (archive: BooksArchive | null, fields: object) =>
+  createWorld({ archive }).send({ type: 'l2BookDiffSnapshot', coin: 'BTC', ...fields })
+
+it('answers the book of a coin after the block that was asked for, at the price of history', async () => {
+  const world = createWorld({ archive: archiveOf() })
+  const reply = await world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC', block_height: 12 })
+  const asks = [11, 12].map((px) => ({ px: `${px}.0`, sz: '1', n: 1 }))
+  expect(JSON.parse(reply.body)).toEqual({
+    ...{ coin: 'BTC', time: 840, height: 12, epoch: EPOCH, seq: 12 },
+    levels: [BOOK.levels[0], asks],
+  })
+  expect([reply.status, reply.headers['x-block-height'], world.charged]).toEqual([200, '12', [10_000_000]])
+  expect(world.bookCalls).toBe(0)
+})
+
+it('takes an explicit null for the present book, and answers null for a coin without a book', async () => {
+  expect(JSON.parse((await ask(archiveOf(), { block_height: null })).body)).toMatchObject({ height: 42 })
+  expect((await ask(archiveOf(), { coin: 'ETH', block_height: 12 })).body).toBe('null')
+})
+
+it.each([
+  [archiveOf(), 9, 422, 'no book of block 9 is known: the archive begins later'],
+  [archiveOf(true), 13, 422, 'no book of block 13 is known: blocks 12 to 12 are missing'],
+  [archiveOf(), 43, 422, 'block 43 has not come yet: the newest is 42'],
+  [archiveOf(), 42, 503, 'Block 42 is not archived yet'],
+  [null, 12, 503, 'No book of the past is archived here'],
+  [archiveOf(), -1, 422, 'block_height: must be at least 0'],
+  [archiveOf(), 1.5, 422, 'block_height: must be an integer'],
+  [archiveOf(), '12', 422, 'block_height: must be '],
+])('says why there is none: %#', async (archive, height, status, sentence) => {
+  const world = createWorld({ archive })
+  const reply = await world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC', block_height: height })
+  expect([reply.status, JSON.parse(reply.body).msg]).toEqual([status, expect.stringContaining(sentence)])
+  expect(world.charged).toEqual([])
+})
+
+it('reads two books of the past at once, and says so to a third', async () => {
+  const never: After = () => () => {}
+  const archive = { ...archiveOf(), checkpointAt: () => new Promise<null>(() => {}) }
+  const books = archivedBooks({ archive, live: { snapshot: async () => ok(null) }, after: never })
+  void books.at('BTC', 12)
+  void books.at('BTC', 12)
+  expect(await books.at('BTC', 12)).toMatchObject({ ok: false, error: { kind: 'unavailable', retryAfterMs: 1000 } })
+})
+
+it('gives up a reading that takes too long, which then ends', async () => {
+  const ends: (() => void)[] = []
+  const after: After = (ms, run) => {
+    if (ms > 0) ends.push(run)
+    else queueMicrotask(run)
+    return () => {}
+  }
+  let reads = 0
+  const lines = Array.from({ length: 5_000 }, (_, at) => line(11 + at, '5.0'))
+  const segment = { chain: 'c', first: 11, last: 5_010, firstMs: 0, lastMs: 0, epoch: EPOCH }
+  const archive: BooksArchive = {
+    ...archiveOf(),
+    segmentsFrom: async () => [segment],
+    async *lines() {
+      reads++
+      for (const end of ends) end()
+      yield* lines
+    },
+  }
+  const books = archivedBooks({ archive, live: { snapshot: async () => ok(null) }, after })
+  expect(await books.at('BTC', 9_000)).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
+  await new Promise((go) => setTimeout(go, 0))
+  expect(reads).toBe(1)
+})

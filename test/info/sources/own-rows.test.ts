@@ -1,0 +1,235 @@
+// Pages of rows over the log, the files and a source: joined they are the plain list, wherever those begin, end and lack
+// something, and while new blocks come.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { err, ok } from '../../../src/core/result.ts'
+import type { EventBlock } from '../../../src/feed/held-fills.ts'
+import { fillIdOf, fillRows } from '../../../src/history/fill-rows.ts'
+import { USER } from '../../../src/info/shapes/examples.ts'
+import { builderRows } from '../../../src/info/sources/builder-rows.ts'
+import { EVER } from '../../../src/info/sources/own-history.ts'
+import { rowsAnswer } from '../../../src/info/sources/own-rows.ts'
+import { blockOf, blocksOfFills, type Kept, logOf, pastOfKept } from '../kept-blocks.ts'
+
+type Rows = ReturnType<typeof fillRows>
+type Order = 'newest' | 'oldest'
+interface Asked {
+  readonly type: string
+  readonly fromMs: number
+  readonly toMs: number
+}
+const within = (blocks: readonly EventBlock[], { fromMs, toMs }: Asked, order: Order, limit: number): Rows => {
+  const rows = blocks.flatMap(({ fills }) => fillRows(fills)).filter(({ time }) => time >= fromMs && time <= toMs)
+  return (order === 'newest' ? rows.toReversed() : rows).slice(0, limit)
+}
+
+/** Asks for a page where a source knows `theirs`, of which it answers as many rows at a time. */
+async function ask(kept: Kept, window: Asked, order: Order, limit: number, theirs: readonly EventBlock[] | null) {
+  const asked: Asked[] = []
+  const upstream = {
+    ask: async (_: string, body: string) => {
+      const request = JSON.parse(body) as Asked
+      asked.push(request)
+      if (theirs === null) return err({ kind: 'upstream_timeout', source: 's' } as const)
+      return ok({ text: JSON.stringify(within(theirs, request, order, limit)) })
+    },
+  }
+  const answer = await rowsAnswer(
+    {
+      ...{ kind: 'fills', scope: { by: 'user', address: USER }, order, limit },
+      ...{ fromMs: window.fromMs, toMs: window.toMs, asked: window },
+      rowsOf: ({ fills }) => fillRows(fills),
+      timeOf: ({ time }) => time,
+      idOf: (fill) => fillIdOf(fill),
+      until: (toMs) => ({ ...window, toMs }),
+    },
+    { past: pastOfKept(() => kept), upstream },
+  )
+  return { answer, asked, rows: answer.ok ? (JSON.parse(answer.value.body) as Rows) : null }
+}
+
+const window = fc
+  .record({ fromMs: fc.nat(30), ms: fc.nat(30) })
+  .map(({ fromMs, ms }) => ({ type: 't', fromMs, toMs: fromMs + ms }))
+/** Cuts of a list: the log begins, the files begin and end, and two stretches are nobody's. */
+const cuts = fc.record({
+  logFrom: fc.nat(60),
+  late: fc.integer({ min: -3, max: 9 }),
+  filesFrom: fc.nat(40),
+  gap: fc.nat(50),
+  length: fc.nat(6),
+})
+function keptOf(
+  blocks: readonly EventBlock[],
+  cut: { logFrom: number; late: number; filesFrom: number; gap: number; length: number },
+): Kept {
+  const { height, time } = blocks.at(-1)!
+  const logFrom = Math.max(1, Math.min(cut.logFrom, height))
+  const filesTo = Math.min(height, logFrom - 1 + cut.late)
+  const filesFrom = Math.max(1, Math.min(cut.filesFrom, filesTo))
+  const gaps = cut.length > 0 ? [{ from: cut.gap + 1, to: Math.min(cut.gap + cut.length, logFrom - 1) }] : []
+  return {
+    ...{ blocks, head: { height, time }, logFrom, filesFrom, filesTo: filesTo < 1 ? null : filesTo },
+    gaps: gaps.filter(({ from, to }) => from <= to),
+  }
+}
+const order = fc.constantFrom<Order>('newest', 'oldest')
+
+describe('a list of the public API', () => {
+  it('is the plain list where a source knows it, whatever we have of it, and asks for no more than we lack', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        blocksOfFills(),
+        cuts,
+        window,
+        order,
+        fc.integer({ min: 1, max: 9 }),
+        async (blocks, cut, asks, way, limit) => {
+          const kept = keptOf(blocks, cut)
+          const { rows, asked } = await ask(kept, asks, way, limit, blocks)
+          expect(rows).toEqual(within(blocks, asks, way, limit))
+          for (const { toMs } of asked) expect(toMs).toBeLessThanOrEqual(logOf(kept).since.time)
+        },
+      ),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('is our own where a source has forgotten what we have', async () => {
+    await fc.assert(
+      fc.asyncProperty(blocksOfFills(), cuts, window, order, fc.nat(25), async (blocks, cut, asks, way, forgotten) => {
+        const kept = keptOf(blocks, { ...cut, filesFrom: 1, late: 2, length: 0 })
+        const { rows } = await ask(
+          kept,
+          asks,
+          way,
+          9,
+          blocks.filter(({ time }) => time > 10 + forgotten),
+        )
+        expect(rows).toEqual(within(blocks, asks, way, 9))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  const list = Array.from({ length: 20 }, (_, i) => blockOf(i + 1, 10 + i, 1))
+  const kept: Kept = { blocks: list, head: { height: 20, time: 29 }, logFrom: 15, filesFrom: 6, filesTo: 18 }
+  const ALL = { type: 't', fromMs: 0, toMs: EVER }
+  const since = { height: 6, time: 15 }
+
+  it('says since when nothing is missing, where no source answers and the newest come first', async () => {
+    const { answer, rows } = await ask(kept, ALL, 'newest', 100, null)
+    expect(answer).toMatchObject({ ok: true, value: { height: 20, since } })
+    expect(rows).toEqual(within(list.slice(5), ALL, 'newest', 100))
+    // Of what is older there is nothing to show.
+    expect((await ask(kept, { ...ALL, toMs: 14 }, 'newest', 100, null)).answer).toMatchObject({ ok: false })
+  })
+
+  it('fails where no source answers, the oldest come first and some are not ours: they would never be missed', async () => {
+    expect((await ask(kept, ALL, 'oldest', 100, null)).answer).toMatchObject({
+      ok: false,
+      error: { kind: 'upstream_timeout' },
+    })
+    expect((await ask(kept, { ...ALL, fromMs: 16 }, 'oldest', 100, null)).rows).toHaveLength(14)
+  })
+
+  it('asks a source for what cannot be read, and shows no row of it', async () => {
+    for (const way of ['newest', 'oldest'] as const) {
+      const { rows, answer } = await ask({ ...kept, damaged: 9 }, ALL, way, 100, list)
+      expect(rows).toEqual(within(list, ALL, way, 100))
+      expect(answer).toMatchObject({ ok: true, value: { since: { height: 15 } } })
+    }
+  })
+
+  it('is asked of a source alone where there is nothing of ours, byte for byte', async () => {
+    const none = { ...kept, blocks: [] }
+    const text = ' [ {"time":0.0E1} ]'
+    const upstream = { ask: async () => ok({ text }) }
+    const asks = {
+      kind: 'fills',
+      scope: { by: 'user', address: USER },
+      order: 'newest',
+      limit: 9,
+      ...ALL,
+      asked: ALL,
+    } as const
+    const rules = { rowsOf: () => [], timeOf: ({ time }: { time: number }) => time, idOf: String }
+    const answer = await rowsAnswer({ ...asks, ...rules }, { past: pastOfKept(() => none), upstream })
+    expect(answer).toMatchObject({ ok: true, value: { body: text } })
+  })
+
+  it('is too long to go through where the files would have to be read without end', async () => {
+    const long = Array.from({ length: 200 }, (_, i) => blockOf(i + 1, 10 + i, 500, { twapId: 1 }))
+    const all: Kept = { blocks: long, head: { height: 200, time: 209 }, logFrom: 200, filesTo: 199 }
+    const upstream = { ask: async () => err({ kind: 'upstream_timeout', source: 's' } as const) }
+    const asks = {
+      kind: 'fills',
+      scope: { by: 'user', address: USER },
+      limit: 9,
+      fromMs: 20,
+      toMs: EVER,
+      asked: ALL,
+    } as const
+    const rules = { rowsOf: () => [], timeOf: ({ time }: { time: number }) => time, idOf: String }
+    const past = pastOfKept(() => all)
+    expect(await rowsAnswer({ ...asks, ...rules, order: 'oldest' }, { past, upstream })).toMatchObject({
+      ok: false,
+      error: { kind: 'bad_field', issues: [{ path: 'endTime' }] },
+    })
+  })
+})
+
+describe('the fills of a builder', () => {
+  const page = async (kept: Kept, limit: number, toMs: number, fromMs = 0) => {
+    const answer = await builderRows(
+      { builder: USER, fromMs, toMs, isAggregated: false, limit },
+      { past: pastOfKept(() => kept) },
+    )
+    if (!answer.ok) throw new Error(answer.error.kind)
+    return JSON.parse(answer.value.body) as Rows
+  }
+
+  it('page through all of them, each once, while blocks come and move from the log into files', async () => {
+    const moves = fc.array(cuts, { minLength: 1, maxLength: 5 })
+    const most = (blocks: readonly EventBlock[]) => {
+      const times = Map.groupBy(
+        blocks.flatMap(({ fills }) => fills),
+        ([, { time }]) => time,
+      )
+      return Math.max(...[...times.values()].map(({ length }) => length))
+    }
+    await fc.assert(
+      fc.asyncProperty(blocksOfFills(), moves, fc.nat(24), fc.nat(3), async (blocks, cut, known, more) => {
+        const limit = most(blocks) + more
+        const seen: Rows = []
+        let toMs = EVER
+        const first = blocks.slice(0, known + 1)
+        for (let turn = 0; ; turn++) {
+          // Each page sees more blocks than the one before, and another cut.
+          const now = blocks.slice(0, known + 1 + turn)
+          const rows = await page(
+            keptOf(now, { ...cut[turn % cut.length]!, filesFrom: 1, late: 3, length: 0 }),
+            limit,
+            toMs,
+          )
+          if (rows.length === 0) break
+          expect(rows.length).toBeLessThanOrEqual(limit)
+          seen.push(...rows)
+          toMs = rows.at(-1)!.time - 1
+        }
+        const tids = first.flatMap(({ fills }) => fills.map(([, { tid }]) => tid)).reverse()
+        expect(seen.map(({ tid }) => tid)).toEqual(tids)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('end before what cannot be read, with whole times alone, and fail where that comes next', async () => {
+    const list = Array.from({ length: 20 }, (_, i) => blockOf(i + 1, 10 + (i >> 1), 900))
+    const kept: Kept = { blocks: list, head: { height: 20, time: 19 }, logFrom: 17, filesTo: 18, damaged: 9 }
+    const rows = await page(kept, 99_999, EVER)
+    expect([...new Set(rows.map(({ time }) => time))]).toEqual([19, 18, 17, 16])
+    await expect(page(kept, 99_999, 14)).rejects.toThrow('unavailable')
+  })
+})

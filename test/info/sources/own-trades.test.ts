@@ -1,0 +1,133 @@
+// Completed trades over the log and the files: the same as of the plain list, page by page, wherever they meet; and what is
+// not reported because its opening, or its funding, is not known.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Fill, UserFill } from '../../../src/feed/block.ts'
+import type { EventBlock } from '../../../src/feed/held-fills.ts'
+import { foldTrades, noTrades } from '../../../src/history/completed-trades.ts'
+import type { CompletedTrade } from '../../../src/history/open-trade.ts'
+import { cursorTime, tradesFor } from '../../../src/history/trade-page.ts'
+import { lastTrades, tradesFrom, tradesUpTo } from '../../../src/info/sources/own-trades.ts'
+import { trading, USER } from '../../history/trading.ts'
+import { type Kept, pastOfKept } from '../kept-blocks.ts'
+
+const plain = (blocks: readonly EventBlock[]) => foldTrades(noTrades(USER), blocks).trades
+const keptOf = (blocks: readonly EventBlock[], more: Partial<Kept> = {}): Kept => {
+  const { height, time } = blocks.at(-1) ?? { height: 1, time: 0 }
+  return { blocks, head: { height, time }, logFrom: height + 1, filesTo: height, isFunded: true, ...more }
+}
+const from = (kept: Kept) => ({ past: pastOfKept(() => kept) })
+async function page(kept: Kept, cursor: string, limit: number): Promise<readonly CompletedTrade[]> {
+  const filter = { cursor, startTime: cursorTime(cursor) }
+  const own = await tradesFrom({ user: USER, filter, limit }, from(kept))
+  if (!own.ok) throw new Error(JSON.stringify(own.error))
+  return tradesFor(own.value.trades, filter).slice(0, limit)
+}
+
+it('page through all trades of the plain list, each once, wherever log and files meet', async () => {
+  const cut = fc.record({ back: fc.nat(30), late: fc.nat(9) })
+  await fc.assert(
+    fc.asyncProperty(trading, cut, fc.integer({ min: 1, max: 4 }), async (blocks, { back, late }, limit) => {
+      const head = blocks.at(-1)?.height ?? 1
+      const logFrom = Math.max(2, head - back)
+      const kept = keptOf(blocks, { logFrom, filesTo: Math.min(head, logFrom - 1 + late) })
+      const seen: CompletedTrade[] = []
+      for (let cursor = '0_0'; ; ) {
+        const rows = await page(kept, cursor, limit)
+        seen.push(...rows)
+        if (rows.length < limit) break
+        cursor = `${rows.at(-1)!.close_time}_${rows.at(-1)!.tx_index}`
+      }
+      expect(seen).toEqual(plain(blocks))
+      const last = await lastTrades({ user: USER, filter: {}, limit }, from(kept))
+      expect(last.ok && last.value.trades.slice(-limit)).toEqual(plain(blocks).slice(-limit))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+const FILL = {
+  ...{ px: '10.0', sz: '1.0', startPosition: '0.0', closedPnl: '0.0', fee: '0.0', crossed: true, hash: '0x' },
+  ...{ dir: 'Open Long', oid: 1, tid: 1, feeToken: 'USDC', coin: 'BTC', side: 'B' },
+} as const
+const fill = (more: object): UserFill => [USER, { ...FILL, ...more } as unknown as Fill]
+const CLOSE = { side: 'A', startPosition: '1.0' }
+/** A position in BTC is opened, so many round trips in ETH follow, and it is closed. */
+function around(trips: number): EventBlock[] {
+  const coins = Array.from({ length: trips }, () => [fill({ coin: 'ETH' }), fill({ coin: 'ETH', ...CLOSE })])
+  return [[fill({})], ...coins, [fill(CLOSE)]].map((fills, i) => ({
+    ...{ height: i + 1, time: 1_000 + i, funding: [] },
+    fills: fills.map(([user, one]): UserFill => [user, { ...one, time: 1_000 + i }]),
+  }))
+}
+const FUNDING = [{ coin: 'BTC', perUnit: '0.5' }]
+
+describe('a position that was opened long before', () => {
+  it('is looked for as far back as may be gone through', async () => {
+    const blocks = around(3_000)
+    const own = await lastTrades({ user: USER, filter: {}, limit: 1 }, from(keptOf(blocks)))
+    expect(own.ok && own.value.trades.at(-1)).toMatchObject({ coin: 'BTC', open_time: 1_000 })
+    const closed = blocks.at(-1)!.time
+    expect(await page(keptOf(blocks), `${closed}_0`, 9)).toEqual([])
+    expect(await page(keptOf(blocks), `${closed - 1}_0`, 9)).toMatchObject([{ coin: 'BTC', open_time: 1_000 }])
+  })
+
+  it('is not reported beyond that, and the answer says how far it went', async () => {
+    const blocks = around(6_000)
+    const own = await lastTrades({ user: USER, filter: {}, limit: 1 }, from(keptOf(blocks)))
+    expect(own.ok && own.value.trades.at(-1)).toMatchObject({ coin: 'ETH' })
+    expect(own.ok && own.value.read.since).toEqual({ height: 1_002, time: 2_001 })
+    expect(await page(keptOf(blocks), `${blocks.at(-1)!.time - 1}_0`, 9)).toEqual([])
+  })
+
+  it('is not reported across a gap', async () => {
+    const blocks = around(5)
+    const own = await lastTrades(
+      { user: USER, filter: {}, limit: 9 },
+      from(keptOf(blocks, { gaps: [{ from: 4, to: 4 }] })),
+    )
+    expect(own.ok && own.value.trades.map(({ coin }) => coin)).toEqual(['ETH', 'ETH', 'ETH', 'ETH'])
+    expect(own.ok && own.value.read.since.height).toBe(5)
+  })
+})
+
+describe('funding', () => {
+  const blocks = around(3).map((block) => (block.height === 3 ? { ...block, funding: FUNDING } : block))
+
+  it('of the files is put where it was paid', async () => {
+    const own = await tradesUpTo({ user: USER, toMs: 9_999 }, from(keptOf(blocks)))
+    expect(own.ok && own.value.trades.at(-1)).toMatchObject({ coin: 'BTC', funding_pnl: '-0.5', net_pnl: '-0.5' })
+  })
+
+  it('that the files do not have makes trades of the log alone', async () => {
+    const own = await tradesUpTo({ user: USER, toMs: 9_999 }, from(keptOf(blocks, { isFunded: false, logFrom: 3 })))
+    expect(own.ok && own.value.trades.map(({ coin }) => coin)).toEqual(['ETH', 'ETH'])
+    expect(own.ok && own.value.read.since).toEqual({ height: 3, time: 1_002 })
+  })
+})
+
+describe('a page', () => {
+  const ask = (blocks: readonly EventBlock[], more: object = {}, kept: Partial<Kept> = {}) =>
+    tradesFrom({ user: USER, filter: { startTime: 0, ...more }, limit: 9 }, from(keptOf(blocks, kept)))
+
+  it('of a window that cannot be gone through is refused, and of its beginning is not', async () => {
+    const blocks = around(15_000)
+    const other = { dex: 'xyz' }
+    expect(await ask(blocks, other)).toMatchObject({
+      ok: false,
+      error: { kind: 'bad_field', issues: [{ path: 'endTime' }] },
+    })
+    expect(await ask(blocks, { ...other, endTime: 5_000 })).toMatchObject({ ok: true })
+    expect(await ask(blocks)).toMatchObject({ ok: true })
+  })
+
+  it('that leads through damage is refused, and one before it is not', async () => {
+    const blocks = around(5_000)
+    expect(await ask(blocks, { dex: 'xyz' }, { damaged: 2_500 })).toMatchObject({
+      ok: false,
+      error: { kind: 'unavailable' },
+    })
+    expect(await ask(blocks, { dex: 'xyz', endTime: 1_900 }, { damaged: 2_500 })).toMatchObject({ ok: true })
+  })
+})

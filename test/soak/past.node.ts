@@ -1,0 +1,145 @@
+// The archive in the end, as a caller sees it: fills and books that it plays against the rows and books of the exchange, and
+// books of the past against those of the time.
+
+import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
+import { Played, type PlayedListener } from '../../src/client/played.ts'
+import { playedBooks } from '../../src/client/played-books.ts'
+import type { Prng } from '../../src/devnet/exchange/prng.ts'
+import type { Levels } from '../../src/feed/block.ts'
+import { hashOf } from './client.node.ts'
+import type { Plant } from './plant.node.ts'
+import { rowsOfFrame, type TrueRow, wrongOf } from './rows.ts'
+import { until } from './until.node.ts'
+
+const BOOKS = 200
+/** Of block time, at most. */
+const PLAYED_MS = 600_000
+const ARCHIVED_WITHIN_MS = 150_000
+const PLAYED_WITHIN_MS = 300_000
+/** One that changes with nearly every block. */
+const COIN = 'BTC'
+
+/** Books of the exchange by coin, as hashes, after a block. */
+export interface Truth {
+  readonly height: number
+  readonly books: Readonly<Record<string, string>>
+}
+
+export interface Past {
+  readonly rows: number
+  readonly books: number
+  /** In words. */
+  readonly wrong: readonly string[]
+  /** Times as fast as it was. */
+  readonly speed: { readonly fills: number; readonly books: number }
+}
+
+interface PastOrder {
+  readonly plant: Plant
+  readonly key: string
+  /** Some that were taken while all went on, in order; the archive reaches to the last. */
+  readonly truths: readonly Truth[]
+  /** All fills of the node, in its order. */
+  readonly fills: readonly TrueRow[]
+  readonly chance: Prng
+}
+
+export async function lookAtPast(order: PastOrder): Promise<Past> {
+  const { plant, truths, fills } = order
+  const [last, newest] = [truths.at(-1), fills.at(-1)]
+  if (!last || !newest) throw new Error('no books of the exchange were taken, or no fills')
+  const isArchived = async () => {
+    const { archive } = ((await plant.status()) ?? {}) as { archive?: { height: number | null } | null }
+    return (archive?.height ?? -1) >= last.height
+  }
+  await until(isArchived, `block ${last.height} is not archived`, ARCHIVED_WITHIN_MS)
+  const asked = await askedBooks(order)
+  const fromTime = Math.max(fills[0]!.timeMs, newest.timeMs - PLAYED_MS)
+  const ofFills = await playFills(order, fromTime, last)
+  const ofBooks = await playBooks(order, fromTime, last)
+  return {
+    ...{ rows: ofFills.rows, books: asked.compared },
+    wrong: [...asked.wrong, ...ofFills.wrong, ...ofBooks.wrong],
+    speed: { fills: ofFills.speed, books: ofBooks.speed },
+  }
+}
+
+async function askedBooks({ plant, key, truths, chance }: PastOrder) {
+  const wrong: string[] = []
+  let compared = 0
+  for (let at = 0; at < BOOKS; at++) {
+    const { height, books } = truths[chance.below(truths.length)]!
+    const coins = Object.keys(books)
+    const coin = coins[chance.below(coins.length)]!
+    const question = { type: 'l2BookDiffSnapshot', coin, block_height: height } as never
+    const answer = await plant.ask('gateway', question, key).catch((error: Error) => error.message)
+    if (typeof answer === 'string') {
+      // Of before the first checkpoint no book can be known.
+      if (!answer.includes('begins later')) wrong.push(answer)
+      continue
+    }
+    compared++
+    const is = answer as unknown as { height: number; levels: Levels }
+    if (is.height !== height || hashOf(is.levels) !== books[coin]) wrong.push(`${coin} at ${height} differs`)
+  }
+  if (compared < BOOKS / 2) wrong.push(`${compared} of ${BOOKS} books of the past could be compared`)
+  return { compared, wrong }
+}
+
+async function playFills({ plant, key, fills }: PastOrder, fromTime: number, { height }: Truth) {
+  const ids: number[] = []
+  const body = { type: 'allFills' }
+  const endpoint = { url: plant.url, key }
+  const range = { fromTime, toBlock: height, speed: 'max' as const }
+  let lastMs = fromTime
+  const { wrong, ms } = await toItsEnd(
+    (more) =>
+      new Played(nodeRuntime(), endpoint, body, range, {
+        ...more,
+        frame: (frame) => {
+          for (const { id, timeMs } of rowsOfFrame(body, frame as never)) {
+            ids.push(id)
+            lastMs = timeMs
+          }
+        },
+      }),
+  )
+  const found = wrongOf({ sureMs: fromTime, ids, isOpen: false }, fills)
+  if (found !== null) wrong.push(`fills that are played: ${found}`)
+  return { rows: ids.length, wrong, speed: (lastMs - fromTime) / ms }
+}
+
+async function playBooks({ plant, key }: PastOrder, fromTime: number, { height, books }: Truth) {
+  const range = { fromTime, toBlock: height, speed: 'max' as const }
+  let [hash, lastMs] = ['', fromTime]
+  const { wrong, ms } = await toItsEnd((more) =>
+    playedBooks(nodeRuntime(), { url: plant.url, key }, [COIN], range, {
+      ...more,
+      changed: (book) => {
+        lastMs = book.time
+        // To hash each would be what takes the time.
+        if (book.height > height - 5) hash = hashOf(book.levels())
+      },
+    }),
+  )
+  if (hash !== books[COIN]) wrong.push(`the book of ${COIN} that is played to block ${height} differs`)
+  return { wrong, speed: (lastMs - fromTime) / ms }
+}
+
+/** How long a replay took, and what of it went wrong. */
+async function toItsEnd(
+  play: (more: Omit<PlayedListener, 'frame'>) => Played,
+): Promise<{ wrong: string[]; ms: number }> {
+  const wrong: string[] = []
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  const beganMs = performance.now()
+  const played = play({
+    missing: (from, to) => wrong.push(`of what is played blocks from ${from} to ${to ?? 'some later one'} are missing`),
+    ended: resolve,
+  })
+  const timer = setTimeout(() => played.close(), PLAYED_WITHIN_MS)
+  const reason = await promise
+  clearTimeout(timer)
+  if (reason !== null) wrong.push(`what is played ended: ${reason}`)
+  return { wrong, ms: performance.now() - beganMs }
+}
