@@ -23,6 +23,8 @@ const COIN = 'BTC'
 export interface Truth {
   readonly height: number
   readonly books: Readonly<Record<string, string>>
+  /** When it was taken: of a block that is not newer. */
+  readonly atMs: number
 }
 
 export interface Past {
@@ -54,7 +56,8 @@ export async function lookAtPast(order: PastOrder): Promise<Past> {
   }
   await until(isArchived, `block ${last.height} is not archived`, ARCHIVED_WITHIN_MS)
   const asked = await askedBooks(order)
-  const fromTime = Math.max(fills[0]!.timeMs, newest.timeMs - PLAYED_MS)
+  // What was before the first of them the archive may not have.
+  const fromTime = Math.max(truths[0]!.atMs, newest.timeMs - PLAYED_MS)
   const ofFills = await playFills(order, fromTime, last)
   const ofBooks = await playBooks(order, fromTime, last)
   return {
@@ -111,18 +114,19 @@ async function playFills({ plant, key, fills }: PastOrder, fromTime: number, { h
 
 async function playBooks({ plant, key }: PastOrder, fromTime: number, { height, books }: Truth) {
   const range = { fromTime, toBlock: height, speed: 'max' as const }
-  let [hash, lastMs] = ['', fromTime]
+  let [lastMs, levels]: [number, (() => Levels) | null] = [fromTime, null]
   const { wrong, ms } = await toItsEnd((more) =>
     playedBooks(nodeRuntime(), { url: plant.url, key }, [COIN], range, {
       ...more,
       changed: (book) => {
         lastMs = book.time
-        // To hash each would be what takes the time.
-        if (book.height > height - 5) hash = hashOf(book.levels())
+        levels = () => book.levels()
       },
     }),
   )
-  if (hash !== books[COIN]) wrong.push(`the book of ${COIN} that is played to block ${height} differs`)
+  // To hash each would be what takes the time.
+  if (levels === null || hashOf((levels as () => Levels)()) !== books[COIN])
+    wrong.push(`the book of ${COIN} that is played to block ${height} differs`)
   return { wrong, speed: (lastMs - fromTime) / ms }
 }
 

@@ -162,7 +162,7 @@ class Run {
   async #takeTruth(): Promise<void> {
     if (this.#startMs === 0 || this.#truths.length >= TRUTHS_MOST) return
     const truth = await this.#plant.truth().catch(() => null)
-    if (truth) this.#truths.push(truth)
+    if (truth) this.#truths.push({ ...truth, atMs: Date.now() })
   }
 
   /** What a part of the run comes to; null, and a note, where it breaks. */
