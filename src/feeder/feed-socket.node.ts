@@ -2,6 +2,7 @@
 
 import { WebSocket } from 'ws'
 import { GatewayFrame } from '../feed/protocol.ts'
+import { Answering } from './answering.ts'
 import type { DialFailure } from './gateway-words.ts'
 
 const HANDSHAKE_TIMEOUT_MS = 5_000
@@ -24,7 +25,7 @@ export class FeedSocket {
   readonly #socket: WebSocket
   readonly #events: FeedSocketEvents
   readonly #pings: NodeJS.Timeout
-  #heardAt = performance.now()
+  readonly #answering = new Answering({ lookEveryMs: PING_EVERY_MS, patienceMs: PONG_TIMEOUT_MS }, performance.now())
   #answersPings = false
   #opened = false
   #why = ''
@@ -47,7 +48,7 @@ export class FeedSocket {
     })
     this.#socket.on('message', (data) => this.#message(String(data)))
     this.#socket.on('pong', () => {
-      this.#heardAt = performance.now()
+      this.#answering.heard(performance.now())
       this.#answersPings = true
     })
     this.#socket.on('unexpected-response', (request, { statusCode: status = 0, headers }) => {
@@ -87,7 +88,7 @@ export class FeedSocket {
   }
 
   #message(text: string): void {
-    this.#heardAt = performance.now()
+    this.#answering.heard(performance.now())
     let value: unknown
     try {
       value = JSON.parse(text)
@@ -102,9 +103,9 @@ export class FeedSocket {
 
   #ping(): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
+    const answers = this.#answering.look(performance.now())
     // A server that never answers pings is judged by its acknowledgements alone.
-    if (this.#answersPings && performance.now() - this.#heardAt > PONG_TIMEOUT_MS)
-      this.drop('the gateway answers no ping')
+    if (this.#answersPings && !answers) this.drop('the gateway answers no ping')
     else this.#socket.ping()
   }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { orLate, orReject } from '../../src/core/deadline.ts'
-import { after } from '../../src/core/timers.client.ts'
+import { type After, orLate, orReject } from '../../src/core/deadline.ts'
+import { after as realAfter } from '../../src/core/timers.client.ts'
 
 const never = new Promise<string>(() => {})
 const soon = <T>(end: () => T) => new Promise<void>((resolve) => setTimeout(resolve, 99)).then(end)
@@ -8,10 +8,25 @@ const broken = () => {
   throw new Error('broken')
 }
 
+/** Of these tests alone: others of this process may have timers of their own. */
+const timers = new Set<object>()
+const after: After = (ms, run) => {
+  const timer = {}
+  timers.add(timer)
+  const cancel = realAfter(ms, () => {
+    timers.delete(timer)
+    run()
+  })
+  return () => {
+    timers.delete(timer)
+    cancel()
+  }
+}
+
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => {
   // Whoever won, no timer stays behind.
-  expect(vi.getTimerCount()).toBe(0)
+  expect(timers.size).toBe(0)
   vi.useRealTimers()
 })
 
