@@ -41,7 +41,9 @@ describe('orLate', () => {
       ),
       orLate(never, 100, 'late', after),
     ])
-    await vi.advanceTimersByTimeAsync(100)
+    await vi.advanceTimersByTimeAsync(99)
+    expect(timers.size).toBe(1)
+    await vi.advanceTimersByTimeAsync(1)
     expect(await both).toEqual(['here', 'late'])
   })
 
