@@ -2,6 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Duties } from './clients.node.ts'
+import { giveWay } from './machine.node.ts'
 
 const CALL_TIMEOUT_MS = 180_000
 
@@ -17,6 +18,7 @@ export class Crew {
       // A Ctrl-C is for the parent, who asks for what there is so far.
       detached: true,
     })
+    giveWay(this.pid)
     // Busy as it is, it would notice late.
     process.once('exit', () => this.stop())
     this.#child.on('message', (message) => this.#answered(message as { id: number; value?: unknown; error?: string }))

@@ -10,6 +10,7 @@ import { processTable } from '../../src/launch/process-table.node.ts'
 import { SupervisedChild } from '../../src/launch/supervised-child.node.ts'
 import type { InfoQuestion } from '../../src/stream/channel.ts'
 import { type CutProxy, cutProxy } from '../conformance/cut-proxy.ts'
+import { giveWay } from './machine.node.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SECRETS = {
@@ -101,7 +102,10 @@ export class Plant {
     const child = new SupervisedChild(
       { name, args: [HEAP, join(ROOT, 'src', file), ...args], env: SECRETS, log },
       {
-        started: (_, { pid }) => void this.#pids.set(name, pid),
+        started: (_, { pid }) => {
+          this.#pids.set(name, pid)
+          if (name === 'devnet') giveWay(pid)
+        },
         died: (_, how) => this.#say(`${name} ended: ${how}`),
       },
     )
