@@ -250,6 +250,12 @@ export class FeederLinks {
     return this.#others(but).some((one) => isFlowing(one) && isAble(one))
   }
 
+  /** True where another feeder that `isAble` was heard, or left, since a time: what this one lacks may come of it. */
+  mayCome(but: FeederSocket, sinceMs: number, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
+    if (this.#others(but).some((one) => one.heardMs >= sinceMs && isAble(one))) return true
+    return left(this.#roster, this.#names(), nowMs).some(({ endedMs }) => endedMs! >= sinceMs)
+  }
+
   /** The whole books that another feeder is sending, as long as they come; null where none does. */
   coming(but: FeederSocket, nowMs: number): Pick<SeedIntake, 'scope' | 'height'> | null {
     const isComing = ({ seed, seenMs }: FeederSocket) => seed?.isPassedOver === false && nowMs - seenMs < SEEDING_MS

@@ -13,12 +13,18 @@ import type { ReaderLinks } from './reader-links.do.ts'
 import { type BlockTexts, encodeBlock } from './segment.ts'
 import type { LogStatus } from './status-shape.ts'
 
+/** A feeder whose link was cut or that stood still is back by then; for longer nothing is held up for the books. */
+const BLIND_MS = 8_000
+
 export class FeederTrust {
   readonly #held: HeldBlocks
   readonly #feeders: FeederLinks
   readonly #readers: ReaderLinks
   readonly #agreement = new Agreement()
   readonly #copies = new FullerCopies()
+  readonly #sinceMs = Date.now()
+  /** The block that waits because its changes are not known. */
+  #spared: number | null = null
 
   constructor(held: HeldBlocks, feeders: FeederLinks, readers: ReaderLinks) {
     this.#held = held
@@ -60,7 +66,22 @@ export class FeederTrust {
     if (books !== null || !this.#held.chain.booksKnown)
       return this.isDistrusted(feeder, nowMs) || this.#isLeft(feeder, height, nowMs)
     feeder.blindAt = height
-    return this.#feeders.others(feeder, nowMs, (one) => one.blindAt !== height && !this.#distrusts(one, nowMs))
+    const isAble = (one: FeederSocket) => one.blindAt !== height && !this.#distrusts(one, nowMs)
+    return this.#feeders.others(feeder, nowMs, isAble) || this.#isSpared(feeder, height, nowMs, isAble)
+  }
+
+  /** A block without its changes costs all books: one that knows them is waited for, and then it is asked for again. */
+  #isSpared(feeder: FeederSocket, height: number, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
+    const leftMs = (this.#held.blockMs ?? this.#sinceMs) + BLIND_MS - nowMs
+    const isSpared = leftMs > 0 && this.#feeders.mayCome(feeder, nowMs - BLIND_MS, nowMs, isAble)
+    if (!isSpared || this.#spared === height) return isSpared
+    this.#spared = height
+    setTimeout(() => {
+      if (this.#spared !== height) return
+      this.#spared = null
+      if (this.#held.chain.height === height - 1) feeder.askAgain(height)
+    }, leftMs)
+    return true
   }
 
   /** Its copy is left for a fuller one; where that does not come, it is asked for again. */
@@ -76,8 +97,9 @@ export class FeederTrust {
     return this.#feeders.others(feeder, nowMs, (one) => isFuller(one) && !this.#distrusts(one, nowMs))
   }
 
-  /** Heights from `from` on are missing, unless the copy that the feeder has sent of it is just left for a fuller one. */
+  /** Heights from `from` on are missing, unless the copy that the feeder has sent of it waits or is left for a fuller one. */
   askAgain(feeder: FeederSocket, from: number): void {
+    if (this.#spared === from && feeder.blindAt === from) return
     if (feeder.copy?.height !== from || !this.#isFullerNear(feeder, Date.now())) feeder.askAgain(from)
   }
 
@@ -114,6 +136,7 @@ export class FeederTrust {
 
   /** Another chain begins. */
   clear(): void {
+    this.#spared = null
     this.#agreement.clear()
     this.#copies.clear()
   }

@@ -59,6 +59,8 @@ const bidsAt = (height: number) =>
     return (JSON.parse(answer.snapshot.levels) as { px: string }[][])[0]!.map(({ px }) => px)
   }, WAIT)
 
+const BLIND = { type: 'block', time: 1, fills: [], ledger: [], funding: [], books: null }
+
 const height = async () => (await log().status()).height
 
 describe('whole books of two feeders at once', () => {
@@ -211,14 +213,57 @@ it('a feeder that is passed over is taken again where the other cannot go on', a
   await vi.waitFor(async () => expect(await height()).toBe(base + 2), WAIT)
 })
 
+/** A block of the first one was taken. */
+async function followed(): Promise<void> {
+  await seeded()
+  one.block(base + 1, [])
+  await one.acked(base + 1)
+}
+
+/** The first one is gone. */
+async function left(): Promise<void> {
+  one.close()
+  await vi.waitFor(async () => {
+    const { feeders } = await log().status()
+    expect(feeders.find(({ name }) => name === 'one')?.connected).toBe(false)
+  }, WAIT)
+}
+
+// FEED-20
+it('a feeder that does not know the changes costs no books while another is away for a moment', async () => {
+  await followed()
+  await left()
+  two.send({ ...BLIND, height: base + 2 })
+  two.send({ ...BLIND, height: base + 3 })
+  await taken(two)
+  expect(await height()).toBe(base + 1)
+  one = await FakeFeeder.connect()
+  one.hello(base, base + 2, 'one')
+  await one.next('welcome')
+  one.block(base + 2, BTC('101'))
+  expect(await bidsAt(base + 2)).toEqual(['101', '100'])
+  expect([...two.heard]).not.toContain('resend')
+})
+
+// FEED-20
+it('what nobody else brings is asked for again and taken', async () => {
+  await followed()
+  await left()
+  two.send({ ...BLIND, height: base + 2 })
+  expect(await two.next('resend')).toMatchObject({ from: base + 2 })
+  two.send({ ...BLIND, height: base + 2 })
+  await two.acked(base + 2)
+  expect((await log().status()).booksKnown).toBe(false)
+})
+
 // FEED-21
 it('what was on its way when the feed was reset is not the beginning of the new log', async () => {
   await seeded()
   await runInDurableObject(log(), async (instance, state) => {
     const sockets = state.getWebSockets()
     await instance.reset()
-    const block = { type: 'block', height: base + 1, time: 1, fills: [], ledger: [], funding: [], books: null }
-    for (const socket of sockets) await instance.webSocketMessage(socket, JSON.stringify(block))
+    const block = JSON.stringify({ ...BLIND, height: base + 1 })
+    for (const socket of sockets) await instance.webSocketMessage(socket, block)
   })
   expect(await height()).toBeNull()
 })
