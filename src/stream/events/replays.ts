@@ -49,6 +49,8 @@ const MOST_AHEAD = 64
 const PAGE_BYTES = 512 * 1024
 /** Blocks told to one or many without a rest: live ones wait for them some 10 ms. */
 const TOLD_AT_ONCE = 1000
+/** It costs what its minutes cost, so that it is to be asked for by name. */
+const OF_ARCHIVE = 'what is archived is told with "fromBlock" within "replay"'
 
 export class Replays<R extends PacedReceiver> {
   readonly #ports: ReplayPorts
@@ -149,7 +151,7 @@ export class Replays<R extends PacedReceiver> {
   ): void {
     const height = this.#ports.blockHeight()
     for (const { follower, receiver, echo, next } of replays.filter(which)) {
-      const gone = first === null ? 'cannot be read now' : `is held no more, the first is ${first}`
+      const gone = first === null ? 'cannot be read now' : `is held no more, the first is ${first} (${OF_ARCHIVE})`
       receiver.send(notReplayed(echo, `block ${next} ${next > height ? 'has not come yet' : gone}`))
       this.#fanout.catchUp(follower)
     }
