@@ -5,7 +5,9 @@ import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 import type { EventBlock, FillScope, FundingBlock, HeightAndTime } from '../feed/held-fills.ts'
+import type { CandlesRequest } from '../history/files/candles-read.ts'
 import type { HeldFills } from '../history/held-runs.ts'
+import type { KeptCandles } from '../history/kept-candles.ts'
 import type { Upstream } from '../upstream/upstream-api.ts'
 
 /** Our own books, over all hubs. */
@@ -85,6 +87,8 @@ export interface Past {
   open(events: PastEvents): Promise<Result<OpenPast, Failure>>
   /** Both at once. */
   read(request: PastRequest, take: TakeBlock): Promise<Result<PastRead, Failure>>
+  /** Null where no candles are kept. */
+  candles(request: CandlesRequest): Promise<Result<KeptCandles, Failure> | null>
 }
 
 export interface Sources {

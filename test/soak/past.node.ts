@@ -1,5 +1,5 @@
 // The archive in the end, as a caller sees it: fills and books that it plays against the rows and books of the exchange, and
-// books of the past against those of the time.
+// books and candles of the past against those of the time.
 
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import { Played, type PlayedListener } from '../../src/client/played.ts'
@@ -7,6 +7,7 @@ import { playedBooks } from '../../src/client/played-books.ts'
 import type { Prng } from '../../src/devnet/exchange/prng.ts'
 import type { Levels } from '../../src/feed/block.ts'
 import { hashOf } from './client.node.ts'
+import { compareKeptCandles } from './past-candles.node.ts'
 import type { Plant } from './plant.node.ts'
 import { rowsOfFrame, type TrueRow, wrongOf } from './rows.ts'
 import { until } from './until.node.ts'
@@ -30,6 +31,7 @@ export interface Truth {
 export interface Past {
   readonly rows: number
   readonly books: number
+  readonly candles: number
   /** In words. */
   readonly wrong: readonly string[]
   /** Times as fast as it was. */
@@ -60,9 +62,10 @@ export async function lookAtPast(order: PastOrder): Promise<Past> {
   const fromTime = Math.max(truths[0]!.atMs, newest.timeMs - PLAYED_MS)
   const ofFills = await playFills(order, fromTime, last)
   const ofBooks = await playBooks(order, fromTime, last)
+  const candles = await compareKeptCandles({ ...order, untilMs: last.atMs })
   return {
-    ...{ rows: ofFills.rows, books: asked.compared },
-    wrong: [...asked.wrong, ...ofFills.wrong, ...ofBooks.wrong],
+    ...{ rows: ofFills.rows, books: asked.compared, candles: candles.compared },
+    wrong: [...asked.wrong, ...ofFills.wrong, ...ofBooks.wrong, ...candles.wrong],
     speed: { fills: ofFills.speed, books: ofBooks.speed },
   }
 }

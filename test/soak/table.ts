@@ -137,7 +137,10 @@ export function tableOf(found: Findings): string {
       : []),
     ...(past
       ? [
-          ['fills and books of the archive', `${past.rows} and ${past.books}, ${past.wrong.length} wrong`],
+          [
+            'fills, books and candles of the archive',
+            `${past.rows}, ${past.books} and ${past.candles}, ${past.wrong.length} wrong`,
+          ],
           ['played, times as fast', `fills ${past.speed.fills.toFixed(0)}, a book ${past.speed.books.toFixed(0)}`],
         ]
       : []),

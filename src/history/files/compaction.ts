@@ -6,6 +6,7 @@
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivedSegment, ArchiveReader } from '../archive/archive-read.ts'
+import { CandleRollup, type KeptCandles } from './candle-lines.ts'
 import { dueGroup, type FileSpan, GROUP_MOST, type Level, type MergedLevel, sliceOf } from './levels.ts'
 import { type MergePorts, mergeObject } from './merge.ts'
 import type { Place, SourceFile } from './page-source.ts'
@@ -19,6 +20,16 @@ export interface Made {
   readonly pages: readonly Uint8Array[]
   readonly bytes: number
   readonly entries: readonly Entry[]
+  /** Of the same rows, for the database. */
+  readonly candles: readonly KeptCandles[]
+}
+
+/** Heights that no file has, between two times at which something is known. */
+export interface Missing {
+  readonly from: number
+  readonly to: number
+  readonly afterMs: number
+  readonly beforeMs: number
 }
 
 /** A file of which some objects are written. */
@@ -45,7 +56,7 @@ export interface CompactionFiles {
   /** The last block that a file covers. */
   last(): Promise<HeightAndTime | null>
   /** Heights that no file has lie before it, or are in it. */
-  putMinute(file: FileSpan, made: Made, missing: { readonly from: number; readonly to: number } | null): Promise<void>
+  putMinute(file: FileSpan, made: Made, missing: Missing | null): Promise<void>
   /** The file of a level that is not whole. */
   open(level: MergedLevel): Promise<OpenFile | null>
   /** In order of height. */
@@ -62,7 +73,7 @@ export interface CompactionPorts extends Pick<MergePorts, 'pack' | 'unpack'> {
   tables(): TableWriter
 }
 
-const NOTHING: Made = { pages: [], bytes: 0, entries: [] }
+const NOTHING: Made = { pages: [], bytes: 0, entries: [], candles: [] }
 
 export class Compaction {
   readonly #ports: CompactionPorts
@@ -89,24 +100,29 @@ export class Compaction {
     const [segment] = await this.#ports.archive.segmentsFrom({ height: last ? last.height + 1 : 0 }, 1)
     if (!segment) return false
     const from = Math.max(last ? last.height + 1 : 0, segment.first)
-    const missing = last && from > last.height + 1 ? { from: last.height + 1, to: from - 1 } : null
+    const { last: to, firstMs, lastMs } = segment
+    const afterMs = last?.time ?? firstMs
+    const isMissing = last !== null && from > last.height + 1
     const lines = await this.#linesOf(segment)
     if (!lines) {
-      const { last: to, firstMs, lastMs } = segment
-      await this.#ports.writer.putMinute({ first: from, last: to, firstMs, lastMs }, NOTHING, {
-        from: missing?.from ?? from,
-        to,
-      })
+      const missing = { from: isMissing ? last.height + 1 : from, to, afterMs, beforeMs: lastMs }
+      await this.#ports.writer.putMinute({ first: from, last: to, firstMs, lastMs }, NOTHING, missing)
       return true
     }
     const rest = lines.slice(from - segment.first)
     const blocks = rest.slice(0, sliceOf(rest)).map((line) => JSON.parse(line) as EventsOfBlock)
     const [first, end] = [blocks[0]!, blocks.at(-1)!]
     const writer = new PageWriter(this.#ports.pack)
-    for (const [key, line] of sortedLines(blocks)) await writer.add(key, line)
+    const candles = new CandleRollup(0)
+    for (const [key, line] of sortedLines(blocks)) {
+      await writer.add(key, line)
+      candles.tell(key, [line])
+    }
     await writer.flush()
+    const { pages, bytes, entries } = writer
+    const missing = isMissing ? { from: last.height + 1, to: from - 1, afterMs: last.time, beforeMs: first.time } : null
     const file = { first: first.height, last: end.height, firstMs: first.time, lastMs: end.time }
-    await this.#ports.writer.putMinute(file, writer, missing)
+    await this.#ports.writer.putMinute(file, { pages, bytes, entries, candles: candles.end() }, missing)
     return true
   }
 
@@ -136,8 +152,13 @@ export class Compaction {
     const [first, last] = [group[0]!, group.at(-1)!]
     const file = { first: first.first, last: last.last, firstMs: first.firstMs, lastMs: last.lastMs }
     const sources = await Promise.all(group.map((one) => this.#ports.writer.source(below, one)))
-    const tables = this.#ports.tables()
-    const { next, ...made } = await mergeObject(sources, open?.next ?? null, this.#ports, tables, this.#objectBytes)
+    const [tables, candles] = [this.#ports.tables(), new CandleRollup(level)]
+    const tell = (key: string, lines: readonly string[]) => {
+      tables.tell(key, lines)
+      candles.tell(key, lines)
+    }
+    const { next, ...pages } = await mergeObject(sources, open?.next ?? null, this.#ports, { tell }, this.#objectBytes)
+    const made = { ...pages, candles: candles.end() }
     await this.#ports.writer.putPart({ level, file, number: open?.objects ?? 0, made, tables: tables.end(), next })
     return true
   }

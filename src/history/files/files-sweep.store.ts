@@ -48,15 +48,19 @@ export async function sweepFiles(place: ArchivePlace, nowMs: number, isBounded: 
 function rowsOfFile({ chain, db }: ArchivePlace, { level, first }: Gone): D1PreparedStatement[] {
   const index =
     level === 2
-      ? db.prepare(`DELETE FROM file_keys WHERE chain = ? AND first = ?`).bind(chain, first)
-      : db
-          .prepare(`DELETE FROM file_buckets WHERE chain = ? AND level = ? AND first = ?
-            AND bucket IN (SELECT value FROM json_each(?))`)
-          .bind(chain, level, first, JSON.stringify(bucketsOf(level)))
+      ? ['file_keys', 'file_candles'].map((table) =>
+          db.prepare(`DELETE FROM ${table} WHERE chain = ? AND first = ?`).bind(chain, first),
+        )
+      : [
+          db
+            .prepare(`DELETE FROM file_buckets WHERE chain = ? AND level = ? AND first = ?
+              AND bucket IN (SELECT value FROM json_each(?))`)
+            .bind(chain, level, first, JSON.stringify(bucketsOf(level))),
+        ]
   const others = ['file_objects', 'files'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE chain = ? AND level = ? AND first = ?`).bind(chain, level, first),
   )
-  return [index, ...others]
+  return [...index, ...others]
 }
 
 const KEPT_FROM = `(SELECT MIN(first) FROM segments WHERE chain = ?1)`

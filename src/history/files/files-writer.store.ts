@@ -4,7 +4,9 @@
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import { sha256Of } from '../archive/packed.client.ts'
-import type { CompactionFiles, Made, OpenFile, Part } from './compaction.ts'
+import { rowsOfParts } from '../candle-fold.ts'
+import { candleKey, type KeptCandles } from './candle-lines.ts'
+import type { CompactionFiles, Made, Missing, OpenFile, Part } from './compaction.ts'
 import { objectKey, tableKey } from './file-keys.ts'
 import { sweepFiles } from './files-sweep.store.ts'
 import { bucketOf, type FileSpan, type Level } from './levels.ts'
@@ -36,14 +38,15 @@ export class FilesWriter implements CompactionFiles {
       .first<HeightAndTime>()
   }
 
-  async putMinute(file: FileSpan, made: Made, missing: { readonly from: number; readonly to: number } | null) {
+  async putMinute(file: FileSpan, made: Made, missing: Missing | null) {
     const { chain, db } = this.#place
     const rows = await this.#object(0, file, 0, made)
     const gap = missing
       ? [
           db
-            .prepare(`INSERT OR REPLACE INTO file_gaps (chain, from_height, to_height) VALUES (?, ?, ?)`)
-            .bind(chain, missing.from, missing.to),
+            .prepare(`INSERT OR REPLACE INTO file_gaps (chain, from_height, to_height, after_ms, before_ms)
+              VALUES (?, ?, ?, ?, ?)`)
+            .bind(chain, missing.from, missing.to, missing.afterMs, missing.beforeMs),
         ]
       : []
     await db.batch([...rows, ...gap, this.#file(0, file, 0, made, 'live', null)])
@@ -101,7 +104,7 @@ export class FilesWriter implements CompactionFiles {
   }
 
   /** Writes an object, where there is anything, and answers the rows that tell of it. */
-  async #object(level: Level, file: FileSpan, number: number, { pages, bytes, entries }: Made) {
+  async #object(level: Level, file: FileSpan, number: number, { pages, bytes, entries, candles }: Made) {
     if (bytes === 0) return []
     const { chain, bucket, db } = this.#place
     const put = await bucket.put(objectKey(chain, level, file, number), joinedPages(pages, bytes))
@@ -114,11 +117,10 @@ export class FilesWriter implements CompactionFiles {
       ...[key, first, last, minMs, maxMs],
       ...[count, offset, length],
     ])
-    const index =
-      level === 2
-        ? inTexts(rows).map((text) => db.prepare(KEYS).bind(chain, file.first, number, text))
-        : inTexts(bucketed(level, rows)).map((text) => db.prepare(BUCKETS).bind(chain, level, file.first, number, text))
-    return [object, ...index]
+    const insert = (sql: string, all: readonly unknown[], ...more: number[]) =>
+      inTexts(all).map((text) => db.prepare(sql).bind(chain, ...more, file.first, number, text))
+    if (level < 2) return [object, ...insert(BUCKETS, bucketed(level as 0 | 1, withCandles(rows, candles)), level)]
+    return [object, ...insert(KEYS, rows), ...insert(CANDLES, candles.map(rowOfCandles))]
   }
 
   async #table(
@@ -169,6 +171,25 @@ const KEYS = `INSERT OR REPLACE INTO file_keys
   FROM json_each(?4) WHERE TRUE`
 const BUCKETS = `INSERT OR REPLACE INTO file_buckets (chain, level, first, number, bucket, entries)
   SELECT ?1, ?2, ?3, ?4, value->>0, value->>1 FROM json_each(?5) WHERE TRUE`
+
+const CANDLES = `INSERT OR REPLACE INTO file_candles (chain, first, number, coin, base, min_ms, max_ms, candles, parts)
+  SELECT ?1, ?2, ?3, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5 FROM json_each(?4) WHERE TRUE`
+
+const rowOfCandles = ({ coin, base, parts }: KeptCandles): readonly unknown[] => [
+  ...[coin, base, parts[0]!.t, parts.at(-1)!.t],
+  ...[parts.length, rowsOfParts(parts)],
+]
+
+/** The rows, the first of each coin's candles with all of them behind it. */
+function withCandles(rows: readonly (readonly unknown[])[], candles: readonly KeptCandles[]): (readonly unknown[])[] {
+  const left = new Map(candles.map(({ coin, parts }) => [candleKey(coin), rowsOfParts(parts)]))
+  return rows.map((row) => {
+    const key = row[0] as string
+    const mine = left.get(key)
+    left.delete(key)
+    return mine ? [...row, mine] : row
+  })
+}
 
 /** Entries by their bucket, in the order of the entries. */
 function bucketed(level: 0 | 1, rows: readonly (readonly unknown[])[]): (readonly [number, unknown[]])[] {

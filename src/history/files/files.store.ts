@@ -4,8 +4,10 @@
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
-import type { FilesBlock, FilesCover, FilesReader, FilesRequest, FilesRows } from './files-read.ts'
-import { type Stretch, stretchesOf, type Wanted } from './listing.store.ts'
+import { readCandles } from './candle-files.store.ts'
+import type { CandleFiles, CandlesRequest, FiledCandles } from './candles-read.ts'
+import type { FilesBlock, FilesCover, FilesRequest, FilesRows } from './files-read.ts'
+import { endsOfFiles, type Stretch, stretchesOf, type Wanted } from './listing.store.ts'
 import { bytesRange } from './object-range.store.ts'
 import { decodePages, type Page } from './page.ts'
 import { unpackPage } from './page-text.client.ts'
@@ -14,7 +16,7 @@ import { blockOf, headOf, keyOf } from './rows.ts'
 /** Stretches that are read at once: a Worker has six connections. */
 const AT_ONCE = 6
 
-export class StoredFiles implements FilesReader {
+export class StoredFiles implements CandleFiles {
   readonly #place: ArchivePlace
 
   constructor(place: ArchivePlace) {
@@ -23,11 +25,8 @@ export class StoredFiles implements FilesReader {
 
   async cover(): Promise<FilesCover | null> {
     const { chain, db } = this.#place
-    const end = (what: string, order: string) =>
-      db.prepare(`SELECT ${what} FROM files WHERE chain = ? AND state = 'live' ORDER BY ${order} LIMIT 1`).bind(chain)
     const [from, to, gaps] = await db.batch<unknown>([
-      end('first AS height, first_ms AS time', 'level DESC, first'),
-      end('last AS height, last_ms AS time', 'level, first DESC'),
+      ...endsOfFiles(this.#place),
       db
         .prepare(`SELECT from_height AS "from", to_height AS "to" FROM file_gaps WHERE chain = ? ORDER BY from_height`)
         .bind(chain),
@@ -59,6 +58,10 @@ export class StoredFiles implements FilesReader {
       if (isAll) return { blocks, isEnd: true }
       wanted = beyond(wanted, stretches.at(-1)!)
     }
+  }
+
+  async candles(request: CandlesRequest): Promise<FiledCandles | null> {
+    return readCandles(this.#place, request)
   }
 
   /** All the pages of each stretch. */

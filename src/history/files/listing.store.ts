@@ -58,7 +58,7 @@ export async function stretchesOf(
 ): Promise<{ readonly stretches: readonly Stretch[]; readonly isAll: boolean }> {
   const isNewest = order === 'newest'
   const asked = [
-    db.prepare(days(isNewest ? 'DESC' : 'ASC')).bind(chain, key, upTo, from, fromMs, toMs),
+    dayStretches({ db, chain }, { key, order, fromMs, toMs, from, upTo }),
     ...([0, 1] as const).map((level) => db.prepare(BUCKET).bind(chain, level, bucketOf(level, key), key)),
   ]
   const [ofDays, ...recent] = (await db.batch<Row>(asked)).map(({ results }) => results) as [Row[], ...Row[][]]
@@ -70,6 +70,29 @@ export async function stretchesOf(
   const rows = [...ofDays, ...newer.filter(isWanted)].sort((a, b) => a.firstHeight - b.firstHeight)
   const stretches = rows.map((row) => stretchOf(chain, row))
   return { stretches: isNewest ? stretches.reverse() : stretches, isAll }
+}
+
+/** To be asked: the first and the last block of the files, each as `height` and `time`. */
+export function endsOfFiles({ chain, db }: Pick<ArchivePlace, 'chain' | 'db'>): D1PreparedStatement[] {
+  const end = (what: string, order: string) =>
+    db.prepare(`SELECT ${what} FROM files WHERE chain = ? AND state = 'live' ORDER BY ${order} LIMIT 1`).bind(chain)
+  return [
+    end('first AS height, first_ms AS time', 'level DESC, first'),
+    end('last AS height, last_ms AS time', 'level, first DESC'),
+  ]
+}
+
+/** To be asked: rows of days alone. */
+export function dayStretches(
+  { chain, db }: Pick<ArchivePlace, 'chain' | 'db'>,
+  { key, order, fromMs, toMs, from, upTo }: Wanted,
+): D1PreparedStatement {
+  return db.prepare(days(order === 'newest' ? 'DESC' : 'ASC')).bind(chain, key, upTo, from, fromMs, toMs)
+}
+
+/** What the database answers to that. */
+export function stretchesOfRows(chain: string, rows: readonly unknown[]): Stretch[] {
+  return rows.map((row) => stretchOf(chain, row as Row))
 }
 
 function stretchOf(chain: string, row: Row): Stretch {

@@ -49,7 +49,12 @@ export function linesOf({ height, time, fills, ledger }: EventsOfBlock): Map<str
     const text = JSON.stringify(event)
     for (const user of new Set(event.users)) put(`l:${user}`, text)
   }
-  return new Map([...texts].map(([key, rows]) => [key, `${height}\t${time}\t${rows.length}\t[${rows.join(',')}]`]))
+  const lineOf = (rows: readonly string[]) => textOf({ height, time, rows: rows.length }, `[${rows.join(',')}]`)
+  return new Map([...texts].map(([key, rows]) => [key, lineOf(rows)]))
+}
+
+export function textOf({ height, time, rows }: LineHead, list: string): string {
+  return `${height}\t${time}\t${rows}\t${list}`
 }
 
 export function headOf(line: string): LineHead {

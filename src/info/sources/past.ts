@@ -8,17 +8,19 @@ import { err, ok, type Result } from '../../core/result.ts'
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
 import type { ArchiveReader } from '../../history/archive/archive-read.ts'
+import type { CandleFiles } from '../../history/files/candles-read.ts'
 import type { FundedFiles } from '../../history/files/funding-read.ts'
 import { type Seam, seamOf } from '../../history/files/seam.ts'
 import type { HeldFills } from '../../history/held-runs.ts'
 import type { History, OpenPast, Past, PastEvents, PastRead, PastWindow, TakeBlock } from '../ports.ts'
 import { archived, tellFiles, Unreadable } from './file-pages.ts'
+import { readCandles } from './past-candles.ts'
 import { Telling } from './telling.ts'
 
 export interface PastDeps {
   readonly history: Pick<History, 'held'>
   /** Null where nothing is archived. */
-  readonly files: FundedFiles | null
+  readonly files: (FundedFiles & CandleFiles) | null
   /** Knows when the blocks behind a gap came. */
   readonly archive: Pick<ArchiveReader, 'segmentsFrom'> | null
   readonly after: After
@@ -40,6 +42,10 @@ export function pastOf(deps: PastDeps): Past {
     async read(request, take) {
       const past = await open(request)
       return past.ok ? past.value.read(request, take) : past
+    },
+    async candles(request) {
+      const read = await inTime(deps, readCandles(deps, request).then(ok))
+      return read.ok ? read.value && ok(read.value) : read
     },
   }
 }
