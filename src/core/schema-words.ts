@@ -51,9 +51,26 @@ const KEY_CHARS = 64
 /** Of the unknown fields of one object that are looked at and named: to find what was meant takes its time. */
 const KEYS_MAX = 16
 
+/** Null where zod breaks: it measures what has a `length`, even in the place of a text, and a `length` may be no number. */
+function safely<T>(schema: z.ZodType<T>, value: unknown) {
+  try {
+    return schema.safeParse(value, { error: wordsOf })
+  } catch (error) {
+    if (error instanceof TypeError) return null
+    throw error
+  }
+}
+
+/** The field that has such a `length`, where it is one of the first level. */
+function measured(value: unknown): string {
+  const isSuch = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one) && 'length' in one
+  return Object.entries(value as object).find(([, one]) => isSuch(one))?.[0] ?? ''
+}
+
 /** The value as the schema reads it, or what is wrong with it: at least one issue, with the dotted path of its field. */
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown): Result<T, readonly [Issue, ...Issue[]]> {
-  const parsed = schema.safeParse(value, { error: wordsOf })
+  const parsed = safely(schema, value)
+  if (parsed === null) return err([{ path: measured(value), message: 'must not be an object with a "length"' }])
   if (parsed.success) return ok(parsed.data)
   return err(parsed.error.issues.flatMap((issue) => issuesOf(issue, schema, value)) as [Issue, ...Issue[]])
 }

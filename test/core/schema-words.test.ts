@@ -26,6 +26,10 @@ describe('a schema’s refusal', () => {
     ])
     expect(said({ n: 'x', side: 'B', list: [], own: '' })).toEqual(['coin is required', 'n must be a number'])
   })
+  it('names a field whose “length” cannot be measured', () => {
+    const parsed = parseWith(z.object({ dex: z.string().max(9) }), JSON.parse('{"dex":{"length":{"toString":0}}}'))
+    expect(parsed).toEqual({ ok: false, error: [{ path: 'dex', message: 'must not be an object with a "length"' }] })
+  })
   const form = z.strictObject({
     coin: z
       .union([z.string(), z.array(z.string())], 'must be a coin or a list of coins; leave it out for all')

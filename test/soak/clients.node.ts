@@ -47,6 +47,7 @@ export interface Rows {
 
 const clients: Client[] = []
 const faults: number[] = []
+let looking: NodeJS.Timeout | undefined
 
 /** What the parent may ask; every answer survives JSON. */
 export const DUTIES = {
@@ -82,6 +83,8 @@ export const DUTIES = {
     }
     return found
   },
+  /** Whether they are live counts no more: on an exchange that is made quiet all is old. */
+  rest: (): void => clearInterval(looking),
   /** What those show of whole states that want to. */
   shown: (): Shown[] =>
     wanting().flatMap(({ plan: { number }, told }) =>
@@ -109,7 +112,7 @@ export type Duties = typeof DUTIES
 const wanting = () => clients.filter(({ plan }) => WANTING.includes(plan.kind))
 
 if (process.send) {
-  setInterval(() => {
+  looking = setInterval(() => {
     const newestMs = Math.max(...clients.map(({ blockMs }) => blockMs))
     for (const client of wanting()) client.look(newestMs)
   }, LOOK_MS)

@@ -140,6 +140,7 @@ class Run {
     await sleep(MINUTE_MS - (Date.now() % MINUTE_MS) + IN_A_MINUTE_MS, undefined, { signal: this.#order.signal }).catch(
       () => {},
     )
+    await this.#crew.call('rest')
     const height = await this.#plant.disturb({ what: 'quiet', blocks: QUIET_BLOCKS })
     const rows = this.#rows!
     const isBeyond = async () => Number((await this.#plant.status())?.height) > height + BEYOND && rows.height > height

@@ -113,6 +113,11 @@ export class EventFanout<R extends Receiver> {
     return oldest ? oldest.height - 1 : held.since
   }
 
+  /** Time of the newest block that is remembered; null where none is. */
+  get rememberedMs(): number | null {
+    return this.#recent.at(-1)?.time ?? null
+  }
+
   /** Whether one of the items that are remembered is such a one. */
   remembers(key: string, isOne: (item: unknown) => boolean): boolean {
     const wanted = this.#held.get(key)?.topic.wanted

@@ -33,7 +33,7 @@ const PATIENCE_BLOCKS = REMEMBERED / 2
 const LAG_MS = 2_000
 const LAG_BLOCKS = 30
 
-/** An answer of the log may be newer than what came of its blocks, and waits for them, at most ten seconds. */
+/** An answer may be newer than what came of the log's blocks, and waits for them, at most ten seconds. */
 const CATCH_UP_MS = 50
 const CATCH_UP_TRIES = 200
 
@@ -79,7 +79,7 @@ export class FirstFrames<R extends Receiver> {
       if (answer && rows) {
         // What comes in between is older than the rows: it goes before them.
         const mayWait = rows.length > 0 ? CATCH_UP_TRIES : 0
-        for (let waits = 0; waits < mayWait && this.#isAhead(answer); waits++) await this.#ports.wait(CATCH_UP_MS)
+        for (let waits = 0; waits < mayWait && this.#isAhead(answer, rows); waits++) await this.#ports.wait(CATCH_UP_MS)
         return this.#tell(key, wanted, answer, rows)
       }
       await this.#ports.wait(answer && reached === undefined ? LAG_MS : RETRY_MS)
@@ -87,8 +87,12 @@ export class FirstFrames<R extends Receiver> {
     this.#fanout.begin(key, notificationFrame(NO_PAST), (block) => block.height <= height)
   }
 
-  #isAhead({ height = -1 }: PastAnswer): boolean {
-    return height > this.#ports.blockHeight()
+  /** Of an answer that does not say how far it reaches, its newest row does. */
+  #isAhead({ height }: PastAnswer, rows: PastRows): boolean {
+    if (height !== undefined) return height > this.#ports.blockHeight()
+    const { rememberedMs } = this.#fanout
+    const [, newest] = rows.at(-1)!
+    return rememberedMs !== null && (newest as { readonly time?: number }).time! > rememberedMs
   }
 
   /** Null where it fails. */

@@ -12,8 +12,8 @@ const WANTED = wantedEvents({ type: 'trades', coin: 'BTC' })
 /** Blocks that an answer without a height may be late. */
 const LAG = 29
 
-const sidesOf = (tid: number): UserFill[] => {
-  const fill: Fill = { ...EXAMPLE_FILL[1], tid }
+const sidesOf = (tid: number, time: number): UserFill[] => {
+  const fill: Fill = { ...EXAMPLE_FILL[1], tid, time }
   return [
     [EXAMPLE_FILL[0], fill],
     [`0x${'b2'.repeat(20)}`, { ...fill, side: 'A', crossed: false }],
@@ -41,7 +41,7 @@ class World {
   /** The next block happens, and has yet to come here. */
   grow(trades: number): void {
     const head = this.height + this.#coming.length + 1
-    const fills = Array.from({ length: trades }, (_, i) => sidesOf(this.trades.length + i)).flat()
+    const fills = Array.from({ length: trades }, (_, i) => sidesOf(this.trades.length + i, head)).flat()
     for (const trade of tradesOf(fills)) this.trades.push({ height: head, trade })
     this.#coming.push(fills)
   }
@@ -50,7 +50,7 @@ class World {
     this.grow(trades)
     for (const fills of this.#coming.splice(0)) {
       this.height++
-      this.fanout.deliver({ v: 1, t: 'events', height: this.height, time: 1, fills, ledger: [] })
+      this.fanout.deliver({ v: 1, t: 'events', height: this.height, time: this.height, fills, ledger: [] })
     }
   }
 
@@ -176,8 +176,8 @@ it.each([true, false])(
     await settled()
     world.grow(1)
     await world.land(-1, says)
-    // It waits for blocks of which it is known that they come.
-    expect([receiver.tids.length > 0, world.fanout.owes(receiver)]).toEqual([!says, true])
+    // It waits for blocks that are to come: their rows go before it.
+    expect([receiver.tids.length > 0, world.fanout.owes(receiver)]).toEqual([false, true])
     const other = new Receiver(world)
     world.fanout.add('key', WANTED, false, other)
     world.block(2)
@@ -211,9 +211,14 @@ it.each([true, false])(
 )
 
 // WS-46, WS-100
-it.each([1, 10])(
-  'an answer that is ahead of the blocks by %s leaves out nothing that came or is to come',
-  async (ahead) => {
+it.each([
+  [1, true],
+  [10, true],
+  [1, false],
+  [10, false],
+])(
+  'an answer that is ahead of the blocks by %s leaves out nothing that came or is to come: says its height %s',
+  async (ahead, says) => {
     const world = new World()
     for (let i = 0; i < LAG + 1; i++) world.block(1)
     const receiver = new Receiver(world)
@@ -221,7 +226,7 @@ it.each([1, 10])(
     await settled()
     world.block(3)
     for (let i = 0; i < ahead; i++) world.grow(32)
-    await world.land(-ahead, true)
+    await world.land(-ahead, says)
     world.block(2)
     await world.pass()
     world.block(1)
