@@ -63,11 +63,13 @@ export async function stretchesOf(
   ]
   const [ofDays, ...recent] = (await db.batch<Row>(asked)).map(({ results }) => results) as [Row[], ...Row[][]]
   const isAll = ofDays.length < DAYS_MOST
+  const edge = ofDays.at(-1)?.firstHeight ?? 0
   // Beyond days that were not told of, nothing is.
-  const newer = isAll || isNewest ? recent.flat() : []
+  const isTold = ({ firstHeight }: Row) => isAll || (isNewest ? firstHeight > edge : firstHeight < edge)
   const isWanted = ({ firstHeight, lastHeight, minMs, maxMs }: Row) =>
     firstHeight <= upTo && lastHeight >= from && maxMs >= fromMs && minMs <= toMs
-  const rows = [...ofDays, ...newer.filter(isWanted)].sort((a, b) => a.firstHeight - b.firstHeight)
+  const others = recent.flat().filter((row) => isTold(row) && isWanted(row))
+  const rows = [...ofDays, ...others].sort((a, b) => a.firstHeight - b.firstHeight)
   const stretches = rows.map((row) => stretchOf(chain, row))
   return { stretches: isNewest ? stretches.reverse() : stretches, isAll }
 }

@@ -1,0 +1,33 @@
+// Which heights the files have. Law: however old the files are, it is a question for a row of each level and for the gaps.
+
+import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { FilesCover, FilesGap, FilesNeed } from './files-read.ts'
+import { LEVELS } from './levels.ts'
+
+/** The first or the last file of each level: of all the first, or the last, is one of them. */
+const ends = (order: 'ASC' | 'DESC') =>
+  LEVELS.map(
+    (_, level) => `SELECT * FROM (SELECT first, first_ms, last, last_ms FROM files
+      WHERE chain = ?1 AND level = ${level} AND state = 'live' ORDER BY first ${order} LIMIT 1)`,
+  ).join(' UNION ALL ')
+const FIRST = `SELECT first AS height, first_ms AS time FROM (${ends('ASC')}) ORDER BY first LIMIT 1`
+const LAST = `SELECT last AS height, last_ms AS time FROM (${ends('DESC')}) ORDER BY first DESC LIMIT 1`
+
+export async function coverOf(
+  { chain, db }: { readonly chain: string; readonly db: Pick<D1Database, 'prepare' | 'batch'> },
+  need: FilesNeed,
+): Promise<FilesCover | null> {
+  const lacking = need === 'fills' ? ' AND known IS NULL' : ''
+  const [first, last, gaps] = await db.batch<unknown>([
+    db.prepare(FIRST).bind(chain),
+    db.prepare(LAST).bind(chain),
+    db
+      .prepare(`SELECT from_height AS "from", to_height AS "to", known FROM file_gaps WHERE chain = ?${lacking}
+        ORDER BY from_height`)
+      .bind(chain),
+  ])
+  const [from, to] = [first!.results[0], last!.results[0]] as (HeightAndTime | undefined)[]
+  if (!from || !to) return null
+  const between = (gaps!.results as FilesGap[]).filter((gap) => gap.to >= from.height && gap.from <= to.height)
+  return { from, to, gaps: between }
+}
