@@ -4,7 +4,7 @@ import type { BookSnapshot, TopOfBook } from '../book/hub-api.ts'
 import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
-import type { EventBlock, FillScope, FundingBlock, HeightAndTime } from '../feed/held-fills.ts'
+import type { EventBlock, FillScope, FundingBlock, HeightAndTime, LedgerKind } from '../feed/held-fills.ts'
 import type { CandlesRequest } from '../history/files/candles-read.ts'
 import type { HeldFills } from '../history/held-runs.ts'
 import type { KeptCandles } from '../history/kept-candles.ts'
@@ -31,8 +31,8 @@ export interface Dexes {
   has(name: string): Promise<boolean | null>
 }
 
-/** Fills of whatever scope, or ledger events of a wallet. */
-export type EventKind = 'fills' | 'ledger'
+/** Fills of whatever scope, or other events of a wallet. */
+export type EventKind = 'fills' | LedgerKind
 
 /** Fills that Weir itself has seen, as far back as the log holds them. */
 export interface History {

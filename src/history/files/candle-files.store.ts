@@ -8,8 +8,9 @@ import { type CandleParts, partsOfRows } from '../candle-fold.ts'
 import { BASES, baseOf, spanOf } from '../candles.ts'
 import { candleKey, partsOf } from './candle-lines.ts'
 import type { CandlesRequest, FiledCandles, TimeSpan } from './candles-read.ts'
+import { endsOfFiles } from './cover.store.ts'
 import { bucketOf } from './levels.ts'
-import { dayStretches, endsOfFiles, type Stretch, stretchesOfRows } from './listing.store.ts'
+import { dayStretches, type Stretch, stretchesOfRows } from './listing.store.ts'
 import { bytesRange } from './object-range.store.ts'
 import { decodePages } from './page.ts'
 import { unpackPage } from './page-text.client.ts'
@@ -25,6 +26,7 @@ const [SHORTEST] = BASES
 const MINUTE_MS = 60_000
 
 interface Gap {
+  readonly from: number
   readonly to: number
   readonly afterMs: number
   readonly beforeMs: number
@@ -71,8 +73,8 @@ export async function readCandles(place: ArchivePlace, request: CandlesRequest):
     await db.batch<unknown>([
       ...endsOfFiles(place),
       db
-        .prepare(`SELECT to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM file_gaps WHERE chain = ?
-          ORDER BY from_height`)
+        .prepare(`SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM file_gaps
+          WHERE chain = ? AND known IS NULL ORDER BY from_height`)
         .bind(chain),
       ...recent,
       days,
@@ -82,7 +84,7 @@ export async function readCandles(place: ArchivePlace, request: CandlesRequest):
   if (!first || !last) return null
   const told =
     base === SHORTEST ? await daysOfPages(place, request, stretchesOfRows(chain, rows)) : daysOfRows(rows as DayRow[])
-  const inside = gaps.filter((gap) => gap.to >= first.height)
+  const inside = gaps.filter((gap) => gap.to >= first.height && gap.from <= last.height)
   const behind = inside.at(-1)
   return {
     ...{ from: first, to: last, untilMs: told.untilMs },

@@ -1,18 +1,28 @@
 // What readers of the files see of them: rows of a user, a builder or a coin, block by block. Types alone.
 
 import type { Block } from '../../feed/block.ts'
-import type { EventBlock, FillScope, HeightAndTime } from '../../feed/held-fills.ts'
+import type { EventBlock, FillScope, HeightAndTime, LedgerKind } from '../../feed/held-fills.ts'
+
+/** Heights that no file has, or of which the fills alone are `known`. */
+export interface FilesGap {
+  readonly from: number
+  readonly to: number
+  readonly known?: 'fills' | null
+}
 
 /** Heights whose events are in the files, without those of `gaps`. */
 export interface FilesCover {
   readonly from: HeightAndTime
   readonly to: HeightAndTime
-  readonly gaps: readonly { readonly from: number; readonly to: number }[]
+  readonly gaps: readonly FilesGap[]
 }
 
+/** What must be known of a height that stands in no gap. */
+export type FilesNeed = 'fills' | 'events'
+
 export interface FilesRequest {
-  /** `fills` of a user, a builder or a coin; `ledger` of a user. */
-  readonly kind: 'fills' | 'ledger'
+  /** `fills` of a user, a builder or a coin; the others of a user. */
+  readonly kind: 'fills' | LedgerKind
   readonly scope: FillScope
   /** Block times, Unix ms, both inclusive. */
   readonly fromMs: number
@@ -24,7 +34,7 @@ export interface FilesRequest {
   readonly limit: number
 }
 
-/** Of `fills` the ledger is empty, and of `ledger` the fills; funding is in no file. */
+/** Of `fills` the ledger is empty, and of all others the fills; funding is in no file. */
 export type FilesBlock = EventBlock & Pick<Block, 'ledger'>
 
 export interface FilesRows {
@@ -35,6 +45,6 @@ export interface FilesRows {
 }
 
 export interface FilesReader {
-  cover(): Promise<FilesCover | null>
+  cover(need: FilesNeed): Promise<FilesCover | null>
   rows(request: FilesRequest): Promise<FilesRows>
 }

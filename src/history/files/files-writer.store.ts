@@ -2,14 +2,18 @@
 // that is there, and whatever is written again is written alike.
 
 import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { Unfiled } from '../archive/archive-read.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import { sha256Of } from '../archive/packed.client.ts'
+import { lowestUnfiled, passedRow, unsettled } from '../archive/unfiled.store.ts'
 import { rowsOfParts } from '../candle-fold.ts'
 import { candleKey, type KeptCandles } from './candle-lines.ts'
-import type { CompactionFiles, Made, Missing, OpenFile, Part } from './compaction.ts'
+import type { CompactionFiles, Made, Minute, OpenFile, Part } from './compaction.ts'
+import { type Around, filesAround, gapsBeside } from './file-gaps.store.ts'
 import { objectKey, tableKey } from './file-keys.ts'
+import { dropFile } from './files-drop.store.ts'
 import { sweepFiles } from './files-sweep.store.ts'
-import { bucketOf, type FileSpan, type Level } from './levels.ts'
+import { bucketOf, type FileSpan, type Level, type LiveFile, type Unsettled } from './levels.ts'
 import { bytesRange } from './object-range.store.ts'
 import type { Place, SourceFile } from './page-source.ts'
 import type { Table } from './table.ts'
@@ -38,18 +42,27 @@ export class FilesWriter implements CompactionFiles {
       .first<HeightAndTime>()
   }
 
-  async putMinute(file: FileSpan, made: Made, missing: Missing | null) {
-    const { chain, db } = this.#place
+  unfiled(): Promise<Unfiled | null> {
+    return lowestUnfiled(this.#place)
+  }
+
+  async passed(unfiled: Unfiled, next: number): Promise<void> {
+    await passedRow(this.#place, unfiled, next).run()
+  }
+
+  unsettled(): Promise<Unsettled> {
+    return unsettled(this.#place, this.#now())
+  }
+
+  around(height: number): Promise<Around> {
+    return filesAround(this.#place, height)
+  }
+
+  async putMinute({ file, made, known, unfiled }: Minute): Promise<void> {
     const rows = await this.#object(0, file, 0, made)
-    const gap = missing
-      ? [
-          db
-            .prepare(`INSERT OR REPLACE INTO file_gaps (chain, from_height, to_height, after_ms, before_ms)
-              VALUES (?, ?, ?, ?, ?)`)
-            .bind(chain, missing.from, missing.to, missing.afterMs, missing.beforeMs),
-        ]
-      : []
-    await db.batch([...rows, ...gap, this.#file(0, file, 0, made, 'live', null)])
+    const gaps = gapsBeside(this.#place, { file, known })
+    const passed = unfiled ? [passedRow(this.#place, unfiled, file.last + 1)] : []
+    await this.#place.db.batch([...rows, ...gaps, ...passed, this.#file(0, file, 0, made, 'live', null)])
   }
 
   async open(level: Level): Promise<OpenFile | null> {
@@ -61,13 +74,15 @@ export class FilesWriter implements CompactionFiles {
     return row && { ...row, next: JSON.parse(row.next) as readonly Place[] }
   }
 
-  async live(level: Level, limit: number): Promise<readonly FileSpan[]> {
+  async live(level: Level, from: number, limit: number): Promise<readonly LiveFile[]> {
     const { results } = await this.#place.db
-      .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs FROM files
-        WHERE chain = ? AND level = ? AND state = 'live' ORDER BY first LIMIT ?`)
-      .bind(this.#place.chain, level, limit)
-      .all<FileSpan>()
-    return results
+      .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs, EXISTS (SELECT 1 FROM files n
+        WHERE n.chain = f.chain AND n.level IN (0, 1, 2) AND n.level >= f.level AND n.first = f.last + 1
+        AND n.state = 'live') AS isFollowed FROM files f
+        WHERE chain = ? AND level = ? AND state = 'live' AND first >= ? ORDER BY first LIMIT ?`)
+      .bind(this.#place.chain, level, from, limit)
+      .all<FileSpan & { isFollowed: number }>()
+    return results.map((file) => ({ ...file, isFollowed: file.isFollowed === 1 }))
   }
 
   async source(level: Level, file: FileSpan): Promise<SourceFile> {
@@ -78,13 +93,8 @@ export class FilesWriter implements CompactionFiles {
       )
       .bind(chain, level, file.first)
       .all<{ number: number; bytes: number; etag: string }>()
-    return {
-      objects: results.map(({ bytes }) => bytes),
-      read: (at, offset, length) => {
-        const { number, etag } = results[at]!
-        return bytesRange(bucket, { key: objectKey(chain, level, file, number), etag, offset, length })
-      },
-    }
+    const objects = results.map((row) => ({ ...row, key: objectKey(chain, level, file, row.number) }))
+    return { objects, read: (at, offset, length) => bytesRange(bucket, { ...objects[at]!, offset, length }) }
   }
 
   async putPart({ level, file, number, made, tables, next }: Part): Promise<void> {
@@ -97,6 +107,10 @@ export class FilesWriter implements CompactionFiles {
       .bind(this.#now(), chain, level - 1, file.first, file.last)
     const told = this.#file(level, file, number, made, next ? 'open' : 'live', next)
     await db.batch([...rows, told, ...(next ? [] : [merged])])
+  }
+
+  async drop(level: Level, file: FileSpan): Promise<void> {
+    return dropFile(this.#place, level, file, this.#now())
   }
 
   async sweep(): Promise<void> {

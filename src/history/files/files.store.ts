@@ -1,13 +1,14 @@
 // The files as they are read: D1 says where the rows of a key lie, R2 has them. Laws: a block is told whole and once; what is
 // missing, cut short or another one is an ArchiveDamage, and no row is told instead.
 
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { FillScope } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import { readCandles } from './candle-files.store.ts'
 import type { CandleFiles, CandlesRequest, FiledCandles } from './candles-read.ts'
-import type { FilesBlock, FilesCover, FilesRequest, FilesRows } from './files-read.ts'
-import { endsOfFiles, type Stretch, stretchesOf, type Wanted } from './listing.store.ts'
+import { coverOf } from './cover.store.ts'
+import type { FilesBlock, FilesCover, FilesNeed, FilesRequest, FilesRows } from './files-read.ts'
+import { type Stretch, stretchesOf, type Wanted } from './listing.store.ts'
 import { bytesRange } from './object-range.store.ts'
 import { decodePages, type Page } from './page.ts'
 import { unpackPage } from './page-text.client.ts'
@@ -23,16 +24,15 @@ export class StoredFiles implements CandleFiles {
     this.#place = place
   }
 
-  async cover(): Promise<FilesCover | null> {
-    const { chain, db } = this.#place
-    const [from, to, gaps] = await db.batch<unknown>([
-      ...endsOfFiles(this.#place),
-      db
-        .prepare(`SELECT from_height AS "from", to_height AS "to" FROM file_gaps WHERE chain = ? ORDER BY from_height`)
-        .bind(chain),
-    ])
-    const [first, last] = [from!.results[0], to!.results[0]] as (HeightAndTime | undefined)[]
-    return first && last ? { from: first, to: last, gaps: gaps!.results as unknown as FilesCover['gaps'] } : null
+  cover(need: FilesNeed): Promise<FilesCover | null> {
+    return coverOf(this.#place, need)
+  }
+
+  async hasFills(scope: FillScope): Promise<boolean> {
+    const all = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, from: 0, upTo: Number.MAX_SAFE_INTEGER }
+    const key = keyOf({ kind: 'fills', scope })
+    const { stretches } = await stretchesOf(this.#place, { key, order: 'newest', ...all })
+    return stretches.length > 0
   }
 
   async rows(request: FilesRequest): Promise<FilesRows> {

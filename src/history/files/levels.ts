@@ -1,5 +1,6 @@
-// Which files there are: of about a minute, an hour, a day, made of those below. Law: what is merged with what depends on the
-// files' heights and times alone, and a file is merged once what follows its hour, or its day, has come.
+// Which files there are: of about a minute, an hour, a day, made of those below. Laws: a file has all heights from its first
+// to its last, so that those that are missing may come between files later; what is merged with what depends on the files'
+// heights and times alone, and a file is merged once what follows its hour, or its day, has come.
 
 import { hash32 } from '../../core/hash.ts'
 
@@ -25,14 +26,39 @@ export interface FileSpan {
   readonly lastMs: number
 }
 
-/** The first files of a level that make one of `level`; null where more of that may come. `files` in order of height. */
-export function dueGroup(level: MergedLevel, files: readonly FileSpan[]): readonly FileSpan[] | null {
+/** A file that is read. */
+export interface LiveFile extends FileSpan {
+  /** A file of its level or a higher one begins with the height behind it. */
+  readonly isFollowed: boolean
+}
+
+/** Where files are still to come between others. */
+export interface Unsettled {
+  /** Below this height some may. */
+  readonly below: number
+  /** Heights that are certain to be looked for. */
+  readonly pending: readonly { readonly from: number; readonly to: number }[]
+}
+
+/** The first files of a level that follow one another and make one of `level`; null where more of that may come. In order of height. */
+export function dueGroup(
+  level: MergedLevel,
+  files: readonly LiveFile[],
+  { below, pending }: Unsettled = { below: 0, pending: [] },
+): readonly LiveFile[] | null {
   const periodOf = ({ firstMs }: FileSpan) => Math.floor(firstMs / PERIOD_MS[level])
-  const [first] = files
-  if (!first) return null
-  const later = files.findIndex((file) => periodOf(file) > periodOf(first))
-  const count = Math.min(later < 0 ? files.length : later, GROUP_MOST)
-  return later < 0 && count < GROUP_MOST ? null : files.slice(0, count)
+  for (let at = 0; at < files.length; ) {
+    const first = files[at]!
+    const isOther = (file: FileSpan, place: number) =>
+      place > at && (periodOf(file) > periodOf(first) || file.first !== files[place - 1]!.last + 1)
+    const found = files.findIndex(isOther)
+    const end = found < 0 ? files.length : found
+    const isEnd = files[end - 1]!.isFollowed || (found > 0 && first.first >= below)
+    const isBegin = !pending.some(({ from, to }) => from < first.first && first.first <= to + 1)
+    if ((isBegin && isEnd) || end - at >= GROUP_MOST) return files.slice(at, Math.min(end, at + GROUP_MOST))
+    at = end
+  }
+  return null
 }
 
 export function bucketOf(level: 0 | 1, key: string): number {

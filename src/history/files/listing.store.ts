@@ -63,23 +63,15 @@ export async function stretchesOf(
   ]
   const [ofDays, ...recent] = (await db.batch<Row>(asked)).map(({ results }) => results) as [Row[], ...Row[][]]
   const isAll = ofDays.length < DAYS_MOST
+  const edge = ofDays.at(-1)?.firstHeight ?? 0
   // Beyond days that were not told of, nothing is.
-  const newer = isAll || isNewest ? recent.flat() : []
+  const isTold = ({ firstHeight }: Row) => isAll || (isNewest ? firstHeight > edge : firstHeight < edge)
   const isWanted = ({ firstHeight, lastHeight, minMs, maxMs }: Row) =>
     firstHeight <= upTo && lastHeight >= from && maxMs >= fromMs && minMs <= toMs
-  const rows = [...ofDays, ...newer.filter(isWanted)].sort((a, b) => a.firstHeight - b.firstHeight)
+  const others = recent.flat().filter((row) => isTold(row) && isWanted(row))
+  const rows = [...ofDays, ...others].sort((a, b) => a.firstHeight - b.firstHeight)
   const stretches = rows.map((row) => stretchOf(chain, row))
   return { stretches: isNewest ? stretches.reverse() : stretches, isAll }
-}
-
-/** To be asked: the first and the last block of the files, each as `height` and `time`. */
-export function endsOfFiles({ chain, db }: Pick<ArchivePlace, 'chain' | 'db'>): D1PreparedStatement[] {
-  const end = (what: string, order: string) =>
-    db.prepare(`SELECT ${what} FROM files WHERE chain = ? AND state = 'live' ORDER BY ${order} LIMIT 1`).bind(chain)
-  return [
-    end('first AS height, first_ms AS time', 'level DESC, first'),
-    end('last AS height, last_ms AS time', 'level, first DESC'),
-  ]
 }
 
 /** To be asked: rows of days alone. */

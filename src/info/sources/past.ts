@@ -70,7 +70,9 @@ interface Parts {
 
 async function opened(deps: PastDeps, events: PastEvents): Promise<Result<OpenPast, Failure>> {
   const files = events.isFunded && !deps.files?.funding ? null : deps.files
-  const cover = files && (await archived(files.cover()))
+  // Of blocks of which the fills alone are known a ledger without events would be a lie, and so would be no funding.
+  const need = events.kind !== 'fills' || events.isFunded ? 'events' : 'fills'
+  const cover = files && (await archived(files.cover(need)))
   const held = await deps.history.held(events.scope, events.kind, cover?.to.height)
   if (!held.ok) return held
   const seam = seamOf(held.value, cover)

@@ -9,6 +9,7 @@ import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import { segmentKey } from '../../../src/history/archive/archive-keys.ts'
 import { type ArchivePlace, ArchiveWriter } from '../../../src/history/archive/archive-writer.store.ts'
 import { sha256Of } from '../../../src/history/archive/packed.client.ts'
+import { LINK_MS } from '../../../src/history/exports/file-links.ts'
 import { Compaction } from '../../../src/history/files/compaction.ts'
 import { tableKey } from '../../../src/history/files/file-keys.ts'
 import { StoredFiles } from '../../../src/history/files/files.store.ts'
@@ -128,7 +129,7 @@ describe('an archive of three days', () => {
   it('is compacted through failures at every write, and no row is missing or doubled', {
     timeout: 120_000,
   }, async () => {
-    expect(await files.cover()).toBeNull()
+    expect(await files.cover('fills')).toBeNull()
     await archived(place, heights.slice(0, 100))
     expect(await compact(failing(place))).toBeGreaterThan(50)
     await archived(place, heights.slice(100))
@@ -152,7 +153,7 @@ describe('an archive of three days', () => {
       [{ by: 'user', address: UNKNOWN }, () => false],
     ] as const)
       expect(await told(files, { ...all, scope })).toEqual(expected(mine))
-    expect(await files.cover()).toEqual({
+    expect(await files.cover('fills')).toEqual({
       from: { height: 0, time: START_MS },
       to: { height: BLOCKS - 1, time: timeOf(BLOCKS - 1) },
       gaps: [],
@@ -239,8 +240,7 @@ describe('an archive of three days', () => {
 
   it('keeps what was merged for those who are about to read it, and then removes it', async () => {
     const before = await objectsOf('days')
-    await compact(place, () => 600_001)
-    for (let turn = 0; turn < 20; turn++) await compact(place, () => 600_001)
+    for (let turn = 0; turn < 20; turn++) await compact(place, () => LINK_MS + 600_001)
     const after = await objectsOf('days')
     expect(after.length).toBeLessThan(before.length)
     const left = await env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM files WHERE chain = 'days' AND state = 'merged'`)
@@ -274,7 +274,7 @@ it('heights that nobody has, and segments that are lost, are gaps', async () => 
   await env.ARCHIVE.delete(segmentKey('gaps', lost, 'events'))
   await compact(failing(place))
   const files = new StoredFiles(place)
-  expect(await files.cover()).toMatchObject({
+  expect(await files.cover('fills')).toMatchObject({
     from: { height: 0 },
     to: { height: 7 },
     gaps: [
@@ -293,11 +293,11 @@ it('where the archive is bounded, files of what it keeps no more go', async () =
   for (const [now, isBounded] of [
     [0, false],
     [0, true],
-    [600_001, true],
+    [LINK_MS + 600_001, true],
   ] as const)
     for (let turn = 0; turn < 20; turn++) await compact(place, () => now, isBounded)
   const files = new StoredFiles(place)
-  expect(await files.cover()).toMatchObject({ from: { height: 72 }, to: { height: 99 } })
+  expect(await files.cover('fills')).toMatchObject({ from: { height: 72 }, to: { height: 99 } })
   expect((await objectsOf('bounded-files')).filter((key) => key.includes('2026-11-20'))).toEqual([])
   expect(await told(files, { ...all, ...of(HEAVY) })).toEqual(expected(isHeavy, heights.slice(72, 100)))
   const left = env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM file_keys WHERE chain = 'bounded-files'`)
@@ -309,6 +309,9 @@ it('the object of a chain makes files as soon as it is waked', async () => {
   await archived(place, heights.slice(0, 8))
   await env.COMPACTOR.getByName(env.CHAIN).wake()
   const files = new StoredFiles(place)
-  await vi.waitFor(async () => expect((await files.cover())?.to.height).toBe(7), { timeout: 30_000, interval: 50 })
+  await vi.waitFor(async () => expect((await files.cover('fills'))?.to.height).toBe(7), {
+    timeout: 30_000,
+    interval: 50,
+  })
   expect(await told(files, { ...all, ...of(HEAVY) })).toEqual(expected(isHeavy, heights.slice(0, 8)))
 })

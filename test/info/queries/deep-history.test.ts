@@ -144,3 +144,19 @@ describe('builderFillsByTime', () => {
     expect([reply.status, reply.headers['x-credits-cost'], world.charged]).toEqual([503, '0', []])
   })
 })
+
+describe('delegatorHistory', () => {
+  const deposit = (height: number): EventBlock => ({
+    ...{ height, time: timeAt(height), fills: [], funding: [] },
+    ledger: [{ users: [USER], time: timeAt(height), hash: HASH, delta: { type: 'cDeposit', amount: `${height}.0` } }],
+  })
+  const row = (height: number) => ({ time: timeAt(height), hash: HASH, delta: { cDeposit: { amount: `${height}.0` } } })
+
+  it('is what is archived, newest first, and a source’s rows for what is older', async () => {
+    keep(Array.from({ length: 30 }, (_, i) => deposit(i + 1)))
+    world.upstream = () => ok(JSON.stringify([28, 12, 11, 10, 4].map(row)))
+    const reply = await ask({ type: 'delegatorHistory', user: USER })
+    expect(JSON.parse(reply.body)).toEqual([...Array.from({ length: 20 }, (_, i) => row(30 - i)), row(10), row(4)])
+    expect(reply.headers).toMatchObject({ 'x-history-from-height': '11' })
+  })
+})
