@@ -6,6 +6,7 @@
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivedSegment, ArchiveReader } from '../archive/archive-read.ts'
+import { type Payment, paymentsIn } from './funding-sums.ts'
 import { dueGroup, type FileSpan, GROUP_MOST, type Level, type MergedLevel, sliceOf } from './levels.ts'
 import { type MergePorts, mergeObject } from './merge.ts'
 import type { Place, SourceFile } from './page-source.ts'
@@ -19,6 +20,16 @@ export interface Made {
   readonly pages: readonly Uint8Array[]
   readonly bytes: number
   readonly entries: readonly Entry[]
+}
+
+/** The file of a minute. */
+export interface Minute {
+  readonly file: FileSpan
+  readonly made: Made
+  /** Null where it is not known of all blocks. */
+  readonly payments: readonly Payment[] | null
+  /** Heights that no file has lie before it, or are in it. */
+  readonly missing: { readonly from: number; readonly to: number } | null
 }
 
 /** A file of which some objects are written. */
@@ -44,8 +55,7 @@ export interface Part {
 export interface CompactionFiles {
   /** The last block that a file covers. */
   last(): Promise<HeightAndTime | null>
-  /** Heights that no file has lie before it, or are in it. */
-  putMinute(file: FileSpan, made: Made, missing: { readonly from: number; readonly to: number } | null): Promise<void>
+  putMinute(minute: Minute): Promise<void>
   /** The file of a level that is not whole. */
   open(level: MergedLevel): Promise<OpenFile | null>
   /** In order of height. */
@@ -93,10 +103,9 @@ export class Compaction {
     const lines = await this.#linesOf(segment)
     if (!lines) {
       const { last: to, firstMs, lastMs } = segment
-      await this.#ports.writer.putMinute({ first: from, last: to, firstMs, lastMs }, NOTHING, {
-        from: missing?.from ?? from,
-        to,
-      })
+      const file = { first: from, last: to, firstMs, lastMs }
+      const lost = { from: missing?.from ?? from, to }
+      await this.#ports.writer.putMinute({ file, made: NOTHING, payments: null, missing: lost })
       return true
     }
     const rest = lines.slice(from - segment.first)
@@ -106,7 +115,7 @@ export class Compaction {
     for (const [key, line] of sortedLines(blocks)) await writer.add(key, line)
     await writer.flush()
     const file = { first: first.height, last: end.height, firstMs: first.time, lastMs: end.time }
-    await this.#ports.writer.putMinute(file, writer, missing)
+    await this.#ports.writer.putMinute({ file, made: writer, payments: paymentsIn(blocks), missing })
     return true
   }
 

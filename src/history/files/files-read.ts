@@ -2,12 +2,22 @@
 
 import type { Block } from '../../feed/block.ts'
 import type { EventBlock, FillScope, HeightAndTime } from '../../feed/held-fills.ts'
+import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
 
 /** Heights whose events are in the files, without those of `gaps`. */
 export interface FilesCover {
   readonly from: HeightAndTime
   readonly to: HeightAndTime
   readonly gaps: readonly { readonly from: number; readonly to: number }[]
+  /** Where funding is known, in order; two of them that touch are told apart all the same. */
+  readonly funded: readonly FundedStretch[]
+}
+
+/** Heights whose funding is known, so that spans within it can be asked for. */
+interface FundedStretch {
+  readonly from: number
+  readonly fromMs: number
+  readonly to: number
 }
 
 export interface FilesRequest {
@@ -17,6 +27,8 @@ export interface FilesRequest {
   /** Block times, Unix ms, both inclusive. */
   readonly fromMs: number
   readonly toMs: number
+  /** Of blocks at or above this height; of all where it is left out. */
+  readonly from?: number
   /** Rows of blocks at or below this height alone: what the log holds comes from the log. */
   readonly upTo: number
   readonly order: 'newest' | 'oldest'
@@ -24,7 +36,7 @@ export interface FilesRequest {
   readonly limit: number
 }
 
-/** Of `fills` the ledger is empty, and of `ledger` the fills; funding is in no file. */
+/** Of `fills` the ledger is empty, and of `ledger` the fills; funding is asked for by itself. */
 export type FilesBlock = EventBlock & Pick<Block, 'ledger'>
 
 export interface FilesRows {
@@ -37,4 +49,6 @@ export interface FilesRows {
 export interface FilesReader {
   cover(): Promise<FilesCover | null>
   rows(request: FilesRequest): Promise<FilesRows>
+  /** What was paid in each span, each within a funded stretch; of those in which nothing was, none. */
+  funding(spans: readonly FundingSpan[]): Promise<readonly SpanFunding[]>
 }

@@ -4,9 +4,10 @@
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import { sha256Of } from '../archive/packed.client.ts'
-import type { CompactionFiles, Made, OpenFile, Part } from './compaction.ts'
+import type { CompactionFiles, Made, Minute, OpenFile, Part } from './compaction.ts'
 import { objectKey, tableKey } from './file-keys.ts'
 import { sweepFiles } from './files-sweep.store.ts'
+import { fundingRows } from './funding.store.ts'
 import { bucketOf, type FileSpan, type Level } from './levels.ts'
 import { bytesRange } from './object-range.store.ts'
 import type { Place, SourceFile } from './page-source.ts'
@@ -36,9 +37,10 @@ export class FilesWriter implements CompactionFiles {
       .first<HeightAndTime>()
   }
 
-  async putMinute(file: FileSpan, made: Made, missing: { readonly from: number; readonly to: number } | null) {
+  async putMinute({ file, made, payments, missing }: Minute) {
     const { chain, db } = this.#place
     const rows = await this.#object(0, file, 0, made)
+    const funding = payments ? await fundingRows(this.#place, file, payments) : []
     const gap = missing
       ? [
           db
@@ -46,7 +48,7 @@ export class FilesWriter implements CompactionFiles {
             .bind(chain, missing.from, missing.to),
         ]
       : []
-    await db.batch([...rows, ...gap, this.#file(0, file, 0, made, 'live', null)])
+    await db.batch([...rows, ...funding, ...gap, this.#file(0, file, 0, made, 'live', null)])
   }
 
   async open(level: Level): Promise<OpenFile | null> {

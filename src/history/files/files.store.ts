@@ -4,7 +4,9 @@
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
 import type { FilesBlock, FilesCover, FilesReader, FilesRequest, FilesRows } from './files-read.ts'
+import { fundingOver } from './funding.store.ts'
 import { type Stretch, stretchesOf, type Wanted } from './listing.store.ts'
 import { bytesRange } from './object-range.store.ts'
 import { decodePages, type Page } from './page.ts'
@@ -25,22 +27,31 @@ export class StoredFiles implements FilesReader {
     const { chain, db } = this.#place
     const end = (what: string, order: string) =>
       db.prepare(`SELECT ${what} FROM files WHERE chain = ? AND state = 'live' ORDER BY ${order} LIMIT 1`).bind(chain)
-    const [from, to, gaps] = await db.batch<unknown>([
+    const [from, to, gaps, funded] = await db.batch<unknown>([
       end('first AS height, first_ms AS time', 'level DESC, first'),
       end('last AS height, last_ms AS time', 'level, first DESC'),
       db
         .prepare(`SELECT from_height AS "from", to_height AS "to" FROM file_gaps WHERE chain = ? ORDER BY from_height`)
         .bind(chain),
+      db
+        .prepare(`SELECT from_height AS "from", from_ms AS fromMs, to_height AS "to" FROM file_funded WHERE chain = ?
+          ORDER BY from_height`)
+        .bind(chain),
     ])
     const [first, last] = [from!.results[0], to!.results[0]] as (HeightAndTime | undefined)[]
-    return first && last ? { from: first, to: last, gaps: gaps!.results as unknown as FilesCover['gaps'] } : null
+    const known = { gaps: gaps!.results, funded: funded!.results } as Pick<FilesCover, 'gaps' | 'funded'>
+    return first && last ? { from: first, to: last, ...known } : null
+  }
+
+  async funding(spans: readonly FundingSpan[]): Promise<readonly SpanFunding[]> {
+    return fundingOver(this.#place, spans)
   }
 
   async rows(request: FilesRequest): Promise<FilesRows> {
-    const { order, fromMs, toMs, kind, limit } = request
+    const { order, fromMs, toMs, kind, limit, from = 0 } = request
     const blocks: FilesBlock[] = []
     let rows = 0
-    let wanted: Wanted = { key: keyOf(request), order, fromMs, toMs, from: 0, upTo: request.upTo }
+    let wanted: Wanted = { key: keyOf(request), order, fromMs, toMs, from, upTo: request.upTo }
     for (;;) {
       const { stretches, isAll } = await stretchesOf(this.#place, wanted)
       for (let at = 0; at < stretches.length; ) {

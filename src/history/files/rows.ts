@@ -6,7 +6,7 @@ import type { RelayEvents } from '../../feed/log-api.ts'
 import type { FilesBlock, FilesRequest } from './files-read.ts'
 
 /** What is read of a line of events. */
-export type EventsOfBlock = Pick<RelayEvents, 'height' | 'time' | 'fills' | 'ledger'>
+export type EventsOfBlock = Pick<RelayEvents, 'height' | 'time' | 'fills' | 'ledger' | 'funding' | 'only'>
 
 /** Of all fills in the order of the chain: files of minutes have it, out of which those of hours make tables. */
 export const ALL_FILLS = 't:'
