@@ -32,9 +32,6 @@ export interface EventBlock extends Pick<Block, 'height' | 'time' | 'fills' | 'f
   readonly ledger?: readonly LedgerEvent[]
 }
 
-/** What a block paid of some coins. */
-export type FundingBlock = Pick<EventBlock, 'height' | 'time' | 'funding'>
-
 /** Heights without a hole, and those of their blocks that hold something for the scope, oldest first. */
 export interface HeldStretch {
   readonly first: HeightAndTime

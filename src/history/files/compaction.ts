@@ -8,6 +8,7 @@ import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivedSegment, ArchiveReader, Unfiled } from '../archive/archive-read.ts'
 import type { Known } from '../archive/backfill-lines.ts'
 import { CandleRollup, type KeptCandles } from './candle-lines.ts'
+import { type Payment, paymentsIn } from './funding-sums.ts'
 import {
   dueGroup,
   type FileSpan,
@@ -57,6 +58,8 @@ export interface Minute {
   readonly made: Made
   /** What the archive has of its blocks; null: it has lost them. */
   readonly known: Known | null
+  /** Null where it is not known of all of them. */
+  readonly payments: readonly Payment[] | null
   /** It is made for these. */
   readonly unfiled: Unfiled | null
 }
@@ -149,7 +152,7 @@ export class Compaction {
     if (!lines) {
       const { firstMs, lastMs } = segment
       const file = { first: from, last: to, firstMs, lastMs }
-      return this.#ports.writer.putMinute({ file, made: NOTHING, known: null, unfiled })
+      return this.#ports.writer.putMinute({ file, made: NOTHING, known: null, payments: null, unfiled })
     }
     const rest = lines.slice(from - segment.first, to - segment.first + 1)
     const blocks = rest.slice(0, sliceOf(rest)).map((line) => JSON.parse(line) as EventsOfBlock)
@@ -164,7 +167,8 @@ export class Compaction {
     const { pages, bytes, entries } = writer
     const made = { pages, bytes, entries, candles: candles.end() }
     const file = { first: first.height, last: end.height, firstMs: first.time, lastMs: end.time }
-    await this.#ports.writer.putMinute({ file, made, known: first.only ?? 'events', unfiled })
+    const payments = paymentsIn(blocks)
+    await this.#ports.writer.putMinute({ file, made, known: first.only ?? 'events', payments, unfiled })
   }
 
   /** Null where the archive has lost them. */

@@ -26,15 +26,19 @@ export async function coverOf(
 ): Promise<FilesCover | null> {
   const { chain, db } = place
   const lacking = need === 'fills' ? ' AND known IS NULL' : ''
-  const [first, last, gaps] = await db.batch<unknown>([
+  const [first, last, gaps, funded] = await db.batch<unknown>([
     ...endsOfFiles(place),
     db
       .prepare(`SELECT from_height AS "from", to_height AS "to", known FROM file_gaps WHERE chain = ?${lacking}
+        ORDER BY from_height`)
+      .bind(chain),
+    db
+      .prepare(`SELECT from_height AS "from", from_ms AS fromMs, to_height AS "to" FROM file_funded WHERE chain = ?
         ORDER BY from_height`)
       .bind(chain),
   ])
   const [from, to] = [first!.results[0], last!.results[0]] as (HeightAndTime | undefined)[]
   if (!from || !to) return null
   const between = (gaps!.results as FilesGap[]).filter((gap) => gap.to >= from.height && gap.from <= to.height)
-  return { from, to, gaps: between }
+  return { from, to, gaps: between, funded: funded!.results as FilesCover['funded'] }
 }

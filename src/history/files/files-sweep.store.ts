@@ -4,6 +4,7 @@
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import { sweepUnfiled } from '../archive/unfiled.store.ts'
 import { objectKey, tableKey } from './file-keys.ts'
+import { sweptFunding } from './funding.store.ts'
 import { bucketsOf, type FileSpan, type Level } from './levels.ts'
 import type { TableName } from './table.ts'
 
@@ -49,7 +50,8 @@ export async function sweepFiles(place: ArchivePlace, nowMs: number, isBounded: 
       .prepare(`DELETE FROM file_tables WHERE chain = ? AND level = ? AND first = ? AND number = ? AND name = ?`)
       .bind(chain, level, first, number, name),
   )
-  await db.batch([...files.flatMap((file) => rowsOfFile(place, file)), ...rows])
+  const funding = isBounded ? sweptFunding(place) : []
+  await db.batch([...files.flatMap((file) => rowsOfFile(place, file)), ...rows, ...funding])
 }
 
 export async function removeObjects({ bucket }: ArchivePlace, keys: readonly string[]): Promise<void> {

@@ -13,6 +13,7 @@ import { type Around, filesAround, gapsBeside } from './file-gaps.store.ts'
 import { objectKey, tableKey } from './file-keys.ts'
 import { dropFile } from './files-drop.store.ts'
 import { sweepFiles } from './files-sweep.store.ts'
+import { fundingRows } from './funding.store.ts'
 import { bucketOf, type FileSpan, type Level, type LiveFile, type Unsettled } from './levels.ts'
 import { bytesRange } from './object-range.store.ts'
 import type { Place, SourceFile } from './page-source.ts'
@@ -58,11 +59,12 @@ export class FilesWriter implements CompactionFiles {
     return filesAround(this.#place, height)
   }
 
-  async putMinute({ file, made, known, unfiled }: Minute): Promise<void> {
+  async putMinute({ file, made, known, payments, unfiled }: Minute): Promise<void> {
     const rows = await this.#object(0, file, 0, made)
+    const funding = payments ? await fundingRows(this.#place, file, payments) : []
     const gaps = gapsBeside(this.#place, { file, known })
     const passed = unfiled ? [passedRow(this.#place, unfiled, file.last + 1)] : []
-    await this.#place.db.batch([...rows, ...gaps, ...passed, this.#file(0, file, 0, made, 'live', null)])
+    await this.#place.db.batch([...rows, ...funding, ...gaps, ...passed, this.#file(0, file, 0, made, 'live', null)])
   }
 
   async open(level: Level): Promise<OpenFile | null> {

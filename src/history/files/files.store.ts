@@ -4,10 +4,12 @@
 import type { FillScope } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
 import { readCandles } from './candle-files.store.ts'
 import type { CandleFiles, CandlesRequest, FiledCandles } from './candles-read.ts'
 import { coverOf } from './cover.store.ts'
 import type { FilesBlock, FilesCover, FilesNeed, FilesRequest, FilesRows } from './files-read.ts'
+import { fundingOver } from './funding.store.ts'
 import { type Stretch, stretchesOf, type Wanted } from './listing.store.ts'
 import { bytesRange } from './object-range.store.ts'
 import { decodePages, type Page } from './page.ts'
@@ -35,11 +37,15 @@ export class StoredFiles implements CandleFiles {
     return stretches.length > 0
   }
 
+  async funding(spans: readonly FundingSpan[]): Promise<readonly SpanFunding[]> {
+    return fundingOver(this.#place, spans)
+  }
+
   async rows(request: FilesRequest): Promise<FilesRows> {
-    const { order, fromMs, toMs, kind, limit } = request
+    const { order, fromMs, toMs, kind, limit, from = 0 } = request
     const blocks: FilesBlock[] = []
     let rows = 0
-    let wanted: Wanted = { key: keyOf(request), order, fromMs, toMs, from: 0, upTo: request.upTo }
+    let wanted: Wanted = { key: keyOf(request), order, fromMs, toMs, from, upTo: request.upTo }
     for (;;) {
       const { stretches, isAll } = await stretchesOf(this.#place, wanted)
       for (let at = 0; at < stretches.length; ) {

@@ -6,9 +6,8 @@ import type { RelayEvents } from '../../feed/log-api.ts'
 import { stakingOf } from '../../feed/staking-events.ts'
 import type { FilesBlock, FilesRequest } from './files-read.ts'
 
-/** What is read of a line of events; `only`: nothing else of the block is known. */
-export type EventsOfBlock = Pick<RelayEvents, 'height' | 'time' | 'fills' | 'ledger'> & {
-  readonly only?: 'fills'
+/** What is read of a line of events. */
+export type EventsOfBlock = Pick<RelayEvents, 'height' | 'time' | 'fills' | 'ledger' | 'funding' | 'only'> & {
   readonly events?: readonly unknown[]
 }
 

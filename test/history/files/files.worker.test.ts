@@ -157,6 +157,7 @@ describe('an archive of three days', () => {
       from: { height: 0, time: START_MS },
       to: { height: BLOCKS - 1, time: timeOf(BLOCKS - 1) },
       gaps: [],
+      funded: [{ from: 0, fromMs: START_MS, to: BLOCKS - 1 }],
     })
   })
 

@@ -65,6 +65,31 @@ describe('userFills', () => {
   })
 })
 
+describe('userPnlSummary', () => {
+  const [BLOCKS, ROWS] = [1_300, 10]
+  const summary = (more: object = {}) => ask({ type: 'userPnlSummary', user: USER, ...more })
+  beforeEach(() => {
+    const blocks = Array.from({ length: BLOCKS }, (_, i) => blockOf(i + 1, timeAt(i + 1), ROWS))
+    keep(blocks, { filesFrom: 1 })
+  })
+
+  it('of more fills than can be gone through is refused, and names a window that is not', async () => {
+    const { status, shown } = await summary()
+    const startTime = Number(/^startTime: must be at least (\d+):/.exec(shown.msg)?.[1])
+    expect([status, startTime, world.charged]).toEqual([422, timeAt(BLOCKS - 900 + 1), []])
+    expect(await summary({ startTime: timeAt(1) })).toMatchObject({ status: 422 })
+    const { status: served, shown: told } = await summary({ startTime })
+    expect([served, told.daysActive]).toEqual([200, 900])
+  })
+
+  it('of a window that ends early is made of the fills before its end', async () => {
+    const { status, shown } = await summary({ endTime: timeAt(900) })
+    expect([status, shown.daysActive]).toEqual([200, 900])
+    expect(await summary({ endTime: timeAt(1_100) })).toMatchObject({ status: 422 })
+    expect(await summary({ startTime: timeAt(200), endTime: timeAt(1_100) })).toMatchObject({ status: 200 })
+  })
+})
+
 describe('userFillsByTime', () => {
   const call = (more: object) => ask({ type: 'userFillsByTime', user: USER, ...more })
 
