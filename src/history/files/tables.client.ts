@@ -1,6 +1,7 @@
 // Tables as Parquet: rows come in, the bytes of a file come out. Law: the same rows make the same bytes, and no more than a group
 // of them is held as rows.
 
+import { gzipSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import type { LedgerEvent, UserFill } from '../../feed/block.ts'
 import { type CandlePart, joinedParts } from '../candles.ts'
@@ -19,6 +20,8 @@ import {
 import { ALL_FILLS, headOf, type LineHead, rowsOf } from './rows.ts'
 import type { Table, TableName, TableWriter } from './table.ts'
 
+/** Hashes are hexadecimal digits, which snappy leaves as long as they are: they are half of a table. */
+const CODEC = { codec: 'GZIP', compressors: { GZIP: (bytes: Uint8Array) => gzipSync(bytes) } } as const
 /** Readers leave out groups by what their user or time may be; some 600 KB each. */
 const GROUP_ROWS = 8_192
 
@@ -44,7 +47,7 @@ class Parquet {
       return { name, ...TYPES[type], repetition_type: isOptional ? 'OPTIONAL' : 'REQUIRED' }
     })
     const root = { name: 'root', num_children: columns.length }
-    this.#writer = new ParquetWriter({ writer: this.#bytes, schema: [root, ...schema], createdBy: 'weir' })
+    this.#writer = new ParquetWriter({ writer: this.#bytes, schema: [root, ...schema], ...CODEC, createdBy: 'weir' })
   }
 
   add(cells: readonly Cell[]): void {

@@ -1,5 +1,6 @@
 // Tables as whoever has a reader of Parquet sees them.
 
+import { gunzipSync } from 'node:zlib'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { expect, it } from 'vitest'
 import type { UserFill } from '../../../src/feed/block.ts'
@@ -10,6 +11,7 @@ import { ParquetTables } from '../../../src/history/files/tables.client.ts'
 import { tradedBlock } from '../filed-candles.ts'
 import { fillOf, USERS } from './made.ts'
 
+const compressors = { GZIP: (bytes: Uint8Array) => new Uint8Array(gunzipSync(bytes)) }
 const [USER, OTHER] = USERS as [string, string]
 
 function tablesOf(blocks: readonly EventsOfBlock[]) {
@@ -37,7 +39,7 @@ it('have each fill by user and in the order of the chain, with prices as they we
     [USER, old],
   ]
   const tables = tablesOf([{ height: 9, time: 90, fills, ledger: [] }])
-  const read = (name: string) => parquetReadObjects({ file: tables[name]!.file })
+  const read = (name: string) => parquetReadObjects({ file: tables[name]!.file, compressors })
   const byTime = await read('fills-by-time')
   expect(byTime.map(({ user, px }) => [user, px])).toEqual([
     [OTHER, '0.10'],
@@ -72,7 +74,7 @@ it('have each ledger event once for each of its users', async () => {
   const delta = { type: 'send', amount: '1.50', destination: OTHER }
   const ledger = [{ users: [OTHER, USER], time: 8, hash: '0x1', delta }]
   const { 'ledger-by-user': table } = tablesOf([{ height: 9, time: 90, fills: [], ledger }])
-  const rows = await parquetReadObjects({ file: table!.file })
+  const rows = await parquetReadObjects({ file: table!.file, compressors })
   const row = {
     height: 9n,
     block_time: new Date(90),
@@ -97,7 +99,7 @@ it('have one-minute candles of each coin, one for each minute however it is cut'
   const tables = new ParquetTables()
   for (const [key, line] of lines) tables.tell(key, [line])
   const table = tables.end().find(({ name }) => name === 'candles-by-coin')!
-  const rows = await parquetReadObjects({ file: table.bytes.slice().buffer })
+  const rows = await parquetReadObjects({ file: table.bytes.slice().buffer, compressors })
   const flat = (height: bigint, coin: string, px: string) => {
     const prices = { open: px, close: px, high: px, low: px }
     return { height, coin, time: new Date(120_000), ...prices, volume: '1.5', trades: 1n }
