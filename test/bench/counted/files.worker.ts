@@ -40,7 +40,9 @@ async function part(place: ArchivePlace, { level, file, number, isLast }: PartOr
     tables.tell(key, [line])
   }
   await made.flush()
-  await writerOf(place).putPart({ level, file, number, made, tables: [], next: isLast ? null : [] })
+  const { pages, bytes, entries } = made
+  const whole = { pages, bytes, entries, candles: [] }
+  await writerOf(place).putPart({ level, file, number, made: whole, tables: [], next: isLast ? null : [] })
   return new Response(tables.end()[0]?.bytes ?? null, { headers: { 'x-page-bytes': String(made.bytes) } })
 }
 
