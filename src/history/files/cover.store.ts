@@ -20,10 +20,7 @@ export function endsOfFiles({ chain, db }: Place): D1PreparedStatement[] {
   return [FIRST, LAST].map((sql) => db.prepare(sql).bind(chain))
 }
 
-export async function coverOf(
-  place: Place,
-  need: FilesNeed,
-): Promise<FilesCover | null> {
+export async function coverOf(place: Place, need: FilesNeed): Promise<FilesCover | null> {
   const { chain, db } = place
   const lacking = need === 'fills' ? ' AND known IS NULL' : ''
   const [first, last, gaps, funded] = await db.batch<unknown>([

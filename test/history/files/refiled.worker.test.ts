@@ -5,9 +5,9 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { segmentKey } from '../../../src/history/archive/archive-keys.ts'
 import { tableFiles } from '../../../src/history/exports/table-files.store.ts'
-import { candlesWithin, keptCandles } from '../../../src/history/kept-candles.ts'
 import { objectKey } from '../../../src/history/files/file-keys.ts'
 import type { Level } from '../../../src/history/files/levels.ts'
+import { candlesWithin, keptCandles } from '../../../src/history/kept-candles.ts'
 import { failing, range, SETTLED_MS, segmentAt, timeOf, World } from './compacting.worker.ts'
 
 /** Heights at whose times trades may be missing. */
