@@ -250,8 +250,9 @@ export class FeederLinks {
     return this.#others(but).some((one) => isFlowing(one) && isAble(one))
   }
 
-  /** True where another feeder that `isAble` was heard, or left, since a time: what this one lacks may come of it. */
+  /** True where another feeder that `isAble` was heard, or left, since a time: unless this one leads, it may lead on. */
   mayCome(but: FeederSocket, sinceMs: number, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
+    if (this.leader === but.name) return false
     if (this.#others(but).some((one) => one.heardMs >= sinceMs && isAble(one))) return true
     return left(this.#roster, this.#names(), nowMs).some(({ endedMs }) => endedMs! >= sinceMs)
   }

@@ -292,10 +292,6 @@ export class EventFanout<R extends Receiver> {
 /** Sends what of a block its receivers were not told before. */
 function tellRest<R extends Receiver>(begun: Begun<R>, block: ShownEvents): void {
   const { channel, body } = begun.topic.wanted
-  tell(begun, block, () =>
-    channel
-      .view(body)
-      .items(block)
-      .filter((item) => !begun.isTold(block, item)),
-  )
+  const view = channel.view(body)
+  tell(begun, block, () => view.items(block).filter((item) => !begun.isTold(block, item)))
 }
