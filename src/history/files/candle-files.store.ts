@@ -1,5 +1,5 @@
-// Candles out of the files: what minutes and hours have, and days of longer candles, lies in D1; days of the shortest are pages
-// in R2. Laws: one question to D1, so that all is of one moment; reads of R2 are bounded; a page that cannot be read is a hole.
+// Candles out of the files: what minutes and hours have, and longer candles of days and months, lies in D1; the shortest of days
+// and months are pages in R2. Laws: one question to D1, so that all is of one moment; reads of R2 are bounded; a page that cannot be read is a hole.
 
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
@@ -19,9 +19,11 @@ import { unpackPage } from './page-text.client.ts'
 const AT_ONCE = 6
 /** And of one answer, whole rounds of them: 5,000 candles of five minutes are 18 days. */
 const READS_MOST = 36
-/** Rows of days of one answer. */
+/** Rows of days and months of one answer. */
 const DAYS_MOST = 10_000
-const DAY_MS = 86_400_000
+/** A row may have a month, of 15 minutes: of the first as much may lie before a window, and the last is told of in part. */
+const LONGEST_MS = 32 * 86_400_000
+const ROW_MOST = 31 * 96
 const [SHORTEST] = BASES
 const MINUTE_MS = 60_000
 
@@ -43,11 +45,13 @@ const RECENT = `SELECT f.first, e.value->>8 AS parts FROM file_buckets k
   WHERE k.chain = ?1 AND k.level = ?2 AND k.bucket = ?3 AND f.state = 'live' AND e.value->>0 = ?4 AND f.last_ms >= ?5
   AND f.first_ms <= ?6 AND e.value->>8 IS NOT NULL ORDER BY f.first, k.number`
 /** Rows until they have so many candles. */
-const DAYS = `WITH day AS (SELECT k.min_ms, k.first, k.number, SUM(k.candles) OVER (ORDER BY k.min_ms, k.first, k.number)
-  - k.candles AS before FROM file_candles k JOIN files f ON f.chain = k.chain AND f.level = 2 AND f.first = k.first
+const DAYS = `WITH day AS (SELECT k.min_ms, k.level, k.first, k.number, SUM(k.candles)
+  OVER (ORDER BY k.min_ms, k.first, k.number) - k.candles AS before
+  FROM file_candles k JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first
   WHERE k.chain = ?1 AND k.coin = ?2 AND k.base = ?3 AND k.min_ms BETWEEN ?4 AND ?5 AND k.max_ms >= ?6 AND f.state = 'live')
   SELECT k.first, k.parts, k.min_ms AS minMs, (SELECT COUNT(*) FROM day) AS days FROM day JOIN file_candles k
-  ON k.chain = ?1 AND k.coin = ?2 AND k.base = ?3 AND k.min_ms = day.min_ms AND k.first = day.first AND k.number = day.number
+  ON k.chain = ?1 AND k.coin = ?2 AND k.base = ?3 AND k.min_ms = day.min_ms AND k.level = day.level AND k.first = day.first
+  AND k.number = day.number
   WHERE day.before < ?7 ORDER BY k.min_ms, k.first, k.number LIMIT ?8`
 
 /** What files of days have, as far as it was read. */
@@ -67,8 +71,7 @@ export async function readCandles(place: ArchivePlace, request: CandlesRequest):
       ? dayStretches(place, { key, order: 'oldest', ...blocks, from: 0, upTo: Number.MAX_SAFE_INTEGER })
       : db
           .prepare(DAYS)
-          // A row is of a day, and the first of them may begin before the window does.
-          .bind(chain, coin, base, fromMs - 2 * DAY_MS, toMs, fromMs, 2 * most * request.limit, DAYS_MOST)
+          .bind(chain, coin, base, fromMs - LONGEST_MS, toMs, fromMs, 2 * (most * request.limit + ROW_MOST), DAYS_MOST)
   const [from, to, gaps, minutes, hours, rows] = (
     await db.batch<unknown>([
       ...endsOfFiles(place),

@@ -9,8 +9,9 @@ import { type EventsOfBlock, textOf } from './rows.ts'
 
 const KEY = 'k:'
 const SHORTEST = BASES[0]
-/** A day's candles of the shortest are in its pages alone. */
-const BASES_OF: Readonly<Record<Level, readonly Base[]>> = { 0: [SHORTEST], 1: [SHORTEST], 2: BASES.slice(1) }
+/** Of days and months candles of the shortest are in pages alone. */
+const LONGER = BASES.slice(1)
+const BASES_OF: Readonly<Record<Level, readonly Base[]>> = { 0: [SHORTEST], 1: [SHORTEST], 2: LONGER, 3: LONGER }
 
 /** Candles of a coin that the database has, oldest first. */
 export interface KeptCandles {

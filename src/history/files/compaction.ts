@@ -1,4 +1,5 @@
-// One turn of the Compactor: a minute of the archive into a file, or one object of an hour or a day out of the files below.
+// One turn of the Compactor: a minute of the archive into a file, or one object of an hour, a day or a month out of the files
+// below.
 // Laws: what a turn does follows from what is stored; its objects come before the rows that tell of them, and all rows of a
 // turn come at once, so that a turn that ends anywhere is done again and writes the same under the same names; a row is in one
 // live file, and in no other; a file that is damaged holds up nothing but what is made of its heights.
@@ -95,6 +96,7 @@ export interface CompactionPorts extends Pick<MergePorts, 'pack' | 'unpack'> {
 }
 
 const NOTHING: Made = { pages: [], bytes: 0, entries: [], candles: [] }
+const NO_TABLES: TableWriter = { tell: () => undefined, end: () => [] }
 /** Files that are looked at for those that are due: before them some may wait for heights that are still to come. */
 const FILES_MOST = 1_024
 
@@ -184,12 +186,12 @@ export class Compaction {
   }
 
   async #merge(): Promise<boolean> {
-    return (await this.#mergeInto(1)) || this.#mergeInto(2)
+    return (await this.#mergeInto(1)) || (await this.#mergeInto(2)) || this.#mergeInto(3)
   }
 
   async #mergeInto(level: MergedLevel): Promise<boolean> {
     const { writer } = this.#ports
-    const below = level === 1 ? 0 : 1
+    const below = (level - 1) as Level
     const open = await writer.open(level)
     const files = await writer.live(below, open?.first ?? 0, FILES_MOST)
     const group = open
@@ -201,7 +203,9 @@ export class Compaction {
     const [first, last] = [group[0]!, group.at(-1)!]
     const file = { first: first.first, last: last.last, firstMs: first.firstMs, lastMs: last.lastMs }
     const sources = await Promise.all(group.map((one) => writer.source(below, one)))
-    const [tables, candles] = [this.#ports.tables(), new CandleRollup(level)]
+    // Of a month those of its days stand.
+    const tables = level === 3 ? NO_TABLES : this.#ports.tables()
+    const candles = new CandleRollup(level)
     const tell = (key: string, lines: readonly string[]) => {
       tables.tell(key, lines)
       candles.tell(key, lines)

@@ -14,7 +14,16 @@ import { objectKey, tableKey } from './file-keys.ts'
 import { dropFile } from './files-drop.store.ts'
 import { sweepFiles } from './files-sweep.store.ts'
 import { fundingRows } from './funding.store.ts'
-import { bucketOf, type FileSpan, type Level, type LiveFile, type Unsettled } from './levels.ts'
+import {
+  type BucketLevel,
+  bucketOf,
+  type FileSpan,
+  isBucketLevel,
+  KEY_TABLES,
+  type Level,
+  type LiveFile,
+  type Unsettled,
+} from './levels.ts'
 import { bytesRange } from './object-range.store.ts'
 import type { Place, SourceFile } from './page-source.ts'
 import type { Table } from './table.ts'
@@ -79,7 +88,7 @@ export class FilesWriter implements CompactionFiles {
   async live(level: Level, from: number, limit: number): Promise<readonly LiveFile[]> {
     const { results } = await this.#place.db
       .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs, EXISTS (SELECT 1 FROM files n
-        WHERE n.chain = f.chain AND n.level IN (0, 1, 2) AND n.level >= f.level AND n.first = f.last + 1
+        WHERE n.chain = f.chain AND n.level IN (0, 1, 2, 3) AND n.level >= f.level AND n.first = f.last + 1
         AND n.state = 'live') AS isFollowed FROM files f
         WHERE chain = ? AND level = ? AND state = 'live' AND first >= ? ORDER BY first LIMIT ?`)
       .bind(this.#place.chain, level, from, limit)
@@ -135,8 +144,9 @@ export class FilesWriter implements CompactionFiles {
     ])
     const insert = (sql: string, all: readonly unknown[], ...more: number[]) =>
       inTexts(all).map((text) => db.prepare(sql).bind(chain, ...more, file.first, number, text))
-    if (level < 2) return [object, ...insert(BUCKETS, bucketed(level as 0 | 1, withCandles(rows, candles)), level)]
-    return [object, ...insert(KEYS, rows), ...insert(CANDLES, candles.map(rowOfCandles))]
+    if (isBucketLevel(level)) return [object, ...insert(BUCKETS, bucketed(level, withCandles(rows, candles)), level)]
+    const ofKeys = insert(keysInto(KEY_TABLES[level]), rows)
+    return [object, ...ofKeys, ...insert(CANDLES, candles.map(rowOfCandles), level)]
   }
 
   async #table(
@@ -181,15 +191,15 @@ export class FilesWriter implements CompactionFiles {
   }
 }
 
-const KEYS = `INSERT OR REPLACE INTO file_keys
+const keysInto = (table: string) => `INSERT OR REPLACE INTO ${table}
   (chain, first, number, key, first_height, last_height, min_ms, max_ms, rows, offset, bytes)
   SELECT ?1, ?2, ?3, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7
   FROM json_each(?4) WHERE TRUE`
 const BUCKETS = `INSERT OR REPLACE INTO file_buckets (chain, level, first, number, bucket, entries)
   SELECT ?1, ?2, ?3, ?4, value->>0, value->>1 FROM json_each(?5) WHERE TRUE`
 
-const CANDLES = `INSERT OR REPLACE INTO file_candles (chain, first, number, coin, base, min_ms, max_ms, candles, parts)
-  SELECT ?1, ?2, ?3, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5 FROM json_each(?4) WHERE TRUE`
+const CANDLES = `INSERT OR REPLACE INTO file_candles (chain, level, first, number, coin, base, min_ms, max_ms, candles, parts)
+  SELECT ?1, ?2, ?3, ?4, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5 FROM json_each(?5) WHERE TRUE`
 
 const rowOfCandles = ({ coin, base, parts }: KeptCandles): readonly unknown[] => [
   ...[coin, base, parts[0]!.t, parts.at(-1)!.t],
@@ -208,7 +218,7 @@ function withCandles(rows: readonly (readonly unknown[])[], candles: readonly Ke
 }
 
 /** Entries by their bucket, in the order of the entries. */
-function bucketed(level: 0 | 1, rows: readonly (readonly unknown[])[]): (readonly [number, unknown[]])[] {
+function bucketed(level: BucketLevel, rows: readonly (readonly unknown[])[]): (readonly [number, unknown[]])[] {
   const buckets = new Map<number, unknown[]>()
   for (const row of rows) {
     const bucket = bucketOf(level, row[0] as string)

@@ -269,6 +269,59 @@ describe('an archive of three days', () => {
   })
 })
 
+it('days are merged into their month once a day of the next is there, and are read as before', {
+  timeout: 120_000,
+}, async () => {
+  const place = placeOf('months')
+  const days = [9, 10, 11, 12].flatMap((day) => heights.slice(0, 72).map((height) => 72 * day + height))
+  await archived(place, days)
+  await compact(failing(place))
+  const files = new StoredFiles(place)
+  const levels = async () => {
+    const { results } = await env.HISTORY.prepare(`SELECT level, state, COUNT(*) AS n FROM files
+      WHERE chain = 'months' AND level >= 2 GROUP BY level, state`).all<{ level: number; state: string; n: number }>()
+    return results.map(({ level, state, n }) => [level, state, n])
+  }
+  const rowsOfDays = () =>
+    env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM file_keys WHERE chain = 'months'
+    AND first < ?`)
+      .bind(72 * 11)
+      .first('n')
+  const check = async () => {
+    expect(await told(files, { ...all, ...of(HEAVY) })).toEqual(expected(isHeavy, days))
+    const newest = await told(files, { ...all, ...of(HEAVY), order: 'newest', upTo: 72 * 10 })
+    expect(newest.map(([height]) => height)).toEqual(
+      expected(
+        isHeavy,
+        days.filter((height) => height <= 72 * 10),
+      )
+        .map(([height]) => height)
+        .reverse(),
+    )
+    expect(await files.cover('fills')).toMatchObject({ from: { height: 72 * 9 }, to: { height: 72 * 13 - 1 }, gaps: [] })
+  }
+  expect(await levels()).toEqual([
+    [2, 'live', 1],
+    [2, 'merged', 2],
+    [3, 'live', 1],
+  ])
+  await check()
+  expect(await rowsOfDays()).toBeGreaterThan(0)
+  for (let turn = 0; turn < 30; turn++) await compact(place, () => LINK_MS + 600_001)
+  expect([await levels(), await rowsOfDays()]).toEqual([
+    [
+      [2, 'live', 1],
+      [3, 'live', 1],
+    ],
+    0,
+  ])
+  await check()
+  const tables =
+    env.HISTORY.prepare(`SELECT COUNT(DISTINCT first) AS n FROM file_tables WHERE chain = 'months' AND level = 2
+    AND name = 'fills-by-user'`)
+  expect(await tables.first('n')).toBe(3)
+})
+
 it('heights that nobody has, and segments that are lost, are gaps', async () => {
   const place = placeOf('gaps')
   await archived(place, [0, 1, 5, 6, 7])

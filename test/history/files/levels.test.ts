@@ -59,6 +59,16 @@ it('files whose next heights are in a file of a higher level wait for nothing', 
   expect(firsts(dueGroup(1, files, { below: 999, pending: [] }))).toEqual([0, 10])
 })
 
+it('days of a month are merged once one of a later month has come, however long the month is', () => {
+  const of = (...date: [number, number, number]) => Date.UTC(...date) / MINUTE_MS
+  const days = [of(2024, 1, 28), of(2024, 1, 29), of(2024, 2, 31), of(2025, 2, 1)].map((minute, at) =>
+    file(at * 10, minute),
+  )
+  expect(firsts(due(3, days))).toEqual([0, 10])
+  expect(firsts(due(3, days.slice(2)))).toEqual([20])
+  expect(due(3, days.slice(0, 2))).toBeNull()
+})
+
 it('a time that falls ends no hour', () => {
   expect(firsts(due(1, [file(0, 60), file(10, 59), file(20, 61), file(30, 120)]))).toEqual([0, 10, 20])
 })
