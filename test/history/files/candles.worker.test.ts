@@ -89,7 +89,7 @@ describe('an archive of sixteen days', () => {
     const { results } = await env.HISTORY.prepare(
       `SELECT level, COUNT(*) AS files, MAX(objects) AS objects FROM files WHERE chain = 'candles' AND state = 'live' GROUP BY level`,
     ).all<{ level: number; files: number; objects: number }>()
-    expect(results.map(({ level }) => level)).toEqual([0, 1, 2])
+    expect(results.map(({ level }) => level)).toEqual([0, 1, 2, 3])
     // Objects end amid the candles of a coin.
     expect(results.at(-1)!.objects).toBeGreaterThan(5)
     for (const interval of INTERVALS)
