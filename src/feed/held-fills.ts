@@ -5,10 +5,14 @@
 import type { Block, CoinFunding, LedgerEvent, UserFill } from './block.ts'
 import { stakingOf } from './staking-events.ts'
 
-/** Whose fills: a wallet's own, those of orders that came through a builder (lower case), or all of one coin. */
-export type FillScope =
-  | { readonly by: 'user' | 'builder'; readonly address: string }
-  | { readonly by: 'coin'; readonly coin: string }
+/** Whose fills: a wallet's own, or those of orders that came through a builder (lower case). */
+export interface OwnerScope {
+  readonly by: 'user' | 'builder'
+  readonly address: string
+}
+
+/** Or all of one coin. */
+export type FillScope = OwnerScope | { readonly by: 'coin'; readonly coin: string }
 
 /** Events of a wallet that are no fills: balance movements, or what it did with its stake. */
 export type LedgerKind = 'ledger' | 'staking'

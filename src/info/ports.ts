@@ -4,7 +4,7 @@ import type { BookSnapshot, TopOfBook } from '../book/hub-api.ts'
 import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
-import type { EventBlock, FillScope, HeightAndTime, LedgerKind } from '../feed/held-fills.ts'
+import type { EventBlock, FillScope, HeightAndTime, LedgerKind, OwnerScope } from '../feed/held-fills.ts'
 import type { CandlesRequest } from '../history/files/candles-read.ts'
 import type { FundingSpan, SpanFunding } from '../history/funded-runs.ts'
 import type { HeldFills } from '../history/held-runs.ts'
@@ -43,10 +43,10 @@ export interface History {
   newest(scope: FillScope): Promise<Result<HeldFills, Failure>>
 }
 
-/** Events of one wallet, builder or coin. */
+/** Events of one wallet or builder. */
 export interface PastEvents {
   readonly kind: EventKind
-  readonly scope: FillScope
+  readonly scope: OwnerScope
   /** Only what is of times whose funding is known. */
   readonly isFunded?: boolean
 }

@@ -267,7 +267,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       l4: new WholeOrders((coin) => objects.orders(coin)),
       newId: () => crypto.randomUUID(),
       archive: archiveOf(this.env, CHAIN),
-      hadFills: async (coin: string) => (await filesOf(this.env, CHAIN)?.hasFills({ by: 'coin', coin })) ?? true,
+      hadTrades: async (coin: string) => (await filesOf(this.env, CHAIN)?.hasTrades(coin)) ?? true,
       playing: (client: Connection, isPlaying: boolean) => this.#clients.playing(client, isPlaying),
       ensureEvents: () => this.#links.log.ensure(),
       ...pastPorts(gatewayOf(this.env), () => this.#links.log.height),

@@ -144,7 +144,7 @@ export class World {
       },
       archive: archive ?? null,
       newId: () => `s${ids++}`,
-      hadFills: async (coin: string) => this.traded.includes(coin),
+      hadTrades: async (coin: string) => this.traded.includes(coin),
       playing: (connection: Connection, isPlaying: boolean) => void this.playing.push([connection.id, isPlaying]),
       hasBook: async (coin: string) => (this.ready ? this.coins.includes(coin) : null),
       dexes: async () => [...new Set(this.coins.map(dexOf))],

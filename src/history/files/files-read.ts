@@ -1,7 +1,7 @@
-// What readers of the files see of them: rows of a user, a builder or a coin, block by block. Types alone.
+// What readers of the files see of them: rows of a user or a builder, block by block. Types alone.
 
 import type { Block } from '../../feed/block.ts'
-import type { EventBlock, FillScope, HeightAndTime, LedgerKind } from '../../feed/held-fills.ts'
+import type { EventBlock, OwnerScope, HeightAndTime, LedgerKind } from '../../feed/held-fills.ts'
 import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
 
 /** Heights that no file has, or of which the fills alone are `known`. */
@@ -31,9 +31,9 @@ interface FundedStretch {
 export type FilesNeed = 'fills' | 'events'
 
 export interface FilesRequest {
-  /** `fills` of a user, a builder or a coin; the others of a user. */
+  /** `fills` of a user or a builder; the others of a user. */
   readonly kind: 'fills' | LedgerKind
-  readonly scope: FillScope
+  readonly scope: OwnerScope
   /** Block times, Unix ms, both inclusive. */
   readonly fromMs: number
   readonly toMs: number

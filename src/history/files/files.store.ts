@@ -1,11 +1,11 @@
 // The files as they are read: D1 says where the rows of a key lie, R2 has them. Laws: a block is told whole and once; what is
 // missing, cut short or another one is an ArchiveDamage, and no row is told instead.
 
-import type { FillScope } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
 import { readCandles } from './candle-files.store.ts'
+import { candleKey } from './candle-lines.ts'
 import type { CandleFiles, CandlesRequest, FiledCandles } from './candles-read.ts'
 import { coverOf } from './cover.store.ts'
 import type { FilesBlock, FilesCover, FilesNeed, FilesRequest, FilesRows } from './files-read.ts'
@@ -30,10 +30,9 @@ export class StoredFiles implements CandleFiles {
     return coverOf(this.#place, need)
   }
 
-  async hasFills(scope: FillScope): Promise<boolean> {
+  async hasTrades(coin: string): Promise<boolean> {
     const all = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, from: 0, upTo: Number.MAX_SAFE_INTEGER }
-    const key = keyOf({ kind: 'fills', scope })
-    const { stretches } = await stretchesOf(this.#place, { key, order: 'newest', ...all })
+    const { stretches } = await stretchesOf(this.#place, { key: candleKey(coin), order: 'newest', ...all })
     return stretches.length > 0
   }
 

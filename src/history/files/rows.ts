@@ -26,9 +26,8 @@ export interface LineHead {
   readonly rows: number
 }
 
-/** Keys sort builders before coins, ledgers, stakes and users. */
+/** Keys sort builders before ledgers, stakes and users. */
 export function keyOf({ kind, scope }: Pick<FilesRequest, 'kind' | 'scope'>): string {
-  if (scope.by === 'coin') return `c:${scope.coin}`
   if (scope.by === 'builder') return `b:${scope.address}`
   return `${OF_USERS[kind]}:${scope.address}`
 }
@@ -42,10 +41,9 @@ export function linesOf({ height, time, fills, ledger, events }: EventsOfBlock):
     else texts.set(key, [text])
   }
   for (const fill of fills) {
-    const [user, { coin, builder }] = fill
+    const [user, { builder }] = fill
     const text = JSON.stringify(fill)
     put(`u:${user}`, text)
-    put(`c:${coin}`, text)
     put(ALL_FILLS, text)
     if (typeof builder === 'string' && ADDRESS.test(builder)) put(`b:${builder}`, text)
   }

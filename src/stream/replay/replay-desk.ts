@@ -31,7 +31,7 @@ export interface ReplayDeskPorts extends Omit<ReplayPorts, 'archive' | 'pay' | '
   /** Null: hubs cannot say now. */
   hasBook(coin: string): Promise<boolean | null>
   /** Whether files have any fill of a coin. */
-  hadFills(coin: string): Promise<boolean>
+  hadTrades(coin: string): Promise<boolean>
   /** Something is played on a connection, or nothing is any more: should the relay die, the client is to hear of it. */
   playing(connection: Connection, isPlaying: boolean): void
 }
@@ -174,7 +174,7 @@ export class ReplayDesk {
   async #unknownCoins(wanted: Wanted): Promise<readonly string[]> {
     const named = wanted.source === 'books' ? (wanted.body.coins ?? []) : namesOf(wanted)
     const isKnown = async (coin: string) =>
-      (await this.#ports.hasBook(coin)) !== false || (await this.#ports.hadFills(coin).catch(() => true))
+      (await this.#ports.hasBook(coin)) !== false || (await this.#ports.hadTrades(coin).catch(() => true))
     const known = await Promise.all(named.map(isKnown))
     return named.filter((_, at) => !known[at])
   }

@@ -150,7 +150,6 @@ describe('an archive of three days', () => {
       [{ by: 'user', address: HEAVY }, isHeavy],
       [{ by: 'user', address: QUIET }, ([owner]: UserFill) => owner === QUIET],
       [{ by: 'builder', address: BUILDER }, () => true],
-      [{ by: 'coin', coin: 'BTC' }, ([, { coin }]: UserFill) => coin === 'BTC'],
       [{ by: 'user', address: UNKNOWN }, () => false],
     ] as const)
       expect(await told(files, { ...all, scope })).toEqual(expected(mine))

@@ -66,7 +66,7 @@ const cutAt = <T>(all: readonly T[], cuts: readonly number[]): T[][] => {
 }
 
 describe('rows of a block', () => {
-  it('are told to their user, coin and builder in the order of the block, and ledger events to each user once', () => {
+  it('are told to their user and builder in the order of the block, and ledger events to each user once', () => {
     const fills = [fillOf(USER, 'BTC', 1, USERS[1]), fillOf(USER, 'ETH', 2, 'nobody'), fillOf(USERS[1]!, 'BTC', 3)]
     const ledger = [{ users: [USER, USER, USERS[2]!], time: 5, hash: '0x0', delta: { type: 'send', amount: '1' } }]
     const staked = { time: '2026-06-11T01:01:29.5', hash: '0x0', inner: { CDeposit: { user: USER, amount: '0.5' } } }
@@ -78,7 +78,6 @@ describe('rows of a block', () => {
       fills: fills.slice(0, 2),
       ledger: [],
     })
-    expect(block(keyOf({ kind: 'fills', scope: { by: 'coin', coin: 'BTC' } })).fills).toEqual([fills[0], fills[2]])
     expect(block(keyOf({ kind: 'fills', scope: { by: 'builder', address: USERS[1]! } })).fills).toEqual([fills[0]])
     expect(block(keyOf({ kind: 'ledger', scope: { by: 'user', address: USER } }))).toEqual({ ...at, fills: [], ledger })
     expect(
@@ -94,8 +93,6 @@ describe('rows of a block', () => {
     expect([...lines.keys()].sort()).toEqual(
       [
         `b:${USERS[1]}`,
-        'c:BTC',
-        'c:ETH',
         `l:${USER}`,
         `l:${USERS[2]}`,
         `s:${USER}`,
@@ -143,7 +140,7 @@ describe('files', () => {
     for (let height = 0; height < 12_000; height++) {
       const [user, fill] = fillOf(USER, 'BTC', height)
       const lines = linesOf({ height, time: height, fills: [[user, { ...fill, hash: random(height) }]], ledger: [] })
-      await writer.add('c:BTC', lines.get('c:BTC')!)
+      await writer.add(`u:${USER}`, lines.get(`u:${USER}`)!)
     }
     await writer.flush()
     const entries: readonly Entry[] = writer.entries
