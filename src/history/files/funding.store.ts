@@ -78,4 +78,7 @@ const LOWEST = `(SELECT MIN(height) FROM (SELECT MIN(first) AS height FROM files
 const SWEPT = [
   `DELETE FROM file_funding WHERE chain = ?1 AND height < ${LOWEST}`,
   `DELETE FROM file_funded WHERE chain = ?1 AND to_height < ${LOWEST}`,
+  // What is backfilled there later is not known already.
+  `UPDATE file_funded SET (from_height, from_ms) = (SELECT first, first_ms FROM files WHERE chain = ?1 ORDER BY first LIMIT 1)
+    WHERE chain = ?1 AND from_height < ${LOWEST} AND ${LOWEST} = (SELECT MIN(first) FROM files WHERE chain = ?1)`,
 ] as const

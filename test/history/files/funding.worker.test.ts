@@ -172,6 +172,18 @@ describe('where it is known', () => {
     expect(await left.first()).toEqual({ first: 72, n: 2 * 10 })
     const [paid] = await files.funding([{ coin: 'BTC', from: 73, to: 99 }])
     expect(units(paid!.perUnit, 18)).toBe(sumOf(blocks.slice(73, 100), 'BTC'))
+    const funded = async () => (await files.cover('events'))?.funded
+    expect(await funded()).toEqual([{ from: 72, fromMs: timeOf(72), to: 99 }])
+    const file = { first: 60, last: 71, firstMs: timeOf(60), lastMs: timeOf(71) }
+    const payments = [{ coin: 'BTC', height: 66, perUnit: '7' }]
+    const made = { pages: [], bytes: 0, entries: [], candles: [] }
+    const writer = new FilesWriter(placeOf('bounded-funding'), { now: () => 0, isBounded: true })
+    await writer.putMinute({ file, made, known: 'events', payments, unfiled: null })
+    expect((await funded())?.map(({ from, to }) => [from, to])).toEqual([
+      [60, 71],
+      [72, 99],
+    ])
+    expect(await files.funding([{ coin: 'BTC', from: 60, to: 71 }])).toMatchObject([{ perUnit: '7' }])
   })
 })
 
