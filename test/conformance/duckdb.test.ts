@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LedgerEvent, UserFill } from '../../src/feed/block.ts'
-import type { FillScope } from '../../src/feed/held-fills.ts'
+import type { OwnerScope } from '../../src/feed/held-fills.ts'
 import {
   type Cell,
   type Column,
@@ -88,7 +88,7 @@ describe.skipIf(missing !== null)('DuckDB', () => {
     folder.remove()
   })
 
-  const read = async (kind: 'fills' | 'ledger', scope: FillScope) =>
+  const read = async (kind: 'fills' | 'ledger', scope: OwnerScope) =>
     (await worker.page({ kind, scope, order: 'oldest', limit: 1e6 })).blocks
   const within = (firstMs: number, endMs: number) => (row: Readonly<Record<string, unknown>>) =>
     Number(row.block_time) >= firstMs && Number(row.block_time) < endMs

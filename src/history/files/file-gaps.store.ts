@@ -51,7 +51,9 @@ export function gapsBeside(
       .prepare(`DELETE FROM file_gaps WHERE chain = ?1 AND from_height > ${LOWER} AND to_height < ${UPPER}`)
       .bind(chain, first),
     db
-      .prepare(`${PUT} SELECT ?1, ${LOWER} + 1, ?2 - 1, NULL, ${lower('lastMs')}, ?3 WHERE ${LOWER} BETWEEN 0 AND ?2 - 2`)
+      .prepare(
+        `${PUT} SELECT ?1, ${LOWER} + 1, ?2 - 1, NULL, ${lower('lastMs')}, ?3 WHERE ${LOWER} BETWEEN 0 AND ?2 - 2`,
+      )
       .bind(chain, first, firstMs),
     db
       .prepare(`${PUT} SELECT ?1, MAX(?3, ${LOWER}) + 1, ${UPPER} - 1, NULL, MAX(?4, ${lower('lastMs')}),

@@ -1,7 +1,7 @@
 // What readers of the files see of them: rows of a user or a builder, block by block. Types alone.
 
 import type { Block } from '../../feed/block.ts'
-import type { EventBlock, OwnerScope, HeightAndTime, LedgerKind } from '../../feed/held-fills.ts'
+import type { EventBlock, HeightAndTime, LedgerKind, OwnerScope } from '../../feed/held-fills.ts'
 import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
 
 /** Heights that no file has, or of which the fills alone are `known`. */

@@ -1,7 +1,7 @@
 // Files in R2 and D1, out of an archive of three days: each row once, through failures at every write, in every order.
 
-import { gunzipSync } from 'node:zlib'
 import { env } from 'cloudflare:workers'
+import { gunzipSync } from 'node:zlib'
 import { parquetReadObjects } from 'hyparquet'
 import { describe, expect, it, vi } from 'vitest'
 import type { UserFill } from '../../../src/feed/block.ts'
@@ -297,7 +297,11 @@ it('days are merged into their month once a day of the next is there, and are re
         .map(([height]) => height)
         .reverse(),
     )
-    expect(await files.cover('fills')).toMatchObject({ from: { height: 72 * 9 }, to: { height: 72 * 13 - 1 }, gaps: [] })
+    expect(await files.cover('fills')).toMatchObject({
+      from: { height: 72 * 9 },
+      to: { height: 72 * 13 - 1 },
+      gaps: [],
+    })
   }
   expect(await levels()).toEqual([
     [2, 'live', 1],

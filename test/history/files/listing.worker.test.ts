@@ -2,7 +2,7 @@
 
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
-import { bucketOf, type Level } from '../../../src/history/files/levels.ts'
+import { bucketOf, isBucketLevel, KEY_TABLES, type Level } from '../../../src/history/files/levels.ts'
 import { stretchesOf, type Wanted } from '../../../src/history/files/listing.store.ts'
 
 const place = { chain: 'listing', bucket: env.ARCHIVE, db: env.HISTORY }
@@ -10,6 +10,9 @@ const KEY = 'u:0x1'
 const DAYS = 150
 /** Days are of ten heights, from 100 on; what was backfilled lies at 1 and amid them, what is new at the end. */
 const FIRST = 100
+
+/** Months come before days. */
+const levelOf = (height: number): Level => (height < FIRST + 5 * DAYS ? 3 : 2)
 
 async function put(level: Level, first: number): Promise<void> {
   const [chain, db] = [place.chain, place.db]
@@ -21,15 +24,14 @@ async function put(level: Level, first: number): Promise<void> {
     .prepare(`INSERT INTO file_objects (chain, level, first, number, bytes, etag) VALUES (?, ?, ?, 0, 1, 'x')`)
     .bind(chain, level, first)
   const entry = [KEY, first, first, first, first, 1, 0, 1]
-  const index =
-    level === 2
-      ? db
-          .prepare(`INSERT INTO file_keys (chain, first, number, key, first_height, last_height, min_ms, max_ms, rows, offset,
-            bytes) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`)
-          .bind(chain, first, ...entry)
-      : db
-          .prepare(`INSERT INTO file_buckets (chain, level, bucket, first, number, entries) VALUES (?, ?, ?, ?, 0, ?)`)
-          .bind(chain, level, bucketOf(level, KEY), first, JSON.stringify([entry]))
+  const index = isBucketLevel(level)
+    ? db
+        .prepare(`INSERT INTO file_buckets (chain, level, bucket, first, number, entries) VALUES (?, ?, ?, ?, 0, ?)`)
+        .bind(chain, level, bucketOf(level, KEY), first, JSON.stringify([entry]))
+    : db
+        .prepare(`INSERT INTO ${KEY_TABLES[level]} (chain, first, number, key, first_height, last_height, min_ms, max_ms, rows,
+            offset, bytes) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`)
+        .bind(chain, first, ...entry)
   await db.batch([file, object, index])
 }
 
@@ -38,7 +40,11 @@ it.each(['newest', 'oldest'] as const)('has each once and in order, %s first', a
   if (order === 'newest')
     for (const height of heights)
       await put(
-        height === 1 || height === 9_001 ? 0 : height === 2 || height % 10 > 0 || height === 9_000 ? 1 : 2,
+        height === 1 || height === 9_001
+          ? 0
+          : height === 2 || height % 10 > 0 || height === 9_000
+            ? 1
+            : levelOf(height),
         height,
       )
   const told: number[] = []

@@ -91,15 +91,7 @@ describe('rows of a block', () => {
       },
     ])
     expect([...lines.keys()].sort()).toEqual(
-      [
-        `b:${USERS[1]}`,
-        `l:${USER}`,
-        `l:${USERS[2]}`,
-        `s:${USER}`,
-        `u:${USER}`,
-        `u:${USERS[1]}`,
-        ALL_FILLS,
-      ].sort(),
+      [`b:${USERS[1]}`, `l:${USER}`, `l:${USERS[2]}`, `s:${USER}`, `u:${USER}`, `u:${USERS[1]}`, ALL_FILLS].sort(),
     )
   })
 })
