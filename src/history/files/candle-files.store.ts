@@ -21,9 +21,8 @@ const AT_ONCE = 6
 const READS_MOST = 36
 /** Rows of days and months of one answer. */
 const DAYS_MOST = 10_000
-/** A row may have a month, of 15 minutes: of the first as much may lie before a window, and the last is told of in part. */
+/** A row may have a month, so that the first may begin before the window does. */
 const LONGEST_MS = 32 * 86_400_000
-const ROW_MOST = 31 * 96
 const [SHORTEST] = BASES
 const MINUTE_MS = 60_000
 
@@ -44,10 +43,9 @@ const RECENT = `SELECT f.first, e.value->>8 AS parts FROM file_buckets k
   JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first, json_each(k.entries) e
   WHERE k.chain = ?1 AND k.level = ?2 AND k.bucket = ?3 AND f.state = 'live' AND e.value->>0 = ?4 AND f.last_ms >= ?5
   AND f.first_ms <= ?6 AND e.value->>8 IS NOT NULL ORDER BY f.first, k.number`
-/** Rows until they have so many candles. */
-const DAYS = `WITH day AS (SELECT k.min_ms, k.level, k.first, k.number, SUM(k.candles)
-  OVER (ORDER BY k.min_ms, k.first, k.number) - k.candles AS before
-  FROM file_candles k JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first
+/** Rows until those before the last one have so many candles of the window: the last is told of in part. */
+const DAYS = `WITH day AS (SELECT k.min_ms, k.level, k.first, k.number, COALESCE(SUM(CASE WHEN k.min_ms >= ?6 THEN k.candles ELSE 0 END)
+  OVER (ORDER BY k.min_ms, k.first, k.number ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING), 0) AS before FROM file_candles k JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first
   WHERE k.chain = ?1 AND k.coin = ?2 AND k.base = ?3 AND k.min_ms BETWEEN ?4 AND ?5 AND k.max_ms >= ?6 AND f.state = 'live')
   SELECT k.first, k.parts, k.min_ms AS minMs, (SELECT COUNT(*) FROM day) AS days FROM day JOIN file_candles k
   ON k.chain = ?1 AND k.coin = ?2 AND k.base = ?3 AND k.min_ms = day.min_ms AND k.level = day.level AND k.first = day.first
@@ -69,9 +67,7 @@ export async function readCandles(place: ArchivePlace, request: CandlesRequest):
   const days =
     base === SHORTEST
       ? dayStretches(place, { key, order: 'oldest', ...blocks, from: 0, upTo: Number.MAX_SAFE_INTEGER })
-      : db
-          .prepare(DAYS)
-          .bind(chain, coin, base, fromMs - LONGEST_MS, toMs, fromMs, 2 * (most * request.limit + ROW_MOST), DAYS_MOST)
+      : db.prepare(DAYS).bind(chain, coin, base, fromMs - LONGEST_MS, toMs, fromMs, 2 * most * request.limit, DAYS_MOST)
   const [from, to, gaps, minutes, hours, rows] = (
     await db.batch<unknown>([
       ...endsOfFiles(place),

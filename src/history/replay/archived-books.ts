@@ -21,8 +21,8 @@ export type BooksAnswer = { readonly ok: true; readonly books: BookAt } | ({ rea
 
 /** Objects of the archive that are asked for at once. */
 const SEGMENTS = 64
-/** Lines read without a rest, which others may wait for: some 2 ms. */
-const LINES_AT_ONCE = 16
+/** Lines read without a rest, which others may wait for: some 4 ms. */
+const LINES_AT_ONCE = 64
 
 export interface Resting {
   /** Resolves when others had their turn; rejects where nobody waits for the answer any more. */

@@ -15,18 +15,18 @@ import { candlesWithin, type KeptCandles, keptCandles } from '../../../src/histo
 import { type TradedBlock, tradedBlock, truth } from '../filed-candles.ts'
 
 const DAY_MS = 86_400_000
-const START_MS = Date.UTC(2026, 9, 20)
+const START_MS = Date.UTC(2026, 9, 5)
 /** Not a part of an hour: spans end amid segments. */
 const STEP_MS = 31 * 60_000
 const [SEGMENT, BLOCKS] = [7, 750]
 const COINS = ['BTC', '@107', 'flx:"x"']
-const blockAt = (height: number) => {
+const blockAt = (height: number, startMs = START_MS) => {
   const trades = COINS.flatMap((coin, at) =>
     height % (at + 1) > 0 && at > 0
       ? []
       : [0, 1].map((more) => ({ coin, px: 1 + ((7 * height + more) % 90), sz: 1 + height })),
   )
-  return tradedBlock(height, START_MS + height * STEP_MS, trades)
+  return tradedBlock(height, startMs + height * STEP_MS, trades)
 }
 const BLOCK = Array.from({ length: BLOCKS }, (_, height) => blockAt(height))
 
@@ -59,7 +59,7 @@ async function compact(place: ArchivePlace): Promise<void> {
   const writer = new FilesWriter(place, { now: () => 0, isBounded: false })
   const tables = () => new ParquetTables()
   const archive = new StoredArchive(place)
-  const compaction = new Compaction({ archive, writer, tables, pack: packPage, unpack: unpackPage }, 4_000)
+  const compaction = new Compaction({ archive, writer, tables, pack: packPage, unpack: unpackPage }, 2_500)
   for (let failures = 0; failures < 10_000; ) {
     try {
       if (!(await compaction.turn())) return
@@ -89,7 +89,7 @@ describe('an archive of sixteen days', () => {
     const { results } = await env.HISTORY.prepare(
       `SELECT level, COUNT(*) AS files, MAX(objects) AS objects FROM files WHERE chain = 'candles' AND state = 'live' GROUP BY level`,
     ).all<{ level: number; files: number; objects: number }>()
-    expect(results.map(({ level }) => level)).toEqual([0, 1, 2, 3])
+    expect(results.map(({ level }) => level)).toEqual([0, 1, 2])
     // Objects end amid the candles of a coin.
     expect(results.at(-1)!.objects).toBeGreaterThan(5)
     for (const interval of INTERVALS)
@@ -146,7 +146,7 @@ describe('an archive of sixteen days', () => {
   })
 
   it('of which an object is damaged tells no candle of it, and the rest as it is', async () => {
-    const { objects } = await env.ARCHIVE.list({ prefix: 'files/candles/day/2026-10-25/' })
+    const { objects } = await env.ARCHIVE.list({ prefix: 'files/candles/day/2026-10-10/' })
     const pages = objects.filter(({ key }) => key.endsWith('.pages'))
     const good = await Promise.all(
       pages.map(async ({ key }) => [key, await (await env.ARCHIVE.get(key))!.arrayBuffer()] as const),
@@ -163,6 +163,26 @@ describe('an archive of sixteen days', () => {
   })
 })
 
+it('a month has the candles of its days, of whatever window', { timeout: 180_000 }, async () => {
+  const place = placeOf('month')
+  const startMs = Date.UTC(2026, 9, 29)
+  const blocks = Array.from({ length: 250 }, (_, height) => blockAt(height, startMs))
+  await archived(place, blocks)
+  await compact(failing(place))
+  const { results } = await env.HISTORY.prepare(
+    `SELECT level FROM files WHERE chain = 'month' AND state = 'live' GROUP BY level`,
+  ).all<{ level: number }>()
+  expect(results.map(({ level }) => level)).toEqual([0, 1, 2, 3])
+  for (const interval of INTERVALS)
+    for (const days of [0, 1.4, 3.2]) {
+      const window = { fromMs: startMs + days * DAY_MS, toMs: startMs + (days + 1.5) * DAY_MS }
+      const kept = await read(place, interval, window)
+      const all = truth(blocks, interval).filter(({ t, T }) => T >= window.fromMs && t <= window.toMs)
+      expect(kept.candles, interval).toEqual(whole(all, kept))
+      expect(kept.isAll).toBe(true)
+    }
+})
+
 it('heights that nobody has, and segments that are lost, are holes with their times', async () => {
   const place = placeOf('holed')
   await archived(place, BLOCK.slice(0, 7))
@@ -173,7 +193,8 @@ it('heights that nobody has, and segments that are lost, are holes with their ti
   await env.ARCHIVE.delete(objects.find(({ key }) => key.includes('000028-') && key.includes('events'))!.key)
   await compact(failing(place))
   const kept = await read(place, '1m')
-  const known = [...BLOCK.slice(1, 6), ...BLOCK.slice(22, 27), ...BLOCK.slice(35, 41)]
+  // When the blocks were that are lost is known.
+  const known = [...BLOCK.slice(1, 6), ...BLOCK.slice(22, 28), ...BLOCK.slice(35, 41)]
   expect(kept.candles).toEqual(truth(known, '1m'))
   expect(kept.since).toEqual({ height: 35, time: BLOCK[34]!.time })
 })
