@@ -22,9 +22,10 @@ export interface WorkerConfig {
 export function disagreements(gateway: WorkerConfig, live: WorkerConfig): string[] {
   const objects = ({ durable_objects: { bindings } }: WorkerConfig) =>
     bindings.map(({ name, class_name }) => `${name}=${class_name}`).sort()
+  // One that is bound without a name is another thing than none.
   const archive = ({ d1_databases: databases = [], r2_buckets: buckets = [] }: WorkerConfig) => ({
-    HISTORY: databases.find(({ binding }) => binding === 'HISTORY')?.database_id,
-    ARCHIVE: buckets.find(({ binding }) => binding === 'ARCHIVE')?.bucket_name,
+    HISTORY: databases.filter(({ binding }) => binding === 'HISTORY').map((one) => one.database_id ?? '')[0],
+    ARCHIVE: buckets.filter(({ binding }) => binding === 'ARCHIVE').map((one) => one.bucket_name ?? '')[0],
   })
   const shared = Object.keys(gateway.vars).filter((name) => name in live.vars)
   return [

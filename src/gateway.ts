@@ -34,6 +34,7 @@ import { DexList } from './info/sources/dex-list.ts'
 import { logHistory } from './info/sources/history.client.ts'
 import { pastOf } from './info/sources/past.ts'
 import { archivedBooks } from './info/sources/past-books.ts'
+import { sharedHeld } from './info/sources/shared-held.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
 import { admit } from './key/record.ts'
@@ -88,7 +89,7 @@ function build(env: Env): Gateway {
   const upstream = upstreamOf(objects, settings)
   const archive = archiveOf(env, settings.CHAIN)
   const history = logHistory({ log: () => objects.log(), now, sleep })
-  const past = pastOf({ history, files: filesOf(env, settings.CHAIN), archive, after })
+  const past = pastOf({ history: sharedHeld(history, now), files: filesOf(env, settings.CHAIN), archive, after })
   const desk = infoDesk(env, settings, { objects, upstream, archive, history, past })
   const app = new Hono<{ Bindings: Env }>()
   everyReply(app, { requestId, report })

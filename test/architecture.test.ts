@@ -26,10 +26,10 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'history/archive': 'core feed book',
   'history/files': 'core feed history history/archive',
   'history/replay': 'book feed history/archive',
-  'history/exports': 'core credit feed history/archive',
+  'history/exports': 'core credit feed history/archive history/files',
   'info/shapes': 'core feed history info',
   stream:
-    'core key credit feed book book/l4 history/archive stream/replay stream/events stream/sockets stream/books stream/states stream/l4 stream/channels stream/links stream/minutes',
+    'core key credit feed book book/l4 history/archive history/files stream/replay stream/events stream/sockets stream/books stream/states stream/l4 stream/channels stream/links stream/minutes',
   'stream/events': 'core feed history stream',
   'stream/sockets': 'core key credit/plans stream',
   'stream/books': 'core credit book stream stream/events stream/sockets',

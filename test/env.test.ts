@@ -71,6 +71,23 @@ describe('the variables of the wrangler files', () => {
   })
 })
 
+describe('how much of the archive is kept', () => {
+  it.each([
+    ['ARCHIVE_KEEP_MB', 1_000_000_000, ' (MB)'],
+    ['ARCHIVE_KEEP_EVENTS_DAYS', 36_500, ' (days)'],
+    ['ARCHIVE_KEEP_BOOKS_DAYS', 36_500, ' (days)'],
+    ['ARCHIVE_KEEP_CHECKPOINTS_DAYS', 36_500, ' (days)'],
+  ])('is refused by name and with what would do: %s', (name, most, unit) => {
+    for (const value of ['0', '-1', '1.5', 'all', ' ', `${most + 1}`, undefined, null, []])
+      expect(() => readVariables(ArchiveSettings, { ...live.vars, [name]: value }), String(value)).toThrow(
+        `${name}: must be a whole number from 1 to ${most}${unit}, or empty to keep all`,
+      )
+    const read = (value: string) => readVariables(ArchiveSettings, { ...live.vars, [name]: value })
+    expect(read('')).toMatchObject({ [name]: null })
+    expect(read('7')).toMatchObject({ [name]: name === 'ARCHIVE_KEEP_MB' ? 7_000_000 : 7 })
+  })
+})
+
 describe('the two wrangler files', () => {
   it('agree', () => {
     expect(disagreements(gateway, live)).toEqual([])
@@ -85,10 +102,19 @@ describe('the two wrangler files', () => {
       [{ durable_objects: { bindings: [{ ...first!, class_name: 'Log' }, ...others] } }, 'durable_objects: '],
       [{ services: [{ binding: 'GATEWAY', service: 'weird' }] }, 'service of GATEWAY: '],
       [{ name: 'other' }, 'script_name of BLOCK_LOG: '],
+      [{ d1_databases: [] }, 'HISTORY: '],
+      [{ r2_buckets: [] }, 'ARCHIVE: '],
     ]
     for (const [change, words] of changed) {
       expect(disagreements(gateway, { ...live, ...change })[0]).toContain(words)
     }
     expect(disagreements({ ...gateway, vars: { ...gateway.vars, ONLY_HERE: 'x' } }, live)).toEqual([])
+    const bare = { ...gateway, d1_databases: [{ binding: 'HISTORY' }], r2_buckets: [{ binding: 'ARCHIVE' }] }
+    const { d1_databases, r2_buckets } = bare
+    expect(disagreements(bare, { ...live, d1_databases, r2_buckets })).toEqual([])
+    expect(disagreements(bare, { ...live, d1_databases: [], r2_buckets: [] })).toEqual([
+      'HISTORY: the gateway\'s file has "", the live one\'s nothing',
+      'ARCHIVE: the gateway\'s file has "", the live one\'s nothing',
+    ])
   })
 })

@@ -5,9 +5,12 @@ import * as z from 'zod'
 
 export const Switch = z.enum(['on', 'off'], 'must be "on" or "off"').transform((value) => value === 'on')
 
+/** What a count must be; `more`: what else would do. */
+export const countWords = (max: number, more = '') => `must be a whole number from 1 to ${max}${more}`
+
 /** A whole number from 1 to `max`. */
-export function Count(max: number) {
-  const words = `must be a whole number from 1 to ${max}`
+export function Count(max: number, more = '') {
+  const words = countWords(max, more)
   return z.coerce.number(words).int(words).min(1, words).max(max, words)
 }
 

@@ -32,7 +32,11 @@ export const CLOSE_CODES: readonly CloseCode[] = [
     next: 'raise your library’s limit (`max_size=None`) or send less at once, connect again',
   },
   { code: 1011, why: 'A bug on our side', next: 'connect again with backoff' },
-  { code: 1012, why: 'Books begin again (WS-33)', next: 'connect again, subscribe again' },
+  {
+    code: 1012,
+    why: 'Books begin again (WS-33), or a replay was cut off (WS-157)',
+    next: 'connect again, subscribe again',
+  },
   {
     code: 1013,
     why: 'Too much was sent without a proof that you read (WS-12), Snapshots could not be had (WS-48), or the meter has not answered (WS-41)',

@@ -3,19 +3,27 @@
 // for an address in a segment's text is many times faster.
 
 import type { Block, CoinFunding, LedgerEvent, UserFill } from './block.ts'
+import { stakingOf } from './staking-events.ts'
 
-/** Whose fills: a wallet's own, those of orders that came through a builder (lower case), or all of one coin. */
-export type FillScope =
-  | { readonly by: 'user' | 'builder'; readonly address: string }
-  | { readonly by: 'coin'; readonly coin: string }
+/** Whose fills: a wallet's own, or those of orders that came through a builder (lower case). */
+export interface OwnerScope {
+  readonly by: 'user' | 'builder'
+  readonly address: string
+}
+
+/** Or all of one coin. */
+export type FillScope = OwnerScope | { readonly by: 'coin'; readonly coin: string }
+
+/** Events of a wallet that are no fills: balance movements, or what it did with its stake. */
+export type LedgerKind = 'ledger' | 'staking'
 
 export interface FillsRequest {
   readonly v: number
   readonly scope: FillScope
   /** The `next` of the page before; null: from the newest on. */
   readonly before: number | null
-  /** Of a wallet its ledger events, and no fills; a log of 0.1.0 knows fills alone. */
-  readonly kind?: 'ledger'
+  /** Of a wallet its ledger events, or what it did with its stake, and no fills; a log of 0.1.0 knows fills alone. */
+  readonly kind?: LedgerKind
 }
 
 export interface HeightAndTime {
@@ -27,9 +35,6 @@ export interface HeightAndTime {
 export interface EventBlock extends Pick<Block, 'height' | 'time' | 'fills' | 'funding'> {
   readonly ledger?: readonly LedgerEvent[]
 }
-
-/** What a block paid of some coins. */
-export type FundingBlock = Pick<EventBlock, 'height' | 'time' | 'funding'>
 
 /** Heights without a hole, and those of their blocks that hold something for the scope, oldest first. */
 export interface HeldStretch {
@@ -48,7 +53,7 @@ export type FillsAnswer =
       /** Ask on with this `before`; null: nothing older is held. */
       readonly next: number | null
       /** What was asked for, where it was not fills. */
-      readonly kind?: 'ledger'
+      readonly kind?: LedgerKind
     }
   /** The log has read enough for others: ask again after this time. */
   | { readonly v: number; readonly retryMs: number }
@@ -66,7 +71,7 @@ export interface EventsSegment {
 export function searched(
   { last, text }: EventsSegment,
   scope: FillScope,
-  kind?: 'ledger',
+  kind?: LedgerKind,
 ): { readonly stretch: HeldStretch; readonly cost: number } {
   const end = text.indexOf('\n')
   const { height, time } = JSON.parse(end < 0 ? text : text.slice(0, end)) as HeightAndTime
@@ -81,15 +86,18 @@ export function searched(
 }
 
 /** Texts of which a line has one if it holds anything for the scope (and perhaps if not). */
-function marksOf(scope: FillScope, kind?: 'ledger'): readonly string[] {
+function marksOf(scope: FillScope, kind?: LedgerKind): readonly string[] {
+  if (kind === 'staking' && scope.by === 'user') return [`"user":"${scope.address}"`]
   if (kind === 'ledger' && scope.by === 'user') return [`"users":["${scope.address}"`, `,"${scope.address}"`]
   if (scope.by === 'coin') return [`"coin":${JSON.stringify(scope.coin)}`]
   return scope.by === 'builder' ? [`"builder":"${scope.address}"`] : [`["${scope.address}",{`, '"funding":[{']
 }
 
-function eventsFor({ height, time, fills, funding, ledger }: Block, scope: FillScope, kind?: 'ledger'): EventBlock {
-  if (kind === 'ledger') {
+function eventsFor(block: Block, scope: FillScope, kind?: LedgerKind): EventBlock {
+  const { height, time, fills, funding } = block
+  if (kind) {
     const isTold = ({ users }: LedgerEvent) => scope.by === 'user' && users.includes(scope.address)
+    const ledger = kind === 'staking' ? stakingOf(block.events) : block.ledger
     return { height, time, fills: [], funding: [], ledger: ledger.filter(isTold) }
   }
   const isMine = ([user, fill]: UserFill) => {

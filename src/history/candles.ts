@@ -1,4 +1,5 @@
-// Candles out of trades, each counted once however many fills it has. A stretch without trades has no candle.
+// Candles out of trades, each counted once however many fills it has. A stretch without trades has no candle. Weeks begin on
+// Thursdays, as days are counted since 1970, and months are those of the calendar, both in UTC.
 
 import { compareDecimals, fromScaled, toScaled, trimDecimal } from '../core/decimal.ts'
 import type { Trade } from '../feed/trades.ts'
@@ -6,6 +7,7 @@ import type { Trade } from '../feed/trades.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
+const MONTH_MOST = 31 * DAY
 /** A month is that of the calendar. */
 const LENGTHS = {
   ...{ '1m': MINUTE, '3m': 3 * MINUTE, '5m': 5 * MINUTE, '15m': 15 * MINUTE, '30m': 30 * MINUTE },
@@ -16,6 +18,17 @@ const LENGTHS = {
 export type Interval = keyof typeof LENGTHS
 /** The shortest first. */
 export const INTERVALS = Object.keys(LENGTHS) as [Interval, ...Interval[]]
+
+/** Intervals in which candles are kept: whole ones of them make each other one. */
+export const BASES = ['1m', '15m', '1h', '4h', '1d'] as const
+export type Base = (typeof BASES)[number]
+
+/** The longest base that an interval is whole ones of, and how many of them at most. */
+export function baseOf(interval: Interval): { readonly base: Base; readonly parts: number } {
+  const length = LENGTHS[interval] ?? DAY
+  const base = BASES.findLast((one) => length % LENGTHS[one] === 0)!
+  return { base, parts: (LENGTHS[interval] ?? MONTH_MOST) / LENGTHS[base] }
+}
 
 /** As the exchange writes it: first and last millisecond, coin, interval, prices, base volume, number of trades. */
 export interface Candle {
@@ -43,17 +56,32 @@ export function spanOf(interval: Interval, timeMs: number): { readonly t: number
   return { t: Date.UTC(year, month), T: Date.UTC(year, month + 1) - 1 }
 }
 
-/** The candle with one more trade, or the next one where the trade came after its end. Older trades change nothing. */
-export function withTrade(candle: Candle | null, interval: Interval, { coin, px, sz, time }: Trade): Candle {
-  if (candle && time < candle.t) return candle
-  if (!candle || time > candle.T)
-    return { ...spanOf(interval, time), s: coin, i: interval, o: px, c: px, h: px, l: px, v: trimDecimal(sz), n: 1 }
+/** What some of its trades make of a candle: `t` of it, and what joins with what others make. */
+export type CandlePart = Omit<Candle, 'T' | 's' | 'i'>
+
+export function partOf({ px, sz, time }: Pick<Trade, 'px' | 'sz' | 'time'>, interval: Interval): CandlePart {
+  return { t: spanOf(interval, time).t, o: px, c: px, h: px, l: px, v: trimDecimal(sz), n: 1 }
+}
+
+/** Of two parts of one candle, the second of which has the later trades. */
+export function joinedParts(a: CandlePart, b: CandlePart): CandlePart {
   return {
-    ...candle,
-    c: px,
-    h: compareDecimals(px, candle.h) > 0 ? px : candle.h,
-    l: compareDecimals(px, candle.l) < 0 ? px : candle.l,
-    v: fromScaled(toScaled(candle.v) + toScaled(sz)),
-    n: candle.n + 1,
+    ...{ t: a.t, o: a.o, c: b.c },
+    h: compareDecimals(b.h, a.h) > 0 ? b.h : a.h,
+    l: compareDecimals(b.l, a.l) < 0 ? b.l : a.l,
+    v: fromScaled(toScaled(a.v) + toScaled(b.v)),
+    n: a.n + b.n,
   }
+}
+
+/** As it is shown. */
+export function candleOf({ t, o, c, h, l, v, n }: CandlePart, coin: string, interval: Interval): Candle {
+  return { t, T: spanOf(interval, t).T, s: coin, i: interval, o, c, h, l, v, n }
+}
+
+/** The candle with one more trade, or the next one where the trade came after its end. Older trades change nothing. */
+export function withTrade(candle: Candle | null, interval: Interval, trade: Trade): Candle {
+  if (candle && trade.time < candle.t) return candle
+  const part = partOf(trade, interval)
+  return candleOf(candle?.t === part.t ? joinedParts(candle, part) : part, trade.coin, interval)
 }

@@ -6,6 +6,7 @@
 // block leaves.
 
 import { marketTypeOf } from '../core/coin.ts'
+import { DECIMAL } from '../core/decimal.ts'
 import type { Fill } from '../feed/block.ts'
 import type { EventBlock } from '../feed/held-fills.ts'
 import { amountsOf } from './fill-amounts.ts'
@@ -85,7 +86,8 @@ class Fold {
 
   fund(coin: string, perUnit: string): void {
     const trade = this.#open.get(coin)
-    if (trade) this.#open.set(coin, funded(trade, perUnit))
+    if (!DECIMAL.test(perUnit)) this.#open.delete(coin)
+    else if (trade) this.#open.set(coin, funded(trade, perUnit))
   }
 
   #nextIndex(time: number): number {

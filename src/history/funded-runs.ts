@@ -1,13 +1,26 @@
-// Funding that is kept apart from the fills it was paid on, put where it belongs. Law: what a fold needs of a fill is kept,
-// and nothing else: thousands are held at once.
+// Funding that is kept apart from the fills it was paid on, put where it belongs. Laws: what a fold needs of a fill is kept,
+// and nothing else: thousands are held at once; what was paid from one fill to the next met one position, so that it is one
+// number.
 
-import type { Fill } from '../feed/block.ts'
-import type { EventBlock, FundingBlock } from '../feed/held-fills.ts'
+import { marketTypeOf } from '../core/coin.ts'
+import type { CoinFunding, Fill } from '../feed/block.ts'
+import type { EventBlock } from '../feed/held-fills.ts'
+import { amountsOf } from './fill-amounts.ts'
 
 const FOLDED = [
   ...(['coin', 'px', 'sz', 'side', 'time', 'startPosition'] as const),
   ...(['closedPnl', 'fee', 'crossed', 'builder'] as const),
 ]
+
+/** Blocks that left one position in a coin, both included. */
+export interface FundingSpan {
+  readonly coin: string
+  readonly from: number
+  readonly to: number
+}
+
+/** All that was paid in the span that begins so. */
+export type SpanFunding = CoinFunding & Pick<FundingSpan, 'from'>
 
 /** A block with as much of its fills as trades are made of. */
 export function foldedPart({ fills, ...block }: EventBlock): EventBlock {
@@ -15,15 +28,37 @@ export function foldedPart({ fills, ...block }: EventBlock): EventBlock {
   return { ...block, fills: fills.map(([user, fill]) => [user, partOf(fill)]) }
 }
 
-/** One run of blocks, oldest first, with the funding that was paid within it. */
-export function withFunding(run: readonly EventBlock[], paid: readonly FundingBlock[]): EventBlock[] {
-  const [first, last] = [run[0]?.height ?? 0, run.at(-1)?.height ?? -1]
-  const within = new Map(paid.filter(({ height }) => height >= first && height <= last).map((one) => [one.height, one]))
-  const both = run.map((block) => {
-    const { funding } = within.get(block.height) ?? block
-    within.delete(block.height)
-    return { ...block, funding }
+/** Where a wallet held a position from one of its fills to the next; none leads over a hole. */
+export function heldSpans(runs: readonly (readonly EventBlock[])[]): FundingSpan[] {
+  return runs.flatMap((run) => {
+    const spans: FundingSpan[] = []
+    const held = new Map<string, number>()
+    for (const { height, fills } of run)
+      for (const [, fill] of fills) {
+        const { coin } = fill
+        const from = held.get(coin) ?? height
+        if (from < height) spans.push({ coin, from, to: height - 1 })
+        if (isHeldAfter(fill)) held.set(coin, height)
+        else held.delete(coin)
+      }
+    return spans
   })
-  for (const { height, time, funding } of within.values()) both.push({ height, time, funding, fills: [] })
-  return both.sort((a, b) => a.height - b.height)
+}
+
+function isHeldAfter(fill: Fill): boolean {
+  const amounts = marketTypeOf(fill.coin) === 'perp' ? amountsOf(fill) : null
+  return amounts !== null && !amounts.end.eq(0)
+}
+
+/** Runs with what was paid in their spans, beside what their blocks tell themselves. */
+export function withFunding(
+  runs: readonly (readonly EventBlock[])[],
+  paid: readonly SpanFunding[],
+): readonly (readonly EventBlock[])[] {
+  const byHeight = Map.groupBy(paid, ({ from }) => from)
+  const withIt = (block: EventBlock) => {
+    const more = byHeight.get(block.height)
+    return more ? { ...block, funding: [...block.funding, ...more] } : block
+  }
+  return runs.map((run) => run.map(withIt))
 }

@@ -43,7 +43,7 @@ export interface OpenTrade {
 }
 
 const PX_DECIMALS = 10
-/** USDC has no more; each payment is rounded like the exchange's own. */
+/** USDC has no more. */
 const USDC_DECIMALS = 8
 const ZERO = new Big(0)
 
@@ -85,15 +85,15 @@ function counted(trade: OpenTrade, fill: Fill, { fee }: FillPart): OpenTrade {
   }
 }
 
-/** With one payment of funding; `perUnit` is positive where longs pay. */
+/** With funding of one payment or more, which are the same; `perUnit` is positive where longs pay. */
 export function funded(trade: OpenTrade, perUnit: string): OpenTrade {
-  const paid = trade.size.times(perUnit).round(USDC_DECIMALS)
-  return { ...trade, funding: trade.funding.minus(paid) }
+  return { ...trade, funding: trade.funding.minus(trade.size.times(perUnit)) }
 }
 
 /** What a trade is whose last fill closed it; `index` is its place among the wallet's closes of that time. */
 export function completed(user: string, fill: Fill, trade: OpenTrade, index: number): CompletedTrade {
-  const { grossPnl, fees, funding, openTime } = trade
+  const { grossPnl, fees, openTime } = trade
+  const funding = trade.funding.round(USDC_DECIMALS)
   const maxSize = amountText(trade.maxSize)
   return {
     user,

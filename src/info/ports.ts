@@ -4,8 +4,11 @@ import type { BookSnapshot, TopOfBook } from '../book/hub-api.ts'
 import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
-import type { EventBlock, FillScope, FundingBlock, HeightAndTime } from '../feed/held-fills.ts'
+import type { EventBlock, FillScope, HeightAndTime, LedgerKind, OwnerScope } from '../feed/held-fills.ts'
+import type { CandlesRequest } from '../history/files/candles-read.ts'
+import type { FundingSpan, SpanFunding } from '../history/funded-runs.ts'
 import type { HeldFills } from '../history/held-runs.ts'
+import type { KeptCandles } from '../history/kept-candles.ts'
 import type { Upstream } from '../upstream/upstream-api.ts'
 
 /** Our own books, over all hubs. */
@@ -29,8 +32,8 @@ export interface Dexes {
   has(name: string): Promise<boolean | null>
 }
 
-/** Fills of whatever scope, or ledger events of a wallet. */
-export type EventKind = 'fills' | 'ledger'
+/** Fills of whatever scope, or other events of a wallet. */
+export type EventKind = 'fills' | LedgerKind
 
 /** Fills that Weir itself has seen, as far back as the log holds them. */
 export interface History {
@@ -40,11 +43,11 @@ export interface History {
   newest(scope: FillScope): Promise<Result<HeldFills, Failure>>
 }
 
-/** Events of one wallet, builder or coin. */
+/** Events of one wallet or builder. */
 export interface PastEvents {
   readonly kind: EventKind
-  readonly scope: FillScope
-  /** Only as far back as the funding of that time is known. */
+  readonly scope: OwnerScope
+  /** Only what is of times whose funding is known. */
   readonly isFunded?: boolean
 }
 
@@ -74,8 +77,8 @@ export type TakeBlock = (block: EventBlock, isAfterHole: boolean) => boolean
 export interface OpenPast {
   /** Tells blocks in the order asked for, each once, until there is enough. */
   read(window: PastWindow, take: TakeBlock): Promise<Result<PastRead, Failure>>
-  /** Funding of the files from a height on, oldest first: that of the log comes with its blocks. */
-  funding(coins: readonly string[], from: number): Promise<Result<readonly FundingBlock[], Failure>>
+  /** What the files know to be paid in each span, within what was told without a hole: what the log knows comes with its blocks. */
+  funding(spans: readonly FundingSpan[]): Promise<Result<readonly SpanFunding[], Failure>>
 }
 
 /** All that Weir has kept: the log, and behind it the files of the archive. */
@@ -85,6 +88,8 @@ export interface Past {
   open(events: PastEvents): Promise<Result<OpenPast, Failure>>
   /** Both at once. */
   read(request: PastRequest, take: TakeBlock): Promise<Result<PastRead, Failure>>
+  /** Null where no candles are kept. */
+  candles(request: CandlesRequest): Promise<Result<KeptCandles, Failure> | null>
 }
 
 export interface Sources {

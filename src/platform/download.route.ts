@@ -20,6 +20,7 @@ export interface DownloadDeps {
   readonly now: () => number
 }
 
+const GONE = 'This file does not exist any more: GET /v1/<chain>/history/files lists those that do.'
 const MADE = 'links are made by GET /v1/<chain>/history/files'
 const TYPES: Readonly<Record<string, string>> = { gz: 'application/gzip', parquet: 'application/vnd.apache.parquet' }
 
@@ -34,7 +35,7 @@ export function downloadRoutes<Env extends object>(deps: DownloadDeps): Hono<{ B
   return app
 }
 
-const gone = (): Failure => ({ kind: 'not_found', what: 'This file', hint: 'This file does not exist any more.' })
+const gone = (): Failure => ({ kind: 'not_found', what: 'This file', hint: GONE })
 
 /** Null: the link is good. */
 async function refusalOf(

@@ -35,7 +35,9 @@ export function historyOf(chain: string, platform: Platform): Result<Exports, Fa
   return platform.exports ? ok(platform.exports) : err(NO_ARCHIVE)
 }
 
-export const FileProduct = z.string().describe('`events`, `books` or `checkpoints`')
+const PRODUCT_NAMES =
+  '`events`, `books`, `checkpoints`, and as Parquet `fills_by_user`, `fills_by_time`, `ledger_by_user`, `candles_by_coin`'
+export const FileProduct = z.string().describe(`One of ${PRODUCT_NAMES}`)
 export const Height = z.int().describe('Height of a block')
 export const Bytes = z.int().describe('Bytes as they are stored, compressed')
 export const Objects = z.int().describe('Files')
@@ -50,10 +52,7 @@ export const WINDOW = {
 }
 
 export const PRODUCTS = {
-  products: z
-    .string()
-    .optional()
-    .describe('Some of `events`, `books`, `checkpoints`, with commas between; all unless said'),
+  products: z.string().optional().describe(`Some of ${PRODUCT_NAMES}, with commas between; all unless said`),
 }
 
 /** A number of rows of a page. */

@@ -118,13 +118,13 @@ export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
   readonly past?: EventsPast<Body, Item>
   /** It shows what no block holds: funding payments, whose names are users, changes of outcome markets, or candles. */
   readonly late?: 'paid' | 'outcomes' | 'candles'
-  /** It shows order statuses, which blocks hold of the users alone that its bodies name. */
-  readonly needsOrders?: true
+  /** It shows order statuses, of users whom its bodies name alone; or more than fills, which may be all that is known of old. */
+  readonly needs?: 'orders' | 'events'
 }
 
 /** True where earlier blocks can be told again: they hold all that it shows. */
-export function isToldAgain({ late, needsOrders }: AnyEventChannel): boolean {
-  return late === undefined && needsOrders === undefined
+export function isToldAgain({ late, needs }: AnyEventChannel): boolean {
+  return late === undefined && needs !== 'orders'
 }
 
 /** Frames of one block for one body. `broken`: a coin lost its continuity, and this channel cannot begin it again. */

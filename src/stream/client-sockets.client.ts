@@ -74,18 +74,25 @@ export class ClientSockets {
   /** A socket that was just let in. */
   enter(socket: WebSocket, id: string, identity: Identity): void {
     // Terms that changed a moment ago may not have reached the gateway: with 0 they are looked up at the next report.
-    const attachment = clientAttachment({ id, identity, terms: 0 })
+    const attachment = clientAttachment({ id, identity, terms: 0, isPlaying: false })
     socket.serializeAttachment(attachment)
     this.restore(socket, attachment)
   }
 
-  /** One that outlived the relay's memory. */
-  restore(socket: WebSocket, { id, identity, terms }: ClientAttachment): Connection {
+  /** One that outlived the relay's memory: what was played on it did not. */
+  restore(socket: WebSocket, { id, identity, terms, isPlaying }: ClientAttachment): Connection {
     const { clock, accounts, ended, unread } = this.#ports
     const connection = new Connection(id, { identity, terms }, socket, clock, ended, unread)
     this.#bySocket.set(socket, connection)
     accounts.of(identity.account).enter(connection)
+    if (isPlaying) connection.end(1012, 'a replay was cut off: reconnect')
     return connection
+  }
+
+  /** The past is played on a connection, or is no more. */
+  playing(connection: Connection, isPlaying: boolean): void {
+    connection.isPlaying = isPlaying
+    if (!connection.ended) this.#remember([connection])
   }
 
   /** A block that is newer than any before on its link. */
@@ -128,6 +135,10 @@ export class ClientSockets {
   /** Brings sockets up to newer terms of their account; their attachments remember it. */
   async lookUp(connections: readonly Connection[], terms: number): Promise<void> {
     await lookUpAnew(this.#ports.callers, connections, terms)
+    this.#remember(connections)
+  }
+
+  #remember(connections: readonly Connection[]): void {
     for (const [socket, connection] of this.#bySocket) {
       if (connections.includes(connection)) socket.serializeAttachment(clientAttachment(connection))
     }

@@ -10,6 +10,7 @@ import { LiveSettings, readVariables } from '../core/variables.ts'
 import { LINK_HEADER, type LinkHeader } from '../feed/log-api.ts'
 import { readRelayFrame } from '../feed/segment.ts'
 import { archiveOf } from '../history/archive/archive.store.ts'
+import { filesOf } from '../history/files/files.store.ts'
 import { sha256 } from '../key/digest.client.ts'
 import { IDENTITY_HEADER, Identity } from '../key/identity.ts'
 import { BookFanout } from './books/book-fanout.ts'
@@ -181,7 +182,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       if (socket.readyState !== WebSocket.OPEN) continue
       const attachment = parseAttachment(socket.deserializeAttachment())
       if (attachment?.of === 'client') {
-        clients.set(attachment.id, this.#clients.restore(socket, attachment))
+        const client = this.#clients.restore(socket, attachment)
+        if (!client.ended) clients.set(attachment.id, client)
       } else if (attachment) this.#links.of(attachment)?.restore(socket, this.#clock.nowMs)
     }
     for (const saved of this.#store.all()) {
@@ -265,6 +267,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       l4: new WholeOrders((coin) => objects.orders(coin)),
       newId: () => crypto.randomUUID(),
       archive: archiveOf(this.env, CHAIN),
+      hadTrades: async (coin: string) => (await filesOf(this.env, CHAIN)?.hasTrades(coin)) ?? true,
+      playing: (client: Connection, isPlaying: boolean) => this.#clients.playing(client, isPlaying),
       ensureEvents: () => this.#links.log.ensure(),
       ...pastPorts(gatewayOf(this.env), () => this.#links.log.height),
       events: (from: number) => this.#links.eventsFrom(from),

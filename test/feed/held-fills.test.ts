@@ -71,6 +71,33 @@ describe('a stored segment', () => {
   })
 })
 
+it('answers what a wallet did with its stake, as the node wrote it', () => {
+  const [mine, other] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
+  const event = (inner: object) => ({ time: '2026-06-11T01:01:29.513722441', hash: '0x0', inner })
+  const events = [
+    event({ Delegation: { user: mine, validator: other, amount: '4.0', is_undelegate: false } }),
+    event({ CDeposit: { user: other, amount: '0.5' } }),
+    event({ CWithdrawal: { user: mine, amount: '0.25', is_finalized: true } }),
+    event({ CDeposit: { user: mine, amount: 5 } }),
+    event({ ValidatorRewards: { validator_to_reward: [[mine, '1.0']] } }),
+    { ...event({ CDeposit: { user: mine, amount: '1.0' } }), time: 'soon' },
+    null,
+  ]
+  const block = { height: 7, time: 70, fills: [], ledger: [], funding: [], events, books: null }
+  const { stretch } = searched(
+    { last: 7, text: encodeBlock(block, null).events },
+    { by: 'user', address: mine },
+    'staking',
+  )
+  const at = { users: [mine], time: Date.UTC(2026, 5, 11, 1, 1, 29, 513), hash: '0x0' }
+  expect(stretch.blocks.map(({ ledger }) => ledger)).toEqual([
+    [
+      { ...at, delta: { type: 'delegate', validator: other, amount: '4.0', isUndelegate: false } },
+      { ...at, delta: { type: 'withdrawal', amount: '0.25', phase: 'finalized' } },
+    ],
+  ])
+})
+
 it('costs a quarter of its text where nothing is found, and what is parsed besides', () => {
   const list = Array.from({ length: 100 }, (_, i): Block => {
     const fills: UserFill[] = i === 7 ? [[`0x${'a'.repeat(40)}`, { coin: 'BTC', px: '1.0' } as unknown as Fill]] : []

@@ -114,6 +114,23 @@ describe('a round trip', () => {
   })
 })
 
+describe('funding', () => {
+  const paid = (perUnit: string, times: number, sz: string) => {
+    const blocks = blocksOf({ sz }, ...Array<object>(times).fill({ coin: '@1' }), { ...CLOSE, sz, startPosition: sz })
+    const funding = [{ coin: 'BTC', perUnit }]
+    return fold(blocks.map((block, at) => (at < times ? { ...block, funding } : block))).trades[0]?.funding_pnl
+  }
+
+  it('is rounded once, however many payments it is of', () => {
+    expect(paid('0.000000004', 3, '1.0')).toBe('-0.00000001')
+    expect(paid('-0.000000000000000001', 2, '1000000000000.0')).toBe('0.000002')
+  })
+
+  it('that is no amount leaves a position that nobody can tell of', () => {
+    expect(paid('x', 1, '1.0')).toBeUndefined()
+  })
+})
+
 describe('what is not reported', () => {
   it.each([
     ['a position whose opening was not seen', blocksOf({ ...CLOSE, startPosition: '1.0' })],

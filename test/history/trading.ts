@@ -78,7 +78,7 @@ function fillOf(n: number, { coin, delta, px, fee, pnl, crossed, built }: Step, 
 }
 
 /** Blocks of one wallet's fills, every position flat at first. */
-export const trading: fc.Arbitrary<EventBlock[]> = fc.array(step, { maxLength: 60 }).map((steps) => {
+export const trading: fc.Arbitrary<EventBlock[]> = fc.array(step, { maxLength: 60, size: 'max' }).map((steps) => {
   const positions = new Map<string, number>()
   const blocks: EventBlock[] = []
   let fills: UserFill[] = []
@@ -94,3 +94,25 @@ export const trading: fc.Arbitrary<EventBlock[]> = fc.array(step, { maxLength: 6
   })
   return blocks
 })
+
+const payment = fc.record({
+  after: fc.nat(60),
+  coins: fc.subarray(['BTC', 'ETH', 'xyz:GOLD', 'SOL'], { minLength: 1 }),
+  perUnit: signed(10 ** 15),
+})
+
+/** The same two heights apart, with blocks between that pay funding and nothing else. */
+export const paidTrading: fc.Arbitrary<EventBlock[]> = fc
+  .tuple(trading, fc.array(payment, { maxLength: 30, size: 'max' }))
+  .map(([blocks, payments]) => {
+    const all = blocks.map((block, at) => ({ ...block, height: 100 + 2 * at }))
+    const paid = payments.flatMap(({ after, coins, perUnit }): EventBlock[] => {
+      const before = all[after % Math.max(1, all.length)]
+      if (!before) return []
+      const funding = coins.map((coin) => ({ coin, perUnit: text(perUnit, 14) }))
+      return [{ height: before.height + 1, time: before.time + BLOCK_MS / 2, fills: [], funding }]
+    })
+    // One block each.
+    const byHeight = new Map([...all, ...paid].map((block) => [block.height, block]))
+    return [...byHeight.values()].sort((a, b) => a.height - b.height)
+  })

@@ -5,14 +5,15 @@ import { ok } from '../../src/core/result.ts'
 import type { UserFill } from '../../src/feed/block.ts'
 import type { EventBlock } from '../../src/feed/held-fills.ts'
 import { ArchiveDamage } from '../../src/history/archive/archive-damage.ts'
-import type { FilesBlock, FilesCover, FilesRequest } from '../../src/history/files/files-read.ts'
-import type { FundedFiles } from '../../src/history/files/funding-read.ts'
+import type { FilesBlock, FilesCover, FilesReader, FilesRequest } from '../../src/history/files/files-read.ts'
+import { paidBetween, paymentsIn, summed } from '../../src/history/files/funding-sums.ts'
+import type { FundingSpan, SpanFunding } from '../../src/history/funded-runs.ts'
 import type { HeldFills } from '../../src/history/held-runs.ts'
 import type { Past } from '../../src/info/ports.ts'
 import { FILL, USER } from '../../src/info/shapes/examples.ts'
 import { pastOf } from '../../src/info/sources/past.ts'
 
-type Gap = FilesCover['gaps'][number]
+export type Gap = FilesCover['gaps'][number]
 
 /** Blocks of one scope, oldest first; heights from 1 on. */
 export interface Kept {
@@ -27,8 +28,8 @@ export interface Kept {
   readonly gaps?: readonly Gap[]
   /** Of the files' blocks this one cannot be read. */
   readonly damaged?: number
-  /** Whether the files have funding. */
-  readonly isFunded?: boolean
+  /** Of these heights of the files funding is not known; those of gaps are among them. */
+  readonly unfunded?: readonly Gap[]
 }
 
 const FIRST = { height: 1, time: 0 }
@@ -47,18 +48,18 @@ export function logOf(kept: Kept): HeldFills {
 }
 
 /** Files of what `kept` gives at the time; `asked` collects requests. */
-export function filesOf(kept: () => Kept, asked: FilesRequest[] = []): FundedFiles {
-  const rows = ({ fromMs, toMs, upTo, order, limit }: FilesRequest) => {
+export function filesOf(kept: () => Kept, asked: FilesRequest[] = []): FilesReader {
+  const rows = ({ fromMs, toMs, from = 0, upTo, order, limit }: FilesRequest) => {
     const { blocks, filesTo, gaps = [], damaged } = kept()
     const first = firstOf(kept())
     const found = blocks.filter(
       (block) =>
-        block.height >= first.height &&
+        block.height >= Math.max(first.height, from) &&
         block.height <= Math.min(upTo, filesTo ?? -1) &&
         block.time >= fromMs &&
         block.time <= toMs &&
         rowsIn(block) > 0 &&
-        !gaps.some(({ from, to }) => from <= block.height && block.height <= to),
+        !isIn(gaps, block.height),
     )
     const ordered = order === 'newest' ? found.toReversed() : found
     let count = 0
@@ -76,22 +77,49 @@ export function filesOf(kept: () => Kept, asked: FilesRequest[] = []): FundedFil
       const { filesTo, gaps = [] } = kept()
       return filesTo === null
         ? null
-        : { from: firstOf(kept()), to: { height: filesTo, time: timeOf(kept(), filesTo) }, gaps }
+        : {
+            from: firstOf(kept()),
+            to: { height: filesTo, time: timeOf(kept(), filesTo) },
+            ...{ gaps, funded: fundedOf(kept()) },
+          }
     },
     async rows(request) {
       asked.push(request)
       return rows(request)
     },
-    ...(kept().isFunded && {
-      async funding(coins: readonly string[], from: number, to: number) {
-        const paid = kept().blocks.filter(({ height, funding }) => height >= from && height <= to && funding.length > 0)
-        return paid.map(({ height, time, funding }) => ({
-          ...{ height, time },
-          funding: funding.filter(({ coin }) => coins.includes(coin)),
-        }))
-      },
-    }),
+    async funding(spans) {
+      return fundingOf(kept(), spans)
+    },
   }
+}
+
+const isIn = (gaps: readonly Gap[], height: number) => gaps.some(({ from, to }) => from <= height && height <= to)
+
+/** Height by height. */
+function fundedOf(kept: Kept): FilesCover['funded'] {
+  const [first, last] = [firstOf(kept).height, kept.filesTo ?? -1]
+  const unknown = [...(kept.gaps ?? []), ...(kept.unfunded ?? [])]
+  const known = Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at)
+  const stretches: { from: number; fromMs: number; to: number }[] = []
+  for (const height of known.filter((one) => !isIn(unknown, one))) {
+    const before = stretches.at(-1)
+    if (before?.to === height - 1) before.to = height
+    else stretches.push({ from: height, fromMs: timeOf(kept, height), to: height })
+  }
+  return stretches
+}
+
+/** As sums that run over all that the files know, whatever they lack between. */
+function fundingOf(kept: Kept, spans: readonly FundingSpan[]): SpanFunding[] {
+  const stretches = fundedOf(kept)
+  const known = kept.blocks.filter(({ height }) => isIn(stretches, height))
+  const rows = summed(paymentsIn(known.map((block) => ({ ...block, ledger: [] })))!, new Map())
+  return spans.flatMap(({ coin, from, to }) => {
+    if (!stretches.some((one) => one.from <= from && to <= one.to)) throw new Error(`${from} to ${to} is not all known`)
+    const paid = rows.filter((row) => row.coin === coin && from <= row.height && row.height <= to)
+    const [first, last] = [paid[0], paid.at(-1)]
+    return first && last ? [{ coin, from, perUnit: paidBetween(first, last) }] : []
+  })
 }
 
 /** A past over that, and an archive that knows when each height came. */

@@ -90,10 +90,10 @@ describe('below the first block that the log archived', () => {
     const cuts = backfillCuts(blocks.value, [], 20_000)
     const lost = { prepare: place.db.prepare.bind(place.db), batch: () => Promise.reject(new Error('gone')) }
     const chain = 'crash'
-    await expect(new BackfillStore({ ...place, chain, db: lost }).write(cuts, [])).rejects.toThrow('gone')
+    await expect(new BackfillStore({ ...place, chain, db: lost }).write(cuts, [], 0)).rejects.toThrow('gone')
     const store = new BackfillStore({ ...place, chain })
     expect(await store.around(0, 20_000)).toEqual([])
-    await store.write(cuts, [])
+    await store.write(cuts, [], 0)
     const again = new StoredArchive({ ...place, chain })
     const [segment] = await again.segmentsFrom({ height: 0 }, 1)
     expect(await Array.fromAsync(again.lines(segment!, 'events'))).toEqual([line(10_000), line(10_001)])

@@ -88,6 +88,7 @@ describe('what there is', () => {
         { day: '2026-11-21', from_height: 14_400, to_height: 14_401, segments: 1, blocks: 2, checkpoints: 1 },
       ],
     })
+    expect(json.data.files).toEqual({ from: null, to: null, holes: [] })
     const { totals, days } = json.data
     for (const name of ['events_bytes', 'books_bytes', 'checkpoints_bytes'])
       expect([totals[name], totals[name] > 0]).toEqual([days[0][name] + days[1][name], true])
@@ -211,8 +212,8 @@ describe('an export', () => {
     ['files?day=2026-11-20&limit=-1', 'limit: '],
     ['files?day=2026-11-20&limit=1000000000', 'limit: '],
     ['files?day=2026-11-20&after=x', 'after: '],
-    [`files?day=2026-11-21&after=events.${BEGIN}.0`, 'after: '],
-    [`files?day=2026-11-20&products=books&after=events.${BEGIN}.0`, 'after: '],
+    [`files?day=2026-11-21&after=events.${BEGIN}.0.0`, 'after: '],
+    [`files?day=2026-11-20&products=books&after=events.${BEGIN}.0.0`, 'after: '],
     ['SHA256SUMS', 'day: '],
     ['SHA256SUMS?day=20-11-2026', 'day: '],
   ])('asked for with %s is refused by the field and costs nothing', async (path, field) => {

@@ -10,7 +10,7 @@ import type { Comparison } from './table.ts'
 import { until } from './until.node.ts'
 
 /** Heights ahead of the log at which books are compared, and how far it must be beyond before they are. */
-const AHEAD = 80
+const AHEAD = 200
 const MOST_AHEAD = 20_000
 const REFUSED_WITHIN_MS = 2_000
 export const BEYOND = 40
@@ -27,13 +27,11 @@ interface Compared {
   readonly coins: readonly string[]
   /** Those that wildcards are looked at for; null for all. */
   readonly some: readonly string[] | null
-  /** Height that the log had last. */
-  readonly logHeight: number
 }
 
 /** Catches the books at that height, and compares them. */
-export async function compareBooks({ plant, crew, clients, coins, some, logHeight }: Compared): Promise<Comparison> {
-  const { height, truth } = await heightToCome(plant, logHeight)
+export async function compareBooks({ plant, crew, clients, coins, some }: Compared): Promise<Comparison> {
+  const { height, truth } = await heightToCome(plant, Number((await plant.status())?.height ?? 0))
   await crew.call('capture', height)
   const known = await truth
   if (known === null) throw new Error(`the exchange does not tell of height ${height}`)
@@ -62,7 +60,7 @@ async function heightToCome(
   plant: Plant,
   last: number,
 ): Promise<{ readonly height: number; readonly truth: ReturnType<Plant['truth']> }> {
-  for (let height = last + AHEAD; height < last + MOST_AHEAD; height += 5 * AHEAD) {
+  for (let height = last + AHEAD; height < last + MOST_AHEAD; height += 2 * AHEAD) {
     const truth = plant.truth(height)
     if ((await Promise.race([truth, sleep(REFUSED_WITHIN_MS, 'waits')])) !== null) return { height, truth }
   }

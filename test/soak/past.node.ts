@@ -1,17 +1,22 @@
 // The archive in the end, as a caller sees it: fills and books that it plays against the rows and books of the exchange, and
-// books of the past against those of the time.
+// books and candles of the past against those of the time.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import { Played, type PlayedListener } from '../../src/client/played.ts'
 import { playedBooks } from '../../src/client/played-books.ts'
 import type { Prng } from '../../src/devnet/exchange/prng.ts'
 import type { Levels } from '../../src/feed/block.ts'
 import { hashOf } from './client.node.ts'
+import { compareKeptCandles } from './past-candles.node.ts'
 import type { Plant } from './plant.node.ts'
 import { rowsOfFrame, type TrueRow, wrongOf } from './rows.ts'
 import { until } from './until.node.ts'
 
 const BOOKS = 200
+/** Of a question that is answered with 503 and `retry with backoff`. */
+const TRIES = 5
+const RETRY_MS = 2_000
 /** Of block time, at most. */
 const PLAYED_MS = 600_000
 const ARCHIVED_WITHIN_MS = 150_000
@@ -30,6 +35,9 @@ export interface Truth {
 export interface Past {
   readonly rows: number
   readonly books: number
+  /** Books of which is said that they are not known, because others began anew behind them. */
+  readonly unknown: number
+  readonly candles: number
   /** In words. */
   readonly wrong: readonly string[]
   /** Times as fast as it was. */
@@ -44,6 +52,8 @@ interface PastOrder {
   /** All fills of the node, in its order. */
   readonly fills: readonly TrueRow[]
   readonly chance: Prng
+  /** Of books, in the whole run. */
+  readonly epochs: number
 }
 
 export async function lookAtPast(order: PastOrder): Promise<Past> {
@@ -60,25 +70,33 @@ export async function lookAtPast(order: PastOrder): Promise<Past> {
   const fromTime = Math.max(truths[0]!.atMs, newest.timeMs - PLAYED_MS)
   const ofFills = await playFills(order, fromTime, last)
   const ofBooks = await playBooks(order, fromTime, last)
+  const candles = await compareKeptCandles({ ...order, untilMs: last.atMs })
   return {
-    ...{ rows: ofFills.rows, books: asked.compared },
-    wrong: [...asked.wrong, ...ofFills.wrong, ...ofBooks.wrong],
+    ...{ rows: ofFills.rows, books: asked.compared, unknown: asked.unknown, candles: candles.compared },
+    wrong: [...asked.wrong, ...ofFills.wrong, ...ofBooks.wrong, ...candles.wrong],
     speed: { fills: ofFills.speed, books: ofBooks.speed },
   }
 }
 
-async function askedBooks({ plant, key, truths, chance }: PastOrder) {
+async function askedBooks({ plant, key, truths, chance, epochs }: PastOrder) {
   const wrong: string[] = []
-  let compared = 0
+  let [compared, unknown] = [0, 0]
+  const ask = async (question: never, tries = TRIES): Promise<unknown> => {
+    const answer = await plant.ask('gateway', question, key).catch((error: Error) => error.message)
+    if (typeof answer !== 'string' || !answer.includes(': 503 ') || tries <= 1) return answer
+    await sleep(RETRY_MS)
+    return ask(question, tries - 1)
+  }
   for (let at = 0; at < BOOKS; at++) {
     const { height, books } = truths[chance.below(truths.length)]!
     const coins = Object.keys(books)
     const coin = coins[chance.below(coins.length)]!
     const question = { type: 'l2BookDiffSnapshot', coin, block_height: height } as never
-    const answer = await plant.ask('gateway', question, key).catch((error: Error) => error.message)
+    const answer = await ask(question)
     if (typeof answer === 'string') {
-      // Of before the first checkpoint no book can be known.
-      if (!answer.includes('begins later')) wrong.push(answer)
+      // Of before the first checkpoint no book can be known, nor between two epochs.
+      if (epochs > 1 && answer.includes('is not known')) unknown++
+      else if (!answer.includes('begins later')) wrong.push(answer)
       continue
     }
     compared++
@@ -86,16 +104,17 @@ async function askedBooks({ plant, key, truths, chance }: PastOrder) {
     if (is.height !== height || hashOf(is.levels) !== books[coin]) wrong.push(`${coin} at ${height} differs`)
   }
   if (compared < BOOKS / 2) wrong.push(`${compared} of ${BOOKS} books of the past could be compared`)
-  return { compared, wrong }
+  return { compared, unknown, wrong }
 }
 
-async function playFills({ plant, key, fills }: PastOrder, fromTime: number, { height }: Truth) {
+async function playFills({ plant, key, fills, epochs }: PastOrder, fromTime: number, { height }: Truth) {
   const ids: number[] = []
   const body = { type: 'allFills' }
   const endpoint = { url: plant.url, key }
   const range = { fromTime, toBlock: height, speed: 'max' as const }
   let lastMs = fromTime
   const { wrong, ms } = await toItsEnd(
+    epochs,
     (more) =>
       new Played(nodeRuntime(), endpoint, body, range, {
         ...more,
@@ -112,10 +131,10 @@ async function playFills({ plant, key, fills }: PastOrder, fromTime: number, { h
   return { rows: ids.length, wrong, speed: (lastMs - fromTime) / ms }
 }
 
-async function playBooks({ plant, key }: PastOrder, fromTime: number, { height, books }: Truth) {
+async function playBooks({ plant, key, epochs }: PastOrder, fromTime: number, { height, books }: Truth) {
   const range = { fromTime, toBlock: height, speed: 'max' as const }
   let [lastMs, levels]: [number, (() => Levels) | null] = [fromTime, null]
-  const { wrong, ms } = await toItsEnd((more) =>
+  const { wrong, ms } = await toItsEnd(epochs, (more) =>
     playedBooks(nodeRuntime(), { url: plant.url, key }, [COIN], range, {
       ...more,
       changed: (book) => {
@@ -132,13 +151,18 @@ async function playBooks({ plant, key }: PastOrder, fromTime: number, { height, 
 
 /** How long a replay took, and what of it went wrong. */
 async function toItsEnd(
+  epochs: number,
   play: (more: Omit<PlayedListener, 'frame'>) => Played,
 ): Promise<{ wrong: string[]; ms: number }> {
   const wrong: string[] = []
   const { promise, resolve } = Promise.withResolvers<string | null>()
   const beganMs = performance.now()
   const played = play({
-    missing: (from, to) => wrong.push(`of what is played blocks from ${from} to ${to ?? 'some later one'} are missing`),
+    missing: (from, to) => {
+      // Books that begin anew are said not to be known until they do.
+      if (to !== null || epochs === 1)
+        wrong.push(`of what is played blocks from ${from} to ${to ?? 'some later one'} are missing`)
+    },
     ended: resolve,
   })
   const timer = setTimeout(() => played.close(), PLAYED_WITHIN_MS)

@@ -157,7 +157,14 @@ class Run {
   #past() {
     const { rows } = this.#rows!
     const fills = rows.filter(({ of }) => of === 'fill')
-    return lookAtPast({ plant: this.#plant, key: this.#key, truths: this.#truths, fills, chance: this.#chance })
+    return lookAtPast({
+      epochs: this.#epochs.size,
+      plant: this.#plant,
+      key: this.#key,
+      truths: this.#truths,
+      fills,
+      chance: this.#chance,
+    })
   }
 
   async #takeTruth(): Promise<void> {
@@ -245,7 +252,6 @@ class Run {
   async #compare(some: readonly string[] | null): Promise<void> {
     const found = await compareBooks({
       ...{ plant: this.#plant, crew: this.#crew, clients: this.#clients, coins: this.#coins, some },
-      logHeight: this.#heights?.last ?? 0,
     })
     this.#comparisons.push(found)
     this.#order.say(`height ${found.height}: ${found.books} books compared, ${found.wrong.length} wrong`)

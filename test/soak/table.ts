@@ -11,7 +11,7 @@ import type { Absence } from './wellness.ts'
 /** Every client that wants to be live is, so long after a fault. */
 const LIVE_WITHIN_MS = 60_000
 /** An order-level book comes out of a snapshot file of the node, of which a fault takes away the one that is being made. */
-const ORDERS_LIVE_WITHIN_MS = 120_000
+const ORDERS_LIVE_WITHIN_MS = 180_000
 /** What a Durable Object may hold, less what its runtime needs. */
 const OBJECT_MB = 100
 
@@ -137,7 +137,10 @@ export function tableOf(found: Findings): string {
       : []),
     ...(past
       ? [
-          ['fills and books of the archive', `${past.rows} and ${past.books}, ${past.wrong.length} wrong`],
+          [
+            'fills, books and candles of the archive',
+            `${past.rows}, ${past.books} (${past.unknown} more between two epochs) and ${past.candles}, ${past.wrong.length} wrong`,
+          ],
           ['played, times as fast', `fills ${past.speed.fills.toFixed(0)}, a book ${past.speed.books.toFixed(0)}`],
         ]
       : []),

@@ -555,6 +555,38 @@ describe('life of a relay', () => {
     expect((await client.refused()).code).toBe('already_subscribed')
   })
 
+  // WS-157
+  it('a replay does not outlive its memory: its client is told with 1012, and others go on', async () => {
+    const [player, other] = [await Client.connect(relay, relay), await Client.connect(relay, relay)]
+    const stub = env.RELAY.getByName(relay)
+    const playing = () =>
+      runInDurableObject(stub, (_, state) => {
+        const attachments = state.getWebSockets().map((one) => one.deserializeAttachment())
+        return attachments.filter(({ isPlaying }) => isPlaying).map(({ id }) => id)
+      })
+    const body = { type: 'allFills' }
+    await player.subscribe(body, { replay: { fromTime: 1 } })
+    await player.subscribe({ type: 'trades', coin: 'BTC' })
+    await other.subscribe(body)
+    const [id, ...others] = await playing()
+    expect([id, others]).toEqual([expect.any(String), []])
+    player.send({ method: 'unsubscribe', subscription: body })
+    await vi.waitFor(async () => expect(await playing()).toEqual([]), WAIT)
+    // While it plays it is not evicted: what is left of one that died amid is what its socket says.
+    await runInDurableObject(stub, (_, state) => {
+      for (const socket of state.getWebSockets()) {
+        const attachment = socket.deserializeAttachment()
+        if (attachment.id === id) socket.serializeAttachment({ ...attachment, isPlaying: true })
+      }
+    })
+    await evictDurableObject(stub)
+    for (const client of [player, other]) client.send({ method: 'ping' })
+    expect(await player.closing()).toMatchObject({ code: 1012, reason: 'a replay was cut off: reconnect' })
+    feeder.block(base + 1, [], { fills: [[A, fill('BTC', 1)]] })
+    await other.next(of('allFills'))
+    expect(other.closed).toBeNull()
+  })
+
   it('lets go of its links when nobody subscribes any more', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'allFills' })

@@ -44,6 +44,10 @@ export class World {
   eventsHeight = 11
   coins = ['BTC', 'ETH', 'SOL', '@1']
   ready = true
+  /** Coins of which files have fills. */
+  traded: string[] = []
+  /** Connections that began to play, or ended it. */
+  readonly playing: (readonly [id: string, isPlaying: boolean])[] = []
   /** Order-level books are there, as was asked so often. */
   ordersReady = true
   looks = 0
@@ -140,6 +144,8 @@ export class World {
       },
       archive: archive ?? null,
       newId: () => `s${ids++}`,
+      hadTrades: async (coin: string) => this.traded.includes(coin),
+      playing: (connection: Connection, isPlaying: boolean) => void this.playing.push([connection.id, isPlaying]),
       hasBook: async (coin: string) => (this.ready ? this.coins.includes(coin) : null),
       dexes: async () => [...new Set(this.coins.map(dexOf))],
       nearestCoin: async (coin: string) => nearestCoin(coin, this.coins),

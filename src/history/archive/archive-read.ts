@@ -12,6 +12,13 @@ export interface ArchivedSegment {
   readonly epoch: string | null
 }
 
+/** Heights from `next` to `to` that the archive may have, and that are to come into files if no file has them. */
+export interface Unfiled {
+  readonly from: number
+  readonly to: number
+  readonly next: number
+}
+
 export interface ArchivedCheckpoint {
   readonly epoch: string
   /** The least of its books' heights. */

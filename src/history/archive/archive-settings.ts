@@ -1,17 +1,25 @@
 // Variables of the Worker that archives: those of both Workers, and how much is kept for how long.
 
 import * as z from 'zod'
-import { Count, LiveSettings } from '../../core/variables.ts'
+import { Count, countWords, LiveSettings } from '../../core/variables.ts'
 import type { Kept } from './retention.ts'
 
 const MB = 1_000_000
+
+/** A whole number from 1 to `most` of a unit; null where nothing is said, for all. */
+function Bound(most: number, unit: string) {
+  const more = ` (${unit}), or empty to keep all`
+  const nothing = z.literal('').transform(() => null)
+  return z.union([nothing, Count(most, more)], countWords(most, more))
+}
+
 /** A century: for longer nothing needs to be said. */
-const Days = z.union([z.literal('').transform(() => null), Count(36_500)])
+const Days = Bound(36_500, 'days')
 
 export const ArchiveSettings = LiveSettings.extend({
   /** Beyond so many MB the oldest goes; null: all is kept. */
-  ARCHIVE_KEEP_MB: z
-    .union([z.literal('').transform(() => null), Count(1_000_000_000).transform((mb) => mb * MB)])
+  ARCHIVE_KEEP_MB: Bound(1_000_000_000, 'MB')
+    .transform((mb) => mb && mb * MB)
     .describe('bytes once it is read'),
   /** What is older than so many days goes; null: it stays. */
   ARCHIVE_KEEP_EVENTS_DAYS: Days,

@@ -52,7 +52,9 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   /** Blocks from before the archive. */
   async backfill({ blocks }: BackfillRequest): Promise<BackfillAnswer> {
     if (!this.#backfilling) return { refused: 'empty' }
-    return this.#backfilling.take(blocks)
+    const answer = await this.#backfilling.take(blocks)
+    if ('segments' in answer && answer.segments > 0) this.#wakeCompactor()
+    return answer
   }
 
   /** There is something to read. */
@@ -81,16 +83,15 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     this.#isWaked = false
     const before = this.#archiving.state.last
     const nextMs = await this.#round(this.#archiving)
-    if (this.#archiving.state.last !== before)
-      this.ctx.waitUntil(
-        this.#objects
-          .compactor()
-          .wake()
-          .catch(() => undefined),
-      )
+    if (this.#archiving.state.last !== before) this.#wakeCompactor()
     if (this.#isWaked) await this.ctx.storage.setAlarm(Date.now())
     else if (nextMs === null) await this.ctx.storage.deleteAlarm()
     else await this.ctx.storage.setAlarm(Date.now() + nextMs)
+  }
+
+  #wakeCompactor(): void {
+    const compactor = this.#objects.compactor()
+    this.ctx.waitUntil(compactor.wake().catch(() => undefined))
   }
 
   async #round(archiving: Archiving): Promise<number | null> {
@@ -131,7 +132,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
         return before
       },
       around: (first, last) => inTime(store.around(first, last)),
-      write: (segments, around) => inTime(store.write(segments, around)),
+      write: (segments, around) => inTime(store.write(segments, around, Date.now())),
       get bytes() {
         return archiving.state.bytes
       },

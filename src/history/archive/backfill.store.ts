@@ -1,5 +1,5 @@
 // What is written into the archive below what the log archives, and what there is. Laws: objects come before their rows; the
-// rows of a body and the gaps around them are written together or not at all.
+// rows of a body, the gaps around them, and the word that they are to come into files are written together or not at all.
 
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { segmentKey } from './archive-keys.ts'
@@ -8,6 +8,7 @@ import { putLines } from './archive-writer.store.ts'
 import type { BackfillState } from './backfill-api.ts'
 import { type BackfillSegment, gapsBetween, type Span } from './backfill-cuts.ts'
 import type { CutGap } from './segment-cutter.ts'
+import { unfiledRow } from './unfiled.store.ts'
 
 /** Gaps of one page. */
 const PAGE = 1_000
@@ -59,7 +60,7 @@ export class BackfillStore {
   }
 
   /** Writes segments, whose neighbours are `around`, and the gaps between all of them. Answers how many bytes it took. */
-  async write(segments: readonly BackfillSegment[], around: readonly Span[]): Promise<number> {
+  async write(segments: readonly BackfillSegment[], around: readonly Span[], nowMs: number): Promise<number> {
     const { chain, db } = this.#place
     let sum = 0
     const rows: D1PreparedStatement[] = []
@@ -75,7 +76,8 @@ export class BackfillStore {
       rows.push(row.bind(chain, first, last, firstMs, lastMs, lines.length, ...sums, known))
       sum += events.bytes + books.bytes
     }
-    await db.batch([...rows, ...this.#gaps([...segments, ...around])])
+    const unfiled = unfiledRow(this.#place, segments[0]!.first, segments.at(-1)!.last, nowMs)
+    await db.batch([...rows, ...this.#gaps([...segments, ...around]), unfiled])
     return sum
   }
 

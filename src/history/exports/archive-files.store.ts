@@ -4,7 +4,7 @@ import { checkpointKey, segmentKey } from '../archive/archive-keys.ts'
 import type { FilePlace, FileSource, FileSums, StoredFile, TimeRange } from './listed-files.ts'
 
 type Database = Pick<D1Database, 'prepare'>
-type Row = Omit<StoredFile, 'key'>
+type Row = Omit<StoredFile, 'key' | 'place'>
 
 /** Which columns of which rows are a product's. */
 interface Columns {
@@ -64,7 +64,10 @@ class Rows implements FileSource {
         ${sha256} AS sha256 ${this.#from} AND (${firstMs}, ${first}) > (?4, ?5) ORDER BY ${firstMs}, ${first} LIMIT ?6`)
       .bind(this.#chain, range.fromMs, range.toMs, after?.timeMs ?? -1, after?.height ?? -1, limit)
       .all<Row>()
-    return results.map((row) => ({ ...row, key: key(this.#chain, row) }))
+    return results.map((row) => {
+      const place = { timeMs: row.firstMs, height: row.first, part: 0 }
+      return { ...row, place, key: key(this.#chain, row) }
+    })
   }
 
   async sums(range: TimeRange): Promise<FileSums> {

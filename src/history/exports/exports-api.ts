@@ -1,6 +1,7 @@
 // What a gateway can tell of a chain's history as a whole, and hand out of it. Types alone.
 
 import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { FilesCover } from '../files/files-read.ts'
 import type { FileLink } from './file-links.ts'
 import type { FileSource, TimeRange } from './listed-files.ts'
 
@@ -30,6 +31,8 @@ export interface Exports {
   readonly sources: readonly FileSource[]
   /** The first and the last block; null where there is none. */
   ends(): Promise<{ readonly from: HeightAndTime; readonly to: HeightAndTime } | null>
+  /** What of it is in files, and which heights between are not, or not wholly; null: there are none yet. */
+  files(): Promise<FilesCover | null>
   /** Days that have anything, in order. */
   days(range: TimeRange): Promise<readonly CoveredDay[]>
   /** In order, behind the gap that begins with the height `after`; null where no gap begins there. */

@@ -1,11 +1,14 @@
 // What there is of a chain's history, from the rows of D1 HISTORY. Law: no question reads more rows than its range has.
 
 import type { HeightAndTime } from '../../feed/held-fills.ts'
+import { coverOf } from '../files/cover.store.ts'
+import type { FilesCover } from '../files/files-read.ts'
 import { archiveFiles } from './archive-files.store.ts'
 import type { CoveredDay, Exports, ToldGap } from './exports-api.ts'
 import { type FileLink, linkPath, signedText } from './file-links.ts'
 import type { FileSource, TimeRange } from './listed-files.ts'
 import { signatureOf } from './signature.client.ts'
+import { tableFiles } from './table-files.store.ts'
 
 const DAY_MS = 86_400_000
 
@@ -21,7 +24,7 @@ export class StoredExports implements Exports {
 
   /** `secret` signs links. */
   constructor(db: Database, chain: string, secret: string | undefined) {
-    this.sources = archiveFiles(db, chain)
+    this.sources = [...archiveFiles(db, chain), ...tableFiles(db, chain)]
     this.#db = db
     this.#chain = chain
     this.sign = secret ? async (file) => linkPath(file, await signatureOf(signedText(file), secret)) : null
@@ -33,6 +36,10 @@ export class StoredExports implements Exports {
       `SELECT last AS height, last_ms AS time FROM segments WHERE chain = ?1 ORDER BY first DESC LIMIT 1`,
     )
     return first[0] && last[0] ? { from: first[0], to: last[0] } : null
+  }
+
+  files(): Promise<FilesCover | null> {
+    return coverOf({ chain: this.#chain, db: this.#db }, 'events')
   }
 
   async days({ fromMs, toMs }: TimeRange): Promise<readonly CoveredDay[]> {

@@ -9,13 +9,17 @@ export interface TimeRange {
   readonly toMs: number
 }
 
-/** Behind a file of one product: time and height of its first block. */
+/** Where a file stands in the list of its product. */
 export interface FilePlace {
+  /** Of its first block. */
   readonly timeMs: number
   readonly height: number
+  /** Of files with one height. */
+  readonly part: number
 }
 
 export interface StoredFile {
+  readonly place: FilePlace
   /** Its name in R2. */
   readonly key: string
   readonly bytes: number
@@ -34,7 +38,7 @@ export interface FileSums {
 
 /** Files of one kind. */
 export interface FileSource {
-  /** As callers name it: small letters and `_`. No two files of it have the same first block. */
+  /** As callers name it: small letters and `_`. No two files of it have the same place. */
   readonly product: string
   /** In the order of their places. */
   files(range: TimeRange, after: FilePlace | null, limit: number): Promise<readonly StoredFile[]>
@@ -88,14 +92,17 @@ export async function filePage(
   return { files, next: found.length > limit && last ? cursorText(last) : null }
 }
 
-function cursorText({ product, firstMs, first }: ListedFile): string {
-  return `${product}.${firstMs}.${first}`
+function cursorText({ product, place: { timeMs, height, part } }: ListedFile): string {
+  return `${product}.${timeMs}.${height}.${part}`
 }
+
+const CURSOR = /^([a-z_]{1,32})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,5})$/
 
 /** Null where no page of these sources and this range can have given it. */
 export function readCursor(text: string, sources: readonly FileSource[], range: TimeRange): FileCursor | null {
-  const [, product = '', time, height] = /^([a-z_]{1,32})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})$/.exec(text) ?? []
-  const place = { timeMs: Number(time), height: Number(height) }
+  const [, product = '', ...numbers] = CURSOR.exec(text) ?? []
+  const [timeMs = -1, height = -1, part = -1] = numbers.map(Number)
+  const place = { timeMs, height, part }
   if (!sources.some((source) => source.product === product)) return null
   return place.timeMs >= range.fromMs && place.timeMs <= range.toMs ? { product, place } : null
 }

@@ -1,7 +1,8 @@
-// Rows as tables: the columns of fills and of ledger events, and what a row has in each. Laws: prices, sizes and amounts stay
+// Rows as tables: the columns of fills, of ledger events and of candles, and what a row has in each. Laws: prices, sizes and amounts stay
 // the strings that the node wrote; a field without a column is in `other`, so that nothing is lost.
 
 import type { LedgerEvent, UserFill } from '../../feed/block.ts'
+import type { CandlePart } from '../candles.ts'
 import type { LineHead } from './rows.ts'
 
 export type ColumnType = 'text' | 'whole' | 'time' | 'truth' | 'json'
@@ -66,6 +67,14 @@ export const LEDGER_COLUMNS: readonly Column[] = [
   { name: 'delta', type: 'json' },
 ]
 
+export const CANDLE_COLUMNS: readonly Column[] = [
+  { name: 'height', type: 'whole' },
+  { name: 'coin', type: 'text' },
+  { name: 'time', type: 'time' },
+  ...['open', 'close', 'high', 'low', 'volume'].map((name): Column => ({ name, type: 'text' })),
+  { name: 'trades', type: 'whole' },
+]
+
 export function fillCells({ height, time }: LineHead, [user, { time: own, ...fill }]: UserFill): Cell[] {
   const other: Record<string, unknown> = { ...fill }
   const cells = OF_FILLS.map(({ field, type }): Cell => {
@@ -85,4 +94,9 @@ export function ledgerCells(
   { time: own, hash, users, delta }: LedgerEvent,
 ): Cell[] {
   return [height, time, own, user, delta.type, hash, users, delta]
+}
+
+/** What the blocks from `height` on make of a one-minute candle. */
+export function candleCells({ height }: LineHead, coin: string, { t, o, c, h, l, v, n }: CandlePart): Cell[] {
+  return [height, coin, t, o, c, h, l, v, n]
 }

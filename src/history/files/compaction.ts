@@ -1,12 +1,24 @@
-// One turn of the Compactor: a minute of the archive into a file, or one object of an hour or a day out of the files below.
+// One turn of the Compactor: a minute of the archive into a file, or one object of an hour, a day or a month out of the files
+// below.
 // Laws: what a turn does follows from what is stored; its objects come before the rows that tell of them, and all rows of a
 // turn come at once, so that a turn that ends anywhere is done again and writes the same under the same names; a row is in one
-// live file, and in no other.
+// live file, and in no other; a file that is damaged holds up nothing but what is made of its heights.
 
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
-import type { ArchivedSegment, ArchiveReader } from '../archive/archive-read.ts'
-import { dueGroup, type FileSpan, GROUP_MOST, type Level, type MergedLevel, sliceOf } from './levels.ts'
+import type { ArchivedSegment, ArchiveReader, Unfiled } from '../archive/archive-read.ts'
+import type { Known } from '../archive/backfill-lines.ts'
+import { CandleRollup, type KeptCandles } from './candle-lines.ts'
+import { type Payment, paymentsIn } from './funding-sums.ts'
+import {
+  dueGroup,
+  type FileSpan,
+  type Level,
+  type LiveFile,
+  type MergedLevel,
+  sliceOf,
+  type Unsettled,
+} from './levels.ts'
 import { type MergePorts, mergeObject } from './merge.ts'
 import type { Place, SourceFile } from './page-source.ts'
 import { type Entry, PageWriter } from './page-writer.ts'
@@ -19,6 +31,8 @@ export interface Made {
   readonly pages: readonly Uint8Array[]
   readonly bytes: number
   readonly entries: readonly Entry[]
+  /** Of the same rows, for the database. */
+  readonly candles: readonly KeptCandles[]
 }
 
 /** A file of which some objects are written. */
@@ -40,18 +54,37 @@ export interface Part {
   readonly next: readonly Place[] | null
 }
 
+export interface Minute {
+  readonly file: FileSpan
+  readonly made: Made
+  /** What the archive has of its blocks; null: it has lost them. */
+  readonly known: Known | null
+  /** Null where it is not known of all of them. */
+  readonly payments: readonly Payment[] | null
+  /** It is made for these. */
+  readonly unfiled: Unfiled | null
+}
+
 /** What there is, and what is written. */
 export interface CompactionFiles {
   /** The last block that a file covers. */
   last(): Promise<HeightAndTime | null>
-  /** Heights that no file has lie before it, or are in it. */
-  putMinute(file: FileSpan, made: Made, missing: { readonly from: number; readonly to: number } | null): Promise<void>
+  /** What is to come into files beside the newest blocks, the lowest. */
+  unfiled(): Promise<Unfiled | null>
+  /** Nothing of them is left to do below a height. */
+  passed(unfiled: Unfiled, next: number): Promise<void>
+  unsettled(): Promise<Unsettled>
+  /** The last live file that begins at or below a height, and the first above. */
+  around(height: number): Promise<{ readonly below: FileSpan | null; readonly above: FileSpan | null }>
+  putMinute(minute: Minute): Promise<void>
   /** The file of a level that is not whole. */
   open(level: MergedLevel): Promise<OpenFile | null>
-  /** In order of height. */
-  live(level: Level, limit: number): Promise<readonly FileSpan[]>
+  /** From a height on, in order. */
+  live(level: Level, from: number, limit: number): Promise<readonly LiveFile[]>
   source(level: Level, file: FileSpan): Promise<SourceFile>
   putPart(part: Part): Promise<void>
+  /** Removes a file, and what is being made of it: its heights are unfiled. */
+  drop(level: Level, file: FileSpan): Promise<void>
   /** Removes what was merged a while ago. */
   sweep(): Promise<void>
 }
@@ -62,52 +95,82 @@ export interface CompactionPorts extends Pick<MergePorts, 'pack' | 'unpack'> {
   tables(): TableWriter
 }
 
-const NOTHING: Made = { pages: [], bytes: 0, entries: [] }
+const NOTHING: Made = { pages: [], bytes: 0, entries: [], candles: [] }
+const NO_TABLES: TableWriter = { tell: () => undefined, end: () => [] }
+/** Files that are looked at for those that are due: before them some may wait for heights that are still to come. */
+const FILES_MOST = 1_024
+
+interface Heights {
+  readonly from: number
+  readonly to: number
+}
 
 export class Compaction {
   readonly #ports: CompactionPorts
   readonly #objectBytes: number | undefined
-  #isMergesTurn = false
+  #turns = 0
 
   constructor(ports: CompactionPorts, objectBytes?: number) {
     this.#ports = ports
     this.#objectBytes = objectBytes
   }
 
-  /** True where something was done, so that there may be more. Minutes and merges take turns: neither waits for the other. */
+  /** True where something was done, so that there may be more. Each kind of work has its turn: none waits for another. */
   async turn(): Promise<boolean> {
-    this.#isMergesTurn = !this.#isMergesTurn
-    const works = [() => this.#minute(), () => this.#merge()]
-    if (this.#isMergesTurn) works.reverse()
-    for (const work of works) if (await work()) return true
+    const works = [() => this.#merge(), () => this.#minute(), () => this.#refile()]
+    const first = this.#turns++ % works.length
+    for (const work of [...works.slice(first), ...works.slice(0, first)]) if (await work()) return true
     await this.#ports.writer.sweep()
     return false
   }
 
   async #minute(): Promise<boolean> {
     const last = await this.#ports.writer.last()
-    const [segment] = await this.#ports.archive.segmentsFrom({ height: last ? last.height + 1 : 0 }, 1)
+    const from = last ? last.height + 1 : 0
+    const [segment] = await this.#ports.archive.segmentsFrom({ height: from }, 1)
     if (!segment) return false
-    const from = Math.max(last ? last.height + 1 : 0, segment.first)
-    const missing = last && from > last.height + 1 ? { from: last.height + 1, to: from - 1 } : null
+    await this.#makeMinute(segment, { from: Math.max(from, segment.first), to: segment.last }, null)
+    return true
+  }
+
+  /** Of heights that files lack and that the archive has, a minute. */
+  async #refile(): Promise<boolean> {
+    const { writer, archive } = this.#ports
+    const unfiled = await writer.unfiled()
+    if (!unfiled) return false
+    const { below, above } = await writer.around(unfiled.next)
+    const from = Math.max(unfiled.next, (below?.last ?? -1) + 1)
+    const to = Math.min(unfiled.to, (above?.first ?? Number.POSITIVE_INFINITY) - 1)
+    const [segment] = from > to ? [] : await archive.segmentsFrom({ height: from }, 1)
+    if (!segment || segment.first > to) await writer.passed(unfiled, Math.max(from, to + 1))
+    else
+      await this.#makeMinute(segment, { from: Math.max(from, segment.first), to: Math.min(to, segment.last) }, unfiled)
+    return true
+  }
+
+  /** A file of heights of a segment, as many as one may have. */
+  async #makeMinute(segment: ArchivedSegment, { from, to }: Heights, unfiled: Unfiled | null): Promise<void> {
     const lines = await this.#linesOf(segment)
     if (!lines) {
-      const { last: to, firstMs, lastMs } = segment
-      await this.#ports.writer.putMinute({ first: from, last: to, firstMs, lastMs }, NOTHING, {
-        from: missing?.from ?? from,
-        to,
-      })
-      return true
+      const { firstMs, lastMs } = segment
+      const file = { first: from, last: to, firstMs, lastMs }
+      return this.#ports.writer.putMinute({ file, made: NOTHING, known: null, payments: null, unfiled })
     }
-    const rest = lines.slice(from - segment.first)
+    const rest = lines.slice(from - segment.first, to - segment.first + 1)
     const blocks = rest.slice(0, sliceOf(rest)).map((line) => JSON.parse(line) as EventsOfBlock)
     const [first, end] = [blocks[0]!, blocks.at(-1)!]
     const writer = new PageWriter(this.#ports.pack)
-    for (const [key, line] of sortedLines(blocks)) await writer.add(key, line)
+    const candles = new CandleRollup(0)
+    for (const [key, line] of sortedLines(blocks)) {
+      await writer.add(key, line)
+      candles.tell(key, [line])
+    }
     await writer.flush()
+    const { pages, bytes, entries } = writer
+    const made = { pages, bytes, entries, candles: candles.end() }
     const file = { first: first.height, last: end.height, firstMs: first.time, lastMs: end.time }
-    await this.#ports.writer.putMinute(file, writer, missing)
-    return true
+    const payments = paymentsIn(blocks)
+    await this.#ports.writer.putMinute({ file, made, known: first.only ?? 'events', payments, unfiled })
   }
 
   /** Null where the archive has lost them. */
@@ -123,22 +186,39 @@ export class Compaction {
   }
 
   async #merge(): Promise<boolean> {
-    return (await this.#mergeInto(1)) || this.#mergeInto(2)
+    return (await this.#mergeInto(1)) || (await this.#mergeInto(2)) || this.#mergeInto(3)
   }
 
   async #mergeInto(level: MergedLevel): Promise<boolean> {
-    const below = level === 1 ? 0 : 1
-    const [open, files] = [await this.#ports.writer.open(level), await this.#ports.writer.live(below, GROUP_MOST + 1)]
-    const group = open ? files.filter(({ last }) => last <= open.last) : dueGroup(level, files)
+    const { writer } = this.#ports
+    const below = (level - 1) as Level
+    const open = await writer.open(level)
+    const files = await writer.live(below, open?.first ?? 0, FILES_MOST)
+    const group = open
+      ? files.filter(({ last }) => last <= open.last)
+      : dueGroup(level, files, await writer.unsettled())
     if (!group) return false
     if (open && open.next.length !== group.length)
       throw new Error(`${group.length} of the ${open.next.length} files from ${open.first} to ${open.last} are there`)
     const [first, last] = [group[0]!, group.at(-1)!]
     const file = { first: first.first, last: last.last, firstMs: first.firstMs, lastMs: last.lastMs }
-    const sources = await Promise.all(group.map((one) => this.#ports.writer.source(below, one)))
-    const tables = this.#ports.tables()
-    const { next, ...made } = await mergeObject(sources, open?.next ?? null, this.#ports, tables, this.#objectBytes)
-    await this.#ports.writer.putPart({ level, file, number: open?.objects ?? 0, made, tables: tables.end(), next })
+    const sources = await Promise.all(group.map((one) => writer.source(below, one)))
+    // Of a month those of its days stand.
+    const tables = level === 3 ? NO_TABLES : this.#ports.tables()
+    const candles = new CandleRollup(level)
+    const tell = (key: string, lines: readonly string[]) => {
+      tables.tell(key, lines)
+      candles.tell(key, lines)
+    }
+    const merging = mergeObject(sources, open?.next ?? null, this.#ports, { tell }, this.#objectBytes)
+    const { next, ...pages } = await merging.catch(async (error: unknown) => {
+      if (!(error instanceof ArchiveDamage)) throw error
+      const damaged = sources.findIndex(({ objects }) => objects.some(({ key }) => key === error.key))
+      await writer.drop(below, group[damaged]!)
+      throw new Error(`${error.message}: its blocks are taken out of the archive again, as far as that has them`)
+    })
+    const made = { ...pages, candles: candles.end() }
+    await writer.putPart({ level, file, number: open?.objects ?? 0, made, tables: tables.end(), next })
     return true
   }
 }

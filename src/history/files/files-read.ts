@@ -1,22 +1,44 @@
-// What readers of the files see of them: rows of a user, a builder or a coin, block by block. Types alone.
+// What readers of the files see of them: rows of a user or a builder, block by block. Types alone.
 
 import type { Block } from '../../feed/block.ts'
-import type { EventBlock, FillScope, HeightAndTime } from '../../feed/held-fills.ts'
+import type { EventBlock, HeightAndTime, LedgerKind, OwnerScope } from '../../feed/held-fills.ts'
+import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
+
+/** Heights that no file has, or of which the fills alone are `known`. */
+export interface FilesGap {
+  readonly from: number
+  readonly to: number
+  readonly known?: 'fills' | null
+}
 
 /** Heights whose events are in the files, without those of `gaps`. */
 export interface FilesCover {
   readonly from: HeightAndTime
   readonly to: HeightAndTime
-  readonly gaps: readonly { readonly from: number; readonly to: number }[]
+  readonly gaps: readonly FilesGap[]
+  /** Where funding is known, in order; two of them that touch are told apart all the same. */
+  readonly funded: readonly FundedStretch[]
 }
 
+/** Heights whose funding is known, so that spans within it can be asked for. */
+interface FundedStretch {
+  readonly from: number
+  readonly fromMs: number
+  readonly to: number
+}
+
+/** What must be known of a height that stands in no gap. */
+export type FilesNeed = 'fills' | 'events'
+
 export interface FilesRequest {
-  /** `fills` of a user, a builder or a coin; `ledger` of a user. */
-  readonly kind: 'fills' | 'ledger'
-  readonly scope: FillScope
+  /** `fills` of a user or a builder; the others of a user. */
+  readonly kind: 'fills' | LedgerKind
+  readonly scope: OwnerScope
   /** Block times, Unix ms, both inclusive. */
   readonly fromMs: number
   readonly toMs: number
+  /** Of blocks at or above this height; of all where it is left out. */
+  readonly from?: number
   /** Rows of blocks at or below this height alone: what the log holds comes from the log. */
   readonly upTo: number
   readonly order: 'newest' | 'oldest'
@@ -24,7 +46,7 @@ export interface FilesRequest {
   readonly limit: number
 }
 
-/** Of `fills` the ledger is empty, and of `ledger` the fills; funding is in no file. */
+/** Of `fills` the ledger is empty, and of all others the fills; funding is asked for by itself. */
 export type FilesBlock = EventBlock & Pick<Block, 'ledger'>
 
 export interface FilesRows {
@@ -35,6 +57,8 @@ export interface FilesRows {
 }
 
 export interface FilesReader {
-  cover(): Promise<FilesCover | null>
+  cover(need: FilesNeed): Promise<FilesCover | null>
   rows(request: FilesRequest): Promise<FilesRows>
+  /** What was paid in each span, each within a funded stretch; of those in which nothing was, none. */
+  funding(spans: readonly FundingSpan[]): Promise<readonly SpanFunding[]>
 }

@@ -2,28 +2,38 @@
 // it keeps no more. Law: objects go before rows, so that what ends amid is done again and leaves no object without its row.
 
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import { sweepUnfiled } from '../archive/unfiled.store.ts'
 import { objectKey, tableKey } from './file-keys.ts'
-import { bucketsOf, type FileSpan, type Level } from './levels.ts'
+import { sweptFunding } from './funding.store.ts'
+import { bucketsOf, type FileSpan, isBucketLevel, KEY_TABLES, type Level } from './levels.ts'
 import type { TableName } from './table.ts'
 
 /** Whoever has read where something lies has so long to read it there. */
 const GRACE_MS = 600_000
-/** Files that are removed in a turn, and objects in a call. */
+/** To tables there may be links, which hold for an hour. */
+const LINKED_MS = 3_600_000 + GRACE_MS
+/** Files that are removed in a turn, of those with a row for each key one; and objects in a call. */
 const REMOVED_AT_ONCE = 16
 const KEYS_AT_ONCE = 1_000
 
-type Gone = FileSpan & { readonly level: Level; readonly objects: number }
-type GoneTable = FileSpan & { readonly level: Level; readonly number: number; readonly name: TableName }
+export type Gone = Omit<FileSpan, 'lastMs'> & { readonly level: Level; readonly objects: number }
+export type GoneTable = Omit<FileSpan, 'lastMs'> & {
+  readonly level: Level
+  readonly number: number
+  readonly name: TableName
+}
 
 /** `isBounded`: files of heights that the archive keeps no more go with them. */
 export async function sweepFiles(place: ArchivePlace, nowMs: number, isBounded: boolean): Promise<void> {
   const { chain, db } = place
+  await sweepUnfiled(place, nowMs)
   if (isBounded) await db.prepare(OVERDUE).bind(nowMs, chain).run()
-  const { results: files } = await db
+  const { results: gone } = await db
     .prepare(`SELECT level, first, last, first_ms AS firstMs, objects FROM files
-      WHERE chain = ? AND state = 'merged' AND merged_ms < ? LIMIT ?`)
-    .bind(chain, nowMs - GRACE_MS, REMOVED_AT_ONCE)
+      WHERE chain = ? AND state = 'merged' AND merged_ms < CASE level WHEN 0 THEN ? ELSE ? END ORDER BY level LIMIT ?`)
+    .bind(chain, nowMs - GRACE_MS, nowMs - LINKED_MS, REMOVED_AT_ONCE)
     .all<Gone>()
+  const files = gone.filter(({ level }, at) => at === 0 || isBucketLevel(level))
   const { results: tables } = await db
     .prepare(`${TABLES}${isBounded ? ` OR last < ${KEPT_FROM}` : ''})`)
     .bind(chain, JSON.stringify(files.filter(({ level }) => level === 1).map(({ first }) => first)))
@@ -35,25 +45,29 @@ export async function sweepFiles(place: ArchivePlace, nowMs: number, isBounded: 
     ...tables.map((table) => tableKey(chain, table.level, table, table.number, table.name)),
   ]
   if (keys.length === 0) return
-  for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) await place.bucket.delete(keys.slice(at, at + KEYS_AT_ONCE))
+  await removeObjects(place, keys)
   const rows = tables.map(({ level, first, number, name }) =>
     db
       .prepare(`DELETE FROM file_tables WHERE chain = ? AND level = ? AND first = ? AND number = ? AND name = ?`)
       .bind(chain, level, first, number, name),
   )
-  await db.batch([...files.flatMap((file) => rowsOfFile(place, file)), ...rows])
+  const funding = isBounded ? sweptFunding(place) : []
+  await db.batch([...files.flatMap((file) => rowsOfFile(place, file)), ...rows, ...funding])
+}
+
+export async function removeObjects({ bucket }: ArchivePlace, keys: readonly string[]): Promise<void> {
+  for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) await bucket.delete(keys.slice(at, at + KEYS_AT_ONCE))
 }
 
 /** Removes the rows of a file. */
-function rowsOfFile({ chain, db }: ArchivePlace, { level, first }: Gone): D1PreparedStatement[] {
-  const index =
-    level === 2
-      ? db.prepare(`DELETE FROM file_keys WHERE chain = ? AND first = ?`).bind(chain, first)
-      : db
-          .prepare(`DELETE FROM file_buckets WHERE chain = ? AND level = ? AND first = ?
-            AND bucket IN (SELECT value FROM json_each(?))`)
-          .bind(chain, level, first, JSON.stringify(bucketsOf(level)))
-  const others = ['file_objects', 'files'].map((table) =>
+export function rowsOfFile({ chain, db }: ArchivePlace, { level, first }: Gone): D1PreparedStatement[] {
+  const index = isBucketLevel(level)
+    ? db
+        .prepare(`DELETE FROM file_buckets WHERE chain = ? AND level = ? AND first = ?
+          AND bucket IN (SELECT value FROM json_each(?))`)
+        .bind(chain, level, first, JSON.stringify(bucketsOf(level)))
+    : db.prepare(`DELETE FROM ${KEY_TABLES[level]} WHERE chain = ? AND first = ?`).bind(chain, first)
+  const others = ['file_candles', 'file_objects', 'files'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE chain = ? AND level = ? AND first = ?`).bind(chain, level, first),
   )
   return [index, ...others]

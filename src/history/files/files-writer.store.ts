@@ -2,12 +2,28 @@
 // that is there, and whatever is written again is written alike.
 
 import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { Unfiled } from '../archive/archive-read.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import { sha256Of } from '../archive/packed.client.ts'
-import type { CompactionFiles, Made, OpenFile, Part } from './compaction.ts'
+import { lowestUnfiled, passedRow, unsettled } from '../archive/unfiled.store.ts'
+import { rowsOfParts } from '../candle-fold.ts'
+import { candleKey, type KeptCandles } from './candle-lines.ts'
+import type { CompactionFiles, Made, Minute, OpenFile, Part } from './compaction.ts'
+import { type Around, filesAround, gapsBeside } from './file-gaps.store.ts'
 import { objectKey, tableKey } from './file-keys.ts'
+import { dropFile } from './files-drop.store.ts'
 import { sweepFiles } from './files-sweep.store.ts'
-import { bucketOf, type FileSpan, type Level } from './levels.ts'
+import { fundingRows } from './funding.store.ts'
+import {
+  type BucketLevel,
+  bucketOf,
+  type FileSpan,
+  isBucketLevel,
+  KEY_TABLES,
+  type Level,
+  type LiveFile,
+  type Unsettled,
+} from './levels.ts'
 import { bytesRange } from './object-range.store.ts'
 import type { Place, SourceFile } from './page-source.ts'
 import type { Table } from './table.ts'
@@ -36,17 +52,28 @@ export class FilesWriter implements CompactionFiles {
       .first<HeightAndTime>()
   }
 
-  async putMinute(file: FileSpan, made: Made, missing: { readonly from: number; readonly to: number } | null) {
-    const { chain, db } = this.#place
+  unfiled(): Promise<Unfiled | null> {
+    return lowestUnfiled(this.#place)
+  }
+
+  async passed(unfiled: Unfiled, next: number): Promise<void> {
+    await passedRow(this.#place, unfiled, next).run()
+  }
+
+  unsettled(): Promise<Unsettled> {
+    return unsettled(this.#place, this.#now())
+  }
+
+  around(height: number): Promise<Around> {
+    return filesAround(this.#place, height)
+  }
+
+  async putMinute({ file, made, known, payments, unfiled }: Minute): Promise<void> {
     const rows = await this.#object(0, file, 0, made)
-    const gap = missing
-      ? [
-          db
-            .prepare(`INSERT OR REPLACE INTO file_gaps (chain, from_height, to_height) VALUES (?, ?, ?)`)
-            .bind(chain, missing.from, missing.to),
-        ]
-      : []
-    await db.batch([...rows, ...gap, this.#file(0, file, 0, made, 'live', null)])
+    const funding = payments ? await fundingRows(this.#place, file, payments) : []
+    const gaps = gapsBeside(this.#place, { file, known })
+    const passed = unfiled ? [passedRow(this.#place, unfiled, file.last + 1)] : []
+    await this.#place.db.batch([...rows, ...funding, ...gaps, ...passed, this.#file(0, file, 0, made, 'live', null)])
   }
 
   async open(level: Level): Promise<OpenFile | null> {
@@ -58,13 +85,15 @@ export class FilesWriter implements CompactionFiles {
     return row && { ...row, next: JSON.parse(row.next) as readonly Place[] }
   }
 
-  async live(level: Level, limit: number): Promise<readonly FileSpan[]> {
+  async live(level: Level, from: number, limit: number): Promise<readonly LiveFile[]> {
     const { results } = await this.#place.db
-      .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs FROM files
-        WHERE chain = ? AND level = ? AND state = 'live' ORDER BY first LIMIT ?`)
-      .bind(this.#place.chain, level, limit)
-      .all<FileSpan>()
-    return results
+      .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs, EXISTS (SELECT 1 FROM files n
+        WHERE n.chain = f.chain AND n.level IN (0, 1, 2, 3) AND n.level >= f.level AND n.first = f.last + 1
+        AND n.state = 'live') AS isFollowed FROM files f
+        WHERE chain = ? AND level = ? AND state = 'live' AND first >= ? ORDER BY first LIMIT ?`)
+      .bind(this.#place.chain, level, from, limit)
+      .all<FileSpan & { isFollowed: number }>()
+    return results.map((file) => ({ ...file, isFollowed: file.isFollowed === 1 }))
   }
 
   async source(level: Level, file: FileSpan): Promise<SourceFile> {
@@ -75,13 +104,8 @@ export class FilesWriter implements CompactionFiles {
       )
       .bind(chain, level, file.first)
       .all<{ number: number; bytes: number; etag: string }>()
-    return {
-      objects: results.map(({ bytes }) => bytes),
-      read: (at, offset, length) => {
-        const { number, etag } = results[at]!
-        return bytesRange(bucket, { key: objectKey(chain, level, file, number), etag, offset, length })
-      },
-    }
+    const objects = results.map((row) => ({ ...row, key: objectKey(chain, level, file, row.number) }))
+    return { objects, read: (at, offset, length) => bytesRange(bucket, { ...objects[at]!, offset, length }) }
   }
 
   async putPart({ level, file, number, made, tables, next }: Part): Promise<void> {
@@ -96,12 +120,16 @@ export class FilesWriter implements CompactionFiles {
     await db.batch([...rows, told, ...(next ? [] : [merged])])
   }
 
+  async drop(level: Level, file: FileSpan): Promise<void> {
+    return dropFile(this.#place, level, file, this.#now())
+  }
+
   async sweep(): Promise<void> {
     return sweepFiles(this.#place, this.#now(), this.#isBounded)
   }
 
   /** Writes an object, where there is anything, and answers the rows that tell of it. */
-  async #object(level: Level, file: FileSpan, number: number, { pages, bytes, entries }: Made) {
+  async #object(level: Level, file: FileSpan, number: number, { pages, bytes, entries, candles }: Made) {
     if (bytes === 0) return []
     const { chain, bucket, db } = this.#place
     const put = await bucket.put(objectKey(chain, level, file, number), joinedPages(pages, bytes))
@@ -114,11 +142,11 @@ export class FilesWriter implements CompactionFiles {
       ...[key, first, last, minMs, maxMs],
       ...[count, offset, length],
     ])
-    const index =
-      level === 2
-        ? inTexts(rows).map((text) => db.prepare(KEYS).bind(chain, file.first, number, text))
-        : inTexts(bucketed(level, rows)).map((text) => db.prepare(BUCKETS).bind(chain, level, file.first, number, text))
-    return [object, ...index]
+    const insert = (sql: string, all: readonly unknown[], ...more: number[]) =>
+      inTexts(all).map((text) => db.prepare(sql).bind(chain, ...more, file.first, number, text))
+    if (isBucketLevel(level)) return [object, ...insert(BUCKETS, bucketed(level, withCandles(rows, candles)), level)]
+    const ofKeys = insert(keysInto(KEY_TABLES[level]), rows)
+    return [object, ...ofKeys, ...insert(CANDLES, candles.map(rowOfCandles), level)]
   }
 
   async #table(
@@ -163,15 +191,34 @@ export class FilesWriter implements CompactionFiles {
   }
 }
 
-const KEYS = `INSERT OR REPLACE INTO file_keys
+const keysInto = (table: string) => `INSERT OR REPLACE INTO ${table}
   (chain, first, number, key, first_height, last_height, min_ms, max_ms, rows, offset, bytes)
   SELECT ?1, ?2, ?3, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7
   FROM json_each(?4) WHERE TRUE`
 const BUCKETS = `INSERT OR REPLACE INTO file_buckets (chain, level, first, number, bucket, entries)
   SELECT ?1, ?2, ?3, ?4, value->>0, value->>1 FROM json_each(?5) WHERE TRUE`
 
+const CANDLES = `INSERT OR REPLACE INTO file_candles (chain, level, first, number, coin, base, min_ms, max_ms, candles, parts)
+  SELECT ?1, ?2, ?3, ?4, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5 FROM json_each(?5) WHERE TRUE`
+
+const rowOfCandles = ({ coin, base, parts }: KeptCandles): readonly unknown[] => [
+  ...[coin, base, parts[0]!.t, parts.at(-1)!.t],
+  ...[parts.length, rowsOfParts(parts)],
+]
+
+/** The rows, the first of each coin's candles with all of them behind it. */
+function withCandles(rows: readonly (readonly unknown[])[], candles: readonly KeptCandles[]): (readonly unknown[])[] {
+  const left = new Map(candles.map(({ coin, parts }) => [candleKey(coin), rowsOfParts(parts)]))
+  return rows.map((row) => {
+    const key = row[0] as string
+    const mine = left.get(key)
+    left.delete(key)
+    return mine ? [...row, mine] : row
+  })
+}
+
 /** Entries by their bucket, in the order of the entries. */
-function bucketed(level: 0 | 1, rows: readonly (readonly unknown[])[]): (readonly [number, unknown[]])[] {
+function bucketed(level: BucketLevel, rows: readonly (readonly unknown[])[]): (readonly [number, unknown[]])[] {
   const buckets = new Map<number, unknown[]>()
   for (const row of rows) {
     const bucket = bucketOf(level, row[0] as string)

@@ -1,10 +1,15 @@
 // The files as they are read: D1 says where the rows of a key lie, R2 has them. Laws: a block is told whole and once; what is
 // missing, cut short or another one is an ArchiveDamage, and no row is told instead.
 
-import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
-import type { FilesBlock, FilesCover, FilesReader, FilesRequest, FilesRows } from './files-read.ts'
+import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
+import { readCandles } from './candle-files.store.ts'
+import { candleKey } from './candle-lines.ts'
+import type { CandleFiles, CandlesRequest, FiledCandles } from './candles-read.ts'
+import { coverOf } from './cover.store.ts'
+import type { FilesBlock, FilesCover, FilesNeed, FilesRequest, FilesRows } from './files-read.ts'
+import { fundingOver } from './funding.store.ts'
 import { type Stretch, stretchesOf, type Wanted } from './listing.store.ts'
 import { bytesRange } from './object-range.store.ts'
 import { decodePages, type Page } from './page.ts'
@@ -14,33 +19,32 @@ import { blockOf, headOf, keyOf } from './rows.ts'
 /** Stretches that are read at once: a Worker has six connections. */
 const AT_ONCE = 6
 
-export class StoredFiles implements FilesReader {
+export class StoredFiles implements CandleFiles {
   readonly #place: ArchivePlace
 
   constructor(place: ArchivePlace) {
     this.#place = place
   }
 
-  async cover(): Promise<FilesCover | null> {
-    const { chain, db } = this.#place
-    const end = (what: string, order: string) =>
-      db.prepare(`SELECT ${what} FROM files WHERE chain = ? AND state = 'live' ORDER BY ${order} LIMIT 1`).bind(chain)
-    const [from, to, gaps] = await db.batch<unknown>([
-      end('first AS height, first_ms AS time', 'level DESC, first'),
-      end('last AS height, last_ms AS time', 'level, first DESC'),
-      db
-        .prepare(`SELECT from_height AS "from", to_height AS "to" FROM file_gaps WHERE chain = ? ORDER BY from_height`)
-        .bind(chain),
-    ])
-    const [first, last] = [from!.results[0], to!.results[0]] as (HeightAndTime | undefined)[]
-    return first && last ? { from: first, to: last, gaps: gaps!.results as unknown as FilesCover['gaps'] } : null
+  cover(need: FilesNeed): Promise<FilesCover | null> {
+    return coverOf(this.#place, need)
+  }
+
+  async hasTrades(coin: string): Promise<boolean> {
+    const all = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, from: 0, upTo: Number.MAX_SAFE_INTEGER }
+    const { stretches } = await stretchesOf(this.#place, { key: candleKey(coin), order: 'newest', ...all })
+    return stretches.length > 0
+  }
+
+  async funding(spans: readonly FundingSpan[]): Promise<readonly SpanFunding[]> {
+    return fundingOver(this.#place, spans)
   }
 
   async rows(request: FilesRequest): Promise<FilesRows> {
-    const { order, fromMs, toMs, kind, limit } = request
+    const { order, fromMs, toMs, kind, limit, from = 0 } = request
     const blocks: FilesBlock[] = []
     let rows = 0
-    let wanted: Wanted = { key: keyOf(request), order, fromMs, toMs, from: 0, upTo: request.upTo }
+    let wanted: Wanted = { key: keyOf(request), order, fromMs, toMs, from, upTo: request.upTo }
     for (;;) {
       const { stretches, isAll } = await stretchesOf(this.#place, wanted)
       for (let at = 0; at < stretches.length; ) {
@@ -59,6 +63,10 @@ export class StoredFiles implements FilesReader {
       if (isAll) return { blocks, isEnd: true }
       wanted = beyond(wanted, stretches.at(-1)!)
     }
+  }
+
+  async candles(request: CandlesRequest): Promise<FiledCandles | null> {
+    return readCandles(this.#place, request)
   }
 
   /** All the pages of each stretch. */

@@ -1,20 +1,27 @@
-// Which files there are: of about a minute, an hour, a day, made of those below. Law: what is merged with what depends on the
-// files' heights and times alone, and a file is merged once what follows its hour, or its day, has come.
+// Which files there are: of about a minute, an hour, a day, a month, made of those below. Laws: a file has all heights from its
+// first to its last, so that those that are missing may come between files later; what is merged with what depends on the files'
+// heights and times alone, and a file is merged once what follows its hour, its day or its month has come.
 
 import { hash32 } from '../../core/hash.ts'
 
-export const LEVELS = ['minute', 'hour', 'day'] as const
+export const LEVELS = ['minute', 'hour', 'day', 'month'] as const
 /** A place in LEVELS. */
-export type Level = 0 | 1 | 2
+export type Level = 0 | 1 | 2 | 3
 export type MergedLevel = Exclude<Level, 0>
+/** Whose index has a row for so many keys' share. */
+export type BucketLevel = 0 | 1
 
 const HOUR_MS = 3_600_000
 /** What files are merged into, by the level of the new one. */
-const PERIOD_MS: Readonly<Record<MergedLevel, number>> = { 1: HOUR_MS, 2: 24 * HOUR_MS }
+const PERIOD_OF: Readonly<Record<MergedLevel, (ms: number) => number>> = {
+  1: (ms) => Math.floor(ms / HOUR_MS),
+  2: (ms) => Math.floor(ms / (24 * HOUR_MS)),
+  3: (ms) => 12 * new Date(ms).getUTCFullYear() + new Date(ms).getUTCMonth(),
+}
 /** Files that are merged at once, such as where gaps made many. */
 export const GROUP_MOST = 128
 /** The index of minutes and hours has a row for so many keys' share, since a row for each would be a million a day. */
-const BUCKETS: Readonly<Record<0 | 1, number>> = { 0: 128, 1: 1_024 }
+const BUCKETS: Readonly<Record<BucketLevel, number>> = { 0: 128, 1: 1_024 }
 /** Characters of lines of events of one file: an object is in memory while it is made. */
 const SLICE_CHARS = 4 * 1024 * 1024
 
@@ -25,21 +32,54 @@ export interface FileSpan {
   readonly lastMs: number
 }
 
-/** The first files of a level that make one of `level`; null where more of that may come. `files` in order of height. */
-export function dueGroup(level: MergedLevel, files: readonly FileSpan[]): readonly FileSpan[] | null {
-  const periodOf = ({ firstMs }: FileSpan) => Math.floor(firstMs / PERIOD_MS[level])
-  const [first] = files
-  if (!first) return null
-  const later = files.findIndex((file) => periodOf(file) > periodOf(first))
-  const count = Math.min(later < 0 ? files.length : later, GROUP_MOST)
-  return later < 0 && count < GROUP_MOST ? null : files.slice(0, count)
+/** A file that is read. */
+export interface LiveFile extends FileSpan {
+  /** A file of its level or a higher one begins with the height behind it. */
+  readonly isFollowed: boolean
 }
 
-export function bucketOf(level: 0 | 1, key: string): number {
+/** Where files are still to come between others. */
+export interface Unsettled {
+  /** Below this height some may. */
+  readonly below: number
+  /** Heights that are certain to be looked for. */
+  readonly pending: readonly { readonly from: number; readonly to: number }[]
+}
+
+/** The first files of a level that follow one another and make one of `level`; null where more of that may come. In order of height. */
+export function dueGroup(
+  level: MergedLevel,
+  files: readonly LiveFile[],
+  { below, pending }: Unsettled = { below: 0, pending: [] },
+): readonly LiveFile[] | null {
+  const periodOf = ({ firstMs }: FileSpan) => PERIOD_OF[level](firstMs)
+  for (let at = 0; at < files.length; ) {
+    const first = files[at]!
+    const isOther = (file: FileSpan, place: number) =>
+      place > at && (periodOf(file) > periodOf(first) || file.first !== files[place - 1]!.last + 1)
+    const found = files.findIndex(isOther)
+    const end = found < 0 ? files.length : found
+    const isEnd = files[end - 1]!.isFollowed || (found > 0 && first.first >= below)
+    const isBegin = !pending.some(({ from, to }) => from < first.first && first.first <= to + 1)
+    if ((isBegin && isEnd) || end - at >= GROUP_MOST) return files.slice(at, Math.min(end, at + GROUP_MOST))
+    at = end
+  }
+  return null
+}
+
+/** Of other levels the index has a row for each key, in a table of their own. */
+export const KEY_TABLES: Readonly<Record<Exclude<Level, BucketLevel>, string>> = {
+  2: 'file_keys',
+  3: 'file_month_keys',
+}
+
+export const isBucketLevel = (level: Level): level is BucketLevel => level < 2
+
+export function bucketOf(level: BucketLevel, key: string): number {
   return hash32(key) % BUCKETS[level]
 }
 
-export function bucketsOf(level: 0 | 1): number[] {
+export function bucketsOf(level: BucketLevel): number[] {
   return [...Array(BUCKETS[level]).keys()]
 }
 

@@ -2,10 +2,10 @@
 
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import { objectKey } from './file-keys.ts'
-import { bucketOf, type FileSpan, type Level } from './levels.ts'
+import { bucketOf, type FileSpan, KEY_TABLES, type Level } from './levels.ts'
 import type { Reach } from './page.ts'
 
-/** Stretches of days that are told of at once; those of the last day and hour come with them. */
+/** Stretches of months and days that are told of at once; those of the last day and hour come with them. */
 const DAYS_MOST = 64
 
 /** Pages of a key that follow one another in an object. */
@@ -45,11 +45,14 @@ const BUCKET = `SELECT ${FILE}, e.value->>1 AS firstHeight, e.value->>2 AS lastH
   FROM file_buckets k JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first JOIN ${OBJECT},
   json_each(k.entries) e
   WHERE k.chain = ?1 AND k.level = ?2 AND k.bucket = ?3 AND f.state = 'live' AND e.value->>0 = ?4`
-const days = (direction: 'ASC' | 'DESC') => `SELECT ${FILE}, k.first_height AS firstHeight, k.last_height AS lastHeight,
+const ofKeys = (level: 2 | 3) => `SELECT ${FILE}, k.first_height AS firstHeight, k.last_height AS lastHeight,
   k.min_ms AS minMs, k.max_ms AS maxMs, k.rows, k.offset, k.bytes
-  FROM file_keys k JOIN files f ON f.chain = k.chain AND f.level = 2 AND f.first = k.first JOIN ${OBJECT}
+  FROM ${KEY_TABLES[level]} k CROSS JOIN files f ON f.chain = k.chain AND f.level = ${level} AND f.first = k.first
+  CROSS JOIN ${OBJECT}
   WHERE k.chain = ?1 AND k.key = ?2 AND k.first_height <= ?3 AND k.last_height >= ?4 AND k.max_ms >= ?5 AND k.min_ms <= ?6
-  AND f.state = 'live' ORDER BY k.first_height ${direction} LIMIT ${DAYS_MOST}`
+  AND f.state = 'live'`
+const days = (direction: 'ASC' | 'DESC') =>
+  `${ofKeys(2)} UNION ALL ${ofKeys(3)} ORDER BY firstHeight ${direction} LIMIT ${DAYS_MOST}`
 
 /** Stretches in the order asked for; where they are as many as DAYS_MOST or more, there may be others behind them. */
 export async function stretchesOf(
@@ -58,18 +61,33 @@ export async function stretchesOf(
 ): Promise<{ readonly stretches: readonly Stretch[]; readonly isAll: boolean }> {
   const isNewest = order === 'newest'
   const asked = [
-    db.prepare(days(isNewest ? 'DESC' : 'ASC')).bind(chain, key, upTo, from, fromMs, toMs),
+    dayStretches({ db, chain }, { key, order, fromMs, toMs, from, upTo }),
     ...([0, 1] as const).map((level) => db.prepare(BUCKET).bind(chain, level, bucketOf(level, key), key)),
   ]
   const [ofDays, ...recent] = (await db.batch<Row>(asked)).map(({ results }) => results) as [Row[], ...Row[][]]
   const isAll = ofDays.length < DAYS_MOST
+  const edge = ofDays.at(-1)?.firstHeight ?? 0
   // Beyond days that were not told of, nothing is.
-  const newer = isAll || isNewest ? recent.flat() : []
+  const isTold = ({ firstHeight }: Row) => isAll || (isNewest ? firstHeight > edge : firstHeight < edge)
   const isWanted = ({ firstHeight, lastHeight, minMs, maxMs }: Row) =>
     firstHeight <= upTo && lastHeight >= from && maxMs >= fromMs && minMs <= toMs
-  const rows = [...ofDays, ...newer.filter(isWanted)].sort((a, b) => a.firstHeight - b.firstHeight)
+  const others = recent.flat().filter((row) => isTold(row) && isWanted(row))
+  const rows = [...ofDays, ...others].sort((a, b) => a.firstHeight - b.firstHeight)
   const stretches = rows.map((row) => stretchOf(chain, row))
   return { stretches: isNewest ? stretches.reverse() : stretches, isAll }
+}
+
+/** To be asked: rows of days alone. */
+export function dayStretches(
+  { chain, db }: Pick<ArchivePlace, 'chain' | 'db'>,
+  { key, order, fromMs, toMs, from, upTo }: Wanted,
+): D1PreparedStatement {
+  return db.prepare(days(order === 'newest' ? 'DESC' : 'ASC')).bind(chain, key, upTo, from, fromMs, toMs)
+}
+
+/** What the database answers to that. */
+export function stretchesOfRows(chain: string, rows: readonly unknown[]): Stretch[] {
+  return rows.map((row) => stretchOf(chain, row as Row))
 }
 
 function stretchOf(chain: string, row: Row): Stretch {

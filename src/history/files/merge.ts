@@ -43,7 +43,7 @@ export async function mergeObject(
   for (let at = leastOf(keys); at !== null && bytesRead < objectBytes; at = leastOf(keys)) {
     const source = sources[at]!
     const page = (await source.peek())!
-    const lines = (await unpack(page.body)).split('\n')
+    const lines = (await source.sound(() => unpack(page.body))).split('\n')
     if (page.key !== ALL_FILLS) for (const line of lines) await writer.add(page.key, line)
     tables.tell(page.key, lines)
     bytesRead += page.bytes

@@ -1,5 +1,7 @@
-// The pages of a file, one object after the other, a stretch at a time, from a page on that was reached before.
+// The pages of a file, one object after the other, a stretch at a time, from a page on that was reached before. Law: an object
+// that is missing, short or another one is an ArchiveDamage.
 
+import { ArchiveDamage } from '../archive/archive-damage.ts'
 import { decodePage, type Page, pageBytes } from './page.ts'
 
 /** The next page of a file. */
@@ -9,8 +11,8 @@ export interface Place {
 }
 
 export interface SourceFile {
-  /** Bytes of its objects. */
-  readonly objects: readonly number[]
+  /** Names and bytes of its objects. */
+  readonly objects: readonly { readonly key: string; readonly bytes: number }[]
   /** Exactly so many bytes, or it throws. */
   read(object: number, offset: number, length: number): Promise<Uint8Array<ArrayBuffer>>
 }
@@ -38,16 +40,16 @@ export class PageSource {
   /** The next page, null behind the last. */
   async peek(): Promise<Page | null> {
     if (this.#page) return this.#page
-    const size = this.#file.objects[this.#object]
-    if (size === undefined) return null
-    if (this.#offset >= size) {
+    const object = this.#file.objects[this.#object]
+    if (object === undefined) return null
+    if (this.#offset >= object.bytes) {
       this.#object++
       this.#offset = 0
       this.#held = new Uint8Array(0)
       return this.peek()
     }
-    while (!this.#isHeld()) await this.#read(size)
-    this.#page = decodePage(this.#held, 0)
+    while (!this.#isHeld()) await this.#read(object.bytes)
+    this.#page = await this.sound(() => decodePage(this.#held, 0))
     return this.#page
   }
 
@@ -59,6 +61,19 @@ export class PageSource {
     this.#page = null
   }
 
+  /** What is made of the present page; what cannot be made of it is the fault of its object. */
+  async sound<T>(work: () => T | Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch {
+      throw this.#damage()
+    }
+  }
+
+  #damage(): ArchiveDamage {
+    return new ArchiveDamage(this.#file.objects[this.#object]!.key, 'another one')
+  }
+
   #isHeld(): boolean {
     const length = pageBytes(this.#held, 0)
     return length !== null && length <= this.#held.length
@@ -68,7 +83,7 @@ export class PageSource {
     const at = this.#offset + this.#held.length
     const wanted = Math.max(this.#stretch, (pageBytes(this.#held, 0) ?? 0) - this.#held.length)
     const length = Math.min(wanted, size - at)
-    if (length <= 0) throw new Error(`object ${this.#object} ends amid a page`)
+    if (length <= 0) throw this.#damage()
     const more = await this.#file.read(this.#object, at, length)
     const all = new Uint8Array(this.#held.length + more.length)
     all.set(this.#held)

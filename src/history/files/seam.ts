@@ -3,10 +3,12 @@
 
 import type { EventBlock, HeightAndTime } from '../../feed/held-fills.ts'
 import type { HeldFills } from '../held-runs.ts'
-import type { FilesCover } from './files-read.ts'
+import type { FilesCover, FilesGap } from './files-read.ts'
 
 export interface Seam {
-  /** The files tell heights up to here, the log those above; -1: there are no files. */
+  /** The files tell heights from here … */
+  readonly from: number
+  /** … up to here, the log those above; -1: there are no files. */
   readonly upTo: number
   /** What the log tells, oldest first. */
   readonly tail: readonly EventBlock[]
@@ -17,12 +19,28 @@ export interface Seam {
   readonly since: HeightAndTime | { readonly above: number }
   /** Whether heights between two that are told one after the other, the lower one first, may be missing. */
   readonly isHole: (lower: number, upper: number) => boolean
+  /** Whether it lies in a gap: what the files have of it is not told. */
+  readonly isMissing: (height: number) => boolean
+}
+
+/**
+ * The files as far as their funding is known; null where none is. Where one stretch ends and another begins is a gap, be it
+ * one of no heights; of a damaged file the funding is still known.
+ */
+export function fundedCover({ from, to, gaps, funded }: FilesCover): FilesCover | null {
+  const known = funded.filter((stretch) => stretch.to >= from.height)
+  const [first, last] = [known[0], known.at(-1)]
+  if (!first || !last) return null
+  const unfunded: FilesGap[] = known.slice(1).map((stretch, at) => ({ from: known[at]!.to + 1, to: stretch.from - 1 }))
+  if (last.to < to.height) unfunded.push({ from: last.to + 1, to: to.height })
+  const begin = first.from > from.height ? { height: first.from, time: first.fromMs } : from
+  return { from: begin, to, gaps: [...gaps, ...unfunded], funded }
 }
 
 export function seamOf({ since, runs }: HeldFills, cover: FilesCover | null): Seam {
   const below = since.height - 1
   const upTo = cover === null ? -1 : Math.min(below, cover.to.height)
-  const gaps = (cover?.gaps ?? []).filter(({ to }) => cover !== null && to >= cover.from.height)
+  const gaps = (cover?.gaps ?? []).filter(({ from, to }) => cover !== null && from <= upTo && to >= cover.from.height)
   const isJoined =
     cover !== null &&
     upTo === below &&
@@ -33,11 +51,13 @@ export function seamOf({ since, runs }: HeldFills, cover: FilesCover | null): Se
   if (!isJoined) starts.push(upTo + 1)
   const above = Math.max(...gaps.map(({ to }) => (to < below ? to : -1)), -1)
   return {
+    from: cover?.from.height ?? 0,
     upTo,
     tail: runs.flat().filter(({ height }) => height > upTo),
     since: !isJoined ? since : above < 0 ? cover.from : { above },
     isHole: (lower, upper) =>
       starts.some((start) => lower < start && start <= upper) ||
       gaps.some(({ from, to }) => lower < from && to < upper),
+    isMissing: (height) => height <= upTo && gaps.some(({ from, to }) => from <= height && height <= to),
   }
 }

@@ -1,20 +1,27 @@
 // Tables as Parquet: rows come in, the bytes of a file come out. Law: the same rows make the same bytes, and no more than a group
 // of them is held as rows.
 
+import { gzipSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import type { LedgerEvent, UserFill } from '../../feed/block.ts'
+import { type CandlePart, joinedParts } from '../candles.ts'
+import { candleCoinOf, partsOf } from './candle-lines.ts'
 import {
+  CANDLE_COLUMNS,
   type Cell,
   type Column,
   type ColumnType,
+  candleCells,
   FILL_COLUMNS,
   fillCells,
   LEDGER_COLUMNS,
   ledgerCells,
 } from './columns.ts'
-import { ALL_FILLS, headOf, rowsOf } from './rows.ts'
+import { ALL_FILLS, headOf, type LineHead, rowsOf } from './rows.ts'
 import type { Table, TableName, TableWriter } from './table.ts'
 
+/** Hashes are hexadecimal digits, which snappy leaves as long as they are: they are half of a table. */
+const CODEC = { codec: 'GZIP', compressors: { GZIP: (bytes: Uint8Array) => gzipSync(bytes) } } as const
 /** Readers leave out groups by what their user or time may be; some 600 KB each. */
 const GROUP_ROWS = 8_192
 
@@ -40,7 +47,7 @@ class Parquet {
       return { name, ...TYPES[type], repetition_type: isOptional ? 'OPTIONAL' : 'REQUIRED' }
     })
     const root = { name: 'root', num_children: columns.length }
-    this.#writer = new ParquetWriter({ writer: this.#bytes, schema: [root, ...schema], createdBy: 'weir' })
+    this.#writer = new ParquetWriter({ writer: this.#bytes, schema: [root, ...schema], ...CODEC, createdBy: 'weir' })
   }
 
   add(cells: readonly Cell[]): void {
@@ -72,15 +79,20 @@ class Parquet {
   }
 }
 
-/** Takes lines of keys in their order; fills of users, all fills in the order of the chain, and ledger events are tables. */
+/** Takes lines of keys in their order; candles, fills of users, all fills in the order of the chain, and ledger events are tables. */
 export class ParquetTables implements TableWriter {
   readonly #tables = {
+    'candles-by-coin': new Parquet(CANDLE_COLUMNS),
     'fills-by-user': new Parquet(FILL_COLUMNS),
     'fills-by-time': new Parquet(FILL_COLUMNS),
     'ledger-by-user': new Parquet(LEDGER_COLUMNS),
   }
 
+  #candle: { readonly head: LineHead; readonly coin: string; readonly part: CandlePart } | null = null
+
   tell(key: string, lines: readonly string[]): void {
+    const coin = candleCoinOf(key)
+    if (coin !== null) return this.#candles(coin, lines)
     const table = key === ALL_FILLS ? 'fills-by-time' : key.startsWith('u:') ? 'fills-by-user' : null
     if (table === null && !key.startsWith('l:')) return
     for (const line of lines) {
@@ -91,8 +103,26 @@ export class ParquetTables implements TableWriter {
     }
   }
 
+  /** A minute that files cut is one row. */
+  #candles(coin: string, lines: readonly string[]): void {
+    for (const line of lines)
+      for (const part of partsOf(line)) {
+        const open = this.#candle
+        const isSame = open?.coin === coin && open.part.t === part.t
+        if (!isSame) this.#endCandle()
+        this.#candle = isSame ? { ...open, part: joinedParts(open.part, part) } : { head: headOf(line), coin, part }
+      }
+  }
+
+  #endCandle(): void {
+    const open = this.#candle
+    if (open) this.#tables['candles-by-coin'].add(candleCells(open.head, open.coin, open.part))
+    this.#candle = null
+  }
+
   /** Those that have rows. */
   end(): readonly Table[] {
+    this.#endCandle()
     return Object.entries(this.#tables).flatMap(([name, table]): Table[] =>
       table.rows === 0 ? [] : [{ name: name as TableName, rows: table.rows, bytes: table.end() }],
     )

@@ -1,7 +1,8 @@
 // Books out of the archive: from the nearest checkpoint, block by block. Law: an answer is of the very height that was asked
-// for; where something stands between it and every checkpoint below, that is said.
+// for; where something stands between it and every checkpoint below, that is said; one that is damaged is as none.
 
 import type { BookSnapshot } from '../../book/hub-api.ts'
+import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader } from '../archive/archive-read.ts'
 import { BookAt, type Lost } from './book-at.ts'
 import { readBooksLine } from './books-line.ts'
@@ -20,8 +21,8 @@ export type BooksAnswer = { readonly ok: true; readonly books: BookAt } | ({ rea
 
 /** Objects of the archive that are asked for at once. */
 const SEGMENTS = 64
-/** Lines read without a rest, which others may wait for: some 2 ms. */
-const LINES_AT_ONCE = 16
+/** Lines read without a rest, which others may wait for: some 4 ms. */
+const LINES_AT_ONCE = 64
 
 export interface Resting {
   /** Resolves when others had their turn; rejects where nobody waits for the answer any more. */
@@ -37,12 +38,19 @@ export async function booksAt(
 ): Promise<BooksAnswer> {
   const [held] = await archive.segmentsFrom({ height }, 1)
   if (!held) return { ok: false, kind: 'ahead' }
-  let begun = await fromCheckpoint(archive, coins, await archive.checkpointAt(height))
-  // A checkpoint is written coin by coin: some of its books may be from after the height.
-  while (begun && begun.wholeAt > height)
-    begun = await fromCheckpoint(archive, coins, await archive.checkpointAt(begun.height - 1))
-  if (!begun) return { ok: false, kind: 'before' }
-  return rollOn(archive, coins, begun, height, resting)
+  for (let at = await archive.checkpointAt(height); at !== null; at = await archive.checkpointAt(at.height - 1)) {
+    const begun = await fromCheckpoint(archive, coins, at).catch(ifDamaged)
+    // A checkpoint is written coin by coin: some of its books may be from after the height.
+    if (begun && begun.wholeAt <= height) return rollOn(archive, coins, begun, height, resting)
+    await resting.rest()
+  }
+  return { ok: false, kind: 'before' }
+}
+
+/** The one before will do. */
+function ifDamaged(error: unknown): null {
+  if (error instanceof ArchiveDamage) return null
+  throw error
 }
 
 /** Books of a checkpoint; null without one. */
@@ -66,23 +74,28 @@ async function rollOn(
 ): Promise<BooksAnswer> {
   if (books.height === height) return { ok: true, books }
   let read = 0
-  for await (const lines of linesFrom(archive, books.height + 1)) {
-    for await (const line of lines) {
-      books.take(readBooksLine(line, coins))
-      if (books.lost) return { ok: false, ...books.lost }
-      if (books.height === height) return { ok: true, books }
-      if (++read % LINES_AT_ONCE === 0) await resting.rest()
+  for await (const segment of segmentsFrom(archive, books.height + 1)) {
+    try {
+      for await (const line of archive.lines(segment, 'books')) {
+        books.take(readBooksLine(line, coins))
+        if (books.lost) return { ok: false, ...books.lost }
+        if (books.height === height) return { ok: true, books }
+        if (++read % LINES_AT_ONCE === 0) await resting.rest()
+      }
+    } catch (error) {
+      if (!(error instanceof ArchiveDamage)) throw error
+      return { ok: false, kind: 'gap', from: Math.max(segment.first, books.height + 1), to: segment.last }
     }
   }
   return { ok: false, kind: 'ahead' }
 }
 
-/** Of each segment from the one with this height on; nothing is read before it is wanted. */
-async function* linesFrom(archive: BooksArchive, from: number): AsyncGenerator<AsyncIterable<string>> {
+/** From the one with this height on. */
+async function* segmentsFrom(archive: BooksArchive, from: number): AsyncGenerator<ArchivedSegment> {
   let next = from
   for (;;) {
     const segments: readonly ArchivedSegment[] = await archive.segmentsFrom({ height: next }, SEGMENTS)
-    for (const segment of segments) yield archive.lines(segment, 'books')
+    yield* segments
     const last = segments.at(-1)?.last
     if (last === undefined || last < next) return
     next = last + 1

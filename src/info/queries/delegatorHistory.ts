@@ -1,14 +1,18 @@
 // delegatorHistory: what a user did with their stake, newest first as the exchange answers. Wire-equal; `delta` has one key,
-// its kind, and more kinds may come.
+// its kind, and more kinds may come. Where there are files our own, and a source's for what is older.
 
 import * as z from 'zod'
 import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
-import { Address, TxHash } from '../../feed/block.ts'
+import { Address, type LedgerEvent, TxHash } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { HASH, OTHER_USER, TIME, USER } from '../shapes/examples.ts'
 import { UserAddress } from '../shapes/request-fields.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { EVER } from '../sources/own-history.ts'
+import { rowsAnswer } from '../sources/own-rows.ts'
+
+/** The exchange answers all of them: so many are gone through of our own. */
+const ROWS_MAX = 10_000
 
 const DelegatorHistoryRequest = z.object({ type: z.literal('delegatorHistory'), user: UserAddress })
 
@@ -31,6 +35,21 @@ export const delegatorHistory = defineQuery({
   response: z.array(z.looseObject({ time: z.int(), hash: TxHash, delta: Delta })),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
+  needs: ['past', 'upstream'],
+  resolve(request, from) {
+    return rowsAnswer(
+      {
+        ...{ kind: 'staking', scope: { by: 'user', address: request.user }, order: 'newest' },
+        ...{ fromMs: 0, toMs: EVER, limit: ROWS_MAX, asked: request },
+        rowsOf: ({ ledger = [] }) => ledger.map(rowOf),
+        timeOf: ({ time }) => time,
+        idOf: ({ time, hash, delta }) => `${time} ${hash} ${Object.keys(delta)[0]}`,
+      },
+      from,
+    )
+  },
 })
+
+function rowOf({ time, hash, delta: { type, ...fields } }: LedgerEvent) {
+  return { time, hash, delta: { [type]: fields } }
+}

@@ -2,9 +2,11 @@
 // of fills for volume and days; `tradedPairs` and `accountAgeDays` are of all that is held.
 
 import * as z from 'zod'
-import { ok } from '../../core/result.ts'
-import { Address } from '../../feed/block.ts'
+import type { Failure } from '../../core/failure.ts'
+import { err, ok } from '../../core/result.ts'
+import { Address, type Fill } from '../../feed/block.ts'
 import { pnlSummary } from '../../history/pnl-summary.ts'
+import type { PastRead } from '../ports.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { USER } from '../shapes/examples.ts'
@@ -37,6 +39,18 @@ const PnlSummary = z.object({
   tradedPairs: z.array(z.string()),
 })
 
+/** There is more than can be gone through, and it is asked for. */
+function isShort({ ended, since }: PastRead, startTime: number): boolean {
+  return (ended === 'enough' || ended === 'work') && since.time > startTime
+}
+
+/** A part would be taken for the whole: names the window that can be had, and leaves a tenth for fills that come meanwhile. */
+function tooLong(fills: readonly Fill[]): Failure {
+  const fromMs = fills[Math.ceil(fills.length / 10)]?.time ?? EVER
+  const message = `must be at least ${fromMs}: from earlier on there are more fills than can be gone through`
+  return { kind: 'bad_field', issues: [{ path: 'startTime', message }] }
+}
+
 export const userPnlSummary = defineQuery({
   type: 'userPnlSummary',
   summary: 'Profits, volume and activity of a wallet',
@@ -65,9 +79,10 @@ export const userPnlSummary = defineQuery({
     const { startTime = 0, endTime = EVER } = scope
     const last = await tradesUpTo({ user, toMs: EVER }, from)
     // More than can be gone through lies behind the window: it is seen better from its end.
-    const isShort = last.ok && last.value.read.ended === 'enough' && last.value.read.since.time > startTime
-    const own = isShort && endTime < EVER ? await tradesUpTo({ user, toMs: endTime }, from) : last
+    const isEnd = !last.ok || endTime === EVER || !isShort(last.value.read, startTime)
+    const own = isEnd ? last : await tradesUpTo({ user, toMs: endTime }, from)
     if (!own.ok) return own
+    if (isShort(own.value.read, startTime)) return err(tooLong(own.value.fills))
     const { read, trades, fills } = own.value
     return ok(heldAnswer(pnlSummary({ user, trades, fills, nowMs: read.head.time }, scope), read))
   },

@@ -3,6 +3,7 @@
 import type { EventBlock } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
 import type { FilesReader, FilesRequest } from '../../history/files/files-read.ts'
+import type { Seam } from '../../history/files/seam.ts'
 import type { PastRead, PastRequest } from '../ports.ts'
 import type { Telling } from './telling.ts'
 
@@ -27,10 +28,10 @@ export async function archived<T>(read: Promise<T>): Promise<T> {
 export async function tellFiles(
   files: FilesReader,
   { kind, scope, fromMs, toMs, order }: PastRequest,
-  upTo: number,
+  { from, upTo }: Pick<Seam, 'from' | 'upTo'>,
   tell: Telling,
 ): Promise<PastRead['ended']> {
-  let page: FilesRequest = { kind, scope, fromMs, toMs, upTo, order, limit: PAGE_ROWS }
+  let page: FilesRequest = { kind, scope, fromMs, toMs, from, upTo, order, limit: PAGE_ROWS }
   for (let rows = 0; rows < WORK_ROWS; ) {
     const read = await archived(files.rows(page)).catch((error: unknown) => {
       if (error instanceof ArchiveDamage) return null

@@ -41,7 +41,7 @@ async function read(
   let before: number | null = null
   const endMs = now() + READ_MAX_MS
   const stretches: HeldStretch[] = []
-  const asked = kind === 'ledger' ? ({ scope, kind } as const) : { scope }
+  const asked = kind === 'fills' ? { scope } : { scope, kind }
   for (let pages = 0, waits = 0; pages < most.pages; ) {
     const answer = await askObject(() => log().fills({ v: LOG_API_VERSION, ...asked, before }), LOG_API_VERSION)
     if (!answer) return away('The history of fills cannot be had at the moment')
@@ -51,7 +51,7 @@ async function read(
       await sleep(answer.retryMs)
       continue
     }
-    if (asked.kind !== answer.kind) return away('The log has no ledger events to show')
+    if (asked.kind !== answer.kind) return away('The log has no such events to show')
     head ??= answer.head
     stretches.push(...answer.stretches)
     const first = stretches.at(-1)?.first.height

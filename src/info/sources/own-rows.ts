@@ -73,6 +73,6 @@ function isWhole<Row>(
 }
 
 /** No source serves the type: there is nobody to wait for. */
-function isNobody(failure: Failure): boolean {
+export function isNobody(failure: Failure): boolean {
   return failure.kind === 'unavailable' && failure.retryAfterMs === undefined
 }

@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../core/result.ts'
 import type { Fill } from '../../feed/block.ts'
 import type { EventBlock } from '../../feed/held-fills.ts'
 import { acrossGap, foldTrades, noTrades } from '../../history/completed-trades.ts'
-import { withFunding } from '../../history/funded-runs.ts'
+import { heldSpans, withFunding } from '../../history/funded-runs.ts'
 import type { CompletedTrade } from '../../history/open-trade.ts'
 import { type TradeFilter, tradesFor } from '../../history/trade-page.ts'
 import type { OpenPast, PastRead, Sources } from '../ports.ts'
@@ -123,13 +123,12 @@ interface Folded extends OwnTrades {
 
 async function fold(user: string, { runs, read }: KeptRuns, open: OpenPast): Promise<Result<Folded, Failure>> {
   const fills = runs.flatMap((run) => run.flatMap((block: EventBlock) => block.fills.map(([, fill]) => fill)))
-  const coins = [...new Set(fills.map(({ coin }) => coin))]
-  const paid = await open.funding(coins, runs[0]?.[0]?.height ?? 0)
+  const paid = await open.funding(heldSpans(runs))
   if (!paid.ok) return paid
   let state = noTrades(user)
   let missedMs = -1
-  const trades = runs.flatMap((run) => {
-    const folded = foldTrades(acrossGap(state), withFunding(run, paid.value))
+  const trades = withFunding(runs, paid.value).flatMap((run) => {
+    const folded = foldTrades(acrossGap(state), run)
     state = folded.state
     missedMs = Math.max(missedMs, folded.missedMs)
     return folded.trades

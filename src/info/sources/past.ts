@@ -8,17 +8,18 @@ import { err, ok, type Result } from '../../core/result.ts'
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
 import type { ArchiveReader } from '../../history/archive/archive-read.ts'
-import type { FundedFiles } from '../../history/files/funding-read.ts'
-import { type Seam, seamOf } from '../../history/files/seam.ts'
+import type { CandleFiles } from '../../history/files/candles-read.ts'
+import { fundedCover, type Seam, seamOf } from '../../history/files/seam.ts'
 import type { HeldFills } from '../../history/held-runs.ts'
 import type { History, OpenPast, Past, PastEvents, PastRead, PastWindow, TakeBlock } from '../ports.ts'
 import { archived, tellFiles, Unreadable } from './file-pages.ts'
+import { readCandles } from './past-candles.ts'
 import { Telling } from './telling.ts'
 
 export interface PastDeps {
   readonly history: Pick<History, 'held'>
   /** Null where nothing is archived. */
-  readonly files: FundedFiles | null
+  readonly files: CandleFiles | null
   /** Knows when the blocks behind a gap came. */
   readonly archive: Pick<ArchiveReader, 'segmentsFrom'> | null
   readonly after: After
@@ -41,6 +42,10 @@ export function pastOf(deps: PastDeps): Past {
       const past = await open(request)
       return past.ok ? past.value.read(request, take) : past
     },
+    async candles(request) {
+      const read = await inTime(deps, readCandles(deps, request).then(ok))
+      return read.ok ? read.value && ok(read.value) : read
+    },
   }
 }
 
@@ -56,15 +61,18 @@ async function inTime<T>({ after }: PastDeps, work: Promise<Result<T, Failure>>)
 /** What a past is made of, as of one moment. */
 interface Parts {
   readonly events: PastEvents
-  readonly files: FundedFiles | null
+  readonly files: CandleFiles | null
   readonly held: HeldFills
   readonly seam: Seam
   readonly since: HeightAndTime
 }
 
 async function opened(deps: PastDeps, events: PastEvents): Promise<Result<OpenPast, Failure>> {
-  const files = events.isFunded && !deps.files?.funding ? null : deps.files
-  const cover = files && (await archived(files.cover()))
+  const { files } = deps
+  // Of blocks of which the fills alone are known a ledger without events would be a lie, and so would be no funding.
+  const need = events.kind !== 'fills' || events.isFunded ? 'events' : 'fills'
+  const whole = files && (await archived(files.cover(need)))
+  const cover = whole && events.isFunded ? fundedCover(whole) : whole
   const held = await deps.history.held(events.scope, events.kind, cover?.to.height)
   if (!held.ok) return held
   const seam = seamOf(held.value, cover)
@@ -77,8 +85,10 @@ async function opened(deps: PastDeps, events: PastEvents): Promise<Result<OpenPa
       isLate = true
       return read
     },
-    funding(coins, from) {
-      const paid = coins.length > 0 && from <= seam.upTo ? files?.funding?.(coins, from, seam.upTo) : undefined
+    funding(spans) {
+      const inFiles = spans.filter(({ from }) => from <= seam.upTo)
+      const clipped = inFiles.map((span) => ({ ...span, to: Math.min(span.to, seam.upTo) }))
+      const paid = clipped.length > 0 ? files?.funding(clipped) : undefined
       return inTime(deps, archived(paid ?? Promise.resolve([])).then(ok))
     },
   }
@@ -102,7 +112,7 @@ async function told(
   }
   // What is below the log is not younger than its first block.
   const isInFiles = files !== null && seam.upTo >= 0 && window.fromMs <= held.since.time
-  const inFiles = async () => (isInFiles ? tellFiles(files, { ...events, ...window }, seam.upTo, tell) : 'all')
+  const inFiles = async () => (isInFiles ? tellFiles(files, { ...events, ...window }, seam, tell) : 'all')
   if (window.order === 'newest') {
     if (!tell.all(seam.tail.toReversed())) return ended('enough')
     const how = await inFiles()

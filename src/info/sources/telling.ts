@@ -6,15 +6,15 @@ import type { PastWindow, TakeBlock } from '../ports.ts'
 
 export class Telling {
   readonly #window: PastWindow
-  readonly #isHole: Seam['isHole']
+  readonly #seam: Seam
   readonly #take: TakeBlock
   #isHoleNext = false
   /** The block that was told last. */
   last: HeightAndTime | null = null
 
-  constructor(window: PastWindow, { isHole }: Pick<Seam, 'isHole'>, take: TakeBlock) {
+  constructor(window: PastWindow, seam: Seam, take: TakeBlock) {
     this.#window = window
-    this.#isHole = isHole
+    this.#seam = seam
     this.#take = take
   }
 
@@ -32,7 +32,7 @@ export class Telling {
     const { fromMs, toMs, order } = this.#window
     const { last } = this
     const isOnward = last === null || (order === 'newest' ? block.height < last.height : block.height > last.height)
-    if (!isOnward || block.time < fromMs || block.time > toMs) return true
+    if (!isOnward || block.time < fromMs || block.time > toMs || this.#seam.isMissing(block.height)) return true
     const isAfterHole = this.#isHoleNext || (last !== null && this.#isBetween(block.height, last.height))
     this.#isHoleNext = false
     this.last = { height: block.height, time: block.time }
@@ -40,6 +40,6 @@ export class Telling {
   }
 
   #isBetween(one: number, other: number): boolean {
-    return this.#isHole(Math.min(one, other), Math.max(one, other))
+    return this.#seam.isHole(Math.min(one, other), Math.max(one, other))
   }
 }

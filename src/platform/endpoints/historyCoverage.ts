@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { ONE_CREDIT } from '../../credit/tariff.ts'
+import type { HeightAndTime } from '../../feed/held-fills.ts'
 import type { CoveredDay } from '../../history/exports/exports-api.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
@@ -18,12 +19,28 @@ const SUMS = {
   checkpoints_bytes: Bytes.describe('Bytes of checkpoints, compressed'),
 }
 const Place = z.object({ height: Height, time_ms: UnixMs }).nullable()
+/** Of an answer. */
+const HOLES_MOST = 1_000
+const Hole = z.object({
+  from_height: Height.describe('The first block'),
+  to_height: Height.describe('The last block'),
+  known: z.enum(['nothing', 'fills']).describe('`fills`: fills are answered, and neither ledger nor funding'),
+})
 
 const Coverage = z
   .object({
     chain: z.string().describe('Name of the chain'),
     from: Place.describe('The first block of all that there is; null: nothing is archived yet'),
     to: Place.describe('The last block; what is newer is on its way'),
+    files: z
+      .object({
+        from: Place.describe('The first block that files have; null: there are none yet'),
+        to: Place.describe('The last one'),
+        holes: z
+          .array(Hole)
+          .describe(`Blocks between them that files lack, or know in part: the newest ${HOLES_MOST}, in order`),
+      })
+      .describe('What `POST /info` answers of users, builders and coins out of files'),
     totals: z.object(SUMS).describe('Of the days below together'),
     days: z
       .array(
@@ -63,6 +80,11 @@ export const historyCoverage = defineEndpoint(
           chain: CHAIN_EXAMPLE,
           from: { height: 845000000, time_ms: 1790000000000 },
           to: { height: 1034172800, time_ms: 1800000000000 },
+          files: {
+            from: { height: 845000000, time_ms: 1790000000000 },
+            to: { height: 1034171900, time_ms: 1799999930000 },
+            holes: [{ from_height: 925001000, to_height: 925001004, known: 'nothing' }],
+          },
           totals: SUMS_EXAMPLE,
           days: [{ day: '2026-11-21', from_height: 925000000, to_height: 926252799, ...SUMS_EXAMPLE }],
         }),
@@ -75,13 +97,19 @@ export const historyCoverage = defineEndpoint(
     if (!history.ok) return history
     const range = rangeOf(query, platform.now(), false)
     if (!range.ok) return range
-    const [ends, days] = await Promise.all([history.value.ends(), history.value.days(range.value)])
-    const place = (which: 'from' | 'to') => ends && { height: ends[which].height, time_ms: ends[which].time }
+    const { value } = history
+    const [ends, days, files] = await Promise.all([value.ends(), value.days(range.value), value.files()])
     const total = (name: Exclude<keyof CoveredDay, 'dayMs' | 'first' | 'last'>) =>
       days.reduce((sum, day) => sum + day[name], 0)
     const body = {
       chain,
-      ...{ from: place('from'), to: place('to') },
+      ...endsOf(ends),
+      files: {
+        ...endsOf(files),
+        holes: (files?.gaps ?? []).slice(-HOLES_MOST).map(({ from, to, known }) => {
+          return { from_height: from, to_height: to, known: known ?? ('nothing' as const) }
+        }),
+      },
       totals: {
         ...{ segments: total('segments'), blocks: total('blocks'), events_bytes: total('eventsBytes') },
         ...{ books_bytes: total('booksBytes'), checkpoints: total('checkpoints') },
@@ -95,3 +123,8 @@ export const historyCoverage = defineEndpoint(
     return reply(200, inEnvelope(body))
   },
 )
+
+function endsOf(ends: { readonly from: HeightAndTime; readonly to: HeightAndTime } | null) {
+  const place = (which: 'from' | 'to') => ends && { height: ends[which].height, time_ms: ends[which].time }
+  return { from: place('from'), to: place('to') }
+}

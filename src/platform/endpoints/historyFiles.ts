@@ -45,6 +45,8 @@ export const historyFiles = defineEndpoint(
     description:
       'Files whose first blocks lie in the range, product after product, in order of time; what is in them: ' +
       '`schemas/storage.md`. Links hold for an hour and may be fetched again and again, in parts too (`Range`). ' +
+      'Parquet is of hours, by user (`…_by_user`) of whole days once they are over: where that happens from one page to ' +
+      'the next, the day follows hours that it has, as its heights tell. ' +
       'Where `next` is not null there are more: ask again with the same range and `after` = `next`.',
     door: 'key',
     product: 'data',

@@ -53,6 +53,7 @@ export const builderLiquidations = defineEventChannel({
   view: ({ aggregate }) => (aggregate ? MERGED : LIQUIDATIONS),
   names: ({ name }) => [name],
   namesOf: ([, { builder, coin }]) => [String(builder), nameOf(String(builder), dexOf(coin) || MAIN_DEX)],
+  needs: 'events',
   framed: 'per body',
   encode: (pieces, meta) => encodeFills(TYPE, pieces, meta),
 })

@@ -65,5 +65,5 @@ export const orderUpdates = defineEventChannel({
     const data = isOfUser ? `,"data":[${withoutUsers(pieces).join(',')}]` : ''
     return `{"channel":"${TYPE}","updates":[${pieces.join(',')}]${data}${metaText(meta)}}`
   },
-  needsOrders: true,
+  needs: 'orders',
 })

@@ -83,5 +83,5 @@ export const userEvents = defineEventChannel({
   framed: 'per item',
   encode: ([data], meta) => `{"channel":"user","data":${data}${metaText(meta)}}`,
   late: 'paid',
-  needsOrders: true,
+  needs: 'orders',
 })

@@ -55,6 +55,7 @@ export const userNonFundingLedgerUpdates = defineEventChannel({
   view: () => LEDGER,
   names: (addresses) => addresses,
   namesOf: ({ users }) => [...new Set(users)],
+  needs: 'events',
   framed: 'per name',
   encode: (pieces, meta, user) =>
     `{"channel":"${TYPE}","data":{"user":"${user}","isSnapshot":false,"nonFundingLedgerUpdates":[${pieces.join(',')}]${metaText(meta)}}}`,

@@ -13,6 +13,7 @@ export const userTwapHistory = userRowsChannel({
     user: EXAMPLE_TWAP.user,
     row: { time: EXAMPLE_TWAP.timestamp / 1_000, state: EXAMPLE_TWAP, status: { status: 'finished' }, twapId: 3 },
   },
+  needs: 'events',
   rows: twapEvents,
   ask: (user) => ({ type: 'twapHistory', user }),
   past: (answer) =>

@@ -1,7 +1,7 @@
 // The running candles that somebody wants. A candle begins with what info knows of it, and goes on with the trades of
-// blocks. Laws: nothing is shown before it holds what was before; an answer is the last word where no trade came around it,
-// else it may lack or repeat the trades of two seconds, until the candle's end; one is shown at most once a second, and
-// with its last state when the next begins.
+// blocks. Laws: nothing is shown before it holds what was before; an answer that says of which block it is holds no other
+// trades; any other is the last word where no trade came around it, else it may lack or repeat the trades of two seconds, until
+// the candle's end; one is shown at most once a second, and with its last state when the next begins.
 
 import type { RelayEvents } from '../../feed/log-api.ts'
 import { type Trade, tradesOf } from '../../feed/trades.ts'
@@ -30,12 +30,21 @@ const TRIES = 3
 /** Questions under way at once. */
 const LANES = 8
 
+interface Traded {
+  readonly height: number
+  readonly trade: Trade
+}
+
 interface Running {
   readonly interval: Interval
   readonly coin: string
   candle: Candle | null
-  /** Trades since info was asked; null while it is not to be asked. */
-  since: Trade[] | null
+  /** Trades since it was wanted; null while info is not to be asked. */
+  since: Traded[] | null
+  /** Of the first block that is in them. */
+  readonly sinceHeight: number
+  /** It has the trades up to this block out of an answer. */
+  through: number
   tries: number
   isAsking: boolean
   /** It holds what was before it was wanted, or that cannot be had. */
@@ -73,21 +82,22 @@ export class Candles<R extends Receiver> {
     if (this.#height !== -1 && block.height !== this.#height + 1) this.#running.clear()
     this.#height = block.height
     const wanted = INTERVALS.flatMap((interval) =>
-      this.#fanout.namesOf(CANDLE_VIEWS[interval]).map((coin) => this.#of(interval, coin, block.time)),
+      this.#fanout.namesOf(CANDLE_VIEWS[interval]).map((coin) => this.#of(interval, coin, block)),
     )
     if (this.#running.size > wanted.length) this.#forget(new Set(wanted))
     if (wanted.length === 0) return
     const trades = Map.groupBy(tradesOf(block.fills), ({ coin }) => coin)
-    const candles = wanted.flatMap((running) => fold(running, trades.get(running.coin) ?? [], block.time))
+    const candles = wanted.flatMap((running) => fold(running, trades.get(running.coin) ?? [], block))
     if (candles.length > 0) this.#fanout.deliverLate(block, { candles })
     await Promise.all(wanted.map((running) => this.#ask(running, block.time)))
   }
 
-  #of(interval: Interval, coin: string, timeMs: number): Running {
+  #of(interval: Interval, coin: string, { height, time: timeMs }: RelayEvents): Running {
     const key = keyOf(interval, coin)
     const running: Running = this.#running.get(key) ?? {
       ...{ interval, coin, candle: null, since: [], tries: 0, isAsking: false, isKnown: false, isChanged: false },
       ...{ askedMs: Number.NEGATIVE_INFINITY, tradedMs: timeMs, toldMs: Number.NEGATIVE_INFINITY },
+      ...{ sinceHeight: height, through: -1 },
     }
     this.#running.set(key, running)
     return running
@@ -102,7 +112,7 @@ export class Candles<R extends Receiver> {
     const isEarly = timeMs >= running.askedMs && timeMs - running.askedMs < LAG_MS
     if (since === null || running.isAsking || isEarly || this.#asking >= LANES) return
     const isQuiet = timeMs - running.tradedMs >= LAG_MS
-    since.length = 0
+    const before = since.length
     running.isAsking = true
     running.askedMs = timeMs
     this.#asking++
@@ -113,30 +123,35 @@ export class Candles<R extends Receiver> {
     running.tries++
     // A candle that began meanwhile is known whole.
     if (running.since !== since) return
-    const isSure = answer !== null && isQuiet && since.length === 0
-    this.#take(running, answer && lastOf(answer.body), isSure)
+    const found = answer && lastOf(answer.body)
+    const isOfBlock = answer?.height !== undefined && answer.height >= running.sinceHeight - 1
+    if (isOfBlock) running.through = answer.height!
+    const isSure = isOfBlock || (answer !== null && isQuiet && since.length === before)
+    const later = isOfBlock ? since.filter(({ height }) => height > running.through) : since.slice(before)
+    take(running, found, later, isSure)
     if (isSure || running.tries >= TRIES) running.since = null
     running.isKnown = running.isKnown || answer !== null || running.since === null
   }
+}
 
-  #take(running: Running, found: Candle | null, isSure: boolean): void {
-    const { candle, interval, since } = running
-    if (!found || (candle && candle.t > found.t)) return
-    const next = (since ?? []).reduce((so: Candle, trade) => withTrade(so, interval, trade), found)
-    // Of two that may lack trades the one with more lacks fewer.
-    if (candle?.t === next.t && candle.n > next.n && !isSure) return
-    running.isChanged = running.isChanged || JSON.stringify(next) !== JSON.stringify(candle)
-    running.candle = next
-  }
+/** Takes what info has found, and the trades behind it. */
+function take(running: Running, found: Candle | null, later: readonly Traded[], isSure: boolean): void {
+  const { candle, interval } = running
+  if (!found || (candle && candle.t > found.t)) return
+  const next = later.reduce((so, { trade }) => withTrade(so, interval, trade), found)
+  // Of two that may lack trades the one with more lacks fewer.
+  if (candle?.t === next.t && candle.n > next.n && !isSure) return
+  running.isChanged = running.isChanged || JSON.stringify(next) !== JSON.stringify(candle)
+  running.candle = next
 }
 
 /** Takes the trades of a block; answers what is to be shown. */
-function fold(running: Running, trades: readonly Trade[], timeMs: number): Candle[] {
+function fold(running: Running, trades: readonly Trade[], { height, time: timeMs }: RelayEvents): Candle[] {
   const shown: Candle[] = []
-  for (const trade of trades) {
+  for (const trade of height > running.through ? trades : []) {
     const before = running.candle
     running.candle = withTrade(before, running.interval, trade)
-    running.since?.push(trade)
+    running.since?.push({ height, trade })
     if (before && before.t !== running.candle.t) {
       if (running.isKnown && running.isChanged) shown.push(before)
       // All of its trades came in blocks.

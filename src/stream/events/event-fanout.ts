@@ -88,7 +88,7 @@ export class EventFanout<R extends Receiver> {
     const { channel, body } = wanted
     const names = channel.names(body)
     this.#names += names.length
-    if (channel.needsOrders) this.wantOrders(names)
+    if (channel.needs === 'orders') this.wantOrders(names)
     putInto(this.#indexOf(wanted), topic)
   }
 
@@ -213,7 +213,7 @@ export class EventFanout<R extends Receiver> {
     const { channel, body } = topic.wanted
     const names = channel.names(body)
     this.#names -= names.length
-    if (channel.needsOrders) this.dropOrders(names)
+    if (channel.needs === 'orders') this.dropOrders(names)
     takeOut(this.#indexOf(topic.wanted), topic)
   }
 

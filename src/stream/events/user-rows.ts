@@ -28,6 +28,7 @@ interface UserRowsDefinition<Type extends string, Row extends z.ZodType> {
   /** Of an answer, the oldest first. May throw on what is no answer. */
   readonly past: (answer: unknown) => readonly Omit<UserRow, 'user'>[]
   readonly late?: 'paid'
+  readonly needs?: 'events'
 }
 
 /** A channel of one user's rows, with the frames of the public server. */

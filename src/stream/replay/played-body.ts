@@ -13,11 +13,19 @@ import { putInto, type Receiver, tell } from '../events/parcels.ts'
 /** Of a block that waits, beside its frames. */
 const FRAME_BYTES = 100
 
+/** So a line begins of which the archive has the fills alone. */
+const ONLY_FILLS = '{"only":"fills",'
+
 /** A body whose blocks the archive holds whole. */
 export type Playable = WantedEvents | WantedBooks
 
 export function isPlayable(wanted: Wanted): wanted is Playable {
   return wanted.source === 'books' || (wanted.source === 'events' && isToldAgain(wanted.channel))
+}
+
+/** Whether a line says less of its block than the body shows. */
+export function isPartly(line: string, wanted: Playable): boolean {
+  return wanted.source === 'events' && wanted.channel.needs === 'events' && line.startsWith(ONLY_FILLS)
 }
 
 /** Reads lines of events, and tells of each what the body has of it. */

@@ -5,7 +5,7 @@ import type { Failure } from '../../core/failure.ts'
 import type { ArchiveReader } from '../../history/archive/archive-read.ts'
 import { CUT_MOST } from '../../history/replay/books-line.ts'
 import type { Place } from '../../history/replay/player.ts'
-import type { WantedEvents } from '../channel.ts'
+import { EVERY, type Wanted, type WantedEvents } from '../channel.ts'
 import { refusedSubscription } from '../failure-frame.ts'
 import { ackFrame, replayFrame } from '../frames.ts'
 import type { ReplayFrame, ReplayRange } from '../protocol.ts'
@@ -28,6 +28,12 @@ export interface ReplayDeskPorts extends Omit<ReplayPorts, 'archive' | 'pay' | '
   newId(): string
   waitUntil(work: Promise<unknown>): void
   failed(connection: Connection, error: unknown): void
+  /** Null: hubs cannot say now. */
+  hasBook(coin: string): Promise<boolean | null>
+  /** Whether files have any fill of a coin. */
+  hadTrades(coin: string): Promise<boolean>
+  /** Something is played on a connection, or nothing is any more: should the relay die, the client is to hear of it. */
+  playing(connection: Connection, isPlaying: boolean): void
 }
 
 /** Tells a body whose past has been played of blocks from a height on: of those of the log, and then of those that come. */
@@ -55,17 +61,28 @@ export class ReplayDesk {
     return this.#held.get(connection)?.has(identity) === true
   }
 
-  begin(request: Request, range: ReplayRange): void {
+  async begin(request: Request, range: ReplayRange): Promise<void> {
+    const refused = this.#refusalOf(request, range)
+    if (refused) return request.connection.send(refusedSubscription(request.echo, refused))
+    const unknown = await this.#unknownCoins(request.wanted)
+    if (unknown.length > 0) return this.#register.refuseCoins(request, unknown)
+    if (!request.connection.ended) this.#begin(request, range)
+  }
+
+  #begin(request: Request, range: ReplayRange): void {
     const { connection, echo, wanted, identity } = request
+    const { archive } = this.#ports
+    // While coins were looked for others may have begun.
     const refused = this.#refusalOf(request, range)
     if (refused) return connection.send(refusedSubscription(echo, refused))
-    const { archive } = this.#ports
     if (!archive || !isPlayable(wanted)) return
     const { speed = 1 } = range
     const plan = { from: fromOf(range)!, to: toOf(range), speed: speed === 'max' ? Number.POSITIVE_INFINITY : speed }
     const ports = { ...this.#ports, archive, clock: this.#ports.clock, ...this.#ofReplay(request) }
     const replay = new Replay(ports, { wanted, meta: request.meta, echo, receiver: connection }, plan)
-    this.#held.set(connection, (this.#held.get(connection) ?? new Map()).set(identity, replay))
+    const own = this.#held.get(connection)
+    this.#held.set(connection, (own ?? new Map()).set(identity, replay))
+    if (!own) this.#ports.playing(connection, true)
     connection.send(ackFrame('subscribe', echo))
     this.#ports.waitUntil(this.#run(request, wanted, replay).catch((error) => this.#ports.failed(connection, error)))
   }
@@ -82,7 +99,9 @@ export class ReplayDesk {
     const own = this.#held.get(connection)
     own?.get(identity)?.stop()
     const was = own?.delete(identity) === true
-    if (own?.size === 0) this.#held.delete(connection)
+    if (own?.size !== 0) return was
+    this.#held.delete(connection)
+    this.#ports.playing(connection, false)
     return was
   }
 
@@ -151,9 +170,24 @@ export class ReplayDesk {
     return this.size >= MOST_OF_RELAY ? CROWDED : null
   }
 
+  /** Coins that neither are nor were: their past would be silence. */
+  async #unknownCoins(wanted: Wanted): Promise<readonly string[]> {
+    const named = wanted.source === 'books' ? (wanted.body.coins ?? []) : namesOf(wanted)
+    const isKnown = async (coin: string) =>
+      (await this.#ports.hasBook(coin)) !== false || (await this.#ports.hadTrades(coin).catch(() => true))
+    const known = await Promise.all(named.map(isKnown))
+    return named.filter((_, at) => !known[at])
+  }
+
   #count(which: (connection: Connection) => boolean): number {
     return [...this.#held].reduce((sum, [connection, own]) => sum + (which(connection) ? own.size : 0), 0)
   }
+}
+
+/** Coins of a body of events. */
+function namesOf(wanted: Wanted): readonly string[] {
+  if (wanted.source !== 'events' || wanted.channel.by !== 'coin') return []
+  return wanted.channel.names(wanted.body).filter((coin) => coin !== EVERY)
 }
 
 const NO_REPLAY = bad('subscription', 'is not replayed on this connection: subscribe with "replay" first')

@@ -9,7 +9,7 @@ import type { BookAt } from '../../history/replay/book-at.ts'
 import { type Piece, type Place, type Plan, Player, type ReadBlock } from '../../history/replay/player.ts'
 import type { PacedReceiver } from '../events/replays.ts'
 import { replayFrame } from '../frames.ts'
-import { booksPlayed, coinsOf, eventsPlayed, type Playable } from './played-body.ts'
+import { booksPlayed, coinsOf, eventsPlayed, isPartly, type Playable } from './played-body.ts'
 
 export interface ReplayPorts {
   readonly archive: ArchiveReader
@@ -166,6 +166,7 @@ export class Replay {
     const blocks: Block[] = []
     try {
       for await (const line of this.#ports.archive.lines(segment, this.#one.wanted.source)) {
+        if (isPartly(line, this.#one.wanted)) return this.#player.skip(asked, segment)
         blocks.push(this.#played.read(line) as Block)
         if (blocks.length % LINES_AT_ONCE === 0) await this.#rest()
       }

@@ -4,7 +4,14 @@ import * as z from 'zod'
 import { Identity } from '../../key/identity.ts'
 
 export const Attachment = z.discriminatedUnion('of', [
-  z.object({ of: z.literal('client'), id: z.string(), identity: Identity, terms: z.number().default(0) }),
+  z.object({
+    of: z.literal('client'),
+    id: z.string(),
+    identity: Identity,
+    terms: z.number().default(0),
+    /** The past is played on it, of which the relay's memory alone knows. */
+    isPlaying: z.boolean().default(false),
+  }),
   z.object({ of: z.literal('log') }),
   z.object({ of: z.literal('hub'), index: z.int().min(0) }),
 ])
@@ -17,6 +24,6 @@ export function parseAttachment(value: unknown): Attachment | null {
   return parsed.success ? parsed.data : null
 }
 
-export function clientAttachment({ id, identity, terms }: Omit<ClientAttachment, 'of'>): ClientAttachment {
-  return { of: 'client', id, identity, terms }
+export function clientAttachment({ id, identity, terms, isPlaying }: Omit<ClientAttachment, 'of'>): ClientAttachment {
+  return { of: 'client', id, identity, terms, isPlaying }
 }

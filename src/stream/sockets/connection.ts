@@ -50,6 +50,8 @@ export class Connection {
   /** A frame went down since somebody asked when. */
   #isActive = false
   posts = 0
+  /** The past is played on it. */
+  isPlaying = false
   /** What the client was last told of its credits; it is told of each once. */
   warned: 'of nothing' | 'of a tenth' | 'of the end' = 'of nothing'
 

@@ -1,24 +1,44 @@
-// What the bench of files and its Worker tell each other. Types alone.
+// What benches and tests of files and their Worker tell each other. Types alone.
 
-/** A minute of fills to be archived. */
-export interface FilesInvention {
-  readonly segment: number
-  /** Since 1970. */
-  readonly minute: number
-  readonly fills: number
-  readonly users: number
-  readonly heavy: string
-  readonly quiet: string
-  readonly isQuietThere: boolean
-  readonly builder: string
+import type { FilesBlock, FilesRequest } from '../../../src/history/files/files-read.ts'
+import type { FileSpan, MergedLevel } from '../../../src/history/files/levels.ts'
+
+/** Blocks to be archived. */
+export interface SegmentOrder extends FileSpan {
+  /** A line for each. */
+  readonly events: readonly string[]
 }
 
-export interface FilesRead {
-  /** To D1, and rows that it read for them. */
+/** An object of a file, made of lines that are sent with it. */
+export interface PartOrder {
+  readonly level: MergedLevel
+  readonly file: FileSpan
+  readonly number: number
+  readonly isLast: boolean
+}
+
+/** What was asked of D1 and R2. */
+export interface Operations {
+  /** To D1, and rows that it read and wrote for them. */
   readonly questions: number
   readonly rowsRead: number
-  /** From R2. */
+  readonly rowsWritten: number
   readonly gets: number
-  readonly bytes: number
-  readonly rows: number
+  readonly bytesRead: number
+  readonly puts: number
+  /** Of pages, and of tables. */
+  readonly pageBytes: number
+  readonly tableBytes: number
+}
+
+/** `level`: of what was written; null: nothing was. */
+export interface Turn extends Operations {
+  readonly isMore: boolean
+  readonly level: string | null
+}
+
+export type PageOrder = Pick<FilesRequest, 'kind' | 'scope' | 'order' | 'limit'>
+
+export interface PageRead extends Operations {
+  readonly blocks: readonly FilesBlock[]
 }

@@ -20,10 +20,11 @@ const RANGE = { fromMs: 0, toMs: 20 }
 
 /** A list of files as D1 would answer of it. */
 function sourceOf(product: string, files: readonly FilePlace[]): FileSource {
-  const order = (a: FilePlace, b: FilePlace) => a.timeMs - b.timeMs || a.height - b.height
-  const stored = [...files].sort(order).map(({ timeMs, height }): StoredFile => {
+  const order = (a: FilePlace, b: FilePlace) => a.timeMs - b.timeMs || a.height - b.height || a.part - b.part
+  const stored = [...files].sort(order).map((place): StoredFile => {
+    const { timeMs, height, part } = place
     const span = { first: height, last: height, firstMs: timeMs, lastMs: timeMs }
-    return { key: `${product}/${timeMs}/${height}`, bytes: 10 + height, sha256: 'ab', ...span }
+    return { place, key: `${product}/${timeMs}/${height}/${part}`, bytes: 10 + height, sha256: 'ab', ...span }
   })
   const within = ({ fromMs, toMs }: typeof RANGE) =>
     stored.filter(({ firstMs }) => firstMs >= fromMs && firstMs <= toMs)
@@ -31,15 +32,15 @@ function sourceOf(product: string, files: readonly FilePlace[]): FileSource {
     product,
     files: async (range, after, limit) =>
       within(range)
-        .filter(({ firstMs, first }) => !after || order({ timeMs: firstMs, height: first }, after) > 0)
+        .filter(({ place }) => !after || order(place, after) > 0)
         .slice(0, limit),
     sums: async (range) => sumOf(within(range).map(({ bytes }) => ({ objects: 1, bytes }))),
   }
 }
 
 describe('pages of files', () => {
-  const places = fc.uniqueArray(fc.record({ timeMs: fc.nat(25), height: fc.nat(50) }), {
-    selector: ({ timeMs, height }) => `${timeMs}.${height}`,
+  const places = fc.uniqueArray(fc.record({ timeMs: fc.nat(25), height: fc.nat(50), part: fc.nat(2) }), {
+    selector: ({ timeMs, height, part }) => `${timeMs}.${height}.${part}`,
   })
 
   it('joined are the list, each file once, and cost what the range costs', async () => {
@@ -70,17 +71,19 @@ describe('pages of files', () => {
 
   const sources = [sourceOf('events', []), sourceOf('books', [])]
   it.each([
-    ['events.5.7', true],
-    ['books.20.0', true],
-    ['events.21.7', false],
-    ['trades.5.7', false],
-    ['constructor.5.7', false],
-    ['events.05.7', false],
+    ['events.5.7.0', true],
+    ['books.20.0.20001', true],
+    ['events.21.7.0', false],
+    ['trades.5.7.0', false],
+    ['constructor.5.7.0', false],
+    ['events.05.7.0', false],
     ['events.5', false],
-    ['events.5.7.', false],
-    ['events.-5.7', false],
-    ['events.5.1e3', false],
-    [`events.5.${'9'.repeat(16)}`, false],
+    ['events.5.7', false],
+    ['events.5.7.0.', false],
+    ['events.-5.7.0', false],
+    ['events.5.1e3.0', false],
+    [`events.5.${'9'.repeat(16)}.0`, false],
+    ['events.5.7.-1', false],
     ['', false],
   ])('the cursor %j is one of theirs: %s', (text, isOne) => {
     expect(readCursor(text, sources, RANGE) !== null).toBe(isOne)

@@ -1,6 +1,7 @@
 // Files in R2 and D1, out of an archive of three days: each row once, through failures at every write, in every order.
 
 import { env } from 'cloudflare:workers'
+import { gunzipSync } from 'node:zlib'
 import { parquetReadObjects } from 'hyparquet'
 import { describe, expect, it, vi } from 'vitest'
 import type { UserFill } from '../../../src/feed/block.ts'
@@ -9,6 +10,7 @@ import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import { segmentKey } from '../../../src/history/archive/archive-keys.ts'
 import { type ArchivePlace, ArchiveWriter } from '../../../src/history/archive/archive-writer.store.ts'
 import { sha256Of } from '../../../src/history/archive/packed.client.ts'
+import { LINK_MS } from '../../../src/history/exports/file-links.ts'
 import { Compaction } from '../../../src/history/files/compaction.ts'
 import { tableKey } from '../../../src/history/files/file-keys.ts'
 import { StoredFiles } from '../../../src/history/files/files.store.ts'
@@ -128,7 +130,7 @@ describe('an archive of three days', () => {
   it('is compacted through failures at every write, and no row is missing or doubled', {
     timeout: 120_000,
   }, async () => {
-    expect(await files.cover()).toBeNull()
+    expect(await files.cover('fills')).toBeNull()
     await archived(place, heights.slice(0, 100))
     expect(await compact(failing(place))).toBeGreaterThan(50)
     await archived(place, heights.slice(100))
@@ -148,14 +150,14 @@ describe('an archive of three days', () => {
       [{ by: 'user', address: HEAVY }, isHeavy],
       [{ by: 'user', address: QUIET }, ([owner]: UserFill) => owner === QUIET],
       [{ by: 'builder', address: BUILDER }, () => true],
-      [{ by: 'coin', coin: 'BTC' }, ([, { coin }]: UserFill) => coin === 'BTC'],
       [{ by: 'user', address: UNKNOWN }, () => false],
     ] as const)
       expect(await told(files, { ...all, scope })).toEqual(expected(mine))
-    expect(await files.cover()).toEqual({
+    expect(await files.cover('fills')).toEqual({
       from: { height: 0, time: START_MS },
       to: { height: BLOCKS - 1, time: timeOf(BLOCKS - 1) },
       gaps: [],
+      funded: [{ from: 0, fromMs: START_MS, to: BLOCKS - 1 }],
     })
   })
 
@@ -170,7 +172,7 @@ describe('an archive of three days', () => {
         const object = await env.ARCHIVE.get(tableKey('days', level as Level, file, number, name as TableName))
         const bytes = await object!.arrayBuffer()
         expect(await sha256Of(new Uint8Array(bytes))).toBe(sha256)
-        return parquetReadObjects({ file: bytes })
+        return parquetReadObjects({ file: bytes, compressors: { GZIP: (packed) => gunzipSync(packed) } })
       })
       return (await Promise.all(rows))
         .flat()
@@ -239,8 +241,7 @@ describe('an archive of three days', () => {
 
   it('keeps what was merged for those who are about to read it, and then removes it', async () => {
     const before = await objectsOf('days')
-    await compact(place, () => 600_001)
-    for (let turn = 0; turn < 20; turn++) await compact(place, () => 600_001)
+    for (let turn = 0; turn < 20; turn++) await compact(place, () => LINK_MS + 600_001)
     const after = await objectsOf('days')
     expect(after.length).toBeLessThan(before.length)
     const left = await env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM files WHERE chain = 'days' AND state = 'merged'`)
@@ -267,6 +268,63 @@ describe('an archive of three days', () => {
   })
 })
 
+it('days are merged into their month once a day of the next is there, and are read as before', {
+  timeout: 120_000,
+}, async () => {
+  const place = placeOf('months')
+  const days = [9, 10, 11, 12].flatMap((day) => heights.slice(0, 72).map((height) => 72 * day + height))
+  await archived(place, days)
+  await compact(failing(place))
+  const files = new StoredFiles(place)
+  const levels = async () => {
+    const { results } = await env.HISTORY.prepare(`SELECT level, state, COUNT(*) AS n FROM files
+      WHERE chain = 'months' AND level >= 2 GROUP BY level, state`).all<{ level: number; state: string; n: number }>()
+    return results.map(({ level, state, n }) => [level, state, n])
+  }
+  const rowsOfDays = () =>
+    env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM file_keys WHERE chain = 'months'
+    AND first < ?`)
+      .bind(72 * 11)
+      .first('n')
+  const check = async () => {
+    expect(await told(files, { ...all, ...of(HEAVY) })).toEqual(expected(isHeavy, days))
+    const newest = await told(files, { ...all, ...of(HEAVY), order: 'newest', upTo: 72 * 10 })
+    expect(newest.map(([height]) => height)).toEqual(
+      expected(
+        isHeavy,
+        days.filter((height) => height <= 72 * 10),
+      )
+        .map(([height]) => height)
+        .reverse(),
+    )
+    expect(await files.cover('fills')).toMatchObject({
+      from: { height: 72 * 9 },
+      to: { height: 72 * 13 - 1 },
+      gaps: [],
+    })
+  }
+  expect(await levels()).toEqual([
+    [2, 'live', 1],
+    [2, 'merged', 2],
+    [3, 'live', 1],
+  ])
+  await check()
+  expect(await rowsOfDays()).toBeGreaterThan(0)
+  for (let turn = 0; turn < 30; turn++) await compact(place, () => LINK_MS + 600_001)
+  expect([await levels(), await rowsOfDays()]).toEqual([
+    [
+      [2, 'live', 1],
+      [3, 'live', 1],
+    ],
+    0,
+  ])
+  await check()
+  const tables =
+    env.HISTORY.prepare(`SELECT COUNT(DISTINCT first) AS n FROM file_tables WHERE chain = 'months' AND level = 2
+    AND name = 'fills-by-user'`)
+  expect(await tables.first('n')).toBe(3)
+})
+
 it('heights that nobody has, and segments that are lost, are gaps', async () => {
   const place = placeOf('gaps')
   await archived(place, [0, 1, 5, 6, 7])
@@ -274,7 +332,7 @@ it('heights that nobody has, and segments that are lost, are gaps', async () => 
   await env.ARCHIVE.delete(segmentKey('gaps', lost, 'events'))
   await compact(failing(place))
   const files = new StoredFiles(place)
-  expect(await files.cover()).toMatchObject({
+  expect(await files.cover('fills')).toMatchObject({
     from: { height: 0 },
     to: { height: 7 },
     gaps: [
@@ -293,11 +351,11 @@ it('where the archive is bounded, files of what it keeps no more go', async () =
   for (const [now, isBounded] of [
     [0, false],
     [0, true],
-    [600_001, true],
+    [LINK_MS + 600_001, true],
   ] as const)
     for (let turn = 0; turn < 20; turn++) await compact(place, () => now, isBounded)
   const files = new StoredFiles(place)
-  expect(await files.cover()).toMatchObject({ from: { height: 72 }, to: { height: 99 } })
+  expect(await files.cover('fills')).toMatchObject({ from: { height: 72 }, to: { height: 99 } })
   expect((await objectsOf('bounded-files')).filter((key) => key.includes('2026-11-20'))).toEqual([])
   expect(await told(files, { ...all, ...of(HEAVY) })).toEqual(expected(isHeavy, heights.slice(72, 100)))
   const left = env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM file_keys WHERE chain = 'bounded-files'`)
@@ -309,6 +367,9 @@ it('the object of a chain makes files as soon as it is waked', async () => {
   await archived(place, heights.slice(0, 8))
   await env.COMPACTOR.getByName(env.CHAIN).wake()
   const files = new StoredFiles(place)
-  await vi.waitFor(async () => expect((await files.cover())?.to.height).toBe(7), { timeout: 30_000, interval: 50 })
+  await vi.waitFor(async () => expect((await files.cover('fills'))?.to.height).toBe(7), {
+    timeout: 30_000,
+    interval: 50,
+  })
   expect(await told(files, { ...all, ...of(HEAVY) })).toEqual(expected(isHeavy, heights.slice(0, 8)))
 })

@@ -47,7 +47,7 @@ export const anyBlocks = (most = 40) =>
 /** Objects whose pages follow one another. */
 export function fileOf(objects: readonly Uint8Array[]): SourceFile {
   return {
-    objects: objects.map(({ length }) => length),
+    objects: objects.map(({ length }, at) => ({ key: `object ${at}`, bytes: length })),
     read: async (object, offset, length) => new Uint8Array(objects[object]!.slice(offset, offset + length)),
   }
 }

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import { type Merged, mergeObject } from '../../../src/history/files/merge.ts'
 import { decodePages } from '../../../src/history/files/page.ts'
 import type { Place, SourceFile } from '../../../src/history/files/page-source.ts'
@@ -65,10 +66,11 @@ const cutAt = <T>(all: readonly T[], cuts: readonly number[]): T[][] => {
 }
 
 describe('rows of a block', () => {
-  it('are told to their user, coin and builder in the order of the block, and ledger events to each user once', () => {
+  it('are told to their user and builder in the order of the block, and ledger events to each user once', () => {
     const fills = [fillOf(USER, 'BTC', 1, USERS[1]), fillOf(USER, 'ETH', 2, 'nobody'), fillOf(USERS[1]!, 'BTC', 3)]
     const ledger = [{ users: [USER, USER, USERS[2]!], time: 5, hash: '0x0', delta: { type: 'send', amount: '1' } }]
-    const lines = linesOf({ height: 9, time: 90, fills, ledger })
+    const staked = { time: '2026-06-11T01:01:29.5', hash: '0x0', inner: { CDeposit: { user: USER, amount: '0.5' } } }
+    const lines = linesOf({ height: 9, time: 90, fills, ledger, events: [staked, {}] })
     const block = (key: string) => blockOf(lines.get(key)!, key.startsWith('l:') ? 'ledger' : 'fills')
     const at = { height: 9, time: 90, funding: [] }
     expect(block(keyOf({ kind: 'fills', scope: { by: 'user', address: USER } }))).toEqual({
@@ -76,11 +78,20 @@ describe('rows of a block', () => {
       fills: fills.slice(0, 2),
       ledger: [],
     })
-    expect(block(keyOf({ kind: 'fills', scope: { by: 'coin', coin: 'BTC' } })).fills).toEqual([fills[0], fills[2]])
     expect(block(keyOf({ kind: 'fills', scope: { by: 'builder', address: USERS[1]! } })).fills).toEqual([fills[0]])
     expect(block(keyOf({ kind: 'ledger', scope: { by: 'user', address: USER } }))).toEqual({ ...at, fills: [], ledger })
+    expect(
+      blockOf(lines.get(keyOf({ kind: 'staking', scope: { by: 'user', address: USER } }))!, 'staking').ledger,
+    ).toEqual([
+      {
+        users: [USER],
+        time: Date.UTC(2026, 5, 11, 1, 1, 29, 500),
+        hash: '0x0',
+        delta: { type: 'cDeposit', amount: '0.5' },
+      },
+    ])
     expect([...lines.keys()].sort()).toEqual(
-      [`b:${USERS[1]}`, 'c:BTC', 'c:ETH', `l:${USER}`, `l:${USERS[2]}`, `u:${USER}`, `u:${USERS[1]}`, ALL_FILLS].sort(),
+      [`b:${USERS[1]}`, `l:${USER}`, `l:${USERS[2]}`, `s:${USER}`, `u:${USER}`, `u:${USERS[1]}`, ALL_FILLS].sort(),
     )
   })
 })
@@ -121,7 +132,7 @@ describe('files', () => {
     for (let height = 0; height < 12_000; height++) {
       const [user, fill] = fillOf(USER, 'BTC', height)
       const lines = linesOf({ height, time: height, fills: [[user, { ...fill, hash: random(height) }]], ledger: [] })
-      await writer.add('c:BTC', lines.get('c:BTC')!)
+      await writer.add(`u:${USER}`, lines.get(`u:${USER}`)!)
     }
     await writer.flush()
     const entries: readonly Entry[] = writer.entries
@@ -143,8 +154,9 @@ describe('files', () => {
 
   it('that end amid a page are an error', async () => {
     const { objects, read } = await written([{ height: 1, time: 1, fills: [fillOf(USER, 'BTC', 1)], ledger: [] }])
-    const short = { objects: [objects[0]! - 1], read }
-    await expect(merged([short], 1_000)).rejects.toThrow('object 0 ends amid a page')
-    expect(decodePages(await read(0, 0, objects[0]! - 1))).toBeNull()
+    const [{ key, bytes }] = objects as [{ key: string; bytes: number }]
+    const short = { objects: [{ key, bytes: bytes - 1 }], read }
+    await expect(merged([short], 1_000)).rejects.toThrow(new ArchiveDamage(key, 'another one'))
+    expect(decodePages(await read(0, 0, bytes - 1))).toBeNull()
   })
 })

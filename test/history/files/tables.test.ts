@@ -1,14 +1,17 @@
 // Tables as whoever has a reader of Parquet sees them.
 
+import { gunzipSync } from 'node:zlib'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { expect, it } from 'vitest'
 import type { UserFill } from '../../../src/feed/block.ts'
-import { FILL_COLUMNS, LEDGER_COLUMNS } from '../../../src/history/files/columns.ts'
+import { CANDLE_COLUMNS, FILL_COLUMNS, LEDGER_COLUMNS } from '../../../src/history/files/columns.ts'
 import { type EventsOfBlock, linesOf } from '../../../src/history/files/rows.ts'
 import { sortedLines } from '../../../src/history/files/sorted-lines.ts'
 import { ParquetTables } from '../../../src/history/files/tables.client.ts'
+import { tradedBlock } from '../filed-candles.ts'
 import { fillOf, USERS } from './made.ts'
 
+const compressors = { GZIP: (bytes: Uint8Array) => new Uint8Array(gunzipSync(bytes)) }
 const [USER, OTHER] = USERS as [string, string]
 
 function tablesOf(blocks: readonly EventsOfBlock[]) {
@@ -36,7 +39,7 @@ it('have each fill by user and in the order of the chain, with prices as they we
     [USER, old],
   ]
   const tables = tablesOf([{ height: 9, time: 90, fills, ledger: [] }])
-  const read = (name: string) => parquetReadObjects({ file: tables[name]!.file })
+  const read = (name: string) => parquetReadObjects({ file: tables[name]!.file, compressors })
   const byTime = await read('fills-by-time')
   expect(byTime.map(({ user, px }) => [user, px])).toEqual([
     [OTHER, '0.10'],
@@ -71,7 +74,7 @@ it('have each ledger event once for each of its users', async () => {
   const delta = { type: 'send', amount: '1.50', destination: OTHER }
   const ledger = [{ users: [OTHER, USER], time: 8, hash: '0x1', delta }]
   const { 'ledger-by-user': table } = tablesOf([{ height: 9, time: 90, fills: [], ledger }])
-  const rows = await parquetReadObjects({ file: table!.file })
+  const rows = await parquetReadObjects({ file: table!.file, compressors })
   const row = {
     height: 9n,
     block_time: new Date(90),
@@ -86,6 +89,30 @@ it('have each ledger event once for each of its users', async () => {
     { ...row, user: OTHER },
   ])
   expect(Object.keys(rows[0]!)).toEqual(LEDGER_COLUMNS.map(({ name }) => name))
+})
+
+it('have one-minute candles of each coin, one for each minute however it is cut', async () => {
+  const at = (height: number, seconds: number, px: number, coin = 'BTC') =>
+    tradedBlock(height, 1_000 * seconds, [{ px, sz: 150, coin }])
+  const files = [[at(1, 60, 5), at(2, 61, 9)], [at(3, 119, 4), at(4, 120, 6)], [at(5, 121, 7, 'ETH')]]
+  const lines = files.flatMap((blocks) => [...sortedLines(blocks)]).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  const tables = new ParquetTables()
+  for (const [key, line] of lines) tables.tell(key, [line])
+  const table = tables.end().find(({ name }) => name === 'candles-by-coin')!
+  const rows = await parquetReadObjects({ file: table.bytes.slice().buffer, compressors })
+  const flat = (height: bigint, coin: string, px: string) => {
+    const prices = { open: px, close: px, high: px, low: px }
+    return { height, coin, time: new Date(120_000), ...prices, volume: '1.5', trades: 1n }
+  }
+  expect(rows).toEqual([
+    {
+      ...{ height: 1n, coin: 'BTC', time: new Date(60_000), open: '5.0', close: '4.0', high: '9.0', low: '4.0' },
+      ...{ volume: '4.5', trades: 3n },
+    },
+    flat(4n, 'BTC', '6.0'),
+    flat(5n, 'ETH', '7.0'),
+  ])
+  expect(Object.keys(rows[0]!)).toEqual(CANDLE_COLUMNS.map(({ name }) => name))
 })
 
 it('are groups of 8,192 rows, whose users a reader can tell', async () => {

@@ -5,6 +5,7 @@ import { ShardBooks } from '../../../src/book/shard-books.ts'
 import type { BookChange, Level, Levels } from '../../../src/feed/block.ts'
 import type { HubBlock } from '../../../src/feed/log-api.ts'
 import { encodeBlock, hubBlockText } from '../../../src/feed/segment.ts'
+import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment } from '../../../src/history/archive/archive-read.ts'
 import { type BooksArchive, bookAt } from '../../../src/history/replay/archived-books.ts'
 import { BookAt } from '../../../src/history/replay/book-at.ts'
@@ -241,6 +242,34 @@ describe('the book of a coin at a height', () => {
     world.lineAt.delete(SEED + 5)
     world.lineAt.delete(SEED + 6)
     expect(await refused(SEED + 3)).toEqual({ ok: false, kind: 'unknown', height: SEED + 3 })
+  })
+
+  it('is made without a checkpoint that is damaged, and says which blocks are', async () => {
+    const world = new World(Array(20).fill([{ coin: 'BTC', levels: [[{ px: '1', sz: '2', n: 1 }], []] }]), 5)
+    const damaged = new Set<number>()
+    const books = (height: number, coins: ReadonlySet<string> | null) => {
+      if (damaged.has(height)) throw new ArchiveDamage('checkpoint', 'another one')
+      return world.books(height, coins)
+    }
+    const lines = (segment: ArchivedSegment) => {
+      if (damaged.has(segment.first)) throw new ArchiveDamage('segment', 'missing')
+      return world.lines(segment)
+    }
+    const archive: BooksArchive = {
+      segmentsFrom: (...of) => world.segmentsFrom(...of),
+      checkpointAt: (height) => world.checkpointAt(height),
+      ...{ books, lines },
+    }
+    const sound = await bookAt(archive, 'BTC', SEED + 12, resting)
+    damaged.add(SEED + 10)
+    expect(await bookAt(archive, 'BTC', SEED + 12, resting)).toEqual(sound)
+    // Segments begin with heights that seven divides.
+    const first = Math.ceil((SEED + 6) / 7) * 7
+    damaged.add(first)
+    const gap = { ok: false, kind: 'gap', from: first, to: first + 6 }
+    expect(await bookAt(archive, 'BTC', SEED + 12, resting)).toEqual(gap)
+    for (const height of [SEED, SEED + 5]) damaged.add(height)
+    expect(await bookAt(archive, 'BTC', SEED + 12, resting)).toEqual({ ok: false, kind: 'before' })
   })
 
   it('lets others have their turn, and ends where nobody waits any more', async () => {

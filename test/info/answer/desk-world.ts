@@ -5,7 +5,7 @@ import type { After } from '../../../src/core/deadline.ts'
 import type { Failure } from '../../../src/core/failure.ts'
 import { err, ok, type Result } from '../../../src/core/result.ts'
 import type { Charging } from '../../../src/edge/charging.ts'
-import type { FundedFiles } from '../../../src/history/files/funding-read.ts'
+import type { CandleFiles } from '../../../src/history/files/candles-read.ts'
 import type { HeldFills } from '../../../src/history/held-runs.ts'
 import type { BooksArchive } from '../../../src/history/replay/archived-books.ts'
 import { InfoDesk, type InfoDeskDeps, type InfoReply } from '../../../src/info/answer/info-desk.ts'
@@ -103,7 +103,7 @@ export function createWorld({
   stores?: InfoDeskDeps['stores']
   books?: Books
   archive?: BooksArchive | null
-  files?: FundedFiles | null
+  files?: CandleFiles | null
 } = {}): World {
   const charging: Charging = {
     hold: async ({ keyHash }, { amount }) => {

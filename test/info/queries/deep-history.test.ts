@@ -65,6 +65,31 @@ describe('userFills', () => {
   })
 })
 
+describe('userPnlSummary', () => {
+  const [BLOCKS, ROWS] = [1_300, 10]
+  const summary = (more: object = {}) => ask({ type: 'userPnlSummary', user: USER, ...more })
+  beforeEach(() => {
+    const blocks = Array.from({ length: BLOCKS }, (_, i) => blockOf(i + 1, timeAt(i + 1), ROWS))
+    keep(blocks, { filesFrom: 1 })
+  })
+
+  it('of more fills than can be gone through is refused, and names a window that is not', async () => {
+    const { status, shown } = await summary()
+    const startTime = Number(/^startTime: must be at least (\d+):/.exec(shown.msg)?.[1])
+    expect([status, startTime, world.charged]).toEqual([422, timeAt(BLOCKS - 900 + 1), []])
+    expect(await summary({ startTime: timeAt(1) })).toMatchObject({ status: 422 })
+    const { status: served, shown: told } = await summary({ startTime })
+    expect([served, told.daysActive]).toEqual([200, 900])
+  })
+
+  it('of a window that ends early is made of the fills before its end', async () => {
+    const { status, shown } = await summary({ endTime: timeAt(900) })
+    expect([status, shown.daysActive]).toEqual([200, 900])
+    expect(await summary({ endTime: timeAt(1_100) })).toMatchObject({ status: 422 })
+    expect(await summary({ startTime: timeAt(200), endTime: timeAt(1_100) })).toMatchObject({ status: 200 })
+  })
+})
+
 describe('userFillsByTime', () => {
   const call = (more: object) => ask({ type: 'userFillsByTime', user: USER, ...more })
 
@@ -142,5 +167,21 @@ describe('builderFillsByTime', () => {
     world.charged.length = 0
     const reply = await call({ startTime: 0, endTime: timeAt(3_600) })
     expect([reply.status, reply.headers['x-credits-cost'], world.charged]).toEqual([503, '0', []])
+  })
+})
+
+describe('delegatorHistory', () => {
+  const deposit = (height: number): EventBlock => ({
+    ...{ height, time: timeAt(height), fills: [], funding: [] },
+    ledger: [{ users: [USER], time: timeAt(height), hash: HASH, delta: { type: 'cDeposit', amount: `${height}.0` } }],
+  })
+  const row = (height: number) => ({ time: timeAt(height), hash: HASH, delta: { cDeposit: { amount: `${height}.0` } } })
+
+  it('is what is archived, newest first, and a source’s rows for what is older', async () => {
+    keep(Array.from({ length: 30 }, (_, i) => deposit(i + 1)))
+    world.upstream = () => ok(JSON.stringify([28, 12, 11, 10, 4].map(row)))
+    const reply = await ask({ type: 'delegatorHistory', user: USER })
+    expect(JSON.parse(reply.body)).toEqual([...Array.from({ length: 20 }, (_, i) => row(30 - i)), row(10), row(4)])
+    expect(reply.headers).toMatchObject({ 'x-history-from-height': '11' })
   })
 })

@@ -5,17 +5,31 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Fill, UserFill } from '../../../src/feed/block.ts'
 import type { EventBlock } from '../../../src/feed/held-fills.ts'
-import { foldTrades, noTrades } from '../../../src/history/completed-trades.ts'
+import { acrossGap, foldTrades, noTrades } from '../../../src/history/completed-trades.ts'
+import type { FilesRequest } from '../../../src/history/files/files-read.ts'
 import type { CompletedTrade } from '../../../src/history/open-trade.ts'
 import { cursorTime, tradesFor } from '../../../src/history/trade-page.ts'
 import { lastTrades, tradesFrom, tradesUpTo } from '../../../src/info/sources/own-trades.ts'
-import { trading, USER } from '../../history/trading.ts'
-import { type Kept, pastOfKept } from '../kept-blocks.ts'
+import { paidTrading, USER } from '../../history/trading.ts'
+import { type Gap, type Kept, pastOfKept } from '../kept-blocks.ts'
 
-const plain = (blocks: readonly EventBlock[]) => foldTrades(noTrades(USER), blocks).trades
+/** All blocks at once but those of `missing`, and no position over any of them. */
+function plain(blocks: readonly EventBlock[], missing: readonly Gap[] = []): readonly CompletedTrade[] {
+  let state = noTrades(USER)
+  let last = -1
+  return blocks
+    .filter(({ height }) => !missing.some(({ from, to }) => from <= height && height <= to))
+    .flatMap((block) => {
+      const isOver = missing.some(({ from, to }) => from <= to && last < from && to < block.height)
+      last = block.height
+      const folded = foldTrades(isOver ? acrossGap(state) : state, [block])
+      state = folded.state
+      return folded.trades
+    })
+}
 const keptOf = (blocks: readonly EventBlock[], more: Partial<Kept> = {}): Kept => {
   const { height, time } = blocks.at(-1) ?? { height: 1, time: 0 }
-  return { blocks, head: { height, time }, logFrom: height + 1, filesTo: height, isFunded: true, ...more }
+  return { blocks, head: { height, time }, logFrom: height + 1, filesTo: height, ...more }
 }
 const from = (kept: Kept) => ({ past: pastOfKept(() => kept) })
 async function page(kept: Kept, cursor: string, limit: number): Promise<readonly CompletedTrade[]> {
@@ -25,25 +39,45 @@ async function page(kept: Kept, cursor: string, limit: number): Promise<readonly
   return tradesFor(own.value.trades, filter).slice(0, limit)
 }
 
-it('page through all trades of the plain list, each once, wherever log and files meet', async () => {
-  const cut = fc.record({ back: fc.nat(30), late: fc.nat(9) })
+it('page through all trades of the plain list with their funding, each once, wherever log and files meet and whatever they lack', async () => {
+  const gap = fc.record({ from: fc.nat(130), length: fc.nat(6) })
+  const gaps = fc.array(gap, { maxLength: 2 })
+  const cut = fc.record({ back: fc.nat(60), late: fc.integer({ min: -3, max: 9 }), gaps, unfunded: gaps })
   await fc.assert(
-    fc.asyncProperty(trading, cut, fc.integer({ min: 1, max: 4 }), async (blocks, { back, late }, limit) => {
-      const head = blocks.at(-1)?.height ?? 1
-      const logFrom = Math.max(2, head - back)
-      const kept = keptOf(blocks, { logFrom, filesTo: Math.min(head, logFrom - 1 + late) })
-      const seen: CompletedTrade[] = []
-      for (let cursor = '0_0'; ; ) {
-        const rows = await page(kept, cursor, limit)
-        seen.push(...rows)
-        if (rows.length < limit) break
-        cursor = `${rows.at(-1)!.close_time}_${rows.at(-1)!.tx_index}`
-      }
-      expect(seen).toEqual(plain(blocks))
-      const last = await lastTrades({ user: USER, filter: {}, limit }, from(kept))
-      expect(last.ok && last.value.trades.slice(-limit)).toEqual(plain(blocks).slice(-limit))
-    }),
-    { numRuns: 300 },
+    fc.asyncProperty(
+      paidTrading,
+      cut,
+      fc.integer({ min: 1, max: 4 }),
+      async (blocks, { back, late, ...lacks }, limit) => {
+        const head = blocks.at(-1)?.height ?? 1
+        const logFrom = Math.max(2, head - back)
+        const filesTo = Math.max(1, Math.min(head, logFrom - 1 + late))
+        // The log has what it holds, whatever files lack of it.
+        const upTo = Math.min(filesTo, logFrom - 1)
+        const placed = (some: typeof lacks.gaps, most: number) =>
+          some
+            .map(({ from, length }) => ({ from: 90 + from, to: Math.min(90 + from + length, most) }))
+            .filter(({ from, to }) => from <= to)
+        const kept = keptOf(blocks, {
+          ...{ logFrom, filesTo, filesFrom: Math.min(90, filesTo) },
+          gaps: placed(lacks.gaps, filesTo),
+          unfunded: placed(lacks.unfunded, filesTo),
+        })
+        const between = { from: upTo + 1, to: logFrom - 1 }
+        const missing = [...placed(lacks.gaps, upTo), ...placed(lacks.unfunded, upTo), between]
+        const seen: CompletedTrade[] = []
+        for (let cursor = '0_0'; ; ) {
+          const rows = await page(kept, cursor, limit)
+          seen.push(...rows)
+          if (rows.length < limit) break
+          cursor = `${rows.at(-1)!.close_time}_${rows.at(-1)!.tx_index}`
+        }
+        expect(seen).toEqual(plain(blocks, missing))
+        const last = await lastTrades({ user: USER, filter: {}, limit }, from(kept))
+        expect(last.ok && last.value.trades.slice(-limit)).toEqual(plain(blocks, missing).slice(-limit))
+      },
+    ),
+    { numRuns: 600 },
   )
 })
 
@@ -101,9 +135,19 @@ describe('funding', () => {
   })
 
   it('that the files do not have makes trades of the log alone', async () => {
-    const own = await tradesUpTo({ user: USER, toMs: 9_999 }, from(keptOf(blocks, { isFunded: false, logFrom: 3 })))
+    const unfunded = [{ from: 1, to: 9 }]
+    const own = await tradesUpTo({ user: USER, toMs: 9_999 }, from(keptOf(blocks, { unfunded, logFrom: 3 })))
     expect(own.ok && own.value.trades.map(({ coin }) => coin)).toEqual(['ETH', 'ETH'])
     expect(own.ok && own.value.read.since).toEqual({ height: 3, time: 1_002 })
+  })
+
+  it('that the files have from a height on makes trades from there on, and nothing older is read', async () => {
+    const asked: FilesRequest[] = []
+    const kept = keptOf(blocks, { unfunded: [{ from: 1, to: 2 }], logFrom: 5 })
+    const own = await tradesUpTo({ user: USER, toMs: 9_999 }, { past: pastOfKept(() => kept, asked) })
+    expect(own.ok && own.value.trades.map(({ coin }) => coin)).toEqual(['ETH', 'ETH'])
+    expect(own.ok && own.value.read.since).toEqual({ height: 3, time: 1_002 })
+    expect(asked.map((request) => request.from)).toEqual([3])
   })
 })
 

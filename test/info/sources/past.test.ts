@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { After } from '../../../src/core/deadline.ts'
 import { ok } from '../../../src/core/result.ts'
 import type { EventBlock } from '../../../src/feed/held-fills.ts'
-import type { FilesRequest } from '../../../src/history/files/files-read.ts'
-import type { FundedFiles } from '../../../src/history/files/funding-read.ts'
+import type { FilesReader, FilesRequest } from '../../../src/history/files/files-read.ts'
 import type { PastRequest } from '../../../src/info/ports.ts'
 import { USER } from '../../../src/info/shapes/examples.ts'
 import { pastOf } from '../../../src/info/sources/past.ts'
@@ -17,7 +16,7 @@ const never: After = () => () => {}
 async function read(
   kept: Kept,
   more: Partial<PastRequest> = {},
-  files: FundedFiles | null = filesOf(() => kept),
+  files: FilesReader | null = filesOf(() => kept),
   most = 1e9,
 ) {
   const request: PastRequest = { kind: 'fills', scope: SCOPE, fromMs: 0, toMs: 1e15, order: 'newest', ...more }

@@ -98,6 +98,24 @@ it('counts the trades since it asked, and asks again where some came around the 
 })
 
 // WS-134
+it.each([
+  ['older than the last block', -1, { n: 5, c: '9.2', v: '12.0' }],
+  ['of the last block', 0, { n: 4, c: '9.2', v: '11.0' }],
+  ['newer than the last block', 1, { n: 3, c: '6.0', v: '10.0' }],
+  ['newer than two more', 3, { n: 3, c: '6.0', v: '10.0' }],
+])('has each trade once where the answer is of a block that is %s, and does not ask again', async (_, ahead, after) => {
+  await world.subscribe(BODY)
+  world.past = (question) => {
+    asked.push(question)
+    return { body: JSON.stringify([base]), height: world.eventsHeight + ahead }
+  }
+  await block(10_000, '9.1')
+  await block(10_001, '9.2')
+  await block(12_000)
+  expect([asked.length, shown().at(-1)]).toMatchObject([1, after])
+})
+
+// WS-134
 it('goes on with trades alone where info cannot say, and asks anew where blocks were lost', async () => {
   known = null
   await world.subscribe(BODY)

@@ -7,6 +7,7 @@ import { type Frame, World } from '../world.ts'
 
 const [USER, FILL] = EXAMPLE_FILL
 const FIRST = 100
+const DEPOSIT = { users: [USER], hash: '0x0', delta: { type: 'deposit', usdc: '1' } }
 const STEP_MS = 10_000
 const timeOf = (height: number) => 600_000 + (height - FIRST) * STEP_MS
 const bid = (height: number) => [{ px: `${height}.0`, sz: '1', n: 1 }]
@@ -15,6 +16,8 @@ const bid = (height: number) => [{ px: `${height}.0`, sz: '1', n: 1 }]
 class Archive implements ArchiveReader {
   readonly missing = new Set<number>()
   readonly damaged = new Set<number>()
+  /** Of this segment the fills alone are known. */
+  partly = -1
   /** R2 does not answer. */
   isAway = false
   reads = 0
@@ -44,8 +47,12 @@ class Archive implements ArchiveReader {
       const head = { v: 1, epoch: 'e', height, time: timeOf(height) }
       const books = [{ coin: 'BTC', levels: [bid(height), []] }]
       const fills = [[USER, { ...FILL, tid: height }]]
+      const ledger = first === this.partly ? [] : [{ ...DEPOSIT, time: timeOf(height) }]
+      const only = first === this.partly ? { only: 'fills' } : {}
       yield JSON.stringify(
-        kind === 'books' ? { ...head, t: 'block', px: {}, books } : { ...head, t: 'events', fills, ledger: [] },
+        kind === 'books'
+          ? { ...head, t: 'block', px: {}, books }
+          : { ...only, ...head, t: 'events', fills, ledger, through: [] },
       )
     }
   }
@@ -255,4 +262,63 @@ it('tells nothing more than was paid for', async () => {
   await done(world)
   const paid = heights(FIRST, FIRST + 19).filter((height) => timeOf(height) < 720_000)
   expect(told(world)).toEqual(['subscriptionResponse', ...paid, 'credits_exhausted'])
+})
+
+// WS-156
+it.each([
+  ['allFills', { type: 'allFills', coin: 'WAT' }],
+  ['trades', { type: 'trades', coin: 'WAT' }],
+  ['l2BookDiff2', { type: 'l2BookDiff2', coin: ['BTC', 'WAT'] }],
+])('refuses coins that never were, uncharged, and plays those that were: %s', async (_, body) => {
+  const range = { fromBlock: FIRST, toBlock: FIRST + 1, speed: 'max' } as const
+  const world = new World(new Archive())
+  await play(world, range, body)
+  await done(world)
+  expect(world.frames).toMatchObject([{ channel: 'error', data: expect.stringMatching(/coin.*WAT/) }])
+  expect(world.meter.charges.length).toBe(0)
+  world.traded = ['WAT']
+  await play(world, range, body)
+  await done(world)
+  expect(told(world).at(-1)).toBe('ended')
+  const away = new World(new Archive())
+  away.ready = false
+  await play(away, range, body)
+  await done(away)
+  expect(told(away).at(-1)).toBe('ended')
+})
+
+// WS-157
+it('says of which connections something is played', async () => {
+  const world = new World(new Archive())
+  const { id } = world.connection
+  await play(world, { fromBlock: FIRST, toBlock: FIRST + 9, speed: 'max' })
+  await play(world, { fromBlock: FIRST, toBlock: FIRST + 9, speed: 'max' }, { type: 'allFills' })
+  expect(world.playing).toEqual([[id, true]])
+  await done(world)
+  expect(world.playing).toEqual([
+    [id, true],
+    [id, false],
+  ])
+})
+
+// WS-158
+it('tells of blocks of which the fills alone are known what is made of fills, and that the rest is missing', async () => {
+  const archive = new Archive()
+  archive.partly = FIRST
+  const range = { fromBlock: FIRST + 3, toBlock: FIRST + 11, speed: 'max' } as const
+  const events = async (type: string, body = {}) => {
+    const world = new World(archive)
+    await play(world, range, { type, ...body })
+    await done(world)
+    return told(world)
+  }
+  expect(await events('allFills')).toEqual(['subscriptionResponse', ...heights(103, 111), 'ended'])
+  const ledger = 'userNonFundingLedgerUpdates'
+  const wallets = { addresses: [USER] }
+  expect(await events(ledger, wallets)).toEqual(['subscriptionResponse', 'gap 103 109', ledger, ledger, 'ended'])
+  for (const [type, body] of [
+    ['userTwapHistory', { user: USER }],
+    ['builderLiquidations', { builder: USER }],
+  ] as const)
+    expect(await events(type, body)).toEqual(['subscriptionResponse', 'gap 103 109', 'ended'])
 })

@@ -1,0 +1,41 @@
+// What users did with their stake, out of the other events that a node writes, in the form of its ledger: `delta.type` is the
+// key by which the public API tells the kind. What cannot be read is left out.
+
+import * as z from 'zod'
+import { Address, Decimal, type LedgerEvent } from './block.ts'
+
+const of = { user: Address, amount: Decimal }
+type Told = { readonly user: string; readonly delta: LedgerEvent['delta'] }
+
+/** By the node's name of the event: all others are many, such as rewards of validators, and are not read. */
+const KINDS: readonly (readonly [name: string, shape: z.ZodType<Told>])[] = [
+  [
+    'Delegation',
+    z
+      .looseObject({ ...of, validator: Address, is_undelegate: z.boolean() })
+      .transform(({ user, validator, amount, is_undelegate: isUndelegate }) => {
+        return { user, delta: { type: 'delegate', validator, amount, isUndelegate } }
+      }),
+  ],
+  ['CDeposit', z.looseObject(of).transform(({ user, amount }) => ({ user, delta: { type: 'cDeposit', amount } }))],
+  [
+    'CWithdrawal',
+    z.looseObject({ ...of, is_finalized: z.boolean() }).transform(({ user, amount, is_finalized: isFinalized }) => {
+      return { user, delta: { type: 'withdrawal', amount, phase: isFinalized ? 'finalized' : 'initiated' } }
+    }),
+  ],
+]
+const MILLIS = 'YYYY-MM-DDTHH:MM:SS.mmm'.length
+
+/** In the order of the block. */
+export function stakingOf(events: readonly unknown[] = []): LedgerEvent[] {
+  return events.flatMap((event) => {
+    const { time, hash, inner } = (event ?? {}) as Record<string, unknown>
+    if (typeof time !== 'string' || typeof hash !== 'string') return []
+    const timeMs = Date.parse(`${time.slice(0, MILLIS)}Z`)
+    const fields = (inner ?? {}) as Record<string, unknown>
+    const told = KINDS.flatMap(([name, shape]) => (name in fields ? [shape.safeParse(fields[name])] : []))[0]
+    if (!told?.success || !(timeMs >= 0)) return []
+    return [{ users: [told.data.user], time: timeMs, hash, delta: told.data.delta }]
+  })
+}

@@ -1,0 +1,146 @@
+// Candles out of the files: what minutes and hours have, and longer candles of days and months, lies in D1; the shortest of days
+// and months are pages in R2. Laws: one question to D1, so that all is of one moment; reads of R2 are bounded; a page that cannot be read is a hole.
+
+import type { HeightAndTime } from '../../feed/held-fills.ts'
+import { ArchiveDamage } from '../archive/archive-damage.ts'
+import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import { type CandleParts, partsOfRows } from '../candle-fold.ts'
+import { BASES, baseOf, spanOf } from '../candles.ts'
+import { candleKey, partsOf } from './candle-lines.ts'
+import type { CandlesRequest, FiledCandles, TimeSpan } from './candles-read.ts'
+import { endsOfFiles } from './cover.store.ts'
+import { bucketOf } from './levels.ts'
+import { dayStretches, type Stretch, stretchesOfRows } from './listing.store.ts'
+import { bytesRange } from './object-range.store.ts'
+import { decodePages } from './page.ts'
+import { unpackPage } from './page-text.client.ts'
+
+/** Stretches that are read at once: a Worker has six connections. */
+const AT_ONCE = 6
+/** And of one answer, whole rounds of them: 5,000 candles of five minutes are 18 days. */
+const READS_MOST = 36
+/** Rows of days and months of one answer. */
+const DAYS_MOST = 10_000
+/** A row may have a month, so that the first may begin before the window does. */
+const LONGEST_MS = 32 * 86_400_000
+const [SHORTEST] = BASES
+const MINUTE_MS = 60_000
+
+interface Gap {
+  readonly from: number
+  readonly to: number
+  readonly afterMs: number
+  readonly beforeMs: number
+}
+interface Row {
+  readonly first: number
+  readonly parts: string
+}
+type DayRow = Row & { readonly minMs: number; readonly days: number }
+
+/** Of minutes and hours. */
+const RECENT = `SELECT f.first, e.value->>8 AS parts FROM file_buckets k
+  JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first, json_each(k.entries) e
+  WHERE k.chain = ?1 AND k.level = ?2 AND k.bucket = ?3 AND f.state = 'live' AND e.value->>0 = ?4 AND f.last_ms >= ?5
+  AND f.first_ms <= ?6 AND e.value->>8 IS NOT NULL ORDER BY f.first, k.number`
+/** Rows until those before the last one have so many candles of the window: the last is told of in part. */
+const DAYS = `WITH day AS (SELECT k.min_ms, k.level, k.first, k.number, COALESCE(SUM(CASE WHEN k.min_ms >= ?6 THEN k.candles ELSE 0 END)
+  OVER (ORDER BY k.min_ms, k.first, k.number ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING), 0) AS before FROM file_candles k JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first
+  WHERE k.chain = ?1 AND k.coin = ?2 AND k.base = ?3 AND k.min_ms BETWEEN ?4 AND ?5 AND k.max_ms >= ?6 AND f.state = 'live')
+  SELECT k.first, k.parts, k.min_ms AS minMs, (SELECT COUNT(*) FROM day) AS days FROM day JOIN file_candles k
+  ON k.chain = ?1 AND k.coin = ?2 AND k.base = ?3 AND k.min_ms = day.min_ms AND k.level = day.level AND k.first = day.first
+  AND k.number = day.number
+  WHERE day.before < ?7 ORDER BY k.min_ms, k.first, k.number LIMIT ?8`
+
+/** What files of days have, as far as it was read. */
+type Days = Pick<FiledCandles, 'parts' | 'untilMs' | 'holes'>
+
+export async function readCandles(place: ArchivePlace, request: CandlesRequest): Promise<FiledCandles | null> {
+  const { chain, db } = place
+  const { coin, interval, fromMs, toMs } = request
+  const blocks = around(request)
+  const { base, parts: most } = baseOf(interval)
+  const key = candleKey(coin)
+  const recent = ([0, 1] as const).map((level) =>
+    db.prepare(RECENT).bind(chain, level, bucketOf(level, key), key, blocks.fromMs, blocks.toMs),
+  )
+  const days =
+    base === SHORTEST
+      ? dayStretches(place, { key, order: 'oldest', ...blocks, from: 0, upTo: Number.MAX_SAFE_INTEGER })
+      : db.prepare(DAYS).bind(chain, coin, base, fromMs - LONGEST_MS, toMs, fromMs, 2 * most * request.limit, DAYS_MOST)
+  const [from, to, gaps, minutes, hours, rows] = (
+    await db.batch<unknown>([
+      ...endsOfFiles(place),
+      db
+        .prepare(`SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM file_gaps
+          WHERE chain = ? AND known IS NULL ORDER BY from_height`)
+        .bind(chain),
+      ...recent,
+      days,
+    ])
+  ).map(({ results }) => results) as [HeightAndTime[], HeightAndTime[], Gap[], Row[], Row[], unknown[]]
+  const [first, last] = [from[0], to[0]]
+  if (!first || !last) return null
+  const told =
+    base === SHORTEST ? await daysOfPages(place, request, stretchesOfRows(chain, rows)) : daysOfRows(rows as DayRow[])
+  const inside = gaps.filter((gap) => gap.to >= first.height && gap.from <= last.height)
+  const behind = inside.at(-1)
+  return {
+    ...{ from: first, to: last, untilMs: told.untilMs },
+    parts: [...told.parts, ...[...hours, ...minutes].map(partsOfRow)],
+    holes: [...told.holes, ...inside.map(({ afterMs, beforeMs }) => ({ fromMs: afterMs, toMs: beforeMs }))],
+    since: behind ? { height: behind.to + 1, time: behind.beforeMs } : first,
+  }
+}
+
+const partsOfRow = ({ first, parts }: Row): CandleParts => ({ height: first, parts: partsOfRows(parts) })
+
+function daysOfRows(rows: readonly DayRow[]): Days {
+  const last = rows.at(-1)
+  const untilMs = last !== undefined && rows.length < last.days ? last.minMs : null
+  return { parts: rows.map(partsOfRow), untilMs, holes: [] }
+}
+
+async function daysOfPages(place: ArchivePlace, request: CandlesRequest, all: readonly Stretch[]): Promise<Days> {
+  const [parts, holes]: [CandleParts[], TimeSpan[]] = [[], []]
+  for (let at = 0; at < all.length; at += AT_ONCE) {
+    const untilMs = all[at]!.minMs
+    if (at >= READS_MOST || wholeBefore(parts, request, untilMs) >= request.limit) return { parts, holes, untilMs }
+    const read = all.slice(at, at + AT_ONCE).map((stretch) => partsOfStretch(place, request, stretch))
+    for (const some of await Promise.all(read)) {
+      if ('parts' in some) parts.push(some)
+      else holes.push(some)
+    }
+  }
+  return { parts, holes, untilMs: null }
+}
+
+/** How many candles have all of their parts. */
+function wholeBefore(parts: readonly CandleParts[], { interval }: CandlesRequest, untilMs: number): number {
+  const spans = parts.flatMap((some) => some.parts.map(({ t }) => spanOf(interval, t)))
+  return new Set(spans.filter(({ T }) => T < untilMs).map(({ t }) => t)).size
+}
+
+/** The time of it, where it cannot be read. */
+async function partsOfStretch(
+  { bucket }: ArchivePlace,
+  request: CandlesRequest,
+  { object, offset, bytes: length, first, minMs, maxMs }: Stretch,
+): Promise<CandleParts | TimeSpan> {
+  const { fromMs, toMs } = around(request)
+  try {
+    const pages = decodePages(await bytesRange(bucket, { ...object, offset, length }))
+    if (!pages?.every(({ key }) => key === candleKey(request.coin))) throw new ArchiveDamage(object.key, 'another one')
+    const wanted = pages.filter((page) => page.maxMs >= fromMs && page.minMs <= toMs)
+    const texts = await Promise.all(wanted.map(({ body }) => unpackPage(body)))
+    return { height: first, parts: texts.flatMap((text) => text.split('\n').flatMap(partsOf)) }
+  } catch (error) {
+    if (!(error instanceof ArchiveDamage)) throw error
+    return { fromMs: spanOf(SHORTEST, minMs).t, toMs: spanOf(SHORTEST, maxMs).T }
+  }
+}
+
+/** Times of blocks whose trades may be of the window: a line is told of under its first block. */
+function around({ fromMs, toMs }: TimeSpan): TimeSpan {
+  return { fromMs: fromMs - MINUTE_MS, toMs: toMs + MINUTE_MS }
+}

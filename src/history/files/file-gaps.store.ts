@@ -1,0 +1,104 @@
+// The rows of heights that no file has, or of which the fills alone are known. Law: between two live files that follow one another
+// lie no heights, or a gap that names them all; where nothing is known, with times between which its blocks lie.
+
+import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import type { Minute } from './compaction.ts'
+import type { FilesGap } from './files-read.ts'
+import { type FileSpan, LEVELS } from './levels.ts'
+
+export interface Around {
+  readonly below: FileSpan | null
+  readonly above: FileSpan | null
+}
+
+const nearest = (where: string, order: 'ASC' | 'DESC') => {
+  const ofLevels = LEVELS.map(
+    (_, level) => `SELECT * FROM (SELECT first, last, first_ms AS firstMs, last_ms AS lastMs FROM files
+      WHERE chain = ?1 AND level = ${level} AND state = 'live' AND first ${where} ?2 ORDER BY first ${order} LIMIT 1)`,
+  )
+  return `SELECT * FROM (${ofLevels.join(' UNION ALL ')}) ORDER BY first ${order} LIMIT 1`
+}
+const BELOW = nearest('<=', 'DESC')
+const ABOVE = nearest('>', 'ASC')
+const NO_HEIGHT = Number.MAX_SAFE_INTEGER
+const lower = (what: 'last' | 'lastMs') => `COALESCE((SELECT ${what} FROM (${nearest('<', 'DESC')})), -1)`
+/** Of the file below the last height, or -1; of the one above the first, or one that is none. */
+const LOWER = lower('last')
+const UPPER = `COALESCE((SELECT first FROM (${ABOVE})), ${NO_HEIGHT})`
+const PUT = `INSERT OR REPLACE INTO file_gaps (chain, from_height, to_height, known, after_ms, before_ms)`
+/** Between which times blocks lie whose fills are known is never asked. */
+const ANY_TIME = `0, ${Number.MAX_SAFE_INTEGER}`
+
+/** Unix ms between which the blocks of a gap lie, both included. */
+interface TimedGap extends FilesGap {
+  readonly afterMs: number
+  readonly beforeMs: number
+}
+
+export async function filesAround({ chain, db }: ArchivePlace, height: number): Promise<Around> {
+  const found = await db.batch<FileSpan>([BELOW, ABOVE].map((sql) => db.prepare(sql).bind(chain, height)))
+  return { below: found[0]!.results[0] ?? null, above: found[1]!.results[0] ?? null }
+}
+
+/** What changes with a new file, whenever its rows come: the files beside it are those of that moment. */
+export function gapsBeside(
+  place: ArchivePlace,
+  { file: { first, last, firstMs, lastMs }, known }: Pick<Minute, 'file' | 'known'>,
+): D1PreparedStatement[] {
+  const { chain, db } = place
+  const changes = [
+    db
+      .prepare(`DELETE FROM file_gaps WHERE chain = ?1 AND from_height > ${LOWER} AND to_height < ${UPPER}`)
+      .bind(chain, first),
+    db
+      .prepare(
+        `${PUT} SELECT ?1, ${LOWER} + 1, ?2 - 1, NULL, ${lower('lastMs')}, ?3 WHERE ${LOWER} BETWEEN 0 AND ?2 - 2`,
+      )
+      .bind(chain, first, firstMs),
+    db
+      .prepare(`${PUT} SELECT ?1, MAX(?3, ${LOWER}) + 1, ${UPPER} - 1, NULL, MAX(?4, ${lower('lastMs')}),
+        (SELECT firstMs FROM (${ABOVE})) WHERE ${UPPER} - 1 BETWEEN MAX(?3, ${LOWER}) + 1 AND ${NO_HEIGHT - 2}`)
+      .bind(chain, first, last, lastMs),
+  ]
+  if (known === null)
+    return [...changes, gapRow(place, { from: first, to: last, known, afterMs: firstMs, beforeMs: lastMs })]
+  return known === 'fills' ? [...changes, ...partlyKnown(place, first, last)] : changes
+}
+
+/** One row for all that follow one another: a year of minutes would be half a million. */
+function partlyKnown({ chain, db }: ArchivePlace, first: number, last: number): D1PreparedStatement[] {
+  const below = `SELECT from_height FROM (SELECT * FROM file_gaps WHERE chain = ?1 AND from_height < ?2
+    ORDER BY from_height DESC LIMIT 1) WHERE known = 'fills' AND to_height = ?2 - 1`
+  const above = `SELECT to_height FROM file_gaps WHERE chain = ?1 AND from_height = ?3 + 1 AND known = 'fills'`
+  return [
+    db
+      .prepare(`${PUT} SELECT ?1, COALESCE((${below}), ?2), COALESCE((${above}), ?3), 'fills', ${ANY_TIME}`)
+      .bind(chain, first, last),
+    db.prepare(`DELETE FROM file_gaps WHERE chain = ? AND from_height = ? AND known = 'fills'`).bind(chain, last + 1),
+  ]
+}
+
+/** What changes where a file goes. */
+export async function gapsInPlaceOf(
+  place: ArchivePlace,
+  { first, last, firstMs, lastMs }: FileSpan,
+): Promise<D1PreparedStatement[]> {
+  const { chain, db } = place
+  const { results } = await db
+    .prepare(`SELECT from_height AS "from", to_height AS "to", known, after_ms AS afterMs, before_ms AS beforeMs FROM file_gaps
+      WHERE chain = ? AND from_height <= ? AND to_height >= ?`)
+    .bind(chain, last, first)
+    .all<TimedGap>()
+  const left = results.flatMap((gap): TimedGap[] => [
+    ...(gap.from < first ? [{ ...gap, to: first - 1 }] : []),
+    ...(gap.to > last ? [{ ...gap, from: last + 1 }] : []),
+  ])
+  const gone = db.prepare(`DELETE FROM file_gaps WHERE chain = ? AND from_height <= ? AND to_height >= ?`)
+  const gaps = [...left, { from: first, to: last, known: null, afterMs: firstMs, beforeMs: lastMs }]
+  return [gone.bind(chain, last, first), ...gaps.map((gap) => gapRow(place, gap))]
+}
+
+function gapRow({ chain, db }: ArchivePlace, gap: TimedGap): D1PreparedStatement {
+  const { from, to, known = null, afterMs, beforeMs } = gap
+  return db.prepare(`${PUT} VALUES (?, ?, ?, ?, ?, ?)`).bind(chain, from, to, known, afterMs, beforeMs)
+}

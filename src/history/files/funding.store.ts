@@ -1,0 +1,84 @@
+// The funding of files in D1: written with the minute that it was paid in, and asked for by spans, all of an answer at once. Law:
+// what is known is not written again: sums above it were made of it, whatever has come below since.
+
+import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
+import { type Payment, paidBetween, summed } from './funding-sums.ts'
+import type { FileSpan } from './levels.ts'
+
+/** Coins, or spans, of one statement: a text that D1 takes is 2 MB at most. */
+const AT_ONCE = 5_000
+
+/** What tells of the payments of a minute: that they are known, and their sums. */
+export async function fundingRows(
+  { chain, db }: ArchivePlace,
+  { first, last, firstMs }: FileSpan,
+  payments: readonly Payment[],
+): Promise<D1PreparedStatement[]> {
+  if (await db.prepare(IS_KNOWN).bind(chain, first, last).first()) return []
+  const known = db.prepare(KNOWN).bind(chain, first, last, firstMs)
+  if (payments.length === 0) return [known]
+  const coins = [...new Set(payments.map(({ coin }) => coin))]
+  const { results } = await db
+    .prepare(BEFORE)
+    .bind(chain, first, JSON.stringify(coins))
+    .all<{ coin: string; sum: string }>()
+  const before = new Map(results.map(({ coin, sum }) => [coin, sum]))
+  const rows = summed(payments, before).map(({ coin, height, perUnit, sum }) => [coin, height, perUnit, sum])
+  return [known, ...chunked(rows).map((text) => db.prepare(PUT).bind(chain, text))]
+}
+
+/** What was paid in each span; of those in which nothing was, none. */
+export async function fundingOver(
+  { chain, db }: ArchivePlace,
+  spans: readonly FundingSpan[],
+): Promise<readonly SpanFunding[]> {
+  const texts = chunked(spans.map(({ coin, from, to }) => [coin, from, to]))
+  if (texts.length === 0) return []
+  const answers = await db.batch<{ coin: string; from: number; perUnit: string; sum: string; end: string }>(
+    texts.map((text) => db.prepare(OVER).bind(chain, text)),
+  )
+  return answers.flatMap(({ results }) =>
+    results.map(({ coin, from, end, ...first }) => ({ coin, from, perUnit: paidBetween(first, { sum: end }) })),
+  )
+}
+
+/** Removes what is below all files, of which nobody asks. */
+export function sweptFunding({ chain, db }: Pick<ArchivePlace, 'chain' | 'db'>): D1PreparedStatement[] {
+  return SWEPT.map((statement) => db.prepare(statement).bind(chain))
+}
+
+function chunked(rows: readonly unknown[]): string[] {
+  const count = Math.ceil(rows.length / AT_ONCE)
+  return Array.from({ length: count }, (_, at) => JSON.stringify(rows.slice(at * AT_ONCE, (at + 1) * AT_ONCE)))
+}
+
+const IS_KNOWN = `SELECT 1 FROM file_funded WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?3 LIMIT 1`
+/** A stretch goes on from the one that ends before it; one that begins above, made earlier, stays another. */
+const KNOWN = `INSERT INTO file_funded (chain, from_height, to_height, from_ms)
+  SELECT ?1, COALESCE(k.from_height, ?2), ?3, COALESCE(k.from_ms, ?4) FROM (SELECT 1) LEFT JOIN
+  (SELECT from_height, from_ms FROM file_funded WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?2 - 1
+    ORDER BY from_height DESC LIMIT 1) k ON TRUE WHERE TRUE
+  ON CONFLICT DO UPDATE SET to_height = MAX(to_height, excluded.to_height)`
+// CROSS JOIN keeps the order: left to itself SQLite goes through all rows of the chain and looks for who asks.
+const BEFORE = `SELECT k.value AS coin, f.sum FROM json_each(?3) k CROSS JOIN file_funding f ON f.chain = ?1 AND f.coin = k.value
+  AND f.height = (SELECT MAX(height) FROM file_funding WHERE chain = ?1 AND coin = k.value AND height < ?2)`
+const PUT = `INSERT OR REPLACE INTO file_funding (chain, coin, height, per_unit, sum)
+  SELECT ?1, value->>0, value->>1, value->>2, value->>3 FROM json_each(?2) WHERE TRUE`
+const OVER = `SELECT s.value->>0 AS coin, s.value->>1 AS "from", a.per_unit AS perUnit, a.sum, b.sum AS "end"
+  FROM json_each(?2) s
+  CROSS JOIN file_funding a ON a.chain = ?1 AND a.coin = s.value->>0 AND a.height =
+    (SELECT MIN(height) FROM file_funding WHERE chain = ?1 AND coin = s.value->>0 AND height >= s.value->>1)
+  CROSS JOIN file_funding b ON b.chain = ?1 AND b.coin = s.value->>0 AND b.height =
+    (SELECT MAX(height) FROM file_funding WHERE chain = ?1 AND coin = s.value->>0 AND height <= s.value->>2)
+  WHERE a.height <= s.value->>2`
+/** Of files, and of those that are to be made again. */
+const LOWEST = `(SELECT MIN(height) FROM (SELECT MIN(first) AS height FROM files WHERE chain = ?1
+  UNION ALL SELECT MIN(from_height) FROM unfiled WHERE chain = ?1))`
+const SWEPT = [
+  `DELETE FROM file_funding WHERE chain = ?1 AND height < ${LOWEST}`,
+  `DELETE FROM file_funded WHERE chain = ?1 AND to_height < ${LOWEST}`,
+  // What is backfilled there later is not known already.
+  `UPDATE file_funded SET (from_height, from_ms) = (SELECT first, first_ms FROM files WHERE chain = ?1 ORDER BY first LIMIT 1)
+    WHERE chain = ?1 AND from_height < ${LOWEST} AND ${LOWEST} = (SELECT MIN(first) FROM files WHERE chain = ?1)`,
+] as const

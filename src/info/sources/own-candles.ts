@@ -1,0 +1,84 @@
+// Candles that the public API shows, too: our own of which no trade is missing, and a source's in the places of the others.
+// Law: a candle is one or the other's; of what neither knows there is none, and the answer says since when nothing is missing.
+
+import type { Failure } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import type { Candle, Interval } from '../../history/candles.ts'
+import { candlesWithin, type KeptCandles } from '../../history/kept-candles.ts'
+import type { Sources } from '../ports.ts'
+import { type Answer, latenessOf } from '../query.ts'
+import { heldAnswer } from './own-history.ts'
+import { isNobody } from './own-rows.ts'
+import { passThrough } from './pass-through.ts'
+
+interface CandlesAsked {
+  readonly type: 'candleSnapshot'
+  readonly req: {
+    readonly coin: string
+    readonly interval: Interval
+    readonly startTime: number
+    readonly endTime?: number | undefined
+  }
+}
+type Answered = Result<Answer, Failure>
+
+/** Later than all blocks, and still a date. */
+const EVER = 8e15
+/** No candle is shorter as text; most answers are known to fit a page by their length alone. */
+const CANDLE_MIN_LENGTH = 60
+const TOO_MUCH: Failure = {
+  kind: 'bad_field',
+  issues: [{ path: 'req.endTime', message: 'must lie nearer to startTime: there are too many days to go through' }],
+}
+
+/** The first `limit` candles that overlap a window; a source's bytes where we have none of them. */
+export async function candlesAnswer(
+  asked: CandlesAsked,
+  limit: number,
+  from: Pick<Sources, 'past' | 'upstream'>,
+): Promise<Answered> {
+  const { coin, interval, startTime, endTime = EVER } = asked.req
+  const window = candlesWithin(interval, { fromMs: Math.min(startTime, EVER), toMs: Math.min(endTime, EVER) })
+  const kept = await from.past.candles({ coin, interval, ...window, limit })
+  if (!kept?.ok) return theirs(asked, limit, from)
+  const candles = kept.value.candles.slice(0, limit)
+  const isPage = candles.length === limit
+  if (!kept.value.isAll && !isPage) return err(TOO_MUCH)
+  if (candles.length === 0) return noneOfOurs(asked, limit, kept.value, from)
+  const { holed } = kept.value
+  if (!holed || (isPage && holed.fromMs > candles.at(-1)!.t)) return ok(ownAnswer(candles, kept.value))
+  const { type, req } = asked
+  const [fromMs, toMs] = [Math.max(startTime, holed.fromMs), holed.toMs < window.toMs ? holed.toMs : req.endTime]
+  const told = await passThrough({ type, req: { ...req, startTime: fromMs, endTime: toMs } }, from)
+  if (!told.ok) return isNobody(told.error) ? ok(ownAnswer(candles, kept.value)) : told
+  const rows = JSON.parse(told.value.body) as readonly Candle[]
+  if (!Array.isArray(rows)) return told
+  const all = [...candles, ...rows.filter((candle) => kept.value.isHoled(candle) && candle.T >= startTime)]
+  const page = all.sort((a, b) => a.t - b.t).slice(0, limit)
+  return ok({ ...ownAnswer(page, kept.value), ...latenessOf([told]) })
+}
+
+function ownAnswer(candles: readonly Candle[], { head, since }: KeptCandles): Answer {
+  return head ? heldAnswer(candles, { head, since }) : { body: JSON.stringify(candles), since }
+}
+
+/** A source knows what we lack, and whether there is such a coin. */
+async function noneOfOurs(
+  asked: CandlesAsked,
+  limit: number,
+  kept: KeptCandles,
+  from: Pick<Sources, 'upstream'>,
+): Promise<Answered> {
+  const told = await theirs(asked, limit, from)
+  if (kept.holed !== null || (!told.ok && told.error.kind === 'bad_field')) return told
+  return ok(ownAnswer([], kept))
+}
+
+/** The same bytes where they fit a page; candles hold nothing but strings and integers. */
+async function theirs(asked: CandlesAsked, limit: number, from: Pick<Sources, 'upstream'>): Promise<Answered> {
+  const answer = await passThrough(asked, from)
+  if (!answer.ok || answer.value.body.length < limit * CANDLE_MIN_LENGTH) return answer
+  const candles = JSON.parse(answer.value.body) as unknown
+  const isLonger = Array.isArray(candles) && candles.length > limit
+  return isLonger ? ok({ ...answer.value, body: JSON.stringify(candles.slice(0, limit)) }) : answer
+}

@@ -1,0 +1,35 @@
+// Fills of a coin that the log holds, for all who ask for them at nearly the same time: candles of any interval and window want
+// the same ones, and reading them costs the log a part of what it reads for everyone. What was read is shared, never a reading
+// under way, which may end with the request that began it.
+
+import { BoundedMap } from '../../core/bounded-map.ts'
+import type { HeldFills } from '../../history/held-runs.ts'
+import type { History } from '../ports.ts'
+
+/** Beside the second that an answer may be kept. */
+const SHARED_MS = 500
+/** Some minutes of a busy coin are a megabyte or two. */
+const COINS_MOST = 8
+
+interface Shared {
+  readonly atMs: number
+  readonly downTo: number
+  readonly held: HeldFills
+}
+
+/** Others than coins are asked for as before. */
+export function sharedHeld(history: Pick<History, 'held'>, now: () => number): Pick<History, 'held'> {
+  const coins = new BoundedMap<string, Shared>(COINS_MOST)
+  return {
+    async held(scope, kind, downTo = -1) {
+      if (scope.by !== 'coin' || kind === 'ledger') return history.held(scope, kind, downTo)
+      const atMs = now()
+      const known = coins.get(scope.coin)
+      const isFresh = known !== undefined && atMs >= known.atMs && atMs - known.atMs < SHARED_MS
+      if (isFresh && known.downTo <= downTo) return { ok: true, value: known.held }
+      const read = await history.held(scope, kind, downTo)
+      if (read.ok) coins.set(scope.coin, { atMs, downTo, held: read.value })
+      return read
+    },
+  }
+}

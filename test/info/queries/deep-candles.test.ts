@@ -1,0 +1,171 @@
+// candleSnapshot over the files and the log, as callers ask for it: what is ours, what a source is asked for, what is refused.
+
+import { beforeEach, describe, expect, it } from 'vitest'
+import { err, ok } from '../../../src/core/result.ts'
+import { type Candle, INTERVALS, type Interval, spanOf } from '../../../src/history/candles.ts'
+import { type Filed, filedCandles, tradedBlock, truth } from '../../history/filed-candles.ts'
+import { createWorld, type World } from '../answer/desk-world.ts'
+import { filesOf } from '../kept-blocks.ts'
+
+const MINUTE = 60_000
+const T0 = Date.UTC(2026, 10, 5)
+/** A block a minute, each with two trades. */
+const ALL = Array.from({ length: 40 }, (_, at) =>
+  tradedBlock(at + 1, T0 + at * MINUTE, [
+    { px: 10 + at, sz: 150 },
+    { px: 50 - at, sz: 25 },
+  ]),
+)
+const [FILES_FROM, FILES_TO, LOG_FROM] = [10, 35, 33]
+const timeOf = (height: number) => ALL[height - 1]!.time
+
+let world: World
+let filed: Filed
+/** Files that were asked for candles. */
+let reads: number
+let untilMs: number | null
+beforeEach(() => {
+  filed = { files: [{ level: 0, blocks: ALL.slice(FILES_FROM - 1, FILES_TO) }] }
+  reads = 0
+  untilMs = null
+  const head = { height: 40, time: timeOf(40) }
+  const kept = { blocks: ALL, head, logFrom: LOG_FROM, filesTo: FILES_TO, filesFrom: FILES_FROM }
+  const candles = async (request: Parameters<typeof filedCandles>[1]) => {
+    reads++
+    const found = filedCandles(filed, request)
+    return found && { ...found, untilMs }
+  }
+  world = createWorld({ files: { ...filesOf(() => kept), candles } })
+  world.held = { head, since: ALL[LOG_FROM - 1]!, runs: [ALL.slice(LOG_FROM - 1)] }
+})
+/** What a source knows: all of it. */
+const theirs = (interval: Interval) => {
+  world.upstream = (_, body) => {
+    const { startTime, endTime = 8e15 } = JSON.parse(body).req
+    return ok(JSON.stringify(truth(ALL, interval).filter(({ t, T }) => T >= startTime && t <= endTime)))
+  }
+}
+async function ask(more: object) {
+  const reply = await world.send({
+    type: 'candleSnapshot',
+    req: { coin: 'BTC', interval: '1m', startTime: T0, ...more },
+  })
+  const body = JSON.parse(reply.body)
+  return { ...reply, body, asked: world.asked.map((one) => JSON.parse(one).req) }
+}
+const minutes = (candles: readonly Candle[]) => candles.map(({ t }) => (t - T0) / MINUTE)
+
+describe('candleSnapshot', () => {
+  it.each(INTERVALS)('of %s is our own, and a source’s where we may lack trades', async (interval) => {
+    theirs(interval)
+    const { body, asked, headers } = await ask({ interval, startTime: 5 })
+    expect(body).toEqual(truth(ALL, interval))
+    // Of a source all that begins before the files is asked, and no more.
+    const { T } = spanOf(interval, timeOf(FILES_FROM))
+    expect(asked).toMatchObject([T >= timeOf(40) ? { startTime: 5 } : { startTime: 5, endTime: T }])
+    expect(headers['x-history-from-height'] ?? null).toBe(T >= timeOf(40) ? null : '10')
+    expect(headers['x-block-height'] ?? null).toBe(T >= timeOf(40) ? null : '40')
+  })
+
+  it('asks nobody within the files and the log, and not even the log within the files', async () => {
+    const { body, asked, headers } = await ask({ startTime: timeOf(11) })
+    expect([minutes(body), asked]).toEqual([Array.from({ length: 30 }, (_, at) => at + 10), []])
+    expect(headers).toMatchObject({ 'x-block-height': '40', 'x-history-from-height': '10' })
+    expect([world.bookCalls, world.charged]).toEqual([1, [1_000_000]])
+    const older = await ask({ startTime: timeOf(12) + 1, endTime: timeOf(20) })
+    expect(minutes(older.body)).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19])
+    expect([world.bookCalls, older.headers['x-block-height']]).toEqual([1, '35'])
+  })
+
+  it('asks a source for what a gap has spoiled alone', async () => {
+    filed = { ...filed, gaps: [{ fromMs: timeOf(15), toMs: timeOf(17) + 5 }] }
+    theirs('1m')
+    const { body, asked } = await ask({ startTime: timeOf(12) })
+    expect(asked).toMatchObject([{ startTime: timeOf(15), endTime: timeOf(18) - 1 }])
+    expect(body).toEqual(truth(ALL.slice(11), '1m'))
+    // What a source has forgotten is left out.
+    world.upstream = () => ok('[]')
+    expect(minutes((await ask({ startTime: timeOf(13) })).body)).toEqual(
+      Array.from({ length: 28 }, (_, at) => at + 12).filter((minute) => minute < 14 || minute > 16),
+    )
+  })
+
+  it('asks a source for the newest where the log does not tell, and is then of no block', async () => {
+    world.bookFailure = { kind: 'unavailable', what: 'x' }
+    theirs('1m')
+    const { body, asked, headers } = await ask({ startTime: timeOf(20), endTime: null })
+    expect(asked).toEqual([{ coin: 'BTC', interval: '1m', startTime: timeOf(35) }])
+    expect(body).toEqual(truth(ALL.slice(19), '1m'))
+    expect(headers).not.toHaveProperty('x-block-height')
+  })
+
+  it('fails uncharged where a source would have to be asked and fails, and not where there is none', async () => {
+    world.upstream = () => err({ kind: 'upstream_timeout', source: 's' })
+    expect((await ask({ startTime: timeOf(5) })).status).toBe(504)
+    expect(world.charged).toEqual([])
+    world.upstream = () => err({ kind: 'unavailable', what: 'No source', hint: 'none' })
+    const { body, headers } = await ask({ startTime: timeOf(6) })
+    expect([minutes(body)[0], headers['x-history-from-height']]).toEqual([10, '10'])
+  })
+
+  it('is a source’s, byte for byte, where we have nothing of it, and nothing where we know that there was nothing', async () => {
+    world.upstream = () => ok('[ ]')
+    expect(
+      (await world.send({ type: 'candleSnapshot', req: { coin: 'BTC', interval: '1m', startTime: 0, endTime: 9 } }))
+        .body,
+    ).toBe('[ ]')
+    const quiet = { coin: 'ETH', startTime: timeOf(12) }
+    world.upstream = () => err({ kind: 'upstream_timeout', source: 's' })
+    expect((await ask(quiet)).body).toEqual([])
+    world.upstream = () => err({ kind: 'bad_field', issues: [{ path: '', message: '' }] })
+    expect(await ask({ ...quiet, coin: 'NOPE' })).toMatchObject({ status: 422, body: { msg: /req\.coin/ } })
+  })
+
+  it('is refused uncharged where there is too much to go through', async () => {
+    untilMs = timeOf(20)
+    const { status, body } = await ask({ startTime: timeOf(12) })
+    expect([status, body.msg]).toEqual([422, expect.stringContaining('req.endTime: must lie nearer to startTime')])
+    expect(world.charged).toEqual([])
+  })
+
+  it('takes times beyond all dates', async () => {
+    theirs('1M')
+    for (const interval of ['1m', '1M'])
+      expect((await ask({ interval, startTime: timeOf(12), endTime: Number.MAX_SAFE_INTEGER })).status).toBe(200)
+    world.upstream = () => ok('[]')
+    const far = { startTime: Number.MAX_SAFE_INTEGER - 1, endTime: Number.MAX_SAFE_INTEGER }
+    expect((await ask({ ...far, interval: '1M' })).body).toEqual([])
+  })
+
+  it('is asked of a source as before where the files cannot be read, or are none yet', async () => {
+    filed = { files: [] }
+    theirs('1m')
+    expect((await ask({ startTime: timeOf(12) })).body).toEqual(truth(ALL.slice(11), '1m'))
+    expect([world.asked.length, reads, world.bookCalls]).toEqual([1, 1, 0])
+  })
+
+  it('is paged without a seam from where only a source knows to what is open', async () => {
+    const many = Array.from({ length: 12_001 }, (_, at) =>
+      tradedBlock(at + 1, T0 + at * MINUTE, [{ px: 5, sz: (at % 7) + 1 }]),
+    )
+    const { time } = many.at(-1)!
+    filed = { files: [{ level: 0, blocks: many.slice(3_000, 12_000) }] }
+    world.held = { head: { height: 12_001, time }, since: many[11_990]!, runs: [many.slice(11_990)] }
+    const all = truth(many, '1m')
+    world.upstream = (_, body) => {
+      const { startTime, endTime = 8e15 } = JSON.parse(body).req
+      return ok(JSON.stringify(all.filter(({ t, T }) => T >= startTime && t <= endTime).slice(-5_000)))
+    }
+    const seen: Candle[] = []
+    const lengths: number[] = []
+    for (let startTime = T0; ; ) {
+      const { body } = await ask({ startTime })
+      seen.push(...body)
+      lengths.push(body.length)
+      if (body.length < 5_000) break
+      startTime = body.at(-1).T + 1
+    }
+    expect(lengths).toEqual([5_000, 5_000, 2_001])
+    expect(seen).toEqual(all)
+  })
+})
