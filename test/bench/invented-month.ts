@@ -10,7 +10,7 @@ const START_MS = Date.UTC(2026, 0, 1)
 export const MONTHS = 3
 /** Days behind the months. */
 export const DAYS = 10
-export const USERS = 50_000
+const USERS = 50_000
 const [QUIET_AT, STEADY_AT, HEAVY_AT, BUILDER_AT] = [USERS, USERS + 1, USERS + 2, USERS + 3]
 /** Quiet: two fills in ten days; steady: some every day; of the others each has some every day too. */
 export const PEOPLE = {
