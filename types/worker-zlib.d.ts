@@ -5,9 +5,6 @@ declare module 'node:zlib' {
     text: string,
     options: { readonly params: Readonly<Record<number, number>> },
   ): Uint8Array<ArrayBuffer>
-  export function gzipSync(
-    body: string | Uint8Array,
-    options?: { readonly level: number },
-  ): Uint8Array<ArrayBuffer>
+  export function gzipSync(body: string | Uint8Array, options?: { readonly level: number }): Uint8Array<ArrayBuffer>
   export function gunzipSync(body: Uint8Array): Uint8Array<ArrayBuffer>
 }

@@ -4,7 +4,7 @@
 import type { HeightAndTime } from '../feed/held-fills.ts'
 import { countedTrades, foldedCandles } from './candle-fold.ts'
 import { type Candle, candleOf, type Interval, partOf, spanOf } from './candles.ts'
-import type { CandlesRequest, FiledCandles, TimeSpan } from './files/candles-read.ts'
+import type { CandlesRequest, FiledCandles, TimeSpan } from './filed-candles.ts'
 import type { HeldFills } from './held-runs.ts'
 
 export interface KeptCandles {

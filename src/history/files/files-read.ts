@@ -2,6 +2,7 @@
 
 import type { Block } from '../../feed/block.ts'
 import type { EventBlock, HeightAndTime, LedgerKind, OwnerScope } from '../../feed/held-fills.ts'
+import type { CandlesRequest, FiledCandles } from '../filed-candles.ts'
 import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
 
 /** Heights that no file has, or of which the fills alone are `known`. */
@@ -61,4 +62,9 @@ export interface FilesReader {
   rows(request: FilesRequest): Promise<FilesRows>
   /** What was paid in each span, each within a funded stretch; of those in which nothing was, none. */
   funding(spans: readonly FundingSpan[]): Promise<readonly SpanFunding[]>
+}
+
+export interface CandleFiles extends FilesReader {
+  /** Null: there are no files yet. Left out by files that have no candles. */
+  candles?(request: CandlesRequest): Promise<FiledCandles | null>
 }

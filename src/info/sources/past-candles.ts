@@ -1,14 +1,15 @@
 // Candles of the files, and of what the log has behind them. Law: the files are read first, so that the log, which forgets, is
 // asked for what is behind them.
 
-import type { CandlesRequest } from '../../history/files/candles-read.ts'
+import type { CandlesRequest } from '../../history/filed-candles.ts'
+import type { CandleFiles } from '../../history/files/files-read.ts'
 import { type KeptCandles, keptCandles, wantsLog } from '../../history/kept-candles.ts'
+import type { History } from '../ports.ts'
 import { archived } from './file-pages.ts'
-import type { PastDeps } from './past.ts'
 
 /** Null where none are kept. */
 export async function readCandles(
-  { files, history }: Pick<PastDeps, 'files' | 'history'>,
+  { files, history }: { readonly files: CandleFiles | null; readonly history: Pick<History, 'held'> },
   request: CandlesRequest,
 ): Promise<KeptCandles | null> {
   const filed = files?.candles ? await archived(files.candles(request)) : null

@@ -1,9 +1,8 @@
 // What readers of the files see of candles. Types alone.
 
-import type { HeightAndTime } from '../../feed/held-fills.ts'
-import type { CandleParts } from '../candle-fold.ts'
-import type { Interval } from '../candles.ts'
-import type { FilesReader } from './files-read.ts'
+import type { HeightAndTime } from '../feed/held-fills.ts'
+import type { CandleParts } from './candle-fold.ts'
+import type { Interval } from './candles.ts'
 
 /** Unix ms, both ends included. */
 export interface TimeSpan {
@@ -32,9 +31,4 @@ export interface FiledCandles {
   readonly holes: readonly TimeSpan[]
   /** The first block behind the last height that no file has. */
   readonly since: HeightAndTime
-}
-
-export interface CandleFiles extends FilesReader {
-  /** Null: there are no files yet. Left out by files that have no candles. */
-  candles?(request: CandlesRequest): Promise<FiledCandles | null>
 }
