@@ -14,8 +14,10 @@ export interface KeptCandles {
   readonly isHoled: (candle: Pick<Candle, 't' | 'T'>) => boolean
   /** All of these candles are among them. */
   readonly holed: TimeSpan | null
-  /** False where there are more candles of the window than were read. */
-  readonly isAll: boolean
+  /** Of the candles of the window those that end before this time were read; null: all. */
+  readonly untilMs: number | null
+  /** What is behind the files was wanted, and is not told now. */
+  readonly isLate: boolean
   /** The last block that is in them; null where the newest may lack some. */
   readonly head: HeightAndTime | null
   /** From this block on nothing is missing. */
@@ -46,7 +48,8 @@ export function keptCandles(filed: FiledCandles, held: HeldFills | null, request
   const { head, since } = behind
   return {
     ...{ candles: candles.filter(isTold), isHoled, holed: holedWithin(holes, { fromMs, toMs }, interval), since },
-    isAll: filed.untilMs === null,
+    untilMs: filed.untilMs,
+    isLate: held === null && wantsLog(filed, request),
     head: head && isHoled(spanOf(interval, head.time)) ? null : head,
   }
 }

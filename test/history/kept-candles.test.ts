@@ -94,7 +94,7 @@ describe('a candle', () => {
     const found = ask({ files: files(16) }, heldOf(blocks.slice(0, 29), 10), request)
     expect(minutes(found)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
     expect(found.candles.at(-1)).toMatchObject({ o: '28.0', c: '29.0', n: 2 })
-    expect(found).toMatchObject({ head: { height: 29 }, since: { height: 1 }, isAll: true })
+    expect(found).toMatchObject({ head: { height: 29 }, since: { height: 1 }, untilMs: null })
     const closed = ask({ files: files(30) }, heldOf(blocks, 29), request)
     expect(closed.candles.at(-1)).toMatchObject({ o: '28.0', c: '30.0', n: 3 })
   })

@@ -63,7 +63,10 @@ class TableFiles implements FileSource {
   }
 
   get #from(): string {
-    const isListed = IS_OF_HOURS_ALONE[this.#name] ? `NOT EXISTS (${OF_FILE} = 'open')` : `EXISTS (${OF_FILE} = 'live')`
+    const isWhole = `NOT EXISTS (${OF_FILE} = 'open')`
+    // A month has those of its days.
+    const isDay = `(t.level = 2 AND ${isWhole})`
+    const isListed = IS_OF_HOURS_ALONE[this.#name] ? isWhole : `(${isDay} OR EXISTS (${OF_FILE} = 'live'))`
     return `FROM file_tables t WHERE t.chain = ?1 AND t.name = ?2 AND t.first_ms BETWEEN ?3 AND ?4 AND ${isListed}`
   }
 }

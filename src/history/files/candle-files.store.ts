@@ -5,7 +5,7 @@ import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import { type CandleParts, partsOfRows } from '../candle-fold.ts'
-import { BASES, baseOf, spanOf } from '../candles.ts'
+import { BASES, baseOf, type Candle, spanOf } from '../candles.ts'
 import type { CandlesRequest, FiledCandles, TimeSpan } from '../filed-candles.ts'
 import { candleKey, partsOf } from './candle-lines.ts'
 import { endsOfFiles } from './cover.store.ts'
@@ -17,8 +17,8 @@ import { unpackPage } from './page-text.client.ts'
 
 /** Stretches that are read at once: a Worker has six connections. */
 const AT_ONCE = 6
-/** And of one answer, whole rounds of them: 5,000 candles of five minutes are 18 days. */
-const READS_MOST = 36
+/** And of one answer, whole rounds of them, fewer than are listed: 5,000 candles of five minutes are 18 days. */
+const READS_MOST = 60
 /** Rows of days and months of one answer. */
 const DAYS_MOST = 10_000
 /** A row may have a month, so that the first may begin before the window does. */
@@ -53,7 +53,11 @@ const DAYS = `WITH day AS (SELECT k.min_ms, k.level, k.first, k.number, COALESCE
   WHERE day.before < ?7 ORDER BY k.min_ms, k.first, k.number LIMIT ?8`
 
 /** What files of days have, as far as it was read. */
-type Days = Pick<FiledCandles, 'parts' | 'untilMs' | 'holes'>
+interface Days extends Pick<FiledCandles, 'parts' | 'untilMs'> {
+  readonly damaged: readonly Damaged[]
+}
+/** Times of pages that cannot be read, the last of which are of a block `last`. */
+type Damaged = TimeSpan & { readonly last: number }
 
 export async function readCandles(place: ArchivePlace, request: CandlesRequest): Promise<FiledCandles | null> {
   const { chain, db } = place
@@ -81,15 +85,22 @@ export async function readCandles(place: ArchivePlace, request: CandlesRequest):
   ).map(({ results }) => results) as [HeightAndTime[], HeightAndTime[], Gap[], Row[], Row[], unknown[]]
   const [first, last] = [from[0], to[0]]
   if (!first || !last) return null
-  const told =
-    base === SHORTEST ? await daysOfPages(place, request, stretchesOfRows(chain, rows)) : daysOfRows(rows as DayRow[])
   const inside = gaps.filter((gap) => gap.to >= first.height && gap.from <= last.height)
-  const behind = inside.at(-1)
+  const holes = inside.map(({ afterMs, beforeMs }) => ({ fromMs: afterMs, toMs: beforeMs }))
+  const lacking = [{ fromMs: Number.NEGATIVE_INFINITY, toMs: first.time }, ...holes]
+  const { parts, untilMs, damaged } =
+    base === SHORTEST
+      ? await daysOfPages(place, request, stretchesOfRows(chain, rows), lacking)
+      : daysOfRows(rows as DayRow[])
+  const starts = [
+    ...inside.map(({ to: height, beforeMs }) => ({ height: height + 1, time: beforeMs })),
+    ...damaged.map(({ last: height, toMs: time }) => ({ height: height + 1, time })),
+  ]
   return {
-    ...{ from: first, to: last, untilMs: told.untilMs },
-    parts: [...told.parts, ...[...hours, ...minutes].map(partsOfRow)],
-    holes: [...told.holes, ...inside.map(({ afterMs, beforeMs }) => ({ fromMs: afterMs, toMs: beforeMs }))],
-    since: behind ? { height: behind.to + 1, time: behind.beforeMs } : first,
+    ...{ from: first, to: last, untilMs },
+    parts: [...parts, ...[...hours, ...minutes].map(partsOfRow)],
+    holes: [...damaged, ...holes],
+    since: starts.reduce((newest, start) => (start.height > newest.height ? start : newest), first),
   }
 }
 
@@ -98,35 +109,48 @@ const partsOfRow = ({ first, parts }: Row): CandleParts => ({ height: first, par
 function daysOfRows(rows: readonly DayRow[]): Days {
   const last = rows.at(-1)
   const untilMs = last !== undefined && rows.length < last.days ? last.minMs : null
-  return { parts: rows.map(partsOfRow), untilMs, holes: [] }
+  return { parts: rows.map(partsOfRow), untilMs, damaged: [] }
 }
 
-async function daysOfPages(place: ArchivePlace, request: CandlesRequest, all: readonly Stretch[]): Promise<Days> {
-  const [parts, holes]: [CandleParts[], TimeSpan[]] = [[], []]
+async function daysOfPages(
+  place: ArchivePlace,
+  request: CandlesRequest,
+  all: readonly Stretch[],
+  lacking: readonly TimeSpan[],
+): Promise<Days> {
+  const [parts, damaged]: [CandleParts[], Damaged[]] = [[], []]
   for (let at = 0; at < all.length; at += AT_ONCE) {
     const untilMs = all[at]!.minMs
-    if (at >= READS_MOST || wholeBefore(parts, request, untilMs) >= request.limit) return { parts, holes, untilMs }
+    const isPage = () => wholeBefore(parts, request, untilMs, [...lacking, ...damaged]) >= request.limit
+    if (at >= READS_MOST || isPage()) return { parts, damaged, untilMs }
     const read = all.slice(at, at + AT_ONCE).map((stretch) => partsOfStretch(place, request, stretch))
     for (const some of await Promise.all(read)) {
       if ('parts' in some) parts.push(some)
-      else holes.push(some)
+      else damaged.push(some)
     }
   }
-  return { parts, holes, untilMs: null }
+  return { parts, damaged, untilMs: null }
 }
 
-/** How many candles have all of their parts. */
-function wholeBefore(parts: readonly CandleParts[], { interval }: CandlesRequest, untilMs: number): number {
-  const spans = parts.flatMap((some) => some.parts.map(({ t }) => spanOf(interval, t)))
-  return new Set(spans.filter(({ T }) => T < untilMs).map(({ t }) => t)).size
+/** How many candles of the window have all of their parts: what its first page tells of times before it does not count. */
+function wholeBefore(
+  parts: readonly CandleParts[],
+  { interval, fromMs }: CandlesRequest,
+  untilMs: number,
+  lacking: readonly TimeSpan[],
+): number {
+  const begins = new Set(parts.flatMap((some) => some.parts.map(({ t }) => spanOf(interval, t).t)))
+  const isWhole = ({ t, T }: Pick<Candle, 't' | 'T'>) =>
+    t >= fromMs && T < untilMs && !lacking.some((hole) => hole.fromMs <= T && hole.toMs >= t)
+  return [...begins].filter((t) => isWhole(spanOf(interval, t))).length
 }
 
 /** The time of it, where it cannot be read. */
 async function partsOfStretch(
   { bucket }: ArchivePlace,
   request: CandlesRequest,
-  { object, offset, bytes: length, first, minMs, maxMs }: Stretch,
-): Promise<CandleParts | TimeSpan> {
+  { object, offset, bytes: length, first, last, minMs, maxMs }: Stretch,
+): Promise<CandleParts | Damaged> {
   const { fromMs, toMs } = around(request)
   try {
     const pages = decodePages(await bytesRange(bucket, { ...object, offset, length }))
@@ -136,7 +160,7 @@ async function partsOfStretch(
     return { height: first, parts: texts.flatMap((text) => text.split('\n').flatMap(partsOf)) }
   } catch (error) {
     if (!(error instanceof ArchiveDamage)) throw error
-    return { fromMs: spanOf(SHORTEST, minMs).t, toMs: spanOf(SHORTEST, maxMs).T }
+    return { fromMs: spanOf(SHORTEST, minMs).t, toMs: spanOf(SHORTEST, maxMs).T, last }
   }
 }
 

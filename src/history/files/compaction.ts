@@ -85,6 +85,8 @@ export interface CompactionFiles {
   putPart(part: Part): Promise<void>
   /** Removes a file, and what is being made of it: its heights are unfiled. */
   drop(level: Level, file: FileSpan): Promise<void>
+  /** Removes one that is not whole. */
+  abandon(level: Level, file: FileSpan): Promise<void>
   /** Removes what was merged a while ago. */
   sweep(): Promise<void>
 }
@@ -99,6 +101,9 @@ const NOTHING: Made = { pages: [], bytes: 0, entries: [], candles: [] }
 const NO_TABLES: TableWriter = { tell: () => undefined, end: () => [] }
 /** Files that are looked at for those that are due: before them some may wait for heights that are still to come. */
 const FILES_MOST = 1_024
+/** A month takes hours: what was merged meanwhile goes all the same. */
+const SWEEP_TURNS = 64
+const SEGMENTS_AT_ONCE = 1_000
 
 interface Heights {
   readonly from: number
@@ -109,6 +114,8 @@ export class Compaction {
   readonly #ports: CompactionPorts
   readonly #objectBytes: number | undefined
   #turns = 0
+  /** First heights of days that are damaged and not to be made again: what is good of them is read, and in no month. */
+  readonly #spoiled = new Set<number>()
 
   constructor(ports: CompactionPorts, objectBytes?: number) {
     this.#ports = ports
@@ -119,6 +126,7 @@ export class Compaction {
   async turn(): Promise<boolean> {
     const works = [() => this.#merge(), () => this.#minute(), () => this.#refile()]
     const first = this.#turns++ % works.length
+    if (this.#turns % SWEEP_TURNS === 0) await this.#ports.writer.sweep()
     for (const work of [...works.slice(first), ...works.slice(0, first)]) if (await work()) return true
     await this.#ports.writer.sweep()
     return false
@@ -193,13 +201,16 @@ export class Compaction {
     const { writer } = this.#ports
     const below = (level - 1) as Level
     const open = await writer.open(level)
-    const files = await writer.live(below, open?.first ?? 0, FILES_MOST)
+    const live = await writer.live(below, open?.first ?? 0, FILES_MOST)
+    const files = live.filter(({ first }) => below !== 2 || !this.#spoiled.has(first))
     const group = open
       ? files.filter(({ last }) => last <= open.last)
       : dueGroup(level, files, await writer.unsettled())
     if (!group) return false
-    if (open && open.next.length !== group.length)
-      throw new Error(`${group.length} of the ${open.next.length} files from ${open.first} to ${open.last} are there`)
+    if (open && open.next.length !== group.length) {
+      await writer.abandon(level, open)
+      return true
+    }
     const [first, last] = [group[0]!, group.at(-1)!]
     const file = { first: first.first, last: last.last, firstMs: first.firstMs, lastMs: last.lastMs }
     const sources = await Promise.all(group.map((one) => writer.source(below, one)))
@@ -213,12 +224,30 @@ export class Compaction {
     const merging = mergeObject(sources, open?.next ?? null, this.#ports, { tell }, this.#objectBytes)
     const { next, ...pages } = await merging.catch(async (error: unknown) => {
       if (!(error instanceof ArchiveDamage)) throw error
-      const damaged = sources.findIndex(({ objects }) => objects.some(({ key }) => key === error.key))
-      await writer.drop(below, group[damaged]!)
+      const damaged = group[sources.findIndex(({ objects }) => objects.some(({ key }) => key === error.key))]!
+      if (below === 2 && !(await this.#isArchived(damaged))) {
+        this.#spoiled.add(damaged.first)
+        throw new Error(`${error.message}: the archive has not all of its day, which stays as it is, and in no month`)
+      }
+      await writer.drop(below, damaged)
       throw new Error(`${error.message}: its blocks are taken out of the archive again, as far as that has them`)
     })
     const made = { ...pages, candles: candles.end() }
     await writer.putPart({ level, file, number: open?.objects ?? 0, made, tables: tables.end(), next })
+    return true
+  }
+
+  /** Whether the archive has the events of all heights of a file: what it keeps no more is its oldest. */
+  async #isArchived({ first, last }: FileSpan): Promise<boolean> {
+    for (let next = first; next <= last; ) {
+      const segments = await this.#ports.archive.segmentsFrom({ height: next }, SEGMENTS_AT_ONCE)
+      if (next === first && (!segments[0] || !(await this.#linesOf(segments[0])))) return false
+      for (const segment of segments) {
+        if (segment.first > next && next <= last) return false
+        next = segment.last + 1
+      }
+      if (segments.length === 0) return false
+    }
     return true
   }
 }

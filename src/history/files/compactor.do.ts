@@ -25,6 +25,9 @@ import { ParquetTables } from './tables.client.ts'
 const GUARD_MS = 90_000
 /** One that takes longer has failed. */
 const PATIENCE_MS = 60_000
+/** One that has not ended after this time never will. */
+const STUCK_MS = 600_000
+const TELL_TURNS = 32
 const WORDS_MOST = 300
 
 export class Compactor extends DurableObject<Cloudflare.Env> {
@@ -35,6 +38,9 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
   #failures = 0
   /** Waked amid a turn, which may have read before what it was waked for. */
   #isWaked = false
+  /** When the turn began that has not ended; two at once could write what the other has removed. */
+  #sinceMs: number | null = null
+  #turns = 0
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
@@ -71,9 +77,9 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
   /** Answers after how long the next is due; null: when something comes. */
   async #turn(compaction: Compaction): Promise<number | null> {
     try {
-      const isMore = await inTime(compaction.turn())
+      const isMore = await inTime(this.#once(compaction))
       this.#failures = 0
-      if (!isMore) await this.#tell()
+      if (!isMore || ++this.#turns % TELL_TURNS === 0) await this.#tell()
       return isMore ? 0 : null
     } catch (error) {
       const words = visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)
@@ -82,6 +88,17 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
       await this.#tell().catch(() => undefined)
       return backoffMs(RETRY, this.#failures++, Math.random())
     }
+  }
+
+  async #once(compaction: Compaction): Promise<boolean> {
+    if (this.#sinceMs !== null) {
+      if (Date.now() - this.#sinceMs > STUCK_MS) this.ctx.abort('a turn of the files does not end')
+      throw new Error('the turn before has not ended')
+    }
+    this.#sinceMs = Date.now()
+    return compaction.turn().finally(() => {
+      this.#sinceMs = null
+    })
   }
 
   /** What `/status` is to tell. */

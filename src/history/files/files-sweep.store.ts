@@ -46,17 +46,20 @@ export async function sweepFiles(place: ArchivePlace, nowMs: number, isBounded: 
   ]
   if (keys.length === 0) return
   await removeObjects(place, keys)
-  const rows = tables.map(({ level, first, number, name }) =>
-    db
-      .prepare(`DELETE FROM file_tables WHERE chain = ? AND level = ? AND first = ? AND number = ? AND name = ?`)
-      .bind(chain, level, first, number, name),
-  )
+  const rows = tables.map((table) => rowOfTable(place, table))
   const funding = isBounded ? sweptFunding(place) : []
   await db.batch([...files.flatMap((file) => rowsOfFile(place, file)), ...rows, ...funding])
 }
 
 export async function removeObjects({ bucket }: ArchivePlace, keys: readonly string[]): Promise<void> {
   for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) await bucket.delete(keys.slice(at, at + KEYS_AT_ONCE))
+}
+
+/** Removes the row of a table. */
+export function rowOfTable({ chain, db }: ArchivePlace, { level, first, number, name }: GoneTable): D1PreparedStatement {
+  return db
+    .prepare(`DELETE FROM file_tables WHERE chain = ? AND level = ? AND first = ? AND number = ? AND name = ?`)
+    .bind(chain, level, first, number, name)
 }
 
 /** Removes the rows of a file. */

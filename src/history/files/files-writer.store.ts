@@ -11,7 +11,7 @@ import { candleKey, type KeptCandles } from './candle-lines.ts'
 import type { CompactionFiles, Made, Minute, OpenFile, Part } from './compaction.ts'
 import { type Around, filesAround, gapsBeside } from './file-gaps.store.ts'
 import { objectKey, tableKey } from './file-keys.ts'
-import { dropFile } from './files-drop.store.ts'
+import { abandonFile, dropFile } from './files-drop.store.ts'
 import { sweepFiles } from './files-sweep.store.ts'
 import { fundingRows } from './funding.store.ts'
 import {
@@ -122,6 +122,10 @@ export class FilesWriter implements CompactionFiles {
 
   async drop(level: Level, file: FileSpan): Promise<void> {
     return dropFile(this.#place, level, file, this.#now())
+  }
+
+  async abandon(level: Level, file: FileSpan): Promise<void> {
+    return abandonFile(this.#place, level, file)
   }
 
   async sweep(): Promise<void> {

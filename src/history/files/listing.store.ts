@@ -45,11 +45,20 @@ const BUCKET = `SELECT ${FILE}, e.value->>1 AS firstHeight, e.value->>2 AS lastH
   FROM file_buckets k JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first JOIN ${OBJECT},
   json_each(k.entries) e
   WHERE k.chain = ?1 AND k.level = ?2 AND k.bucket = ?3 AND f.state = 'live' AND e.value->>0 = ?4`
+/** A row of a key lies within its file; a clock that falls may put blocks of other times into one. */
+const SLACK_MS = 3_600_000
+/** Without the bounds of heights all rows of a key were gone through, of years, for a day of them. */
 const ofKeys = (level: 2 | 3) => `SELECT ${FILE}, k.first_height AS firstHeight, k.last_height AS lastHeight,
   k.min_ms AS minMs, k.max_ms AS maxMs, k.rows, k.offset, k.bytes
   FROM ${KEY_TABLES[level]} k CROSS JOIN files f ON f.chain = k.chain AND f.level = ${level} AND f.first = k.first
   CROSS JOIN ${OBJECT}
   WHERE k.chain = ?1 AND k.key = ?2 AND k.first_height <= ?3 AND k.last_height >= ?4 AND k.max_ms >= ?5 AND k.min_ms <= ?6
+  AND k.first_height >= COALESCE((SELECT first_height FROM ${KEY_TABLES[level]} WHERE chain = ?1 AND key = ?2
+    AND first_height <= ?4 ORDER BY first_height DESC LIMIT 1), 0)
+  AND k.first_height >= COALESCE((SELECT MIN(first) FROM files WHERE chain = ?1 AND level = ${level} AND state = 'live'
+    AND last_ms >= ?5 - ${SLACK_MS}), 0)
+  AND k.first_height <= COALESCE((SELECT MAX(last) FROM files WHERE chain = ?1 AND level = ${level} AND state = 'live'
+    AND first_ms <= ?6 + ${SLACK_MS}), -1)
   AND f.state = 'live'`
 const days = (direction: 'ASC' | 'DESC') =>
   `${ofKeys(2)} UNION ALL ${ofKeys(3)} ORDER BY firstHeight ${direction} LIMIT ${DAYS_MOST}`

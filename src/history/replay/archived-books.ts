@@ -12,8 +12,8 @@ export type BooksArchive = Pick<ArchiveReader, 'segmentsFrom' | 'lines' | 'check
 
 export type NoBooks =
   | Lost
-  /** No checkpoint is at or below the height. */
-  | { readonly kind: 'before' }
+  /** No checkpoint is at or below the height, or those that are cannot be read. */
+  | { readonly kind: 'before' | 'damaged' }
   /** The height was not archived yet. */
   | { readonly kind: 'ahead' }
 
@@ -38,13 +38,15 @@ export async function booksAt(
 ): Promise<BooksAnswer> {
   const [held] = await archive.segmentsFrom({ height }, 1)
   if (!held) return { ok: false, kind: 'ahead' }
+  let isDamaged = false
   for (let at = await archive.checkpointAt(height); at !== null; at = await archive.checkpointAt(at.height - 1)) {
     const begun = await fromCheckpoint(archive, coins, at).catch(ifDamaged)
     // A checkpoint is written coin by coin: some of its books may be from after the height.
     if (begun && begun.wholeAt <= height) return rollOn(archive, coins, begun, height, resting)
+    isDamaged ||= begun === null
     await resting.rest()
   }
-  return { ok: false, kind: 'before' }
+  return { ok: false, kind: isDamaged ? 'damaged' : 'before' }
 }
 
 /** The one before will do. */

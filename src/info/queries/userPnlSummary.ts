@@ -51,6 +51,12 @@ function tooLong(fills: readonly Fill[]): Failure {
   return { kind: 'bad_field', issues: [{ path: 'startTime', message }] }
 }
 
+/** Of a position that was closed in the window the beginning is further back than can be gone through. */
+function openedBefore(closedMs: number): Failure {
+  const message = `must be at least ${closedMs + 1}: a position that was closed before was opened by fills too far back to be read`
+  return { kind: 'bad_field', issues: [{ path: 'startTime', message }] }
+}
+
 export const userPnlSummary = defineQuery({
   type: 'userPnlSummary',
   summary: 'Profits, volume and activity of a wallet',
@@ -83,7 +89,8 @@ export const userPnlSummary = defineQuery({
     const own = isEnd ? last : await tradesUpTo({ user, toMs: endTime }, from)
     if (!own.ok) return own
     if (isShort(own.value.read, startTime)) return err(tooLong(own.value.fills))
-    const { read, trades, fills } = own.value
+    const { read, trades, fills, missedMs } = own.value
+    if (read.ended !== 'all' && missedMs >= startTime) return err(openedBefore(missedMs))
     return ok(heldAnswer(pnlSummary({ user, trades, fills, nowMs: read.head.time }, scope), read))
   },
 })

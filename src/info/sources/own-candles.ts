@@ -26,10 +26,8 @@ type Answered = Result<Answer, Failure>
 const EVER = 8e15
 /** No candle is shorter as text; most answers are known to fit a page by their length alone. */
 const CANDLE_MIN_LENGTH = 60
-const TOO_MUCH: Failure = {
-  kind: 'bad_field',
-  issues: [{ path: 'req.endTime', message: 'must lie nearer to startTime: there are too many days to go through' }],
-}
+/** The log has had enough questions. */
+const LATE: Failure = { kind: 'unavailable', what: 'The newest candles cannot be read at the moment', retryAfterMs: 1_000 }
 
 /** The first `limit` candles that overlap a window; a source's bytes where we have none of them. */
 export async function candlesAnswer(
@@ -40,17 +38,19 @@ export async function candlesAnswer(
   const { coin, interval, startTime, endTime = EVER } = asked.req
   const window = candlesWithin(interval, { fromMs: Math.min(startTime, EVER), toMs: Math.min(endTime, EVER) })
   const kept = await from.past.candles({ coin, interval, ...window, limit })
-  if (!kept?.ok) return theirs(asked, limit, from)
+  if (!kept) return theirs(asked, limit, from)
+  if (!kept.ok) return theirsFrom(window.fromMs, asked, limit, from, kept.error)
   const candles = kept.value.candles.slice(0, limit)
   const isPage = candles.length === limit
-  if (!kept.value.isAll && !isPage) return err(TOO_MUCH)
+  const { untilMs } = kept.value
+  if (untilMs !== null && !isPage) return theirsFrom(window.fromMs, asked, limit, from, tooMuch(untilMs))
   if (candles.length === 0) return noneOfOurs(asked, limit, kept.value, from)
   const { holed } = kept.value
   if (!holed || (isPage && holed.fromMs > candles.at(-1)!.t)) return ok(ownAnswer(candles, kept.value))
   const { type, req } = asked
   const [fromMs, toMs] = [Math.max(startTime, holed.fromMs), holed.toMs < window.toMs ? holed.toMs : req.endTime]
   const told = await passThrough({ type, req: { ...req, startTime: fromMs, endTime: toMs } }, from)
-  if (!told.ok) return isNobody(told.error) ? ok(ownAnswer(candles, kept.value)) : told
+  if (!told.ok) return isNobody(told.error) ? alone(candles, kept.value) : told
   const rows = JSON.parse(told.value.body) as readonly Candle[]
   if (!Array.isArray(rows)) return told
   const all = [...candles, ...rows.filter((candle) => kept.value.isHoled(candle) && candle.T >= startTime)]
@@ -62,6 +62,16 @@ function ownAnswer(candles: readonly Candle[], { head, since }: KeptCandles): An
   return head ? heldAnswer(candles, { head, since }) : { body: JSON.stringify(candles), since }
 }
 
+/** There is nobody to ask for the others. */
+function alone(candles: readonly Candle[], kept: KeptCandles): Answered {
+  return kept.isLate ? err(LATE) : ok(ownAnswer(candles, kept))
+}
+
+function tooMuch(untilMs: number): Failure {
+  const message = `must be at most ${untilMs - 1}: up to a later one there are too many days to go through`
+  return { kind: 'bad_field', issues: [{ path: 'req.endTime', message }] }
+}
+
 /** A source knows what we lack, and whether there is such a coin. */
 async function noneOfOurs(
   asked: CandlesAsked,
@@ -70,8 +80,23 @@ async function noneOfOurs(
   from: Pick<Sources, 'upstream'>,
 ): Promise<Answered> {
   const told = await theirs(asked, limit, from)
+  if (!told.ok && isNobody(told.error)) return alone([], kept)
   if (kept.holed !== null || (!told.ok && told.error.kind === 'bad_field')) return told
   return ok(ownAnswer([], kept))
+}
+
+/** A source tells its newest candles: where they begin behind the window, who pages on would never miss those between. */
+async function theirsFrom(
+  fromMs: number,
+  asked: CandlesAsked,
+  limit: number,
+  from: Pick<Sources, 'upstream'>,
+  failure: Failure,
+): Promise<Answered> {
+  const told = await theirs(asked, limit, from)
+  if (!told.ok) return told.error.kind === 'bad_field' ? told : err(failure)
+  const [first] = JSON.parse(told.value.body) as readonly Candle[]
+  return first && first.t <= fromMs ? told : err(failure)
 }
 
 /** The same bytes where they fit a page; candles hold nothing but strings and integers. */

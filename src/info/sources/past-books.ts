@@ -60,6 +60,8 @@ function reasonOf(why: NoBooks): string {
   switch (why.kind) {
     case 'before':
       return 'the archive begins later'
+    case 'damaged':
+      return 'the checkpoints before it are damaged'
     case 'ahead':
       return 'the archive does not reach it yet'
     case 'gap':

@@ -120,7 +120,8 @@ export class Candles<R extends Receiver> {
     const answer = await this.#ports.read({ type: 'candleSnapshot', req }).catch(() => null)
     this.#asking--
     running.isAsking = false
-    running.tries++
+    // Who does not answer has not said that there is nothing.
+    if (answer) running.tries++
     // A candle that began meanwhile is known whole.
     if (running.since !== since) return
     const found = answer && lastOf(answer.body)

@@ -100,7 +100,7 @@ describe('an archive of sixteen days', () => {
           const kept = await read(place, interval, window, coin)
           const all = truth(BLOCK, interval, coin).filter(({ t }) => t <= toMs)
           expect(kept.candles, `${interval} ${coin}`).toEqual(whole(all, kept))
-          expect(kept.isAll).toBe(true)
+          expect(kept.untilMs).toBeNull()
         }
       }
     const everything = await read(place, '1h', { fromMs: 0, toMs: LAST - DAY_MS })
@@ -117,6 +117,14 @@ describe('an archive of sixteen days', () => {
     }
   })
 
+  it('has as many of a window as are wanted, wherever in a page it begins', async () => {
+    for (const hours of [1, 9, 17, 30, 71])
+      for (const limit of [30, 45, 60, 100, 200]) {
+        const kept = await read(place, '1m', { ...EVER, fromMs: START_MS + hours * 3_600_000 }, COINS[0], limit)
+        expect([hours, limit, kept.untilMs === null || kept.candles.length >= limit]).toEqual([hours, limit, true])
+      }
+  })
+
   it('costs one question, and reads of R2 for the shortest candles alone, as many as it has to', async () => {
     const get = vi.fn(place.bucket.get.bind(place.bucket))
     const batch = vi.fn(place.db.batch.bind(place.db))
@@ -128,8 +136,8 @@ describe('an archive of sixteen days', () => {
     const cost = async (interval: Interval, limit = 5_000, coin = COINS[0]) => {
       get.mockClear()
       batch.mockClear()
-      const { candles, isAll } = await read(counted, interval, { fromMs: 0, toMs: LAST - 3 * DAY_MS }, coin, limit)
-      return [batch.mock.calls.length, get.mock.calls.length, isAll, candles.length >= Math.min(limit, 300)]
+      const { candles, untilMs } = await read(counted, interval, { fromMs: 0, toMs: LAST - 3 * DAY_MS }, coin, limit)
+      return [batch.mock.calls.length, get.mock.calls.length, untilMs === null, candles.length >= Math.min(limit, 300)]
     }
     for (const interval of ['15m', '1h', '1d'] as const)
       expect((await cost(interval)).slice(0, 3)).toEqual([1, 0, true])
@@ -141,7 +149,7 @@ describe('an archive of sixteen days', () => {
 
   it('has days of longer candles up to as many as are wanted', async () => {
     const kept = await read(place, '15m', EVER, COINS[0], 50)
-    expect([kept.isAll, kept.candles.length >= 50]).toEqual([false, true])
+    expect([kept.untilMs, kept.candles.length >= 50]).toEqual([expect.any(Number), true])
     expect(kept.candles).toEqual(whole(truth(BLOCK, '15m'), kept).slice(0, kept.candles.length))
   })
 
@@ -158,6 +166,7 @@ describe('an archive of sixteen days', () => {
     const all = truth(BLOCK, '1m').filter(({ t }) => t <= LAST - 3 * DAY_MS && t > START_MS)
     expect(kept.candles).toEqual(all.filter(isGood))
     expect(kept.candles.length).toBeLessThan(all.length - 30)
+    expect(kept.since.height).toBe(last + 1)
     for (const [key, body] of good) await env.ARCHIVE.put(key, body)
     expect((await read(place, '1m', { fromMs: 0, toMs: LAST - 3 * DAY_MS })).candles).toEqual(all)
   })
@@ -179,7 +188,7 @@ it('a month has the candles of its days, of whatever window', { timeout: 180_000
       const kept = await read(place, interval, window)
       const all = truth(blocks, interval).filter(({ t, T }) => T >= window.fromMs && t <= window.toMs)
       expect(kept.candles, interval).toEqual(whole(all, kept))
-      expect(kept.isAll).toBe(true)
+      expect(kept.untilMs).toBeNull()
     }
 })
 

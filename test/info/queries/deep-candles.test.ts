@@ -24,7 +24,9 @@ let filed: Filed
 /** Files that were asked for candles. */
 let reads: number
 let untilMs: number | null
+let isAway: boolean
 beforeEach(() => {
+  isAway = false
   filed = { files: [{ level: 0, blocks: ALL.slice(FILES_FROM - 1, FILES_TO) }] }
   reads = 0
   untilMs = null
@@ -32,6 +34,7 @@ beforeEach(() => {
   const kept = { blocks: ALL, head, logFrom: LOG_FROM, filesTo: FILES_TO, filesFrom: FILES_FROM }
   const candles = async (request: Parameters<typeof filedCandles>[1]) => {
     reads++
+    if (isAway) throw new Error('R2 is away')
     const found = filedCandles(filed, request)
     return found && { ...found, untilMs }
   }
@@ -106,6 +109,21 @@ describe('candleSnapshot', () => {
     world.upstream = () => err({ kind: 'unavailable', what: 'No source', hint: 'none' })
     const { body, headers } = await ask({ startTime: timeOf(6) })
     expect([minutes(body)[0], headers['x-history-from-height']]).toEqual([10, '10'])
+    expect((await ask({ startTime: T0 - 9 * MINUTE, endTime: T0 - MINUTE })).body).toEqual([])
+    // What is behind the files is there, and nobody tells it now.
+    world.bookFailure = { kind: 'unavailable', what: 'x' }
+    expect((await ask({ startTime: timeOf(12) })).status).toBe(503)
+    expect((await ask({ startTime: timeOf(12), endTime: timeOf(20) })).status).toBe(200)
+  })
+
+  it('where the files are away is a source’s that begins where the window does, and fails else', async () => {
+    isAway = true
+    theirs('1m')
+    expect((await ask({ startTime: timeOf(12) })).body).toEqual(truth(ALL.slice(11), '1m'))
+    world.upstream = () => ok(JSON.stringify(truth(ALL, '1m').slice(-5)))
+    expect((await ask({ startTime: timeOf(12), endTime: timeOf(40) })).status).toBe(503)
+    world.upstream = () => ok('[]')
+    expect((await ask({ startTime: timeOf(12), endTime: timeOf(39) })).status).toBe(503)
   })
 
   it('is a source’s, byte for byte, where we have nothing of it, and nothing where we know that there was nothing', async () => {
@@ -124,8 +142,10 @@ describe('candleSnapshot', () => {
   it('is refused uncharged where there is too much to go through', async () => {
     untilMs = timeOf(20)
     const { status, body } = await ask({ startTime: timeOf(12) })
-    expect([status, body.msg]).toEqual([422, expect.stringContaining('req.endTime: must lie nearer to startTime')])
+    expect([status, body.msg]).toEqual([422, expect.stringContaining(`req.endTime: must be at most ${timeOf(20) - 1}`)])
     expect(world.charged).toEqual([])
+    theirs('1m')
+    expect((await ask({ startTime: timeOf(13) })).body).toEqual(truth(ALL.slice(12), '1m'))
   })
 
   it('takes times beyond all dates', async () => {
