@@ -133,9 +133,9 @@ describe('a candle', () => {
     const found = { ...filedCandles({ files: files(20) }, request)!, untilMs: T0 + 5 * MINUTE }
     expect(wantsLog(found, request)).toBe(false)
     const kept = keptCandles(found, null, request)
-    expect([minutes(kept), kept.isAll, kept.holed]).toEqual([
+    expect([minutes(kept), kept.untilMs, kept.holed]).toEqual([
       [1, 2, 3, 4],
-      false,
+      T0 + 5 * MINUTE,
       { fromMs: T0, toMs: T0 + MINUTE - 1 },
     ])
   })

@@ -56,7 +56,10 @@ export async function removeObjects({ bucket }: ArchivePlace, keys: readonly str
 }
 
 /** Removes the row of a table. */
-export function rowOfTable({ chain, db }: ArchivePlace, { level, first, number, name }: GoneTable): D1PreparedStatement {
+export function rowOfTable(
+  { chain, db }: ArchivePlace,
+  { level, first, number, name }: GoneTable,
+): D1PreparedStatement {
   return db
     .prepare(`DELETE FROM file_tables WHERE chain = ? AND level = ? AND first = ? AND number = ? AND name = ?`)
     .bind(chain, level, first, number, name)

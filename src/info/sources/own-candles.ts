@@ -27,7 +27,11 @@ const EVER = 8e15
 /** No candle is shorter as text; most answers are known to fit a page by their length alone. */
 const CANDLE_MIN_LENGTH = 60
 /** The log has had enough questions. */
-const LATE: Failure = { kind: 'unavailable', what: 'The newest candles cannot be read at the moment', retryAfterMs: 1_000 }
+const LATE: Failure = {
+  kind: 'unavailable',
+  what: 'The newest candles cannot be read at the moment',
+  retryAfterMs: 1_000,
+}
 
 /** The first `limit` candles that overlap a window; a source's bytes where we have none of them. */
 export async function candlesAnswer(

@@ -184,32 +184,37 @@ describe('a file that is damaged', () => {
     expect((await env.ARCHIVE.list({ prefix: 'files/amid/' })).objects).toHaveLength(known!.n)
   })
 
-  it.each([true, false])('of a day is met by its month: made again where the archive has it (%s), else it stays', async (isKept) => {
-    const world = new World(`day-${isKept}`)
-    // Two days of November.
-    await world.log(range(648, 791))
-    await world.log([792])
-    await world.turns()
-    expect((await world.live()).filter((file) => file.startsWith('2'))).toEqual(['2 648-719', '2 720-791'])
-    await damages.missing(keyOf(world, 2, 720, 791))
-    const retention = env.HISTORY.prepare(`UPDATE segments SET events_bytes = 0 WHERE chain = ? AND first < 722`)
-    if (!isKept) await retention.bind(world.place.chain).run()
-    await world.log(range(793, 866))
-    world.nowMs = SETTLED_MS
-    await world.turns()
-    expect(world.failures).toEqual([expect.stringContaining(isKept ? 'taken out of the archive again' : 'stays as it is')])
-    expect((await world.live()).filter((file) => /^[23]/.test(file))).toEqual(
-      isKept ? ['3 648-791', '2 792-863'] : ['3 648-719', '2 720-791', '2 792-863'],
-    )
-    expect(await world.gaps()).toEqual([])
-    expect(await world.rows('fills', { from: 792 })).toEqual(range(792, 866))
-    if (isKept) expect(await world.rows('fills')).toEqual(range(648, 866))
-    const { objects } = await env.ARCHIVE.list({ prefix: `files/${world.place.chain}/` })
-    const known = env.HISTORY.prepare(`SELECT (SELECT COUNT(*) FROM file_objects WHERE chain = ?1)
+  it.each([true, false])(
+    'of a day is met by its month: made again where the archive has it (%s), else it stays',
+    async (isKept) => {
+      const world = new World(`day-${isKept}`)
+      // Two days of November.
+      await world.log(range(648, 791))
+      await world.log([792])
+      await world.turns()
+      expect((await world.live()).filter((file) => file.startsWith('2'))).toEqual(['2 648-719', '2 720-791'])
+      await damages.missing(keyOf(world, 2, 720, 791))
+      const retention = env.HISTORY.prepare(`UPDATE segments SET events_bytes = 0 WHERE chain = ? AND first < 722`)
+      if (!isKept) await retention.bind(world.place.chain).run()
+      await world.log(range(793, 866))
+      world.nowMs = SETTLED_MS
+      await world.turns()
+      expect(world.failures).toEqual([
+        expect.stringContaining(isKept ? 'taken out of the archive again' : 'stays as it is'),
+      ])
+      expect((await world.live()).filter((file) => /^[23]/.test(file))).toEqual(
+        isKept ? ['3 648-791', '2 792-863'] : ['3 648-719', '2 720-791', '2 792-863'],
+      )
+      expect(await world.gaps()).toEqual([])
+      expect(await world.rows('fills', { from: 792 })).toEqual(range(792, 866))
+      if (isKept) expect(await world.rows('fills')).toEqual(range(648, 866))
+      const { objects } = await env.ARCHIVE.list({ prefix: `files/${world.place.chain}/` })
+      const known = env.HISTORY.prepare(`SELECT (SELECT COUNT(*) FROM file_objects WHERE chain = ?1)
       + (SELECT COUNT(*) FROM file_tables WHERE chain = ?1) AS n`)
-    // The one that is missing.
-    expect(objects.length).toBe((await known.bind(world.place.chain).first<number>('n'))! - (isKept ? 0 : 1))
-  })
+      // The one that is missing.
+      expect(objects.length).toBe((await known.bind(world.place.chain).first<number>('n'))! - (isKept ? 0 : 1))
+    },
+  )
 
   it.each(['object', 'row'] as const)(
     'is left out where the archive has lost the %s, and the rest goes on',

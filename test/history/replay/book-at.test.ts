@@ -269,7 +269,7 @@ describe('the book of a coin at a height', () => {
     const gap = { ok: false, kind: 'gap', from: first, to: first + 6 }
     expect(await bookAt(archive, 'BTC', SEED + 12, resting)).toEqual(gap)
     for (const height of [SEED, SEED + 5]) damaged.add(height)
-    expect(await bookAt(archive, 'BTC', SEED + 12, resting)).toEqual({ ok: false, kind: 'before' })
+    expect(await bookAt(archive, 'BTC', SEED + 12, resting)).toEqual({ ok: false, kind: 'damaged' })
   })
 
   it('lets others have their turn, and ends where nobody waits any more', async () => {

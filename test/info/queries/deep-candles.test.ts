@@ -141,6 +141,7 @@ describe('candleSnapshot', () => {
 
   it('is refused uncharged where there is too much to go through', async () => {
     untilMs = timeOf(20)
+    world.upstream = () => err({ kind: 'upstream_timeout', source: 's' })
     const { status, body } = await ask({ startTime: timeOf(12) })
     expect([status, body.msg]).toEqual([422, expect.stringContaining(`req.endTime: must be at most ${timeOf(20) - 1}`)])
     expect(world.charged).toEqual([])
