@@ -160,7 +160,7 @@ async function toItsEnd(
   const played = play({
     missing: (from, to) => {
       // Books that begin anew are said not to be known until they do.
-      if (to !== null || epochs === 1)
+      if (to !== undefined || epochs === 1)
         wrong.push(`of what is played blocks from ${from} to ${to ?? 'some later one'} are missing`)
     },
     ended: resolve,

@@ -190,13 +190,13 @@ describe('a file that is damaged', () => {
       const world = new World(`day-${isKept}`)
       // Two days of November.
       await world.log(range(648, 791))
-      await world.log([792])
+      await world.log(range(792, 795))
       await world.turns()
       expect((await world.live()).filter((file) => file.startsWith('2'))).toEqual(['2 648-719', '2 720-791'])
       await damages.missing(keyOf(world, 2, 720, 791))
       const retention = env.HISTORY.prepare(`UPDATE segments SET events_bytes = 0 WHERE chain = ? AND first < 722`)
       if (!isKept) await retention.bind(world.place.chain).run()
-      await world.log(range(793, 866))
+      await world.log(range(796, 868))
       world.nowMs = SETTLED_MS
       await world.turns()
       expect(world.failures).toEqual([
@@ -206,8 +206,8 @@ describe('a file that is damaged', () => {
         isKept ? ['3 648-791', '2 792-863'] : ['3 648-719', '2 720-791', '2 792-863'],
       )
       expect(await world.gaps()).toEqual([])
-      expect(await world.rows('fills', { from: 792 })).toEqual(range(792, 866))
-      if (isKept) expect(await world.rows('fills')).toEqual(range(648, 866))
+      expect(await world.rows('fills', { from: 792 })).toEqual(range(792, 868))
+      if (isKept) expect(await world.rows('fills')).toEqual(range(648, 868))
       const { objects } = await env.ARCHIVE.list({ prefix: `files/${world.place.chain}/` })
       const known = env.HISTORY.prepare(`SELECT (SELECT COUNT(*) FROM file_objects WHERE chain = ?1)
       + (SELECT COUNT(*) FROM file_tables WHERE chain = ?1) AS n`)
