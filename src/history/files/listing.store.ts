@@ -56,7 +56,7 @@ const ofKeys = (level: 2 | 3) => `SELECT ${FILE}, k.first_height AS firstHeight,
   AND k.first_height >= COALESCE((SELECT first_height FROM ${KEY_TABLES[level]} WHERE chain = ?1 AND key = ?2
     AND first_height <= ?4 ORDER BY first_height DESC LIMIT 1), 0)
   AND k.first_height >= COALESCE((SELECT MIN(first) FROM files WHERE chain = ?1 AND level = ${level} AND state = 'live'
-    AND last_ms >= ?5 - ${SLACK_MS}), 0)
+    AND last_ms >= ?5 - ${SLACK_MS}), ${Number.MAX_SAFE_INTEGER})
   AND k.first_height <= COALESCE((SELECT MAX(last) FROM files WHERE chain = ?1 AND level = ${level} AND state = 'live'
     AND first_ms <= ?6 + ${SLACK_MS}), -1)
   AND f.state = 'live'`
