@@ -52,14 +52,14 @@ const ofKeys = (level: 2 | 3) => `SELECT ${FILE}, k.first_height AS firstHeight,
   k.min_ms AS minMs, k.max_ms AS maxMs, k.rows, k.offset, k.bytes
   FROM ${KEY_TABLES[level]} k CROSS JOIN files f ON f.chain = k.chain AND f.level = ${level} AND f.first = k.first
   CROSS JOIN ${OBJECT}
-  WHERE k.chain = ?1 AND k.key = ?2 AND k.first_height <= ?3 AND k.last_height >= ?4 AND k.max_ms >= ?5 AND k.min_ms <= ?6
-  AND k.first_height >= COALESCE((SELECT first_height FROM ${KEY_TABLES[level]} WHERE chain = ?1 AND key = ?2
-    AND first_height <= ?4 ORDER BY first_height DESC LIMIT 1), 0)
-  AND k.first_height >= COALESCE((SELECT MIN(first) FROM files WHERE chain = ?1 AND level = ${level} AND state = 'live'
-    AND last_ms >= ?5 - ${SLACK_MS}), ${Number.MAX_SAFE_INTEGER})
-  AND k.first_height <= COALESCE((SELECT MAX(last) FROM files WHERE chain = ?1 AND level = ${level} AND state = 'live'
-    AND first_ms <= ?6 + ${SLACK_MS}), -1)
-  AND f.state = 'live'`
+  WHERE k.chain = ?1 AND k.key = ?2 AND k.first_height BETWEEN MAX(
+    COALESCE((SELECT first_height FROM ${KEY_TABLES[level]} WHERE chain = ?1 AND key = ?2 AND first_height <= ?4
+      ORDER BY first_height DESC LIMIT 1), 0),
+    COALESCE((SELECT MIN(first) FROM files WHERE chain = ?1 AND level = ${level} AND state = 'live'
+      AND last_ms >= ?5 - ${SLACK_MS}), ${Number.MAX_SAFE_INTEGER}))
+  AND MIN(?3, COALESCE((SELECT MAX(last) FROM files WHERE chain = ?1 AND level = ${level} AND state = 'live'
+      AND first_ms <= ?6 + ${SLACK_MS}), -1))
+  AND k.last_height >= ?4 AND k.max_ms >= ?5 AND k.min_ms <= ?6 AND f.state = 'live'`
 const days = (direction: 'ASC' | 'DESC') =>
   `${ofKeys(2)} UNION ALL ${ofKeys(3)} ORDER BY firstHeight ${direction} LIMIT ${DAYS_MOST}`
 
