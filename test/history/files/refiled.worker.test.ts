@@ -127,8 +127,8 @@ describe('blocks that were backfilled', () => {
 })
 
 describe('a file that is damaged', () => {
-  const keyOf = (world: World, level: Level, first: number, last: number) =>
-    objectKey(world.place.chain, level, { first, last, firstMs: timeOf(first) }, 0)
+  const keyOf = (world: World, level: Level, first: number, last: number, number = 0) =>
+    objectKey(world.place.chain, level, { first, last, firstMs: timeOf(first) }, number)
   const damages = {
     missing: async (key: string) => env.ARCHIVE.delete(key),
     truncated: async (key: string) => {
@@ -142,10 +142,8 @@ describe('a file that is damaged', () => {
   }
 
   it.each(Object.keys(damages) as (keyof typeof damages)[])('because it is %s is made again', async (damage) => {
-    for (const [level, first, last] of [
-      [0, 70, 70],
-      [1, 66, 68],
-    ] as const) {
+    const [minute, hour] = [[0, 70, 70] as const, [1, 66, 68] as const]
+    for (const [level, first, last] of { missing: [minute, hour], truncated: [hour], corrupt: [minute] }[damage]) {
       const world = new World(`damaged-${damage}-${level}`)
       await world.log(range(0, 71))
       await world.turns()
@@ -184,16 +182,23 @@ describe('a file that is damaged', () => {
     expect((await env.ARCHIVE.list({ prefix: 'files/amid/' })).objects).toHaveLength(known!.n)
   })
 
-  it.each([true, false])(
-    'of a day is met by its month: made again where the archive has it (%s), else it stays',
-    async (isKept) => {
-      const world = new World(`day-${isKept}`)
+  it.each([
+    [true, 'first'],
+    [false, 'last'],
+  ] as const)(
+    'of a day is met by its month: made again where the archive has it (%s), else it stays; the %s object',
+    async (isKept, which) => {
+      const world = new World(`day-${isKept}-${which}`)
       // Two days of November.
       await world.log(range(648, 791))
       await world.log(range(792, 795))
       await world.turns()
       expect((await world.live()).filter((file) => file.startsWith('2'))).toEqual(['2 648-719', '2 720-791'])
-      await damages.missing(keyOf(world, 2, 720, 791))
+      const numbers = env.HISTORY.prepare(`SELECT MAX(number) AS n FROM file_objects WHERE chain = ? AND first = 720`)
+      // The last is met when others are in the month already.
+      const last = (await numbers.bind(world.place.chain).first<number>('n'))!
+      expect(last).toBeGreaterThan(1)
+      await damages.missing(keyOf(world, 2, 720, 791, which === 'first' ? 0 : last))
       const retention = env.HISTORY.prepare(`UPDATE segments SET events_bytes = 0 WHERE chain = ? AND first < 722`)
       if (!isKept) await retention.bind(world.place.chain).run()
       await world.log(range(796, 868))
