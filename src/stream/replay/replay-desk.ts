@@ -30,7 +30,7 @@ export interface ReplayDeskPorts extends Omit<ReplayPorts, 'archive' | 'pay' | '
   failed(connection: Connection, error: unknown): void
   /** Null: hubs cannot say now. */
   hasBook(coin: string): Promise<boolean | null>
-  /** Whether files have any fill of a coin. */
+  /** Whether files have any trade of a coin. */
   hadTrades(coin: string): Promise<boolean>
   /** Something is played on a connection, or nothing is any more: should the relay die, the client is to hear of it. */
   playing(connection: Connection, isPlaying: boolean): void
