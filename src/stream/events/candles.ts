@@ -41,8 +41,8 @@ interface Running {
   candle: Candle | null
   /** Trades since it was wanted; null while info is not to be asked. */
   since: Traded[] | null
-  /** Of the first block that is in them. */
-  readonly sinceHeight: number
+  /** Of the first block that may be in them. */
+  sinceHeight: number
   /** It has the trades up to this block out of an answer. */
   through: number
   tries: number
@@ -120,18 +120,19 @@ export class Candles<R extends Receiver> {
     const answer = await this.#ports.read({ type: 'candleSnapshot', req }).catch(() => null)
     this.#asking--
     running.isAsking = false
-    // Who does not answer has not said that there is nothing.
-    if (answer) running.tries++
     // A candle that began meanwhile is known whole.
     if (running.since !== since) return
-    const found = answer && lastOf(answer.body)
-    const isOfBlock = answer?.height !== undefined && answer.height >= running.sinceHeight - 1
+    // Who does not answer has not said that there is nothing: the next answer is to have all trades until now.
+    if (answer === null) return void Object.assign(running, { since: [], sinceHeight: this.#height + 1 })
+    running.tries++
+    const found = lastOf(answer.body)
+    const isOfBlock = answer.height !== undefined && answer.height >= running.sinceHeight - 1
     if (isOfBlock) running.through = answer.height!
-    const isSure = isOfBlock || (answer !== null && isQuiet && since.length === before)
+    const isSure = isOfBlock || (isQuiet && since.length === before)
     const later = isOfBlock ? since.filter(({ height }) => height > running.through) : since.slice(before)
     take(running, found, later, isSure)
     if (isSure || running.tries >= TRIES) running.since = null
-    running.isKnown = running.isKnown || answer !== null || running.since === null
+    running.isKnown = true
   }
 }
 

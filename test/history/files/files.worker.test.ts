@@ -22,6 +22,7 @@ import { packPage, unpackPage } from '../../../src/history/files/page-text.clien
 import type { EventsOfBlock } from '../../../src/history/files/rows.ts'
 import type { TableName } from '../../../src/history/files/table.ts'
 import { ParquetTables } from '../../../src/history/files/tables.client.ts'
+import { failing } from './compacting.worker.ts'
 
 const HOUR_MS = 3_600_000
 const START_MS = Date.UTC(2026, 10, 20)
@@ -64,26 +65,6 @@ async function archived(place: ArchivePlace, wanted: readonly number[]): Promise
   for (const height of wanted) {
     const at = { first: height, last: height, firstMs: timeOf(height), lastMs: timeOf(height), epoch: 'a' }
     await writer.segment({ ...at, events: [JSON.stringify(blockAt(height))], books: ['{}'] })
-  }
-}
-
-/** Every write fails now and then, before or after it had its effect. */
-function failing({ chain, bucket, db }: ArchivePlace): ArchivePlace {
-  let seed = 7
-  const often = async <T>(work: () => Promise<T>): Promise<T> => {
-    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
-    const share = seed / 2 ** 31
-    if (share < 0.1) throw new Error('it did not come there')
-    const done = await work()
-    if (share < 0.2) throw new Error('its answer did not come')
-    return done
-  }
-  const put = (...of: Parameters<R2Bucket['put']>) => often(() => bucket.put(...of))
-  const batch = (...of: Parameters<D1Database['batch']>) => often(() => db.batch(...of))
-  return {
-    chain,
-    bucket: { get: bucket.get.bind(bucket), delete: bucket.delete.bind(bucket), put } as ArchivePlace['bucket'],
-    db: { prepare: db.prepare.bind(db), batch } as ArchivePlace['db'],
   }
 }
 
@@ -133,9 +114,9 @@ describe('an archive of three days', () => {
   }, async () => {
     expect(await files.cover('fills')).toBeNull()
     await archived(place, heights.slice(0, 100))
-    expect(await compact(failing(place))).toBeGreaterThan(50)
+    expect(await compact(failing(7)(place))).toBeGreaterThan(50)
     await archived(place, heights.slice(100))
-    await compact(failing(place))
+    await compact(failing(7)(place))
     const levels = await env.HISTORY.prepare(
       `SELECT level, state, COUNT(*) AS files, MAX(objects) AS objects FROM files WHERE chain = 'days' GROUP BY level, state`,
     ).all<{ level: number; state: string; files: number; objects: number }>()
@@ -275,7 +256,7 @@ it('days are merged into their month once a day of the next is there, and are re
   const place = placeOf('months')
   const days = [9, 10, 11, 12].flatMap((day) => heights.slice(0, 72).map((height) => 72 * day + height))
   await archived(place, days)
-  await compact(failing(place))
+  await compact(failing(7)(place))
   const files = new StoredFiles(place)
   const levels = async () => {
     const { results } = await env.HISTORY.prepare(`SELECT level, state, COUNT(*) AS n FROM files
@@ -332,7 +313,7 @@ it('heights that nobody has, and segments that are lost, are gaps', async () => 
   await archived(place, [0, 1, 5, 6, 7])
   const lost = { first: 6, last: 6, firstMs: timeOf(6) }
   await env.ARCHIVE.delete(segmentKey('gaps', lost, 'events'))
-  await compact(failing(place))
+  await compact(failing(7)(place))
   const files = new StoredFiles(place)
   expect(await files.cover('fills')).toMatchObject({
     from: { height: 0 },

@@ -132,6 +132,18 @@ it('shows nothing while info does not answer, however often it is asked, and ask
 })
 
 // WS-134
+it('after silence is what an answer of a block holds, and the trades behind that block alone', async () => {
+  known = null
+  await world.subscribe(BODY)
+  for (const time of [10_000, 12_000, 14_000]) await block(time, '9.0')
+  const height = world.eventsHeight
+  world.past = () => ({ body: JSON.stringify([{ ...base, n: 50 }]), height })
+  await block(16_000, '6.5')
+  await block(17_100)
+  expect(shown()).toEqual([{ ...base, c: '6.5', v: '11.0', n: 51 }])
+})
+
+// WS-134
 it.each([
   ['one that was wanted before blocks were lost is not shown as it was', 30_000, undefined, { n: 50 }],
   ['one that began while blocks were lost is asked for', MINUTE + 30_000, '9.0', { t: MINUTE, n: 51 }],
