@@ -41,7 +41,10 @@ const GOOD: Findings = {
     candles: { compared: 1, wrong: [] },
     back: [],
   },
-  past: { rows: 9, books: 2, unknown: 0, candles: 3, wrong: [], speed: { fills: 200, books: 100 } },
+  past: {
+    ...{ rows: 9, books: 2, unknown: 0, candles: 3, accounts: { fills: 9, ledger: 2, trades: 1 } },
+    ...{ wrong: [], speed: { fills: 200, books: 100 } },
+  },
   audit: { accounts: 1, compared: 3, charged: 3, least: 2, most: 4, writtenOff: 0, faults: [] },
   heap: { bytes: 200_000_000, objects: [{ name: 'BlockLog', bytes: 50_000_000 }] },
   taken: [{ name: 'workerd', peakMb: 500, share: 0.9 }],

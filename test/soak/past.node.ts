@@ -8,6 +8,7 @@ import { playedBooks } from '../../src/client/played-books.ts'
 import type { Prng } from '../../src/devnet/exchange/prng.ts'
 import type { Levels } from '../../src/feed/block.ts'
 import { hashOf } from './client.node.ts'
+import { compareAccounts } from './past-accounts.node.ts'
 import { compareKeptCandles } from './past-candles.node.ts'
 import type { Plant } from './plant.node.ts'
 import { rowsOfFrame, type TrueRow, wrongOf } from './rows.ts'
@@ -38,6 +39,8 @@ export interface Past {
   /** Books of which is said that they are not known, because others began anew behind them. */
   readonly unknown: number
   readonly candles: number
+  /** Of some wallets: fills, balance movements and completed trades. */
+  readonly accounts: { readonly fills: number; readonly ledger: number; readonly trades: number }
   /** In words. */
   readonly wrong: readonly string[]
   /** Times as fast as it was. */
@@ -68,12 +71,15 @@ export async function lookAtPast(order: PastOrder): Promise<Past> {
   const asked = await askedBooks(order)
   // What was before the first of them the archive may not have.
   const fromTime = Math.max(truths[0]!.atMs, newest.timeMs - PLAYED_MS)
+  const candles = await compareKeptCandles({ ...order, untilMs: last.atMs })
+  const { wrong, ...accounts } = await compareAccounts({ ...order, fromMs: fromTime, untilMs: last.atMs })
+  // How fast the archive plays is no matter of how busy the exchange keeps the machine.
+  await plant.stopNode()
   const ofFills = await playFills(order, fromTime, last)
   const ofBooks = await playBooks(order, fromTime, last)
-  const candles = await compareKeptCandles({ ...order, untilMs: last.atMs })
   return {
-    ...{ rows: ofFills.rows, books: asked.compared, unknown: asked.unknown, candles: candles.compared },
-    wrong: [...asked.wrong, ...ofFills.wrong, ...ofBooks.wrong, ...candles.wrong],
+    ...{ rows: ofFills.rows, books: asked.compared, unknown: asked.unknown, candles: candles.compared, accounts },
+    wrong: [...asked.wrong, ...ofFills.wrong, ...ofBooks.wrong, ...candles.wrong, ...wrong],
     speed: { fills: ofFills.speed, books: ofBooks.speed },
   }
 }

@@ -177,6 +177,11 @@ export class Plant {
     return answer.ok ? ((await answer.json()) as { height: number; books: Record<string, string> }) : null
   }
 
+  /** Ends the exchange and its feeder: no block comes any more. */
+  async stopNode(): Promise<void> {
+    await Promise.all(['feeder', 'devnet'].map((name) => this.#children.get(name)?.stop()))
+  }
+
   async stop(): Promise<void> {
     for (const way of [this.feedWay, ...this.clientWays]) way.close()
     await Promise.all([...this.#children.values()].map((child) => child.stop()))

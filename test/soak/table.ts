@@ -141,6 +141,10 @@ export function tableOf(found: Findings): string {
             'fills, books and candles of the archive',
             `${past.rows}, ${past.books} (${past.unknown} more between two epochs) and ${past.candles}, ${past.wrong.length} wrong`,
           ],
+          [
+            'of single wallets: fills, balance movements, completed trades',
+            `${past.accounts.fills}, ${past.accounts.ledger} and ${past.accounts.trades}`,
+          ],
           ['played, times as fast', `fills ${past.speed.fills.toFixed(0)}, a book ${past.speed.books.toFixed(0)}`],
         ]
       : []),
