@@ -22,6 +22,8 @@ export interface GatewayProcessOptions {
   readonly liveVars?: Readonly<Record<string, string>>
   /** Gateway Workers over the same objects and stores, as isolates far apart are; the first has `port`. Default 1. */
   readonly instances?: number
+  /** False: as operators have it who leave the archive out. */
+  readonly isArchived?: boolean
   /** Where workerd's inspector listens; left out, it has none. */
   readonly inspectorPort?: number
 }
@@ -66,7 +68,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
 }
 
 /** A Worker as its wrangler file describes it, with the one script in the folder of its bundle. */
-function workerOf({ root, bundles = 'dist' }: GatewayProcessOptions, config: string, part: string) {
+function workerOf({ root, bundles = 'dist', isArchived = true }: GatewayProcessOptions, config: string, part: string) {
   const { workerOptions } = unstable_getMiniflareWorkerOptions(join(root, config))
   const { modulesRules: _, ...worker } = workerOptions as V4WorkerOptionsShape
   const folder = join(root, bundles, part)
@@ -75,6 +77,7 @@ function workerOf({ root, bundles = 'dist' }: GatewayProcessOptions, config: str
   const path = join(folder, script)
   return {
     ...worker,
+    ...(isArchived ? {} : { r2Buckets: {} }),
     // Without a name the storage folders of the objects would begin with a dash.
     name: part === 'gateway' ? 'weir' : 'weir-live',
     modulesRoot: folder,

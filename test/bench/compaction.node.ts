@@ -67,10 +67,10 @@ function segmentOf(at: number) {
   return { first, last: first + BLOCKS_A_MINUTE - 1, firstMs, lastMs: firstMs + MINUTE_MS - 1, events }
 }
 
-/** A seventh is one user's, a tenth a builder's. */
-function fillOf(tid: number, time: number) {
-  const user = tid % 7 === 0 ? USERS : Math.floor(randomOf(tid, 1) ** 3 * USERS)
-  return inventedFill(addressOf(user), tid, time, tid % 10 === 0 ? BUILDER : undefined)
+/** A seventh is one user's, a tenth a builder's; two are a trade. */
+function fillOf(number: number, time: number) {
+  const user = number % 7 === 0 ? USERS : Math.floor(randomOf(number, 1) ** 3 * USERS)
+  return inventedFill(addressOf(user), number, time, number % 10 === 0 ? BUILDER : undefined, number - (number % 2))
 }
 
 function added(sum: (Operations & { turns: number }) | undefined, did: Operations): Operations & { turns: number } {

@@ -8,6 +8,8 @@ const GET = 0.36
 const ROW_WRITTEN = 1
 const ROW_READ = 0.001
 const R2_GB = 0.015
+/** Of what is seldom read, which months and the tables of days are. */
+const R2_SELDOM_GB = 0.01
 const D1_GB = 0.75
 /** Of the paid plan, a month: for all that an account has. */
 const INCLUDED = { puts: 1e6, gets: 10e6, rowsWritten: 50e6, d1Gb: 5, r2Gb: 10 } as const
@@ -79,7 +81,7 @@ export function monthOf({ levels, rowBytes, tableBytes }: Counted): Month {
   return {
     dollars: dollarsFor({ puts: 0, gets: 0, rowsWritten: 0, d1Gb: 0, r2Gb: 0 }),
     included: dollarsFor(INCLUDED),
-    kept: 12 * (R2_GB * r2Gb + (D1_GB * keyRows(1) * INDEX_BYTES) / 1e9),
+    kept: 12 * (R2_SELDOM_GB * r2Gb + (D1_GB * keyRows(1) * INDEX_BYTES) / 1e9),
     does:
       `${millions(puts)} writes and ${millions(gets)} reads of R2, ${millions(rowsWritten)} rows of D1, ` +
       `${r2Gb.toFixed(0)} GB in R2 (a row of a page ${rowBytes.toFixed(0)} B, a fill in tables ${tableBytes.toFixed(0)} B), ` +

@@ -19,19 +19,21 @@ export const randomOf = (tid: number, salt: number): number => {
   return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32
 }
 
-export function inventedFill(user: string, tid: number, time: number, builder?: string): UserFill {
-  const random = (salt: number) => randomOf(tid, salt)
+/** `trade`: what it has in common with the other side. */
+export function inventedFill(user: string, number: number, time: number, builder?: string, trade = number): UserFill {
+  const random = (salt: number) => randomOf(number, salt)
+  const shared = (salt: number) => randomOf(trade, salt)
   const word = (salt: number) =>
-    Math.floor(random(salt) * 2 ** 32)
+    Math.floor(shared(salt) * 2 ** 32)
       .toString(16)
       .padStart(8, '0')
-  const isBuy = tid % 2 === 0
+  const isBuy = number % 2 === 0
   const sides = { side: isBuy ? ('B' as const) : ('A' as const), dir: isBuy ? 'Open Long' : 'Close Long' }
-  const px = (random(10) * 90_000 + 10_000).toFixed(1)
-  const amounts = { px, sz: (random(11) * 3).toFixed(5), startPosition: (random(12) * 100).toFixed(5) }
+  const px = (shared(10) * 90_000 + 10_000).toFixed(1)
+  const amounts = { px, sz: (shared(11) * 3).toFixed(5), startPosition: (random(12) * 100).toFixed(5) }
   const closed = { closedPnl: (random(13) * 10).toFixed(6), fee: (random(14) / 10).toFixed(6), feeToken: 'USDC' }
-  const coin = COINS[Math.floor(random(15) ** 4 * COINS.length)]!
-  const place = { hash: `0x${WORDS.map(word).join('')}`, oid: 1e11 + tid, crossed: isBuy, tid }
+  const coin = COINS[Math.floor(shared(15) ** 4 * COINS.length)]!
+  const place = { hash: `0x${WORDS.map(word).join('')}`, oid: 1e11 + number, crossed: isBuy, tid: trade }
   return [
     user,
     { coin, ...amounts, ...sides, time, ...closed, ...place, ...(builder && { builder, builderFee: '0.01' }) },

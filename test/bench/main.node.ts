@@ -59,18 +59,19 @@ const LIMIT_MS = 3_000_000
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 
-function options(): { quick: boolean; names: readonly string[] } {
+function options(): { quick: boolean; archive: boolean; names: readonly string[] } {
   const bench = program('npm run bench --', 'speed and memory beside a bare baseline', ['', '--only core,info'])
     .option('--quick', 'a smoke run')
+    .option('--no-archive', 'a gateway without the archive')
     .option('--only <names>', `some sections: ${NAMES.join(',')}`)
-  const { quick = false, only } = commandLine(bench).opts()
+  const { quick = false, archive, only } = commandLine(bench).opts()
   const names = only?.split(',') ?? NAMES
   const unknown = names.find((name) => !NAMES.includes(name))
   if (unknown !== undefined) refuseLine(bench, `option '--only <names>': there is no section '${unknown}'`)
-  return { quick, names }
+  return { quick, archive, names }
 }
 
-async function run({ quick, names }: ReturnType<typeof options>): Promise<Line[]> {
+async function run({ quick, archive, names }: ReturnType<typeof options>): Promise<Line[]> {
   const lines: Line[] = []
   const add = (some: readonly Line[]) => {
     lines.push(...some)
@@ -83,7 +84,7 @@ async function run({ quick, names }: ReturnType<typeof options>): Promise<Line[]
   for (const [name, section] of Object.entries(ALONE)) if (names.includes(name)) add(await section({ quick, say }))
   if (names.every((name) => name in ALONE)) return lines
   say(`starting both (one relay takes all sockets, as the bare object does: RELAY_SOCKETS=${RELAY_SOCKETS})`)
-  const bench = await startBench(quick, say)
+  const bench = await startBench(quick, archive, say)
   const end = () => bench.stop().finally(() => process.exit(130))
   process.once('SIGINT', end)
   process.once('SIGTERM', end)

@@ -52,7 +52,7 @@ export interface Bench {
 }
 
 /** Starts everything, seeds the books and waits until every coin can be had. */
-export async function startBench(quick: boolean, say: (text: string) => void): Promise<Bench> {
+export async function startBench(quick: boolean, isArchived: boolean, say: (text: string) => void): Promise<Bench> {
   await build(ROOT)
   const stops: (() => unknown)[] = []
   const stop = async () => {
@@ -60,7 +60,7 @@ export async function startBench(quick: boolean, say: (text: string) => void): P
   }
   try {
     const bare = await started(startBare(), 'bare', stops)
-    const { target: weir, stop: stopWeir } = await startWeir(ONE_RELAY)
+    const { target: weir, stop: stopWeir } = await startWeir({ ...ONE_RELAY, isArchived })
     stops.push(stopWeir)
     const load = new Loader()
     stops.push(() => load.stop())
@@ -77,7 +77,7 @@ export async function startBench(quick: boolean, say: (text: string) => void): P
 
 /** Starts a gateway with a key of its own that has credits for all benches; the bundles are built. */
 export async function startWeir(
-  options: Pick<GatewayProcessOptions, 'vars' | 'liveVars' | 'bundles'>,
+  options: Pick<GatewayProcessOptions, 'vars' | 'liveVars' | 'bundles' | 'isArchived'>,
 ): Promise<{ target: Target & { readonly key: string }; stop: () => Promise<void> }> {
   const state = mkdtempSync(join(tmpdir(), 'weir-bench-'))
   // On a signal Miniflare ends the process by itself, after its workerds: only this runs then.

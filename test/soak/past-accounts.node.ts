@@ -1,23 +1,27 @@
-// Accounts of the past as the gateway answers them against those of the exchange: fills, balance movements, and trades that are
-// counted anew from the exchange's fills and funding.
+// Accounts of the past as the gateway answers them against the node's files: fills, balance movements, and trades that are
+// counted anew from the files' fills and funding.
 
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { canonicalJson } from '../../src/core/canonical-json.ts'
-import type { Fill } from '../../src/feed/block.ts'
+import type { Fill, UserFill } from '../../src/feed/block.ts'
+import { nodeTimeMs, STREAM_FOLDER } from '../../src/feeder/streams.ts'
 import { plainTrades, whole } from '../conformance/plain-trades.ts'
 import type { Plant } from './plant.node.ts'
-import type { TrueRow } from './rows.ts'
 
-/** Those with the most fills of which one answer of the exchange has all. */
-const WALLETS = 12
-const FILLS_MOST = 1_800
+/** Of either kind. */
+const WALLETS = 10
+/** Of one wallet: trades are made of 10,000 at most. */
+const FILLS_MOST = 8_000
 const TRADES_A_PAGE = 500
 /** Of one list. */
 const PAGES_MOST = 50
+/** What the public fills do not tell. */
+const NODE_ONLY = ['builder', 'deployerFee', 'priorityGas']
 
 interface Asked {
   readonly plant: Plant
   readonly key: string
-  readonly fills: readonly TrueRow[]
   /** What was before may be from before the archive. */
   readonly fromMs: number
   /** Everything up to here is archived. */
@@ -32,56 +36,92 @@ interface Trade {
   readonly close_time: number
   readonly tx_index: number
 }
-interface Payment extends Timed {
-  readonly delta: { readonly coin: string; readonly usdc: string }
+interface MiscEvent {
+  readonly time: string
+  readonly hash: string
+  readonly inner: {
+    readonly LedgerUpdate?: { readonly users: readonly string[]; readonly delta: object }
+    readonly Funding?: { readonly deltas: readonly { user: string; coin: string; funding_amount: string }[] }
+  }
+}
+interface Account {
+  readonly fills: { readonly height: number; readonly fill: Fill }[]
+  readonly ledger: Timed[]
+  /** Of `coin@height`. */
+  readonly funding: Map<string, bigint>
 }
 
 /** Rows that were compared of each list, and what of them is wrong. */
 export async function compareAccounts(asked: Asked) {
+  const { plant, fromMs, untilMs } = asked
   const wrong: string[] = []
   const rows = { fills: 0, ledger: 0, trades: 0 }
-  for (const user of busiest(asked.fills)) {
-    const compare = (what: keyof typeof rows, is: readonly unknown[], should: readonly unknown[]) => {
+  for (const [user, { fills, ledger, funding }] of accountsOf(join(plant.state, 'node'))) {
+    const compare = (what: keyof typeof rows, is: readonly object[], should: readonly object[]) => {
       const [ours, theirs] = [is, should].map((list) => list.map((row) => canonicalJson(row as never)))
       rows[what] += theirs!.length
       const at = theirs!.findIndex((row, number) => row !== ours![number])
       if (at >= 0) wrong.push(`${what} of ${user}: ${ours![at]} should be ${theirs![at]}`)
       else if (ours!.length > theirs!.length) wrong.push(`${what} of ${user}: ${ours![theirs!.length]} should not be`)
     }
-    for (const [what, type] of [
-      ['fills', 'userFillsByTime'] as const,
-      ['ledger', 'userNonFundingLedgerUpdates'] as const,
-    ]) {
-      const [ours, theirs] = [await timed(asked, 'gateway', type, user), await timed(asked, 'exchange', type, user)]
-      compare(what, ours, theirs)
-    }
-    compare('trades', await ownTrades(asked, user), await countedTrades(asked, user))
+    const within = <Row extends Timed>(list: readonly Row[]) =>
+      list.filter(({ time }) => time >= fromMs && time <= untilMs)
+    const shown = within(fills.map(({ fill }) => fill)).map((fill) =>
+      Object.fromEntries(Object.entries(fill).filter(([name]) => !NODE_ONLY.includes(name))),
+    )
+    compare('fills', await timed(asked, 'userFillsByTime', user), shown)
+    compare('ledger', await timed(asked, 'userNonFundingLedgerUpdates', user), within(ledger))
+    const counted = plainTrades(user, fills, (coin, height) => funding.get(`${coin}@${height}`) ?? 0n)
+    // A position from before the window may have been opened before the archive.
+    const isWithin = ({ open_time, close_time }: Omit<Trade, 'tx_index'>) => open_time > fromMs && close_time <= untilMs
+    compare('trades', (await tradesOf(asked, user)).filter(isWithin), counted.filter(isWithin))
   }
   for (const [what, count] of Object.entries(rows)) if (count === 0) wrong.push(`no ${what} could be compared`)
   return { ...rows, wrong }
 }
 
-function busiest(fills: readonly TrueRow[]): string[] {
-  const counts = new Map<string, number>()
-  for (const { user } of fills) counts.set(user, (counts.get(user) ?? 0) + 1)
-  const fit = [...counts].filter(([, count]) => count <= FILLS_MOST)
-  return fit
-    .sort(([, a], [, b]) => b - a)
-    .slice(0, WALLETS)
-    .map(([user]) => user)
+/** Those with the most fills, but for those that have too many, and with the most balance movements. */
+function accountsOf(data: string): Map<string, Account> {
+  const accounts = new Map<string, Account>()
+  const of = (user: string): Account => {
+    const known = accounts.get(user) ?? { fills: [], ledger: [], funding: new Map() }
+    accounts.set(user, known)
+    return known
+  }
+  for (const { height, events } of linesOf<UserFill>(join(data, STREAM_FOLDER.fills)))
+    for (const [user, fill] of events) of(user).fills.push({ height, fill })
+  for (const { height, events } of linesOf<MiscEvent>(join(data, STREAM_FOLDER.misc)))
+    for (const { time, hash, inner } of events) {
+      const { LedgerUpdate: update, Funding: funding } = inner
+      if (update)
+        for (const user of new Set(update.users))
+          of(user).ledger.push({ time: nodeTimeMs(time), hash, delta: update.delta } as Timed)
+      for (const { user, coin, funding_amount } of funding?.deltas ?? [])
+        of(user).funding.set(`${coin}@${height}`, whole(funding_amount))
+    }
+  const fit = [...accounts].filter(([, { fills }]) => fills.length <= FILLS_MOST)
+  const most = (of: 'fills' | 'ledger') => fit.sort(([, a], [, b]) => b[of].length - a[of].length).slice(0, WALLETS)
+  return new Map([...most('fills'), ...most('ledger')])
+}
+
+/** In order of height, each once: a node that begins again writes some once more. */
+function linesOf<Event>(folder: string): { readonly height: number; readonly events: readonly Event[] }[] {
+  const lines = new Map<number, readonly Event[]>()
+  for (const file of globSync('hourly/*/*', { cwd: folder }))
+    for (const text of readFileSync(join(folder, file), 'utf8').split('\n')) {
+      if (!text.endsWith(']}')) continue
+      const { block_number, events } = JSON.parse(text) as { block_number: number; events: Event[] }
+      lines.set(block_number, events)
+    }
+  return [...lines].map(([height, events]) => ({ height, events })).sort((a, b) => a.height - b.height)
 }
 
 /** All rows of a list in the window, page after page. */
-async function timed<Row extends Timed>(
-  { plant, key, fromMs, untilMs }: Pick<Asked, 'plant' | 'key' | 'fromMs' | 'untilMs'>,
-  whom: 'exchange' | 'gateway',
-  type: string,
-  user: string,
-): Promise<Row[]> {
-  const seen = new Map<string, Row>()
+async function timed({ plant, key, fromMs, untilMs }: Asked, type: string, user: string): Promise<Timed[]> {
+  const seen = new Map<string, Timed>()
   for (let [page, startTime] = [0, fromMs]; page < PAGES_MOST; page++) {
     const question = { type, user, startTime, endTime: untilMs }
-    const rows = (await plant.ask(whom, question as never, key)) as unknown as Row[]
+    const rows = (await plant.ask('gateway', question as never, key)) as unknown as Timed[]
     const before = seen.size
     for (const row of rows) seen.set(canonicalJson(row as never), row)
     const last = rows.at(-1)
@@ -91,7 +131,8 @@ async function timed<Row extends Timed>(
   throw new Error(`${type} of ${user} has no end`)
 }
 
-async function ownTrades({ plant, key, fromMs, untilMs }: Asked, user: string) {
+/** All trades from the beginning of the window on, without their ordinals. */
+async function tradesOf({ plant, key, fromMs }: Asked, user: string) {
   const trades: Trade[] = []
   for (let cursor: string | undefined; ; ) {
     const question = { type: 'userCompletedTradesByTime', user, startTime: fromMs, limit: TRADES_A_PAGE }
@@ -99,26 +140,7 @@ async function ownTrades({ plant, key, fromMs, untilMs }: Asked, user: string) {
     const page = (await plant.ask('gateway', { ...question, ...from } as never, key)) as unknown as Trade[]
     trades.push(...page)
     const last = page.at(-1)
-    if (!last || page.length < TRADES_A_PAGE) break
+    if (!last || page.length < TRADES_A_PAGE) return trades.map(({ tx_index: _, ...trade }) => trade)
     cursor = `${last.close_time}_${last.tx_index}`
   }
-  return trades.filter((trade) => isWithin(trade, fromMs, untilMs)).map(({ tx_index: _, ...trade }) => trade)
-}
-
-async function countedTrades({ plant, key, fromMs, untilMs }: Asked, user: string) {
-  const all = { plant, key, fromMs: 0, untilMs }
-  const fills = await timed<Fill>(all, 'exchange', 'userFillsByTime', user)
-  const payments = await timed<Payment>(all, 'exchange', 'userFunding', user)
-  // A block has one time, and here its place among those is its height.
-  const times = [...new Set([...fills, ...payments].map(({ time }) => time))].sort((a, b) => a - b)
-  const heights = new Map(times.map((time, at) => [time, at]))
-  const paid = new Map(payments.map(({ time, delta }) => [`${delta.coin}@${heights.get(time)}`, whole(delta.usdc)]))
-  const seen = fills.map((fill) => ({ height: heights.get(fill.time)!, fill }))
-  const trades = plainTrades(user, seen, (coin, height) => paid.get(`${coin}@${height}`) ?? 0n)
-  return trades.filter((trade) => isWithin(trade, fromMs, untilMs))
-}
-
-/** A position from before the window may have been opened before the archive. */
-function isWithin({ open_time, close_time }: Omit<Trade, 'tx_index'>, fromMs: number, untilMs: number): boolean {
-  return open_time > fromMs && close_time <= untilMs
 }
