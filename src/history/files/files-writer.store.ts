@@ -136,7 +136,7 @@ export class FilesWriter implements CompactionFiles {
   async #object(level: Level, file: FileSpan, number: number, { pages, bytes, entries, candles }: Made) {
     if (bytes === 0) return []
     const { chain, bucket, db } = this.#place
-    const put = await bucket.put(objectKey(chain, level, file, number), joinedPages(pages, bytes), storedAs(level, 3))
+    const put = await bucket.put(objectKey(chain, level, file, number), joinedPages(pages, bytes), stored(level === 3))
     const object = db
       .prepare(
         `INSERT OR REPLACE INTO file_objects (chain, level, first, number, bytes, etag) VALUES (?, ?, ?, ?, ?, ?)`,
@@ -161,7 +161,7 @@ export class FilesWriter implements CompactionFiles {
   ): Promise<D1PreparedStatement> {
     const { chain, bucket, db } = this.#place
     const { first, last, firstMs, lastMs } = file
-    await bucket.put(tableKey(chain, level, file, number, name), bytes, storedAs(level, 2))
+    await bucket.put(tableKey(chain, level, file, number, name), bytes, stored(level === 2 || name === 'fills-by-time'))
     const values = [chain, level, first, last, firstMs, lastMs, number, name, rows, bytes.length, await sha256Of(bytes)]
     return db
       .prepare(`INSERT OR REPLACE INTO file_tables (chain, level, first, last, first_ms, last_ms, number, name, rows, bytes, sha256)
@@ -195,9 +195,8 @@ export class FilesWriter implements CompactionFiles {
   }
 }
 
-/** What is kept for good costs a third less where each read costs a little. */
-const storedAs = (level: Level, last: Level): R2PutOptions =>
-  level === last ? { storageClass: 'InfrequentAccess' } : {}
+/** What stays costs a third less where each read costs a little, but may not go within a month. */
+const stored = (isForGood: boolean): R2PutOptions => (isForGood ? { storageClass: 'InfrequentAccess' } : {})
 
 const keysInto = (table: string) => `INSERT OR REPLACE INTO ${table}
   (chain, first, number, key, first_height, last_height, min_ms, max_ms, rows, offset, bytes)

@@ -256,7 +256,14 @@ it('days are merged into their month once a day of the next is there, and are re
   const place = placeOf('months')
   const days = [9, 10, 11, 12].flatMap((day) => heights.slice(0, 72).map((height) => 72 * day + height))
   await archived(place, days)
-  await compact(failing(7)(place))
+  const seldom = new Set<string>()
+  const put: R2Bucket['put'] = (key: string, body: never, options: R2PutOptions) => {
+    if (options?.storageClass === 'InfrequentAccess')
+      seldom.add(/\/(minute|hour|day|month)\/.*\d{4}\.([^.]*)/.exec(key)!.slice(1).join(' '))
+    return env.ARCHIVE.put(key, body, options)
+  }
+  const bucket = { put, get: env.ARCHIVE.get.bind(env.ARCHIVE), delete: env.ARCHIVE.delete.bind(env.ARCHIVE) }
+  await compact(failing(7)({ ...place, bucket: bucket as ArchivePlace['bucket'] }))
   const files = new StoredFiles(place)
   const levels = async () => {
     const { results } = await env.HISTORY.prepare(`SELECT level, state, COUNT(*) AS n FROM files
@@ -291,6 +298,8 @@ it('days are merged into their month once a day of the next is there, and are re
     [3, 'live', 1],
   ])
   await check()
+  const ofDays = ['fills-by-user', 'ledger-by-user'].map((name) => `day ${name}`)
+  expect([...seldom].sort()).toEqual([...ofDays, 'hour fills-by-time', 'month pages'])
   expect(await rowsOfDays()).toBeGreaterThan(0)
   for (let turn = 0; turn < 30; turn++) await compact(place, () => LINK_MS + 600_001)
   expect([await levels(), await rowsOfDays()]).toEqual([
@@ -304,8 +313,8 @@ it('days are merged into their month once a day of the next is there, and are re
   // A month has the tables of its days.
   const source = tableFiles(env.HISTORY, 'months').find(({ product }) => product === 'fills_by_user')!
   const listed = await source.files({ fromMs: 0, toMs: 1e15 }, null, 1e3)
-  const ofDays = listed.filter(({ key }) => key.includes('/day/')).map(({ first }) => first)
-  expect([...new Set(ofDays)]).toEqual([9, 10, 11].map((day) => 72 * day))
+  const firsts = listed.filter(({ key }) => key.includes('/day/')).map(({ first }) => first)
+  expect([...new Set(firsts)]).toEqual([9, 10, 11].map((day) => 72 * day))
 })
 
 it('heights that nobody has, and segments that are lost, are gaps', async () => {
