@@ -54,7 +54,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   readonly #shards: number
   readonly #log: LogLink
   #askedForBooksMs = 0
-  /** Height from which on the books are whole: after a restart they pass through states that never were. */
+  /** From here on books are whole: after a restart they pass states that never were, or that relays have passed. */
   #wholeFrom = -1
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
@@ -130,10 +130,11 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
       this.#books.expect(answer.coins)
       this.#store.drop(this.#books.outdate(answer.repaired ?? [], height ?? -1))
     }
-    this.#wholeFrom = Math.max(this.#books.completeAt, answer.height ?? -1)
+    this.#wholeFrom = Math.max(this.#wholeFrom, this.#books.completeAt, answer.height ?? -1)
   }
 
   #begin(epoch: string, seedHeight: number): void {
+    this.#wholeFrom = -1
     this.#rotation.clear()
     this.#store.begin({ shards: this.#shards, index: this.#index, epoch, seedHeight })
   }
@@ -255,6 +256,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const missed = request.cursor === null ? [] : this.#ring.missed(request.cursor, this.#books)
     for (const { tick, fragments } of missed ?? []) link.send(tick, encodeAll(fragments))
     const { ready, epoch, height } = this.#books
+    if (request.cursor?.epoch === epoch) this.#wholeFrom = Math.max(this.#wholeFrom, request.cursor.height)
     return { v: HUB_API_VERSION, epoch: ready ? epoch : null, height, lost: missed === null }
   }
 

@@ -100,7 +100,7 @@ export class ShardBooks {
     // A coin without changes is not stored again: its checkpoint is as true as the others say.
     const clean = usable.reduce((height, checkpoint) => Math.max(height, checkpoint.clean ?? -1), -1)
     const from = usable.reduce((least, { height }) => Math.min(least, Math.max(height, clean)), Infinity)
-    this.#begin(epoch, from, 0)
+    this.#begin(epoch, from)
     this.#seedHeight = seedHeight
     for (const { coin, height, time, seq, lastPx, levels } of usable) {
       const trueAt = Math.max(height, clean)
@@ -138,7 +138,7 @@ export class ShardBooks {
 
   /** Stands at a height of an epoch without any book: every coin the shard had must be reseeded. */
   forget(epoch: string | null, height: number | null, coins: readonly string[]): void {
-    this.#begin(epoch, height, this.#time)
+    this.#begin(epoch, height)
     this.#known = epoch !== null
     this.#coins.clear()
     this.#indebted.clear()
@@ -234,7 +234,8 @@ export class ShardBooks {
     // Clients may hold books from before this hub lost them: they must hear that theirs no longer continue.
     for (const coin of listed) if (this.#suspect.has(coin)) this.#broken.add(coin)
     const isFollowed = this.#epoch !== null
-    if (isFresh) this.#begin(seed.epoch, seed.height, seed.time)
+    if (isFresh) this.#begin(seed.epoch, seed.height)
+    this.#time = seed.time
     for (const one of books) this.#replace(one, isFresh, isFollowed)
     if (isFresh)
       for (const coin of [...this.#coins.keys()])
@@ -242,10 +243,9 @@ export class ShardBooks {
     return [...listed]
   }
 
-  #begin(epoch: string | null, height: number | null, time: number): void {
+  #begin(epoch: string | null, height: number | null): void {
     this.#epoch = epoch
     this.#height = height
-    this.#time = time
     this.#seedHeight = height ?? 0
     this.#known = true
     this.#restoredAt.clear()

@@ -143,6 +143,13 @@ describe('the books of a shard', () => {
     expect([shard.suspects, shard.encode('BTC')?.seq]).toEqual([[], 7])
   })
 
+  it('knows the time of books that repair one that began without any', () => {
+    const shard = new ShardBooks()
+    shard.forget(EPOCH, 5, ['BTC'])
+    shard.seed(seed(5, [{ coin: 'BTC', levels: bids(level(1)) }], 'coins'))
+    expect(shard.time).toBe(5 * 70)
+  })
+
   it('forget with a lost book what its clients were owed: they begin again', () => {
     const shard = new ShardBooks()
     shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5)) }]))
