@@ -40,6 +40,8 @@ export interface StoredBlocks {
   readonly last: number
   readonly books: readonly Uint8Array[]
   readonly events: readonly Uint8Array[]
+  /** Where a block of them has any; a line is empty where its block has none. */
+  readonly payments?: readonly Uint8Array[]
 }
 
 export type ArchivePart = StoredBlocks | { readonly gap: SkippedHeights }

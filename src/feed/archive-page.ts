@@ -28,7 +28,8 @@ export function archivePage(from: number, held: DurableBlocks, mostBytes = PAGE_
     const last = found ? found.last : lastMissing(next, held)
     if (last === null || last > held.durable) break
     parts.push(found ?? { gap: { from: next, to: last } })
-    for (const piece of [...(found?.books ?? []), ...(found?.events ?? [])]) bytes += piece.byteLength
+    const { books = [], events = [], payments = [] } = found ?? {}
+    for (const piece of [...books, ...events, ...payments]) bytes += piece.byteLength
     next = last + 1
   }
   return parts

@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { COIN_MAX_LENGTH } from '../core/coin.ts'
 import { DECIMAL, UNSIGNED_DECIMAL } from '../core/decimal.ts'
+import { Payments } from './payments.ts'
 
 export const Address = z.string().regex(/^0x[0-9a-f]{40}$/, 'must be 0x and 40 lower-case hex digits')
 /** Decimal string, signed. */
@@ -88,6 +89,8 @@ export const Block = z.strictObject({
   orders: z.array(z.unknown()).optional(),
   /** Of each coin that was wanted (`want`) when the block was made: one without an entry has rows that are not known. */
   l4: z.array(L4Rows).optional(),
+  /** Of all wallets. Left out: nothing is paid, or, beside `funding`, who paid it is not known; null: neither is known. */
+  payments: z.array(Payments).nullable().optional(),
   /** Null: the changes of this block are not known, and neither are the books from here to the next snapshot. */
   books: z.array(BookChange).nullable(),
 })

@@ -52,7 +52,8 @@ export class FeederTrust {
     this.#copies.came(feeder, block, Date.now())
     this.#copies.compared(feeder, block)
     // Rows of orders are nothing that copies are compared by, and there may be much of them.
-    const copy = { texts: encodeBlock({ ...block, orders: [], l4: [] }, null), feeder: feeder.name }
+    const bare = { ...block, orders: [], l4: [], payments: undefined }
+    const copy = { texts: encodeBlock(bare, null), feeder: feeder.name }
     const { durable, chain } = this.#held
     if (!this.#agreement.compare(copy, Date.now(), () => this.#held.booksAt(height)))
       return feeder.conflict(startedOver(height, chain.height!))

@@ -10,6 +10,7 @@ import { BuilderStore } from './builder.store.ts'
 import { type ChainState, EMPTY_CHAIN, type GapReason, type SkippedHeights } from './chain.ts'
 import { eventsPage } from './events-page.ts'
 import { type FillsAnswer, type FillsRequest, ReadBudget, searched } from './held-fills.ts'
+import { searchedPayments } from './held-payments.ts'
 import type { EventsAnswer, EventsRequest } from './log-api.ts'
 import { type NewSegment, PendingSegment } from './pending-segment.ts'
 import type { Through } from './position-builders.ts'
@@ -245,9 +246,14 @@ export class HeldBlocks {
     const retryMs = this.#reads.waitMs(nowMs)
     if (retryMs > 0) return { retryMs }
     const { segments, next } = this.#segments.eventsBefore(before ?? Number.MAX_SAFE_INTEGER, READ_CHARS)
-    const found = segments.map((segment) => searched(segment, scope, kind))
-    for (const { cost } of found) this.#reads.spend(cost, nowMs)
-    const stretches = found.map(({ stretch }) => stretch)
+    const stretches = segments.flatMap((segment) => {
+      const { stretch, cost } = searched(segment, scope, kind)
+      this.#reads.spend(cost, nowMs)
+      if (kind !== 'funding' || scope.by !== 'user') return stretch
+      const paid = searchedPayments(segment, this.#segments.paymentsWith(segment.last), scope.address)
+      this.#reads.spend(paid.cost, nowMs)
+      return paid.stretches
+    })
     return { head: this.#segments.newest(), stretches, next, ...(kind && { kind }) }
   }
 

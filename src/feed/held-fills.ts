@@ -14,15 +14,15 @@ export interface OwnerScope {
 /** Or all of one coin. */
 export type FillScope = OwnerScope | { readonly by: 'coin'; readonly coin: string }
 
-/** Events of a wallet that are no fills: balance movements, or what it did with its stake. */
-export type LedgerKind = 'ledger' | 'staking'
+/** Events of a wallet that are no fills: balance movements, what it did with its stake, or what it paid and got as funding. */
+export type LedgerKind = 'ledger' | 'staking' | 'funding'
 
 export interface FillsRequest {
   readonly v: number
   readonly scope: FillScope
   /** The `next` of the page before; null: from the newest on. */
   readonly before: number | null
-  /** Of a wallet its ledger events, or what it did with its stake, and no fills; a log of 0.1.0 knows fills alone. */
+  /** Of a wallet its events of another kind, and no fills; a log of 0.1.0 knows fills alone. */
   readonly kind?: LedgerKind
 }
 
@@ -88,6 +88,8 @@ export function searched(
 /** Texts of which a line has one if it holds anything for the scope (and perhaps if not). */
 function marksOf(scope: FillScope, kind?: LedgerKind): readonly string[] {
   if (kind === 'staking' && scope.by === 'user') return [`"user":"${scope.address}"`]
+  // Payments are beside the lines (held-payments.ts).
+  if (kind === 'funding') return []
   if (kind === 'ledger' && scope.by === 'user') return [`"users":["${scope.address}"`, `,"${scope.address}"`]
   if (scope.by === 'coin') return [`"coin":${JSON.stringify(scope.coin)}`]
   return scope.by === 'builder' ? [`"builder":"${scope.address}"`] : [`["${scope.address}",{`, '"funding":[{']

@@ -7,7 +7,7 @@ export interface Listed {
   readonly last: number
   readonly time: number
   readonly chunks: Readonly<Partial<Record<SegmentKind, number>>>
-  /** Of its books and events; 0.1.0 stored none. */
+  /** Of its books, events and payments; 0.1.0 stored none. */
   readonly bytes?: number
 }
 

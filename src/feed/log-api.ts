@@ -203,6 +203,8 @@ export interface RelayEvents {
   readonly through?: readonly Through[]
   /** In the archive alone, of a block that the log never had: nothing else of it is known. */
   readonly only?: 'fills'
+  /** In the archive alone, and before all else: what wallets paid as funding (payments.ts). */
+  readonly payments?: readonly string[] | null
 }
 
 /**

@@ -86,6 +86,7 @@ export class OrderWants {
 
   /** What a feeder is to hear before its welcome. */
   *frames(): Generator<Want, void> {
+    yield { type: 'want', orders: { add: [], drop: [] }, payments: true }
     const isWhole = this.#wokeMs === null
     const [orders, l4] = KINDS.map((kind) => ({ add: [...this.#names[kind].told], drop: [] }))
     if (!isWhole && orders!.add.length + l4!.add.length === 0) return

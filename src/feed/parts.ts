@@ -6,7 +6,7 @@ import type { BlockFrame } from './protocol.ts'
 import { FRAME_MAX_BYTES } from './protocol.ts'
 
 /** What everybody needs before what some want, which may be most of it. */
-const LISTS = ['fills', 'ledger', 'funding', 'events', 'twaps', 'books', 'orders', 'l4'] as const
+const LISTS = ['fills', 'ledger', 'funding', 'events', 'twaps', 'books', 'payments', 'orders', 'l4'] as const
 /** Room for the envelope of a part beside its entries. */
 const ENVELOPE_BYTES = 1024
 /** Levels of one book cut into runs of this many: about 40 bytes each, far below a frame. */
@@ -71,7 +71,7 @@ function rowRuns({ coin, statuses, diffs }: L4Rows): L4Rows[] {
   return runs
 }
 
-/** Bound of what is collected: without rows of coins the worst block of the exchange is far below a megabyte. */
+/** Bound of what is collected: without rows of coins and payments the worst block of the exchange is far below a megabyte. */
 export const JOINED_MAX_UNITS = 16 * 1024 * 1024
 
 /**

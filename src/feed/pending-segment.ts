@@ -36,7 +36,7 @@ export class PendingSegment {
     if (this.#repaired.length > 0) this.#repairs.set(texts.height, this.#repaired)
     this.#repaired = []
     for (const { text } of [...(texts.books ?? []), ...texts.orders]) this.#chars += text.length
-    this.#chars += texts.events.length
+    this.#chars += texts.events.length + texts.payments.length
     for (const text of texts.l4.values()) this.#l4Chars += text.length
     const isFull = this.#chars >= SEGMENT_CHARS || this.#l4Chars >= L4_CHARS
     return isFull || nowMs - this.#sinceMs >= SEGMENT_MS
@@ -77,6 +77,9 @@ export class PendingSegment {
       books: blocks.map((texts) => hubBlockText(texts, () => true, repairs.get(texts.height))).join('\n'),
       events: blocks.map(({ events }) => events).join('\n'),
       ...(blocks.some(({ orders }) => orders.length > 0) && { orders: blocks.map(ordersLine).join('\n') }),
+      ...(blocks.some(({ payments }) => payments !== '') && {
+        payments: blocks.map(({ payments }) => payments).join('\n'),
+      }),
       ...(blocks.some(({ l4 }) => l4.size > 0) && { l4: blocks.map(l4Line).join('\n') }),
     }
     return { first: first.height, last: last.height, time: last.time, lines }

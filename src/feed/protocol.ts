@@ -151,6 +151,8 @@ const Want = z.object({
   whole: z.literal(true).optional(),
   orders: z.strictObject({ add: Wallets, drop: Wallets }),
   l4: z.strictObject({ add: L4Coins, drop: L4Coins }).optional(),
+  /** Payments of funding are taken, on this connection: a gateway that does not say so would refuse them. */
+  payments: z.literal(true).optional(),
 })
 export type Want = z.infer<typeof Want>
 

@@ -12,6 +12,8 @@ import { type ChainState, EMPTY_CHAIN } from './chain.ts'
 import type { EventsSegment, HeightAndTime } from './held-fills.ts'
 import { keyOf, keysOf, keysOfKind, type Listed, segmentAt } from './listed-segment.ts'
 import type { NewSegment } from './pending-segment.ts'
+import { piecesOf } from './pieces.ts'
+import { ReadPayments } from './read-payments.ts'
 import type { SegmentKind } from './segment.ts'
 import { Unarchived } from './unarchived.ts'
 
@@ -19,8 +21,6 @@ import { Unarchived } from './unarchived.ts'
 const SEGMENTS_AT_ONCE = 64
 /** Four times what five minutes have: so many are held at most, whatever times blocks say. */
 const SEGMENTS_MOST = 1200
-/** A piece of rows is put in some two milliseconds, and is at most 1.5 MiB. */
-const ROWS_PIECE_UNITS = 512 * 1024
 /** So many pieces of rows are held, 256 MiB, … */
 const ROWS_PIECES_MOST = 512
 /** … so much younger than all else: who is further behind is served sooner by whole orders. */
@@ -58,6 +58,7 @@ export class SegmentStore {
   readonly #storage: Pick<DurableObjectStorage, 'kv' | 'put' | 'delete' | 'sync'>
   #waiting: Rows[] = []
   #segments: readonly Listed[]
+  readonly #read = new ReadPayments()
   readonly #unarchived: Unarchived
   /** Where the log stood when this object woke. */
   readonly place: Place
@@ -83,6 +84,7 @@ export class SegmentStore {
     const all = segment ? [...this.#segments, this.#stored(segment, puts)] : this.#segments
     const isKept = ({ time }: Listed, at: number) => time >= oldestMs && at >= all.length - SEGMENTS_MOST
     this.#segments = withRecentRows(all.filter(isKept), oldestMs + ROWS_YOUNGER_MS)
+    this.#read.forget(this.first)
     const unarchived = this.#unarchived.spare(all.filter((one, at) => !isKept(one, at)))
     const { repaired, ...at } = place
     const head = { ...at, segments: this.#segments, ...(repaired.length > 0 && { repaired }) } satisfies Head
@@ -164,6 +166,13 @@ export class SegmentStore {
     return found && { last: found.last, text: this.#text('events', found) }
   }
 
+  /** Of each block of the segment that holds `height` the text of its payments; none where no block has any. */
+  paymentsWith(height: number): readonly string[] {
+    const found = this.#with(height)
+    if (found?.chunks.payments === undefined) return []
+    return this.#read.of(found.first, () => this.#text('payments', found))
+  }
+
   /** First height that is stored, null while there is none. */
   get first(): number | null {
     return this.#segments[0]?.first ?? null
@@ -190,7 +199,9 @@ export class SegmentStore {
     const found = this.#unarchived.at(height) ?? this.#with(height)
     if (!found) return null
     const { first, last } = found
-    return { first, last, books: this.#pieces('books', found), events: this.#pieces('events', found) }
+    const pieces = (kind: SegmentKind) => this.#pieces(kind, found)
+    const payments = found.chunks.payments === undefined ? {} : { payments: pieces('payments') }
+    return { first, last, books: pieces('books'), events: pieces('events'), ...payments }
   }
 
   /** The first stored height above this one, null where there is none. */
@@ -238,21 +249,10 @@ export class SegmentStore {
     const { gone, keys } = this.#unarchived.clear()
     this.#delete([...[...this.#segments, ...gone].flatMap(keysOf), ...keys])
     this.#segments = []
+    this.#read.forget(null)
     this.#waiting = []
     this.#put({ ...more, log: { chain: EMPTY_CHAIN, time: null, segments: [] } satisfies Head })
   }
-}
-
-/** Cut where no character is. */
-function piecesOf(text: string): string[] {
-  const pieces: string[] = []
-  for (let at = 0, end = 0; at === 0 || at < text.length; at = end) {
-    end = at + ROWS_PIECE_UNITS
-    const isAmidCharacter = (text.charCodeAt(end) & 0xfc00) === 0xdc00
-    if (isAmidCharacter) end--
-    pieces.push(text.slice(at, end))
-  }
-  return pieces
 }
 
 /** The segments with the rows that are held on. */

@@ -1,11 +1,13 @@
 // Blocks at rest: segments of about a second, one line of JSON per block and kind. Order statuses are a kind of their own:
 // there may be a hundred times as much of them as of everything else, which is what nearly all who read look for. So are
-// rows of order-level books, of which a coin's are one text from here to the client.
+// rows of order-level books, of which a coin's are one text from here to the client, and payments of wallets, once an hour
+// ten megabytes that go into the archive.
 // A row per block would cost 38 dollars a month in writes; a segment a second costs under 3.
 
 import type { Block, BookChange, L4Rows } from './block.ts'
 import type { HubBlock, L4BlockHead, LinkGap, RelayEvents, RelayFrame } from './log-api.ts'
 import { LOG_API_VERSION } from './log-api.ts'
+import { paymentsText } from './payments.ts'
 import type { Through } from './position-builders.ts'
 
 /** A segment ends after this time … */
@@ -18,7 +20,7 @@ export const L4_CHARS = 8 * SEGMENT_CHARS
 /** A sum of two numbers below this is exact. */
 const SUM_MODULUS = 2 ** 52
 
-export type SegmentKind = 'books' | 'events' | 'orders' | 'l4'
+export type SegmentKind = 'books' | 'events' | 'orders' | 'l4' | 'payments'
 
 /** The texts of one block: encoded once, used for storage and for every reader. */
 export interface BlockTexts {
@@ -34,17 +36,19 @@ export interface BlockTexts {
   readonly orders: readonly { readonly user: unknown; readonly text: string }[]
   /** By coin the inside of a JSON object of its rows (l4Text), '' where there are none. */
   readonly l4: ReadonlyMap<string, string>
+  /** JSON of the payments of wallets, which no reader is sent; '' where there are none. */
+  readonly payments: string
   /** By which copies of a height are compared: of the events, and of the books whatever the order of coins. */
   readonly digests: { readonly events: number; readonly books: number | null }
 }
 
 /** What readers of events and of rows need of a block. */
-export type EventsTexts = Omit<BlockTexts, 'books' | 'px' | 'digests'>
+export type EventsTexts = Omit<BlockTexts, 'books' | 'px' | 'payments' | 'digests'>
 
 type Names = Pick<ReadonlySet<unknown>, 'has'>
 
 /** What hubs need of a block. */
-export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'l4' | 'digests'>
+export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'l4' | 'payments' | 'digests'>
 
 /**
  * Encodes a block once. `epoch` is that of the books at this height, null where they are unknown; `through` is what the log
@@ -74,6 +78,7 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
     events: `${JSON.stringify(beside).slice(0, -1)},${bare.slice(1)}`,
     orders: orders.map((row) => ({ user: userOf(row), text: JSON.stringify(row) })),
     l4: new Map(l4.map((rows) => [rows.coin, l4Text(rows)])),
+    payments: block.payments === undefined ? '' : paymentsText(block.payments),
     digests,
   }
 }

@@ -78,8 +78,8 @@ interface Released {
 }
 
 /** Without what only readers of the last minutes need. */
-function bare({ chunks: { books = 0, events = 0 }, ...one }: Listed): Listed {
-  return { ...one, chunks: { books, events } }
+function bare({ chunks: { books = 0, events = 0, payments }, ...one }: Listed): Listed {
+  return { ...one, chunks: { books, events, ...(payments !== undefined && { payments }) } }
 }
 
 const bytesOf = (segments: readonly Listed[]): number => segments.reduce((sum, { bytes = 0 }) => sum + bytes, 0)

@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { type Block, LedgerEvent, UserFill } from '../feed/block.ts'
-import { readFunding } from './funding.ts'
+import { readFunding, readPayments } from './funding.ts'
 import { nodeTimeMs } from './streams.ts'
 
 /** Events of one height by stream, statuses of wanted wallets alone; null for a stream that this node does not write. */
@@ -24,7 +24,10 @@ export function convertEvents(events: BlockEvents, refuse: (reason: string) => v
     if (fill.success) parts.fills.push(fill.data)
     else refuse(`fill: ${issueOf(fill.error)}`)
   }
-  const others = (events.misc ?? []).filter((event) => !placeMisc(event, parts, refuse))
+  const paid: (readonly string[] | null)[] = []
+  const others = (events.misc ?? []).filter((event) => !placeMisc(event, parts, paid, refuse))
+  const isKnown = events.misc !== null && !paid.includes(null)
+  if (paid.length > 0 || !isKnown) parts.payments = isKnown ? paid.flatMap((payments) => payments ?? []) : null
   if (others.length > 0) parts.events = others
   if (events.twaps && events.twaps.length > 0) parts.twaps = [...events.twaps]
   if (events.statuses && events.statuses.length > 0) parts.orders = [...events.statuses]
@@ -34,8 +37,13 @@ export function convertEvents(events: BlockEvents, refuse: (reason: string) => v
 const MiscEvent = z.looseObject({ time: z.string(), hash: z.string(), inner: z.record(z.string(), z.unknown()) })
 const LedgerPayload = LedgerEvent.pick({ users: true, delta: true }).loose()
 
-/** Puts a misc event that has a place of its own there; false for any other. */
-function placeMisc(value: unknown, parts: EventParts, refuse: (reason: string) => void): boolean {
+/** Puts a misc event that has a place of its own there; false for any other. `paid`: of each event of funding, null where not known. */
+function placeMisc(
+  value: unknown,
+  parts: EventParts,
+  paid: (readonly string[] | null)[],
+  refuse: (reason: string) => void,
+): boolean {
   const event = MiscEvent.safeParse(value)
   if (!event.success) return false
   const { time, hash, inner } = event.data
@@ -43,6 +51,9 @@ function placeMisc(value: unknown, parts: EventParts, refuse: (reason: string) =
     const funding = readFunding(inner.Funding)
     if (funding.ok) parts.funding.push(...funding.value)
     else refuse(`funding: ${funding.error}`)
+    const payments = readPayments(inner.Funding, nodeTimeMs(time))
+    if (funding.ok && !payments.ok) refuse(`payments of funding: ${payments.error}`)
+    paid.push(payments.ok ? payments.value : null)
     return true
   }
   if (inner.LedgerUpdate === undefined) return false

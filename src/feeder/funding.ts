@@ -1,11 +1,14 @@
-// The hourly funding event lists every open position and can exceed 20 MB; one number per coin says the same. Deltas
-// are checked by hand: a schema library would need most of a second for them.
+// The hourly funding event lists every open position and can exceed 20 MB; what trades need of it is one number per coin,
+// and what wallets paid is a text for each. Deltas are checked by hand: a schema library would need most of a second for them.
 
 import { DECIMAL, fromScaled, SCALE_DECIMALS, toScaled } from '../core/decimal.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { type CoinFunding, CoinName } from '../feed/block.ts'
-import { LINE_BEGIN } from './streams.ts'
+import { Payments } from '../feed/payments.ts'
+import { LINE_BEGIN, nodeTimeMs } from './streams.ts'
 
+/** How much of an odd entry is told. */
+const ECHO_UNITS = 80
 const ONE = 10n ** BigInt(SCALE_DECIMALS)
 
 /** What the positions of a coin paid, seen from a long, and their sizes without sign; scaled. */
@@ -25,8 +28,29 @@ export function readFunding(payload: unknown): Result<CoinFunding[], string> {
   return ok([...sums.value].map(([coin, { paid, size }]) => ({ coin, perUnit: fromScaled((paid * ONE) / size) })))
 }
 
+/** The same payload as what each wallet paid at a time, Unix ms: Payments. The error names the field. */
+export function readPayments(payload: unknown, timeMs: number): Result<string[], string> {
+  const { deltas, payments } = (payload ?? {}) as { deltas?: unknown; payments?: unknown }
+  // Of a line that was shortened.
+  if (Array.isArray(payments)) return ok(payments as string[])
+  if (payments === null) return err('somebody, a coin or a decimal is odd')
+  if (!Array.isArray(deltas) || !(timeMs >= 0)) return err('deltas must be a list, of a time')
+  const byUser = new Map<string, string>()
+  for (const delta of deltas) {
+    const { user, coin, funding_amount, szi, funding_rate } = (delta ?? {}) as Record<string, unknown>
+    const row = ` ${coin} ${funding_amount} ${szi} ${funding_rate}`
+    const name = String(user)
+    byUser.set(name, (byUser.get(name) ?? `${name} ${timeMs}`) + row)
+  }
+  const texts = [...byUser.values()]
+  const odd = texts.findIndex((text) => !Payments.safeParse(text).success)
+  return odd < 0
+    ? ok(texts)
+    : err(`${JSON.stringify(texts[odd]!.slice(0, ECHO_UNITS))} must be user, time, coins and decimals`)
+}
+
 /**
- * A line of misc events with the deltas of its funding added up, one for each coin: it reads as the whole line does,
+ * A line of misc events with the deltas of its funding added up, one for each coin, and what wallets paid: it reads as the whole line does,
  * without a half one that a killed node left before it.
  * What cannot be read is left for who reads the line.
  */
@@ -46,7 +70,8 @@ export function shortenedLine(text: string): string {
       funding_amount: fromScaled(-paid),
       szi: fromScaled(size),
     }))
-    inner.Funding = { deltas }
+    const payments = readPayments(inner.Funding, nodeTimeMs(String((event as { time?: unknown }).time)))
+    inner.Funding = { deltas, payments: payments.ok ? payments.value : null }
   }
   return JSON.stringify(line)
 }

@@ -9,6 +9,9 @@ import { BlockFrame, type Verified } from '../feed/protocol.ts'
 /** While so much waits to be sent rows of coins, which are most of it, are left out: all clients wait for blocks. */
 const ROWS_UNSENT_UNITS = 8 * 1024 * 1024
 
+/** Of a block with payments: some 80,000 wallets, whose file is made in 100 MB. */
+const PAID_MAX_UNITS = 12 * 1024 * 1024
+
 interface OutboxItem {
   readonly kind: 'block' | 'snapshot' | 'gone' | 'verified'
   /** Of a `gone`: the last height that is gone. */
@@ -18,6 +21,7 @@ interface OutboxItem {
   readonly scope: 'all' | 'coins' | null
   readonly coins: readonly string[]
   readonly texts: readonly string[]
+  readonly payments?: 'told' | 'unknown'
   /** Characters of a block, by which production is bounded; a snapshot of any size must not stop the block behind it. */
   readonly units: number
 }
@@ -56,13 +60,19 @@ export class Outbox {
     return this.#sent > 0 && this.#items.slice(0, this.#sent).some((item) => item.kind === 'block')
   }
 
-  /** Answers the block as it goes out: without rows of coins where it is longer than a gateway takes, or too much waits. */
+  /**
+   * Answers the block as it goes out: without rows of coins, and payments, where it is longer than a gateway takes; without
+   * rows where too much waits.
+   */
   pushBlock(block: Block): Block {
     const { l4, ...bare } = block
-    if (l4 && unitsOf(this.#items.slice(this.#sent)) > ROWS_UNSENT_UNITS) return this.pushBlock(bare)
+    // An hour's payments, which are as much by themselves, are gone in a moment.
+    const unsent = this.#items.slice(this.#sent).filter(({ payments }) => payments !== 'told')
+    if (l4 && unitsOf(unsent) > ROWS_UNSENT_UNITS) return this.pushBlock(bare)
     const item = itemOf('block', block.height, block.height, encodeFrame({ type: 'block', ...block }))
     if (l4 && item.units > JOINED_MAX_UNITS) return this.pushBlock(bare)
-    this.#push(item)
+    if (block.payments && item.units > PAID_MAX_UNITS) return this.pushBlock({ ...block, payments: null })
+    this.#push(withPayments(item, block))
     return block
   }
 
@@ -173,7 +183,14 @@ export class Outbox {
   /** Makes the book changes of all blocks before the first held seed unknown: nothing is known that they follow. */
   blankBooks(): void {
     const seed = this.#items.findIndex((item) => item.scope === 'all')
-    this.#items = this.#items.map((item, index) => (seed >= 0 && index > seed ? item : blanked(item)))
+    this.#items = this.#items.map((item, index) => (seed >= 0 && index > seed ? item : encoded(item, { books: null })))
+    this.#units = unitsOf(this.#items)
+  }
+
+  /** Takes payments out of the blocks: the gateway does not know them. */
+  dropPayments(): void {
+    if (!this.#items.some(({ payments }) => payments)) return
+    this.#items = this.#items.map((item) => (item.payments ? encoded(item, { payments: undefined }) : item))
     this.#units = unitsOf(this.#items)
   }
 
@@ -211,7 +228,12 @@ function goneItem(from: number, to: number): OutboxItem {
   return itemOf('gone', from, to, [JSON.stringify({ type: 'gone', first: to + 1 })])
 }
 
-function blanked(item: OutboxItem): OutboxItem {
+function withPayments(item: OutboxItem, { payments }: Pick<Block, 'payments'>): OutboxItem {
+  return payments === undefined ? item : { ...item, payments: payments ? 'told' : 'unknown' }
+}
+
+/** A block with some fields others. */
+function encoded(item: OutboxItem, change: Partial<BlockFrame>): OutboxItem {
   if (item.kind !== 'block') return item
   const joiner = new PartJoiner()
   let whole: BlockFrame | null = null
@@ -220,5 +242,6 @@ function blanked(item: OutboxItem): OutboxItem {
     if (joined && !('refused' in joined)) whole = joined
   }
   if (!whole) throw new Error('an outbox item holds parts of different frames')
-  return itemOf('block', item.from, item.height, encodeFrame({ ...whole, books: null }))
+  const frame = { ...whole, ...change }
+  return withPayments(itemOf('block', item.from, item.height, encodeFrame(frame)), frame)
 }

@@ -28,6 +28,8 @@ export class Producer {
   #sentFrom: number | null = null
   /** Lines that came after their block and wait for the next one. */
   #late: LateLine[] = []
+  /** What was left out of the next block may have told who paid funding. */
+  #isPaidUnknown = false
   /** Heights that could not be sent whole. */
   gapHeights = 0
 
@@ -70,6 +72,7 @@ export class Producer {
       }
       events.set(stream, read.value)
     }
+    if (paired.streams.includes('misc') && !events.has('misc')) events.set('misc', [])
     for (const line of this.#late.splice(0).reverse()) yield* this.#addLate(line, events, l4)
     yield* this.#block({ height, time }, timeMs, events, sends && l4)
     if (sends) this.#tellVerified(height)
@@ -129,7 +132,10 @@ export class Producer {
     }
     const read = readEvents(text)
     if (read.ok) add(read.value)
-    else this.#say(`${what} is left out: it ${read.error}`)
+    else {
+      this.#say(`${what} is left out: it ${read.error}`)
+      this.#isPaidUnknown ||= stream === 'misc'
+    }
   }
 
   /** The snapshot that is due, null for none. */
@@ -182,9 +188,13 @@ export class Producer {
       this.#say(`an event of block ${place.height} is left out: ${reason}`)
     }
     const converted = convertEvents(all, refuse)
+    if (this.#isPaidUnknown) converted.payments = null
+    this.#isPaidUnknown = false
     const l4 = l4Rows(sends, diffs)
+    const block = { height: place.height, time: timeMs, ...converted, ...(l4.length > 0 && { l4 }), books }
     try {
-      this.#session.block({ height: place.height, time: timeMs, ...converted, ...(l4.length > 0 && { l4 }), books })
+      if (this.#session.block(block)?.payments === null && converted.payments)
+        this.#say(`who paid funding in block ${place.height} is left out: it is longer than a block may be`)
     } catch (error) {
       // An event that nests deeper than can be put into text would be met again and again.
       if (!(error instanceof RangeError)) throw error

@@ -70,6 +70,9 @@ export class FeedSession {
   #optional: ('pulse' | 'verified')[] = []
   /** Whether it may know the newest fields of a pulse: no version is told, so it is tried. */
   #tellsStalls = false
+  /** Whether the gateway takes payments: it says so anew with each connection, before its welcome. */
+  #takesPayments = false
+  #saidPayments = false
   /** Wallets whose order statuses are wanted; what was told outlives a connection. */
   readonly #wanted = new Set<string>()
   /** What is wanted of order-level books. */
@@ -110,6 +113,7 @@ export class FeedSession {
     this.#pausedUntil = 0
     this.#optional = ['pulse', 'verified']
     this.#tellsStalls = true
+    this.#saidPayments = false
     return JSON.stringify({ type: 'hello', protocol: FEED_PROTOCOL, ...hello })
   }
 
@@ -169,15 +173,19 @@ export class FeedSession {
     if (gone) this.gap(gone.from, gone.to)
   }
 
-  /** Takes a produced block. Heights below `next` are wanted by nobody and ignored. */
-  block(block: Block): void {
-    if (this.#next === null || block.height < this.#next) return
+  /** Takes a produced block, and answers it as it goes out. Heights below `next` are wanted by nobody and ignored. */
+  block(block: Block): Block | null {
+    if (this.#next === null || block.height < this.#next) return null
     if (block.height > this.#next) throw new Error(`block ${block.height} produced where ${this.#next} was due`)
     const books = this.#broken || this.#dueAll ? null : block.books
-    this.l4.block(this.#outbox.pushBlock(books === block.books ? block : { ...block, books }))
+    const { payments, ...rest } = block
+    const taken = payments !== undefined && this.#takesPayments ? block : rest
+    const sent = this.#outbox.pushBlock(books === block.books ? taken : { ...taken, books })
+    this.l4.block(sent)
     this.#broken = false
     if (books === null) this.#dueAll = true
     this.#next = block.height + 1
+    return sent
   }
 
   /** Heights `from` to `to` will never come. */
@@ -262,6 +270,8 @@ export class FeedSession {
   }
 
   #welcomed(frame: Extract<GatewayFrame, { type: 'welcome' }>, nowMs: number): Order[] {
+    this.#takesPayments = this.#saidPayments
+    if (!this.#takesPayments) this.#outbox.dropPayments()
     this.#phase = 'flowing'
     this.#lastAckAt = nowMs
     this.#seeded = frame.epoch !== null
@@ -281,7 +291,8 @@ export class FeedSession {
     return []
   }
 
-  #want({ whole, orders: { add, drop }, l4 }: Want): void {
+  #want({ whole, orders: { add, drop }, l4, payments }: Want): void {
+    this.#saidPayments ||= payments === true
     this.l4.want({ whole, l4 })
     if (whole) this.#wanted.clear()
     for (const wallet of drop) this.#wanted.delete(wallet)

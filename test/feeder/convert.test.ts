@@ -7,13 +7,13 @@ import { describe, expect, test } from 'vitest'
 import { ok } from '../../src/core/result.ts'
 import { Block } from '../../src/feed/block.ts'
 import { type BlockEvents, convertEvents } from '../../src/feeder/convert.ts'
-import { readFunding, shortenedLine } from '../../src/feeder/funding.ts'
+import { readFunding, readPayments, shortenedLine } from '../../src/feeder/funding.ts'
 import { nodeTimeMs, readEvents, readLineHead } from '../../src/feeder/streams.ts'
 import { MISC_EVENTS, WIRES } from '../fixtures/wire.ts'
 
 const events = (some: Partial<BlockEvents>): BlockEvents => ({
   fills: [],
-  misc: null,
+  misc: [],
   twaps: null,
   statuses: null,
   ...some,
@@ -53,12 +53,17 @@ describe('funding', () => {
   test('law: a shortened line reads as the whole line does, whatever stands in it', () => {
     const decimal = fc.tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.nat(999999)).map(([a, b]) => `${a}.${b}`)
     const delta = fc.record({
+      user: fc.constantFrom(`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`),
+      funding_rate: fc.oneof({ weight: 50, arbitrary: decimal }, { weight: 1, arbitrary: fc.constant('x') }),
       coin: fc.constantFrom('BTC', 'ETH', 'xyz:GOLD'),
       funding_amount: fc.oneof({ weight: 50, arbitrary: decimal }, { weight: 1, arbitrary: fc.constant('x') }),
       szi: fc.oneof(decimal, fc.constant('0.0')),
     })
     const event = fc.oneof(
-      fc.record({ inner: fc.record({ Funding: fc.record({ deltas: fc.array(delta) }) }) }),
+      fc.record({
+        time: fc.constantFrom('2026-06-11T01:00:02.896', 'x'),
+        inner: fc.record({ Funding: fc.record({ deltas: fc.array(delta) }) }),
+      }),
       fc.constantFrom({ inner: { CDeposit: { user: '0x1' } } }, null, 7),
     )
     fc.assert(
@@ -68,9 +73,12 @@ describe('funding', () => {
         expect({ ...short, events: null }).toEqual({ block_time: 't', block_number: 1, events: null })
         for (const [index, one] of all.entries()) {
           const inner = (short.events[index] as { inner?: { Funding?: unknown } } | null)?.inner
-          if (one !== null && typeof one === 'object' && 'Funding' in one.inner)
+          if (one !== null && typeof one === 'object' && 'Funding' in one.inner) {
             expect(readFunding(inner?.Funding)).toEqual(readFunding(one.inner.Funding))
-          else expect(short.events[index]).toEqual(one)
+            const timeMs = nodeTimeMs('time' in one ? one.time : '')
+            const [paid, whole] = [inner?.Funding, one.inner.Funding].map((all) => readPayments(all, timeMs))
+            expect(paid!.ok ? paid : false).toEqual(whole!.ok ? whole : false)
+          } else expect(short.events[index]).toEqual(one)
         }
       }),
     )
@@ -104,8 +112,26 @@ describe('misc events', () => {
       fills: [],
       ledger: [{ users: [user], time: 1781139602896, hash, delta }],
       funding: [{ coin: 'BTC', perUnit: '0.25' }],
+      payments: [`${user} 1781139602896 BTC -1.0 4.0 0`],
       events: [other],
     })
+  })
+
+  // FEED-38
+  test('of which somebody is odd tell no payments at all', () => {
+    const good = { user, coin: 'BTC', funding_amount: '-1.0', szi: '4.0', funding_rate: '0' }
+    const refused: string[] = []
+    const funding = (delta: object) => ({ time, hash, inner: { Funding: { deltas: [delta] } } })
+    const misc = [funding(good), funding({ ...good, user: 'me' })]
+    const parts = convertEvents(events({ misc }), (why) => refused.push(why))
+    expect([parts.funding.length, parts.payments]).toEqual([2, null])
+    expect(refused).toEqual([
+      'payments of funding: "me 1781139602896 BTC -1.0 4.0 0" must be user, time, coins and decimals',
+    ])
+    const unread = convertEvents(events({ misc: [funding({ ...good, szi: '1e-7' })] }), () => {})
+    expect([unread.funding, unread.payments]).toEqual([[], null])
+    expect(convertEvents(events({ misc: null }), never).payments).toBeNull()
+    expect(convertEvents(events({ misc: [] }), never)).not.toHaveProperty('payments')
   })
 
   test('that nobody could use are named and left out', () => {

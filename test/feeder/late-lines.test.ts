@@ -48,7 +48,7 @@ function pass(height: number): void {
 }
 
 function payment(height: number, coin: string): unknown {
-  const deltas = [{ user: '0x', coin, funding_amount: '-0.5', szi: '2.0', funding_rate: '0.1' }]
+  const deltas = [{ user: `0x${'1'.repeat(40)}`, coin, funding_amount: '-0.5', szi: '2.0', funding_rate: '0.1' }]
   return { time: timeOf(height), hash: HASH, inner: { Funding: { deltas } } }
 }
 

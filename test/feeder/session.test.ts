@@ -49,6 +49,36 @@ const sent = (session: FeedSession, now = 0) =>
         : `${scope}@${height}${parts ? '/' : ''}`
   })
 
+describe('payments', () => {
+  const paid = (height: number) => ({ ...block(height), payments: [`0x${'a'.repeat(40)} 1 BTC 1 2 3`] })
+  const takes: GatewayFrame = { type: 'want', orders: { add: [], drop: [] }, payments: true }
+  const held = (session: FeedSession) =>
+    session.drain(0, ROOM).map((text) => (JSON.parse(text) as Block).payments?.length ?? 0)
+
+  // FEED-38
+  test('go to a gateway that takes them alone, and out of what waits when it is another', () => {
+    const session = flowing(6, 6)
+    session.block(paid(7))
+    expect(held(session)).toEqual([0, 0])
+    for (const isTold of [true, false]) {
+      session.closed()
+      session.opened({ chain: 'c', feeder: 'f', first: 1, head: 8 }, 0)
+      if (isTold) session.received(takes, 0)
+      session.received(welcome(7), 0)
+      if (isTold) session.block(paid(8))
+      expect(held(session)).toEqual(isTold ? [1] : [0])
+    }
+  })
+
+  // FEED-38
+  test('are left out of a block that is longer than a gateway takes', () => {
+    const outbox = new Outbox()
+    const many = Array.from({ length: 200 }, () => `0x${'a'.repeat(40)} 1${' BTC 1 2 3'.repeat(10_000)}`)
+    expect(outbox.pushBlock({ ...paid(1), payments: many }).payments).toBeNull()
+    expect(outbox.pushBlock(paid(2)).payments).toHaveLength(1)
+  })
+})
+
 describe('a pulse', () => {
   const said = {
     ...{ now: 1, head: 9, time: 2, state: 'sending', unacked: 0 },
