@@ -8,11 +8,12 @@ import { err, ok, type Result } from '../../core/result.ts'
 import { parseWith } from '../../core/schema-words.ts'
 import { Address, Block } from '../../feed/block.ts'
 import { LOG_API_VERSION } from '../../feed/log-api.ts'
+import { withPayments } from '../../feed/payments.ts'
 import { encodeBlock, hubBlockText } from '../../feed/segment.ts'
 import type { ArchiveLine } from './segment-cutter.ts'
 
-/** Of one body, unpacked: a few minutes of the real exchange. */
-export const BACKFILL_BYTES = 8 * 1024 * 1024
+/** Of one body, unpacked: a few minutes of the real exchange, or one with the funding of an hour. */
+export const BACKFILL_BYTES = 20 * 1024 * 1024
 /** From its first height to its last: what is there between is looked at. */
 export const BACKFILL_SPAN = 100_000
 
@@ -23,13 +24,13 @@ export interface BackfillBlock extends ArchiveLine {
   readonly known: Known
 }
 
-const { height, time, fills, ledger, funding, events, twaps } = Block.shape
+const { height, time, fills, ledger, funding, events, twaps, payments } = Block.shape
 const Line = z.strictObject({
   v: z.literal(LOG_API_VERSION),
   t: z.literal('events'),
   only: z.literal('fills').optional(),
   epoch: z.string().nullish(),
-  ...{ height, time, fills, ledger, funding, events, twaps },
+  ...{ height, time, fills, ledger, funding, events, twaps, payments },
   through: z.array(z.tuple([z.int().min(0), Address])).optional(),
 })
 type Line = z.infer<typeof Line>
@@ -61,11 +62,12 @@ export function readBackfillLine(text: string): Result<BackfillBlock, Omit<LineF
 }
 
 function stored(line: Line, known: Known): BackfillBlock {
-  const { height, time, fills, ledger, funding, events, twaps, through } = line
-  const others = { ...(events && { events }), ...(twaps && { twaps }) }
+  const { height, time, fills, ledger, funding, events, twaps, through, payments } = line
+  const others = { ...(events && { events }), ...(twaps && { twaps }), ...(payments !== undefined && { payments }) }
   const block = { height, time, fills, ledger, funding, ...others, books: null }
   const texts = encodeBlock(block, null, through)
-  const whole = known === 'fills' ? `{"only":"fills",${texts.events.slice(1)}` : texts.events
+  const whole =
+    known === 'fills' ? `{"only":"fills",${texts.events.slice(1)}` : withPayments(texts.events, texts.payments)
   return { height, time, epoch: null, known, events: whole, books: hubBlockText(texts, () => true) }
 }
 

@@ -15,6 +15,7 @@ const IS_OF_HOURS_ALONE: Readonly<Record<TableName, boolean>> = {
   'fills-by-time': true,
   'ledger-by-user': false,
   'candles-by-coin': false,
+  'funding-by-user': false,
 }
 
 /** A day ends where its last hour does, and stands behind all of them: a number has four digits. */

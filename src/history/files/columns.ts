@@ -1,9 +1,9 @@
-// Rows as tables: the columns of fills, of ledger events and of candles, and what a row has in each. Laws: prices, sizes and amounts stay
+// Rows as tables: the columns of fills, of ledger events, of funding and of candles, and what a row has in each. Laws: prices, sizes and amounts stay
 // the strings that the node wrote; a field without a column is in `other`, so that nothing is lost.
 
 import type { LedgerEvent, UserFill } from '../../feed/block.ts'
 import type { CandlePart } from '../candles.ts'
-import type { LineHead } from './rows.ts'
+import type { LineHead, PaidRow } from './rows.ts'
 
 export type ColumnType = 'text' | 'whole' | 'time' | 'truth' | 'json'
 
@@ -67,6 +67,11 @@ export const LEDGER_COLUMNS: readonly Column[] = [
   { name: 'delta', type: 'json' },
 ]
 
+export const FUNDING_COLUMNS: readonly Column[] = [
+  ...PLACE,
+  ...['coin', 'usdc', 'szi', 'funding_rate'].map((name): Column => ({ name, type: 'text' })),
+]
+
 export const CANDLE_COLUMNS: readonly Column[] = [
   { name: 'height', type: 'whole' },
   { name: 'coin', type: 'text' },
@@ -94,6 +99,10 @@ export function ledgerCells(
   { time: own, hash, users, delta }: LedgerEvent,
 ): Cell[] {
   return [height, time, own, user, delta.type, hash, users, delta]
+}
+
+export function fundingCells({ height, time }: LineHead, user: string, [paidMs, ...row]: PaidRow): Cell[] {
+  return [height, time, paidMs, user, ...row]
 }
 
 /** What the blocks from `height` on make of a one-minute candle. */

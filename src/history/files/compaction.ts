@@ -9,7 +9,7 @@ import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivedSegment, ArchiveReader, Unfiled } from '../archive/archive-read.ts'
 import type { Known } from '../archive/backfill-lines.ts'
 import { CandleRollup, type KeptCandles } from './candle-lines.ts'
-import { type Payment, paymentsIn } from './funding-sums.ts'
+import { isPaidKnown, type Payment, paymentsIn } from './funding-sums.ts'
 import {
   dueGroup,
   type FileSpan,
@@ -61,6 +61,8 @@ export interface Minute {
   readonly known: Known | null
   /** Null where it is not known of all of them. */
   readonly payments: readonly Payment[] | null
+  /** Of all of them is known what each wallet paid. */
+  readonly isPaidKnown: boolean
   /** It is made for these. */
   readonly unfiled: Unfiled | null
 }
@@ -158,14 +160,13 @@ export class Compaction {
 
   /** A file of heights of a segment, as many as one may have. */
   async #makeMinute(segment: ArchivedSegment, { from, to }: Heights, unfiled: Unfiled | null): Promise<void> {
-    const lines = await this.#linesOf(segment)
-    if (!lines) {
+    const blocks = await this.#blocksOf(segment, { from, to })
+    if (!blocks) {
       const { firstMs, lastMs } = segment
       const file = { first: from, last: to, firstMs, lastMs }
-      return this.#ports.writer.putMinute({ file, made: NOTHING, known: null, payments: null, unfiled })
+      const unknown = { known: null, payments: null, isPaidKnown: false }
+      return this.#ports.writer.putMinute({ file, made: NOTHING, ...unknown, unfiled })
     }
-    const rest = lines.slice(from - segment.first, to - segment.first + 1)
-    const blocks = rest.slice(0, sliceOf(rest)).map((line) => JSON.parse(line) as EventsOfBlock)
     const [first, end] = [blocks[0]!, blocks.at(-1)!]
     const writer = new PageWriter(this.#ports.pack)
     const candles = new CandleRollup(0)
@@ -178,7 +179,14 @@ export class Compaction {
     const made = { pages, bytes, entries, candles: candles.end() }
     const file = { first: first.height, last: end.height, firstMs: first.time, lastMs: end.time }
     const payments = paymentsIn(blocks)
-    await this.#ports.writer.putMinute({ file, made, known: first.only ?? 'events', payments, unfiled })
+    const known = { known: first.only ?? 'events', isPaidKnown: isPaidKnown(blocks) } as const
+    await this.#ports.writer.putMinute({ file, made, ...known, payments, unfiled })
+  }
+
+  /** As many as a file may have; null where the archive has lost them. */
+  async #blocksOf(segment: ArchivedSegment, { from, to }: Heights): Promise<readonly EventsOfBlock[] | null> {
+    const lines = (await this.#linesOf(segment))?.slice(from - segment.first, to - segment.first + 1)
+    return lines ? lines.slice(0, sliceOf(lines)).map((line) => JSON.parse(line) as EventsOfBlock) : null
   }
 
   /** Null where the archive has lost them. */

@@ -23,19 +23,23 @@ export function endsOfFiles({ chain, db }: Place): D1PreparedStatement[] {
 export async function coverOf(place: Place, need: FilesNeed): Promise<FilesCover | null> {
   const { chain, db } = place
   const lacking = need === 'fills' ? ' AND known IS NULL' : ''
-  const [first, last, gaps, funded] = await db.batch<unknown>([
+  const stretches = (table: 'file_funded' | 'file_paid') =>
+    db
+      .prepare(`SELECT from_height AS "from", from_ms AS fromMs, to_height AS "to" FROM ${table} WHERE chain = ?
+        ORDER BY from_height`)
+      .bind(chain)
+  const [first, last, gaps, funded, paid] = await db.batch<unknown>([
     ...endsOfFiles(place),
     db
       .prepare(`SELECT from_height AS "from", to_height AS "to", known FROM file_gaps WHERE chain = ?${lacking}
         ORDER BY from_height`)
       .bind(chain),
-    db
-      .prepare(`SELECT from_height AS "from", from_ms AS fromMs, to_height AS "to" FROM file_funded WHERE chain = ?
-        ORDER BY from_height`)
-      .bind(chain),
+    stretches('file_funded'),
+    ...(need === 'payments' ? [stretches('file_paid')] : []),
   ])
   const [from, to] = [first!.results[0], last!.results[0]] as (HeightAndTime | undefined)[]
   if (!from || !to) return null
   const between = (gaps!.results as FilesGap[]).filter((gap) => gap.to >= from.height && gap.from <= to.height)
-  return { from, to, gaps: between, funded: funded!.results as FilesCover['funded'] }
+  const known = { funded: funded!.results as FilesCover['funded'] }
+  return { from, to, gaps: between, ...known, ...(paid && { paid: paid.results as FilesCover['funded'] }) }
 }

@@ -19,17 +19,19 @@ export interface FilesCover {
   readonly gaps: readonly FilesGap[]
   /** Where funding is known, in order; two of them that touch are told apart all the same. */
   readonly funded: readonly FundedStretch[]
+  /** Where is known what each wallet paid and got as funding, in order; left out where nobody asked. */
+  readonly paid?: readonly FundedStretch[]
 }
 
 /** Heights whose funding is known, so that spans within it can be asked for. */
-interface FundedStretch {
+export interface FundedStretch {
   readonly from: number
   readonly fromMs: number
   readonly to: number
 }
 
 /** What must be known of a height that stands in no gap. */
-export type FilesNeed = 'fills' | 'events'
+export type FilesNeed = 'fills' | 'events' | 'payments'
 
 export interface FilesRequest {
   /** `fills` of a user or a builder; the others of a user. */

@@ -13,7 +13,7 @@ import { type Around, filesAround, gapsBeside } from './file-gaps.store.ts'
 import { objectKey, tableKey } from './file-keys.ts'
 import { abandonFile, dropFile } from './files-drop.store.ts'
 import { sweepFiles } from './files-sweep.store.ts'
-import { fundingRows } from './funding.store.ts'
+import { fundingRows, paidRow } from './funding.store.ts'
 import {
   type BucketLevel,
   bucketOf,
@@ -26,6 +26,7 @@ import {
 } from './levels.ts'
 import { bytesRange } from './object-range.store.ts'
 import type { Place, SourceFile } from './page-source.ts'
+import { joinedPages } from './page-writer.ts'
 import type { Table } from './table.ts'
 
 /** A text that D1 takes is 2 MB at most. */
@@ -68,12 +69,20 @@ export class FilesWriter implements CompactionFiles {
     return filesAround(this.#place, height)
   }
 
-  async putMinute({ file, made, known, payments, unfiled }: Minute): Promise<void> {
+  async putMinute({ file, made, known, payments, isPaidKnown, unfiled }: Minute): Promise<void> {
     const rows = await this.#object(0, file, 0, made)
     const funding = payments ? await fundingRows(this.#place, file, payments) : []
+    const paid = isPaidKnown ? [paidRow(this.#place, file)] : []
     const gaps = gapsBeside(this.#place, { file, known })
     const passed = unfiled ? [passedRow(this.#place, unfiled, file.last + 1)] : []
-    await this.#place.db.batch([...rows, ...funding, ...gaps, ...passed, this.#file(0, file, 0, made, 'live', null)])
+    await this.#place.db.batch([
+      ...rows,
+      ...funding,
+      ...paid,
+      ...gaps,
+      ...passed,
+      this.#file(0, file, 0, made, 'live', null),
+    ])
   }
 
   async open(level: Level): Promise<OpenFile | null> {
@@ -252,14 +261,4 @@ function inTexts(rows: readonly unknown[]): string[] {
     chars += text.length
   }
   return open.length > 0 ? [...texts, `[${open.join(',')}]`] : texts
-}
-
-function joinedPages(pages: readonly Uint8Array[], bytes: number): Uint8Array {
-  const all = new Uint8Array(bytes)
-  let at = 0
-  for (const page of pages) {
-    all.set(page, at)
-    at += page.length
-  }
-  return all
 }

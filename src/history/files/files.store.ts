@@ -52,7 +52,7 @@ export class StoredFiles implements CandleFiles {
         for (const pages of await this.#pagesOf(some, wanted)) {
           for (const line of await linesOf(pages, wanted, limit - rows)) {
             if (rows >= limit) return { blocks, isEnd: false }
-            const block = blockOf(line, kind)
+            const block = blockOf(line, kind, request.scope.address)
             blocks.push(block)
             rows += headOf(line).rows
           }

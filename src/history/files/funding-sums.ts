@@ -30,6 +30,13 @@ export function paymentsIn(blocks: readonly EventsOfBlock[]): Payment[] | null {
   )
 }
 
+/** Whether it is known of all blocks what each wallet paid and got. */
+export function isPaidKnown(blocks: readonly EventsOfBlock[]): boolean {
+  return blocks.every(
+    ({ only, funding = [], payments = funding.length === 0 ? [] : null }) => only === undefined && payments !== null,
+  )
+}
+
 /** Payments in order of height; `before`: the last sums below them, by coin. */
 export function summed(payments: readonly Payment[], before: ReadonlyMap<string, string>): SummedPayment[] {
   const sums = new Map(before)

@@ -16,7 +16,7 @@ export async function fundingRows(
   payments: readonly Payment[],
 ): Promise<D1PreparedStatement[]> {
   if (await db.prepare(IS_KNOWN).bind(chain, first, last).first()) return []
-  const known = db.prepare(KNOWN).bind(chain, first, last, firstMs)
+  const known = db.prepare(stretchInto('file_funded')).bind(chain, first, last, firstMs)
   if (payments.length === 0) return [known]
   const coins = [...new Set(payments.map(({ coin }) => coin))]
   const { results } = await db
@@ -26,6 +26,11 @@ export async function fundingRows(
   const before = new Map(results.map(({ coin, sum }) => [coin, sum]))
   const rows = summed(payments, before).map(({ coin, height, perUnit, sum }) => [coin, height, perUnit, sum])
   return [known, ...chunked(rows).map((text) => db.prepare(PUT).bind(chain, text))]
+}
+
+/** What tells that it is known of all blocks of a file what each wallet paid: rows of keys have it. */
+export function paidRow({ chain, db }: ArchivePlace, { first, last, firstMs }: FileSpan): D1PreparedStatement {
+  return db.prepare(stretchInto('file_paid')).bind(chain, first, last, firstMs)
 }
 
 /** What was paid in each span; of those in which nothing was, none. */
@@ -55,9 +60,11 @@ function chunked(rows: readonly unknown[]): string[] {
 
 const IS_KNOWN = `SELECT 1 FROM file_funded WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?3 LIMIT 1`
 /** A stretch goes on from the one that ends before it; one that begins above, made earlier, stays another. */
-const KNOWN = `INSERT INTO file_funded (chain, from_height, to_height, from_ms)
+const stretchInto = (
+  table: 'file_funded' | 'file_paid',
+) => `INSERT INTO ${table} (chain, from_height, to_height, from_ms)
   SELECT ?1, COALESCE(k.from_height, ?2), ?3, COALESCE(k.from_ms, ?4) FROM (SELECT 1) LEFT JOIN
-  (SELECT from_height, from_ms FROM file_funded WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?2 - 1
+  (SELECT from_height, from_ms FROM ${table} WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?2 - 1
     ORDER BY from_height DESC LIMIT 1) k ON TRUE WHERE TRUE
   ON CONFLICT DO UPDATE SET to_height = MAX(to_height, excluded.to_height)`
 // CROSS JOIN keeps the order: left to itself SQLite goes through all rows of the chain and looks for who asks.
@@ -77,8 +84,10 @@ const LOWEST = `(SELECT MIN(height) FROM (SELECT MIN(first) AS height FROM files
   UNION ALL SELECT MIN(from_height) FROM unfiled WHERE chain = ?1))`
 const SWEPT = [
   `DELETE FROM file_funding WHERE chain = ?1 AND height < ${LOWEST}`,
-  `DELETE FROM file_funded WHERE chain = ?1 AND to_height < ${LOWEST}`,
-  // What is backfilled there later is not known already.
-  `UPDATE file_funded SET (from_height, from_ms) = (SELECT first, first_ms FROM files WHERE chain = ?1 ORDER BY first LIMIT 1)
+  ...['file_funded', 'file_paid'].flatMap((table) => [
+    `DELETE FROM ${table} WHERE chain = ?1 AND to_height < ${LOWEST}`,
+    // What is backfilled there later is not known already.
+    `UPDATE ${table} SET (from_height, from_ms) = (SELECT first, first_ms FROM files WHERE chain = ?1 ORDER BY first LIMIT 1)
     WHERE chain = ?1 AND from_height < ${LOWEST} AND ${LOWEST} = (SELECT MIN(first) FROM files WHERE chain = ?1)`,
-] as const
+  ]),
+]

@@ -9,6 +9,9 @@ const PAGE_CHARS = 64 * 1024
 /** Pages of a key are told of together up to so many bytes: some 2,000 fills, which one read brings. */
 const ENTRY_BYTES = 128 * 1024
 
+/** Short pages are put together: of 60,000 that stood alone, what holds them would take as much memory as they do. */
+const CHUNK_BYTES = 1024 * 1024
+
 /** Where pages of a key lie in an object. */
 export interface Entry extends PageHead {
   readonly offset: number
@@ -19,7 +22,9 @@ export type Pack = (text: string) => Promise<Uint8Array>
 
 export class PageWriter {
   readonly #pack: Pack
-  readonly #pages: Uint8Array[] = []
+  readonly #chunks: Uint8Array[] = []
+  #pages: Uint8Array[] = []
+  #chunked = 0
   readonly #entries: Entry[] = []
   #bytes = 0
   #key = ''
@@ -36,8 +41,9 @@ export class PageWriter {
     return this.#bytes
   }
 
+  /** One behind the other. */
   get pages(): readonly Uint8Array[] {
-    return this.#pages
+    return [...this.#chunks, ...this.#pages]
   }
 
   get entries(): readonly Entry[] {
@@ -67,6 +73,11 @@ export class PageWriter {
     this.#tell({ ...head, offset: this.#bytes, bytes: page.length })
     this.#pages.push(page)
     this.#bytes += page.length
+    if (this.#bytes - this.#chunked >= CHUNK_BYTES) {
+      this.#chunks.push(joinedPages(this.#pages, this.#bytes - this.#chunked))
+      this.#pages = []
+      this.#chunked = this.#bytes
+    }
     this.#lines = []
     this.#chars = 0
     this.#reach = null
@@ -77,4 +88,15 @@ export class PageWriter {
     if (last?.key !== page.key || last.bytes >= ENTRY_BYTES) this.#entries.push(page)
     else this.#entries.splice(-1, 1, { ...last, ...joined(last, page), bytes: last.bytes + page.bytes })
   }
+}
+
+/** `bytes`: of all of them. */
+export function joinedPages(pages: readonly Uint8Array[], bytes: number): Uint8Array {
+  const all = new Uint8Array(bytes)
+  let at = 0
+  for (const page of pages) {
+    all.set(page, at)
+    at += page.length
+  }
+  return all
 }

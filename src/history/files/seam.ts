@@ -3,7 +3,7 @@
 
 import type { EventBlock, HeightAndTime } from '../../feed/held-fills.ts'
 import type { HeldFills } from '../held-runs.ts'
-import type { FilesCover, FilesGap } from './files-read.ts'
+import type { FilesCover, FilesGap, FundedStretch } from './files-read.ts'
 
 export interface Seam {
   /** The files tell heights from here … */
@@ -27,8 +27,23 @@ export interface Seam {
  * The files as far as their funding is known; null where none is. Where one stretch ends and another begins is a gap, be it
  * one of no heights; of a damaged file the funding is still known.
  */
-export function fundedCover({ from, to, gaps, funded }: FilesCover): FilesCover | null {
-  const known = funded.filter((stretch) => stretch.to >= from.height)
+export function fundedCover(cover: FilesCover): FilesCover | null {
+  return coverWithin(cover, cover.funded)
+}
+
+/** The files as far as is known what each wallet paid; null where it is nowhere. Stretches that touch are one. */
+export function paidCover(cover: FilesCover): FilesCover | null {
+  const joined: FundedStretch[] = []
+  for (const stretch of cover.paid ?? []) {
+    const last = joined.at(-1)
+    if (last === undefined || stretch.from > last.to + 1) joined.push(stretch)
+    else joined.splice(-1, 1, { ...last, to: Math.max(last.to, stretch.to) })
+  }
+  return coverWithin(cover, joined)
+}
+
+function coverWithin({ from, to, gaps, funded }: FilesCover, stretches: readonly FundedStretch[]): FilesCover | null {
+  const known = stretches.filter((stretch) => stretch.to >= from.height)
   const [first, last] = [known[0], known.at(-1)]
   if (!first || !last) return null
   const unfunded: FilesGap[] = known.slice(1).map((stretch, at) => ({ from: known[at]!.to + 1, to: stretch.from - 1 }))

@@ -13,11 +13,13 @@ import {
   type ColumnType,
   candleCells,
   FILL_COLUMNS,
+  FUNDING_COLUMNS,
   fillCells,
+  fundingCells,
   LEDGER_COLUMNS,
   ledgerCells,
 } from './columns.ts'
-import { ALL_FILLS, headOf, type LineHead, rowsOf } from './rows.ts'
+import { ALL_FILLS, headOf, type LineHead, PAID, type PaidRow, rowsOf } from './rows.ts'
 import type { Table, TableName, TableWriter } from './table.ts'
 
 /** Hashes are hexadecimal digits, which snappy leaves as long as they are: they are half of a table. */
@@ -79,12 +81,13 @@ class Parquet {
   }
 }
 
-/** Takes lines of keys in their order; candles, fills of users, all fills in the order of the chain, and ledger events are tables. */
+/** Takes lines of keys in their order; candles, fills of users, all fills in the order of the chain, funding, and ledger events are tables. */
 export class ParquetTables implements TableWriter {
   readonly #tables = {
     'candles-by-coin': new Parquet(CANDLE_COLUMNS),
     'fills-by-user': new Parquet(FILL_COLUMNS),
     'fills-by-time': new Parquet(FILL_COLUMNS),
+    'funding-by-user': new Parquet(FUNDING_COLUMNS),
     'ledger-by-user': new Parquet(LEDGER_COLUMNS),
   }
 
@@ -93,6 +96,7 @@ export class ParquetTables implements TableWriter {
   tell(key: string, lines: readonly string[]): void {
     const coin = candleCoinOf(key)
     if (coin !== null) return this.#candles(coin, lines)
+    if (key.startsWith(PAID)) return this.#funding(key.slice(PAID.length), lines)
     const table = key === ALL_FILLS ? 'fills-by-time' : key.startsWith('u:') ? 'fills-by-user' : null
     if (table === null && !key.startsWith('l:')) return
     for (const line of lines) {
@@ -100,6 +104,13 @@ export class ParquetTables implements TableWriter {
       for (const row of rowsOf(line))
         if (table) this.#tables[table].add(fillCells(head, row as UserFill))
         else this.#tables['ledger-by-user'].add(ledgerCells(head, key.slice('l:'.length), row as LedgerEvent))
+    }
+  }
+
+  #funding(user: string, lines: readonly string[]): void {
+    for (const line of lines) {
+      const head = headOf(line)
+      for (const row of rowsOf(line)) this.#tables['funding-by-user'].add(fundingCells(head, user, row as PaidRow))
     }
   }
 

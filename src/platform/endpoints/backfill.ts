@@ -20,7 +20,7 @@ export const backfill = defineEndpoint(
     path: '/admin/history/backfill',
     summary: 'Put blocks that are older than the archive into it',
     description:
-      'The body is gzip of lines of events as the archive has them, in order of height, a block each: at most 8 MiB unpacked, and 100,000 heights from the first to the last. Heights that are there, or that the log archives itself, are passed over; those that are left out are gaps. Nothing of a body with a bad line is taken.',
+      'The body is gzip of lines of events as the archive has them, in order of height, a block each: at most 20 MiB unpacked, and 100,000 heights from the first to the last. Heights that are there, or that the log archives itself, are passed over; those that are left out are gaps. Nothing of a body with a bad line is taken.',
     door: 'admin',
     body: {
       schema: BackfillText,

@@ -3,6 +3,7 @@
 import { bookChecksum, EMPTY_CHECKSUM } from '../../book/checksum.ts'
 import { marketTypeOf } from '../../core/coin.ts'
 import type { HubBlock, RelayEvents } from '../../feed/log-api.ts'
+import { withoutPayments } from '../../feed/payments.ts'
 import type { BookAt } from '../../history/replay/book-at.ts'
 import { readBooksLine } from '../../history/replay/books-line.ts'
 import type { ReadBlock } from '../../history/replay/player.ts'
@@ -38,7 +39,7 @@ export function eventsPlayed(wanted: WantedEvents, meta: boolean) {
     /** What waits are the frames, few as they may be. */
     read: (line: string): ReadBlock<readonly string[]> => {
       texts = []
-      const { height, time, ...block } = JSON.parse(line) as RelayEvents
+      const { height, time, ...block } = JSON.parse(withoutPayments(line)) as RelayEvents
       tell({ topic, index }, { ...block, height, time })
       return { height, time, bytes: texts.reduce((sum, text) => sum + text.length, FRAME_BYTES), block: texts }
     },

@@ -2,6 +2,7 @@
 
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import type { BlockLogApi } from '../../../src/feed/log-api.ts'
 import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
 import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import { checkpointKey, segmentKey } from '../../../src/history/archive/archive-keys.ts'
@@ -119,6 +120,8 @@ describe('behind a log', () => {
   }
   const MINUTE_BLOCKS = 4
   const time = (height: number) => (height * 60_000) / MINUTE_BLOCKS
+  const PAYER = `0x${'1'.repeat(40)}`
+  const PAID = [`${PAYER} 7 BTC -1.0 2.0 0.1 ETH 1 2 3`, `0x${'2'.repeat(40)} 7 BTC 1 2 3`]
 
   it('all blocks come into segments of a minute, all books into a checkpoint, and the log is told', async () => {
     const feeder = await FakeFeeder.connect()
@@ -126,7 +129,10 @@ describe('behind a log', () => {
     await feeder.next('welcome')
     feeder.snapshot(100, [{ coin: 'BTC', levels: levelsOf(['100', '1.0', 1]) }])
     for (let height = 101; height <= 112; height++)
-      feeder.block(height, [{ coin: 'BTC', levels: levelsOf(['100', `${height}.0`, 1]) }], { time: time(height) })
+      feeder.block(height, [{ coin: 'BTC', levels: levelsOf(['100', `${height}.0`, 1]) }], {
+        ...(height === 105 && { funding: [{ coin: 'BTC', perUnit: '1' }], payments: PAID }),
+        time: time(height),
+      })
     await feeder.acked(112)
     await archived(111, 100)
     const segments = await archive.segmentsFrom({ height: 0 }, 9)
@@ -141,12 +147,24 @@ describe('behind a log', () => {
       Array.from({ length: 11 }, (_, at) => [101 + at, `${101 + at}.0`]),
     )
     expect(JSON.parse((await linesOf(segments[0]!, 'events'))[0]!)).toMatchObject({ t: 'events', height: 101 })
+    const paid = (await linesOf(segments[1]!, 'events')).filter((line) => line.includes('payments'))
+    expect(paid.map((line) => JSON.parse(line))).toMatchObject([{ height: 105, payments: PAID }])
     const checkpoint = await archive.checkpointAt(1e9)
     expect(checkpoint).toMatchObject({ epoch: segments[0]!.epoch })
     const [book] = await Array.fromAsync(archive.books(checkpoint!.height, new Set(['BTC'])))
     expect(book!.levels).toEqual(levelsOf(['100', `${book!.height === 100 ? '1' : book!.height}.0`, 1]))
     expect((await status()).archive).toMatchObject({ height: 111, behind: 1, segments: 3, failure: null })
     feeder.close()
+  })
+
+  it('the log tells what one wallet paid', async () => {
+    const log = env.BLOCK_LOG.getByName(env.CHAIN) as unknown as BlockLogApi
+    const asked = { v: 1, scope: { by: 'user', address: PAYER }, before: null, kind: 'funding' } as const
+    const answer = await log.fills(asked)
+    if (!('stretches' in answer)) throw new Error('not now')
+    const rows = answer.stretches.flatMap(({ blocks }) => blocks.flatMap(({ height, ledger = [] }) => [height, ledger]))
+    expect(rows).toMatchObject([105, [{ delta: { coin: 'BTC', usdc: '-1.0' } }, { time: 7, delta: { coin: 'ETH' } }]])
+    expect([answer.kind, answer.head?.height]).toEqual(['funding', 112])
   })
 
   it('a bucket that fails is told on /status, and what waited is archived when it works again', async () => {

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Block, UserFill } from '../../../src/feed/block.ts'
+import { withPayments } from '../../../src/feed/payments.ts'
 import { encodeBlock } from '../../../src/feed/segment.ts'
 import { backfillCuts, gapsBetween, type Span } from '../../../src/history/archive/backfill-cuts.ts'
 import { type BackfillBlock, fillsLine, readBackfill } from '../../../src/history/archive/backfill-lines.ts'
@@ -33,6 +34,14 @@ describe('a line', () => {
     const [stored] = (answer as { value: readonly BackfillBlock[] }).value
     expect(stored!.events).toBe(events.replace('"epoch":"abc"', '"epoch":null'))
     expect(JSON.parse(stored!.books)).toMatchObject({ height: 7, epoch: null, books: null, px: { BTC: '81308.0' } })
+  })
+
+  it('keeps what wallets paid', () => {
+    const payments = [`${USER} 6 BTC 1.0 2.0 0.1`]
+    const { events, payments: text } = encodeBlock(block(7, { payments }), null)
+    const line = withPayments(events, text)
+    expect(read(line)).toMatchObject({ ok: true, value: [{ events: line }] })
+    expect(read(line.replace('BTC', 'BTC 1'))).toMatchObject({ ok: false, error: { field: 'payments.0' } })
   })
 
   it('of fills alone says so, and stays the same', () => {

@@ -94,7 +94,7 @@ it('what the first version wrote is there after each migration, and is read and 
   const exports = new StoredExports(db, CHAIN, undefined)
   const range = { fromMs: 0, toMs: 2 * DAY_MS }
   const files = await Promise.all(exports.sources.map((source) => source.files(range, null, 9)))
-  expect(files.map(({ length }) => length)).toEqual([2, 2, 2, 0, 0, 0, 0])
+  expect(files.map(({ length }) => length)).toEqual([2, 2, 2, 0, 0, 0, 0, 0])
   expect(await exports.gaps(null, 9)).toEqual([{ from: 2, to: 9, afterMs: 1, beforeMs: DAY_MS }])
 
   const retention = new Retention({ chain: CHAIN, bucket: env.ARCHIVE, db })

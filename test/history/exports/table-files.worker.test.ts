@@ -83,6 +83,7 @@ it('are those of hours until their day is whole, and then those of the day; each
     { objects: 4, bytes: 20 },
     { objects: 2, bytes: 10 },
     { objects: 2, bytes: 10 },
+    { objects: 0, bytes: 0 },
   ])
   for (const { key } of files) expect(await env.ARCHIVE.head(key)).not.toBeNull()
 })

@@ -4,8 +4,14 @@
 import { env } from 'cloudflare:workers'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { ok } from '../../../src/core/result.ts'
-import type { EventBlock } from '../../../src/feed/held-fills.ts'
+import { err, ok } from '../../../src/core/result.ts'
+import { FundingPayments } from '../../../src/devnet/info/funding-payments.ts'
+import type { Block } from '../../../src/feed/block.ts'
+import type { EventBlock, HeldStretch } from '../../../src/feed/held-fills.ts'
+import { searchedPayments } from '../../../src/feed/held-payments.ts'
+import { withPayments } from '../../../src/feed/payments.ts'
+import { encodeBlock } from '../../../src/feed/segment.ts'
+import { convertEvents } from '../../../src/feeder/convert.ts'
 import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
 import { type ArchivePlace, ArchiveWriter } from '../../../src/history/archive/archive-writer.store.ts'
 import { acrossGap, foldTrades, noTrades } from '../../../src/history/completed-trades.ts'
@@ -14,6 +20,8 @@ import { Compaction } from '../../../src/history/files/compaction.ts'
 import { StoredFiles } from '../../../src/history/files/files.store.ts'
 import { FilesWriter } from '../../../src/history/files/files-writer.store.ts'
 import { packPage, unpackPage } from '../../../src/history/files/page-text.client.ts'
+import { heldFills } from '../../../src/history/held-runs.ts'
+import { userFunding } from '../../../src/info/queries/userFunding.ts'
 import { tradesFrom } from '../../../src/info/sources/own-trades.ts'
 import { pastOf } from '../../../src/info/sources/past.ts'
 import { paidTrading, USER, units } from '../trading.ts'
@@ -119,7 +127,7 @@ describe('what was paid', () => {
     })
     const file = { first: 44, last: 47, firstMs: timeOf(44), lastMs: timeOf(47) }
     const made = { pages: [], bytes: 0, entries: [], candles: [] }
-    await writer.putMinute({ file, made, known: 'events', payments, unfiled: null })
+    await writer.putMinute({ file, made, known: 'events', payments, isPaidKnown: false, unfiled: null })
     expect((await rows()).results).toEqual(before.results)
     expect((await new StoredFiles(place).cover('events'))?.funded).toEqual([{ from: 0, fromMs: timeOf(0), to: 89 }])
   })
@@ -149,7 +157,7 @@ describe('where it is known', () => {
     for (const first of [50, 60, 30, 40, 50]) {
       const file = { first, last: first + 9, firstMs: timeOf(first), lastMs: timeOf(first + 9) }
       const payments = [{ coin: 'BTC', height: first + 1, perUnit: '1' }]
-      await writer.putMinute({ file, made, known: 'events', payments, unfiled: null })
+      await writer.putMinute({ file, made, known: 'events', payments, isPaidKnown: false, unfiled: null })
     }
     const files = new StoredFiles(place)
     expect((await files.cover('events'))?.funded.map(({ from, to }) => [from, to])).toEqual([
@@ -178,7 +186,7 @@ describe('where it is known', () => {
     const payments = [{ coin: 'BTC', height: 66, perUnit: '7' }]
     const made = { pages: [], bytes: 0, entries: [], candles: [] }
     const writer = new FilesWriter(placeOf('bounded-funding'), { now: () => 0, isBounded: true })
-    await writer.putMinute({ file, made, known: 'events', payments, unfiled: null })
+    await writer.putMinute({ file, made, known: 'events', payments, isPaidKnown: false, unfiled: null })
     expect((await funded())?.map(({ from, to }) => [from, to])).toEqual([
       [60, 71],
       [72, 99],
@@ -216,4 +224,104 @@ it('trades out of files and the log are those of all blocks at once', { timeout:
     paid += [...before.trades, ...after.trades].filter(({ funding_pnl }) => funding_pnl !== '0').length
   }
   expect(paid).toBeGreaterThan(30)
+})
+
+describe('what wallets paid', () => {
+  const WALLETS = Array.from({ length: 40 }, (_, at) => `0x${at.toString(16).padStart(40, '0')}`)
+  const truth = new FundingPayments()
+  /** Each third block begins an hour; the fifth hour is of a feeder that does not tell who paid, one comes behind its time. */
+  const UNTOLD = 12
+  const LATE = 75
+  const paidMs = (height: number) => timeOf(height) - (height === LATE ? 5_000 : 0)
+  const BLOCKS = 90
+  const LOG_FROM = 70
+  const blocks = Array.from({ length: BLOCKS }, (_, height): Block => {
+    const block = { height, time: timeOf(height), fills: [], ledger: [], funding: [], books: null }
+    if (height % 3 > 0) return block
+    const deltas = ['BTC', 'ETH', 'xyz:GOLD'].flatMap((coin, at) =>
+      WALLETS.filter((_, wallet) => (wallet + height) % (at + 2) === 0).map((user, paid) => {
+        return { user, coin, funding_amount: `-${paid}.${height}`, szi: `${paid + 1}.5`, funding_rate: '0.0000125' }
+      }),
+    )
+    truth.note(deltas, paidMs(height))
+    const time = new Date(paidMs(height)).toISOString().slice(0, -1)
+    const misc = [{ time, hash: '0x0', inner: { Funding: { deltas } } }]
+    const { payments, ...told } = convertEvents({ fills: [], misc, twaps: null, statuses: null }, () => {})
+    return { ...block, ...told, ...(height !== UNTOLD && { payments: payments! }) }
+  })
+  const texts = blocks.map((block) => encodeBlock(block, null))
+  const place = placeOf('wallets')
+
+  async function ask(user: string, body: object, theirs: readonly object[] | null) {
+    const files = new StoredFiles(place)
+    const text = texts
+      .slice(LOG_FROM)
+      .map(({ events }) => events)
+      .join('\n')
+    const paid = texts.slice(LOG_FROM).map(({ payments }) => payments)
+    const held = heldFills(
+      head(BLOCKS - 1),
+      searchedPayments({ last: BLOCKS - 1, text }, paid, user).stretches as [HeldStretch],
+    )
+    const past = pastOf({
+      history: { held: async () => ok(held) },
+      files,
+      archive: new StoredArchive(place),
+      after: () => () => {},
+    })
+    const upstream = {
+      ask: async (_: string, asked: string) => {
+        const { startTime = 0, endTime } = JSON.parse(asked) as { startTime?: number; endTime: number }
+        if (theirs === null) return err({ kind: 'unavailable', what: 'nobody' } as const)
+        const rows = (theirs as { time: number }[]).filter(({ time }) => time >= startTime && time <= endTime)
+        return ok({ text: JSON.stringify(rows) })
+      },
+    }
+    const answer = await userFunding.resolve(
+      { type: 'userFunding', user, ...body } as never,
+      { past, upstream } as never,
+    )
+    if (!answer.ok) throw new Error(JSON.stringify(answer.error))
+    return { rows: JSON.parse(answer.value.body) as { time: number }[], since: answer.value.since?.height }
+  }
+
+  it('is told over log and files as the exchange tells it', async () => {
+    const archive = new ArchiveWriter(place)
+    for (const { first, last } of every(BLOCKS, 4)) {
+      const events = texts.slice(first, last + 1).map(({ events: line, payments }) => withPayments(line, payments))
+      const at = { first, last, firstMs: timeOf(first), lastMs: timeOf(last), epoch: 'a' }
+      await archive.segment({ ...at, events, books: events.map(() => '{}') })
+    }
+    await compact(place, 0, false)
+    const cover = await new StoredFiles(place).cover('payments')
+    expect(cover?.paid?.map(({ from, to }) => [from, to])).toEqual([
+      [0, 11],
+      [16, 89],
+    ])
+    for (const user of [WALLETS[0]!, WALLETS[7]!, WALLETS[39]!, USER]) {
+      const all = truth.of(user)
+      const own = all.filter(({ time }) => time >= timeOf(16))
+      const startTime = timeOf(16) + 1
+      const mine = await ask(user, { startTime }, null)
+      expect(mine.rows).toEqual(own.filter(({ time }) => time >= startTime))
+      const both = await ask(user, {}, all)
+      expect([both.rows, both.since]).toEqual([all, 16])
+      // The day in which ours begin is a source's alone, whichever window asks for it.
+      const day = { time: START_MS, delta: { ...all[0]?.delta, nSamples: 24 } }
+      const rest = all.filter(({ time }) => time >= START_MS + 24 * HOUR_MS)
+      expect((await ask(user, {}, [day])).rows).toEqual([day, ...rest])
+      expect((await ask(user, { startTime: timeOf(40) }, [day])).rows).toEqual(rest)
+      for (const [from, to] of [
+        [paidMs(LATE), paidMs(LATE) + 1],
+        [paidMs(LATE) + 1, timeOf(LATE)],
+      ] as const) {
+        const window = { startTime: from, endTime: to }
+        expect((await ask(user, window, [])).rows).toEqual(all.filter(({ time }) => time >= from && time <= to))
+      }
+    }
+    const [{ n }] = (
+      await env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM file_paid WHERE chain = 'wallets'`).all<{ n: number }>()
+    ).results as [{ n: number }]
+    expect(n).toBe(2)
+  })
 })

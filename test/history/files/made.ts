@@ -30,12 +30,21 @@ const anyLedger = fc
   .array(fc.constantFrom(...USERS), { maxLength: 3 })
   .map((users): LedgerEvent => ({ users, time: 7, hash: '0x0', delta: { type: 'deposit', usdc: '1\n\t' } }))
 
+const anyPayments = fc
+  .tuple(
+    fc.constantFrom(...USERS),
+    fc.nat(99),
+    fc.array(fc.constantFrom('BTC', 'xyz:GOLD'), { minLength: 1, maxLength: 3 }),
+  )
+  .map(([user, time, coins]) => `${user} ${time}${coins.map((coin) => ` ${coin} -0.5 2.0 0.1`).join('')}`)
+
 export const anyBlocks = (most = 40) =>
   fc
     .array(
       fc.record({
         fills: fc.array(anyFill, { maxLength: 4 }),
         ledger: fc.array(anyLedger, { maxLength: 2 }),
+        payments: fc.array(anyPayments, { maxLength: 3 }),
         ms: fc.nat(9),
       }),
       { minLength: 1, maxLength: most },

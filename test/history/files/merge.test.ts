@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { readPayments } from '../../../src/feed/payments.ts'
 import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import { type Merged, mergeObject } from '../../../src/history/files/merge.ts'
 import { decodePages } from '../../../src/history/files/page.ts'
@@ -51,10 +52,18 @@ async function found(objects: readonly Merged[]): Promise<Map<string, string[]>>
   return lines
 }
 
+/** A line for each user who paid, however many texts tell of it. */
+function paidIn({ height, time, payments }: EventsOfBlock): [string, string][] {
+  return [...Map.groupBy((payments ?? []).map(readPayments), ({ user }) => user)].map(([user, told]) => {
+    const rows = told.flatMap(({ time: ms, rows }) => rows.map((row) => [ms, ...row]))
+    return [`f:${user}`, `${height}\t${time}\t${rows.length}\t${JSON.stringify(rows)}`]
+  })
+}
+
 function expected(blocks: readonly EventsOfBlock[]): Map<string, string[]> {
   const lines = new Map<string, string[]>()
   for (const block of blocks)
-    for (const [key, line] of linesOf(block)) lines.set(key, [...(lines.get(key) ?? []), line])
+    for (const [key, line] of [...linesOf(block), ...paidIn(block)]) lines.set(key, [...(lines.get(key) ?? []), line])
   // Files of hours have tables for it.
   lines.delete(ALL_FILLS)
   return lines
@@ -71,7 +80,7 @@ describe('rows of a block', () => {
     const ledger = [{ users: [USER, USER, USERS[2]!], time: 5, hash: '0x0', delta: { type: 'send', amount: '1' } }]
     const staked = { time: '2026-06-11T01:01:29.5', hash: '0x0', inner: { CDeposit: { user: USER, amount: '0.5' } } }
     const lines = linesOf({ height: 9, time: 90, fills, ledger, events: [staked, {}] })
-    const block = (key: string) => blockOf(lines.get(key)!, key.startsWith('l:') ? 'ledger' : 'fills')
+    const block = (key: string) => blockOf(lines.get(key)!, key.startsWith('l:') ? 'ledger' : 'fills', USER)
     const at = { height: 9, time: 90, funding: [] }
     expect(block(keyOf({ kind: 'fills', scope: { by: 'user', address: USER } }))).toEqual({
       ...at,
@@ -81,7 +90,7 @@ describe('rows of a block', () => {
     expect(block(keyOf({ kind: 'fills', scope: { by: 'builder', address: USERS[1]! } })).fills).toEqual([fills[0]])
     expect(block(keyOf({ kind: 'ledger', scope: { by: 'user', address: USER } }))).toEqual({ ...at, fills: [], ledger })
     expect(
-      blockOf(lines.get(keyOf({ kind: 'staking', scope: { by: 'user', address: USER } }))!, 'staking').ledger,
+      blockOf(lines.get(keyOf({ kind: 'staking', scope: { by: 'user', address: USER } }))!, 'staking', USER).ledger,
     ).toEqual([
       {
         users: [USER],

@@ -1,7 +1,7 @@
 // The files as far as their funding is known.
 
 import { describe, expect, it } from 'vitest'
-import { fundedCover, seamOf } from '../../../src/history/files/seam.ts'
+import { fundedCover, paidCover, seamOf } from '../../../src/history/files/seam.ts'
 
 const at = (height: number) => ({ height, time: 10 * height })
 const stretch = (from: number, to: number) => ({ from, fromMs: 10 * from, to })
@@ -20,6 +20,12 @@ describe('files', () => {
     })
     expect(fundedCover(cover(stretch(12, 40)))).toMatchObject({ from: at(12), gaps: [{ from: 41, to: 50 }] })
     expect(fundedCover(cover(stretch(10, 50)))).toMatchObject({ from: at(10), gaps: [] })
+  })
+
+  it('of which is known who paid are one where stretches touch', () => {
+    const paid = { ...cover(), paid: [stretch(12, 20), stretch(21, 30), stretch(36, 50)] }
+    expect(paidCover(paid)).toMatchObject({ from: at(12), gaps: [{ from: 31, to: 35 }] })
+    expect(paidCover(cover())).toBeNull()
   })
 
   it('lack what was in a damaged file, although its funding is known', () => {

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { expect, it } from 'vitest'
 import type { UserFill } from '../../../src/feed/block.ts'
-import { CANDLE_COLUMNS, FILL_COLUMNS, LEDGER_COLUMNS } from '../../../src/history/files/columns.ts'
+import { CANDLE_COLUMNS, FILL_COLUMNS, FUNDING_COLUMNS, LEDGER_COLUMNS } from '../../../src/history/files/columns.ts'
 import { type EventsOfBlock, linesOf } from '../../../src/history/files/rows.ts'
 import { sortedLines } from '../../../src/history/files/sorted-lines.ts'
 import { ParquetTables } from '../../../src/history/files/tables.client.ts'
@@ -89,6 +89,20 @@ it('have each ledger event once for each of its users', async () => {
     { ...row, user: OTHER },
   ])
   expect(Object.keys(rows[0]!)).toEqual(LEDGER_COLUMNS.map(({ name }) => name))
+})
+
+it('have each payment of funding', async () => {
+  const payments = [`${OTHER} 7 BTC -1.0 2.0 0.1 ETH 1 2 3`, `${USER} 8 BTC 1.0 -2.0 0.1`]
+  const { 'funding-by-user': table } = tablesOf([{ height: 9, time: 90, fills: [], ledger: [], payments }])
+  const rows = await parquetReadObjects({ file: table!.file, compressors })
+  const row = { height: 9n, block_time: new Date(90) }
+  const told = { ...row, coin: 'BTC', funding_rate: '0.1' }
+  expect(rows).toEqual([
+    { ...told, time: new Date(8), user: USER, usdc: '1.0', szi: '-2.0' },
+    { ...told, time: new Date(7), user: OTHER, usdc: '-1.0', szi: '2.0' },
+    { ...row, time: new Date(7), user: OTHER, coin: 'ETH', usdc: '1', szi: '2', funding_rate: '3' },
+  ])
+  expect(Object.keys(rows[0]!)).toEqual(FUNDING_COLUMNS.map(({ name }) => name))
 })
 
 it('have one-minute candles of each coin, one for each minute however it is cut', async () => {
