@@ -73,8 +73,8 @@ export interface PastRead {
 /** Answers false where it has enough. `isAfterHole`: between this block and the one before are heights that nobody has. */
 export type TakeBlock = (block: EventBlock, isAfterHole: boolean) => boolean
 
-/** The past as of one moment, to be read more than once. */
-export interface OpenPast {
+/** The past as of one moment, to be read more than once; `since`: nothing that is asked for is missing from there on. */
+export interface OpenPast extends Pick<PastRead, 'head' | 'since'> {
   /** Tells blocks in the order asked for, each once, until there is enough. */
   read(window: PastWindow, take: TakeBlock): Promise<Result<PastRead, Failure>>
   /** What the files know to be paid in each span, within what was told without a hole: what the log knows comes with its blocks. */

@@ -80,7 +80,7 @@ export function filesOf(kept: () => Kept, asked: FilesRequest[] = []): FilesRead
         : {
             from: firstOf(kept()),
             to: { height: filesTo, time: timeOf(kept(), filesTo) },
-            ...{ gaps, funded: fundedOf(kept()) },
+            ...{ gaps, funded: fundedOf(kept()), paid: fundedOf(kept()) },
           }
     },
     async rows(request) {

@@ -1,13 +1,21 @@
-// userFunding: the funding that a user paid (below zero) and got in a window, oldest first, at most 500. Wire-equal: old rows
-// stand for `nSamples` hours each, with their mean size.
+// userFunding: the funding that a user paid (below zero) and got in a window, oldest first, at most 500. Wire-equal. Where there
+// are files our own, an hour a row, and a source's for what is older, whose old rows stand for the `nSamples` hours of a day, with
+// their mean size: a day is told in one of both ways, whichever window asks for it.
 
 import * as z from 'zod'
-import { TxHash } from '../../feed/block.ts'
+import { type LedgerEvent, TxHash } from '../../feed/block.ts'
+import type { PastRead } from '../ports.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { HASH, TIME, USER } from '../shapes/examples.ts'
 import { EXAMPLE_FUNDING, FUNDING_AMOUNTS } from '../shapes/funding-shapes.ts'
 import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { EVER } from '../sources/own-history.ts'
+import { rowsAnswer } from '../sources/own-rows.ts'
+
+const ROWS_MAX = 500
+const DAY_MS = 86_400_000
+/** The node's line of an hour may come behind its block. */
+const LATE_MS = 60_000
 
 const UserFundingRequest = z
   .object({ type: z.literal('userFunding'), user: UserAddress, startTime: optional(Moment), endTime: optional(Moment) })
@@ -30,6 +38,33 @@ export const userFunding = defineQuery({
   response: z.array(FundingPayment),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
+  needs: ['past', 'upstream'],
+  resolve(request, from) {
+    const { user, startTime = 0, endTime = EVER } = request
+    return rowsAnswer<z.infer<typeof FundingPayment>>(
+      {
+        ...{ kind: 'funding', scope: { by: 'user', address: user }, order: 'oldest' },
+        ...{ fromMs: startTime, toMs: endTime, limit: ROWS_MAX },
+        // A log of before this one answers with another kind.
+        rowsOf: ({ ledger = [] }) => ledger.filter(({ delta }) => delta.type === 'funding').map(paymentOf),
+        timeOf: ({ time }) => time,
+        idOf: ({ time, delta }) => `${time} ${delta.coin}`,
+        asked: request,
+        until: (untilMs) => ({ ...request, endTime: untilMs }),
+        ownFrom: firstDay,
+        lateMs: LATE_MS,
+      },
+      from,
+    )
+  },
 })
+
+function paymentOf({ time, hash, delta }: LedgerEvent): z.infer<typeof FundingPayment> {
+  return { time, hash, delta: delta as z.infer<typeof FundingPayment>['delta'] }
+}
+
+/** When the first day begins of which no hour is missing; before there is one, sources have not merged hours either. */
+function firstDay({ since, head }: Pick<PastRead, 'since' | 'head'>): number {
+  const dayMs = Math.ceil(since.time / DAY_MS) * DAY_MS
+  return dayMs <= head.time ? dayMs : since.time
+}

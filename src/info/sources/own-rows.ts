@@ -5,7 +5,7 @@ import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { EventBlock } from '../../feed/held-fills.ts'
 import { type JoinRules, joinedRows } from '../../history/joined-rows.ts'
-import type { PastRead, PastRequest, Sources } from '../ports.ts'
+import type { OpenPast, PastRead, PastRequest, Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
 import { heldAnswer, TOO_MUCH } from './own-history.ts'
 import { passThrough } from './pass-through.ts'
@@ -17,6 +17,10 @@ interface RowsWanted<Row> extends PastRequest, Pick<JoinRules<Row>, 'timeOf' | '
   /** What a source is asked for where our own rows do not do: as the caller asked, or up to a time alone. */
   readonly asked: { readonly type: string }
   readonly until?: (untilMs: number) => { readonly type: string }
+  /** Where a source's rows may stand for several of ours: from this time on rows are ours alone, before it theirs alone. */
+  readonly ownFrom?: (known: Pick<PastRead, 'since' | 'head'>) => number
+  /** A row may stand in a block that is so much later than the row. */
+  readonly lateMs?: number
 }
 
 /** An answer of our own and a source's rows; the source's bytes where we keep no files, or have nothing to add. */
@@ -25,51 +29,59 @@ export async function rowsAnswer<Row>(
   from: Pick<Sources, 'past' | 'upstream'>,
 ): Promise<Result<Answer, Failure>> {
   if (!from.past.isDeep) return passThrough(wanted.asked, from)
-  const own = await ownRows(wanted, from)
-  if (!own.ok) return passThrough(wanted.asked, from)
+  const past = await from.past.open(wanted)
+  const own = past.ok ? await ownRows(past.value, wanted, wanted.ownFrom?.(past.value)) : past
+  if (!past.ok || !own.ok) return passThrough(wanted.asked, from)
   const { rows, read } = own.value
-  if (isWhole(rows, read, wanted)) return ok(heldAnswer(rows.slice(0, wanted.limit), read))
+  const theirsMs = wanted.ownFrom ? wanted.ownFrom(read) - 1 : read.since.time
+  if (isWhole(rows, read.ended, theirsMs, wanted)) return ok(heldAnswer(rows.slice(0, wanted.limit), read))
   if (read.ended === 'work' && wanted.order === 'oldest') return err(TOO_MUCH)
-  const untilMs = Math.min(wanted.toMs, read.since.time)
+  const untilMs = Math.min(wanted.toMs, theirsMs)
   const theirs = await passThrough(wanted.until?.(untilMs) ?? wanted.asked, from)
   if (!theirs.ok) {
     // Newest first, what follows is asked for again; oldest first, it would never be missed.
     const isAnswer = isNobody(theirs.error) || (wanted.order === 'newest' && rows.length > 0)
-    return isAnswer ? ok(heldAnswer(rows.slice(0, wanted.limit), read)) : theirs
+    if (!isAnswer) return theirs
+    const all = wanted.ownFrom ? await ownRows(past.value, wanted) : own
+    return all.ok ? ok(heldAnswer(all.value.rows.slice(0, wanted.limit), all.value.read)) : all
   }
   const { body } = theirs.value
   const told = JSON.parse(body) as readonly Row[]
   if (!Array.isArray(told)) return theirs
-  const all = joinedRows(rows, told, { ...wanted, untilMs }).slice(0, Math.max(wanted.limit, told.length))
+  const ours = wanted.ownFrom ? rows.filter((row) => wanted.timeOf(row) > theirsMs) : rows
+  const all = joinedRows(ours, told, { ...wanted, untilMs }).slice(0, Math.max(wanted.limit, told.length))
   return ok(
-    all.length === told.length && rows.length === 0 ? { ...heldAnswer(null, read), body } : heldAnswer(all, read),
+    all.length === told.length && ours.length === 0 ? { ...heldAnswer(null, read), body } : heldAnswer(all, read),
   )
 }
 
-/** Rows in the order of the answer. */
+/** Rows in the order of the answer, of the window or of what of it is not before `sinceMs`. */
 async function ownRows<Row>(
-  wanted: RowsWanted<Row>,
-  { past }: Pick<Sources, 'past'>,
+  past: OpenPast,
+  { fromMs, toMs, order, limit, rowsOf, timeOf, lateMs }: RowsWanted<Row>,
+  sinceMs = fromMs,
 ): Promise<Result<{ readonly rows: readonly Row[]; readonly read: PastRead }, Failure>> {
-  const { kind, scope, fromMs, toMs, order, limit, rowsOf } = wanted
+  const window = { fromMs: Math.max(fromMs, sinceMs), toMs, order }
+  const isWithin = (row: Row) => timeOf(row) >= window.fromMs && timeOf(row) <= toMs
   const rows: Row[] = []
-  const read = await past.read({ kind, scope, fromMs, toMs, order }, (block) => {
-    const own = rowsOf(block)
+  const read = await past.read({ ...window, toMs: toMs + (lateMs ?? 0) }, (block) => {
+    const own = lateMs === undefined ? rowsOf(block) : rowsOf(block).filter(isWithin)
     rows.push(...(order === 'newest' ? own.toReversed() : own))
     return rows.length < limit
   })
   return read.ok ? ok({ rows, read: read.value }) : read
 }
 
-/** Whether a source knows nothing to add: all of the page is of a time from which on nothing is missing. */
+/** Whether a source knows nothing to add: all of the page is later than what it is asked for. */
 function isWhole<Row>(
   rows: readonly Row[],
-  { since, ended }: PastRead,
+  ended: PastRead['ended'],
+  theirsMs: number,
   { order, fromMs, limit, timeOf }: RowsWanted<Row>,
 ) {
   const last = rows[limit - 1]
   if (last === undefined && ended === 'work') return false
-  return fromMs > since.time || (order === 'newest' && last !== undefined && timeOf(last) > since.time)
+  return fromMs > theirsMs || (order === 'newest' && last !== undefined && timeOf(last) > theirsMs)
 }
 
 /** No source serves the type: there is nobody to wait for. */

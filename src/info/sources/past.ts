@@ -9,7 +9,7 @@ import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
 import type { ArchiveReader } from '../../history/archive/archive-read.ts'
 import type { CandleFiles } from '../../history/files/files-read.ts'
-import { fundedCover, type Seam, seamOf } from '../../history/files/seam.ts'
+import { fundedCover, paidCover, type Seam, seamOf } from '../../history/files/seam.ts'
 import type { HeldFills } from '../../history/held-runs.ts'
 import type { History, OpenPast, Past, PastEvents, PastRead, PastWindow, TakeBlock } from '../ports.ts'
 import { archived, tellFiles, Unreadable } from './file-pages.ts'
@@ -70,14 +70,16 @@ interface Parts {
 async function opened(deps: PastDeps, events: PastEvents): Promise<Result<OpenPast, Failure>> {
   const { files } = deps
   // Of blocks of which the fills alone are known a ledger without events would be a lie, and so would be no funding.
-  const need = events.kind !== 'fills' || events.isFunded ? 'events' : 'fills'
+  const isPaid = events.kind === 'funding'
+  const need = isPaid ? 'payments' : events.kind !== 'fills' || events.isFunded ? 'events' : 'fills'
   const whole = files && (await archived(files.cover(need)))
-  const cover = whole && events.isFunded ? fundedCover(whole) : whole
+  const cover = whole && (isPaid ? paidCover(whole) : events.isFunded ? fundedCover(whole) : whole)
   const held = await deps.history.held(events.scope, events.kind, cover?.to.height)
   if (!held.ok) return held
   const seam = seamOf(held.value, cover)
   const parts = { events, files, held: held.value, seam, since: await sinceOf(deps, seam, held.value) }
   const past: OpenPast = {
+    ...{ head: parts.held.head, since: parts.since },
     async read(window, take) {
       let isLate = false
       const whileAwaited: TakeBlock = (block, isAfterHole) => !isLate && take(block, isAfterHole)
@@ -97,8 +99,10 @@ async function opened(deps: PastDeps, events: PastEvents): Promise<Result<OpenPa
 
 async function sinceOf({ archive }: PastDeps, { since }: Seam, held: HeldFills): Promise<HeightAndTime> {
   if (!('above' in since)) return since
-  const [segment] = archive ? await archived(archive.segmentsFrom({ height: since.above + 1 }, 1)) : []
-  return segment && segment.first > since.above ? { height: segment.first, time: segment.firstMs } : held.since
+  // A gap of files may end amid a segment.
+  const segments = archive ? await archived(archive.segmentsFrom({ height: since.above + 1 }, 2)) : []
+  const segment = segments.find(({ first }) => first > since.above)
+  return segment ? { height: segment.first, time: segment.firstMs } : held.since
 }
 
 async function told(
