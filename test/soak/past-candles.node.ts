@@ -24,7 +24,7 @@ export async function compareKeptCandles({ plant, key, fills, untilMs }: Asked) 
   for (const coin of busiest(fills))
     for (const interval of INTERVALS) {
       const question = { type: 'candleSnapshot', req: { coin, interval, startTime: 0 } }
-      const { candles, sinceMs } = await ownCandles(plant, key, question)
+      const { rows: candles, sinceMs } = await ownAnswer<Candle>(plant, key, question)
       const truth = (await plant.ask('exchange', question as never)) as unknown as Candle[]
       const closed = (some: readonly Candle[]) => some.filter(({ t, T }) => t > sinceMs && T < untilMs)
       const [is, should] = [closed(candles), closed(truth)].map((some) => some.map((one) => canonicalJson(one)))
@@ -46,7 +46,7 @@ function busiest(fills: readonly TrueRow[]): string[] {
 }
 
 /** All, and since when they are its own; never, where it does not say so. */
-async function ownCandles(plant: Plant, key: string, question: object) {
+export async function ownAnswer<Row>(plant: Plant, key: string, question: object) {
   const answer = await fetch(`${plant.url}/info`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -57,7 +57,7 @@ async function ownCandles(plant: Plant, key: string, question: object) {
   if (!answer.ok) throw new Error(`${JSON.stringify(question)}: ${answer.status} ${body}`)
   const since = answer.headers.get('x-history-from-time')
   return {
-    candles: JSON.parse(body) as Candle[],
+    rows: JSON.parse(body) as Row[],
     sinceMs: since === null ? Number.POSITIVE_INFINITY : Number(since),
   }
 }

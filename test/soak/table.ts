@@ -138,8 +138,8 @@ export function tableOf(found: Findings): string {
     ...(past
       ? [
           [
-            'fills, books and candles of the archive',
-            `${past.rows}, ${past.books} (${past.unknown} more between two epochs) and ${past.candles}, ${past.wrong.length} wrong`,
+            'fills, books, candles and payments of the archive',
+            `${past.rows}, ${past.books} (${past.unknown} more between two epochs), ${past.candles} and ${past.payments}, ${past.wrong.length} wrong`,
           ],
           [
             'of single wallets: fills, balance movements, completed trades',
