@@ -6,7 +6,7 @@ import { StoredArchive } from '../../src/history/archive/archive.store.ts'
 import { ArchiveWriter } from '../../src/history/archive/archive-writer.store.ts'
 import { BackfillStore } from '../../src/history/archive/backfill.store.ts'
 import { backfillCuts } from '../../src/history/archive/backfill-cuts.ts'
-import { fillsLine, readBackfill } from '../../src/history/archive/backfill-lines.ts'
+import { BACKFILL_BYTES, fillsLine, readBackfill } from '../../src/history/archive/backfill-lines.ts'
 import { pack } from '../../src/history/archive/packed.client.ts'
 import { ask } from './operator.worker.ts'
 
@@ -116,7 +116,7 @@ describe('below the first block that the log archived', () => {
   })
 
   it('more than a body may have is refused', async () => {
-    const long = ' '.repeat(9 * 1024 * 1024)
+    const long = ' '.repeat(BACKFILL_BYTES + 1)
     expect((await send([long])).status).toBe(413)
   })
 
