@@ -59,6 +59,22 @@ export class Objects {
     return stubOf(this.#env.COMPACTOR, this.#chain, this.#feedPlace)
   }
 
+  /** What brings a pipeline's rows to their destination. The platform calls no method of the name `test`. */
+  sink(pipeline: string) {
+    const stub = stubOf(this.#env.SINK, `${this.#chain}/${pipeline}`, this.#feedPlace)
+    type Stub = typeof stub
+    return {
+      apply: (request: Parameters<Stub['apply']>[0]) => stub.apply(request),
+      status: () => stub.status(),
+      logs: (request: Parameters<Stub['logs']>[0]) => stub.logs(request),
+      metrics: (request: Parameters<Stub['metrics']>[0]) => stub.metrics(request),
+      test: (request: Parameters<Stub['trial']>[0]) => stub.trial(request),
+      redeliver: () => stub.redeliver(),
+      drop: () => stub.drop(),
+      check: (request: Parameters<Stub['check']>[0]) => stub.check(request),
+    }
+  }
+
   /** The hub of a shard. */
   hub(index: number) {
     return stubOf(this.#env.BOOK_HUB, `${this.#chain}/${index}`, this.#feedPlace)

@@ -29,6 +29,8 @@ export const LiveSettings = z.object({
   FEED_REGION: z
     .enum([...REGIONS, ''], `must be one of ${REGIONS.join(', ')}, or empty for none`)
     .transform((region) => region || null),
+  /** On: pipelines may send to private addresses, and without TLS. */
+  PIPELINE_PRIVATE: Switch,
 })
 export type LiveSettings = z.infer<typeof LiveSettings>
 

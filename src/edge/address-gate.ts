@@ -3,7 +3,7 @@
 
 import type { RequestLimit } from '../core/failure.ts'
 import { Gate, type GateVerdict } from '../core/gate.ts'
-import { networkOf } from './caller-address.ts'
+import { networkOf } from '../core/network.ts'
 
 /** The limit of an address, and that of all callers together whose address is not known. */
 export interface AddressRates {
@@ -25,6 +25,8 @@ const aSecond = (name: string, each: number, unknown: number): AddressRates => (
 export const LOOK_UPS = aSecond('look-ups', 50, 2_000)
 /** Requests to the REST surfaces, with whatever keys: five times what the largest plan with a limit allows one key. */
 export const REST_REQUESTS = aSecond('address', 250, 2_000)
+/** Sockets whose key comes later. */
+export const GUESTS = aSecond('connects', 50, 1_000)
 
 const WRONG_TOKEN = { name: 'wrong-tokens', quota: 20, windowSeconds: 60 }
 /** Operator's tokens that are wrong or missing; the right one is never counted. */

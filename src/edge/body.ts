@@ -9,6 +9,9 @@ import { err, ok, type Result } from '../core/result.ts'
 /** An info request is a few hundred bytes, with fifty wallets about 3 KB. */
 export const INFO_BODY_MAX_BYTES = 64 * 1024
 
+/** Who is cut while it writes does not see the answer: so much of a body that is too long is read for nothing. */
+const SKIPPED_MAX_BYTES = 4 * 1024 * 1024
+
 /** What a `Request` has of a body: its stream and the declared length, if any. */
 export interface BodySource {
   readonly chunks: AsyncIterable<Uint8Array> | null
@@ -32,7 +35,11 @@ export async function readJsonBody(source: BodySource, limitBytes: number): Prom
 /** The body as text; reading stops, and cancels the stream, at the first byte over the limit. */
 export async function readText(source: BodySource, limitBytes: number): Promise<Result<string, Failure>> {
   const tooLarge = err({ kind: 'body_too_large', limitBytes } as const)
-  if (Number(source.contentLength ?? 0) > limitBytes) return tooLarge
+  const declared = Number(source.contentLength ?? 0)
+  if (declared > limitBytes) {
+    if (declared <= SKIPPED_MAX_BYTES) for await (const _ of source.chunks ?? []);
+    return tooLarge
+  }
   const read = await readBoundedText(source.chunks, limitBytes)
   if ('text' in read) return ok(read.text)
   return read.refused === 'too_large' ? tooLarge : err({ kind: 'not_json', hint: 'The request body is not UTF-8.' })

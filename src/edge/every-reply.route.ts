@@ -5,7 +5,7 @@ import type { Context, Hono, Env as HonoEnv } from 'hono'
 import { type Failure, noEndpoint, SEE_DOCS } from '../core/failure.ts'
 import { nearestName } from '../core/nearest.ts'
 import { CORS_HEADERS, isOpenToBrowsers, preflightHeaders } from './cors.ts'
-import { infoFailure, NO_COST, restFailure } from './failure-wire.ts'
+import { graphqlFailure, infoFailure, NO_COST, restFailure, rpcFailure, type WireFailure } from './failure-wire.ts'
 import { REQUEST_ID_HEADER } from './request-id.ts'
 
 export interface EveryReplyDeps {
@@ -69,9 +69,14 @@ export function setOnReply(c: Context, headers: Readonly<Record<string, string>>
 
 /** A failure in the form of the surface that owns the path. */
 export function failureReply(path: string, failure: Failure, requestId: string): Response {
-  const isInfo = /^(\/k\/|\/(info|ws)$)/.test(path)
-  const { status, headers, body } = (isInfo ? infoFailure : restFailure)(failure, requestId)
+  const { status, headers, body } = wordedAt(path)(failure, requestId)
   return new Response(body, { status, headers })
+}
+
+function wordedAt(path: string): (failure: Failure, requestId: string) => WireFailure {
+  if (/^(\/k\/|\/(info|ws)$)/.test(path)) return infoFailure
+  if (/^\/v1\/[^/]+\/?$/.test(path)) return rpcFailure
+  return path === '/graphql' ? graphqlFailure : restFailure
 }
 
 /** The methods for which a route of this path was added; what runs for every method is no route. */

@@ -1,10 +1,11 @@
-// Failure → bytes for the HTTP surfaces whose bodies are info's or REST's (JSON-RPC, GraphQL and sockets have their own).
+// Failure → bytes for the HTTP surfaces: info, REST, JSON-RPC, GraphQL before its upgrade (sockets have their own).
 // Law: one exhaustive switch per surface; never a stack, an internal message or a key.
 
 import { type Failure, failureCode, failureMessage } from '../core/failure.ts'
 import { formatCredits } from '../credit/amount.ts'
 import { limitHeaders } from './limit-headers.ts'
 import { REQUEST_ID_HEADER } from './request-id.ts'
+import { rpcErrorOf, rpcErrorText } from './rpc-error.ts'
 
 /** What a refusal costs: nothing. */
 export const NO_COST = { 'x-credits-cost': '0' } as const
@@ -48,6 +49,19 @@ export function restFailure(failure: Failure, requestId: string): WireFailure {
   const text = failureMessage(failure)
   const message = failure.kind === 'internal' ? `${text} (${requestId})` : text
   return wire(status, failure, requestId, { error: true, error_message: message, error_code: String(status) })
+}
+
+/** JSON-RPC, `/v1/<chain>`: `{jsonrpc, id, error: {code, message}}`, the id as the caller wrote it. */
+export function rpcFailure(failure: Failure, requestId: string, id = 'null'): WireFailure {
+  const error = rpcErrorOf(failure, httpStatus(failure), requestId)
+  const { headers } = wire(error.status, failure, requestId, {})
+  return { status: error.status, headers: { ...headers, ...NO_COST }, body: rpcErrorText(error, id) }
+}
+
+/** `/graphql` before there is a socket: `{errors: [{message, extensions: {code}}]}`. */
+export function graphqlFailure(failure: Failure, requestId: string): WireFailure {
+  const extensions = { code: failureCode(failure).toUpperCase() }
+  return wire(httpStatus(failure), failure, requestId, { errors: [{ message: failureMessage(failure), extensions }] })
 }
 
 /** Status of a failure on HTTP, where a surface says nothing else. */

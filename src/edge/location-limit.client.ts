@@ -1,7 +1,7 @@
 // The platform's Rate Limiting binding: one count for all isolates of a location, where an isolate's own count stops.
 // It is not exact (the platform says so itself), so it stands behind the isolate's count and not in its place.
 
-import { networkOf } from './caller-address.ts'
+import { networkOf } from '../core/network.ts'
 
 /** `[[ratelimits]]` of wrangler.toml, as much of it as is used. */
 export interface LocationLimit {

@@ -37,6 +37,8 @@ export interface Operation<Body = unknown, Query = unknown> {
     readonly example: unknown
     /** It is no JSON but gzip of text, which the schema reads, and which has at most so many bytes. */
     readonly gzipBytes?: number
+    /** Of JSON; left out: 16 KiB. */
+    readonly maxBytes?: number
   }
   readonly answers: Readonly<Record<number, OperationAnswer>>
   /** Statuses of its refusals beside those that every operation of its door has. */

@@ -40,8 +40,9 @@ const PLACES: Record<KeyPlace, (carriers: KeyCarriers) => Result<string, Failure
   basic: ({ authorization }) => {
     const encoded = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? '')?.[1]
     if (encoded === undefined) return null
-    const user = decodeBase64(encoded)?.split(':', 1)[0]
-    return user ? ok(user) : malformed('The basic credentials are malformed: the API key is the user name.')
+    const [user, password] = decodeBase64(encoded)?.split(':', 2) ?? []
+    if (user && password !== undefined) return ok(user)
+    return malformed('The basic credentials are malformed: the API key is the user name, before a colon.')
   },
 }
 

@@ -2,14 +2,11 @@
 // region. The key ends here: a relay is told who is calling, in a header that no client can set.
 
 import { Hono } from 'hono'
-import { type Failure, type Issue, KEY_ENDED, SEE_DOCS } from '../core/failure.ts'
+import { type Failure, type Issue, SEE_DOCS } from '../core/failure.ts'
 import { Gate } from '../core/gate.ts'
 import type { Result } from '../core/result.ts'
-import { limitsOf } from '../credit/plans/plan.ts'
-import { CHEAPEST_MINUTE } from '../credit/tariff.ts'
 import { IDENTITY_HEADER, type Identity } from '../key/identity.ts'
-import { LIMIT_FIELDS } from '../key/limits.ts'
-import { Refusal } from '../stream/sockets/admission.ts'
+import { admissionFailure, Refusal, tooOften } from '../stream/sockets/admission.ts'
 import { connectLimit } from '../stream/sockets/connect-limit.ts'
 import { POOL_HEADER, type Pool, Refusals, relayOrder } from '../stream/sockets/placement.ts'
 import { type CallerPlace, regionOf } from '../stream/sockets/region.ts'
@@ -29,9 +26,6 @@ export interface StreamRouteDeps<Env> {
   readonly requestId: () => string
   readonly nowMs: () => number
 }
-
-const TOO_MUCH_UNREAD =
-  'Too much is unread on sockets of this account that we closed (end them on your side, and ping with a nonce)'
 
 const NO_UPGRADE: Issue = {
   path: 'upgrade',
@@ -98,35 +92,5 @@ async function connect<Env>(
     refusals.heavy(account, deps.nowMs())
     answer = await ask('heavy')
   }
-  return answer instanceof Response ? answer : failureOf(answer, identity)
-}
-
-function tooOften(identity: Identity, retryAfterMs: number): Failure {
-  const limit = connectLimit(identity)
-  const hint =
-    `Too many connections: each key may connect ${limit.quota} times in ${limit.windowSeconds} s: ` +
-    `retry after ${Math.ceil(retryAfterMs / 1000)} s, with backoff.`
-  return { kind: 'rate_limited', retryAfterMs, limit, hint }
-}
-
-function failureOf({ why, left, retryAfterMs }: Refusal, identity: Identity): Failure {
-  if (retryAfterMs !== undefined) return tooOften(identity, retryAfterMs)
-  switch (why) {
-    case 'revoked':
-      return KEY_ENDED
-    case 'exhausted':
-      return { kind: 'credits_exhausted', neededMicro: CHEAPEST_MINUTE, remainingMicro: left }
-    case 'limit':
-      return {
-        kind: 'limit_reached',
-        limit: LIMIT_FIELDS.streamConnections,
-        most: limitsOf(identity).streamConnections,
-      }
-    case 'full':
-      return { kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 }
-    case 'heavy':
-      return { kind: 'unavailable', what: TOO_MUCH_UNREAD, retryAfterMs: 5000 }
-    case 'unmetered':
-      return { kind: 'unavailable', what: 'The credit meter cannot be reached', retryAfterMs: 1000 }
-  }
+  return answer instanceof Response ? answer : admissionFailure(answer, identity)
 }

@@ -3,7 +3,7 @@
 // books, feeder-trust.do.ts says who is believed. Send first, then persist, then acknowledge: no write holds a frame back.
 
 import { DurableObject } from 'cloudflare:workers'
-import { Objects, regionOfRelay } from '../core/objects.client.ts'
+import { Objects } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type AgeReport, ReportedAges } from './ages.ts'
 import type { ArchivePage, ArchiveRequest, FilesReport } from './archive-api.ts'
@@ -11,6 +11,8 @@ import { ArchiveDesk } from './archive-desk.do.ts'
 import type { Block } from './block.ts'
 import { BlockLogStore } from './block-log.store.ts'
 import { type GapReason, gapAfterGone, judgeBlock, type SkippedHeights, whyGone } from './chain.ts'
+import type { DurablePage, DurableRequest } from './durable-api.ts'
+import { DurableDesk } from './durable-desk.do.ts'
 import { FeederLinks, type FeederSocket } from './feeder-links.do.ts'
 import { FeederTrust } from './feeder-trust.do.ts'
 import { readFeederFrame } from './frame-check.ts'
@@ -26,12 +28,12 @@ import {
   type EventsRequest,
   LOG_API_VERSION,
 } from './log-api.ts'
+import { statusOf } from './log-status.do.ts'
 import { OrderWants } from './order-wants.do.ts'
 import type { BlockFrame, FeederFrame, Hello } from './protocol.ts'
 import { ReaderLinks } from './reader-links.do.ts'
 import { encodeBlock, gapText } from './segment.ts'
 import { FULL_CHARS, mostUnread, SLOW_CHARS, SLOW_MS } from './unread.ts'
-import { verdict } from './verdict.ts'
 import { WholeBooks } from './whole-books.do.ts'
 
 /** A greeting waits no longer for hubs to attach: a feeder takes the connection for dead after 5 s. */
@@ -49,6 +51,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   readonly #trust: FeederTrust
   readonly #l4: L4Seeds
   readonly #archive: ArchiveDesk
+  readonly #durable: DurableDesk
   readonly #ages = new ReportedAges()
   #blocks = 0
 
@@ -65,6 +68,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const waitUntil = (work: Promise<unknown>) => this.ctx.waitUntil(work)
     this.#archive = new ArchiveDesk({ env, objects: this.#objects, held: this.#held, waitUntil })
     this.#wants = new OrderWants((frame) => this.#feeders.broadcast(frame), Date.now())
+    this.#durable = new DurableDesk(this.#held, this.#wants)
     this.#readers = new ReaderLinks(this.#objects, this.#held.backlog, this.#wants, ({ kind }) => {
       if (kind.kind === 'hub') this.ctx.waitUntil(this.#objects.wakeHub(kind.index))
     })
@@ -247,24 +251,11 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   async status(): ReturnType<BlockLogApi['status']> {
-    const now = Date.now()
-    const { chain, durable, time, blockMs } = this.#held
-    const place = { ...chain, durable, time, blockMs }
-    const feeders = this.#feeders.views(now)
-    return {
-      v: LOG_API_VERSION,
-      ...verdict({ ...place, isFull: this.#held.isFull }, feeders, now),
-      chain: this.#settings.CHAIN,
-      feedRegion: this.#settings.FEED_REGION,
-      ...place,
-      feeders,
-      regions: this.#ages.view(now, regionOfRelay),
-      readers: [...this.#readers].map((one) => ({ name: one.name, height: one.height < 0 ? null : one.height })),
-      archive: this.#archive.view(),
-      gaps: this.#store.gaps(20),
-      ...this.#trust.view,
-      blocksSinceWake: this.#blocks,
-    }
+    const { CHAIN, FEED_REGION } = this.#settings
+    const { view: trust } = this.#trust
+    const rest = { archive: this.#archive.view(), gaps: this.#store.gaps(20), ...trust, blocksSinceWake: this.#blocks }
+    const parts = { held: this.#held, feeders: this.#feeders, readers: this.#readers, ages: this.#ages }
+    return { v: LOG_API_VERSION, ...statusOf(parts, Date.now()), chain: CHAIN, feedRegion: FEED_REGION, ...rest }
   }
 
   async ages(report: AgeReport): Promise<void> {
@@ -277,6 +268,10 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   async fills(request: FillsRequest): Promise<FillsAnswer> {
     return { v: LOG_API_VERSION, ...this.#held.fillsBefore(request, Date.now()) }
+  }
+
+  async durable(request: DurableRequest): Promise<DurablePage> {
+    return { v: LOG_API_VERSION, ...this.#durable.page(request, Date.now()) }
   }
 
   async archive(request: ArchiveRequest): Promise<ArchivePage> {

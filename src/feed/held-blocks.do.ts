@@ -213,12 +213,12 @@ export class HeldBlocks {
     return page
   }
 
-  /** What of the next blocks is durable, for the archive. */
-  archivePage(from: number | null): Pick<ArchivePage, 'head' | 'parts'> {
+  /** What of the next blocks is durable, for the archive; `only`: lines of one kind. */
+  archivePage(from: number | null, only?: SegmentKind): Pick<ArchivePage, 'head' | 'parts'> {
     const time = this.#segments.newest()?.time ?? this.#time
     const durable = this.#durable
     if (durable === null || time === null) return { head: null, parts: [] }
-    const blocksWith = (height: number) => this.#segments.blocksWith(height)
+    const blocksWith = (height: number) => this.#segments.blocksWith(height, only)
     const firstAbove = (height: number) => this.#segments.firstAbove(height)
     const held = { durable, blocksWith, firstAbove, gapAt: this.backlog.gapAt }
     return { head: { height: durable, time }, parts: from === null ? [] : archivePage(from, held) }

@@ -4,6 +4,7 @@
 import type { AgeReport } from './ages.ts'
 import type { ArchivePage, ArchiveRequest, FilesReport } from './archive-api.ts'
 import type { BookChange, CoinFunding, LedgerEvent, UserFill } from './block.ts'
+import type { DurablePage, DurableRequest } from './durable-api.ts'
 import type { FillsAnswer, FillsRequest } from './held-fills.ts'
 import type { Through } from './position-builders.ts'
 import type { L4Book } from './protocol.ts'
@@ -83,6 +84,8 @@ export interface BlockLogApi {
   fills(request: FillsRequest): Promise<FillsAnswer>
   /** What of the next blocks is durable, for the Archiver, which tells with it how far it is. */
   archive(request: ArchiveRequest): Promise<ArchivePage>
+  /** What of the next blocks is durable, for a pipeline. */
+  durable(request: DurableRequest): Promise<DurablePage>
   /** How far the files of the archive are. */
   files(report: FilesReport): Promise<void>
   /** Forgets the chain of heights and begins a new one: the next feeder may send from anywhere. */

@@ -194,13 +194,13 @@ export class SegmentStore {
     return keysOfKind(kind, listed).map((key) => this.#storage.kv.get<Uint8Array>(key)!)
   }
 
-  /** What is stored with a height for the archive, or null: of the window, or from before it. */
-  blocksWith(height: number): StoredBlocks | null {
+  /** What is stored with a height for the archive (`only`: of one kind), or null: of the window, or from before it. */
+  blocksWith(height: number, only?: SegmentKind): StoredBlocks | null {
     const found = this.#unarchived.at(height) ?? this.#with(height)
     if (!found) return null
     const { first, last } = found
-    const pieces = (kind: SegmentKind) => this.#pieces(kind, found)
-    const payments = found.chunks.payments === undefined ? {} : { payments: pieces('payments') }
+    const pieces = (kind: SegmentKind) => ((only ?? kind) === kind ? this.#pieces(kind, found) : [])
+    const payments = only || found.chunks.payments === undefined ? {} : { payments: pieces('payments') }
     return { first, last, books: pieces('books'), events: pieces('events'), ...payments }
   }
 

@@ -75,5 +75,41 @@ export const SourcesShape = z.object({
       }),
     )
     .describe('whom each info type would be asked of.'),
+  chains: z
+    .array(
+      z.object({
+        name: described(z.string(), 'from `RPC_CHAINS`'),
+        height: described(
+          z.number().nullable(),
+          'the newest block that callers of JSON-RPC were told of; null: none yet',
+          'grows with the chain where it is asked',
+        ),
+        nodes: z
+          .array(
+            z.object({
+              state: described(
+                z.enum(['ok', 'resting']),
+                '`resting`: left alone until `retryInMs` has passed',
+                '`ok`',
+                'see `lastFailure`',
+              ),
+              retryInMs: described(z.number(), 'until it is asked again, ms', '0'),
+              lastSuccessMs: described(z.number().nullable(), 'when it last answered, Unix ms; null: not yet'),
+              lastFailure: z
+                .object({
+                  atMs: described(z.number(), 'when, Unix ms'),
+                  reason: described(
+                    z.enum(['timeout', 'unreachable', 'busy', 'failed']),
+                    '`timeout`: no answer in time; `unreachable`: no connection; `busy`: asked for a pause; `failed`: answered with what is no answer, or refused our key',
+                  ),
+                })
+                .nullable()
+                .describe('its last failure; null: none yet.'),
+            }),
+          )
+          .describe('its nodes in the order of `urls`; addresses are never shown.'),
+      }),
+    )
+    .describe('chains of JSON-RPC as the answering isolate sees them.'),
 })
 export type SourcesStatus = Frozen<z.infer<typeof SourcesShape>>

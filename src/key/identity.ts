@@ -7,16 +7,15 @@ import { Limits } from './limits.ts'
 export const PRODUCTS = ['info', 'stream', 'rpc', 'data', 'graphql', 'platform'] as const
 export type Product = (typeof PRODUCTS)[number]
 
-/** Products that no surface of this gateway serves: a key may be made for them ahead of time. */
-export const NOT_SERVED: readonly Product[] = ['rpc', 'graphql']
-
 /** What a key is for, in the words of every list of products. */
 export const PRODUCTS_TEXT =
   '`info`: `POST /info`, and `post` over a socket; `stream`: `/ws`; `platform`: what `/platform` tells of the key and its ' +
-  'account; `data`: what `/v1` tells and hands out of the history; `rpc` (JSON-RPC) and `graphql`: not served yet'
+  'account, and its pipelines; `data`: balances, and what `/v1` tells and hands out of the history; ' +
+  '`rpc`: JSON-RPC, `POST /v1/<chain>`; `graphql`: `/graphql`'
 
 /** What the kind of a key decides. */
-export const KINDS_TEXT = '`api`: asks data; `service`: only reads `/platform`, for who manages the account'
+export const KINDS_TEXT =
+  '`api`: asks data; `service`: reads `/platform` and manages pipelines, for who manages the account'
 
 export const Identity = z.object({
   v: z.literal(1),

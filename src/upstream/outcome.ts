@@ -22,7 +22,7 @@ export type Outcome =
   | { readonly kind: 'broken'; readonly whole: boolean; readonly again: boolean; readonly surely?: true }
 
 /** A source that answers 429 without Retry-After is left alone for this long. */
-const DEFAULT_REST_MS = 1_000
+export const DEFAULT_REST_MS = 1_000
 
 /** Reads a reply to `body`. `now` is needed for a Retry-After that is a date. */
 export function outcomeOf(sent: Sent, body: string, now: number): Outcome {
@@ -58,7 +58,7 @@ function hasNames(body: string): boolean {
 }
 
 /** Null where the header is missing or says nothing. */
-function restMsOf(retryAfter: string | null, now: number): number | null {
+export function restMsOf(retryAfter: string | null, now: number): number | null {
   if (retryAfter === null) return null
   const isSeconds = /^\d+$/.test(retryAfter)
   // Date.parse alone would make a date of almost anything.

@@ -48,7 +48,8 @@ function routedSource(config: UpstreamSource, { budgetOf, waitUntil, exampleOf }
   }
 }
 
-async function post(url: string, body: string, timeoutMs: number): Promise<Sent> {
+/** One POST, ended after so long, or so many bytes of answer; never throws. */
+export async function post(url: string, body: string, timeoutMs: number, maxBytes = BODY_MAX_BYTES): Promise<Sent> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(url, {
@@ -58,7 +59,7 @@ async function post(url: string, body: string, timeoutMs: number): Promise<Sent>
       redirect: 'manual',
       signal,
     })
-    const read = await readBoundedText(response.body, BODY_MAX_BYTES, 'keep').catch(() => null)
+    const read = await readBoundedText(chunksOf(response, maxBytes), maxBytes, 'keep').catch(() => null)
     if (read === null) return { failed: signal.aborted ? 'timeout' : 'cut' }
     if ('refused' in read && read.refused === 'too_large') return { failed: 'oversized' }
     // Bytes that are not UTF-8 would become replacement characters, which could still be JSON: garbage stays garbage.
@@ -67,4 +68,16 @@ async function post(url: string, body: string, timeoutMs: number): Promise<Sent>
   } catch {
     return { failed: signal.aborted ? 'timeout' : 'unreachable' }
   }
+}
+
+/** In one piece where a length is declared, which the HTTP layer keeps: piece by piece takes a tenth of a millisecond more. */
+function chunksOf(response: Response, maxBytes: number): AsyncIterable<Uint8Array> | null {
+  const length = response.headers.get('content-length')
+  // Of what is packed the length says nothing.
+  const isKnown = length !== null && Number(length) <= maxBytes && !response.headers.has('content-encoding')
+  return isKnown ? inOnePiece(response) : response.body
+}
+
+async function* inOnePiece(response: Response): AsyncIterable<Uint8Array> {
+  yield new Uint8Array(await response.arrayBuffer())
 }

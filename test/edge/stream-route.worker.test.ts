@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { graphqlRoutes } from '../../src/edge/graphql.route.ts'
 import { streamRoutes } from '../../src/edge/stream.route.ts'
 import { IDENTITY_HEADER, type Identity } from '../../src/key/identity.ts'
 import { POOL_HEADER, relayOrder } from '../../src/stream/sockets/placement.ts'
@@ -209,4 +210,48 @@ it('says the same where it is the relay that counted', async () => {
   const response = await app.request('http://weir/ws', { headers: { upgrade: 'websocket' } }, {}, context as never)
   expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
   expect(await response.json()).toMatchObject({ msg: expect.stringMatching(/^Too many connections: /) })
+})
+
+// GET /graphql against relays that take no socket.
+
+const RELAYS = 3
+const HEADERS = { upgrade: 'websocket', 'sec-websocket-protocol': 'graphql-transport-ws' }
+
+/** Each relay answers so. */
+function routes(why: string) {
+  const asked: string[] = []
+  const fetch = async (_: string, { headers }: { headers: Record<string, string> }) => {
+    asked.push(headers['x-weir-guest']!)
+    return Response.json({ why, left: 0 }, { status: 503 })
+  }
+  const relay = () => ({ fetch }) as never
+  const app = graphqlRoutes({ relay, requestId: () => 'r', nowMs: () => 0, isProxyTrusted: true }, RELAYS)
+  const get = (address: string, more = {}) =>
+    app.request('/graphql', { headers: { ...HEADERS, 'cf-connecting-ip': address, ...more } })
+  return { asked, get }
+}
+
+// GQL-1
+it.each([
+  ['is full is not asked again at once', 'full', RELAYS],
+  ['has enough of one address is asked for others', 'limit', 2 * RELAYS],
+])('a relay that %s', async (_, why, times) => {
+  const { asked, get } = routes(why)
+  for (const address of ['192.0.2.1', '198.51.100.1']) {
+    const answer = await get(address)
+    const errors = [{ extensions: { code: 'UNAVAILABLE' } }]
+    expect([answer.status, await answer.json()]).toMatchObject([503, { errors }])
+  }
+  expect(asked).toHaveLength(times)
+})
+
+// GQL-1
+it('refuses what is no socket of the protocol, and too many of one address', async () => {
+  const { get } = routes('full')
+  const other = await get('192.0.2.1', { 'sec-websocket-protocol': 'graphql-ws' })
+  expect(other.status).toBe(400)
+  const statuses: number[] = []
+  for (let at = 0; at < 51; at++) statuses.push((await get('192.0.2.1')).status)
+  expect(statuses.filter((status) => status === 429)).toHaveLength(1)
+  expect((await get('198.51.100.1')).status).toBe(503)
 })

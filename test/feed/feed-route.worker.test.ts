@@ -11,7 +11,7 @@ const log = {
 const app = feedRoutes<FeedEnv>(
   () => log,
   () => 0,
-  async () => ({ sources: [], routes: {} }),
+  async () => ({ sources: [], routes: {}, chains: [] }),
   () => ({ waitMs }),
 )
 let waitMs = 0
@@ -55,7 +55,7 @@ it('asks the log once for however many want its status at the same time, and aga
   const busy = feedRoutes<FeedEnv>(
     () => slow,
     () => now,
-    async () => ({ sources: [], routes: {} }),
+    async () => ({ sources: [], routes: {}, chains: [] }),
     () => ({ waitMs: 0 }),
   )
   const statuses = async () => {
@@ -66,7 +66,7 @@ it('asks the log once for however many want its status at the same time, and aga
     answer({ v: 1, state: 'live', time: -5 })
     return Promise.all(all)
   }
-  const expected = { state: 'live', time: -5, lagMs: 5, sources: [], routes: {} }
+  const expected = { state: 'live', time: -5, lagMs: 5, sources: [], routes: {}, chains: [] }
   expect(await statuses()).toEqual(Array.from({ length: 50 }, () => expected))
   expect(asked).toBe(1)
   now = 1_000

@@ -6,6 +6,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { CheckpointStore } from '../../src/book/checkpoint.store.ts'
 import { shardOf } from '../../src/core/coin.ts'
 import type { Levels } from '../../src/feed/block.ts'
+import { DurableDesk } from '../../src/feed/durable-desk.do.ts'
+import type { HeldBlocks } from '../../src/feed/held-blocks.do.ts'
+import type { OrderWants } from '../../src/feed/order-wants.do.ts'
 import { SegmentStore } from '../../src/feed/segment.store.ts'
 import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
 
@@ -210,4 +213,26 @@ it('what 0.1.0 kept in tables is moved to keys once, and its tables are left emp
     store.drop(['a/b'])
     expect(new CheckpointStore(storage).load()).toEqual([])
   })
+})
+
+// The log reads for pipelines within a budget that they share.
+it('pipelines are read the lines that they ask for alone, and all that is read for them is counted', () => {
+  const asked: unknown[] = []
+  const bytes = (size: number) => [new Uint8Array(size)]
+  const held = {
+    archivePage: (from: number | null, only: unknown) => {
+      asked.push(only)
+      const part = { first: 1, last: 1, books: [], events: bytes(1) }
+      return { head: null, parts: from === null ? [] : [part] }
+    },
+    backlog: { lookUp: () => ['x'.repeat(16 * 1024 * 1024)] },
+    chain: { height: 1 },
+  }
+  const wants = { attached: () => undefined, left: () => undefined }
+  const desk = new DurableDesk(held as unknown as HeldBlocks, wants as unknown as OrderWants)
+  const page = (more: object) => desk.page({ v: 1, reader: 'a', from: 1, kind: 'events', ...more }, 0)
+  expect(page({ kind: 'books' }).retryMs).toBeUndefined()
+  expect(page({ orders: ['0x1'] }).parts).toHaveLength(1)
+  expect(page({}).retryMs).toBe(1_000)
+  expect(asked).toEqual(['books', 'events', 'events'])
 })

@@ -1,6 +1,7 @@
 // One attempt to deliver an event: signed as Standard Webhooks has it, bounded in time, and never led elsewhere by a
 // redirect.
 
+import { hmac } from './signature.client.ts'
 import type { Attempt } from './webhook.store.ts'
 import { secretBytes, signedText } from './webhook.ts'
 import type { Delivery } from './webhook-api.ts'
@@ -38,11 +39,4 @@ export async function deliverEvent({ id, body, target }: Attempt, nowMs: number)
   } finally {
     clearTimeout(timer)
   }
-}
-
-/** HMAC-SHA256, base64. */
-async function hmac(secret: Uint8Array<ArrayBuffer>, signed: string): Promise<string> {
-  const key = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
-  const mac = await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(signed))
-  return btoa(String.fromCharCode(...new Uint8Array(mac)))
 }

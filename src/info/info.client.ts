@@ -1,0 +1,50 @@
+// The info desk of an isolate and its upstream, on the platform.
+
+import type { Objects } from '../core/objects.client.ts'
+import { after } from '../core/timers.client.ts'
+import type { BooksArchive } from '../history/replay/archived-books.ts'
+import type { RoutedUpstream } from '../upstream/routed-upstream.ts'
+import type { UpstreamSource } from '../upstream/sources.ts'
+import { fetchUpstream, type UpstreamPlatform } from '../upstream/upstream.client.ts'
+import { cacheStore, kvStore } from './answer/answer-stores.store.ts'
+import { exampleRequest } from './answer/call.ts'
+import { InfoDesk, type InfoDeskDeps } from './answer/info-desk.ts'
+import type { Sources } from './ports.ts'
+import { hubBooks } from './sources/books.client.ts'
+import { DexList } from './sources/dex-list.ts'
+import { archivedBooks } from './sources/past-books.ts'
+
+const now = () => Date.now()
+
+interface UpstreamParts extends Pick<UpstreamPlatform, 'waitUntil'> {
+  readonly objects: Pick<Objects, 'budget'>
+}
+
+export function infoUpstream(
+  sources: readonly UpstreamSource[],
+  { objects, waitUntil }: UpstreamParts,
+): RoutedUpstream {
+  return fetchUpstream(sources, { budgetOf: (source) => objects.budget(source), waitUntil, exampleOf: exampleRequest })
+}
+
+interface DeskParts extends Pick<Sources, 'history' | 'past'>, Pick<InfoDeskDeps, 'report'> {
+  readonly objects: Pick<Objects, 'hub'>
+  readonly upstream: RoutedUpstream
+  readonly archive: BooksArchive | null
+}
+
+export function infoDesk(
+  { KEYS }: Pick<Cloudflare.Env, 'KEYS'>,
+  { CHAIN, BOOK_HUBS }: { readonly CHAIN: string; readonly BOOK_HUBS: number },
+  { objects, upstream, archive, history, past, report }: DeskParts,
+): InfoDesk {
+  const books = hubBooks({ shards: BOOK_HUBS, hub: (index) => objects.hub(index) })
+  const pastBooks = archivedBooks({ archive, live: books, after })
+  return new InfoDesk({
+    sources: { books, pastBooks, upstream, dexes: new DexList(upstream, now, after), history, past, after },
+    stores: { region: cacheStore(caches.default, CHAIN), network: kvStore(KEYS, CHAIN) },
+    now,
+    after,
+    report,
+  })
+}
