@@ -1,0 +1,81 @@
+// A body of JSON-RPC, read: calls with their ids and parameters as texts, so that what a caller wrote is what travels, and
+// comes back. Laws: a body is refused whole, or each of its calls by itself; an id is never a number here.
+
+import { isDeeperThan, JSON_MAX_DEPTH } from '../core/json.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import type { RpcError } from '../edge/rpc-error.ts'
+import { BATCH_MAX } from './chains.ts'
+import { elementsOf, membersOf } from './json-spans.ts'
+
+export interface RpcCall {
+  /** As it was written; null: a notification. */
+  readonly id: string | null
+  readonly method: string
+  /** As they were written; empty where they were left out. */
+  readonly params: string
+  /** The same, parsed. */
+  readonly values: unknown
+}
+
+/** A call that is none, with the id to answer it by; null: a notification, which is not answered. */
+interface BadCall {
+  readonly id: string | null
+  readonly error: RpcError
+}
+
+export interface RpcBody {
+  readonly isBatch: boolean
+  readonly calls: readonly Result<RpcCall, BadCall>[]
+}
+
+const METHOD = /^\w{1,64}$/
+const MEMBERS = ['id', 'params']
+
+const invalid = (message: string, status = 200): RpcError => ({ status, code: -32600, message })
+const unread = (message: string): RpcError => ({ status: 400, code: -32700, message })
+
+export function readBody(text: string): Result<RpcBody, RpcError> {
+  if (isDeeperThan(text)) return err(unread(`Parse error: the body nests deeper than ${JSON_MAX_DEPTH} levels.`))
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return err(unread('Parse error: the request body is not valid JSON.'))
+  }
+  if (!Array.isArray(value)) return ok({ isBatch: false, calls: [readCall(text, 0, value, 400)] })
+  if (value.length === 0) return err(invalid('Invalid request: the batch is empty.', 400))
+  if (value.length > BATCH_MAX)
+    return err(invalid(`Invalid request: a batch has at most ${BATCH_MAX} calls, this one ${value.length}.`, 400))
+  const spans = elementsOf(text)
+  return ok({ isBatch: true, calls: value.map((each, at) => readCall(text, spans[at]!.start, each, 200)) })
+}
+
+function readCall(text: string, start: number, value: unknown, status: number): Result<RpcCall, BadCall> {
+  const bad = (why: string, id = 'null') => err({ id, error: invalid(`Invalid request: ${why}.`, status) })
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('a call is an object')
+  const [idSpan, paramsSpan] = membersOf(text, start, MEMBERS)
+  // Not destructured: a name such as `__proto__` must be read as JSON has it.
+  const call = value as {
+    readonly jsonrpc?: unknown
+    readonly id?: unknown
+    readonly method?: unknown
+    readonly params?: unknown
+  }
+  const id = idSpan === undefined ? null : text.slice(idSpan.start, idSpan.end)
+  if (call.id !== undefined && call.id !== null && typeof call.id !== 'string' && typeof call.id !== 'number')
+    return bad('"id" must be a string, a number or null')
+  if (call.jsonrpc !== '2.0') return bad('"jsonrpc" must be "2.0"', id ?? 'null')
+  if (typeof call.method !== 'string') return bad('"method" must be a string', id ?? 'null')
+  if (call.params !== undefined && typeof call.params !== 'object')
+    return bad('"params" must be a list or an object', id ?? 'null')
+  if (!METHOD.test(call.method)) return err({ id, error: noMethod(JSON.stringify(call.method.slice(0, 64))) })
+  const params = paramsSpan === undefined ? '' : text.slice(paramsSpan.start, paramsSpan.end)
+  return ok({ id, method: call.method, params, values: call.params })
+}
+
+/** In the words of nodes, which clients match to do without a method. */
+export function noMethod(method: string): RpcError {
+  const isStream = /^eth_(?:un)?subscribe$/.test(method)
+  const why = isStream ? ': JSON-RPC has no WebSocket here; poll, or subscribe at /ws' : ''
+  return { status: 200, code: -32601, message: `the method ${method} does not exist/is not available${why}` }
+}

@@ -1,0 +1,69 @@
+// Where values stand in JSON text, so that they can be moved without being read: numbers keep their digits, objects their
+// order. Law: the text was parsed as JSON before; of any other text anything may be said.
+
+/** From the first character to behind the last one. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** The elements of the array that the text is. */
+export function elementsOf(text: string): Span[] {
+  const elements: Span[] = []
+  let at = afterSpace(text, afterSpace(text, 0) + 1)
+  while (text[at] !== ']') {
+    const end = endOfValue(text, at)
+    elements.push({ start: at, end })
+    at = afterSpace(text, end)
+    if (text[at] === ',') at = afterSpace(text, at + 1)
+  }
+  return elements
+}
+
+/** The values of the object that begins at or behind `from`, in the order of `names`. Of a name twice there the last counts, as for JSON.parse. */
+export function membersOf(text: string, from: number, names: readonly string[]): readonly (Span | undefined)[] {
+  const members = new Array<Span | undefined>(names.length)
+  let at = afterSpace(text, afterSpace(text, from) + 1)
+  while (text[at] !== '}') {
+    const nameEnd = endOfString(text, at)
+    const name = text.slice(at + 1, nameEnd - 1)
+    const start = afterSpace(text, afterSpace(text, nameEnd) + 1)
+    const end = endOfValue(text, start)
+    const place = names.indexOf(name.includes('\\') ? JSON.parse(`"${name}"`) : name)
+    if (place >= 0) members[place] = { start, end }
+    at = afterSpace(text, end)
+    if (text[at] === ',') at = afterSpace(text, at + 1)
+  }
+  return members
+}
+
+function afterSpace(text: string, from: number): number {
+  let at = from
+  while (text.charCodeAt(at) <= 32) at++
+  return at
+}
+
+/** Behind the string whose first quotation mark is at `from`. */
+function endOfString(text: string, from: number): number {
+  for (let end = text.indexOf('"', from + 1); ; end = text.indexOf('"', end + 1)) {
+    let escapes = 0
+    while (text.charCodeAt(end - 1 - escapes) === 92) escapes++
+    if (escapes % 2 === 0) return end + 1
+  }
+}
+
+function endOfValue(text: string, from: number): number {
+  const first = text[from]
+  if (first === '"') return endOfString(text, from)
+  let depth = 0
+  for (let at = from; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit === 34) at = endOfString(text, at) - 1
+    else if (unit === 123 || unit === 91) depth++
+    else if (unit === 125 || unit === 93) {
+      if (depth === 0) return at
+      if (--depth === 0) return at + 1
+    } else if (depth === 0 && (unit === 44 || unit <= 32)) return at
+  }
+  return text.length
+}

@@ -1,0 +1,68 @@
+// How long an answer holds: for good, for good once its block is final, while its block is the newest, or not at all.
+
+import type { RpcCall } from './calls.ts'
+
+/**
+ * `ever`: of a chain, or of a block named by its hash; `final`: once the block that it tells of is; `newest`: it is about
+ * the newest block.
+ */
+export type Lasting = 'ever' | 'final' | 'newest' | 'never'
+
+/** Where the block stands among the parameters of methods that read the newest one where none is named; -1: they take none. */
+const BLOCK_AT: ReadonlyMap<string, number> = new Map([
+  ['eth_blockNumber', -1],
+  ['eth_gasPrice', -1],
+  ['eth_maxPriorityFeePerGas', -1],
+  ['eth_blobBaseFee', -1],
+  ['eth_feeHistory', 1],
+  ['eth_getBlockByNumber', 0],
+  ['eth_getBlockReceipts', 0],
+  ['eth_getBlockTransactionCountByNumber', 0],
+  ['eth_getBalance', 1],
+  ['eth_getCode', 1],
+  ['eth_getTransactionCount', 1],
+  ['eth_getStorageAt', 2],
+  ['eth_call', 1],
+])
+const OF_CHAIN = ['eth_chainId', 'net_version']
+const NEWEST = ['latest', 'safe', 'finalized', undefined, null]
+const BY_HASH = ['eth_getBlockByHash', 'eth_getBlockReceipts']
+const BY_NUMBER = ['eth_getBlockByNumber', 'eth_getBlockReceipts']
+const RECEIPT = 'eth_getTransactionReceipt'
+const LASTING: ReadonlySet<string> = new Set([...OF_CHAIN, ...BY_HASH, ...BY_NUMBER, RECEIPT, ...BLOCK_AT.keys()])
+const HASH = /^0x[0-9a-f]{64}$/i
+const QUANTITY = /^0x[0-9a-f]{1,13}$/i
+
+/** What is known to change nothing. Of what an operator allows beside it nobody knows. */
+const READS = /^(?:eth_(?!send|submit)|net_|web3_|trace_|txpool_|debug_(?:trace|get))/i
+
+/** Sent once and never again: nobody knows whether the first one arrived. */
+export const isWrite = (method: string): boolean => !READS.test(method)
+
+export function lastingOf({ method, values }: Pick<RpcCall, 'method' | 'values'>): Lasting {
+  if (!LASTING.has(method)) return 'never'
+  const list: readonly unknown[] | null = Array.isArray(values) ? values : (values ?? null) === null ? [] : null
+  if (list === null) return 'never'
+  if (OF_CHAIN.includes(method)) return list.length === 0 ? 'ever' : 'never'
+  if (method === RECEIPT) return 'final'
+  const [block] = list
+  if (typeof block === 'string' && BY_HASH.includes(method) && HASH.test(block)) return 'ever'
+  if (typeof block === 'string' && BY_NUMBER.includes(method) && QUANTITY.test(block)) return 'final'
+  const at = BLOCK_AT.get(method)
+  if (at === undefined) return 'never'
+  return at === -1 || NEWEST.includes(list[at] as string | undefined) ? 'newest' : 'never'
+}
+
+/** The height of the block that a result tells of; null where it tells of none. */
+export function heightOf(method: string, result: unknown): number | null {
+  if (method === 'eth_blockNumber') return quantity(result)
+  if (method === 'eth_getBlockByNumber') return quantity((result as { number?: unknown } | null)?.number)
+  if (method === RECEIPT) return quantity((result as { blockNumber?: unknown } | null)?.blockNumber)
+  if (method !== 'eth_getBlockReceipts') return null
+  const [first] = Array.isArray(result) ? (result as readonly ({ blockNumber?: unknown } | null)[]) : []
+  return quantity(first?.blockNumber)
+}
+
+function quantity(value: unknown): number | null {
+  return typeof value === 'string' && QUANTITY.test(value) ? Number(value) : null
+}

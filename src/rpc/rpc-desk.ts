@@ -1,0 +1,226 @@
+// Answers POST /v1/<chain>: read → price → hold credits → find → settle or release → reply, call by call. Knows no HTTP
+// and no platform. Laws: as many charges as calls that a node answered, notifications among them; each hold is settled or
+// released once; a node is asked only after the hold; answers stand in the order of their calls.
+
+import type { Failure } from '../core/failure.ts'
+import { FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
+import { err, type Result } from '../core/result.ts'
+import { formatCredits, type MicroCredits } from '../credit/amount.ts'
+import type { Charging, Hold, Price } from '../edge/charging.ts'
+import { NO_COST, rpcFailure } from '../edge/failure-wire.ts'
+import { type RpcError, rpcErrorText } from '../edge/rpc-error.ts'
+import type { Identity } from '../key/identity.ts'
+import type { Answered, ChainAnswers } from './answers.ts'
+import { noMethod, type RpcBody, type RpcCall, readBody } from './calls.ts'
+import type { CallPrices } from './chains.ts'
+import { textOf } from './replies.ts'
+
+export interface RpcReplyMessage {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Null: nothing is said to notifications. */
+  readonly body: string | null
+}
+
+export interface ServedChain {
+  readonly prices: CallPrices
+  readonly answers: ChainAnswers
+}
+
+export interface RpcDeskDeps {
+  readonly chains: ReadonlyMap<string, ServedChain>
+  readonly now: () => number
+  readonly report: (error: unknown, requestId: string) => void
+}
+
+export interface RpcRequest {
+  readonly identity: Identity
+  readonly chain: string
+  readonly requestId: string
+  readonly charging: Charging
+  readonly waitUntil: (work: Promise<unknown>) => void
+}
+
+/** A call on its way: what it costs, and why it is none. */
+interface Item {
+  readonly id: string | null
+  readonly call: RpcCall | null
+  readonly refusal: RpcError | null
+  readonly price: Price
+}
+
+/** What became of a call. `paid`: what it cost. */
+interface Done {
+  readonly text: string
+  readonly status: number
+  readonly failure?: Failure
+  readonly paid: MicroCredits
+  readonly left: MicroCredits | null
+}
+
+/** Of calls that no node is asked for: revoked keys and rate limits still show. */
+const NO_PRICE: Price = { product: 'rpc', type: 'refused', amount: 0 }
+
+export class RpcDesk {
+  readonly #deps: RpcDeskDeps
+  readonly #freeWork = new FreeWork()
+
+  constructor(deps: RpcDeskDeps) {
+    this.#deps = deps
+  }
+
+  /** What `GET /status` tells of the chains, as this isolate knows them. */
+  view() {
+    const now = this.#deps.now()
+    return [...this.#deps.chains].map(([name, { answers }]) => ({ name, ...answers.view(now) }))
+  }
+
+  /** Why nothing of this chain can be asked, null where it can. */
+  refusal(chain: string): Failure | null {
+    if (this.#deps.chains.has(chain)) return null
+    const names = [...this.#deps.chains.keys()].map((name) => JSON.stringify(name)).join(', ') || 'none'
+    const hint = `The chain ${JSON.stringify(chain.slice(0, 64))} does not exist here: this gateway has ${names}.`
+    return { kind: 'not_found', what: 'This chain', hint }
+  }
+
+  /** Never rejects. */
+  async answer(request: RpcRequest, text: string): Promise<RpcReplyMessage> {
+    try {
+      const body = readBody(text)
+      if (!body.ok) return await this.#refuseBody(request, body.error)
+      const chain = this.#deps.chains.get(request.chain)!
+      const items = body.value.calls.map((call) => itemOf(call, chain.prices))
+      const isAtHand = items.every(({ call }) => call === null || chain.answers.fresh(call) !== undefined)
+      const work = this.#answerCalls(request, chain, body.value.isBatch, items)
+      // Calls that are cancelled after a node was asked are charged all the same.
+      if (!isAtHand) request.waitUntil(work)
+      return await work
+    } catch (error) {
+      this.#deps.report(error, request.requestId)
+      return rpcFailure({ kind: 'internal' }, request.requestId)
+    }
+  }
+
+  /** The reply to an authenticated request that could not even be read, uncharged. */
+  async refuse(request: RpcRequest, failure: Failure): Promise<RpcReplyMessage> {
+    const { status, headers, body } = rpcFailure(failure, request.requestId)
+    const refused = await this.#refused(request, NO_PRICE)
+    if ('failure' in refused) return rpcFailure(refused.failure, request.requestId)
+    return { status, headers: { ...headers, ...leftHeader(refused.left) }, body }
+  }
+
+  async #refuseBody(request: RpcRequest, error: RpcError): Promise<RpcReplyMessage> {
+    const refused = await this.#refused(request, NO_PRICE)
+    if ('failure' in refused) return rpcFailure(refused.failure, request.requestId)
+    const body = rpcErrorText(error, 'null')
+    return { status: error.status, headers: { ...headersOf(request.requestId, 0), ...leftHeader(refused.left) }, body }
+  }
+
+  async #refused({ identity, charging }: RpcRequest, price: Price) {
+    const waitMs = this.#freeWork.take(identity.keyHash, this.#deps.now())
+    if (waitMs > 0) return { failure: tooMuchFreeWork(waitMs) }
+    const hold = await charging.hold(identity, price)
+    return hold.ok ? { left: hold.value.release() } : { failure: hold.error }
+  }
+
+  async #answerCalls(
+    request: RpcRequest,
+    chain: ServedChain,
+    isBatch: boolean,
+    items: readonly Item[],
+  ): Promise<RpcReplyMessage> {
+    const waitMs = this.#freeWork.waitMs(request.identity.keyHash, this.#deps.now())
+    const holding = items.map(({ call, price }) =>
+      waitMs > 0 && (call === null || chain.answers.fresh(call) === undefined)
+        ? err(tooMuchFreeWork(waitMs))
+        : request.charging.hold(request.identity, price),
+    )
+    // Nobody is waited for without need: that takes longer than an answer from memory.
+    const holds = holding.every((hold): hold is Result<Hold, Failure> => !(hold instanceof Promise))
+      ? holding
+      : await Promise.all(holding)
+    const asked = items.flatMap(({ call }, at) => (call !== null && holds[at]!.ok ? [call] : []))
+    const finding = asked.length === 0 ? [] : chain.answers.find(asked, request.waitUntil)
+    const found = finding instanceof Promise ? await finding : finding
+    return assemble(request.requestId, isBatch, items, this.#finish(request, items, holds, found))
+  }
+
+  #finish(
+    request: RpcRequest,
+    items: readonly Item[],
+    holds: readonly Result<Hold, Failure>[],
+    found: readonly Answered[],
+  ): readonly Done[] {
+    // A source that fails is nobody's fault, and one work, however many calls were in it.
+    const failed = found.some(({ ok }) => !ok) ? this.#freeWork.take(request.identity.keyHash, this.#deps.now()) : 0
+    let next = 0
+    return items.map((item, at): Done => {
+      const hold = holds[at]!
+      if (!hold.ok) return refusedCall(item, hold.error, null, request.requestId)
+      return this.#settle(request, item, hold.value, item.call === null ? null : found[next++]!, failed)
+    })
+  }
+
+  #settle({ identity, requestId }: RpcRequest, item: Item, hold: Hold, found: Answered | null, failedMs: number): Done {
+    const id = item.id ?? 'null'
+    if (found?.ok && found.value.isCharged) {
+      const left = hold.settle()
+      return { text: textOf(found.value, id), status: 200, paid: left === null ? 0 : item.price.amount, left }
+    }
+    const left = hold.release()
+    if (found !== null && !found.ok) {
+      return refusedCall(item, failedMs > 0 ? tooMuchFreeWork(failedMs) : found.error, left, requestId)
+    }
+    // Errors of a node are owed: the work was done.
+    const waitMs = this.#freeWork[found === null ? 'take' : 'owe'](identity.keyHash, this.#deps.now())
+    if (waitMs > 0) return refusedCall(item, tooMuchFreeWork(waitMs), left, requestId)
+    if (found !== null) return { text: textOf(found.value, id), status: 200, paid: 0, left }
+    const { refusal } = item
+    return { text: rpcErrorText(refusal!, id), status: refusal!.status, paid: 0, left }
+  }
+}
+
+function itemOf(read: RpcBody['calls'][number], prices: CallPrices): Item {
+  if (!read.ok) return { id: read.error.id, call: null, refusal: read.error.error, price: NO_PRICE }
+  const call = read.value
+  const { id, method } = call
+  const price = prices.of(method)
+  return price === null
+    ? { id, call: null, refusal: noMethod(method), price: NO_PRICE }
+    : { id, call, refusal: null, price }
+}
+
+function refusedCall({ id }: Item, failure: Failure, left: MicroCredits | null, requestId: string): Done {
+  const { status, body } = rpcFailure(failure, requestId, id ?? 'null')
+  const known = 'remainingMicro' in failure ? (failure.remainingMicro ?? left) : left
+  return { text: body, status, failure, paid: 0, left: known }
+}
+
+/** Of a batch the status is that of its answers where all have one, else 200: some were answered. */
+function assemble(requestId: string, isBatch: boolean, items: readonly Item[], done: readonly Done[]): RpcReplyMessage {
+  const [first] = done
+  const status = done.every((each) => each.status === first!.status) ? first!.status : 200
+  const cost = done.reduce((sum, { paid }) => sum + paid, 0)
+  const left = done.findLast((each) => each.left !== null)?.left ?? null
+  const { failure } = first!
+  const more = status === 200 || failure === undefined ? {} : rpcFailure(failure, requestId).headers
+  const headers = { ...more, ...headersOf(requestId, cost), ...leftHeader(left) }
+  const texts = items.flatMap(({ id }, at) => (id === null ? [] : [done[at]!.text]))
+  if (texts.length > 0) return { status, headers, body: isBatch ? batchOf(texts) : texts[0]! }
+  // Nobody reads what is said to a notification, but who has no key or credits is told by the status.
+  return { status: status === 200 ? 204 : status, headers, body: null }
+}
+
+/** What a node wrote alone may have a line's end behind it. */
+function batchOf(texts: readonly string[]): string {
+  return `[${texts.map((text) => text.trim()).join(',')}]`
+}
+
+function headersOf(requestId: string, cost: MicroCredits): Record<string, string> {
+  const ofCost = cost === 0 ? NO_COST : { 'x-credits-cost': formatCredits(cost) }
+  return { 'content-type': 'application/json', 'x-request-id': requestId, ...ofCost }
+}
+
+function leftHeader(left: MicroCredits | null): Record<string, string> {
+  return left === null ? {} : { 'x-credits-remaining': formatCredits(left) }
+}

@@ -1,0 +1,203 @@
+// Asks the nodes of a chain in their order, then all of them once more. Pure but for what is injected. Laws: what writes is
+// sent once; a node is left alone only where a request that is known to be good fails, too; whatever happens, each call
+// gets one reply or failure, and the whole takes no longer than two attempts.
+
+import { backoffMs } from '../core/backoff.ts'
+import type { Failure } from '../core/failure.ts'
+import { hash32 } from '../core/hash.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { Breaker } from '../upstream/breaker.ts'
+import { DEFAULT_REST_MS, restMsOf, type Sent } from '../upstream/outcome.ts'
+import type { RpcCall } from './calls.ts'
+import type { RpcChain } from './chains.ts'
+import { isWrite } from './lasting.ts'
+import { type RpcReply, readReplies } from './replies.ts'
+
+type Asked = Pick<RpcCall, 'method' | 'params'>
+export type Replied = Result<RpcReply, Failure>
+
+export interface RpcUpstreamDeps {
+  /** One POST, ended after so long, or so many bytes of answer; never throws. */
+  readonly send: (url: string, body: string, timeoutMs: number, maxBytes: number) => Promise<Sent>
+  readonly now: () => number
+  readonly random: () => number
+  readonly sleep: (ms: number) => Promise<void>
+  /** Keeps work alive beyond the request that began it. */
+  readonly background: (work: Promise<unknown>) => void
+}
+
+type Nodes = Pick<RpcChain, 'name' | 'urls' | 'timeoutMs' | 'batchMax'>
+
+const ROUNDS = 2
+const RETRY = { firstMs: 50, capMs: 500, jitter: 1 }
+/** An attempt that has less time than this left is not begun. */
+const ATTEMPT_MIN_MS = 50
+/** Requests to a node at a time for one caller: a platform allows six of everything. */
+const PARTS_AT_ONCE = 4
+/** Of all answers to one caller together, which lie in memory until the last one has come. */
+const ANSWERS_MAX_BYTES = 8 * 1024 * 1024
+const PROBE: readonly Asked[] = [{ method: 'eth_chainId', params: '' }]
+const PERHAPS_SENT =
+  'The node did not say what became of this: it may have been sent. Look for it by its hash before you send it again.'
+const TOO_LARGE = 'The answer is larger than 8 MiB: ask for less, or in smaller batches.'
+/** The node knows us, or the operator's key, no more: what it says is for the operator. */
+const SHUT_OUT = [401, 403, 407]
+
+/** What may still be asked for one caller. */
+interface Left {
+  bytes: number
+  readonly endMs: number
+}
+/** What `GET /status` tells of a node: never its address, which may hold a key. */
+export interface NodeView {
+  readonly state: 'ok' | 'resting'
+  readonly retryInMs: number
+  readonly lastSuccessMs: number | null
+  readonly lastFailure: { readonly atMs: number; readonly reason: 'timeout' | 'unreachable' | 'busy' | 'failed' } | null
+}
+interface Node {
+  readonly url: string
+  readonly breaker: Breaker
+  lastSuccessMs: NodeView['lastSuccessMs']
+  lastFailure: NodeView['lastFailure']
+}
+type Replies = ReadonlyMap<number, RpcReply>
+
+export class RpcUpstream {
+  readonly #chain: Nodes
+  readonly #deps: RpcUpstreamDeps
+  readonly #nodes: readonly Node[]
+
+  constructor(chain: Nodes, deps: RpcUpstreamDeps) {
+    this.#chain = chain
+    this.#deps = deps
+    this.#nodes = chain.urls.map((url) => ({ url, breaker: new Breaker(), lastSuccessMs: null, lastFailure: null }))
+  }
+
+  /** The nodes in their order. */
+  view(nowMs: number): readonly NodeView[] {
+    return this.#nodes.map(({ breaker, lastSuccessMs, lastFailure }) => {
+      const retryInMs = breaker.waitMs(nowMs)
+      return { state: retryInMs > 0 ? 'resting' : 'ok', retryInMs, lastSuccessMs, lastFailure }
+    })
+  }
+
+  /** A reply or failure for each call, in their order. */
+  async ask(calls: readonly Asked[]): Promise<readonly Replied[]> {
+    const replied = new Array<Replied>(calls.length)
+    const all = calls.map((call, at) => ({ call, at }))
+    const reads = all.filter(({ call }) => !isWrite(call.method))
+    // Each by itself: others must not be sent again with it, nor be lost with it.
+    const parts = all.filter(({ call }) => isWrite(call.method)).map((write) => [write])
+    for (let from = 0; from < reads.length; from += this.#chain.batchMax)
+      parts.push(reads.slice(from, from + this.#chain.batchMax))
+    const width = Math.min(parts.length, PARTS_AT_ONCE)
+    const left = { bytes: ANSWERS_MAX_BYTES, endMs: this.#deps.now() + 2 * this.#chain.timeoutMs }
+    const askParts = async () => {
+      for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+        const asked = part.map(({ call }) => call)
+        const replies = await this.#askNodes(asked, left, width)
+        for (const [i, { at }] of part.entries()) replied[at] = this.#replyOf(replies, i + 1)
+      }
+    }
+    await Promise.all(Array.from({ length: width }, askParts))
+    return replied
+  }
+
+  #replyOf(replies: Result<Replies, Failure>, number: number): Replied {
+    if (!replies.ok) return replies
+    const reply = replies.value.get(number)
+    return reply === undefined ? err({ kind: 'upstream_failed', source: this.#chain.name }) : ok(reply)
+  }
+
+  async #askNodes(calls: readonly Asked[], left: Left, width: number): Promise<Result<Replies, Failure>> {
+    const { name: source, timeoutMs } = this.#chain
+    const isRepeatable = !isWrite(calls[0]!.method)
+    const body = requestText(calls)
+    let failure: Failure | null = null
+    let shortestMs = Number.POSITIVE_INFINITY
+    for (let round = 0; round < ROUNDS; round++) {
+      if (round > 0) await this.#deps.sleep(backoffMs(RETRY, 0, this.#deps.random()))
+      let isTried = false
+      for (const node of this.#nodes) {
+        const now = this.#deps.now()
+        const leftMs = Math.min(timeoutMs, left.endMs - now)
+        if (leftMs < ATTEMPT_MIN_MS) return err(failure ?? { kind: 'upstream_timeout', source })
+        if (!node.breaker.tryPass(now)) {
+          shortestMs = Math.min(shortestMs, Math.max(1, node.breaker.waitMs(now)))
+          continue
+        }
+        const sent = await this.#deps.send(node.url, body, leftMs, Math.floor(left.bytes / width))
+        const judged = this.#judged(node, sent, calls.length, body)
+        if (typeof judged === 'object') {
+          left.bytes -= 'text' in sent ? sent.text.length : 0
+          return ok(judged)
+        }
+        if (judged === 'busy') {
+          const retryAfterMs = Math.max(1, node.breaker.restMs(this.#deps.now()))
+          failure ??= { kind: 'unavailable', what: `The chain ${source} is busy`, retryAfterMs }
+          continue
+        }
+        const lost = { kind: judged === 'late' ? 'upstream_timeout' : 'upstream_failed', source } as const
+        if (!isRepeatable) return err({ ...lost, hint: PERHAPS_SENT })
+        if (judged === 'too large') return err({ ...lost, hint: TOO_LARGE })
+        failure = lost
+        isTried ||= judged !== 'late'
+      }
+      if (!isTried) break
+    }
+    return err(
+      failure ?? { kind: 'unavailable', what: `The chain ${source} cannot be asked now`, retryAfterMs: shortestMs },
+    )
+  }
+
+  /** What the node replied, or why that is nothing; remembers how it did. */
+  #judged(node: Node, sent: Sent, count: number, body: string) {
+    const { url, breaker } = node
+    const now = this.#deps.now()
+    if ('status' in sent) {
+      const restMs = restMsOf(sent.retryAfter, now)
+      if (sent.status === 429 || (sent.status === 503 && restMs !== null)) {
+        breaker.rest(now + (restMs ?? DEFAULT_REST_MS))
+        node.lastFailure = { atMs: now, reason: 'busy' }
+        return 'busy'
+      }
+      const replies = repliesIn(sent, count)
+      if (replies !== null) {
+        breaker.succeeded()
+        node.lastSuccessMs = now
+        return replies
+      }
+    } else if (sent.failed === 'oversized') {
+      breaker.undecided()
+      return 'too large'
+    }
+    const lost = 'failed' in sent ? sent.failed : 'failed'
+    const reason = lost === 'timeout' || lost === 'unreachable' ? lost : 'failed'
+    node.lastFailure = { atMs: now, reason }
+    breaker.failed(now, hash32(body).toString(), reason === 'unreachable')
+    if (breaker.tryDecide(now)) this.#deps.background(this.#probe(url, breaker))
+    return reason === 'timeout' ? 'late' : 'failed'
+  }
+
+  /** Finds out whether the node is ill or was asked what it cannot answer. */
+  async #probe(url: string, breaker: Breaker): Promise<void> {
+    const sent = await this.#deps.send(url, requestText(PROBE), this.#chain.timeoutMs, ANSWERS_MAX_BYTES)
+    if ('status' in sent && repliesIn(sent, 1) !== null) breaker.succeeded()
+    else breaker.condemned(this.#deps.now())
+  }
+}
+
+/** Some nodes send their errors with another status than 200. One of theirs that names no call is no answer to any. */
+function repliesIn({ status, text }: Extract<Sent, { readonly status: number }>, count: number): Replies | null {
+  return SHUT_OUT.includes(status) ? null : readReplies(text, count, status < 500)
+}
+
+/** Calls with numbers of our own, from 1 on: a caller's may be twice there, or of a kind that a node does not take. */
+function requestText(calls: readonly Asked[]): string {
+  const texts = calls.map(({ method, params }, at) => {
+    const rest = params === '' ? '' : `,"params":${params}`
+    return `{"jsonrpc":"2.0","id":${at + 1},"method":${JSON.stringify(method)}${rest}}`
+  })
+  return texts.length === 1 ? texts[0]! : `[${texts.join(',')}]`
+}

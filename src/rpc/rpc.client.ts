@@ -1,0 +1,29 @@
+// The desk of an isolate, with fetch: one per process of the Worker, because breakers and answers remember.
+
+import { after, sleep } from '../core/timers.client.ts'
+import { post } from '../upstream/upstream.client.ts'
+import { ChainAnswers } from './answers.ts'
+import { CallPrices, type RpcChain } from './chains.ts'
+import { RpcDesk, type RpcDeskDeps, type ServedChain } from './rpc-desk.ts'
+import { RpcUpstream } from './rpc-upstream.ts'
+
+export interface RpcPlatform extends Pick<RpcDeskDeps, 'report'> {
+  readonly waitUntil: (work: Promise<unknown>) => void
+}
+
+const now = () => Date.now()
+/** Characters of the answers that are kept, of all chains together. */
+const MEMORY_MAX = 16 * 1024 * 1024
+
+/** Serves the chains that have nodes. */
+export function rpcDesk(configs: readonly RpcChain[], { report, waitUntil }: RpcPlatform): RpcDesk {
+  const asked = configs.filter(({ urls }) => urls.length > 0)
+  const memoryMax = MEMORY_MAX / asked.length
+  const chains = asked.map((config) => [config.name, served(config, waitUntil, memoryMax)] as const)
+  return new RpcDesk({ chains: new Map(chains), now, report })
+}
+
+function served(config: RpcChain, background: RpcPlatform['waitUntil'], memoryMax: number): ServedChain {
+  const upstream = new RpcUpstream(config, { send: post, now, random: () => Math.random(), sleep, background })
+  return { prices: new CallPrices(config), answers: new ChainAnswers(config, { upstream, now, after, memoryMax }) }
+}

@@ -1,0 +1,188 @@
+// What is kept, for how long, and who shares: never an older block than one that was told of.
+
+import { describe, expect, it } from 'vitest'
+import { lastingOf } from '../../src/rpc/lasting.ts'
+import { call, replyWith, rpcWorld } from './rpc-world.ts'
+
+const HASH = `"0x${'ab'.repeat(32)}"`
+
+/** A node at a height that the test moves. */
+function chain(more: object = {}) {
+  const at = { height: 10 }
+  const hex = (height: number) => `0x${height.toString(16)}`
+  const node = replyWith((method, params) => {
+    const [first] = (params ?? []) as unknown[]
+    if (method === 'eth_blockNumber') return `"result":"${hex(at.height)}"`
+    if (method === 'eth_getBlockByNumber') {
+      const named = { latest: hex(at.height), pending: hex(at.height + 1) }[String(first)]
+      if (named !== undefined) return `"result":{"number":"${named}"}`
+      const number = String(first)
+      return `"result":${Number(number) > at.height ? 'null' : `{"number":"${number}"}`}`
+    }
+    if (method === 'eth_getTransactionReceipt') return `"result":${first === 'none' ? 'null' : '{"blockNumber":"0x5"}'}`
+    return `"result":"at ${at.height}"`
+  })
+  const world = rpcWorld(node, more)
+  const ask = async (method: string, params = '[]') => {
+    const before = world.posted.length
+    const { body } = await world.ask(call('1', method, params))
+    return { result: (JSON.parse(body!) as { result: unknown }).result, asked: world.posted.length - before }
+  }
+  return { at, world, ask }
+}
+
+describe('what never changes', () => {
+  it.each([
+    ['eth_chainId', '[]'],
+    ['net_version', '[]'],
+    ['eth_getBlockByHash', `[${HASH},false]`],
+    ['eth_getBlockReceipts', `[${HASH}]`],
+  ])('%s is asked once, and charged each time', async (method, params) => {
+    const { ask, world } = chain()
+    expect([(await ask(method, params)).asked, (await ask(method, params)).asked]).toEqual([1, 0])
+    world.pass(3_600_000)
+    expect((await ask(method, params)).asked).toBe(1)
+    expect(world.charged.length).toBe(3)
+  })
+
+  it('blocks and receipts are kept once they are final, where the operator says when that is', async () => {
+    const { ask } = chain({ finalityBlocks: 2 })
+    const block = (hex: string) => ask('eth_getBlockByNumber', `["${hex}",true]`)
+    expect([(await block('0x5')).asked, (await block('0x5')).asked]).toEqual([1, 1])
+    await ask('eth_blockNumber')
+    for (const [hex, again] of [
+      ['0x8', 0],
+      ['0x9', 1],
+      ['0xa', 1],
+    ] as const) {
+      await block(hex)
+      expect([hex, (await block(hex)).asked]).toEqual([hex, again])
+    }
+    const receipt = (hash: string) => ask('eth_getTransactionReceipt', `["${hash}"]`)
+    expect([(await receipt('some')).asked, (await receipt('some')).asked]).toEqual([1, 0])
+    expect([(await receipt('none')).asked, (await receipt('none')).asked]).toEqual([1, 1])
+    const unknown = chain()
+    await unknown.ask('eth_blockNumber')
+    await unknown.ask('eth_getBlockByNumber', '["0x1",true]')
+    expect((await unknown.ask('eth_getBlockByNumber', '["0x1",true]')).asked).toBe(1)
+  })
+
+  it('numbers that a double takes for one are two', async () => {
+    const { ask } = chain()
+    await ask('eth_getBalance', '[1152921504606846976,"latest"]')
+    expect((await ask('eth_getBalance', '[1152921504606846977,"latest"]')).asked).toBe(1)
+  })
+
+  it('null and errors are not', async () => {
+    const { ask } = chain()
+    expect([
+      (await ask('eth_getBlockByNumber', '["0xff",false]')).asked,
+      (await ask('eth_getBlockByNumber', '["0xff",false]')).asked,
+    ]).toEqual([1, 1])
+    const unknown = rpcWorld(replyWith(() => '"result":null'))
+    await unknown.ask(call('1', 'eth_getBlockByHash', `[${HASH},false]`))
+    await unknown.ask(call('1', 'eth_getBlockByHash', `[${HASH},false]`))
+    expect(unknown.posted.length).toBe(2)
+    const failing = rpcWorld(replyWith(() => '"error":{"code":-32000,"message":"x"}'))
+    await failing.ask(call('1', 'eth_chainId'))
+    await failing.ask(call('1', 'eth_chainId'))
+    expect(failing.posted.length).toBe(2)
+  })
+})
+
+describe('what is large', () => {
+  it('is answered, and not kept', async () => {
+    const world = rpcWorld(replyWith(() => `"result":"${'x'.repeat(2 ** 18)}"`))
+    await world.ask(call('1', 'eth_chainId'))
+    await world.ask(call('1', 'eth_chainId'))
+    expect(world.posted.length).toBe(2)
+  })
+
+  it('is asked by each caller for itself', async () => {
+    const { world } = chain()
+    const long = call('1', 'eth_call', `[{"data":"0x${'0'.repeat(5_000)}"},"latest"]`)
+    await Promise.all([world.ask(long), world.ask(long)])
+    expect(world.posted.length).toBe(2)
+  })
+})
+
+describe('the newest block', () => {
+  it('is asked for once by all who come at the same time, each with its own id and charge', async () => {
+    const { world } = chain()
+    const bodies = await Promise.all(['1', '"b"', '1e3'].map((id) => world.ask(call(id, 'eth_blockNumber'))))
+    expect(bodies.map(({ body }) => body)).toEqual(
+      ['1', '"b"', '1e3'].map((id) => `{ "jsonrpc":"2.0", "result":"0xa","id" : ${id} }\n`),
+    )
+    const two = await world.ask(`[${call('1', 'eth_gasPrice')},${call('2', 'eth_gasPrice')}]`)
+    expect(JSON.parse(two.body!)).toMatchObject([{ id: 1 }, { id: 2 }])
+    expect([world.posted.length, world.charged.length]).toEqual([2, 5])
+  })
+
+  it('is shared for a bounded time', async () => {
+    const { at, world, ask } = chain()
+    await ask('eth_blockNumber')
+    at.height = 11
+    expect(await ask('eth_blockNumber')).toEqual({ result: '0xa', asked: 0 })
+    world.pass(250)
+    expect(await ask('eth_blockNumber')).toEqual({ result: '0xb', asked: 1 })
+    const alone = chain({ shareMs: 0 })
+    expect([(await alone.ask('eth_blockNumber')).asked, (await alone.ask('eth_blockNumber')).asked]).toEqual([1, 1])
+  })
+
+  it('is never before one that was told of, nor before what was sent', async () => {
+    const { at, ask } = chain()
+    const balance = () => ask('eth_getBalance', '["0x1","latest"]')
+    await balance()
+    expect((await balance()).asked).toBe(0)
+    at.height = 11
+    await ask('eth_getBlockByNumber', '["0xb",false]')
+    expect(await balance()).toEqual({ result: 'at 11', asked: 1 })
+    await ask('eth_sendRawTransaction', '["0x"]')
+    expect((await balance()).asked).toBe(1)
+  })
+
+  it('is not the one that was asked for before something was sent', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const node = replyWith(() => '"result":"0xa"')
+    const world = rpcWorld(async (posted) => {
+      if (posted.body.includes('eth_blockNumber')) await promise
+      return node(posted)
+    })
+    const early = world.ask(call('1', 'eth_blockNumber'))
+    await world.ask(call('2', 'eth_sendRawTransaction', '["0x"]'))
+    resolve()
+    await early
+    await world.ask(call('3', 'eth_blockNumber'))
+    expect(world.posted.filter(({ body }) => body.includes('eth_blockNumber')).length).toBe(2)
+  })
+
+  it('is not the one that is being made, however that is written', async () => {
+    const { ask } = chain()
+    const balance = () => ask('eth_getBalance', '["0x1","latest"]')
+    await balance()
+    for (const pending of ['pending', 'pend\\u0069ng']) await ask('eth_getBlockByNumber', `["${pending}",false]`)
+    expect((await balance()).asked).toBe(0)
+  })
+
+  it('is believed again where a chain is begun anew, or a node was wrong', async () => {
+    const { at, world, ask } = chain()
+    const height = () => ask('eth_blockNumber')
+    at.height = 1_000
+    await height()
+    at.height = 10
+    world.pass(59_999)
+    expect([await height(), (await height()).asked]).toEqual([{ result: '0xa', asked: 1 }, 1])
+    world.pass(1)
+    expect([await height(), (await height()).asked]).toEqual([{ result: '0xa', asked: 1 }, 0])
+  })
+
+  it('is not what is still being made, nor what was', () => {
+    const lasting = (method: string, params: string) => lastingOf({ method, values: JSON.parse(params) })
+    expect(lasting('eth_call', '[{},"pending"]')).toBe('never')
+    expect(lasting('eth_call', '[{},"0x1"]')).toBe('never')
+    expect(lasting('eth_call', '[{},"latest"]')).toBe('newest')
+    expect(lasting('eth_call', '[{}]')).toBe('newest')
+    expect(lasting('eth_call', '{"by":"name"}')).toBe('never')
+    expect(lasting('eth_sendRawTransaction', '["0x"]')).toBe('never')
+  })
+})

@@ -1,0 +1,178 @@
+// Nodes that fail: who is asked next, what is sent again, and what callers are told.
+
+import { describe, expect, it } from 'vitest'
+import type { Sent } from '../../src/upstream/outcome.ts'
+import { call, type Posted, replyWith, rpcWorld } from './rpc-world.ts'
+
+const good = replyWith(() => '"result":"0x1"')
+const http = (status: number, text = '', retryAfter: string | null = null): Sent => ({ status, text, retryAfter })
+const asked = (posted: readonly Posted[]) => posted.map(({ url }) => url.at(-2)).join('')
+
+describe('a node that fails', () => {
+  it.each<[string, Sent]>([
+    ['unreachable', { failed: 'unreachable' }],
+    ['late', { failed: 'timeout' }],
+    ['cut', { failed: 'cut' }],
+    ['broken', http(500, 'oops')],
+    ['garbage', http(200, '<html>')],
+    ['a reply to another call', http(200, '{"jsonrpc":"2.0","id":9,"result":1}')],
+    ['neither result nor error', http(200, '{"jsonrpc":"2.0","id":1}')],
+    ['shut', http(401, '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"bad key K"}}')],
+    ['ill, and says so to nobody', http(500, '{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"x"}}')],
+    ['busy', http(429, '', '1')],
+  ])('%s: the next one is asked', async (_, sent) => {
+    const world = rpcWorld((posted) => (posted.url === 'http://a/' ? sent : good(posted)))
+    expect(JSON.parse((await world.ask(call('5', 'eth_syncing'))).body!)).toMatchObject({ id: 5, result: '0x1' })
+    expect(asked(world.posted)).toBe('ab')
+  })
+
+  it.each<[string, Sent, number, string]>([
+    ['unreachable', { failed: 'unreachable' }, 502, 'abab'],
+    ['late', { failed: 'timeout' }, 504, 'ab'],
+    ['broken', http(500, 'oops'), 502, 'abab'],
+    ['too large', { failed: 'oversized' }, 502, 'a'],
+    ['shut', http(403, '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"http://a/K"}}'), 502, 'abab'],
+    ['busy', http(429, '', '30'), 503, 'ab'],
+  ])('%s everywhere: %s', async (_, sent, status, nodes) => {
+    const world = rpcWorld(() => sent)
+    const answer = await world.ask(call('5', 'eth_syncing'))
+    expect([answer.status, asked(world.posted)]).toEqual([status, nodes])
+    expect(answer.body).toMatch(/^\{"jsonrpc":"2.0","id":5,"error":\{"code":-32603,"message":"/)
+    expect(answer.body).not.toContain('http://')
+    expect([world.charged, world.open.size]).toEqual([[], 0])
+  })
+
+  it('answers more calls than there were: that is none', async () => {
+    const more = '[{"jsonrpc":"2.0","id":1,"result":1},{"jsonrpc":"2.0","id":1,"result":2}]'
+    const world = rpcWorld((posted) => (posted.url === 'http://a/' ? http(200, more) : good(posted)))
+    expect(JSON.parse((await world.ask(call('5', 'eth_syncing'))).body!)).toMatchObject({ id: 5, result: '0x1' })
+  })
+
+  it('is left alone once a request that is known to be good fails, too', async () => {
+    const world = rpcWorld((posted) => (posted.url === 'http://a/' ? http(500) : good(posted)))
+    for (let i = 0; i < 8; i++) await world.ask(call('1', 'eth_call', `[${i}]`))
+    await world.settled()
+    const before = world.posted.length
+    await world.ask(call('1', 'eth_call', '["x"]'))
+    expect(asked(world.posted.slice(before))).toBe('b')
+    expect(world.posted.some(({ body }) => body.includes('eth_chainId'))).toBe(true)
+  })
+
+  it('is not left alone for what callers ask', async () => {
+    const world = rpcWorld((posted) => (posted.body.includes('eth_bad') ? http(500) : good(posted)), {
+      urls: ['http://a/'],
+    })
+    for (let i = 0; i < 8; i++) await world.ask(call('1', 'eth_bad', `[${i}]`))
+    await world.settled()
+    expect((await world.ask(call('1', 'eth_call', '[]'))).status).toBe(200)
+  })
+
+  it('sends its errors with another status: they come through', async () => {
+    const text = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"bad"},"id":null}'
+    const world = rpcWorld(() => http(400, text))
+    expect((await world.ask(call('"q"', 'eth_call'))).body).toBe(text.replace('null', '"q"'))
+    const named = text.replace('null', '1')
+    expect((await rpcWorld(() => http(500, named)).ask(call('"q"', 'eth_call'))).body).toBe(text.replace('null', '"q"'))
+  })
+
+  it('is well where answers are too large, and says how to ask', async () => {
+    const world = rpcWorld(({ body }) => (body.includes('getLogs') ? { failed: 'oversized' } : good({ body })))
+    for (let i = 0; i < 8; i++) {
+      const { body } = await world.ask(call('1', 'eth_getLogs', `[{"fromBlock":"0x${i}"}]`))
+      expect(body).toContain('larger than 8 MiB: ask for less, or in smaller batches')
+    }
+    const before = world.posted.length
+    await world.ask(call('1', 'eth_call', '["x"]'))
+    expect(asked(world.posted.slice(before))).toBe('a')
+  })
+})
+
+describe('a transaction', () => {
+  const send = call('1', 'eth_sendRawTransaction', '["0x00"]')
+  it.each<Sent>([{ failed: 'timeout' }, { failed: 'unreachable' }, http(502)])('is sent once: %j', async (sent) => {
+    const world = rpcWorld(() => sent)
+    expect((await world.ask(send)).body).toContain('it may have been sent. Look for it by its hash')
+    expect(asked(world.posted)).toBe('a')
+  })
+
+  it('is sent once where the node rests meanwhile because others were too many', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const world = rpcWorld(async (posted) => {
+      if (posted.url === 'http://b/') return good(posted)
+      if (!posted.body.includes('Raw')) return http(429, '', '9')
+      await promise
+      return { failed: 'timeout' }
+    })
+    const sending = world.ask(send)
+    await world.ask(call('2', 'eth_syncing'))
+    resolve()
+    expect((await sending).status).toBe(504)
+    expect(asked(world.posted.filter(({ body }) => body.includes('Raw')))).toBe('a')
+  })
+
+  it.each(['eth_sendBundle', 'eth_SendRawTransaction', 'evm_mine', 'personal_sendTransaction'])(
+    'of another kind, or what is not known to read, is sent once: %s',
+    async (method) => {
+      const world = rpcWorld(() => http(502), { allow: ['*'], deny: [] })
+      await world.ask(call('1', method))
+      expect(asked(world.posted)).toBe('a')
+    },
+  )
+
+  it('goes to the next node where the first is busy, and by itself', async () => {
+    const world = rpcWorld((posted) => (posted.url === 'http://a/' ? http(429, '', '9') : good(posted)))
+    await world.ask(`[${call('1', 'eth_syncing')},${send},${call('3', 'eth_syncing')}]`)
+    expect(world.posted.filter(({ body }) => body.includes('Raw')).map(({ body }) => body[0])).toEqual(['{', '{'])
+  })
+})
+
+it('a node is sent no more calls at once than it takes', async () => {
+  const world = rpcWorld(good, { batchMax: 2 })
+  const { body } = await world.ask(`[${['1', '2', '3', '4', '5'].map((id) => call(id, 'eth_call', `[${id}]`)).join()}]`)
+  expect((JSON.parse(body!) as { id: number }[]).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5])
+  expect(world.posted.map((each) => JSON.parse(each.body).length ?? 1)).toEqual([2, 2, 1])
+})
+
+it('a caller has few requests under way, and one answer’s worth of memory', async () => {
+  let underWay = 0
+  let most = 0
+  const reply = replyWith(() => `"result":"${'x'.repeat(2 ** 20)}"`)
+  const world = rpcWorld(
+    async (posted) => {
+      most = Math.max(most, ++underWay)
+      await new Promise((resolve) => setImmediate(resolve))
+      underWay--
+      const sent = reply(posted)
+      return 'text' in sent && sent.text.length > posted.maxBytes ? { failed: 'oversized' } : sent
+    },
+    { batchMax: 1 },
+  )
+  const ids = Array.from({ length: 20 }, (_, id) => `${id}`)
+  const { body } = await world.ask(`[${ids.map((id) => call(id, 'eth_call', `[${id}]`)).join()}]`)
+  const errors = (JSON.parse(body!) as { error?: object }[]).filter(({ error }) => error !== undefined)
+  expect([most, world.posted[0]!.maxBytes]).toEqual([4, 2 ** 21])
+  expect(body!.length).toBeLessThan(2 ** 23)
+  expect(errors.length).toBeGreaterThan(10)
+  expect((await rpcWorld(good).ask(call('1', 'eth_call'))).status).toBe(200)
+})
+
+it('the status tells how each node did, and not where it is', async () => {
+  const replies: Sent[] = [http(502), http(200, '{"jsonrpc":"2.0","id":1,"result":"0x1f"}'), http(429, '', '9')]
+  const world = rpcWorld(() => replies.shift() ?? { failed: 'timeout' }, { shareMs: 0 })
+  const unasked = { state: 'ok', retryInMs: 0, lastSuccessMs: null, lastFailure: null }
+  expect(world.view()).toEqual([{ name: 'evm', height: null, nodes: [unasked, unasked] }])
+  await world.ask(call('1', 'eth_blockNumber'))
+  world.pass(5)
+  await world.ask(call('1', 'eth_blockNumber'))
+  const late = { atMs: 1_000_005, reason: 'timeout' }
+  expect(world.view()).toEqual([
+    {
+      name: 'evm',
+      height: 31,
+      nodes: [
+        { ...unasked, state: 'resting', retryInMs: 9_000, lastFailure: { atMs: 1_000_005, reason: 'busy' } },
+        { ...unasked, lastSuccessMs: 1_000_000, lastFailure: late },
+      ],
+    },
+  ])
+})

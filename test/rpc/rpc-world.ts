@@ -1,0 +1,111 @@
+// A desk over nodes of this test's own, in the test's own time, and what was charged.
+
+import type { Failure } from '../../src/core/failure.ts'
+import { err, ok } from '../../src/core/result.ts'
+import type { Charging, Price } from '../../src/edge/charging.ts'
+import type { Identity } from '../../src/key/identity.ts'
+import { ChainAnswers } from '../../src/rpc/answers.ts'
+import { CallPrices, parseChains } from '../../src/rpc/chains.ts'
+import { RpcDesk } from '../../src/rpc/rpc-desk.ts'
+import { RpcUpstream } from '../../src/rpc/rpc-upstream.ts'
+import type { Sent } from '../../src/upstream/outcome.ts'
+
+const IDENTITY: Identity = {
+  v: 1,
+  account: 'acme',
+  keyHash: 'h',
+  kind: 'api',
+  plan: 'enterprise',
+  products: ['rpc'],
+}
+
+export interface Posted {
+  readonly url: string
+  readonly body: string
+  /** The most of an answer that is read. */
+  readonly maxBytes: number
+}
+
+/** Answers a call of a node; text of a result, or of members such as `"error":{…}`. */
+export type Node = (method: string, params: unknown) => string
+
+/** What a node of the usual kind replies: `members` of a call, and the batch in reverse, as it may. */
+export function replyWith(members: Node): (posted: Pick<Posted, 'body'>) => Sent {
+  return ({ body }) => {
+    const asked = JSON.parse(body) as
+      | { id: number; method: string; params?: unknown }
+      | { id: number; method: string; params?: unknown }[]
+    const one = ({ id, method, params }: { id: number; method: string; params?: unknown }) =>
+      `{ "jsonrpc":"2.0", ${members(method, params)},"id" : ${id} }`
+    const text = Array.isArray(asked) ? `[${asked.toReversed().map(one).join(' , ')}]` : `${one(asked)}\n`
+    return { status: 200, retryAfter: null, text }
+  }
+}
+
+export function rpcWorld(
+  reply: (posted: Posted) => Sent | Promise<Sent>,
+  chain: object = {},
+  refusals: readonly Failure[] = [],
+) {
+  const config = parseChains(JSON.stringify([{ name: 'evm', urls: ['http://a/', 'http://b/'], ...chain }]))
+  if (!config.ok) throw new Error(config.error)
+  const posted: Posted[] = []
+  const charged: Price[] = []
+  const open = new Set<object>()
+  let nowMs = 1_000_000
+  const clock = { now: () => nowMs, after: () => () => undefined }
+  const refused = [...refusals]
+  const charging: Charging = {
+    hold: (_, price) => {
+      const failure = refused.shift()
+      if (failure !== undefined) return err(failure)
+      const hold = {
+        settle: () => {
+          if (!open.delete(hold)) throw new Error('ended twice')
+          charged.push(price)
+          return 7_000_000
+        },
+        release: () => {
+          if (!open.delete(hold)) throw new Error('ended twice')
+          return 8_000_000
+        },
+      }
+      open.add(hold)
+      return ok(hold)
+    },
+  }
+  const send = async (url: string, body: string, _: number, maxBytes: number) => {
+    posted.push({ url, body, maxBytes })
+    return reply({ url, body, maxBytes })
+  }
+  const background: Promise<unknown>[] = []
+  const [only] = config.value
+  const upstream = new RpcUpstream(only!, {
+    ...{ send, now: clock.now, random: () => 0, sleep: async () => undefined },
+    background: (work) => void background.push(work),
+  })
+  const answers = new ChainAnswers(only!, { upstream, ...clock, memoryMax: 2 ** 20 })
+  const desk = new RpcDesk({
+    chains: new Map([['evm', { prices: new CallPrices(only!), answers }]]),
+    now: clock.now,
+    report: (error) => {
+      throw error
+    },
+  })
+  const request = { identity: IDENTITY, chain: 'evm', requestId: 'req_1', charging, waitUntil: () => undefined }
+  return {
+    ask: (text: string) => desk.answer(request, text),
+    view: () => desk.view(),
+    posted,
+    charged,
+    /** Holds that nobody ended. */
+    open,
+    settled: () => Promise.all(background),
+    pass: (ms: number) => {
+      nowMs += ms
+    },
+  }
+}
+
+export const call = (id: string, method: string, params?: string) =>
+  `{"jsonrpc":"2.0","id":${id},"method":"${method}"${params === undefined ? '' : `,"params":${params}`}}`
