@@ -1,0 +1,166 @@
+// A chain as a pipeline asks it: its final height, its blocks, and logs of as many blocks at once as its nodes give. Laws: one
+// request at a time, and the newest height no oftener than every two seconds; what a node refuses is asked in smaller parts.
+
+import { failureMessage } from '../../core/failure.ts'
+import type { RpcChain } from '../../rpc/chains.ts'
+import type { Replied, RpcUpstream } from '../../rpc/rpc-upstream.ts'
+import { type EvmHeader, type EvmLog, type Range, readHeader, readLogs } from './node-answers.ts'
+
+/** Which logs; empty: all. */
+export interface LogQuery {
+  readonly addresses: readonly string[]
+  readonly topics: readonly string[]
+}
+
+/** Logs of a range, with its last block, and the block that was asked for besides. */
+export interface LogPage extends Range {
+  readonly logs: readonly EvmLog[]
+  readonly last: EvmHeader
+  readonly anchor: EvmHeader | null
+}
+
+export const HEAD_MS = 2_000
+/** Blocks of one request: so many at first, and at most. */
+const [BLOCKS, BLOCKS_MOST] = [500, 10_000]
+/** More logs than this are too many for one answer, even where the node gives them. */
+const LOGS_MOST = 5_000
+/** Of a batch of requests; what answers is a list of all its transactions. */
+const HEADERS_AT_ONCE = 50
+const WORDS_MOST = 200
+
+type Call = Parameters<RpcUpstream['ask']>[0][number]
+
+const hex = (height: number) => `0x${height.toString(16)}`
+const blockCall = (block: string): Call => ({ method: 'eth_getBlockByNumber', params: JSON.stringify([block, false]) })
+
+export class EvmChain {
+  readonly name: string
+  readonly #finalityBlocks: number | undefined
+  readonly #ask: RpcUpstream['ask']
+  readonly #nowMs: () => number
+  #head: EvmHeader | null = null
+  #headMs = Number.NEGATIVE_INFINITY
+  #blocks = BLOCKS
+  #isBounded = false
+
+  constructor(
+    { name, finalityBlocks }: Pick<RpcChain, 'name' | 'finalityBlocks'>,
+    ask: RpcUpstream['ask'],
+    nowMs: () => number,
+  ) {
+    this.name = name
+    this.#finalityBlocks = finalityBlocks
+    this.#ask = ask
+    this.#nowMs = nowMs
+  }
+
+  /** As it was known last. */
+  get knownHead(): EvmHeader | null {
+    return this.#head
+  }
+
+  /** The newest block that is final, as it was known a moment ago; null: there is none yet. */
+  async head(): Promise<EvmHeader | null> {
+    if (this.#nowMs() - this.#headMs < HEAD_MS) return this.#head
+    const below = this.#finalityBlocks
+    const [tagged] = await this.#headers([blockCall(below === undefined ? 'finalized' : 'latest')], [null])
+    if (!tagged)
+      throw new Error(
+        `a node of the chain ${this.name} does not tell of its newest block: finalityBlocks may have to be set`,
+      )
+    let head: EvmHeader | null = tagged
+    if (below) head = tagged.height < below ? null : await this.header(tagged.height - below)
+    // Nodes are not equally far: what was final stays so.
+    if (head !== null && head.height >= (this.#head?.height ?? 0)) this.#head = head
+    this.#headMs = this.#nowMs()
+    return this.#head
+  }
+
+  async header(height: number): Promise<EvmHeader> {
+    const [header] = await this.headers([height])
+    return header!
+  }
+
+  /** At most fifty. */
+  async headers(heights: readonly number[]): Promise<readonly EvmHeader[]> {
+    const found = await this.#headers(heights.map(hex).map(blockCall), heights)
+    if (found.includes(null)) throw new Error(`a node of the chain ${this.name} does not have a block that is final`)
+    return found as readonly EvmHeader[]
+  }
+
+  async #headers(calls: readonly Call[], heights: readonly (number | null)[]) {
+    const replies = await this.#ask(calls)
+    return heights.map((height, at) => readHeader(this.#resultOf(replies[at]!), height))
+  }
+
+  /** Logs from a height on, up to another at most: of so many blocks as a node gives at once. */
+  async logs(from: number, most: number, query: LogQuery, anchor: number | null): Promise<LogPage> {
+    for (;;) {
+      const range = { from, to: Math.min(most, from + this.#blocks - 1) }
+      const page = await this.#page(range, query, anchor)
+      if (page !== null) return page
+    }
+  }
+
+  /** Null: the node does not give so much at once. */
+  async #page(range: Range, { addresses, topics }: LogQuery, anchor: number | null): Promise<LogPage | null> {
+    const { from, to } = range
+    const filter = {
+      ...{ fromBlock: hex(from), toBlock: hex(to) },
+      ...(addresses.length > 0 && { address: addresses }),
+      ...(topics.length > 0 && { topics: [topics] }),
+    }
+    // Together, so that the node that knows no logs is seen not to have the block either.
+    const blocks = anchor === null ? [to] : [to, anchor]
+    const asked = { method: 'eth_getLogs', params: JSON.stringify([filter]) }
+    const [found, ...others] = await this.#ask([asked, ...blocks.map(hex).map(blockCall)])
+    const isLate = !found!.ok && found!.error.kind === 'upstream_timeout'
+    // A node that is away refuses everything; one that has too much to say, or no time for it, this alone.
+    const isRefused = found!.ok ? found!.value.result === undefined : isLate || found!.error.hint !== undefined
+    if (isRefused && from < to) {
+      this.#blocks = Math.max(1, Math.floor((to - from + 1) / 2))
+      this.#isBounded = true
+      if (!isLate) return null
+    }
+    const logs = readLogs(this.#resultOf(found!), range, addresses)
+    const [last, known = null] = others.map((reply, at) => readHeader(this.#resultOf(reply), blocks[at]!))
+    if (!last || (anchor !== null && known === null))
+      throw new Error(`a node of the chain ${this.name} is behind: it does not have block ${to}`)
+    this.#paced(to - from + 1, logs.length)
+    return { ...range, logs, last, anchor: known }
+  }
+
+  #paced(blocks: number, logs: number): void {
+    if (logs > LOGS_MOST) this.#blocks = Math.max(1, Math.floor(blocks / 2))
+    else if (blocks === this.#blocks)
+      this.#blocks = Math.min(BLOCKS_MOST, Math.ceil(this.#blocks * (this.#isBounded ? 1.25 : 2)))
+  }
+
+  /** Throws with what the node said. */
+  #resultOf(reply: Replied): unknown {
+    if (!reply.ok) throw new Error(`the chain ${this.name}: ${failureMessage(reply.error)}`)
+    const { result, head, tail } = reply.value
+    if (result !== undefined) return result
+    const { error } = JSON.parse(`${head}1${tail}`) as { error: { message?: unknown } }
+    throw new Error(`a node of the chain ${this.name} answered: ${String(error.message).slice(0, WORDS_MOST)}`)
+  }
+
+  /** The first block of a time or later; behind the newest one where there is none. */
+  async firstSince(timeMs: number): Promise<number> {
+    const head = await this.head()
+    if (head === null) return 0
+    let [low, high] = [0, head.height + 1]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      if ((await this.header(middle)).time < timeMs) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** Blocks of these heights, some at a time. */
+  async *eachHeader(heights: readonly number[]): AsyncGenerator<EvmHeader> {
+    for (let at = 0; at < heights.length; at += HEADERS_AT_ONCE)
+      yield* await this.headers(heights.slice(at, at + HEADERS_AT_ONCE))
+  }
+}

@@ -1,0 +1,52 @@
+// What the record of a pipeline of `evm_logs` says: of which chain, and whether that and its ABI can be read.
+
+import * as z from 'zod'
+import type { Issue } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { parseWith } from '../../core/schema-words.ts'
+import type { PipelineFields } from '../pipeline.ts'
+import { readAbi } from './abi.ts'
+import type { LogQuery } from './evm-chain.ts'
+
+const Filter = z.strictObject({ type: z.literal('evmLogs'), chain: z.string().max(64) })
+
+/** The chain that it reads, of those that have nodes here. */
+export function chainOf({ filter }: Pick<PipelineFields, 'filter'>, chains: readonly string[]): Result<string, Issue> {
+  const all = chains.join(', ') || 'none'
+  const [only] = chains
+  if (filter === null) {
+    return only !== undefined && chains.length === 1
+      ? ok(only)
+      : err({
+          path: 'filter',
+          message: `must be {"type":"evmLogs","chain":…} with a chain that has nodes here: ${all}`,
+        })
+  }
+  const { chain } = filter as z.infer<typeof Filter>
+  return chains.includes(chain)
+    ? ok(chain)
+    : err({ path: 'filter.chain', message: `must be one that has nodes here: ${all}` })
+}
+
+/** More than these a node may refuse to look for; then all are read. */
+const TOPICS_MOST = 100
+
+/** Which logs nodes are asked for. */
+export function queryOf(
+  { abi_contract_addresses, abi_unmatched }: Pick<PipelineFields, 'abi_contract_addresses' | 'abi_unmatched'>,
+  selectors: readonly string[],
+): LogQuery {
+  const isNarrow = abi_unmatched === 'drop' && selectors.length <= TOPICS_MOST
+  const addresses = abi_contract_addresses.map((address) => address.toLowerCase())
+  return { addresses, topics: isNarrow ? selectors : [] }
+}
+
+/** What is wrong with it, whatever the chains are. */
+export function evmIssues({ filter, abi_file, abi_unmatched }: PipelineFields): readonly Issue[] {
+  const filtered = filter === null ? ok(null) : parseWith(Filter, filter)
+  const issues = filtered.ok ? [] : filtered.error.map(({ path, message }) => ({ path: `filter.${path}`, message }))
+  const events = readAbi(abi_file)
+  if (!events.ok) return [...issues, events.error]
+  if (events.value.length > 0 || abi_unmatched === 'keep') return issues
+  return [...issues, { path: 'abi_file.abi', message: `must have an event, or nothing fits with "${abi_unmatched}"` }]
+}

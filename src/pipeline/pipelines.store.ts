@@ -1,0 +1,89 @@
+// The rows of D1 that say which pipelines there are. Laws: a row is found under its account alone; a change is written
+// upon the revision that it was made of, or not at all; an account has a bounded number and size of them.
+
+import { type PipelineRow, rowOf, type StoredRow } from './row.ts'
+
+/** Deleted ones whose objects are not known to be empty count too. */
+export const PIPELINES_MAX = 50
+/** Of all pipelines of an account. */
+export const BYTES_MAX = 8_000_000
+/** Whose orders an account's pipelines want, paused ones too: feeders are told of a bounded number of wallets. */
+export const WALLETS_MAX = 5_000
+const walletsOf = (fields: string) => `CASE json_extract(${fields}, '$.topic') WHEN 'order_updates'
+  THEN coalesce(json_array_length(${fields}, '$.filter.addresses'), 1) ELSE 0 END`
+const others = (sum: string) => `(SELECT coalesce(sum(${sum}), 0) FROM pipelines WHERE account = ?2 AND id <> ?1)`
+const HAS_ROOM = `${others('bytes')} + ?3 <= ${BYTES_MAX}
+  AND ${others(walletsOf('fields'))} + ${walletsOf('?4')} <= ${WALLETS_MAX}`
+
+export class PipelineStore {
+  readonly #db: D1Database
+
+  constructor(db: D1Database) {
+    this.#db = db
+  }
+
+  /** False, and nothing done, where the account has no room. */
+  async add(row: PipelineRow): Promise<boolean> {
+    const { id, account, sealed, creator, creatorName, revision, createdMs } = row
+    const insert = `INSERT INTO pipelines
+      (id, account, bytes, fields, sealed, creator, creator_name, revision, told, created, updated)
+      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?9
+      WHERE (SELECT count(*) FROM pipelines WHERE account = ?2) < ${PIPELINES_MAX} AND ${HAS_ROOM}`
+    const { fields, bytes } = stored(row)
+    return this.#changes(insert, id, account, bytes, fields, sealed, creator, creatorName, revision, createdMs)
+  }
+
+  /** False, and nothing done, where the row is gone, is not of revision `from`, or the account has no room. */
+  async change(row: PipelineRow, from: number): Promise<boolean> {
+    const { id, account, sealed, revision, updatedMs } = row
+    const update = `UPDATE pipelines SET bytes = ?3, fields = ?4, sealed = ?5, revision = ?6, updated = ?7
+      WHERE id = ?1 AND account = ?2 AND revision = ?8 AND removed IS NULL AND ${HAS_ROOM}`
+    const { fields, bytes } = stored(row)
+    return this.#changes(update, id, account, bytes, fields, sealed, revision, updatedMs, from)
+  }
+
+  /** Also one that was deleted. */
+  async named(account: string, id: string): Promise<PipelineRow | null> {
+    const select = 'SELECT * FROM pipelines WHERE id = ? AND account = ?'
+    const row = await this.#db.prepare(select).bind(id, account).first<StoredRow>()
+    return row === null ? null : rowOf(row)
+  }
+
+  /** Newest first. */
+  async page(account: string, from: number, limit: number): Promise<{ rows: PipelineRow[]; total: number }> {
+    const own = 'FROM pipelines WHERE account = ? AND removed IS NULL'
+    const [page, count] = await this.#db.batch<StoredRow & { total: number }>([
+      this.#db.prepare(`SELECT * ${own} ORDER BY created DESC, id LIMIT ? OFFSET ?`).bind(account, limit, from),
+      this.#db.prepare(`SELECT count(*) AS total ${own}`).bind(account),
+    ])
+    return { rows: page!.results.map(rowOf), total: count!.results[0]!.total }
+  }
+
+  /** Its object has this revision. False where there is no such pipeline any more. */
+  async setTold(id: string, revision: number): Promise<boolean> {
+    const update = 'UPDATE pipelines SET told = max(told, ?2) WHERE id = ?1 AND removed IS NULL'
+    return this.#changes(update, id, revision)
+  }
+
+  /** From here on there is none; the row stays. */
+  async remove(id: string, nowMs: number): Promise<void> {
+    await this.#changes('UPDATE pipelines SET removed = coalesce(removed, ?2) WHERE id = ?1', id, nowMs)
+  }
+
+  async forget(id: string): Promise<void> {
+    await this.#changes('DELETE FROM pipelines WHERE id = ? AND removed IS NOT NULL', id)
+  }
+
+  async #changes(sql: string, ...values: readonly unknown[]): Promise<boolean> {
+    const { meta } = await this.#db
+      .prepare(sql)
+      .bind(...values)
+      .run()
+    return meta.changes > 0
+  }
+}
+
+function stored({ fields, sealed }: PipelineRow) {
+  const json = JSON.stringify(fields)
+  return { fields: json, bytes: new TextEncoder().encode(json).length + (sealed?.length ?? 0) }
+}

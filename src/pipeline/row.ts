@@ -1,0 +1,46 @@
+// A pipeline as its row of D1 has it.
+
+import { DEFAULTS, type PipelineFields } from './pipeline.ts'
+
+export interface PipelineRow {
+  readonly id: string
+  readonly account: string
+  /** Without a secret. */
+  readonly fields: PipelineFields
+  readonly sealed: string | null
+  readonly creator: string
+  readonly creatorName: string
+  readonly revision: number
+  /** The last revision that its Sink object is known to have. */
+  readonly told: number
+  readonly createdMs: number
+  readonly updatedMs: number
+  readonly isRemoved: boolean
+}
+
+/** As the table has it. */
+export interface StoredRow {
+  readonly id: string
+  readonly account: string
+  readonly fields: string
+  readonly sealed: string | null
+  readonly creator: string
+  readonly creator_name: string
+  readonly revision: number
+  readonly told: number
+  readonly created: number
+  readonly updated: number
+  readonly removed: number | null
+}
+
+export function rowOf(row: StoredRow): PipelineRow {
+  const { id, account, sealed, creator, creator_name: creatorName, revision, told } = row
+  return {
+    ...{ id, account, sealed, creator, creatorName, revision, told },
+    // One of before a field was added is as if that had been left out.
+    fields: { ...DEFAULTS, ...JSON.parse(row.fields) },
+    createdMs: row.created,
+    updatedMs: row.updated,
+    isRemoved: row.removed !== null,
+  }
+}

@@ -1,0 +1,61 @@
+// src/pipeline/sink-api.ts — what the gateway asks of a pipeline's Sink object. Payloads carry `v`; N and N-1 are accepted.
+import type { Pipeline } from './pipeline.ts'
+export const SINK_API_VERSION = 1
+export type SinkPhase = 'idle' | 'backfilling' | 'live' | 'pausing' | 'paused' | 'retrying' | 'failed' | 'finished'
+export interface SinkStatus {
+  readonly v: number
+  readonly phase: SinkPhase
+  /** The last height that the destination confirmed, null: none yet. */
+  readonly height: number | null
+  readonly timeMs: number | null
+  /** Behind the newest block of the log; null where that is not known. */
+  readonly lagBlocks: number | null
+  readonly lagMs: number | null
+  readonly rows: number
+  readonly bytes: number
+  readonly batches: number
+  readonly deadLetters: number
+  /** Of the batch in flight: how often it was tried. */
+  readonly attempts: number
+  readonly nextTryMs: number | null
+  readonly lastError: { readonly atMs: number; readonly words: string } | null
+}
+export interface SinkLogLine {
+  readonly id: number
+  readonly atMs: number
+  readonly level: 'info' | 'warn' | 'error'
+  readonly words: string
+  readonly batch: string | null
+}
+/** A minute of work. */
+export interface SinkMinute {
+  readonly minuteMs: number
+  readonly rows: number
+  readonly bytes: number
+  readonly batches: number
+  readonly failures: number
+  readonly lagMs: number | null
+}
+export interface SinkTest {
+  readonly ok: boolean
+  readonly rows: number
+  readonly ms: number
+  readonly words: string
+}
+export interface SinkApi {
+  /** The record changed (created, patched, paused, resumed): what is opened (`secrets` in clear) is kept by the object, encrypted at rest by its record alone. */
+  apply(request: { v: number; pipeline: Pipeline }): Promise<SinkStatus>
+  status(): Promise<SinkStatus>
+  logs(request: {
+    v: number
+    before: number | null
+    limit: number
+  }): Promise<{ v: number; lines: readonly SinkLogLine[] }>
+  metrics(request: { v: number; minutes: number }): Promise<{ v: number; minutes: readonly SinkMinute[] }>
+  /** One batch of the newest rows to the destination of this (perhaps not yet saved) pipeline; commits nothing. */
+  test(request: { v: number; pipeline: Pipeline }): Promise<SinkTest>
+  /** Sends what lies in the dead letters once more; answers how many batches were taken. */
+  redeliver(request: { v: number }): Promise<{ v: number; batches: number }>
+  /** The pipeline is deleted: everything of it goes. */
+  drop(): Promise<void>
+}

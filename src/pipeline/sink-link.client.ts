@@ -1,0 +1,72 @@
+// From the record of a pipeline to the object that runs it. Laws: the row says which revision the object is known to
+// have; an object that was told of a pipeline after it was deleted is emptied again; secrets are opened for it alone.
+
+import { type After, orReject } from '../core/deadline.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { PipelineStore } from './pipelines.store.ts'
+import type { PipelineRow } from './row.ts'
+import { unseal } from './sealing.client.ts'
+import { withSecret } from './secrets.ts'
+import { SINK_API_VERSION, type SinkApi } from './sink-api.ts'
+
+export interface SinkLinkPorts {
+  readonly store: PipelineStore
+  readonly keySecret: string
+  /** The object that runs a pipeline. */
+  readonly sinkOf: (id: string) => SinkApi
+  readonly after: After
+  /** An object failed; whoever asked is told that it did not answer. */
+  readonly report: (error: unknown) => void
+}
+
+const ANSWER_MS = 10_000
+
+export const isInStep = ({ told, revision }: PipelineRow) => told >= revision
+
+export class SinkLink {
+  readonly #ports: SinkLinkPorts
+
+  constructor(ports: SinkLinkPorts) {
+    this.#ports = ports
+  }
+
+  /** Null where its secret cannot be opened. */
+  async opened({ id, account, fields, sealed, revision, ...row }: PipelineRow): Promise<Pipeline | null> {
+    const secret = sealed === null ? '' : await unseal(sealed, id, this.#ports.keySecret)
+    if (secret === null) return null
+    const created_at = new Date(row.createdMs).toISOString()
+    const updated_at = new Date(row.updatedMs).toISOString()
+    const destination_config = withSecret(fields.destination_config, secret)
+    return { ...fields, destination_config, id, account, revision, created_at, updated_at }
+  }
+
+  /** The row, after its object was told of it where that was not known to have it. */
+  async inStep(row: PipelineRow): Promise<PipelineRow> {
+    if (isInStep(row)) return row
+    const pipeline = await this.opened(row)
+    const isTold =
+      pipeline !== null &&
+      (await this.asked(row.id, async (sink) => {
+        await sink.apply({ v: SINK_API_VERSION, pipeline })
+        // Deleted meanwhile, perhaps after its object had been emptied.
+        if (!(await this.#ports.store.setTold(row.id, row.revision))) await sink.drop()
+        return true
+      }))
+    return isTold ? { ...row, told: row.revision } : row
+  }
+
+  /** Null where it failed or did not answer. */
+  async asked<Answer>(
+    id: string,
+    ask: (sink: SinkApi) => Promise<Answer>,
+    ms: number = ANSWER_MS,
+  ): Promise<Answer | null> {
+    const { sinkOf, after, report } = this.#ports
+    try {
+      return await orReject(ask(sinkOf(id)), ms, after)
+    } catch (error) {
+      report(error)
+      return null
+    }
+  }
+}

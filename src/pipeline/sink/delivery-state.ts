@@ -1,0 +1,78 @@
+// What a delivery keeps, and what it needs of the world.
+
+import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { Outcome } from '../batch.ts'
+import type { SinkLogLine } from '../sink-api.ts'
+import type { Assembler, Standing, Taken } from './assembling.ts'
+import type { End } from './position.ts'
+
+export interface Flight {
+  readonly from: number
+  readonly to: number
+  /** Tries that were begun. */
+  readonly attempts: number
+  readonly nextTryMs: number
+  /** From here on order statuses were known as it was read; null: they were not asked for. */
+  readonly ordersFrom: number | null
+}
+
+export interface DeliveryState {
+  /** Where the batch in flight begins, or the next one; null: before anything was read. */
+  readonly at: Standing | null
+  /** Where it ends, decided once; null: it goes on for good. */
+  readonly end: End | null | 'undecided'
+  readonly flight: Flight | null
+  readonly confirmed: HeightAndTime | null
+  readonly rows: number
+  readonly bytes: number
+  readonly batches: number
+  /** Batches that lie there. */
+  readonly deadLetters: number
+  /** Dead letters are sent once more. */
+  readonly isRedelivering: boolean
+  /** It waits for somebody: a batch was tried to the end. */
+  readonly isFailed: boolean
+  readonly isFinished: boolean
+  readonly lastError: { readonly atMs: number; readonly words: string } | null
+}
+
+export const NOTHING_DELIVERED: DeliveryState = {
+  ...{ at: null, end: 'undecided', flight: null, confirmed: null, rows: 0, bytes: 0, batches: 0, deadLetters: 0 },
+  ...{ isRedelivering: false, isFailed: false, isFinished: false, lastError: null },
+}
+
+/** What its owner wants of it. */
+export interface Order {
+  readonly isRunning: boolean
+  readonly onFailure: 'pause' | 'dead_letter'
+}
+
+/** A batch as ports are handed it: what was taken, and its name. */
+export type Parcel = Pick<Taken, 'from' | 'to' | 'rows' | 'texts'>
+
+export interface DeliveryPorts {
+  nowMs(): number
+  /** Uniform in [0, 1). */
+  random(): number
+  /** Where the pipeline begins and ends, as its record has it; null: that is not known yet. */
+  begin(): Promise<Standing | null>
+  end(): Promise<End | null | 'undecided'>
+  /** Throws CannotRun where there is none for this record. `flight`: what is to be read anew. */
+  assembler(at: Standing, flight: Flight | null): Pick<Assembler, 'take' | 'retryMs' | 'ordersFrom'>
+  /** Transforms and sends. Never rejects. */
+  send(parcel: Parcel): Promise<Outcome>
+  /** Puts it where it can be sent from once more. */
+  bury(parcel: Parcel): Promise<void>
+  /** The oldest dead letter behind `after`, its key, sent once more; null: there is none. One that arrived is gone. */
+  unbury(after: string | null): Promise<(Outcome & { readonly key: string }) | null>
+  /** Keeps the state; what is saved is never taken back. */
+  save(state: DeliveryState): void
+  log(level: SinkLogLine['level'], words: string, batch: Pick<Parcel, 'from' | 'to'> | null): void
+  /** For the minutes of metrics. */
+  count(what: {
+    readonly rows?: number
+    readonly bytes?: number
+    readonly batches?: number
+    readonly failures?: number
+  }): void
+}

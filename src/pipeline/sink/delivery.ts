@@ -1,0 +1,266 @@
+// How a pipeline's rows come to their destination. Laws (docs/pipelines-delivery.md): at least once and in the order of blocks;
+// one batch is in flight, whose range is stored before its first try, and is the same at every try; the cursor is stored
+// once the destination has confirmed; nothing is left out without a word.
+
+import { type Backoff, backoffMs } from '../../core/backoff.ts'
+import { CannotRun } from '../cannot-run.ts'
+import type { SinkPhase } from '../sink-api.ts'
+import type { Bounds, Taken } from './assembling.ts'
+import { type DeliveryPorts, type DeliveryState, NOTHING_DELIVERED, type Order, type Parcel } from './delivery-state.ts'
+
+/** Eight tries take some ten minutes. */
+export const TRIES = 8
+const RETRY: Backoff = { firstMs: 5_000, capMs: 240_000, jitter: 0.2 }
+/** The log stores a segment a second. */
+const POLL_MS = 1_000
+/** What keeps blocks from being read may pass. */
+const READ_AGAIN_MS = 5_000
+/** Blocks without rows are passed over without a word, so many before that is stored. */
+const UNSAVED_BLOCKS = 1_024
+/** Of a batch; one block more may be in it. */
+const BATCH = { rows: 5_000, chars: 4 * 1024 * 1024, blocks: 20_000 } as const
+/** Reading of one batch ends. */
+const READ_MS = 3_000
+const RETRY_AFTER_MOST_MS = 600_000
+/** They lie in the operator's bucket. */
+const LETTERS_MOST = 1_000
+
+export class Delivery {
+  readonly #ports: DeliveryPorts
+  #state: DeliveryState
+  #order: Order
+  #assembler: ReturnType<DeliveryPorts['assembler']> | null = null
+  /** The batch in flight, as it was read. */
+  #taken: Taken | null = null
+  #isSending = false
+  /** Counts what makes rows others than they were, and what begins anew. */
+  #definitions = 0
+  #begins = 0
+  #unsaved = 0
+  /** Key of the last dead letter that did not arrive once more. */
+  #failedLetter: string | null = null
+  /** Live rows come before the next dead letter. */
+  #isLiveNext = false
+
+  constructor(ports: DeliveryPorts, state: DeliveryState, order: Order) {
+    this.#ports = ports
+    this.#state = state
+    this.#order = order
+  }
+
+  get state(): DeliveryState {
+    return this.#state
+  }
+
+  /** `lagMs`: how far the destination is behind the log. */
+  phase(lagMs: number | null): SinkPhase {
+    const { isFailed, isFinished, flight, at } = this.#state
+    if (!this.#order.isRunning) return this.#isSending ? 'pausing' : 'paused'
+    if (isFailed) return 'failed'
+    if (isFinished) return 'finished'
+    if (flight && flight.attempts > (this.#isSending ? 1 : 0)) return 'retrying'
+    if (at === null) return 'idle'
+    return lagMs === null || lagMs > 10_000 ? 'backfilling' : 'live'
+  }
+
+  /** The record has changed: what it wants now, and what of it is another thing than it was. */
+  ordered(order: Order, changes: 'none' | 'end' | 'rows' | 'start'): void {
+    const isResumed = order.isRunning && (this.#state.isFailed || !this.#order.isRunning)
+    this.#order = order
+    if (changes === 'start') this.#begins++
+    if (changes !== 'none') this.#definitions++
+    if (changes === 'start') {
+      const { rows, bytes, batches, deadLetters } = this.#state
+      this.#drop({ ...NOTHING_DELIVERED, rows, bytes, batches, deadLetters })
+    }
+    if (changes === 'rows') this.#drop({})
+    if (changes === 'end') this.#drop({ end: 'undecided', isFinished: false })
+    if (isResumed) this.#again()
+  }
+
+  /** What was given up is tried again, from its first try. */
+  #again(): void {
+    const { flight } = this.#state
+    this.#save({ isFailed: false, flight: flight && { ...flight, attempts: 0, nextTryMs: 0 } })
+  }
+
+  /** Dead letters are to be sent once more. */
+  redeliver(): void {
+    this.#failedLetter = null
+    this.#save({ isRedelivering: true })
+  }
+
+  /** The batch in flight is read anew, unless it is under way. */
+  #drop(change: Partial<DeliveryState>): void {
+    this.#assembler = null
+    this.#taken = null
+    this.#save({ flight: null, isFailed: false, ...change })
+  }
+
+  /** One step; answers after how long the next is due, null: when something changes. Never rejects. */
+  async turn(): Promise<number | null> {
+    const { isRedelivering, flight, isFinished } = this.#state
+    if (!this.#order.isRunning) return null
+    try {
+      const isLiveNext = this.#isLiveNext && !this.#state.isFailed && !isFinished
+      this.#isLiveNext = false
+      if (isRedelivering && flight === null && !isLiveNext) return await this.#redelivered()
+      if (this.#state.isFailed || isFinished) return null
+      const waitMs = (flight?.nextTryMs ?? 0) - this.#ports.nowMs()
+      if (waitMs > 0) return waitMs
+      if (this.#taken === null) {
+        const nextMs = await this.#read()
+        if (nextMs !== null) return nextMs
+        // Paused meanwhile: nothing is in flight yet.
+        if (!this.#order.isRunning) return null
+      }
+      return await this.#try()
+    } catch (error) {
+      this.#assembler = null
+      this.#taken = null
+      if (error instanceof CannotRun) return this.#stuck(error.message)
+      this.#fail(wordsOf(error), null)
+      return READ_AGAIN_MS
+    }
+  }
+
+  /** Takes the next batch; null: there is one to be sent. */
+  async #read(): Promise<number | null> {
+    const definitions = this.#definitions
+    const at = this.#state.at ?? (await this.#ports.begin())
+    const end = this.#state.end === 'undecided' ? await this.#ports.end() : this.#state.end
+    if (definitions !== this.#definitions) return 0
+    if (at === null || end === 'undecided') return POLL_MS
+    if (at !== this.#state.at || end !== this.#state.end) this.#save({ at, end })
+    const { flight } = this.#state
+    this.#assembler ??= this.#ports.assembler(at, flight)
+    const most: Bounds = { ...BATCH, untilMs: this.#ports.nowMs() + READ_MS }
+    const taken = await this.#assembler.take(end, flight?.to ?? null, most)
+    if (definitions !== this.#definitions) return 0
+    if (taken === null) return Math.max(POLL_MS, this.#assembler.retryMs)
+    if (taken.rows.length === 0) return this.#passed(taken)
+    this.#taken = taken
+    const { from, to } = taken
+    const { ordersFrom } = this.#assembler
+    this.#state = { ...this.#state, flight: flight ?? { from, to, attempts: 0, nextTryMs: 0, ordersFrom } }
+    return null
+  }
+
+  /** Nothing of it is for the destination. */
+  #passed(taken: Taken): number | null {
+    if (taken.to < taken.from) {
+      this.#save({ isFinished: true })
+      return null
+    }
+    this.#unsaved += taken.to - taken.from + 1
+    const isSaved = this.#unsaved >= UNSAVED_BLOCKS || taken.isEnd || this.#state.flight !== null
+    this.#confirm(taken, { flight: null }, isSaved)
+    if (taken.isEnd) return null
+    return taken.isHead ? POLL_MS : 0
+  }
+
+  async #try(): Promise<number | null> {
+    const taken = this.#taken!
+    const begins = this.#begins
+    const definitions = this.#definitions
+    const flight = this.#state.flight!
+    const { attempts } = flight
+    const nextTryMs = this.#ports.nowMs() + backoffMs(RETRY, attempts, this.#ports.random())
+    // Counted before it is made: one that ends with the object was one.
+    this.#save({ flight: { ...flight, attempts: attempts + 1, nextTryMs } })
+    this.#isSending = true
+    const outcome = await this.#ports.send(taken).finally(() => {
+      this.#isSending = false
+    })
+    // It begins elsewhere now: what came of this is of no matter.
+    if (begins !== this.#begins) return 0
+    const isOther = definitions !== this.#definitions
+    if (outcome.ok) return this.#delivered(isOther ? { ...taken, isEnd: false } : taken, outcome.bytes)
+    this.#fail(outcome.words, taken)
+    if (isOther) return 0
+    if (outcome.isFinal || attempts + 1 >= TRIES) return this.#givenUp(taken, outcome.words)
+    const waitMs = Math.min(outcome.retryAfterMs ?? 0, RETRY_AFTER_MOST_MS)
+    const laterMs = Math.max(nextTryMs, this.#ports.nowMs() + waitMs)
+    this.#save({ flight: { ...flight, attempts: attempts + 1, nextTryMs: laterMs } })
+    return laterMs - this.#ports.nowMs()
+  }
+
+  #delivered(taken: Taken, bytes: number): number | null {
+    const { rows, bytes: before, batches } = this.#state
+    const sums = { rows: rows + taken.rows.length, bytes: before + bytes, batches: batches + 1 }
+    this.#ports.count({ rows: taken.rows.length, bytes, batches: 1 })
+    this.#confirm(taken, { ...sums, flight: null }, true)
+    if (taken.isEnd) return null
+    return taken.isHead ? POLL_MS : 0
+  }
+
+  async #givenUp(taken: Taken, words: string): Promise<number | null> {
+    if (this.#order.onFailure === 'pause' || this.#state.deadLetters >= LETTERS_MOST) {
+      this.#ports.log('error', `given up, and the pipeline waits: ${words}`, taken)
+      this.#save({ isFailed: true })
+      return null
+    }
+    const begins = this.#begins
+    await this.#ports.bury(taken)
+    if (begins !== this.#begins) return 0
+    this.#ports.log('error', `given up, and set aside as a dead letter: ${words}`, taken)
+    this.#confirm(taken, { flight: null, deadLetters: this.#state.deadLetters + 1 }, true)
+    return taken.isEnd ? null : 0
+  }
+
+  /** The cursor moves behind a batch. */
+  #confirm({ to, after, isEnd }: Taken, change: Partial<DeliveryState>, isSaved: boolean): void {
+    this.#taken = null
+    const confirmed = { height: to, time: after.timeMs }
+    const state = { ...this.#state, ...change, at: after, confirmed, isFinished: isEnd }
+    if (isEnd) this.#ports.log('info', `it has come to its end, block ${to}`, null)
+    if (!isSaved) {
+      this.#state = state
+      return
+    }
+    this.#unsaved = 0
+    this.#save(state)
+  }
+
+  async #redelivered(): Promise<number | null> {
+    this.#isSending = true
+    // Where they cannot be read, that ends it.
+    const failed = (error: unknown) => ({ ok: false, words: wordsOf(error), key: null }) as const
+    const outcome = await this.#ports.unbury(this.#failedLetter).catch(failed)
+    this.#isSending = false
+    if (outcome?.ok) {
+      const { bytes, deadLetters } = this.#state
+      this.#ports.count({ bytes: outcome.bytes, batches: 1 })
+      this.#save({ bytes: bytes + outcome.bytes, deadLetters: Math.max(0, deadLetters - 1) })
+      return 0
+    }
+    if (outcome) this.#fail(`a dead letter did not arrive: ${outcome.words}`, null)
+    if (outcome?.key) {
+      this.#failedLetter = outcome.key
+      this.#isLiveNext = true
+      return 0
+    }
+    const isNoneLeft = outcome === null && this.#failedLetter === null
+    this.#save({ isRedelivering: false, ...(isNoneLeft && { deadLetters: 0 }) })
+    return 0
+  }
+
+  #stuck(words: string): null {
+    this.#ports.log('error', `it cannot run, and waits for its record to be changed: ${words}`, null)
+    this.#save({ isFailed: true, lastError: { atMs: this.#ports.nowMs(), words } })
+    return null
+  }
+
+  #fail(words: string, batch: Pick<Parcel, 'from' | 'to'> | null): void {
+    this.#ports.log('warn', words, batch)
+    this.#ports.count({ failures: 1 })
+    this.#save({ lastError: { atMs: this.#ports.nowMs(), words } })
+  }
+
+  #save(change: Partial<DeliveryState>): void {
+    this.#state = { ...this.#state, ...change }
+    this.#ports.save(this.#state)
+  }
+}
+
+const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,82 @@
+// Where a pipeline of `evm_logs` has its blocks from: the nodes of a chain, up to the newest final block. Laws: each height once and
+// in order, of empty ones the number alone; what was read once is compared with what nodes say of it later, and where that is
+// another block nothing more is read.
+
+import { CannotRun } from '../cannot-run.ts'
+import { type EvmChain, HEAD_MS, type LogPage, type LogQuery } from '../evm/evm-chain.ts'
+import type { EvmLog } from '../evm/node-answers.ts'
+import type { Anchor } from '../topics/evm-logs.ts'
+import type { Piece, Place } from './source.ts'
+
+export class EvmSource {
+  readonly #chain: EvmChain
+  readonly #query: LogQuery
+  #anchor: Anchor | null
+  /** The height that comes next, null while it is not known. */
+  #next: number | null = null
+  /** Of the block before. */
+  #time = 0
+  retryMs = 0
+
+  /** `anchor`: the last block that was read, as the fold remembers it. */
+  constructor(chain: EvmChain, query: LogQuery, anchor: Anchor | null) {
+    this.#chain = chain
+    this.#query = query
+    this.#anchor = anchor
+  }
+
+  /** Pieces from a place on, until nothing more is final. Once it has ended, another call goes on behind the last piece. */
+  async *pieces(place: Place): AsyncGenerator<Piece> {
+    this.retryMs = 0
+    this.#next ??= await this.#start(place)
+    for (;;) {
+      const head = await this.#chain.head()
+      if (head === null || this.#next > head.height) break
+      const page = await this.#chain.logs(this.#next, head.height, this.#query, this.#anchor?.height ?? null)
+      this.#compare(page)
+      yield* this.#blocks(page)
+    }
+    this.retryMs = HEAD_MS
+  }
+
+  async #start(place: Place): Promise<number> {
+    if ('height' in place) return place.height
+    if ('first' in place) return 0
+    this.#time = place.timeMs
+    return this.#chain.firstSince(place.timeMs)
+  }
+
+  #compare({ anchor, last, logs }: LogPage): void {
+    if (this.#anchor && anchor && anchor.hash !== this.#anchor.hash) {
+      const { height, hash } = this.#anchor
+      throw new CannotRun(
+        `block ${height} of ${this.#chain.name} was ${hash} and is ${anchor.hash} now: the chain changed what was final. ` +
+          'Set another execution_start_from, from before what changed; rows of blocks that went have their block_hash',
+      )
+    }
+    const newest = logs.at(-1)
+    if (newest?.height === last.height && newest.block_hash !== last.hash)
+      throw new Error('the chain changed while it was read')
+  }
+
+  async *#blocks({ from, to, logs, last }: LogPage): AsyncGenerator<Piece> {
+    const byHeight = Map.groupBy(logs, ({ height }) => height)
+    const untimed = [...byHeight].filter(([, [first]]) => first!.time === null).map(([height]) => height)
+    const headers = this.#chain.eachHeader(untimed)
+    for (let height = from; height <= to; height++) {
+      const own = byHeight.get(height) ?? []
+      if (height === to) this.#time = last.time
+      else if (own.length > 0) this.#time = own[0]!.time ?? (await this.#timeOf(headers, own[0]!))
+      const hash = own[0]?.block_hash ?? (height === to ? last.hash : null)
+      this.#next = height + 1
+      if (hash !== null) this.#anchor = { height, hash }
+      yield { height, line: JSON.stringify({ height, time: this.#time, hash, logs: own }) }
+    }
+  }
+
+  async #timeOf(headers: AsyncGenerator<{ hash: string; time: number }>, { block_hash }: EvmLog): Promise<number> {
+    const { value } = await headers.next()
+    if (value?.hash !== block_hash) throw new Error('the chain changed while it was read')
+    return value.time
+  }
+}

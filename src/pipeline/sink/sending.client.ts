@@ -1,0 +1,60 @@
+// What a Sink sends: batches through their transforms to the destination, and dead letters once more.
+
+import { type Batch, batchId, type Outcome } from '../batch.ts'
+import { Egress } from '../destinations/egress.client.ts'
+import { sendBatch } from '../destinations/send.client.ts'
+import type { Pipeline } from '../pipeline.ts'
+import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
+import { DeadLetters } from './dead-letters.store.ts'
+import type { Parcel } from './delivery-state.ts'
+import type { SinkSettings } from './sink-settings.ts'
+import { transformed } from './transforms.client.ts'
+
+export class Sending {
+  readonly #isPrivateAllowed: boolean
+  readonly #egress: Egress
+  readonly #bucket: R2Bucket | undefined
+
+  /** `bucket`: the operator's. */
+  constructor(settings: Pick<SinkSettings, 'PIPELINE_PRIVATE' | 'PIPELINE_RESOLVER'>, bucket: R2Bucket | undefined) {
+    this.#isPrivateAllowed = settings.PIPELINE_PRIVATE
+    this.#egress = new Egress(settings.PIPELINE_PRIVATE, settings.PIPELINE_RESOLVER)
+    this.#bucket = bucket
+  }
+
+  /** Null where there is no bucket for them. */
+  letters(pipeline: string): DeadLetters | null {
+    return this.#bucket && pipeline ? new DeadLetters(this.#bucket, pipeline) : null
+  }
+
+  /** The oldest dead letter behind `after`, sent once more; null: there is none. One that arrived is gone. */
+  async unburied(pipeline: Pipeline, after: string | null): Promise<(Outcome & { readonly key: string }) | null> {
+    const letters = this.letters(pipeline.id)
+    const key = await letters?.next(after)
+    if (!letters || !key) return null
+    try {
+      const parcel = await letters.read(key)
+      const outcome = await this.sent(pipeline, parcel, batchId(pipeline.id, parcel.from, parcel.to))
+      if (outcome.ok) await letters.remove(key)
+      return { ...outcome, key }
+    } catch (error) {
+      return { ok: false, words: error instanceof Error ? error.message : String(error), key }
+    }
+  }
+
+  /** Transforms and sends. */
+  async sent(pipeline: Pipeline, parcel: Parcel, id: string): Promise<Outcome> {
+    const { topic, transforms, destination_config: config } = pipeline
+    const columns = TOPIC_COLUMNS.get(topic) ?? []
+    const { from, to, rows, texts } = parcel
+    let batch: Batch = { id, pipeline: pipeline.id, topic, from, to, rows, texts, columns }
+    if (Object.keys(transforms).length > 0) {
+      const made = await transformed(transforms, topic, columns, { rows, texts, id: batchId(pipeline.id, from, to) })
+      if (!made.ok) return { ok: false, words: `transforms.${made.error.name}: ${made.error.message}`, isFinal: true }
+      batch = { ...batch, ...made.value, columns: null }
+    }
+    if (batch.rows.length === 0) return { ok: true, bytes: 0 }
+    const ways = { egress: this.#egress, isPrivateAllowed: this.#isPrivateAllowed, bucket: this.#bucket }
+    return sendBatch(config, batch, ways)
+  }
+}

@@ -1,0 +1,123 @@
+// What a Sink keeps in its SQLite: the record, where its delivery stands, the last lines of its log, and its minutes. Laws: what
+// grows is bounded; a text of any size is kept in pieces.
+
+import { fromChunks, toChunks } from '../../core/chunks.ts'
+import type { Pipeline } from '../pipeline.ts'
+import type { SinkLogLine, SinkMinute } from '../sink-api.ts'
+import type { DeliveryState } from './delivery-state.ts'
+
+const LINES_MOST = 500
+/** Two days. */
+const MINUTES_MOST = 2_880
+const WORDS_MOST = 400
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS log (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, level TEXT NOT NULL, words TEXT NOT NULL,
+    batch TEXT) STRICT;
+  CREATE TABLE IF NOT EXISTS minutes (
+    minute INTEGER PRIMARY KEY, rows INTEGER NOT NULL, bytes INTEGER NOT NULL, batches INTEGER NOT NULL,
+    failures INTEGER NOT NULL, lag INTEGER) STRICT;`
+
+/** What is added to a minute. */
+export type Counted = Partial<Pick<SinkMinute, 'rows' | 'bytes' | 'batches' | 'failures'>>
+
+export class SinkStore {
+  readonly #storage: DurableObjectStorage
+  /** As it lies there. */
+  #fold: string | null
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage
+    storage.sql.exec(TABLES)
+    this.#fold = this.#text('fold')
+  }
+
+  get pipeline(): Pipeline | null {
+    const text = this.#text('pipeline')
+    return text === null ? null : (JSON.parse(text) as Pipeline)
+  }
+
+  set pipeline(pipeline: Pipeline) {
+    this.#putText('pipeline', JSON.stringify(pipeline))
+  }
+
+  /** The id of the pipeline that was deleted; null: it was not. */
+  get dropped(): string | null {
+    return this.#storage.kv.get<string>('dropped') ?? null
+  }
+
+  set dropped(id: string) {
+    this.#storage.kv.put('dropped', id)
+  }
+
+  get state(): DeliveryState | null {
+    const state = this.#storage.kv.get<DeliveryState>('state')
+    if (!state) return null
+    return { ...state, at: state.at && { ...state.at, fold: this.#fold } }
+  }
+
+  /** A fold may be large, and few topics have one. */
+  set state(state: DeliveryState) {
+    const fold = state.at?.fold ?? null
+    this.#storage.transactionSync(() => {
+      this.#storage.kv.put('state', { ...state, at: state.at && { ...state.at, fold: null } })
+      if (fold !== this.#fold) this.#putText('fold', fold)
+    })
+    this.#fold = fold
+  }
+
+  log(atMs: number, level: SinkLogLine['level'], words: string, batch: string | null): void {
+    const { sql } = this.#storage
+    sql.exec('INSERT INTO log VALUES (NULL, ?, ?, ?, ?)', atMs, level, words.slice(0, WORDS_MOST), batch)
+    sql.exec('DELETE FROM log WHERE id <= (SELECT max(id) FROM log) - ?', LINES_MOST)
+  }
+
+  /** Newest first. */
+  lines(before: number | null, limit: number): SinkLogLine[] {
+    return this.#storage.sql
+      .exec(
+        'SELECT id, at AS atMs, level, words, batch FROM log WHERE id < ? ORDER BY id DESC LIMIT ?',
+        before ?? Number.MAX_SAFE_INTEGER,
+        limit,
+      )
+      .toArray() as unknown as SinkLogLine[]
+  }
+
+  count(nowMs: number, { rows = 0, bytes = 0, batches = 0, failures = 0 }: Counted, lagMs: number | null): void {
+    const minute = Math.floor(nowMs / 60_000) * 60_000
+    this.#storage.sql.exec(
+      `INSERT INTO minutes VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET rows = rows + ?2,
+       bytes = bytes + ?3, batches = batches + ?4, failures = failures + ?5, lag = ?6`,
+      ...[minute, rows, bytes, batches, failures, lagMs],
+    )
+    this.#storage.sql.exec('DELETE FROM minutes WHERE minute <= ?', minute - MINUTES_MOST * 60_000)
+  }
+
+  /** Oldest first. */
+  minutes(sinceMs: number): SinkMinute[] {
+    return this.#storage.sql
+      .exec(
+        `SELECT minute AS minuteMs, rows, bytes, batches, failures, lag AS lagMs FROM minutes WHERE minute > ?
+         ORDER BY minute`,
+        sinceMs,
+      )
+      .toArray() as unknown as SinkMinute[]
+  }
+
+  #text(key: string): string | null {
+    const count = this.#storage.kv.get<number>(key)
+    if (count === undefined) return null
+    return fromChunks(Array.from({ length: count }, (_, at) => this.#storage.kv.get<Uint8Array>(`${key}/${at}`)!))
+  }
+
+  #putText(key: string, text: string | null): void {
+    const { kv } = this.#storage
+    const before = kv.get<number>(key) ?? 0
+    const pieces = text === null ? [] : toChunks(text)
+    for (const [at, piece] of pieces.entries()) kv.put(`${key}/${at}`, piece)
+    for (let at = pieces.length; at < before; at++) kv.delete(`${key}/${at}`)
+    if (text === null) kv.delete(key)
+    else kv.put(key, pieces.length)
+  }
+}

@@ -1,0 +1,79 @@
+// Sink objects in memory, which know what they were told and fail when they are asked to.
+
+import type { Issue } from '../../src/core/failure.ts'
+import type { Pipeline } from '../../src/pipeline/pipeline.ts'
+import type { SinkApi, SinkStatus } from '../../src/pipeline/sink-api.ts'
+
+const IDLE: SinkStatus = {
+  ...{ v: 1, phase: 'idle', height: null, timeMs: null, lagBlocks: null, lagMs: null, rows: 0, bytes: 0 },
+  ...{ batches: 0, deadLetters: 0, attempts: 0, nextTryMs: null, lastError: null },
+}
+const LINES = [3, 2, 1].map((id) => ({ id, atMs: id, level: 'info' as const, words: `line ${id}`, batch: null }))
+
+type Call = keyof SinkApi
+
+export class FakeSinks {
+  /** What each object has; not there: it is empty. */
+  readonly held = new Map<string, Pipeline>()
+  /** Every call with its object, in order. */
+  readonly calls: [call: Call, id: string][] = []
+  /** Calls that fail before they do anything. */
+  readonly failing = new Set<Call>()
+  /** Calls that do what they are asked and fail to say so. */
+  readonly silent = new Set<Call>()
+  /** Objects that wait for somebody. */
+  readonly stuck = new Set<string>()
+  /** Runs when an object was told something, before it says so. */
+  onApplied: () => Promise<unknown> = async () => {}
+  tested: Pipeline | null = null
+  /** What is wrong with all transforms; null: nobody can tell. */
+  issues: readonly Issue[] | null = []
+
+  readonly checkTransforms = async () => {
+    if (this.issues === null) throw new Error('check failed')
+    return this.issues
+  }
+
+  readonly sinkOf = (id: string): SinkApi => {
+    const call = async <Answer>(name: Call, work: () => Answer | Promise<Answer>): Promise<Answer> => {
+      this.calls.push([name, id])
+      if (this.failing.has(name)) throw new Error(`${name} failed`)
+      const answer = await work()
+      if (this.silent.has(name)) throw new Error(`${name} did not answer`)
+      return answer
+    }
+    return {
+      apply: ({ pipeline }) =>
+        call('apply', async () => {
+          if ((this.held.get(id)?.revision ?? 0) < pipeline.revision) {
+            this.held.set(id, pipeline)
+            this.stuck.delete(id)
+          }
+          await this.onApplied()
+          return this.#status(id)
+        }),
+      status: () => call('status', () => this.#status(id)),
+      logs: ({ before, limit }) =>
+        call('logs', () => ({ v: 1, lines: LINES.filter((line) => line.id < (before ?? 9)).slice(0, limit) })),
+      metrics: ({ minutes }) =>
+        call('metrics', () => ({
+          v: 1,
+          minutes: [{ minuteMs: 60_000, rows: minutes, bytes: 2, batches: 1, failures: 0, lagMs: null }],
+        })),
+      test: ({ pipeline }) =>
+        call('test', () => {
+          this.tested = pipeline
+          return { ok: true, rows: 3, ms: 1, words: 'confirmed' }
+        }),
+      redeliver: () => call('redeliver', () => ({ v: 1, batches: 2 })),
+      drop: () => call('drop', () => void this.held.delete(id)),
+    }
+  }
+
+  #status(id: string): SinkStatus {
+    const pipeline = this.held.get(id)
+    if (pipeline === undefined) return IDLE
+    const phase = this.stuck.has(id) ? 'failed' : 'live'
+    return { ...IDLE, phase: pipeline.status === 'paused' ? 'paused' : phase }
+  }
+}

@@ -1,0 +1,162 @@
+// What a batch is: whole blocks, as many as fit, the same whoever assembles it.
+
+import { describe, expect, it } from 'vitest'
+import type { Pipeline } from '../../../src/pipeline/pipeline.ts'
+import { Assembler, type Bounds, type Standing } from '../../../src/pipeline/sink/assembling.ts'
+import { endOf, startOf } from '../../../src/pipeline/sink/position.ts'
+import { changesOf } from '../../../src/pipeline/sink/record-changes.ts'
+import type { Piece, Place } from '../../../src/pipeline/sink/source.ts'
+import { newestRows } from '../../../src/pipeline/sink/trial.ts'
+import { keyedRows, type TopicBlock, type TopicFold } from '../../../src/pipeline/topics/topic.ts'
+
+const ROWS_A_BLOCK = 3
+const fold: TopicFold = {
+  parse: (line) => JSON.parse(line) as TopicBlock,
+  rows: (block) =>
+    keyedRows(
+      block,
+      [1, 2, 3].map((at) => [`${at}`, { pad: 'x'.repeat(80) }] as const),
+    ),
+  missing: () => undefined,
+  state: () => null,
+}
+const blocks = (from: number, to: number): Piece[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => {
+    const height = from + at
+    return { height, line: JSON.stringify({ height, time: height * 1_000, epoch: 'e' }) }
+  })
+const gap = (from: number, to: number): Piece => ({ from, to, why: 'lost' })
+/** `pieces` as they come: what is behind the head comes with the next call. */
+const assembler = (place: Place, ...turns: readonly (readonly Piece[])[]) => {
+  const waiting = [...turns]
+  async function* next(): AsyncGenerator<Piece> {
+    yield* waiting.shift() ?? []
+  }
+  const at: Standing = { place, epoch: null, timeMs: 0, fold: null }
+  return new Assembler({ pieces: next, retryMs: 0 }, fold, at, () => 0)
+}
+const most = (over: Partial<Bounds> = {}): Bounds => ({ rows: 1e9, chars: 1e9, blocks: 1e9, untilMs: 1, ...over })
+
+describe('a batch', () => {
+  // PIPE-5
+  it.each([
+    [{ rows: 7 }, 12],
+    [{ chars: 500 }, 11],
+    [{ blocks: 5 }, 14],
+    [{ untilMs: 0 }, null],
+    [{}, 20],
+  ])('of at most %j ends with the block in which it has them', async (over, to) => {
+    const taken = await assembler({ height: 10 }, blocks(10, 20)).take(null, null, most(over))
+    expect(taken && [taken.from, taken.to, taken.rows.length, taken.isHead]).toEqual(
+      to === null ? null : [10, to, (to - 9) * ROWS_A_BLOCK, to === 20],
+    )
+    expect(taken?.chars).toBe(taken?.texts.join('').length)
+  })
+
+  it('whose range is fixed has it, whatever fits, and the next goes on behind it', async () => {
+    const one = assembler({ height: 10 }, [...blocks(10, 12), gap(13, 18), ...blocks(19, 20)])
+    const first = await one.take(null, 15, most({ rows: 1 }))
+    expect([first!.from, first!.to, first!.rows.at(-1)!._key]).toEqual([10, 15, 'gap:13-15'])
+    const second = await one.take(null, null, most())
+    expect([second!.from, second!.to, second!.rows[0]!._key]).toEqual([16, 20, 'gap:16-18'])
+  })
+
+  // PIPE-3
+  it('whose range is fixed is none until all of it is there again, and then what it was', async () => {
+    const one = assembler({ height: 10 }, blocks(10, 12), [], blocks(13, 20))
+    expect([await one.take(null, 15, most()), await one.take(null, 15, most())]).toEqual([null, null])
+    const { from, to, rows } = (await one.take(null, 15, most()))!
+    expect([from, to, rows.length]).toEqual([10, 15, 6 * ROWS_A_BLOCK])
+  })
+
+  // PIPE-6
+  it('says of neighbours that are missing once that they are', async () => {
+    const { rows } = (await assembler({ height: 1 }, [gap(1, 2), gap(3, 9), ...blocks(10, 10), gap(11, 11)]).take(
+      null,
+      null,
+      most(),
+    ))!
+    expect(rows.filter(({ _kind }) => _kind === 'gap')).toMatchObject([
+      { _from: 1, _height: 9, _reason: 'lost' },
+      { _from: 11, _height: 11, _time: 10_000 },
+    ])
+  })
+
+  // PIPE-8
+  it.each([
+    [{ first: true }, 10],
+    [{ timeMs: 12_500 }, 13],
+    [{ timeMs: 1 }, 10],
+  ] as const)('that begins at %j begins there, and nothing is missing before', async (place, from) => {
+    const taken = await assembler(place, [gap(0, 9), ...blocks(10, 14)]).take(null, null, most())
+    expect([taken!.from, taken!.rows[0]!._kind]).toEqual([from, 'row'])
+  })
+
+  // PIPE-9
+  it.each([
+    [{ height: 12 }, 12, true],
+    [{ timeMs: 12_999 }, 12, true],
+    [{ height: 17 }, 17, true],
+    [{ height: 99 }, 20, false],
+  ] as const)('ends with %j', async (end, to, isEnd) => {
+    const one = assembler({ height: 10 }, [...blocks(10, 14), gap(15, 18), ...blocks(19, 20)])
+    const taken = await one.take(end, null, most())
+    expect([taken!.to, taken!.isEnd]).toEqual([to, isEnd])
+    if (isEnd && 'height' in end) expect(await one.take(end, null, most())).toMatchObject({ rows: [], isEnd: true })
+  })
+
+  it('is none where nothing is there yet, and goes on when there is', async () => {
+    const one = assembler({ height: 10 }, [], blocks(10, 11))
+    expect(await one.take(null, null, most())).toBeNull()
+    expect((await one.take(null, null, most()))!.to).toBe(11)
+  })
+
+  it('of another height than the one that was asked for is an error', async () => {
+    const wrong: Piece = { height: 10, line: '{"height":11,"time":1}' }
+    await expect(assembler({ height: 10 }, [wrong]).take(null, null, most())).rejects.toThrow(
+      'block 11 came in the place of 10',
+    )
+  })
+})
+
+// PIPE-8, PIPE-9
+it('positions are read as they are written', () => {
+  expect(['', 'latest', 'earliest', '700', '2026-11-24T00:00:00Z'].map(startOf)).toEqual([
+    ...['now', 'now', { first: true }, { height: 700 }, { timeMs: Date.UTC(2026, 10, 24) }],
+  ])
+  const ends = ['', 'latest', '700', '2026-11-24T00:00:00+01:00'].map((execution_stop_from) =>
+    endOf({ execution_mode: 'bounded', execution_stop_from }),
+  )
+  expect(ends).toEqual(['now', 'now', { height: 700 }, { timeMs: Date.UTC(2026, 10, 23, 23) }])
+  expect(endOf({ execution_mode: 'continuous', execution_stop_from: '' })).toBeNull()
+})
+
+it('what a changed record means follows from the fields that changed', () => {
+  const before = {
+    topic: 'fills',
+    execution_start_from: '',
+    execution_stop_from: '',
+    filter: null,
+    transforms: {},
+    name: 'a',
+  }
+  const after = (over: object) =>
+    changesOf(before as unknown as Pipeline, { ...before, ...over } as unknown as Pipeline)
+  expect(after({ name: 'b', status: 'paused' })).toEqual([])
+  expect(after({ execution_stop_from: '9', transforms: { a: 'SELECT 1' } })).toEqual(['end', 'rows'])
+  expect(after({ execution_start_from: '9', transforms: { a: 'SELECT 1' } })).toEqual(['start'])
+})
+
+// PIPE-14
+it('a destination is tried with the newest rows, from as far back as it takes', async () => {
+  const opened: number[] = []
+  const open = (rowsAt: number) => (height: number) => {
+    opened.push(height)
+    const own = assembler({ height }, blocks(height, 30_000))
+    return { take: async (...asked: Parameters<Assembler['take']>) => (height <= rowsAt ? own.take(...asked) : null) }
+  }
+  const parcel = await newestRows(30_000, open(28_500), 0)
+  expect(opened).toEqual([29_901, 28_001])
+  expect([parcel!.rows.length, parcel!.rows.at(-1)!._key]).toEqual([100, '30000:3'])
+  expect(await newestRows(30_000, open(0), 0)).toBeNull()
+})

@@ -1,0 +1,531 @@
+// A pipeline whose log, archive, destination and machine fail at every step, in virtual time and from a seed.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { toChunks } from '../../../src/core/chunks.ts'
+import type { DurablePage, DurablePart } from '../../../src/feed/durable-api.ts'
+import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
+import type { ArchivedSegment } from '../../../src/history/archive/archive-read.ts'
+import type { Outcome } from '../../../src/pipeline/batch.ts'
+import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
+import { Assembler, type Standing } from '../../../src/pipeline/sink/assembling.ts'
+import { Delivery, TRIES } from '../../../src/pipeline/sink/delivery.ts'
+import {
+  type DeliveryPorts,
+  type DeliveryState,
+  NOTHING_DELIVERED,
+  type Order,
+  type Parcel,
+} from '../../../src/pipeline/sink/delivery-state.ts'
+import type { End } from '../../../src/pipeline/sink/position.ts'
+import { Source, type SourcePorts } from '../../../src/pipeline/sink/source.ts'
+import { keyedRows, type Row, type TopicBlock, type TopicFold } from '../../../src/pipeline/topics/topic.ts'
+
+const BLOCK_MS = 70
+const [FIRST, LAST] = [10, 60]
+/** Blocks of a stored segment. */
+const SEGMENT = 7
+const RUNNING: Order = { isRunning: true, onFailure: 'pause' }
+
+class Killed extends Error {}
+
+interface Faults {
+  /** What goes wrong with the next call of a port, drawn each time. */
+  readonly draw: () => 'ok' | 'fails' | 'lost answer' | 'killed'
+  readonly missing?: readonly number[]
+  readonly damaged?: readonly number[]
+  readonly onFailure?: Order['onFailure']
+}
+
+/** Rows with a running sum in them: a fold that is begun wrongly shows. */
+function summing(state: string | null): TopicFold<TopicBlock> {
+  let sum = state === null ? 0 : Number(state)
+  return {
+    parse: (line) => JSON.parse(line) as TopicBlock,
+    rows: (block) => {
+      sum += block.height
+      const count = block.height % 3
+      return keyedRows(
+        block,
+        Array.from({ length: count }, (_, at) => [`${at}`, { sum }] as const),
+      )
+    },
+    missing: () => {
+      sum += 1_000_000
+    },
+    state: () => String(sum),
+  }
+}
+
+class World {
+  nowMs = 1_000_000
+  head = FIRST + 5
+  archivedTo = FIRST - 1
+  /** What the destination has, in the order in which it came first. */
+  readonly applied = new Map<string, Row>()
+  readonly ids = new Map<string, string>()
+  readonly ranges = new Map<number, number>()
+  readonly letters: Parcel[] = []
+  /** Dead letters that do not arrive, by where they begin. */
+  poison: number[] = []
+  readonly logged: string[] = []
+  saved: DeliveryState = NOTHING_DELIVERED
+  /** Survives a kill: what was saved before the last send. */
+  #durable: DeliveryState = NOTHING_DELIVERED
+  sends = 0
+  kills = 0
+  end: End | null = { height: LAST }
+  answer: (() => Outcome) | null = null
+  readonly #faults: Faults
+
+  constructor(faults: Faults) {
+    this.#faults = faults
+  }
+
+  isMissing = (height: number) => this.#faults.missing?.includes(height) ?? false
+
+  line(height: number): string {
+    return JSON.stringify({ height, time: height * BLOCK_MS, epoch: height < 40 ? 'a' : 'b' })
+  }
+
+  async #port<T>(effect: () => T): Promise<T> {
+    const fault = this.#faults.draw()
+    if (fault === 'fails') throw new Error('it did not come there')
+    const done = effect()
+    if (fault === 'killed') this.kills++
+    if (fault === 'killed') throw new Killed()
+    if (fault === 'lost answer') throw new Error('its answer did not come')
+    return done
+  }
+
+  get #source(): SourcePorts {
+    const segmentsFrom = (at: object): ArchivedSegment[] => {
+      const { height: from = 0 } = at as { height?: number }
+      for (let first = FIRST; first + SEGMENT - 1 <= this.archivedTo; first += SEGMENT) {
+        const heights = Array.from({ length: SEGMENT }, (_, i) => first + i).filter((one) => !this.isMissing(one))
+        const whole = { chain: 'c', first: heights[0]!, last: heights.at(-1)!, firstMs: 0, lastMs: 0, epoch: null }
+        if (heights.length === SEGMENT && whole.last >= from) return [whole]
+      }
+      return []
+    }
+    const isDamaged = ({ first }: ArchivedSegment) => this.#faults.damaged?.includes(first)
+    const line = (height: number) => this.line(height)
+    return {
+      archive: {
+        segmentsFrom: (at) => this.#port(() => segmentsFrom(at)),
+        last: () => this.#port(() => (this.archivedTo < FIRST ? null : this.archivedTo)),
+        async *lines(segment) {
+          if (isDamaged(segment)) throw new ArchiveDamage('key', 'missing')
+          for (let height = segment.first; height <= segment.last; height++) yield line(height)
+        },
+      },
+      durable: (from) => this.#port(() => this.#durablePage(from)),
+    }
+  }
+
+  #durablePage(from: number): DurablePage {
+    const parts: DurablePart[] = []
+    for (let height = Math.max(from, 0); height <= this.head && parts.length < 4; height++) {
+      const isGone = height < Math.max(FIRST, this.head - 20)
+      if (isGone || this.isMissing(height)) parts.push({ gap: { from: height, to: height } })
+      else parts.push({ first: height, last: height, lines: toChunks(this.line(height)) })
+    }
+    return { v: 1, head: { height: this.head, time: this.head * BLOCK_MS }, parts }
+  }
+
+  get ports(): DeliveryPorts {
+    const at: Standing = { place: { height: FIRST }, epoch: null, timeMs: 0, fold: null }
+    const nowMs = () => this.nowMs
+    let isDead = false
+    const alive = async <T>(work: () => Promise<T>): Promise<T> => {
+      try {
+        return await work()
+      } catch (error) {
+        isDead ||= error instanceof Killed
+        throw error
+      }
+    }
+    return {
+      nowMs,
+      random: () => 0.5,
+      begin: async () => at,
+      end: async () => this.end,
+      assembler: (from) => {
+        const assembler = new Assembler(new Source(this.#source, 'events'), summing(from.fold), from, nowMs)
+        // Few rows, that there are many batches.
+        return {
+          ...{ retryMs: 0, ordersFrom: null },
+          take: (end, upTo, most) => alive(() => assembler.take(end, upTo, { ...most, rows: 4, blocks: 9 })),
+        }
+      },
+      send: (parcel) => alive(() => this.#send(parcel)),
+      bury: (parcel) => alive(() => this.#port(() => void this.letters.push(parcel))),
+      unbury: async (after) => {
+        const letter = this.letters.find(({ from }) => from > Number(after ?? -1))
+        if (!letter) return null
+        const key = `${letter.from}`
+        if (this.poison.includes(letter.from)) return { ok: false, words: 'poison', key }
+        this.#apply(letter)
+        this.letters.splice(this.letters.indexOf(letter), 1)
+        return { ok: true, bytes: 1, key }
+      },
+      save: (state) => {
+        if (isDead) return
+        const cursor = state.at && 'height' in state.at.place ? state.at.place.height : 0
+        expect(cursor).toBeLessThanOrEqual(this.#arrivedTo() + 1)
+        this.saved = state
+      },
+      log: (_, words) => void this.logged.push(words),
+      count: () => undefined,
+    }
+  }
+
+  async #send(parcel: Parcel): Promise<Outcome> {
+    this.#durable = this.saved
+    this.sends++
+    const id = `${parcel.from}-${parcel.to}`
+    const text = parcel.texts.join()
+    // What begins here ends where it did at its first try …
+    expect(this.ranges.get(parcel.from) ?? parcel.to).toBe(parcel.to)
+    this.ranges.set(parcel.from, parcel.to)
+    // … and the same rows go under one name.
+    expect(this.ids.get(id) ?? text).toBe(text)
+    this.ids.set(id, text)
+    if (this.answer) {
+      const outcome = this.answer()
+      if (outcome.ok) this.#apply(parcel)
+      return outcome
+    }
+    try {
+      return await this.#port(() => {
+        this.#apply(parcel)
+        return { ok: true, bytes: text.length } as const
+      })
+    } catch (error) {
+      if (error instanceof Killed) throw error
+      return { ok: false, words: 'it failed' }
+    }
+  }
+
+  #apply({ rows }: Parcel): void {
+    for (const row of rows) if (!this.applied.has(row._key)) this.applied.set(row._key, row)
+  }
+
+  /** All blocks up to here have arrived, or lie as dead letters, or have nothing. */
+  #arrivedTo(): number {
+    const there = new Set([...this.applied.keys(), ...this.letters.flatMap(({ rows }) => rows.map(({ _key }) => _key))])
+    const gaps = [...this.applied.values(), ...this.letters.flatMap(({ rows }) => rows)].filter(
+      ({ _kind }) => _kind === 'gap',
+    )
+    const isTold = (height: number) =>
+      gaps.some(({ _from, _height }) => (_from as number) <= height && height <= _height)
+    let height = FIRST
+    for (; height <= this.head; height++) {
+      const keys = Array.from({ length: height % 3 }, (_, at) => `${height}:${at}`)
+      if (!isTold(height) && keys.some((key) => !there.has(key))) break
+      if (keys.length === 0 && this.isMissing(height) && !isTold(height)) break
+    }
+    return height - 1
+  }
+
+  /** Runs until nothing is to be done any more; a killed object begins anew from what it had stored. */
+  async run(mostTurns = 4_000): Promise<Delivery> {
+    const order: Order = { ...RUNNING, onFailure: this.#faults.onFailure ?? 'pause' }
+    let delivery = new Delivery(this.ports, this.saved, order)
+    for (let turn = 0; turn < mostTurns; turn++) {
+      let killed = false
+      const waitMs = await delivery.turn()
+      killed = this.#wasKilled(delivery)
+      if (killed) {
+        // What was saved since the last send may be lost with it.
+        if (turn % 2 === 0) this.saved = this.#durable
+        delivery = new Delivery(this.ports, this.saved, order)
+      } else if (waitMs === null) {
+        if (!this.saved.isFailed) return delivery
+        // Somebody looks after it.
+        delivery.ordered(order, 'none')
+      }
+      this.nowMs += killed ? 90_000 : Math.max(waitMs ?? 0, 1)
+      this.head = Math.min(LAST + 5, this.head + 1)
+      this.archivedTo = Math.max(this.archivedTo, this.head - 15)
+    }
+    throw new Error('it never came to its end')
+  }
+
+  #killedDelivery: Delivery | null = null
+  /** A kill shows as the failure that ended the turn. */
+  #wasKilled(delivery: Delivery): boolean {
+    const isKilled = delivery.state.lastError?.words === '' && delivery !== this.#killedDelivery
+    if (isKilled) this.#killedDelivery = delivery
+    return isKilled
+  }
+}
+
+const expected = (missing: readonly number[]) =>
+  Array.from({ length: LAST - FIRST + 1 }, (_, at) => FIRST + at)
+    .filter((height) => !missing.includes(height))
+    .flatMap((height) => Array.from({ length: height % 3 }, (_, at) => `${height}:${at}`))
+
+const ofKind = (world: World, kind: Row['_kind']) => [...world.applied.values()].filter(({ _kind }) => _kind === kind)
+const never = () => 'ok' as const
+
+describe('a pipeline', () => {
+  // PIPE-2, PIPE-7, PIPE-8, PIPE-9
+  it('brings every row once, in order, from the archive into the log, and ends where it is to end', async () => {
+    const world = new World({ draw: never })
+    world.head = LAST + 5
+    world.archivedTo = 40
+    const delivery = await world.run()
+    expect(ofKind(world, 'row').map(({ _key }) => _key)).toEqual(expected([]))
+    expect(ofKind(world, 'gap')).toEqual([])
+    expect(ofKind(world, 'reset')).toEqual([
+      { _kind: 'reset', _key: 'reset:40', _height: 40, _time: 2_800, _epoch: 'b' },
+    ])
+    expect(delivery.state).toMatchObject({ isFinished: true, confirmed: { height: LAST }, flight: null })
+    expect(delivery.phase(null)).toBe('finished')
+  })
+
+  // PIPE-6
+  it('tells of heights that nobody has, and of what the archive has lost', async () => {
+    const world = new World({ draw: never, missing: [39, 40], damaged: [17] })
+    world.head = 50
+    world.archivedTo = 37
+    await world.run()
+    const gaps = ofKind(world, 'gap').map(({ _from, _height, _reason }) => [_from, _height, _reason])
+    expect(gaps).toEqual([
+      [17, 23, 'of these blocks the archive is damaged'],
+      [39, 40, 'nobody has these blocks'],
+    ])
+    const rows = ofKind(world, 'row').map(({ _key }) => _key)
+    expect(rows).toEqual(expected([17, 18, 19, 20, 21, 22, 23, 39, 40]))
+  })
+
+  // PIPE-1, PIPE-2, PIPE-3, PIPE-4
+  it('brings every row once after kills and failures at any step, in order, and is never ahead of its destination', async () => {
+    const fault = fc.oneof(
+      { weight: 12, arbitrary: fc.constant('ok' as const) },
+      { weight: 2, arbitrary: fc.constant('fails' as const) },
+      { weight: 2, arbitrary: fc.constant('lost answer' as const) },
+      { weight: 2, arbitrary: fc.constant('killed' as const) },
+    )
+    const draws = fc.infiniteStream(fault)
+    let kills = 0
+    await fc.assert(
+      fc.asyncProperty(draws, fc.constantFrom('pause' as const, 'dead_letter' as const), async (faults, onFailure) => {
+        const world = new World({ draw: () => faults.next().value, onFailure })
+        await world.run()
+        kills += world.kills
+        const buried = world.letters.flatMap(({ rows }) => rows)
+        const keys = [...ofKind(world, 'row'), ...buried.filter(({ _kind }) => _kind === 'row')].map(({ _key }) => _key)
+        expect([...new Set(keys)].sort()).toEqual(expected([]).sort())
+        const heights = [...world.applied.values()].map(({ _height }) => _height)
+        expect(heights).toEqual(heights.toSorted((a, b) => a - b))
+        // The fold went over each block once.
+        for (const row of ofKind(world, 'row')) {
+          const { _height: to } = row
+          expect(row.sum).toBe(((FIRST + to) * (to - FIRST + 1)) / 2)
+        }
+      }),
+      { numRuns: 150 },
+    )
+    expect(kills).toBeGreaterThan(1_000)
+  })
+})
+
+// PIPE-12
+it('a pipeline that cannot run says so once, and waits for its record to be changed', async () => {
+  const world = new World({ draw: never })
+  let asked = 0
+  const assembler: DeliveryPorts['assembler'] = () => {
+    asked++
+    throw new CannotRun('topic: not here')
+  }
+  const delivery = new Delivery({ ...world.ports, assembler }, world.saved, RUNNING)
+  expect([await delivery.turn(), await delivery.turn(), asked]).toEqual([null, null, 1])
+  expect(delivery.phase(0)).toBe('failed')
+  expect(delivery.state.lastError?.words).toBe('topic: not here')
+  expect(world.logged).toEqual(['it cannot run, and waits for its record to be changed: topic: not here'])
+  delivery.ordered(RUNNING, 'rows')
+  expect([delivery.phase(0), await delivery.turn(), asked]).toEqual(['live', null, 2])
+})
+
+describe('a batch that fails', () => {
+  const failing = (outcome: Outcome, onFailure: Order['onFailure'] = 'pause') => {
+    const world = new World({ draw: never, onFailure })
+    world.answer = () => outcome
+    const delivery = new Delivery(world.ports, world.saved, { ...RUNNING, onFailure })
+    return { world, delivery }
+  }
+  const bad: Outcome = { ok: false, words: '500' }
+
+  // PIPE-11, PIPE-12
+  it('is tried eight times within ten minutes, the same each time, and then waits for somebody', async () => {
+    const { world, delivery } = failing(bad)
+    const begunMs = world.nowMs
+    for (let waitMs = await delivery.turn(); waitMs !== null; waitMs = await delivery.turn()) world.nowMs += waitMs
+    expect([world.sends, world.ids.size]).toEqual([TRIES, 1])
+    expect(world.nowMs - begunMs).toBeGreaterThan(8 * 60_000)
+    expect(world.nowMs - begunMs).toBeLessThan(11 * 60_000)
+    expect(delivery.phase(0)).toBe('failed')
+    expect(await delivery.turn()).toBeNull()
+    world.answer = null
+    delivery.ordered(RUNNING, 'none')
+    expect(delivery.phase(0)).not.toBe('failed')
+    await delivery.turn()
+    expect(world.applied.size).toBeGreaterThan(0)
+  })
+
+  // PIPE-12
+  it('is put aside no more where a thousand lie there: then it waits for somebody', async () => {
+    const { world } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    const order = { ...RUNNING, onFailure: 'dead_letter' } as const
+    const delivery = new Delivery(world.ports, { ...world.saved, deadLetters: 1_000 }, order)
+    expect([await delivery.turn(), delivery.phase(0), world.letters]).toEqual([null, 'failed', []])
+  })
+
+  // PIPE-12, PIPE-13
+  it('is put aside where it is to be, and can be sent once more', async () => {
+    const { world, delivery } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    expect(await delivery.turn()).toBe(0)
+    expect([world.sends, world.letters.length, delivery.state.deadLetters]).toEqual([1, 1, 1])
+    world.answer = null
+    delivery.redeliver()
+    while (delivery.state.isRedelivering) await delivery.turn()
+    expect([world.letters.length, delivery.state.deadLetters]).toEqual([0, 0])
+    expect(world.applied.size).toBeGreaterThan(0)
+  })
+
+  // PIPE-13
+  it('that does not arrive once more stays, and what is behind it is sent, with live rows between', async () => {
+    const { world, delivery } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    world.head = LAST
+    for (let turn = 0; turn < 9 && world.letters.length < 3; turn++) await delivery.turn()
+    world.answer = null
+    world.poison = world.letters.slice(0, 2).map(({ from }) => from)
+    delivery.redeliver()
+    const sends = world.sends
+    await delivery.turn()
+    expect([delivery.state.lastError?.words, world.sends]).toEqual(['a dead letter did not arrive: poison', sends])
+    await delivery.turn()
+    expect([world.sends, delivery.state.isRedelivering]).toEqual([sends + 1, true])
+    for (let turn = 0; turn < 9 && delivery.state.isRedelivering; turn++) await delivery.turn()
+    expect([world.letters.map(({ from }) => from), delivery.state.deadLetters]).toEqual([world.poison, 2])
+  })
+
+  // PIPE-13
+  it('does not hold up live rows where dead letters cannot be read', async () => {
+    const world = new World({ draw: never })
+    const unbury = async () => Promise.reject(new Error('no bucket'))
+    const delivery = new Delivery({ ...world.ports, unbury }, world.saved, RUNNING)
+    delivery.redeliver()
+    await delivery.turn()
+    expect([delivery.state.isRedelivering, delivery.state.lastError?.words]).toEqual([
+      false,
+      'a dead letter did not arrive: no bucket',
+    ])
+    await delivery.turn()
+    expect(world.sends).toBe(1)
+  })
+
+  // PIPE-11
+  it('waits as long as the destination says', async () => {
+    const { delivery } = failing({ ok: false, words: '429', retryAfterMs: 30_000 })
+    expect(await delivery.turn()).toBe(30_000)
+    const { delivery: other } = failing({ ok: false, words: '429', retryAfterMs: 1e12 })
+    expect(await other.turn()).toBe(600_000)
+  })
+
+  // PIPE-3, PIPE-15
+  it('is read anew with the order statuses that were known as it was read first', async () => {
+    const { world } = failing(bad)
+    const flights: unknown[] = []
+    const assembler: DeliveryPorts['assembler'] = (at, flight) => {
+      flights.push(flight)
+      return { ...world.ports.assembler(at, flight), ordersFrom: 7 }
+    }
+    const ports = { ...world.ports, assembler }
+    await new Delivery(ports, world.saved, RUNNING).turn()
+    world.nowMs += 60_000
+    await new Delivery(ports, world.saved, RUNNING).turn()
+    expect(flights).toEqual([null, expect.objectContaining({ attempts: 1, ordersFrom: 7 })])
+    expect(world.saved.flight).toMatchObject({ attempts: 2, ordersFrom: 7 })
+  })
+
+  // PIPE-10
+  it('stays where it is while the pipeline is paused, and is the same when it goes on', async () => {
+    const { world, delivery } = failing(bad)
+    await delivery.turn()
+    expect(delivery.phase(0)).toBe('retrying')
+    const { flight } = delivery.state
+    delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+    expect([delivery.phase(0), await delivery.turn()]).toEqual(['paused', null])
+    delivery.ordered(RUNNING, 'none')
+    await delivery.turn()
+    expect(delivery.state.flight).toMatchObject({ from: flight!.from, to: flight!.to, attempts: 1 })
+    expect(world.ids.size).toBe(1)
+  })
+})
+
+describe('a record that changes', () => {
+  it('while a batch is under way, to another beginning: what came of the batch is of no matter', async () => {
+    const world = new World({ draw: never })
+    const delivery: Delivery = new Delivery(world.ports, world.saved, RUNNING)
+    world.answer = () => {
+      delivery.ordered(RUNNING, 'start')
+      return { ok: true, bytes: 1 }
+    }
+    expect(await delivery.turn()).toBe(0)
+    expect(delivery.state).toMatchObject({ at: null, confirmed: null, batches: 0, flight: null })
+  })
+
+  // PIPE-10
+  it('while a batch is under way, to a pause: it stops after the batch', async () => {
+    const world = new World({ draw: never })
+    const delivery: Delivery = new Delivery(world.ports, world.saved, RUNNING)
+    world.answer = () => {
+      delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+      expect(delivery.phase(0)).toBe('pausing')
+      return { ok: true, bytes: 1 }
+    }
+    await delivery.turn()
+    expect(delivery.state).toMatchObject({ batches: 1, flight: null })
+    expect([delivery.phase(0), await delivery.turn()]).toEqual(['paused', null])
+  })
+
+  // PIPE-10
+  it('while a batch is read, to a pause: it is not begun', async () => {
+    const world = new World({ draw: never })
+    const ports = world.ports
+    const delivery: Delivery = new Delivery(
+      {
+        ...ports,
+        end: async () => {
+          delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+          return world.end
+        },
+      },
+      world.saved,
+      RUNNING,
+    )
+    expect(await delivery.turn()).toBeNull()
+    expect([world.sends, delivery.phase(0)]).toEqual([0, 'paused'])
+    delivery.ordered(RUNNING, 'none')
+    await delivery.turn()
+    expect(world.sends).toBe(1)
+  })
+
+  // PIPE-9
+  it('to another end: one that had finished goes on', async () => {
+    const world = new World({ draw: never })
+    world.end = { height: FIRST + 3 }
+    const delivery = await world.run()
+    expect(delivery.state.confirmed!.height).toBe(FIRST + 3)
+    world.end = { height: FIRST + 12 }
+    delivery.ordered(RUNNING, 'end')
+    while ((await delivery.turn()) !== null) world.head++
+    expect(delivery.state.confirmed!.height).toBe(FIRST + 12)
+    expect(ofKind(world, 'row').map(({ _key }) => _key)).toEqual(
+      expected([]).filter((key) => Number(key.split(':')[0]) <= FIRST + 12),
+    )
+  })
+})

@@ -1,0 +1,335 @@
+// The Sink of a pipeline behind a log, in workerd: rows from blocks to a receiver, through failures, evictions and changes.
+
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { Webhook } from 'standardwebhooks'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { Objects } from '../../../src/core/objects.client.ts'
+import type { Block } from '../../../src/feed/block.ts'
+import type { DurableRequest } from '../../../src/feed/durable-api.ts'
+import type { Pipeline } from '../../../src/pipeline/pipeline.ts'
+import { Reading } from '../../../src/pipeline/sink/reading.client.ts'
+import type { Sink } from '../../../src/pipeline/sink/sink.do.ts'
+import type { SinkApi } from '../../../src/pipeline/sink-api.ts'
+import { EXAMPLE_FILL } from '../../../src/stream/events/fill-view.ts'
+import { FakeFeeder, levelsOf } from '../../feed/fake-feeder.worker.ts'
+
+const SECRET = `whsec_${btoa('0123456789abcdef0123456789abcdef')}`
+const v = 1
+const live = env as unknown as Cloudflare.Env
+const objects = new Objects(live, { CHAIN: env.CHAIN, FEED_REGION: null })
+const sinkOf = (id: string): SinkApi & Pick<Sink, 'check'> => objects.sink(id)
+/** It ends amid whatever it does. */
+const kill = (id: string) =>
+  runInDurableObject(live.SINK.getByName(`${env.CHAIN}/${id}`), (_, state) => state.abort('killed')).catch(
+    () => undefined,
+  )
+
+interface Sent {
+  readonly id: string
+  readonly from: number
+  readonly to: number
+  readonly rows: readonly { _kind: string; _key: string; _height: number; coin?: string; tid?: number }[]
+}
+interface Receiver {
+  readonly sent: Sent[]
+  answer: () => Response | Promise<Response>
+}
+const receivers = new Map<string, Receiver>()
+const receiverOf = (name: string): Receiver => {
+  const receiver = receivers.get(name) ?? { sent: [], answer: () => new Response('ok') }
+  receivers.set(name, receiver)
+  return receiver
+}
+/** By name its addresses. */
+const NAMES: Record<string, string> = { 'inside.example': '10.1.2.3' }
+
+// For the whole file: nothing here may reach a network.
+vi.stubGlobal('fetch', async (input: URL | string, init: { headers: Record<string, string>; body: string }) => {
+  const url = new URL(input)
+  if (url.pathname === '/dns-query') {
+    const name = url.searchParams.get('name')!
+    const isFour = url.searchParams.get('type') === 'A'
+    return Response.json({ Answer: isFour ? [{ type: 1, data: NAMES[name] ?? '9.9.9.9' }] : [] })
+  }
+  new Webhook(SECRET).verify(init.body, init.headers)
+  const receiver = receiverOf(url.hostname)
+  const response = await receiver.answer()
+  if (response.ok) receiver.sent.push(JSON.parse(init.body))
+  return response
+})
+
+const pipeline = (id: string, over: Partial<Pipeline> = {}): Pipeline => ({
+  ...{ id, account: 'acme', revision: 1, created_at: '', updated_at: '', name: 'n', project: '', description: '' },
+  ...{ topic: 'fills', filter: null, transforms: {}, execution_mode: 'continuous', execution_start_from: 'earliest' },
+  ...{ execution_stop_from: '', abi_file: {}, abi_contract_addresses: [], abi_unmatched: 'keep' },
+  ...{ on_failure: 'pause', status: 'running', destination_type: 'webhook' },
+  destination_config: { type: 'webhook', url: `https://${id.replace('_', '-')}.example/hook`, secret: SECRET },
+  ...over,
+})
+const receiver = (id: string) => receiverOf(`${id.replace('_', '-')}.example`)
+const rowsOf = (id: string) => receiver(id).sent.flatMap(({ rows }) => rows)
+const heights = (id: string) => rowsOf(id).map(({ _height }) => _height)
+
+let feeder: FakeFeeder
+let head = 100
+/** Each block has a fill, of BTC or of ETH. */
+const block = (more: Partial<Block> = {}) => {
+  head++
+  const coin = head % 2 === 0 ? 'BTC' : 'ETH'
+  const fill = { ...EXAMPLE_FILL[1], tid: head, coin, time: head * 70 }
+  feeder.block(head, [{ coin: 'BTC', levels: levelsOf(['100', `${head}.0`, 1]) }], {
+    fills: [[EXAMPLE_FILL[0], fill]],
+    ...more,
+  })
+  return head
+}
+const reached = (id: string, height: number) =>
+  vi.waitFor(async () => expect((await sinkOf(id).status()).height).toBe(height), { timeout: 20_000, interval: 50 })
+
+beforeAll(async () => {
+  feeder = await FakeFeeder.connect()
+  feeder.hello(100, 100)
+  await feeder.next('welcome')
+  feeder.snapshot(100, [{ coin: 'BTC', levels: levelsOf(['100', '1.0', 1]) }])
+  while (head < 110) block()
+  await feeder.acked(110)
+})
+
+describe('a pipeline', () => {
+  it('brings rows signed and in order, goes on where it was after an eviction, and stops while it is paused', async () => {
+    expect((await sinkOf('pipe_a').apply({ v, pipeline: pipeline('pipe_a') })).v).toBe(v)
+    await reached('pipe_a', 110)
+    expect(heights('pipe_a')).toEqual([101, 102, 103, 104, 105, 106, 107, 108, 109, 110])
+    const [first] = receiver('pipe_a').sent
+    expect(first).toMatchObject({ id: 'pipe_a:101-110', pipeline: 'pipe_a', topic: 'fills', from: 101, to: 110 })
+    expect(first!.rows[0]).toMatchObject({ _kind: 'row', coin: 'ETH', tid: 101 })
+    await kill('pipe_a')
+    await feeder.acked(block())
+    await reached('pipe_a', 111)
+    // A stub of before stays broken.
+    const sink = sinkOf('pipe_a')
+    const paused = await sink.apply({ v, pipeline: pipeline('pipe_a', { revision: 2, status: 'paused' }) })
+    expect(paused).toMatchObject({
+      phase: 'paused',
+      batches: 2,
+      rows: 11,
+      attempts: 0,
+      deadLetters: 0,
+      lastError: null,
+    })
+    await feeder.acked(block())
+    // What is no newer is nothing new.
+    await sink.apply({ v, pipeline: pipeline('pipe_a') })
+    expect((await sink.status()).phase).toBe('paused')
+    await sink.apply({ v, pipeline: pipeline('pipe_a', { revision: 3 }) })
+    await reached('pipe_a', 112)
+    expect(heights('pipe_a').slice(-2)).toEqual([111, 112])
+    expect(await sink.status()).toMatchObject({ phase: 'live', lagBlocks: 0, lagMs: 0 })
+    const { lines } = await sink.logs({ v, before: null, limit: 10 })
+    expect(lines.map(({ words }) => words)).toContain('revision 2: paused')
+    const { minutes } = await sink.metrics({ v, minutes: 5 })
+    expect(minutes.reduce((sum, { rows }) => sum + rows, 0)).toBe(12)
+  })
+
+  it('tries again what failed under the same name, chooses and transforms, and ends where it is to end', async () => {
+    let tries = 0
+    receiver('pipe_b').answer = () => {
+      tries++
+      return tries === 1 ? new Response('no', { status: 503, headers: { 'retry-after': '0' } }) : new Response('ok')
+    }
+    const over: Partial<Pipeline> = {
+      ...{ execution_start_from: '103', execution_stop_from: '108', filter: { type: 'allFills', coin: 'BTC' } },
+      transforms: { out: 'SELECT _key, _height, tid * 2 AS twice FROM fills' },
+    }
+    const sink = sinkOf('pipe_b')
+    await sink.apply({ v, pipeline: pipeline('pipe_b', over) })
+    await vi.waitFor(async () => expect((await sink.status()).lastError).not.toBeNull(), { timeout: 10_000 })
+    expect(await sink.status()).toMatchObject({
+      phase: 'retrying',
+      attempts: 1,
+      lastError: { words: 'the destination answered 503: no' },
+    })
+    // Somebody does not want to wait.
+    await sink.apply({ v, pipeline: pipeline('pipe_b', { ...over, revision: 2, status: 'paused' }) })
+    await sink.apply({ v, pipeline: pipeline('pipe_b', { ...over, revision: 3 }) })
+    await reached('pipe_b', 108)
+    expect((await sink.status()).phase).toBe('finished')
+    expect(receiver('pipe_b').sent.map(({ id }) => id)).toEqual(['pipe_b:103-108'])
+    expect(rowsOf('pipe_b')).toMatchObject([104, 106, 108].map((height) => ({ _height: height, twice: 2 * height })))
+  })
+
+  it('sets aside what cannot be delivered, and sends it once more when it is asked to', async () => {
+    const sink = sinkOf('pipe_c')
+    const broken = { out: 'SELECT json(coin) AS coin FROM fills' }
+    const over: Partial<Pipeline> = { on_failure: 'dead_letter', execution_stop_from: '110' }
+    await sink.apply({ v, pipeline: pipeline('pipe_c', { ...over, transforms: broken }) })
+    await reached('pipe_c', 110)
+    expect(await sink.status()).toMatchObject({ phase: 'finished', deadLetters: 1, batches: 0 })
+    expect((await sink.status()).lastError!.words).toBe('transforms.out: malformed JSON')
+    await sink.apply({ v, pipeline: pipeline('pipe_c', { ...over, revision: 2 }) })
+    expect(await sink.redeliver({ v })).toEqual({ v, batches: 1 })
+    await vi.waitFor(async () => expect((await sink.status()).deadLetters).toBe(0), { timeout: 10_000 })
+    expect(heights('pipe_c')).toEqual([101, 102, 103, 104, 105, 106, 107, 108, 109, 110])
+    await sink.drop()
+    expect(await sink.status()).toMatchObject({ phase: 'idle', height: null })
+  })
+
+  it('that is deleted amid a batch sends nothing more, and is told nothing any more', async () => {
+    const sink = sinkOf('pipe_d')
+    const failing = { ...pipeline('pipe_d'), on_failure: 'dead_letter', execution_stop_from: '105' } as const
+    const broken = { out: 'SELECT json(coin) AS coin FROM fills' }
+    await sink.apply({ v, pipeline: { ...failing, transforms: broken } })
+    await reached('pipe_d', 105)
+    const letters = async () => (await env.ARCHIVE.list({ prefix: 'pipelines/dead/pipe_d/' })).objects.length
+    expect(await letters()).toBe(1)
+    let answer: () => void = () => undefined
+    const held = new Promise<void>((go) => {
+      answer = go
+    })
+    let tries = 0
+    receiver('pipe_d').answer = () => {
+      tries++
+      return held.then(() => new Response('too late', { status: 500 }))
+    }
+    await sink.apply({ v, pipeline: { ...failing, revision: 2, execution_stop_from: '' } })
+    await vi.waitFor(() => expect(tries).toBe(1), { timeout: 10_000 })
+    await sink.drop()
+    answer()
+    const late = { v, pipeline: pipeline('pipe_d', { revision: 3 }) }
+    expect((await sink.apply(late)).phase).toBe('idle')
+    await kill('pipe_d')
+    expect((await sinkOf('pipe_d').apply(late)).phase).toBe('idle')
+    expect((await sinkOf('pipe_d').logs({ v, before: null, limit: 9 })).lines).toEqual([])
+    // Whoever was not told that it went well deletes it once more: what was put there meanwhile goes, too.
+    await env.ARCHIVE.put('pipelines/dead/pipe_d/late', 'x')
+    await sinkOf('pipe_d').drop()
+    expect(await sinkOf('pipe_d').status()).toMatchObject({ phase: 'idle', height: null, lastError: null })
+    expect([await letters(), tries, receiver('pipe_d').sent]).toEqual([0, 1, []])
+    // Some time later nothing is left of it at all.
+    const stub = live.SINK.getByName(`${env.CHAIN}/pipe_d`)
+    expect(await runDurableObjectAlarm(stub)).toBe(true)
+    expect(await runInDurableObject(stub, (_, { storage }) => [...storage.kv.list()])).toEqual([])
+  })
+
+  it('that cannot run waits for somebody, and says why', async () => {
+    const sink = sinkOf('pipe_e')
+    await sink.apply({ v, pipeline: pipeline('pipe_e', { topic: 'order_updates' }) })
+    await vi.waitFor(async () => expect((await sink.status()).phase).toBe('failed'), { timeout: 10_000 })
+    const { lines } = await sink.logs({ v, before: null, limit: 10 })
+    expect(lines.map(({ words }) => words)).toEqual([
+      expect.stringMatching(/^it cannot run, .*: filter: order_updates needs one that names wallets/),
+      'revision 1: running',
+    ])
+  })
+
+  it('writes objects, each once under its name', async () => {
+    for (const format of ['ndjson', 'parquet'] as const) {
+      const id = `pipe_${format}`
+      const over: Partial<Pipeline> = {
+        ...{ destination_type: 'r2', destination_config: { type: 'r2', prefix: 'mine/', format } },
+        ...{ topic: 'book_diffs', filter: { type: 'l2BookDiff2', coin: 'BTC' }, execution_stop_from: '105' },
+      }
+      await sinkOf(id).apply({ v, pipeline: pipeline(id, over) })
+      await reached(id, 105)
+    }
+    const { objects } = await env.ARCHIVE.list({ prefix: 'pipelines/rows/' })
+    expect(objects.map(({ key }) => key)).toEqual([
+      'pipelines/rows/mine/pipe_ndjson/000000000101-000000000105.ndjson.gz',
+      'pipelines/rows/mine/pipe_parquet/000000000101-000000000105.parquet',
+    ])
+    const body = (await env.ARCHIVE.get(objects[0]!.key))!.body.pipeThrough(new DecompressionStream('gzip'))
+    const lines = (await new Response(body).text()).trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject(
+      [101, 102, 103, 104, 105].map((seq) => ({
+        coin: 'BTC',
+        seq,
+        bids: [{ px: '100', sz: `${seq}.0`, n: 1 }],
+        asks: [],
+      })),
+    )
+  })
+})
+
+describe('before it is saved', () => {
+  // PIPE-14, PIPE-19, PIPE-20
+  it('a pipeline is tried with the newest rows, and nothing is committed', async () => {
+    const sink = sinkOf('pipe_t')
+    expect(await sink.test({ v, pipeline: pipeline('pipe_t') })).toMatchObject({
+      ok: true,
+      words: expect.stringMatching(/^\d+ rows arrived$/),
+    })
+    expect(await sink.status()).toMatchObject({ phase: 'idle', height: null, batches: 0 })
+    const inside = { type: 'webhook', url: 'https://inside.example/', secret: SECRET } as const
+    expect(await sink.test({ v, pipeline: pipeline('pipe_t', { destination_config: inside }) })).toMatchObject({
+      ok: false,
+      words: 'the destination is a private address: the operator allows those with PIPELINE_PRIVATE=on',
+    })
+    receiver('pipe_t').answer = () => new Response(null, { status: 302, headers: { location: 'http://10.0.0.1/' } })
+    expect(await sink.test({ v, pipeline: pipeline('pipe_t') })).toMatchObject({
+      ok: false,
+      words: 'the destination answered 302: redirects are not followed',
+    })
+    expect(await sink.test({ v, pipeline: pipeline('pipe_t', { topic: 'order_updates' }) })).toMatchObject({
+      ok: false,
+      words: expect.stringMatching(/^filter: order_updates needs one that names wallets/),
+    })
+    expect(await sink.check({ v, topic: 'fills', transforms: { a: 'DELETE FROM fills' } })).toMatchObject({
+      fault: { name: 'a' },
+    })
+  })
+})
+
+// PIPE-15
+it('order statuses are asked for, and what came before feeders heard of it is told as not known', async () => {
+  const user = EXAMPLE_FILL[0]
+  const filter = { type: 'orderUpdates', user }
+  const sink = sinkOf('pipe_o')
+  await sink.apply({ v, pipeline: pipeline('pipe_o', { topic: 'order_updates', filter, execution_start_from: '' }) })
+  await vi.waitFor(() => expect(feeder.wanted.has(user)).toBe(true), { timeout: 10_000 })
+  const order = { coin: 'BTC', side: 'B', limitPx: '1', sz: '1', oid: 5, timestamp: 9, origSz: '1' }
+  const status = { time: '2026-11-24T00:00:00.000000000', user, status: 'open', order }
+  while (head < 230) block({ orders: [status] })
+  await feeder.acked(head)
+  await reached('pipe_o', 230)
+  const rows = rowsOf('pipe_o')
+  const known = rows.find(({ _kind }) => _kind === 'row')!._height
+  expect(known).toBeGreaterThan(200)
+  const gaps = rows.filter(({ _kind }) => _kind === 'gap')
+  expect(gaps.at(-1)!._height).toBe(known - 1)
+  // A test with other wallets takes nothing from what runs, and has rows that there are.
+  const other = { ...filter, user: `0x${'7'.repeat(40)}` }
+  const tried = (wanted: object) =>
+    sink.test({ v, pipeline: pipeline('pipe_o', { topic: 'order_updates', filter: wanted as Pipeline['filter'] }) })
+  expect(await tried(other)).toMatchObject({ ok: false, rows: 0 })
+  const { sent } = receiver('pipe_o')
+  const before = sent.length
+  expect(await tried(filter)).toMatchObject({ ok: true, rows: 100 })
+  block({ orders: [status] })
+  await feeder.acked(head)
+  await reached('pipe_o', head)
+  expect(sent.slice(before + 1).flatMap(({ rows: own }) => own.map(({ _kind }) => _kind))).toEqual(['row'])
+  expect(rows.filter(({ _kind }) => _kind === 'row')).toHaveLength(230 - known + 1)
+})
+
+// PIPE-15
+it('order statuses are asked for every few seconds while a pipeline runs, whatever its destination does', async () => {
+  vi.useFakeTimers()
+  const user = EXAMPLE_FILL[0]
+  const of = (over: Partial<Pipeline> = {}) =>
+    pipeline('pipe_s', { topic: 'order_updates', filter: { type: 'orderUpdates', user }, ...over })
+  const asked: DurableRequest[] = []
+  const durable = async (request: DurableRequest) => {
+    asked.push(request)
+    return { v, head: null, parts: [] }
+  }
+  const reading = new Reading({ log: () => ({ durable }) } as unknown as Objects, null)
+  const leave = reading.stay(of)
+  await vi.advanceTimersByTimeAsync(25_000)
+  expect(asked).toEqual(Array(3).fill(expect.objectContaining({ reader: 'pipe_s', from: null, orders: [user] })))
+  leave()
+  for (const none of [null, of({ status: 'paused' }), of({ topic: 'fills', filter: null })]) reading.stay(() => none)
+  await vi.advanceTimersByTimeAsync(60_000)
+  vi.useRealTimers()
+  expect(asked).toHaveLength(3)
+})

@@ -1,0 +1,118 @@
+// Where the archive ends and the log goes on: each height once, whoever has it when it is asked.
+
+import { describe, expect, it } from 'vitest'
+import { toChunks } from '../../../src/core/chunks.ts'
+import type { DurablePage, DurablePart } from '../../../src/feed/durable-api.ts'
+import type { ArchivedSegment } from '../../../src/history/archive/archive-read.ts'
+import { type Known, type Piece, Source, type SourcePorts } from '../../../src/pipeline/sink/source.ts'
+
+const segment = (first: number, last: number): ArchivedSegment => ({
+  ...{ chain: 'c', first, last, firstMs: first * 1_000, lastMs: last * 1_000, epoch: 'e' },
+})
+const lines = (first: number, last: number, more: object = {}): DurablePart => {
+  const texts = Array.from({ length: last - first + 1 }, (_, at) => `block ${first + at}`)
+  return { first, last, lines: toChunks(texts.join('\n')), ...more }
+}
+/** Each call takes the next answer; the last one stays. */
+const source = (
+  archived: ArchivedSegment[][],
+  logged: Partial<DurablePage>[],
+  kind: 'events' | 'orders' = 'events',
+  known: Known | null = null,
+) => {
+  const asked: number[] = []
+  const next = <T>(answers: T[]): T => (answers.length > 1 ? answers.shift()! : answers[0]!)
+  const archive: SourcePorts['archive'] = {
+    segmentsFrom: async () => next(archived),
+    last: async () => null,
+    async *lines({ first, last }) {
+      for (let height = first; height <= last; height++) yield `block ${height}`
+    },
+  }
+  const durable = async (from: number) => {
+    asked.push(from)
+    return { v: 1, head: null, parts: [], ...next(logged) }
+  }
+  return { source: new Source({ archive, durable }, kind, known), asked }
+}
+const told = (pieces: Piece[]) => pieces.map((one) => ('line' in one ? one.height : `${one.from}-${one.to}`))
+
+describe('a source', () => {
+  it('goes back to the archive for what the log has let go meanwhile', async () => {
+    const archived = [[], [segment(10, 12)], [segment(10, 12)], []]
+    const one = source(archived, [
+      { parts: [{ gap: { from: 10, to: 12 } }, lines(13, 14)] },
+      { parts: [lines(13, 14)] },
+      {},
+    ])
+    expect(told(await Array.fromAsync(one.source.pieces({ height: 10 })))).toEqual([10, 11, 12, 13, 14])
+    expect(one.asked).toEqual([10, 13, 15])
+  })
+
+  it('leaves out the payments of an hour, of which no topic has rows', async () => {
+    const line = '{"payments":["0x1 1 BTC 1 1 1"],"height":10}'
+    const archive = {
+      segmentsFrom: async () => [segment(10, 10)],
+      last: async () => null,
+      lines: async function* () {
+        yield line
+      },
+    }
+    const own = new Source({ archive, durable: async () => ({ v: 1, head: null, parts: [] }) }, 'events')
+    expect(await own.pieces({ height: 10 }).next()).toMatchObject({ value: { line: '{"height":10}' } })
+  })
+
+  it('passes over what it has told already, and goes on behind it with the next call', async () => {
+    const one = source(
+      [[]],
+      [{ parts: [lines(8, 12)] }, {}, { parts: [lines(11, 14), { gap: { from: 15, to: 16 } }] }, {}],
+    )
+    expect(told(await Array.fromAsync(one.source.pieces({ height: 10 })))).toEqual([10, 11, 12])
+    expect(told(await Array.fromAsync(one.source.pieces({ height: 10 })))).toEqual([13, 14, '15-16'])
+    expect(one.asked).toEqual([10, 13, 13, 17])
+  })
+
+  it('ends where the log has read enough for others, and says for how long', async () => {
+    const one = source([[]], [{ retryMs: 700 }])
+    expect(await Array.fromAsync(one.source.pieces({ height: 10 }))).toEqual([])
+    expect(one.source.retryMs).toBe(700)
+  })
+
+  // PIPE-15
+  it('of order statuses tells what came before they were asked for as not known', async () => {
+    const parts = [lines(10, 13, { orders: toChunks('[1]\n\n[3]\n[4]') })]
+    const one = source([[]], [{ parts, ordersFrom: 12 }, { ordersFrom: 12 }], 'orders')
+    expect(await Array.fromAsync(one.source.pieces({ height: 10 }))).toEqual([
+      { from: 10, to: 11, why: 'order statuses were not asked for yet' },
+      { height: 12, line: 'block 12', orders: '[3]' },
+      { height: 13, line: 'block 13', orders: '[4]' },
+    ])
+  })
+
+  // PIPE-15
+  it('ends where from then on other order statuses are known, so that a batch has one beginning of them', async () => {
+    const page = (height: number, ordersFrom: number) => ({ parts: [lines(height, height)], ordersFrom })
+    const one = source([[]], [page(10, 10), page(11, 12), page(11, 12), { ordersFrom: 12 }], 'orders')
+    expect(told(await Array.fromAsync(one.source.pieces({ height: 10 })))).toEqual([10])
+    expect(one.source.ordersFrom).toBe(10)
+    expect(told(await Array.fromAsync(one.source.pieces({ height: 11 })))).toEqual(['11-11'])
+    expect(one.source.ordersFrom).toBe(12)
+  })
+
+  // PIPE-3, PIPE-15
+  it('of a batch that was read before knows the order statuses that it knew then, whatever the log says now', async () => {
+    const one = source([[]], [{ parts: [lines(10, 14)], ordersFrom: 114 }, { ordersFrom: 114 }], 'orders', {
+      to: 12,
+      ordersFrom: 11,
+    })
+    const pieces = await Array.fromAsync(one.source.pieces({ height: 10 }))
+    expect(told(pieces)).toEqual(['10-10', 11, 12, '13-14'])
+  })
+
+  it('holds the lines of the log against its heights', async () => {
+    const wrong = { first: 10, last: 12, lines: toChunks('block 10\nblock 11') }
+    await expect(Array.fromAsync(source([[]], [{ parts: [wrong] }]).source.pieces({ height: 10 }))).rejects.toThrow(
+      'the log has 2 lines of 10 to 12',
+    )
+  })
+})
