@@ -10,7 +10,7 @@ import type { Refusal } from './sockets/admission.ts'
 import { type ClientAttachment, clientAttachment } from './sockets/attachment.ts'
 import { type CallerBook, lookUpAnew } from './sockets/callers.client.ts'
 import { connectLimit } from './sockets/connect-limit.ts'
-import type { Clock } from './sockets/connection.ts'
+import type { Clock, Sink } from './sockets/connection.ts'
 import { Connection } from './sockets/connection.ts'
 import type { RelayUnread } from './sockets/unread.ts'
 import { Stillness } from './stillness.ts'
@@ -19,6 +19,8 @@ import { Stillness } from './stillness.ts'
 const IDLE_MS = 60_000
 /** What a relay sends: with more it takes no further sockets. 500 wildcards of 181 KB/s each would be 90 MB/s. */
 const MAX_BYTES_PER_SECOND = 32 * 1024 * 1024
+/** Of its sockets, so many may be without a key. */
+const GUESTS_PART = 1 / 4
 
 export interface ClientSocketsPorts {
   readonly clock: Clock
@@ -56,12 +58,19 @@ export class ClientSockets {
     return this.#bySocket.get(socket)
   }
 
-  /** Null where a socket may come in: `enter` follows at once, or its place is lost. */
-  async admit(identity: Identity): Promise<Refusal | null> {
-    const { accounts, clock, maxSockets, isCrowded, unread } = this.#ports
-    if (unread.refuses(identity.account, clock.nowMs)) return { why: 'heavy', left: 0 }
-    const isBusy = this.#bytesPerSecond > MAX_BYTES_PER_SECOND
-    if (isBusy || isCrowded() || this.size + this.#entering >= maxSockets) return { why: 'full', left: 0 }
+  /** Whether a socket finds room beside these; some of them may be guests, whose account is not known. */
+  hasRoom(guests = 0): boolean {
+    const { maxSockets, isCrowded } = this.#ports
+    if (guests > maxSockets * GUESTS_PART || this.#bytesPerSecond > MAX_BYTES_PER_SECOND) return false
+    return !isCrowded() && this.size + this.#entering + guests < maxSockets
+  }
+
+  /** Null where a socket may come in: `enter` follows at once, or its place is lost. Guests choose no relay. */
+  async admit(identity: Identity, isGuest = false): Promise<Refusal | null> {
+    const { accounts, clock, unread } = this.#ports
+    const isHeavy = isGuest ? unread.isLeft(identity.account) : unread.refuses(identity.account, clock.nowMs)
+    if (isHeavy) return { why: 'heavy', left: 0 }
+    if (!this.hasRoom()) return { why: 'full', left: 0 }
     // Again: the gateway counts in each of its isolates alone.
     const { waitMs } = this.#gate.take(identity.keyHash, connectLimit(identity), clock.nowMs)
     if (waitMs > 0) return { why: 'limit', left: 0, retryAfterMs: waitMs }
@@ -72,17 +81,25 @@ export class ClientSockets {
   }
 
   /** A socket that was just let in. */
-  enter(socket: WebSocket, id: string, identity: Identity): void {
+  enter(
+    socket: WebSocket,
+    id: string,
+    identity: Identity,
+    product: Connection['product'] = 'stream',
+    sink: Sink = socket,
+  ): Connection {
     // Terms that changed a moment ago may not have reached the gateway: with 0 they are looked up at the next report.
-    const attachment = clientAttachment({ id, identity, terms: 0, isPlaying: false })
+    const attachment = clientAttachment({ id, identity, terms: 0, isPlaying: false, product })
     socket.serializeAttachment(attachment)
-    this.restore(socket, attachment)
+    return this.restore(socket, attachment, sink)
   }
 
   /** One that outlived the relay's memory: what was played on it did not. */
-  restore(socket: WebSocket, { id, identity, terms, isPlaying }: ClientAttachment): Connection {
+  restore(socket: WebSocket, attachment: ClientAttachment, sink: Sink = socket): Connection {
+    const { id, identity, terms, isPlaying, product } = attachment
     const { clock, accounts, ended, unread } = this.#ports
-    const connection = new Connection(id, { identity, terms }, socket, clock, ended, unread)
+    const connection = new Connection(id, { identity, terms }, sink, clock, ended, unread)
+    connection.product = product
     this.#bySocket.set(socket, connection)
     accounts.of(identity.account).enter(connection)
     if (isPlaying) connection.end(1012, 'a replay was cut off: reconnect')

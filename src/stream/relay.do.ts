@@ -2,6 +2,7 @@
 // decide, book-fanout.ts and event-fanout.ts send, link.client.ts keeps the links to the log and the hubs.
 
 import { DurableObject } from 'cloudflare:workers'
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws'
 import { decodeHubFrame } from '../book/hub-link.ts'
 import { CoinNames } from '../core/coin-names.ts'
 import { gatewayOf, Objects } from '../core/objects.client.ts'
@@ -20,19 +21,22 @@ import { ClientFrames } from './client-frames.client.ts'
 import { ClientSockets } from './client-sockets.client.ts'
 import { EventFanout } from './events/event-fanout.ts'
 import { missingBlocks } from './frames.ts'
+import { GraphqlSockets } from './graphql/graphql-sockets.client.ts'
 import { L4Fanout } from './l4/l4-fanout.ts'
 import { WholeOrders } from './l4/whole-orders.client.ts'
 import { attachmentOf, Links } from './links/links.client.ts'
 import { Accounts } from './minutes/accounts.ts'
 import { askMeter } from './minutes/meter.client.ts'
 import { pastPorts } from './post.client.ts'
+import type { Refusal } from './sockets/admission.ts'
 import { parseAttachment } from './sockets/attachment.ts'
 import { answerTo } from './sockets/close-code.ts'
 import type { Clock, Connection } from './sockets/connection.ts'
-import { POOL_HEADER, poolOf } from './sockets/placement.ts'
+import { GUEST_HEADER, POOL_HEADER, poolOf } from './sockets/placement.ts'
 import { HEAVY, LIGHT, RelayUnread } from './sockets/unread.ts'
 import { SubscriptionStore } from './subscription.store.ts'
 import { Subscriptions } from './subscriptions.ts'
+import { wake } from './wake.client.ts'
 import { Watch } from './watch.client.ts'
 
 /** Where accounts that are sent on stand over an end of the object by its own hand. */
@@ -57,6 +61,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #unread: RelayUnread
   readonly #clients: ClientSockets
   readonly #frames: ClientFrames
+  readonly #graphql: GraphqlSockets
   readonly #links: Links
   readonly #watch: Watch
   readonly #late: LateHubs
@@ -102,13 +107,15 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     })
     this.#subscriptions = this.#makeSubscriptions(settings, objects)
     const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)
-    this.#frames = new ClientFrames({
+    const requests = {
       gateway: gatewayOf(env),
       subscriptions: () => this.#subscriptions,
-      toldUpTo: (client) => (this.#events.owes(client) ? -1 : this.#links.log.height),
+      toldUpTo: (client: Connection) => (this.#events.owes(client) ? -1 : this.#links.log.height),
       waitUntil,
       changed: () => this.#watch.arm(),
-    })
+    }
+    this.#frames = new ClientFrames(requests)
+    this.#graphql = new GraphqlSockets({ ...requests, clock: this.#clock, clients: this.#clients })
     this.#watch = new Watch({
       storage: ctx.storage,
       waitUntil,
@@ -117,22 +124,29 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       duties: [
         () => this.#accounts.tick(),
         () => this.#clients.look(this.#links.isNeeded),
+        () => this.#graphql.look(),
         () => this.#subscriptions.tick(),
         () => this.#links.watch(this.#clock.nowMs),
         () => this.#endIfLost(),
       ],
     })
-    this.#wake()
+    const { nowMs } = this.#clock
+    const [clients, graphql, links, accounts] = [this.#clients, this.#graphql, this.#links, this.#accounts]
+    const parts = { clients, graphql, links, accounts, store: this.#store, subscriptions: this.#subscriptions, nowMs }
+    wake(ctx.getWebSockets(), parts)
     ctx.blockConcurrencyWhile(() => this.#watch.begin())
   }
 
   override async fetch(request: Request): Promise<Response> {
     if (request.headers.get('upgrade') !== 'websocket') return new Response('send a WebSocket upgrade', { status: 426 })
     const link = request.headers.get(LINK_HEADER)
-    return link === null ? this.#takeClient(request) : this.#takeLink(JSON.parse(link) as LinkHeader)
+    if (link !== null) return this.#takeLink(JSON.parse(link) as LinkHeader)
+    const guest = request.headers.get(GUEST_HEADER)
+    return guest === null ? this.#takeClient(request) : this.#takeGuest(guest)
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    if (this.#graphql.message(socket, message)) return
     const client = this.#clients.of(socket)
     if (client) return this.#frames.take(client, message)
     const attachment = parseAttachment(socket.deserializeAttachment())
@@ -164,7 +178,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
 
   #state(): 'busy' | 'idle' | 'none' {
     if (this.#subscriptions.size > 0 || this.#accounts.isOwing) return 'busy'
-    return this.#clients.size + this.#accounts.size > 0 || this.#links.up ? 'idle' : 'none'
+    const isAlone = this.#clients.size + this.#accounts.size + this.#graphql.guests === 0 && !this.#links.up
+    return isAlone ? 'none' : 'idle'
   }
 
   /** Only the object's end frees what clients leave unread on sockets that are closed: all others connect again. */
@@ -173,31 +188,6 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     console.error('relay begins again: too much is unread on closed sockets', this.#unread.leftBytes)
     this.ctx.storage.kv.put(MOVED, this.#unread.toMove(this.#clock.nowMs))
     this.ctx.waitUntil(this.ctx.storage.sync().then(() => this.ctx.abort('too much is unread on closed sockets')))
-  }
-
-  /** Takes up sockets and subscriptions that outlived the object's memory. */
-  #wake(): void {
-    const clients = new Map<string, Connection>()
-    for (const socket of this.ctx.getWebSockets()) {
-      if (socket.readyState !== WebSocket.OPEN) continue
-      const attachment = parseAttachment(socket.deserializeAttachment())
-      if (attachment?.of === 'client') {
-        const client = this.#clients.restore(socket, attachment)
-        if (!client.ended) clients.set(attachment.id, client)
-      } else if (attachment) this.#links.of(attachment)?.restore(socket, this.#clock.nowMs)
-    }
-    for (const saved of this.#store.all()) {
-      const connection = clients.get(saved.socket)
-      if (connection) this.#subscriptions.restore(connection, saved)
-      else this.#store.remove(saved.id)
-      // Its meter learns which minutes died with the sockets, so that whoever reconnects anywhere has their rests.
-      if (!connection && saved.account !== '') this.#accounts.of(saved.account).report()
-    }
-    // A link that did not outlive it leaves events unseen, and books that nobody can continue.
-    if (!this.#links.log.up) this.#links.tellGap('The relay was restarted: some events may be missing.')
-    this.#links.hubs.forEach(({ link }, index) => {
-      if (!link.up) this.#links.breakDiffs(index)
-    })
   }
 
   #takeLink(header: LinkHeader): Response {
@@ -225,6 +215,17 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     return new Response(null, { status: 101, webSocket: client })
   }
 
+  /** Of GraphQL: its key comes with its first message. */
+  #takeGuest(address: string): Response {
+    const why = this.#graphql.noRoom(address || null)
+    if (why) return Response.json({ why, left: 0 } satisfies Refusal, { status: 503 })
+    const { 0: client, 1: server } = new WebSocketPair()
+    this.ctx.acceptWebSocket(server)
+    this.#graphql.enter(server, address === '' ? null : address)
+    const headers = { 'sec-websocket-protocol': GRAPHQL_TRANSPORT_WS_PROTOCOL }
+    return new Response(null, { status: 101, webSocket: client, headers })
+  }
+
   #fromLog(socket: WebSocket, text: string): void {
     this.#watch.fed()
     const { frame, rows } = readRelayFrame(text)
@@ -248,6 +249,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   #gone(socket: WebSocket): void {
+    this.#graphql.gone(socket)
     if (this.#clients.gone(socket)) return
     const attachment = parseAttachment(socket.deserializeAttachment())
     if (attachment) this.#links.of(attachment)?.closed(socket)

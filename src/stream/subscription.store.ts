@@ -14,9 +14,12 @@ export interface SavedSubscription {
   /** Empty in rows of a version that did not know them. */
   readonly account: string
   readonly digest: string
+  /** Of a GraphQL operation: JSON of what it takes to begin it again. Else empty. */
+  readonly operation: string
 }
 
-type Row = Record<'id' | 'socket' | 'body' | 'account' | 'digest', string> & Record<'meta' | 'since_ms', number>
+type Row = Record<'id' | 'socket' | 'body' | 'account' | 'digest' | 'operation', string> &
+  Record<'meta' | 'since_ms', number>
 
 export class SubscriptionStore {
   readonly #storage: DurableObjectStorage
@@ -30,7 +33,7 @@ export class SubscriptionStore {
       id TEXT PRIMARY KEY, socket TEXT NOT NULL, body TEXT NOT NULL, meta INTEGER NOT NULL, since_ms INTEGER NOT NULL
     ) WITHOUT ROWID`)
     const { columnNames } = storage.sql.exec('SELECT * FROM subscription LIMIT 0')
-    for (const column of ['account', 'digest'].filter((name) => !columnNames.includes(name))) {
+    for (const column of ['account', 'digest', 'operation'].filter((name) => !columnNames.includes(name))) {
       storage.sql.exec(`ALTER TABLE subscription ADD COLUMN ${column} TEXT NOT NULL DEFAULT ''`)
     }
   }
@@ -38,7 +41,7 @@ export class SubscriptionStore {
   /** Everything saved, for a relay that wakes. */
   all(): SavedSubscription[] {
     const rows = this.#storage.sql.exec<Row>(
-      'SELECT id, socket, body, meta, since_ms, account, digest FROM subscription',
+      'SELECT id, socket, body, meta, since_ms, account, digest, operation FROM subscription',
     )
     return rows.toArray().map(({ body, meta, since_ms: sinceMs, ...row }) => ({
       ...row,
@@ -51,7 +54,9 @@ export class SubscriptionStore {
   save({ connection, echo, meta, minutes }: Subscription): void {
     const { id, sinceMs, body: digest } = minutes
     const { account } = connection.identity
-    this.#later(id, { id, socket: connection.id, echo, meta, sinceMs, account, digest })
+    const { id: socket } = connection
+    const operation = connection.operation ? JSON.stringify(connection.operation) : ''
+    this.#later(id, { id, socket, echo, meta, sinceMs, account, digest, operation })
   }
 
   /** `id` is that of the subscription's minutes. */
@@ -72,9 +77,9 @@ export class SubscriptionStore {
         if (!row) sql.exec('DELETE FROM subscription WHERE id = ?', id)
         else {
           sql.exec(
-            `INSERT OR REPLACE INTO subscription (id, socket, body, meta, since_ms, account, digest)
-             VALUES (?, ?, ?, ?, ?, ?, ?)`,
-            ...[id, row.socket, row.echo, row.meta ? 1 : 0, row.sinceMs, row.account, row.digest],
+            `INSERT OR REPLACE INTO subscription (id, socket, body, meta, since_ms, account, digest, operation)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+            ...[id, row.socket, row.echo, row.meta ? 1 : 0, row.sinceMs, row.account, row.digest, row.operation],
           )
         }
       }

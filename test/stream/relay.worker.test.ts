@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { shardOf } from '../../src/core/coin.ts'
 import type { Fill } from '../../src/feed/block.ts'
 import { LINK_HEADER } from '../../src/feed/log-api.ts'
+import { GUEST_HEADER } from '../../src/stream/sockets/placement.ts'
 import { FakeFeeder, levelsOf } from '../feed/fake-feeder.worker.ts'
 import { Client, type Frame, knock, meter } from './stream-client.worker.ts'
 
@@ -553,6 +554,50 @@ describe('life of a relay', () => {
     expect((await meter(relay).balance()).spent).toBe(spent)
     client.send({ method: 'subscribe', subscription: { type: 'allFills' } })
     expect((await client.refused()).code).toBe('already_subscribed')
+  })
+
+  // GQL-2, GQL-13
+  it('operations of GraphQL outlive its memory, and the key is kept nowhere', async () => {
+    const stub = env.RELAY.getByName(relay)
+    const headers = { upgrade: 'websocket', [GUEST_HEADER]: '' }
+    const answer = await stub.fetch('http://relay/graphql', { headers })
+    expect([answer.status, answer.headers.get('sec-websocket-protocol')]).toEqual([101, 'graphql-transport-ws'])
+    const client = new Client(answer.webSocket!)
+    client.send({ type: 'connection_init', payload: { Authorization: `Bearer ${relay}` } })
+    await client.next(({ type }) => type === 'connection_ack')
+    const queries = [
+      'allFills { fills { fill { tid } } }',
+      'bbo(coin: "BTC") { data { coin } }',
+      'trades(coin: "BTC") { data { px } }',
+    ]
+    queries.forEach((query, id) => {
+      client.send({ id: `${id}`, type: 'subscribe', payload: { query: `subscription { ${query} }` } })
+    })
+    const rows = () =>
+      runInDurableObject(stub, (_, { storage }) => storage.sql.exec('SELECT * FROM subscription').toArray())
+    await vi.waitFor(async () => expect(await rows()).toHaveLength(queries.length), WAIT)
+    await client.next(({ id }) => id === '1')
+    expect((await meter(relay).balance()).spent).toBe(queries.length * CREDIT)
+    const attachments = await runInDurableObject(stub, (_, state) =>
+      state.getWebSockets().map((socket) => socket.deserializeAttachment()),
+    )
+    expect(JSON.stringify([await rows(), attachments])).not.toContain(`Bearer ${relay}`)
+    await runInDurableObject(stub, (_, { storage }) => {
+      storage.sql.exec(`UPDATE subscription SET operation = replace(operation, 'px:px', 'gone:gone')`)
+    })
+    await evictDurableObject(stub)
+    feeder.block(base + 1, [change('BTC', '2.0')], { fills: [[A, fill('BTC', 1)]] })
+    const ended = await client.next(({ id, payload }) => id === '2' && payload.errors)
+    expect(ended.payload.errors[0].extensions).toEqual({ code: 'UNAVAILABLE' })
+    await client.next(({ id, type }) => id === '2' && type === 'complete')
+    expect(await client.next(({ id }) => id === '0')).toEqual({
+      ...{ id: '0', type: 'next' },
+      payload: { data: { allFills: { fills: [{ fill: { tid: 1 } }] } } },
+    })
+    await client.next(({ id }) => id === '1')
+    client.send({ id: '0', type: 'subscribe', payload: { query: '{ channels }' } })
+    expect(await client.closing()).toMatchObject({ code: 4409 })
+    await vi.waitFor(async () => expect(await rows()).toEqual([]), WAIT)
   })
 
   // WS-157

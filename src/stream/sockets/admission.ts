@@ -1,6 +1,12 @@
-// How a relay tells the gateway that it does not take a socket. The gateway makes the client's answer of it.
+// How a relay says that it does not take a socket, and what the client is told then.
 
 import * as z from 'zod'
+import { type Failure, KEY_ENDED } from '../../core/failure.ts'
+import { limitsOf } from '../../credit/plans/plan.ts'
+import { CHEAPEST_MINUTE } from '../../credit/tariff.ts'
+import type { Identity } from '../../key/identity.ts'
+import { LIMIT_FIELDS } from '../../key/limits.ts'
+import { connectLimit } from './connect-limit.ts'
 
 /**
  * `full`: try the next relay. `heavy`: try the heavy relays, or where this is one of them: too much is unread. `limit`: the account has as many sockets as its plan allows, or, with `retryAfterMs`, which a gateway of 0.1.0
@@ -13,3 +19,38 @@ export const Refusal = z.object({
   retryAfterMs: z.number().optional(),
 })
 export type Refusal = z.infer<typeof Refusal>
+
+const TOO_MUCH_UNREAD =
+  'Too much is unread on sockets of this account that we closed (end them on your side, and ping with a nonce)'
+
+/** The refusal of a key that connects more often than its plan allows sockets. */
+export function tooOften(identity: Identity, retryAfterMs: number): Failure {
+  const limit = connectLimit(identity)
+  const hint =
+    `Too many connections: each key may connect ${limit.quota} times in ${limit.windowSeconds} s: ` +
+    `retry after ${Math.ceil(retryAfterMs / 1000)} s, with backoff.`
+  return { kind: 'rate_limited', retryAfterMs, limit, hint }
+}
+
+/** A refusal as its client is told it. */
+export function admissionFailure({ why, left, retryAfterMs }: Refusal, identity: Identity): Failure {
+  if (retryAfterMs !== undefined) return tooOften(identity, retryAfterMs)
+  switch (why) {
+    case 'revoked':
+      return KEY_ENDED
+    case 'exhausted':
+      return { kind: 'credits_exhausted', neededMicro: CHEAPEST_MINUTE, remainingMicro: left }
+    case 'limit':
+      return {
+        kind: 'limit_reached',
+        limit: LIMIT_FIELDS.streamConnections,
+        most: limitsOf(identity).streamConnections,
+      }
+    case 'full':
+      return { kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 }
+    case 'heavy':
+      return { kind: 'unavailable', what: TOO_MUCH_UNREAD, retryAfterMs: 5000 }
+    case 'unmetered':
+      return { kind: 'unavailable', what: 'The credit meter cannot be reached', retryAfterMs: 1000 }
+  }
+}

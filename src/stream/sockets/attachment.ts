@@ -11,12 +11,24 @@ export const Attachment = z.discriminatedUnion('of', [
     terms: z.number().default(0),
     /** The past is played on it, of which the relay's memory alone knows. */
     isPlaying: z.boolean().default(false),
+    /** The door that it came by. */
+    product: z.enum(['stream', 'graphql']).default('stream'),
+  }),
+  /** Of GraphQL, whose key has not come yet, or was refused as `wrong` says. */
+  z.object({
+    of: z.literal('guest'),
+    id: z.string(),
+    address: z.string().nullable(),
+    openedMs: z.number(),
+    isInit: z.boolean(),
+    wrong: z.object({ message: z.string(), code: z.string() }).optional(),
   }),
   z.object({ of: z.literal('log') }),
   z.object({ of: z.literal('hub'), index: z.int().min(0) }),
 ])
 export type Attachment = z.infer<typeof Attachment>
 export type ClientAttachment = Extract<Attachment, { of: 'client' }>
+export type GuestAttachment = Extract<Attachment, { of: 'guest' }>
 
 /** Null for a socket that another version accepted and that this one cannot read. */
 export function parseAttachment(value: unknown): Attachment | null {
@@ -24,6 +36,7 @@ export function parseAttachment(value: unknown): Attachment | null {
   return parsed.success ? parsed.data : null
 }
 
-export function clientAttachment({ id, identity, terms, isPlaying }: Omit<ClientAttachment, 'of'>): ClientAttachment {
-  return { of: 'client', id, identity, terms, isPlaying }
+export function clientAttachment(client: Omit<ClientAttachment, 'of'>): ClientAttachment {
+  const { id, identity, terms, isPlaying, product } = client
+  return { of: 'client', id, identity, terms, isPlaying, product }
 }

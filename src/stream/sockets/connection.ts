@@ -4,7 +4,7 @@
 import type { Failure } from '../../core/failure.ts'
 import { type Bucket, borrowTokens, fullBucket, type Rate, takeTokens } from '../../core/token-bucket.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
-import type { Identity } from '../../key/identity.ts'
+import type { Identity, Product } from '../../key/identity.ts'
 import { socketEnd } from '../failure-frame.ts'
 import { errorFrame } from '../frames.ts'
 import type { Reading } from './reading.ts'
@@ -31,13 +31,22 @@ export interface Sink {
   close(code: number, reason: string): void
 }
 
+/** What counts what is sent to a socket, and what of it was read. */
+export interface Unread {
+  enter(
+    account: string,
+    cut: () => void,
+  ): Pick<Reading, 'bytes' | 'sending' | 'snapshotWaitMs' | 'pinged' | 'left' | 'gone'>
+  move(account: string, nowMs: number): void
+}
+
 export class Connection {
   readonly id: string
   readonly #sink: Sink
   readonly #clock: Clock
   readonly #onEnd: (connection: Connection) => void
-  readonly #reading: Reading
-  readonly #unread: RelayUnread
+  readonly #reading: ReturnType<Unread['enter']>
+  readonly #unread: Unread
   #identity: Identity
   #terms: number
   #rate: Rate
@@ -52,6 +61,10 @@ export class Connection {
   posts = 0
   /** The past is played on it. */
   isPlaying = false
+  /** What its key has to be for. */
+  product: Product & ('stream' | 'graphql') = 'stream'
+  /** Of a GraphQL operation, which is a client of its own: what it takes, beside its body, to begin it again. */
+  operation: { readonly id: string; readonly alias: string; readonly key: string } | null = null
   /** What the client was last told of its credits; it is told of each once. */
   warned: 'of nothing' | 'of a tenth' | 'of the end' = 'of nothing'
 
@@ -62,7 +75,7 @@ export class Connection {
     sink: Sink,
     clock: Clock,
     onEnd: (connection: Connection) => void,
-    unread = new RelayUnread(LIGHT, clock.nowMs),
+    unread: Unread = new RelayUnread(LIGHT, clock.nowMs),
   ) {
     this.id = id
     this.#terms = terms

@@ -92,7 +92,11 @@ export class RelayUnread {
   /** True where no socket of this account may come in. */
   refuses(name: string, nowMs: number): boolean {
     const moved = this.#moved.get(name)
-    if (moved !== undefined && moved > nowMs) return true
+    return (moved !== undefined && moved > nowMs) || this.isLeft(name)
+  }
+
+  /** True where too much of an account is unread on sockets that we closed and it did not. */
+  isLeft(name: string): boolean {
     return (this.#accounts.get(name)?.leftBytes ?? 0) > this.rules.bytes / 2
   }
 

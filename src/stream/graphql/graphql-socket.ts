@@ -1,0 +1,166 @@
+// One socket of /graphql: first a guest, whose key is looked up when it introduces itself, and then a client as others
+// are, with operations. Laws: nothing of an operation goes out after its end, and all of them end with the socket; who
+// answers pings is taken for one who reads; who is silent for a minute is gone.
+
+import type { Result } from '../../core/result.ts'
+import type { GuestAttachment } from '../sockets/attachment.ts'
+import type { Clock, Connection, Sink, Unread } from '../sockets/connection.ts'
+import { type Close, codeOf, completeText, nextHead, pingText, type Wrong, wrongPayload } from './messages.ts'
+import type { Operation } from './operation.ts'
+
+/** An operation, or what is to become one. */
+export interface Running {
+  operation?: Operation
+  client?: Connection
+}
+
+export type Entered = Result<Connection, Wrong>
+
+/** A proof is asked for after so much, and after so long. */
+const PING_BYTES = 32 * 1024
+const PING_MS = 20_000
+const SILENT_MS = 60_000
+/** Without a key. */
+const MAX_GUEST_MESSAGES = 100
+
+const SILENT: Close = [4408, 'no message and no pong for 60 s']
+const FLOOD: Close = [1008, 'too many messages']
+
+export interface SocketPorts {
+  readonly clock: Clock
+  newNonce(): string
+}
+
+export class GraphqlSocket implements Sink {
+  readonly id: string
+  readonly address: string | null
+  readonly openedMs: number
+  readonly operations = new Map<string, Running>()
+  readonly #socket: Sink
+  readonly #ports: SocketPorts
+  /** Its key was asked for: what became of it. */
+  entered: Promise<Entered> | null = null
+  connection: Connection | null = null
+  /** Why it may begin nothing. */
+  wrong: Wrong | undefined
+  #guestMessages = 0
+  #unpinged = 0
+  /** So that one which slept with its relay is pinged at the first look. */
+  #pingedMs = 0
+  #heardMs: number
+  #isEnded = false
+
+  constructor({ id, address, openedMs }: Omit<GuestAttachment, 'of' | 'isInit'>, socket: Sink, ports: SocketPorts) {
+    this.id = id
+    this.address = address
+    this.openedMs = openedMs
+    this.#socket = socket
+    this.#ports = ports
+    this.#heardMs = ports.clock.nowMs
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded || this.connection?.ended === true
+  }
+
+  /** A message came; `no`: it is over the rate. */
+  admit(): 'yes' | 'no' {
+    this.#heardMs = this.#ports.clock.nowMs
+    if (this.connection) return this.connection.admit()
+    if (++this.#guestMessages > MAX_GUEST_MESSAGES) this.end(FLOOD)
+    return 'yes'
+  }
+
+  /** Sends a message of the protocol. */
+  tell(text: string): void {
+    if (this.isEnded) return
+    if (!this.connection) return this.#try(() => this.#socket.send(text))
+    this.connection.send(text)
+    this.#unpinged += text.length
+    if (this.#unpinged >= PING_BYTES) this.#ping(this.connection)
+  }
+
+  /** Answers an operation that does not begin, or ends. */
+  refuse(id: string, wrong: Wrong): void {
+    this.operations.delete(id)
+    this.tell(`${nextHead(id)}${wrongPayload(wrong)}}`)
+    this.tell(completeText(id))
+  }
+
+  end([code, reason]: Close): void {
+    if (this.connection) this.connection.end(code, reason)
+    else this.close(code, reason)
+  }
+
+  /** To be called every few seconds. */
+  look(nowMs: number): void {
+    if (!this.connection || this.isEnded) return
+    if (nowMs - this.#heardMs >= SILENT_MS) this.end(SILENT)
+    else if (nowMs - this.#pingedMs >= PING_MS) this.#ping(this.connection)
+  }
+
+  /** What the relay sends to a client, whatever its protocol: its last error is that of every operation. */
+  send(text: string): void {
+    if (!text.startsWith('{"channel":')) return this.#socket.send(text)
+    const { channel, data, code } = JSON.parse(text) as { channel: string; data: string; code: string }
+    if (channel !== 'error') return
+    const wrong = { message: data, code: codeOf(code) }
+    for (const id of this.operations.keys()) {
+      this.#socket.send(`${nextHead(id)}${wrongPayload(wrong)}}`)
+      this.#socket.send(completeText(id))
+    }
+  }
+
+  /** The relay ends the socket. */
+  close(code: number, reason: string): void {
+    if (this.#isEnded) return
+    this.gone()
+    this.#try(() => this.#socket.close(code, reason))
+  }
+
+  /** The socket is no more: so are its operations. */
+  gone(): void {
+    this.#isEnded = true
+    const running = [...this.operations.keys()]
+    for (const id of running) this.complete(id)
+  }
+
+  /** The client wants no more of an operation. */
+  complete(id: string): void {
+    const running = this.operations.get(id)
+    this.operations.delete(id)
+    running?.operation?.gone()
+    running?.client?.gone()
+  }
+
+  /** The other side may have closed: the platform says so by itself. */
+  #try(act: () => void): void {
+    try {
+      act()
+    } catch {
+      this.gone()
+    }
+  }
+
+  #ping(connection: Connection): void {
+    this.#unpinged = 0
+    this.#pingedMs = this.#ports.clock.nowMs
+    connection.send(pingText(connection.pinged('', this.#ports.newNonce())))
+  }
+}
+
+/** What an operation is sent its socket counts. */
+export function within(connection: Connection): Unread {
+  const nothing = () => undefined
+  return {
+    move: nothing,
+    enter: () => ({
+      bytes: 0,
+      sending: () => true,
+      snapshotWaitMs: (bytes) => connection.snapshotWaitMs(bytes),
+      pinged: (_, fresh) => fresh,
+      left: nothing,
+      gone: nothing,
+    }),
+  }
+}

@@ -1,0 +1,102 @@
+// The protocol graphql-transport-ws, as texts: what comes up, and what goes down. Law: what is no message of the protocol
+// closes the socket with 4400, and says why.
+
+import type { GraphQLFormattedError } from 'graphql'
+import { CloseCode, type Message, MessageType, validateMessage } from 'graphql-ws'
+import type { FailureCode } from '../../core/failure.ts'
+import { isDeeperThan } from '../../core/json.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+
+/** Why a socket ends. */
+export type Close = readonly [code: number, reason: string]
+
+export const TOO_MANY_INITS: Close = [CloseCode.TooManyInitialisationRequests, 'Too many initialisation requests']
+export const INIT_TIMEOUT: Close = [CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout']
+export const UNAUTHORIZED: Close = [CloseCode.Unauthorized, 'Unauthorized']
+/** Ids are the client's: reasons hold 123 bytes. */
+export const subscriberExists = (id: string): Close => [
+  CloseCode.SubscriberAlreadyExists,
+  `Subscriber for ${JSON.stringify(id).slice(1, 33)} already exists`,
+]
+
+const MAX_DEPTH = 32
+const MAX_ID_CHARS = 128
+const UP: ReadonlySet<string> = new Set<string>([
+  MessageType.ConnectionInit,
+  MessageType.Ping,
+  MessageType.Pong,
+  MessageType.Subscribe,
+  MessageType.Complete,
+])
+
+type Up = Extract<Message, { type: 'connection_init' | 'ping' | 'pong' | 'subscribe' | 'complete' }>
+
+/** A message of a client, or the close that answers it. */
+export function readMessage(text: string): Result<Up, Close> {
+  if (isDeeperThan(text, MAX_DEPTH)) return bad(`nested deeper than ${MAX_DEPTH}`)
+  try {
+    const message = validateMessage(JSON.parse(text))
+    if (!UP.has(message.type)) return bad(`${message.type} is not sent by clients`)
+    if ('id' in message && message.id.length > MAX_ID_CHARS) return bad(`id: at most ${MAX_ID_CHARS} characters`)
+    return ok(message as Up)
+  } catch (error) {
+    return bad(error instanceof SyntaxError ? 'not valid JSON' : reasonOf(error))
+  }
+}
+
+function bad(reason: string): Result<never, Close> {
+  return err([CloseCode.BadRequest, `Invalid message: ${reason}`.slice(0, 120)])
+}
+
+/** The library says what it misses, and shows what it got, which is the client's and may be anything. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : ''
+  return /^[\x20-\x7e]+$/.test(text) ? text.replace(/, but got .*/, '') : 'not a message of the protocol'
+}
+
+export const ACK = `{"type":"${MessageType.ConnectionAck}"}`
+
+export function pingText(nonce: string): string {
+  return `{"type":"${MessageType.Ping}","payload":{"nonce":"${nonce}"}}`
+}
+
+/** As that of /ws: `nonce` is ours, `height` that up to which all events were told, -1 where that cannot be said. */
+export function pongText(nonce?: string, height = -1): string {
+  if (nonce === undefined) return `{"type":"${MessageType.Pong}"}`
+  return `{"type":"${MessageType.Pong}","payload":{"nonce":"${nonce}"${height < 0 ? '' : `,"block_height":${height}`}}}`
+}
+
+/** `payload` follows it, and a brace. */
+export function nextHead(id: string): string {
+  return `{"id":${JSON.stringify(id)},"type":"${MessageType.Next}","payload":`
+}
+
+export function completeText(id: string): string {
+  return `{"id":${JSON.stringify(id)},"type":"${MessageType.Complete}"}`
+}
+
+/** Ends the operation. */
+export function errorText(id: string, errors: readonly GraphQLFormattedError[]): string {
+  return `{"id":${JSON.stringify(id)},"type":"${MessageType.Error}","payload":${JSON.stringify(errors)}}`
+}
+
+/** What is wrong, for people and for programs; codes of authentication are those of the specification. */
+export interface Wrong {
+  readonly message: string
+  readonly code: 'MISSING_TOKEN' | 'INVALID_TOKEN' | 'AUTH_SYSTEM_ERROR' | Uppercase<FailureCode> | (string & {})
+}
+
+/** Of a code of /ws. */
+export function codeOf(code: string): string {
+  return code === 'unauthorized' ? 'INVALID_TOKEN' : code.toUpperCase()
+}
+
+/** The specification's body. */
+export function wrongPayload({ message, code }: Wrong): string {
+  return JSON.stringify({ errors: [{ message, extensions: { code } }] })
+}
+
+/** Of an operation that goes on: nothing came of its field this time. */
+export function wrongEvent(alias: string, { message, code }: Wrong): string {
+  return JSON.stringify({ data: { [alias]: null }, errors: [{ message, path: [alias], extensions: { code } }] })
+}
