@@ -6,10 +6,13 @@ import { accountUsage } from './endpoints/accountUsage.ts'
 import { applyPlan } from './endpoints/applyPlan.ts'
 import { applyRetention } from './endpoints/applyRetention.ts'
 import { backfill } from './endpoints/backfill.ts'
+import { balances } from './endpoints/balances.ts'
 import { changeKey } from './endpoints/changeKey.ts'
+import { changePipeline } from './endpoints/changePipeline.ts'
 import { changePlan } from './endpoints/changePlan.ts'
 import { clearWebhook } from './endpoints/clearWebhook.ts'
 import { createKey } from './endpoints/createKey.ts'
+import { createPipeline } from './endpoints/createPipeline.ts'
 import { ensureAccount } from './endpoints/ensureAccount.ts'
 import { grantCredits } from './endpoints/grantCredits.ts'
 import { historyCost } from './endpoints/historyCost.ts'
@@ -18,24 +21,45 @@ import { historyFiles } from './endpoints/historyFiles.ts'
 import { historyGaps } from './endpoints/historyGaps.ts'
 import { historySums } from './endpoints/historySums.ts'
 import { listKeys } from './endpoints/listKeys.ts'
+import { listPipelines } from './endpoints/listPipelines.ts'
 import { listPlans } from './endpoints/listPlans.ts'
 import { ownKey } from './endpoints/ownKey.ts'
+import { pipelineLogs } from './endpoints/pipelineLogs.ts'
+import { pipelineMetrics } from './endpoints/pipelineMetrics.ts'
+import { pipelineStatus } from './endpoints/pipelineStatus.ts'
+import { redeliverPipeline } from './endpoints/redeliverPipeline.ts'
+import { removePipeline } from './endpoints/removePipeline.ts'
 import { removePlan } from './endpoints/removePlan.ts'
 import { resetFeed } from './endpoints/resetFeed.ts'
 import { revokeKey } from './endpoints/revokeKey.ts'
 import { rotateKey } from './endpoints/rotateKey.ts'
+import { setPipelineStatus } from './endpoints/setPipelineStatus.ts'
 import { setPlan } from './endpoints/setPlan.ts'
 import { setWebhook } from './endpoints/setWebhook.ts'
 import { showAccount } from './endpoints/showAccount.ts'
 import { showBackfill } from './endpoints/showBackfill.ts'
+import { showPipeline } from './endpoints/showPipeline.ts'
 import { showRetention } from './endpoints/showRetention.ts'
 import { showWebhook } from './endpoints/showWebhook.ts'
+import { testPipeline } from './endpoints/testPipeline.ts'
 import { testWebhook } from './endpoints/testWebhook.ts'
 import { usage } from './endpoints/usage.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [
   usage,
   ownKey,
+  balances,
+  listPipelines,
+  createPipeline,
+  showPipeline,
+  setPipelineStatus,
+  changePipeline,
+  removePipeline,
+  pipelineStatus,
+  pipelineLogs,
+  pipelineMetrics,
+  testPipeline,
+  redeliverPipeline,
   historyCoverage,
   historyGaps,
   historyCost,

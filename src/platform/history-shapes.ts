@@ -25,13 +25,16 @@ export const CHAIN_EXAMPLE = 'hyperliquid'
 
 export const NO_ARCHIVE: Failure = { kind: 'not_found', what: 'This archive', hint: 'This gateway has no archive.' }
 
+/** The refusal of a chain that is not the gateway's own. */
+export function noChain(chain: string, platform: Platform): Failure {
+  const [asked, own] = [chain.slice(0, NAME_MAX_LENGTH), platform.chain].map((name) => JSON.stringify(name))
+  const hint = `The chain ${asked} does not exist here: this gateway has ${own}.`
+  return { kind: 'not_found', what: 'This chain', hint }
+}
+
 /** The history of this chain, or why there is none. */
 export function historyOf(chain: string, platform: Platform): Result<Exports, Failure> {
-  if (chain !== platform.chain) {
-    const [asked, own] = [chain.slice(0, NAME_MAX_LENGTH), platform.chain].map((name) => JSON.stringify(name))
-    const hint = `The chain ${asked} does not exist here: this gateway has ${own}.`
-    return err({ kind: 'not_found', what: 'This chain', hint })
-  }
+  if (chain !== platform.chain) return err(noChain(chain, platform))
   return platform.exports ? ok(platform.exports) : err(NO_ARCHIVE)
 }
 

@@ -5,7 +5,7 @@ import type { Failure } from '../core/failure.ts'
 import { formatCredits } from '../credit/amount.ts'
 import { parseRange, RANGES_MAX } from '../key/address-range.ts'
 import { DISPLAY_LENGTH } from '../key/format.ts'
-import { KINDS_TEXT, NOT_SERVED, PRODUCTS, PRODUCTS_TEXT, type Product } from '../key/identity.ts'
+import { KINDS_TEXT, PRODUCTS, PRODUCTS_TEXT } from '../key/identity.ts'
 import type { KeyRow } from '../key/key-row.ts'
 import { AccountId, Credits, CreditsText, UnixMs } from './fields.ts'
 import type { ListedKey } from './platform-api.ts'
@@ -128,14 +128,6 @@ export function shownKey({ cap, ...key }: KeyRow): z.infer<typeof ShownKey> {
 /** The same with what is left of its cap. */
 export function countedKey({ capLeft, balance: _, ...key }: ListedKey): z.infer<typeof CountedKey> {
   return { ...shownKey(key), cap_remaining: capLeft === null ? null : formatCredits(capLeft) }
-}
-
-/** Said of an order that names products which nothing serves yet. */
-export function notServedYet(products: readonly Product[] = []): string[] {
-  const ahead = products.filter((product) => NOT_SERVED.includes(product))
-  if (ahead.length === 0) return []
-  const rest = ahead.length === products.length ? ': until then this key is good for nothing' : ''
-  return [`products: not served yet: ${ahead.join(', ')}${rest}`]
 }
 
 /** Said of ranges on a gateway that does not believe what a proxy says of addresses. */

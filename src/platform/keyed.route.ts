@@ -5,9 +5,13 @@
 
 import { type Context, Hono } from 'hono'
 import type { Failure } from '../core/failure.ts'
+import { Gate } from '../core/gate.ts'
+import { networkOf } from '../core/network.ts'
 import { ok, type Result } from '../core/result.ts'
 import type { MicroCredits } from '../credit/amount.ts'
 import { formatCredits } from '../credit/amount.ts'
+import { limitsOf } from '../credit/plans/plan.ts'
+
 import type { Charging } from '../edge/charging.ts'
 import type { Identity } from '../key/identity.ts'
 import type { Entry } from '../key/record.ts'
@@ -26,25 +30,40 @@ export interface KeyedDeps {
     waitUntil: WaitUntil,
   ) => Result<Identity, Failure> | Promise<Result<Identity, Failure>>
   readonly charging: (waitUntil: WaitUntil) => Charging
+  /** Of a caller; null where it is not known for sure. */
+  readonly addressOf: (request: Request) => string | null
   readonly requestId: () => string
 }
 
 /** Routes of the endpoints among these that take a key. */
 export function keyedRoutes(endpoints: readonly Endpoint[], deps: KeyedDeps): Hono {
   const app = new Hono()
+  const gate = new Gate()
   for (const endpoint of endpoints.filter(({ door }) => door !== 'admin')) {
-    route(app, endpoint, '', (c) => enter(c, endpoint, deps))
+    route(app, endpoint, '', (c) => enter(c, endpoint, deps, gate))
   }
   return app
 }
 
-async function enter(c: Context, endpoint: Endpoint, deps: KeyedDeps): Promise<Response> {
+/** The refusal of an address that has come too often for the plan of its key, whichever keys it came with: of data alone. */
+function tooOften(request: Request, identity: Identity, deps: KeyedDeps, gate: Gate): Failure | null {
+  const quota = limitsOf(identity).requestsPerSecond
+  const address = deps.addressOf(request)
+  if (quota === null || address === null) return null
+  const limit = { name: 'rest-address', quota, windowSeconds: 1 }
+  const { waitMs } = gate.take(`${quota} ${networkOf(address)}`, limit, deps.platform.now())
+  return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : null
+}
+
+async function enter(c: Context, endpoint: Endpoint, deps: KeyedDeps, gate: Gate): Promise<Response> {
   const { id: type, door, product = 'platform', price: amount = 0 } = endpoint
   const requestId = deps.requestId()
   const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
   const kind = door === 'service' ? 'service' : 'any'
   const identity = await deps.authenticate(c.req.raw, { product, kind }, waitUntil)
   if (!identity.ok) return refuse(identity.error, requestId)
+  const refused = product === 'data' ? tooOften(c.req.raw, identity.value, deps, gate) : null
+  if (refused !== null) return refuse(refused, requestId)
   const charging = deps.charging(waitUntil)
   const hold = await charging.hold(identity.value, { product, type, amount })
   const limits = charging.limitHeaders?.(identity.value, product) ?? {}

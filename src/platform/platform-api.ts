@@ -16,6 +16,9 @@ import type { Exports } from '../history/exports/exports-api.ts'
 import type { KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import type { KeyChange, KeyRow, Rotation } from '../key/key-row.ts'
+import type { NewPipeline, PipelineChange } from '../pipeline/changes.ts'
+import type { PipelineRow } from '../pipeline/row.ts'
+import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../pipeline/sink-api.ts'
 import type { PlanChange } from './plan-shapes.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -23,6 +26,7 @@ export interface Platform {
   readonly accounts: Accounts
   readonly keys: Keys
   readonly plans: Plans
+  readonly pipelines: Pipelines
   readonly meterOf: (account: string) => AccountMeterApi & WebhookApi
   readonly log: () => Pick<BlockLogApi, 'reset'>
   /** Null where nothing is archived. */
@@ -32,6 +36,10 @@ export interface Platform {
   readonly chain: string
   /** Null where nothing is archived. */
   readonly exports: Exports | null
+  /** An info answer, uncharged, in the turn of this account at the sources; null where it cannot be had. */
+  readonly read: (request: Readonly<Record<string, unknown>>, account: string) => Promise<string | null>
+  /** What a data service behind this chain answers to a path below `/v1/<chain>`; null: there is none. */
+  readonly dataService: (chain: string, path: string) => Promise<Result<unknown, Failure>> | null
   /** WEBHOOK_HTTP. */
   readonly isHttpAllowed: boolean
   /** TRUST_PROXY: callers' addresses are known. */
@@ -155,4 +163,35 @@ export interface Plans {
    * the account `after`; again is the same.
    */
   apply(name: string, after: string): Promise<Result<Applied, Failure>>
+}
+
+/** Of which account; a pipeline of another one is none. */
+export interface NamedPipeline {
+  readonly account: string
+  readonly id: string
+}
+
+/** `inStep`: its object is known to have what the record says. `status` null: it did not answer. */
+export interface PipelineState {
+  readonly row: PipelineRow
+  readonly inStep: boolean
+  readonly status: SinkStatus | null
+}
+
+/** Each that names one tells its object of the record first, where that is not known to have it. */
+export interface Pipelines {
+  create(account: string, keyHash: string, order: NewPipeline): Promise<Result<PipelineRow, Refusal>>
+  /** Newest first. */
+  page(account: string, from: number, limit: number): Promise<{ rows: readonly PipelineRow[]; total: number }>
+  show(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>>
+  /** Refused with `unavailable` where the record has the change and its object could not be told: again is the same. */
+  change(name: NamedPipeline, change: PipelineChange): Promise<Result<PipelineRow, Refusal>>
+  /** Likewise: it is gone at once, and what its object has when that could be told. */
+  remove(name: NamedPipeline): Promise<Result<void, Refusal>>
+  state(name: NamedPipeline): Promise<Result<PipelineState, Refusal>>
+  logs(name: NamedPipeline, before: number | null, limit: number): Promise<Result<readonly SinkLogLine[], Refusal>>
+  metrics(name: NamedPipeline, minutes: number): Promise<Result<readonly SinkMinute[], Refusal>>
+  /** Of the pipeline as the change would make it. */
+  test(name: NamedPipeline, change: PipelineChange): Promise<Result<SinkTest, Refusal>>
+  redeliver(name: NamedPipeline): Promise<Result<number, Refusal>>
 }

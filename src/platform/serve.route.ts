@@ -79,14 +79,17 @@ function parametersOf(url: string): Result<Readonly<Record<string, string>>, Fai
   return err(badField(doubled.slice(0, NAME_MAX_LENGTH), 'is in the URL more than once: send it once'))
 }
 
-async function bodyOf(c: Context, { schema, optional, gzipBytes }: NonNullable<Operation['body']>) {
+async function bodyOf(
+  c: Context,
+  { schema, optional, gzipBytes, maxBytes = BODY_MAX_BYTES }: NonNullable<Operation['body']>,
+) {
   const { body, headers } = c.req.raw
   if (gzipBytes !== undefined) {
     const text = await gzipText(c.req.raw, gzipBytes)
     return text.ok ? parsed(schema, text.value) : text
   }
   if (body === null && optional) return parsed(schema, {})
-  const json = await readJsonBody({ chunks: body, contentLength: headers.get('content-length') }, BODY_MAX_BYTES)
+  const json = await readJsonBody({ chunks: body, contentLength: headers.get('content-length') }, maxBytes)
   return json.ok ? parsed(schema, json.value) : json
 }
 

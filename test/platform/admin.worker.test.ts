@@ -196,17 +196,6 @@ describe('accounts and keys', () => {
     expect((await ask('PATCH', `/keys/${'0'.repeat(64)}`, {})).status).toBe(404)
   })
 
-  it('says of products that nothing serves yet that they are none', async () => {
-    const issue = async (products: readonly string[]) => (await ask('POST', '/keys', { products })).json
-    expect(await issue(['info', 'platform'])).not.toHaveProperty('warnings')
-    expect((await issue(['info', 'rpc', 'graphql'])).warnings).toEqual(['products: not served yet: rpc, graphql'])
-    const idle = ['products: not served yet: rpc: until then this key is good for nothing']
-    const { hash, warnings } = await issue(['rpc'])
-    expect(warnings).toEqual(idle)
-    expect((await ask('PATCH', `/keys/${hash}`, { label: 'x' })).json).not.toHaveProperty('warnings')
-    expect((await ask('PATCH', `/keys/${hash}`, { products: ['rpc'] })).json.warnings).toEqual(idle)
-  })
-
   it('warns of a key that can do nothing: no credits, ranges where no address is sure', async () => {
     const warnings = async (body: object, over = {}) => (await ask('POST', '/keys', body, over)).json.warnings ?? []
     const ranges = { ranges: ['192.0.2.0/24'] }

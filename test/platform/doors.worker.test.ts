@@ -64,6 +64,7 @@ function gateway() {
     authenticate: (request, entry, waitUntil) =>
       keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
     charging: (waitUntil) => leases.charging({ meterOf, waitUntil, meterFailure: 'closed', onRevoked: () => {} }),
+    addressOf: () => null,
     requestId: () => 'req_1',
   })
   app.onError(() => new Response('{}', { status: 500 }))

@@ -25,6 +25,7 @@ function gateway(over: Partial<Platform> = {}) {
     authenticate: (request, entry, waitUntil) =>
       keys.authenticate(settings, request, { ...entry, places: ['basic', 'bearer'] }, waitUntil),
     charging: (waitUntil) => leases.charging({ meterOf, waitUntil, meterFailure: 'closed', onRevoked: () => {} }),
+    addressOf: () => null,
     requestId: () => 'req_1',
   })
   return async (path: string, key: string, authorization = `Bearer ${key}`, method = 'GET') => {

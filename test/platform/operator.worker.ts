@@ -3,6 +3,7 @@
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import * as objects from '../../src/core/objects.client.ts'
+import { after } from '../../src/core/timers.client.ts'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import type { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { LOG_API_VERSION } from '../../src/feed/log-api.ts'
@@ -12,8 +13,10 @@ import { AccountService } from '../../src/platform/account-service.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 import { KeyService } from '../../src/platform/key-service.client.ts'
+import { PipelineService } from '../../src/platform/pipeline-service.client.ts'
 import { PlanService } from '../../src/platform/plan-service.client.ts'
 import type { Platform } from '../../src/platform/platform-api.ts'
+import { FakeSinks } from '../pipeline/fake-sinks.ts'
 
 export const bindings = env as unknown as Cloudflare.Env
 export const ADMIN_TOKEN = 'an admin token of at least 32 characters'
@@ -29,11 +32,15 @@ export const meterOf = (account: string) => objects.meterOf(bindings, account)
 export const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})
 
 /** What the gateway lends to endpoints. */
-export function platformOf(isHttpAllowed = false, isProxied = false): Platform {
+export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new FakeSinks()): Platform {
   const { ACCOUNTS: db, KEYS: kv } = bindings
   const now = () => Date.now()
   const ports = { db, kv, keySecret: KEY_SECRET, meterOf, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
+  const { sinkOf, checkTransforms } = sinks
+  const report = () => {}
+  const sinkPorts = { sinkOf, checkTransforms, isHttpAllowed, chains: ['anvil', 'other'], after, report }
+  const pipelines = new PipelineService({ ...ports, keys: services.keys, ...sinkPorts })
   const { CHAIN: chain, ARCHIVE: bucket, HISTORY } = bindings
   const all = new objects.Objects(bindings, { CHAIN: chain, FEED_REGION: null })
   const store = new BackfillStore({ chain, bucket, db: HISTORY })
@@ -43,7 +50,8 @@ export function platformOf(isHttpAllowed = false, isProxied = false): Platform {
     backfill: (blocks) => all.archiver().backfill({ v: LOG_API_VERSION, blocks }),
   }
   const history = { archive, chain, exports: exportsOf(bindings, chain, KEY_SECRET), retention: () => all.archiver() }
-  return { ...services, ...history, meterOf, log: () => all.log(), isHttpAllowed, isProxied, now }
+  const data = { read: async () => null, dataService: () => null }
+  return { ...services, pipelines, ...history, ...data, meterOf, log: () => all.log(), isHttpAllowed, isProxied, now }
 }
 
 interface Over {
@@ -102,7 +110,7 @@ export async function newKey(order: object = {}) {
 
 /** All that D1 says, to see that nothing changed. */
 export async function everyRow() {
-  const tables = ['accounts', 'keys', 'plans', 'grants']
+  const tables = ['accounts', 'keys', 'plans', 'grants', 'pipelines']
   const all = await bindings.ACCOUNTS.batch(
     tables.map((table) => bindings.ACCOUNTS.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`)),
   )

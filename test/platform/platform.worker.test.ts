@@ -1,20 +1,24 @@
 import { createExecutionContext } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { KeyRing } from '../../src/edge/key-ring.store.ts'
+import { after } from '../../src/core/timers.client.ts'
+import { KeyRing, NO_KEY_SECRET } from '../../src/edge/key-ring.store.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
 import { PRODUCTS } from '../../src/key/identity.ts'
+import { NewPipeline } from '../../src/pipeline/changes.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 import { keyedRoutes } from '../../src/platform/keyed.route.ts'
+import { PipelineService } from '../../src/platform/pipeline-service.client.ts'
 import { spend, spendCalls } from '../credit/spend.worker.ts'
-import { meterOf, newKey, platformOf, settings } from './operator.worker.ts'
+import { FakeSinks } from '../pipeline/fake-sinks.ts'
+import { ask as admin, bindings, meterOf, newKey, platformOf, settings } from './operator.worker.ts'
 
 const CREDIT = 1_000_000
 
-function gateway() {
+function gateway(sinks?: FakeSinks) {
   const keys = new KeyRing()
   const leases = new LeasePool()
   return keyedRoutes(ENDPOINTS, {
-    platform: platformOf(),
+    platform: platformOf(false, false, sinks),
     authenticate: (request, entry, waitUntil) =>
       keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
     charging: (waitUntil) =>
@@ -24,17 +28,22 @@ function gateway() {
         meterFailure: 'closed',
         onRevoked: (hash) => keys.revoked(settings, hash, waitUntil),
       }),
+    addressOf: () => null,
     requestId: () => 'req_1',
   })
 }
 
-async function get(app: ReturnType<typeof gateway>, path: string, key?: string) {
+const get = (app: ReturnType<typeof gateway>, path: string, key?: string) => ask(app, 'GET', path, key)
+
+async function ask(app: ReturnType<typeof gateway>, method: string, path: string, key?: string, body?: unknown) {
   const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
-  const response = await app.request(path, { headers }, {}, createExecutionContext())
+  const sent = typeof body === 'string' ? body : (JSON.stringify(body) ?? null)
+  const response = await app.request(path, { method, headers, body: sent }, {}, createExecutionContext())
   const text = await response.text()
   const json = text === '' ? null : JSON.parse(text)
-  const [name = ''] = path.replace(/\/?(\?.*)?$/, '/').split('?')
-  const published = ENDPOINTS.find((operation) => operation.path === name)?.answers[response.status]
+  const name = path.replace(/\/?(\?.*)?$/, '/').replace(/pipe_\w+/, '{id}')
+  const isAsked = (each: { method: string; path: string }) => each.path === name && each.method === method.toLowerCase()
+  const published = ENDPOINTS.find(isAsked)?.answers[response.status]
   // As published: nothing is missing, and nothing is there that the document does not name.
   expect(response.ok ? published?.schema.parse(json) : json).toEqual(json)
   return { status: response.status, headers: response.headers, text, json }
@@ -52,6 +61,7 @@ describe('what a key may know of itself', () => {
       authenticate: (request, entry, waitUntil) =>
         keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
       charging,
+      addressOf: () => null,
       requestId: () => 'req_1',
     })
     const identity = { v: 1, account, keyHash: hash, kind: 'api', plan: 'enterprise', products: [...PRODUCTS] } as const
@@ -175,5 +185,336 @@ describe('what a key may know of itself', () => {
     expect(refused?.headers.get('ratelimit')).toMatch(/^"rest";r=[0-3];t=1$/)
     const before = await get(app, '/platform/key/', (await newKey({ credits: 1 })).key)
     expect(before.status).toBe(200)
+  })
+})
+
+const PIPELINES = '/platform/pipeline-api/'
+const HUSH = 'a secret that nobody reads'
+const CONFIG = {
+  ...{ type: 'clickhouse', url: 'https://db.example.com:8443', user: 'weir', password: HUSH },
+  ...{ database: 'default', table: 'fills' },
+}
+const NEW = { name: 'one', topic: 'fills', destination_config: CONFIG }
+const UNCHANGED = { status: 503, json: { error: true, error_code: '503' } }
+
+/** A manager of an account of its own, with what runs its pipelines. */
+async function manager(label = 'manager') {
+  const sinks = new FakeSinks()
+  const app = gateway(sinks)
+  const { key, account, hash } = await newKey({ kind: 'service', plan: 'enterprise', credits: 5, label })
+  const call = (method: string, path = '', body?: unknown) => ask(app, method, `${PIPELINES}${path}`, key, body)
+  const create = async (over: object = {}) => {
+    const { status, json } = await call('POST', '', { ...NEW, ...over })
+    expect(status).toBe(201)
+    return json.data.id as string
+  }
+  return { app, sinks, call, create, account, hash, key }
+}
+
+const rowsOf = async (account: string) => {
+  const select = bindings.ACCOUNTS.prepare('SELECT * FROM pipelines WHERE account = ? ORDER BY created').bind(account)
+  return (await select.all<Record<string, unknown>>()).results
+}
+
+describe('pipelines', () => {
+  it('are created, listed, read, changed and deleted, and what runs them follows', async () => {
+    const { call, create, sinks, account, hash } = await manager()
+    const id = await create({ transforms: { big: 'SELECT 1' } })
+    expect(id).toMatch(/^pipe_[1-9A-HJ-NP-Za-km-z]{22}$/)
+    const { json } = await call('GET', `${id}/`)
+    const who = { email: '', display_name: 'manager', full_name: 'manager' }
+    const group = { id: `group_${account}`, name: account, slug: account.toLowerCase(), is_paid: true }
+    expect(json.data).toEqual({
+      ...{ ...NEW, id, project: '', description: '', filter: null, transforms: { big: 'SELECT 1' } },
+      ...{ destination_type: 'clickhouse', destination_config: { ...CONFIG, password: '******' } },
+      ...{ execution_mode: 'continuous', execution_start_from: '', execution_stop_from: '' },
+      ...{ abi_file: {}, abi_contract_addresses: [], abi_unmatched: 'keep', on_failure: 'pause', status: 'running' },
+      created_by: { id: `user_${hash.slice(0, 16)}`, ...who },
+      group: { ...group, is_over_limit: false, is_free_trial_expired: false },
+      ...{ created_at: expect.stringMatching(/^\d{4}-.*Z$/), updated_at: expect.stringMatching(/^\d{4}-.*Z$/) },
+    })
+    expect(sinks.held.get(id)).toMatchObject({ account, revision: 1, status: 'running', destination_config: CONFIG })
+    const sent = await call('PATCH', id, { ...json.data, name: 'two' })
+    expect(sent.json.data).toEqual({ ...json.data, name: 'two', updated_at: expect.any(String) })
+    expect(sinks.held.get(id)).toMatchObject({ name: 'two', revision: 2, destination_config: CONFIG })
+    const second = await create()
+    const page = await call('GET', '?page_size=1&page_number=1')
+    const pagination = { page_number: 1, page_size: 1, total_count: 2, has_more: false }
+    expect(page.json.data).toMatchObject({ pagination, items: [{ id }] })
+    expect((await call('GET')).json.data.items.map((each: { id: string }) => each.id).sort()).toEqual(
+      [id, second].sort(),
+    )
+    expect((await call('DELETE', id)).json.data).toEqual({ id })
+    expect((await call('GET', id)).status).toBe(404)
+    expect((await call('DELETE', id)).status).toBe(404)
+    expect([...sinks.held.keys()]).toEqual([second])
+    expect(await rowsOf(account)).toHaveLength(1)
+  })
+
+  it('are run and paused by PUT, which sets nothing else and is the same again', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create()
+    const before = (await call('GET', id)).json.data
+    const paused = await call('PUT', `${id}/`, { status: 'paused', name: 'other', id: 'pipe_x', topic: 1, x: null })
+    expect(paused.json.data).toEqual({ ...before, status: 'paused', updated_at: expect.any(String) })
+    expect(sinks.held.get(id)).toMatchObject({ status: 'paused', name: 'one', revision: 2 })
+    const calls = sinks.calls.length
+    expect((await call('PUT', id, { status: 'paused' })).json).toEqual(paused.json)
+    expect(sinks.calls).toHaveLength(calls)
+    expect((await call('PUT', id, { status: 'running' })).json.data.status).toBe('running')
+    expect(sinks.held.get(id)).toMatchObject({ status: 'running', revision: 3 })
+    for (const body of [{}, { status: 'stopped' }, { status: null }, { status: ['paused'] }, [], 'paused', 7, '{']) {
+      const { status, json } = await call('PUT', id, body)
+      expect([status, json]).toEqual([400, { error: true, error_message: expect.any(String), error_code: '400' }])
+    }
+    expect((await call('PUT', id)).status).toBe(400)
+    expect((await call('GET', id)).json.data.status).toBe('running')
+  })
+
+  // PIPE-12
+  it('that wait for somebody run again where they are set to run once more', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create()
+    const calls = () => sinks.calls.filter(([name]) => name === 'apply').length
+    expect((await call('PUT', id, { status: 'running' })).status).toBe(200)
+    expect(calls()).toBe(1)
+    sinks.stuck.add(id)
+    expect((await call('PATCH', id, { name: 'one' })).status).toBe(200)
+    expect([calls(), sinks.stuck.size]).toEqual([1, 1])
+    expect((await call('PUT', id, { status: 'running' })).status).toBe(200)
+    expect([calls(), sinks.stuck.size, sinks.held.get(id)?.revision]).toEqual([2, 0, 2])
+    // Nobody knows whether it waits: it is told.
+    sinks.failing.add('status')
+    expect((await call('PUT', id, { status: 'running' })).status).toBe(200)
+    sinks.failing.add('apply')
+    expect(await call('PUT', id, { status: 'running' })).toMatchObject(UNCHANGED)
+    expect(sinks.held.get(id)?.revision).toBe(3)
+  })
+
+  it('tell how they run', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create({ status: 'paused' })
+    expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({
+      ...{ id, status: 'paused', in_step: true, phase: 'paused', height: null, rows: 0, last_error: null },
+    })
+    const logs = (await call('GET', `${id}/logs/?limit=2`)).json.data
+    expect(logs).toMatchObject({
+      items: [{ id: 3, message: 'line 3', time: '1970-01-01T00:00:00.003Z' }, { id: 2 }],
+      next: 2,
+    })
+    expect((await call('GET', `${id}/logs/?before=2`)).json.data).toMatchObject({ items: [{ id: 1 }], next: null })
+    const minute = { time: '1970-01-01T00:01:00.000Z', rows: 5, batches: 1, lag_ms: null }
+    expect((await call('GET', `${id}/metrics/?minutes=5`)).json.data.items).toMatchObject([minute])
+    expect((await call('POST', `${id}/dead-letters/redeliver/`)).json.data).toEqual({ batches: 2 })
+    const test = { ok: true, rows: 3, ms: 1, message: 'confirmed' }
+    expect((await call('POST', `${id}/test/`)).json.data).toEqual(test)
+    expect(sinks.tested).toMatchObject({ destination_config: CONFIG, name: 'one' })
+    expect((await call('POST', `${id}/test`, { name: 'tried' })).json.data).toEqual(test)
+    expect(sinks.tested).toMatchObject({ destination_config: CONFIG, name: 'tried' })
+    const elsewhere = { ...CONFIG, url: 'https://evil.example.com', password: '******' }
+    expect((await call('POST', `${id}/test`, { destination_config: elsewhere })).status).toBe(400)
+    expect((await call('GET', id)).json.data.name).toBe('one')
+    for (const query of ['logs/?limit=501', 'metrics/?minutes=0', 'logs/?after=1', '../?page_size=51']) {
+      expect((await call('GET', `${id}/${query}`)).status).toBe(400)
+    }
+  })
+
+  it('are managed with a service key of their account alone', async () => {
+    const { call, create, app, account, key } = await manager()
+    const id = await create()
+    const stranger = await newKey({ kind: 'service', plan: 'enterprise' })
+    const api = await newKey({ account })
+    const revoked = await newKey({ account, kind: 'service' })
+    await admin('DELETE', `/keys/${revoked.hash}`)
+    const all = [
+      ...[
+        ['GET', `${id}/`],
+        ['PUT', `${id}/`, { status: 'paused' }],
+        ['PATCH', `${id}/`, { name: 'mine' }],
+      ],
+      ...['status', 'logs', 'metrics'].map((part) => ['GET', `${id}/${part}/`]),
+      ...[
+        ['POST', `${id}/test/`],
+        ['POST', `${id}/dead-letters/redeliver/`],
+        ['DELETE', `${id}/`],
+      ],
+    ] as [string, string, object?][]
+    for (const [method, path, body] of all) {
+      const statusFor = async (who?: string) => (await ask(app, method, PIPELINES + path, who, body)).status
+      expect([await statusFor(stranger.key), await statusFor(api.key), await statusFor(revoked.key)]).toEqual([
+        404, 403, 401,
+      ])
+      expect(await statusFor()).toBe(401)
+    }
+    expect((await ask(app, 'GET', PIPELINES, stranger.key)).json.data.items).toEqual([])
+    expect((await call('GET', id)).json.data).toMatchObject({ name: 'one', status: 'running' })
+    expect((await call('GET', 'pipe_none/')).json).toEqual(
+      (await ask(app, 'GET', `${PIPELINES}${id}`, stranger.key)).json,
+    )
+    expect((await ask(app, 'GET', `${PIPELINES}${id}`, key)).headers.get('x-credits-cost')).toBe('0')
+  })
+
+  it('keep their secret from every answer and every row, and open it for one record alone', async () => {
+    const { call, create, account, sinks } = await manager()
+    const [one, two] = [await create(), await create()]
+    const replies = await Promise.all([call('GET', one), call('GET'), call('PATCH', one, { name: 'x' })])
+    const rows = await rowsOf(account)
+    for (const text of [...replies.map((reply) => reply.text), JSON.stringify(rows)]) expect(text).not.toContain(HUSH)
+    const [sealed, other] = rows.map((row) => String(row.sealed))
+    expect(sealed?.split('.')[1]).not.toBe(other?.split('.')[1])
+    await call('PATCH', one, { destination_config: { ...CONFIG, url: `${CONFIG.url}/path`, password: '******' } })
+    expect(sinks.held.get(one)?.destination_config).toEqual({ ...CONFIG, url: `${CONFIG.url}/path` })
+    const { id: first } = rows[0]!
+    await bindings.ACCOUNTS.prepare('UPDATE pipelines SET sealed = ? WHERE id = ?').bind(other, first).run()
+    const moved = first === one ? one : two
+    const { status, json } = await call('PUT', moved, { status: 'paused' })
+    expect([status, json.error_message]).toEqual([409, expect.stringMatching(/^destination_config: .* send it again$/)])
+    expect((await call('PUT', moved === one ? two : one, { status: 'paused' })).status).toBe(200)
+    const anew = { status: 'paused', destination_config: { ...CONFIG, password: 'another' } }
+    expect((await call('PATCH', moved, anew)).json.data.status).toBe('paused')
+    expect(sinks.held.get(moved)).toMatchObject({ status: 'paused', destination_config: { password: 'another' } })
+  })
+
+  it('are in step again when what runs them could not be told, at whichever step that failed', async () => {
+    const { call, create, sinks, account } = await manager()
+    sinks.failing.add('apply')
+    const id = await create()
+    expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({ in_step: false, phase: 'idle' })
+    expect(await call('PUT', id, { status: 'paused' })).toMatchObject(UNCHANGED)
+    expect((await call('GET', id)).json.data.status).toBe('paused')
+    expect(await call('PUT', id, { status: 'paused' })).toMatchObject(UNCHANGED)
+    expect(sinks.held.size).toBe(0)
+    sinks.failing.clear()
+    sinks.silent.add('apply')
+    expect(await call('PUT', id, { status: 'paused' })).toMatchObject(UNCHANGED)
+    expect(sinks.held.get(id)).toMatchObject({ status: 'paused', revision: 2 })
+    sinks.silent.clear()
+    expect((await call('PUT', id, { status: 'paused' })).status).toBe(200)
+    expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({ in_step: true, phase: 'paused' })
+    sinks.failing.add('apply').add('status').add('logs').add('test')
+    expect(await call('PATCH', id, { name: 'two' })).toMatchObject(UNCHANGED)
+    expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({
+      in_step: false,
+      phase: 'unknown',
+      rows: null,
+    })
+    expect(await call('GET', `${id}/logs/`)).toMatchObject(UNCHANGED)
+    expect(await call('POST', `${id}/test/`)).toMatchObject(UNCHANGED)
+    sinks.failing.clear()
+    expect((await call('GET', id)).json.data.name).toBe('two')
+    expect(sinks.held.get(id)).toMatchObject({ name: 'two', revision: 3 })
+    sinks.failing.add('drop')
+    expect(await call('DELETE', id)).toMatchObject(UNCHANGED)
+    for (const [method, body] of [['GET'], ['PATCH', { name: 'three' }], ['PUT', { status: 'running' }]] as const) {
+      expect((await call(method, id, body)).status).toBe(404)
+    }
+    expect((await call('GET')).json.data.items).toEqual([])
+    expect(sinks.held.size).toBe(1)
+    sinks.failing.clear()
+    expect((await call('DELETE', id)).status).toBe(200)
+    expect([sinks.held.size, await rowsOf(account)]).toEqual([0, []])
+  })
+
+  it('are gone when they were deleted while what runs them was being told', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create()
+    sinks.onApplied = async () => {
+      sinks.onApplied = async () => {}
+      await call('DELETE', id)
+      sinks.held.set(id, { ...sinks.held.get(id)!, name: 'back' })
+    }
+    await call('PATCH', id, { name: 'two' })
+    expect(sinks.held.size).toBe(0)
+  })
+
+  it('are told again of nothing that was known when an older message came late', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create()
+    sinks.onApplied = async () => {
+      sinks.onApplied = async () => {}
+      await call('PATCH', id, { name: 'three' })
+    }
+    await call('PATCH', id, { name: 'two' })
+    expect(sinks.held.get(id)).toMatchObject({ name: 'three', revision: 3 })
+    const calls = sinks.calls.length
+    expect((await call('GET', id)).json.data.name).toBe('three')
+    expect(sinks.calls).toHaveLength(calls)
+  })
+
+  it('keep what two change at once, or refuse one', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create()
+    const names = ['name', 'project', 'description', 'execution_start_from']
+    const answers = await Promise.all(names.map((field) => call('PATCH', id, { [field]: '5' })))
+    const taken = names.filter((_, at) => answers[at]!.status === 200)
+    expect(taken.length).toBeGreaterThan(1)
+    expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true)
+    const { json } = await call('GET', id)
+    expect(names.filter((field) => json.data[field] === '5')).toEqual(taken)
+    expect(sinks.held.get(id)).toMatchObject(Object.fromEntries(taken.map((field) => [field, '5'])))
+  })
+
+  it('are bounded in number and size', async () => {
+    const { call, create, account, sinks } = await manager()
+    const big = { a: `SELECT '${'x'.repeat(1_000_000)}'` }
+    const tooLarge = await call('POST', '', { ...NEW, transforms: big })
+    expect(tooLarge).toMatchObject({
+      status: 400,
+      json: { error_message: 'transforms.a: must be at most 65536 characters' },
+    })
+    expect((await call('POST', '', { ...NEW, description: 'x'.repeat(1_100_000) })).status).toBe(413)
+    const rest = { ...NEW, destination_config: { ...CONFIG, url: 'http://db.example.com' } }
+    expect((await call('POST', '', rest)).json.error_message).toMatch(
+      /^destination_config.url: must be https .*PIPELINE_PRIVATE=on/,
+    )
+    sinks.issues = [{ path: 'transforms.a', message: 'no such column: colour' }]
+    expect(await call('POST', '', { ...NEW, transforms: { a: 'SELECT colour' } })).toMatchObject({
+      ...{ status: 400, json: { error_message: 'transforms.a: no such column: colour' } },
+    })
+    const ports = {
+      db: bindings.ACCOUNTS,
+      keys: { hashed: async () => null },
+      nowMs: Date.now,
+      after,
+      report: () => {},
+    }
+    sinks.issues = null
+    expect(await call('POST', '', { ...NEW, transforms: { a: 'SELECT 1' } })).toMatchObject(UNCHANGED)
+    const { sinkOf, checkTransforms } = sinks
+    const open = new PipelineService({
+      ...ports,
+      keySecret: '',
+      sinkOf,
+      checkTransforms,
+      isHttpAllowed: true,
+      chains: [],
+    })
+    expect(await open.create(account, 'a1', NewPipeline.parse(NEW))).toMatchObject({ error: NO_KEY_SECRET })
+    const id = await create()
+    for (let i = 1; i < 50; i++) await create()
+    const full = { status: 409, json: { error_message: expect.stringContaining('at most 50 pipelines') } }
+    expect(await call('POST', '', NEW)).toMatchObject(full)
+    await bindings.ACCOUNTS.prepare('UPDATE pipelines SET bytes = 200000 WHERE account = ?').bind(account).run()
+    expect(await call('PATCH', id, { name: 'two' })).toMatchObject(full)
+    await call('DELETE', id)
+    expect(await call('POST', '', NEW)).toMatchObject(full)
+  })
+
+  it('name so many wallets for their orders', async () => {
+    const { call, create } = await manager()
+    const wallets = (from: number, count: number) => ({
+      ...{ topic: 'order_updates', status: 'paused' },
+      filter: {
+        type: 'orderUpdates',
+        addresses: Array.from({ length: count }, (_, at) => `0x${(from + at).toString(16).padStart(40, '0')}`),
+      },
+    })
+    for (let i = 0; i < 4; i++) await create(wallets(i * 1_000, 1_000))
+    const id = await create(wallets(4_000, 999))
+    const full = { status: 409, json: { error_message: expect.stringContaining('5000 wallets') } }
+    expect(await call('POST', '', { ...NEW, ...wallets(5_000, 2) })).toMatchObject(full)
+    await create({ topic: 'completed_trades', filter: { ...wallets(0, 9).filter, type: 'userFills' } })
+    expect((await call('PATCH', id, { filter: wallets(4_000, 1_000).filter })).status).toBe(200)
+    expect(await call('POST', '', { ...NEW, ...wallets(5_000, 1) })).toMatchObject(full)
   })
 })

@@ -11,7 +11,6 @@ import {
   KEY_PARAMS,
   KeyProducts,
   Label,
-  notServedYet,
   OfAccount,
   pastExpiry,
   Ranges,
@@ -55,7 +54,7 @@ export const changeKey = defineEndpoint(
     if (past !== null) return err(past)
     const changed = await keys.change({ name: params.key, ...query }, body)
     if (!changed.ok) return changed
-    const warnings = [...notServedYet(body.products), ...unsureOf(body.ranges, isProxied)]
+    const warnings = unsureOf(body.ranges, isProxied)
     return reply(200, { ...shownKey(changed.value), ...warned(warnings) })
   },
 )

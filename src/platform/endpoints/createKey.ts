@@ -12,7 +12,6 @@ import {
   KeyProducts,
   Kind,
   Label,
-  notServedYet,
   pastExpiry,
   Ranges,
   unsureOf,
@@ -68,11 +67,7 @@ export const createKey = defineEndpoint(
     const past = pastExpiry(order.expires, now())
     if (past !== null) return err(past)
     const issued = await keys.create({ ...order, terms: agreed?.terms })
-    const warnings = [
-      ...(agreed?.warnings ?? []),
-      ...notServedYet(order.products),
-      ...unsureOf(order.ranges, isProxied),
-    ]
+    const warnings = [...(agreed?.warnings ?? []), ...unsureOf(order.ranges, isProxied)]
     if (order.credits === 0) warnings.push('credits: 0: the account can pay for nothing until it is granted some')
     return issued.ok ? reply(201, { ...issued.value, ...warned(warnings) }) : issued
   },

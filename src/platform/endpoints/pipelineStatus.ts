@@ -1,0 +1,88 @@
+// GET /platform/pipeline-api/{id}/status/: what became of what its owner wants.
+
+import * as z from 'zod'
+import { STATUSES } from '../../pipeline/pipeline.ts'
+import type { SinkPhase } from '../../pipeline/sink-api.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { enveloped, inEnvelope } from '../envelope.ts'
+import { IsoTime, isoTime, PIPELINE_PARAMS, PIPELINE_PATH } from '../pipeline-shapes.ts'
+
+const PHASES = [
+  ...(['idle', 'backfilling', 'live', 'pausing', 'paused', 'retrying', 'failed', 'finished'] as const),
+  'unknown',
+] as const satisfies readonly (SinkPhase | 'unknown')[]
+
+const Status = z
+  .object({
+    id: PIPELINE_PARAMS.id,
+    status: z.enum(STATUSES).describe('What its owner wants'),
+    in_step: z.boolean().describe('False: what runs it could not be told yet; it is told when it is asked for next'),
+    phase: z.enum(PHASES).describe('What it does: `unknown` where what runs it did not answer, and all below is null'),
+    height: z.int().nullable().describe('The last block that the destination has confirmed; null: none yet'),
+    time: IsoTime.nullable().describe('The time of that block, ISO 8601'),
+    lag_blocks: z.int().nullable().describe('Blocks behind the newest one; null: not known'),
+    lag_ms: z.number().nullable().describe('The same in milliseconds'),
+    rows: z.int().nullable().describe('Delivered and confirmed'),
+    bytes: z.int().nullable().describe('Delivered and confirmed'),
+    batches: z.int().nullable().describe('Delivered and confirmed'),
+    dead_letters: z.int().nullable().describe('Batches that were set aside'),
+    attempts: z.int().nullable().describe('How often the batch that is on its way was tried'),
+    next_try: IsoTime.nullable().describe('When it is tried again, ISO 8601; null: not waiting'),
+    last_error: z
+      .object({ time: IsoTime, message: z.string().describe('What it was') })
+      .nullable()
+      .describe('What last went wrong'),
+  })
+  .meta({ id: 'PipelineStatus' })
+
+export const pipelineStatus = defineEndpoint(
+  {
+    id: 'pipelineStatus',
+    method: 'get',
+    path: `${PIPELINE_PATH}status/`,
+    summary: 'What a pipeline does, and how far it is',
+    description: '`status` is what its owner wants, `phase` what became of it.',
+    door: 'service',
+    params: PIPELINE_PARAMS,
+    answers: {
+      200: {
+        description: 'Both statuses',
+        schema: enveloped(Status),
+        example: inEnvelope({
+          ...{ id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u', status: 'running', in_step: true, phase: 'live' },
+          ...{ height: 925000869, time: '2026-09-21T14:14:19.931Z', lag_blocks: 2, lag_ms: 140 },
+          ...{ rows: 81230, bytes: 30461250, batches: 2210, dead_letters: 0, attempts: 0 },
+          ...{ next_try: null, last_error: null },
+        }),
+      },
+    },
+    refusals: [404],
+  },
+  async ({ params: { id }, identity: { account } }, { pipelines }) => {
+    const state = await pipelines.state({ account, id })
+    if (!state.ok) return state
+    const { row, inStep, status } = state.value
+    const { lastError: last = null } = status ?? {}
+    const phase: SinkPhase | 'unknown' = status?.phase ?? 'unknown'
+    return reply(
+      200,
+      inEnvelope({
+        id,
+        status: row.fields.status,
+        in_step: inStep,
+        phase,
+        height: status?.height ?? null,
+        time: isoTime(status?.timeMs ?? null),
+        lag_blocks: status?.lagBlocks ?? null,
+        lag_ms: status?.lagMs ?? null,
+        rows: status?.rows ?? null,
+        bytes: status?.bytes ?? null,
+        batches: status?.batches ?? null,
+        dead_letters: status?.deadLetters ?? null,
+        attempts: status?.attempts ?? null,
+        next_try: isoTime(status?.nextTryMs ?? null),
+        last_error: last && { time: isoTime(last.atMs), message: last.words },
+      }),
+    )
+  },
+)
