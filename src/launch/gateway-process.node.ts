@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptionsShape } from 'miniflare'
 import { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } from 'wrangler'
+import { bundledModules } from './bundled-modules.node.ts'
 
 export interface GatewayProcessOptions {
   /** Repository root; `dist` below it is built. */
@@ -67,21 +68,17 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   return { url: urls[0]!, urls, dispose: () => miniflare.dispose() }
 }
 
-/** A Worker as its wrangler file describes it, with the one script in the folder of its bundle. */
+/** A Worker as its wrangler file describes it, with the one script, and the binaries, in the folder of its bundle. */
 function workerOf({ root, bundles = 'dist', isArchived = true }: GatewayProcessOptions, config: string, part: string) {
   const { workerOptions } = unstable_getMiniflareWorkerOptions(join(root, config))
   const { modulesRules: _, ...worker } = workerOptions as V4WorkerOptionsShape
   const folder = join(root, bundles, part)
-  const script = readdirSync(folder).find((name) => name.endsWith('.js'))
-  if (script === undefined) throw new Error(`${folder} holds no bundle`)
-  const path = join(folder, script)
   return {
     ...worker,
     ...(isArchived ? {} : { r2Buckets: {} }),
     // Without a name the storage folders of the objects would begin with a dash.
     name: part === 'gateway' ? 'weir' : 'weir-live',
-    modulesRoot: folder,
-    modules: [{ type: 'ESModule' as const, path, contents: readFileSync(path, 'utf8') }],
+    ...bundledModules(folder),
   }
 }
 

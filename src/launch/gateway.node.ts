@@ -20,6 +20,7 @@ if (!values.state || !values.port || !values.node || !ADMIN_TOKEN || !FEED_TOKEN
   process.exit(2)
 }
 
+const chains = JSON.stringify([{ name: 'hyperliquid', urls: [`${values.node}/evm`] }])
 const { url } = await startGatewayProcess({
   root: join(import.meta.dirname, '../..'),
   state: values.state,
@@ -29,9 +30,11 @@ const { url } = await startGatewayProcess({
   vars: {
     PATH_KEYS: 'on',
     WEBHOOK_HTTP: 'on',
+    PIPELINE_PRIVATE: 'on',
     TRUST_PROXY: process.env.TRUST_PROXY === 'on' ? 'on' : 'off',
     UPSTREAMS: JSON.stringify([{ name: 'node', url: `${values.node}/info` }]),
+    RPC_CHAINS: chains,
   },
-  liveVars: { ARCHIVE_KEEP_MB: values.keep },
+  liveVars: { ARCHIVE_KEEP_MB: values.keep, PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains },
 })
 process.stderr.write(`gateway at ${url}\n`)

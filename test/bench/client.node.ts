@@ -23,6 +23,8 @@ const CHANNEL_AT = '{"channel":"'.length
 const NONCE_AT = '{"channel":"pong","nonce":"'.length
 const TIME = Buffer.from('"time":')
 const TIME_DIGITS = 13
+/** Second letter of a result. */
+const ID = 'i'.charCodeAt(0)
 const [ERROR, NOTIFICATION, PONG, RESPONSE] = [...'enps'].map((letter) => letter.charCodeAt(0))
 
 /** What a client is for its owner. */
@@ -41,13 +43,17 @@ export interface ClientOwner {
 export class Client {
   readonly seat: Seat
   readonly #owner: ClientOwner
+  readonly #at: number
   #socket!: RawSocket
   /** Of the last pong. */
   #nonce = ''
   #unprovedBytes: number
   #pings = 0
+  /** It speaks GraphQL. */
+  #query: string | undefined
 
   private constructor(seat: Seat, owner: ClientOwner, at: number) {
+    this.#at = at
     this.seat = seat
     this.#owner = owner
     // Clients came at different times: not all of them prove with the same block.
@@ -60,7 +66,10 @@ export class Client {
     const client = new Client(crowdOf(owner.crowd).seat(at), owner, at)
     const address = clients[at % clients.length]!
     const path = kind === 'weir' ? address.path : `${address.path}/${mustAsk ? '' : client.seat.line}`
-    client.#socket = await RawSocket.open({ ...address, path }, (chunk, from, to) => client.#take(chunk, from, to))
+    const { query } = crowdOf(owner.crowd)
+    const to = query === undefined ? { ...address, path } : graphqlOf(address)
+    client.#query = query
+    client.#socket = await RawSocket.open(to, (chunk, from, end) => client.#take(chunk, from, end))
     return client
   }
 
@@ -74,14 +83,37 @@ export class Client {
   }
 
   subscribe(): void {
+    if (this.#query !== undefined) return this.#subscribeGraphql(this.#query)
     for (const subscription of this.seat.bodies)
       this.#socket.send(JSON.stringify({ method: 'subscribe', subscription }))
   }
 
   /** Returns the nonce of the last pong. */
   prove(): void {
-    this.#socket.send(`{"method":"ping","nonce":"${this.#nonce}"}`)
+    const isGraphql = this.#query !== undefined
+    const ping = isGraphql ? { type: 'ping', payload: { nonce: this.#nonce } } : { method: 'ping', nonce: this.#nonce }
+    this.#socket.send(JSON.stringify(ping))
     this.#pings++
+  }
+
+  #subscribeGraphql(query: string): void {
+    const { path } = this.#owner.target.clients[this.#at % this.#owner.target.clients.length]!
+    const payload = { SERVICE_API_KEY: path.slice(path.indexOf('=') + 1) }
+    this.#socket.send(JSON.stringify({ type: 'connection_init', payload }))
+    // As clients have it: an id that nobody else has.
+    this.#socket.send(JSON.stringify({ id: crypto.randomUUID(), type: 'subscribe', payload: { query } }))
+  }
+
+  /** Of GraphQL: a result begins with its id, anything else with its type. */
+  #takeMessage(chunk: Buffer, from: number, to: number): void {
+    if (chunk[from + 2] === ID) return this.#owner.data(this, heightOf(timeIn(chunk, from)), chunk, from, to)
+    const { type, payload } = JSON.parse(chunk.toString('utf8', from, to))
+    if (type === 'connection_ack') this.#owner.acknowledged(this)
+    else if (type === 'ping') this.#socket.send(JSON.stringify({ type: 'pong', payload }))
+    else {
+      this.#nonce = payload.nonce
+      this.#pings--
+    }
   }
 
   close(): void {
@@ -89,6 +121,7 @@ export class Client {
   }
 
   #take(chunk: Buffer, from: number, to: number): void {
+    if (this.#query !== undefined) return this.#takeMessage(chunk, from, to)
     const letter = chunk[from + CHANNEL_AT]
     if (letter === RESPONSE) this.#owner.acknowledged(this)
     else if (letter === PONG) {
@@ -109,6 +142,11 @@ export class Client {
     }
     this.#owner.data(this, heightOf(timeIn(chunk, from)), chunk, from, to)
   }
+}
+
+/** The door beside /ws of the same gateway. */
+function graphqlOf({ port, headers }: Address): Address {
+  return { port, path: '/graphql', headers: `${headers}Sec-WebSocket-Protocol: graphql-transport-ws\r\n` }
 }
 
 /** The first time in the frame that begins there. */

@@ -16,6 +16,8 @@ interface Crowd {
   readonly lines: readonly ((texts: BlockTexts, height: number) => readonly string[])[]
   /** Frames that a client is sent at once, of what there is. */
   readonly firsts: number
+  /** Of clients of /graphql: what each of them asks for. */
+  readonly query?: string
 }
 
 /** Bodies of the crowd of that name. */
@@ -39,6 +41,11 @@ const wallets = (at: number) => ({
   type: 'userFills',
   addresses: [TRADER, ...Array.from({ length: LIST_LENGTH - 1 }, (_, i) => wallet(1 + at * LIST_LENGTH + i))],
 })
+
+const LEVELS = 'levels { px sz n }'
+const BOOK_QUERY =
+  `subscription { l2BookDiff(coin: "${SHALLOW}") { data { ` +
+  `Snapshot { coin time block_height ${LEVELS} } Updates { time block_height book_diffs { coin ${LEVELS} } } } } }`
 
 export const CROWDS = {
   'one coin': oneLine(diffs(COIN)),
@@ -64,6 +71,8 @@ export const CROWDS = {
   l2Book: oneLine({ type: 'l2Book', coin: SHALLOW, interval: 0 }, 1, ofAll),
   bbo: oneLine({ type: 'bbo', coin: SHALLOW }, 1, ofAll),
   trades: oneLine({ type: 'trades', coin: SHALLOW }, 1, ofAll),
+  /** The same over GraphQL. */
+  graphql: { ...oneLine({ type: 'l2BookDiff', coin: SHALLOW }, 1, ofAll), query: BOOK_QUERY },
   'bbo of all': oneLine(
     COINS.map((coin) => ({ type: 'bbo', coin })),
     COINS.length,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { bundle } from '../../src/launch/build.node.ts'
+import { bundledModules } from '../../src/launch/bundled-modules.node.ts'
 import type { PageOrder, PageRead, PartOrder, SegmentOrder, Turn } from './counted/files-bench.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -30,8 +31,7 @@ export class FilesWorker {
     const miniflare = new Miniflare(
       convertV4MiniflareOptions({
         name: 'files',
-        modules: true,
-        scriptPath: join(out, 'files.worker.js'),
+        ...bundledModules(out),
         compatibilityDate: '2026-11-01',
         compatibilityFlags: ['nodejs_zlib'],
         bindings: { CHAIN: chain, OBJECT_BYTES: objectBytes === undefined ? '' : String(objectBytes) },

@@ -9,6 +9,7 @@ import { coreLine } from './core.node.ts'
 import { creditLines } from './credits.node.ts'
 import { fanOutLine } from './fan-out.node.ts'
 import { fileLines } from './files.node.ts'
+import { graphqlLine } from './graphql.node.ts'
 import { hubLine } from './hub.node.ts'
 import { infoLines } from './info.node.ts'
 import { ingestLine, worstBlockLine } from './ingest.node.ts'
@@ -16,6 +17,8 @@ import { latencyLines } from './latency.node.ts'
 import { mainnetLines } from './mainnet.node.ts'
 import { memoryLine } from './memory.node.ts'
 import { orderLines } from './orders.node.ts'
+import { pipelineLines } from './pipelines.node.ts'
+import { rpcLines } from './rpc.node.ts'
 import { snapshotLines } from './snapshot.node.ts'
 import { stormLines } from './storms.node.ts'
 import { type Line, tableOf } from './table.ts'
@@ -32,6 +35,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
   mixed: (bench) => latencyLines(bench, 1000, 'mixed'),
   'fan-out': async (bench) => [await fanOutLine(bench, 1000, 'one coin'), await fanOutLine(bench, 100, 'one coin')],
   distinct: async (bench) => [await fanOutLine(bench, 1000, 'distinct')],
+  graphql: async (bench) => [await graphqlLine(bench, 1000), await graphqlLine(bench, 100)],
   channels: channelLines,
   bbo: bboLines,
   storm: stormLines,
@@ -41,6 +45,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
   info: infoLines,
   credits: creditLines,
   upstream: upstreamLines,
+  rpc: rpcLines,
   snapshot: snapshotLines,
 }
 /** Those that start what they need, before the others. */
@@ -50,6 +55,7 @@ const ALONE: Readonly<Record<string, (bench: Pick<Bench, 'quick' | 'say'>) => Pr
   mainnet: mainnetLines,
   billing: billingLines,
   files: fileLines,
+  pipelines: pipelineLines,
 }
 const NAMES = [...Object.keys(ALONE), ...Object.keys(SECTIONS)]
 /** More than this beside us, and the figures say more of the others than of Weir. */

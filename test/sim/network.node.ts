@@ -78,7 +78,13 @@ export class Network implements Chances {
     const { classes, schedule } = ports
     this.#ports = ports
     this.#schedule = schedule
-    const env: Record<string, unknown> = { CHAIN, BOOK_HUBS: String(HUBS), RELAY_SOCKETS: '500', FEED_REGION: '' }
+    const env: Record<string, unknown> = {
+      CHAIN,
+      BOOK_HUBS: String(HUBS),
+      RELAY_SOCKETS: '500',
+      FEED_REGION: '',
+      PIPELINE_PRIVATE: 'off',
+    }
     this.platform = new Platform(schedule, this, env, (what) => ports.wrong(what))
     env.BLOCK_LOG = this.platform.namespace('log', classes.BlockLog)
     env.BOOK_HUB = this.platform.namespace('hub', classes.BookHub)

@@ -27,7 +27,9 @@ export async function loadProduct(shards: number, breakage: Breakage | null): Pr
   let isBroken = breakage === null
   registerHooks({
     resolve: (specifier, context, next) => {
-      if (specifier !== 'cloudflare:workers') return next(specifier, context)
+      // Pipelines are no part of it: neither are their sockets, nor their binary.
+      const isStood = specifier.startsWith('cloudflare:') || specifier.endsWith('.wasm')
+      if (!isStood) return next(specifier, context)
       return { url: urlOf('test/sim/workers-module.ts'), shortCircuit: true }
     },
     load: (url, context, next) => {

@@ -8,9 +8,9 @@ import { BREAKAGES } from './breakages.ts'
 const MAIN = join(import.meta.dirname, 'main.node.ts')
 /** Many short runs, in which faults lie close, and a few long ones: minutes of a core, so that all go beside one another. */
 const RUNS = [
-  { from: 1, seeds: 700, blocks: 20 },
-  { from: 701, seeds: 700, blocks: 20 },
-  { from: 1, seeds: 14, blocks: 300 },
+  { from: 1, seeds: 500, blocks: 20 },
+  { from: 501, seeds: 500, blocks: 20 },
+  { from: 1, seeds: 10, blocks: 300 },
 ]
 /** Each breakage is noticed within so many. */
 const BROKEN_SEEDS = 100

@@ -1,4 +1,4 @@
-// Stands for `cloudflare:workers` where the objects run in Node.
+// Stands for `cloudflare:workers` where the objects run in Node, and for what nobody uses there.
 
 export class DurableObject {
   readonly ctx: unknown
@@ -9,3 +9,6 @@ export class DurableObject {
     this.env = env
   }
 }
+
+export const connect = null
+export default null

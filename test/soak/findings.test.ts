@@ -42,7 +42,7 @@ const GOOD: Findings = {
     back: [],
   },
   past: {
-    ...{ rows: 9, books: 2, unknown: 0, candles: 3, payments: 4, accounts: { fills: 9, ledger: 2, trades: 1 } },
+    ...{ rows: 9, books: 2, unknown: 0, candles: 3, accounts: { fills: 9, ledger: 2, payments: 4, trades: 1 } },
     ...{ wrong: [], speed: { fills: 200, books: 100 } },
   },
   audit: { accounts: 1, compared: 3, charged: 3, least: 2, most: 4, writtenOff: 0, faults: [] },

@@ -1,5 +1,5 @@
-// Accounts of the past as the gateway answers them against the node's files: fills, balance movements, and trades that are
-// counted anew from the files' fills and funding.
+// Accounts of the past as the gateway answers them against the node's files: fills, balance movements, payments of
+// funding, and trades that are counted anew from the files' fills and funding.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,6 +19,9 @@ const PAGES_MOST = 50
 /** What the public fills do not tell. */
 const NODE_ONLY = ['builder', 'deployerFee', 'priorityGas']
 
+/** Of payments, which are no transactions. */
+const NO_HASH = `0x${'0'.repeat(64)}`
+
 interface Asked {
   readonly plant: Plant
   readonly key: string
@@ -36,12 +39,19 @@ interface Trade {
   readonly close_time: number
   readonly tx_index: number
 }
+interface Delta {
+  readonly user: string
+  readonly coin: string
+  readonly funding_amount: string
+  readonly szi: string
+  readonly funding_rate: string
+}
 interface MiscEvent {
   readonly time: string
   readonly hash: string
   readonly inner: {
     readonly LedgerUpdate?: { readonly users: readonly string[]; readonly delta: object }
-    readonly Funding?: { readonly deltas: readonly { user: string; coin: string; funding_amount: string }[] }
+    readonly Funding?: { readonly deltas: readonly Delta[] }
   }
 }
 interface Account {
@@ -49,14 +59,15 @@ interface Account {
   readonly ledger: Timed[]
   /** Of `coin@height`. */
   readonly funding: Map<string, bigint>
+  readonly paid: Timed[]
 }
 
 /** Rows that were compared of each list, and what of them is wrong. */
 export async function compareAccounts(asked: Asked) {
   const { plant, fromMs, untilMs } = asked
   const wrong: string[] = []
-  const rows = { fills: 0, ledger: 0, trades: 0 }
-  for (const [user, { fills, ledger, funding }] of accountsOf(join(plant.state, 'node'))) {
+  const rows = { fills: 0, ledger: 0, payments: 0, trades: 0 }
+  for (const [user, { fills, ledger, funding, paid }] of accountsOf(join(plant.state, 'node'))) {
     const compare = (what: keyof typeof rows, is: readonly object[], should: readonly object[]) => {
       const [ours, theirs] = [is, should].map((list) => list.map((row) => canonicalJson(row as never)))
       rows[what] += theirs!.length
@@ -71,6 +82,10 @@ export async function compareAccounts(asked: Asked) {
     )
     compare('fills', await timed(asked, 'userFillsByTime', user), shown)
     compare('ledger', await timed(asked, 'userNonFundingLedgerUpdates', user), within(ledger))
+    // Coins of one time may come in any order.
+    const ordered = (list: readonly Timed[]) =>
+      list.toSorted((a, b) => (canonicalJson(a as never) < canonicalJson(b as never) ? -1 : 1))
+    compare('payments', ordered(await timed(asked, 'userFunding', user)), ordered(within(paid)))
     const counted = plainTrades(user, fills, (coin, height) => funding.get(`${coin}@${height}`) ?? 0n)
     // A position from before the window may have been opened before the archive.
     const isWithin = ({ open_time, close_time }: Omit<Trade, 'tx_index'>) => open_time > fromMs && close_time <= untilMs
@@ -84,7 +99,7 @@ export async function compareAccounts(asked: Asked) {
 function accountsOf(data: string): Map<string, Account> {
   const accounts = new Map<string, Account>()
   const of = (user: string): Account => {
-    const known = accounts.get(user) ?? { fills: [], ledger: [], funding: new Map() }
+    const known = accounts.get(user) ?? { fills: [], ledger: [], funding: new Map(), paid: [] }
     accounts.set(user, known)
     return known
   }
@@ -96,8 +111,11 @@ function accountsOf(data: string): Map<string, Account> {
       if (update)
         for (const user of new Set(update.users))
           of(user).ledger.push({ time: nodeTimeMs(time), hash, delta: update.delta } as Timed)
-      for (const { user, coin, funding_amount } of funding?.deltas ?? [])
-        of(user).funding.set(`${coin}@${height}`, whole(funding_amount))
+      for (const { user, coin, funding_amount: usdc, szi, funding_rate: fundingRate } of funding?.deltas ?? []) {
+        of(user).funding.set(`${coin}@${height}`, whole(usdc))
+        const delta = { type: 'funding', coin, usdc, szi, fundingRate, nSamples: null }
+        of(user).paid.push({ time: nodeTimeMs(time), hash: NO_HASH, delta } as Timed)
+      }
     }
   const fit = [...accounts].filter(([, { fills }]) => fills.length <= FILLS_MOST)
   const most = (of: 'fills' | 'ledger') => fit.sort(([, a], [, b]) => b[of].length - a[of].length).slice(0, WALLETS)

@@ -46,7 +46,7 @@ function busiest(fills: readonly TrueRow[]): string[] {
 }
 
 /** All, and since when they are its own; never, where it does not say so. */
-export async function ownAnswer<Row>(plant: Plant, key: string, question: object) {
+async function ownAnswer<Row>(plant: Plant, key: string, question: object) {
   const answer = await fetch(`${plant.url}/info`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

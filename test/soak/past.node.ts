@@ -10,7 +10,6 @@ import type { Levels } from '../../src/feed/block.ts'
 import { hashOf } from './client.node.ts'
 import { compareAccounts } from './past-accounts.node.ts'
 import { compareKeptCandles } from './past-candles.node.ts'
-import { compareKeptFunding } from './past-funding.node.ts'
 import type { Plant } from './plant.node.ts'
 import { rowsOfFrame, type TrueRow, wrongOf } from './rows.ts'
 import { until } from './until.node.ts'
@@ -40,10 +39,8 @@ export interface Past {
   /** Books of which is said that they are not known, because others began anew behind them. */
   readonly unknown: number
   readonly candles: number
-  /** Payments of funding. */
-  readonly payments: number
-  /** Of some wallets: fills, balance movements and completed trades. */
-  readonly accounts: { readonly fills: number; readonly ledger: number; readonly trades: number }
+  /** Of some wallets: fills, balance movements, payments of funding and completed trades. */
+  readonly accounts: Readonly<Record<'fills' | 'ledger' | 'payments' | 'trades', number>>
   /** In words. */
   readonly wrong: readonly string[]
   /** Times as fast as it was. */
@@ -75,7 +72,6 @@ export async function lookAtPast(order: PastOrder): Promise<Past> {
   // What was before the first of them the archive may not have.
   const fromTime = Math.max(truths[0]!.atMs, newest.timeMs - PLAYED_MS)
   const candles = await compareKeptCandles({ ...order, untilMs: last.atMs })
-  const paid = await compareKeptFunding({ ...order, untilMs: last.atMs })
   const { wrong, ...accounts } = await compareAccounts({ ...order, fromMs: fromTime, untilMs: last.atMs })
   // How fast the archive plays is no matter of how busy the exchange keeps the machine.
   await plant.stopNode()
@@ -83,8 +79,8 @@ export async function lookAtPast(order: PastOrder): Promise<Past> {
   const ofBooks = await playBooks(order, fromTime, last)
   return {
     ...{ rows: ofFills.rows, books: asked.compared, unknown: asked.unknown },
-    ...{ candles: candles.compared, payments: paid.compared, accounts },
-    wrong: [...asked.wrong, ...ofFills.wrong, ...ofBooks.wrong, ...candles.wrong, ...paid.wrong, ...wrong],
+    ...{ candles: candles.compared, accounts },
+    wrong: [...asked.wrong, ...ofFills.wrong, ...ofBooks.wrong, ...candles.wrong, ...wrong],
     speed: { fills: ofFills.speed, books: ofBooks.speed },
   }
 }

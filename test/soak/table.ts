@@ -138,12 +138,12 @@ export function tableOf(found: Findings): string {
     ...(past
       ? [
           [
-            'fills, books, candles and payments of the archive',
-            `${past.rows}, ${past.books} (${past.unknown} more between two epochs), ${past.candles} and ${past.payments}, ${past.wrong.length} wrong`,
+            'fills, books and candles of the archive',
+            `${past.rows}, ${past.books} (${past.unknown} more between two epochs) and ${past.candles}, ${past.wrong.length} wrong`,
           ],
           [
-            'of single wallets: fills, balance movements, completed trades',
-            `${past.accounts.fills}, ${past.accounts.ledger} and ${past.accounts.trades}`,
+            'of single wallets: fills, balance movements, payments of funding, completed trades',
+            `${past.accounts.fills}, ${past.accounts.ledger}, ${past.accounts.payments} and ${past.accounts.trades}`,
           ],
           ['played, times as fast', `fills ${past.speed.fills.toFixed(0)}, a book ${past.speed.books.toFixed(0)}`],
         ]
