@@ -6,6 +6,7 @@ import { disagreements, type WorkerConfig } from '../scripts/worker-agreement.ts
 import { LiveSettings, readVariables } from '../src/core/variables.ts'
 import { GatewaySettings, gatewaySettings } from '../src/env.ts'
 import { ArchiveSettings } from '../src/history/archive/archive-settings.ts'
+import { SinkSettings } from '../src/pipeline/sink/sink-settings.ts'
 
 const gateway: WorkerConfig = unstable_readConfig({ config: 'wrangler.toml' })
 const live: WorkerConfig = unstable_readConfig({ config: 'wrangler.live.toml' })
@@ -14,12 +15,14 @@ const liveSettings = (env: object) => readVariables(LiveSettings, env)
 describe('the variables of the wrangler files', () => {
   it('are all parsed', () => {
     expect(Object.keys(gateway.vars).sort()).toEqual(Object.keys(GatewaySettings.shape).sort())
-    expect(Object.keys(live.vars).sort()).toEqual(Object.keys(ArchiveSettings.shape).sort())
+    const all = { ...ArchiveSettings.shape, ...SinkSettings.shape }
+    expect(Object.keys(live.vars).sort()).toEqual(Object.keys(all).sort())
     expect(liveSettings(live.vars)).toEqual({
       CHAIN: 'hyperliquid',
       BOOK_HUBS: 4,
       RELAY_SOCKETS: 500,
       FEED_REGION: null,
+      PIPELINE_PRIVATE: false,
     })
     expect(gatewaySettings(gateway.vars)).toEqual({
       ...liveSettings(live.vars),
@@ -30,6 +33,7 @@ describe('the variables of the wrangler files', () => {
       TRUST_PROXY: true,
       WEBHOOK_HTTP: false,
       UPSTREAMS: [],
+      RPC_CHAINS: [],
     })
   })
 
@@ -43,16 +47,18 @@ describe('the variables of the wrangler files', () => {
     ['KEY_CHECK', SWITCHES],
     ['TRUST_PROXY', SWITCHES],
     ['WEBHOOK_HTTP', SWITCHES],
+    ['PIPELINE_PRIVATE', SWITCHES],
     ['METER_FAILURE', ['', 'shut', undefined]],
     ['FEED_REGION', ['tokyo', 'APAC', ' ', undefined, null, 5]],
     ['CHAIN', ['', 'x'.repeat(33), 5, undefined]],
     ['UPSTREAMS', ['', '{', '[{}]', '{}', undefined]],
+    ['RPC_CHAINS', ['', '{', '[{}]', '{}', undefined]],
   ])('%s is refused by its name, and never guessed', (name, values) => {
     const words = new RegExp(`^${name}: [^;]+$`)
     for (const value of values) {
       expect(() => gatewaySettings({ ...gateway.vars, [name]: value }), String(value)).toThrow(words)
       if (!(name in live.vars)) continue
-      expect(() => liveSettings({ ...live.vars, [name]: value }), String(value)).toThrow(words)
+      expect(() => readVariables(SinkSettings, { ...live.vars, [name]: value }), String(value)).toThrow(words)
     }
   })
 

@@ -4,12 +4,13 @@ import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { UsageKeeper } from '../src/credit/usage.ts'
 import type { Identity } from '../src/key/identity.ts'
 import type { PastAnswer } from '../src/stream/events/first-frames.ts'
+import type { KeyDesk } from '../src/stream/graphql/entry.ts'
 import type { GatewayInternal } from '../src/stream/post.client.ts'
 import type { Caller, CallerBook } from '../src/stream/sockets/callers.client.ts'
 
 const reads = new Map<string, number>()
 
-export class Internal extends WorkerEntrypoint implements UsageKeeper, CallerBook, GatewayInternal {
+export class Internal extends WorkerEntrypoint implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk {
   async info(_: Identity, body: string): Promise<{ status: number; body: string }> {
     return { status: 200, body: JSON.stringify({ echo: JSON.parse(body) }) }
   }
@@ -25,6 +26,12 @@ export class Internal extends WorkerEntrypoint implements UsageKeeper, CallerBoo
   }
 
   async keepUsage(): Promise<void> {}
+
+  /** Of GraphQL: keys are called like their accounts. */
+  async enter(account: string): Promise<{ ok: true; value: Identity }> {
+    const keyHash = `key of ${account}`
+    return { ok: true, value: { v: 1, account, keyHash, kind: 'api', plan: 'entry', products: ['graphql'] } }
+  }
 
   async caller(keyHash: string): Promise<Caller> {
     if (keyHash.startsWith('replaced')) return { ok: false, why: 'revoked', replaced: true }

@@ -15,8 +15,6 @@ let upstream: Awaited<ReturnType<typeof startUpstream>>
 /** What the upstream was asked, in order. */
 const sent: string[] = []
 let key: string
-let poor: string
-let narrow: string
 
 beforeAll(async () => {
   upstream = await startUpstream(async (request, response) => {
@@ -29,8 +27,6 @@ beforeAll(async () => {
   })
   world = await startWorld({ upstream: upstream.url, vars: { TRUST_PROXY: 'on' } })
   key = await world.newKey('1000', { plan: 'professional' })
-  poor = await world.newKey('0')
-  narrow = await world.newKey('10', { products: ['platform'] })
 })
 afterAll(async () => {
   await world?.stop()
@@ -40,7 +36,7 @@ afterAll(async () => {
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe('every route with every method', () => {
-  type Form = 'info' | 'rest'
+  type Form = 'info' | 'rest' | 'rpc'
   const PUBLIC = ['/', '/status', '/openapi.json', '/docs'] as const
   const DATA = ['/v1/hyperliquid/history/cost', '/v1/hyperliquid/history/files/archive/x.gz'] as const
   const KEYED = ['/platform/usage', '/platform/usage/', '/platform/key', '/platform/key/', ...DATA] as const
@@ -49,9 +45,12 @@ describe('every route with every method', () => {
     ...KEYED.map((path) => [path, ['GET', 'HEAD'], 'rest'] as const),
     ['/info', ['POST'], 'info'],
     ['/k/KEY/info', ['POST'], 'info'],
+    ['/v1/hyperliquid', ['POST'], 'rpc'],
     ['/ws', ['GET', 'HEAD'], 'info'],
     ['/k/KEY/ws', ['GET', 'HEAD'], 'info'],
     ['/feed', ['GET', 'HEAD'], 'rest'],
+    ['/platform/pipeline-api/', ['GET', 'HEAD', 'POST'], 'rest'],
+    ['/platform/pipeline-api/pipe_x', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'], 'rest'],
     ['/admin/keys', ['GET', 'HEAD', 'POST'], 'rest'],
     ['/admin/feed/reset', ['POST'], 'rest'],
   ]
@@ -96,33 +95,8 @@ describe('every route with every method', () => {
     if (form === 'rest') {
       const message = expect.any(String)
       expect(error).toEqual({ error: true, error_message: message, error_code: String(answer.status) })
-    } else expect(error).toMatchObject({ code: error.error, request_id: answer.headers.get('x-request-id') })
-  })
-
-  it.each([
-    ['401 without a key', null, 401, null],
-    ['402 without credits', () => poor, 402, '0'],
-    ['403 for another product', () => narrow, 403, null],
-  ] as const)('%s costs 0', async (_, who, status, remaining) => {
-    const answer = await world.info(who?.() ?? null, { type: 'meta' })
-    const { headers } = answer
-    expect([answer.status, headers.get('content-type')]).toEqual([status, 'application/json'])
-    expect([headers.get('x-credits-cost'), headers.get('x-credits-remaining')]).toEqual(['0', remaining])
-  })
-
-  it.each([
-    ['401 without a key', null, 401, undefined],
-    ['402 without credits', () => poor, 402, '0'],
-    ['403 for another product', () => narrow, 403, undefined],
-  ] as const)('a refused upgrade: %s', async (_, who, status, remaining) => {
-    const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
-    const request = httpRequest(`${world.url}/ws`, {
-      headers: { ...headers, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', ...(who && bearer(who())) },
-    })
-    const [answer] = (await once(request.end(), 'response')) as [IncomingMessage]
-    expect([answer.statusCode, answer.headers['content-type']]).toEqual([status, 'application/json'])
-    expect(answer.headers['x-request-id']).toBe((JSON.parse(await text(answer)) as { request_id: string }).request_id)
-    expect([answer.headers['x-credits-cost'], answer.headers['x-credits-remaining']]).toEqual(['0', remaining])
+    } else if (form === 'rpc') expect(error).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32600 } })
+    else expect(error).toMatchObject({ code: error.error, request_id: answer.headers.get('x-request-id') })
   })
 
   it.each(['/nothing', '/k/x/nothing', '/infos', '/admin/nothing'])('GET %s is not found', async (path) => {
@@ -245,33 +219,6 @@ describe('bad input', () => {
     expect(headers.get('content-type')).toBe('application/json')
     expect([headers.get('x-credits-cost'), headers.get('x-credits-remaining')]).toEqual(['0', '5'])
     expect(sent.length).toBe(before)
-  })
-
-  it.each([
-    ['text/plain', 'text/plain'],
-    ['a form', 'application/x-www-form-urlencoded'],
-    ['nothing', ''],
-  ])('the content type of %s', async (_, type) => {
-    const answer = await fetch(`${world.url}/info`, {
-      method: 'POST',
-      headers: { ...bearer(await world.newKey('5')), ...(type === '' ? {} : { 'content-type': type }) },
-      // A string would be given a content type of its own.
-      body: new TextEncoder().encode('{"type":"meta"}'),
-    })
-    expect([answer.status, answer.headers.get('x-credits-remaining')]).toEqual([415, '5'])
-    expect(await answer.json()).toMatchObject({ code: 'unsupported_media_type' })
-  })
-
-  it.each(['declared', 'streamed'])('a %s body of 65 KiB', async (how) => {
-    const body = new TextEncoder().encode(JSON.stringify({ type: 'meta', x: 'x'.repeat(65 * 1024) }))
-    const answer = await fetch(`${world.url}/info`, {
-      method: 'POST',
-      headers: { ...bearer(await world.newKey('5')), 'content-type': 'application/json' },
-      body: how === 'declared' ? body : new Blob([body]).stream(),
-      duplex: 'half',
-    } as RequestInit)
-    expect([answer.status, answer.headers.get('x-credits-remaining')]).toEqual([413, '5'])
-    expect(await answer.json()).toMatchObject({ code: 'body_too_large' })
   })
 
   it('of unknown fields and prototype keys changes neither the request nor anybody else’s', async () => {

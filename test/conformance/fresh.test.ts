@@ -137,7 +137,7 @@ describe('in a folder of any name, from a system’s Node', () => {
       if (!url || !key || asked || !text.includes('Ctrl-C')) return
       asked = ask(url, key, text).finally(end)
     })
-    expect(await asked, outcome.text).toEqual([200, 200, 200, 0])
+    expect(await asked, outcome.text).toEqual([200, 200, 200, 200, 0])
     expect(outcome.text).not.toContain('workerd ended')
     expect(existsSync(join(folder, '.weir/secrets.json'))).toBe(true)
     expect(existsSync(join(folder, '.weir/lock.json'))).toBe(false)
@@ -146,12 +146,14 @@ describe('in a folder of any name, from a system’s Node', () => {
   }, 120_000)
 })
 
-/** Statuses of a book and the two pages, and the exit code of the command that makes a key. */
+/** Statuses of a book, a call of the chain and the two pages, and the exit code of the command that makes a key. */
 async function ask(url: string, key: string, announced: string): Promise<number[]> {
   const body = JSON.stringify({ type: 'l2Book', coin: 'BTC' })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const book = fetch(`${url}/info`, { method: 'POST', headers, body })
-  const pages = [book, fetch(`${url}/docs`), fetch(`${url}/status`)]
+  const height = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber' })
+  const chain = fetch(`${url}/v1/hyperliquid`, { method: 'POST', headers, body: height })
+  const pages = [book, chain, fetch(`${url}/docs`), fetch(`${url}/status`)]
   const [, create = ''] = /^ {2}npm (run keys -- .+)$/m.exec(announced) ?? []
   const { code } = await npm(create.split(' '))
   return [...(await Promise.all(pages)).map(({ status }) => status), code ?? -1]

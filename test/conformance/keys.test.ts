@@ -8,10 +8,8 @@ import { ADMIN_TOKEN, startUpstream, startWorld, type World } from './world.ts'
 
 let world: World
 let upstream: Awaited<ReturnType<typeof startUpstream>>
-let asked = 0
 beforeAll(async () => {
   upstream = await startUpstream((_, response) => {
-    asked++
     response.setHeader('content-type', 'application/json')
     response.end('{"time":1,"specialStatuses":null}')
   })
@@ -28,30 +26,9 @@ async function statusOf(response: Response): Promise<number> {
   await response.arrayBuffer()
   return response.status
 }
-const code = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code]
 
-describe('a call without the right key', () => {
-  it('is refused with a reason, before anything is asked of an upstream', async () => {
-    const before = asked
-    const key = await world.newKey('10')
-    expect(await code(await world.info(null, CALL))).toEqual([401, 'unauthorized'])
-    expect(await code(await world.info(key.slice(0, -1), CALL))).toEqual([401, 'unauthorized'])
-    const other = key.endsWith('2') ? '3' : '2'
-    expect(await code(await world.info(`${key.slice(0, -1)}${other}`, CALL))).toEqual([401, 'unauthorized'])
-    expect(asked).toBe(before)
-  })
-
-  // WS-2
-  it('is refused on sockets with an HTTP status', async () => {
-    const key = await world.newKey('10')
-    await expect(Socket.open(`${world.ws}/ws`)).rejects.toMatchObject({ status: 401 })
-    await expect(Socket.open(`${world.ws}/ws?key=${key}%20`)).rejects.toMatchObject({ status: 401 })
-    await expect(Socket.open(`${world.ws}/ws?key=${await world.newKey('0')}`)).rejects.toMatchObject({ status: 402 })
-    const service = await world.newKey('10', { kind: 'service' })
-    await expect(Socket.open(`${world.ws}/ws?key=${service}`)).rejects.toMatchObject({ status: 403 })
-  })
-
-  it('and a revoked one is refused everywhere', async () => {
+describe('a key', () => {
+  it('that is revoked while it is used is refused everywhere', async () => {
     const key = await world.newKey('10')
     expect((await world.info(key, CALL)).status).toBe(200)
     expect((await world.admin('DELETE', `/keys/${key.slice(0, 12)}`)).status).toBe(200)
@@ -63,8 +40,6 @@ describe('a call without the right key', () => {
 describe('an operator’s door', () => {
   // FEED-1
   it('opens to the right token alone', async () => {
-    const without = await fetch(`${world.url}/admin/keys`)
-    expect(without.status).toBe(401)
     await expect(Socket.open(`${world.ws}/feed`, { authorization: 'Bearer wrong' })).rejects.toMatchObject({
       status: 401,
     })
@@ -112,6 +87,50 @@ describe('a key’s knowledge of itself', () => {
       ((await ask('usage/')).body.data?.aggregate as { credits_consumed: number })?.credits_consumed
     await expect.poll(consumed, { timeout: 10_000, interval: 500 }).toBe(3)
     expect((await ask('usage/?duration=7')).status).toBe(400)
+  })
+})
+
+describe('a service key', () => {
+  it('manages the pipelines of its account, whose secrets nobody reads', async () => {
+    const [manager, stranger] = [
+      await world.newKey('1', { kind: 'service', plan: 'professional' }),
+      await world.newKey('1', { kind: 'service' }),
+    ]
+    const ask = async (method: string, path: string, key: string, body?: object) => {
+      const init = { method, headers: { authorization: `Bearer ${key}` } }
+      const sent = body === undefined ? init : { ...init, body: JSON.stringify(body) }
+      const answer = await fetch(`${world.url}/platform/pipeline-api/${path}`, sent)
+      return { status: answer.status, body: (await answer.json()) as { data: { id: string; items: object[] } } }
+    }
+    const destination_config = { type: 'webhook', url: 'https://example.com/', secret: `whsec_${'QUJD'.repeat(8)}` }
+    const order = { name: 'one', topic: 'fills', destination_config, status: 'paused' }
+    const { status, body } = await ask('POST', '', manager, order)
+    expect([status, body.data]).toEqual([201, expect.objectContaining({ name: 'one', status: 'paused' })])
+    const shown = { ...destination_config, secret: '******' }
+    expect((await ask('GET', `${body.data.id}/`, manager)).body.data).toMatchObject({ destination_config: shown })
+    expect((await ask('GET', '', manager)).body.data.items).toHaveLength(1)
+    const path = `${body.data.id}/`
+    expect((await ask('PUT', path, stranger, { status: 'paused' })).status).toBe(404)
+    expect((await ask('PUT', path, await world.newKey('1'), { status: 'paused' })).status).toBe(403)
+    const phase = async () => (await ask('GET', `${path}status/`, manager)).body.data
+    expect(await phase()).toMatchObject({ status: 'paused', in_step: true, phase: 'paused' })
+    for (const state of ['running', 'running', 'paused', 'paused', 'running']) {
+      const put = await ask('PUT', path, manager, { status: state, name: 'two', colour: 1 })
+      expect([put.status, put.body.data]).toEqual([200, expect.objectContaining({ status: state, name: 'one' })])
+    }
+    expect(await phase()).toMatchObject({ status: 'running', in_step: true, phase: 'backfilling' })
+    expect((await ask('PUT', path, manager, { status: 'stopped' })).status).toBe(400)
+    const transforms = { mine: 'DELETE FROM fills' }
+    const refused = await ask('PATCH', path, manager, { transforms })
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      expect.objectContaining({ error_message: expect.stringMatching(/^transforms\.mine: may only select/) }),
+    ])
+    const plain = { ...destination_config, url: 'http://10.0.0.1/' }
+    expect((await ask('PATCH', path, manager, { destination_config: plain })).status).toBe(400)
+    expect((await ask('POST', '', manager, { ...order, topic: 'evm_logs' })).status).toBe(400)
+    expect((await ask('DELETE', path, manager)).status).toBe(200)
+    expect((await ask('PUT', path, manager, { status: 'running' })).status).toBe(404)
   })
 })
 
@@ -176,14 +195,6 @@ describe('an account', () => {
     await Promise.all(callers)
     expect(new Set(statuses)).toEqual(new Set([200]))
     expect(await statusOf(await world.info(old, CALL))).toBe(200)
-  })
-
-  it('pays nothing for refused and failed calls', async () => {
-    const key = await world.newKey('5')
-    for (const body of ['{', '[]', { type: 'nonsense' }, { type: 'l2Book' }, { type: 'l2Book', coin: 'BTC' }]) {
-      expect((await world.info(key, body)).status).toBeGreaterThanOrEqual(400)
-    }
-    expect((await world.info(key, CALL)).headers.get('x-credits-remaining')).toBe('4')
   })
 })
 

@@ -13,7 +13,8 @@ beforeAll(async () => {
   upstream = await startUpstream((_, response) => response.writeHead(500).end())
   const url = upstream.url.replace('//', '//user:hidden@')
   const sources = [{ name: 'node', url, budget: 1_200 }]
-  world = await startWorld({ vars: { UPSTREAMS: JSON.stringify(sources) } })
+  const chains = [{ name: 'evm', urls: [`${upstream.url}/hidden`] }]
+  world = await startWorld({ vars: { UPSTREAMS: JSON.stringify(sources), RPC_CHAINS: JSON.stringify(chains) } })
 })
 afterAll(async () => {
   await world?.stop()
@@ -49,7 +50,14 @@ it('has every field that its schema has, and no other, and no address', async ()
   const again = await Feeder.connect(world.ws)
   await again.hello(7, 7)
   again.socket.send(PULSE)
-  await world.info(await world.newKey('100'), { type: 'userRole', user: `0x${'12'.repeat(20)}` })
+  const key = await world.newKey('100')
+  await world.info(key, { type: 'userRole', user: `0x${'12'.repeat(20)}` })
+  const asked = await fetch(`${world.url}/v1/evm`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}',
+  })
+  expect(asked.status).toBe(502)
   const status = async () => (await fetch(`${world.url}/status`)).text()
   const read = async () => JSON.parse(await status()) as { feeders: { counters: unknown }[]; readers: unknown[] }
   await vi.waitFor(

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { LevelBook } from '../../src/book/level-book.ts'
 import type { BookChange, Fill, Level, Levels } from '../../src/feed/block.ts'
+import { graphqlClient } from './graphql.ts'
 import { Feeder, Socket } from './socket.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -433,5 +434,80 @@ describe('limits of a plan', () => {
     expect(refused).toMatchObject({ code: 'rate_limited', data: expect.stringContaining('2000 a minute') })
     expect(socket.closed).toBeNull()
     socket.close()
+  })
+})
+
+describe('the client of graphql-ws', () => {
+  const FILLS =
+    'subscription ($user: String!) { userFills(user: $user) { fills { user fill { coin px } } block_height } }'
+  const BOOK =
+    'subscription { l2BookDiff(coin: "BTC") { data { Snapshot { coin } Updates { block_height book_diffs { coin levels { px sz n } } } } } }'
+
+  // GQL-1, GQL-8, GQL-9
+  it('is shown books and fills as they were selected, until it completes', async () => {
+    const { client, subscribe: ask, closes } = graphqlClient(world.ws, { Authorization: `Bearer ${key}` })
+    const [book, again, fills] = [ask(BOOK), ask(BOOK), ask(FILLS, { user: ALICE })]
+    await vi.waitFor(() => expect([book, again].map(({ results }) => results.length)).toEqual([1, 1]))
+    expect(book.results[0]).toEqual({ data: { l2BookDiff: { data: { Snapshot: { coin: 'BTC' }, Updates: null } } } })
+    await vi.waitFor(() => {
+      push([{ coin: 'BTC', levels: [[level('97', '1.5')], []] }], { fills: [[ALICE, fill('BTC')]] })
+      expect(fills.results.length).toBeGreaterThan(0)
+    })
+    const [first] = fills.results
+    expect(first).toMatchObject({
+      data: { userFills: { fills: [{ user: ALICE, fill: { coin: 'BTC', px: '100.0' } }] } },
+    })
+    await vi.waitFor(() => expect(book.results.length).toBeGreaterThan(1))
+    expect(book.results[1]).toMatchObject({
+      data: {
+        l2BookDiff: {
+          data: { Snapshot: null, Updates: { book_diffs: [{ coin: 'BTC', levels: [[{ px: '97' }], []] }] } },
+        },
+      },
+    })
+    book.stop()
+    await vi.waitFor(() => expect(book.ended()).toBe('complete'))
+    const { length } = book.results
+    const before = again.results.length
+    push([{ coin: 'BTC', levels: [[level('97', '1.75')], []] }])
+    await vi.waitFor(() => expect(again.results.length).toBeGreaterThan(before))
+    expect(book.results).toHaveLength(length)
+    await client.dispose()
+    await vi.waitFor(() => expect(closes).toEqual([1000]))
+  })
+
+  // GQL-2, GQL-4
+  it.each([
+    [{}, 'MISSING_TOKEN'],
+    [{ SERVICE_API_KEY: 'cqt_none' }, 'INVALID_TOKEN'],
+  ])('with %j is let in, and told what is wrong when it subscribes', async (params, code) => {
+    const { client, subscribe: ask } = graphqlClient(world.ws, params)
+    const one = ask(BOOK)
+    await vi.waitFor(() => expect(one.ended()).toBe('complete'))
+    expect(one.results).toEqual([{ errors: [{ message: expect.any(String), extensions: { code } }] }])
+    await client.dispose()
+  })
+
+  // GQL-6, GQL-11
+  it('is told what is wrong with a document, and asks for the schema', async () => {
+    const { client, subscribe: ask } = graphqlClient(world.ws, { SERVICE_API_KEY: key })
+    const wrong = ask('subscription { bbo { data { coin } } }')
+    const types = ask('{ __schema { subscriptionType { fields { name } } } }')
+    const none = ask('subscription { bbo(coin: "NONE") { data { coin } } }')
+    await vi.waitFor(() => expect([wrong, types, none].map((one) => one.ended() !== null)).toEqual([true, true, true]))
+    expect(wrong.ended()).toEqual([expect.objectContaining({ extensions: { code: 'INVALID_REQUEST' } })])
+    expect(JSON.stringify(types.results)).toContain('userFills')
+    expect(none.results[0]?.errors?.[0]?.extensions).toEqual({ code: 'NOT_FOUND' })
+    await client.dispose()
+  })
+
+  // GQL-1
+  it('and nobody else is let in', async () => {
+    await expect(Socket.open(`${world.ws}/graphql?key=${key}`)).rejects.toMatchObject({ status: 400 })
+    const answer = await fetch(`${world.url}/graphql`)
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { errors: [{ extensions: { code: 'INVALID_REQUEST' } }] },
+    ])
   })
 })

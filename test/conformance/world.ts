@@ -10,7 +10,7 @@ import { startGatewayProcess } from '../../src/launch/gateway-process.node.ts'
 const ROOT = join(import.meta.dirname, '../..')
 export const ADMIN_TOKEN = 'admin-token-of-the-conformance-tests'
 export const FEED_TOKEN = 'feed-token-of-the-conformance-tests!'
-const KEY_SECRET = 'key-secret-of-the-conformance-tests!'
+export const KEY_SECRET = 'key-secret-of-the-conformance-tests!'
 
 export interface World {
   readonly url: string
@@ -28,7 +28,13 @@ export interface World {
 
 /** Starts a gateway on a free port. */
 export async function startWorld(
-  options: { upstream?: string; state?: string; vars?: Record<string, string>; instances?: number } = {},
+  options: {
+    upstream?: string
+    state?: string
+    vars?: Record<string, string>
+    liveVars?: Record<string, string>
+    instances?: number
+  } = {},
 ): Promise<World> {
   const state = options.state ?? mkdtempSync(join(tmpdir(), 'weir-'))
   const upstreams = options.upstream ? [{ name: 'node', url: options.upstream }] : []
@@ -42,6 +48,7 @@ export async function startWorld(
       ...{ PATH_KEYS: 'on', TRUST_PROXY: 'off', WEBHOOK_HTTP: 'on', UPSTREAMS: JSON.stringify(upstreams) },
       ...options.vars,
     },
+    ...(options.liveVars && { liveVars: options.liveVars }),
   })
   const admin: World['admin'] = async (method, path, body) => {
     const answer = await fetch(`${url}/admin${path}`, {

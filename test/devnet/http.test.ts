@@ -174,13 +174,15 @@ describe('/evm', () => {
   const call = async (body: unknown): Promise<any> => (await post('/evm', JSON.stringify(body))).json()
   const request = (method: string, params: unknown[] = []) => ({ jsonrpc: '2.0', id: 1, method, params })
 
-  it('answers the three methods, single and in a batch', async () => {
+  it('answers its methods, single and in a batch', async () => {
     expect(await call(request('eth_blockNumber'))).toEqual({ jsonrpc: '2.0', id: 1, result: '0x12c' })
-    const [chain, latest, first] = await call([
+    const [chain, latest, first, logs] = await call([
       request('eth_chainId'),
       request('eth_getBlockByNumber', ['latest', false]),
       request('eth_getBlockByNumber', ['0x12b', false]),
+      request('eth_getLogs', [{}]),
     ])
+    expect(logs.result).toEqual([])
     expect(chain.result).toBe('0x3e7')
     expect([latest.result.number, latest.result.parentHash]).toEqual(['0x12c', first.result.hash])
     expect((await call(request('eth_getBlockByNumber', ['0xffff', false]))).result).toBeNull()

@@ -42,6 +42,16 @@ describe('a deploy', () => {
     expect(said({ scope: 'routes' })).toEqual([])
   })
 
+  it('names nodes of chains that no Worker can reach, without what may be a key in their addresses', () => {
+    const chains = [{ name: 'evm', urls: ['https://rpc.example.com/key', 'http://127.0.0.1:8545/secret'] }]
+    const lines = saidOf({ vars: { ...gateway.vars, RPC_CHAINS: JSON.stringify(chains) } })
+    expect(lines).toEqual([
+      'error: RPC_CHAINS: the two files have different values. Write the same into both files.',
+      expect.stringContaining('error: RPC_CHAINS: no Worker can reach 127.0.0.1 of "evm", an address'),
+    ])
+    expect(lines[1]).not.toContain('secret')
+  })
+
   it('names everything that is wrong at once', () => {
     const { d1_databases, kv_namespaces } = files
     const vars = { ...files.vars, BOOK_HUBS: '8', PATH_KEYS: 'no' }
