@@ -8,6 +8,8 @@ import { GatewaySettings } from '../src/env.ts'
 import { ArchiveSettings } from '../src/history/archive/archive-settings.ts'
 import { CATALOGUE } from '../src/info/catalogue.ts'
 import { asksUpstream, upstreamTypesOf } from '../src/info/query.ts'
+import { SinkSettings } from '../src/pipeline/sink/sink-settings.ts'
+import { parseChains } from '../src/rpc/chains.ts'
 import { LAG_TYPE } from '../src/upstream/source-lag.ts'
 import { parseSources, sourcesFor, type UpstreamSource } from '../src/upstream/sources.ts'
 import { disagreements, type WorkerConfig } from './worker-agreement.ts'
@@ -66,9 +68,10 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...bindingFindings(gateway),
     ...archiveFindings(gateway),
     ...variableFindings('wrangler.toml', GatewaySettings, gateway.vars),
-    ...variableFindings('wrangler.live.toml', ArchiveSettings, live.vars),
+    ...variableFindings('wrangler.live.toml', ArchiveSettings.extend(SinkSettings.shape), live.vars),
     ...disagreements(gateway, live).map((line) => error(`${line}. Write the same into both files.`)),
     ...sourceFindings(gateway.vars.UPSTREAMS),
+    ...chainFindings(gateway.vars.RPC_CHAINS),
     ...accountFindings(facts),
     ...(facts.scope === 'first' ? [PAID_PLAN, ...placeFindings(gateway), ...givenSecrets(facts.given)] : []),
   ]
@@ -156,6 +159,21 @@ function addressFindings({ name, url }: UpstreamSource): Finding[] {
   if (why !== null) return [error(`Source ${JSON.stringify(name)}: no Worker can reach ${url}, ${why}. ${fix}`)]
   const isBare = new URL(url).pathname === '/'
   return isBare ? [warning(`Source ${JSON.stringify(name)}: ${url} has no path; nodes answer at /info.`)] : []
+}
+
+/** Addresses of nodes may hold keys: they are not shown. */
+function chainFindings(variable: unknown): Finding[] {
+  const chains = typeof variable === 'string' ? parseChains(variable) : null
+  if (!chains?.ok) return []
+  return chains.value.flatMap(({ name, urls, dataUrl }) =>
+    [...urls, ...(dataUrl === undefined ? [] : [dataUrl])].flatMap((url) => {
+      const { hostname } = new URL(url)
+      const why = unreachable(hostname)
+      return why === null
+        ? []
+        : [error(`RPC_CHAINS: no Worker can reach ${hostname} of ${JSON.stringify(name)}, ${why}.`)]
+    }),
+  )
 }
 
 /** Why a Worker cannot reach this host, as a URL has it; null where nothing speaks against it. */

@@ -1,9 +1,10 @@
-// Writes schemas/**/*.json from the zod schemas that the code parses with, and the tables of docs/ from the catalogues:
+// Writes schemas/ from the zod schemas that the code parses with, and the tables of docs/ from the catalogues:
 // the contract at rest, read in review. `--check` writes nothing, lists what differs and exits 1.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { printSchema } from 'graphql'
 import * as z from 'zod'
 import { commandLine, program } from '../src/core/command-line.node.ts'
 import { asyncApiDocument } from '../src/docs/asyncapi.ts'
@@ -13,6 +14,7 @@ import { CATALOGUE } from '../src/info/catalogue.ts'
 import { ENDPOINTS } from '../src/platform/catalogue.ts'
 import { CHANNELS } from '../src/stream/catalogue.ts'
 import { publishedFrame } from '../src/stream/channel.ts'
+import { graphqlSchema } from '../src/stream/graphql/schema.ts'
 import { channelExamples, channelTable } from './channel-table.ts'
 import { closeCodesTable } from './close-codes-table.ts'
 import { feederStatusTable, statusTable } from './field-table.ts'
@@ -68,6 +70,7 @@ export function generated(): ReadonlyMap<string, string> {
     for (const [name, document] of Object.entries(documents())) files.set(`${folder}/${name}.json`, jsonText(document))
   }
   files.set('schemas/openapi.json', jsonText(openApiDocument(CATALOGUE, ENDPOINTS)))
+  files.set('schemas/graphql/schema.graphql', `${printSchema(graphqlSchema())}\n`)
   files.set('schemas/asyncapi.json', jsonText(asyncApiDocument(CHANNELS)))
   for (const [path, name, text] of PARTS)
     files.set(path, withPart(files.get(path) ?? readIfThere(path) ?? '', name, text()))

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { Count, LiveSettings, readVariables, Switch } from './core/variables.ts'
+import { RpcChains } from './rpc/chains.ts'
 import { parseSources } from './upstream/sources.ts'
 
 export const GatewaySettings = LiveSettings.extend({
@@ -20,6 +21,7 @@ export const GatewaySettings = LiveSettings.extend({
     context.addIssue({ code: 'custom', message: sources.error })
     return z.NEVER
   }),
+  RPC_CHAINS: RpcChains,
 })
 export type GatewaySettings = z.infer<typeof GatewaySettings>
 

@@ -2,7 +2,9 @@
 
 import { waitUntil as keepAlive, WorkerEntrypoint } from 'cloudflare:workers'
 import { Hono } from 'hono'
+import type { Failure } from './core/failure.ts'
 import { meterOf, Objects } from './core/objects.client.ts'
+import type { Result } from './core/result.ts'
 import { after, sleep } from './core/timers.client.ts'
 import type { UsageKeeper, UsageRow } from './credit/usage.ts'
 import { docsRoutes } from './docs/docs.route.ts'
@@ -11,6 +13,7 @@ import { addressLimit } from './edge/address-limit.route.ts'
 import { callerAddress } from './edge/caller-address.ts'
 import type { Charging } from './edge/charging.ts'
 import { everyReply, failureReply } from './edge/every-reply.route.ts'
+import { graphqlRoutes } from './edge/graphql.route.ts'
 import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
@@ -22,18 +25,12 @@ import { archiveOf } from './history/archive/archive.store.ts'
 import { BackfillStore } from './history/archive/backfill.store.ts'
 import { exportsOf } from './history/exports/exports.store.ts'
 import { filesOf } from './history/files/files.store.ts'
-import type { BooksArchive } from './history/replay/archived-books.ts'
-import { cacheStore, kvStore } from './info/answer/answer-stores.store.ts'
-import { exampleRequest } from './info/answer/call.ts'
-import { InfoDesk } from './info/answer/info-desk.ts'
+import type { InfoDesk } from './info/answer/info-desk.ts'
 import { infoStatus } from './info/answer/routes.ts'
+import { infoDesk, infoUpstream } from './info/info.client.ts'
 import { answerHttp, type InfoRouteDeps, infoRoutes } from './info/info.route.ts'
-import type { Sources } from './info/ports.ts'
-import { hubBooks } from './info/sources/books.client.ts'
-import { DexList } from './info/sources/dex-list.ts'
 import { logHistory } from './info/sources/history.client.ts'
 import { pastOf } from './info/sources/past.ts'
-import { archivedBooks } from './info/sources/past-books.ts'
 import { sharedHeld } from './info/sources/shared-held.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
@@ -41,17 +38,21 @@ import { admit } from './key/record.ts'
 import { AccountService } from './platform/account-service.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { ENDPOINTS } from './platform/catalogue.ts'
+import { dataServices } from './platform/data-service.client.ts'
 import { downloadRoutes } from './platform/download.route.ts'
 import { KeyService } from './platform/key-service.client.ts'
 import { type KeyedDeps, keyedRoutes } from './platform/keyed.route.ts'
+import { PipelineService } from './platform/pipeline-service.client.ts'
 import { PlanService } from './platform/plan-service.client.ts'
 import type { ArchiveFilling, Platform } from './platform/platform-api.ts'
+import { sinksOf } from './platform/sinks.client.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
+import { rpcDesk } from './rpc/rpc.client.ts'
+import { answerRpc, type RpcRouteDeps, rpcChainOf, rpcRoutes } from './rpc/rpc.route.ts'
 import type { PastAnswer } from './stream/events/first-frames.ts'
+import type { KeyDesk } from './stream/graphql/entry.ts'
 import type { GatewayInternal } from './stream/post.client.ts'
 import type { Caller, CallerBook } from './stream/sockets/callers.client.ts'
-import type { RoutedUpstream } from './upstream/routed-upstream.ts'
-import { fetchUpstream } from './upstream/upstream.client.ts'
 
 type Env = Cloudflare.Env
 type WaitUntil = (work: Promise<unknown>) => void
@@ -72,6 +73,7 @@ interface Gateway {
   readonly app: Hono<{ Bindings: Env }>
   readonly desk: InfoDesk
   readonly info: InfoRouteDeps<Env>
+  readonly rpc: RpcRouteDeps<Env>
   readonly settings: GatewaySettings
 }
 let built: Gateway | null = null
@@ -86,33 +88,44 @@ function build(env: Env): Gateway {
   const { PATH_KEYS: pathKeys, TRUST_PROXY: isProxyTrusted } = settings
   const objects = new Objects(env, settings)
   const keyEnv = { ...env, ...settings }
-  const upstream = upstreamOf(objects, settings)
+  // Breakers, budgets and clocks of sources outlive the request that happens to touch them.
+  const upstream = infoUpstream(settings.UPSTREAMS, { objects, waitUntil: keepAlive })
   const archive = archiveOf(env, settings.CHAIN)
   const history = logHistory({ log: () => objects.log(), now, sleep })
   const past = pastOf({ history: sharedHeld(history, now), files: filesOf(env, settings.CHAIN), archive, after })
-  const desk = infoDesk(env, settings, { objects, upstream, archive, history, past })
+  const desk = infoDesk(env, settings, { objects, upstream, archive, history, past, report })
   const app = new Hono<{ Bindings: Env }>()
   everyReply(app, { requestId, report })
   const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
   const info: InfoRouteDeps<Env> = { ...shared, desk: () => desk, authenticate: authenticator(keyEnv, 'info') }
   app.route('/', infoRoutes<Env>(info, { pathKeys }))
+  const chains = rpcDesk(settings.RPC_CHAINS, { report, waitUntil: keepAlive })
+  const rpc: RpcRouteDeps<Env> = { ...shared, desk: chains, authenticate: authenticator(keyEnv, 'rpc') }
+  app.route('/', rpcRoutes<Env>(rpc))
   app.route('/', docsRoutes<Env>(ENDPOINTS))
   const relay = (...place: Parameters<Objects['relay']>) => objects.relay(...place)
   const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay, nowMs: now }
   app.route('/', streamRoutes<Env>(streams, { pathKeys, relaysPerRegion: settings.RELAYS_PER_REGION }))
+  app.route('/', graphqlRoutes<Env>({ ...streams, isProxyTrusted }, settings.RELAYS_PER_REGION))
   const log = () => objects.log()
   const wrongToken = ({ headers }: Request) => wrongTokens.take(callerAddress(isProxyTrusted, headers), now())
   app.route(
     '/',
-    feedRoutes<Env>(log, now, () => infoStatus(upstream, now(), past.isDeep), wrongToken),
+    feedRoutes<Env>(
+      log,
+      now,
+      async () => ({ ...(await infoStatus(upstream, now(), past.isDeep)), chains: chains.view() }),
+      wrongToken,
+    ),
   )
   for (const rest of ['/platform/*', '/v1/*']) app.use(rest, addressLimit(restGate, { isProxyTrusted, requestId, now }))
-  const platform = platformOf(env, settings, objects)
+  const platform = platformOf(env, settings, objects, desk)
   const keyed: KeyedDeps = {
     platform,
     authenticate: (request, entry, waitUntil) =>
       keys.authenticate(keyEnv, request, { ...entry, places: placesOf(entry.product) }, waitUntil),
     charging: (waitUntil) => charging(env, settings, waitUntil),
+    addressOf: (request) => callerAddress(isProxyTrusted, request.headers),
     requestId,
   }
   app.route('/', keyedRoutes(ENDPOINTS, keyed))
@@ -127,48 +140,21 @@ function build(env: Env): Gateway {
       docs: 'GET /docs',
       info: 'POST /info',
       stream: 'GET /ws?key=<key> (WebSocket)',
+      graphql: 'GET /graphql (WebSocket, graphql-transport-ws)',
       status: 'GET /status',
     }),
   )
-  return { app, desk, info, settings }
-}
-
-function upstreamOf(objects: Objects, settings: GatewaySettings): RoutedUpstream {
-  return fetchUpstream(settings.UPSTREAMS, {
-    budgetOf: (source) => objects.budget(source),
-    // Breakers, budgets and clocks of sources outlive the request that happens to touch them.
-    waitUntil: keepAlive,
-    exampleOf: exampleRequest,
-  })
-}
-
-/** What the info desk is made of. */
-interface DeskParts extends Pick<Sources, 'history' | 'past'> {
-  readonly objects: Objects
-  readonly upstream: RoutedUpstream
-  readonly archive: BooksArchive | null
-}
-
-function infoDesk(env: Env, settings: GatewaySettings, parts: DeskParts): InfoDesk {
-  const { objects, upstream, archive, history, past } = parts
-  const books = hubBooks({ shards: settings.BOOK_HUBS, hub: (index) => objects.hub(index) })
-  const stores = { region: cacheStore(caches.default, settings.CHAIN), network: kvStore(env.KEYS, settings.CHAIN) }
-  const pastBooks = archivedBooks({ archive, live: books, after })
-  return new InfoDesk({
-    sources: { books, pastBooks, upstream, dexes: new DexList(upstream, now, after), history, past, after },
-    stores,
-    now,
-    after,
-    report,
-  })
+  return { app, desk, info, rpc, settings }
 }
 
 /** The REST data API takes keys as basic credentials, too. */
 const placesOf = (product: Product) => (product === 'data' ? (['basic', 'bearer'] as const) : (['bearer'] as const))
 
-/** API keys may come as a bearer token, on sockets also as `?key=`, and in the path where that form exists. */
-function authenticator(keyEnv: KeyRingEnv, product: Product) {
-  const places = product === 'stream' ? (['path', 'query', 'bearer'] as const) : (['path', 'bearer'] as const)
+/** API keys may come as a bearer token, on sockets also as `?key=`, and in the path where that form exists: never on JSON-RPC. */
+const KEY_PLACES = { info: ['path', 'bearer'], stream: ['path', 'query', 'bearer'], rpc: ['bearer'] } as const
+
+function authenticator(keyEnv: KeyRingEnv, product: keyof typeof KEY_PLACES) {
+  const places = KEY_PLACES[product]
   return (_: Env, request: Request, path: string | undefined, waitUntil: WaitUntil) =>
     keys.authenticate(
       keyEnv,
@@ -178,15 +164,27 @@ function authenticator(keyEnv: KeyRingEnv, product: Product) {
     )
 }
 
-function platformOf(env: Env, settings: GatewaySettings, objects: Objects): Platform {
+function platformOf(env: Env, settings: GatewaySettings, objects: Objects, desk: InfoDesk): Platform {
   const { WEBHOOK_HTTP: isHttpAllowed, TRUST_PROXY: isProxied } = settings
   const meter = (account: string) => meterOf(env, account)
   const ports = { db: env.ACCOUNTS, kv: env.KEYS, keySecret: env.KEY_SECRET ?? '', meterOf: meter, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
+  const pipelines = new PipelineService({
+    ...{ ...ports, ...sinksOf(objects), keys: services.keys, after },
+    isHttpAllowed: settings.PIPELINE_PRIVATE,
+    chains: settings.RPC_CHAINS.filter(({ urls }) => urls.length > 0).map(({ name }) => name),
+    report: (error) => report(error, 'pipeline'),
+  })
   const archive = fillingOf(env, settings, objects)
   const exports = exportsOf(env, settings.CHAIN, env.KEY_SECRET)
   const history = { archive, chain: settings.CHAIN, exports, retention: () => objects.archiver() }
-  return { ...services, ...history, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
+  const dataService = dataServices(settings.RPC_CHAINS)
+  const read: Platform['read'] = async (request, account) => {
+    const asking = { identity: { account }, requestId: requestId(), waitUntil: keepAlive }
+    return (await desk.read(JSON.stringify(request), asking))?.body ?? null
+  }
+  const own = { ...services, pipelines, ...history, dataService, read }
+  return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
 }
 
 /** Null where the Workers have no archive. */
@@ -212,29 +210,35 @@ function report(error: unknown, id: string): void {
   )
 }
 
-function failed(error: unknown): Response {
+function failed(error: unknown, path = '/info'): Response {
   const id = requestId()
   report(error, id)
-  return failureReply('/info', { kind: 'internal' }, id)
+  return failureReply(path, { kind: 'internal' }, id)
 }
 
 /** What Durable Objects ask of the gateway, over a service binding that nobody else has. */
-export class Internal extends WorkerEntrypoint<Env> implements UsageKeeper, CallerBook, GatewayInternal {
+export class Internal extends WorkerEntrypoint<Env> implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk {
   /** Copies of a meter's usage rows: only this Worker has D1. */
   async keepUsage(rows: readonly UsageRow[]): Promise<void> {
     await keepUsage(this.env.ACCOUNTS, rows)
   }
 
   /** Who has a key, for sockets whose account or key has changed. */
-  async caller(keyHash: string): Promise<Caller> {
+  async caller(keyHash: string, product: 'stream' | 'graphql' = 'stream'): Promise<Caller> {
     const record = await keyFromD1(this.env.ACCOUNTS, keyHash)
     // The address was looked at when the socket was opened.
     const anywhere = record === null ? null : { ...record, ranges: null }
-    const admitted = anywhere && admit(anywhere, { product: 'stream', kind: 'api' }, now(), null)
+    const admitted = anywhere && admit(anywhere, { product, kind: 'api' }, now(), null)
     if (admitted?.ok) return { ok: true, identity: admitted.value }
     const kind = admitted?.error.kind
     if (kind === 'key_replaced') return { ok: false, why: 'revoked', replaced: true }
     return { ok: false, why: kind === 'key_expired' ? 'expired' : kind === 'not_entitled' ? 'not entitled' : 'revoked' }
+  }
+
+  /** Who a key belongs to that a socket of GraphQL brings. */
+  async enter(key: string, address: string | null): Promise<Result<Identity, Failure>> {
+    const keyEnv = { ...this.env, ...gateway(this.env).settings }
+    return keys.identify(keyEnv, key, { product: 'graphql', kind: 'api' }, (work) => this.ctx.waitUntil(work), address)
   }
 
   /** An info request of an authenticated socket, at its normal price. */
@@ -267,10 +271,16 @@ function isInfo(url: string): boolean {
 
 export default {
   fetch(request, env, ctx) {
-    const { app, info } = gateway(env)
-    // The one hot route skips the router, which costs a tenth of a cached answer.
-    if (request.method === 'POST' && isInfo(request.url))
+    const { app, info, rpc } = gateway(env)
+    const { method, url } = request
+    // Two hot routes skip the router, which costs a tenth of a cached answer.
+    if (method === 'POST' && isInfo(url))
       return answerHttp(info, env, request, undefined, (work) => ctx.waitUntil(work)).catch((error) => failed(error))
+    const chain = method === 'POST' ? rpcChainOf(url) : null
+    if (chain !== null)
+      return answerRpc(rpc, env, request, chain, (work) => ctx.waitUntil(work)).catch((error) =>
+        failed(error, `/v1/${chain}`),
+      )
     return app.fetch(request, env, ctx)
   },
 } satisfies ExportedHandler<Env>

@@ -6,6 +6,7 @@ export { CreditMeter } from './credit/credit-meter.do.ts'
 export { BlockLog } from './feed/block-log.do.ts'
 export { Archiver } from './history/archive/archiver.do.ts'
 export { Compactor } from './history/files/compactor.do.ts'
+export { Sink } from './pipeline/sink/sink.do.ts'
 export { Relay } from './stream/relay.do.ts'
 export { SourceBudget } from './upstream/source-budget.do.ts'
 

@@ -103,7 +103,7 @@ export function keyCommands(admin: Command, act: Act, now: () => number): void {
 export function keyOptions(command: Command) {
   return command
     .option('--label <text>', 'what people call it', reads(LabelValue))
-    .option('--kind <kind>', 'api, or service: one that asks for usage and keys alone')
+    .option('--kind <kind>', 'api, or service: one that reads usage and manages pipelines')
     .option('--products <a,b>', USES, reads(ListValue))
     .option('--expires <time>', '2027-01-31 (its 00:00 UTC) or 2027-01-31T12:00Z', reads(TimeValue))
     .option('--cap <credits>', 'what it may spend in all', reads(CreditsValue))

@@ -1,4 +1,4 @@
-// POST /evm: the three JSON-RPC methods of the stand-in. EVM blocks are the exchange's blocks, empty.
+// POST /evm: the JSON-RPC methods of the stand-in. EVM blocks are the exchange's blocks, empty.
 
 import * as z from 'zod'
 import type { Exchange } from './exchange/exchange.ts'
@@ -51,6 +51,7 @@ function answerCall(x: Exchange, times: RecentTimes, body: unknown): unknown {
   const result = (value: unknown) => ({ jsonrpc: '2.0', id, result: value })
   if (method === 'eth_blockNumber') return result(hex(x.height))
   if (method === 'eth_chainId') return result(hex(CHAIN_ID))
+  if (method === 'eth_getLogs') return result([])
   if (method !== 'eth_getBlockByNumber') return failed(id, -32601, `the method ${method} does not exist`)
   const tag = BlockTag.safeParse(params[0])
   if (!tag.success) return failed(id, -32602, 'params[0] must be a block number or tag')

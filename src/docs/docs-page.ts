@@ -35,7 +35,7 @@ How fresh everything is: <a href="/status">/status</a>.</p>
 decimal strings, times are Unix milliseconds; answers and frames may gain fields.`
 
 const CONTENTS = `<a href="#info">Info: questions</a> · <a href="#streams">Streams: the WebSocket</a> ·
-<a href="#platform">Platform: your key and its usage</a> · <a href="#data">Data: the history as files</a> · <a href="#operator">Operator</a>`
+<a href="#rpc">JSON-RPC</a> · <a href="#platform">Platform: your key, its usage, pipelines</a> · <a href="#data">Data: balances, the history as files</a> · <a href="#operator">Operator</a>`
 
 const INFO = `Every question is <code>POST /info</code> with <code>Content-Type: application/json</code>; <code>type</code>
 selects it. Unknown fields of a request are ignored. A refusal is <code>{"error","code","msg","request_id"}</code>, where
@@ -47,6 +47,11 @@ subscription’s type. A minute is charged when it starts, before the acknowledg
 refused. <b>Send <code>{"method":"ping"}</code> at least every 30 s</b>, whatever else comes: pings of the WebSocket
 protocol itself do not count. Who takes whole markets proves that it reads:
 <code>{"method":"ping","nonce":"&lt;of the last pong, at first empty&gt;"}</code>, after each 32 KiB too. After a reconnect subscribe again; nothing is sent of what was missed.`
+
+const RPC = `<code>POST /v1/&lt;chain&gt;</code> takes JSON-RPC 2.0, a call or a batch of up to 100, with the key in the
+<code>Authorization</code> header and nowhere else. Methods are the node’s own; a call costs a credit unless the operator says
+otherwise, errors of a node cost nothing.
+<pre>curl -s $URL/v1/hyperliquid -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}'</pre>`
 
 const CLOSES = `<details>
 <summary>How a socket ends, and what to do then</summary>
@@ -77,6 +82,8 @@ ${sections.join('\n')}
 <p>${STREAMS}</p>
 ${CLOSES}
 ${channels.map(channelSection).join('\n')}
+<h2 id="rpc">JSON-RPC</h2>
+<p>${RPC}</p>
 <h2 id="platform">Platform</h2>
 <p>With an API or a service key, free of charge where nothing else is said.</p>
 ${operations

@@ -18,7 +18,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   401: 'The token or key is missing or wrong',
   402: 'Not enough credits',
   403: 'The key may not call this',
-  404: 'There is no such account, key or plan, or no such endpoint',
+  404: 'There is no such account, key, plan or pipeline, or no such endpoint',
   409: 'What is there already is in the way; `error_message` names the field',
   413: 'The body is larger than 16 KiB, or than its operation says',
   429: 'Too many requests; `error_message` names the limit, such as `rest_requests_per_second` of the plan; see `retry-after`',

@@ -7,7 +7,8 @@ import type { AnyQuery } from '../info/query.ts'
 import { schemaOf } from './json-schema.ts'
 import { downloadOperation } from './openapi-download.ts'
 import { operationPaths, operationRefusals } from './openapi-operations.ts'
-import { socketOperation } from './openapi-socket.ts'
+import { rpcOperation } from './openapi-rpc.ts'
+import { graphqlOperation, socketOperation } from './openapi-socket.ts'
 import { statusOperation } from './openapi-status.ts'
 import { eventWebhooks } from './openapi-webhooks.ts'
 import { freshnessText, priceText, sourceText } from './query-text.ts'
@@ -78,7 +79,9 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
       ...Object.fromEntries(paths),
       ...others,
       '/v1/{chain}/history/files/{key}': { get: downloadOperation() },
+      '/v1/{chain}': { post: rpcOperation() },
       '/ws': { get: socketOperation() },
+      '/graphql': { get: graphqlOperation() },
       '/status': { get: statusOperation(schemas) },
     },
     webhooks,

@@ -35,7 +35,8 @@ const TYPES: Readonly<Record<ColumnType, Omit<SchemaElement, 'name'>>> = {
   json: { type: 'BYTE_ARRAY', converted_type: 'JSON' },
 }
 
-class Parquet {
+/** One file. */
+export class Parquet {
   readonly #columns: readonly Column[]
   readonly #bytes = new ByteWriter()
   readonly #writer: ParquetWriter
