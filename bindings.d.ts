@@ -16,7 +16,9 @@ declare namespace Cloudflare {
     METER_FAILURE: string
     TRUST_PROXY: string
     WEBHOOK_HTTP: string
+    PIPELINE_PRIVATE: string
     UPSTREAMS: string
+    RPC_CHAINS: string
     ADMIN_TOKEN: string
     FEED_TOKEN: string
     KEY_SECRET: string
@@ -28,10 +30,12 @@ declare namespace Cloudflare {
     ORDER_BOOK: DurableObjectNamespace<import("./src/live").OrderBook>
     ARCHIVER: DurableObjectNamespace<import("./src/live").Archiver>
     COMPACTOR: DurableObjectNamespace<import("./src/live").Compactor>
+    SINK: DurableObjectNamespace<import("./src/live").Sink>
     ARCHIVE_KEEP_MB: string
     ARCHIVE_KEEP_EVENTS_DAYS: string
     ARCHIVE_KEEP_BOOKS_DAYS: string
     ARCHIVE_KEEP_CHECKPOINTS_DAYS: string
+    PIPELINE_RESOLVER: string
     GATEWAY: Service<typeof import("./src/gateway").Internal>
   }
 }

@@ -15,6 +15,8 @@ export default {
     'src/client/seeded-books.ts!',
     'scripts/*.{ts,mjs}!',
     'test/bench/counted/*.worker.ts',
+    'test/pipeline/plant/gateway.{node,worker}.ts',
+    'test/pipeline/kills.node.ts',
     // Named as text: by vitest.config.ts, by scripts/mutants.ts; and a program.
     'test/stub-gateway.worker.ts',
     'vitest.mutants.ts',
@@ -24,5 +26,7 @@ export default {
   ],
   project: ['src/**/*.ts!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
   ignoreDependencies: ['@stryker-mutator/vitest-runner'],
+  // Of the machine, where it has them: a PostgreSQL with TLS.
+  ignoreBinaries: ['openssl'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),
 } satisfies KnipConfig
