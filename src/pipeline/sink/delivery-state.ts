@@ -45,6 +45,8 @@ export const NOTHING_DELIVERED: DeliveryState = {
 export interface Order {
   readonly isRunning: boolean
   readonly onFailure: 'pause' | 'dead_letter'
+  /** Of a batch; one block more may be in it. */
+  readonly charsMost: number
 }
 
 /** A batch as ports are handed it: what was taken, and its name. */

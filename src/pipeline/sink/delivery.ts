@@ -18,7 +18,7 @@ const READ_AGAIN_MS = 5_000
 /** Blocks without rows are passed over without a word, so many before that is stored. */
 const UNSAVED_BLOCKS = 1_024
 /** Of a batch; one block more may be in it. */
-const BATCH = { rows: 5_000, chars: 4 * 1024 * 1024, blocks: 20_000 } as const
+const BATCH = { rows: 5_000, blocks: 20_000 } as const
 /** Reading of one batch ends. */
 const READ_MS = 3_000
 const RETRY_AFTER_MOST_MS = 600_000
@@ -102,9 +102,10 @@ export class Delivery {
     const { isRedelivering, flight, isFinished } = this.#state
     if (!this.#order.isRunning) return null
     try {
+      const isBetween = flight === null || this.#state.isFailed
       const isLiveNext = this.#isLiveNext && !this.#state.isFailed && !isFinished
       this.#isLiveNext = false
-      if (isRedelivering && flight === null && !isLiveNext) return await this.#redelivered()
+      if (isRedelivering && isBetween && !isLiveNext) return await this.#redelivered()
       if (this.#state.isFailed || isFinished) return null
       const waitMs = (flight?.nextTryMs ?? 0) - this.#ports.nowMs()
       if (waitMs > 0) return waitMs
@@ -134,7 +135,7 @@ export class Delivery {
     if (at !== this.#state.at || end !== this.#state.end) this.#save({ at, end })
     const { flight } = this.#state
     this.#assembler ??= this.#ports.assembler(at, flight)
-    const most: Bounds = { ...BATCH, untilMs: this.#ports.nowMs() + READ_MS }
+    const most: Bounds = { ...BATCH, chars: this.#order.charsMost, untilMs: this.#ports.nowMs() + READ_MS }
     const taken = await this.#assembler.take(end, flight?.to ?? null, most)
     if (definitions !== this.#definitions) return 0
     if (taken === null) return Math.max(POLL_MS, this.#assembler.retryMs)

@@ -21,8 +21,13 @@ export function changesOf(before: Pipeline, after: Pipeline): readonly Change[] 
   return [...(differs(END) ? (['end'] as const) : []), ...(differs(ROWS) ? (['rows'] as const) : [])]
 }
 
-export function orderOf({ status, on_failure }: Pipeline): Order {
-  return { isRunning: status === 'running', onFailure: on_failure }
+/** Of the JSON of a batch; servers of HTTP take bodies of a megabyte where nobody has set more. */
+const CHARS_MOST = 4 * 1024 * 1024
+const CHARS_MOST_BY_POST = 512 * 1024
+
+export function orderOf({ status, on_failure, destination_type: type }: Pipeline): Order {
+  const charsMost = type === 'webhook' || type === 'kafka' ? CHARS_MOST_BY_POST : CHARS_MOST
+  return { isRunning: status === 'running', onFailure: on_failure, charsMost }
 }
 
 /** For the log of the pipeline. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Pipeline } from '../../../src/pipeline/pipeline.ts'
 import { Assembler, type Bounds, type Standing } from '../../../src/pipeline/sink/assembling.ts'
 import { endOf, startOf } from '../../../src/pipeline/sink/position.ts'
-import { changesOf } from '../../../src/pipeline/sink/record-changes.ts'
+import { changesOf, orderOf } from '../../../src/pipeline/sink/record-changes.ts'
 import type { Piece, Place } from '../../../src/pipeline/sink/source.ts'
 import { newestRows } from '../../../src/pipeline/sink/trial.ts'
 import { keyedRows, type TopicBlock, type TopicFold } from '../../../src/pipeline/topics/topic.ts'
@@ -145,6 +145,14 @@ it('what a changed record means follows from the fields that changed', () => {
   expect(after({ name: 'b', status: 'paused' })).toEqual([])
   expect(after({ execution_stop_from: '9', transforms: { a: 'SELECT 1' } })).toEqual(['end', 'rows'])
   expect(after({ execution_start_from: '9', transforms: { a: 'SELECT 1' } })).toEqual(['start'])
+})
+
+// PIPE-5
+it('batches are small where a server takes small bodies', () => {
+  const chars = ['webhook', 'kafka', 'postgres', 's3'].map(
+    (type) => orderOf({ status: 'running', on_failure: 'pause', destination_type: type } as Pipeline).charsMost,
+  )
+  expect(chars).toEqual([524_288, 524_288, 4_194_304, 4_194_304])
 })
 
 // PIPE-14

@@ -25,7 +25,7 @@ const BLOCK_MS = 70
 const [FIRST, LAST] = [10, 60]
 /** Blocks of a stored segment. */
 const SEGMENT = 7
-const RUNNING: Order = { isRunning: true, onFailure: 'pause' }
+const RUNNING: Order = { isRunning: true, onFailure: 'pause', charsMost: 4 * 1024 * 1024 }
 
 class Killed extends Error {}
 
@@ -410,6 +410,18 @@ describe('a batch that fails', () => {
     expect([world.sends, delivery.state.isRedelivering]).toEqual([sends + 1, true])
     for (let turn = 0; turn < 9 && delivery.state.isRedelivering; turn++) await delivery.turn()
     expect([world.letters.map(({ from }) => from), delivery.state.deadLetters]).toEqual([world.poison, 2])
+  })
+
+  // PIPE-13
+  it('is sent once more also where the pipeline waits for somebody with another batch', async () => {
+    const { world } = failing({ ok: false, words: 'gone', isFinal: true })
+    const delivery = new Delivery(world.ports, world.saved, RUNNING)
+    await delivery.turn()
+    expect([delivery.phase(0), delivery.state.flight]).toEqual(['failed', expect.anything()])
+    world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
+    delivery.redeliver()
+    for (let turn = 0; turn < 9 && delivery.state.isRedelivering; turn++) await delivery.turn()
+    expect([world.letters, delivery.phase(0)]).toEqual([[], 'failed'])
   })
 
   // PIPE-13
