@@ -108,8 +108,7 @@ class Session {
   }
 
   async open({ user, password, database }: Config, isPlainAllowed: boolean): Promise<void> {
-    await this.#writer.write(sslRequest())
-    const isSafe = (await this.#byte()) === YES
+    const isSafe = (await this.#greeted()) === YES
     if (isSafe) this.#encrypt()
     else if (!isPlainAllowed) throw new Error('the server has no TLS')
     const login = new Login(password, isSafe)
@@ -147,8 +146,15 @@ class Session {
     this.#writer = this.#wire.writable.getWriter()
   }
 
-  async #byte(): Promise<number> {
-    const { value } = await this.#reader.read()
+  async #greeted(): Promise<number> {
+    const read = async () => {
+      await this.#writer.write(sslRequest())
+      return this.#reader.read()
+    }
+    // In the platform's own words it would be told of proxies that nobody has.
+    const { value } = await read().catch(() => {
+      throw new Error('could not be reached')
+    })
     // What else came with it, before encryption, would be somebody's who stands between.
     if (value?.length !== 1) throw new Error('the server speaks no PostgreSQL')
     return value[0]!

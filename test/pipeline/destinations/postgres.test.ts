@@ -94,7 +94,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
     [{ password: 'wrong' }, /^the server refused: password authentication failed .*\(28P01\)$/],
     [{ table: 'nothing' }, /^there is no table "nothing"$/],
     [{ database: 'nowhere' }, /does not exist \(3D000\)$/],
-    [{ url: 'postgres://127.0.0.1:1' }, /^connect/],
+    [{ url: 'postgres://127.0.0.1:1' }, /^could not be reached$/],
     [{ table: 'keyless' }, /^"keyless" has no column "_key": add it, with a unique index$/],
     [{ table: 'narrow' }, /^the server refused: invalid input syntax for type integer/],
   ])('that cannot take it says why: %j', async (over, words) => {
