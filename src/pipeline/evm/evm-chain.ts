@@ -125,7 +125,7 @@ export class EvmChain {
     const logs = readLogs(this.#resultOf(found!), range, addresses)
     const [last, known = null] = others.map((reply, at) => readHeader(this.#resultOf(reply), blocks[at]!))
     if (!last || (anchor !== null && known === null))
-      throw new Error(`a node of the chain ${this.name} is behind: it does not have block ${to}`)
+      throw new Error(`a node of the chain ${this.name} does not have block ${to}: it is behind, or has let go of it`)
     this.#paced(to - from + 1, logs.length)
     return { ...range, logs, last, anchor: known }
   }

@@ -193,7 +193,9 @@ describe('a node', () => {
   it('that is less far than another one loses nothing', async () => {
     await chain.head()
     node.head = 300
-    await expect(taken(begin({ height: 0 }))).rejects.toThrow('is behind: it does not have block 499')
+    await expect(taken(begin({ height: 0 }))).rejects.toThrow(
+      'does not have block 499: it is behind, or has let go of it',
+    )
   })
 })
 
