@@ -123,7 +123,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
   async trial({ pipeline }: Parameters<SinkApi['test']>[0]): ReturnType<SinkApi['test']> {
     const begunMs = Date.now()
     const answer = (outcome: Outcome, rows: number) => {
-      const words = outcome.ok ? `${rows} rows arrived` : outcome.words
+      const words = outcome.ok ? 'confirmed' : outcome.words
       return { ok: outcome.ok, rows, ms: Date.now() - begunMs, words }
     }
     try {

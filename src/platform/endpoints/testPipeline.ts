@@ -29,7 +29,7 @@ export const testPipeline = defineEndpoint(
         schema: enveloped(
           z.object({
             ok: z.boolean().describe('The destination confirmed'),
-            rows: z.int().describe('Rows of the batch'),
+            rows: z.int().describe('Rows of the batch, before its transforms'),
             ms: z.number().describe('How long it took'),
             message: z.string().describe('What came of it'),
           }),
