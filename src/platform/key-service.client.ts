@@ -55,7 +55,8 @@ export class KeyService implements Keys {
   /** The account that the key is for; a new one where none is named. */
   async #accountFor({ account, plan = 'trial', terms = {}, credits }: KeyOrder): Promise<Result<string, Failure>> {
     if (account !== undefined) {
-      if ((await this.#store.account(account)) === null) return err(badField('account', 'there is no such account'))
+      if ((await this.#store.account(account)) === null)
+        return err(badField('account', 'there is no such account: create it first'))
       return ok(account)
     }
     const id = `acct_${randomBase58(12, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))}`

@@ -34,7 +34,9 @@ beforeAll(async () => {
     const { account = 'acct_new' } = body as { account?: string }
     if (refused !== null) return refusal(400, refused)
     const isThere = accounts.has(account) || account === 'acct_new'
-    return isThere ? [201, { ...ROW, account, key: KEY }] : refusal(400, 'account: there is no such account')
+    return isThere
+      ? [201, { ...ROW, account, key: KEY }]
+      : refusal(400, 'account: there is no such account: create it first')
   })
   state = await mkdtemp(join(tmpdir(), 'weir-keys-'))
 })
