@@ -28,8 +28,9 @@ interface Kept {
   readonly untilMs: number
 }
 
-/** What was known when a call was asked. */
+/** What was known when a call was asked, and when that was. */
 interface Since {
+  readonly atMs: number
   readonly head: number
   readonly writes: number
 }
@@ -97,7 +98,7 @@ export class ChainAnswers {
       if (known !== undefined) return ok(known)
       const { promise, resolve } = Promise.withResolvers<Answered>()
       if (isWrite(call.method)) this.#writes++
-      const since = { head: this.#head, writes: this.#writes }
+      const since = { atMs: now, head: this.#head, writes: this.#writes }
       const begin = () => {
         const land = (replied: Replied) => {
           this.#keep(call, lasting, since, replied)
@@ -107,6 +108,7 @@ export class ChainAnswers {
         return promise
       }
       if (key === null) return begin()
+      if (lasting === 'newest' && !this.#isShared(key, now)) this.#flights.forget(key)
       const joined = this.#flights.join(key, begin, now)
       return this.#flights.landed(joined, err({ kind: 'upstream_timeout', source: this.#chain.name }), this.#deps.after)
     })
@@ -119,6 +121,11 @@ export class ChainAnswers {
     for (const [at, { land }] of led.entries()) land(replies[at] ?? err({ kind: 'internal' }))
     // What was sent may show in the next answer only now.
     if (led.some(({ call }) => isWrite(call.method))) this.#writes++
+  }
+
+  /** A slow node's answer is of the block that was the newest when it was asked. */
+  #isShared(key: string, now: number): boolean {
+    return now - (this.#flights.sinceMs(key) ?? now) < this.#chain.shareMs
   }
 
   #fresh(key: string | null): RpcAnswer | undefined {
@@ -157,7 +164,8 @@ export class ChainAnswers {
     const forMs = lasting === 'newest' ? this.#chain.shareMs : LASTING_MS
     // Copies: a part of a long reply would keep all of it in memory.
     const answer = { head: copied(head), tail: copied(tail), isCharged }
-    if (forMs > 0) this.#kept.set(key, { answer, untilMs: this.#deps.now() + forMs })
+    const untilMs = since.atMs + forMs
+    if (this.#deps.now() < untilMs) this.#kept.set(key, { answer, untilMs })
   }
 
   /** Whether nothing newer is known than what tells of this height, or of none. */

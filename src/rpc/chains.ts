@@ -18,9 +18,9 @@ const METHODS_MAX = 500
 const ALLOWED = ['eth_*', 'net_*', 'web3_*']
 /** What uses the node's own accounts, or leaves something on one node that the next call may not meet. */
 const DENIED = [
-  ...['eth_accounts', 'eth_coinbase', 'eth_sign*', 'eth_sendTransaction', 'eth_mining', 'eth_hashrate', 'eth_getWork'],
-  ...['eth_submit*', 'eth_newFilter', 'eth_newBlockFilter', 'eth_newPendingTransactionFilter', 'eth_getFilter*'],
-  ...['eth_uninstallFilter', 'eth_subscribe', 'eth_unsubscribe'],
+  ...['eth_accounts', 'eth_coinbase', 'eth_sign*', 'eth_sendTransaction', 'eth_resend', 'eth_mining', 'eth_hashrate'],
+  ...['eth_getWork', 'eth_submit*', 'eth_newFilter', 'eth_newBlockFilter', 'eth_newPendingTransactionFilter'],
+  ...['eth_getFilter*', 'eth_uninstallFilter', 'eth_subscribe', 'eth_unsubscribe'],
 ]
 
 const METHOD_WORDS = 'must be a method such as "eth_call", or the beginning of some and "*"'

@@ -34,7 +34,7 @@ const HASH = /^0x[0-9a-f]{64}$/i
 const QUANTITY = /^0x[0-9a-f]{1,13}$/i
 
 /** What is known to change nothing. Of what an operator allows beside it nobody knows. */
-const READS = /^(?:eth_(?!send|submit)|net_|web3_|trace_|txpool_|debug_(?:trace|get))/i
+const READS = /^(?:eth_(?!(?:re)?send|submit)|net_|web3_|trace_|txpool_|debug_(?:trace|get))/i
 
 /** Sent once and never again: nobody knows whether the first one arrived. */
 export const isWrite = (method: string): boolean => !READS.test(method)

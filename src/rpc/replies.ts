@@ -1,7 +1,7 @@
 // What a node replied, as texts around the place of the id: everything else goes to the caller byte for byte. Law: a reply
 // that is no JSON-RPC reply to its call is none.
 
-import { elementsOf, membersOf } from './json-spans.ts'
+import { elementsOf, membersOf, type Span } from './json-spans.ts'
 
 /** What a caller gets. */
 export interface RpcAnswer {
@@ -26,8 +26,9 @@ export function textOf({ head, tail }: RpcAnswer, id: string): string {
 }
 
 /**
- * Replies by the numbers of their calls, 1 to `count`; null where the node gave nothing of the kind. `mayBeUnnamed`: an
- * error whose id is null is of the one call that there was.
+ * Replies by the numbers of their calls, 1 to `count`, of which some may be missing; null where the node gave nothing of
+ * the kind, or two for one call, of which neither can be believed. `mayBeUnnamed`: an error whose id is null is of the
+ * one call that there was.
  */
 export function readReplies(text: string, count: number, mayBeUnnamed: boolean): ReadonlyMap<number, RpcReply> | null {
   let value: unknown
@@ -37,20 +38,22 @@ export function readReplies(text: string, count: number, mayBeUnnamed: boolean):
     return null
   }
   if (count === 1 && !Array.isArray(value)) {
-    const reply = readReply(text, { start: 0, end: text.length }, value, mayBeUnnamed)
-    return reply?.number !== 1 ? null : new Map([[1, reply]])
+    const reply = readReply(text, { start: 0, end: text.length }, value, count, mayBeUnnamed)
+    return reply === null ? null : new Map([[1, reply]])
   }
   if (!Array.isArray(value) || value.length > count) return null
   const spans = elementsOf(text)
   const replies = new Map<number, RpcReply>()
   for (const [at, each] of value.entries()) {
-    const reply = readReply(text, spans[at]!, each, false)
-    if (reply !== null) replies.set(reply.number, reply)
+    const reply = readReply(text, spans[at]!, each, count, false)
+    if (reply === null) continue
+    if (replies.has(reply.number)) return null
+    replies.set(reply.number, reply)
   }
-  return replies
+  return replies.size === 0 ? null : replies
 }
 
-function readReply(text: string, span: { start: number; end: number }, value: unknown, mayBeUnnamed: boolean) {
+function readReply(text: string, span: Span, value: unknown, count: number, mayBeUnnamed: boolean) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   const { id, error, result } = value as { id?: unknown; error?: unknown; result?: unknown }
   const code = (error as { code?: unknown } | null | undefined)?.code
@@ -59,6 +62,7 @@ function readReply(text: string, span: { start: number; end: number }, value: un
   const number = mayBeUnnamed && isError && id === null ? 1 : id
   const [place] = membersOf(text, span.start, MEMBERS)
   if (typeof number !== 'number' || place === undefined) return null
+  if (!Number.isInteger(number) || number < 1 || number > count) return null
   return {
     number,
     head: text.slice(span.start, place.start),

@@ -202,14 +202,22 @@ function assemble(requestId: string, isBatch: boolean, items: readonly Item[], d
   const status = done.every((each) => each.status === first!.status) ? first!.status : 200
   const cost = done.reduce((sum, { paid }) => sum + paid, 0)
   const left = done.findLast((each) => each.left !== null)?.left ?? null
-  const { failure } = first!
-  const more = status === 200 || failure === undefined ? {} : rpcFailure(failure, requestId).headers
-  const headers = { ...more, ...headersOf(requestId, cost), ...leftHeader(left) }
+  const headers = { ...refusalHeaders(done, status, requestId), ...headersOf(requestId, cost), ...leftHeader(left) }
   const texts = items.flatMap(({ id }, at) => (id === null ? [] : [done[at]!.text]))
   if (texts.length > 0) return { status, headers, body: isBatch ? batchOf(texts) : texts[0]! }
   // Nobody reads what is said to a notification, but who has no key or credits is told by the status.
   return { status: status === 200 ? 204 : status, headers, body: null }
 }
+
+/** Where some calls were answered it is told all the same how long those wait that were too many. */
+function refusalHeaders(done: readonly Done[], status: number, requestId: string): Record<string, string> {
+  const failure = status === 200 ? done.find(isTooMany)?.failure : done[0]!.failure
+  if (failure === undefined) return {}
+  const { headers } = rpcFailure(failure, requestId)
+  return status === 200 ? { 'retry-after': headers['retry-after']! } : headers
+}
+
+const isTooMany = ({ failure }: Done) => failure?.kind === 'rate_limited'
 
 /** What a node wrote alone may have a line's end behind it. */
 function batchOf(texts: readonly string[]): string {

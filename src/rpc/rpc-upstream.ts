@@ -1,6 +1,7 @@
 // Asks the nodes of a chain in their order, then all of them once more. Pure but for what is injected. Laws: what writes is
-// sent once; a node is left alone only where a request that is known to be good fails, too; whatever happens, each call
-// gets one reply or failure, and the whole takes no longer than two attempts.
+// sent once; what a node leaves out of a batch is asked of the next one; a node is left alone only where a request that is
+// known to be good fails, too; whatever happens, each call gets one reply or failure, and the whole takes no longer than two
+// attempts.
 
 import { backoffMs } from '../core/backoff.ts'
 import type { Failure } from '../core/failure.ts'
@@ -96,21 +97,25 @@ export class RpcUpstream {
     const askParts = async () => {
       for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
         const asked = part.map(({ call }) => call)
-        const replies = await this.#askNodes(asked, left, width)
-        for (const [i, { at }] of part.entries()) replied[at] = this.#replyOf(replies, i + 1)
+        const found = new Map<number, RpcReply>()
+        const failure = await this.#askNodes(asked, found, left, width)
+        for (const [i, { at }] of part.entries()) {
+          const reply = found.get(i + 1)
+          replied[at] = reply === undefined ? err(failure!) : ok(reply)
+        }
       }
     }
     await Promise.all(Array.from({ length: width }, askParts))
     return replied
   }
 
-  #replyOf(replies: Result<Replies, Failure>, number: number): Replied {
-    if (!replies.ok) return replies
-    const reply = replies.value.get(number)
-    return reply === undefined ? err({ kind: 'upstream_failed', source: this.#chain.name }) : ok(reply)
-  }
-
-  async #askNodes(calls: readonly Asked[], left: Left, width: number): Promise<Result<Replies, Failure>> {
+  /** Puts replies into `found` by the numbers of their calls; why some are missing there, null where none are. */
+  async #askNodes(
+    calls: readonly Asked[],
+    found: Map<number, RpcReply>,
+    left: Left,
+    width: number,
+  ): Promise<Failure | null> {
     const { name: source, timeoutMs } = this.#chain
     const isRepeatable = !isWrite(calls[0]!.method)
     const body = requestText(calls)
@@ -122,7 +127,7 @@ export class RpcUpstream {
       for (const node of this.#nodes) {
         const now = this.#deps.now()
         const leftMs = Math.min(timeoutMs, left.endMs - now)
-        if (leftMs < ATTEMPT_MIN_MS) return err(failure ?? { kind: 'upstream_timeout', source })
+        if (leftMs < ATTEMPT_MIN_MS) return failure ?? { kind: 'upstream_timeout', source }
         if (!node.breaker.tryPass(now)) {
           shortestMs = Math.min(shortestMs, Math.max(1, node.breaker.waitMs(now)))
           continue
@@ -131,7 +136,8 @@ export class RpcUpstream {
         const judged = this.#judged(node, sent, calls.length, body)
         if (typeof judged === 'object') {
           left.bytes -= 'text' in sent ? sent.text.length : 0
-          return ok(judged)
+          for (const [number, reply] of judged) found.set(number, reply)
+          if (found.size === calls.length) return null
         }
         if (judged === 'busy') {
           const retryAfterMs = Math.max(1, node.breaker.restMs(this.#deps.now()))
@@ -139,16 +145,14 @@ export class RpcUpstream {
           continue
         }
         const lost = { kind: judged === 'late' ? 'upstream_timeout' : 'upstream_failed', source } as const
-        if (!isRepeatable) return err({ ...lost, hint: PERHAPS_SENT })
-        if (judged === 'too large') return err({ ...lost, hint: TOO_LARGE })
+        if (!isRepeatable) return { ...lost, hint: PERHAPS_SENT }
+        if (judged === 'too large') return { ...lost, hint: TOO_LARGE }
         failure = lost
         isTried ||= judged !== 'late'
       }
       if (!isTried) break
     }
-    return err(
-      failure ?? { kind: 'unavailable', what: `The chain ${source} cannot be asked now`, retryAfterMs: shortestMs },
-    )
+    return failure ?? { kind: 'unavailable', what: `The chain ${source} cannot be asked now`, retryAfterMs: shortestMs }
   }
 
   /** What the node replied, or why that is nothing; remembers how it did. */

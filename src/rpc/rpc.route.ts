@@ -18,6 +18,7 @@ const BODY_MAX_BYTES = 1024 * 1024
 /** A limit is told of where this part of it or less is left. */
 const TOLD_AT_MOST = 1 / 4
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 const NO_TEXT: Failure = { kind: 'not_json', hint: 'The request body is not UTF-8.' }
 
 type WaitUntil = (work: Promise<unknown>) => void
@@ -87,10 +88,7 @@ async function bodyOf(request: Request): Promise<Result<string, Failure>> {
   const contentLength = request.headers.get('content-length')
   try {
     // A declared length is kept by the HTTP layer; only a body without one has to be counted as it comes.
-    if (contentLength !== null && Number(contentLength) <= BODY_MAX_BYTES) {
-      const text = await request.text()
-      return isAsSent(text, Number(contentLength)) ? ok(text) : err(NO_TEXT)
-    }
+    if (contentLength !== null && Number(contentLength) <= BODY_MAX_BYTES) return textOf(await request.arrayBuffer())
     return await readText({ chunks: request.body, contentLength }, BODY_MAX_BYTES)
   } catch {
     // The caller went away in the middle of its body.
@@ -98,9 +96,13 @@ async function bodyOf(request: Request): Promise<Result<string, Failure>> {
   }
 }
 
-/** Bytes that are no text were read as marks of that, longer than most of them: a node would be sent something else. */
-function isAsSent(text: string, bytes: number): boolean {
-  return !text.includes('\ufffd') || new TextEncoder().encode(text).byteLength === bytes
+/** `request.text()` would put marks in the place of bytes that are no text: a node would be sent something else. */
+function textOf(bytes: ArrayBuffer): Result<string, Failure> {
+  try {
+    return ok(UTF8.decode(bytes))
+  } catch {
+    return err(NO_TEXT)
+  }
 }
 
 function errorOf(text: Result<string, Failure> | null): Failure {

@@ -129,6 +129,33 @@ describe('the newest block', () => {
     expect([(await alone.ask('eth_blockNumber')).asked, (await alone.ask('eth_blockNumber')).asked]).toEqual([1, 1])
   })
 
+  it('is shared for that time from when it was asked for, however slow the node is', async () => {
+    const first = Promise.withResolvers<void>()
+    const node = replyWith(() => '"result":"0xa"')
+    const world = rpcWorld(async (posted) => {
+      if (world.posted.length === 1) await first.promise
+      return node(posted)
+    })
+    const ask = () => world.ask(call('1', 'eth_gasPrice'))
+    const early = ask()
+    world.pass(249)
+    const joined = ask()
+    world.pass(1)
+    const late = ask()
+    first.resolve()
+    await Promise.all([early, joined, late])
+    expect(world.posted.length).toBe(2)
+    world.pass(249)
+    await ask()
+    expect(world.posted.length).toBe(2)
+    world.pass(1)
+    await ask()
+    expect(world.posted.length).toBe(3)
+    const alone = rpcWorld(node, { shareMs: 0 })
+    await Promise.all([1, 2].map(() => alone.ask(call('1', 'eth_gasPrice'))))
+    expect(alone.posted.length).toBe(2)
+  })
+
   it('is never before one that was told of, nor before what was sent', async () => {
     const { at, ask } = chain()
     const balance = () => ask('eth_getBalance', '["0x1","latest"]')

@@ -37,6 +37,7 @@ it('methods are allowed that read, and that send what is signed', () => {
   const denied = [
     'eth_accounts',
     'eth_signTypedData_v4',
+    'eth_resend',
     'debug_traceCall',
     'personal_sign',
     'eth_newFilter',

@@ -146,9 +146,12 @@ describe('a batch', () => {
       {},
       [short, often],
     )
-    const { status, body } = await part.ask(three)
+    const { status, body, headers } = await part.ask(three)
     const codes = (JSON.parse(body!) as { error?: { code: number } }[]).map(({ error }) => error?.code)
     expect([status, codes, part.charged.length]).toEqual([200, [-32003, -32005, undefined], 1])
+    expect([headers['retry-after'], headers['content-type'], headers['x-credits-cost']]).toEqual([
+      ...['1', 'application/json', '1'],
+    ])
     const none = rpcWorld(
       replyWith(() => ODD),
       {},

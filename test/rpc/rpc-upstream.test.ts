@@ -48,6 +48,37 @@ describe('a node that fails', () => {
     expect(JSON.parse((await world.ask(call('5', 'eth_syncing'))).body!)).toMatchObject({ id: 5, result: '0x1' })
   })
 
+  it.each([
+    ['leaves one out', '[{"jsonrpc":"2.0","id":2,"result":"a"}]', ['0x1', '0x1']],
+    ['says nothing', '[]', ['0x1', '0x1']],
+    [
+      'answers one twice',
+      '[{"jsonrpc":"2.0","id":1,"result":"a"},{"jsonrpc":"2.0","id":1,"result":"b"}]',
+      ['0x1', '0x1'],
+    ],
+    [
+      'answers others',
+      '[{"jsonrpc":"2.0","id":0,"result":"a"},{"jsonrpc":"2.0","id":1.5,"result":"b"}]',
+      ['0x1', '0x1'],
+    ],
+  ])('%s of a batch: the next one is asked', async (_, text, results) => {
+    const world = rpcWorld((posted) => (posted.url === 'http://a/' ? http(200, text) : good(posted)))
+    const { status, body } = await world.ask(`[${call('5', 'eth_x')},${call('6', 'eth_y')}]`)
+    expect([status, asked(world.posted), world.charged.length]).toEqual([200, 'ab', 2])
+    expect(JSON.parse(body!)).toMatchObject([5, 6].map((id, at) => ({ id, result: results[at] })))
+  })
+
+  it('that is the only one: what it says of a batch is told, and what it leaves out is not charged', async () => {
+    const text = '[{"jsonrpc":"2.0","id":2,"result":"a"}]'
+    const world = rpcWorld(() => http(200, text), { urls: ['http://a/'] })
+    const { status, body } = await world.ask(`[${call('5', 'eth_x')},${call('6', 'eth_y')}]`)
+    expect([status, asked(world.posted), world.charged.length]).toEqual([200, 'aa', 1])
+    expect(JSON.parse(body!)).toMatchObject([
+      { id: 5, error: { code: -32603 } },
+      { id: 6, result: 'a' },
+    ])
+  })
+
   it('is left alone once a request that is known to be good fails, too', async () => {
     const world = rpcWorld((posted) => (posted.url === 'http://a/' ? http(500) : good(posted)))
     for (let i = 0; i < 8; i++) await world.ask(call('1', 'eth_call', `[${i}]`))
@@ -110,7 +141,7 @@ describe('a transaction', () => {
     expect(asked(world.posted.filter(({ body }) => body.includes('Raw')))).toBe('a')
   })
 
-  it.each(['eth_sendBundle', 'eth_SendRawTransaction', 'evm_mine', 'personal_sendTransaction'])(
+  it.each(['eth_sendBundle', 'eth_resend', 'eth_SendRawTransaction', 'evm_mine', 'personal_sendTransaction'])(
     'of another kind, or what is not known to read, is sent once: %s',
     async (method) => {
       const world = rpcWorld(() => http(502), { allow: ['*'], deny: [] })
