@@ -1,31 +1,43 @@
 // What a wallet of the exchange has, in dollars: spot balances at the middle of their books, and what each perp DEX holds
 // for it. Law: exact, nothing is rounded but below the eighteenth decimal; what has no price has no quote.
 
+import * as z from 'zod'
 import { fromScaled, SCALE_DECIMALS, toScaled, trimDecimal } from '../core/decimal.ts'
+import { Decimal } from '../feed/block.ts'
 
-/** Parts of info answers that matter here. */
-export interface Holdings {
-  readonly spot: { readonly balances: readonly SpotBalance[] }
+// Parts of info answers that matter here, which come from outside as they are.
+
+const SpotBalance = z.object({ coin: z.string(), token: z.int().optional(), total: Decimal, hold: Decimal })
+type SpotBalance = z.infer<typeof SpotBalance>
+
+const PerpAccount = z.object({
+  marginSummary: z.object({ accountValue: Decimal, totalMarginUsed: Decimal }),
+  assetPositions: z.array(z.object({ position: z.object({ unrealizedPnl: Decimal }) })),
+})
+type PerpAccount = z.infer<typeof PerpAccount>
+
+/** Of `portfolioState`. A DEX that has an error in place of its account is none of these: left out it would read as one without money. */
+export const Held = z.object({
   /** By name of the DEX, the main one as `native`. */
+  clearinghouseState: z.record(z.string(), PerpAccount),
+  spotClearinghouseState: z.object({ balances: z.array(SpotBalance) }),
+  userAbstraction: z.string(),
+})
+/** Of `allMids`, by name of the market. */
+export const Mids = z.record(z.string(), Decimal)
+/** Of `spotMeta`. */
+export const Pairs = z.object({
+  universe: z.array(z.object({ tokens: z.tuple([z.int(), z.int()]), name: z.string() })),
+})
+
+interface Holdings {
+  readonly spot: { readonly balances: readonly SpotBalance[] }
   readonly perps: Readonly<Record<string, PerpAccount>>
   readonly abstraction: string
 }
 
-interface SpotBalance {
-  readonly coin: string
-  readonly token?: number
-  readonly total: string
-  readonly hold: string
-}
-
-interface PerpAccount {
-  readonly marginSummary: { readonly accountValue: string; readonly totalMarginUsed: string }
-  readonly assetPositions: readonly { readonly position: { readonly unrealizedPnl: string } }[]
-}
-
-export interface Prices {
-  /** By name of the market. */
-  readonly mids: Readonly<Record<string, string>>
+interface Prices {
+  readonly mids: z.infer<typeof Mids>
   readonly pairs: readonly { readonly tokens: readonly [token: number, quote: number]; readonly name: string }[]
 }
 

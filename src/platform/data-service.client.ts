@@ -3,6 +3,7 @@
 import { readBoundedText } from '../core/bounded-text.ts'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
+import { DEFAULT_REST_MS, restMsOf } from '../upstream/outcome.ts'
 import type { Platform } from './platform-api.ts'
 import { badField } from './refusal.ts'
 
@@ -14,10 +15,10 @@ interface Configured {
   readonly timeoutMs: number
 }
 
-const away = (chain: string): Failure => ({
+const away = (chain: string, retryAfterMs = DEFAULT_REST_MS): Failure => ({
   kind: 'unavailable',
   what: `The data service of ${chain} cannot be asked now`,
-  retryAfterMs: 1_000,
+  retryAfterMs,
 })
 
 export function dataServices(chains: readonly Configured[]): Platform['dataService'] {
@@ -27,7 +28,7 @@ export function dataServices(chains: readonly Configured[]): Platform['dataServi
   }
 }
 
-async function ask(dataUrl: string, { name, timeoutMs }: Configured, path: string): Promise<Result<unknown, Failure>> {
+async function ask(dataUrl: string, { name, timeoutMs }: Configured, path: string): Promise<Result<string, Failure>> {
   try {
     const { username, password, origin, pathname } = new URL(dataUrl)
     const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
@@ -38,10 +39,11 @@ async function ask(dataUrl: string, { name, timeoutMs }: Configured, path: strin
     const read = await readBoundedText(response.body, BODY_MAX_BYTES)
     if (response.status === 400) return err(badField('', 'the data service of this chain does not accept these values'))
     if (response.status === 404) return err({ kind: 'not_found', what: 'This wallet, or this answer of its chain' })
-    if (response.status !== 200 || !('text' in read)) return err(away(name))
+    const restMs = restMsOf(response.headers.get('retry-after'), Date.now())
+    if (response.status !== 200 || !('text' in read)) return err(away(name, restMs ?? undefined))
     const value = JSON.parse(read.text) as { readonly data?: unknown; readonly error?: unknown } | null
     // Whatever is in it: an envelope it must be, and one that tells of no failure.
-    return value?.data === undefined || value.error === true ? err(away(name)) : ok(value)
+    return (value?.data ?? null) === null || value!.error === true ? err(away(name)) : ok(read.text)
   } catch {
     return err(away(name))
   }

@@ -46,6 +46,8 @@ interface Told {
   readonly left?: MicroCredits
   /** What it costs, of an operation whose answers say that. */
   readonly price?: MicroCredits
+  /** Of a body that is text, where it is not plain. */
+  readonly contentType?: string
 }
 
 /** An answer, with its literals kept for the compiler. */

@@ -38,8 +38,8 @@ export interface Platform {
   readonly exports: Exports | null
   /** An info answer, uncharged, in the turn of this account at the sources; null where it cannot be had. */
   readonly read: (request: Readonly<Record<string, unknown>>, account: string) => Promise<string | null>
-  /** What a data service behind this chain answers to a path below `/v1/<chain>`; null: there is none. */
-  readonly dataService: (chain: string, path: string) => Promise<Result<unknown, Failure>> | null
+  /** What a data service behind this chain answers to a path below `/v1/<chain>`, byte for byte; null: there is none. */
+  readonly dataService: (chain: string, path: string) => Promise<Result<string, Failure>> | null
   /** WEBHOOK_HTTP. */
   readonly isHttpAllowed: boolean
   /** TRUST_PROXY: callers' addresses are known. */

@@ -55,8 +55,9 @@ export async function answered(
 /** The response to the caller, whatever came of its request. */
 export function respond(result: Answered, requestId: string, more: Readonly<Record<string, string>> = {}): Response {
   if (!result.ok) return refuse(result.error, requestId, more)
-  const { status, body } = result.value
-  const headers = { 'cache-control': 'no-store', [REQUEST_ID_HEADER]: requestId, ...more }
+  const { status, body, contentType } = result.value
+  const typed = contentType === undefined ? {} : { 'content-type': contentType }
+  const headers = { 'cache-control': 'no-store', [REQUEST_ID_HEADER]: requestId, ...typed, ...more }
   return typeof body === 'string' ? new Response(body, { status, headers }) : Response.json(body, { status, headers })
 }
 

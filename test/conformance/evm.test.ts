@@ -30,8 +30,11 @@ const ODD_SERVICE: Readonly<Record<string, readonly [status: number, body: strin
     d3: [302, '', { location: 'http://127.0.0.1:1/' }],
     d4: [404, '{}'],
     d5: [401, '{"error_message":"service-key"}'],
+    d6: [200, '{"data":null,"error":false,"error_message":null,"error_code":null}'],
+    d7: [429, '{}', { 'retry-after': '7' }],
   }
 
+const SERVED = '{ "error":false, "data":{"items":[{"odd":1152921504606846977,"rate":1.10}]},"error_message":null }'
 const SMALL = '{"id":1,"jsonrpc":"2.0","result":"0x"}'
 
 const missing = installEvm()
@@ -52,7 +55,7 @@ beforeAll(async () => {
       served.push(`${request.headers.authorization} ${request.url}`)
       const odd = ODD_SERVICE[/0x(..)/.exec(request.url!)![1]!]
       if (odd !== undefined) return response.writeHead(odd[0], odd[2]).end(odd[1])
-      return response.end('{"data":{"items":[{"odd":1}]},"error":false,"error_message":null,"error_code":null}')
+      return response.end(SERVED)
     }
     if (request.url === '/evm') {
       const large = `{"jsonrpc":"2.0","id":1,"result":"${'x'.repeat(9 * 2 ** 20)}"}`
@@ -191,6 +194,10 @@ describe('the door', () => {
     const latin = Buffer.from(call('1', 'eth_call', '["é"]'), 'latin1')
     expect(await error(await send(latin))).toEqual([400, -32700, null])
     expect(await error(await send(new Blob([latin]).stream()))).toEqual([400, -32700, null])
+    // Three bytes, as what marks them would be.
+    const [head, tail] = call('1', 'eth_call', '["|"]').split('|') as [string, string]
+    const cut = Buffer.concat([Buffer.from(head), Buffer.from([0xf0, 0x9f, 0x98]), Buffer.from(tail)])
+    expect(await error(await send(cut))).toEqual([400, -32700, null])
     expect(await (await send(Buffer.from(call('"\ufffd"', 'eth_syncing')))).json()).toMatchObject({ id: '\ufffd' })
   })
 
@@ -206,6 +213,7 @@ describe('the door', () => {
     const codes = ((await answer.json()) as { error?: { code: number } }[]).map((each) => each.error?.code ?? 0)
     expect(answer.status).toBe(200)
     expect(codes.filter((code) => code === -32005).length).toBeGreaterThanOrEqual(4)
+    expect(answer.headers.get('retry-after')).toBe('1')
     const after = await rpc(ten, bearer(trial))
     if (after.status === 429) expect(after.headers.get('retry-after')).toBe('1')
   })
@@ -284,7 +292,8 @@ describe('balances', () => {
   })
 
   it('of another chain are what its data service says, asked with the operator’s key', async () => {
-    expect((await get(`stub/address/${USER}/balances_v2/`)).json).toMatchObject({ data: { items: [{ odd: 1 }] } })
+    const answer = await fetch(`${world.url}/v1/stub/address/${USER}/balances_v2/`, { headers: basic(key) })
+    expect([await answer.text(), answer.headers.get('content-type')]).toEqual([SERVED, 'application/json'])
     const path = `/base/v1/stub/address/${USER}/balances_v2/?page-number=0&page-size=100`
     expect(served).toEqual([`Basic ${btoa('service-key:')} ${path}`])
   })
@@ -296,10 +305,13 @@ describe('balances', () => {
     ['d3', 503],
     ['d4', 404],
     ['d5', 503],
+    ['d6', 503],
+    ['d7', 503],
   ])('a data service’s odd answer %s is a %i of ours, free', async (odd, status) => {
     const { json, ...answer } = await get(`stub/address/0x${odd}${'0'.repeat(38)}/balances_v2/`)
     expect([answer.status, json.error_code, answer.headers.get('x-credits-cost')]).toEqual([status, `${status}`, '0'])
     expect(JSON.stringify(json)).not.toContain('service-key')
+    if (status === 503) expect(answer.headers.get('retry-after')).toBe(odd === 'd7' ? '7' : '1')
   })
 
   it('are refused by key and address above the plan', async () => {

@@ -121,6 +121,23 @@ it('without prices balances are told, and without a DEX or its state nothing', a
   expect((await ask({ allMids: prices.mids })).failure).toBe('unavailable')
 })
 
+it.each<[string, unknown]>([
+  ['of an account that is none', { ...STATE, clearinghouseState: { native: {} } }],
+  ['of nothing', { ...STATE, clearinghouseState: { native: null } }],
+  ['in numbers that are no decimals', { ...STATE, clearinghouseState: { native: account('1e3') } }],
+  ['in numbers of JSON', { ...STATE, spotClearinghouseState: { balances: [{ ...spot('USDC', 0, '1'), total: 1 }] } }],
+  ['without balances', { ...STATE, spotClearinghouseState: null }],
+  ['of no mode', { ...STATE, userAbstraction: null }],
+])('an exchange that tells %s is one that cannot be asked', async (_, portfolioState) => {
+  expect((await ask({ ...KNOWN, portfolioState })).failure).toBe('unavailable')
+})
+
+it('an exchange whose markets are none cannot be asked, and one whose prices are none has no prices', async () => {
+  expect((await ask({ ...KNOWN, spotMeta: { universe: [{ tokens: [1] }] } })).failure).toBe('unavailable')
+  const { data } = await ask({ ...KNOWN, allMids: { '@107': null } })
+  expect(data!.items.map(({ quote }) => quote)).toEqual([null, '2.0', '10.0'])
+})
+
 it('another chain without a data service is unknown, and nobody is asked', async () => {
   const { failure, read } = await ask(KNOWN, {}, 'other')
   expect([failure, read]).toEqual(['not_found', []])

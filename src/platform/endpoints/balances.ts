@@ -6,7 +6,7 @@ import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
 import { ONE_CREDIT } from '../../credit/tariff.ts'
-import { type BalanceRow, balanceRows, type Holdings, type Prices, totalQuote } from '../balances.ts'
+import { type BalanceRow, balanceRows, Held, Mids, Pairs, totalQuote } from '../balances.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { CHAIN_PARAMS, noChain } from '../history-shapes.ts'
@@ -133,7 +133,7 @@ export const balances = defineEndpoint(
     const serviced = platform.dataService(chain, path)
     if (serviced !== null) {
       const answer = await serviced
-      return answer.ok ? reply(200, answer.value as never) : answer
+      return answer.ok ? reply(200, answer.value as never, { contentType: 'application/json' }) : answer
     }
     if (chain !== platform.chain) return err(noChain(chain, platform))
     const held = await heldBy(address, (request) => platform.read(request, identity.account))
@@ -154,12 +154,6 @@ export const balances = defineEndpoint(
   },
 )
 
-interface State {
-  readonly clearinghouseState: Holdings['perps'] | Readonly<Record<string, { readonly error: unknown }>>
-  readonly spotClearinghouseState: Holdings['spot']
-  readonly userAbstraction: string
-}
-
 async function heldBy(
   user: string,
   read: (request: Readonly<Record<string, unknown>>) => Promise<string | null>,
@@ -169,12 +163,14 @@ async function heldBy(
     read({ type: 'spotMeta' }),
     read({ type: 'allMids' }),
   ])
-  if (state === null || meta === null) return err(AWAY)
-  const { clearinghouseState, spotClearinghouseState: spot, userAbstraction: abstraction } = JSON.parse(state) as State
-  // A DEX that is left out would read as one without money.
-  if (Object.values(clearinghouseState).some((one) => 'error' in one)) return err(AWAY)
-  const { universe: pairs } = JSON.parse(meta) as { universe: Prices['pairs'] }
-  const prices = { pairs, mids: mids === null ? {} : (JSON.parse(mids) as Prices['mids']) }
-  const perps = clearinghouseState as Holdings['perps']
+  const [held, pairs] = [parsed(Held, state), parsed(Pairs, meta)]
+  if (held === null || pairs === null) return err(AWAY)
+  const { clearinghouseState: perps, spotClearinghouseState: spot, userAbstraction: abstraction } = held
+  const prices = { pairs: pairs.universe, mids: parsed(Mids, mids) ?? {} }
   return ok({ rows: balanceRows({ spot, perps, abstraction }, prices), mode: abstraction })
+}
+
+/** Null where it cannot be had, or is something else. */
+function parsed<T>(schema: z.ZodType<T>, text: string | null): T | null {
+  return text === null ? null : (schema.safeParse(JSON.parse(text)).data ?? null)
 }
