@@ -1,6 +1,7 @@
 // Answers of one chain and isolate: what never changes is kept, what is about the newest block is asked once for all who
-// come meanwhile. Laws: bounded; an answer about the newest block is of no block before one that this isolate has told of,
-// nor of before a transaction that it has sent; null and errors are not kept.
+// come meanwhile. Laws: bounded; what is shared about the newest block is of no block before one that this isolate has told
+// of, nor of before a transaction that it has sent, nor was it asked for longer ago than the chain's `shareMs`; null and
+// errors are not kept.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { After } from '../core/deadline.ts'

@@ -38,18 +38,19 @@ export interface RpcRouteDeps<Env> {
 
 export function rpcRoutes<Env extends object>(deps: RpcRouteDeps<Env>) {
   const app = new Hono<{ Bindings: Env }>()
-  app.post('/v1/:chain', (c) =>
+  app.on('POST', ['/v1/:chain', '/v1/:chain/'], (c) =>
     answerRpc(deps, c.env, c.req.raw, c.req.param('chain'), (work) => c.executionCtx.waitUntil(work)),
   )
   return app
 }
 
-/** The chain of an address that is `/v1/<chain>`, null of any other. */
+/** The chain of an address that is `/v1/<chain>`, with or without a slash behind it, null of any other. */
 export function rpcChainOf(url: string): string | null {
   const path = url.indexOf('/', 'https://'.length)
   if (!url.startsWith('/v1/', path)) return null
   const query = url.indexOf('?', path)
-  const chain = url.slice(path + 4, query < 0 ? undefined : query)
+  const end = query < 0 ? url.length : query
+  const chain = url.slice(path + 4, url[end - 1] === '/' ? end - 1 : end)
   return chain === '' || chain.includes('/') ? null : chain
 }
 

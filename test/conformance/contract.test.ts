@@ -42,9 +42,11 @@ beforeAll(async () => {
   upstream = await startUpstream(async (request, response) => {
     const body = await text(request)
     response.setHeader('content-type', 'application/json')
+    if (request.url!.startsWith('/late')) return
+    if (request.url!.startsWith('/busy')) return response.writeHead(429, { 'retry-after': '1' }).end()
+    if (request.url!.startsWith('/lying')) return response.end('[{"jsonrpc":"2.0","id":9,"result":1}]')
     if (request.method === 'GET')
       return response.end('{"data":{"items":[]},"error":false,"error_message":null,"error_code":null}')
-    if (request.url === '/late') return
     if (request.url === '/failing') return response.writeHead(500).end()
     // An exchange that knows a single type.
     if (request.url === '/info' && !body.includes('exchangeStatus')) return response.writeHead(500).end()
@@ -57,10 +59,22 @@ beforeAll(async () => {
   const chains = [
     { name: 'stub', urls: [`${origin}/evm`], dataUrl: `http://service-key:@${host}/` },
     { name: 'failing', urls: [`${origin}/failing`] },
-    { name: 'late', urls: [`${origin}/late`], timeoutMs: 50 },
+    ...['late', 'busy', 'lying'].map((name) => {
+      return { name, urls: [`${origin}/${name}`], dataUrl: `${origin}/${name}`, timeoutMs: 50 }
+    }),
     { name: 'away', urls: ['http://127.0.0.1:1'], dataUrl: 'http://127.0.0.1:1' },
   ]
-  world = await startWorld({ upstream: upstream.url, vars: { RPC_CHAINS: JSON.stringify(chains), TRUST_PROXY: 'on' } })
+  const sources = [
+    { name: 'late', url: `${origin}/late`, types: ['perpDexLimits'], timeoutMs: 50 },
+    { name: 'busy', url: `${origin}/busy`, types: ['vaultSummaries'] },
+    {
+      name: 'node',
+      url: upstream.url,
+      types: ['exchangeStatus', 'maxMarketOrderNtls', 'perpDexs', 'userAbstraction', 'clearinghouseState'],
+    },
+  ]
+  const vars = { RPC_CHAINS: JSON.stringify(chains), UPSTREAMS: JSON.stringify(sources), TRUST_PROXY: 'on' }
+  world = await startWorld({ vars })
   const feeder = await Feeder.connect(world.ws)
   await feeder.hello()
   feeder.snapshot(1, 70, [{ coin: 'BTC', levels: [[{ px: '1', sz: '1', n: 1 }], []] }])
@@ -145,6 +159,15 @@ describe.each(doors)('%s', (_, door) => {
       expect(await ask(door, name === 'used from elsewhere' ? from : carried)).toBe(words[convention])
     },
   )
+})
+
+describe('a key in the path', () => {
+  const others = doors.filter(([, { path }]) => !['/info', '/ws', '/graphql'].includes(path))
+  it.each(others)('opens no %s', async (_, { method, path, kind }) => {
+    const answer = await send(world.url, { method, path: `/k/${good[kind]}${path}` })
+    expect(wordsOf('info', answer)).toBe('404 not_found')
+    expect(answer.text).not.toContain(good[kind])
+  })
 })
 
 /** What a key has left, as its account's meter has it. */
@@ -272,17 +295,44 @@ describe('the operator’s door', () => {
   })
 })
 
+describe('the feeder’s door', () => {
+  it.each([
+    ['nothing', () => ({})],
+    ['an API key', () => ({ authorization: `Bearer ${good.api}` })],
+    ['a service key', () => ({ authorization: `Bearer ${good.service}` })],
+    ['the operator’s token', () => ({ authorization: `Bearer ${ADMIN_TOKEN}` })],
+  ])('is closed to %s', async (_, headers) => {
+    const answer = await send(world.url, { method: 'GET', path: '/feed', headers: headers() }, true)
+    answer.socket?.destroy()
+    expect(wordsOf('rest', answer)).toBe('401')
+  })
+})
+
 /** As nobody would: a table of theirs has another name from now on. */
 function breakStores(folder: string, table: string): void {
   for (const path of globSync(`v3/${folder}/*.sqlite`, { cwd: world.state })) {
     const database = new DatabaseSync(join(world.state, path), { timeout: 5_000 })
     const has = database.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table)
-    if (has) database.exec(`ALTER TABLE ${table} RENAME TO gone`)
+    if (has) database.exec(`ALTER TABLE ${table} RENAME TO ${table}_gone`)
     database.close()
   }
 }
 
 // From here on nothing works any more.
+describe('a fault of ours', () => {
+  it.each([
+    ['list of pipelines', 'pipelines'],
+    ['history of the data API', 'segments'],
+  ] as const)('at the %s is a 500, and costs nothing', async (name, table) => {
+    const { [name]: door } = DOORS
+    const key = good[door.kind]
+    const before = await leftOf(key)
+    breakStores('d1/miniflare-D1DatabaseObject', table)
+    expect(await told(door, firstWay(door)(key))).toBe('500')
+    expect(await leftOf(key)).toBe(before)
+  })
+})
+
 describe.each([
   ['while the meter is away', 'do/weir-live-CreditMeter', 'account', () => newKeys('1000')],
   ['while keys are away', 'd1/miniflare-D1DatabaseObject', 'keys', () => minted(KEY_SECRET)],

@@ -233,6 +233,11 @@ describe('the door', () => {
     expect(await (await rpc(call('7', 'eth_getCode', '["0x1","0x1"]'))).text()).toBe(SMALL.replace('1,', '7,'))
   })
 
+  it('stands with a slash behind it, too', async () => {
+    const answer = await rpc(call('7', 'eth_syncing'), bearer(key), '/v1/stub/?x=/')
+    expect([answer.status, await answer.json()]).toEqual([200, { jsonrpc: '2.0', id: 7, result: false }])
+  })
+
   it('says nothing to notifications', async () => {
     const answer = await rpc('[{"jsonrpc":"2.0","method":"eth_syncing"}]')
     expect([answer.status, await answer.text(), answer.headers.get('x-credits-cost')]).toEqual([204, '', '1'])

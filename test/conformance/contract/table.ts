@@ -90,8 +90,17 @@ const RPC = {
 } as const satisfies Door
 const DATA = {
   ...{ convention: 'rest', method: 'GET', good: '200', kind: 'api' },
-  ways: { 'as basic credentials': (key) => basic(`${key}:`), 'as a bearer token': bearer },
+  ways: {
+    'as basic credentials': (key) => basic(`${key}:`),
+    'as a bearer token': bearer,
+    'behind "basic"': (key) => header(`basic  ${btoa(`${key}:`)}`),
+  },
   refusedWays: { ...NOWHERE, 'in the URL': inUrl, 'as credentials without a colon': basic },
+  brokenWays: {
+    'with a space behind it': (key) => basic(`${key} :`),
+    'in credentials that are no base64': (key) => header(`Basic ${key}:`),
+    'in credentials that are no text': (key) => header(`Basic //79${btoa(`${key}:`)}`),
+  },
   never: {},
 } as const satisfies Omit<Door, 'path'>
 const FREE = { spent: 'it is free', 'over its cap': 'it is free' }
