@@ -109,8 +109,10 @@ export class ChainAnswers {
         return promise
       }
       if (key === null) return begin()
-      if (lasting === 'newest' && !this.#isShared(key, now)) this.#flights.forget(key)
-      const joined = this.#flights.join(key, begin, now)
+      // What is null now, or not final, may be something else once more is known.
+      const flight = `${this.#head} ${this.#writes} ${key}`
+      if (!this.#isShared(flight, now)) this.#flights.forget(flight)
+      const joined = this.#flights.join(flight, begin, now)
       return this.#flights.landed(joined, err({ kind: 'upstream_timeout', source: this.#chain.name }), this.#deps.after)
     })
     if (led.length > 0) waitUntil(this.#ask(led))
@@ -125,8 +127,8 @@ export class ChainAnswers {
   }
 
   /** A slow node's answer is of the block that was the newest when it was asked. */
-  #isShared(key: string, now: number): boolean {
-    return now - (this.#flights.sinceMs(key) ?? now) < this.#chain.shareMs
+  #isShared(flight: string, now: number): boolean {
+    return now - (this.#flights.sinceMs(flight) ?? now) < this.#chain.shareMs
   }
 
   #fresh(key: string | null): RpcAnswer | undefined {

@@ -183,6 +183,24 @@ describe('the newest block', () => {
     expect(world.posted.filter(({ body }) => body.includes('eth_blockNumber')).length).toBe(2)
   })
 
+  it('is not the one before what was told of meanwhile, for receipts either', async () => {
+    const mined = Promise.withResolvers<void>()
+    const node = replyWith((method) => (method === 'eth_blockNumber' ? '"result":"0xa"' : '"result":null'))
+    const receipt = call('1', 'eth_getTransactionReceipt', `[${HASH}]`)
+    const world = rpcWorld(async (posted) => {
+      if (posted.body.includes('Receipt')) await mined.promise
+      return node(posted)
+    })
+    const early = world.ask(receipt)
+    await world.ask(call('2', 'eth_blockNumber'))
+    const later = [world.ask(receipt), world.ask(receipt)]
+    world.pass(250)
+    later.push(world.ask(receipt))
+    mined.resolve()
+    await Promise.all([early, ...later])
+    expect(world.posted.filter(({ body }) => body.includes('Receipt')).length).toBe(3)
+  })
+
   it('is not the one that is being made, however that is written', async () => {
     const { ask } = chain()
     const balance = () => ask('eth_getBalance', '["0x1","latest"]')
