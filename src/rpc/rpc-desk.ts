@@ -87,7 +87,7 @@ export class RpcDesk {
   async answer(request: RpcRequest, text: string): Promise<RpcReplyMessage> {
     try {
       const body = readBody(text)
-      if (!body.ok) return await this.#refuseBody(request, body.error)
+      if (!body.ok) return await this.#turnAway(request, replyOf(body.error, request.requestId))
       const chain = this.#deps.chains.get(request.chain)!
       const items = body.value.calls.map((call) => itemOf(call, chain.prices))
       const isAtHand = items.every(({ call }) => call === null || chain.answers.fresh(call) !== undefined)
@@ -103,24 +103,16 @@ export class RpcDesk {
 
   /** The reply to an authenticated request that could not even be read, uncharged. */
   async refuse(request: RpcRequest, failure: Failure): Promise<RpcReplyMessage> {
-    const { status, headers, body } = rpcFailure(failure, request.requestId)
-    const refused = await this.#refused(request, NO_PRICE)
-    if ('failure' in refused) return rpcFailure(refused.failure, request.requestId)
-    return { status, headers: { ...headers, ...leftHeader(refused.left) }, body }
+    return this.#turnAway(request, rpcFailure(failure, request.requestId))
   }
 
-  async #refuseBody(request: RpcRequest, error: RpcError): Promise<RpcReplyMessage> {
-    const refused = await this.#refused(request, NO_PRICE)
-    if ('failure' in refused) return rpcFailure(refused.failure, request.requestId)
-    const body = rpcErrorText(error, 'null')
-    return { status: error.status, headers: { ...headersOf(request.requestId, 0), ...leftHeader(refused.left) }, body }
-  }
-
-  async #refused({ identity, charging }: RpcRequest, price: Price) {
+  /** In place of the reply the caller gets a refusal that comes before it. */
+  async #turnAway({ identity, charging, requestId }: RpcRequest, reply: RpcReplyMessage): Promise<RpcReplyMessage> {
     const waitMs = this.#freeWork.take(identity.keyHash, this.#deps.now())
-    if (waitMs > 0) return { failure: tooMuchFreeWork(waitMs) }
-    const hold = await charging.hold(identity, price)
-    return hold.ok ? { left: hold.value.release() } : { failure: hold.error }
+    if (waitMs > 0) return rpcFailure(tooMuchFreeWork(waitMs), requestId)
+    const hold = await charging.hold(identity, NO_PRICE)
+    if (!hold.ok) return rpcFailure(hold.error, requestId)
+    return { ...reply, headers: { ...reply.headers, ...leftHeader(hold.value.release()) } }
   }
 
   async #answerCalls(
@@ -194,6 +186,10 @@ function refusedCall({ id }: Item, failure: Failure, left: MicroCredits | null, 
   const { status, body } = rpcFailure(failure, requestId, id ?? 'null')
   const known = 'remainingMicro' in failure ? (failure.remainingMicro ?? left) : left
   return { text: body, status, failure, paid: 0, left: known }
+}
+
+function replyOf(error: RpcError, requestId: string): RpcReplyMessage {
+  return { status: error.status, headers: headersOf(requestId, 0), body: rpcErrorText(error, 'null') }
 }
 
 /** Of a batch the status is that of its answers where all have one, else 200: some were answered. */
