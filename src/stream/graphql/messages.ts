@@ -6,6 +6,7 @@ import { CloseCode, type Message, MessageType, validateMessage } from 'graphql-w
 import type { FailureCode } from '../../core/failure.ts'
 import { isDeeperThan } from '../../core/json.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import { visible } from '../../core/visible.ts'
 
 /** Why a socket ends. */
 export type Close = readonly [code: number, reason: string]
@@ -13,10 +14,10 @@ export type Close = readonly [code: number, reason: string]
 export const TOO_MANY_INITS: Close = [CloseCode.TooManyInitialisationRequests, 'Too many initialisation requests']
 export const INIT_TIMEOUT: Close = [CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout']
 export const UNAUTHORIZED: Close = [CloseCode.Unauthorized, 'Unauthorized']
-/** Ids are the client's: reasons hold 123 bytes. */
+/** A reason of more than 123 bytes would not close: three for each character of the client's id. */
 export const subscriberExists = (id: string): Close => [
   CloseCode.SubscriberAlreadyExists,
-  `Subscriber for ${JSON.stringify(id).slice(1, 33)} already exists`,
+  `Subscriber for ${visible(id).slice(0, 30)} already exists`,
 ]
 
 const MAX_DEPTH = 32
