@@ -12,15 +12,19 @@ const MAX_DEPTH = 16
 const MAX_ALIAS_CHARS = 64
 /** Fields when each fragment stands where it is spread. */
 const MAX_SPREAD = 2_000
-/** Lists of what a schema has: a query multiplies them with one another. The usual one asks for eight. */
+/** Lists of what a schema has: a query multiplies them with one another. The usual one asks for nine. */
 const LISTS_OF_SCHEMA: ReadonlySet<string> = new Set([
   ...['types', 'directives', 'fields', 'args', 'inputFields', 'interfaces', 'enumValues', 'possibleTypes'],
 ])
 const MAX_LISTS = 12
+/** Beside such lists, whose every item an alias stands in. The usual query has none. */
+const MAX_ALIASES = 12
 
 /** Of a fragment or an operation. */
 interface Size {
   fields: number
+  lists: number
+  aliases: number
   readonly spreads: string[]
 }
 
@@ -28,8 +32,8 @@ interface Size {
 export function boundsOf(document: DocumentNode): GraphQLError[] {
   const sizes = new Map<string, Size>()
   const alike = new Map<string, number>()
-  let own: Size = { fields: 0, spreads: [] }
-  let [depth, deepest, fields, lists, longest, most] = [0, 0, 0, 0, 0, 0]
+  let own = nothing()
+  let [depth, deepest, fields, longest, most] = [0, 0, 0, 0, 0]
   const count = ({ name, alias }: FieldNode) => {
     const called = (alias ?? name).value
     const same = (alike.get(called) ?? 0) + 1
@@ -38,7 +42,8 @@ export function boundsOf(document: DocumentNode): GraphQLError[] {
     longest = Math.max(longest, alias?.value.length ?? 0)
     own.fields++
     fields++
-    if (LISTS_OF_SCHEMA.has(name.value)) lists++
+    if (alias) own.aliases++
+    if (LISTS_OF_SCHEMA.has(name.value)) own.lists++
   }
   visit(document, {
     enter: (node) => {
@@ -46,7 +51,7 @@ export function boundsOf(document: DocumentNode): GraphQLError[] {
       else if (node.kind === Kind.FRAGMENT_SPREAD) own.spreads.push(node.name.value)
       else if (node.kind === Kind.FIELD) count(node)
       else if (node.kind === Kind.OPERATION_DEFINITION || node.kind === Kind.FRAGMENT_DEFINITION) {
-        own = { fields: 0, spreads: [] }
+        own = nothing()
         sizes.set(node.kind === Kind.FRAGMENT_DEFINITION ? node.name.value : `operation ${sizes.size}`, own)
       }
     },
@@ -60,26 +65,33 @@ export function boundsOf(document: DocumentNode): GraphQLError[] {
   if (longest > MAX_ALIAS_CHARS) wrong.push(`aliases of at most ${MAX_ALIAS_CHARS} characters`)
   if (sizes.size > MAX_DEFINITIONS) wrong.push(`at most ${MAX_DEFINITIONS} fragments and operations`)
   if (deepest > MAX_DEPTH) wrong.push(`at most ${MAX_DEPTH} levels`)
-  if (lists > MAX_LISTS) wrong.push(`at most ${MAX_LISTS} of ${[...LISTS_OF_SCHEMA].join(', ')}`)
-  if (wrong.length === 0 && spreadFields(sizes) > MAX_SPREAD)
+  const spread = spreadOf(sizes)
+  if (spread.some((size) => size.fields > MAX_SPREAD))
     wrong.push(`at most ${MAX_SPREAD} fields with all fragments in their places`)
+  if (spread.some((size) => size.lists > MAX_LISTS))
+    wrong.push(`at most ${MAX_LISTS} of ${[...LISTS_OF_SCHEMA].join(', ')}`)
+  if (spread.some((size) => size.lists > 0 && size.aliases > MAX_ALIASES))
+    wrong.push(`at most ${MAX_ALIASES} aliases beside the lists of the schema`)
   return wrong.map((bound) => new GraphQLError(`The document is too large: ${bound}.`))
 }
 
-/** Fields of the largest definition with its fragments in their places; a circle, which validation finds, counts once. */
-function spreadFields(sizes: ReadonlyMap<string, Size>): number {
-  const known = new Map<string, number>()
-  const sizeOf = (name: string): number => {
+const nothing = (): Size => ({ fields: 0, lists: 0, aliases: 0, spreads: [] })
+
+/** What each definition has with its fragments in their places; a circle, which validation finds, counts once. */
+function spreadOf(sizes: ReadonlyMap<string, Size>): Size[] {
+  const known = new Map<string, Size>()
+  const sizeOf = (name: string): Size => {
     const size = known.get(name)
-    if (size !== undefined) return size
-    known.set(name, 0)
-    const { fields = 0, spreads = [] } = sizes.get(name) ?? {}
-    const all = Math.min(
-      spreads.reduce((sum, spread) => sum + sizeOf(spread), fields),
-      MAX_SPREAD + 1,
-    )
+    if (size) return size
+    known.set(name, nothing())
+    const all = { ...nothing(), ...sizes.get(name) }
+    for (const { fields, lists, aliases } of all.spreads.map(sizeOf)) {
+      all.fields += fields
+      all.lists += lists
+      all.aliases += aliases
+    }
     known.set(name, all)
     return all
   }
-  return Math.max(0, ...[...sizes.keys()].map(sizeOf))
+  return [...sizes.keys()].map(sizeOf)
 }

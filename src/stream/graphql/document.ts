@@ -20,6 +20,7 @@ import {
 } from 'graphql'
 import { BoundedMap } from '../../core/bounded-map.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import { visible } from '../../core/visible.ts'
 import { readBody } from '../catalogue.ts'
 import { echoOf, type Wanted } from '../channel.ts'
 import { boundsOf } from './bounds.ts'
@@ -63,9 +64,9 @@ const MAX_TOKENS = 2_000
 const MAX_ERRORS = 5
 /** Names and values of the client's stand in what it is told. */
 const MAX_MESSAGE_CHARS = 500
-/** Valid documents, of which many clients send the same: short ones, and few. */
-const KEPT_CHARS = 4_096
-const VALID = new BoundedMap<string, DocumentNode>(64)
+/** Characters of the valid documents that are kept, of which many clients send the same. Parsed, each takes 100 bytes and more. */
+const KEPT_CHARS = 64 * 1024
+const VALID = new BoundedMap<string, DocumentNode>(KEPT_CHARS, (_, query) => query.length)
 
 /** Of what clients sent: what is wrong is refused, and throws nothing. */
 export function readDocument({ query, variables, operationName }: Payload): Result<Asked | Answered, Refused> {
@@ -99,7 +100,7 @@ function validDocument(query: string): Result<DocumentNode, readonly GraphQLErro
   const errors = boundsOf(document)
   if (errors.length === 0) errors.push(...validate(graphqlSchema(), document, undefined, { maxErrors: MAX_ERRORS }))
   if (errors.length > 0) return err(errors)
-  if (query.length <= KEPT_CHARS) VALID.set(query, document)
+  VALID.set(query, document)
   return ok(document)
 }
 
@@ -168,8 +169,8 @@ function oneOf(value: unknown): unknown {
 /** Whether it takes the height or time of the block, which frames of events have where that was asked for. */
 function saysBlock({ taken, fields }: Plan): boolean {
   const isSaid = taken.has('block_height') || taken.has('time')
-  const data = (taken.get('data') ?? []).map((place) => fields[place]!)
-  return isSaid || data.some(({ plan, lists }) => lists === 0 && plan?.taken.has('block_height'))
+  const data = fields[taken.get('data') ?? -1]
+  return isSaid || (data?.lists === 0 && data.plan?.taken.has('block_height') === true)
 }
 
 function answerOf(document: DocumentNode, variables: Payload['variables'], operationName: Payload['operationName']) {
@@ -187,7 +188,7 @@ function answerOf(document: DocumentNode, variables: Payload['variables'], opera
 function formatted({ message, locations, path }: GraphQLError): GraphQLFormattedError {
   const extensions = { code: 'INVALID_REQUEST' }
   return {
-    message: message.slice(0, MAX_MESSAGE_CHARS),
+    message: visible(message.slice(0, MAX_MESSAGE_CHARS)),
     ...(locations && { locations }),
     ...(path && { path }),
     extensions,

@@ -39,8 +39,8 @@ interface PlannedField {
 
 export interface Plan {
   readonly fields: readonly PlannedField[]
-  /** Places in `fields` of what is taken of a property, or of a member of a list of two. */
-  readonly taken: ReadonlyMap<string | number, readonly number[]>
+  /** Place in `fields` of what is taken of a property, or of a member of a list of two. */
+  readonly taken: ReadonlyMap<string | number, number>
   /** Objects that have just these properties, in this order, are taken as they stand; null: none can be. */
   readonly whole: readonly string[] | null
   /** A selection that takes the same: it tells it apart from all plans of the type that take something else. */
@@ -50,21 +50,15 @@ export interface Plan {
 }
 
 /** Frames hold much of little things, so that every letter that comes beside them counts. */
-const MAX_TIMES_TAKEN = 2
 const FREE_CHARS = 64
 /** Of a selection of which everything is skipped. */
 const NOTHING = '{__typename@skip(if:true)}'
 
 /** The plan of selections of a type. Throws where they would make more of a frame than it is. */
-export function planOf(
-  type: GraphQLObjectType,
-  selections: readonly SelectionSetNode[],
-  selecting: Selecting,
-  times: Times = { path: '', byPath: new Map() },
-): Plan {
+export function planOf(type: GraphQLObjectType, selections: readonly SelectionSetNode[], selecting: Selecting): Plan {
   const nodes = new Map<string, FieldNode[]>()
   for (const selection of selections) collect(selection, selecting, nodes, new Set())
-  const taken = new Map<string | number, number[]>()
+  const taken = new Map<string | number, number>()
   const names: string[] = []
   const fields = [...nodes].map(([alias, same], place): PlannedField => {
     const name = same[0]!.name.value
@@ -73,12 +67,10 @@ export function planOf(
     if (name === '__typename') return { label, constant: `"${type.name}"`, lists: 0, plan: null }
     const field = type.getFields()[name]
     if (!field) throw new GraphQLError(`${type.name} has no field "${name}".`)
-    const path = `${times.path}.${name}`
-    const before = times.byPath.get(path) ?? 0
-    if (before >= MAX_TIMES_TAKEN) throw new GraphQLError(`${name}: take it at most ${MAX_TIMES_TAKEN} times.`)
-    times.byPath.set(path, before + 1)
-    entryOf(taken, (field.extensions as Partial<Member>).member ?? name, () => []).push(place)
-    return { label, constant: null, ...below(field.type, same, selecting, { ...times, path }) }
+    const of = (field.extensions as Partial<Member>).member ?? name
+    if (taken.has(of)) throw new GraphQLError(`${name}: take it once, under one alias.`)
+    taken.set(of, place)
+    return { label, constant: null, ...below(field.type, same, selecting) }
   })
   refuseLonger(type, fields)
   const isPair = Object.values(type.getFields()).some(({ extensions }) => 'member' in extensions)
@@ -100,12 +92,6 @@ export function readPlan(type: GraphQLObjectType, key: string): Plan {
   return planOf(type, [selectionSet], { fragments: {}, variables: {} })
 }
 
-/** How often what stands at a path was taken. */
-interface Times {
-  readonly path: string
-  readonly byPath: Map<string, number>
-}
-
 /** Throws where the names of an object's fields are too long beside those that it has. */
 function refuseLonger(type: GraphQLObjectType, fields: readonly PlannedField[]): void {
   const own = Object.keys(type.getFields()).reduce((sum, name) => sum + name.length + 3, 0)
@@ -114,20 +100,13 @@ function refuseLonger(type: GraphQLObjectType, fields: readonly PlannedField[]):
     throw new GraphQLError(`Aliases in ${type.name} are too long: make them shorter, or fewer.`)
 }
 
-function below(type: GraphQLOutputType, same: readonly FieldNode[], selecting: Selecting, times: Times) {
+function below(type: GraphQLOutputType, same: readonly FieldNode[], selecting: Selecting) {
   const named = getNamedType(type)
   if (!(named instanceof GraphQLObjectType)) return { lists: 0, plan: null }
   let lists = 0
   for (let inner = type; isListType(inner); inner = inner.ofType) lists++
-  return {
-    lists,
-    plan: planOf(
-      named,
-      same.flatMap(({ selectionSet }) => selectionSet ?? []),
-      selecting,
-      times,
-    ),
-  }
+  const selections = same.flatMap(({ selectionSet }) => selectionSet ?? [])
+  return { lists, plan: planOf(named, selections, selecting) }
 }
 
 /** Fields by the names that they come under, in the order of the document. */

@@ -95,16 +95,12 @@ class Reader {
     return `{${written(plan, parts)}}`
   }
 
-  /** Reads past a value and keeps what the plan takes of it, which may be several things. */
+  /** Reads past a value and keeps what the plan takes of it. */
   #take({ taken, fields }: Plan, name: string | number, parts: string[]): void {
-    const begin = this.#at
-    const places = taken.get(name)
-    if (!places) return this.#pass()
-    for (const place of places) {
-      this.#at = begin
-      const { plan, lists } = fields[place]!
-      parts[place] = this.value(plan, lists)
-    }
+    const place = taken.get(name)
+    if (place === undefined) return this.#pass()
+    const { plan, lists } = fields[place]!
+    parts[place] = this.value(plan, lists)
   }
 
   /** Calls for each property, whose value `read` reads past, until it says no. */
