@@ -20,8 +20,9 @@ export type Entered = Result<Connection, Wrong>
 const PING_BYTES = 32 * 1024
 const PING_MS = 20_000
 const SILENT_MS = 60_000
-/** Without a key. */
+/** Without a key, and while it is looked up: who connects again asks at once for all that it had. */
 const MAX_GUEST_MESSAGES = 100
+const MAX_EARLY_MESSAGES = 2_000
 
 const SILENT: Close = [4408, 'no message and no pong for 60 s']
 const FLOOD: Close = [1008, 'too many messages']
@@ -67,7 +68,8 @@ export class GraphqlSocket implements Sink {
   admit(): 'yes' | 'no' {
     this.#heardMs = this.#ports.clock.nowMs
     if (this.connection) return this.connection.admit()
-    if (++this.#guestMessages > MAX_GUEST_MESSAGES) this.end(FLOOD)
+    const most = this.entered && !this.wrong ? MAX_EARLY_MESSAGES : MAX_GUEST_MESSAGES
+    if (++this.#guestMessages > most) this.end(FLOOD)
     return 'yes'
   }
 
