@@ -1,6 +1,7 @@
 // Plans that operations share, with what they made of the last frames. Laws: operations that take the same of the same
-// body share one plan; a text is projected once for all who are sent it at once, however many; nothing of it is kept
-// beyond that; what plans hold of memory is bounded, and where they take much of the processor no others come.
+// body share one plan; a text is projected once for all who are sent it at once, however many, and as a rule for those who
+// are sent it one after another, as Snapshots are; what plans hold of memory is bounded, and where they take much of the
+// processor no others come.
 
 import type { Plan } from './plan.ts'
 import { project } from './projection.ts'
@@ -9,16 +10,20 @@ import { project } from './projection.ts'
 const MAX_FIELDS = 100_000
 /** Of frames, as often as each is projected: a quarter of the processor. Of 180 KB/s, as wildcards have them, some fifty. */
 const MAX_CHARS_PER_SECOND = 8 * 1024 * 1024
+/** Of frames, and of what was made of them, beyond the run that sends them. */
+const KEPT_CHARS = 4 * 1024 * 1024
+
+/** What a plan made of frames, by their texts. */
+type Made = Map<string, string>
 
 export class SharedPlan {
   readonly #head: string
   readonly #plan: Plan
-  /** By the texts of frames, until nothing more runs that sent them. */
-  readonly #made = new Map<string, string>()
-  readonly #spent: (chars: number) => void
+  readonly #made: Made = new Map()
+  readonly #spent: (made: Made, chars: number) => void
   uses = 0
 
-  constructor(alias: string, plan: Plan, spent: (chars: number) => void) {
+  constructor(alias: string, plan: Plan, spent: (made: Made, chars: number) => void) {
     this.#spent = spent
     this.#head = `{"data":{"${alias}":`
     this.#plan = plan
@@ -28,9 +33,9 @@ export class SharedPlan {
   payload(frame: string): string {
     const known = this.#made.get(frame)
     if (known !== undefined) return known
-    this.#spent(frame.length)
-    const made = `${this.#head}${project(this.#plan, frame)}}}`
-    if (this.#made.size === 0) void Promise.resolve().then(() => this.#made.clear())
+    this.#spent(this.#made, frame.length)
+    // Joined it lies in one piece: of a text put together of thousands each send would walk over all of them.
+    const made = [this.#head, project(this.#plan, frame), '}}'].join('')
     this.#made.set(frame, made)
     return made
   }
@@ -42,6 +47,8 @@ export class SharedPlans {
   #chars = 0
   #looked: { readonly atMs: number; readonly chars: number }
   #isBusy = false
+  readonly #kept = new Set<Made>()
+  #keptChars = 0
 
   constructor(nowMs: number) {
     this.#looked = { atMs: nowMs, chars: 0 }
@@ -80,9 +87,23 @@ export class SharedPlans {
 
   #made(alias: string, plan: Plan): SharedPlan {
     this.#fields += plan.size
-    return new SharedPlan(alias, plan, (chars) => {
-      this.#chars += chars
-    })
+    return new SharedPlan(alias, plan, (made, chars) => this.#spent(made, chars))
+  }
+
+  /** A plan makes something of so long a frame. */
+  #spent(made: Made, chars: number): void {
+    this.#chars += chars
+    this.#kept.add(made)
+    const before = this.#keptChars
+    // What is made is seldom longer than the frame.
+    this.#keptChars += 2 * chars
+    if (before <= KEPT_CHARS && this.#keptChars > KEPT_CHARS) void Promise.resolve().then(() => this.#forget())
+  }
+
+  #forget(): void {
+    for (const made of this.#kept) made.clear()
+    this.#kept.clear()
+    this.#keptChars = 0
   }
 
   giveBack(alias: string, plan: Plan, body: string): void {

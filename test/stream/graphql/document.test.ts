@@ -109,9 +109,7 @@ describe('documents', () => {
   // GQL-6
   it('that are too large are refused before they are validated', () => {
     const fields = (count: number) => Array.from({ length: count }, (_, at) => `a${at}: coin`).join(' ')
-    expect(refusal(`subscription { bbo(coin: "A") { data { ${fields(350)} } } }`)).toMatch(
-      /coin: take it at most 2 times/,
-    )
+    expect(refusal(`subscription { bbo(coin: "A") { data { ${fields(350)} } } }`)).toMatch(/coin: take it once/)
     expect(refusal(`subscription { bbo(coin: "A") { data { ${fields(400)} } } }`)).toMatch(/at most 400 fields/)
     const alike = (count: number) => refusal(`subscription { bbo(coin: "A") { data { ${'coin '.repeat(count)} } } }`)
     expect([alike(40), alike(41)]).toEqual([
@@ -132,6 +130,24 @@ describe('documents', () => {
     expect(refusal(defined.join(' '))).toMatch(/fragments and operations/)
     const lists = Array.from({ length: 13 }, (_, at) => `t${at}: types { name }`)
     expect(refusal(`{ __schema { ${lists.join(' ')} } }`)).toMatch(/at most 12 of/)
+  })
+
+  // GQL-6
+  it('that multiply the lists of the schema by aliases are refused', () => {
+    const aliases = (count: number) => Array.from({ length: count }, (_, at) => `a${at}: description`).join(' ')
+    expect(refusal(`{ __schema { types { fields { ${aliases(12)} } } } }`)).toBe('taken')
+    expect(refusal(`{ __schema { types { fields { ${aliases(13)} } } } }`)).toMatch(/at most 12 aliases/)
+    const twice = '{ a: __schema { types { ...T } } b: __schema { types { ...T } } }'
+    expect(refusal(`${twice} fragment T on __Type { fields { ${aliases(6)} } }`)).toMatch(/at most 12 aliases/)
+    const five = Array.from({ length: 5 }, (_, at) => `a${at}: __schema { types { ...T } }`).join(' ')
+    expect(refusal(`{ ${five} } fragment T on __Type { fields { args { name } } }`)).toMatch(/at most 12 of/)
+  })
+
+  it('are refused in words that move no terminal', () => {
+    const unseen = '\u001b[2J\u202e'
+    const of = 'subscription ($c: String!) { bbo(coin: $c) { data { coin } } }'
+    expect(refusal(of, { variables: { c: { [unseen]: 1 } } })).toContain('{ \\u001b[2J\\u202e: 1 }')
+    expect(refusal(`subscription { allFills(aggregateByTime: "\u202e") { fills { user } } }`)).toContain('"\\u202e"')
   })
 
   // GQL-6

@@ -196,6 +196,15 @@ describe('a key', () => {
     expect(sockets.noRoom(same)).toBeNull()
   })
 
+  // GQL-12
+  it('that is looked up lets its socket ask meanwhile for all that it had', async () => {
+    const wire = open()
+    sockets.message(wire as never, JSON.stringify({ type: 'connection_init', payload: { Authorization: 'good' } }))
+    for (let at = 0; at < 300; at++) sockets.message(wire as never, JSON.stringify(subscribe(BOOK, `${at}`)))
+    await settled()
+    expect([wire.closed, world.subscriptions.size]).toEqual([null, 300])
+  })
+
   // GQL-11
   it('that is revoked ends all operations with the specified body, and the socket', async () => {
     const wire = await opened()
@@ -215,6 +224,11 @@ describe('the protocol', () => {
     ['a second init', [{ type: 'connection_init' }, { type: 'connection_init' }], 4429],
     ['a subscribe before the init', [subscribe(FILLS)], 4401],
     ['an id that is taken', [{ type: 'connection_init' }, subscribe(FILLS), subscribe(FILLS)], 4409],
+    [
+      'a taken id of long letters',
+      [{ type: 'connection_init' }, subscribe(FILLS, '界'.repeat(60)), subscribe(FILLS, '界'.repeat(60))],
+      4409,
+    ],
     ['no JSON', ['{"type":'], 4400],
     ['another type', [{ type: 'start' }], 4400],
     ['a type of servers', [{ type: 'next', id: '1', payload: { data: {} } }], 4400],
