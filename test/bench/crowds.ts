@@ -47,6 +47,11 @@ const BOOK_QUERY =
   `subscription { l2BookDiff(coin: "${SHALLOW}") { data { ` +
   `Snapshot { coin time block_height ${LEVELS} } Updates { time block_height book_diffs { coin ${LEVELS} } } } } }`
 
+/** Of each level less than there is, so that its results are put together. */
+const PART_QUERY =
+  `subscription { l2BookDiff2(coin: ${JSON.stringify(COINS)}) { data { Updates { ` +
+  'time block_height book_diffs { coin seq prev_seq levels { px sz } } } } } }'
+
 export const CROWDS = {
   'one coin': oneLine(diffs(COIN)),
   'sixty coins': oneLine(diffs(COINS.slice(0, COINS_PER_BLOCK)), 0, ofAll),
@@ -73,6 +78,7 @@ export const CROWDS = {
   trades: oneLine({ type: 'trades', coin: SHALLOW }, 1, ofAll),
   /** The same over GraphQL. */
   graphql: { ...oneLine({ type: 'l2BookDiff', coin: SHALLOW }, 1, ofAll), query: BOOK_QUERY },
+  'part over graphql': { ...oneLine(diffs(COINS), 0, ofAll), query: PART_QUERY },
   'bbo of all': oneLine(
     COINS.map((coin) => ({ type: 'bbo', coin })),
     COINS.length,

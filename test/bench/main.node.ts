@@ -35,7 +35,11 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
   mixed: (bench) => latencyLines(bench, 1000, 'mixed'),
   'fan-out': async (bench) => [await fanOutLine(bench, 1000, 'one coin'), await fanOutLine(bench, 100, 'one coin')],
   distinct: async (bench) => [await fanOutLine(bench, 1000, 'distinct')],
-  graphql: async (bench) => [await graphqlLine(bench, 1000), await graphqlLine(bench, 100)],
+  graphql: async (bench) => [
+    await graphqlLine(bench, 1000, 'one coin'),
+    await graphqlLine(bench, 100, 'one coin'),
+    await graphqlLine(bench, 200, 'a part of all coins'),
+  ],
   channels: channelLines,
   bbo: bboLines,
   storm: stormLines,
