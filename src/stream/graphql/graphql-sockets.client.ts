@@ -129,7 +129,7 @@ export class GraphqlSockets {
   /** To be called every few seconds. */
   look(): void {
     const { nowMs } = this.#ports.clock
-    this.#operations.look(nowMs)
+    this.#operations.look()
     for (const one of this.#bySocket.values()) {
       one.look(nowMs)
       if (!one.connection && nowMs - one.openedMs >= GUEST_MS)

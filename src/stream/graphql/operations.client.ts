@@ -51,7 +51,7 @@ export class Operations {
 
   constructor(ports: OperationsPorts) {
     this.#ports = ports
-    this.#plans = new SharedPlans(ports.clock.nowMs)
+    this.#plans = new SharedPlans(ports.clock)
   }
 
   /** Sockets are better off elsewhere. */
@@ -60,8 +60,8 @@ export class Operations {
   }
 
   /** To be called every few seconds. */
-  look(nowMs: number): void {
-    this.#plans.look(nowMs)
+  look(): void {
+    this.#plans.look()
   }
 
   /** Of a socket that has introduced itself, with an id that is free. `isAdmitted`: false where it is to be refused. */

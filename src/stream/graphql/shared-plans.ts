@@ -3,6 +3,7 @@
 // are sent it one after another, as Snapshots are; what plans hold of memory is bounded, and where they take much of the
 // processor no others come.
 
+import type { Clock } from '../sockets/connection.ts'
 import type { Plan } from './plan.ts'
 import { project } from './projection.ts'
 
@@ -45,13 +46,16 @@ export class SharedPlans {
   readonly #byKey = new Map<string, SharedPlan>()
   #fields = 0
   #chars = 0
+  readonly #clock: Clock
   #looked: { readonly atMs: number; readonly chars: number }
-  #isBusy = false
+  /** Characters a second before the last look. */
+  #rate = 0
   readonly #kept = new Set<Made>()
   #keptChars = 0
 
-  constructor(nowMs: number) {
-    this.#looked = { atMs: nowMs, chars: 0 }
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#looked = { atMs: clock.nowMs, chars: 0 }
   }
 
   get size(): number {
@@ -60,15 +64,19 @@ export class SharedPlans {
 
   /** Another plan is better off elsewhere. */
   get isFull(): boolean {
-    return this.#isBusy || this.#fields >= MAX_FIELDS
+    return Math.max(this.#rate, this.#rateSince()) > MAX_CHARS_PER_SECOND || this.#fields >= MAX_FIELDS
   }
 
   /** To be called every few seconds. */
-  look(nowMs: number): void {
-    const seconds = (nowMs - this.#looked.atMs) / 1000
-    if (seconds <= 1) return
-    this.#isBusy = (this.#chars - this.#looked.chars) / seconds > MAX_CHARS_PER_SECOND
-    this.#looked = { atMs: nowMs, chars: this.#chars }
+  look(): void {
+    this.#rate = this.#rateSince()
+    this.#looked = { atMs: this.#clock.nowMs, chars: this.#chars }
+  }
+
+  /** Since the last look: a thousand plans may come between two. */
+  #rateSince(): number {
+    const seconds = (this.#clock.nowMs - this.#looked.atMs) / 1000
+    return (this.#chars - this.#looked.chars) / Math.max(seconds, 1)
   }
 
   /** True where there is one, or room for it. */

@@ -106,7 +106,7 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     const { alias, plan, echo } = read.value
     const kept = readKept({ alias, key: plan.key }, echo)
     expect(kept?.plan).toEqual(plan)
-    const shared = new SharedPlans(0).take(alias, plan, '')
+    const shared = new SharedPlans({ nowMs: 0 }).take(alias, plan, '')
     expect(JSON.parse(shared.payload(formatted(frame, indent)))).toEqual(JSON.parse(JSON.stringify(result)))
     expect(JSON.stringify(JSON.parse(shared.payload(formatted(frame, indent))))).toBe(JSON.stringify(result))
   }
@@ -127,7 +127,7 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
   it('has its frames for results', () => {
     const read = readDocument({ query: asked('{ __typename }') })
     if (!read.ok || read.value.kind !== 'subscription') throw new Error(JSON.stringify(read))
-    const shared = new SharedPlans(0).take(read.value.alias, read.value.plan, '')
+    const shared = new SharedPlans({ nowMs: 0 }).take(read.value.alias, read.value.plan, '')
     const sent: string[] = []
     const operation = new Operation('1', read.value, shared, { send: (text) => void sent.push(text), over: () => {} })
     operation.send(JSON.stringify(example.frame))
@@ -170,7 +170,7 @@ describe('a plan', () => {
   })
 
   it('is the same for documents that take the same, and made of a text once', () => {
-    const plans = new SharedPlans(0)
+    const plans = new SharedPlans({ nowMs: 0 })
     const one = planOf('subscription A { bbo(coin: "BTC") { data { coin bbo { px } } } }')
     const other = planOf(
       'fragment F on BboFrame { data { coin ...G } } fragment G on BboData { bbo { px } } subscription B($c: String!="BTC") { bbo(coin: $c) { ...F } }',
@@ -184,7 +184,8 @@ describe('a plan', () => {
   })
 
   it('makes one text of a Snapshot that goes to one after another, whatever comes between', async () => {
-    const plans = new SharedPlans(0)
+    const clock = { nowMs: 0 }
+    const plans = new SharedPlans(clock)
     const { alias, plan, echo } = planOf('subscription { bbo(coin: "BTC") { data { coin } } }')
     const shared = plans.take(alias, plan, echo)
     const frame = (coin: string) => JSON.stringify({ channel: 'bbo', data: { coin } })
@@ -194,7 +195,7 @@ describe('a plan', () => {
       shared.payload(frame(`${rider}`))
       await Promise.resolve()
     }
-    plans.look(2_000)
+    clock.nowMs = 2_000
     expect(plans.isFull).toBe(false)
   })
 
@@ -219,7 +220,8 @@ describe('a plan', () => {
 
   // GQL-12
   it('finds no room where many others hold much memory, or take much of the processor', () => {
-    const plans = new SharedPlans(0)
+    const clock = { nowMs: 0 }
+    const plans = new SharedPlans(clock)
     const { alias, plan, echo } = planOf('subscription { bbo(coin: "BTC") { data { coin } } }')
     for (let at = 0; at < 50_000; at++) plans.take(`a${at}`, plan, echo)
     expect([plans.isFull, plans.hasRoom(alias, plan, echo), plans.hasRoom('a1', plan, echo)]).toEqual([
@@ -232,10 +234,14 @@ describe('a plan', () => {
     const shared = plans.take(alias, plan, echo)
     plans.giveBack('a2', plan, echo)
     const frame = JSON.stringify({ channel: 'bbo', data: { coin: 'x'.repeat(1024 * 1024) } })
+    clock.nowMs = 1_500
     for (let at = 0; at < 17; at++) shared.payload(frame.replace('x', `${at}`))
-    plans.look(2_000)
     expect(plans.isFull).toBe(true)
-    plans.look(4_000)
+    clock.nowMs = 2_000
+    plans.look()
+    expect(plans.isFull).toBe(true)
+    clock.nowMs = 4_000
+    plans.look()
     expect(plans.isFull).toBe(false)
   })
 
