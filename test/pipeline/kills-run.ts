@@ -57,6 +57,7 @@ const pipeline = (id: string, config: Pipeline['destination_config']): Pipeline 
   ...{
     id,
     account: 'a',
+    creator: 'k'.repeat(64),
     revision: 1,
     created_at: '',
     updated_at: '',

@@ -6,7 +6,7 @@ import { toChunks } from '../../../src/core/chunks.ts'
 import type { DurablePage, DurablePart } from '../../../src/feed/durable-api.ts'
 import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import type { ArchivedSegment } from '../../../src/history/archive/archive-read.ts'
-import type { Outcome } from '../../../src/pipeline/batch.ts'
+import type { Sent } from '../../../src/pipeline/batch.ts'
 import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
 import { Assembler, type Standing } from '../../../src/pipeline/sink/assembling.ts'
 import { Delivery, TRIES } from '../../../src/pipeline/sink/delivery.ts'
@@ -17,9 +17,11 @@ import {
   type Order,
   type Parcel,
 } from '../../../src/pipeline/sink/delivery-state.ts'
+import { countedRows } from '../../../src/pipeline/sink/owed.ts'
 import type { End } from '../../../src/pipeline/sink/position.ts'
 import { Source, type SourcePorts } from '../../../src/pipeline/sink/source.ts'
 import { keyedRows, type Row, type TopicBlock, type TopicFold } from '../../../src/pipeline/topics/topic.ts'
+import { ModelMeter } from './model-meter.ts'
 
 const BLOCK_MS = 70
 const [FIRST, LAST] = [10, 60]
@@ -75,7 +77,10 @@ class World {
   sends = 0
   kills = 0
   end: End | null = { height: LAST }
-  answer: (() => Outcome) | null = null
+  answer: (() => Sent) | null = null
+  rowMicro = 100
+  readonly meter = new ModelMeter(1_000_000_000)
+  isKilled = false
   readonly #faults: Faults
 
   constructor(faults: Faults) {
@@ -137,16 +142,25 @@ class World {
     const at: Standing = { place: { height: FIRST }, epoch: null, timeMs: 0, fold: null }
     const nowMs = () => this.nowMs
     let isDead = false
-    const alive = async <T>(work: () => Promise<T>): Promise<T> => {
+    this.isKilled = false
+    const alive = async <T>(work: () => T | Promise<T>): Promise<T> => {
       try {
+        if (isDead) throw new Killed()
         return await work()
       } catch (error) {
         isDead ||= error instanceof Killed
+        this.isKilled ||= isDead
         throw error
       }
     }
     return {
       nowMs,
+      rowMicro: this.rowMicro,
+      settle: (sums) =>
+        alive(() => {
+          this.#durable = this.saved
+          return this.#port(() => this.meter.take(sums))
+        }),
       random: () => 0.5,
       begin: async () => at,
       end: async () => this.end,
@@ -160,15 +174,21 @@ class World {
       },
       send: (parcel) => alive(() => this.#send(parcel)),
       bury: (parcel) => alive(() => this.#port(() => void this.letters.push(parcel))),
-      unbury: async (after) => {
-        const letter = this.letters.find(({ from }) => from > Number(after ?? -1))
-        if (!letter) return null
-        const key = `${letter.from}`
-        if (this.poison.includes(letter.from)) return { ok: false, words: 'poison', key }
-        this.#apply(letter)
-        this.letters.splice(this.letters.indexOf(letter), 1)
-        return { ok: true, bytes: 1, key }
-      },
+      unbury: (after) =>
+        alive(async () => {
+          const letter = this.letters.find(({ from }) => from > Number(after ?? -1))
+          if (!letter) return null
+          const key = `${letter.from}`
+          if (this.poison.includes(letter.from)) return { ok: false, words: 'poison', key }
+          return { ...(await this.#port(() => this.#apply(letter))), key }
+        }),
+      removeLetter: (key) =>
+        alive(() =>
+          this.#port(() => {
+            const at = this.letters.findIndex(({ from }) => `${from}` === key)
+            if (at >= 0) this.letters.splice(at, 1)
+          }),
+        ),
       save: (state) => {
         if (isDead) return
         const cursor = state.at && 'height' in state.at.place ? state.at.place.height : 0
@@ -180,7 +200,7 @@ class World {
     }
   }
 
-  async #send(parcel: Parcel): Promise<Outcome> {
+  async #send(parcel: Parcel): Promise<Sent> {
     this.#durable = this.saved
     this.sends++
     const id = `${parcel.from}-${parcel.to}`
@@ -197,18 +217,17 @@ class World {
       return outcome
     }
     try {
-      return await this.#port(() => {
-        this.#apply(parcel)
-        return { ok: true, bytes: text.length } as const
-      })
+      return await this.#port(() => this.#apply(parcel))
     } catch (error) {
       if (error instanceof Killed) throw error
       return { ok: false, words: 'it failed' }
     }
   }
 
-  #apply({ rows }: Parcel): void {
+  #apply({ rows, texts }: Parcel) {
     for (const row of rows) if (!this.applied.has(row._key)) this.applied.set(row._key, row)
+    const counted = countedRows(texts.filter((_, at) => rows[at]!._kind === 'row'))
+    return { ok: true, bytes: texts.join('').length, countedRows: counted } as const
   }
 
   /** All blocks up to here have arrived, or lie as dead letters, or have nothing. */
@@ -233,9 +252,8 @@ class World {
     const order: Order = { ...RUNNING, onFailure: this.#faults.onFailure ?? 'pause' }
     let delivery = new Delivery(this.ports, this.saved, order)
     for (let turn = 0; turn < mostTurns; turn++) {
-      let killed = false
       const waitMs = await delivery.turn()
-      killed = this.#wasKilled(delivery)
+      const killed = this.isKilled
       if (killed) {
         // What was saved since the last send may be lost with it.
         if (turn % 2 === 0) this.saved = this.#durable
@@ -250,14 +268,6 @@ class World {
       this.archivedTo = Math.max(this.archivedTo, this.head - 15)
     }
     throw new Error('it never came to its end')
-  }
-
-  #killedDelivery: Delivery | null = null
-  /** A kill shows as the failure that ended the turn. */
-  #wasKilled(delivery: Delivery): boolean {
-    const isKilled = delivery.state.lastError?.words === '' && delivery !== this.#killedDelivery
-    if (isKilled) this.#killedDelivery = delivery
-    return isKilled
   }
 }
 
@@ -350,13 +360,13 @@ it('a pipeline that cannot run says so once, and waits for its record to be chan
 })
 
 describe('a batch that fails', () => {
-  const failing = (outcome: Outcome, onFailure: Order['onFailure'] = 'pause') => {
+  const failing = (outcome: Sent, onFailure: Order['onFailure'] = 'pause') => {
     const world = new World({ draw: never, onFailure })
     world.answer = () => outcome
     const delivery = new Delivery(world.ports, world.saved, { ...RUNNING, onFailure })
     return { world, delivery }
   }
-  const bad: Outcome = { ok: false, words: '500' }
+  const bad: Sent = { ok: false, words: '500' }
 
   // PIPE-11, PIPE-12
   it('is tried eight times within ten minutes, the same each time, and then waits for somebody', async () => {
@@ -484,7 +494,7 @@ describe('a record that changes', () => {
     const delivery: Delivery = new Delivery(world.ports, world.saved, RUNNING)
     world.answer = () => {
       delivery.ordered(RUNNING, 'start')
-      return { ok: true, bytes: 1 }
+      return { ok: true, bytes: 1, countedRows: 1 }
     }
     expect(await delivery.turn()).toBe(0)
     expect(delivery.state).toMatchObject({ at: null, confirmed: null, batches: 0, flight: null })
@@ -497,7 +507,7 @@ describe('a record that changes', () => {
     world.answer = () => {
       delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
       expect(delivery.phase(0)).toBe('pausing')
-      return { ok: true, bytes: 1 }
+      return { ok: true, bytes: 1, countedRows: 1 }
     }
     await delivery.turn()
     expect(delivery.state).toMatchObject({ batches: 1, flight: null })

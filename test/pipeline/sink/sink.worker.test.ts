@@ -60,7 +60,17 @@ vi.stubGlobal('fetch', async (input: URL | string, init: { headers: Record<strin
 })
 
 const pipeline = (id: string, over: Partial<Pipeline> = {}): Pipeline => ({
-  ...{ id, account: 'acme', revision: 1, created_at: '', updated_at: '', name: 'n', project: '', description: '' },
+  ...{
+    id,
+    account: 'acme',
+    creator: 'c0'.repeat(32),
+    revision: 1,
+    created_at: '',
+    updated_at: '',
+    name: 'n',
+    project: '',
+    description: '',
+  },
   ...{ topic: 'fills', filter: null, transforms: {}, execution_mode: 'continuous', execution_start_from: 'earliest' },
   ...{ execution_stop_from: '', abi_file: {}, abi_contract_addresses: [], abi_unmatched: 'keep' },
   ...{ on_failure: 'pause', status: 'running', destination_type: 'webhook' },
