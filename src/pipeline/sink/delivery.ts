@@ -60,12 +60,17 @@ export class Delivery {
   phase(lagMs: number | null): SinkPhase {
     const { isFailed, isFinished, flight, at } = this.#state
     if (!this.#order.isRunning) return this.#isSending ? 'pausing' : 'paused'
+    if (this.#isWorking && this.paying.waitsFor) return this.paying.waitsFor === 'credits' ? 'unpaid' : 'retrying'
     if (isFailed) return 'failed'
     if (isFinished) return 'finished'
-    if (this.paying.waitsFor) return this.paying.waitsFor === 'credits' ? 'unpaid' : 'retrying'
     if (flight && flight.attempts > (this.#isSending ? 1 : 0)) return 'retrying'
     if (at === null) return 'idle'
     return lagMs === null || lagMs > 10_000 ? 'backfilling' : 'live'
+  }
+
+  get #isWorking(): boolean {
+    const { isFailed, isFinished, isRedelivering } = this.#state
+    return this.#order.isRunning && ((!isFailed && !isFinished) || isRedelivering)
   }
 
   /** The record has changed: what it wants now, and what of it is another thing than it was. */
@@ -110,9 +115,7 @@ export class Delivery {
 
   /** One step; answers after how long the next is due, null: when something changes. Never rejects. */
   async turn(): Promise<number | null> {
-    const { isFailed, isFinished, isRedelivering } = this.#state
-    const isWorking = this.#order.isRunning && ((!isFailed && !isFinished) || isRedelivering)
-    const unpaidMs = isWorking ? await this.paying.beforeBatch() : null
+    const unpaidMs = this.#isWorking ? await this.paying.beforeBatch() : null
     return unpaidMs ?? (await this.#step()) ?? (await this.paying.beforeSleep())
   }
 

@@ -229,10 +229,9 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     return {
       nowMs: Date.now,
       rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
-      settle: async (sums) => {
-        await this.ctx.storage.sync()
-        return settle(this.env, billOf(pipeline(), sums))
-      },
+      // Neither a meter nor a bucket knows what might be forgotten here.
+      settle: (sums) => this.ctx.storage.sync().then(() => settle(this.env, billOf(pipeline(), sums))),
+      removeLetter: (key) => this.ctx.storage.sync().then(() => this.#sending.letters(pipeline().id)?.remove(key)),
       random: Math.random,
       begin: async () => {
         const place = startOf(pipeline().execution_start_from)
@@ -274,7 +273,6 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
         if (!letters) throw new Error('there is no bucket for dead letters here: the operator has set up no archive')
         await letters.put(parcel)
       },
-      removeLetter: async (key) => this.#sending.letters(pipeline().id)?.remove(key),
       unbury: (behind) => orReject(this.#sending.unburied(pipeline(), behind), SEND_MS, after),
       save: (state) => {
         if (isThere()) this.#store.state = state

@@ -78,8 +78,12 @@ class World {
   kills = 0
   end: End | null = { height: LAST }
   answer: (() => Sent) | null = null
+  /** Becomes a dead letter at once. */
+  isBad = (_: Parcel) => false
   rowMicro = 100
-  readonly meter = new ModelMeter(1_000_000_000)
+  meter = new ModelMeter(1_000_000_000)
+  /** Who waits for credits gets so many. */
+  top = 0
   isKilled = false
   readonly #faults: Faults
 
@@ -173,7 +177,12 @@ class World {
         }
       },
       send: (parcel) => alive(() => this.#send(parcel)),
-      bury: (parcel) => alive(() => this.#port(() => void this.letters.push(parcel))),
+      bury: (parcel) =>
+        alive(() =>
+          this.#port(() => {
+            if (!this.letters.some(({ from }) => from === parcel.from)) this.letters.push(parcel)
+          }),
+        ),
       unbury: (after) =>
         alive(async () => {
           const letter = this.letters.find(({ from }) => from > Number(after ?? -1))
@@ -183,12 +192,13 @@ class World {
           return { ...(await this.#port(() => this.#apply(letter))), key }
         }),
       removeLetter: (key) =>
-        alive(() =>
-          this.#port(() => {
+        alive(() => {
+          this.#durable = this.saved
+          return this.#port(() => {
             const at = this.letters.findIndex(({ from }) => `${from}` === key)
             if (at >= 0) this.letters.splice(at, 1)
-          }),
-        ),
+          })
+        }),
       save: (state) => {
         if (isDead) return
         const cursor = state.at && 'height' in state.at.place ? state.at.place.height : 0
@@ -216,6 +226,7 @@ class World {
       if (outcome.ok) this.#apply(parcel)
       return outcome
     }
+    if (this.isBad(parcel)) return { ok: false, words: 'no such column', isFinal: true }
     try {
       return await this.#port(() => this.#apply(parcel))
     } catch (error) {
@@ -251,7 +262,9 @@ class World {
   async run(mostTurns = 4_000): Promise<Delivery> {
     const order: Order = { ...RUNNING, onFailure: this.#faults.onFailure ?? 'pause' }
     let delivery = new Delivery(this.ports, this.saved, order)
+    if (this.letters.length > 0) delivery.redeliver()
     for (let turn = 0; turn < mostTurns; turn++) {
+      if (delivery.state.owed.askAtMs !== null) this.meter.grant(this.top)
       const waitMs = await delivery.turn()
       const killed = this.isKilled
       if (killed) {
@@ -357,6 +370,43 @@ it('a pipeline that cannot run says so once, and waits for its record to be chan
   expect(world.logged).toEqual(['it cannot run, and waits for its record to be changed: topic: not here'])
   delivery.ordered(RUNNING, 'rows')
   expect([delivery.phase(0), await delivery.turn(), asked]).toEqual(['live', null, 2])
+})
+
+// PIPE-25, PIPE-26
+it('what arrived is charged once, or written off, whatever is killed, redelivered or without credits', async () => {
+  const fault = fc.oneof(
+    { weight: 10, arbitrary: fc.constant('ok' as const) },
+    { weight: 2, arbitrary: fc.constantFrom('fails' as const, 'lost answer' as const) },
+    { weight: 3, arbitrary: fc.constant('killed' as const) },
+  )
+  let [kills, buried, unpaid, writtenOff] = [0, 0, 0, 0]
+  const worlds = fc.tuple(
+    fc.infiniteStream(fault),
+    fc.integer({ min: 0, max: 3_000 }),
+    fc.integer({ min: 100, max: 900 }),
+  )
+  await fc.assert(
+    fc.asyncProperty(worlds, async ([faults, credits, top]) => {
+      const world = new World({ draw: () => faults.next().value, onFailure: 'dead_letter' })
+      world.meter = new ModelMeter(credits)
+      world.top = top
+      world.isBad = ({ from }) => from % 3 === 0
+      let delivery = await world.run()
+      buried += world.letters.length
+      for (let runs = 0; runs < 200 && world.letters.length > 0; runs++) delivery = await world.run()
+      const { account, accounted } = world.meter
+      const { owed } = delivery.state
+      expect(ofKind(world, 'row')).toHaveLength(expected([]).length)
+      expect(owed).toEqual({ rows: expected([]).length, spent: accounted, told: accounted, askAtMs: null })
+      expect(accounted).toBe(expected([]).length * world.rowMicro)
+      expect(account.available + account.spent).toBe(account.granted)
+      kills += world.kills
+      unpaid += world.logged.filter((words) => words.startsWith('unpaid')).length
+      writtenOff += account.writtenOff
+    }),
+    { numRuns: 100 },
+  )
+  expect(Math.min(kills / 10, buried, unpaid, writtenOff)).toBeGreaterThan(50)
 })
 
 describe('a batch that fails', () => {
@@ -549,5 +599,90 @@ describe('a record that changes', () => {
     expect(ofKind(world, 'row').map(({ _key }) => _key)).toEqual(
       expected([]).filter((key) => Number(key.split(':')[0]) <= FIRST + 12),
     )
+  })
+})
+
+describe('an account', () => {
+  const PAUSED: Order = { ...RUNNING, isRunning: false }
+  const of = (credits: number, rowMicro = 100) => {
+    const world = new World({ draw: never })
+    world.meter = new ModelMeter(credits)
+    world.rowMicro = rowMicro
+    return { world, delivery: new Delivery(world.ports, world.saved, RUNNING) }
+  }
+
+  // PIPE-27
+  it('without credits is sent nothing; once it has some all comes, from where it was', async () => {
+    const { world, delivery } = of(0)
+    expect([await delivery.turn(), delivery.phase(0), world.sends]).toEqual([60_000, 'unpaid', 0])
+    delivery.ordered(PAUSED, 'none')
+    expect([await delivery.turn(), delivery.phase(0)]).toEqual([null, 'paused'])
+    world.meter.grant(100)
+    // Somebody sets it to run, and it is not asked to wait for the minute to be over.
+    delivery.ordered(RUNNING, 'none')
+    await delivery.turn()
+    expect([world.sends, delivery.phase(0)]).toEqual([1, 'live'])
+    for (let turn = 0; turn < 9 && delivery.phase(0) !== 'unpaid'; turn++) await delivery.turn()
+    expect([world.meter.account.available, delivery.state.lastError?.words]).toEqual([
+      0,
+      expect.stringMatching(/^unpaid/),
+    ])
+    world.top = 1_000_000
+    await world.run()
+    expect(ofKind(world, 'row').map(({ _key }) => _key)).toEqual(expected([]))
+  })
+
+  // PIPE-27
+  it('without credits is sent no dead letters either, also of a pipeline that had finished', async () => {
+    const { world, delivery } = of(1_000_000)
+    world.end = { height: FIRST + 3 }
+    while ((await delivery.turn()) !== null) world.head++
+    expect([delivery.phase(0), delivery.state.owed.told]).toEqual(['finished', world.meter.account.spent])
+    world.meter.take({ spent: 2_000_000 })
+    world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
+    delivery.redeliver()
+    world.nowMs += 10_000
+    const woken = new Delivery(world.ports, world.saved, RUNNING)
+    expect([await woken.turn(), woken.phase(0), world.letters.length]).toEqual([60_000, 'unpaid', 1])
+  })
+
+  // PIPE-25
+  it('is not asked about rows that are free', async () => {
+    const { world } = of(0, 0)
+    await world.run()
+    expect([ofKind(world, 'row').length, world.meter.told]).toEqual([expected([]).length, []])
+  })
+
+  // PIPE-26
+  it('is told before its pipeline sleeps, and pays for a batch that was under way as the record changed', async () => {
+    const { world, delivery } = of(1_000_000)
+    world.answer = () => {
+      delivery.ordered(PAUSED, 'start')
+      return { ok: true, bytes: 1, countedRows: 3 }
+    }
+    await delivery.turn()
+    expect([await delivery.turn(), world.meter.account.spent]).toEqual([null, 300])
+    expect(delivery.state).toMatchObject({ at: null, owed: { rows: 3, spent: 300, told: 300 } })
+  })
+
+  // PIPE-26
+  it('whose meter is away is brought rows until ten credits are owed; then it is tried again', async () => {
+    const { world, delivery } = of(1_000_000_000, 1_000_000)
+    const { take } = world.meter
+    world.meter.take = () => {
+      throw new Error('away')
+    }
+    world.head = LAST
+    for (let turn = 0; turn < 30 && delivery.phase(0) !== 'retrying'; turn++) await delivery.turn()
+    expect([delivery.phase(0), delivery.state.lastError?.words]).toEqual([
+      'retrying',
+      'the meter of the account did not answer',
+    ])
+    const { sends } = world
+    expect([await delivery.turn(), world.sends]).toEqual([10_000, sends])
+    world.meter.take = take
+    world.nowMs += 10_000
+    await delivery.turn()
+    expect([world.sends, delivery.phase(0)]).toEqual([sends + 1, 'live'])
   })
 })
