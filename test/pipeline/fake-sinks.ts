@@ -23,6 +23,8 @@ export class FakeSinks {
   readonly silent = new Set<Call>()
   /** Objects that wait for somebody. */
   readonly stuck = new Set<string>()
+  /** Objects that wait for credits. */
+  readonly unpaid = new Set<string>()
   /** Runs when an object was told something, before it says so. */
   onApplied: () => Promise<unknown> = async () => {}
   tested: Pipeline | null = null
@@ -48,6 +50,7 @@ export class FakeSinks {
           if ((this.held.get(id)?.revision ?? 0) < pipeline.revision) {
             this.held.set(id, pipeline)
             this.stuck.delete(id)
+            this.unpaid.delete(id)
           }
           await this.onApplied()
           return this.#status(id)
@@ -73,7 +76,7 @@ export class FakeSinks {
   #status(id: string): SinkStatus {
     const pipeline = this.held.get(id)
     if (pipeline === undefined) return IDLE
-    const phase = this.stuck.has(id) ? 'failed' : 'live'
+    const phase = this.stuck.has(id) ? 'failed' : this.unpaid.has(id) ? 'unpaid' : 'live'
     return { ...IDLE, phase: pipeline.status === 'paused' ? 'paused' : phase }
   }
 }
