@@ -143,7 +143,16 @@ function pipeline(id: string, url: string, over: Partial<Pipeline>): Pipeline {
   const config = { type: 'webhook', url, secret: SECRET } as const
   return {
     ...DEFAULTS,
-    ...{ id, account: 'a', creator: 'c0'.repeat(32), revision: 1, created_at: '', updated_at: '', name: id, topic: 'fills' },
+    ...{
+      id,
+      account: 'a',
+      creator: 'c0'.repeat(32),
+      revision: 1,
+      created_at: '',
+      updated_at: '',
+      name: id,
+      topic: 'fills',
+    },
     ...{ execution_start_from: String(FIRST + 1), destination_type: 'webhook', destination_config: config },
     ...{ abi_contract_addresses: [], ...over },
   }

@@ -299,7 +299,7 @@ describe('pipelines', () => {
     expect((await call('PUT', id, { status: 'running' })).status).toBe(200)
     sinks.failing.add('apply')
     expect(await call('PUT', id, { status: 'running' })).toMatchObject(UNCHANGED)
-    expect(sinks.held.get(id)?.revision).toBe(3)
+    expect(sinks.held.get(id)?.revision).toBe(4)
   })
 
   it('tell how they run', async () => {
