@@ -19,7 +19,7 @@ import {
 import type { MeterStore } from './meter.store.ts'
 import type { GrantAnswer } from './meter-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
-import type { PipelineAnswer, PipelineReport } from './pipelines/pipeline-report.ts'
+import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
 import type { PlanStore } from './plans/plan-period.store.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plans/plan-period.ts'
 import type { MinuteCharge } from './streams/stream-api.ts'

@@ -3,7 +3,7 @@
 import type { AccountState } from './account-state.ts'
 import type { MicroCredits } from './amount.ts'
 import type { LeaseMeterApi } from './lease-api.ts'
-import type { PipelineMeterApi } from './pipelines/pipeline-report.ts'
+import type { PipelineMeterApi } from './pipeline-report.ts'
 import type { PlanOrder, PlanState } from './plans/plan-period.ts'
 import type { StreamMeterApi } from './streams/stream-api.ts'
 import type { UsagePage, UsagePlace, UsageReport } from './usage.ts'

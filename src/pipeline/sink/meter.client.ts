@@ -4,7 +4,7 @@ import { orReject } from '../../core/deadline.ts'
 import { meterOf } from '../../core/objects.client.ts'
 import { after } from '../../core/timers.client.ts'
 import { METER_API_VERSION } from '../../credit/meter-version.ts'
-import type { PipelineAnswer, PipelineReport } from '../../credit/pipelines/pipeline-report.ts'
+import type { PipelineAnswer, PipelineReport } from '../../credit/pipeline-report.ts'
 import type { Pipeline } from '../pipeline.ts'
 import type { Owed } from './owed.ts'
 

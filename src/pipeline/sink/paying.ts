@@ -3,7 +3,7 @@
 // further batch; nobody sleeps on what is owed; where rows are free nobody is asked.
 
 import { formatCredits, MICRO_PER_CREDIT, type MicroCredits } from '../../credit/amount.ts'
-import type { PipelineAnswer } from '../../credit/pipelines/pipeline-report.ts'
+import type { PipelineAnswer } from '../../credit/pipeline-report.ts'
 import type { SinkLogLine } from '../sink-api.ts'
 import { type Owed, owing, withRows } from './owed.ts'
 

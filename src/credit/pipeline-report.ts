@@ -1,6 +1,6 @@
 // What a pipeline and the meter of its account tell each other about rows that were delivered. Types alone.
 
-import type { MicroCredits } from '../amount.ts'
+import type { MicroCredits } from './amount.ts'
 
 /** Sums since the pipeline was made: what is said again, or late, changes nothing. */
 export interface PipelineReport {
