@@ -14,7 +14,15 @@ import { BUNDLES, FEED_TOKEN } from './bundles.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-export async function buildPlant(): Promise<void> {
+let built: Promise<void> | null = null
+
+/** Once a process. */
+export function buildPlant(): Promise<void> {
+  built ??= bundled()
+  return built
+}
+
+async function bundled(): Promise<void> {
   await build(ROOT)
   for (const part of ['gateway', 'live']) mkdirSync(join(ROOT, BUNDLES, part), { recursive: true })
   cpSync(join(ROOT, 'dist/live'), join(ROOT, BUNDLES, 'live'), { recursive: true })

@@ -1,6 +1,6 @@
 // The Sink of a pipeline behind a log, in workerd: rows from blocks to a receiver, through failures, evictions and changes.
 
-import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
@@ -344,13 +344,23 @@ describe('an account', () => {
   })
 
   // PIPE-26
-  it('pays for what a pipeline had brought when it was deleted', async () => {
+  it('pays for what a pipeline had brought when it was deleted, once its meter answers', async () => {
     await meterOf(live, 'leaver').grantCredits('g', 1_000_000)
+    const stub = live.SINK.getByName(`${env.CHAIN}/pipe_l`)
+    const settlePipeline = () => Promise.reject(new Error('away'))
+    const away = { CREDIT_METER: { getByName: () => ({ settlePipeline }) } }
+    await runInDurableObject(stub, (object) => {
+      Object.defineProperty(object, 'env', { value: away, configurable: true })
+    })
     const sink = sinkOf('pipe_l')
     await sink.apply({ v, pipeline: pipeline('pipe_l', { account: 'leaver' }) })
     await reached('pipe_l', head)
     await sink.drop()
+    await runDurableObjectAlarm(stub)
     const arrived = rowsOf('pipe_l').length
+    expect([arrived > 0, await spentBy('leaver')]).toEqual([true, 0])
+    await evictDurableObject(stub)
+    await runDurableObjectAlarm(stub)
     await vi.waitFor(async () => expect(await spentBy('leaver')).toBe(arrived * ROW), { timeout: 10_000 })
     expect((await sink.status()).phase).toBe('idle')
   })
