@@ -48,7 +48,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'pipeline/topics': 'core feed history history/files history/replay stream stream/events pipeline pipeline/evm',
   'pipeline/destinations': 'core key credit/webhooks history/archive history/files pipeline pipeline/topics',
   'pipeline/sink':
-    'core feed history/archive history/files stream upstream rpc pipeline pipeline/evm pipeline/topics pipeline/destinations',
+    'core credit feed history/archive history/files stream upstream rpc pipeline pipeline/evm pipeline/topics pipeline/destinations',
   info: 'core key credit feed history history/replay book upstream edge info/answer info/sources info/queries',
   'info/answer': 'core key credit upstream edge info',
   'info/sources':

@@ -9,7 +9,7 @@ import type { Act } from './shell.node.ts'
 import { table } from './table.node.ts'
 import { DayValue } from './values.ts'
 
-const SUMS = { calls: z.number(), stream_minutes: z.number(), credits: z.string() }
+const SUMS = { calls: z.number(), stream_minutes: z.number(), pipeline_rows: z.number(), credits: z.string() }
 const Row = z.looseObject({
   date: z.string(),
   hash: z.string(),
@@ -28,7 +28,7 @@ const Page = z.looseObject({
 })
 type Page = z.infer<typeof Page>
 
-const HEADER = ['day', 'key', 'label', 'product', 'type', 'calls', 'stream minutes', 'credits']
+const HEADER = ['day', 'key', 'label', 'product', 'type', 'calls', 'stream minutes', 'rows', 'credits']
 
 /** Adds `usage` to the operator's program. */
 export function usageCommand(admin: Command, act: Act): void {
@@ -64,6 +64,6 @@ function usageTable({ rows, totals, from, to }: Page): string {
   return table([HEADER, ...lines, [`${from} to ${to}`, 'in all', '', '', '', ...sumsOf(totals)]])
 }
 
-function sumsOf({ calls, stream_minutes: minutes, credits }: Page['totals']): (string | number)[] {
-  return [calls, minutes, credits]
+function sumsOf({ calls, stream_minutes: minutes, pipeline_rows: rows, credits }: Page['totals']): (string | number)[] {
+  return [calls, minutes, rows, credits]
 }

@@ -8,6 +8,7 @@ import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import {
   decideCharge,
   decideGrant,
+  decideLate,
   decideLease,
   decideReclaim,
   evolveAccount,
@@ -18,6 +19,7 @@ import {
 import type { MeterStore } from './meter.store.ts'
 import type { GrantAnswer } from './meter-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
+import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
 import type { PlanStore } from './plans/plan-period.store.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plans/plan-period.ts'
 import type { MinuteCharge } from './streams/stream-api.ts'
@@ -113,6 +115,22 @@ export class AccountLedger implements StreamPayer {
       return { v, ok: false, reason: outcome, remaining, left, cap }
     }
     return { v, ok: true, granted: lease.granted, ttlMs: lease.untilMs - nowMs, remaining, left }
+  }
+
+  /** What is new of the sums of a pipeline; of a revoked key's too. */
+  settlePipeline({ pipeline, keyHash, type, rows, spent }: PipelineReport, nowMs: number): PipelineAnswer {
+    const known = this.#store.pipelineSums(pipeline)
+    if (wholeMicro(spent) > known.spent) {
+      const event = decideLate(this.#store.account(), spent - known.spent, this.#caps.room(keyHash))
+      this.#put(evolveAccount(this.#store.account(), event))
+      this.#caps.add(keyHash, event.charged)
+      const line = { product: 'pipeline', type, calls: rows - known.rows, amount: event.charged }
+      this.#store.addUsage(keyHash, [line], nowMs)
+      this.#store.putPipelineSums(pipeline, { rows, spent })
+    }
+    const { available } = this.#store.account()
+    const room = this.#caps.room(keyHash)
+    return { v, available: Math.min(available, room), cap: this.#caps.inTheWay(keyHash, available) }
   }
 
   grant(id: string, amount: MicroCredits, nowMs: number): GrantAnswer {

@@ -12,6 +12,7 @@ import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from './ledger.ts'
 import { MeterStore } from './meter.store.ts'
 import type { GrantAnswer, WholeMeterApi } from './meter-api.ts'
+import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
 import { PlanStore } from './plans/plan-period.store.ts'
 import type { PlanOrder, PlanState } from './plans/plan-period.ts'
 import { RequestBuckets } from './request-buckets.ts'
@@ -69,6 +70,10 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
       if (!answer.ok || request.requests === undefined) return answer
       return { ...answer, requests: this.#requests.take(request.keyHash, request.requests, now) }
     }, LEASE_TTL_MS + RECLAIM_GRACE_MS)
+  }
+
+  settlePipeline(report: PipelineReport): Promise<PipelineAnswer> {
+    return this.#decide((now) => this.#ledger.settlePipeline(report, now), COPY_EVERY_MS)
   }
 
   grantCredits(id: string, amount: MicroCredits): Promise<GrantAnswer> {

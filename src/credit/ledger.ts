@@ -37,7 +37,7 @@ export type LedgerEvent =
   | { readonly type: 'refunded'; readonly amount: MicroCredits }
   | { readonly type: 'leased'; readonly amount: MicroCredits; readonly untilMs: number }
   | { readonly type: 'settled'; readonly amount: MicroCredits }
-  /** Spent under a lease that was already reclaimed: charged as far as balance and cap go, the rest written off. */
+  /** Spent under a lease that was already reclaimed, or by a pipeline: charged as far as balance and cap go, the rest written off. */
   | { readonly type: 'settled_late'; readonly charged: MicroCredits; readonly writtenOff: MicroCredits }
   | { readonly type: 'returned'; readonly amount: MicroCredits }
   | { readonly type: 'reclaimed'; readonly amount: MicroCredits }
@@ -102,6 +102,12 @@ export function decideCharge(account: AccountState, amount: MicroCredits): Ledge
   return account.available >= amount ? { type: 'charged', amount } : null
 }
 
+/** Of what was served already: charged as far as balance and room go, the rest written off. */
+export function decideLate(account: AccountState, amount: MicroCredits, room: number) {
+  const charged = Math.min(amount, account.available, room)
+  return { type: 'settled_late', charged, writtenOff: amount - charged } as const satisfies LedgerEvent
+}
+
 /** What an exchange about a lease does, in order. `outcome` is what the isolate is told. */
 interface LeaseDecision {
   readonly events: readonly LedgerEvent[]
@@ -156,10 +162,7 @@ function settlement(account: AccountState, lease: Lease, spent: MicroCredits, ro
   const inside = lease.open ? Math.min(news, lease.granted - lease.settled) : 0
   const events: LedgerEvent[] = inside > 0 ? [{ type: 'settled', amount: inside }] : []
   const late = news - inside
-  if (late > 0) {
-    const charged = Math.min(late, account.available, room)
-    events.push({ type: 'settled_late', charged, writtenOff: late - charged })
-  }
+  if (late > 0) events.push(decideLate(account, late, room))
   return events
 }
 

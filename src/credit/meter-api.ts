@@ -3,6 +3,7 @@
 import type { AccountState } from './account-state.ts'
 import type { MicroCredits } from './amount.ts'
 import type { LeaseMeterApi } from './lease-api.ts'
+import type { PipelineMeterApi } from './pipeline-report.ts'
 import type { PlanOrder, PlanState } from './plans/plan-period.ts'
 import type { StreamMeterApi } from './streams/stream-api.ts'
 import type { UsagePage, UsagePlace, UsageReport } from './usage.ts'
@@ -18,7 +19,7 @@ export type GrantAnswer =
 export interface AccountMeterApi {
   /** Adds credits, once per `id`. */
   grantCredits(id: string, amount: MicroCredits): Promise<GrantAnswer>
-  /** From now on every charge and lease of this key answers `revoked`. Idempotent. */
+  /** From now on every charge and lease of this key answers `revoked`; pipelines that it made go on. Idempotent. */
   revokeKey(keyHash: string): Promise<void>
   /**
    * D1 says something else now of this key (null: of all): isolates hear it with their next lease, relays with their next
@@ -46,4 +47,4 @@ export interface AccountMeterApi {
 }
 
 /** Everything that the Durable Object answers. */
-export type WholeMeterApi = LeaseMeterApi & AccountMeterApi & StreamMeterApi & WebhookApi
+export type WholeMeterApi = LeaseMeterApi & AccountMeterApi & StreamMeterApi & PipelineMeterApi & WebhookApi

@@ -34,6 +34,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS usage_due (
     hour INTEGER NOT NULL, key_hash TEXT NOT NULL, product TEXT NOT NULL, type TEXT NOT NULL,
     PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS pipelines (id TEXT PRIMARY KEY, rows INTEGER NOT NULL, spent INTEGER NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS rolled (one INTEGER PRIMARY KEY CHECK (one = 1), until INTEGER NOT NULL) STRICT;
   -- Ids of charges, from before minutes of streams were charged by their own number.
   DROP TABLE IF EXISTS charges;`
@@ -137,6 +138,16 @@ export class MeterStore {
 
   putGrant(id: string, amount: number, atMs: number): void {
     this.#sql.exec('INSERT INTO grants VALUES (?, ?, ?)', id, amount, atMs)
+  }
+
+  /** What a pipeline has been charged for, or was written off of it, so far. */
+  pipelineSums(id: string): { readonly rows: number; readonly spent: number } {
+    const select = 'SELECT rows, spent FROM pipelines WHERE id = ?'
+    return this.#sql.exec<{ rows: number; spent: number }>(select, id).toArray()[0] ?? { rows: 0, spent: 0 }
+  }
+
+  putPipelineSums(id: string, { rows, spent }: { readonly rows: number; readonly spent: number }): void {
+    this.#sql.exec('INSERT OR REPLACE INTO pipelines VALUES (?, ?, ?)', id, rows, spent)
   }
 
   isRevoked(keyHash: string): boolean {

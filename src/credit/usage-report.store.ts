@@ -1,5 +1,5 @@
 // What an account used, summed from the meter's hours; the table is meter.store.ts's. Laws: a row of the product `stream`
-// counts minutes, any other one calls; the two are never added up. All calls of the account wait meanwhile, so a page
+// counts minutes, one of `pipeline` rows, any other one calls; they are never added up. All calls of the account wait meanwhile, so a page
 // reads the days that it shows, and a report reads each day once.
 
 import {
@@ -18,8 +18,8 @@ const DAY_ROWS_MAX = 40_000
 /** Keys of a report; of types there are only so many. */
 const KEYS_MAX = 1_000
 
-const SUMS = `sum(iif(product = 'stream', 0, calls)) AS calls, sum(iif(product = 'stream', calls, 0)) AS minutes,
-  sum(amount) AS amount`
+const SUMS = `sum(iif(product IN ('stream', 'pipeline'), 0, calls)) AS calls, sum(iif(product = 'stream', calls, 0)) AS minutes,
+  sum(iif(product = 'pipeline', calls, 0)) AS rows, sum(amount) AS amount`
 const HOURS = 'FROM usage WHERE hour >= ?1 AND hour < ?2'
 
 type Named<Row> = { [Name in keyof Row]: Row[Name] & SqlStorageValue }
@@ -31,7 +31,7 @@ export class UsageReports {
     this.#sql = sql
   }
 
-  /** For gateways of 0.1.0: calls and minutes in one number. */
+  /** For gateways of 0.1.0: calls, minutes and rows in one number. */
   byDay(fromMs: number, toMs: number): DayUsage[] {
     return this.#rows<DayUsage>(
       `SELECT hour - hour % ${DAY_MS} AS day, key_hash AS keyHash, sum(calls) AS calls, sum(amount) AS amount

@@ -27,10 +27,11 @@ export interface DayUsage {
   readonly amount: MicroCredits
 }
 
-/** What was used: `calls` are answered requests, `minutes` started minutes of subscriptions. */
+/** What was used: `calls` are answered requests, `minutes` started minutes of subscriptions, `rows` those of pipelines. */
 export interface UsageSum {
   readonly calls: number
   readonly minutes: number
+  readonly rows: number
   readonly amount: MicroCredits
 }
 
@@ -61,7 +62,7 @@ export interface UsagePage {
 /** The sum of these. */
 export function sumOfUsage(sums: readonly UsageSum[]): UsageSum {
   const sumOf = (name: keyof UsageSum) => sums.reduce((sum, each) => sum + each[name], 0)
-  return { calls: sumOf('calls'), minutes: sumOf('minutes'), amount: sumOf('amount') }
+  return { calls: sumOf('calls'), minutes: sumOf('minutes'), rows: sumOf('rows'), amount: sumOf('amount') }
 }
 
 /** What a meter asks of the gateway, which has D1: rows with the sum of their hour so far. Again is the same. */

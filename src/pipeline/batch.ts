@@ -18,10 +18,22 @@ export interface Batch {
   readonly columns: readonly Column[] | null
 }
 
-export type Outcome =
-  | { readonly ok: true; readonly bytes: number }
-  /** `words`: for the owner. `isFinal`: another try of the same can come to nothing else. */
-  | { readonly ok: false; readonly words: string; readonly retryAfterMs?: number; readonly isFinal?: true }
+export interface Confirmed {
+  readonly ok: true
+  readonly bytes: number
+  /** To be paid for. */
+  readonly countedRows: number
+}
+/** `words`: for the owner. `isFinal`: another try of the same can come to nothing else. */
+interface Failed {
+  readonly ok: false
+  readonly words: string
+  readonly retryAfterMs?: number
+  readonly isFinal?: true
+}
+/** Of a try. */
+export type Outcome = Omit<Confirmed, 'countedRows'> | Failed
+export type Sent = Confirmed | Failed
 
 export function batchId(pipeline: string, from: number, to: number): string {
   return `${pipeline}:${from}-${to}`

@@ -239,6 +239,8 @@ export const Pipeline = z.object({
   ...PIPELINE_FIELDS,
   id: z.string(),
   account: z.string(),
+  /** Hash of the key that made it, under which its usage is recorded. */
+  creator: z.string(),
   /** Grows with every change. Messages may overtake each other: what is no newer than what is known is nothing new. */
   revision: z.int().positive(),
   /** ISO 8601. */

@@ -1,7 +1,17 @@
 // src/pipeline/sink-api.ts — what the gateway asks of a pipeline's Sink object. Payloads carry `v`; N and N-1 are accepted.
 import type { Pipeline } from './pipeline.ts'
 export const SINK_API_VERSION = 2
-export type SinkPhase = 'idle' | 'backfilling' | 'live' | 'pausing' | 'paused' | 'retrying' | 'failed' | 'finished'
+/** `unpaid`: it waits for credits. */
+export type SinkPhase =
+  | 'idle'
+  | 'backfilling'
+  | 'live'
+  | 'pausing'
+  | 'paused'
+  | 'retrying'
+  | 'unpaid'
+  | 'failed'
+  | 'finished'
 export interface SinkStatus {
   readonly v: number
   readonly phase: SinkPhase
@@ -15,6 +25,8 @@ export interface SinkStatus {
   readonly bytes: number
   readonly batches: number
   readonly deadLetters: number
+  /** The price of a row, in micro-credits. */
+  readonly rowMicro: number
   /** Of the batch in flight: how often it was tried. */
   readonly attempts: number
   readonly nextTryMs: number | null

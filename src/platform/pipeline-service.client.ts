@@ -136,7 +136,7 @@ export class PipelineService implements Pipelines {
   }
 
   async test(name: NamedPipeline, change: PipelineChange) {
-    const before = await this.#named(name)
+    const before = await this.show(name)
     if (!before.ok) return before
     const after = await this.#changed(before.value, change)
     if (!after.ok) return after
@@ -156,10 +156,10 @@ export class PipelineService implements Pipelines {
     return row === null || row.isRemoved ? err(NO_PIPELINE) : ok(row)
   }
 
-  /** Whether one that is set to run waits for somebody, or cannot say: it is to hear of it once more. */
+  /** Whether one that is set to run waits for somebody or for credits, or cannot say: it is to hear of it once more. */
   async #isStuck({ id }: PipelineRow): Promise<boolean> {
     const status = await this.#link.asked(id, (sink) => sink.status())
-    return status === null || status.phase === 'failed'
+    return status === null || status.phase === 'failed' || status.phase === 'unpaid'
   }
 
   #next(row: PipelineRow): PipelineRow {

@@ -1,27 +1,34 @@
-// What was used, as answers to owners of keys and to operators show it: the same two counts under the same two names.
+// What was used, as answers to owners of keys and to operators show it: the same three counts under the same three names.
 
 import * as z from 'zod'
 import type { PlacedUsage, UsagePlace, UsageSum } from '../credit/usage.ts'
 import { Day, dayText, startOf } from './usage-window.ts'
 
-/** Two counts that are never added up. */
+/** Counts that are never added up. */
 export const COUNTS = {
   calls: z
     .int()
     .describe('Requests that were answered and settled, `post` over a socket among them; free ones are not counted'),
   stream_minutes: z.int().describe('Minutes of subscriptions that were started and charged'),
+  pipeline_rows: z
+    .int()
+    .describe(
+      'Rows that pipelines delivered, a long one as one for each KiB; where they are free they are not counted',
+    ),
 }
 
 export const USED_TYPE = {
-  product: z.string().describe('`info`: `POST /info` and `post` over a socket; `stream`: subscriptions'),
-  type: z.string().describe('The info type or the channel, as on the wire'),
+  product: z
+    .string()
+    .describe('`info`: `POST /info` and `post` over a socket; `stream`: subscriptions; `pipeline`: rows of pipelines'),
+  type: z.string().describe('The info type, the channel or the topic, as on the wire'),
 }
 
 const PLACE = /^([\d-]{10})\.([0-9a-f]{64})\.(\w{1,64})\.(\w{1,64})$/
 
 /** The counts as answers show them. */
-export function shownCounts({ calls, minutes }: UsageSum) {
-  return { calls, stream_minutes: minutes }
+export function shownCounts({ calls, minutes, rows }: UsageSum) {
+  return { calls, stream_minutes: minutes, pipeline_rows: rows }
 }
 
 /** A place among rows, as `next` of a page has it. */

@@ -38,6 +38,8 @@ export async function pipelineLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
   const feeder = { of: null as Feeder | null }
   try {
     await plant.start()
+    const owner = await plant.owner('1000000')
+    const of = { account: owner.account, creator: owner.hash }
     feeder.of = new Feeder(plant.url, FIRST, (height) => blockOf(height, begunMs + (height - FIRST) * BLOCK_MS), names)
     let head = FIRST
     for (; head < FIRST + blocks; head += 100) {
@@ -55,7 +57,7 @@ export async function pipelineLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
     for (const [at, [what, over]] of kinds.entries()) {
       const id = `pipe_${at}`
       const startMs = performance.now()
-      await plant.apply(pipeline(id, hook.url, over))
+      await plant.apply(pipeline(id, hook.url, { ...of, ...over }))
       await reached(plant, id, head)
       const seconds = (performance.now() - startMs) / 1000
       const speed = blocks / seconds / EXCHANGE_BLOCKS_PER_SECOND
@@ -143,7 +145,16 @@ function pipeline(id: string, url: string, over: Partial<Pipeline>): Pipeline {
   const config = { type: 'webhook', url, secret: SECRET } as const
   return {
     ...DEFAULTS,
-    ...{ id, account: 'a', revision: 1, created_at: '', updated_at: '', name: id, topic: 'fills' },
+    ...{
+      id,
+      account: 'a',
+      creator: 'c0'.repeat(32),
+      revision: 1,
+      created_at: '',
+      updated_at: '',
+      name: id,
+      topic: 'fills',
+    },
     ...{ execution_start_from: String(FIRST + 1), destination_type: 'webhook', destination_config: config },
     ...{ abi_contract_addresses: [], ...over },
   }

@@ -222,7 +222,7 @@ describe('the operator’s commands', () => {
       product: 'info',
       type: 'l2Book',
     }
-    const sums = { calls: 3, stream_minutes: 0, credits: '3' }
+    const sums = { calls: 3, stream_minutes: 0, pipeline_rows: 2, credits: '3' }
     const page = { from: '2026-11-01', to: '2026-11-22', totals: { ...sums, calls: 6, credits: '6' } }
     stub.stop()
     stub = await startStub(({ call }) => [
@@ -235,9 +235,9 @@ describe('the operator’s commands', () => {
       'GET /admin/accounts/acme/usage?from=2026-11-01&after=there',
     ])
     expect(out[0]?.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
-      ['day', 'key', 'label', 'product', 'type', 'calls', 'stream minutes', 'credits'],
-      ...[1, 2].map(() => ['2026-11-21', 'a1a1a1a1a1a1', 'info', 'l2Book', '3', '0', '3']),
-      ['2026-11-01 to 2026-11-22', 'in all', '6', '0', '6'],
+      ['day', 'key', 'label', 'product', 'type', 'calls', 'stream minutes', 'rows', 'credits'],
+      ...[1, 2].map(() => ['2026-11-21', 'a1a1a1a1a1a1', 'info', 'l2Book', '3', '0', '2', '3']),
+      ['2026-11-01 to 2026-11-22', 'in all', '6', '0', '2', '6'],
     ])
     stub.stop()
     stub = await startStub(() => answer)

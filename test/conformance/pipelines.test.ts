@@ -1,12 +1,108 @@
-// A pipeline over the built Workers while workerd is killed: every row there once, in order. `node test/pipeline/kills.node.ts`
-// is the same at length.
+// A pipeline over the built Workers while workerd is killed: every row there once, in order, and charged once. `node
+// test/pipeline/kills.node.ts` is the same at length. And one of an account whose credits come to their end.
 
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { formatCredits } from '../../src/credit/amount.ts'
+import type { Block, UserFill } from '../../src/feed/block.ts'
+import { EXAMPLE_FILL } from '../../src/stream/events/fill-view.ts'
 import { hasPostgres } from '../pipeline/destinations/postgres-server.ts'
 import { killsRun } from '../pipeline/kills-run.ts'
+import { buildPlant, Feeder, Plant } from '../pipeline/plant/plant.node.ts'
 
-// PIPE-1, PIPE-2, PIPE-4
+// PIPE-1, PIPE-2, PIPE-4, PIPE-25
 it('a pipeline brings every row, once by its key and in order, whatever is killed', { timeout: 300_000 }, async () => {
   const found = await killsRun({ kills: 1, seed: 2, hasPostgres, say: () => undefined })
   expect(found.rows).toBeGreaterThan(100)
+})
+
+// PIPE-25, PIPE-27
+it('a pipeline is charged for its rows, stops with the last credit and goes on with the next', {
+  timeout: 120_000,
+}, async () => {
+  const FIRST = 1_000
+  const begunMs = Date.now() - 60_000
+  const blockOf = (height: number): Block => {
+    const time = begunMs + (height - FIRST) * 70
+    const fills: UserFill[] = [[EXAMPLE_FILL[0], { ...EXAMPLE_FILL[1], tid: height, time }]]
+    return { height, time, fills, ledger: [], funding: [], books: [] }
+  }
+  const tids: number[] = []
+  const receiver = createServer(async (request, response) => {
+    tids.push(...(JSON.parse(await text(request)) as { rows: { tid: number }[] }).rows.map(({ tid }) => tid))
+    response.end()
+  })
+  await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done))
+  const folder = mkdtempSync(join(tmpdir(), 'weir-unpaid-'))
+  await buildPlant()
+  const plant = new Plant(folder, 21_100 + (process.pid % 100))
+  let feeder: Feeder | null = null
+  try {
+    await plant.start()
+    const { key, account } = await plant.owner('0.01')
+    const ask = async (path: string, method = 'GET', body?: object): Promise<Record<string, never>> => {
+      const answer = await fetch(`${plant.url}/platform/${path}`, {
+        ...{ method, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      if (answer.ok) return ((await answer.json()) as { data: Record<string, never> }).data
+      // A trial's four a second.
+      expect(answer.status).toBe(429)
+      await sleep(250)
+      return ask(path, method, body)
+    }
+    feeder = new Feeder(plant.url, FIRST, blockOf)
+    feeder.advance(FIRST + 60)
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+    const destination = { type: 'webhook', url, secret: `whsec_${btoa('0123456789abcdef0123456789abcdef')}` }
+    const order = {
+      name: 'n',
+      topic: 'fills',
+      destination_config: destination,
+      execution_start_from: String(FIRST + 1),
+    }
+    const { id } = await ask('pipeline-api/', 'POST', order)
+    const status = () => ask(`pipeline-api/${id}/status/`)
+    await expect.poll(() => tids.length, { timeout: 30_000 }).toBe(60)
+    feeder.advance(FIRST + 120)
+    await expect.poll(async () => (await status()).phase, { timeout: 30_000 }).toBe('unpaid')
+    expect(await status()).toMatchObject({
+      ...{ status: 'running', row_credits: 0.0001 },
+      last_error: { message: expect.stringMatching(/^unpaid: .*top-up/) },
+    })
+    // A batch may have been under way as the credits came to their end.
+    const before = tids.length
+    expect(before).toBeGreaterThanOrEqual(100)
+    expect(before).toBeLessThanOrEqual(120)
+    feeder.advance(FIRST + 180)
+    await expect.poll(() => feeder!.acked, { timeout: 30_000 }).toBe(FIRST + 180)
+    expect([tids.length, (await status()).phase]).toEqual([before, 'unpaid'])
+    await plant.admin(`/accounts/${account}/grants`, { idempotency_key: 'more', credits: '1' })
+    await ask(`pipeline-api/${id}/`, 'PUT', { status: 'running' })
+    await expect.poll(() => tids.length, { timeout: 30_000 }).toBe(180)
+    expect(tids).toEqual(Array.from({ length: 180 }, (_, at) => FIRST + 1 + at))
+    await ask(`pipeline-api/${id}/`, 'PUT', { status: 'paused' })
+    const credits_consumed = (180 - (before - 100)) / 10_000
+    await expect
+      .poll(() => ask('usage/'))
+      .toMatchObject({
+        aggregate: { credits_consumed, calls: 0, stream_minutes: 0, pipeline_rows: 180 },
+        by_api_key: [{ label: 'plant', credits_consumed, pipeline_rows: 180 }],
+        by_type: [{ product: 'pipeline', type: 'fills', credits_consumed, pipeline_rows: 180 }],
+      })
+    expect(await plant.admin(`/accounts/${account}`)).toMatchObject({
+      written_off: formatCredits((before - 100) * 100),
+    })
+  } finally {
+    feeder?.end()
+    await plant.end()
+    receiver.close()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
 })

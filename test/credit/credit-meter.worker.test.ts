@@ -50,6 +50,32 @@ describe('CreditMeter', () => {
     expect(await meter.balance()).toMatchObject({ available: 5, granted: 5 })
   })
 
+  // PIPE-25, PIPE-27
+  it('charges what is new of a pipeline’s sums once, as far as balance and cap go, and writes off the rest', async () => {
+    const meter = meterOf('pipelines')
+    await meter.grantCredits('g', 1_000)
+    const settle = (rows: number, over: object = {}) =>
+      meter.settlePipeline({ v: 1, pipeline: 'pipe_1', keyHash: 'k', type: 'fills', rows, spent: rows * 100, ...over })
+    expect(await settle(0)).toEqual({ v: 1, available: 1_000, cap: undefined })
+    expect(await settle(4)).toMatchObject({ available: 600 })
+    // Again, and late: nothing.
+    expect(await settle(4)).toMatchObject({ available: 600 })
+    expect(await settle(3)).toMatchObject({ available: 600 })
+    await meter.revokeKey('k')
+    expect(await settle(6)).toMatchObject({ available: 400 })
+    await meter.capKey('k', 700)
+    expect(await settle(6)).toMatchObject({ available: 100, cap: 700 })
+    expect(await settle(9)).toMatchObject({ available: 0, cap: 700 })
+    expect(await meter.balance()).toMatchObject({ available: 300, spent: 700, writtenOff: 200 })
+    const other = { pipeline: 'pipe_2', keyHash: 'other', type: 'ledger' }
+    expect(await settle(5, other)).toMatchObject({ available: 0 })
+    expect(await meter.balance()).toMatchObject({ available: 0, spent: 1_000, writtenOff: 400, granted: 1_000 })
+    expect(await usageOf('pipelines')).toEqual([
+      { key_hash: 'k', product: 'pipeline', type: 'fills', calls: 9, amount: 700 },
+      { key_hash: 'other', product: 'pipeline', type: 'ledger', calls: 5, amount: 300 },
+    ])
+  })
+
   it('serves exactly the balance to 1,000 concurrent charges', async () => {
     const meter = meterOf('concurrent')
     await meter.grantCredits('g', 100 * CREDIT)
@@ -102,7 +128,7 @@ describe('CreditMeter', () => {
     await spend(meter, 'k', CREDIT)
     await spendCalls(meter, 'k', 2, 2 * CREDIT)
     expect((await meter.usage(0, Date.now() + 1)).byKey).toEqual([
-      { keyHash: 'k', calls: 2, minutes: 1, amount: 3 * CREDIT },
+      { keyHash: 'k', calls: 2, minutes: 1, rows: 0, amount: 3 * CREDIT },
     ])
     const old = stubOf('older reports')
     expect(await old.usageByDay(0, Date.now() + 1)).toMatchObject([{ keyHash: 'k', calls: 3, amount: 3 * CREDIT }])

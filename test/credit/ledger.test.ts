@@ -38,6 +38,12 @@ describe('the ledger under any sequence of commands, sensible or not', () => {
       key: fc.constantFrom('k1', 'k2'),
       micro: amount,
     }),
+    fc.record({
+      do: fc.constant('pipeline' as const),
+      id: fc.constantFrom('p1', 'p2'),
+      key: fc.constantFrom('k1', 'k2'),
+      micro: amount,
+    }),
     fc.integer({ min: 0, max: 70_000 }).map((ms) => ({ do: 'wait' as const, ms })),
     fc.constantFrom('k1', 'k2').map((key) => ({ do: 'revoke' as const, key })),
     fc.constantFrom(...(Object.keys(PLANS) as (keyof typeof PLANS)[])).map((plan) => ({ do: 'plan' as const, plan })),
@@ -60,6 +66,7 @@ describe('the ledger under any sequence of commands, sensible or not', () => {
             if (each.do === 'charge' && meter.charge(each.id, each.micro, each.key) === 'ok') {
               taken.set(each.id, (taken.get(each.id) ?? 0) + 1)
             }
+            if (each.do === 'pipeline') meter.settlePipeline(each.id, each.micro, each.key)
             if (each.do === 'wait') now += each.ms
             if (each.do === 'revoke') meter.revoked.add(each.key)
             if (each.do === 'plan') meter.plan(each.plan)

@@ -5,6 +5,7 @@ import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/credit/
 import {
   decideCharge,
   decideGrant,
+  decideLate,
   decideLease,
   decideReclaim,
   evolveAccount,
@@ -26,6 +27,8 @@ export class ModelMeter implements LeaseMeterApi {
   readonly usage = new Map<string, readonly UsageLine[]>()
   readonly charges = new Set<string>()
   readonly revoked = new Set<string>()
+  /** Sums of pipelines, as they were told. */
+  readonly pipelines = new Map<string, number>()
   /** Caps of keys, and what those keys spent. */
   readonly caps = new Map<string, number>()
   readonly spentOf = new Map<string, number>()
@@ -62,6 +65,13 @@ export class ModelMeter implements LeaseMeterApi {
     this.#applyFor(key, event)
     this.charges.add(id)
     return 'ok'
+  }
+
+  settlePipeline(id: string, spent: number, key: string): void {
+    const news = spent - (this.pipelines.get(id) ?? 0)
+    if (news <= 0) return
+    this.#applyFor(key, decideLate(this.account, news, this.#room(key)))
+    this.pipelines.set(id, spent)
   }
 
   decide(request: LeaseRequest): LeaseAnswer {
@@ -122,6 +132,8 @@ export class ModelMeter implements LeaseMeterApi {
     for (const [key, cap] of this.caps) {
       if ((this.spentOf.get(key) ?? 0) + this.#heldBy(key) > cap) throw new Error(`${key} went beyond its cap`)
     }
+    const pipelines = [...this.pipelines.values()].reduce((sum, told) => sum + told, 0)
+    if (spent + writtenOff < pipelines) throw new Error(`pipelines told ${pipelines}, of which some is nowhere`)
     if (open !== held) throw new Error(`held ${held}, open leases have ${open}`)
     if (this.#sumOfEvents() !== available) throw new Error('the sum of events is not the balance')
   }

@@ -6,7 +6,7 @@ import type { SinkApi, SinkStatus } from '../../src/pipeline/sink-api.ts'
 
 const IDLE: SinkStatus = {
   ...{ v: 1, phase: 'idle', height: null, timeMs: null, lagBlocks: null, lagMs: null, rows: 0, bytes: 0 },
-  ...{ batches: 0, deadLetters: 0, attempts: 0, nextTryMs: null, lastError: null },
+  ...{ batches: 0, deadLetters: 0, rowMicro: 100, attempts: 0, nextTryMs: null, lastError: null },
 }
 const LINES = [3, 2, 1].map((id) => ({ id, atMs: id, level: 'info' as const, words: `line ${id}`, batch: null }))
 
@@ -25,6 +25,8 @@ export class FakeSinks {
   readonly silent = new Set<Call>()
   /** Objects that wait for somebody. */
   readonly stuck = new Set<string>()
+  /** Objects that wait for credits. */
+  readonly unpaid = new Set<string>()
   /** Runs when an object was told something, before it says so. */
   onApplied: () => Promise<unknown> = async () => {}
   tested: Pipeline | null = null
@@ -51,6 +53,7 @@ export class FakeSinks {
             this.held.set(id, pipeline)
             this.sealed.set(id, sealed)
             this.stuck.delete(id)
+            this.unpaid.delete(id)
           }
           await this.onApplied()
           return this.#status(id)
@@ -76,7 +79,7 @@ export class FakeSinks {
   #status(id: string): SinkStatus {
     const pipeline = this.held.get(id)
     if (pipeline === undefined) return IDLE
-    const phase = this.stuck.has(id) ? 'failed' : 'live'
+    const phase = this.stuck.has(id) ? 'failed' : this.unpaid.has(id) ? 'unpaid' : 'live'
     return { ...IDLE, phase: pipeline.status === 'paused' ? 'paused' : phase }
   }
 }

@@ -1,5 +1,5 @@
 // A pipeline into a table of PostgreSQL, and one to a webhook that loses answers, while the gateway, workerd and the destination
-// are killed: every row there, once by its key, and in order.
+// are killed: every row there, once by its key, in order, and charged once.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -52,11 +52,16 @@ const tidsTo = (head: number) =>
     fills.map(([, { tid }]) => tid),
   )
 
-const pipeline = (id: string, config: Pipeline['destination_config']): Pipeline => ({
+const pipeline = (
+  id: string,
+  config: Pipeline['destination_config'],
+  of: { account: string; hash: string },
+): Pipeline => ({
   ...DEFAULTS,
   ...{
     id,
-    account: 'a',
+    account: of.account,
+    creator: of.hash,
     revision: 1,
     created_at: '',
     updated_at: '',
@@ -83,13 +88,14 @@ export async function killsRun({ kills, seed, hasPostgres, say }: KillsOrder): P
       'CREATE TABLE fills (_key text PRIMARY KEY, _kind text, _height bigint, tid bigint, came bigserial)',
     )
     await plant.start()
+    const owner = await plant.owner('1000')
     feeder = new Feeder(plant.url, FIRST, blockOf)
     const secret = `whsec_${btoa('0123456789abcdef0123456789abcdef')}`
     const transforms = { out: 'SELECT _key, _height, _time, tid FROM fills' }
-    await plant.apply({ ...pipeline('pipe_hook', { type: 'webhook', url: webhook.url, secret }), transforms })
+    await plant.apply({ ...pipeline('pipe_hook', { type: 'webhook', url: webhook.url, secret }, owner), transforms })
     const { port = 0 } = postgres ?? {}
     const table = { type: 'postgres', user: 'weir', password: PASSWORD, database: 'postgres', table: 'fills' } as const
-    if (postgres) await plant.apply(pipeline('pipe_table', { ...table, url: `postgres://127.0.0.1:${port}` }))
+    if (postgres) await plant.apply(pipeline('pipe_table', { ...table, url: `postgres://127.0.0.1:${port}` }, owner))
     let head = FIRST + 150
     feeder.advance(head)
     await archived(plant)
@@ -117,6 +123,7 @@ export async function killsRun({ kills, seed, hasPostgres, say }: KillsOrder): P
       const others = postgres.query(`SELECT _key FROM fills WHERE _kind = 'gap'`)
       if (others.length > 0) throw new Error(`gaps were told: ${others.join()}`)
     }
+    await charged(plant, owner.account, tids.length * ids.length)
     return { ...struck, rows: tids.length, ...webhook.counts() }
   } finally {
     feeder?.end()
@@ -177,6 +184,19 @@ async function arrived(plant: Plant, ids: readonly string[], head: number): Prom
       if (Date.now() > untilMs) throw new Error(`${id} stands still: ${JSON.stringify(status)}`)
       await sleep(200)
     }
+}
+
+/** Neither lost nor charged twice. */
+async function charged(plant: Plant, account: string, rows: number): Promise<void> {
+  interface Usage {
+    readonly totals: { readonly pipeline_rows: number; readonly credits: string }
+  }
+  for (const untilMs = Date.now() + 30_000; ; await sleep(200)) {
+    const { totals } = await plant.admin<Usage>(`/accounts/${account}/usage`)
+    if (totals.pipeline_rows === rows && Number(totals.credits) === rows / 10_000) return
+    if (totals.pipeline_rows > rows || Date.now() > untilMs)
+      throw new Error(`${rows} rows arrived, and were charged as ${JSON.stringify(totals)}`)
+  }
 }
 
 function compare(where: string, found: readonly number[], expected: readonly number[]): void {

@@ -110,7 +110,7 @@ describe('what a key may know of itself', () => {
       expect(json).toMatchObject({ error: false, error_message: null, error_code: null })
       const today = new Date().toISOString().slice(0, 10)
       expect(json.data.period.to).toBe(today)
-      const all = { calls: 4, stream_minutes: 3 }
+      const all = { calls: 4, stream_minutes: 3, pipeline_rows: 0 }
       expect(json.data.by_day).toEqual([{ date: today, premium_credits: 5.130001, free_credits: 0, ...all }])
       expect(json.data.aggregate).toEqual({
         ...all,
@@ -128,10 +128,18 @@ describe('what a key may know of itself', () => {
         credits_consumed: 3.130001,
         calls: 4,
         stream_minutes: 2,
+        pipeline_rows: 0,
       })
       expect(json.data.by_type).toEqual([
-        { product: 'stream', type: 'allFills', credits_consumed: 3.130001, calls: 0, stream_minutes: 3 },
-        { product: 'info', type: 'meta', credits_consumed: 2, calls: 4, stream_minutes: 0 },
+        {
+          product: 'stream',
+          type: 'allFills',
+          credits_consumed: 3.130001,
+          calls: 0,
+          stream_minutes: 3,
+          pipeline_rows: 0,
+        },
+        { product: 'info', type: 'meta', credits_consumed: 2, calls: 4, stream_minutes: 0, pipeline_rows: 0 },
       ])
       expect(text).not.toContain(one.key)
       expect(headers.get('x-credits-cost')).toBe('0')
@@ -272,8 +280,8 @@ describe('pipelines', () => {
     expect((await call('GET', id)).json.data.status).toBe('running')
   })
 
-  // PIPE-12
-  it('that wait for somebody run again where they are set to run once more', async () => {
+  // PIPE-12, PIPE-27
+  it('that wait for somebody or for credits run again where they are set to run once more', async () => {
     const { call, create, sinks } = await manager()
     const id = await create()
     const calls = () => sinks.calls.filter(([name]) => name === 'apply').length
@@ -284,12 +292,15 @@ describe('pipelines', () => {
     expect([calls(), sinks.stuck.size]).toEqual([1, 1])
     expect((await call('PUT', id, { status: 'running' })).status).toBe(200)
     expect([calls(), sinks.stuck.size, sinks.held.get(id)?.revision]).toEqual([2, 0, 2])
+    sinks.unpaid.add(id)
+    expect((await call('PUT', id, { status: 'running' })).status).toBe(200)
+    expect([calls(), sinks.unpaid.size]).toEqual([3, 0])
     // Nobody knows whether it waits: it is told.
     sinks.failing.add('status')
     expect((await call('PUT', id, { status: 'running' })).status).toBe(200)
     sinks.failing.add('apply')
     expect(await call('PUT', id, { status: 'running' })).toMatchObject(UNCHANGED)
-    expect(sinks.held.get(id)?.revision).toBe(3)
+    expect(sinks.held.get(id)?.revision).toBe(4)
   })
 
   it('tell how they run', async () => {

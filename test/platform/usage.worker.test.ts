@@ -25,6 +25,7 @@ it('is told by day, key and type, with calls and minutes of streams apart', asyn
     [TODAY - DAY + HOUR, one.hash, 'info', 'l2Book', 1, 10_000_001],
     [TODAY, one.hash, 'stream', 'allFills', 7, 7_000_000],
     [TODAY, two.hash, 'info', 'meta', 4, 4_000_000],
+    [TODAY, two.hash, 'pipeline', 'fills', 9, 900],
   ])
   const { status, json } = await ask('GET', `/accounts/${one.account}/usage?from=${dayOf(TODAY - DAY)}`)
   expect(status).toBe(200)
@@ -33,17 +34,22 @@ it('is told by day, key and type, with calls and minutes of streams apart', asyn
     {
       date: dayOf(TODAY - DAY),
       ...name(one, 'one'),
-      ...{ product: 'info', type: 'l2Book', calls: 3, stream_minutes: 0, credits: '30.000001' },
+      ...{ product: 'info', type: 'l2Book', calls: 3, stream_minutes: 0, pipeline_rows: 0, credits: '30.000001' },
     },
     {
       date: dayOf(TODAY),
       ...name(one, 'one'),
-      ...{ product: 'stream', type: 'allFills', calls: 0, stream_minutes: 7, credits: '7' },
+      ...{ product: 'stream', type: 'allFills', calls: 0, stream_minutes: 7, pipeline_rows: 0, credits: '7' },
     },
     {
       date: dayOf(TODAY),
       ...name(two, 'two'),
-      ...{ product: 'info', type: 'meta', calls: 4, stream_minutes: 0, credits: '4' },
+      ...{ product: 'info', type: 'meta', calls: 4, stream_minutes: 0, pipeline_rows: 0, credits: '4' },
+    },
+    {
+      date: dayOf(TODAY),
+      ...name(two, 'two'),
+      ...{ product: 'pipeline', type: 'fills', calls: 0, stream_minutes: 0, pipeline_rows: 9, credits: '0.0009' },
     },
   ]
   const order = (row: (typeof rows)[number]) => `${row.date} ${row.hash}`
@@ -51,12 +57,12 @@ it('is told by day, key and type, with calls and minutes of streams apart', asyn
     account: one.account,
     from: dayOf(TODAY - DAY),
     to: dayOf(TODAY),
-    totals: { calls: 7, stream_minutes: 7, credits: '41.000001' },
+    totals: { calls: 7, stream_minutes: 7, pipeline_rows: 9, credits: '41.000901' },
     rows: rows.sort((a, b) => (order(a) < order(b) ? -1 : 1)),
     next: null,
   })
   const { json: year } = await ask('GET', `/accounts/${one.account}/usage?duration=3`)
-  expect([year.rows.length, year.totals.calls]).toEqual([4, 1_007])
+  expect([year.rows.length, year.totals.calls]).toEqual([5, 1_007])
 })
 
 it('shows each row once over several pages, and the same totals on each', async () => {
@@ -76,7 +82,7 @@ it('shows each row once over several pages, and the same totals on each', async 
     rows.filter((row) => (row[2] === 'stream') === isStream).reduce((sum, row) => sum + row[4], 0)
   for (let next: string | null = ''; next !== null; ) {
     const { json } = await ask('GET', `/accounts/${account}/usage?duration=3${next && `&after=${next}`}`)
-    expect(json.totals).toEqual({ calls: sumOf(false), stream_minutes: sumOf(true), credits: '2100' })
+    expect(json.totals).toEqual({ calls: sumOf(false), stream_minutes: sumOf(true), pipeline_rows: 0, credits: '2100' })
     pages.push(json.rows.length)
     shown.push(...json.rows)
     next = json.next
@@ -151,7 +157,7 @@ it('reads for a page little more than what it shows, and for a report each row o
 it('is nobody’s where there is no such account', async () => {
   expect((await ask('GET', '/accounts/nobody-here/usage')).status).toBe(404)
   const { account } = await newKey({ credits: 1 })
-  const none = { totals: { calls: 0, stream_minutes: 0, credits: '0' }, rows: [], next: null }
+  const none = { totals: { calls: 0, stream_minutes: 0, pipeline_rows: 0, credits: '0' }, rows: [], next: null }
   expect((await ask('GET', `/accounts/${account}/usage`)).json).toMatchObject(none)
 })
 

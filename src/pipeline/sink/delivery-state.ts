@@ -1,9 +1,11 @@
 // What a delivery keeps, and what it needs of the world.
 
 import type { HeightAndTime } from '../../feed/held-fills.ts'
-import type { Outcome } from '../batch.ts'
+import type { Sent } from '../batch.ts'
 import type { SinkLogLine } from '../sink-api.ts'
 import type { Assembler, Standing, Taken } from './assembling.ts'
+import { NOTHING_OWED, type Owed } from './owed.ts'
+import type { PayingPorts } from './paying.ts'
 import type { End } from './position.ts'
 
 export interface Flight {
@@ -30,6 +32,9 @@ export interface DeliveryState {
   readonly deadLetters: number
   /** Dead letters are sent once more. */
   readonly isRedelivering: boolean
+  /** Key of one that arrived and is counted, and may lie there still. */
+  readonly arrivedLetter: string | null
+  readonly owed: Owed
   /** It waits for somebody: a batch was tried to the end. */
   readonly isFailed: boolean
   readonly isFinished: boolean
@@ -38,7 +43,8 @@ export interface DeliveryState {
 
 export const NOTHING_DELIVERED: DeliveryState = {
   ...{ at: null, end: 'undecided', flight: null, confirmed: null, rows: 0, bytes: 0, batches: 0, deadLetters: 0 },
-  ...{ isRedelivering: false, isFailed: false, isFinished: false, lastError: null },
+  ...{ isRedelivering: false, isFailed: false, isFinished: false, lastError: null, arrivedLetter: null },
+  owed: NOTHING_OWED,
 }
 
 /** What its owner wants of it. */
@@ -52,8 +58,7 @@ export interface Order {
 /** A batch as ports are handed it: what was taken, and its name. */
 export type Parcel = Pick<Taken, 'from' | 'to' | 'rows' | 'texts'>
 
-export interface DeliveryPorts {
-  nowMs(): number
+export interface DeliveryPorts extends PayingPorts {
   /** Uniform in [0, 1). */
   random(): number
   /** Where the pipeline begins and ends, as its record has it; null: that is not known yet. */
@@ -64,11 +69,13 @@ export interface DeliveryPorts {
   /** Resolves once the destination's secret is opened; throws CannotRun where it cannot be. */
   ready(): Promise<void>
   /** Transforms and sends. Never rejects. */
-  send(parcel: Parcel): Promise<Outcome>
+  send(parcel: Parcel): Promise<Sent>
   /** Puts it where it can be sent from once more. */
   bury(parcel: Parcel): Promise<void>
-  /** The oldest dead letter behind `after`, its key, sent once more; null: there is none. One that arrived is gone. */
-  unbury(after: string | null): Promise<(Outcome & { readonly key: string }) | null>
+  /** The oldest dead letter behind `after`, its key, sent once more; null: there is none. */
+  unbury(after: string | null): Promise<(Sent & { readonly key: string }) | null>
+  /** One that arrived is gone. */
+  removeLetter(key: string): Promise<void>
   /** Keeps the state; what is saved is never taken back. */
   save(state: DeliveryState): void
   log(level: SinkLogLine['level'], words: string, batch: Pick<Parcel, 'from' | 'to'> | null): void

@@ -1,12 +1,14 @@
 // How a pipeline's rows come to their destination. Laws (docs/pipelines-delivery.md): at least once and in the order of blocks;
 // one batch is in flight, whose range is stored before its first try, and is the same at every try; the cursor is stored
-// once the destination has confirmed; nothing is left out without a word.
+// once the destination has confirmed, in one write with what is owed for the batch; nothing is left out without a word.
 
 import { type Backoff, backoffMs } from '../../core/backoff.ts'
+import type { Confirmed } from '../batch.ts'
 import { CannotRun } from '../cannot-run.ts'
 import type { SinkPhase } from '../sink-api.ts'
 import type { Bounds, Taken } from './assembling.ts'
 import { type DeliveryPorts, type DeliveryState, NOTHING_DELIVERED, type Order, type Parcel } from './delivery-state.ts'
+import { Paying } from './paying.ts'
 
 /** Eight tries take some ten minutes. */
 export const TRIES = 8
@@ -27,6 +29,7 @@ const LETTERS_MOST = 1_000
 
 export class Delivery {
   readonly #ports: DeliveryPorts
+  readonly paying: Paying
   #state: DeliveryState
   #order: Order
   #assembler: ReturnType<DeliveryPorts['assembler']> | null = null
@@ -44,6 +47,7 @@ export class Delivery {
 
   constructor(ports: DeliveryPorts, state: DeliveryState, order: Order) {
     this.#ports = ports
+    this.paying = new Paying(ports, { owed: () => this.#state.owed, save: (change) => this.#save(change) })
     this.#state = state
     this.#order = order
   }
@@ -56,11 +60,17 @@ export class Delivery {
   phase(lagMs: number | null): SinkPhase {
     const { isFailed, isFinished, flight, at } = this.#state
     if (!this.#order.isRunning) return this.#isSending ? 'pausing' : 'paused'
+    if (this.#isWorking && this.paying.waitsFor) return this.paying.waitsFor === 'credits' ? 'unpaid' : 'retrying'
     if (isFailed) return 'failed'
     if (isFinished) return 'finished'
     if (flight && flight.attempts > (this.#isSending ? 1 : 0)) return 'retrying'
     if (at === null) return 'idle'
     return lagMs === null || lagMs > 10_000 ? 'backfilling' : 'live'
+  }
+
+  get #isWorking(): boolean {
+    const { isFailed, isFinished, isRedelivering } = this.#state
+    return this.#order.isRunning && ((!isFailed && !isFinished) || isRedelivering)
   }
 
   /** The record has changed: what it wants now, and what of it is another thing than it was. */
@@ -70,12 +80,13 @@ export class Delivery {
     if (changes === 'start') this.#begins++
     if (changes !== 'none') this.#definitions++
     if (changes === 'start') {
-      const { rows, bytes, batches, deadLetters } = this.#state
-      this.#drop({ ...NOTHING_DELIVERED, rows, bytes, batches, deadLetters })
+      const { rows, bytes, batches, deadLetters, arrivedLetter, owed } = this.#state
+      this.#drop({ ...NOTHING_DELIVERED, rows, bytes, batches, deadLetters, arrivedLetter, owed })
     }
     if (changes === 'rows') this.#drop({})
     if (changes === 'end') this.#drop({ end: 'undecided', isFinished: false })
     if (isResumed) this.#again()
+    if (order.isRunning) this.paying.askAnew()
   }
 
   /** What was given up is tried again, from its first try; the log may have become another meanwhile. */
@@ -91,6 +102,11 @@ export class Delivery {
     this.#save({ isRedelivering: true })
   }
 
+  /** Rows that arrived beside the batches, and are to be paid for like theirs. */
+  arrived(countedRows: number): void {
+    this.#save({ owed: this.paying.owedWith(countedRows) })
+  }
+
   /** The batch in flight is read anew, unless it is under way. */
   #drop(change: Partial<DeliveryState>): void {
     this.#assembler = null
@@ -100,9 +116,19 @@ export class Delivery {
 
   /** One step; answers after how long the next is due, null: when something changes. Never rejects. */
   async turn(): Promise<number | null> {
-    const { isRedelivering, flight, isFinished } = this.#state
+    const unpaidMs = this.#isWorking ? await this.paying.beforeBatch() : null
+    return unpaidMs ?? (await this.#step()) ?? (await this.paying.beforeSleep())
+  }
+
+  async #step(): Promise<number | null> {
+    const { isRedelivering, flight, isFinished, arrivedLetter } = this.#state
     if (!this.#order.isRunning) return null
     try {
+      // Before another one is put there under its name.
+      if (arrivedLetter !== null) {
+        await this.#ports.removeLetter(arrivedLetter)
+        this.#save({ arrivedLetter: null })
+      }
       const isBetween = flight === null || this.#state.isFailed
       const isLiveNext = this.#isLiveNext && !this.#state.isFailed && !isFinished
       this.#isLiveNext = false
@@ -177,10 +203,11 @@ export class Delivery {
     const outcome = await this.#ports.send(taken).finally(() => {
       this.#isSending = false
     })
-    // It begins elsewhere now: what came of this is of no matter.
+    // It begins elsewhere now: what came of this is of no matter, but that it came.
+    if (begins !== this.#begins && outcome.ok) this.arrived(outcome.countedRows)
     if (begins !== this.#begins) return 0
     const isOther = definitions !== this.#definitions
-    if (outcome.ok) return this.#delivered(isOther ? { ...taken, isEnd: false } : taken, outcome.bytes)
+    if (outcome.ok) return this.#delivered(isOther ? { ...taken, isEnd: false } : taken, outcome)
     this.#fail(outcome.words, taken)
     if (isOther) return 0
     if (outcome.isFinal || attempts + 1 >= TRIES) return this.#givenUp(taken, outcome.words)
@@ -190,9 +217,10 @@ export class Delivery {
     return laterMs - this.#ports.nowMs()
   }
 
-  #delivered(taken: Taken, bytes: number): number | null {
+  #delivered(taken: Taken, { bytes, countedRows }: Confirmed): number | null {
     const { rows, bytes: before, batches } = this.#state
-    const sums = { rows: rows + taken.rows.length, bytes: before + bytes, batches: batches + 1 }
+    const owed = this.paying.owedWith(countedRows)
+    const sums = { rows: rows + taken.rows.length, bytes: before + bytes, batches: batches + 1, owed }
     this.#ports.count({ rows: taken.rows.length, bytes, batches: 1 })
     this.#confirm(taken, { ...sums, flight: null }, true)
     if (taken.isEnd) return null
@@ -237,7 +265,9 @@ export class Delivery {
     if (outcome?.ok) {
       const { bytes, deadLetters } = this.#state
       this.#ports.count({ bytes: outcome.bytes, batches: 1 })
-      this.#save({ bytes: bytes + outcome.bytes, deadLetters: Math.max(0, deadLetters - 1) })
+      const owed = this.paying.owedWith(outcome.countedRows)
+      const left = Math.max(0, deadLetters - 1)
+      this.#save({ bytes: bytes + outcome.bytes, deadLetters: left, arrivedLetter: outcome.key, owed })
       return 0
     }
     if (outcome) this.#fail(`a dead letter did not arrive: ${outcome.words}`, null)

@@ -1,12 +1,13 @@
 // What a Sink sends: batches through their transforms to the destination, and dead letters once more.
 
-import { type Batch, batchId, type Outcome } from '../batch.ts'
+import { type Batch, batchId, type Sent } from '../batch.ts'
 import { Egress } from '../destinations/egress.client.ts'
 import { sendBatch } from '../destinations/send.client.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
 import { DeadLetters } from './dead-letters.store.ts'
 import type { Parcel } from './delivery-state.ts'
+import { countedRows } from './owed.ts'
 import type { SinkSettings } from './sink-settings.ts'
 import { transformed } from './transforms.client.ts'
 
@@ -27,15 +28,14 @@ export class Sending {
     return this.#bucket && pipeline ? new DeadLetters(this.#bucket, pipeline) : null
   }
 
-  /** The oldest dead letter behind `after`, sent once more; null: there is none. One that arrived is gone. */
-  async unburied(pipeline: Pipeline, after: string | null): Promise<(Outcome & { readonly key: string }) | null> {
+  /** The oldest dead letter behind `after`, sent once more; null: there is none. */
+  async unburied(pipeline: Pipeline, after: string | null): Promise<(Sent & { readonly key: string }) | null> {
     const letters = this.letters(pipeline.id)
     const key = await letters?.next(after)
     if (!letters || !key) return null
     try {
       const parcel = await letters.read(key)
       const outcome = await this.sent(pipeline, parcel, batchId(pipeline.id, parcel.from, parcel.to))
-      if (outcome.ok) await letters.remove(key)
       return { ...outcome, key }
     } catch (error) {
       return { ok: false, words: error instanceof Error ? error.message : String(error), key }
@@ -43,7 +43,7 @@ export class Sending {
   }
 
   /** Transforms and sends. */
-  async sent(pipeline: Pipeline, parcel: Parcel, id: string): Promise<Outcome> {
+  async sent(pipeline: Pipeline, parcel: Parcel, id: string): Promise<Sent> {
     const { topic, transforms, destination_config: config } = pipeline
     const columns = TOPIC_COLUMNS.get(topic) ?? []
     const { from, to, rows, texts } = parcel
@@ -53,8 +53,11 @@ export class Sending {
       if (!made.ok) return { ok: false, words: `transforms.${made.error.name}: ${made.error.message}`, isFinal: true }
       batch = { ...batch, ...made.value, columns: null }
     }
-    if (batch.rows.length === 0) return { ok: true, bytes: 0 }
+    if (batch.rows.length === 0) return { ok: true, bytes: 0, countedRows: 0 }
     const ways = { egress: this.#egress, isPrivateAllowed: this.#isPrivateAllowed, bucket: this.#bucket }
-    return sendBatch(config, batch, ways)
+    const outcome = await sendBatch(config, batch, ways)
+    // Notes are free, and no transform makes one.
+    const notes = texts.filter((_, at) => rows[at]!._kind !== 'row')
+    return outcome.ok ? { ...outcome, countedRows: countedRows(batch.texts) - countedRows(notes) } : outcome
   }
 }

@@ -2,11 +2,25 @@
 
 import * as z from 'zod'
 import { LiveSettings } from '../../core/variables.ts'
+import { parseCredits } from '../../credit/amount.ts'
+import { ONE_CREDIT } from '../../credit/tariff.ts'
 import { RpcChains } from '../../rpc/chains.ts'
+
+/** So that sums of any number of rows are exact. */
+const MOST = ONE_CREDIT
+
+const RowCredits = z.string('must be text such as "0.0001"').transform((text, context) => {
+  const micro = parseCredits(text)
+  if (micro.ok && micro.value <= MOST) return micro.value
+  context.addIssue({ code: 'custom', message: micro.ok ? 'must be at most 1 credit' : micro.error })
+  return z.NEVER
+})
 
 export const SinkSettings = LiveSettings.extend({
   /** Who resolves names, by DNS over HTTPS with JSON. */
   PIPELINE_RESOLVER: z.url('must be an address such as https://cloudflare-dns.com/dns-query'),
+  /** Credits for a row that arrived; 0: it is free. */
+  PIPELINE_ROW_CREDITS: RowCredits,
   /** As the gateway has it. */
   RPC_CHAINS: RpcChains,
 })

@@ -8,12 +8,15 @@ import { after } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
 import { archiveOf } from '../../history/archive/archive.store.ts'
-import { batchId, type Outcome } from '../batch.ts'
+import { batchId } from '../batch.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { SINK_API_VERSION, type SinkApi, type SinkStatus } from '../sink-api.ts'
 import { Delivery } from './delivery.ts'
 import { type DeliveryPorts, NOTHING_DELIVERED } from './delivery-state.ts'
+import { wordsOfError } from './error-words.ts'
 import { EvmReading } from './evm-reading.client.ts'
+import { type Bill, billOf, settle } from './meter.client.ts'
+import { NOTHING_OWED, owing } from './owed.ts'
 import { endOf, startOf } from './position.ts'
 import { Reading, type Reads, STAY_MS } from './reading.client.ts'
 import { changesOf, orderOf, wordsOf } from './record-changes.ts'
@@ -22,7 +25,7 @@ import { SinkStore } from './sink.store.ts'
 import { SinkRecord } from './sink-record.client.ts'
 import { SinkSettings } from './sink-settings.ts'
 import { checkTransforms } from './transforms.client.ts'
-import { ALL_KNOWN, newestRows } from './trial.ts'
+import { tried } from './trial.client.ts'
 
 /** A turn that ends without a word, such as with its machine, is begun again after this time. */
 const GUARD_MS = 15_000
@@ -35,8 +38,9 @@ const READ_MS = 60_000
 const SEND_MS = 120_000
 /** So long a deleted pipeline is remembered: what it was told of before may come late. */
 const DROPPED_MS = 3_600_000
+/** A meter that did not answer is told again. */
+const TELL_AGAIN_MS = 60_000
 const LINES_MOST = 500
-const WORDS_MOST = 300
 
 export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi, 'test'> {
   readonly #settings: SinkSettings
@@ -73,7 +77,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
   }
 
   #open(pipeline: Pipeline): Delivery {
-    const state = this.#store.state ?? NOTHING_DELIVERED
+    const state = { ...NOTHING_DELIVERED, ...this.#store.state }
     this.#delivery = new Delivery(this.#ports(), state, orderOf(pipeline))
     return this.#delivery
   }
@@ -106,6 +110,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
       timeMs: confirmed?.time ?? null,
       lagBlocks: isBehind ? head.height - confirmed.height : null,
       ...{ lagMs, rows, bytes, batches, deadLetters, lastError },
+      rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
       attempts: flight?.attempts ?? 0,
       nextTryMs: flight && flight.attempts > 0 ? flight.nextTryMs : null,
     }
@@ -126,24 +131,11 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
 
   /** `test` of SinkApi, which is a name that the platform keeps for itself. */
   async trial({ pipeline }: Parameters<SinkApi['test']>[0]): ReturnType<SinkApi['test']> {
-    const begunMs = Date.now()
-    const answer = (outcome: Outcome, rows: number) => {
-      const words = outcome.ok ? 'confirmed' : outcome.words
-      return { ok: outcome.ok, rows, ms: Date.now() - begunMs, words }
-    }
-    try {
-      const reading = this.#readingOf(pipeline)
-      const reader = { ...pipeline, id: `${pipeline.id}:test` }
-      const head = await reading.head(reader)
-      const open = (height: number) =>
-        reading.assembler(reader, { place: { height }, epoch: null, timeMs: 0, fold: null }, ALL_KNOWN)
-      const parcel = head && (await newestRows(head.height, open, begunMs))
-      if (!parcel) return answer({ ok: false, words: 'there are no rows in the newest blocks to test it with' }, 0)
-      const id = `${batchId(pipeline.id, parcel.from, parcel.to)}:test-${begunMs}`
-      return answer(await this.#sending.sent(pipeline, parcel, id), parcel.rows.length)
-    } catch (error) {
-      return answer({ ok: false, words: wordsOfError(error) }, 0)
-    }
+    const ways = { reading: this.#readingOf(pipeline), sending: this.#sending, delivery: () => this.#delivery }
+    const answer = await tried(pipeline, ways)
+    // What arrived is to be told to the meter, also where nothing runs.
+    if (answer.ok && this.#delivery) await this.#wake()
+    return answer
   }
 
   /** What is wrong with transforms; null: nothing. The gateway has no SQL engine. */
@@ -164,14 +156,21 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
   async drop(): Promise<void> {
     const { storage, id } = this.ctx
     const pipeline = (id.name ?? '').split('/').at(-1)!
+    const owed = this.#delivery?.state.owed ?? NOTHING_OWED
+    const bill = this.#pipeline && owing(owed) > 0 ? billOf(this.#pipeline, owed) : this.#store.bill
     this.#delivery = null
     this.#record.kept = null
     this.#poke()
-    await storage.deleteAll()
-    this.#store = new SinkStore(storage)
-    this.#store.dropped = pipeline
-    await storage.setAlarm(Date.now() + DROPPED_MS)
+    this.#store.drop(pipeline, bill)
+    await storage.setAlarm(Date.now() + (bill ? 0 : DROPPED_MS))
     await this.#sending.letters(pipeline)?.clear()
+  }
+
+  /** A deleted one owes what had arrived. */
+  async #settleLast(bill: Bill): Promise<void> {
+    const answer = await settle(this.env, bill).catch(() => null)
+    if (answer) this.#store.bill = null
+    await this.ctx.storage.setAlarm(Date.now() + (answer ? DROPPED_MS : TELL_AGAIN_MS))
   }
 
   /** Also what came while it was deleted. */
@@ -186,14 +185,20 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
   }
 
   override async alarm(): Promise<void> {
-    const { dropped } = this.#store
+    const { dropped, bill } = this.#store
+    if (bill !== null) return this.#settleLast(bill)
     if (dropped !== null) return this.#forget(dropped)
     const begunMs = Date.now()
     await this.ctx.storage.setAlarm(begunMs + GUARD_MS)
     const resealed = await this.#record.resealed()
     if (resealed) this.#store.pipeline = resealed
-    const leave = this.#reading.stay(() => this.#pipeline)
+    // Nobody keeps order statuses for who cannot pay.
+    const leave = this.#reading.stay(() => (this.#isUnpaid ? null : this.#pipeline))
     await this.#turns(begunMs).finally(leave)
+  }
+
+  get #isUnpaid(): boolean {
+    return this.#delivery?.paying.waitsFor === 'credits'
   }
 
   async #turns(begunMs: number): Promise<void> {
@@ -204,7 +209,8 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
       const waitMs = this.#delivery === null ? null : await this.#delivery.turn()
       if (this.#store.dropped !== null) return
       const isLate = Date.now() + (waitMs ?? 0) - begunMs > ALARM_MS
-      if (waitMs !== null && isLate) return this.ctx.storage.setAlarm(Date.now() + Math.min(waitMs, STAY_MS))
+      const restMs = this.#isUnpaid ? waitMs : waitMs && Math.min(waitMs, STAY_MS)
+      if (restMs !== null && isLate) return this.ctx.storage.setAlarm(Date.now() + restMs)
       if (waitMs === 0) continue
       // Whoever pokes has set an alarm of its own.
       if (waitMs === null) {
@@ -229,6 +235,10 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     const isThere = () => this.#pipeline !== null
     return {
       nowMs: Date.now,
+      rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
+      // Neither a meter nor a bucket knows what might be forgotten here.
+      settle: (sums) => this.ctx.storage.sync().then(() => settle(this.env, billOf(pipeline(), sums))),
+      removeLetter: (key) => this.ctx.storage.sync().then(() => this.#sending.letters(pipeline().id)?.remove(key)),
       random: Math.random,
       begin: async () => {
         const place = startOf(pipeline().execution_start_from)
@@ -291,8 +301,4 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     const head = this.#pipeline && this.#readingOf(this.#pipeline).knownHead
     return head && confirmed ? Math.max(0, head.time - confirmed.time) : null
   }
-}
-
-function wordsOfError(error: unknown): string {
-  return visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)
 }

@@ -5,6 +5,7 @@ import { fromChunks, toChunks } from '../../core/chunks.ts'
 import type { KeptPipeline } from '../pipeline.ts'
 import type { SinkLogLine, SinkMinute } from '../sink-api.ts'
 import type { DeliveryState } from './delivery-state.ts'
+import type { Bill } from './meter.client.ts'
 
 const LINES_MOST = 500
 /** Two days. */
@@ -47,8 +48,25 @@ export class SinkStore {
     return this.#storage.kv.get<string>('dropped') ?? null
   }
 
-  set dropped(id: string) {
-    this.#storage.kv.put('dropped', id)
+  /** Nothing of it is left but that it was deleted, and what its meter has still to hear. */
+  drop(id: string, bill: Bill | null): void {
+    this.#storage.transactionSync(() => {
+      for (const [key] of [...this.#storage.kv.list()]) this.#storage.kv.delete(key)
+      for (const table of ['log', 'minutes']) this.#storage.sql.exec(`DELETE FROM ${table}`)
+      this.#storage.kv.put('dropped', id)
+      this.bill = bill
+    })
+    this.#fold = null
+  }
+
+  /** Of a pipeline that was deleted. */
+  get bill(): Bill | null {
+    return this.#storage.kv.get<Bill>('bill') ?? null
+  }
+
+  set bill(bill: Bill | null) {
+    if (bill === null) this.#storage.kv.delete('bill')
+    else this.#storage.kv.put('bill', bill)
   }
 
   get state(): DeliveryState | null {

@@ -26,7 +26,7 @@ const Row = z
   .meta({ id: 'AccountUsageRow' })
 
 const TYPE_EXAMPLE = { product: 'info', type: 'l2Book' }
-const SUMS_EXAMPLE = { calls: 3, stream_minutes: 0, credits: '3' }
+const SUMS_EXAMPLE = { calls: 3, stream_minutes: 0, pipeline_rows: 0, credits: '3' }
 
 export const accountUsage = defineEndpoint(
   {

@@ -20,6 +20,7 @@ export const createPipeline = defineEndpoint(
     summary: 'Create a pipeline',
     description:
       'It runs at once unless `status` is `paused`. Only `name`, `topic` and `destination_config` are required. ' +
+      'Rows that arrive cost what `row_credits` of its status says, 0.0001 credits unless the operator says otherwise. ' +
       'The body has at most 1 MiB; an account has at most 50 pipelines and 8 MB of them (409).',
     door: 'service',
     body: { schema: NewPipeline, optional: false, example: NEW_EXAMPLE, maxBytes: PIPELINE_BODY_BYTES },

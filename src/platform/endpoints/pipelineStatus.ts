@@ -4,11 +4,11 @@ import * as z from 'zod'
 import { STATUSES } from '../../pipeline/pipeline.ts'
 import type { SinkPhase } from '../../pipeline/sink-api.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { enveloped, inEnvelope } from '../envelope.ts'
+import { CreditsNumber, creditsNumber, enveloped, inEnvelope } from '../envelope.ts'
 import { IsoTime, isoTime, PIPELINE_PARAMS, PIPELINE_PATH } from '../pipeline-shapes.ts'
 
 const PHASES = [
-  ...(['idle', 'backfilling', 'live', 'pausing', 'paused', 'retrying', 'failed', 'finished'] as const),
+  ...(['idle', 'backfilling', 'live', 'pausing', 'paused', 'retrying', 'unpaid', 'failed', 'finished'] as const),
   'unknown',
 ] as const satisfies readonly (SinkPhase | 'unknown')[]
 
@@ -17,7 +17,11 @@ const Status = z
     id: PIPELINE_PARAMS.id,
     status: z.enum(STATUSES).describe('What its owner wants'),
     in_step: z.boolean().describe('False: what runs it could not be told yet; it is told when it is asked for next'),
-    phase: z.enum(PHASES).describe('What it does: `unknown` where what runs it did not answer, and all below is null'),
+    phase: z
+      .enum(PHASES)
+      .describe(
+        'What it does: `unpaid` where it waits for credits, `unknown` where what runs it did not answer, and all below is null',
+      ),
     height: z.int().nullable().describe('The last block that the destination has confirmed; null: none yet'),
     time: IsoTime.nullable().describe('The time of that block, ISO 8601'),
     lag_blocks: z.int().nullable().describe('Blocks behind the newest one; null: not known'),
@@ -26,6 +30,7 @@ const Status = z
     bytes: z.int().nullable().describe('Delivered and confirmed'),
     batches: z.int().nullable().describe('Delivered and confirmed'),
     dead_letters: z.int().nullable().describe('Batches that were set aside'),
+    row_credits: CreditsNumber.nullable().describe('Credits that a row costs once it arrived, a long one for each KiB'),
     attempts: z.int().nullable().describe('How often the batch that is on its way was tried'),
     next_try: IsoTime.nullable().describe('When it is tried again, ISO 8601; null: not waiting'),
     last_error: z
@@ -41,7 +46,8 @@ export const pipelineStatus = defineEndpoint(
     method: 'get',
     path: `${PIPELINE_PATH}status/`,
     summary: 'What a pipeline does, and how far it is',
-    description: '`status` is what its owner wants, `phase` what became of it.',
+    description:
+      '`status` is what its owner wants, `phase` what became of it. Where that is `unpaid`, `last_error` says what is to be done.',
     door: 'service',
     params: PIPELINE_PARAMS,
     answers: {
@@ -51,7 +57,7 @@ export const pipelineStatus = defineEndpoint(
         example: inEnvelope({
           ...{ id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u', status: 'running', in_step: true, phase: 'live' },
           ...{ height: 925000869, time: '2026-09-21T14:14:19.931Z', lag_blocks: 2, lag_ms: 140 },
-          ...{ rows: 81230, bytes: 30461250, batches: 2210, dead_letters: 0, attempts: 0 },
+          ...{ rows: 81230, bytes: 30461250, batches: 2210, dead_letters: 0, attempts: 0, row_credits: 0.0001 },
           ...{ next_try: null, last_error: null },
         }),
       },
@@ -62,7 +68,7 @@ export const pipelineStatus = defineEndpoint(
     const state = await pipelines.state({ account, id })
     if (!state.ok) return state
     const { row, inStep, status } = state.value
-    const { lastError: last = null } = status ?? {}
+    const { lastError: last = null, rowMicro } = status ?? {}
     const phase: SinkPhase | 'unknown' = status?.phase ?? 'unknown'
     return reply(
       200,
@@ -79,6 +85,7 @@ export const pipelineStatus = defineEndpoint(
         bytes: status?.bytes ?? null,
         batches: status?.batches ?? null,
         dead_letters: status?.deadLetters ?? null,
+        row_credits: rowMicro === undefined ? null : creditsNumber(rowMicro),
         attempts: status?.attempts ?? null,
         next_try: isoTime(status?.nextTryMs ?? null),
         last_error: last && { time: isoTime(last.atMs), message: last.words },

@@ -50,7 +50,8 @@ const Usage = z
   })
   .meta({ id: 'Usage' })
 
-const SUM_EXAMPLE = { credits_consumed: 3.13, calls: 4, stream_minutes: 0 }
+const COUNTS_EXAMPLE = { calls: 4, stream_minutes: 0, pipeline_rows: 0 }
+const SUM_EXAMPLE = { credits_consumed: 3.13, ...COUNTS_EXAMPLE }
 
 export const usage = defineEndpoint(
   {
@@ -67,7 +68,7 @@ export const usage = defineEndpoint(
         schema: enveloped(Usage),
         example: inEnvelope({
           period: { from: '2026-10-22', to: '2026-11-22' },
-          by_day: [{ date: '2026-11-21', premium_credits: 3.13, free_credits: 0, calls: 4, stream_minutes: 0 }],
+          by_day: [{ date: '2026-11-21', premium_credits: 3.13, free_credits: 0, ...COUNTS_EXAMPLE }],
           aggregate: {
             ...SUM_EXAMPLE,
             premium_credits: 3.13,

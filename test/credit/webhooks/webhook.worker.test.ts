@@ -161,6 +161,13 @@ describe('a webhook', () => {
     expect(await states('leased')).toEqual(['20% delivered'])
   })
 
+  it('is told of what pipelines used, too', async () => {
+    await account('piped')
+    const report = { v: 1, pipeline: 'pipe_1', keyHash: 'k', type: 'fills', rows: 950_000, spent: 95 * CREDIT }
+    for (let i = 0; i < 2; i++) await meterOf('piped').settlePipeline(report)
+    expect(await told('piped')).toEqual(['5%', '20%'])
+  })
+
   it('is told again after a top-up above the threshold and after a renewal', async () => {
     receiver('again')
     await account('again')

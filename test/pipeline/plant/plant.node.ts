@@ -14,11 +14,25 @@ import { BUNDLES, FEED_TOKEN } from './bundles.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-export async function buildPlant(): Promise<void> {
+let built: Promise<void> | null = null
+
+/** Once a process. */
+export function buildPlant(): Promise<void> {
+  built ??= bundled()
+  return built
+}
+
+async function bundled(): Promise<void> {
   await build(ROOT)
   for (const part of ['gateway', 'live']) mkdirSync(join(ROOT, BUNDLES, part), { recursive: true })
   cpSync(join(ROOT, 'dist/live'), join(ROOT, BUNDLES, 'live'), { recursive: true })
   await bundle(ROOT, 'wrangler.toml', join(ROOT, BUNDLES, 'gateway'), 'test/pipeline/plant/gateway.worker.ts')
+}
+
+interface Owner {
+  readonly key: string
+  readonly hash: string
+  readonly account: string
 }
 
 export class Plant {
@@ -79,6 +93,22 @@ export class Plant {
         await sleep(100)
       }
     }
+  }
+
+  /** An account with so many credits, and a service key of it. */
+  async owner(credits: string): Promise<Owner> {
+    const { key, hash, account } = await this.admin<Owner>('/keys', { credits, kind: 'service', label: 'plant' })
+    return { key, hash, account }
+  }
+
+  /** What the operator asks; with a body he changes something. */
+  async admin<Answer>(path: string, body?: object): Promise<Answer> {
+    const answer = await fetch(`${this.url}/admin${path}`, {
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      headers: { authorization: `Bearer ${FEED_TOKEN}`, 'content-type': 'application/json' },
+    })
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${(await answer.text()).slice(0, 200)}`)
+    return (await answer.json()) as Answer
   }
 
   async apply(pipeline: Pipeline): Promise<SinkStatus> {

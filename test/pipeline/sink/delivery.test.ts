@@ -6,7 +6,7 @@ import { toChunks } from '../../../src/core/chunks.ts'
 import type { DurablePage, DurablePart } from '../../../src/feed/durable-api.ts'
 import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import type { ArchivedSegment } from '../../../src/history/archive/archive-read.ts'
-import type { Outcome } from '../../../src/pipeline/batch.ts'
+import type { Sent } from '../../../src/pipeline/batch.ts'
 import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
 import { Assembler, readOf, type Standing } from '../../../src/pipeline/sink/assembling.ts'
 import { Delivery, TRIES } from '../../../src/pipeline/sink/delivery.ts'
@@ -17,9 +17,11 @@ import {
   type Order,
   type Parcel,
 } from '../../../src/pipeline/sink/delivery-state.ts'
+import { countedRows } from '../../../src/pipeline/sink/owed.ts'
 import type { End } from '../../../src/pipeline/sink/position.ts'
 import { Source, type SourcePorts } from '../../../src/pipeline/sink/source.ts'
 import { keyedRows, type Row, type TopicBlock, type TopicFold } from '../../../src/pipeline/topics/topic.ts'
+import { ModelMeter } from './model-meter.ts'
 
 const BLOCK_MS = 70
 const [FIRST, LAST] = [10, 60]
@@ -75,7 +77,14 @@ class World {
   sends = 0
   kills = 0
   end: End | null = { height: LAST }
-  answer: (() => Outcome) | null = null
+  answer: (() => Sent) | null = null
+  /** Becomes a dead letter at once. */
+  isBad = (_: Parcel) => false
+  rowMicro = 100
+  meter = new ModelMeter(1_000_000_000)
+  /** Who waits for credits gets so many. */
+  top = 0
+  isKilled = false
   readonly #faults: Faults
 
   constructor(faults: Faults) {
@@ -140,16 +149,25 @@ class World {
     const at: Standing = { place: { height: FIRST }, epoch: null, timeMs: 0, fold: null }
     const nowMs = () => this.nowMs
     let isDead = false
-    const alive = async <T>(work: () => Promise<T>): Promise<T> => {
+    this.isKilled = false
+    const alive = async <T>(work: () => T | Promise<T>): Promise<T> => {
       try {
+        if (isDead) throw new Killed()
         return await work()
       } catch (error) {
         isDead ||= error instanceof Killed
+        this.isKilled ||= isDead
         throw error
       }
     }
     return {
       nowMs,
+      rowMicro: this.rowMicro,
+      settle: (sums) =>
+        alive(() => {
+          this.#durable = this.saved
+          return this.#port(() => this.meter.take(sums))
+        }),
       random: () => 0.5,
       begin: async () => at,
       end: async () => this.end,
@@ -168,16 +186,28 @@ class World {
       },
       ready: async () => undefined,
       send: (parcel) => alive(() => this.#send(parcel)),
-      bury: (parcel) => alive(() => this.#port(() => void this.letters.push(parcel))),
-      unbury: async (after) => {
-        const letter = this.letters.find(({ from }) => from > Number(after ?? -1))
-        if (!letter) return null
-        const key = `${letter.from}`
-        if (this.poison.includes(letter.from)) return { ok: false, words: 'poison', key }
-        this.#apply(letter)
-        this.letters.splice(this.letters.indexOf(letter), 1)
-        return { ok: true, bytes: 1, key }
-      },
+      bury: (parcel) =>
+        alive(() =>
+          this.#port(() => {
+            if (!this.letters.some(({ from }) => from === parcel.from)) this.letters.push(parcel)
+          }),
+        ),
+      unbury: (after) =>
+        alive(async () => {
+          const letter = this.letters.find(({ from }) => from > Number(after ?? -1))
+          if (!letter) return null
+          const key = `${letter.from}`
+          if (this.poison.includes(letter.from)) return { ok: false, words: 'poison', key }
+          return { ...(await this.#port(() => this.#apply(letter))), key }
+        }),
+      removeLetter: (key) =>
+        alive(() => {
+          this.#durable = this.saved
+          return this.#port(() => {
+            const at = this.letters.findIndex(({ from }) => `${from}` === key)
+            if (at >= 0) this.letters.splice(at, 1)
+          })
+        }),
       save: (state) => {
         if (isDead) return
         const cursor = state.at && 'height' in state.at.place ? state.at.place.height : 0
@@ -189,7 +219,7 @@ class World {
     }
   }
 
-  async #send(parcel: Parcel): Promise<Outcome> {
+  async #send(parcel: Parcel): Promise<Sent> {
     this.#durable = this.saved
     this.sends++
     const id = `${parcel.from}-${parcel.to}`
@@ -205,19 +235,19 @@ class World {
       if (outcome.ok) this.#apply(parcel)
       return outcome
     }
+    if (this.isBad(parcel)) return { ok: false, words: 'no such column', isFinal: true }
     try {
-      return await this.#port(() => {
-        this.#apply(parcel)
-        return { ok: true, bytes: text.length } as const
-      })
+      return await this.#port(() => this.#apply(parcel))
     } catch (error) {
       if (error instanceof Killed) throw error
       return { ok: false, words: 'it failed' }
     }
   }
 
-  #apply({ rows }: Parcel): void {
+  #apply({ rows, texts }: Parcel) {
     for (const row of rows) if (!this.applied.has(row._key)) this.applied.set(row._key, row)
+    const counted = countedRows(texts.filter((_, at) => rows[at]!._kind === 'row'))
+    return { ok: true, bytes: texts.join('').length, countedRows: counted } as const
   }
 
   /** All blocks up to here have arrived, or lie as dead letters, or have nothing. */
@@ -241,10 +271,11 @@ class World {
   async run(mostTurns = 4_000): Promise<Delivery> {
     const order: Order = { ...RUNNING, onFailure: this.#faults.onFailure ?? 'pause' }
     let delivery = new Delivery(this.ports, this.saved, order)
+    if (this.letters.length > 0) delivery.redeliver()
     for (let turn = 0; turn < mostTurns; turn++) {
-      let killed = false
+      if (delivery.state.owed.askAtMs !== null) this.meter.grant(this.top)
       const waitMs = await delivery.turn()
-      killed = this.#wasKilled(delivery)
+      const killed = this.isKilled
       if (killed) {
         // What was saved since the last send may be lost with it.
         if (turn % 2 === 0) this.saved = this.#durable
@@ -259,14 +290,6 @@ class World {
       this.archivedTo = Math.max(this.archivedTo, this.head - 15)
     }
     throw new Error('it never came to its end')
-  }
-
-  #killedDelivery: Delivery | null = null
-  /** A kill shows as the failure that ended the turn. */
-  #wasKilled(delivery: Delivery): boolean {
-    const isKilled = delivery.state.lastError?.words === '' && delivery !== this.#killedDelivery
-    if (isKilled) this.#killedDelivery = delivery
-    return isKilled
   }
 }
 
@@ -374,7 +397,7 @@ it('a block of the log that cannot be read ends it there, before it is tried for
   expect(delivery.state.confirmed!.height).toBeGreaterThan(FIRST + 4)
 })
 
-// PIPE-25
+// PIPE-28
 it('a feed that was reset to lower heights stops it, until the log has what was read, or for good where it has another block', async () => {
   const world = new World({ draw: never })
   let offset = 0
@@ -419,14 +442,51 @@ it('a feed that was reset to lower heights stops it, until the log has what was 
   expect((await settled()).confirmed!.height).toBe(FIRST + 12)
 })
 
+// PIPE-25, PIPE-26
+it('what arrived is charged once, or written off, whatever is killed, redelivered or without credits', async () => {
+  const fault = fc.oneof(
+    { weight: 10, arbitrary: fc.constant('ok' as const) },
+    { weight: 2, arbitrary: fc.constantFrom('fails' as const, 'lost answer' as const) },
+    { weight: 3, arbitrary: fc.constant('killed' as const) },
+  )
+  let [kills, buried, unpaid, writtenOff] = [0, 0, 0, 0]
+  const worlds = fc.tuple(
+    fc.infiniteStream(fault),
+    fc.integer({ min: 0, max: 3_000 }),
+    fc.integer({ min: 100, max: 900 }),
+  )
+  await fc.assert(
+    fc.asyncProperty(worlds, async ([faults, credits, top]) => {
+      const world = new World({ draw: () => faults.next().value, onFailure: 'dead_letter' })
+      world.meter = new ModelMeter(credits)
+      world.top = top
+      world.isBad = ({ from }) => from % 3 === 0
+      let delivery = await world.run()
+      buried += world.letters.length
+      for (let runs = 0; runs < 200 && world.letters.length > 0; runs++) delivery = await world.run()
+      const { account, accounted } = world.meter
+      const { owed } = delivery.state
+      expect(ofKind(world, 'row')).toHaveLength(expected([]).length)
+      expect(owed).toEqual({ rows: expected([]).length, spent: accounted, told: accounted, askAtMs: null })
+      expect(accounted).toBe(expected([]).length * world.rowMicro)
+      expect(account.available + account.spent).toBe(account.granted)
+      kills += world.kills
+      unpaid += world.logged.filter((words) => words.startsWith('unpaid')).length
+      writtenOff += account.writtenOff
+    }),
+    { numRuns: 100 },
+  )
+  expect(Math.min(kills / 10, buried, unpaid, writtenOff)).toBeGreaterThan(50)
+})
+
 describe('a batch that fails', () => {
-  const failing = (outcome: Outcome, onFailure: Order['onFailure'] = 'pause') => {
+  const failing = (outcome: Sent, onFailure: Order['onFailure'] = 'pause') => {
     const world = new World({ draw: never, onFailure })
     world.answer = () => outcome
     const delivery = new Delivery(world.ports, world.saved, { ...RUNNING, onFailure })
     return { world, delivery }
   }
-  const bad: Outcome = { ok: false, words: '500' }
+  const bad: Sent = { ok: false, words: '500' }
 
   // PIPE-11, PIPE-12
   it('is tried eight times within ten minutes, the same each time, and then waits for somebody', async () => {
@@ -584,7 +644,7 @@ describe('a record that changes', () => {
     const delivery: Delivery = new Delivery(world.ports, world.saved, RUNNING)
     world.answer = () => {
       delivery.ordered(RUNNING, 'start')
-      return { ok: true, bytes: 1 }
+      return { ok: true, bytes: 1, countedRows: 1 }
     }
     expect(await delivery.turn()).toBe(0)
     expect(delivery.state).toMatchObject({ at: null, confirmed: null, batches: 0, flight: null })
@@ -597,7 +657,7 @@ describe('a record that changes', () => {
     world.answer = () => {
       delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
       expect(delivery.phase(0)).toBe('pausing')
-      return { ok: true, bytes: 1 }
+      return { ok: true, bytes: 1, countedRows: 1 }
     }
     await delivery.turn()
     expect(delivery.state).toMatchObject({ batches: 1, flight: null })
@@ -639,5 +699,90 @@ describe('a record that changes', () => {
     expect(ofKind(world, 'row').map(({ _key }) => _key)).toEqual(
       expected([]).filter((key) => Number(key.split(':')[0]) <= FIRST + 12),
     )
+  })
+})
+
+describe('an account', () => {
+  const PAUSED: Order = { ...RUNNING, isRunning: false }
+  const of = (credits: number, rowMicro = 100) => {
+    const world = new World({ draw: never })
+    world.meter = new ModelMeter(credits)
+    world.rowMicro = rowMicro
+    return { world, delivery: new Delivery(world.ports, world.saved, RUNNING) }
+  }
+
+  // PIPE-27
+  it('without credits is sent nothing; once it has some all comes, from where it was', async () => {
+    const { world, delivery } = of(0)
+    expect([await delivery.turn(), delivery.phase(0), world.sends]).toEqual([60_000, 'unpaid', 0])
+    delivery.ordered(PAUSED, 'none')
+    expect([await delivery.turn(), delivery.phase(0)]).toEqual([null, 'paused'])
+    world.meter.grant(100)
+    // Somebody sets it to run, and it is not asked to wait for the minute to be over.
+    delivery.ordered(RUNNING, 'none')
+    await delivery.turn()
+    expect([world.sends, delivery.phase(0)]).toEqual([1, 'live'])
+    for (let turn = 0; turn < 9 && delivery.phase(0) !== 'unpaid'; turn++) await delivery.turn()
+    expect([world.meter.account.available, delivery.state.lastError?.words]).toEqual([
+      0,
+      expect.stringMatching(/^unpaid/),
+    ])
+    world.top = 1_000_000
+    await world.run()
+    expect(ofKind(world, 'row').map(({ _key }) => _key)).toEqual(expected([]))
+  })
+
+  // PIPE-27
+  it('without credits is sent no dead letters either, also of a pipeline that had finished', async () => {
+    const { world, delivery } = of(1_000_000)
+    world.end = { height: FIRST + 3 }
+    while ((await delivery.turn()) !== null) world.head++
+    expect([delivery.phase(0), delivery.state.owed.told]).toEqual(['finished', world.meter.account.spent])
+    world.meter.take({ spent: 2_000_000 })
+    world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
+    delivery.redeliver()
+    world.nowMs += 10_000
+    const woken = new Delivery(world.ports, world.saved, RUNNING)
+    expect([await woken.turn(), woken.phase(0), world.letters.length]).toEqual([60_000, 'unpaid', 1])
+  })
+
+  // PIPE-25
+  it('is not asked about rows that are free', async () => {
+    const { world } = of(0, 0)
+    await world.run()
+    expect([ofKind(world, 'row').length, world.meter.told]).toEqual([expected([]).length, []])
+  })
+
+  // PIPE-26
+  it('is told before its pipeline sleeps, and pays for a batch that was under way as the record changed', async () => {
+    const { world, delivery } = of(1_000_000)
+    world.answer = () => {
+      delivery.ordered(PAUSED, 'start')
+      return { ok: true, bytes: 1, countedRows: 3 }
+    }
+    await delivery.turn()
+    expect([await delivery.turn(), world.meter.account.spent]).toEqual([null, 300])
+    expect(delivery.state).toMatchObject({ at: null, owed: { rows: 3, spent: 300, told: 300 } })
+  })
+
+  // PIPE-26
+  it('whose meter is away is brought rows until ten credits are owed; then it is tried again', async () => {
+    const { world, delivery } = of(1_000_000_000, 1_000_000)
+    const { take } = world.meter
+    world.meter.take = () => {
+      throw new Error('away')
+    }
+    world.head = LAST
+    for (let turn = 0; turn < 30 && delivery.phase(0) !== 'retrying'; turn++) await delivery.turn()
+    expect([delivery.phase(0), delivery.state.lastError?.words]).toEqual([
+      'retrying',
+      'the meter of the account did not answer',
+    ])
+    const { sends } = world
+    expect([await delivery.turn(), world.sends]).toEqual([10_000, sends])
+    world.meter.take = take
+    world.nowMs += 10_000
+    await delivery.turn()
+    expect([world.sends, delivery.phase(0)]).toEqual([sends + 1, 'live'])
   })
 })

@@ -1,10 +1,10 @@
 // The Sink of a pipeline behind a log, in workerd: rows from blocks to a receiver, through failures, evictions and changes.
 
-import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { Objects } from '../../../src/core/objects.client.ts'
+import { meterOf, Objects } from '../../../src/core/objects.client.ts'
 import type { Block } from '../../../src/feed/block.ts'
 import type { DurableRequest } from '../../../src/feed/durable-api.ts'
 import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
@@ -67,7 +67,8 @@ vi.stubGlobal('fetch', async (input: URL | string, init: { headers: Record<strin
 })
 
 const pipeline = (id: string, over: Partial<Pipeline> = {}): Pipeline => ({
-  ...{ id, account: 'acme', revision: 1, created_at: '', updated_at: '', name: 'n', project: '', description: '' },
+  ...{ id, account: 'acme', creator: CREATOR, revision: 1, created_at: '', updated_at: '' },
+  ...{ name: 'n', project: '', description: '' },
   ...{ topic: 'fills', filter: null, transforms: {}, execution_mode: 'continuous', execution_start_from: 'earliest' },
   ...{ execution_stop_from: '', abi_file: {}, abi_contract_addresses: [], abi_unmatched: 'keep' },
   ...{ on_failure: 'pause', status: 'running', destination_type: 'webhook' },
@@ -104,7 +105,14 @@ const stored = (id: string) =>
 const reached = (id: string, height: number) =>
   vi.waitFor(async () => expect((await sinkOf(id).status()).height).toBe(height), { timeout: 20_000, interval: 50 })
 
+const CREATOR = 'c0'.repeat(32)
+const usageOf = async (account: string) => {
+  const { byKey, byType } = await meterOf(live, account).usage(Date.now() - 86_400_000, Date.now() + 86_400_000)
+  return [...byKey, ...byType]
+}
+
 beforeAll(async () => {
+  await meterOf(live, 'acme').grantCredits('g', 1_000_000_000)
   feeder = await FakeFeeder.connect()
   feeder.hello(100, 100)
   await feeder.next('welcome')
@@ -341,11 +349,12 @@ describe('before it is saved', () => {
   // PIPE-14, PIPE-19, PIPE-20
   it('a pipeline is tried with the newest rows, and nothing is committed', async () => {
     const sink = sinkOf('pipe_t')
+    await sink.apply({ v, pipeline: pipeline('pipe_t', { status: 'paused' }) })
     expect(await sink.test({ v, pipeline: pipeline('pipe_t') })).toMatchObject({
       ok: true,
       words: 'confirmed',
     })
-    expect(await sink.status()).toMatchObject({ phase: 'idle', height: null, batches: 0 })
+    expect(await sink.status()).toMatchObject({ phase: 'paused', height: null, batches: 0 })
     const inside = { type: 'webhook', url: 'https://inside.example/', secret: SECRET } as const
     expect(await sink.test({ v, pipeline: pipeline('pipe_t', { destination_config: inside }) })).toMatchObject({
       ok: false,
@@ -363,6 +372,83 @@ describe('before it is saved', () => {
     expect(await sink.check({ v, topic: 'fills', transforms: { a: 'DELETE FROM fills' } })).toMatchObject({
       fault: { name: 'a' },
     })
+  })
+})
+
+describe('an account', () => {
+  const ROW = 100
+  const spentBy = async (account: string) => (await meterOf(live, account).balance()).spent
+  const counts = (rows: number) => ({ calls: 0, minutes: 0, rows, amount: rows * ROW })
+
+  // PIPE-14, PIPE-25
+  it('pays for rows that arrived, after transforms and without notes, and for those of a test', async () => {
+    await meterOf(live, 'payer').grantCredits('g', 1_000_000)
+    const half = { out: "SELECT *, 'gap' AS _kind FROM fills WHERE tid % 2 = 0" }
+    const over: Partial<Pipeline> = { account: 'payer', execution_start_from: '99', execution_stop_from: '110' }
+    const sink = sinkOf('pipe_p')
+    await sink.apply({ v, pipeline: pipeline('pipe_p', { ...over, transforms: half }) })
+    await reached('pipe_p', 110)
+    expect((await sink.status()).rowMicro).toBe(ROW)
+    expect(rowsOf('pipe_p').map(({ _kind, _height }) => [_kind, _height])[0]).toEqual(['gap', 100])
+    // It has come to its end, and tells at once.
+    await vi.waitFor(async () => expect(await spentBy('payer')).toBe(5 * ROW), { timeout: 10_000 })
+    expect(await usageOf('payer')).toEqual([
+      { keyHash: CREATOR, ...counts(5) },
+      { product: 'pipeline', type: 'fills', ...counts(5) },
+    ])
+    const { rows } = await sink.test({ v, pipeline: pipeline('pipe_p', { account: 'payer' }) })
+    expect(rows).toBeGreaterThan(5)
+    await vi.waitFor(async () => expect(await spentBy('payer')).toBe((5 + rows) * ROW), { timeout: 10_000 })
+  })
+
+  // PIPE-27
+  it('without credits has its pipeline wait, and go on where it was; a revoked key does not stop it', async () => {
+    const poor = { account: 'poor', execution_stop_from: '110' } as const
+    const sink = sinkOf('pipe_u')
+    const meter = () => meterOf(live, 'poor')
+    await sink.apply({ v, pipeline: pipeline('pipe_u', poor) })
+    await vi.waitFor(async () => expect((await sink.status()).phase).toBe('unpaid'), { timeout: 10_000 })
+    expect(await sink.status()).toMatchObject({
+      ...{ height: null, rows: 0 },
+      lastError: { words: expect.stringMatching(/^unpaid: the account has no credits left/) },
+    })
+    expect(await sink.test({ v, pipeline: pipeline('pipe_u', poor) })).toMatchObject({
+      ...{ ok: false, rows: 0, words: expect.stringMatching(/^unpaid/) },
+    })
+    await kill('pipe_u')
+    await meter().revokeKey(CREATOR)
+    await meter().grantCredits('g', 10 * ROW)
+    await sinkOf('pipe_u').apply({ v, pipeline: pipeline('pipe_u', { ...poor, revision: 2 }) })
+    await reached('pipe_u', 110)
+    expect(heights('pipe_u')).toEqual([101, 102, 103, 104, 105, 106, 107, 108, 109, 110])
+    await vi.waitFor(async () => expect(await meter().balance()).toMatchObject({ available: 0, spent: 10 * ROW }))
+    const { lines } = await sinkOf('pipe_u').logs({ v, before: null, limit: 9 })
+    expect(lines.map(({ words }) => words).filter((words) => /unpaid|credits/.test(words))).toEqual([
+      'there are credits: it goes on',
+      expect.stringMatching(/^unpaid: /),
+    ])
+  })
+
+  // PIPE-26
+  it('pays for what a pipeline had brought when it was deleted, once its meter answers', async () => {
+    await meterOf(live, 'leaver').grantCredits('g', 1_000_000)
+    const stub = live.SINK.getByName(`${env.CHAIN}/pipe_l`)
+    const settlePipeline = () => Promise.reject(new Error('away'))
+    const away = { CREDIT_METER: { getByName: () => ({ settlePipeline }) } }
+    await runInDurableObject(stub, (object) => {
+      Object.defineProperty(object, 'env', { value: away, configurable: true })
+    })
+    const sink = sinkOf('pipe_l')
+    await sink.apply({ v, pipeline: pipeline('pipe_l', { account: 'leaver' }) })
+    await reached('pipe_l', head)
+    await sink.drop()
+    await runDurableObjectAlarm(stub)
+    const arrived = rowsOf('pipe_l').length
+    expect([arrived > 0, await spentBy('leaver')]).toEqual([true, 0])
+    await evictDurableObject(stub)
+    await runDurableObjectAlarm(stub)
+    await vi.waitFor(async () => expect(await spentBy('leaver')).toBe(arrived * ROW), { timeout: 10_000 })
+    expect((await sink.status()).phase).toBe('idle')
   })
 })
 

@@ -148,7 +148,7 @@ describe('a source', () => {
   }
   const all = async (own: Source, place = { height: 10 }) => told(await Array.fromAsync(own.pieces(place)))
 
-  // PIPE-25
+  // PIPE-28
   it('reads the block before once more, and goes on where it is what it was', async () => {
     const same = opened({ parts: [blocks(9, 12)] })
     expect([await all(same.own), same.asked]).toEqual([
@@ -164,7 +164,7 @@ describe('a source', () => {
     expect(await all(later.own)).toEqual([])
   })
 
-  // PIPE-25
+  // PIPE-28
   it('takes nothing from an archive of before a reset, which has heights that the log has not reached again, or old ones', async () => {
     const archived = [
       { ...segment(10, 11), epoch: 'old', lastMs: 5_000 },

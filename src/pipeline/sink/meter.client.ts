@@ -1,0 +1,31 @@
+// The meter of an account as a Sink reaches it.
+
+import { orReject } from '../../core/deadline.ts'
+import { meterOf } from '../../core/objects.client.ts'
+import { after } from '../../core/timers.client.ts'
+import { METER_API_VERSION } from '../../credit/meter-version.ts'
+import type { PipelineAnswer, PipelineReport } from '../../credit/pipeline-report.ts'
+import type { Pipeline } from '../pipeline.ts'
+import type { Owed } from './owed.ts'
+
+const TIMEOUT_MS = 5_000
+
+/** What a meter has to hear, and which. */
+export interface Bill {
+  readonly account: string
+  readonly report: PipelineReport
+}
+
+type Billed = Pick<Pipeline, 'id' | 'account' | 'creator' | 'topic'>
+
+export function billOf({ id, account, creator, topic }: Billed, { rows, spent }: Pick<Owed, 'rows' | 'spent'>): Bill {
+  const report = { v: METER_API_VERSION, pipeline: id, keyHash: creator, type: topic, rows, spent }
+  return { account, report }
+}
+
+/** Rejects where no answer comes, whether or not the bill arrived: it may be sent again. */
+export function settle(env: Cloudflare.Env, { account, report }: Bill): Promise<PipelineAnswer> {
+  // An object that was restarted refuses the first call only.
+  const send = () => meterOf(env, account).settlePipeline(report)
+  return orReject(send().catch(send), TIMEOUT_MS, after)
+}

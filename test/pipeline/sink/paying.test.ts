@@ -1,0 +1,195 @@
+// When a pipeline tells its meter what it owes, in virtual time.
+
+import { describe, expect, it } from 'vitest'
+import { ONE_CREDIT } from '../../../src/credit/tariff.ts'
+import { countedRows, NOTHING_OWED, type Owed, withRows } from '../../../src/pipeline/sink/owed.ts'
+import { Paying } from '../../../src/pipeline/sink/paying.ts'
+import { ModelMeter } from './model-meter.ts'
+
+const ROW = 100
+const CREDIT_ROWS = ONE_CREDIT / ROW
+
+function pipeline(credits: number, rowMicro = ROW) {
+  const meter = new ModelMeter(credits * ONE_CREDIT)
+  const world = { nowMs: 1_000_000, isAway: false, asked: 0, cap: undefined as number | undefined }
+  const logged: string[] = []
+  let owed: Owed = NOTHING_OWED
+  const settle = async (sums: Pick<Owed, 'rows' | 'spent'>) => {
+    world.asked++
+    if (world.isAway) throw new Error('away')
+    return { ...meter.take(sums), cap: world.cap }
+  }
+  const ports = {
+    nowMs: () => world.nowMs,
+    rowMicro,
+    settle,
+    log: (_: string, words: string) => void logged.push(words),
+  }
+  const keeper = {
+    owed: () => owed,
+    save: (change: { readonly owed: Owed }) => {
+      owed = change.owed
+    },
+  }
+  const paying = new Paying(ports, keeper)
+  const arrive = (rows: number) => {
+    owed = paying.owedWith(rows)
+  }
+  /** A batch each `everyMs`, until one has to wait. */
+  const batches = async (count: number, rows: number, everyMs: number) => {
+    for (let batch = 0; batch < count; batch++) {
+      const waitMs = await paying.beforeBatch()
+      if (waitMs !== null) return { batch, waitMs }
+      arrive(rows)
+      world.nowMs += everyMs
+    }
+    return null
+  }
+  return { meter, world, logged, paying, arrive, batches, owed: () => owed }
+}
+
+// PIPE-25
+describe('rows', () => {
+  it('are counted one by one, long ones by the KiB, so that a batch in one row is no bargain', () => {
+    expect(countedRows(['{}', 'x'.repeat(1_024), 'x'.repeat(1_025), 'x'.repeat(10_240)])).toBe(1 + 1 + 2 + 10)
+    expect(countedRows([])).toBe(0)
+    expect(withRows({ rows: 5, spent: 500, told: 400, askAtMs: 7 }, 3, 100)).toEqual({
+      ...{ rows: 8, spent: 800, told: 400, askAtMs: 7 },
+    })
+  })
+
+  it('that are free are counted nowhere, and no meter is asked about them', async () => {
+    const { batches, world, owed, paying } = pipeline(0, 0)
+    expect(await batches(50, 5_000, 1_000)).toBeNull()
+    expect([await paying.beforeSleep(), await paying.refusal(), world.asked]).toEqual([null, null, 0])
+    expect(owed()).toEqual(NOTHING_OWED)
+  })
+
+  it('that have become free leave what was owed before to be paid', async () => {
+    const { meter, world, owed } = pipeline(5)
+    const keeper = { owed: () => ({ ...owed(), rows: 3, spent: 300, askAtMs: 5 }), save: () => undefined }
+    const ports = {
+      nowMs: () => world.nowMs,
+      rowMicro: 0,
+      settle: async () => meter.take({ spent: 300 }),
+      log: () => undefined,
+    }
+    await new Paying(ports, keeper).beforeBatch()
+    expect(meter.account.spent).toBe(300)
+  })
+})
+
+// PIPE-26
+describe('the meter', () => {
+  it('is asked before the first batch, then told every ten seconds', async () => {
+    const { batches, world, meter } = pipeline(1_000)
+    expect(await batches(1, 10, 0)).toBeNull()
+    expect([world.asked, meter.told]).toEqual([1, [0]])
+    await batches(60, 10, 1_000)
+    expect(world.asked).toBe(6)
+    // Nothing arrives: there is nothing to tell.
+    for (let second = 0; second < 600; second++, world.nowMs += 1_000) await batches(1, 0, 0)
+    expect(world.asked).toBe(7)
+  })
+
+  it('is told at once of ten credits, and of a small part of that where little is left', async () => {
+    const ample = pipeline(1_000)
+    await ample.batches(20, 5 * CREDIT_ROWS, 100)
+    expect(ample.world.asked).toBe(10)
+    const little = pipeline(64)
+    await little.batches(10, CREDIT_ROWS, 100)
+    expect(little.world.asked).toBe(10)
+  })
+
+  it('is told before a sleep, again and again until it answers', async () => {
+    const { arrive, world, paying, meter, owed } = pipeline(1)
+    expect([await paying.beforeSleep(), world.asked]).toEqual([null, 0])
+    arrive(7)
+    world.isAway = true
+    expect(await paying.beforeSleep()).toBe(10_000)
+    world.isAway = false
+    expect(await paying.beforeSleep()).toBeNull()
+    expect([meter.account.spent, owed()]).toEqual([700, { rows: 7, spent: 700, told: 700, askAtMs: null }])
+  })
+
+  it('that is away is tried every ten seconds; rows go on until ten credits are owed, then they wait', async () => {
+    const { batches, world, paying, meter, logged, owed } = pipeline(1_000)
+    world.isAway = true
+    expect(await batches(1_000, CREDIT_ROWS, 1_000)).toEqual({ batch: 10, waitMs: expect.any(Number) })
+    expect([owed().spent, paying.waitsFor, world.asked]).toEqual([10 * ONE_CREDIT, 'meter', 2])
+    expect(logged).toEqual(['the meter of the account did not answer'])
+    world.nowMs += 10_000
+    world.isAway = false
+    expect([await paying.beforeBatch(), paying.waitsFor, meter.account.spent]).toEqual([null, null, 10 * ONE_CREDIT])
+  })
+})
+
+// PIPE-27
+describe('without credits', () => {
+  it('no batch goes, one line says so, and the meter is asked once a minute until there are some', async () => {
+    const { batches, world, paying, meter, logged } = pipeline(0)
+    expect(await batches(1, 1, 0)).toEqual({ batch: 0, waitMs: 60_000 })
+    for (let second = 0; second < 179; second++, world.nowMs += 1_000) await paying.beforeBatch()
+    expect([world.asked, paying.waitsFor]).toEqual([3, 'credits'])
+    expect(logged).toEqual([expect.stringMatching(/^unpaid: the account has no credits left\. .*top-up.*set to run/)])
+    meter.grant(ROW)
+    expect(await paying.beforeBatch()).toBeGreaterThan(0)
+    world.nowMs += 1_000
+    expect([await paying.beforeBatch(), paying.waitsFor, logged.at(-1)]).toEqual([
+      null,
+      null,
+      'there are credits: it goes on',
+    ])
+  })
+
+  it('it is asked at once where somebody wants that', async () => {
+    const { batches, world, paying, meter } = pipeline(0)
+    await batches(1, 1, 0)
+    meter.grant(ONE_CREDIT)
+    paying.askAnew()
+    expect([await paying.beforeBatch(), world.asked]).toEqual([null, 2])
+  })
+
+  it('less than one settlement was delivered unpaid, and is written off', async () => {
+    for (const credits of [1, 3, 20, 100]) {
+      const { batches, meter, logged } = pipeline(credits)
+      await batches(10_000, 1_000, 20)
+      expect(meter.account).toMatchObject({ available: 0, spent: credits * ONE_CREDIT })
+      expect(meter.account.writtenOff).toBeLessThan(ONE_CREDIT / 5)
+      expect(logged).toHaveLength(1)
+    }
+    // Somebody else has spent them meanwhile.
+    const { batches, meter } = pipeline(1_000)
+    await batches(1, 1, 0)
+    meter.take({ spent: 999.5 * ONE_CREDIT })
+    await batches(100, CREDIT_ROWS, 100)
+    expect(meter.accounted - 1_000 * ONE_CREDIT).toBeLessThan(11 * ONE_CREDIT)
+  })
+
+  it('what is away says nothing of credits: one that waits for them goes on waiting', async () => {
+    const { batches, world, paying } = pipeline(0)
+    await batches(1, 1, 0)
+    world.nowMs += 60_000
+    world.isAway = true
+    expect([await paying.beforeBatch(), paying.waitsFor]).toEqual([60_000, 'credits'])
+  })
+
+  it('the cap of the key is named where that is what is used up', async () => {
+    const { batches, world, logged } = pipeline(0)
+    world.cap = 2.5 * ONE_CREDIT
+    await batches(1, 1, 0)
+    expect(logged[0]).toMatch(
+      /^unpaid: the key that made it, whose cap is 2\.5, has no credits left\. .*raises the cap/,
+    )
+  })
+
+  it('a test is refused, and where the meter is away', async () => {
+    const { paying, world, meter, owed } = pipeline(0)
+    expect(await paying.refusal()).toMatch(/^unpaid: the account has no credits left/)
+    expect(owed().askAtMs).toBeNull()
+    meter.grant(ONE_CREDIT)
+    expect(await paying.refusal()).toBeNull()
+    world.isAway = true
+    expect(await paying.refusal()).toBe('the meter of the account did not answer: send this again in a moment')
+  })
+})
