@@ -5,6 +5,7 @@ import type { Batch, Outcome } from '../batch.ts'
 import type { DestinationConfig } from '../pipeline.ts'
 import { sendToBucket } from './bucket.client.ts'
 import { sendToClickHouse } from './clickhouse.client.ts'
+import type { ClickHouseTables } from './clickhouse-table.client.ts'
 import type { Egress } from './egress.client.ts'
 import { sendToKafka } from './kafka.client.ts'
 import { type Connect, sendToPostgres } from './postgres.client.ts'
@@ -15,6 +16,7 @@ export interface Ways {
   readonly egress: Egress
   readonly isPrivateAllowed: boolean
   readonly bucket: R2Bucket | undefined
+  readonly tables: ClickHouseTables
 }
 
 const dial: Connect = (address) => connect({ ...address }, { secureTransport: 'starttls', allowHalfOpen: false })
@@ -29,7 +31,7 @@ export async function sendBatch(config: DestinationConfig, batch: Batch, ways: W
     case 's3':
       return sendToS3(config, batch, egress)
     case 'clickhouse':
-      return sendToClickHouse(config, batch, egress)
+      return sendToClickHouse(config, batch, egress, ways.tables)
     case 'postgres':
       return sendToPostgres(config, batch, egress, dial, isPrivateAllowed)
     case 'kafka':

@@ -1,6 +1,7 @@
 // What a Sink sends: batches through their transforms to the destination, and dead letters once more.
 
 import { type Batch, batchId, type Outcome } from '../batch.ts'
+import { ClickHouseTables } from '../destinations/clickhouse-table.client.ts'
 import { Egress } from '../destinations/egress.client.ts'
 import { sendBatch } from '../destinations/send.client.ts'
 import type { Pipeline } from '../pipeline.ts'
@@ -14,6 +15,7 @@ export class Sending {
   readonly #isPrivateAllowed: boolean
   readonly #egress: Egress
   readonly #bucket: R2Bucket | undefined
+  readonly #tables = new ClickHouseTables()
 
   /** `bucket`: the operator's. */
   constructor(settings: Pick<SinkSettings, 'PIPELINE_PRIVATE' | 'PIPELINE_RESOLVER'>, bucket: R2Bucket | undefined) {
@@ -54,7 +56,12 @@ export class Sending {
       batch = { ...batch, ...made.value, columns: null }
     }
     if (batch.rows.length === 0) return { ok: true, bytes: 0 }
-    const ways = { egress: this.#egress, isPrivateAllowed: this.#isPrivateAllowed, bucket: this.#bucket }
-    return sendBatch(config, batch, ways)
+    const [egress, isPrivateAllowed, bucket, tables] = [
+      this.#egress,
+      this.#isPrivateAllowed,
+      this.#bucket,
+      this.#tables,
+    ]
+    return sendBatch(config, batch, { egress, isPrivateAllowed, bucket, tables })
   }
 }

@@ -11,6 +11,8 @@ import { framesOf, statement } from '../../../src/pipeline/destinations/postgres
 import { gapRow, keyedRows } from '../../../src/pipeline/topics/topic.ts'
 import { hasPostgres, PASSWORD, type PostgresServer, startPostgres } from './postgres-server.ts'
 
+if (!hasPostgres) console.log("PostgreSQL is skipped: Debian's package postgresql is not installed")
+
 /** In the place of the platform's sockets: nothing is read that nobody asks for, for it may be of TLS. */
 function wireOf(socket: Duplex): Wire {
   const pull = async (into: ReadableStreamDefaultController<Uint8Array>) => {
