@@ -36,6 +36,7 @@ declare namespace Cloudflare {
     ARCHIVE_KEEP_BOOKS_DAYS: string
     ARCHIVE_KEEP_CHECKPOINTS_DAYS: string
     PIPELINE_RESOLVER: string
+    PIPELINE_HYPERDRIVE: string
     GATEWAY: Service<typeof import("./src/gateway").Internal>
   }
 }

@@ -1,5 +1,6 @@
 // What a Sink sends: batches through their transforms to the destination, and dead letters once more.
 
+import { err, ok, type Result } from '../../core/result.ts'
 import { type Batch, batchId, type Outcome } from '../batch.ts'
 import { ClickHouseTables } from '../destinations/clickhouse-table.client.ts'
 import { Egress } from '../destinations/egress.client.ts'
@@ -11,22 +12,26 @@ import type { Parcel } from './delivery-state.ts'
 import type { SinkSettings } from './sink-settings.ts'
 import { transformed } from './transforms.client.ts'
 
+type Settings = Pick<SinkSettings, 'PIPELINE_PRIVATE' | 'PIPELINE_RESOLVER' | 'PIPELINE_HYPERDRIVE'>
+/** The operator's bucket, and Hyperdrives by their names. */
+type Bindings = { readonly ARCHIVE?: R2Bucket } & object
+
 export class Sending {
-  readonly #isPrivateAllowed: boolean
+  readonly #settings: Settings
+  readonly #bindings: Bindings
   readonly #egress: Egress
-  readonly #bucket: R2Bucket | undefined
   readonly #tables = new ClickHouseTables()
 
-  /** `bucket`: the operator's. */
-  constructor(settings: Pick<SinkSettings, 'PIPELINE_PRIVATE' | 'PIPELINE_RESOLVER'>, bucket: R2Bucket | undefined) {
-    this.#isPrivateAllowed = settings.PIPELINE_PRIVATE
+  constructor(settings: Settings, bindings: Bindings) {
+    this.#settings = settings
+    this.#bindings = bindings
     this.#egress = new Egress(settings.PIPELINE_PRIVATE, settings.PIPELINE_RESOLVER)
-    this.#bucket = bucket
   }
 
   /** Null where there is no bucket for them. */
   letters(pipeline: string): DeadLetters | null {
-    return this.#bucket && pipeline ? new DeadLetters(this.#bucket, pipeline) : null
+    const { ARCHIVE: bucket } = this.#bindings
+    return bucket && pipeline ? new DeadLetters(bucket, pipeline) : null
   }
 
   /** The oldest dead letter behind `after`, sent once more; null: there is none. One that arrived is gone. */
@@ -56,12 +61,17 @@ export class Sending {
       batch = { ...batch, ...made.value, columns: null }
     }
     if (batch.rows.length === 0) return { ok: true, bytes: 0 }
-    const [egress, isPrivateAllowed, bucket, tables] = [
-      this.#egress,
-      this.#isPrivateAllowed,
-      this.#bucket,
-      this.#tables,
-    ]
-    return sendBatch(config, batch, { egress, isPrivateAllowed, bucket, tables })
+    return sendBatch(config, batch, {
+      ...{ egress: this.#egress, tables: this.#tables, bucket: this.#bindings.ARCHIVE },
+      isPrivateAllowed: this.#settings.PIPELINE_PRIVATE,
+      hyperdrive: (name) => this.#hyperdrive(name, pipeline.account),
+    })
+  }
+
+  #hyperdrive(name: string, account: string): Result<Hyperdrive, string> {
+    if (!this.#settings.PIPELINE_HYPERDRIVE[name]?.includes(account))
+      return err(`destination_config.url: the operator allows this account no Hyperdrive ${name} (PIPELINE_HYPERDRIVE)`)
+    const { [name]: bound } = this.#bindings as Readonly<Record<string, Hyperdrive | undefined>>
+    return bound ? ok(bound) : err(`no Hyperdrive ${name} is bound here: wrangler.live.toml must have it`)
   }
 }

@@ -149,6 +149,23 @@ describe('where it goes', () => {
     expect(['1.2.3.4.5', 'x', '', '300.1.1.1'].filter(isPublicAddress)).toEqual([])
   })
 
+  it('is one of the addresses that were checked, each in its turn, of IPv4 where there are any', async () => {
+    answer = ({ url: path }) => {
+      const four = [1, 2].map((last) => ({ type: 1, data: `9.9.9.${last}` }))
+      const six = [{ type: 28, data: '2606:4700::1111' }]
+      return { body: JSON.stringify({ Answer: path.includes('name=six') || path.includes('AAAA') ? six : four }) }
+    }
+    const egress = new Egress(false, `${url}/dns-query`)
+    const addresses = async (name: string, count: number) => {
+      const found: unknown[] = []
+      for (let left = count; left > 0; left--) found.push(await egress.address(name))
+      return found.map((one) => (one as { value: string }).value)
+    }
+    expect((await addresses('two.example', 4)).sort()).toEqual(['9.9.9.1', '9.9.9.1', '9.9.9.2', '9.9.9.2'])
+    expect(await addresses('six.example', 1)).toEqual(['2606:4700::1111'])
+    expect(await new Egress(true, 'https://none.example/').address('inside')).toEqual({ ok: true, value: 'inside' })
+  })
+
   // PIPE-20
   it('is asked of the resolver, and refused where any address of the name is private', async () => {
     const closed = () => new Egress(false, `${url}/dns-query`)
@@ -163,6 +180,28 @@ describe('where it goes', () => {
     ])
     answer = { body: '{"Answer":[{"type":1,"data":"9.9.9.9"},{"type":28,"data":"fd00::1"}]}' }
     expect(await closed().refusal('bad.example', true)).toContain('private address')
+    // By way of another name; as IPv4 within IPv6; by a gateway to IPv4; this machine; link-local with its zone.
+    const insides = [
+      '10.0.0.1',
+      '::ffff:10.0.0.1',
+      '64:ff9b::a00:1',
+      '0.0.0.0',
+      'fe80::1%eth0',
+      '012.0.0.1',
+      '2130706433',
+    ]
+    for (const data of insides) {
+      const named = { type: 5, data: 'inside.example.' }
+      answer = { body: JSON.stringify({ Answer: [named, { type: data.includes(':') ? 28 : 1, data }] }) }
+      expect([data, await closed().refusal('odd.example', true)]).toEqual([data, expect.stringContaining('private')])
+    }
+    for (const body of ['{"Answer":{}}', '{"Answer":[{"type":1,"data":7}]}', '{"Answer":[null]}', 'null', '[']) {
+      answer = { body }
+      expect([body, await closed().refusal('odd.example', true)]).toEqual([
+        body,
+        expect.stringContaining('name of the'),
+      ])
+    }
     answer = { body: '{"Status":3}' }
     expect(await closed().refusal('none.example', true)).toBe('the name of the destination has no address')
     answer = { status: 500 }
