@@ -3,7 +3,6 @@
 // reach then too; on a machine of one's own, forbid them to workerd's network besides.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
-import { err, ok, type Result } from '../../core/result.ts'
 import { bareHost, hostKind, isPublicAddress } from './egress.ts'
 
 const KEPT_MS = 60_000
@@ -14,18 +13,13 @@ const TYPES = ['A', 'AAAA'] as const
 /** Of answers: IPv4 and IPv6 addresses; the rest are names on the way. */
 const CODES = [1, 28]
 
-/** One at least, or why none. */
-type Addresses = Result<readonly string[], string>
-
 const PRIVATE = 'the destination is a private address: the operator allows those with PIPELINE_PRIVATE=on'
 
 export class Egress {
   readonly #isPrivateAllowed: boolean
   readonly #resolver: string
   readonly #fetch: typeof fetch
-  readonly #known = new BoundedMap<string, { readonly untilMs: number; readonly addresses: Addresses }>(NAMES_MOST)
-  /** So that of several addresses each has its turn. */
-  #turns = 0
+  readonly #known = new BoundedMap<string, { readonly untilMs: number; readonly refusal: string | null }>(NAMES_MOST)
 
   constructor(isPrivateAllowed: boolean, resolver: string, fetcher: typeof fetch = fetch) {
     this.#isPrivateAllowed = isPrivateAllowed
@@ -35,36 +29,24 @@ export class Egress {
 
   /** Null, or why nothing may be sent there. `isSafe`: what is sent is encrypted. */
   async refusal(hostname: string, isSafe: boolean): Promise<string | null> {
-    const addresses = await this.#addresses(hostname, isSafe)
-    return addresses.ok ? null : addresses.error
-  }
-
-  /** An address that was checked, to connect to; where private ones are allowed, the name itself. */
-  async address(hostname: string): Promise<Result<string, string>> {
-    const addresses = await this.#addresses(hostname, true)
-    return addresses.ok ? ok(addresses.value[this.#turns++ % addresses.value.length]!) : addresses
-  }
-
-  async #addresses(hostname: string, isSafe: boolean): Promise<Addresses> {
-    const host = bareHost(hostname)
-    if (this.#isPrivateAllowed) return ok([host])
-    if (!isSafe) return err('the destination must be reached by TLS: use https')
+    if (this.#isPrivateAllowed) return null
+    if (!isSafe) return 'the destination must be reached by TLS: use https'
     const kind = hostKind(hostname)
-    if (kind === 'private') return err(PRIVATE)
-    return kind === 'public' ? ok([host]) : this.#ofName(host)
+    if (kind === 'private') return PRIVATE
+    return kind === 'public' ? null : this.#ofName(bareHost(hostname))
   }
 
-  async #ofName(name: string): Promise<Addresses> {
+  async #ofName(name: string): Promise<string | null> {
     const nowMs = Date.now()
     const known = this.#known.get(name)
-    if (known && known.untilMs > nowMs) return known.addresses
+    if (known && known.untilMs > nowMs) return known.refusal
     try {
-      const [four, six] = await Promise.all(TYPES.map((type) => this.#resolved(name, type)))
-      const addresses = allowed(four!, six!)
-      this.#known.set(name, { untilMs: nowMs + KEPT_MS, addresses })
-      return addresses
+      const addresses = (await Promise.all(TYPES.map((type) => this.#resolved(name, type)))).flat()
+      const refusal = refusalOf(addresses)
+      this.#known.set(name, { untilMs: nowMs + KEPT_MS, refusal })
+      return refusal
     } catch {
-      return err('the name of the destination could not be resolved')
+      return 'the name of the destination could not be resolved'
     }
   }
 
@@ -85,9 +67,7 @@ export class Egress {
   }
 }
 
-/** Those of IPv4 where there are any: not every network has the other. */
-function allowed(four: readonly string[], six: readonly string[]): Addresses {
-  if (four.length + six.length === 0) return err('the name of the destination has no address')
-  if (![...four, ...six].every(isPublicAddress)) return err(PRIVATE)
-  return ok(four.length > 0 ? four : six)
+function refusalOf(addresses: readonly string[]): string | null {
+  if (addresses.length === 0) return 'the name of the destination has no address'
+  return addresses.every(isPublicAddress) ? null : PRIVATE
 }

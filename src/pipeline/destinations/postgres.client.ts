@@ -3,12 +3,11 @@
 // hundred lines because drivers need `nodejs_compat`, which would change every object of this Worker.
 
 import { orLate } from '../../core/deadline.ts'
-import { ok, type Result } from '../../core/result.ts'
+import { err, ok, type Result } from '../../core/result.ts'
 import { after } from '../../core/timers.client.ts'
 import type { Batch, Outcome } from '../batch.ts'
 import type { DestinationConfig } from '../pipeline.ts'
 import type { Egress } from './egress.client.ts'
-import { bareHost } from './egress.ts'
 import { excerpt } from './http.client.ts'
 import { Login } from './postgres-login.client.ts'
 import {
@@ -45,8 +44,7 @@ export interface Wire {
   startTls(): Wire
   close(): Promise<void>
 }
-/** `hostname` may be an address of `name`, which a certificate must have. */
-export type Connect = (to: { readonly hostname: string; readonly port: number; readonly name: string }) => Wire
+export type Connect = (to: { readonly hostname: string; readonly port: number }) => Wire
 
 /** How a server is reached, and as whom. `must`: by TLS or not at all; `none`: what lies between is the platform's own. */
 export interface PostgresServer {
@@ -60,16 +58,16 @@ export interface PostgresServer {
 /** `isPlainAllowed`: a server without TLS will do. The error says why nothing may be sent there. */
 export async function serverOf(
   { url, user = '', password = '', database = '' }: PostgresConfig,
-  egress: Pick<Egress, 'address'>,
+  egress: Egress,
   connect: Connect,
   isPlainAllowed: boolean,
 ): Promise<Result<PostgresServer, string>> {
   const port = Number(new URL(url).port || DEFAULT_PORT)
   // Of other schemes hosts are not read: numbers in other bases stay what they are, and letters of other alphabets.
-  const name = bareHost(new URL(url.replace(/^\w+:/, 'https:')).hostname)
-  const address = await egress.address(name)
-  if (!address.ok) return address
-  const open = () => connect({ hostname: address.value, port, name })
+  const { hostname } = new URL(url.replace(/^\w+:/, 'https:'))
+  const refusal = await egress.refusal(hostname, true)
+  if (refusal !== null) return err(refusal)
+  const open = () => connect({ hostname, port })
   return ok({ user, password, database, tls: isPlainAllowed ? 'may' : 'must', open })
 }
 

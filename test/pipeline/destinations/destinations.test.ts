@@ -149,23 +149,6 @@ describe('where it goes', () => {
     expect(['1.2.3.4.5', 'x', '', '300.1.1.1'].filter(isPublicAddress)).toEqual([])
   })
 
-  it('is one of the addresses that were checked, each in its turn, of IPv4 where there are any', async () => {
-    answer = ({ url: path }) => {
-      const four = [1, 2].map((last) => ({ type: 1, data: `9.9.9.${last}` }))
-      const six = [{ type: 28, data: '2606:4700::1111' }]
-      return { body: JSON.stringify({ Answer: path.includes('name=six') || path.includes('AAAA') ? six : four }) }
-    }
-    const egress = new Egress(false, `${url}/dns-query`)
-    const addresses = async (name: string, count: number) => {
-      const found: unknown[] = []
-      for (let left = count; left > 0; left--) found.push(await egress.address(name))
-      return found.map((one) => (one as { value: string }).value)
-    }
-    expect((await addresses('two.example', 4)).sort()).toEqual(['9.9.9.1', '9.9.9.1', '9.9.9.2', '9.9.9.2'])
-    expect(await addresses('six.example', 1)).toEqual(['2606:4700::1111'])
-    expect(await new Egress(true, 'https://none.example/').address('inside')).toEqual({ ok: true, value: 'inside' })
-  })
-
   // PIPE-20
   it('is asked of the resolver, and refused where any address of the name is private', async () => {
     const closed = () => new Egress(false, `${url}/dns-query`)

@@ -57,7 +57,7 @@ export async function startPostgres(name: string | null = null): Promise<Postgre
   ])
   const settings = [
     `port=${port}`,
-    `listen_addresses='127.0.0.1,::1'`,
+    `listen_addresses='127.0.0.1'`,
     `unix_socket_directories=''`,
     `password_encryption='scram-sha-256'`,
   ]
@@ -67,7 +67,7 @@ export async function startPostgres(name: string | null = null): Promise<Postgre
   ])
   const certificate = join(data, 'server.crt')
   if (name !== null) {
-    const named = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name},IP:::1`]
+    const named = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`]
     const subject = ['-x509', '-newkey', 'rsa:2048', '-nodes', ...named, '-days', '2']
     const files = ['-keyout', join(data, 'server.key'), '-out', certificate]
     execFileSync('openssl', ['req', ...subject, ...files], { ...as, stdio: 'ignore' })

@@ -8,6 +8,4 @@ export interface Order {
   readonly settings: Pick<SinkSettings, 'PIPELINE_PRIVATE' | 'PIPELINE_RESOLVER' | 'PIPELINE_HYPERDRIVE'>
   readonly pipeline: Pipeline
   readonly batch: Batch
-  /** What the name of a server is found to mean. */
-  readonly address?: string
 }
