@@ -45,7 +45,8 @@ function refusedOf(text: string, count: number, secrets: readonly string[]): Out
   const failed = (offsets as { error?: unknown; error_code?: unknown }[]).find(
     (one) => one?.error_code != null || one?.error != null,
   )
-  if (failed)
-    return { ok: false, words: `a record was refused: ${excerpt(String(failed.error ?? failed.error_code), secrets)}` }
+  const why = failed?.error ?? failed?.error_code
+  const said = typeof why === 'string' ? why : JSON.stringify(why)
+  if (failed) return { ok: false, words: `a record was refused: ${excerpt(said, secrets)}` }
   return offsets.length === count ? null : { ok: false, words: `the bridge took ${offsets.length} of ${count} records` }
 }

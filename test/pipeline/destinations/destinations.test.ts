@@ -287,6 +287,8 @@ describe('kafka', () => {
 
   it.each([
     ['{"offsets":[{"error_code":2,"error":"broker down"},{}]}', 'a record was refused: broker down'],
+    ['{"offsets":[{},{"error":{"toString":1}}]}', 'a record was refused: {"toString":1}'],
+    ['{"offsets":[null,{"error_code":50003}]}', 'a record was refused: 50003'],
     ['{"offsets":[{}]}', 'the bridge took 1 of 2 records'],
     ['<html>', `the bridge's answer names no offsets: <html>`],
   ])('may say 200 and %s: that is a failure', async (body, words) => {
