@@ -37,6 +37,7 @@ declare namespace Cloudflare {
     ARCHIVE_KEEP_CHECKPOINTS_DAYS: string
     PIPELINE_RESOLVER: string
     PIPELINE_ROW_CREDITS: string
+    PIPELINE_HYPERDRIVE: string
     GATEWAY: Service<typeof import("./src/gateway").Internal>
   }
 }

@@ -16,6 +16,7 @@ export default {
     'scripts/*.{ts,mjs}!',
     'test/bench/counted/*.worker.ts',
     'test/pipeline/plant/gateway.{node,worker}.ts',
+    'test/pipeline/destinations/sender.worker.ts',
     'test/pipeline/kills.node.ts',
     // Named as text: by vitest.config.ts, by scripts/mutants.ts; and a program.
     'test/stub-gateway.worker.ts',

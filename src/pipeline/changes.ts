@@ -7,6 +7,7 @@ import type { Issue } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { readBody } from '../stream/catalogue.ts'
 import { evmIssues } from './evm/evm-record.ts'
+import { postgresIssues } from './hyperdrive.ts'
 import { DEFAULTS, FILTERS, PIPELINE_FIELDS, type PipelineFields, type Topic } from './pipeline.ts'
 import { MASK, masked, recipientOf, secretField, secretOf } from './secrets.ts'
 
@@ -102,9 +103,9 @@ function written(fields: PipelineFields, secret: string | null, issues: readonly
 }
 
 function typeIssues({ destination_type: type, destination_config: config }: PipelineFields): Issue[] {
-  return type === config.type
-    ? []
-    : [{ path: 'destination_type', message: `must be "${config.type}", as in the config` }]
+  const issues = config.type === 'postgres' ? postgresIssues(config) : []
+  if (type === config.type) return issues
+  return [{ path: 'destination_type', message: `must be "${config.type}", as in the config` }, ...issues]
 }
 
 function positionIssues({

@@ -109,10 +109,12 @@ const SHAPES = {
   },
   postgres: {
     type: type('postgres'),
-    url: address('postgres(?:ql)?', 'postgres://db.example.com:5432').describe('The server'),
-    user: User,
-    password: Secret,
-    database: line(63).min(1).describe('Database'),
+    url: address('postgres(?:ql)?|hyperdrive', 'postgres://db.example.com:5432').describe(
+      "The server, or `hyperdrive://NAME` for one of the operator's, which goes without user, password and database",
+    ),
+    user: User.optional(),
+    password: Secret.optional(),
+    database: line(63).min(1).describe('Database').optional(),
     table: Table('Table, with a column for each field of the rows'),
   },
   kafka: {

@@ -13,6 +13,7 @@ const WHSEC = `whsec_${'QUJD'.repeat(8)}`
 const URL = 'https://db.example.com:8443/x'
 const CLICKHOUSE = { type: 'clickhouse', url: URL, user: 'weir', password: 'hush', database: 'default', table: 'fills' }
 const NEW = { name: 'one', topic: 'fills', destination_config: CLICKHOUSE }
+const HYPERDRIVE = { type: 'postgres', url: 'hyperdrive://FILLS_DB', table: 'fills' }
 const CONFIGS = {
   webhook: { type: 'webhook', url: URL, secret: WHSEC },
   r2: { type: 'r2', prefix: 'a/b/', format: 'parquet' },
@@ -75,6 +76,15 @@ describe('what is created', () => {
     [{ destination_config: { ...CONFIGS.webhook, secret: 'short' } }, 'secret: must be "whsec_" and the base64'],
     [{ destination_config: { ...CONFIGS.r2, prefix: 'a/../b' } }, 'destination_config.prefix: must be at most 512'],
     [{ destination_config: { ...CONFIGS.r2, prefix: '/a' } }, 'destination_config.prefix: must be at most 512'],
+    [{ destination_config: { ...CONFIGS.postgres, user: undefined } }, 'destination_config.user: is required'],
+    [
+      { destination_config: { ...HYPERDRIVE, user: 'weir', password: '' } },
+      'user: must be left out: the Hyperdrive has its own; destination_config.password: must be left out',
+    ],
+    [
+      { destination_config: { ...HYPERDRIVE, url: 'hyperdrive://fills/db' } },
+      'destination_config.url: must be hyperdrive:// and the name of a binding, such as FILLS_DB',
+    ],
     [{ destination_type: 'kafka' }, 'destination_type: must be "clickhouse"'],
     [{ transforms: { a: 'x'.repeat(65_537) } }, 'transforms.a: must be at most 65536 characters'],
     [{ transforms: { a: ' ' } }, 'transforms.a: must be a SELECT'],
@@ -236,6 +246,15 @@ describe('a secret that is kept', () => {
     [{ type: 'postgres', url: 'postgres://db.example.com:8443' }, `destination_config.password: ${LATER}`],
   ])('goes nowhere else: %j', (over, told) => {
     expect(toldOf(change(made(), { destination_config: { ...CLICKHOUSE, password: MASK, ...over } }))).toBe(told)
+  })
+
+  it('is none once the operator has another', () => {
+    const before = made({ destination_config: CONFIGS.postgres })
+    expect(change(before, { destination_config: HYPERDRIVE })).toMatchObject({
+      value: { secret: '', fields: { destination_config: HYPERDRIVE } },
+    })
+    const kept = { ...HYPERDRIVE, password: MASK }
+    expect(toldOf(change(before, { destination_config: kept }))).toContain(`destination_config.password: ${LATER}`)
   })
 
   it('must be there', () => {

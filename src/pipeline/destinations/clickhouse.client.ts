@@ -1,47 +1,48 @@
 // A batch as one INSERT over ClickHouse's HTTP interface. Its name is the token by which a table with a deduplication window
-// takes it once; rows have their keys besides. Law: no 200 counts whose answer names an exception.
+// takes it once; old servers, which know no token, know the same bytes again; rows have their keys besides. Law: no 200 counts
+// whose answer names an exception.
 
 import type { Batch, Outcome } from '../batch.ts'
-import type { DestinationConfig } from '../pipeline.ts'
+import { insertLines } from './clickhouse-rows.ts'
+import { accessOf, type ClickHouseConfig, type ClickHouseTables, placeOf } from './clickhouse-table.client.ts'
 import type { Egress } from './egress.client.ts'
 import { excerpt, exchange, outcomeOf } from './http.client.ts'
 
-type Config = Extract<DestinationConfig, { type: 'clickhouse' }>
-
-/** Columns that a table does not have are left out; lists and objects go into text columns as JSON. */
+/** Where a server knows them. An answer says that all rows are there, whatever the user's profile has. */
 const SETTINGS = {
-  input_format_skip_unknown_fields: '1',
-  input_format_null_as_default: '1',
-  input_format_json_read_objects_as_strings: '1',
-  input_format_json_read_arrays_as_strings: '1',
-  input_format_json_read_bools_as_numbers: '1',
-  // An answer says that all rows are there, and is not begun before.
   async_insert: '0',
-  wait_end_of_query: '1',
-}
+  input_format_allow_errors_num: '0',
+  input_format_allow_errors_ratio: '0',
+} as const
+const TOKEN = 'insert_deduplication_token'
 
-export async function sendToClickHouse(config: Config, batch: Batch, egress: Egress): Promise<Outcome> {
-  const { user, password, database, table } = config
+export async function sendToClickHouse(
+  config: ClickHouseConfig,
+  batch: Batch,
+  egress: Egress,
+  tables: ClickHouseTables,
+): Promise<Outcome> {
+  const known = await tables.of(config, [...Object.keys(SETTINGS), TOKEN], egress)
+  if (!('columns' in known)) return known
+  const place = placeOf(config)
+  const has = (name: string) => known.columns.has(name)
+  if (!batch.rows.some((row) => Object.keys(row).some(has)))
+    return { ok: false, words: `${place.join('.')} has no column of these rows` }
   const url = new URL(config.url)
-  const query = `INSERT INTO ${quoted(database)}.${quoted(table)} FORMAT JSONEachRow`
-  const own = { query, insert_deduplication_token: batch.id, query_id: `${batch.id}:${crypto.randomUUID()}` }
-  for (const [name, value] of Object.entries({ ...SETTINGS, ...own })) url.searchParams.set(name, value)
-  const headers = {
-    'content-type': 'application/x-ndjson',
-    'x-clickhouse-user': user,
-    'x-clickhouse-key': password,
-  }
-  const body = `${batch.texts.join('\n')}\n`
-  const answer = await exchange({ url: url.href, headers, body }, egress)
-  if ('status' in answer && answer.status === 200 && answer.text.includes('DB::Exception'))
-    return { ok: false, words: excerpt(answer.text, [password]) }
-  return outcomeOf(answer, body.length, [password])
+  const query = `INSERT INTO ${place.map(quoted).join('.')} FORMAT JSONEachRow`
+  const settings = Object.entries({ ...SETTINGS, [TOKEN]: batch.id }).filter(([name]) => known.settings.has(name))
+  // The answer is not begun before all is done.
+  const own = { query, wait_end_of_query: '1', query_id: `${batch.id}:${crypto.randomUUID()}` }
+  for (const [name, value] of [...settings, ...Object.entries(own)]) url.searchParams.set(name, value)
+  const { headers, secrets } = accessOf(config)
+  const body = insertLines(batch.rows, known.columns)
+  const content = { ...headers, 'content-type': 'application/x-ndjson' }
+  const answer = await exchange({ url: url.href, headers: content, body }, egress)
+  const outcome = outcomeOf(answer, body.length, secrets)
+  const said = outcome.ok && 'text' in answer ? answer.text : ''
+  if (outcome.ok && !said.includes('DB::Exception')) return outcome
+  tables.forget(config)
+  return outcome.ok ? { ok: false, words: excerpt(said, secrets) } : outcome
 }
 
-/** A name may have a dot, which parts database and table. */
-function quoted(name: string): string {
-  return name
-    .split('.')
-    .map((part) => `\`${part.replace(/[`\\]/g, '')}\``)
-    .join('.')
-}
+const quoted = (name: string) => `\`${name}\``

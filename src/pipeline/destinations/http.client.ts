@@ -73,6 +73,11 @@ export function excerpt(text: string, secrets: readonly string[]): string {
   return visible(hushed.slice(0, WORDS_MOST))
 }
 
+/** Of HTTP, whatever letters user and password have. */
+export function basic(user: string, password: string): string {
+  return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${password}`)))}`
+}
+
 async function textOf(response: Response, mostBytes: number): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''

@@ -3,7 +3,7 @@
 import type { Batch, Outcome } from '../batch.ts'
 import type { DestinationConfig } from '../pipeline.ts'
 import type { Egress } from './egress.client.ts'
-import { excerpt, exchange, outcomeOf } from './http.client.ts'
+import { basic, excerpt, exchange, outcomeOf } from './http.client.ts'
 
 /** An answer has some fifty bytes for each record. */
 const ANSWER_BYTES = 2 * 1024 * 1024
@@ -18,16 +18,16 @@ export async function sendToKafka(
   const { rows, texts, id } = batch
   const records = texts.map((text, at) => `{"key":${JSON.stringify(rows[at]!._key)},"value":${text}}`)
   const body = `{"records":[${records.join(',')}]}`
-  const credentials = base64(`${user ?? ''}:${password ?? ''}`)
+  const authorization = basic(user ?? '', password ?? '')
   const headers = {
     'content-type': 'application/vnd.kafka.json.v2+json',
     accept: 'application/vnd.kafka.v2+json, application/json',
     'idempotency-key': id,
-    ...(user !== undefined && { authorization: `Basic ${credentials}` }),
+    ...(user !== undefined && { authorization }),
   }
   const target = `${url.replace(/\/+$/, '')}/topics/${encodeURIComponent(topic)}`
   const answer = await exchange({ url: target, headers, body }, egress, { mostBytes: ANSWER_BYTES })
-  const secrets = [password ?? '', credentials]
+  const secrets = [password ?? '', authorization.split(' ')[1]!]
   const outcome = outcomeOf(answer, body.length, secrets)
   return outcome.ok && 'text' in answer ? (refusedOf(answer.text, rows.length, secrets) ?? outcome) : outcome
 }
@@ -45,11 +45,8 @@ function refusedOf(text: string, count: number, secrets: readonly string[]): Out
   const failed = (offsets as { error?: unknown; error_code?: unknown }[]).find(
     (one) => one?.error_code != null || one?.error != null,
   )
-  if (failed)
-    return { ok: false, words: `a record was refused: ${excerpt(String(failed.error ?? failed.error_code), secrets)}` }
+  const why = failed?.error ?? failed?.error_code
+  const said = typeof why === 'string' ? why : JSON.stringify(why)
+  if (failed) return { ok: false, words: `a record was refused: ${excerpt(said, secrets)}` }
   return offsets.length === count ? null : { ok: false, words: `the bridge took ${offsets.length} of ${count} records` }
-}
-
-function base64(text: string): string {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
 }

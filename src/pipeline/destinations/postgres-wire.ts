@@ -3,14 +3,16 @@
 
 const PROTOCOL = 196_608
 const SSL_REQUEST = 80_877_103
-/** Of a frame that a server sends. */
-const FRAME_MOST = 1024 * 1024
+/** Of a frame that a server sends: a name, a count, an error. */
+const FRAME_MOST = 64 * 1024
 
 export interface Frame {
   readonly type: string
   readonly body: Uint8Array
 }
 
+/** Of each frame: its type and its length. */
+const HEAD = 5
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
@@ -50,18 +52,28 @@ export function statement(sql: string, parameters: readonly string[]): Uint8Arra
   ])
 }
 
+export interface Framed {
+  readonly frames: readonly Frame[]
+  readonly rest: Uint8Array
+  /** So long what is left must be for another look. */
+  readonly needed: number
+}
+
 /** Whole frames at the head of what was read, and what is left. Throws where one is too large. */
-export function framesOf(bytes: Uint8Array): { readonly frames: readonly Frame[]; readonly rest: Uint8Array } {
+export function framesOf(bytes: Uint8Array): Framed {
   const frames: Frame[] = []
   let at = 0
-  while (bytes.length - at >= 5) {
+  let needed = HEAD
+  while (bytes.length - at >= HEAD) {
     const length = wholeAt(bytes, at + 1)
     if (length < 4 || length > FRAME_MOST) throw new Error('the server speaks no PostgreSQL')
-    if (bytes.length - at < length + 1) break
+    needed = length + 1
+    if (bytes.length - at < needed) break
+    needed = HEAD
     frames.push({ type: String.fromCharCode(bytes[at]!), body: bytes.subarray(at + 5, at + 1 + length) })
     at += length + 1
   }
-  return { frames, rest: bytes.subarray(at) }
+  return { frames, rest: bytes.subarray(at), needed }
 }
 
 /** What a server says went wrong: severity, code, words. */
@@ -78,7 +90,7 @@ export function errorOf(body: Uint8Array): { readonly code: string; readonly wor
 /** Texts of the columns of a row, null for NULL. */
 export function rowOf(body: Uint8Array): (string | null)[] {
   const cells: (string | null)[] = []
-  for (let at = 2; cells.length < body[0]! * 256 + body[1]!; ) {
+  for (let at = 2; at + 4 <= body.length; ) {
     const length = wholeAt(body, at)
     cells.push(length < 0 ? null : decoder.decode(body.subarray(at + 4, at + 4 + length)))
     at += 4 + Math.max(0, length)

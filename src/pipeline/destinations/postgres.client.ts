@@ -3,6 +3,7 @@
 // hundred lines because drivers need `nodejs_compat`, which would change every object of this Worker.
 
 import { orLate } from '../../core/deadline.ts'
+import { err, ok, type Result } from '../../core/result.ts'
 import { after } from '../../core/timers.client.ts'
 import type { Batch, Outcome } from '../batch.ts'
 import type { DestinationConfig } from '../pipeline.ts'
@@ -19,16 +20,19 @@ import {
   startup,
   statement,
   TERMINATE,
+  textOf,
 } from './postgres-wire.ts'
 
-type Config = Extract<DestinationConfig, { type: 'postgres' }>
+export type PostgresConfig = Extract<DestinationConfig, { type: 'postgres' }>
 
 const TIMEOUT_MS = 30_000
 /** A server that reads nothing more would hold up its own farewell. */
 const CLOSE_MS = 2_000
 const DEFAULT_PORT = 5432
-/** Of one answer: two columns' names, or a count. */
+/** Of one answer: names of columns, or a count. */
 const ROWS_MOST = 2_000
+/** Of all that a server says: a table has 1,600 columns at most. */
+const HEARD_MOST = 1024 * 1024
 const YES = 'S'.charCodeAt(0)
 /** Without these columns rows cannot be told apart. */
 const KEY = '_key'
@@ -40,37 +44,50 @@ export interface Wire {
   startTls(): Wire
   close(): Promise<void>
 }
-export type Connect = (address: { readonly hostname: string; readonly port: number }) => Wire
+export type Connect = (to: { readonly hostname: string; readonly port: number }) => Wire
 
-/** `isPlainAllowed`: a server without TLS will do. */
-export async function sendToPostgres(
-  config: Config,
-  batch: Batch,
+/** How a server is reached, and as whom. `must`: by TLS or not at all; `none`: what lies between is the platform's own. */
+export interface PostgresServer {
+  readonly user: string
+  readonly password: string
+  readonly database: string
+  readonly tls: 'must' | 'may' | 'none'
+  open(): Wire
+}
+
+/** `isPlainAllowed`: a server without TLS will do. The error says why nothing may be sent there. */
+export async function serverOf(
+  { url, user = '', password = '', database = '' }: PostgresConfig,
   egress: Egress,
   connect: Connect,
   isPlainAllowed: boolean,
-): Promise<Outcome> {
-  const url = new URL(config.url)
-  const hostname = url.hostname.replace(/^\[|\]$/g, '')
+): Promise<Result<PostgresServer, string>> {
+  const port = Number(new URL(url).port || DEFAULT_PORT)
+  // Of other schemes hosts are not read: numbers in other bases stay what they are, and letters of other alphabets.
+  const { hostname } = new URL(url.replace(/^\w+:/, 'https:'))
   const refusal = await egress.refusal(hostname, true)
-  if (refusal !== null) return { ok: false, words: refusal }
-  const session = new Session(connect({ hostname, port: Number(url.port || DEFAULT_PORT) }))
+  if (refusal !== null) return err(refusal)
+  const open = () => connect({ hostname, port })
+  return ok({ user, password, database, tls: isPlainAllowed ? 'may' : 'must', open })
+}
+
+export async function sendToPostgres(server: PostgresServer, table: string, batch: Batch): Promise<Outcome> {
+  const session = new Session(server.open())
   const late: Outcome = { ok: false, words: `no answer within ${TIMEOUT_MS / 1000} s` }
   try {
-    const work = written(session, config, batch, isPlainAllowed)
-    return await orLate<Outcome, Outcome>(work, TIMEOUT_MS, late, after)
+    return await orLate<Outcome, Outcome>(written(session, server, table, batch), TIMEOUT_MS, late, after)
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error)
-    return { ok: false, words: excerpt(words, [config.password]) }
+    return { ok: false, words: excerpt(words, [server.password]) }
   } finally {
     await orLate(session.close(), CLOSE_MS, undefined, after)
   }
 }
 
-async function written(session: Session, config: Config, batch: Batch, isPlainAllowed: boolean): Promise<Outcome> {
-  await session.open(config, isPlainAllowed)
-  const name = config.table.split('.').map(quoted).join('.')
-  const found = await session.run(COLUMNS, [name])
+async function written(session: Session, server: PostgresServer, table: string, batch: Batch): Promise<Outcome> {
+  await session.open(server)
+  const name = table.split('.').map(quoted).join('.')
+  const { rows: found } = await session.run(COLUMNS, [name])
   const columns = found.flatMap(([column]) => (column ? [column] : []))
   if (columns.length === 0) return { ok: false, words: `there is no table ${name}` }
   if (!columns.includes(KEY)) return { ok: false, words: `${name} has no column "${KEY}": add it, with a unique index` }
@@ -79,14 +96,19 @@ async function written(session: Session, config: Config, batch: Batch, isPlainAl
     .filter((column) => known.has(column))
     .map(quoted)
     .join(', ')
-  // The one character that no text of PostgreSQL holds.
-  const body = `[${batch.texts.join(',')}]`.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1')
-  await session.run(
+  const body = `[${batch.texts.join(',')}]`.replace(UNHELD, (_, before: string, code: string) =>
+    code === '0000' ? before : `${before}\\ufffd`,
+  )
+  const { done } = await session.run(
     `INSERT INTO ${name} (${own}) SELECT ${own} FROM json_populate_recordset(NULL::${name}, $1::json) ON CONFLICT DO NOTHING`,
     [body],
   )
+  if (!done.startsWith('INSERT ')) return { ok: false, words: 'the server does not say that it has written' }
   return { ok: true, bytes: body.length }
 }
+
+/** What no text of PostgreSQL holds, as JSON has it: the character zero, and halves of characters. */
+const UNHELD = /(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f][0-9a-f]{2})/g
 
 const COLUMNS =
   'SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND NOT attisdropped'
@@ -98,7 +120,11 @@ class Session {
   #wire: Wire
   #reader: ReadableStreamDefaultReader<Uint8Array>
   #writer: WritableStreamDefaultWriter<Uint8Array>
-  #rest: Uint8Array = new Uint8Array(0)
+  /** Of a frame that is not whole yet, and how long all must be for the next look. */
+  #pieces: Uint8Array[] = []
+  #held = 0
+  #needed = 0
+  #heard = 0
   #waiting: Frame[] = []
 
   constructor(wire: Wire) {
@@ -107,11 +133,8 @@ class Session {
     this.#writer = wire.writable.getWriter()
   }
 
-  async open({ user, password, database }: Config, isPlainAllowed: boolean): Promise<void> {
-    const isSafe = (await this.#greeted()) === YES
-    if (isSafe) this.#encrypt()
-    else if (!isPlainAllowed) throw new Error('the server has no TLS')
-    const login = new Login(password, isSafe)
+  async open({ user, password, database, tls }: PostgresServer): Promise<void> {
+    const login = new Login(user, password, tls === 'none' || (await this.#isEncrypted(tls)))
     await this.#writer.write(startup(user, database))
     for (;;) {
       const frame = await this.#frame()
@@ -121,13 +144,14 @@ class Session {
     }
   }
 
-  /** Rows that a statement answers. */
-  async run(sql: string, parameters: readonly string[]): Promise<(string | null)[][]> {
+  /** Rows that a statement answers, and what it says to have done. */
+  async run(sql: string, parameters: readonly string[]) {
     await this.#writer.write(statement(sql, parameters))
     const rows: (string | null)[][] = []
-    for (;;) {
+    for (let done = ''; ; ) {
       const { type, body } = await this.#frame()
-      if (type === 'Z') return rows
+      if (type === 'Z') return { rows, done }
+      if (type === 'C') done = textOf(body)
       if (type === 'D' && rows.length < ROWS_MOST) rows.push(rowOf(body))
     }
   }
@@ -136,6 +160,13 @@ class Session {
     const ended = this.#writer.write(TERMINATE).catch(() => undefined)
     await Promise.race([ended, this.#reader.cancel().catch(() => undefined)])
     await this.#wire.close().catch(() => undefined)
+  }
+
+  async #isEncrypted(tls: 'must' | 'may'): Promise<boolean> {
+    const isSafe = (await this.#greeted()) === YES
+    if (isSafe) this.#encrypt()
+    else if (tls === 'must') throw new Error('the server has no TLS')
+    return isSafe
   }
 
   #encrypt(): void {
@@ -165,8 +196,15 @@ class Session {
     while (this.#waiting.length === 0) {
       const { value, done } = await this.#reader.read()
       if (done) throw new Error('the server ended the connection')
-      const { frames, rest } = framesOf(this.#rest.length === 0 ? value : joined([this.#rest, value]))
-      this.#rest = rest
+      this.#heard += value.length
+      if (this.#heard > HEARD_MOST) throw new Error('the server says too much')
+      this.#pieces.push(value)
+      this.#held += value.length
+      if (this.#held < this.#needed) continue
+      const { frames, rest, needed } = framesOf(joined(this.#pieces))
+      this.#pieces = [rest]
+      this.#held = rest.length
+      this.#needed = needed
       this.#waiting = [...frames]
     }
     const next = this.#waiting.shift()!

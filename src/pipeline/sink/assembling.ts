@@ -52,9 +52,10 @@ interface Put {
   readonly rest: Piece | null
   readonly isCut?: true
 }
+type Reads = Pick<Source, 'pieces' | 'retryMs'> & Partial<Pick<Source, 'ordersFrom' | 'isBehind'>>
 
 export class Assembler {
-  readonly #source: Pick<Source, 'pieces' | 'retryMs'> & Partial<Pick<Source, 'ordersFrom'>>
+  readonly #source: Reads
   readonly #fold: TopicFold
   readonly #nowMs: () => number
   #place: Place
@@ -66,12 +67,7 @@ export class Assembler {
   /** What is there of a range that was fixed before. */
   #begun: Growing | null = null
 
-  constructor(
-    source: Pick<Source, 'pieces' | 'retryMs'> & Partial<Pick<Source, 'ordersFrom'>>,
-    fold: TopicFold,
-    at: Standing,
-    nowMs: () => number,
-  ) {
+  constructor(source: Reads, fold: TopicFold, at: Standing, nowMs: () => number) {
     this.#source = source
     this.#fold = fold
     this.#place = at.place
@@ -99,7 +95,7 @@ export class Assembler {
     let [isEnd, isHead] = [this.#isPast(end), false]
     while (!isEnd && !isFull() && !batch.reaches(upTo)) {
       const piece = await this.#next()
-      if (piece === null) isHead = true
+      if (piece === null) isHead = !this.#source.isBehind
       if (piece === null) break
       const { last, rest, isCut } = this.#put(piece, batch, upTo, end)
       this.#waiting = rest

@@ -52,7 +52,12 @@ export interface Order {
   readonly isRunning: boolean
   readonly onFailure: 'pause' | 'dead_letter'
   /** Of a batch; one block more may be in it. */
+  readonly rowsMost: number
   readonly charsMost: number
+  /** Reading of one batch ends. */
+  readonly readMs: number
+  /** Once all is read, so long nothing is: what comes gathers. */
+  readonly gatherMs: number
 }
 
 /** A batch as ports are handed it: what was taken, and its name. */

@@ -19,10 +19,10 @@ const POLL_MS = 1_000
 const READ_AGAIN_MS = 5_000
 /** Blocks without rows are passed over without a word, so many before that is stored. */
 const UNSAVED_BLOCKS = 1_024
-/** Of a batch; one block more may be in it. */
-const BATCH = { rows: 5_000, blocks: 20_000 } as const
-/** Reading of one batch ends. */
-const READ_MS = 3_000
+/** Of a batch. */
+const BLOCKS_MOST = 20_000
+/** So far behind it is live, beside what it gathers for. */
+const LIVE_MS = 10_000
 const RETRY_AFTER_MOST_MS = 600_000
 /** They lie in the operator's bucket. */
 const LETTERS_MOST = 1_000
@@ -40,6 +40,8 @@ export class Delivery {
   #definitions = 0
   #begins = 0
   #unsaved = 0
+  /** Nothing is read before: rows gather. */
+  #readAtMs = 0
   /** Key of the last dead letter that did not arrive once more. */
   #failedLetter: string | null = null
   /** Live rows come before the next dead letter. */
@@ -65,7 +67,7 @@ export class Delivery {
     if (isFinished) return 'finished'
     if (flight && flight.attempts > (this.#isSending ? 1 : 0)) return 'retrying'
     if (at === null) return 'idle'
-    return lagMs === null || lagMs > 10_000 ? 'backfilling' : 'live'
+    return lagMs === null || lagMs > LIVE_MS + this.#order.gatherMs ? 'backfilling' : 'live'
   }
 
   get #isWorking(): boolean {
@@ -78,7 +80,10 @@ export class Delivery {
     const isResumed = order.isRunning && (this.#state.isFailed || !this.#order.isRunning)
     this.#order = order
     if (changes === 'start') this.#begins++
-    if (changes !== 'none') this.#definitions++
+    if (changes !== 'none') {
+      this.#definitions++
+      this.#readAtMs = 0
+    }
     if (changes === 'start') {
       const { rows, bytes, batches, deadLetters, arrivedLetter, owed } = this.#state
       this.#drop({ ...NOTHING_DELIVERED, rows, bytes, batches, deadLetters, arrivedLetter, owed })
@@ -157,6 +162,9 @@ export class Delivery {
 
   /** Takes the next batch; null: there is one to be sent. */
   async #read(): Promise<number | null> {
+    const gatherMs = this.#readAtMs - this.#ports.nowMs()
+    // Dead letters need not wait for what is live meanwhile.
+    if (gatherMs > 0) return this.#state.isRedelivering ? 0 : gatherMs
     const definitions = this.#definitions
     const at = this.#state.at ?? (await this.#ports.begin())
     const end = this.#state.end === 'undecided' ? await this.#ports.end() : this.#state.end
@@ -165,7 +173,8 @@ export class Delivery {
     if (at !== this.#state.at || end !== this.#state.end) this.#save({ at, end })
     const { flight } = this.#state
     this.#assembler ??= this.#ports.assembler(at, flight)
-    const most: Bounds = { ...BATCH, chars: this.#order.charsMost, untilMs: this.#ports.nowMs() + READ_MS }
+    const { rowsMost: rows, charsMost: chars, readMs } = this.#order
+    const most: Bounds = { rows, chars, blocks: BLOCKS_MOST, untilMs: this.#ports.nowMs() + readMs }
     const taken = await this.#assembler.take(end, flight?.to ?? null, most)
     if (definitions !== this.#definitions) return 0
     if (taken === null) return Math.max(POLL_MS, this.#assembler.retryMs)
@@ -186,8 +195,16 @@ export class Delivery {
     this.#unsaved += taken.to - taken.from + 1
     const isSaved = this.#unsaved >= UNSAVED_BLOCKS || taken.isEnd || this.#state.flight !== null
     this.#confirm(taken, { flight: null }, isSaved)
-    if (taken.isEnd) return null
-    return taken.isHead ? POLL_MS : 0
+    return this.#behind(taken)
+  }
+
+  /** After how long there may be more. */
+  #behind({ isEnd, isHead }: Taken): number | null {
+    if (isEnd) return null
+    if (!isHead) return 0
+    const { gatherMs } = this.#order
+    this.#readAtMs = this.#ports.nowMs() + gatherMs
+    return gatherMs || POLL_MS
   }
 
   async #try(): Promise<number | null> {
@@ -223,8 +240,7 @@ export class Delivery {
     const sums = { rows: rows + taken.rows.length, bytes: before + bytes, batches: batches + 1, owed }
     this.#ports.count({ rows: taken.rows.length, bytes, batches: 1 })
     this.#confirm(taken, { ...sums, flight: null }, true)
-    if (taken.isEnd) return null
-    return taken.isHead ? POLL_MS : 0
+    return this.#behind(taken)
   }
 
   async #givenUp(taken: Taken, words: string): Promise<number | null> {

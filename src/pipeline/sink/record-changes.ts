@@ -21,13 +21,19 @@ export function changesOf(before: KeptPipeline, after: KeptPipeline): readonly C
   return [...(differs(END) ? (['end'] as const) : []), ...(differs(ROWS) ? (['rows'] as const) : [])]
 }
 
-/** Of the JSON of a batch; servers of HTTP take bodies of a megabyte where nobody has set more. */
-const CHARS_MOST = 4 * 1024 * 1024
-const CHARS_MOST_BY_POST = 512 * 1024
+type BatchOrder = Omit<Order, 'isRunning' | 'onFailure'>
+
+const TABLE: BatchOrder = { rowsMost: 5_000, charsMost: 4 * 1024 * 1024, readMs: 3_000, gatherMs: 0 }
+/** Servers of HTTP take bodies of a megabyte where nobody has set more. */
+const POST: BatchOrder = { ...TABLE, charsMost: 512 * 1024 }
+/** Each costs, and so does whoever opens many of them. */
+const FILE: BatchOrder = { ...TABLE, rowsMost: 20_000, readMs: 10_000, gatherMs: 60_000 }
+const ORDERS: Readonly<Record<Pipeline['destination_type'], BatchOrder>> = {
+  ...{ webhook: POST, kafka: POST, r2: FILE, s3: FILE, clickhouse: TABLE, postgres: TABLE },
+}
 
 export function orderOf({ status, on_failure, destination_type: type }: Pipeline): Order {
-  const charsMost = type === 'webhook' || type === 'kafka' ? CHARS_MOST_BY_POST : CHARS_MOST
-  return { isRunning: status === 'running', onFailure: on_failure, charsMost }
+  return { isRunning: status === 'running', onFailure: on_failure, ...ORDERS[type] }
 }
 
 /** For the log of the pipeline. */

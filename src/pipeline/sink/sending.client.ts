@@ -1,6 +1,8 @@
 // What a Sink sends: batches through their transforms to the destination, and dead letters once more.
 
+import { err, ok, type Result } from '../../core/result.ts'
 import { type Batch, batchId, type Sent } from '../batch.ts'
+import { ClickHouseTables } from '../destinations/clickhouse-table.client.ts'
 import { Egress } from '../destinations/egress.client.ts'
 import { sendBatch } from '../destinations/send.client.ts'
 import type { Pipeline } from '../pipeline.ts'
@@ -11,21 +13,26 @@ import { countedRows } from './owed.ts'
 import type { SinkSettings } from './sink-settings.ts'
 import { transformed } from './transforms.client.ts'
 
-export class Sending {
-  readonly #isPrivateAllowed: boolean
-  readonly #egress: Egress
-  readonly #bucket: R2Bucket | undefined
+type Settings = Pick<SinkSettings, 'PIPELINE_PRIVATE' | 'PIPELINE_RESOLVER' | 'PIPELINE_HYPERDRIVE'>
+/** The operator's bucket, and Hyperdrives by their names. */
+type Bindings = { readonly ARCHIVE?: R2Bucket } & object
 
-  /** `bucket`: the operator's. */
-  constructor(settings: Pick<SinkSettings, 'PIPELINE_PRIVATE' | 'PIPELINE_RESOLVER'>, bucket: R2Bucket | undefined) {
-    this.#isPrivateAllowed = settings.PIPELINE_PRIVATE
+export class Sending {
+  readonly #settings: Settings
+  readonly #bindings: Bindings
+  readonly #egress: Egress
+  readonly #tables = new ClickHouseTables()
+
+  constructor(settings: Settings, bindings: Bindings) {
+    this.#settings = settings
+    this.#bindings = bindings
     this.#egress = new Egress(settings.PIPELINE_PRIVATE, settings.PIPELINE_RESOLVER)
-    this.#bucket = bucket
   }
 
   /** Null where there is no bucket for them. */
   letters(pipeline: string): DeadLetters | null {
-    return this.#bucket && pipeline ? new DeadLetters(this.#bucket, pipeline) : null
+    const { ARCHIVE: bucket } = this.#bindings
+    return bucket && pipeline ? new DeadLetters(bucket, pipeline) : null
   }
 
   /** The oldest dead letter behind `after`, sent once more; null: there is none. */
@@ -54,10 +61,20 @@ export class Sending {
       batch = { ...batch, ...made.value, columns: null }
     }
     if (batch.rows.length === 0) return { ok: true, bytes: 0, countedRows: 0 }
-    const ways = { egress: this.#egress, isPrivateAllowed: this.#isPrivateAllowed, bucket: this.#bucket }
-    const outcome = await sendBatch(config, batch, ways)
+    const outcome = await sendBatch(config, batch, {
+      ...{ egress: this.#egress, tables: this.#tables, bucket: this.#bindings.ARCHIVE },
+      isPrivateAllowed: this.#settings.PIPELINE_PRIVATE,
+      hyperdrive: (name) => this.#hyperdrive(name, pipeline.account),
+    })
     // Notes are free, and no transform makes one.
     const notes = texts.filter((_, at) => rows[at]!._kind !== 'row')
     return outcome.ok ? { ...outcome, countedRows: countedRows(batch.texts) - countedRows(notes) } : outcome
+  }
+
+  #hyperdrive(name: string, account: string): Result<Hyperdrive, string> {
+    if (!this.#settings.PIPELINE_HYPERDRIVE[name]?.includes(account))
+      return err(`destination_config.url: the operator allows this account no Hyperdrive ${name} (PIPELINE_HYPERDRIVE)`)
+    const { [name]: bound } = this.#bindings as Readonly<Record<string, Hyperdrive | undefined>>
+    return bound ? ok(bound) : err(`no Hyperdrive ${name} is bound here: wrangler.live.toml must have it`)
   }
 }

@@ -5,6 +5,7 @@ import { LiveSettings } from '../../core/variables.ts'
 import { parseCredits } from '../../credit/amount.ts'
 import { ONE_CREDIT } from '../../credit/tariff.ts'
 import { RpcChains } from '../../rpc/chains.ts'
+import { HyperdriveVariable } from '../hyperdrive.ts'
 
 /** So that sums of any number of rows are exact. */
 const MOST = ONE_CREDIT
@@ -21,6 +22,8 @@ export const SinkSettings = LiveSettings.extend({
   PIPELINE_RESOLVER: z.url('must be an address such as https://cloudflare-dns.com/dns-query'),
   /** Credits for a row that arrived; 0: it is free. */
   PIPELINE_ROW_CREDITS: RowCredits,
+  /** Accounts that may write through Hyperdrives, by the name of the binding. */
+  PIPELINE_HYPERDRIVE: HyperdriveVariable,
   /** As the gateway has it. */
   RPC_CHAINS: RpcChains,
 })

@@ -58,8 +58,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     this.#settings = readVariables(SinkSettings, env)
     this.#reading = new Reading(new Objects(env, this.#settings), archiveOf(env, this.#settings.CHAIN))
     this.#evm = new EvmReading(this.#settings.RPC_CHAINS, (work) => ctx.waitUntil(work))
-    const { ARCHIVE: bucket }: Partial<Cloudflare.Env> = env
-    this.#sending = new Sending(this.#settings, bucket)
+    this.#sending = new Sending(this.#settings, env)
     this.#store = new SinkStore(ctx.storage)
     this.#record = new SinkRecord(this.#store.pipeline, () => gatewayOf(env))
     if (!this.#pipeline) return

@@ -76,6 +76,8 @@ export class Source {
   #isOfLog = false
   /** The log asks to come again after this time. */
   retryMs = 0
+  /** It ended before the newest durable block. */
+  isBehind = false
   /** Of what was read since the last call: from here on order statuses are known; null: they are not asked for. */
   ordersFrom: number | null = null
 
@@ -92,6 +94,7 @@ export class Source {
   async *pieces(place: Place): AsyncGenerator<Piece> {
     if ('height' in place) this.#next ??= place.height
     this.retryMs = 0
+    this.isBehind = false
     this.ordersFrom = null
     for (;;) {
       if (!this.#isOfLog) yield* this.#archived(place)
@@ -138,12 +141,14 @@ export class Source {
       const { head, parts, retryMs = 0, ordersFrom } = await this.#ports.durable(this.#from)
       this.retryMs = retryMs
       if (this.#hasRead && head && head.height < this.#next! - 1) throw anew(head.height, this.#next! - 1)
+      this.isBehind = retryMs > 0
       if (parts.length === 0) return
       this.#before = null
       if (this.#kind === 'orders') {
         const from = ordersFrom ?? Number.POSITIVE_INFINITY
         // So that all of a batch is read with one.
-        if (from !== (this.ordersFrom ?? from)) return
+        this.isBehind = from !== (this.ordersFrom ?? from)
+        if (this.isBehind) return
         this.ordersFrom = from
       }
       for (const part of parts) {

@@ -7,6 +7,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Batch } from '../../../src/pipeline/batch.ts'
 import { sendToClickHouse } from '../../../src/pipeline/destinations/clickhouse.client.ts'
+import { ClickHouseTables } from '../../../src/pipeline/destinations/clickhouse-table.client.ts'
 import { Egress } from '../../../src/pipeline/destinations/egress.client.ts'
 import { hostKind, isPublicAddress } from '../../../src/pipeline/destinations/egress.ts'
 import { exchange } from '../../../src/pipeline/destinations/http.client.ts'
@@ -27,14 +28,15 @@ type Answer = { status?: number; headers?: Record<string, string>; body?: string
 let server: Server
 let url = ''
 const asked: Asked[] = []
-let answer: Answer = {}
+let answer: Answer | ((to: Asked) => Answer) = {}
 
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece)
-    asked.push({ method: request.method!, url: request.url!, headers: request.headers, body: Buffer.concat(pieces) })
-    const { status = 200, headers = {}, body = '' } = answer
+    const to = { method: request.method!, url: request.url!, headers: request.headers, body: Buffer.concat(pieces) }
+    asked.push(to)
+    const { status = 200, headers = {}, body = '' } = typeof answer === 'function' ? answer(to) : answer
     response.writeHead(status, headers)
     if (body === 'cut') return request.socket.destroy()
     if (body !== 'endless') return response.end(body)
@@ -161,6 +163,28 @@ describe('where it goes', () => {
     ])
     answer = { body: '{"Answer":[{"type":1,"data":"9.9.9.9"},{"type":28,"data":"fd00::1"}]}' }
     expect(await closed().refusal('bad.example', true)).toContain('private address')
+    // By way of another name; as IPv4 within IPv6; by a gateway to IPv4; this machine; link-local with its zone.
+    const insides = [
+      '10.0.0.1',
+      '::ffff:10.0.0.1',
+      '64:ff9b::a00:1',
+      '0.0.0.0',
+      'fe80::1%eth0',
+      '012.0.0.1',
+      '2130706433',
+    ]
+    for (const data of insides) {
+      const named = { type: 5, data: 'inside.example.' }
+      answer = { body: JSON.stringify({ Answer: [named, { type: data.includes(':') ? 28 : 1, data }] }) }
+      expect([data, await closed().refusal('odd.example', true)]).toEqual([data, expect.stringContaining('private')])
+    }
+    for (const body of ['{"Answer":{}}', '{"Answer":[{"type":1,"data":7}]}', '{"Answer":[null]}', 'null', '[']) {
+      answer = { body }
+      expect([body, await closed().refusal('odd.example', true)]).toEqual([
+        body,
+        expect.stringContaining('name of the'),
+      ])
+    }
     answer = { body: '{"Status":3}' }
     expect(await closed().refusal('none.example', true)).toBe('the name of the destination has no address')
     answer = { status: 500 }
@@ -169,30 +193,74 @@ describe('where it goes', () => {
 })
 
 describe('clickhouse', () => {
-  const send = () => sendToClickHouse({ ...clickhouse, url }, batch, open)
+  const send = (tables = new ClickHouseTables(), password = 'hush') =>
+    sendToClickHouse({ ...clickhouse, password, url }, batch, open, tables)
+  const KNOWN = ['async_insert', 'insert_deduplication_token', 'input_format_allow_errors_num']
+  /** As a server of 2026 answers: JSONCompact with more than is read. */
+  const serving = (settings: readonly string[], inserted: Answer = {}) => {
+    const data = [
+      ...settings.map((name) => [name, '']),
+      ['_key', 'String'],
+      ['px', 'Decimal(38, 10)'],
+      ['other', 'String'],
+    ]
+    answer = ({ url: path }) =>
+      path.includes('query=INSERT') ? inserted : { body: JSON.stringify({ meta: [], data, rows: 9 }) }
+  }
+  const inserts = () => asked.filter(({ url: path }) => path.includes('query=INSERT'))
 
-  it('is sent one INSERT, whose token is the name of the batch', async () => {
+  it('is sent one INSERT, whose token is the name of the batch, where it knows that, and the same bytes each time', async () => {
+    serving(KNOWN)
+    const tables = new ClickHouseTables()
+    for (const _ of [1, 2]) expect(await send(tables)).toMatchObject({ ok: true })
+    // It is asked once.
+    const own = asked.filter(({ method }) => method === 'POST')
+    expect([own.length, inserts().length]).toEqual([3, 2])
+    const [{ url: path, headers, body }, again] = inserts() as [Asked, Asked]
+    const { query_id: id, ...query } = Object.fromEntries(new URL(path, url).searchParams)
+    expect(query).toEqual({
+      ...{ query: 'INSERT INTO `db`.`fills` FORMAT JSONEachRow', wait_end_of_query: '1', async_insert: '0' },
+      ...{ input_format_allow_errors_num: '0', insert_deduplication_token: 'pipe_a:1-7' },
+    })
+    expect(id).toMatch(/^pipe_a:1-7:/)
+    expect(headers.authorization).toBe(`Basic ${btoa('u:hush')}`)
+    expect(body.toString()).toBe('{"_key":"gap:1-2"}\n{"_key":"7:a","px":1.5,"other":"{\\"b\\":[1]}"}\n')
+    expect(again.body).toEqual(body)
+  })
+
+  it('is sent no setting that it does not know: old servers refuse them', async () => {
+    serving([])
     expect(await send()).toMatchObject({ ok: true })
-    const { url: path, headers, body } = asked.find(({ method }) => method === 'POST')!
-    const query = new URL(path, url).searchParams
-    expect(query.get('query')).toBe('INSERT INTO `db`.`fills` FORMAT JSONEachRow')
-    expect(query.get('insert_deduplication_token')).toBe('pipe_a:1-7')
-    expect([headers['x-clickhouse-user'], headers['x-clickhouse-key']]).toEqual(['u', 'hush'])
-    expect(body.toString()).toBe(`${batch.texts.join('\n')}\n`)
+    const names = [...new URL(inserts()[0]!.url, url).searchParams.keys()]
+    expect(names).toEqual(['query', 'wait_end_of_query', 'query_id'])
+  })
+
+  it.each([
+    [{ body: '<html>welcome</html>' }, 'the destination does not answer as ClickHouse does: <html>welcome</html>'],
+    [{ body: '{"data":[["_key",1]]}' }, 'the destination does not answer as ClickHouse does: {"data":[["_key",1]]}'],
+    [{ body: '{"data":[]}' }, 'there is no table db.fills, or this user may not see it'],
+    [{ status: 503, body: 'busy' }, 'the destination answered 503: busy'],
+  ])('that answers the question with %j is sent nothing, and asked again at the next try', async (said, words) => {
+    const tables = new ClickHouseTables()
+    answer = said
+    for (const _ of [1, 2]) expect(await send(tables)).toEqual({ ok: false, words })
+    expect([asked.length, inserts()]).toEqual([2, []])
   })
 
   it('may say its secret back: words never have it', async () => {
     const password = 'hu"sh'
     answer = { status: 403, body: `${'x'.repeat(196)}${password} and ${JSON.stringify(password)}` }
-    const outcome = await sendToClickHouse({ ...clickhouse, password, url }, batch, open)
-    expect(outcome).toMatchObject({ words: `the destination answered 403: ${'x'.repeat(196)}****` })
-    answer = { status: 403, body: `${JSON.stringify(password)} ${password}` }
-    const again = await sendToClickHouse({ ...clickhouse, password, url }, batch, open)
-    expect(again).toMatchObject({ words: 'the destination answered 403: "******" ******' })
+    expect(await send(undefined, password)).toMatchObject({
+      words: `the destination answered 403: ${'x'.repeat(196)}****`,
+    })
+    answer = { status: 403, body: `${JSON.stringify(password)} ${password} ${btoa(`u:${password}`)}` }
+    expect(await send(undefined, password)).toMatchObject({
+      words: 'the destination answered 403: "******" ****** ******',
+    })
   })
 
   it('may say 200 and name an exception: that is a failure', async () => {
-    answer = { body: 'Code: 241. DB::Exception: Memory limit exceeded' }
+    serving(KNOWN, { body: 'Code: 241. DB::Exception: Memory limit exceeded' })
     expect(await send()).toEqual({ ok: false, words: 'Code: 241. DB::Exception: Memory limit exceeded' })
   })
 })
@@ -219,6 +287,8 @@ describe('kafka', () => {
 
   it.each([
     ['{"offsets":[{"error_code":2,"error":"broker down"},{}]}', 'a record was refused: broker down'],
+    ['{"offsets":[{},{"error":{"toString":1}}]}', 'a record was refused: {"toString":1}'],
+    ['{"offsets":[null,{"error_code":50003}]}', 'a record was refused: 50003'],
     ['{"offsets":[{}]}', 'the bridge took 1 of 2 records'],
     ['<html>', `the bridge's answer names no offsets: <html>`],
   ])('may say 200 and %s: that is a failure', async (body, words) => {

@@ -2,12 +2,14 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { chownSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './free-port.ts'
 
 export interface PostgresServer {
   readonly port: number
+  /** Path of the certificate that it shows, and that whoever trusts it has to know. */
+  readonly certificate: string
   /** Rows of a query, a text each. */
   query(sql: string): string[]
   stop(): Promise<void>
@@ -28,7 +30,8 @@ function owner(): { uid: number; gid: number } | object {
   return { uid, gid }
 }
 
-export async function startPostgres(tls = false): Promise<PostgresServer> {
+/** `name`: with a certificate of this name, TLS; null: without. */
+export async function startPostgres(name: string | null = null): Promise<PostgresServer> {
   const as = owner()
   const folder = mkdtempSync(join(tmpdir(), 'weir-pg-'))
   const data = join(folder, 'data')
@@ -58,10 +61,15 @@ export async function startPostgres(tls = false): Promise<PostgresServer> {
     `unix_socket_directories=''`,
     `password_encryption='scram-sha-256'`,
   ]
-  const options = [...settings, ...(tls ? ['ssl=on'] : [])].flatMap((setting) => ['-c', setting.replaceAll("'", '')])
-  if (tls) {
-    const subject = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', '-days', '2']
-    const files = ['-keyout', join(data, 'server.key'), '-out', join(data, 'server.crt')]
+  const options = [...settings, ...(name === null ? [] : ['ssl=on'])].flatMap((setting) => [
+    '-c',
+    setting.replaceAll("'", ''),
+  ])
+  const certificate = join(data, 'server.crt')
+  if (name !== null) {
+    const named = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`]
+    const subject = ['-x509', '-newkey', 'rsa:2048', '-nodes', ...named, '-days', '2']
+    const files = ['-keyout', join(data, 'server.key'), '-out', certificate]
     execFileSync('openssl', ['req', ...subject, ...files], { ...as, stdio: 'ignore' })
   }
   const query = (sql: string) => {
@@ -108,18 +116,10 @@ export async function startPostgres(tls = false): Promise<PostgresServer> {
   }
   await start()
   return {
-    ...{ port, query, start, stop: () => end('SIGINT'), kill: () => end('SIGQUIT') },
+    ...{ port, certificate, query, start, stop: () => end('SIGINT'), kill: () => end('SIGQUIT') },
     remove: async () => {
       await end('SIGINT')
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as { port: number }
-  await new Promise((done) => server.close(done))
-  return port
 }

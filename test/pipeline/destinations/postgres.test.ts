@@ -6,10 +6,18 @@ import { connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Batch } from '../../../src/pipeline/batch.ts'
 import { Egress } from '../../../src/pipeline/destinations/egress.client.ts'
-import { type Connect, sendToPostgres, type Wire } from '../../../src/pipeline/destinations/postgres.client.ts'
+import {
+  type Connect,
+  type PostgresServer as PostgresTarget,
+  sendToPostgres,
+  serverOf,
+  type Wire,
+} from '../../../src/pipeline/destinations/postgres.client.ts'
 import { framesOf, statement } from '../../../src/pipeline/destinations/postgres-wire.ts'
 import { gapRow, keyedRows } from '../../../src/pipeline/topics/topic.ts'
 import { hasPostgres, PASSWORD, type PostgresServer, startPostgres } from './postgres-server.ts'
+
+if (!hasPostgres) console.log("PostgreSQL is skipped: Debian's package postgresql is not installed")
 
 /** In the place of the platform's sockets: nothing is read that nobody asks for, for it may be of TLS. */
 function wireOf(socket: Duplex): Wire {
@@ -40,7 +48,7 @@ const open = new Egress(true, 'https://resolver.example/')
 const rows = [
   gapRow(1, 2, 140, 'lost'),
   ...keyedRows({ height: 7, time: 490 }, [
-    ['a', { coin: `it's \\u0000 \u0000 "x" — ü`, px: '1.50', crossed: true, other: { b: [1] }, nowhere: 5 }],
+    ['a', { coin: `it's \\u0000 \u0000 \ud800"x" — ü`, px: '1.50', crossed: true, other: { b: [1] }, nowhere: 5 }],
     ['b', { coin: 'ETH', px: null, crossed: false, other: null }],
   ]),
 ]
@@ -48,7 +56,8 @@ const batchOf = (own: Batch['rows']): Batch => ({
   ...{ id: 'pipe_a:1-7', pipeline: 'pipe_a', topic: 'fills', from: 1, to: 7, rows: own, columns: null },
   texts: own.map((row) => JSON.stringify(row)),
 })
-const send = (server: PostgresServer, over: object = {}, isPlainAllowed = true, own = rows as Batch['rows']) => {
+type Over = { readonly table?: string } & object
+const send = async (server: PostgresServer, over: Over = {}, isPlainAllowed = true, own = rows as Batch['rows']) => {
   const url = `postgres://127.0.0.1:${server.port}`
   const config = {
     type: 'postgres',
@@ -59,7 +68,8 @@ const send = (server: PostgresServer, over: object = {}, isPlainAllowed = true, 
     table: 'fills',
     ...over,
   } as const
-  return sendToPostgres(config, batchOf(own), open, connect, isPlainAllowed)
+  const found = await serverOf(config, open, connect, isPlainAllowed)
+  return found.ok ? sendToPostgres(found.value, config.table, batchOf(own)) : found
 }
 
 describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
@@ -75,7 +85,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
     expect(
       server.query('SELECT _kind, _key, _height, _time, coin, px, crossed, other FROM fills ORDER BY _key'),
     ).toEqual([
-      `row|7:a|7|490|it's \\u0000  "x" — ü|1.50|t|{"b": [1]}`,
+      `row|7:a|7|490|it's \\u0000  �"x" — ü|1.50|t|{"b": [1]}`,
       'row|7:b|7|490|ETH||f|',
       'gap|gap:1-2|2|140||||',
     ])
@@ -110,7 +120,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
 })
 
 it.skipIf(!hasPostgres)('a server with TLS takes it, too', { timeout: 60_000 }, async () => {
-  const server = await startPostgres(true)
+  const server = await startPostgres('localhost')
   try {
     server.query(`CREATE SCHEMA s; CREATE TABLE s.fills (${COLUMNS})`)
     expect(await send(server, { table: 's.fills' }, false)).toMatchObject({ ok: true })
@@ -118,6 +128,10 @@ it.skipIf(!hasPostgres)('a server with TLS takes it, too', { timeout: 60_000 }, 
   } finally {
     await server.remove()
   }
+})
+
+const served = (wire: () => Wire, tls: PostgresTarget['tls'] = 'none'): PostgresTarget => ({
+  ...{ user: 'u', password: 'hush', database: 'd', tls, open: wire },
 })
 
 it('a server that neither answers nor lets go has failed after its time', async () => {
@@ -130,13 +144,146 @@ it('a server that neither answers nor lets go has failed after its time', async 
     close: never,
   })
   try {
-    const config = { type: 'postgres', url: 'postgres://127.0.0.1', user: 'u', password: 'p', database: 'd' } as const
-    const sent = sendToPostgres({ ...config, table: 'fills' }, batchOf(rows), open, dead, true)
+    const sent = sendToPostgres(served(dead), 'fills', batchOf(rows))
     await vi.advanceTimersByTimeAsync(60_000)
     expect(await sent).toEqual({ ok: false, words: 'no answer within 30 s' })
   } finally {
     vi.useRealTimers()
   }
+})
+
+/** Says what it is told to, in pieces, and remembers what it heard. */
+function saying(pieces: () => Iterable<Uint8Array>) {
+  const heard: number[] = []
+  const wire = (): Wire => {
+    const left = pieces()[Symbol.iterator]()
+    const pull = (into: ReadableStreamDefaultController<Uint8Array>) => {
+      const { value, done } = left.next()
+      if (done) into.close()
+      else into.enqueue(value)
+    }
+    return {
+      readable: new ReadableStream({ pull }, { highWaterMark: 0 }),
+      writable: new WritableStream({ write: (bytes: Uint8Array) => void heard.push(bytes.length) }),
+      startTls: wire,
+      close: async () => undefined,
+    }
+  }
+  return { wire, heard }
+}
+const frame = (type: string, ...parts: readonly (string | number[])[]) => {
+  const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))))
+  const head = Buffer.alloc(5)
+  head.write(type)
+  head.writeUInt32BE(body.length + 4, 1)
+  return new Uint8Array(Buffer.concat([head, body]))
+}
+const auth = (kind: number, text = '') => frame('R', [0, 0, 0, kind], text)
+const [ready, welcome] = [frame('Z', 'I'), auth(0)]
+const hasKey = frame('D', [0, 1, 0, 0, 0, 4], '_key')
+
+describe('a server that means no good', () => {
+  const told = async (pieces: () => Iterable<Uint8Array>) => {
+    const { wire, heard } = saying(pieces)
+    const outcome = await sendToPostgres(served(wire), 'fills', batchOf(rows))
+    return { words: outcome.ok ? 'ok' : outcome.words, frames: heard.length }
+  }
+  function* repeated(piece: Uint8Array, before: readonly Uint8Array[] = []) {
+    yield* before
+    for (;;) yield piece
+  }
+
+  it('and says that all is well is believed: the server in these tests is one', async () => {
+    const answers = [welcome, ready, hasKey, ready, frame('C', 'INSERT 0 2\0'), ready]
+    expect((await told(() => answers)).words).toBe('ok')
+    // In whatever pieces it comes.
+    const bytes = answers.flatMap((answer) => [...answer])
+    expect((await told(() => bytes.map((byte) => Uint8Array.of(byte)))).words).toBe('ok')
+  })
+
+  it.each([
+    ['never stops talking', () => repeated(frame('N', 'x'.repeat(9_000)), [welcome]), 'the server says too much'],
+    ['says one byte at a time', () => repeated(Uint8Array.of(1)), 'the server speaks no PostgreSQL'],
+    ['announces more than it may say', () => [Uint8Array.of(82, 0, 1, 0, 1)], 'the server speaks no PostgreSQL'],
+    ['announces less than nothing', () => [Uint8Array.of(82, 255, 255, 255, 255)], 'the server speaks no PostgreSQL'],
+    [
+      'has written nothing, and does not say so',
+      () => [welcome, ready, hasKey, ready, ready],
+      'the server does not say that it has written',
+    ],
+    [
+      'has rows without their cells',
+      () => [welcome, ready, ...Array.from({ length: 2_000 }, () => frame('D', [255, 255])), ready],
+      'there is no table "fills"',
+    ],
+    [
+      'lets in whoever did not prove the password',
+      () => [auth(10, 'SCRAM-SHA-256\0\0'), welcome],
+      'the server does not prove that it knows the password',
+    ],
+    [
+      'ends before the proof',
+      () => [auth(10, 'SCRAM-SHA-256\0\0'), auth(12, 'v=null'), welcome, ready],
+      'the server does not prove that it knows the password',
+    ],
+    [
+      'begins with the proof',
+      () => [auth(12, 'v='), welcome, ready],
+      'the server does not prove that it knows the password',
+    ],
+    [
+      'asks for the password in clear once it has begun otherwise',
+      () => [auth(10, 'SCRAM-SHA-256\0\0'), auth(3)],
+      'the server does not prove that it knows the password',
+    ],
+    ['asks again and again', () => repeated(auth(3)), 'the server does not prove that it knows the password'],
+    ['wants what is not done', () => [auth(7)], 'the server wants authentication of kind 7: let it use SCRAM-SHA-256'],
+    ['has no such mechanism', () => [auth(10, 'SCRAM-SHA-1\0\0')], 'the server does not know SCRAM-SHA-256'],
+    ['ends', () => [welcome], 'the server ended the connection'],
+    [
+      'speaks in colours',
+      () => [frame('E', 'SERROR\0C42\0Mno\u001b[31m hush\0\0')],
+      'the server refused: no\\u001b[31m ****** (42)',
+    ],
+  ] as const)('and %s has failed, in words', async (_, pieces, words) => {
+    expect((await told(pieces)).words).toBe(words)
+  })
+
+  it('gets no password in clear, nor one hashed by MD5, without TLS', async () => {
+    for (const kind of [3, 5]) {
+      const { wire, heard } = saying(() => [Uint8Array.of(78), auth(kind, 'salt')])
+      const outcome = await sendToPostgres(served(wire, 'may'), 'fills', batchOf(rows))
+      expect(outcome).toMatchObject({ words: expect.stringContaining('without TLS the server must use SCRAM-SHA-256') })
+      // What asks for TLS, what begins, what ends.
+      expect(heard).toEqual([8, expect.any(Number), 5])
+    }
+  })
+})
+
+it.each([
+  ['postgres://DB.example.com:6000', { hostname: 'db.example.com', port: 6_000 }],
+  ['postgres://dom\u00e4ne.example', { hostname: 'xn--domne-ira.example', port: 5_432 }],
+  ['postgresql://[2606:4700::1111]:443', { hostname: '[2606:4700::1111]', port: 443 }],
+  ['postgres://0x7f.1', 'the destination is a private address'],
+  ['postgres://012.0.0.1', 'the destination is a private address'],
+  ['postgres://2130706433', 'the destination is a private address'],
+  ['postgres://[::ffff:10.0.0.1]', 'the destination is a private address'],
+  ['postgres://[64:ff9b::a00:1]', 'the destination is a private address'],
+  ['postgres://0.0.0.0', 'the destination is a private address'],
+])('%s is connected to as it was checked', async (url, expected) => {
+  const resolver = async () => Response.json({ Answer: [{ type: 1, data: '9.9.9.9' }] })
+  const closed = new Egress(false, 'https://resolver.example/', resolver)
+  const config = { type: 'postgres', url, user: 'u', password: 'p', database: 'd', table: 'fills' } as const
+  const places: object[] = []
+  const dialled: Connect = (place) => {
+    places.push(place)
+    throw new Error('no network here')
+  }
+  const found = await serverOf(config, closed, dialled, false)
+  if (!found.ok) return expect(found.error).toContain(expected as string)
+  expect(() => found.value.open()).toThrow('no network here')
+  expect(places).toEqual([expected])
+  expect(found.value.tls).toBe('must')
 })
 
 describe('frames', () => {

@@ -54,6 +54,19 @@ describe('a batch', () => {
     expect(taken?.chars).toBe(taken?.texts.join('').length)
   })
 
+  it('that ends where the log asks to be left alone is not at the newest block', async () => {
+    async function* pieces() {
+      yield* blocks(10, 12)
+    }
+    const at: Standing = { place: { height: 10 }, epoch: null, timeMs: 0, fold: null }
+    const taken = await new Assembler({ pieces, retryMs: 700, isBehind: true }, fold, at, () => 0).take(
+      null,
+      null,
+      most(),
+    )
+    expect([taken!.to, taken!.isHead]).toEqual([12, false])
+  })
+
   it('whose range is fixed has it, whatever fits, and the next goes on behind it', async () => {
     const one = assembler({ height: 10 }, [...blocks(10, 12), gap(13, 18), ...blocks(19, 20)])
     const first = await one.take(null, 15, most({ rows: 1 }))

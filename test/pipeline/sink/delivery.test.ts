@@ -27,7 +27,9 @@ const BLOCK_MS = 70
 const [FIRST, LAST] = [10, 60]
 /** Blocks of a stored segment. */
 const SEGMENT = 7
-const RUNNING: Order = { isRunning: true, onFailure: 'pause', charsMost: 4 * 1024 * 1024 }
+const RUNNING: Order = {
+  ...{ isRunning: true, onFailure: 'pause', rowsMost: 5_000, charsMost: 4 * 1024 * 1024, readMs: 3_000, gatherMs: 0 },
+}
 
 class Killed extends Error {}
 
@@ -37,6 +39,7 @@ interface Faults {
   readonly missing?: readonly number[]
   readonly damaged?: readonly number[]
   readonly onFailure?: Order['onFailure']
+  readonly gatherMs?: number
 }
 
 /** Rows with a running sum in them: a fold that is begun wrongly shows. */
@@ -269,7 +272,8 @@ class World {
 
   /** Runs until nothing is to be done any more; a killed object begins anew from what it had stored. */
   async run(mostTurns = 4_000): Promise<Delivery> {
-    const order: Order = { ...RUNNING, onFailure: this.#faults.onFailure ?? 'pause' }
+    const { onFailure = 'pause', gatherMs = 0 } = this.#faults
+    const order: Order = { ...RUNNING, onFailure, gatherMs }
     let delivery = new Delivery(this.ports, this.saved, order)
     if (this.letters.length > 0) delivery.redeliver()
     for (let turn = 0; turn < mostTurns; turn++) {
@@ -300,6 +304,7 @@ const expected = (missing: readonly number[]) =>
 
 const ofKind = (world: World, kind: Row['_kind']) => [...world.applied.values()].filter(({ _kind }) => _kind === kind)
 const never = () => 'ok' as const
+const ON_FAILURE = fc.constantFrom('pause' as const, 'dead_letter' as const)
 
 describe('a pipeline', () => {
   // PIPE-2, PIPE-7, PIPE-8, PIPE-9
@@ -343,8 +348,8 @@ describe('a pipeline', () => {
     const draws = fc.infiniteStream(fault)
     let kills = 0
     await fc.assert(
-      fc.asyncProperty(draws, fc.constantFrom('pause' as const, 'dead_letter' as const), async (faults, onFailure) => {
-        const world = new World({ draw: () => faults.next().value, onFailure })
+      fc.asyncProperty(draws, ON_FAILURE, fc.constantFrom(0, 60_000), async (faults, onFailure, gatherMs) => {
+        const world = new World({ draw: () => faults.next().value, onFailure, gatherMs })
         await world.run()
         kills += world.kills
         const buried = world.letters.flatMap(({ rows }) => rows)
@@ -635,6 +640,98 @@ describe('a batch that fails', () => {
     await delivery.turn()
     expect(delivery.state.flight).toMatchObject({ from: flight!.from, to: flight!.to, attempts: 1 })
     expect(world.ids.size).toBe(1)
+  })
+})
+
+describe('rows that gather', () => {
+  /** A log with a block a second, some with a row, that is asked for them for some minutes. */
+  async function minutes(count: number, over: Partial<Order>, hasRow: (height: number) => boolean = () => true) {
+    let nowMs = 1_000_000_000
+    const [sent, lags]: [Parcel[], number[]] = [[], []]
+    const asked = { log: 0 }
+    const first = nowMs / 1_000
+    const headNow = () => ({ height: Math.floor(nowMs / 1_000), time: Math.floor(nowMs / 1_000) * 1_000 })
+    const durable = async (from: number): Promise<DurablePage> => {
+      asked.log++
+      const { height: head } = headNow()
+      const heights = Array.from({ length: Math.max(0, head - from + 1) }, (_, at) => from + at)
+      const lines = heights.map((height) => JSON.stringify({ height, time: height * 1_000 })).join('\n')
+      const parts = heights.length === 0 ? [] : [{ first: from, last: head, lines: toChunks(lines) }]
+      return { v: 1, head: headNow(), parts }
+    }
+    const fold: TopicFold<TopicBlock> = {
+      parse: (line) => JSON.parse(line) as TopicBlock,
+      rows: (block) => (hasRow(block.height) ? keyedRows(block, [['a', {}]]) : []),
+      missing: () => undefined,
+      state: () => null,
+    }
+    const world = new World({ draw: never })
+    const ports: DeliveryPorts = {
+      ...world.ports,
+      nowMs: () => nowMs,
+      begin: async () => ({ place: { height: first }, epoch: null, timeMs: 0, fold: null }),
+      end: async () => null,
+      assembler: (at) =>
+        new Assembler(
+          new Source({ archive: null, head: async () => headNow(), durable }, 'events'),
+          fold,
+          at,
+          () => nowMs,
+        ),
+      send: async (parcel) => {
+        sent.push(parcel)
+        return { ok: true, bytes: 1, countedRows: parcel.rows.length }
+      },
+      save: () => undefined,
+    }
+    const order: Order = { ...RUNNING, ...over }
+    const delivery = new Delivery(ports, NOTHING_DELIVERED, order)
+    const untilMs = nowMs + count * 60_000
+    const phases = new Set<string>()
+    while (nowMs < untilMs) {
+      const waitMs = await delivery.turn()
+      // As often as an alarm comes.
+      nowMs += Math.min(waitMs ?? 0, 10_000)
+      const lagMs = Math.floor(nowMs / 1_000) * 1_000 - (delivery.state.confirmed?.time ?? 0)
+      lags.push(lagMs)
+      phases.add(delivery.phase(lagMs))
+    }
+    return { sent, asked, lags, phases, delivery, order, later: (ms: number) => (nowMs += ms) }
+  }
+
+  // PIPE-5
+  it('for a minute make one batch of it, for which the log is asked twice and not sixty times', async () => {
+    const each = await minutes(10, {})
+    const gathered = await minutes(10, { gatherMs: 60_000 })
+    const all = (parcels: readonly Parcel[]) => parcels.flatMap(({ rows }) => rows.map(({ _height }) => _height))
+    expect([each.sent.length, gathered.sent.length]).toEqual([600, 10])
+    expect(each.asked.log).toBeGreaterThan(600)
+    expect(gathered.asked.log).toBeLessThanOrEqual(20)
+    expect(all(gathered.sent)).toEqual(all(each.sent).slice(0, all(gathered.sent).length))
+    expect(all(gathered.sent).length).toBeGreaterThan(540)
+    // What is behind says so, and is live all the same.
+    expect(Math.max(...gathered.lags)).toBe(60_000)
+    expect([...gathered.phases]).toEqual(['live'])
+  })
+
+  // PIPE-5
+  it('are waited for as long where there are few', async () => {
+    const { sent, asked } = await minutes(10, { gatherMs: 60_000 }, (height) => height % 90 === 0)
+    expect(sent.length).toBeGreaterThan(4)
+    expect(asked.log).toBeLessThanOrEqual(20)
+  })
+
+  // PIPE-10
+  it('stay where they are once it is paused, and are read at once where something else is wanted', async () => {
+    const { delivery, order, sent, later } = await minutes(0.5, { gatherMs: 60_000 })
+    later(10_000)
+    delivery.ordered({ ...order, isRunning: false }, 'none')
+    expect([delivery.phase(0), await delivery.turn(), sent.length]).toEqual(['paused', null, 1])
+    delivery.ordered(order, 'none')
+    expect([await delivery.turn(), sent.length]).toEqual([20_000, 1])
+    delivery.ordered(order, 'rows')
+    await delivery.turn()
+    expect(sent.length).toBe(2)
   })
 })
 

@@ -72,6 +72,7 @@ describe('a source', () => {
       [{ parts: [lines(8, 12)] }, {}, { parts: [lines(11, 14), { gap: { from: 15, to: 16 } }] }, {}],
     )
     expect(told(await Array.fromAsync(one.source.pieces({ height: 10 })))).toEqual([10, 11, 12])
+    expect(one.source.isBehind).toBe(false)
     expect(told(await Array.fromAsync(one.source.pieces({ height: 10 })))).toEqual([13, 14, '15-16'])
     expect(one.asked).toEqual([10, 13, 13, 17])
   })
@@ -79,7 +80,7 @@ describe('a source', () => {
   it('ends where the log has read enough for others, and says for how long', async () => {
     const one = source([[]], [{ retryMs: 700 }])
     expect(await Array.fromAsync(one.source.pieces({ height: 10 }))).toEqual([])
-    expect(one.source.retryMs).toBe(700)
+    expect([one.source.retryMs, one.source.isBehind]).toEqual([700, true])
   })
 
   // PIPE-15
@@ -98,7 +99,7 @@ describe('a source', () => {
     const page = (height: number, ordersFrom: number) => ({ parts: [lines(height, height)], ordersFrom })
     const one = source([[]], [page(10, 10), page(11, 12), page(11, 12), { ordersFrom: 12 }], 'orders')
     expect(told(await Array.fromAsync(one.source.pieces({ height: 10 })))).toEqual([10])
-    expect(one.source.ordersFrom).toBe(10)
+    expect([one.source.ordersFrom, one.source.isBehind]).toEqual([10, true])
     expect(told(await Array.fromAsync(one.source.pieces({ height: 11 })))).toEqual(['11-11'])
     expect(one.source.ordersFrom).toBe(12)
   })

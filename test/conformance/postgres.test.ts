@@ -1,0 +1,118 @@
+// What a Sink sends to PostgreSQL, in workerd: through a Hyperdrive, and to a server whose certificate must have the name
+// that was asked for.
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundle } from '../../src/launch/build.node.ts'
+import { bundledModules } from '../../src/launch/bundled-modules.node.ts'
+import type { Outcome } from '../../src/pipeline/batch.ts'
+import { DEFAULTS, type DestinationConfig, type Pipeline } from '../../src/pipeline/pipeline.ts'
+import { keyedRows } from '../../src/pipeline/topics/topic.ts'
+import { hasPostgres, PASSWORD, type PostgresServer, startPostgres } from '../pipeline/destinations/postgres-server.ts'
+import type { Order } from '../pipeline/destinations/sender.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const BUNDLE = 'dist/sender'
+const rows = keyedRows({ height: 7, time: 490 }, [
+  ['a', { coin: 'BTC' }],
+  ['b', { coin: 'ETH' }],
+])
+const batch = {
+  ...{ id: 'pipe_a:7-7', pipeline: 'pipe_a', topic: 'fills', from: 7, to: 7, rows, columns: null },
+  texts: rows.map((row) => JSON.stringify(row)),
+}
+
+describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
+  let server: PostgresServer
+  let dispose: () => Promise<void>
+  let post: (order: Order) => Promise<Outcome>
+
+  beforeAll(async () => {
+    server = await startPostgres('localhost')
+    // Read as Miniflare is loaded.
+    process.env.NODE_EXTRA_CA_CERTS = server.certificate
+    const { convertV4MiniflareOptions, Miniflare } = await import('miniflare')
+    mkdirSync(join(ROOT, BUNDLE), { recursive: true })
+    await bundle(ROOT, 'test/pipeline/destinations/sender.toml', join(ROOT, BUNDLE))
+    const login = (user: string) =>
+      `postgres://${user}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${server.port}/postgres`
+    const miniflare = new Miniflare(
+      convertV4MiniflareOptions({
+        ...bundledModules(join(ROOT, BUNDLE)),
+        ...{ compatibilityDate: '2026-11-01', compatibilityFlags: ['nodejs_zlib'], cf: false },
+        hyperdrives: { FILLS_DB: login('weir'), OLD_DB: login('old'), OTHER_DB: login('weir') },
+        telemetry: { enabled: false },
+      }),
+    )
+    dispose = () => miniflare.dispose()
+    post = async (order) => {
+      const answer = await miniflare.dispatchFetch('http://sender/', { method: 'POST', body: JSON.stringify(order) })
+      return (await answer.json()) as Outcome
+    }
+    server.query('CREATE TABLE fills (_key text PRIMARY KEY, _height bigint, coin text)')
+    const hba = server.query('SHOW hba_file')[0]!
+    server.query(`COPY (SELECT 'host all all all md5') TO '${hba}'`)
+    server.query(`SELECT pg_reload_conf()`)
+    server.query(
+      `SET password_encryption = md5; CREATE ROLE old LOGIN PASSWORD '${PASSWORD}'; GRANT INSERT, SELECT ON fills TO old`,
+    )
+  }, 120_000)
+  afterAll(async () => {
+    await dispose?.()
+    await server?.remove()
+  })
+
+  const send = (
+    config: Extract<DestinationConfig, { type: 'postgres' }>,
+    isPrivateAllowed: boolean,
+    account = 'acme',
+  ) =>
+    post({
+      settings: {
+        PIPELINE_PRIVATE: isPrivateAllowed,
+        PIPELINE_RESOLVER: 'http://127.0.0.1:1/',
+        PIPELINE_HYPERDRIVE: { FILLS_DB: ['acme'], OLD_DB: ['acme'], GONE_DB: ['acme'] },
+      },
+      pipeline: {
+        ...DEFAULTS,
+        id: 'pipe_a',
+        account,
+        topic: 'fills',
+        destination_config: config,
+      } as unknown as Pipeline,
+      batch,
+    })
+  const hyperdrive = (name: string, account?: string) =>
+    send({ type: 'postgres', url: `hyperdrive://${name}`, table: 'fills' }, false, account)
+  const direct = (host: string) => {
+    const url = `postgres://${host}:${server.port}`
+    return send({ type: 'postgres', url, user: 'weir', password: PASSWORD, database: 'postgres', table: 'fills' }, true)
+  }
+  const emptied = () => {
+    const keys = server.query('SELECT _key FROM fills ORDER BY _key')
+    server.query('TRUNCATE fills')
+    return keys
+  }
+
+  it.each(['FILLS_DB', 'OLD_DB'])('takes a batch once through the Hyperdrive %s of the operator', async (name) => {
+    for (const _ of [1, 2]) expect(await hyperdrive(name)).toMatchObject({ ok: true })
+    expect(emptied()).toEqual(['7:a', '7:b'])
+  })
+
+  it.each([
+    ['FILLS_DB', 'other', 'the operator allows this account no Hyperdrive FILLS_DB (PIPELINE_HYPERDRIVE)'],
+    ['OTHER_DB', 'acme', 'the operator allows this account no Hyperdrive OTHER_DB (PIPELINE_HYPERDRIVE)'],
+    ['GONE_DB', 'acme', 'no Hyperdrive GONE_DB is bound here: wrangler.live.toml must have it'],
+  ])('takes nothing through %s from the account %s', async (name, account, words) => {
+    expect(await hyperdrive(name, account)).toEqual({ ok: false, words: expect.stringContaining(words) })
+    expect(emptied()).toEqual([])
+  })
+
+  it('takes it by TLS where its certificate has the name that was asked for', async () => {
+    expect(await direct('localhost')).toMatchObject({ ok: true })
+    expect(emptied()).toEqual(['7:a', '7:b'])
+    expect(await direct('127.0.0.1')).toMatchObject({ ok: false })
+    expect(emptied()).toEqual([])
+  })
+})
