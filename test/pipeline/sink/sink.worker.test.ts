@@ -432,18 +432,18 @@ describe('an account', () => {
   // PIPE-26
   it('pays for what a pipeline had brought when it was deleted, once its meter answers', async () => {
     await meterOf(live, 'leaver').grantCredits('g', 1_000_000)
-    const stub = live.SINK.getByName(`${env.CHAIN}/pipe_l`)
+    const stub = live.SINK.getByName(`${env.CHAIN}/pipe_leaver`)
     const settlePipeline = () => Promise.reject(new Error('away'))
     const away = { CREDIT_METER: { getByName: () => ({ settlePipeline }) } }
     await runInDurableObject(stub, (object) => {
       Object.defineProperty(object, 'env', { value: away, configurable: true })
     })
-    const sink = sinkOf('pipe_l')
-    await sink.apply({ v, pipeline: pipeline('pipe_l', { account: 'leaver' }) })
-    await reached('pipe_l', head)
+    const sink = sinkOf('pipe_leaver')
+    await sink.apply({ v, pipeline: pipeline('pipe_leaver', { account: 'leaver' }) })
+    await reached('pipe_leaver', head)
     await sink.drop()
     await runDurableObjectAlarm(stub)
-    const arrived = rowsOf('pipe_l').length
+    const arrived = rowsOf('pipe_leaver').length
     expect([arrived > 0, await spentBy('leaver')]).toEqual([true, 0])
     await evictDurableObject(stub)
     await runDurableObjectAlarm(stub)
