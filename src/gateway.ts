@@ -49,6 +49,7 @@ import { sinksOf } from './platform/sinks.client.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import { rpcDesk } from './rpc/rpc.client.ts'
 import { answerRpc, type RpcRouteDeps, rpcChainOf, rpcRoutes } from './rpc/rpc.route.ts'
+import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
 import type { PastAnswer } from './stream/events/first-frames.ts'
 import type { KeyDesk } from './stream/graphql/entry.ts'
 import type { GatewayInternal } from './stream/post.client.ts'
@@ -217,7 +218,7 @@ function failed(error: unknown, path = '/info'): Response {
 }
 
 /** What Durable Objects ask of the gateway, over a service binding that nobody else has. */
-export class Internal extends WorkerEntrypoint<Env> implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk {
+export class Internal extends WorkerEntrypoint<Env> implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk, SecretDesk {
   /** Copies of a meter's usage rows: only this Worker has D1. */
   async keepUsage(rows: readonly UsageRow[]): Promise<void> {
     await keepUsage(this.env.ACCOUNTS, rows)
@@ -239,6 +240,15 @@ export class Internal extends WorkerEntrypoint<Env> implements UsageKeeper, Call
   async enter(key: string, address: string | null): Promise<Result<Identity, Failure>> {
     const keyEnv = { ...this.env, ...gateway(this.env).settings }
     return keys.identify(keyEnv, key, { product: 'graphql', kind: 'api' }, (work) => this.ctx.waitUntil(work), address)
+  }
+
+  /** The secret of a pipeline's destination, for the object that sends there. */
+  async openSecret(id: string, sealed: string): Promise<string | null> {
+    return unseal(sealed, id, this.env.KEY_SECRET ?? '')
+  }
+
+  async sealSecret(id: string, secret: string): Promise<string> {
+    return seal(secret, id, this.env.KEY_SECRET ?? '')
   }
 
   /** An info request of an authenticated socket, at its normal price. */

@@ -3,6 +3,7 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { UsageKeeper } from '../src/credit/usage.ts'
 import type { Identity } from '../src/key/identity.ts'
+import type { SecretDesk } from '../src/pipeline/sealing.client.ts'
 import type { PastAnswer } from '../src/stream/events/first-frames.ts'
 import type { KeyDesk } from '../src/stream/graphql/entry.ts'
 import type { GatewayInternal } from '../src/stream/post.client.ts'
@@ -10,7 +11,10 @@ import type { Caller, CallerBook } from '../src/stream/sockets/callers.client.ts
 
 const reads = new Map<string, number>()
 
-export class Internal extends WorkerEntrypoint implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk {
+export class Internal
+  extends WorkerEntrypoint
+  implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk, SecretDesk
+{
   async info(_: Identity, body: string): Promise<{ status: number; body: string }> {
     return { status: 200, body: JSON.stringify({ echo: JSON.parse(body) }) }
   }
@@ -23,6 +27,15 @@ export class Internal extends WorkerEntrypoint implements UsageKeeper, CallerBoo
       return { body: JSON.stringify({ reads: reads.get(key) }) }
     }
     return { body: '[]', height: Number.MAX_SAFE_INTEGER }
+  }
+
+  async openSecret(id: string, sealed: string): Promise<string | null> {
+    const [, of, text = ''] = sealed.split(' ')
+    return of === id ? atob(text) : null
+  }
+
+  async sealSecret(id: string, secret: string): Promise<string> {
+    return `kept ${id} ${btoa(secret)}`
   }
 
   async keepUsage(): Promise<void> {}

@@ -246,3 +246,6 @@ export const Pipeline = z.object({
   updated_at: z.string(),
 })
 export type Pipeline = z.infer<typeof Pipeline>
+
+/** As its object keeps it: `******` in place of the secret, which is sealed; null: there is none. */
+export type KeptPipeline = Pipeline & { readonly sealed: string | null }

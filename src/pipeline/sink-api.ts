@@ -1,6 +1,6 @@
 // src/pipeline/sink-api.ts — what the gateway asks of a pipeline's Sink object. Payloads carry `v`; N and N-1 are accepted.
 import type { Pipeline } from './pipeline.ts'
-export const SINK_API_VERSION = 1
+export const SINK_API_VERSION = 2
 export type SinkPhase = 'idle' | 'backfilling' | 'live' | 'pausing' | 'paused' | 'retrying' | 'failed' | 'finished'
 export interface SinkStatus {
   readonly v: number
@@ -43,8 +43,11 @@ export interface SinkTest {
   readonly words: string
 }
 export interface SinkApi {
-  /** The record changed (created, patched, paused, resumed): what is opened (`secrets` in clear) is kept by the object, encrypted at rest by its record alone. */
-  apply(request: { v: number; pipeline: Pipeline }): Promise<SinkStatus>
+  /**
+   * The record changed (created, patched, paused, resumed). Its secret is in clear, for the memory of the object alone, and
+   * `sealed` for its storage, null where there is none; 1 has no `sealed`.
+   */
+  apply(request: { v: number; pipeline: Pipeline; sealed?: string | null }): Promise<SinkStatus>
   status(): Promise<SinkStatus>
   logs(request: {
     v: number

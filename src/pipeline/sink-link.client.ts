@@ -47,7 +47,7 @@ export class SinkLink {
     const isTold =
       pipeline !== null &&
       (await this.asked(row.id, async (sink) => {
-        await sink.apply({ v: SINK_API_VERSION, pipeline })
+        await sink.apply({ v: SINK_API_VERSION, pipeline, sealed: row.sealed })
         // Deleted meanwhile, perhaps after its object had been emptied.
         if (!(await this.#ports.store.setTold(row.id, row.revision))) await sink.drop()
         return true

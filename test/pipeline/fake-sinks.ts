@@ -15,6 +15,8 @@ type Call = keyof SinkApi
 export class FakeSinks {
   /** What each object has; not there: it is empty. */
   readonly held = new Map<string, Pipeline>()
+  /** What is sealed of each. */
+  readonly sealed = new Map<string, string | null | undefined>()
   /** Every call with its object, in order. */
   readonly calls: [call: Call, id: string][] = []
   /** Calls that fail before they do anything. */
@@ -43,10 +45,11 @@ export class FakeSinks {
       return answer
     }
     return {
-      apply: ({ pipeline }) =>
+      apply: ({ pipeline, sealed }) =>
         call('apply', async () => {
           if ((this.held.get(id)?.revision ?? 0) < pipeline.revision) {
             this.held.set(id, pipeline)
+            this.sealed.set(id, sealed)
             this.stuck.delete(id)
           }
           await this.onApplied()

@@ -237,6 +237,7 @@ describe('pipelines', () => {
     const sent = await call('PATCH', id, { ...json.data, name: 'two' })
     expect(sent.json.data).toEqual({ ...json.data, name: 'two', updated_at: expect.any(String) })
     expect(sinks.held.get(id)).toMatchObject({ name: 'two', revision: 2, destination_config: CONFIG })
+    expect(sinks.sealed.get(id)).toBe((await rowsOf(account))[0]!.sealed)
     const second = await create()
     const page = await call('GET', '?page_size=1&page_number=1')
     const pagination = { page_number: 1, page_size: 1, total_count: 2, has_more: false }

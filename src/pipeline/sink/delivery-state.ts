@@ -61,6 +61,8 @@ export interface DeliveryPorts {
   end(): Promise<End | null | 'undecided'>
   /** Throws CannotRun where there is none for this record. `flight`: what is to be read anew. */
   assembler(at: Standing, flight: Flight | null): Pick<Assembler, 'take' | 'retryMs' | 'ordersFrom'>
+  /** Resolves once the destination's secret is opened; throws CannotRun where it cannot be. */
+  ready(): Promise<void>
   /** Transforms and sends. Never rejects. */
   send(parcel: Parcel): Promise<Outcome>
   /** Puts it where it can be sent from once more. */

@@ -115,7 +115,10 @@ export class Delivery {
         // Paused meanwhile: nothing is in flight yet.
         if (!this.#order.isRunning) return null
       }
-      return await this.#try()
+      // Of no try that the destination has: the gateway alone may be away.
+      await this.#ports.ready()
+      if (!this.#order.isRunning) return null
+      return this.#taken === null ? 0 : await this.#try()
     } catch (error) {
       this.#assembler = null
       this.#taken = null
@@ -224,6 +227,7 @@ export class Delivery {
   }
 
   async #redelivered(): Promise<number | null> {
+    await this.#ports.ready()
     this.#isSending = true
     // Where they cannot be read, that ends it.
     const failed = (error: unknown) => ({ ok: false, words: wordsOf(error), key: null }) as const

@@ -1,6 +1,6 @@
 // What a changed record means for what is being delivered.
 
-import type { Pipeline } from '../pipeline.ts'
+import type { KeptPipeline, Pipeline } from '../pipeline.ts'
 import type { Order } from './delivery-state.ts'
 
 export type Change = 'start' | 'end' | 'rows'
@@ -8,13 +8,13 @@ export type Change = 'start' | 'end' | 'rows'
 const START = ['topic', 'execution_start_from'] as const
 const END = ['execution_mode', 'execution_stop_from'] as const
 const ROWS = [
-  ...(['filter', 'transforms', 'destination_config'] as const),
+  ...(['filter', 'transforms', 'destination_config', 'sealed'] as const),
   ...(['abi_file', 'abi_contract_addresses', 'abi_unmatched'] as const),
 ]
 
 /** In the order in which they are to be taken. */
-export function changesOf(before: Pipeline, after: Pipeline): readonly Change[] {
-  const differs = (names: readonly (keyof Pipeline)[]) =>
+export function changesOf(before: KeptPipeline, after: KeptPipeline): readonly Change[] {
+  const differs = (names: readonly (keyof KeptPipeline)[]) =>
     names.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
   // Another chain has other heights. Whoever begins anew has nothing else to change.
   if (differs(START) || (after.topic === 'evm_logs' && differs(['filter']))) return ['start']

@@ -3,7 +3,7 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { orLate, orReject } from '../../core/deadline.ts'
-import { Objects } from '../../core/objects.client.ts'
+import { gatewayOf, Objects } from '../../core/objects.client.ts'
 import { after } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
@@ -19,6 +19,7 @@ import { Reading, type Reads, STAY_MS } from './reading.client.ts'
 import { changesOf, orderOf, wordsOf } from './record-changes.ts'
 import { Sending } from './sending.client.ts'
 import { SinkStore } from './sink.store.ts'
+import { SinkRecord } from './sink-record.client.ts'
 import { SinkSettings } from './sink-settings.ts'
 import { checkTransforms } from './transforms.client.ts'
 import { ALL_KNOWN, newestRows } from './trial.ts'
@@ -43,7 +44,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
   readonly #evm: EvmReading
   readonly #sending: Sending
   #store: SinkStore
-  #pipeline: Pipeline | null
+  readonly #record: SinkRecord
   #delivery: Delivery | null = null
   /** Ends a wait between two turns. */
   #poke: () => void = () => undefined
@@ -56,11 +57,15 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     const { ARCHIVE: bucket }: Partial<Cloudflare.Env> = env
     this.#sending = new Sending(this.#settings, bucket)
     this.#store = new SinkStore(ctx.storage)
-    this.#pipeline = this.#store.pipeline
+    this.#record = new SinkRecord(this.#store.pipeline, () => gatewayOf(env))
     if (!this.#pipeline) return
     this.#open(this.#pipeline)
     // Whoever looks at one that ended amid its work wakes it.
     this.ctx.waitUntil(this.ctx.storage.setAlarm(Date.now()))
+  }
+
+  get #pipeline(): Pipeline | null {
+    return this.#record.kept
   }
 
   #readingOf({ topic }: Pipeline): Reads {
@@ -73,15 +78,15 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     return this.#delivery
   }
 
-  async apply({ pipeline }: { v: number; pipeline: Pipeline }): Promise<SinkStatus> {
-    const before = this.#pipeline
+  async apply({ pipeline, sealed }: Parameters<SinkApi['apply']>[0]): Promise<SinkStatus> {
+    const before = this.#record.kept
     // Of one that is deleted nothing is new.
     const isKnown = before !== null && pipeline.revision <= before.revision
     if (isKnown || this.#store.dropped !== null) return this.status()
-    this.#store.pipeline = pipeline
-    this.#pipeline = pipeline
+    const kept = this.#record.take(pipeline, sealed)
+    this.#store.pipeline = kept
     const delivery = this.#delivery ?? this.#open(pipeline)
-    const changes = before ? changesOf(before, pipeline) : []
+    const changes = before ? changesOf(before, kept) : []
     for (const change of changes.length > 0 ? changes : (['none'] as const)) delivery.ordered(orderOf(pipeline), change)
     this.#store.log(Date.now(), 'info', wordsOf(pipeline, changes), null)
     await this.#wake()
@@ -160,7 +165,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     const { storage, id } = this.ctx
     const pipeline = (id.name ?? '').split('/').at(-1)!
     this.#delivery = null
-    this.#pipeline = null
+    this.#record.kept = null
     this.#poke()
     await storage.deleteAll()
     this.#store = new SinkStore(storage)
@@ -185,6 +190,8 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     if (dropped !== null) return this.#forget(dropped)
     const begunMs = Date.now()
     await this.ctx.storage.setAlarm(begunMs + GUARD_MS)
+    const resealed = await this.#record.resealed()
+    if (resealed) this.#store.pipeline = resealed
     const leave = this.#reading.stay(() => this.#pipeline)
     await this.#turns(begunMs).finally(leave)
   }
@@ -247,12 +254,13 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
           },
         }
       },
+      ready: async () => void (await this.#record.opened()),
       send: async (parcel) => {
         try {
-          const { id } = pipeline()
+          const opened = await this.#record.opened()
           // Its range must outlive whatever happens from here on.
           await this.ctx.storage.sync()
-          const sent = this.#sending.sent(pipeline(), parcel, batchId(id, parcel.from, parcel.to))
+          const sent = this.#sending.sent(opened, parcel, batchId(opened.id, parcel.from, parcel.to))
           return await orReject(sent, SEND_MS, after)
         } catch (error) {
           return { ok: false, words: wordsOfError(error) }
@@ -263,7 +271,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
         if (!letters) throw new Error('there is no bucket for dead letters here: the operator has set up no archive')
         await letters.put(parcel)
       },
-      unbury: (behind) => orReject(this.#sending.unburied(pipeline(), behind), SEND_MS, after),
+      unbury: async (behind) => orReject(this.#sending.unburied(await this.#record.opened(), behind), SEND_MS, after),
       save: (state) => {
         if (isThere()) this.#store.state = state
       },

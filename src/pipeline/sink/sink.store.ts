@@ -2,7 +2,7 @@
 // grows is bounded; a text of any size is kept in pieces.
 
 import { fromChunks, toChunks } from '../../core/chunks.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { KeptPipeline } from '../pipeline.ts'
 import type { SinkLogLine, SinkMinute } from '../sink-api.ts'
 import type { DeliveryState } from './delivery-state.ts'
 
@@ -33,12 +33,12 @@ export class SinkStore {
     this.#fold = this.#text('fold')
   }
 
-  get pipeline(): Pipeline | null {
+  get pipeline(): KeptPipeline | null {
     const text = this.#text('pipeline')
-    return text === null ? null : (JSON.parse(text) as Pipeline)
+    return text === null ? null : (JSON.parse(text) as KeptPipeline)
   }
 
-  set pipeline(pipeline: Pipeline) {
+  set pipeline(pipeline: KeptPipeline) {
     this.#putText('pipeline', JSON.stringify(pipeline))
   }
 

@@ -82,7 +82,7 @@ export class Plant {
   }
 
   async apply(pipeline: Pipeline): Promise<SinkStatus> {
-    return this.ask(pipeline.id, 'apply', { v: 1, pipeline })
+    return this.ask(pipeline.id, 'apply', { v: 2, pipeline })
   }
 
   async status(id: string): Promise<SinkStatus> {

@@ -158,6 +158,7 @@ class World {
           take: (end, upTo, most) => alive(() => assembler.take(end, upTo, { ...most, rows: 4, blocks: 9 })),
         }
       },
+      ready: async () => undefined,
       send: (parcel) => alive(() => this.#send(parcel)),
       bury: (parcel) => alive(() => this.#port(() => void this.letters.push(parcel))),
       unbury: async (after) => {
@@ -373,6 +374,36 @@ describe('a batch that fails', () => {
     expect(delivery.phase(0)).not.toBe('failed')
     await delivery.turn()
     expect(world.applied.size).toBeGreaterThan(0)
+  })
+
+  it('is not tried, and so not counted, while its secret is not opened, nor where that cannot be any more', async () => {
+    const world = new World({ draw: never })
+    let ready = async (): Promise<void> => Promise.reject(new Error('the gateway is away'))
+    const delivery = new Delivery({ ...world.ports, ready: () => ready() }, world.saved, RUNNING)
+    for (let turn = 0; turn < 20; turn++) expect(await delivery.turn()).toBe(5_000)
+    expect(delivery.state).toMatchObject({ lastError: { words: 'the gateway is away' }, isFailed: false })
+    delivery.redeliver()
+    expect([await delivery.turn(), delivery.state.isRedelivering, world.sends]).toEqual([5_000, true, 0])
+    ready = async () => {
+      throw new CannotRun('send it again')
+    }
+    expect([await delivery.turn(), delivery.phase(0)]).toEqual([null, 'failed'])
+    ready = async () => undefined
+    delivery.ordered(RUNNING, 'rows')
+    await delivery.turn()
+    await delivery.turn()
+    expect([world.sends, delivery.state.batches, delivery.state.isRedelivering]).toEqual([1, 1, false])
+  })
+
+  it('is read anew where the record changes, or stops, while its secret is opened', async () => {
+    const world = new World({ draw: never })
+    let opened: () => void = () => undefined
+    const ready = async () => opened()
+    const delivery: Delivery = new Delivery({ ...world.ports, ready }, world.saved, RUNNING)
+    opened = () => delivery.ordered(RUNNING, 'rows')
+    expect([await delivery.turn(), world.sends, delivery.state.flight]).toEqual([0, 0, null])
+    opened = () => delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+    expect([await delivery.turn(), world.sends, delivery.phase(0)]).toEqual([null, 0, 'paused'])
   })
 
   // PIPE-12

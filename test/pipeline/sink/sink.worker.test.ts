@@ -7,18 +7,25 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { Objects } from '../../../src/core/objects.client.ts'
 import type { Block } from '../../../src/feed/block.ts'
 import type { DurableRequest } from '../../../src/feed/durable-api.ts'
+import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
 import type { Pipeline } from '../../../src/pipeline/pipeline.ts'
 import { Reading } from '../../../src/pipeline/sink/reading.client.ts'
 import type { Sink } from '../../../src/pipeline/sink/sink.do.ts'
+import { SinkRecord } from '../../../src/pipeline/sink/sink-record.client.ts'
 import type { SinkApi } from '../../../src/pipeline/sink-api.ts'
 import { EXAMPLE_FILL } from '../../../src/stream/events/fill-view.ts'
 import { FakeFeeder, levelsOf } from '../../feed/fake-feeder.worker.ts'
 
 const SECRET = `whsec_${btoa('0123456789abcdef0123456789abcdef')}`
-const v = 1
+const v = 2
 const live = env as unknown as Cloudflare.Env
 const objects = new Objects(live, { CHAIN: env.CHAIN, FEED_REGION: null })
-const sinkOf = (id: string): SinkApi & Pick<Sink, 'check'> => objects.sink(id)
+const sealedOf = (id: string) => `kept ${id} ${btoa(SECRET)}`
+/** Told of its pipeline as the gateway tells it. */
+const sinkOf = (id: string): SinkApi & Pick<Sink, 'check'> => {
+  const sink = objects.sink(id)
+  return { ...sink, apply: (request) => sink.apply({ sealed: sealedOf(id), ...request }) }
+}
 /** It ends amid whatever it does. */
 const kill = (id: string) =>
   runInDurableObject(live.SINK.getByName(`${env.CHAIN}/${id}`), (_, state) => state.abort('killed')).catch(
@@ -84,6 +91,16 @@ const block = (more: Partial<Block> = {}) => {
   })
   return head
 }
+/** All that an object has stored, as text. */
+const stored = (id: string) =>
+  runInDurableObject(live.SINK.getByName(`${env.CHAIN}/${id}`), (_, { storage }) => {
+    const named = storage.sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray()
+    const tables = named
+      .filter(({ name }) => !name.startsWith('_cf_'))
+      .map(({ name }) => [name, storage.sql.exec(`SELECT * FROM ${name}`).toArray()])
+    const bytes = (_: string, value: unknown) => (value instanceof Uint8Array ? new TextDecoder().decode(value) : value)
+    return JSON.stringify([tables, ...storage.kv.list()], bytes)
+  })
 const reached = (id: string, height: number) =>
   vi.waitFor(async () => expect((await sinkOf(id).status()).height).toBe(height), { timeout: 20_000, interval: 50 })
 
@@ -248,6 +265,75 @@ describe('a pipeline', () => {
         asks: [],
       })),
     )
+  })
+})
+
+describe('the secret of a destination', () => {
+  const HIDDEN = { type: 'webhook', url: 'https://m.example/', secret: '******' } as const
+  const DESK = { sealSecret: async () => 'sealed' }
+  const failing = { out: 'SELECT json(coin) AS coin FROM fills' }
+
+  it('is in memory alone: nowhere in what is stored, after whatever happened', async () => {
+    const id = 'pipe_k'
+    const seen: string[] = []
+    const look = async () => {
+      const text = await stored(id)
+      expect(text).toContain('revision 1: running')
+      expect(text).toContain(sealedOf(id))
+      seen.push(text)
+    }
+    receiver(id).answer = () => new Response(`no, ${SECRET}`, { status: 500 })
+    await sinkOf(id).apply({ v, pipeline: pipeline(id, { execution_stop_from: '103' }) })
+    const failed = async () => expect((await sinkOf(id).status()).lastError?.words).toMatch(/answered 500: no, \*{6}$/)
+    await vi.waitFor(failed, { timeout: 10_000 })
+    await look()
+    receiver(id).answer = () => new Response('ok')
+    // Woken, it asks for it: the receiver takes what is signed with it alone.
+    await kill(id)
+    await reached(id, 103)
+    await look()
+    const broken: Partial<Pipeline> = { on_failure: 'dead_letter', transforms: failing, execution_stop_from: '108' }
+    await sinkOf(id).apply({ v, pipeline: pipeline(id, { ...broken, revision: 2 }) })
+    await reached(id, 108)
+    await look()
+    const { objects: letters } = await env.ARCHIVE.list({ prefix: `pipelines/dead/${id}/` })
+    const letter = (await env.ARCHIVE.get(letters[0]!.key))!.body.pipeThrough(new DecompressionStream('gzip'))
+    seen.push(await new Response(letter).text())
+    for (const text of seen) expect(text).not.toContain(SECRET.slice(6))
+    expect(seen).toHaveLength(4)
+    expect(heights(id)).toEqual([101, 102, 103])
+  })
+
+  it('that a gateway of before sent, or that was kept in clear, is sealed at the next alarm', async () => {
+    const id = 'pipe_l'
+    await objects.sink(id).apply({ v: 1, pipeline: pipeline(id, { execution_stop_from: '103' }) })
+    await reached(id, 103)
+    const text = await stored(id)
+    expect([text.includes(sealedOf(id)), text.includes(SECRET.slice(6))]).toEqual([true, false])
+  })
+
+  it('is asked for once, by whoever sends first; a gateway that is away is asked again, and what is lost is said', async () => {
+    const kept = (sealed: string | null) => ({ ...pipeline('pipe_m'), destination_config: HIDDEN, sealed })
+    const answers: (() => Promise<string | null>)[] = []
+    const openSecret = async () => answers.shift()!()
+    const recordOf = (sealed: string | null) => new SinkRecord(kept(sealed), () => ({ ...DESK, openSecret }))
+    const record = recordOf('a')
+    answers.push(
+      async () => Promise.reject(new Error('internal')),
+      async () => SECRET,
+    )
+    await expect(record.opened()).rejects.toThrow(/^the gateway, .* did not answer; it is asked again$/)
+    for (let times = 0; times < 2; times++)
+      expect((await record.opened()).destination_config).toMatchObject({ secret: SECRET })
+    // Another text is another secret, also of the same revision.
+    const { secret: _, ...config } = HIDDEN
+    record.take({ ...pipeline('pipe_m'), destination_config: { ...config, secret: 'new' } }, 'b')
+    expect((await record.opened()).destination_config).toMatchObject({ secret: 'new' })
+    expect(record.kept).toMatchObject({ sealed: 'b', destination_config: HIDDEN })
+    answers.push(async () => null)
+    await expect(recordOf('c').opened()).rejects.toThrow(CannotRun)
+    expect((await recordOf(null).opened()).destination_config).toEqual(HIDDEN)
+    expect(answers).toEqual([])
   })
 })
 

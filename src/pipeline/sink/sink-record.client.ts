@@ -1,0 +1,65 @@
+// The record of a pipeline in its object. Laws: what is kept shows no secret; the gateway alone opens it, when it is wanted
+// first; opened, it is in memory, for the text that it was sealed in.
+
+import { orReject } from '../../core/deadline.ts'
+import { after } from '../../core/timers.client.ts'
+import { CannotRun } from '../cannot-run.ts'
+import type { KeptPipeline, Pipeline } from '../pipeline.ts'
+import type { SecretDesk } from '../sealing.client.ts'
+import { masked, secretOf, withSecret } from '../secrets.ts'
+
+const PATIENCE_MS = 10_000
+const AWAY = 'the gateway, which opens the secret of destination_config, did not answer; it is asked again'
+const LOST =
+  'destination_config: its secret cannot be opened any more, because the operator changed KEY_SECRET: send it again with PATCH'
+
+export class SinkRecord {
+  /** Null: there is none, or none any more. */
+  kept: KeptPipeline | null
+  readonly #desk: () => SecretDesk
+  #opened: { readonly sealed: string; readonly secret: string } | null = null
+
+  constructor(kept: KeptPipeline | null, desk: () => SecretDesk) {
+    this.kept = kept
+    this.#desk = desk
+  }
+
+  /** What a gateway of before did not seal is as it was sent, until `resealed`. */
+  take(pipeline: Pipeline, sealed: string | null | undefined): KeptPipeline {
+    const { destination_config: config } = pipeline
+    this.#opened = sealed ? { sealed, secret: secretOf(config) } : null
+    const kept = sealed === undefined ? pipeline : { ...pipeline, destination_config: masked(config), sealed }
+    this.kept = kept as KeptPipeline
+    return this.kept
+  }
+
+  /** With its secret, for whoever sends. Throws CannotRun where that is lost. */
+  async opened(): Promise<Pipeline> {
+    if (this.kept === null) throw new Error('the pipeline is deleted')
+    const { sealed, ...pipeline } = this.kept
+    if (!sealed) return pipeline
+    const opened =
+      this.#opened?.sealed === sealed ? this.#opened : { sealed, secret: await this.#open(pipeline.id, sealed) }
+    if (this.kept?.sealed === sealed) this.#opened = opened
+    return { ...pipeline, destination_config: withSecret(pipeline.destination_config, opened.secret) }
+  }
+
+  async #open(id: string, sealed: string): Promise<string> {
+    const asked = async () => this.#desk().openSecret(id, sealed)
+    const secret = await orReject(asked(), PATIENCE_MS, after).catch((cause) => {
+      throw new Error(AWAY, { cause })
+    })
+    if (secret === null) throw new CannotRun(LOST)
+    return secret
+  }
+
+  /** What is to be kept in place of a record that has its secret in clear; null: it has none, or the gateway is away. */
+  async resealed(): Promise<KeptPipeline | null> {
+    const { kept } = this
+    if (kept === null || kept.sealed !== undefined) return null
+    const secret = secretOf(kept.destination_config)
+    const asked = async () => (secret === '' ? null : this.#desk().sealSecret(kept.id, secret))
+    const sealed = await orReject(asked(), PATIENCE_MS, after).catch(() => undefined)
+    return sealed === undefined || this.kept !== kept ? null : this.take(kept, sealed)
+  }
+}
