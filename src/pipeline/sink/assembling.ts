@@ -1,9 +1,10 @@
 // What the next batch is: rows of whole blocks, as many as fit. Laws: batches follow one another without a hole; a batch is
 // that of its range, whoever assembles it again from where it begins; what is missing is told within it.
 
-import { gapRow, type Row, resetRow, type TopicFold } from '../topics/topic.ts'
+import { CannotRun } from '../cannot-run.ts'
+import { gapRow, type Row, resetRow, type TopicBlock, type TopicFold } from '../topics/topic.ts'
 import { type End, isBeyond } from './position.ts'
-import type { Piece, Place, Source } from './source.ts'
+import { DAMAGED, type Piece, type Place, type Source, unreadable } from './source.ts'
 
 /** Where a batch begins: what came before it matters for its rows. */
 export interface Standing {
@@ -36,6 +37,13 @@ export interface Bounds {
   readonly blocks: number
   /** Reading ends at this time. */
   readonly untilMs: number
+}
+
+/** `last`: the pipeline ends with it; `rest` is of another batch, which begins with it where this one is cut. */
+interface Put {
+  readonly last: boolean
+  readonly rest: Piece | null
+  readonly isCut?: true
 }
 
 export class Assembler {
@@ -84,9 +92,10 @@ export class Assembler {
       const piece = await this.#next()
       if (piece === null) isHead = true
       if (piece === null) break
-      const { last, rest } = this.#put(piece, batch, lower(upTo, end), end)
+      const { last, rest, isCut } = this.#put(piece, batch, upTo, end)
       this.#waiting = rest
       isEnd = last
+      if (isCut) break
     }
     if (isEnd && batch.to === null) return this.#taken(batch, true, false)
     if (batch.to === null) return null
@@ -114,24 +123,47 @@ export class Assembler {
     return null
   }
 
-  /** `last`: the pipeline ends with it; `rest` is of another batch. */
-  #put(piece: Piece, batch: Growing, most: number | null, end: End | null) {
+  #put(piece: Piece, batch: Growing, upTo: number | null, end: End | null): Put {
+    const most = lower(upTo, end)
     if (!('line' in piece)) return this.#putGap(piece, batch, most, end)
-    const block = this.#fold.parse(piece.line, piece.orders)
+    const block = this.#parsed(piece)
+    // The log has it no more: nobody will ever have read it.
+    if (block instanceof Error && piece.isArchived)
+      return this.#putGap({ from: piece.height, to: piece.height, why: DAMAGED }, batch, most, end)
+    // What came before it is delivered first.
+    if (block instanceof Error && batch.to !== null && upTo === null) return { last: false, rest: piece, isCut: true }
+    if (block instanceof Error) throw unreadable(piece.height, block)
     const { height, time, epoch = null } = block
-    if (height !== piece.height) throw new Error(`block ${height} came in the place of ${piece.height}`)
     if ('timeMs' in this.#place && time < this.#place.timeMs) return { last: false, rest: null }
     if (isBeyond(end, block)) return { last: true, rest: piece }
     this.#place = { height: height + 1 }
     const isAnew = epoch !== null && this.#epoch !== null && epoch !== this.#epoch
-    const rows = this.#fold.rows(block)
+    const rows = this.#rowsOf(block)
     batch.add(height, height, isAnew ? [resetRow(height, time, epoch), ...rows] : rows)
     this.#epoch = epoch ?? this.#epoch
     this.#timeMs = time
     return { last: this.#isPast(end), rest: null }
   }
 
-  #putGap(gap: Extract<Piece, { why: string }>, batch: Growing, most: number | null, end: End | null) {
+  /** The fold is as it was. */
+  #parsed({ height, line, orders }: Extract<Piece, { line: string }>): TopicBlock | Error {
+    try {
+      const block = this.#fold.parse(line, orders)
+      return block.height === height ? block : new Error(`block ${block.height} came in its place`)
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error))
+    }
+  }
+
+  #rowsOf(block: TopicBlock): readonly Row[] {
+    try {
+      return this.#fold.rows(block)
+    } catch (error) {
+      throw error instanceof CannotRun ? error : unreadable(block.height, error)
+    }
+  }
+
+  #putGap(gap: Extract<Piece, { why: string }>, batch: Growing, most: number | null, end: End | null): Put {
     // Before the first block nothing is missing, unless a height was asked for.
     if (!('height' in this.#place)) return { last: false, rest: null }
     const to = most === null ? gap.to : Math.min(gap.to, most)

@@ -2,17 +2,19 @@
 // line or within a gap; where the archive ends the log goes on, and what the log has let go meanwhile the archive has.
 
 import { fromChunks } from '../../core/chunks.ts'
+import { visible } from '../../core/visible.ts'
 import type { DurableLines, DurablePage } from '../../feed/durable-api.ts'
 import { withoutPayments } from '../../feed/payments.ts'
 import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
 import type { ArchivedSegment, ArchiveReader } from '../../history/archive/archive-read.ts'
+import { CannotRun } from '../cannot-run.ts'
 import type { LineKind } from '../topics/topic.ts'
 
 /** Where to begin: at a height, with the first block of a time or later, or with the first that there is. */
 export type Place = { readonly height: number } | { readonly timeMs: number } | { readonly first: true }
 
 export type Piece =
-  | { readonly height: number; readonly line: string; readonly orders?: string }
+  | { readonly height: number; readonly line: string; readonly orders?: string; readonly isArchived?: true }
   | { readonly from: number; readonly to: number; readonly why: string }
 
 /** From which height on order statuses were known as the blocks up to another one were read first. */
@@ -28,7 +30,18 @@ export interface SourcePorts {
   durable(from: number): Promise<DurablePage>
 }
 
+const WORDS_MOST = 100
 const MISSING = 'nobody has these blocks'
+export const DAMAGED = 'of these blocks the archive is damaged'
+
+/** What is stored of a block does not change: to read it again may help once the reader is another one. */
+export function unreadable(height: number, error: unknown): CannotRun {
+  const words = visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)
+  return new CannotRun(
+    `block ${height} cannot be read, which the operator has to look at: ${words}. Set to run, it is tried again; ` +
+      `"execution_start_from" "${height + 1}" goes on behind it`,
+  )
+}
 
 export class Source {
   readonly #ports: SourcePorts
@@ -82,14 +95,14 @@ export class Source {
       for await (const line of this.#ports.archive!.lines(segment, this.#kind === 'books' ? 'books' : 'events')) {
         if (height >= this.#next) {
           this.#next = height + 1
-          yield { height, line: withoutPayments(line) }
+          yield { height, line: withoutPayments(line), isArchived: true }
         }
         height++
       }
     } catch (error) {
       if (!(error instanceof ArchiveDamage)) throw error
     }
-    if (this.#next <= segment.last) yield this.#gap(segment.last, 'of these blocks the archive is damaged')
+    if (this.#next <= segment.last) yield this.#gap(segment.last, DAMAGED)
   }
 
   async *#logged(): AsyncGenerator<Piece> {
@@ -122,7 +135,8 @@ export class Source {
   *#stored({ first, last, lines, orders = [] }: DurableLines): Generator<Piece> {
     this.#next ??= first
     const [texts, statuses] = [fromChunks(lines).split('\n'), fromChunks(orders).split('\n')]
-    if (texts.length !== last - first + 1) throw new Error(`the log has ${texts.length} lines of ${first} to ${last}`)
+    if (texts.length !== last - first + 1)
+      throw unreadable(first, `the log has ${texts.length} lines of ${first} to ${last}`)
     for (const [at, line] of texts.entries()) {
       const height = first + at
       if (height < this.#next) continue

@@ -1,6 +1,7 @@
 // What a batch is: whole blocks, as many as fit, the same whoever assembles it.
 
 import { describe, expect, it } from 'vitest'
+import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
 import type { Pipeline } from '../../../src/pipeline/pipeline.ts'
 import { Assembler, type Bounds, type Standing } from '../../../src/pipeline/sink/assembling.ts'
 import { endOf, startOf } from '../../../src/pipeline/sink/position.ts'
@@ -70,6 +71,50 @@ describe('a batch', () => {
   })
 
   // PIPE-6
+  it('has a gap in the place of an archived block that cannot be read', async () => {
+    const archived = (height: number, line: string): Piece => ({ height, line, isArchived: true })
+    const lines = [archived(12, 'no JSON\n'), archived(13, 'null'), archived(14, '{"height":15,"time":1}')]
+    const taken = await assembler({ height: 10 }, [...blocks(10, 11), ...lines, ...blocks(15, 15)]).take(
+      null,
+      null,
+      most(),
+    )
+    expect(taken!.rows.map(({ _key }) => _key)).toEqual([
+      ...[10, 11].flatMap((height) => [1, 2, 3].map((at) => `${height}:${at}`)),
+      'gap:12-14',
+      ...[1, 2, 3].map((at) => `15:${at}`),
+    ])
+    expect(taken!.rows[6]).toMatchObject({ _reason: 'of these blocks the archive is damaged' })
+  })
+
+  // PIPE-12
+  it.each(['no JSON\u0000', '{"height":13}', 'null'])(
+    'ends before a block of the log that cannot be read (%j), which is said',
+    async (line) => {
+      const one = assembler({ height: 10 }, [...blocks(10, 11), { height: 12, line }, ...blocks(13, 13)])
+      expect(await one.take(null, null, most())).toMatchObject({ from: 10, to: 11, isHead: false, isEnd: false })
+      const failure = await one.take(null, null, most()).catch((error: unknown) => error)
+      expect(failure).toBeInstanceOf(CannotRun)
+      expect((failure as Error).message).toMatch(
+        /^block 12 cannot be read.*"execution_start_from" "13" goes on behind it$/,
+      )
+      expect((failure as Error).message).not.toContain('\u0000')
+    },
+  )
+
+  it('of which rows cannot be made is none, which is said', async () => {
+    const rows = () => {
+      throw new TypeError('x of undefined')
+    }
+    const at: Standing = { place: { height: 10 }, epoch: null, timeMs: 0, fold: null }
+    const pieces = async function* () {
+      yield* blocks(10, 11)
+    }
+    const taking = new Assembler({ pieces, retryMs: 0 }, { ...fold, rows }, at, () => 0).take(null, null, most())
+    await expect(taking).rejects.toThrow(/^block 10 cannot be read, .*: x of undefined\. Set to run/)
+  })
+
+  // PIPE-6
   it('says of neighbours that are missing once that they are', async () => {
     const { rows } = (await assembler({ height: 1 }, [gap(1, 2), gap(3, 9), ...blocks(10, 10), gap(11, 11)]).take(
       null,
@@ -114,7 +159,7 @@ describe('a batch', () => {
   it('of another height than the one that was asked for is an error', async () => {
     const wrong: Piece = { height: 10, line: '{"height":11,"time":1}' }
     await expect(assembler({ height: 10 }, [wrong]).take(null, null, most())).rejects.toThrow(
-      'block 11 came in the place of 10',
+      'block 10 cannot be read, which the operator has to look at: block 11 came in its place',
     )
   })
 })

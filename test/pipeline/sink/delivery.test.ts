@@ -350,6 +350,22 @@ it('a pipeline that cannot run says so once, and waits for its record to be chan
   expect([delivery.phase(0), await delivery.turn(), asked]).toEqual(['live', null, 2])
 })
 
+// PIPE-12
+it('a block of the log that cannot be read ends it there, before it is tried for ever', async () => {
+  const world = new World({ draw: never })
+  const line = world.line.bind(world)
+  world.line = (height) => (height === FIRST + 4 ? '{' : line(height))
+  const delivery = new Delivery(world.ports, world.saved, RUNNING)
+  for (let turns = 0; (await delivery.turn()) !== null; turns++) expect(turns).toBeLessThan(9)
+  expect(delivery.state).toMatchObject({ isFailed: true, flight: null, confirmed: { height: FIRST + 3 } })
+  expect(delivery.state.lastError!.words).toMatch(new RegExp(`^block ${FIRST + 4} cannot be read`))
+  // Whoever reads it now can.
+  world.line = line
+  delivery.ordered(RUNNING, 'none')
+  await delivery.turn()
+  expect(delivery.state.confirmed!.height).toBeGreaterThan(FIRST + 4)
+})
+
 describe('a batch that fails', () => {
   const failing = (outcome: Outcome, onFailure: Order['onFailure'] = 'pause') => {
     const world = new World({ draw: never, onFailure })

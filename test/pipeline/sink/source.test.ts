@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { toChunks } from '../../../src/core/chunks.ts'
 import type { DurablePage, DurablePart } from '../../../src/feed/durable-api.ts'
 import type { ArchivedSegment } from '../../../src/history/archive/archive-read.ts'
+import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
 import { type Known, type Piece, Source, type SourcePorts } from '../../../src/pipeline/sink/source.ts'
 
 const segment = (first: number, last: number): ArchivedSegment => ({
@@ -111,8 +112,10 @@ describe('a source', () => {
 
   it('holds the lines of the log against its heights', async () => {
     const wrong = { first: 10, last: 12, lines: toChunks('block 10\nblock 11') }
-    await expect(Array.fromAsync(source([[]], [{ parts: [wrong] }]).source.pieces({ height: 10 }))).rejects.toThrow(
-      'the log has 2 lines of 10 to 12',
+    const failure = await Array.fromAsync(source([[]], [{ parts: [wrong] }]).source.pieces({ height: 10 })).catch(
+      (error: unknown) => error,
     )
+    expect(failure).toBeInstanceOf(CannotRun)
+    expect((failure as Error).message).toContain('the log has 2 lines of 10 to 12')
   })
 })
