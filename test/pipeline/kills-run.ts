@@ -134,7 +134,8 @@ async function strike(
   webhook: Hook,
 ): Promise<string | null> {
   if (plant.isOver) await plant.start()
-  if (at < 0.5) return plant.killWorkerd() ? 'workerd' : null
+  // Killed as it starts, it is not started again.
+  if (at < 0.5) return (await answers(plant.url)) && plant.killWorkerd() ? 'workerd' : null
   if (at < 0.7) {
     await plant.end()
     await plant.start()
@@ -148,6 +149,12 @@ async function strike(
   }
   return 'destination'
 }
+
+const answers = (url: string) =>
+  fetch(`${url}/status`).then(
+    ({ ok }) => ok,
+    () => false,
+  )
 
 /**
  * The log keeps what is to be archived from when it has heard of an archive. Times run ahead here: what a destination does

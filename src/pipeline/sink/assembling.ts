@@ -4,7 +4,7 @@
 import { CannotRun } from '../cannot-run.ts'
 import { gapRow, type Row, resetRow, type TopicBlock, type TopicFold } from '../topics/topic.ts'
 import { type End, isBeyond } from './position.ts'
-import { DAMAGED, type Piece, type Place, type Source, unreadable } from './source.ts'
+import { DAMAGED, type Piece, type Place, type ReadBlock, type Source, unreadable } from './source.ts'
 
 /** Where a batch begins: what came before it matters for its rows. */
 export interface Standing {
@@ -13,8 +13,15 @@ export interface Standing {
   readonly epoch: string | null
   /** The time of the block before, 0 for none. */
   readonly timeMs: number
+  /** The height of that block. */
+  readonly timed?: number
   /** Of the topic. */
   readonly fold: string | null
+}
+
+/** The last block that was read; null: none was. */
+export function readOf({ timed: height, timeMs: time, epoch }: Standing): ReadBlock | null {
+  return height === undefined ? null : { height, time, epoch }
 }
 
 export interface Taken {
@@ -53,6 +60,7 @@ export class Assembler {
   #place: Place
   #epoch: string | null
   #timeMs: number
+  #timed: number | undefined
   #pieces: AsyncGenerator<Piece> | null = null
   #waiting: Piece | null = null
   /** What is there of a range that was fixed before. */
@@ -69,6 +77,7 @@ export class Assembler {
     this.#place = at.place
     this.#epoch = at.epoch
     this.#timeMs = at.timeMs
+    this.#timed = at.timed
     this.#nowMs = nowMs
   }
 
@@ -142,6 +151,7 @@ export class Assembler {
     batch.add(height, height, isAnew ? [resetRow(height, time, epoch), ...rows] : rows)
     this.#epoch = epoch ?? this.#epoch
     this.#timeMs = time
+    this.#timed = height
     return { last: this.#isPast(end), rest: null }
   }
 
@@ -180,7 +190,10 @@ export class Assembler {
   }
 
   #taken(batch: Growing, isEnd: boolean, isHead: boolean): Taken {
-    const after = { place: this.#place, epoch: this.#epoch, timeMs: this.#timeMs, fold: this.#fold.state() }
+    const after: Standing = {
+      ...{ place: this.#place, epoch: this.#epoch, timeMs: this.#timeMs, fold: this.#fold.state() },
+      ...(this.#timed !== undefined && { timed: this.#timed }),
+    }
     const { from, to, rows, texts, chars } = batch
     const at = 'height' in this.#place ? this.#place.height - 1 : -1
     return { from: from ?? at + 1, to: to ?? at, rows, texts, chars, after, isEnd, isHead }

@@ -78,8 +78,9 @@ export class Delivery {
     if (isResumed) this.#again()
   }
 
-  /** What was given up is tried again, from its first try. */
+  /** What was given up is tried again, from its first try; the log may have become another meanwhile. */
   #again(): void {
+    this.#assembler = null
     const { flight } = this.#state
     this.#save({ isFailed: false, flight: flight && { ...flight, attempts: 0, nextTryMs: 0 } })
   }

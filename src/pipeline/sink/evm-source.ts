@@ -8,6 +8,9 @@ import type { EvmLog } from '../evm/node-answers.ts'
 import type { Anchor } from '../topics/evm-logs.ts'
 import type { Piece, Place } from './source.ts'
 
+const behind = (head: number, read: number) =>
+  `the newest final block is ${head}, and block ${read} was read: the nodes are behind, or began another chain`
+
 export class EvmSource {
   readonly #chain: EvmChain
   readonly #query: LogQuery
@@ -31,6 +34,8 @@ export class EvmSource {
     this.#next ??= await this.#start(place)
     for (;;) {
       const head = await this.#chain.head()
+      if (head && this.#anchor && head.height < this.#anchor.height)
+        throw new Error(behind(head.height, this.#anchor.height))
       if (head === null || this.#next > head.height) break
       const page = await this.#chain.logs(this.#next, head.height, this.#query, this.#anchor?.height ?? null)
       this.#compare(page)

@@ -11,7 +11,7 @@ import type { WantedEvents } from '../../stream/channel.ts'
 import { CannotRun } from '../cannot-run.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { type Chosen, chosenBy } from '../topics/catalogue.ts'
-import { Assembler, type Standing } from './assembling.ts'
+import { Assembler, readOf, type Standing } from './assembling.ts'
 import type { Flight } from './delivery-state.ts'
 import { Source } from './source.ts'
 
@@ -52,11 +52,12 @@ export class Reading implements Reads {
     const orders = walletsOf(chosen.value)
     const ports = {
       archive: isOfOrders ? null : this.#archive,
+      head: () => this.head(pipeline),
       durable: (from: number) => this.#durable(pipeline.id, from, lines === 'books' ? 'books' : 'events', orders),
     }
     const ordersFrom = flight?.ordersFrom ?? null
     const known = flight && ordersFrom !== null ? { to: flight.to, ordersFrom } : null
-    return new Assembler(new Source(ports, lines, known), definition.open(wanted, at.fold), at, Date.now)
+    return new Assembler(new Source(ports, lines, known, readOf(at)), definition.open(wanted, at.fold), at, Date.now)
   }
 
   /** Feeders send order statuses as long as somebody asks: asks now and every few seconds, until it is ended. */

@@ -4,6 +4,7 @@
 import { fromChunks } from '../../core/chunks.ts'
 import { visible } from '../../core/visible.ts'
 import type { DurableLines, DurablePage } from '../../feed/durable-api.ts'
+import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { withoutPayments } from '../../feed/payments.ts'
 import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
 import type { ArchivedSegment, ArchiveReader } from '../../history/archive/archive-read.ts'
@@ -23,9 +24,17 @@ export interface Known {
   readonly ordersFrom: number
 }
 
+/** The block before the first one that is to be read. */
+export interface ReadBlock extends HeightAndTime {
+  /** Of its books. */
+  readonly epoch: string | null
+}
+
 export interface SourcePorts {
   /** Null: there is none, or it has nothing of the topic. */
   readonly archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines' | 'last'> | null
+  /** The newest durable block of the log, as it was known a moment ago; null: there is none. */
+  head(): Promise<HeightAndTime | null>
   /** What of the log follows a height and is durable. */
   durable(from: number): Promise<DurablePage>
 }
@@ -43,10 +52,25 @@ export function unreadable(height: number, error: unknown): CannotRun {
   )
 }
 
+/** The feed was reset: the log is not what it was. `head`: below what was read; null: what was read is another block. */
+function anew(head: number | null, read: number): CannotRun {
+  const found = head === null ? 'it is another one now' : `the log ends with block ${head}`
+  return new CannotRun(
+    `block ${read} was read, and ${found}: the feed was reset. Set to run, it goes on once the log has that block again. ` +
+      'For another chain make another pipeline, or set "execution_start_from" where what the destination has of these heights is gone',
+  )
+}
+
+type Archive = NonNullable<SourcePorts['archive']>
+
 export class Source {
   readonly #ports: SourcePorts
   readonly #kind: LineKind
   readonly #known: Known
+  /** To be compared with what the log has of it; null: it was. */
+  #before: ReadBlock | null
+  readonly #read: ReadBlock | null
+  #hasRead: boolean
   /** The height that comes next, null while it is not known. */
   #next: number | null = null
   #isOfLog = false
@@ -55,10 +79,13 @@ export class Source {
   /** Of what was read since the last call: from here on order statuses are known; null: they are not asked for. */
   ordersFrom: number | null = null
 
-  constructor(ports: SourcePorts, kind: LineKind, known: Known | null = null) {
+  constructor(ports: SourcePorts, kind: LineKind, known: Known | null = null, read: ReadBlock | null = null) {
     this.#ports = ports
     this.#kind = kind
     this.#known = known ?? { to: -1, ordersFrom: 0 }
+    this.#before = read
+    this.#read = read
+    this.#hasRead = read !== null
   }
 
   /** Pieces from a place on, until nothing more is durable. Once it has ended, another call goes on behind the last piece. */
@@ -76,10 +103,10 @@ export class Source {
 
   async *#archived(place: Place): AsyncGenerator<Piece> {
     const { archive } = this.#ports
-    if (!archive) return
+    if (!archive || (await this.#isOfBefore(archive))) return
     for (;;) {
       const at = this.#next === null ? ('timeMs' in place ? place : { height: 0 }) : { height: this.#next }
-      const [segment] = await archive.segmentsFrom(at, 1)
+      const segment = await this.#segmentFrom(archive, at)
       if (!segment) break
       if (this.#next !== null && segment.first > this.#next) yield this.#gap(segment.first - 1, MISSING)
       yield* this.#lines(segment)
@@ -95,6 +122,7 @@ export class Source {
       for await (const line of this.#ports.archive!.lines(segment, this.#kind === 'books' ? 'books' : 'events')) {
         if (height >= this.#next) {
           this.#next = height + 1
+          this.#hasRead = true
           yield { height, line: withoutPayments(line), isArchived: true }
         }
         height++
@@ -107,9 +135,11 @@ export class Source {
 
   async *#logged(): AsyncGenerator<Piece> {
     for (;;) {
-      const { parts, retryMs = 0, ordersFrom } = await this.#ports.durable(this.#next ?? 0)
+      const { head, parts, retryMs = 0, ordersFrom } = await this.#ports.durable(this.#from)
       this.retryMs = retryMs
+      if (this.#hasRead && head && head.height < this.#next! - 1) throw anew(head.height, this.#next! - 1)
       if (parts.length === 0) return
+      this.#before = null
       if (this.#kind === 'orders') {
         const from = ordersFrom ?? Number.POSITIVE_INFINITY
         // So that all of a batch is read with one.
@@ -139,6 +169,7 @@ export class Source {
       throw unreadable(first, `the log has ${texts.length} lines of ${first} to ${last}`)
     for (const [at, line] of texts.entries()) {
       const height = first + at
+      if (height === this.#read?.height) this.#compare(line)
       if (height < this.#next) continue
       let to = height
       while (to <= last && !this.#isKnown(to)) to++
@@ -147,6 +178,7 @@ export class Source {
         continue
       }
       this.#next = height + 1
+      this.#hasRead = true
       const own = statuses[at]
       yield { height, line, ...(own && { orders: own }) }
     }
@@ -160,8 +192,36 @@ export class Source {
 
   /** What the log lacks may have come into the archive since that was asked. */
   async #hasArchived(to: number): Promise<boolean> {
-    const segments = await this.#ports.archive?.segmentsFrom({ height: this.#next ?? 0 }, 1)
-    return segments?.[0] !== undefined && segments[0].first <= to
+    const { archive } = this.#ports
+    if (!archive || (await this.#isOfBefore(archive))) return false
+    const segment = await this.#segmentFrom(archive, { height: this.#next ?? 0 })
+    return segment !== null && segment.first <= to
+  }
+
+  /** With the block before, so that it is compared. */
+  get #from(): number {
+    const next = this.#next ?? 0
+    return this.#before?.height === next - 1 ? next - 1 : next
+  }
+
+  /** Whether the block before is the one that was read. */
+  #compare(line: string): void {
+    const { height, time } = this.#read!
+    const { time: now } = JSON.parse(line) as HeightAndTime
+    if (now !== time) throw anew(null, height)
+  }
+
+  /** After a reset to lower heights the archive has the chain of before, until the log has passed where that ended. */
+  async #isOfBefore(archive: Archive): Promise<boolean> {
+    const [last, head] = await Promise.all([archive.last(), this.#ports.head()])
+    return last !== null && head !== null && head.height < last
+  }
+
+  /** Of a chain of before are later heights of another epoch and an earlier time. */
+  async #segmentFrom(archive: Archive, at: Parameters<Archive['segmentsFrom']>[0]): Promise<ArchivedSegment | null> {
+    const [segment = null] = await archive.segmentsFrom(at, 1)
+    const isOther = segment?.epoch != null && this.#read !== null && segment.epoch !== this.#read.epoch
+    return isOther && segment.lastMs < this.#read!.time ? null : segment
   }
 
   #gap(to: number, why: string): Piece {

@@ -8,7 +8,7 @@ import { readAbi } from '../../../src/pipeline/evm/abi.ts'
 import { AbiDecoder } from '../../../src/pipeline/evm/decode.ts'
 import { EvmChain } from '../../../src/pipeline/evm/evm-chain.ts'
 import { chainOf, queryOf } from '../../../src/pipeline/evm/evm-record.ts'
-import type { Pipeline } from '../../../src/pipeline/pipeline.ts'
+import type { KeptPipeline, Pipeline } from '../../../src/pipeline/pipeline.ts'
 import { Assembler, type Standing } from '../../../src/pipeline/sink/assembling.ts'
 import { EvmSource } from '../../../src/pipeline/sink/evm-source.ts'
 import { changesOf } from '../../../src/pipeline/sink/record-changes.ts'
@@ -197,6 +197,19 @@ describe('a node', () => {
   })
 })
 
+it('a chain whose newest final block is below what was read says so, and is asked again', async () => {
+  const { after } = await taken(begin({ height: 7 }))
+  chain = new EvmChain({ name: 'a', finalityBlocks: 0 }, node.ask, () => now)
+  node.head = 2_499
+  const own = reader(after)
+  await expect(own.take(null, null, MOST)).rejects.toThrow(
+    'the newest final block is 2499, and block 2500 was read: the nodes are behind, or began another chain',
+  )
+  now += 2_000
+  node.head = 2_510
+  expect((await own.take(null, null, MOST))!.to).toBe(2_510)
+})
+
 it('a batch that was under way is read whole, or not at all', async () => {
   // PIPE-3
   node.head = 95
@@ -274,7 +287,7 @@ describe('the chain', () => {
   })
 
   it('begins anew where it is another one, and an ABI does not', () => {
-    const before = { topic: 'evm_logs', ...filter('a'), abi_file: {} } as unknown as Pipeline
+    const before = { topic: 'evm_logs', ...filter('a'), abi_file: {} } as unknown as KeptPipeline
     expect(changesOf(before, { ...before, ...filter('b') })).toEqual(['start'])
     expect(changesOf(before, { ...before, abi_file: { abi: [] } })).toEqual(['rows'])
   })

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
-import type { Pipeline } from '../../../src/pipeline/pipeline.ts'
+import type { KeptPipeline, Pipeline } from '../../../src/pipeline/pipeline.ts'
 import { Assembler, type Bounds, type Standing } from '../../../src/pipeline/sink/assembling.ts'
 import { endOf, startOf } from '../../../src/pipeline/sink/position.ts'
 import { changesOf, orderOf } from '../../../src/pipeline/sink/record-changes.ts'
@@ -186,8 +186,9 @@ it('what a changed record means follows from the fields that changed', () => {
     name: 'a',
   }
   const after = (over: object) =>
-    changesOf(before as unknown as Pipeline, { ...before, ...over } as unknown as Pipeline)
+    changesOf(before as unknown as KeptPipeline, { ...before, ...over } as unknown as KeptPipeline)
   expect(after({ name: 'b', status: 'paused' })).toEqual([])
+  expect(after({ sealed: 'another' })).toEqual(['rows'])
   expect(after({ execution_stop_from: '9', transforms: { a: 'SELECT 1' } })).toEqual(['end', 'rows'])
   expect(after({ execution_start_from: '9', transforms: { a: 'SELECT 1' } })).toEqual(['start'])
 })

@@ -8,7 +8,7 @@ import { ArchiveDamage } from '../../../src/history/archive/archive-damage.ts'
 import type { ArchivedSegment } from '../../../src/history/archive/archive-read.ts'
 import type { Outcome } from '../../../src/pipeline/batch.ts'
 import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
-import { Assembler, type Standing } from '../../../src/pipeline/sink/assembling.ts'
+import { Assembler, readOf, type Standing } from '../../../src/pipeline/sink/assembling.ts'
 import { Delivery, TRIES } from '../../../src/pipeline/sink/delivery.ts'
 import {
   type DeliveryPorts,
@@ -103,7 +103,9 @@ class World {
       const { height: from = 0 } = at as { height?: number }
       for (let first = FIRST; first + SEGMENT - 1 <= this.archivedTo; first += SEGMENT) {
         const heights = Array.from({ length: SEGMENT }, (_, i) => first + i).filter((one) => !this.isMissing(one))
-        const whole = { chain: 'c', first: heights[0]!, last: heights.at(-1)!, firstMs: 0, lastMs: 0, epoch: null }
+        const [begins, last] = [heights[0]!, heights.at(-1)!]
+        const times = { firstMs: begins * BLOCK_MS, lastMs: last * BLOCK_MS }
+        const whole = { chain: 'c', first: begins, last, ...times, epoch: last < 40 ? 'a' : 'b' }
         if (heights.length === SEGMENT && whole.last >= from) return [whole]
       }
       return []
@@ -119,6 +121,7 @@ class World {
           for (let height = segment.first; height <= segment.last; height++) yield line(height)
         },
       },
+      head: async () => ({ height: this.head, time: this.head * BLOCK_MS }),
       durable: (from) => this.#port(() => this.#durablePage(from)),
     }
   }
@@ -151,7 +154,12 @@ class World {
       begin: async () => at,
       end: async () => this.end,
       assembler: (from) => {
-        const assembler = new Assembler(new Source(this.#source, 'events'), summing(from.fold), from, nowMs)
+        const assembler = new Assembler(
+          new Source(this.#source, 'events', null, readOf(from)),
+          summing(from.fold),
+          from,
+          nowMs,
+        )
         // Few rows, that there are many batches.
         return {
           ...{ retryMs: 0, ordersFrom: null },
@@ -364,6 +372,51 @@ it('a block of the log that cannot be read ends it there, before it is tried for
   delivery.ordered(RUNNING, 'none')
   await delivery.turn()
   expect(delivery.state.confirmed!.height).toBeGreaterThan(FIRST + 4)
+})
+
+// PIPE-25
+it('a feed that was reset to lower heights stops it, until the log has what was read, or for good where it has another block', async () => {
+  const world = new World({ draw: never })
+  let offset = 0
+  world.line = (height) => JSON.stringify({ height, time: height * BLOCK_MS + offset, epoch: `of ${offset}` })
+  // Whether it is ahead of its destination is asked of heights that the log has.
+  const save = (state: DeliveryState) => {
+    world.saved = state
+  }
+  const ports = { ...world.ports, save }
+  let delivery = new Delivery(ports, world.saved, RUNNING)
+  const settled = async () => {
+    for (let waitMs = await delivery.turn(); waitMs === 0; ) waitMs = await delivery.turn()
+    return delivery.state
+  }
+  world.end = null
+  world.head = FIRST + 9
+  expect((await settled()).confirmed!.height).toBe(FIRST + 9)
+  for (const wakes of [false, true]) {
+    world.head = FIRST + 5
+    if (wakes) delivery = new Delivery(ports, world.saved, RUNNING)
+    expect(await settled()).toMatchObject({ isFailed: true, confirmed: { height: FIRST + 9 } })
+    expect(delivery.state.lastError!.words).toMatch(
+      new RegExp(
+        `^block ${FIRST + 9} was read, and the log ends with block ${FIRST + 5}: the feed was reset.*"execution_start_from"`,
+      ),
+    )
+    // The same chain.
+    world.head = FIRST + 9
+    delivery.ordered(RUNNING, 'none')
+    expect(await settled()).toMatchObject({ isFailed: false })
+  }
+  // Another one that has passed it meanwhile: nobody saw it below.
+  offset = 5
+  world.head = FIRST + 12
+  delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+  delivery.ordered(RUNNING, 'none')
+  expect(await settled()).toMatchObject({ isFailed: true, confirmed: { height: FIRST + 9 } })
+  expect(delivery.state.lastError!.words).toMatch(/^block 19 was read, and it is another one now/)
+  // Its destination has nothing of these names any more.
+  for (const seen of [world.ids, world.ranges, world.applied]) seen.clear()
+  delivery.ordered(RUNNING, 'start')
+  expect((await settled()).confirmed!.height).toBe(FIRST + 12)
 })
 
 describe('a batch that fails', () => {

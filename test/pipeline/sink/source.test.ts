@@ -5,7 +5,7 @@ import { toChunks } from '../../../src/core/chunks.ts'
 import type { DurablePage, DurablePart } from '../../../src/feed/durable-api.ts'
 import type { ArchivedSegment } from '../../../src/history/archive/archive-read.ts'
 import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
-import { type Known, type Piece, Source, type SourcePorts } from '../../../src/pipeline/sink/source.ts'
+import { type Known, type Piece, type ReadBlock, Source, type SourcePorts } from '../../../src/pipeline/sink/source.ts'
 
 const segment = (first: number, last: number): ArchivedSegment => ({
   ...{ chain: 'c', first, last, firstMs: first * 1_000, lastMs: last * 1_000, epoch: 'e' },
@@ -34,7 +34,7 @@ const source = (
     asked.push(from)
     return { v: 1, head: null, parts: [], ...next(logged) }
   }
-  return { source: new Source({ archive, durable }, kind, known), asked }
+  return { source: new Source({ archive, head: async () => null, durable }, kind, known), asked }
 }
 const told = (pieces: Piece[]) => pieces.map((one) => ('line' in one ? one.height : `${one.from}-${one.to}`))
 
@@ -59,7 +59,10 @@ describe('a source', () => {
         yield line
       },
     }
-    const own = new Source({ archive, durable: async () => ({ v: 1, head: null, parts: [] }) }, 'events')
+    const own = new Source(
+      { archive, head: async () => null, durable: async () => ({ v: 1, head: null, parts: [] }) },
+      'events',
+    )
     expect(await own.pieces({ height: 10 }).next()).toMatchObject({ value: { line: '{"height":10}' } })
   })
 
@@ -108,6 +111,72 @@ describe('a source', () => {
     })
     const pieces = await Array.fromAsync(one.source.pieces({ height: 10 }))
     expect(told(pieces)).toEqual(['10-10', 11, 12, '13-14'])
+  })
+
+  const READ: ReadBlock = { height: 9, time: 9_000, epoch: 'new' }
+  const HEAD = { height: 12, time: 12_000 }
+  const blocks = (first: number, last: number, add = 0) => {
+    const texts = Array.from({ length: last - first + 1 }, (_, at) =>
+      JSON.stringify({ time: (first + at) * 1_000 + add }),
+    )
+    return { first, last, lines: toChunks(texts.join('\n')) }
+  }
+  const opened = (over: {
+    archived?: ArchivedSegment[]
+    last?: number
+    parts: DurablePart[]
+    read?: ReadBlock | null
+    head?: number
+  }) => {
+    const { archived = [], last = null, parts, read = READ, head = 12 } = over
+    const segmentsFrom = async (at: object) =>
+      archived.filter((one) => one.last >= ((at as { height?: number }).height ?? 0))
+    const asked: number[] = []
+    const lines = async function* ({ first, last: to }: ArchivedSegment) {
+      for (let height = first; height <= to; height++) yield `{"of":"archive"}`
+    }
+    const durable = async (from: number) => {
+      asked.push(from)
+      return { v: 1, head: { ...HEAD, height: head }, parts: asked.length > 1 ? [] : parts }
+    }
+    const ports = {
+      archive: { segmentsFrom, last: async () => last, lines },
+      head: async () => ({ ...HEAD, height: head }),
+      durable,
+    }
+    return { own: new Source(ports, 'events', null, read), asked }
+  }
+  const all = async (own: Source, place = { height: 10 }) => told(await Array.fromAsync(own.pieces(place)))
+
+  // PIPE-25
+  it('reads the block before once more, and goes on where it is what it was', async () => {
+    const same = opened({ parts: [blocks(9, 12)] })
+    expect([await all(same.own), same.asked]).toEqual([
+      [10, 11, 12],
+      [9, 13],
+    ])
+    const other = opened({ parts: [blocks(9, 12, 1)] })
+    await expect(all(other.own)).rejects.toThrow(/^block 9 was read, and it is another one now/)
+    const below = opened({ parts: [], head: 8 })
+    await expect(all(below.own)).rejects.toThrow(/^block 9 was read, and the log ends with block 8/)
+    // Nothing was read yet: it waits for its height.
+    const later = opened({ parts: [], head: 8, read: null })
+    expect(await all(later.own)).toEqual([])
+  })
+
+  // PIPE-25
+  it('takes nothing from an archive of before a reset, which has heights that the log has not reached again, or old ones', async () => {
+    const archived = [
+      { ...segment(10, 11), epoch: 'old', lastMs: 5_000 },
+      { ...segment(12, 40), epoch: 'old', lastMs: 6_000 },
+    ]
+    const before = opened({ archived, last: 40, parts: [{ gap: { from: 0, to: 9 } }, blocks(10, 12)], read: null })
+    expect(await all(before.own)).toEqual([10, 11, 12])
+    const passed = opened({ archived, last: 40, head: 50, parts: [{ gap: { from: 9, to: 10 } }, blocks(11, 12)] })
+    expect(await all(passed.own)).toEqual(['10-10', 11, 12])
+    // A block of another year alone is no sign of one.
+    const odd = opened({ archived: archived.map((one) => ({ ...one, epoch: 'new' })), last: 40, head: 50, parts: [] })
+    expect((await all(odd.own)).length).toBe(31)
   })
 
   it('holds the lines of the log against its heights', async () => {
