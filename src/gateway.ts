@@ -35,6 +35,7 @@ import { sharedHeld } from './info/sources/shared-held.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
 import { admit } from './key/record.ts'
+import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
 import { AccountService } from './platform/account-service.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { ENDPOINTS } from './platform/catalogue.ts'
@@ -49,7 +50,6 @@ import { sinksOf } from './platform/sinks.client.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import { rpcDesk } from './rpc/rpc.client.ts'
 import { answerRpc, type RpcRouteDeps, rpcChainOf, rpcRoutes } from './rpc/rpc.route.ts'
-import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
 import type { PastAnswer } from './stream/events/first-frames.ts'
 import type { KeyDesk } from './stream/graphql/entry.ts'
 import type { GatewayInternal } from './stream/post.client.ts'
@@ -218,7 +218,10 @@ function failed(error: unknown, path = '/info'): Response {
 }
 
 /** What Durable Objects ask of the gateway, over a service binding that nobody else has. */
-export class Internal extends WorkerEntrypoint<Env> implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk, SecretDesk {
+export class Internal
+  extends WorkerEntrypoint<Env>
+  implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk, SecretDesk
+{
   /** Copies of a meter's usage rows: only this Worker has D1. */
   async keepUsage(rows: readonly UsageRow[]): Promise<void> {
     await keepUsage(this.env.ACCOUNTS, rows)

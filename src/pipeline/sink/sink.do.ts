@@ -8,7 +8,7 @@ import { after } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
 import { archiveOf } from '../../history/archive/archive.store.ts'
-import { batchId, type Outcome } from '../batch.ts'
+import { batchId } from '../batch.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { SINK_API_VERSION, type SinkApi, type SinkStatus } from '../sink-api.ts'
 import { Delivery } from './delivery.ts'
@@ -22,7 +22,7 @@ import { SinkStore } from './sink.store.ts'
 import { SinkRecord } from './sink-record.client.ts'
 import { SinkSettings } from './sink-settings.ts'
 import { checkTransforms } from './transforms.client.ts'
-import { ALL_KNOWN, newestRows } from './trial.ts'
+import { Trying, wordsOfError } from './trying.client.ts'
 
 /** A turn that ends without a word, such as with its machine, is begun again after this time. */
 const GUARD_MS = 15_000
@@ -36,13 +36,13 @@ const SEND_MS = 120_000
 /** So long a deleted pipeline is remembered: what it was told of before may come late. */
 const DROPPED_MS = 3_600_000
 const LINES_MOST = 500
-const WORDS_MOST = 300
 
 export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi, 'test'> {
   readonly #settings: SinkSettings
   readonly #reading: Reading
   readonly #evm: EvmReading
   readonly #sending: Sending
+  readonly #trying: Trying
   #store: SinkStore
   readonly #record: SinkRecord
   #delivery: Delivery | null = null
@@ -56,6 +56,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     this.#evm = new EvmReading(this.#settings.RPC_CHAINS, (work) => ctx.waitUntil(work))
     const { ARCHIVE: bucket }: Partial<Cloudflare.Env> = env
     this.#sending = new Sending(this.#settings, bucket)
+    this.#trying = new Trying(this.#sending)
     this.#store = new SinkStore(ctx.storage)
     this.#record = new SinkRecord(this.#store.pipeline, () => gatewayOf(env))
     if (!this.#pipeline) return
@@ -126,24 +127,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
 
   /** `test` of SinkApi, which is a name that the platform keeps for itself. */
   async trial({ pipeline }: Parameters<SinkApi['test']>[0]): ReturnType<SinkApi['test']> {
-    const begunMs = Date.now()
-    const answer = (outcome: Outcome, rows: number) => {
-      const words = outcome.ok ? `${rows} rows arrived` : outcome.words
-      return { ok: outcome.ok, rows, ms: Date.now() - begunMs, words }
-    }
-    try {
-      const reading = this.#readingOf(pipeline)
-      const reader = { ...pipeline, id: `${pipeline.id}:test` }
-      const head = await reading.head(reader)
-      const open = (height: number) =>
-        reading.assembler(reader, { place: { height }, epoch: null, timeMs: 0, fold: null }, ALL_KNOWN)
-      const parcel = head && (await newestRows(head.height, open, begunMs))
-      if (!parcel) return answer({ ok: false, words: 'there are no rows in the newest blocks to test it with' }, 0)
-      const id = `${batchId(pipeline.id, parcel.from, parcel.to)}:test-${begunMs}`
-      return answer(await this.#sending.sent(pipeline, parcel, id), parcel.rows.length)
-    } catch (error) {
-      return answer({ ok: false, words: wordsOfError(error) }, 0)
-    }
+    return this.#trying.tried(pipeline, this.#readingOf(pipeline))
   }
 
   /** What is wrong with transforms; null: nothing. The gateway has no SQL engine. */
@@ -291,8 +275,4 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     const head = this.#pipeline && this.#readingOf(this.#pipeline).knownHead
     return head && confirmed ? Math.max(0, head.time - confirmed.time) : null
   }
-}
-
-function wordsOfError(error: unknown): string {
-  return visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)
 }

@@ -360,6 +360,23 @@ describe('before it is saved', () => {
       ok: false,
       words: expect.stringMatching(/^filter: order_updates needs one that names wallets/),
     })
+    // One at a time: what hangs keeps others out, and lets them in again.
+    let answer: () => void = () => undefined
+    const held = new Promise<void>((go) => {
+      answer = go
+    })
+    const asked = vi.fn(() => held.then(() => new Response('ok')))
+    receiver('pipe_t').answer = asked
+    const [first, second] = [
+      sink.test({ v, pipeline: pipeline('pipe_t') }),
+      sink.test({ v, pipeline: pipeline('pipe_t') }),
+    ]
+    expect(await second).toMatchObject({ ok: false, isBusy: true, words: 'another test is under way' })
+    await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce())
+    answer()
+    expect(await first).toMatchObject({ ok: true })
+    receiver('pipe_t').answer = () => new Response('ok')
+    expect(await sink.test({ v, pipeline: pipeline('pipe_t') })).toMatchObject({ ok: true })
     expect(await sink.check({ v, topic: 'fills', transforms: { a: 'DELETE FROM fills' } })).toMatchObject({
       fault: { name: 'a' },
     })
