@@ -3,6 +3,7 @@
 // once the destination has confirmed; nothing is left out without a word.
 
 import { type Backoff, backoffMs } from '../../core/backoff.ts'
+import { visible } from '../../core/visible.ts'
 import { CannotRun } from '../cannot-run.ts'
 import type { SinkPhase } from '../sink-api.ts'
 import type { Bounds, Taken } from './assembling.ts'
@@ -15,6 +16,8 @@ const RETRY: Backoff = { firstMs: 5_000, capMs: 240_000, jitter: 0.2 }
 const POLL_MS = 1_000
 /** What keeps blocks from being read may pass. */
 const READ_AGAIN_MS = 5_000
+/** The same failure within this time is the one of before. */
+const GOES_ON_MS = 60_000
 /** Blocks without rows are passed over without a word, so many before that is stored. */
 const UNSAVED_BLOCKS = 1_024
 /** Of a batch; one block more may be in it. */
@@ -70,8 +73,8 @@ export class Delivery {
     if (changes === 'start') this.#begins++
     if (changes !== 'none') this.#definitions++
     if (changes === 'start') {
-      const { rows, bytes, batches, deadLetters } = this.#state
-      this.#drop({ ...NOTHING_DELIVERED, rows, bytes, batches, deadLetters })
+      const { rows, bytes, batches, deadLetters, isRedelivering } = this.#state
+      this.#drop({ ...NOTHING_DELIVERED, rows, bytes, batches, deadLetters, isRedelivering })
     }
     if (changes === 'rows') this.#drop({})
     if (changes === 'end') this.#drop({ end: 'undecided', isFinished: false })
@@ -109,7 +112,8 @@ export class Delivery {
       if (isRedelivering && isBetween && !isLiveNext) return await this.#redelivered()
       if (this.#state.isFailed || isFinished) return null
       const waitMs = (flight?.nextTryMs ?? 0) - this.#ports.nowMs()
-      if (waitMs > 0) return waitMs
+      // Of a longer time the clock went back.
+      if (waitMs > 0 && waitMs <= RETRY_AFTER_MOST_MS) return waitMs
       if (this.#taken === null) {
         const nextMs = await this.#read()
         if (nextMs !== null) return nextMs
@@ -123,10 +127,19 @@ export class Delivery {
     } catch (error) {
       this.#assembler = null
       this.#taken = null
-      if (error instanceof CannotRun) return this.#stuck(error.message)
-      this.#fail(wordsOf(error), null)
-      return READ_AGAIN_MS
+      return this.#ended(error)
     }
+  }
+
+  /** What cannot be stored cannot be said either. */
+  #ended(error: unknown): number | null {
+    try {
+      if (error instanceof CannotRun) return this.#stuck(visible(error.message))
+      this.#fail(visible(wordsOf(error)), null)
+    } catch {
+      // It is read again all the same.
+    }
+    return READ_AGAIN_MS
   }
 
   /** Takes the next batch; null: there is one to be sent. */
@@ -258,14 +271,19 @@ export class Delivery {
   }
 
   #fail(words: string, batch: Pick<Parcel, 'from' | 'to'> | null): void {
-    this.#ports.log('warn', words, batch)
+    const atMs = this.#ports.nowMs()
+    const { lastError } = this.#state
+    // What goes on is one line.
+    const isNew = batch !== null || lastError?.words !== words || Math.abs(atMs - lastError.atMs) > GOES_ON_MS
+    if (isNew) this.#ports.log('warn', words, batch)
     this.#ports.count({ failures: 1 })
-    this.#save({ lastError: { atMs: this.#ports.nowMs(), words } })
+    this.#save({ lastError: { atMs, words } })
   }
 
   #save(change: Partial<DeliveryState>): void {
-    this.#state = { ...this.#state, ...change }
-    this.#ports.save(this.#state)
+    const state = { ...this.#state, ...change }
+    this.#ports.save(state)
+    this.#state = state
   }
 }
 

@@ -174,10 +174,17 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     if (dropped !== null) return this.#forget(dropped)
     const begunMs = Date.now()
     await this.ctx.storage.setAlarm(begunMs + GUARD_MS)
-    const resealed = await this.#record.resealed()
-    if (resealed) this.#store.pipeline = resealed
     const leave = this.#reading.stay(() => this.#pipeline)
-    await this.#turns(begunMs).finally(leave)
+    try {
+      const resealed = await this.#record.resealed()
+      if (resealed) this.#store.pipeline = resealed
+      await this.#turns(begunMs)
+    } catch (error) {
+      // An alarm that fails is tried six times and then no more; that which is set stays.
+      console.error('a turn of a pipeline failed', wordsOfError(error))
+    } finally {
+      leave()
+    }
   }
 
   async #turns(begunMs: number): Promise<void> {
@@ -216,9 +223,8 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
       random: Math.random,
       begin: async () => {
         const place = startOf(pipeline().execution_start_from)
-        const head = place === 'now' ? await this.#readingOf(pipeline()).head(pipeline()) : null
-        const begins = place !== 'now' ? place : head ? { height: head.height + 1 } : { first: true as const }
-        return { place: begins, epoch: null, timeMs: 0, fold: null }
+        const begins = place === 'now' ? await this.#readingOf(pipeline()).newest(pipeline()) : place
+        return begins && { place: begins, epoch: null, timeMs: 0, fold: null }
       },
       end: async () => {
         const end = endOf(pipeline())

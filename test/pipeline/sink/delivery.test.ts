@@ -419,6 +419,76 @@ it('a feed that was reset to lower heights stops it, until the log has what was 
   expect((await settled()).confirmed!.height).toBe(FIRST + 12)
 })
 
+describe('a bad day', () => {
+  // PIPE-1
+  it('on which nothing can be stored ends no turn with an error, and no row is sent before its range is', async () => {
+    const world = new World({ draw: never })
+    let isFull = true
+    const full =
+      <Asked extends unknown[]>(work: (...asked: Asked) => void) =>
+      (...asked: Asked) => {
+        if (isFull) throw new Error('database or disk is full')
+        work(...asked)
+      }
+    const { save, log, count } = world.ports
+    const ports = { ...world.ports, save: full(save), log: full(log), count: full(count) }
+    const delivery = new Delivery(ports, world.saved, RUNNING)
+    for (let turn = 0; turn < 3; turn++) expect(await delivery.turn()).toBe(5_000)
+    expect(world.sends).toBe(0)
+    isFull = false
+    await delivery.turn()
+    expect([world.sends, delivery.state.batches]).toEqual([1, 1])
+    // A destination that took a batch gets the next one, though that could not be written down.
+    isFull = true
+    world.answer = null
+    await delivery.turn()
+    isFull = false
+    await delivery.turn()
+    expect(new Set(world.applied.keys()).size).toBe(world.applied.size)
+    expect(delivery.phase(0)).not.toBe('failed')
+  })
+
+  // PIPE-11
+  it('with a clock that goes back a year waits no longer than ever', async () => {
+    const world = new World({ draw: never })
+    world.answer = () => ({ ok: false, words: '500' })
+    const delivery = new Delivery(world.ports, world.saved, RUNNING)
+    expect([await delivery.turn(), await delivery.turn(), world.sends]).toEqual([4_500, 4_500, 1])
+    world.nowMs -= 31_536_000_000
+    await delivery.turn()
+    expect(world.sends).toBe(2)
+  })
+
+  it('says once what goes on, as it can be shown', async () => {
+    const world = new World({ draw: never })
+    let words = 'away\u001b[2J'
+    const unread = { take: async () => Promise.reject(new Error(words)), retryMs: 0, ordersFrom: null }
+    const delivery = new Delivery({ ...world.ports, assembler: () => unread }, world.saved, RUNNING)
+    const turns = async () => {
+      for (let turn = 0; turn < 50; turn++) world.nowMs += (await delivery.turn())!
+    }
+    await turns()
+    expect(delivery.state.lastError).toMatchObject({ words: 'away\\u001b[2J', atMs: world.nowMs - 5_000 })
+    words = 'gone'
+    await turns()
+    world.nowMs += 3_600_000
+    await turns()
+    expect(world.logged).toEqual(['away\\u001b[2J', 'gone', 'gone'])
+  })
+
+  // PIPE-13
+  it('on which its beginning is changed sends dead letters once more all the same', async () => {
+    const world = new World({ draw: never })
+    const delivery = new Delivery(world.ports, world.saved, RUNNING)
+    world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
+    delivery.redeliver()
+    delivery.ordered({ ...RUNNING, isRunning: false }, 'start')
+    delivery.ordered(RUNNING, 'none')
+    await delivery.turn()
+    expect(world.letters).toEqual([])
+  })
+})
+
 describe('a batch that fails', () => {
   const failing = (outcome: Outcome, onFailure: Order['onFailure'] = 'pause') => {
     const world = new World({ draw: never, onFailure })

@@ -7,6 +7,8 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { Objects } from '../../../src/core/objects.client.ts'
 import type { Block } from '../../../src/feed/block.ts'
 import type { DurableRequest } from '../../../src/feed/durable-api.ts'
+import type { HeightAndTime } from '../../../src/feed/held-fills.ts'
+import type { ArchiveReader } from '../../../src/history/archive/archive-read.ts'
 import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
 import type { Pipeline } from '../../../src/pipeline/pipeline.ts'
 import { Reading } from '../../../src/pipeline/sink/reading.client.ts'
@@ -229,6 +231,21 @@ describe('a pipeline', () => {
     expect(await runInDurableObject(stub, (_, { storage }) => [...storage.kv.list()])).toEqual([])
   })
 
+  it('whose log cannot be written keeps its alarm', async () => {
+    const stub = live.SINK.getByName(`${env.CHAIN}/pipe_u`)
+    await sinkOf('pipe_u').apply({ v, pipeline: pipeline('pipe_u', { status: 'paused' }) })
+    const alarm = await runInDurableObject(stub, async (sink: Sink, { storage }) => {
+      storage.sql.exec('DROP TABLE log; DROP TABLE minutes')
+      await sink
+        .apply({ v, pipeline: pipeline('pipe_u', { revision: 2 }), sealed: sealedOf('pipe_u') })
+        .catch(() => undefined)
+      await sink.alarm()
+      return storage.getAlarm()
+    })
+    expect(alarm).toBeGreaterThan(Date.now())
+    await sinkOf('pipe_u').drop()
+  })
+
   it('that cannot run waits for somebody, and says why', async () => {
     const sink = sinkOf('pipe_e')
     await sink.apply({ v, pipeline: pipeline('pipe_e', { topic: 'order_updates' }) })
@@ -413,6 +430,18 @@ it('order statuses are asked for, and what came before feeders heard of it is to
   await reached('pipe_o', head)
   expect(sent.slice(before + 1).flatMap(({ rows: own }) => own.map(({ _kind }) => _kind))).toEqual(['row'])
   expect(rows.filter(({ _kind }) => _kind === 'row')).toHaveLength(230 - known + 1)
+})
+
+// PIPE-8
+it('a log that is empty beside an archive is waited for: what is archived is not what comes now', async () => {
+  let page: HeightAndTime | null = null
+  const log = { log: () => ({ durable: async () => ({ v, head: page, parts: [] }) }) } as unknown as Objects
+  const own = pipeline('pipe_v')
+  const archive = (last: number | null) => ({ last: async () => last }) as unknown as ArchiveReader
+  const places = [archive(700), archive(null), null].map((one) => new Reading(log, one).newest(own))
+  expect(await Promise.all(places)).toEqual([null, { first: true }, { first: true }])
+  page = { height: 5, time: 1 }
+  expect(await new Reading(log, archive(700)).newest(own)).toEqual({ height: 6 })
 })
 
 // PIPE-15
