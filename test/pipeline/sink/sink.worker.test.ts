@@ -465,3 +465,30 @@ it('order statuses are asked for every few seconds while a pipeline runs, whatev
   vi.useRealTimers()
   expect(asked).toHaveLength(3)
 })
+
+// PIPE-25: the last test, since it takes the log from all others.
+it('a feed that was reset to lower heights stops who had read further; from another beginning rows are those of the new log', async () => {
+  const sink = sinkOf('pipe_z')
+  await sink.apply({ v, pipeline: pipeline('pipe_z', { execution_start_from: String(head - 5) }) })
+  await reached('pipe_z', head)
+  const before = head
+  await objects.log().reset()
+  await feeder.closed
+  feeder = await FakeFeeder.connect()
+  feeder.hello(20, 20)
+  await feeder.next('welcome')
+  feeder.snapshot(20, [{ coin: 'BTC', levels: levelsOf(['100', '1.0', 1]) }])
+  head = 20
+  while (head < 25) block()
+  await feeder.acked(25)
+  await vi.waitFor(async () => expect((await sink.status()).phase).toBe('failed'), { timeout: 20_000 })
+  const { lastError } = await sink.status()
+  expect(lastError!.words).toMatch(
+    new RegExp(`^block ${before} was read, and the log ends with block 2\\d: the feed was reset`),
+  )
+  const { lines } = await sink.logs({ v, before: null, limit: 1 })
+  expect(lines[0]!.words).toContain(lastError!.words.slice(0, 60))
+  await sink.apply({ v, pipeline: pipeline('pipe_z', { execution_start_from: '23', revision: 2 }) })
+  await reached('pipe_z', 25)
+  expect(heights('pipe_z').slice(-3)).toEqual([23, 24, 25])
+})
