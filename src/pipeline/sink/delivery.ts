@@ -151,15 +151,16 @@ export class Delivery {
     if (at === null || end === 'undecided') return POLL_MS
     if (at !== this.#state.at || end !== this.#state.end) this.#save({ at, end })
     const { flight } = this.#state
-    this.#assembler ??= this.#ports.assembler(at, flight)
+    const assembler = this.#assembler ?? this.#ports.assembler(at, flight)
+    this.#assembler = assembler
     const most: Bounds = { ...BATCH, chars: this.#order.charsMost, untilMs: this.#ports.nowMs() + READ_MS }
-    const taken = await this.#assembler.take(end, flight?.to ?? null, most)
+    const taken = await assembler.take(end, flight?.to ?? null, most)
     if (definitions !== this.#definitions) return 0
-    if (taken === null) return Math.max(POLL_MS, this.#assembler.retryMs)
+    if (taken === null) return Math.max(POLL_MS, assembler.retryMs)
     if (taken.rows.length === 0) return this.#passed(taken)
     this.#taken = taken
     const { from, to } = taken
-    const { ordersFrom } = this.#assembler
+    const { ordersFrom } = assembler
     this.#state = { ...this.#state, flight: flight ?? { from, to, attempts: 0, nextTryMs: 0, ordersFrom } }
     return null
   }

@@ -696,6 +696,24 @@ describe('a record that changes', () => {
     expect(world.sends).toBe(1)
   })
 
+  // PIPE-10
+  it('while a batch is read, to a pause and back: it is sent', async () => {
+    const world = new World({ draw: never })
+    const assembler: DeliveryPorts['assembler'] = (...of) => {
+      const own = world.ports.assembler(...of)
+      const take: typeof own.take = async (...asked) => {
+        const taken = await own.take(...asked)
+        delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+        delivery.ordered(RUNNING, 'none')
+        return taken
+      }
+      return { ...own, take }
+    }
+    const delivery: Delivery = new Delivery({ ...world.ports, assembler }, world.saved, RUNNING)
+    for (let turn = 0; turn < 2; turn++) await delivery.turn()
+    expect([world.sends, delivery.state.lastError]).toEqual([2, null])
+  })
+
   // PIPE-9
   it('to another end: one that had finished goes on', async () => {
     const world = new World({ draw: never })
