@@ -30,7 +30,7 @@ export interface DurablePage {
   readonly head: HeightAndTime | null
   /** In order and without a hole; the first may begin below `from`. None where nothing more is durable. */
   readonly parts: readonly DurablePart[]
-  /** Of blocks below this height not all order statuses that were asked for are known; null: of none yet. */
+  /** Of blocks below this height not all order statuses that were asked for are known; null: of none, there are too many wallets. */
   readonly ordersFrom?: number | null
   /** The log has read enough for others, and read nothing: ask again after this time. */
   readonly retryMs?: number

@@ -16,7 +16,8 @@ const ASKED_MS = 20_000
 
 interface Asked {
   readonly names: ReadonlySet<string>
-  readonly from: number
+  /** Null: feeders were not told. */
+  readonly from: number | null
   readonly atMs: number
 }
 
@@ -53,16 +54,18 @@ export class DurableDesk {
       : { gap: { from: first, to: last } }
   }
 
-  /** From which height on all statuses of these wallets are known. */
-  #want(name: string, orders: readonly string[], nowMs: number): number {
+  /** From which height on all statuses of these wallets are known; null: feeders have more to send already than they may be asked for. */
+  #want(name: string, orders: readonly string[], nowMs: number): number | null {
     for (const [other, { atMs }] of this.#asked) if (nowMs - atMs > ASKED_MS) this.#asked.delete(other)
     const before = this.#asked.get(name)
-    const isKnown = before !== undefined && orders.every((one) => before.names.has(one))
-    const from = isKnown ? before.from : (this.#held.chain.height ?? -1) + 1 + UNDER_WAY_BLOCKS
-    this.#asked.set(name, { names: new Set(orders), from, atMs: nowMs })
     this.#wants.attached({ v: LOG_API_VERSION, name, reader: { kind: 'relay' }, cursor: null, orders })
     // It has no link: it is one that may come back.
     this.#wants.left(name, nowMs)
+    const known = before && orders.every((one) => before.names.has(one)) ? before.from : null
+    if (known === null) this.#wants.tell()
+    const isTold = known !== null || this.#wants.areTold(orders)
+    const from = isTold ? (known ?? (this.#held.chain.height ?? -1) + 1 + UNDER_WAY_BLOCKS) : null
+    this.#asked.set(name, { names: new Set(orders), from, atMs: nowMs })
     return from
   }
 }

@@ -102,6 +102,11 @@ export class OrderWants {
     }, TELL_MS)
   }
 
+  /** Whether feeders were told of all of these users: beyond a bound there is no room for them. */
+  areTold(orders: readonly string[]): boolean {
+    return orders.every((name) => this.#names.orders.told.has(name))
+  }
+
   /** Tells feeders at once what has changed. */
   tell(): void {
     const change = { orders: this.#names.orders.take(), l4: this.#names.l4.take() }

@@ -25,7 +25,7 @@ export interface Confirmed {
   readonly countedRows: number
 }
 /** `words`: for the owner. `isFinal`: another try of the same can come to nothing else. */
-interface Failed {
+export interface Failed {
   readonly ok: false
   readonly words: string
   readonly retryAfterMs?: number

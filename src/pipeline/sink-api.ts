@@ -53,6 +53,8 @@ export interface SinkTest {
   readonly rows: number
   readonly ms: number
   readonly words: string
+  /** Another one is under way: this one was not begun. */
+  readonly isBusy?: true
 }
 export interface SinkApi {
   /**

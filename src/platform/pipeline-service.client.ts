@@ -50,6 +50,7 @@ const ROOM = conflict(
   `an account has at most ${PIPELINES_MAX} pipelines, ${BYTES_MAX / 1e6} MB of them, and ${WALLETS_MAX} wallets in those of order_updates: delete what is not needed`,
 )
 const BUSY = conflict('others are changing this pipeline: read it, and send this again')
+const TESTED = conflict('this pipeline is being tested already: wait for that answer, and send this again')
 const SEALED = conflict(
   'destination_config: its secret cannot be read any more, because the operator changed KEY_SECRET: send it again',
 )
@@ -143,6 +144,7 @@ export class PipelineService implements Pipelines {
     const pipeline = await this.#link.opened(after.value.row)
     if (pipeline === null) return err(SEALED)
     const answer = await this.#link.asked(name.id, (sink) => sink.test({ v, pipeline }), TEST_MS)
+    if (answer?.isBusy) return err(TESTED)
     return answer === null ? err(AWAY) : ok(answer)
   }
 

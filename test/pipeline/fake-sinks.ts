@@ -30,6 +30,7 @@ export class FakeSinks {
   /** Runs when an object was told something, before it says so. */
   onApplied: () => Promise<unknown> = async () => {}
   tested: Pipeline | null = null
+  isBusy = false
   /** What is wrong with all transforms; null: nobody can tell. */
   issues: readonly Issue[] | null = []
 
@@ -69,7 +70,7 @@ export class FakeSinks {
       test: ({ pipeline }) =>
         call('test', () => {
           this.tested = pipeline
-          return { ok: true, rows: 3, ms: 1, words: 'confirmed' }
+          return { ok: true, rows: 3, ms: 1, words: 'confirmed', ...(this.isBusy && { isBusy: true }) }
         }),
       redeliver: () => call('redeliver', () => ({ v: 1, batches: 2 })),
       drop: () => call('drop', () => void this.held.delete(id)),

@@ -323,6 +323,13 @@ describe('pipelines', () => {
     expect(sinks.tested).toMatchObject({ destination_config: CONFIG, name: 'one' })
     expect((await call('POST', `${id}/test`, { name: 'tried' })).json.data).toEqual(test)
     expect(sinks.tested).toMatchObject({ destination_config: CONFIG, name: 'tried' })
+    sinks.isBusy = true
+    const busy = await call('POST', `${id}/test/`)
+    expect([busy.status, busy.json.error_message]).toEqual([
+      409,
+      expect.stringMatching(/^this pipeline is being tested/),
+    ])
+    sinks.isBusy = false
     const elsewhere = { ...CONFIG, url: 'https://evil.example.com', password: '******' }
     expect((await call('POST', `${id}/test`, { destination_config: elsewhere })).status).toBe(400)
     expect((await call('GET', id)).json.data.name).toBe('one')

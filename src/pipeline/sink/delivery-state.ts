@@ -1,7 +1,7 @@
 // What a delivery keeps, and what it needs of the world.
 
 import type { HeightAndTime } from '../../feed/held-fills.ts'
-import type { Sent } from '../batch.ts'
+import type { Confirmed, Failed, Sent } from '../batch.ts'
 import type { SinkLogLine } from '../sink-api.ts'
 import type { Assembler, Standing, Taken } from './assembling.ts'
 import { NOTHING_OWED, type Owed } from './owed.ts'
@@ -47,6 +47,12 @@ export const NOTHING_DELIVERED: DeliveryState = {
   owed: NOTHING_OWED,
 }
 
+/** Of another beginning: totals, dead letters and what is owed stay. */
+export function begunAnew(state: DeliveryState): DeliveryState {
+  const { rows, bytes, batches, deadLetters, isRedelivering, arrivedLetter, owed } = state
+  return { ...NOTHING_DELIVERED, rows, bytes, batches, deadLetters, isRedelivering, arrivedLetter, owed }
+}
+
 /** What its owner wants of it. */
 export interface Order {
   readonly isRunning: boolean
@@ -63,6 +69,14 @@ export interface Order {
 /** A batch as ports are handed it: what was taken, and its name. */
 export type Parcel = Pick<Taken, 'from' | 'to' | 'rows' | 'texts'>
 
+/** A dead letter that arrived once more; `rows`: as it was read. */
+export interface ArrivedLetter extends Confirmed {
+  readonly key: string
+  readonly from: number
+  readonly to: number
+  readonly rows: number
+}
+
 export interface DeliveryPorts extends PayingPorts {
   /** Uniform in [0, 1). */
   random(): number
@@ -78,7 +92,7 @@ export interface DeliveryPorts extends PayingPorts {
   /** Puts it where it can be sent from once more. */
   bury(parcel: Parcel): Promise<void>
   /** The oldest dead letter behind `after`, its key, sent once more; null: there is none. */
-  unbury(after: string | null): Promise<(Sent & { readonly key: string }) | null>
+  unbury(after: string | null): Promise<ArrivedLetter | (Failed & { readonly key: string }) | null>
   /** One that arrived is gone. */
   removeLetter(key: string): Promise<void>
   /** Keeps the state; what is saved is never taken back. */

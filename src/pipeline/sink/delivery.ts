@@ -7,8 +7,11 @@ import type { Confirmed } from '../batch.ts'
 import { CannotRun } from '../cannot-run.ts'
 import type { SinkPhase } from '../sink-api.ts'
 import type { Bounds, Taken } from './assembling.ts'
-import { type DeliveryPorts, type DeliveryState, NOTHING_DELIVERED, type Order, type Parcel } from './delivery-state.ts'
+import { isWorking, phaseOf } from './delivery-phase.ts'
+import { begunAnew, type DeliveryPorts, type DeliveryState, type Order, type Parcel } from './delivery-state.ts'
+import { wordsOfError } from './error-words.ts'
 import { Paying } from './paying.ts'
+import { Redelivery } from './redelivery.ts'
 
 /** Eight tries take some ten minutes. */
 export const TRIES = 8
@@ -17,12 +20,12 @@ const RETRY: Backoff = { firstMs: 5_000, capMs: 240_000, jitter: 0.2 }
 const POLL_MS = 1_000
 /** What keeps blocks from being read may pass. */
 const READ_AGAIN_MS = 5_000
+/** The same failure within this time is the one of before. */
+const GOES_ON_MS = 60_000
 /** Blocks without rows are passed over without a word, so many before that is stored. */
 const UNSAVED_BLOCKS = 1_024
 /** Of a batch. */
 const BLOCKS_MOST = 20_000
-/** So far behind it is live, beside what it gathers for. */
-const LIVE_MS = 10_000
 const RETRY_AFTER_MOST_MS = 600_000
 /** They lie in the operator's bucket. */
 const LETTERS_MOST = 1_000
@@ -30,6 +33,7 @@ const LETTERS_MOST = 1_000
 export class Delivery {
   readonly #ports: DeliveryPorts
   readonly paying: Paying
+  readonly #redelivery: Redelivery
   #state: DeliveryState
   #order: Order
   #assembler: ReturnType<DeliveryPorts['assembler']> | null = null
@@ -42,14 +46,13 @@ export class Delivery {
   #unsaved = 0
   /** Nothing is read before: rows gather. */
   #readAtMs = 0
-  /** Key of the last dead letter that did not arrive once more. */
-  #failedLetter: string | null = null
-  /** Live rows come before the next dead letter. */
-  #isLiveNext = false
 
   constructor(ports: DeliveryPorts, state: DeliveryState, order: Order) {
     this.#ports = ports
-    this.paying = new Paying(ports, { owed: () => this.#state.owed, save: (change) => this.#save(change) })
+    const save = (change: Partial<DeliveryState>) => this.#save(change)
+    this.paying = new Paying(ports, { owed: () => this.#state.owed, save })
+    const failed = (words: string) => this.#fail(words, null)
+    this.#redelivery = new Redelivery(ports, this.paying, { state: () => this.#state, save, failed })
     this.#state = state
     this.#order = order
   }
@@ -60,19 +63,7 @@ export class Delivery {
 
   /** `lagMs`: how far the destination is behind the log. */
   phase(lagMs: number | null): SinkPhase {
-    const { isFailed, isFinished, flight, at } = this.#state
-    if (!this.#order.isRunning) return this.#isSending ? 'pausing' : 'paused'
-    if (this.#isWorking && this.paying.waitsFor) return this.paying.waitsFor === 'credits' ? 'unpaid' : 'retrying'
-    if (isFailed) return 'failed'
-    if (isFinished) return 'finished'
-    if (flight && flight.attempts > (this.#isSending ? 1 : 0)) return 'retrying'
-    if (at === null) return 'idle'
-    return lagMs === null || lagMs > LIVE_MS + this.#order.gatherMs ? 'backfilling' : 'live'
-  }
-
-  get #isWorking(): boolean {
-    const { isFailed, isFinished, isRedelivering } = this.#state
-    return this.#order.isRunning && ((!isFailed && !isFinished) || isRedelivering)
+    return phaseOf(this.#state, this.#order, { isSending: this.#isSending, waitsFor: this.paying.waitsFor, lagMs })
   }
 
   /** The record has changed: what it wants now, and what of it is another thing than it was. */
@@ -84,10 +75,7 @@ export class Delivery {
       this.#definitions++
       this.#readAtMs = 0
     }
-    if (changes === 'start') {
-      const { rows, bytes, batches, deadLetters, arrivedLetter, owed } = this.#state
-      this.#drop({ ...NOTHING_DELIVERED, rows, bytes, batches, deadLetters, arrivedLetter, owed })
-    }
+    if (changes === 'start') this.#drop(begunAnew(this.#state))
     if (changes === 'rows') this.#drop({})
     if (changes === 'end') this.#drop({ end: 'undecided', isFinished: false })
     if (isResumed) this.#again()
@@ -103,8 +91,7 @@ export class Delivery {
 
   /** Dead letters are to be sent once more. */
   redeliver(): void {
-    this.#failedLetter = null
-    this.#save({ isRedelivering: true })
+    this.#redelivery.begin()
   }
 
   /** Rows that arrived beside the batches, and are to be paid for like theirs. */
@@ -121,43 +108,46 @@ export class Delivery {
 
   /** One step; answers after how long the next is due, null: when something changes. Never rejects. */
   async turn(): Promise<number | null> {
-    const unpaidMs = this.#isWorking ? await this.paying.beforeBatch() : null
-    return unpaidMs ?? (await this.#step()) ?? (await this.paying.beforeSleep())
-  }
-
-  async #step(): Promise<number | null> {
-    const { isRedelivering, flight, isFinished, arrivedLetter } = this.#state
-    if (!this.#order.isRunning) return null
     try {
-      // Before another one is put there under its name.
-      if (arrivedLetter !== null) {
-        await this.#ports.removeLetter(arrivedLetter)
-        this.#save({ arrivedLetter: null })
-      }
-      const isBetween = flight === null || this.#state.isFailed
-      const isLiveNext = this.#isLiveNext && !this.#state.isFailed && !isFinished
-      this.#isLiveNext = false
-      if (isRedelivering && isBetween && !isLiveNext) return await this.#redelivered()
-      if (this.#state.isFailed || isFinished) return null
-      const waitMs = (flight?.nextTryMs ?? 0) - this.#ports.nowMs()
-      if (waitMs > 0) return waitMs
-      if (this.#taken === null) {
-        const nextMs = await this.#read()
-        if (nextMs !== null) return nextMs
-        // Paused meanwhile: nothing is in flight yet.
-        if (!this.#order.isRunning) return null
-      }
-      // Of no try that the destination has: the gateway alone may be away.
-      await this.#ports.ready()
-      if (!this.#order.isRunning) return null
-      return this.#taken === null ? 0 : await this.#try()
+      const unpaidMs = isWorking(this.#state, this.#order) ? await this.paying.beforeBatch() : null
+      return unpaidMs ?? (await this.#step()) ?? (await this.paying.beforeSleep())
     } catch (error) {
       this.#assembler = null
       this.#taken = null
-      if (error instanceof CannotRun) return this.#stuck(error.message)
-      this.#fail(wordsOf(error), null)
-      return READ_AGAIN_MS
+      return this.#ended(error)
     }
+  }
+
+  async #step(): Promise<number | null> {
+    if (!this.#order.isRunning) return null
+    await this.#redelivery.tidied()
+    if (this.#redelivery.takesTurn()) return this.#redelivered()
+    const { isFailed, isFinished, flight } = this.#state
+    if (isFailed || isFinished) return null
+    const waitMs = (flight?.nextTryMs ?? 0) - this.#ports.nowMs()
+    // Of a longer time the clock went back.
+    if (waitMs > 0 && waitMs <= RETRY_AFTER_MOST_MS) return waitMs
+    if (this.#taken === null) {
+      const nextMs = await this.#read()
+      if (nextMs !== null) return nextMs
+      // Paused meanwhile: nothing is in flight yet.
+      if (!this.#order.isRunning) return null
+    }
+    // Of no try that the destination has: the gateway alone may be away.
+    await this.#ports.ready()
+    if (!this.#order.isRunning) return null
+    return this.#taken === null ? 0 : this.#try()
+  }
+
+  /** What cannot be stored cannot be said either. */
+  #ended(error: unknown): number | null {
+    try {
+      if (error instanceof CannotRun) return this.#stuck(wordsOfError(error))
+      this.#fail(wordsOfError(error), null)
+    } catch {
+      // It is read again all the same.
+    }
+    return READ_AGAIN_MS
   }
 
   /** Takes the next batch; null: there is one to be sent. */
@@ -172,16 +162,17 @@ export class Delivery {
     if (at === null || end === 'undecided') return POLL_MS
     if (at !== this.#state.at || end !== this.#state.end) this.#save({ at, end })
     const { flight } = this.#state
-    this.#assembler ??= this.#ports.assembler(at, flight)
+    const assembler = this.#assembler ?? this.#ports.assembler(at, flight)
+    this.#assembler = assembler
     const { rowsMost: rows, charsMost: chars, readMs } = this.#order
     const most: Bounds = { rows, chars, blocks: BLOCKS_MOST, untilMs: this.#ports.nowMs() + readMs }
-    const taken = await this.#assembler.take(end, flight?.to ?? null, most)
+    const taken = await assembler.take(end, flight?.to ?? null, most)
     if (definitions !== this.#definitions) return 0
-    if (taken === null) return Math.max(POLL_MS, this.#assembler.retryMs)
+    if (taken === null) return Math.max(POLL_MS, assembler.retryMs)
     if (taken.rows.length === 0) return this.#passed(taken)
     this.#taken = taken
     const { from, to } = taken
-    const { ordersFrom } = this.#assembler
+    const { ordersFrom } = assembler
     this.#state = { ...this.#state, flight: flight ?? { from, to, attempts: 0, nextTryMs: 0, ordersFrom } }
     return null
   }
@@ -213,6 +204,8 @@ export class Delivery {
     const definitions = this.#definitions
     const flight = this.#state.flight!
     const { attempts } = flight
+    if (attempts >= TRIES && this.#order.onFailure === 'dead_letter')
+      return this.#givenUp(taken, this.#state.lastError?.words ?? 'it ended amid its last try')
     const nextTryMs = this.#ports.nowMs() + backoffMs(RETRY, attempts, this.#ports.random())
     // Counted before it is made: one that ends with the object was one.
     this.#save({ flight: { ...flight, attempts: attempts + 1, nextTryMs } })
@@ -250,6 +243,8 @@ export class Delivery {
       return null
     }
     const begins = this.#begins
+    // From here on it is not tried any more: it would arrive, and lie there too.
+    this.#save({ flight: { ...this.#state.flight!, attempts: TRIES, nextTryMs: 0 } })
     await this.#ports.bury(taken)
     if (begins !== this.#begins) return 0
     this.#ports.log('error', `given up, and set aside as a dead letter: ${words}`, taken)
@@ -271,29 +266,12 @@ export class Delivery {
     this.#save(state)
   }
 
-  async #redelivered(): Promise<number | null> {
+  async #redelivered(): Promise<number> {
     await this.#ports.ready()
     this.#isSending = true
-    // Where they cannot be read, that ends it.
-    const failed = (error: unknown) => ({ ok: false, words: wordsOf(error), key: null }) as const
-    const outcome = await this.#ports.unbury(this.#failedLetter).catch(failed)
-    this.#isSending = false
-    if (outcome?.ok) {
-      const { bytes, deadLetters } = this.#state
-      this.#ports.count({ bytes: outcome.bytes, batches: 1 })
-      const owed = this.paying.owedWith(outcome.countedRows)
-      const left = Math.max(0, deadLetters - 1)
-      this.#save({ bytes: bytes + outcome.bytes, deadLetters: left, arrivedLetter: outcome.key, owed })
-      return 0
-    }
-    if (outcome) this.#fail(`a dead letter did not arrive: ${outcome.words}`, null)
-    if (outcome?.key) {
-      this.#failedLetter = outcome.key
-      this.#isLiveNext = true
-      return 0
-    }
-    const isNoneLeft = outcome === null && this.#failedLetter === null
-    this.#save({ isRedelivering: false, ...(isNoneLeft && { deadLetters: 0 }) })
+    await this.#redelivery.sent().finally(() => {
+      this.#isSending = false
+    })
     return 0
   }
 
@@ -304,15 +282,18 @@ export class Delivery {
   }
 
   #fail(words: string, batch: Pick<Parcel, 'from' | 'to'> | null): void {
-    this.#ports.log('warn', words, batch)
+    const atMs = this.#ports.nowMs()
+    const { lastError } = this.#state
+    // What goes on is one line.
+    const isNew = batch !== null || lastError?.words !== words || Math.abs(atMs - lastError.atMs) > GOES_ON_MS
+    if (isNew) this.#ports.log('warn', words, batch)
     this.#ports.count({ failures: 1 })
-    this.#save({ lastError: { atMs: this.#ports.nowMs(), words } })
+    this.#save({ lastError: { atMs, words } })
   }
 
   #save(change: Partial<DeliveryState>): void {
-    this.#state = { ...this.#state, ...change }
-    this.#ports.save(this.#state)
+    const state = { ...this.#state, ...change }
+    this.#ports.save(state)
+    this.#state = state
   }
 }
-
-const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

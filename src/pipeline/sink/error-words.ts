@@ -2,7 +2,8 @@
 
 import { visible } from '../../core/visible.ts'
 
-const WORDS_MOST = 300
+/** As many as the log of a pipeline keeps. */
+export const WORDS_MOST = 400
 
 export function wordsOfError(error: unknown): string {
   return visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)

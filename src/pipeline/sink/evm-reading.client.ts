@@ -15,6 +15,7 @@ import { evmFold, readAnchor } from '../topics/evm-logs.ts'
 import { Assembler, type Standing } from './assembling.ts'
 import { EvmSource } from './evm-source.ts'
 import type { Reads } from './reading.client.ts'
+import type { Place } from './source.ts'
 
 export class EvmReading implements Reads {
   readonly #chains: readonly RpcChain[]
@@ -39,6 +40,11 @@ export class EvmReading implements Reads {
 
   async head(pipeline: Pipeline): Promise<HeightAndTime | null> {
     return this.#chainOf(pipeline).head()
+  }
+
+  async newest(pipeline: Pipeline): Promise<Place> {
+    const head = await this.head(pipeline)
+    return head ? { height: head.height + 1 } : { first: true }
   }
 
   get knownHead(): HeightAndTime | null {

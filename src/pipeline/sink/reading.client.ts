@@ -13,7 +13,7 @@ import type { Pipeline } from '../pipeline.ts'
 import { type Chosen, chosenBy } from '../topics/catalogue.ts'
 import { Assembler, readOf, type Standing } from './assembling.ts'
 import type { Flight } from './delivery-state.ts'
-import { Source } from './source.ts'
+import { type Place, Source } from './source.ts'
 
 /** An answer that takes longer has failed. */
 const PATIENCE_MS = 30_000
@@ -28,6 +28,8 @@ export interface Reads {
   assembler(pipeline: Pipeline, at: Standing, flight: Pick<Flight, 'to' | 'ordersFrom'> | null): Assembler
   /** The newest block that it could be sent, as it was known a moment ago; null: there is none. */
   head(pipeline: Pipeline): Promise<HeightAndTime | null>
+  /** Behind the newest block; null: that is not known. */
+  newest(pipeline: Pipeline): Promise<Place | null>
   /** What was known last. */
   readonly knownHead: HeightAndTime | null
 }
@@ -79,6 +81,13 @@ export class Reading implements Reads {
   async head({ id: reader }: Pipeline): Promise<HeightAndTime | null> {
     if (Date.now() - this.#headMs > HEAD_MS) await this.#durable(reader, null, 'events', null)
     return this.#head
+  }
+
+  /** A log without a block is new, or was reset: then what is archived is of before. */
+  async newest(pipeline: Pipeline): Promise<Place | null> {
+    const head = await this.head(pipeline)
+    if (head) return { height: head.height + 1 }
+    return (await this.#archive?.last()) == null ? { first: true } : null
   }
 
   get knownHead(): HeightAndTime | null {

@@ -8,7 +8,8 @@ import { sendBatch } from '../destinations/send.client.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
 import { DeadLetters } from './dead-letters.store.ts'
-import type { Parcel } from './delivery-state.ts'
+import type { DeliveryPorts, Parcel } from './delivery-state.ts'
+import { wordsOfError } from './error-words.ts'
 import { countedRows } from './owed.ts'
 import type { SinkSettings } from './sink-settings.ts'
 import { transformed } from './transforms.client.ts'
@@ -36,16 +37,17 @@ export class Sending {
   }
 
   /** The oldest dead letter behind `after`, sent once more; null: there is none. */
-  async unburied(pipeline: Pipeline, after: string | null): Promise<(Sent & { readonly key: string }) | null> {
+  async unburied(pipeline: Pipeline, after: string | null): ReturnType<DeliveryPorts['unbury']> {
     const letters = this.letters(pipeline.id)
     const key = await letters?.next(after)
     if (!letters || !key) return null
     try {
       const parcel = await letters.read(key)
-      const outcome = await this.sent(pipeline, parcel, batchId(pipeline.id, parcel.from, parcel.to))
-      return { ...outcome, key }
+      const { from, to, rows } = parcel
+      const outcome = await this.sent(pipeline, parcel, batchId(pipeline.id, from, to))
+      return outcome.ok ? { ...outcome, key, from, to, rows: rows.length } : { ...outcome, key }
     } catch (error) {
-      return { ok: false, words: error instanceof Error ? error.message : String(error), key }
+      return { ok: false, words: wordsOfError(error), key }
     }
   }
 

@@ -2,40 +2,34 @@
 // everything; what it is told comes over RPC. Law: nothing of one pipeline waits for another.
 
 import { DurableObject } from 'cloudflare:workers'
-import { orLate, orReject } from '../../core/deadline.ts'
+import { orLate } from '../../core/deadline.ts'
 import { gatewayOf, Objects } from '../../core/objects.client.ts'
 import { after } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
-import { visible } from '../../core/visible.ts'
 import { archiveOf } from '../../history/archive/archive.store.ts'
-import { batchId } from '../batch.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { SINK_API_VERSION, type SinkApi, type SinkStatus } from '../sink-api.ts'
 import { Delivery } from './delivery.ts'
-import { type DeliveryPorts, NOTHING_DELIVERED } from './delivery-state.ts'
+import { NOTHING_DELIVERED } from './delivery-state.ts'
 import { wordsOfError } from './error-words.ts'
 import { EvmReading } from './evm-reading.client.ts'
 import { type Bill, billOf, settle } from './meter.client.ts'
 import { NOTHING_OWED, owing } from './owed.ts'
-import { endOf, startOf } from './position.ts'
 import { Reading, type Reads, STAY_MS } from './reading.client.ts'
 import { changesOf, orderOf, wordsOf } from './record-changes.ts'
 import { Sending } from './sending.client.ts'
 import { SinkStore } from './sink.store.ts'
+import { portsOf } from './sink-ports.client.ts'
 import { SinkRecord } from './sink-record.client.ts'
 import { SinkSettings } from './sink-settings.ts'
 import { checkTransforms } from './transforms.client.ts'
-import { tried } from './trial.client.ts'
+import { Trying } from './trying.client.ts'
 
 /** A turn that ends without a word, such as with its machine, is begun again after this time. */
 const GUARD_MS = 15_000
 /** Turns are made one after the other within one alarm for so long. */
 const ALARM_MS = 10_000
 const PATIENCE_MS = 2_000
-/** A batch that takes longer to be read is read anew. */
-const READ_MS = 60_000
-/** More than any destination takes, or the bucket. */
-const SEND_MS = 120_000
 /** So long a deleted pipeline is remembered: what it was told of before may come late. */
 const DROPPED_MS = 3_600_000
 /** A meter that did not answer is told again. */
@@ -47,6 +41,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
   readonly #reading: Reading
   readonly #evm: EvmReading
   readonly #sending: Sending
+  readonly #trying: Trying
   #store: SinkStore
   readonly #record: SinkRecord
   #delivery: Delivery | null = null
@@ -59,6 +54,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     this.#reading = new Reading(new Objects(env, this.#settings), archiveOf(env, this.#settings.CHAIN))
     this.#evm = new EvmReading(this.#settings.RPC_CHAINS, (work) => ctx.waitUntil(work))
     this.#sending = new Sending(this.#settings, env)
+    this.#trying = new Trying(this.#sending, () => this.#delivery)
     this.#store = new SinkStore(ctx.storage)
     this.#record = new SinkRecord(this.#store.pipeline, () => gatewayOf(env))
     if (!this.#pipeline) return
@@ -76,8 +72,14 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
   }
 
   #open(pipeline: Pipeline): Delivery {
+    const ports = portsOf({
+      ...{ storage: this.ctx.storage, env: this.env, rowMicro: this.#settings.PIPELINE_ROW_CREDITS },
+      ...{ record: this.#record, sending: this.#sending, store: this.#store },
+      readingOf: (of) => this.#readingOf(of),
+      lagMs: () => this.#lagMs(),
+    })
     const state = { ...NOTHING_DELIVERED, ...this.#store.state }
-    this.#delivery = new Delivery(this.#ports(), state, orderOf(pipeline))
+    this.#delivery = new Delivery(ports, state, orderOf(pipeline))
     return this.#delivery
   }
 
@@ -130,8 +132,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
 
   /** `test` of SinkApi, which is a name that the platform keeps for itself. */
   async trial({ pipeline }: Parameters<SinkApi['test']>[0]): ReturnType<SinkApi['test']> {
-    const ways = { reading: this.#readingOf(pipeline), sending: this.#sending, delivery: () => this.#delivery }
-    const answer = await tried(pipeline, ways)
+    const answer = await this.#trying.tried(pipeline, this.#readingOf(pipeline))
     // What arrived is to be told to the meter, also where nothing runs.
     if (answer.ok && this.#delivery) await this.#wake()
     return answer
@@ -189,11 +190,18 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     if (dropped !== null) return this.#forget(dropped)
     const begunMs = Date.now()
     await this.ctx.storage.setAlarm(begunMs + GUARD_MS)
-    const resealed = await this.#record.resealed()
-    if (resealed) this.#store.pipeline = resealed
     // Nobody keeps order statuses for who cannot pay.
     const leave = this.#reading.stay(() => (this.#isUnpaid ? null : this.#pipeline))
-    await this.#turns(begunMs).finally(leave)
+    try {
+      const resealed = await this.#record.resealed()
+      if (resealed) this.#store.pipeline = resealed
+      await this.#turns(begunMs)
+    } catch (error) {
+      // An alarm that fails is tried six times and then no more; that which is set stays.
+      console.error('a turn of a pipeline failed', wordsOfError(error))
+    } finally {
+      leave()
+    }
   }
 
   get #isUnpaid(): boolean {
@@ -222,76 +230,6 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
       })
       await Promise.race([slept, poked])
       cancel()
-    }
-  }
-
-  #ports(): DeliveryPorts {
-    // What is asked after the pipeline was deleted comes to nothing.
-    const pipeline = () => {
-      if (!this.#pipeline) throw new Error('the pipeline is deleted')
-      return this.#pipeline
-    }
-    const isThere = () => this.#pipeline !== null
-    return {
-      nowMs: Date.now,
-      rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
-      // Neither a meter nor a bucket knows what might be forgotten here.
-      settle: (sums) => this.ctx.storage.sync().then(() => settle(this.env, billOf(pipeline(), sums))),
-      removeLetter: (key) => this.ctx.storage.sync().then(() => this.#sending.letters(pipeline().id)?.remove(key)),
-      random: Math.random,
-      begin: async () => {
-        const place = startOf(pipeline().execution_start_from)
-        const head = place === 'now' ? await this.#readingOf(pipeline()).head(pipeline()) : null
-        const begins = place !== 'now' ? place : head ? { height: head.height + 1 } : { first: true as const }
-        return { place: begins, epoch: null, timeMs: 0, fold: null }
-      },
-      end: async () => {
-        const end = endOf(pipeline())
-        if (end !== 'now') return end
-        const head = await this.#readingOf(pipeline()).head(pipeline())
-        return head ? { height: head.height } : 'undecided'
-      },
-      assembler: (at, flight) => {
-        const own = this.#readingOf(pipeline()).assembler(pipeline(), at, flight)
-        return {
-          take: (...asked) => orReject(own.take(...asked), READ_MS, after),
-          get retryMs() {
-            return own.retryMs
-          },
-          get ordersFrom() {
-            return own.ordersFrom
-          },
-        }
-      },
-      ready: async () => void (await this.#record.opened()),
-      send: async (parcel) => {
-        try {
-          const opened = await this.#record.opened()
-          // Its range must outlive whatever happens from here on.
-          await this.ctx.storage.sync()
-          const sent = this.#sending.sent(opened, parcel, batchId(opened.id, parcel.from, parcel.to))
-          return await orReject(sent, SEND_MS, after)
-        } catch (error) {
-          return { ok: false, words: wordsOfError(error) }
-        }
-      },
-      bury: async (parcel) => {
-        const letters = this.#sending.letters(pipeline().id)
-        if (!letters) throw new Error('there is no bucket for dead letters here: the operator has set up no archive')
-        await letters.put(parcel)
-      },
-      unbury: async (behind) => orReject(this.#sending.unburied(await this.#record.opened(), behind), SEND_MS, after),
-      save: (state) => {
-        if (isThere()) this.#store.state = state
-      },
-      log: (level, words, batch) => {
-        if (!isThere()) return
-        const id = batch && batchId(pipeline().id, batch.from, batch.to)
-        this.#store.log(Date.now(), level, visible(words), id)
-      },
-      count: (what) => {
-        if (isThere()) this.#store.count(Date.now(), what, this.#lagMs())
-      },
     }
   }
 

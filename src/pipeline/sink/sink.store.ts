@@ -5,12 +5,12 @@ import { fromChunks, toChunks } from '../../core/chunks.ts'
 import type { KeptPipeline } from '../pipeline.ts'
 import type { SinkLogLine, SinkMinute } from '../sink-api.ts'
 import type { DeliveryState } from './delivery-state.ts'
+import { WORDS_MOST } from './error-words.ts'
 import type { Bill } from './meter.client.ts'
 
 const LINES_MOST = 500
 /** Two days. */
 const MINUTES_MOST = 2_880
-const WORDS_MOST = 400
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS log (
@@ -52,7 +52,7 @@ export class SinkStore {
   drop(id: string, bill: Bill | null): void {
     this.#storage.transactionSync(() => {
       for (const [key] of [...this.#storage.kv.list()]) this.#storage.kv.delete(key)
-      for (const table of ['log', 'minutes']) this.#storage.sql.exec(`DELETE FROM ${table}`)
+      this.#storage.sql.exec(`DROP TABLE IF EXISTS log; DROP TABLE IF EXISTS minutes; ${TABLES}`)
       this.#storage.kv.put('dropped', id)
       this.bill = bill
     })

@@ -41,6 +41,10 @@ export interface SourcePorts {
 
 const WORDS_MOST = 100
 const MISSING = 'nobody has these blocks'
+/** Where order statuses are not known. */
+const NOT_YET = 'order statuses were not asked for yet'
+const TOO_MANY =
+  'order statuses are not asked for: all pipelines and streams together name as many wallets as there may be'
 export const DAMAGED = 'of these blocks the archive is damaged'
 
 /** What is stored of a block does not change: to read it again may help once the reader is another one. */
@@ -176,10 +180,11 @@ export class Source {
       const height = first + at
       if (height === this.#read?.height) this.#compare(line)
       if (height < this.#next) continue
-      let to = height
-      while (to <= last && !this.#isKnown(to)) to++
-      if (to > height) {
-        yield this.#gap(to - 1, 'order statuses were not asked for yet')
+      const from = this.#ordersFrom(height)
+      if (height < from) {
+        let to = height
+        while (to < last && this.#ordersFrom(to + 1) === from && to + 1 < from) to++
+        yield this.#gap(to, from === Number.POSITIVE_INFINITY ? TOO_MANY : NOT_YET)
         continue
       }
       this.#next = height + 1
@@ -189,10 +194,10 @@ export class Source {
     }
   }
 
-  /** Of a block that is not, order statuses may be missing. */
-  #isKnown(height: number): boolean {
+  /** Of a block below this height order statuses may be missing. */
+  #ordersFrom(height: number): number {
     const { to, ordersFrom } = this.#known
-    return height >= (height <= to ? ordersFrom : (this.ordersFrom ?? 0))
+    return height <= to ? ordersFrom : (this.ordersFrom ?? 0)
   }
 
   /** What the log lacks may have come into the archive since that was asked. */

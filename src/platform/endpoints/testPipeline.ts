@@ -14,7 +14,8 @@ export const testPipeline = defineEndpoint(
     summary: 'Send one batch of the newest rows to the destination',
     description:
       'Of the pipeline as it is, or as a body would change it, in the words of `PATCH`, which is then not kept. How far ' +
-      'the pipeline is stays as it is. Its rows, at most 100, cost what others do. To try one before it runs, create it with `status` `paused`.',
+      'the pipeline is stays as it is. Its rows, at most 100, cost what others do. One test of a pipeline is made at a time: ' +
+      'another is a 409 meanwhile. To try one before it runs, create it with `status` `paused`.',
     door: 'service',
     params: PIPELINE_PARAMS,
     body: {

@@ -216,14 +216,25 @@ it('batches are small where a server takes small bodies', () => {
 
 // PIPE-14
 it('a destination is tried with the newest rows, from as far back as it takes', async () => {
-  const opened: number[] = []
+  const [opened, ends]: [number[], number[]] = [[], []]
   const open = (rowsAt: number) => (height: number) => {
     opened.push(height)
-    const own = assembler({ height }, blocks(height, 30_000))
-    return { take: async (...asked: Parameters<Assembler['take']>) => (height <= rowsAt ? own.take(...asked) : null) }
+    return {
+      take: async (...asked: Parameters<Assembler['take']>) => {
+        const [end] = asked
+        ends.push((end as { height: number }).height)
+        return height <= rowsAt ? assembler({ height }, blocks(height, ends.at(-1)!)).take(...asked) : null
+      },
+    }
   }
   const parcel = await newestRows(30_000, open(28_500), 0)
-  expect(opened).toEqual([29_901, 28_001])
-  expect([parcel!.rows.length, parcel!.rows.at(-1)!._key]).toEqual([100, '30000:3'])
-  expect(await newestRows(30_000, open(0), 0)).toBeNull()
+  expect([opened, ends]).toEqual([
+    [29_901, 28_001],
+    [30_000, 29_900],
+  ])
+  expect([parcel!.rows.length, parcel!.rows.at(-1)!._key]).toEqual([100, '29900:3'])
+  expect(await newestRows(30_000, open(-1), 0)).toBeNull()
+  expect([opened.at(-1), ends.at(-1)]).toEqual([10_001, 28_000])
+  expect(await newestRows(50, open(-1), 0)).toBeNull()
+  expect(opened.slice(5)).toEqual([0])
 })

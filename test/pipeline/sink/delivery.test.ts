@@ -190,18 +190,20 @@ class World {
       ready: async () => undefined,
       send: (parcel) => alive(() => this.#send(parcel)),
       bury: (parcel) =>
-        alive(() =>
-          this.#port(() => {
+        alive(() => {
+          this.#durable = this.saved
+          return this.#port(() => {
             if (!this.letters.some(({ from }) => from === parcel.from)) this.letters.push(parcel)
-          }),
-        ),
+          })
+        }),
       unbury: (after) =>
         alive(async () => {
           const letter = this.letters.find(({ from }) => from > Number(after ?? -1))
           if (!letter) return null
           const key = `${letter.from}`
           if (this.poison.includes(letter.from)) return { ok: false, words: 'poison', key }
-          return { ...(await this.#port(() => this.#apply(letter))), key }
+          const { from, to, rows } = letter
+          return { ...(await this.#port(() => this.#apply(letter))), key, from, to, rows: rows.length }
         }),
       removeLetter: (key) =>
         alive(() => {
@@ -484,6 +486,76 @@ it('what arrived is charged once, or written off, whatever is killed, redelivere
   expect(Math.min(kills / 10, buried, unpaid, writtenOff)).toBeGreaterThan(50)
 })
 
+describe('a bad day', () => {
+  // PIPE-1
+  it('on which nothing can be stored ends no turn with an error, and no row is sent before its range is', async () => {
+    const world = new World({ draw: never })
+    let isFull = true
+    const full =
+      <Asked extends unknown[]>(work: (...asked: Asked) => void) =>
+      (...asked: Asked) => {
+        if (isFull) throw new Error('database or disk is full')
+        work(...asked)
+      }
+    const { save, log, count } = world.ports
+    const ports = { ...world.ports, save: full(save), log: full(log), count: full(count) }
+    const delivery = new Delivery(ports, world.saved, RUNNING)
+    for (let turn = 0; turn < 3; turn++) expect(await delivery.turn()).toBe(5_000)
+    expect(world.sends).toBe(0)
+    isFull = false
+    await delivery.turn()
+    expect([world.sends, delivery.state.batches]).toEqual([1, 1])
+    // A destination that took a batch gets the next one, though that could not be written down.
+    isFull = true
+    world.answer = null
+    await delivery.turn()
+    isFull = false
+    await delivery.turn()
+    expect(new Set(world.applied.keys()).size).toBe(world.applied.size)
+    expect(delivery.phase(0)).not.toBe('failed')
+  })
+
+  // PIPE-11
+  it('with a clock that goes back a year waits no longer than ever', async () => {
+    const world = new World({ draw: never })
+    world.answer = () => ({ ok: false, words: '500' })
+    const delivery = new Delivery(world.ports, world.saved, RUNNING)
+    expect([await delivery.turn(), await delivery.turn(), world.sends]).toEqual([4_500, 4_500, 1])
+    world.nowMs -= 31_536_000_000
+    await delivery.turn()
+    expect(world.sends).toBe(2)
+  })
+
+  it('says once what goes on, as it can be shown', async () => {
+    const world = new World({ draw: never })
+    let words = 'away\u001b[2J'
+    const unread = { take: async () => Promise.reject(new Error(words)), retryMs: 0, ordersFrom: null }
+    const delivery = new Delivery({ ...world.ports, assembler: () => unread }, world.saved, RUNNING)
+    const turns = async () => {
+      for (let turn = 0; turn < 50; turn++) world.nowMs += (await delivery.turn())!
+    }
+    await turns()
+    expect(delivery.state.lastError).toMatchObject({ words: 'away\\u001b[2J', atMs: world.nowMs - 5_000 })
+    words = 'gone'
+    await turns()
+    world.nowMs += 3_600_000
+    await turns()
+    expect(world.logged).toEqual(['away\\u001b[2J', 'gone', 'gone'])
+  })
+
+  // PIPE-13
+  it('on which its beginning is changed sends dead letters once more all the same', async () => {
+    const world = new World({ draw: never })
+    const delivery = new Delivery(world.ports, world.saved, RUNNING)
+    world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
+    delivery.redeliver()
+    delivery.ordered({ ...RUNNING, isRunning: false }, 'start')
+    delivery.ordered(RUNNING, 'none')
+    for (let turn = 0; turn < 2; turn++) await delivery.turn()
+    expect(world.letters).toEqual([])
+  })
+})
+
 describe('a batch that fails', () => {
   const failing = (outcome: Sent, onFailure: Order['onFailure'] = 'pause') => {
     const world = new World({ draw: never, onFailure })
@@ -541,6 +613,21 @@ describe('a batch that fails', () => {
   })
 
   // PIPE-12
+  it('is put aside, and not tried once more, where its object ended as it was put there', async () => {
+    const { world } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    const order = { ...RUNNING, onFailure: 'dead_letter' } as const
+    const bury = async (parcel: Parcel) => {
+      world.letters.push(parcel)
+      throw new Error('it ended')
+    }
+    await new Delivery({ ...world.ports, bury }, world.saved, order).turn()
+    world.answer = null
+    const next = new Delivery(world.ports, world.saved, order)
+    await next.turn()
+    expect([world.sends, world.letters.length, next.state.deadLetters, world.applied.size]).toEqual([1, 1, 1, 0])
+  })
+
+  // PIPE-12
   it('is put aside no more where a thousand lie there: then it waits for somebody', async () => {
     const { world } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
     const order = { ...RUNNING, onFailure: 'dead_letter' } as const
@@ -558,6 +645,9 @@ describe('a batch that fails', () => {
     while (delivery.state.isRedelivering) await delivery.turn()
     expect([world.letters.length, delivery.state.deadLetters]).toEqual([0, 0])
     expect(world.applied.size).toBeGreaterThan(0)
+    // What arrives late counts, and is told.
+    expect(delivery.state.rows).toBe(world.applied.size)
+    expect(world.logged.at(-1)).toMatch(/^a dead letter arrived: \d+ rows$/)
   })
 
   // PIPE-13
@@ -781,6 +871,24 @@ describe('a record that changes', () => {
     delivery.ordered(RUNNING, 'none')
     await delivery.turn()
     expect(world.sends).toBe(1)
+  })
+
+  // PIPE-10
+  it('while a batch is read, to a pause and back: it is sent', async () => {
+    const world = new World({ draw: never })
+    const assembler: DeliveryPorts['assembler'] = (...of) => {
+      const own = world.ports.assembler(...of)
+      const take: typeof own.take = async (...asked) => {
+        const taken = await own.take(...asked)
+        delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+        delivery.ordered(RUNNING, 'none')
+        return taken
+      }
+      return { ...own, take }
+    }
+    const delivery: Delivery = new Delivery({ ...world.ports, assembler }, world.saved, RUNNING)
+    for (let turn = 0; turn < 2; turn++) await delivery.turn()
+    expect([world.sends, delivery.state.lastError]).toEqual([2, null])
   })
 
   // PIPE-9

@@ -7,6 +7,8 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { meterOf, Objects } from '../../../src/core/objects.client.ts'
 import type { Block } from '../../../src/feed/block.ts'
 import type { DurableRequest } from '../../../src/feed/durable-api.ts'
+import type { HeightAndTime } from '../../../src/feed/held-fills.ts'
+import type { ArchiveReader } from '../../../src/history/archive/archive-read.ts'
 import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
 import type { Pipeline } from '../../../src/pipeline/pipeline.ts'
 import { Reading } from '../../../src/pipeline/sink/reading.client.ts'
@@ -237,6 +239,21 @@ describe('a pipeline', () => {
     expect(await runInDurableObject(stub, (_, { storage }) => [...storage.kv.list()])).toEqual([])
   })
 
+  it('whose log cannot be written keeps its alarm', async () => {
+    const stub = live.SINK.getByName(`${env.CHAIN}/pipe_w`)
+    await sinkOf('pipe_w').apply({ v, pipeline: pipeline('pipe_u', { status: 'paused' }) })
+    const alarm = await runInDurableObject(stub, async (sink: Sink, { storage }) => {
+      storage.sql.exec('DROP TABLE log; DROP TABLE minutes')
+      await sink
+        .apply({ v, pipeline: pipeline('pipe_w', { revision: 2 }), sealed: sealedOf('pipe_u') })
+        .catch(() => undefined)
+      await sink.alarm()
+      return storage.getAlarm()
+    })
+    expect(alarm).toBeGreaterThan(Date.now())
+    await sinkOf('pipe_w').drop()
+  })
+
   it('that cannot run waits for somebody, and says why', async () => {
     const sink = sinkOf('pipe_e')
     await sink.apply({ v, pipeline: pipeline('pipe_e', { topic: 'order_updates' }) })
@@ -369,6 +386,23 @@ describe('before it is saved', () => {
       ok: false,
       words: expect.stringMatching(/^filter: order_updates needs one that names wallets/),
     })
+    // One at a time: what hangs keeps others out, and lets them in again.
+    let answer: () => void = () => undefined
+    const held = new Promise<void>((go) => {
+      answer = go
+    })
+    const asked = vi.fn(() => held.then(() => new Response('ok')))
+    receiver('pipe_t').answer = asked
+    const [first, second] = [
+      sink.test({ v, pipeline: pipeline('pipe_t') }),
+      sink.test({ v, pipeline: pipeline('pipe_t') }),
+    ]
+    expect(await second).toMatchObject({ ok: false, isBusy: true, words: 'another test is under way' })
+    await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce())
+    answer()
+    expect(await first).toMatchObject({ ok: true })
+    receiver('pipe_t').answer = () => new Response('ok')
+    expect(await sink.test({ v, pipeline: pipeline('pipe_t') })).toMatchObject({ ok: true })
     expect(await sink.check({ v, topic: 'fills', transforms: { a: 'DELETE FROM fills' } })).toMatchObject({
       fault: { name: 'a' },
     })
@@ -484,6 +518,18 @@ it('order statuses are asked for, and what came before feeders heard of it is to
   expect(rows.filter(({ _kind }) => _kind === 'row')).toHaveLength(230 - known + 1)
 })
 
+// PIPE-8
+it('a log that is empty beside an archive is waited for: what is archived is not what comes now', async () => {
+  let page: HeightAndTime | null = null
+  const log = { log: () => ({ durable: async () => ({ v, head: page, parts: [] }) }) } as unknown as Objects
+  const own = pipeline('pipe_v')
+  const archive = (last: number | null) => ({ last: async () => last }) as unknown as ArchiveReader
+  const places = [archive(700), archive(null), null].map((one) => new Reading(log, one).newest(own))
+  expect(await Promise.all(places)).toEqual([null, { first: true }, { first: true }])
+  page = { height: 5, time: 1 }
+  expect(await new Reading(log, archive(700)).newest(own)).toEqual({ height: 6 })
+})
+
 // PIPE-15
 it('order statuses are asked for every few seconds while a pipeline runs, whatever its destination does', async () => {
   vi.useFakeTimers()
@@ -504,4 +550,31 @@ it('order statuses are asked for every few seconds while a pipeline runs, whatev
   await vi.advanceTimersByTimeAsync(60_000)
   vi.useRealTimers()
   expect(asked).toHaveLength(3)
+})
+
+// PIPE-25: the last test, since it takes the log from all others.
+it('a feed that was reset to lower heights stops who had read further; from another beginning rows are those of the new log', async () => {
+  const sink = sinkOf('pipe_z')
+  await sink.apply({ v, pipeline: pipeline('pipe_z', { execution_start_from: String(head - 5) }) })
+  await reached('pipe_z', head)
+  const before = head
+  await objects.log().reset()
+  await feeder.closed
+  feeder = await FakeFeeder.connect()
+  feeder.hello(20, 20)
+  await feeder.next('welcome')
+  feeder.snapshot(20, [{ coin: 'BTC', levels: levelsOf(['100', '1.0', 1]) }])
+  head = 20
+  while (head < 25) block()
+  await feeder.acked(25)
+  await vi.waitFor(async () => expect((await sink.status()).phase).toBe('failed'), { timeout: 20_000 })
+  const { lastError } = await sink.status()
+  expect(lastError!.words).toMatch(
+    new RegExp(`^block ${before} was read, and the log ends with block 2\\d: the feed was reset`),
+  )
+  const { lines } = await sink.logs({ v, before: null, limit: 1 })
+  expect(lines[0]!.words).toContain(lastError!.words.slice(0, 60))
+  await sink.apply({ v, pipeline: pipeline('pipe_z', { execution_start_from: '23', revision: 2 }) })
+  await reached('pipe_z', 25)
+  expect(heights('pipe_z').slice(-3)).toEqual([23, 24, 25])
 })

@@ -95,6 +95,22 @@ describe('a source', () => {
   })
 
   // PIPE-15
+  it('of order statuses that nobody is asked for knows none, and says why, the same as it is read anew', async () => {
+    const why =
+      'order statuses are not asked for: all pipelines and streams together name as many wallets as there may be'
+    const parts = [lines(10, 13)]
+    const one = source([[]], [{ parts, ordersFrom: null }, { ordersFrom: null }], 'orders')
+    expect(await Array.fromAsync(one.source.pieces({ height: 10 }))).toEqual([{ from: 10, to: 13, why }])
+    const known = { to: 11, ordersFrom: one.source.ordersFrom! }
+    const again = source([[]], [{ parts, ordersFrom: 13 }, { ordersFrom: 13 }], 'orders', known)
+    expect(await Array.fromAsync(again.source.pieces({ height: 10 }))).toEqual([
+      { from: 10, to: 11, why },
+      { from: 12, to: 12, why: 'order statuses were not asked for yet' },
+      expect.objectContaining({ height: 13 }),
+    ])
+  })
+
+  // PIPE-15
   it('ends where from then on other order statuses are known, so that a batch has one beginning of them', async () => {
     const page = (height: number, ordersFrom: number) => ({ parts: [lines(height, height)], ordersFrom })
     const one = source([[]], [page(10, 10), page(11, 12), page(11, 12), { ordersFrom: 12 }], 'orders')

@@ -1,0 +1,101 @@
+// What a delivery needs of the world, as its Sink has it. Law: what is asked after the pipeline was deleted comes to nothing.
+
+import { orReject } from '../../core/deadline.ts'
+import { after } from '../../core/timers.client.ts'
+import { visible } from '../../core/visible.ts'
+import type { MicroCredits } from '../../credit/amount.ts'
+import { batchId } from '../batch.ts'
+import type { Pipeline } from '../pipeline.ts'
+import type { DeliveryPorts } from './delivery-state.ts'
+import { wordsOfError } from './error-words.ts'
+import { billOf, settle } from './meter.client.ts'
+import { endOf, startOf } from './position.ts'
+import type { Reads } from './reading.client.ts'
+import type { Sending } from './sending.client.ts'
+import type { SinkStore } from './sink.store.ts'
+import type { SinkRecord } from './sink-record.client.ts'
+
+/** A batch that takes longer to be read is read anew. */
+const READ_MS = 60_000
+/** More than any destination takes, or the bucket. */
+const SEND_MS = 120_000
+
+interface SinkWays {
+  readonly storage: Pick<DurableObjectStorage, 'sync'>
+  readonly env: Cloudflare.Env
+  /** The price of a row; 0: it is free. */
+  readonly rowMicro: MicroCredits
+  readonly record: SinkRecord
+  readonly sending: Sending
+  readonly store: SinkStore
+  readonly readingOf: (pipeline: Pipeline) => Reads
+  readonly lagMs: () => number | null
+}
+
+export function portsOf({ storage, env, rowMicro, record, sending, store, readingOf, lagMs }: SinkWays): DeliveryPorts {
+  const isThere = () => record.kept !== null
+  const pipeline = (): Pipeline => {
+    if (record.kept === null) throw new Error('the pipeline is deleted')
+    return record.kept
+  }
+  const reading = () => readingOf(pipeline())
+  return {
+    nowMs: Date.now,
+    random: Math.random,
+    rowMicro,
+    // Neither a meter nor a bucket knows what might be forgotten here.
+    settle: (sums) => storage.sync().then(() => settle(env, billOf(pipeline(), sums))),
+    removeLetter: (key) => storage.sync().then(() => sending.letters(pipeline().id)?.remove(key)),
+    begin: async () => {
+      const place = startOf(pipeline().execution_start_from)
+      const begins = place === 'now' ? await reading().newest(pipeline()) : place
+      return begins && { place: begins, epoch: null, timeMs: 0, fold: null }
+    },
+    end: async () => {
+      const end = endOf(pipeline())
+      if (end !== 'now') return end
+      const head = await reading().head(pipeline())
+      return head ? { height: head.height } : 'undecided'
+    },
+    assembler: (at, flight) => {
+      const own = reading().assembler(pipeline(), at, flight)
+      return {
+        take: (...asked) => orReject(own.take(...asked), READ_MS, after),
+        get retryMs() {
+          return own.retryMs
+        },
+        get ordersFrom() {
+          return own.ordersFrom
+        },
+      }
+    },
+    ready: async () => void (await record.opened()),
+    send: async (parcel) => {
+      try {
+        const opened = await record.opened()
+        // Its range must outlive whatever happens from here on.
+        await storage.sync()
+        const sent = sending.sent(opened, parcel, batchId(opened.id, parcel.from, parcel.to))
+        return await orReject(sent, SEND_MS, after)
+      } catch (error) {
+        return { ok: false, words: wordsOfError(error) }
+      }
+    },
+    bury: async (parcel) => {
+      const letters = sending.letters(pipeline().id)
+      if (!letters) throw new Error('there is no bucket for dead letters here: the operator has set up no archive')
+      await storage.sync()
+      await letters.put(parcel)
+    },
+    unbury: async (behind) => orReject(sending.unburied(await record.opened(), behind), SEND_MS, after),
+    save: (state) => {
+      if (isThere()) store.state = state
+    },
+    log: (level, words, batch) => {
+      if (isThere()) store.log(Date.now(), level, visible(words), batch && batchId(pipeline().id, batch.from, batch.to))
+    },
+    count: (what) => {
+      if (isThere()) store.count(Date.now(), what, lagMs())
+    },
+  }
+}

@@ -1,0 +1,63 @@
+// A pipeline tried with one batch of the newest rows. Laws: nothing is kept of it but that its rows arrived, which are paid for
+// like others; who cannot pay is sent none; one at a time, and each ends.
+
+import { orReject } from '../../core/deadline.ts'
+import { after } from '../../core/timers.client.ts'
+import { batchId } from '../batch.ts'
+import type { Pipeline } from '../pipeline.ts'
+import type { SinkTest } from '../sink-api.ts'
+import type { Delivery } from './delivery.ts'
+import { wordsOfError } from './error-words.ts'
+import type { Reads } from './reading.client.ts'
+import type { Sending } from './sending.client.ts'
+import { ALL_KNOWN, newestRows } from './trial.ts'
+
+/** Longer than nodes, archive and destination are waited for. */
+const PATIENCE_MS = 60_000
+
+type Answer = Pick<SinkTest, 'ok' | 'rows' | 'words'>
+
+const failed = (words: string): Answer => ({ ok: false, rows: 0, words })
+
+export class Trying {
+  readonly #sending: Pick<Sending, 'sent'>
+  readonly #delivery: () => Delivery | null
+  #isUnderWay = false
+
+  /** `delivery`: of the pipeline that there is; null: it was deleted, or never told. */
+  constructor(sending: Pick<Sending, 'sent'>, delivery: () => Delivery | null) {
+    this.#sending = sending
+    this.#delivery = delivery
+  }
+
+  /** Rows of this pipeline, which may be another one than what runs. Never rejects. */
+  async tried(pipeline: Pipeline, reading: Reads): Promise<SinkTest> {
+    if (this.#isUnderWay) return { ...failed('another test is under way'), ms: 0, isBusy: true }
+    this.#isUnderWay = true
+    const begunMs = Date.now()
+    const answer = await orReject(this.#sent(pipeline, reading, begunMs), PATIENCE_MS, after)
+      .catch((error: unknown) => failed(wordsOfError(error)))
+      .finally(() => {
+        this.#isUnderWay = false
+      })
+    return { ...answer, ms: Date.now() - begunMs }
+  }
+
+  async #sent(pipeline: Pipeline, reading: Reads, nowMs: number): Promise<Answer> {
+    const paying = this.#delivery()?.paying
+    if (!paying) return failed('what runs this pipeline was not told of it: send this again')
+    const unpaid = await paying.refusal()
+    if (unpaid !== null) return failed(unpaid)
+    const reader = { ...pipeline, id: `${pipeline.id}:test` }
+    const head = await reading.head(reader)
+    const open = (height: number) =>
+      reading.assembler(reader, { place: { height }, epoch: null, timeMs: 0, fold: null }, ALL_KNOWN)
+    const parcel = head && (await newestRows(head.height, open, nowMs))
+    if (!parcel) return failed('there are no rows in the newest blocks to test it with')
+    const id = `${batchId(pipeline.id, parcel.from, parcel.to)}:test-${nowMs}`
+    const sent = await this.#sending.sent(pipeline, parcel, id)
+    if (!sent.ok) return failed(sent.words)
+    this.#delivery()?.arrived(sent.countedRows)
+    return { ok: true, rows: parcel.rows.length, words: 'confirmed' }
+  }
+}
