@@ -68,7 +68,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'devnet/files': 'book devnet devnet/exchange devnet/info',
   cli: 'core key credit feed book client feeder cli/backfill',
   'cli/backfill': 'core history/archive feeder cli',
-  launch: 'core cli',
+  launch: 'core rpc cli',
   doctor: 'core cli feeder launch',
 }
 
