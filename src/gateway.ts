@@ -171,7 +171,7 @@ function platformOf(env: Env, settings: GatewaySettings, objects: Objects, desk:
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
   const pipelines = new PipelineService({
     ...{ ...ports, ...sinksOf(objects), keys: services.keys, after },
-    isHttpAllowed: settings.PIPELINE_PRIVATE,
+    isPrivateAllowed: settings.PIPELINE_PRIVATE,
     chains: settings.RPC_CHAINS.filter(({ urls }) => urls.length > 0).map(({ name }) => name),
     report: (error) => report(error, 'pipeline'),
   })

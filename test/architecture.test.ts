@@ -56,7 +56,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'info/queries': 'core feed history book info info/shapes info/sources',
   docs: 'credit credit/webhooks feed stream edge info',
   platform:
-    'core key credit credit/plans credit/webhooks feed edge history/archive history/exports pipeline pipeline/evm platform/endpoints',
+    'core key credit credit/plans credit/webhooks feed edge history/archive history/exports pipeline pipeline/evm pipeline/destinations platform/endpoints',
   'platform/endpoints':
     'core key credit credit/plans credit/webhooks feed history/archive history/exports pipeline platform',
   client: 'core feed book stream stream/channels',
