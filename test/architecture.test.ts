@@ -54,7 +54,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'info/sources':
     'core feed history history/archive history/files history/replay book upstream info info/answer info/shapes',
   'info/queries': 'core feed history book info info/shapes info/sources',
-  docs: 'credit credit/webhooks feed stream edge info',
+  docs: 'key credit credit/webhooks feed stream edge info',
   platform:
     'core key credit credit/plans credit/webhooks feed edge history/archive history/exports pipeline pipeline/evm pipeline/destinations platform/endpoints',
   'platform/endpoints':
