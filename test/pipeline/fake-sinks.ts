@@ -23,6 +23,8 @@ export class FakeSinks {
   readonly silent = new Set<Call>()
   /** Objects that wait for somebody. */
   readonly stuck = new Set<string>()
+  /** What all say beside it. */
+  says: Partial<SinkStatus> = {}
   /** Runs when an object was told something, before it says so. */
   onApplied: () => Promise<unknown> = async () => {}
   tested: Pipeline | null = null
@@ -74,6 +76,6 @@ export class FakeSinks {
     const pipeline = this.held.get(id)
     if (pipeline === undefined) return IDLE
     const phase = this.stuck.has(id) ? 'failed' : 'live'
-    return { ...IDLE, phase: pipeline.status === 'paused' ? 'paused' : phase }
+    return { ...IDLE, phase: pipeline.status === 'paused' ? 'paused' : phase, ...this.says }
   }
 }

@@ -297,6 +297,16 @@ describe('pipelines', () => {
     expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({
       ...{ id, status: 'paused', in_step: true, phase: 'paused', height: null, rows: 0, last_error: null },
     })
+    const behind = { height: 7, timeMs: 8, lagBlocks: 9, lagMs: 10 }
+    for (const [phase, lag] of [
+      ['live', { lag_blocks: 9, lag_ms: 10 }],
+      // It follows nothing any more.
+      ['finished', { lag_blocks: null, lag_ms: null }],
+    ] as const) {
+      sinks.says = { ...behind, phase }
+      expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({ phase, height: 7, ...lag })
+    }
+    sinks.says = {}
     const logs = (await call('GET', `${id}/logs/?limit=2`)).json.data
     expect(logs).toMatchObject({
       items: [{ id: 3, message: 'line 3', time: '1970-01-01T00:00:00.003Z' }, { id: 2 }],

@@ -20,7 +20,10 @@ const Status = z
     phase: z.enum(PHASES).describe('What it does: `unknown` where what runs it did not answer, and all below is null'),
     height: z.int().nullable().describe('The last block that the destination has confirmed; null: none yet'),
     time: IsoTime.nullable().describe('The time of that block, ISO 8601'),
-    lag_blocks: z.int().nullable().describe('Blocks behind the newest one; null: not known'),
+    lag_blocks: z
+      .int()
+      .nullable()
+      .describe('Blocks behind the newest one; null: not known, or it has `finished` and follows nothing any more'),
     lag_ms: z.number().nullable().describe('The same in milliseconds'),
     rows: z.int().nullable().describe('Delivered and confirmed'),
     bytes: z.int().nullable().describe('Delivered and confirmed'),
@@ -64,6 +67,7 @@ export const pipelineStatus = defineEndpoint(
     const { row, inStep, status } = state.value
     const { lastError: last = null } = status ?? {}
     const phase: SinkPhase | 'unknown' = status?.phase ?? 'unknown'
+    const isBehind = status !== null && phase !== 'finished'
     return reply(
       200,
       inEnvelope({
@@ -73,8 +77,8 @@ export const pipelineStatus = defineEndpoint(
         phase,
         height: status?.height ?? null,
         time: isoTime(status?.timeMs ?? null),
-        lag_blocks: status?.lagBlocks ?? null,
-        lag_ms: status?.lagMs ?? null,
+        lag_blocks: isBehind ? status.lagBlocks : null,
+        lag_ms: isBehind ? status.lagMs : null,
         rows: status?.rows ?? null,
         bytes: status?.bytes ?? null,
         batches: status?.batches ?? null,
