@@ -2,6 +2,7 @@
 
 import { waitUntil as keepAlive, WorkerEntrypoint } from 'cloudflare:workers'
 import { Hono } from 'hono'
+import graphqlSchema from '../schemas/graphql/schema.graphql'
 import type { Failure } from './core/failure.ts'
 import { meterOf, Objects } from './core/objects.client.ts'
 import type { Result } from './core/result.ts'
@@ -103,7 +104,7 @@ function build(env: Env): Gateway {
   const chains = rpcDesk(settings.RPC_CHAINS, { report, waitUntil: keepAlive })
   const rpc: RpcRouteDeps<Env> = { ...shared, desk: chains, authenticate: authenticator(keyEnv, 'rpc') }
   app.route('/', rpcRoutes<Env>(rpc))
-  app.route('/', docsRoutes<Env>(ENDPOINTS))
+  app.route('/', docsRoutes<Env>(ENDPOINTS, graphqlSchema))
   const relay = (...place: Parameters<Objects['relay']>) => objects.relay(...place)
   const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay, nowMs: now }
   app.route('/', streamRoutes<Env>(streams, { pathKeys, relaysPerRegion: settings.RELAYS_PER_REGION }))
@@ -172,7 +173,7 @@ function platformOf(env: Env, settings: GatewaySettings, objects: Objects, desk:
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
   const pipelines = new PipelineService({
     ...{ ...ports, ...sinksOf(objects), keys: services.keys, after },
-    isHttpAllowed: settings.PIPELINE_PRIVATE,
+    isPrivateAllowed: settings.PIPELINE_PRIVATE,
     chains: settings.RPC_CHAINS.filter(({ urls }) => urls.length > 0).map(({ name }) => name),
     report: (error) => report(error, 'pipeline'),
   })

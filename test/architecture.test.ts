@@ -54,21 +54,22 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'info/sources':
     'core feed history history/archive history/files history/replay book upstream info info/answer info/shapes',
   'info/queries': 'core feed history book info info/shapes info/sources',
-  docs: 'credit credit/webhooks feed stream edge info',
+  docs: 'key credit credit/webhooks feed stream edge info',
   platform:
-    'core key credit credit/plans credit/webhooks feed edge history/archive history/exports upstream pipeline pipeline/evm platform/endpoints',
+    'core key credit credit/plans credit/webhooks feed edge history/archive history/exports upstream pipeline pipeline/evm pipeline/destinations platform/endpoints',
   'platform/endpoints':
     'core key credit credit/plans credit/webhooks feed history/archive history/exports pipeline platform',
   client: 'core feed book stream stream/channels',
   feeder: 'core feed',
-  devnet: 'book core devnet/exchange devnet/agents devnet/info devnet/files',
+  devnet: 'book core devnet/exchange devnet/agents devnet/evm devnet/info devnet/files',
   'devnet/exchange': 'feed',
   'devnet/agents': 'devnet/exchange',
+  'devnet/evm': 'devnet/exchange',
   'devnet/info': 'feed devnet/exchange',
   'devnet/files': 'book devnet devnet/exchange devnet/info',
   cli: 'core key credit feed book client feeder cli/backfill',
   'cli/backfill': 'core history/archive feeder cli',
-  launch: 'core cli',
+  launch: 'core rpc cli',
   doctor: 'core cli feeder launch',
 }
 

@@ -10,7 +10,7 @@ import type * as z from 'zod'
 import { wholeNumber } from '../core/whole-number.ts'
 import { DisturbRequest } from './disturbance.ts'
 import type { Engine } from './engine.ts'
-import { answerEvm, type RecentTimes } from './evm.ts'
+import { answerEvm } from './evm/answer.ts'
 import { type Answer, answerInfo, UNFIT } from './info/info.ts'
 import { l4Snapshot } from './info/l4-snapshot.ts'
 import { type FileSnapshotRequest, InfoRequest } from './info/request.ts'
@@ -25,7 +25,6 @@ const NOT_JSON: Answer = { status: 415, text: 'Expected request with `Content-Ty
 
 export interface Served {
   readonly engine: Engine
-  readonly times: RecentTimes
   readonly truth: Truth
   /** Carries out what is asked of the files. */
   readonly disturb: (request: DisturbRequest) => void
@@ -60,8 +59,8 @@ async function answer(served: () => Served, faults: Faults, request: IncomingMes
   if (body === undefined) return BAD_JSON
   if (path === '/misbehave') return order(faults, body)
   if (path === '/disturb') return disturb(served(), body)
-  const { engine, times, data } = served()
-  if (path === '/evm') return { status: 200, body: answerEvm(engine.exchange, times, body) }
+  const { engine, data } = served()
+  if (path === '/evm') return { status: 200, body: answerEvm(engine.exchange, body) }
   return answerQuery(engine, data, faults, body)
 }
 

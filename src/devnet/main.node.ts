@@ -6,8 +6,6 @@ import { resolve } from 'node:path'
 import { commandLine, program, reads } from '../core/command-line.node.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import type { DisturbRequest } from './disturbance.ts'
-import { RecentTimes } from './evm.ts'
-import type { DevnetBlock } from './exchange/node-block.ts'
 import { SCALES, ScaleName, SMALL } from './exchange/scale.ts'
 import { Chain, ChainError } from './files/chain.node.ts'
 import { devnetServer } from './http.node.ts'
@@ -61,12 +59,10 @@ function openChain(options: Options): Chain {
 const nowNs = () => BigInt(Date.now()) * 1_000_000n + (process.hrtime.bigint() % 1_000_000n)
 
 function run(options: Options): void {
-  const times = new RecentTimes()
   let chain: Chain | null = null
   const truth = new Truth()
   const server = devnetServer(() => ({
     engine: chain!.engine,
-    times,
     truth,
     data: resolve(options.data),
     disturb: (request) => disturb(chain!, request),
@@ -81,10 +77,7 @@ function run(options: Options): void {
   // The port first: two programs on one port must not both touch the files. No request is served before this ends.
   server.listen(options.port, '127.0.0.1', () => {
     chain = openChain(options)
-    const stop = pace(chain, options.blockMs ?? SCALES[options.scale].blockMs, ({ height, timeMs }) => {
-      times.add(height, timeMs)
-      truth.note(chain!.engine.exchange)
-    })
+    const stop = pace(chain, options.blockMs ?? SCALES[options.scale].blockMs, () => truth.note(chain!.engine.exchange))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const { height } = chain.engine
     if (options.json)
@@ -127,12 +120,13 @@ async function finish(chain: Chain): Promise<never> {
 }
 
 /** Makes a block every `blockMs` and writes what is due, keeping to the wall clock; answers how to stop. */
-function pace(chain: Chain, blockMs: number, made: (block: DevnetBlock) => void): () => void {
+function pace(chain: Chain, blockMs: number, made: () => void): () => void {
   let due = performance.now()
   const tick = () => {
     try {
       if (performance.now() >= due) {
-        made(chain.advance(nowNs()))
+        chain.advance(nowNs())
+        made()
         due = Math.max(due + blockMs, performance.now() - MAX_BURST * blockMs)
       }
       const now = nowNs()

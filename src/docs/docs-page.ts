@@ -27,8 +27,9 @@ curl -s $URL/info -H "Authorization: Bearer $KEY" -H 'Content-Type: application/
 curl -s $URL/platform/key/ -H "Authorization: Bearer $KEY"     # what the key has left; free
 npx wscat -c "\${URL/http/ws}/ws?key=$KEY" -w 30 -x '{"method":"subscribe","subscription":{"type":"trades","coin":"BTC"}}'
 </pre>
-<p>For programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1: every call) and
-<a href="/asyncapi.json">/asyncapi.json</a> (AsyncAPI 3: every frame of the WebSocket).
+<p>For programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1: every call),
+<a href="/asyncapi.json">/asyncapi.json</a> (AsyncAPI 3: every frame of the WebSocket) and
+<a href="/graphql/schema.graphql">/graphql/schema.graphql</a> (the subscriptions of <code>/graphql</code>).
 How fresh everything is: <a href="/status">/status</a>.</p>
 <p>Prices stand with each type: one credit for most calls, one a minute for most subscriptions. Only a 2xx costs, and
 <code>x-credits-cost</code> and <code>x-credits-remaining</code> tell of each call. Prices and sizes of the exchange are

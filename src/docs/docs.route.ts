@@ -1,40 +1,53 @@
-// GET /openapi.json, /asyncapi.json and /docs: every surface described for programs and for people. Free, without a key,
-// each built once per isolate.
+// GET /openapi.json, /asyncapi.json, /graphql/schema.graphql and /docs: every surface described for programs and for people.
+// Free, without a key, each built once per isolate, and not sent to who has it.
 
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { compressedResponse } from '../edge/compression.client.ts'
 import type { Operation } from '../edge/operation.ts'
 import { CATALOGUE } from '../info/catalogue.ts'
+import { sha256 } from '../key/digest.client.ts'
 import { CHANNELS } from '../stream/catalogue.ts'
 import { asyncApiDocument } from './asyncapi.ts'
 import { docsPage } from './docs-page.ts'
 import { openApiDocument } from './openapi.ts'
 
 const HEADERS = { 'cache-control': 'public, max-age=300', 'x-content-type-options': 'nosniff' }
-const DOCUMENT_HEADERS = { ...HEADERS, 'content-type': 'application/json', 'access-control-allow-origin': '*' }
+const PROGRAM_HEADERS = { ...HEADERS, 'access-control-allow-origin': '*' }
+const JSON_HEADERS = { ...PROGRAM_HEADERS, 'content-type': 'application/json' }
+const TEXT_HEADERS = { ...PROGRAM_HEADERS, 'content-type': 'text/plain; charset=utf-8' }
 const PAGE_HEADERS = {
   ...HEADERS,
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
 }
 
-/** The routes of all three; `operations` are what other surfaces than info have to say. */
-export function docsRoutes<Env extends object>(operations: readonly Operation[]) {
+/** The routes of all; `operations` are what other surfaces than info have to say, `sdl` is the schema of GraphQL. */
+export function docsRoutes<Env extends object>(operations: readonly Operation[], sdl: string) {
   const app = new Hono<{ Bindings: Env }>()
-  let document: string | null = null
-  let streams: string | null = null
-  let page: string | null = null
-  app.get('/openapi.json', (c) => {
-    document ??= JSON.stringify(openApiDocument(CATALOGUE, operations))
-    return compressedResponse(c.req.raw, document, { headers: DOCUMENT_HEADERS })
-  })
-  app.get('/asyncapi.json', (c) => {
-    streams ??= JSON.stringify(asyncApiDocument(CHANNELS))
-    return compressedResponse(c.req.raw, streams, { headers: DOCUMENT_HEADERS })
-  })
-  app.get('/docs', (c) => {
-    page ??= docsPage(CATALOGUE, CHANNELS, operations)
-    return compressedResponse(c.req.raw, page, { headers: PAGE_HEADERS })
-  })
+  const served = (path: string, headers: Record<string, string>, write: () => string) => {
+    let written: Promise<Written> | null = null
+    app.get(path, async (c) => {
+      written ??= tagged(write())
+      return reply(c, headers, await written)
+    })
+  }
+  served('/openapi.json', JSON_HEADERS, () => JSON.stringify(openApiDocument(CATALOGUE, operations)))
+  served('/asyncapi.json', JSON_HEADERS, () => JSON.stringify(asyncApiDocument(CHANNELS)))
+  served('/graphql/schema.graphql', TEXT_HEADERS, () => sdl)
+  served('/docs', PAGE_HEADERS, () => docsPage(CATALOGUE, CHANNELS, operations))
   return app
+}
+
+interface Written {
+  readonly text: string
+  /** A weak one: the text may travel in several encodings. */
+  readonly tag: string
+}
+
+const tagged = async (text: string): Promise<Written> => ({ text, tag: `"${await sha256(text)}"` })
+
+function reply(c: Context, own: Record<string, string>, { text, tag }: Written): Response {
+  const headers = { ...own, etag: `W/${tag}` }
+  if (c.req.header('if-none-match')?.includes(tag)) return new Response(null, { status: 304, headers })
+  return compressedResponse(c.req.raw, text, { headers })
 }

@@ -19,34 +19,43 @@ export interface KeyCarriers {
 /** The text presented as a key, not yet checked. The first place that carries anything decides. */
 export function presentedKey(carriers: KeyCarriers, places: readonly KeyPlace[]): Result<string, Failure> {
   for (const place of places) {
-    const found = PLACES[place](carriers)
+    const found = PLACES[place](carriers, places)
     if (found !== null) return found
   }
   return err({ kind: 'key_missing' })
 }
 
-const PLACES: Record<KeyPlace, (carriers: KeyCarriers) => Result<string, Failure> | null> = {
-  bearer: ({ authorization }) => {
-    if (authorization === null || authorization === '') return null
-    const token = bearerToken(authorization)
-    return token === null ? malformed(`${wrongScheme(authorization)}: send ${AS_BEARER}.`) : ok(token)
-  },
-  query: ({ query }) => {
-    const [key, second] = query
-    if (key === undefined || key === '') return null
-    return second === undefined ? ok(key) : malformed('The URL has more than one "key" parameter: send one.')
-  },
-  path: ({ path }) => (path === null || path === '' ? null : ok(path)),
-  basic: ({ authorization }) => {
-    const encoded = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? '')?.[1]
-    if (encoded === undefined) return null
-    const [user, password] = decodeBase64(encoded)?.split(':', 2) ?? []
-    if (user && password !== undefined) return ok(user)
-    return malformed('The basic credentials are malformed: the API key is the user name, before a colon.')
-  },
-}
+const PLACES: Record<KeyPlace, (carriers: KeyCarriers, places: readonly KeyPlace[]) => Result<string, Failure> | null> =
+  {
+    bearer: ({ authorization }, places) => {
+      if (authorization === null || authorization === '') return null
+      const token = bearerToken(authorization)
+      return token === null
+        ? malformed(`${wrongScheme(authorization)}: send ${ways(places).join(', or ')}.`)
+        : ok(token)
+    },
+    query: ({ query }) => {
+      const [key, second] = query
+      if (key === undefined || key === '') return null
+      return second === undefined ? ok(key) : malformed('The URL has more than one "key" parameter: send one.')
+    },
+    path: ({ path }) => (path === null || path === '' ? null : ok(path)),
+    basic: ({ authorization }) => {
+      const encoded = /^basic +(.*)$/i.exec(authorization ?? '')?.[1]
+      if (encoded === undefined) return null
+      const [user, password] = decodeBase64(encoded)?.split(':', 2) ?? []
+      if (user && password !== undefined) return ok(user)
+      return malformed('The basic credentials are malformed: the API key is the user name, before a colon.')
+    },
+  }
 
-const AS_BEARER = '"Authorization: Bearer <key>"'
+/** In words, what surfaces with these places say of them; the path is an old form, and not said. */
+const WORDS: Partial<Record<KeyPlace, string>> = {
+  query: '?key=<key> in the URL',
+  basic: 'basic credentials, the key as user name with an empty password',
+  bearer: '"Authorization: Bearer <key>"',
+}
+const ways = (places: readonly KeyPlace[]) => places.flatMap((place) => WORDS[place] ?? [])
 const OTHER_HEADERS = ['x-api-key', 'api-key', 'apikey', 'x-auth-token', 'x-access-token']
 const OTHER_PARAMETERS = ['key', 'api_key', 'apikey', 'api-key', 'token', 'access_token']
 
@@ -55,13 +64,14 @@ export function missingKey(
   { headers, parameters }: { readonly headers: { has(name: string): boolean }; readonly parameters: readonly string[] },
   places: readonly KeyPlace[],
 ): Failure {
-  const asked = `send it as ${places.includes('query') ? '?key=<key> in the URL, or as ' : ''}${AS_BEARER}`
+  const asked = `send it as ${ways(places).join(', or as ')}`
   const header = OTHER_HEADERS.find((name) => headers.has(name))
   if (header !== undefined)
     return { kind: 'key_missing', hint: `No API key is read from the header ${header}: ${asked}.` }
   const parameter = OTHER_PARAMETERS.find((name) => parameters.some((each) => each.toLowerCase() === name))
   const isPlace = parameter === 'key' && places.includes('query')
-  if (parameter === undefined || isPlace) return { kind: 'key_missing' }
+  if (parameter === undefined || isPlace)
+    return { kind: 'key_missing', ...(places.includes('basic') ? { hint: `No API key: ${asked}.` } : {}) }
   return { kind: 'key_missing', hint: `No API key is read from ?${parameter}= of this URL: ${asked}.` }
 }
 

@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { err, ok, type Result } from '../core/result.ts'
 import { wholeNumber } from '../core/whole-number.ts'
+import { wrongIn } from './gateway-variables.ts'
 
 /** How large the exchange is; devnet says what that means. */
 export const ScaleName = z.enum(['small', 'mainnet'], 'must be small or mainnet')
@@ -41,8 +42,14 @@ const DEFAULT_PORT = 8787
 export const DEFAULT_KEEP_MB = 100
 const Port = wholeNumber(0, 65_535)
 
-/** What the arguments and the `PORT` variable mean; an error is one sentence. */
-export function launchOptions(args: LaunchArgs, port: string | undefined): Result<LaunchOptions, string> {
+/** What the arguments and the `PORT` variable mean; an error is one sentence. Other variables are the gateway's. */
+export function launchOptions(
+  args: LaunchArgs,
+  said: Readonly<Record<string, string | undefined>>,
+): Result<LaunchOptions, string> {
+  const wrong = wrongIn(said)
+  if (wrong !== null) return err(`${wrong}.`)
+  const port = said.PORT
   const number = Port.safeParse(port || String(DEFAULT_PORT))
   if (!number.success) return err(`PORT is ${JSON.stringify(port)}: it ${number.error.issues[0]!.message}.`)
   const { state, reset = false, json = false, seed, blockMs, scale, keep = DEFAULT_KEEP_MB } = args

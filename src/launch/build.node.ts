@@ -10,6 +10,9 @@ const BUILDS = [
   { config: 'wrangler.live.toml', outdir: 'dist/live', main: 'live.js' },
 ] as const
 
+/** Bundled as it is. */
+const SCHEMA = 'schemas/graphql/schema.graphql'
+
 /** wrangler without its notices, its metrics and any look at the network. */
 const QUIET_WRANGLER = {
   WRANGLER_SEND_METRICS: 'false',
@@ -36,7 +39,7 @@ export async function build(root: string): Promise<boolean> {
 function sourceHash(root: string): string {
   const hash = createHash('sha256')
   const sources = globSync('src/**/*.ts', { cwd: root }).filter((path) => !path.endsWith('.node.ts'))
-  for (const path of [...sources.sort(), 'wrangler.toml', 'wrangler.live.toml', 'package-lock.json']) {
+  for (const path of [...sources.sort(), 'wrangler.toml', 'wrangler.live.toml', 'package-lock.json', SCHEMA]) {
     hash.update(`${path}\0`)
     hash.update(readFileSync(join(root, path)))
   }

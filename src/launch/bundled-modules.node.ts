@@ -1,4 +1,4 @@
-// A folder that wrangler bundled a Worker into, as miniflare takes it: a script, and the binaries that it imports.
+// A folder that wrangler bundled a Worker into, as miniflare takes it: a script, and the binaries and texts that it imports.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,12 +9,14 @@ export function bundledModules(folder: string) {
   const script = names.find((name) => name.endsWith('.js'))
   if (script === undefined) throw new Error(`${folder} holds no bundle`)
   const path = join(folder, script)
-  const binaries = names.filter((name) => name.endsWith('.wasm'))
+  const imported = (ending: string, type: 'CompiledWasm' | 'Text') =>
+    names.filter((name) => name.endsWith(ending)).map((name) => ({ type, path: join(folder, name) }))
   return {
     modulesRoot: folder,
     modules: [
       { type: 'ESModule' as const, path, contents: readFileSync(path, 'utf8') },
-      ...binaries.map((name) => ({ type: 'CompiledWasm' as const, path: join(folder, name) })),
+      ...imported('.wasm', 'CompiledWasm'),
+      ...imported('.graphql', 'Text'),
     ],
   }
 }

@@ -1,9 +1,10 @@
-// The gateway as a process of its own: `--state DIR --port N --node URL [--keep MB] [--inspector PORT]`, secrets from the environment.
+// The gateway as a process of its own: `--state DIR --port N --node URL [--keep MB] [--inspector PORT]`, secrets and what an operator may say from the environment.
 // Miniflare starts workerd again when it dies, and ends it on SIGINT and SIGTERM.
 
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startGatewayProcess } from './gateway-process.node.ts'
+import { gatewayVariables } from './gateway-variables.ts'
 
 const { values } = parseArgs({
   options: {
@@ -20,21 +21,17 @@ if (!values.state || !values.port || !values.node || !ADMIN_TOKEN || !FEED_TOKEN
   process.exit(2)
 }
 
-const chains = JSON.stringify([{ name: 'hyperliquid', urls: [`${values.node}/evm`] }])
+const variables = gatewayVariables(process.env, values.node, values.keep)
+if (!variables.ok) {
+  process.stderr.write(`gateway: ${variables.error}\n`)
+  process.exit(2)
+}
 const { url } = await startGatewayProcess({
   root: join(import.meta.dirname, '../..'),
   state: values.state,
   port: Number(values.port),
   ...(values.inspector === undefined ? {} : { inspectorPort: Number(values.inspector) }),
   secrets: { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
-  vars: {
-    PATH_KEYS: 'on',
-    WEBHOOK_HTTP: 'on',
-    PIPELINE_PRIVATE: 'on',
-    TRUST_PROXY: process.env.TRUST_PROXY === 'on' ? 'on' : 'off',
-    UPSTREAMS: JSON.stringify([{ name: 'node', url: `${values.node}/info` }]),
-    RPC_CHAINS: chains,
-  },
-  liveVars: { ARCHIVE_KEEP_MB: values.keep, PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains },
+  ...variables.value,
 })
 process.stderr.write(`gateway at ${url}\n`)

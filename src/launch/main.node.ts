@@ -26,7 +26,7 @@ const LATE_MS = 30_000
 
 const START = program(
   'npm start --',
-  'all of Weir on a simulated exchange; PORT in the environment is its port (8787)',
+  'all of Weir on a simulated exchange; variables of the environment: PORT (8787), RPC_CHAINS, PIPELINE_PRIVATE, TRUST_PROXY',
   ['', '--reset --seed 7'],
 )
   .option('--state <dir>', 'state folder', DEFAULT_STATE)
@@ -48,7 +48,7 @@ function refuse(sentence: string): never {
 await main()
 
 async function main(): Promise<void> {
-  const parsed = launchOptions(commandLine(START).opts(), process.env.PORT)
+  const parsed = launchOptions(commandLine(START).opts(), process.env)
   if (!parsed.ok) refuseLine(START, parsed.error)
   const options = parsed.value
   const { stateOption } = options

@@ -1,8 +1,18 @@
 // The state folder of a launcher: what lies where in it, its secrets, ports and lock.
-// Files that hold secrets have mode 0600, and every file is replaced whole, never written in place.
+// Files that hold secrets have mode 0600 in a folder of 0700, and every file is replaced whole, never written in place.
 
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
@@ -30,6 +40,7 @@ const FOLDERS = {
   log: ['devnet.log', 'gateway.log', 'feeder.log'],
 } as const
 const FILES = ['secrets.json', 'ports.json', 'lock.json', 'dev.json'] as const
+const STICKY = 0o1000
 /** Ending what a killed launcher left takes some seconds. */
 const CLAIM_MS = 15_000
 /** Beside the keys that were made with it: its hash, by which another one is told. */
@@ -54,6 +65,8 @@ export class StateFolder {
     const foreign = Object.entries(FOLDERS).find(([name, marks]) => !isOurs && isForeign(this.part(name), marks))
     if (foreign !== undefined) throw foreignFolder(this.part(foreign[0]))
     makeFolder(join(this.path, 'log'))
+    // Databases and logs are made by others, with modes of their own. A folder such as /tmp must stay everybody's.
+    if ((statSync(this.path).mode & STICKY) === 0) chmodSync(this.path, 0o700)
     writeWhole(join(this.path, '.writable'), '')
     rmSync(join(this.path, '.writable'))
   }

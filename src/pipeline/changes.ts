@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { canonicalJson } from '../core/canonical-json.ts'
 import type { Issue } from '../core/failure.ts'
+import { nearestName } from '../core/nearest.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { readBody } from '../stream/catalogue.ts'
 import { evmIssues } from './evm/evm-record.ts'
@@ -142,7 +143,10 @@ function filterIssues(fields: PipelineFields): readonly Issue[] {
   if (filter === null)
     return NEED_WALLETS.includes(topic) ? issue(`is required: "${topic}" are told of wallets that it names`) : []
   if (!types.includes(filter.type)) {
-    return issue(`must be ${types.map((each) => JSON.stringify(each)).join(' or ')} for "${topic}"`, 'filter.type')
+    const meant = nearestName(filter.type, types)
+    const question = meant === undefined ? '' : ` (did you mean "${meant}"?)`
+    const all = types.map((each) => JSON.stringify(each)).join(' or ')
+    return issue(`must be ${all} for "${topic}"${question}`, 'filter.type')
   }
   const body = readBody(filter)
   return body.ok ? [] : issue(body.error.message, `filter.${body.error.path}`)

@@ -54,7 +54,10 @@ function address(schemes: string, example: string) {
   return z
     .string()
     .max(2_048, { error: 'must be at most 2048 characters', abort: true })
-    .refine((url) => !/^[a-z]*:?[/\\]*[^/?#\\]*@/i.test(url), 'must hold no user name or password')
+    .refine((url) => !/^[a-z]*:?[/\\]*[^/?#\\]*@/i.test(url), {
+      error: 'must hold no user name or password',
+      abort: true,
+    })
     .refine(
       (url) => !hasSecret(url),
       'must hold no secret such as "password" or "token" in its query, which would be shown: "password" is the field for one, ' +

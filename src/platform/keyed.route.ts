@@ -13,7 +13,7 @@ import { formatCredits } from '../credit/amount.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
 
 import type { Charging } from '../edge/charging.ts'
-import type { Identity } from '../key/identity.ts'
+import type { Identity, Product } from '../key/identity.ts'
 import type { Entry } from '../key/record.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Platform } from './platform-api.ts'
@@ -55,13 +55,20 @@ function tooOften(request: Request, identity: Identity, deps: KeyedDeps, gate: G
   return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : null
 }
 
+/** Data takes keys as basic credentials, too: clients that know both begin with the first that is offered. */
+function challenged(refusal: Response, product: Product): Response {
+  if (refusal.status === 401 && product === 'data')
+    refusal.headers.set('www-authenticate', 'Basic realm="weir", Bearer')
+  return refusal
+}
+
 async function enter(c: Context, endpoint: Endpoint, deps: KeyedDeps, gate: Gate): Promise<Response> {
   const { id: type, door, product = 'platform', price: amount = 0 } = endpoint
   const requestId = deps.requestId()
   const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
   const kind = door === 'service' ? 'service' : 'any'
   const identity = await deps.authenticate(c.req.raw, { product, kind }, waitUntil)
-  if (!identity.ok) return refuse(identity.error, requestId)
+  if (!identity.ok) return challenged(refuse(identity.error, requestId), product)
   const refused = product === 'data' ? tooOften(c.req.raw, identity.value, deps, gate) : null
   if (refused !== null) return refuse(refused, requestId)
   const charging = deps.charging(waitUntil)

@@ -1,7 +1,9 @@
 // What every reply has in common, over real HTTP: each route with each method, and every kind of bad input.
 
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -37,7 +39,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe('every route with every method', () => {
   type Form = 'info' | 'rest' | 'rpc'
-  const PUBLIC = ['/', '/status', '/openapi.json', '/docs'] as const
+  const PUBLIC = ['/', '/status', '/openapi.json', '/graphql/schema.graphql', '/docs'] as const
   const DATA = ['/v1/hyperliquid/history/cost', '/v1/hyperliquid/history/files/archive/x.gz'] as const
   const KEYED = ['/platform/usage', '/platform/usage/', '/platform/key', '/platform/key/', ...DATA] as const
   const ROUTES: readonly (readonly [path: string, methods: readonly string[], form: Form])[] = [
@@ -269,6 +271,15 @@ describe('a long answer', () => {
       expect(read(short.body).equals(plain.body)).toBe(true)
     }
   })
+})
+
+it('the schema of GraphQL is the committed file, without a key, and not sent to who has it', async () => {
+  const file = readFileSync(join(import.meta.dirname, '../../schemas/graphql/schema.graphql'), 'utf8')
+  const path = `${world.url}/graphql/schema.graphql`
+  const first = await fetch(path)
+  expect(await first.text()).toBe(file)
+  const again = await fetch(path, { headers: { 'if-none-match': first.headers.get('etag')! } })
+  expect([again.status, await again.text()]).toEqual([304, ''])
 })
 
 describe('floods', () => {

@@ -1,7 +1,10 @@
 // The programs of examples/, run as a reader would run them, against the whole gateway on the simulated exchange.
 
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { UserFill } from '../../src/feed/block.ts'
 import { type Program, run, runCommand, scratch } from './children.ts'
@@ -10,6 +13,8 @@ import { Socket } from './socket.ts'
 import { FEED_TOKEN, startWorld, type World } from './world.ts'
 
 const EXAMPLES = join(import.meta.dirname, '../../examples')
+/** Of the chain of devnet. */
+const TOKEN = `0x${'70'.repeat(20)}`
 const has = (command: string) => spawnSync(command, ['--version']).status === 0
 
 const folder = scratch()
@@ -21,7 +26,8 @@ let env: Record<string, string>
 beforeAll(async () => {
   devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
   const { url } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
-  world = await startWorld({ upstream: `${url}/info` })
+  const shared = { RPC_CHAINS: JSON.stringify([{ name: 'hyperliquid', urls: [`${url}/evm`] }]), PIPELINE_PRIVATE: 'on' }
+  world = await startWorld({ upstream: `${url}/info`, vars: shared, liveVars: shared })
   const to = ['--data', join(folder.path, 'node'), '--info', url, '--gateway', world.url]
   feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
   env = { WEIR_URL: world.url, WEIR_KEY: await world.newKey('1000') }
@@ -78,6 +84,66 @@ describe.skipIf(!has('curl'))('info.sh', () => {
     expect(status).not.toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ code: 'unauthorized' })
   })
+})
+
+describe('chain.ts', () => {
+  it('prints what a token is and its latest transfers', async () => {
+    const asks = run('../examples/chain.ts', ['hyperliquid', TOKEN], env)
+    expect(await asks.line(() => true)).toMatch(/^block \d+: \d+ DEVD$/)
+    await expect.poll(() => asks.process.exitCode).toBe(0)
+    for (const line of asks.lines.slice(1)) expect(line).toMatch(/^0x[\dA-Fa-f]{40} to 0x[\dA-Fa-f]{40}: [\d.]+ DEVD$/)
+  })
+
+  it('ends where the key is wrong', async () => {
+    const asks = run('../examples/chain.ts', ['hyperliquid', TOKEN], { ...env, WEIR_KEY: 'cqt_nonsense' })
+    await expect(asks.line(() => true)).rejects.toThrow(/exit 1.*The API key is truncated/s)
+  })
+})
+
+describe('receive.ts', () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const file = join(folder.path, 'rows.sqlite')
+
+  it('keeps what the pipeline of the docs sends, each row once, and takes nothing from others', async () => {
+    const receiver = run('../examples/receive.ts', [file, '0'], { WEBHOOK_SECRET: secret })
+    const url = await receiver.line((line) => line.startsWith('http'))
+    const service = await world.newKey('1', { kind: 'service' })
+    const page = readFileSync(join(EXAMPLES, '../docs/pipelines.md'), 'utf8')
+    const [, body] = /-d '(\{\n {2}"name": "transfers of a token"[\s\S]*?\})'$/m.exec(page)!
+    const sent = JSON.parse(
+      body!.replaceAll(`'"'`, `'`).replace('http://127.0.0.1:9000/', url).replace('whsec_…', secret),
+    )
+    const answer = await fetch(`${world.url}/platform/pipeline-api/`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service}`, 'content-type': 'application/json' },
+      body: JSON.stringify(sent),
+    })
+    expect([answer.status, sent.destination_config.url]).toEqual([201, url])
+    for (let batch = 0; batch < 2; batch++) await receiver.line((line) => /[1-9]\d* of them new$/.test(line))
+    const unsigned = { 'webhook-id': 'a', 'webhook-timestamp': `${Date.now() / 1000}`, 'webhook-signature': 'v1,' }
+    for (const headers of [undefined, unsigned])
+      expect((await fetch(url, { method: 'POST', body: '{"rows":[]}', ...(headers && { headers }) })).status).toBe(401)
+    const seconds = Math.floor(Date.now() / 1_000)
+    const again = JSON.stringify({ topic: 'evm_logs', from: 3, to: 3, rows: kept().slice(0, 1) })
+    const signature = new Webhook(secret).sign('again', new Date(seconds * 1_000), again)
+    const headers = { 'webhook-id': 'again', 'webhook-timestamp': `${seconds}`, 'webhook-signature': signature }
+    expect((await fetch(url, { method: 'POST', body: again, headers })).status).toBe(204)
+    expect(await receiver.line((line) => line.includes('3 to 3'))).toBe('evm_logs 3 to 3: 1 rows, 0 of them new')
+    const stale = { ...headers, 'webhook-timestamp': `${seconds - 600}` }
+    stale['webhook-signature'] = new Webhook(secret).sign('again', new Date((seconds - 600) * 1_000), again)
+    expect((await fetch(url, { method: 'POST', body: again, headers: stale })).status).toBe(401)
+    await receiver.end()
+    const heights = kept().map(({ _height }) => _height)
+    expect(heights).toEqual(heights.map((_, at) => 3 * (at + 1)))
+    expect(kept()[0]).toMatchObject({ value: '1000000000000', sender: `0x${'0'.repeat(40)}` })
+  })
+
+  function kept(): { readonly _height: number }[] {
+    const database = new DatabaseSync(file, { readOnly: true })
+    const rows = database.prepare('SELECT row FROM rows').all() as { row: string }[]
+    database.close()
+    return rows.map(({ row }) => JSON.parse(row)).sort((a, b) => a._height - b._height)
+  }
 })
 
 describe('mids.py', () => {

@@ -53,9 +53,7 @@ function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | nul
 }
 
 async function heightAt(url: string): Promise<number> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber' })
-  const response = await fetch(`${url}/evm`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  return Number(((await response.json()) as { result: string }).result)
+  return ((await (await fetch(`${url}/books`)).json()) as { height: number }).height
 }
 
 async function reach(url: string, height: number): Promise<void> {

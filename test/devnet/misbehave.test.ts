@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
-import { RecentTimes } from '../../src/devnet/evm.ts'
 import { devnetServer } from '../../src/devnet/http.node.ts'
 import { Faults, MisbehaveRequest } from '../../src/devnet/misbehaviour.ts'
 import { Truth } from '../../src/devnet/truth.node.ts'
@@ -52,7 +51,6 @@ describe('on the wire', () => {
     for (let i = 0; i < 5; i++) engine.step()
     server = devnetServer(() => ({
       engine,
-      times: new RecentTimes(),
       truth: new Truth(),
       disturb: () => {},
       data: tmpdir(),

@@ -66,7 +66,7 @@ describe('asyncapi.json', () => {
   })
 
   it('is served to anyone, and its channels stand on the page', async () => {
-    const routes = docsRoutes([])
+    const routes = docsRoutes([], '')
     const reply = await routes.request('/asyncapi.json')
     expect(reply.headers.get('access-control-allow-origin')).toBe('*')
     expect(await reply.json()).toEqual(JSON.parse(JSON.stringify(document)))

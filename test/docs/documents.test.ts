@@ -102,7 +102,7 @@ describe('openapi.json', () => {
   })
 
   it('is served without a key, the same every time', async () => {
-    const routes = docsRoutes(ENDPOINTS)
+    const routes = docsRoutes(ENDPOINTS, '')
     for (let i = 0; i < 2; i++) {
       const response = await routes.request('/openapi.json')
       expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
@@ -111,9 +111,50 @@ describe('openapi.json', () => {
   })
 })
 
+describe('what is served for programs and people', () => {
+  const SDL = 'type Query'
+  const routes = docsRoutes(ENDPOINTS, SDL)
+
+  it('has the schema of GraphQL as it is given, and the page links it', async () => {
+    const { status, headers, text } = await asked('/graphql/schema.graphql')
+    expect([status, headers.get('content-type'), text]).toEqual([200, 'text/plain; charset=utf-8', SDL])
+    expect((await asked('/docs')).text).toContain('<a href="/graphql/schema.graphql">')
+  })
+
+  it.each(['/openapi.json', '/asyncapi.json', '/docs', '/graphql/schema.graphql'])(
+    '%s is not sent again to who has it',
+    async (path) => {
+      const { headers, text } = await asked(path)
+      const etag = headers.get('etag')!
+      expect([headers.get('cache-control'), etag]).toEqual([
+        'public, max-age=300',
+        expect.stringMatching(/^W\/"[\w-]{16,}"$/),
+      ])
+      for (const known of [etag, etag.slice(2), `"other", ${etag}`]) {
+        const again = await asked(path, { 'if-none-match': known })
+        expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag])
+      }
+      expect((await asked(path, { 'if-none-match': 'W/"other"' })).text).toBe(text)
+      expect((await docsRoutes([], 'type Other').request(path)).headers.get('etag') === etag).toBe(
+        path === '/asyncapi.json',
+      )
+    },
+  )
+
+  it('is short on the wire', async () => {
+    const { headers } = await asked('/docs', { 'accept-encoding': 'gzip, br' })
+    expect(headers.get('content-encoding')).toBe('br')
+  })
+
+  async function asked(path: string, headers: Record<string, string> = {}) {
+    const response = await routes.request(path, { headers })
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+})
+
 describe('the page for people', () => {
   it('has a section per type with its fields, escaped, and loads nothing', async () => {
-    const response = await docsRoutes(ENDPOINTS).request('/docs')
+    const response = await docsRoutes(ENDPOINTS, '').request('/docs')
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
     const page = await response.text()

@@ -27,11 +27,11 @@ describe('where a key is carried', () => {
       expect(presentedKey({ ...none, authorization }, ['bearer'])).toMatchObject(refused('key_malformed'))
     }
     expect(presentedKey({ ...none, query: ['a', 'b'] }, ['query'])).toMatchObject(refused('key_malformed'))
-    expect(presentedKey({ ...none, authorization: 'Basic !!!' }, ['basic'])).toEqual(refused('key_missing'))
-    for (const credentials of ['k1', ':x', '']) {
-      const authorization = `Basic ${btoa(credentials)}`
-      const told = credentials === '' ? 'key_missing' : 'key_malformed'
-      expect(presentedKey({ ...none, authorization }, ['basic'])).toMatchObject(refused(told))
+    for (const credentials of ['!!!', '', btoa('k1'), btoa(':x')]) {
+      const authorization = `Basic ${credentials}`
+      expect(presentedKey({ ...none, authorization }, ['basic', 'bearer'])).toMatchObject({
+        error: { kind: 'key_malformed', hint: expect.stringContaining('basic credentials are malformed') },
+      })
     }
   })
 
@@ -91,6 +91,17 @@ describe('a key in a place where none is read', () => {
     const both = 'send it as ?key=<key> in the URL, or as "Authorization: Bearer <key>".'
     expect(told(`/ws?apiKey=${KEY}`, {}, places)).toBe(`No API key is read from ?apikey= of this URL: ${both}`)
     expect(told('/ws?key=', {}, places)).toBe(failureMessage({ kind: 'key_missing' }))
+  })
+
+  it('names both ways that data has, whatever was sent', () => {
+    const places = ['basic', 'bearer'] as const
+    const basic = 'basic credentials, the key as user name with an empty password'
+    const both = `${basic}, or as "Authorization: Bearer <key>".`
+    expect(told('/v1', {}, places)).toBe(`No API key: send it as ${both}`)
+    expect(told('/v1?key=x', {}, places)).toBe(`No API key is read from ?key= of this URL: send it as ${both}`)
+    expect(told('/v1', { authorization: KEY }, places)).toBe(
+      `The Authorization header lacks the word "Bearer": send ${basic}, or "Authorization: Bearer <key>".`,
+    )
   })
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { launchOptions } from '../../src/launch/args.ts'
 
 test('defaults', () => {
-  expect(launchOptions({ state: '.weir' }, undefined)).toEqual({
+  expect(launchOptions({ state: '.weir' }, {})).toEqual({
     ok: true,
     value: {
       state: '.weir',
@@ -19,7 +19,10 @@ test('defaults', () => {
 
 test('everything at once', () => {
   expect(
-    launchOptions({ state: 'there', reset: true, json: true, seed: 7, blockMs: 100, scale: 'mainnet', keep: 7 }, '0'),
+    launchOptions(
+      { state: 'there', reset: true, json: true, seed: 7, blockMs: 100, scale: 'mainnet', keep: 7 },
+      { PORT: '0' },
+    ),
   ).toEqual({
     ok: true,
     value: {
@@ -31,7 +34,7 @@ test('everything at once', () => {
 
 test('a folder of any name is one word in the commands that are shown', () => {
   const shown = (state: string) => {
-    const options = launchOptions({ state }, undefined)
+    const options = launchOptions({ state }, {})
     return options.ok && options.value.stateOption
   }
   expect(shown('my weir')).toBe(" --state 'my weir'")
@@ -41,9 +44,16 @@ test('a folder of any name is one word in the commands that are shown', () => {
 test.each(['8787x', '65536', '-1', '0x50', '1e3', ' 80', '080', '8.0', '+80', '８０'])(
   'PORT=%s is refused in one sentence',
   (port) => {
-    expect(launchOptions({ state: '.weir' }, port)).toEqual({
+    expect(launchOptions({ state: '.weir' }, { PORT: port })).toEqual({
       ok: false,
       error: `PORT is "${port}": it must be a whole number from 0 to 65535, in digits alone.`,
     })
   },
 )
+
+test('variables that the gateway would not take are refused before anything starts', () => {
+  expect(launchOptions({ state: '.weir' }, { RPC_CHAINS: '[{' })).toEqual({
+    ok: false,
+    error: expect.stringMatching(/^RPC_CHAINS is not JSON: .*\.$/),
+  })
+})

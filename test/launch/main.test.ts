@@ -24,9 +24,13 @@ const put = (name: string, text: string) => {
   writeFileSync(join(state, name), text)
 }
 
-function start(port: string, ...more: string[]): Promise<{ code: number | null; said: string }> {
+function start(port: string, ...more: string[]) {
+  return startIn({ PORT: port }, ...more)
+}
+
+function startIn(environment: NodeJS.ProcessEnv, ...more: string[]): Promise<{ code: number | null; said: string }> {
   const child = spawn(process.execPath, [MAIN, '--json', '--state', state, ...more], {
-    env: { ...process.env, PORT: port },
+    env: { ...process.env, ...environment },
   })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
@@ -92,4 +96,13 @@ test('the port is in use, or no number', async () => {
     code: 2,
     said: expect.stringMatching(/PORT is "0x50": it must be .* in digits alone\./),
   })
+})
+
+test('RPC_CHAINS of the environment says nothing that could be served', async () => {
+  const { code, said } = await startIn({ PORT: '0', RPC_CHAINS: '[{"name":"Mine","urls":["http://127.0.0.1:1"]}]' })
+  expect([code, said.split('\n')[0]]).toEqual([
+    2,
+    'error: RPC_CHAINS 0.name: must be small letters, digits, "_" or "-".',
+  ])
+  expect(existsSync(join(state, 'lock.json'))).toBe(false)
 })

@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -22,6 +32,19 @@ test('secrets are made once, long enough, for the owner alone', () => {
   expect(statSync(folder.part('secrets.json')).mode & 0o777).toBe(0o600)
   folder.keepSecrets({ ...secrets, key: 'k' })
   expect(new StateFolder(folder.path).secrets()).toEqual({ ...secrets, key: 'k' })
+})
+
+test('the folder is its owner’s alone, also one that was there', () => {
+  for (const name of ['new/deep', 'old']) {
+    const folder = new StateFolder(join(path, name))
+    if (name === 'old') mkdirSync(folder.path, { mode: 0o755 })
+    folder.prepare()
+    expect([name, statSync(folder.path).mode & 0o777]).toEqual([name, 0o700])
+  }
+  expect(statSync(join(path, 'new')).mode & 0o077).not.toBe(0)
+  chmodSync(path, 0o1777)
+  new StateFolder(path).prepare()
+  expect(statSync(path).mode & 0o7777).toBe(0o1777)
 })
 
 test('a reset leaves what is not ours', () => {

@@ -94,7 +94,9 @@ describe('what is created', () => {
       'transforms: must',
     ],
     [{ filter: { type: 'l2BookDiff' } }, 'filter.type: must be "userFills" or "allFills"'],
-    [{ filter: { type: 'userFills' } }, 'filter.addresses: '],
+    [{ filter: { type: 'userFill' } }, 'for "fills" (did you mean "userFills"?)'],
+    [{ topic: 'evm_logs', filter: { type: 'evmLog' } }, 'filter.type: must be "evmLogs" (did you mean "evmLogs"?)'],
+    [{ filter: { type: 'userFills' } }, 'filter.addresses: send exactly one of addresses (list), users'],
     [{ filter: { ...USERS, colour: 1 } }, 'filter.colour: unknown field'],
     [{ filter: { ...USERS, colour: 'x'.repeat(65_536) } }, 'filter: must be at most 65536 characters of JSON'],
     [{ topic: 'order_updates' }, 'filter: is required'],
@@ -129,6 +131,14 @@ describe('what is created', () => {
     [{ status: 'stopped' }, 'status: must be "running" or "paused"'],
   ])('%j is told its field', (sent, told) => {
     expect(toldOf(create(sent))).toContain(told)
+  })
+
+  it('one fault is told in one sentence', () => {
+    for (const url of ['https://a:b@example.com', 'https:/a:b@example.com']) {
+      expect(toldOf(create({ destination_config: { ...CLICKHOUSE, url } }))).toBe(
+        'destination_config.url: must hold no user name or password',
+      )
+    }
   })
 
   it.each([

@@ -27,6 +27,8 @@ export class FakeSinks {
   readonly stuck = new Set<string>()
   /** Objects that wait for credits. */
   readonly unpaid = new Set<string>()
+  /** What all say beside it. */
+  says: Partial<SinkStatus> = {}
   /** Runs when an object was told something, before it says so. */
   onApplied: () => Promise<unknown> = async () => {}
   tested: Pipeline | null = null
@@ -81,6 +83,6 @@ export class FakeSinks {
     const pipeline = this.held.get(id)
     if (pipeline === undefined) return IDLE
     const phase = this.stuck.has(id) ? 'failed' : this.unpaid.has(id) ? 'unpaid' : 'live'
-    return { ...IDLE, phase: pipeline.status === 'paused' ? 'paused' : phase }
+    return { ...IDLE, phase: pipeline.status === 'paused' ? 'paused' : phase, ...this.says }
   }
 }

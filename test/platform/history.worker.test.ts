@@ -38,7 +38,8 @@ function gateway(over: Partial<Platform> = {}) {
     if (response.ok && method === 'GET')
       expect(operation?.answers[200]?.schema.parse(json ?? text)).toEqual(json ?? text)
     const [cost, left] = ['x-credits-cost', 'x-credits-remaining'].map((header) => response.headers.get(header))
-    return { status: response.status, json, text, cost, left }
+    const challenge = response.headers.get('www-authenticate')
+    return { status: response.status, json, text, cost, left, challenge }
   }
 }
 
@@ -100,6 +101,16 @@ describe('what there is', () => {
   it('is told to basic credentials too, as the user name', async () => {
     const { key } = await newKey(rich)
     expect((await gateway()(`${ROOT}/gaps`, key, `Basic ${btoa(`${key}:`)}`)).status).toBe(200)
+  })
+
+  it('offers both ways to whoever has no key, and on other surfaces bearer tokens alone', async () => {
+    const asks = gateway()
+    expect(await asks(`${ROOT}/gaps`, '', '')).toMatchObject({
+      status: 401,
+      challenge: 'Basic realm="weir", Bearer',
+      json: { error_message: expect.stringContaining('send it as basic credentials, the key as user name') },
+    })
+    expect(await asks('/platform/key/', '', '')).toMatchObject({ status: 401, challenge: 'Bearer' })
   })
 
   it('has gaps, page by page, and takes no cursor but its own', async () => {

@@ -39,7 +39,14 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
   const { sinkOf, checkTransforms } = sinks
   const report = () => {}
-  const sinkPorts = { sinkOf, checkTransforms, isHttpAllowed, chains: ['anvil', 'other'], after, report }
+  const sinkPorts = {
+    sinkOf,
+    checkTransforms,
+    isPrivateAllowed: isHttpAllowed,
+    chains: ['anvil', 'other'],
+    after,
+    report,
+  }
   const pipelines = new PipelineService({ ...ports, keys: services.keys, ...sinkPorts })
   const { CHAIN: chain, ARCHIVE: bucket, HISTORY } = bindings
   const all = new objects.Objects(bindings, { CHAIN: chain, FEED_REGION: null })

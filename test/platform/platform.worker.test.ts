@@ -309,6 +309,16 @@ describe('pipelines', () => {
     expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({
       ...{ id, status: 'paused', in_step: true, phase: 'paused', height: null, rows: 0, last_error: null },
     })
+    const behind = { height: 7, timeMs: 8, lagBlocks: 9, lagMs: 10 }
+    for (const [phase, lag] of [
+      ['live', { lag_blocks: 9, lag_ms: 10 }],
+      // It follows nothing any more.
+      ['finished', { lag_blocks: null, lag_ms: null }],
+    ] as const) {
+      sinks.says = { ...behind, phase }
+      expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({ phase, height: 7, ...lag })
+    }
+    sinks.says = {}
     const logs = (await call('GET', `${id}/logs/?limit=2`)).json.data
     expect(logs).toMatchObject({
       items: [{ id: 3, message: 'line 3', time: '1970-01-01T00:00:00.003Z' }, { id: 2 }],
@@ -505,7 +515,7 @@ describe('pipelines', () => {
       keySecret: '',
       sinkOf,
       checkTransforms,
-      isHttpAllowed: true,
+      isPrivateAllowed: true,
       chains: [],
     })
     expect(await open.create(account, 'a1', NewPipeline.parse(NEW))).toMatchObject({ error: NO_KEY_SECRET })
@@ -517,6 +527,36 @@ describe('pipelines', () => {
     expect(await call('PATCH', id, { name: 'two' })).toMatchObject(full)
     await call('DELETE', id)
     expect(await call('POST', '', NEW)).toMatchObject(full)
+  })
+
+  it('go to no private address that is written as one', async () => {
+    const { call, create } = await manager()
+    const id = await create()
+    const sent = (url: string, type = 'clickhouse') => ({ destination_config: { ...CONFIG, type, url } })
+    const urls = ['10.0.0.1', '[::1]', 'localhost:8443', '2130706433', '0x7f.1', 'db'].map((host) =>
+      sent(`https://${host}/`),
+    )
+    for (const change of [...urls, sent('postgres://127.1:5432', 'postgres')]) {
+      for (const [method, path] of [
+        ['POST', ''],
+        ['PATCH', id],
+        ['POST', `${id}/test`],
+      ] as const) {
+        const body = path === '' ? { ...NEW, ...change } : change
+        expect([change, path, await call(method, path, body)]).toMatchObject([
+          change,
+          path,
+          {
+            status: 400,
+            json: {
+              error_message: 'destination_config.url: must be a public address (private ones need PIPELINE_PRIVATE=on)',
+            },
+          },
+        ])
+      }
+    }
+    const name = sent('postgres://db.example.com:5432', 'postgres')
+    expect((await call('PATCH', id, name)).json.data.destination_config.url).toBe(name.destination_config.url)
   })
 
   it('name so many wallets for their orders', async () => {

@@ -15,6 +15,15 @@ const CODES = [1, 28]
 
 const PRIVATE = 'the destination is a private address: the operator allows those with PIPELINE_PRIVATE=on'
 
+/** What is wrong with the URL of a destination before anybody resolves its name; null: nothing. */
+export function urlRefusal(url: string): string | null {
+  if (/^http:/i.test(url)) return 'must be https (plain http needs PIPELINE_PRIVATE=on)'
+  // Only in schemes of the web numbers in other bases are addresses to the parser, and they are to most that connect.
+  const host = URL.parse(url.replace(/^postgres(?:ql)?:/i, 'https:'))?.hostname
+  if (host !== undefined && hostKind(host) !== 'private') return null
+  return 'must be a public address (private ones need PIPELINE_PRIVATE=on)'
+}
+
 export class Egress {
   readonly #isPrivateAllowed: boolean
   readonly #resolver: string

@@ -24,7 +24,10 @@ const Status = z
       ),
     height: z.int().nullable().describe('The last block that the destination has confirmed; null: none yet'),
     time: IsoTime.nullable().describe('The time of that block, ISO 8601'),
-    lag_blocks: z.int().nullable().describe('Blocks behind the newest one; null: not known'),
+    lag_blocks: z
+      .int()
+      .nullable()
+      .describe('Blocks behind the newest one; null: not known, or it has `finished` and follows nothing any more'),
     lag_ms: z.number().nullable().describe('The same in milliseconds'),
     rows: z.int().nullable().describe('Delivered and confirmed'),
     bytes: z.int().nullable().describe('Delivered and confirmed'),
@@ -70,6 +73,7 @@ export const pipelineStatus = defineEndpoint(
     const { row, inStep, status } = state.value
     const { lastError: last = null, rowMicro } = status ?? {}
     const phase: SinkPhase | 'unknown' = status?.phase ?? 'unknown'
+    const isBehind = status !== null && phase !== 'finished'
     return reply(
       200,
       inEnvelope({
@@ -79,8 +83,8 @@ export const pipelineStatus = defineEndpoint(
         phase,
         height: status?.height ?? null,
         time: isoTime(status?.timeMs ?? null),
-        lag_blocks: status?.lagBlocks ?? null,
-        lag_ms: status?.lagMs ?? null,
+        lag_blocks: isBehind ? status.lagBlocks : null,
+        lag_ms: isBehind ? status.lagMs : null,
         rows: status?.rows ?? null,
         bytes: status?.bytes ?? null,
         batches: status?.batches ?? null,

@@ -1,0 +1,130 @@
+// Blocks, transactions, receipts and logs of the stand-in, as nodes write them. Laws: a block a second since the exchange
+// began, each made of seed and number whenever it is asked for; every third has one transaction, with one log.
+
+import type { Exchange } from '../exchange/exchange.ts'
+import { Prng, seedState } from '../exchange/prng.ts'
+import { CHAIN_ID, MINTER, TOKEN, Token, type Transfer } from './token.ts'
+
+export const GAS_PRICE = 100_000_000
+const GAS_USED = 51_000
+const BLOCKS_A_TRANSFER = 3
+/** `Transfer(address,address,uint256)`. */
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+/** `transfer(address,uint256)` and `mint(address,uint256)`. */
+const [PASS, MINT] = ['0xa9059cbb', '0x40c10f19']
+const PAID_IN = 1_000n * 10n ** 18n
+
+export const hex = (n: number | bigint) => `0x${n.toString(16)}`
+/** A number or an address as a word of 32 bytes, without "0x". */
+export const word = (n: bigint | string) => (typeof n === 'string' ? n.slice(2) : n.toString(16)).padStart(64, '0')
+const zeros = (bytes: number) => `0x${'0'.repeat(bytes * 2)}`
+const transfersAt = (number: number) => Math.floor(number / BLOCKS_A_TRANSFER)
+const isFull = (number: number) => number > 0 && number % BLOCKS_A_TRANSFER === 0
+
+export class EvmBlocks {
+  readonly head: number
+  readonly #token: Token
+  readonly #seed: number
+  readonly #beganS: number
+
+  constructor({ seed, vaults, block: { timeMs } }: Exchange) {
+    this.#token = new Token(seed)
+    this.#seed = seed
+    // The first vault is made in block 1.
+    this.#beganS = Math.floor((vaults[0]?.createdMs ?? timeMs) / 1_000)
+    this.head = Math.floor(timeMs / 1_000) - this.#beganS
+  }
+
+  /** What the block tells whose hash, or whose transaction's, this is: it begins with the number. Null: there is none. */
+  found<T>(hash: string, of: 'block' | 'transaction', tell: (number: number) => T): T | null {
+    const number = Number.parseInt(hash.slice(2, 12), 16)
+    const isThere = number <= this.head && (of === 'block' || isFull(number))
+    return isThere && this.#hashes(number)[of] === hash ? tell(number) : null
+  }
+
+  /** Null: it is not there yet. */
+  block(number: number, isWhole: boolean) {
+    if (number > this.head) return null
+    const { block: hash, transaction } = this.#hashes(number)
+    const isUsed = isFull(number)
+    return {
+      ...{ number: hex(number), hash, parentHash: number === 0 ? zeros(32) : this.#hashes(number - 1).block },
+      ...{ timestamp: hex(this.#beganS + number), gasLimit: hex(2_000_000), gasUsed: hex(isUsed ? GAS_USED : 0) },
+      ...{ baseFeePerGas: hex(GAS_PRICE), difficulty: '0x0', totalDifficulty: '0x0', extraData: '0x', nonce: zeros(8) },
+      ...{ logsBloom: bloom(isUsed), miner: zeros(20), mixHash: zeros(32), receiptsRoot: zeros(32), size: '0x0' },
+      ...{ sha3Uncles: zeros(32), stateRoot: zeros(32), transactionsRoot: zeros(32), uncles: [] },
+      transactions: isUsed ? [isWhole ? this.transaction(number) : transaction] : [],
+    }
+  }
+
+  /** The transaction of a block that has one. Nobody has signed it: its signature is made up. */
+  transaction(number: number) {
+    const { sender, nonce, to, value } = this.#transfer(number)
+    const input = `${sender === MINTER ? MINT : PASS}${word(to)}${word(value)}`
+    return {
+      ...{ ...this.#place(number), type: '0x2', chainId: hex(CHAIN_ID), accessList: [] },
+      ...{ hash: this.#hashes(number).transaction, from: sender, to: TOKEN, nonce: hex(nonce), value: '0x0', input },
+      ...{ gas: hex(GAS_USED), gasPrice: hex(GAS_PRICE), maxFeePerGas: hex(GAS_PRICE), maxPriorityFeePerGas: '0x0' },
+      ...{ v: '0x0', yParity: '0x0', r: this.#hashes(number).block, s: `0x${word(1n)}` },
+    }
+  }
+
+  receipt(number: number) {
+    return {
+      ...{ ...this.#place(number), transactionHash: this.#hashes(number).transaction, type: '0x2', status: '0x1' },
+      ...{ from: this.#transfer(number).sender, to: TOKEN, contractAddress: null, effectiveGasPrice: hex(GAS_PRICE) },
+      ...{ gasUsed: hex(GAS_USED), cumulativeGasUsed: hex(GAS_USED), logsBloom: bloom(true) },
+      logs: [this.#log(number)],
+    }
+  }
+
+  /** Logs of blocks from one to another, both included and there. */
+  *logs(from: number, to: number) {
+    for (let number = from; number <= to; number++) if (isFull(number)) yield this.#log(number)
+  }
+
+  balance(address: string, number: number): bigint {
+    return this.#token.balance(address, transfersAt(number))
+  }
+
+  supply(number: number): bigint {
+    return this.#token.supply(transfersAt(number))
+  }
+
+  nonce(address: string, number: number): number {
+    return this.#token.sent(address, transfersAt(number)) ?? 0
+  }
+
+  /** Of the chain's own coin: senders had some from the beginning, and pay fees. */
+  coins(address: string, number: number): bigint {
+    const sent = this.#token.sent(address, transfersAt(number))
+    return sent === null ? 0n : PAID_IN - BigInt(sent) * BigInt(GAS_USED * GAS_PRICE)
+  }
+
+  #log(number: number) {
+    const { from, to, value } = this.#transfer(number)
+    const { blockHash, blockNumber, transactionIndex } = this.#place(number)
+    return {
+      ...{ address: TOKEN, topics: [TRANSFER, `0x${word(from)}`, `0x${word(to)}`], data: `0x${word(value)}` },
+      ...{ blockHash, blockNumber, blockTimestamp: hex(this.#beganS + number) },
+      ...{ transactionHash: this.#hashes(number).transaction, transactionIndex, logIndex: '0x0', removed: false },
+    }
+  }
+
+  #place(number: number) {
+    return { blockHash: this.#hashes(number).block, blockNumber: hex(number), transactionIndex: '0x0' }
+  }
+
+  #transfer(number: number): Transfer {
+    return this.#token.transfer(transfersAt(number) - 1)
+  }
+
+  #hashes(number: number) {
+    const rng = new Prng(seedState(this.#seed + number * 2 ** 21))
+    const hash = () => `0x${number.toString(16).padStart(10, '0')}${rng.hex(27)}`
+    return { block: hash(), transaction: hash() }
+  }
+}
+
+/** Full, it says of everything that it may be there, which is true. */
+const bloom = (isUsed: boolean) => `0x${(isUsed ? 'f' : '0').repeat(512)}`

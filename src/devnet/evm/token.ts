@@ -1,0 +1,79 @@
+// The one contract of the stand-in, an ERC-20 token. Laws: everything follows from seed and number, so that nothing is
+// remembered; the transfers from the first on add up to the balances.
+
+import { Prng, seedState } from '../exchange/prng.ts'
+
+export const CHAIN_ID = 999
+export const TOKEN = `0x${'70'.repeat(20)}`
+export const SYMBOL = 'DEVD'
+export const DECIMALS = 6
+
+/** Who mints, with the first transactions, what each holder begins with. */
+export const MINTER = `0x${'71'.repeat(20)}`
+const NOBODY = `0x${'0'.repeat(40)}`
+const HOLDERS = 16
+const CENT = 10_000n
+const MINTED = 100_000_000n * CENT
+const MOST_CENTS = 100_000_000
+
+export interface Transfer {
+  /** Of the transaction. */
+  readonly sender: string
+  readonly nonce: number
+  readonly from: string
+  readonly to: string
+  readonly value: bigint
+}
+
+/**
+ * Transfers go around: within a round every holder passes the same amount to the next one, so that all have what they
+ * began with at its end, and a balance is that plus or minus one amount.
+ */
+export class Token {
+  readonly #seed: number
+  readonly #holders: readonly string[]
+
+  constructor(seed: number) {
+    const rng = new Prng(seedState(seed))
+    this.#seed = seed
+    this.#holders = Array.from({ length: HOLDERS }, () => `0x${rng.hex(20)}`)
+  }
+
+  /** The transfer with this number, from 0. */
+  transfer(number: number): Transfer {
+    const [round, at] = placeOf(number)
+    const holder = this.#holders[at]!
+    if (round === 0) return { sender: MINTER, nonce: at, from: NOBODY, to: holder, value: MINTED }
+    const to = this.#holders[(at + 1) % HOLDERS]!
+    return { sender: holder, nonce: round - 1, from: holder, to, value: this.#valueOf(round) }
+  }
+
+  /** After so many transfers. */
+  balance(address: string, transfers: number): bigint {
+    const at = this.#holders.indexOf(address)
+    const [round, done] = placeOf(transfers)
+    if (at < 0) return 0n
+    if (round === 0) return at < done ? MINTED : 0n
+    const paid = at < done ? this.#valueOf(round) : 0n
+    const got = (at + HOLDERS - 1) % HOLDERS < done ? this.#valueOf(round) : 0n
+    return MINTED + got - paid
+  }
+
+  supply(transfers: number): bigint {
+    return MINTED * BigInt(Math.min(transfers, HOLDERS))
+  }
+
+  /** Transactions that an address has sent; null: it is none of those that send any. */
+  sent(address: string, transfers: number): number | null {
+    if (address === MINTER) return Math.min(transfers, HOLDERS)
+    const at = this.#holders.indexOf(address)
+    const [round, done] = placeOf(transfers)
+    return at < 0 ? null : Math.max(0, round - 1 + (at < done ? 1 : 0) - (round === 0 ? 1 : 0))
+  }
+
+  #valueOf(round: number): bigint {
+    return CENT * BigInt(new Prng(seedState(this.#seed + round * 2 ** 21)).between(1, MOST_CENTS))
+  }
+}
+
+const placeOf = (number: number) => [Math.floor(number / HOLDERS), number % HOLDERS] as const

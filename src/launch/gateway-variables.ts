@@ -1,0 +1,40 @@
+// Variables of the gateway under `npm start`, and what of them the environment may say. Law: what is said wins, in both
+// Workers alike, and what is said wrongly ends the start.
+
+import { err, ok, type Result } from '../core/result.ts'
+import { Switch } from '../core/variables.ts'
+import { parseChains } from '../rpc/chains.ts'
+
+export interface GatewayVariables {
+  readonly vars: Readonly<Record<string, string>>
+  /** Of the live Worker. */
+  readonly liveVars: Readonly<Record<string, string>>
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** `node`: URL of the simulated exchange; an error is one sentence. */
+export function gatewayVariables(said: Environment, node: string, keepMb: string): Result<GatewayVariables, string> {
+  const wrong = wrongIn(said)
+  if (wrong !== null) return err(wrong)
+  const shared = {
+    PIPELINE_PRIVATE: said.PIPELINE_PRIVATE || 'on',
+    RPC_CHAINS: said.RPC_CHAINS || JSON.stringify([{ name: 'hyperliquid', urls: [`${node}/evm`] }]),
+  }
+  const vars = {
+    ...{ PATH_KEYS: 'on', WEBHOOK_HTTP: 'on', TRUST_PROXY: said.TRUST_PROXY || 'off' },
+    UPSTREAMS: JSON.stringify([{ name: 'node', url: `${node}/info` }]),
+    ...shared,
+  }
+  return ok({ vars, liveVars: { ARCHIVE_KEEP_MB: keepMb, ...shared } })
+}
+
+/** A sentence; null where nothing is wrong. An empty variable is as good as none. */
+export function wrongIn(said: Environment): string | null {
+  for (const name of ['PIPELINE_PRIVATE', 'TRUST_PROXY']) {
+    const value = Switch.safeParse(said[name] || 'off')
+    if (!value.success) return `${name} ${value.error.issues[0]!.message}`
+  }
+  const chains = parseChains(said.RPC_CHAINS || '[]')
+  return chains.ok ? null : chains.error
+}
