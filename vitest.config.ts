@@ -69,6 +69,7 @@ export default defineConfig({
           name: 'workers',
           include: ['test/**/*.worker.test.ts'],
           setupFiles: ['test/migrate.worker.ts'],
+          isolate: false,
           ...within(6_000),
         },
       },
