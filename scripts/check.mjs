@@ -4,11 +4,13 @@ import { execFile } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
+// As many steps run at once as there are cores: a step that takes several checks the same types for each of them.
+const TSC = ['tsc', '--checkers', '1', '-p']
 const STEPS = [
+  ['types of Node files', ...TSC, 'tsconfig.node.json'],
+  ['types of Worker files', ...TSC, 'tsconfig.worker.json'],
+  ['types of pure files', ...TSC, 'tsconfig.pure.json'],
   ['format and lint', 'biome', 'check', '--error-on-warnings'],
-  ['types of pure files', 'tsc', '-p', 'tsconfig.pure.json'],
-  ['types of Worker files', 'tsc', '-p', 'tsconfig.worker.json'],
-  ['types of Node files', 'tsc', '-p', 'tsconfig.node.json'],
   ['variables of both Workers', 'node', 'scripts/worker-agreement.ts'],
   ['binding types', 'node', 'scripts/bindings.ts', '--check'],
   ['generated schemas', 'node', 'scripts/generate.ts', '--check'],
