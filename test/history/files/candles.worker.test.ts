@@ -1,6 +1,5 @@
 // Candles in R2 and D1, out of an archive of sixteen days: those of all trades at once, through failures at every write.
 
-import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
 import { type ArchivePlace, ArchiveWriter } from '../../../src/history/archive/archive-writer.store.ts'
@@ -13,6 +12,7 @@ import { packPage, unpackPage } from '../../../src/history/files/page-text.clien
 import { ParquetTables } from '../../../src/history/files/tables.client.ts'
 import { candlesWithin, type KeptCandles, keptCandles } from '../../../src/history/kept-candles.ts'
 import { type TradedBlock, tradedBlock, truth } from '../filed-candles.ts'
+import { quickStores } from './quick-stores.worker.ts'
 
 const DAY_MS = 86_400_000
 const START_MS = Date.UTC(2026, 9, 5)
@@ -30,7 +30,7 @@ const blockAt = (height: number, startMs = START_MS) => {
 }
 const BLOCK = Array.from({ length: BLOCKS }, (_, height) => blockAt(height))
 
-const placeOf = (chain: string): ArchivePlace => ({ chain, bucket: env.ARCHIVE, db: env.HISTORY })
+const { archive, history, placeOf } = await quickStores()
 
 async function archived(place: ArchivePlace, blocks: readonly TradedBlock[]): Promise<void> {
   const writer = new ArchiveWriter(place)
@@ -86,9 +86,11 @@ describe('an archive of sixteen days', () => {
     expect(await new StoredFiles(place).candles({ coin: 'BTC', interval: '1m', ...EVER, limit: 9 })).toBeNull()
     await archived(place, BLOCK)
     await compact(failing(place))
-    const { results } = await env.HISTORY.prepare(
-      `SELECT level, COUNT(*) AS files, MAX(objects) AS objects FROM files WHERE chain = 'candles' AND state = 'live' GROUP BY level`,
-    ).all<{ level: number; files: number; objects: number }>()
+    const { results } = await history
+      .prepare(
+        `SELECT level, COUNT(*) AS files, MAX(objects) AS objects FROM files WHERE chain = 'candles' AND state = 'live' GROUP BY level`,
+      )
+      .all<{ level: number; files: number; objects: number }>()
     expect(results.map(({ level }) => level)).toEqual([0, 1, 2])
     // Objects end amid the candles of a coin.
     expect(results.at(-1)!.objects).toBeGreaterThan(5)
@@ -154,12 +156,12 @@ describe('an archive of sixteen days', () => {
   })
 
   it('of which an object is damaged tells no candle of it, and the rest as it is', async () => {
-    const { objects } = await env.ARCHIVE.list({ prefix: 'files/candles/day/2026-10-10/' })
+    const { objects } = await archive.list({ prefix: 'files/candles/day/2026-10-10/' })
     const pages = objects.filter(({ key }) => key.endsWith('.pages'))
     const good = await Promise.all(
-      pages.map(async ({ key }) => [key, await (await env.ARCHIVE.get(key))!.arrayBuffer()] as const),
+      pages.map(async ({ key }) => [key, await (await archive.get(key))!.arrayBuffer()] as const),
     )
-    for (const [at, [key]] of good.entries()) await (at % 2 ? env.ARCHIVE.delete(key) : env.ARCHIVE.put(key, 'x'))
+    for (const [at, [key]] of good.entries()) await (at % 2 ? archive.delete(key) : archive.put(key, 'x'))
     const kept = await read(place, '1m', { fromMs: 0, toMs: LAST - 3 * DAY_MS })
     const [first, last] = /(\d{12})-(\d{12})/.exec(good[0]![0])!.slice(1).map(Number) as [number, number]
     const isGood = ({ t }: Candle) => t < BLOCK[first]!.time - 60_000 || t > BLOCK[last]!.time
@@ -167,7 +169,7 @@ describe('an archive of sixteen days', () => {
     expect(kept.candles).toEqual(all.filter(isGood))
     expect(kept.candles.length).toBeLessThan(all.length - 30)
     expect(kept.since.height).toBe(last + 1)
-    for (const [key, body] of good) await env.ARCHIVE.put(key, body)
+    for (const [key, body] of good) await archive.put(key, body)
     expect((await read(place, '1m', { fromMs: 0, toMs: LAST - 3 * DAY_MS })).candles).toEqual(all)
   })
 })
@@ -178,9 +180,9 @@ it('a month has the candles of its days, of whatever window', { timeout: 180_000
   const blocks = Array.from({ length: 250 }, (_, height) => blockAt(height, startMs))
   await archived(place, blocks)
   await compact(failing(place))
-  const { results } = await env.HISTORY.prepare(
-    `SELECT level FROM files WHERE chain = 'month' AND state = 'live' GROUP BY level`,
-  ).all<{ level: number }>()
+  const { results } = await history
+    .prepare(`SELECT level FROM files WHERE chain = 'month' AND state = 'live' GROUP BY level`)
+    .all<{ level: number }>()
   expect(results.map(({ level }) => level)).toEqual([0, 1, 2, 3])
   for (const interval of INTERVALS)
     for (const days of [0, 1.4, 3.2]) {
@@ -198,8 +200,8 @@ it('heights that nobody has, and segments that are lost, are holes with their ti
   await archived(place, BLOCK.slice(21, 28))
   await archived(place, BLOCK.slice(28, 35))
   await archived(place, BLOCK.slice(35, 42))
-  const { objects } = await env.ARCHIVE.list({ prefix: 'archive/holed/' })
-  await env.ARCHIVE.delete(objects.find(({ key }) => key.includes('000028-') && key.includes('events'))!.key)
+  const { objects } = await archive.list({ prefix: 'archive/holed/' })
+  await archive.delete(objects.find(({ key }) => key.includes('000028-') && key.includes('events'))!.key)
   await compact(failing(place))
   const kept = await read(place, '1m')
   // When the blocks were that are lost is known.

@@ -1,6 +1,5 @@
-// An archive of a few blocks an hour, in the real stores, and the turns that make files of it.
+// An archive of a few blocks an hour, and the turns that make files of it.
 
-import { env } from 'cloudflare:workers'
 import type { UserFill } from '../../../src/feed/block.ts'
 import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
 import { type ArchivePlace, ArchiveWriter } from '../../../src/history/archive/archive-writer.store.ts'
@@ -49,12 +48,12 @@ export class World {
   readonly failures: string[] = []
   #compaction: Compaction
 
-  constructor(chain: string, writing: (place: ArchivePlace) => ArchivePlace = (place) => place) {
-    this.place = { chain, bucket: env.ARCHIVE, db: env.HISTORY }
+  constructor(place: ArchivePlace, writing: (place: ArchivePlace) => ArchivePlace = (place) => place) {
+    this.place = place
     this.files = new StoredFiles(this.place)
-    const place = writing(this.place)
-    const writer = new FilesWriter(place, { now: () => this.nowMs, isBounded: false })
-    const ports = { archive: new StoredArchive(place), writer, pack: packPage, unpack: unpackPage }
+    const written = writing(place)
+    const writer = new FilesWriter(written, { now: () => this.nowMs, isBounded: false })
+    const ports = { archive: new StoredArchive(written), writer, pack: packPage, unpack: unpackPage }
     this.#compaction = new Compaction({ ...ports, tables: () => new ParquetTables() }, 6_000)
   }
 
@@ -97,7 +96,8 @@ export class World {
 
   /** Live and whole, level and heights. */
   async live(): Promise<string[]> {
-    const { results } = await env.HISTORY.prepare(`SELECT level, first, last FROM files
+    const { results } = await this.place.db
+      .prepare(`SELECT level, first, last FROM files
       WHERE chain = ? AND state <> 'merged' ORDER BY first`)
       .bind(this.place.chain)
       .all<FileSpan & { level: Level }>()
@@ -110,9 +110,8 @@ export class World {
 
   /** Rows of Parquet of all fills in the order of the chain. */
   async tableRows(): Promise<number> {
-    const row = await env.HISTORY.prepare(
-      `SELECT SUM(rows) AS rows FROM file_tables WHERE chain = ? AND name = 'fills-by-time'`,
-    )
+    const row = await this.place.db
+      .prepare(`SELECT SUM(rows) AS rows FROM file_tables WHERE chain = ? AND name = 'fills-by-time'`)
       .bind(this.place.chain)
       .first<{ rows: number }>()
     return row!.rows

@@ -1,7 +1,6 @@
 // Funding of the files in D1: sums that are differences of two rows, where they may be asked for, and the trades that are made
 // of them.
 
-import { env } from 'cloudflare:workers'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
@@ -25,11 +24,12 @@ import { userFunding } from '../../../src/info/queries/userFunding.ts'
 import { tradesFrom } from '../../../src/info/sources/own-trades.ts'
 import { pastOf } from '../../../src/info/sources/past.ts'
 import { paidTrading, USER, units } from '../trading.ts'
+import { quickStores } from './quick-stores.worker.ts'
 
 const HOUR_MS = 3_600_000
 const START_MS = Date.UTC(2026, 10, 20)
 const timeOf = (height: number) => START_MS + (height * HOUR_MS) / 3
-const placeOf = (chain: string): ArchivePlace => ({ chain, bucket: env.ARCHIVE, db: env.HISTORY })
+const { history, placeOf } = await quickStores()
 const head = (height: number) => ({ height, time: timeOf(height) })
 
 interface Stored {
@@ -119,7 +119,7 @@ describe('what was paid', () => {
   })
 
   it('is written alike however often', async () => {
-    const rows = () => env.HISTORY.prepare(`SELECT * FROM file_funding WHERE chain = 'paid'`).all()
+    const rows = () => history.prepare(`SELECT * FROM file_funding WHERE chain = 'paid'`).all()
     const before = await rows()
     const writer = new FilesWriter(place, { now: () => 0, isBounded: false })
     const payments = blocks.slice(44, 48).flatMap(({ height, funding }) => {
@@ -172,9 +172,9 @@ describe('where it is known', () => {
     const place = placeOf('bounded-funding')
     const blocks = paying(100)
     const files = await stored(place, { blocks, segments: every(100, 4) })
-    await env.HISTORY.prepare(`DELETE FROM segments WHERE chain = 'bounded-funding' AND first < 72`).run()
+    await history.prepare(`DELETE FROM segments WHERE chain = 'bounded-funding' AND first < 72`).run()
     for (const now of [0, LINK_MS + 600_001]) for (let turn = 0; turn < 20; turn++) await compact(place, now, true)
-    const left = env.HISTORY.prepare(
+    const left = history.prepare(
       `SELECT MIN(height) AS first, COUNT(*) AS n FROM file_funding WHERE chain = 'bounded-funding'`,
     )
     expect(await left.first()).toEqual({ first: 72, n: 2 * 10 })
@@ -320,7 +320,7 @@ describe('what wallets paid', () => {
       }
     }
     const [{ n }] = (
-      await env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM file_paid WHERE chain = 'wallets'`).all<{ n: number }>()
+      await history.prepare(`SELECT COUNT(*) AS n FROM file_paid WHERE chain = 'wallets'`).all<{ n: number }>()
     ).results as [{ n: number }]
     expect(n).toBe(2)
   })

@@ -1,7 +1,6 @@
 // What comes into files beside the newest blocks: blocks that were backfilled, and those of files that were damaged. Each row is there
 // once, wherever it came from, and what is missing is told.
 
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { segmentKey } from '../../../src/history/archive/archive-keys.ts'
 import { tableFiles } from '../../../src/history/exports/table-files.store.ts'
@@ -9,6 +8,9 @@ import { objectKey } from '../../../src/history/files/file-keys.ts'
 import type { Level } from '../../../src/history/files/levels.ts'
 import { candlesWithin, keptCandles } from '../../../src/history/kept-candles.ts'
 import { failing, range, SETTLED_MS, segmentAt, timeOf, World } from './compacting.worker.ts'
+import { quickStores } from './quick-stores.worker.ts'
+
+const { archive, history, placeOf } = await quickStores()
 
 /** Heights at whose times trades may be missing. */
 async function holedOf({ files }: World, heights: readonly number[]): Promise<number[]> {
@@ -20,7 +22,7 @@ async function holedOf({ files }: World, heights: readonly number[]): Promise<nu
 
 describe('blocks that were backfilled', () => {
   it('come into files below those that are there, and what is missing between is told', async () => {
-    const world = new World('below')
+    const world = new World(placeOf('below'))
     await world.log(range(100, 110))
     await world.turns()
     expect(await world.gaps()).toEqual([])
@@ -44,12 +46,12 @@ describe('blocks that were backfilled', () => {
     await world.turns()
     expect(await world.rows('fills')).toEqual(range(40, 110))
     expect(await world.rows('fills', { order: 'newest' })).toEqual(range(40, 110).reverse())
-    const unfiled = env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM unfiled WHERE chain = 'below'`)
+    const unfiled = history.prepare(`SELECT COUNT(*) AS n FROM unfiled WHERE chain = 'below'`)
     expect(await unfiled.first()).toEqual({ n: 0 })
   })
 
   it('body by body make hours and days like those of the log', async () => {
-    const world = new World('bodies')
+    const world = new World(placeOf('bodies'))
     await world.log(range(144, 148))
     await world.turns()
     for (const height of range(0, 142)) {
@@ -73,7 +75,7 @@ describe('blocks that were backfilled', () => {
   })
 
   it.each([1, 2])('in any order, through failures at every write, are there once (%i)', async (seed) => {
-    const world = new World(`any-${seed}`, failing(seed))
+    const world = new World(placeOf(`any-${seed}`), failing(seed))
     let state = seed
     const random = (most: number) => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
@@ -98,7 +100,7 @@ describe('blocks that were backfilled', () => {
     expect(await world.rows('ledger', { order: 'newest' })).toEqual(there.toReversed())
     const lacking = (await world.gaps()).flatMap((gap) => range(...(gap.split('-').map(Number) as [number, number])))
     expect(lacking).toEqual([...missing].filter((height) => height > there[0]!).sort((a, b) => a - b))
-    for (const source of tableFiles(env.HISTORY, world.place.chain)) {
+    for (const source of tableFiles(history, world.place.chain)) {
       const files = await source.files({ fromMs: 0, toMs: 1e15 }, null, 1e6)
       const spans = new Set(files.map(({ first, last }) => `${first}-${last}`))
       const heights = [...spans].flatMap((span) => range(...(span.split('-').map(Number) as [number, number])))
@@ -107,7 +109,7 @@ describe('blocks that were backfilled', () => {
   })
 
   it('of which the fills alone are known have no ledger, and the files say so', async () => {
-    const world = new World('only')
+    const world = new World(placeOf('only'))
     await world.log(range(100, 104))
     await world.turns()
     for (const height of [92, 90, 91, 99, 98, 97]) {
@@ -121,7 +123,7 @@ describe('blocks that were backfilled', () => {
     expect(await world.rows('fills')).toEqual(range(90, 104))
     expect(await world.rows('ledger')).toEqual([...range(93, 96), ...range(100, 104)])
     expect(await holedOf(world, range(90, 103))).toEqual([90])
-    const rows = env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM file_gaps WHERE chain = 'only'`)
+    const rows = history.prepare(`SELECT COUNT(*) AS n FROM file_gaps WHERE chain = 'only'`)
     expect(await rows.first()).toEqual({ n: 2 })
   })
 })
@@ -130,25 +132,25 @@ describe('a file that is damaged', () => {
   const keyOf = (world: World, level: Level, first: number, last: number, number = 0) =>
     objectKey(world.place.chain, level, { first, last, firstMs: timeOf(first) }, number)
   const damages = {
-    missing: async (key: string) => env.ARCHIVE.delete(key),
+    missing: async (key: string) => archive.delete(key),
     truncated: async (key: string) => {
-      const body = await (await env.ARCHIVE.get(key))!.arrayBuffer()
-      await env.ARCHIVE.put(key, body.slice(0, body.byteLength / 2))
+      const body = await (await archive.get(key))!.arrayBuffer()
+      await archive.put(key, body.slice(0, body.byteLength / 2))
     },
     corrupt: async (key: string) => {
-      const body = new Uint8Array(await (await env.ARCHIVE.get(key))!.arrayBuffer())
-      await env.ARCHIVE.put(key, body.fill(7, body.length / 3))
+      const body = new Uint8Array(await (await archive.get(key))!.arrayBuffer())
+      await archive.put(key, body.fill(7, body.length / 3))
     },
   }
 
   it.each(Object.keys(damages) as (keyof typeof damages)[])('because it is %s is made again', async (damage) => {
     const [minute, hour] = [[0, 70, 70] as const, [1, 66, 68] as const]
     for (const [level, first, last] of { missing: [minute, hour], truncated: [hour], corrupt: [minute] }[damage]) {
-      const world = new World(`damaged-${damage}-${level}`)
+      const world = new World(placeOf(`damaged-${damage}-${level}`))
       await world.log(range(0, 71))
       await world.turns()
       const key = keyOf(world, level, first, last)
-      expect(await env.ARCHIVE.head(key)).not.toBeNull()
+      expect(await archive.head(key)).not.toBeNull()
       await damages[damage](key)
       await world.log(range(72, 80))
       await world.turns()
@@ -162,7 +164,7 @@ describe('a file that is damaged', () => {
   })
 
   it('amid the merge of its day is made again, and so is what was made of it', async () => {
-    const world = new World('amid', failing(5))
+    const world = new World(placeOf('amid'), failing(5))
     await world.log(range(0, 80))
     for (let turns = 0; !(await world.live()).some((file) => file.startsWith('2')); turns++) {
       expect(turns).toBeLessThan(1_000)
@@ -177,9 +179,11 @@ describe('a file that is damaged', () => {
       [],
     ])
     expect(await world.tableRows()).toBe(2 * 78)
-    const known = await env.HISTORY.prepare(`SELECT (SELECT COUNT(*) FROM file_objects WHERE chain = 'amid')
-      + (SELECT COUNT(*) FROM file_tables WHERE chain = 'amid') AS n`).first<{ n: number }>()
-    expect((await env.ARCHIVE.list({ prefix: 'files/amid/' })).objects).toHaveLength(known!.n)
+    const known = await history
+      .prepare(`SELECT (SELECT COUNT(*) FROM file_objects WHERE chain = 'amid')
+      + (SELECT COUNT(*) FROM file_tables WHERE chain = 'amid') AS n`)
+      .first<{ n: number }>()
+    expect((await archive.list({ prefix: 'files/amid/' })).objects).toHaveLength(known!.n)
   })
 
   it.each([
@@ -188,18 +192,18 @@ describe('a file that is damaged', () => {
   ] as const)(
     'of a day is met by its month: made again where the archive has it (%s), else it stays; the %s object',
     async (isKept, which) => {
-      const world = new World(`day-${isKept}-${which}`)
+      const world = new World(placeOf(`day-${isKept}-${which}`))
       // Two days of November.
       await world.log(range(648, 791))
       await world.log(range(792, 795))
       await world.turns()
       expect((await world.live()).filter((file) => file.startsWith('2'))).toEqual(['2 648-719', '2 720-791'])
-      const numbers = env.HISTORY.prepare(`SELECT MAX(number) AS n FROM file_objects WHERE chain = ? AND first = 720`)
+      const numbers = history.prepare(`SELECT MAX(number) AS n FROM file_objects WHERE chain = ? AND first = 720`)
       // The last is met when others are in the month already.
       const last = (await numbers.bind(world.place.chain).first<number>('n'))!
       expect(last).toBeGreaterThan(1)
       await damages.missing(keyOf(world, 2, 720, 791, which === 'first' ? 0 : last))
-      const retention = env.HISTORY.prepare(`UPDATE segments SET events_bytes = 0 WHERE chain = ? AND first < 722`)
+      const retention = history.prepare(`UPDATE segments SET events_bytes = 0 WHERE chain = ? AND first < 722`)
       if (!isKept) await retention.bind(world.place.chain).run()
       await world.log(range(796, 868))
       world.nowMs = SETTLED_MS
@@ -213,8 +217,8 @@ describe('a file that is damaged', () => {
       expect(await world.gaps()).toEqual([])
       expect(await world.rows('fills', { from: 792 })).toEqual(range(792, 868))
       if (isKept) expect(await world.rows('fills')).toEqual(range(648, 868))
-      const { objects } = await env.ARCHIVE.list({ prefix: `files/${world.place.chain}/` })
-      const known = env.HISTORY.prepare(`SELECT (SELECT COUNT(*) FROM file_objects WHERE chain = ?1)
+      const { objects } = await archive.list({ prefix: `files/${world.place.chain}/` })
+      const known = history.prepare(`SELECT (SELECT COUNT(*) FROM file_objects WHERE chain = ?1)
       + (SELECT COUNT(*) FROM file_tables WHERE chain = ?1) AS n`)
       // The one that is missing.
       expect(objects.length).toBe((await known.bind(world.place.chain).first<number>('n'))! - (isKept ? 0 : 1))
@@ -224,13 +228,12 @@ describe('a file that is damaged', () => {
   it.each(['object', 'row'] as const)(
     'is left out where the archive has lost the %s, and the rest goes on',
     async (what) => {
-      const world = new World(`lost-${what}`)
+      const world = new World(placeOf(`lost-${what}`))
       await world.log(range(0, 71))
       await world.turns()
       await damages.missing(keyOf(world, 1, 66, 68))
-      if (what === 'object') await env.ARCHIVE.delete(segmentKey(world.place.chain, segmentAt(67), 'events'))
-      else
-        await env.HISTORY.prepare(`DELETE FROM segments WHERE chain = ? AND first = 67`).bind(world.place.chain).run()
+      if (what === 'object') await archive.delete(segmentKey(world.place.chain, segmentAt(67), 'events'))
+      else await history.prepare(`DELETE FROM segments WHERE chain = ? AND first = 67`).bind(world.place.chain).run()
       await world.log(range(72, 80))
       await world.turns()
       world.nowMs = SETTLED_MS

@@ -1,6 +1,5 @@
-// The log and the files as one list, out of the real stores: what was archived by the log, what was backfilled, and what is missing.
+// The log and the files as one list: what was archived by the log, what was backfilled, and what is missing.
 
-import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 import { ok } from '../../../src/core/result.ts'
 import type { EventBlock } from '../../../src/feed/held-fills.ts'
@@ -9,6 +8,9 @@ import { objectKey } from '../../../src/history/files/file-keys.ts'
 import type { PastRequest } from '../../../src/info/ports.ts'
 import { pastOf } from '../../../src/info/sources/past.ts'
 import { blockAt, range, SETTLED_MS, timeOf, USER, World } from '../../history/files/compacting.worker.ts'
+import { quickStores } from '../../history/files/quick-stores.worker.ts'
+
+const { archive, history, placeOf } = await quickStores()
 
 const HEAD = 158
 type Kind = PastRequest['kind']
@@ -45,7 +47,7 @@ async function read(world: World, first: number, more: Partial<PastRequest> = {}
 
 /** Files to 155, of which 10 to 39 were backfilled, with fills alone of 20 to 29, and 40 to 59 are missing. */
 async function made(chain: string): Promise<World> {
-  const world = new World(chain)
+  const world = new World(placeOf(chain))
   await world.log(range(60, 155))
   await world.turns()
   await world.backfill(range(30, 39))
@@ -83,7 +85,7 @@ it('is told once and in order, wherever the log begins, and says since when noth
 })
 
 it('within times is what the whole has of them', async () => {
-  const world = new World('past')
+  const world = new World(placeOf('past'))
   for (const [from, to] of [
     [12, 33],
     [35, 65],
@@ -96,7 +98,7 @@ it('within times is what the whole has of them', async () => {
 })
 
 it('that files do not reach to is a hole below the log', async () => {
-  const world = new World('past')
+  const world = new World(placeOf('past'))
   const { heights, holes, since } = await read(world, 157)
   expect(heights).toEqual(THERE.filter((height) => height !== 156).reverse())
   expect([holes, since]).toEqual([[155, 39], { height: 157, time: timeOf(157) }])
@@ -105,16 +107,18 @@ it('that files do not reach to is a hole below the log', async () => {
 it.each(['newest', 'oldest'] as const)(
   'of which a file is damaged is told as far as that is sure, %s first',
   async (order) => {
-    const world = new World('past')
-    const { results } = await env.HISTORY.prepare(`SELECT first, last FROM files WHERE chain = 'past' AND level = 2
-    AND first >= 60 AND state = 'live' ORDER BY first`).all<{ first: number; last: number }>()
+    const world = new World(placeOf('past'))
+    const { results } = await history
+      .prepare(`SELECT first, last FROM files WHERE chain = 'past' AND level = 2
+    AND first >= 60 AND state = 'live' ORDER BY first`)
+      .all<{ first: number; last: number }>()
     const day = results[1]!
     const prefix = objectKey('past', 2, { ...day, firstMs: timeOf(day.first) }, 0).replace(/\.0000\.pages$/, '')
-    const { objects } = await env.ARCHIVE.list({ prefix })
-    const bodies = await Promise.all(objects.map(async ({ key }) => (await env.ARCHIVE.get(key))!.arrayBuffer()))
-    await env.ARCHIVE.delete(objects.map(({ key }) => key))
+    const { objects } = await archive.list({ prefix })
+    const bodies = await Promise.all(objects.map(async ({ key }) => (await archive.get(key))!.arrayBuffer()))
+    await archive.delete(objects.map(({ key }) => key))
     const { heights, holes, ended, since } = await read(world, 144, { order })
-    for (const [at, { key }] of objects.entries()) await env.ARCHIVE.put(key, bodies[at]!)
+    for (const [at, { key }] of objects.entries()) await archive.put(key, bodies[at]!)
     expect([day.first, ended]).toEqual([expect.any(Number), 'damage'])
     if (order === 'newest') {
       expect(heights).toEqual(range(heights.at(-1)!, HEAD).reverse())
