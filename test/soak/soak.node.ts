@@ -114,7 +114,7 @@ class Run {
     clearInterval(telling)
     return {
       ...this.#order,
-      minutes: this.#startMs === 0 ? 0 : (performance.now() - this.#startMs) / 60_000,
+      minutes: Math.min(this.#order.minutes, this.#minutes()),
       clients: this.#clients.length,
       blocks: this.#heights ? this.#heights.last - this.#heights.first : 0,
       gaps: this.#gaps,
@@ -292,12 +292,15 @@ class Run {
     this.#epochs.add(status.epoch)
   }
 
+  #minutes(): number {
+    return this.#startMs === 0 ? 0 : (performance.now() - this.#startMs) / 60_000
+  }
+
   async #tell(): Promise<void> {
     const missing = await this.#crew.call('missing').catch(() => [])
-    const minutes = this.#startMs === 0 ? 0 : (performance.now() - this.#startMs) / 60_000
     const memory = this.#machine.taken().map(({ name, peakMb }) => `${name} ${peakMb.toFixed(0)}`)
     this.#order.say(
-      `${minutes.toFixed(1)} min, height ${this.#heights?.last ?? '?'}, ${this.#faults.length} faults, ` +
+      `${this.#minutes().toFixed(1)} min, height ${this.#heights?.last ?? '?'}, ${this.#faults.length} faults, ` +
         `${missing.length} not live, ${this.#gaps} gaps, MB at most: ${memory.join(', ')}`,
     )
   }
