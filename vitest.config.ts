@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
+import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { unstable_readConfig } from 'wrangler'
+import { LongestFirst } from './scripts/longest-first.sequencer.ts'
 
 process.env.WRANGLER_LOG ??= 'error'
 process.env.WRANGLER_SEND_METRICS ??= 'false'
@@ -23,18 +25,19 @@ const migrations = {
 // A slow machine, or a busy one, takes this many times longer than two idle cores.
 const SLOW = 8
 /** Ceilings for a project whose longest test or hook takes so long on two idle cores. */
-const within = (longestMs: number) => ({
+const within = (longestMs: number, filesPerCore = 1) => ({
   testTimeout: SLOW * longestMs,
   hookTimeout: SLOW * longestMs,
   // What a test waits for comes within milliseconds, or with the next second.
   expect: { poll: { timeout: SLOW * 1_500, interval: 50 } },
-  // A core for each: left alone, vitest leaves one of two cores idle, and many tests wait.
-  maxWorkers: '100%',
+  // Left alone, vitest leaves one of two cores idle, and many tests wait.
+  maxWorkers: filesPerCore * availableParallelism(),
 })
 
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/counts.reporter.ts'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -78,7 +81,10 @@ export default defineConfig({
           name: 'conformance',
           include: ['test/conformance/**/*.test.ts'],
           globalSetup: ['test/conformance/build.ts'],
-          ...within(10_000),
+          // Mostly they wait.
+          ...within(10_000, 2),
+          // Where all run in one process: vitest has as many workers for all of a group.
+          sequence: { groupOrder: 1 },
         },
       },
     ],

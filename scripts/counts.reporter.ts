@@ -1,6 +1,16 @@
-// Ends a test run with one plain line of true counts, which .ci/run and people read.
+// Ends a test run with one plain line of true counts, which .ci/run and people read; where `npm test` runs two at once, it tells that.
 
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
+
+interface Counts {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+}
+
+export function countsText({ passed, failed, skipped }: Counts): string {
+  return `\n${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`
+}
 
 export default class CountsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
@@ -12,8 +22,7 @@ export default class CountsReporter implements Reporter {
       if (module.state() === 'failed' && counts.failed === before) counts.failed++
     }
     counts.failed += counts.pending
-    console.log(
-      `\n${counts.passed} passed, ${counts.failed} failed${counts.skipped ? `, ${counts.skipped} skipped` : ''}`,
-    )
+    if (process.send) process.send(counts)
+    else console.log(countsText(counts))
   }
 }
