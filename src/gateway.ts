@@ -131,9 +131,8 @@ function build(env: Env): Gateway {
     requestId,
   }
   app.route('/', keyedRoutes(ENDPOINTS, keyed))
-  const { CHAIN: chain } = settings
   const { ARCHIVE: bucket }: Partial<Env> = env
-  app.route('/', downloadRoutes<Env>({ chain, bucket, keySecret: env.KEY_SECRET, requestId, now }))
+  app.route('/', downloadRoutes<Env>({ chain: settings.CHAIN, bucket, keySecret: env.KEY_SECRET, requestId, now }))
   const secrets = { adminToken: env.ADMIN_TOKEN, keySecret: env.KEY_SECRET }
   app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, wrongToken, requestId }))
   app.get('/', (c) =>

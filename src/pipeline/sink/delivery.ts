@@ -153,8 +153,8 @@ export class Delivery {
   /** Takes the next batch; null: there is one to be sent. */
   async #read(): Promise<number | null> {
     const gatherMs = this.#readAtMs - this.#ports.nowMs()
-    // Dead letters need not wait for what is live meanwhile.
-    if (gatherMs > 0) return this.#state.isRedelivering ? 0 : gatherMs
+    // Dead letters need not wait for what is live meanwhile, nor anybody for a clock that went back.
+    if (gatherMs > 0 && gatherMs <= this.#order.gatherMs) return this.#state.isRedelivering ? 0 : gatherMs
     const definitions = this.#definitions
     const at = this.#state.at ?? (await this.#ports.begin())
     const end = this.#state.end === 'undecided' ? await this.#ports.end() : this.#state.end
@@ -200,8 +200,7 @@ export class Delivery {
 
   async #try(): Promise<number | null> {
     const taken = this.#taken!
-    const begins = this.#begins
-    const definitions = this.#definitions
+    const [begins, definitions] = [this.#begins, this.#definitions]
     const flight = this.#state.flight!
     const { attempts } = flight
     if (attempts >= TRIES && this.#order.onFailure === 'dead_letter')
@@ -216,10 +215,9 @@ export class Delivery {
     // It begins elsewhere now: what came of this is of no matter, but that it came.
     if (begins !== this.#begins && outcome.ok) this.arrived(outcome.countedRows)
     if (begins !== this.#begins) return 0
-    const isOther = definitions !== this.#definitions
-    if (outcome.ok) return this.#delivered(isOther ? { ...taken, isEnd: false } : taken, outcome)
+    if (outcome.ok) return this.#delivered(this.#asOf(definitions, taken), outcome)
     this.#fail(outcome.words, taken)
-    if (isOther) return 0
+    if (definitions !== this.#definitions) return 0
     if (outcome.isFinal || attempts + 1 >= TRIES) return this.#givenUp(taken, outcome.words)
     const waitMs = Math.min(outcome.retryAfterMs ?? 0, RETRY_AFTER_MOST_MS)
     const laterMs = Math.max(nextTryMs, this.#ports.nowMs() + waitMs)
@@ -229,10 +227,9 @@ export class Delivery {
 
   #delivered(taken: Taken, { bytes, countedRows }: Confirmed): number | null {
     const { rows, bytes: before, batches } = this.#state
-    const owed = this.paying.owedWith(countedRows)
-    const sums = { rows: rows + taken.rows.length, bytes: before + bytes, batches: batches + 1, owed }
+    const sums = { rows: rows + taken.rows.length, bytes: before + bytes, batches: batches + 1 }
     this.#ports.count({ rows: taken.rows.length, bytes, batches: 1 })
-    this.#confirm(taken, { ...sums, flight: null }, true)
+    this.#confirm(taken, { ...sums, owed: this.paying.owedWith(countedRows), flight: null }, true)
     return this.#behind(taken)
   }
 
@@ -242,14 +239,20 @@ export class Delivery {
       this.#save({ isFailed: true })
       return null
     }
-    const begins = this.#begins
+    const [begins, definitions] = [this.#begins, this.#definitions]
     // From here on it is not tried any more: it would arrive, and lie there too.
     this.#save({ flight: { ...this.#state.flight!, attempts: TRIES, nextTryMs: 0 } })
     await this.#ports.bury(taken)
-    if (begins !== this.#begins) return 0
+    const deadLetters = this.#state.deadLetters + 1
     this.#ports.log('error', `given up, and set aside as a dead letter: ${words}`, taken)
-    this.#confirm(taken, { flight: null, deadLetters: this.#state.deadLetters + 1 }, true)
-    return taken.isEnd ? null : 0
+    if (begins !== this.#begins) this.#save({ deadLetters })
+    else this.#confirm(this.#asOf(definitions, taken), { flight: null, deadLetters }, true)
+    return 0
+  }
+
+  /** It may have another end by now. */
+  #asOf(definitions: number, taken: Taken): Taken {
+    return definitions === this.#definitions ? taken : { ...taken, isEnd: false }
   }
 
   /** The cursor moves behind a batch. */
@@ -258,12 +261,9 @@ export class Delivery {
     const confirmed = { height: to, time: after.timeMs }
     const state = { ...this.#state, ...change, at: after, confirmed, isFinished: isEnd }
     if (isEnd) this.#ports.log('info', `it has come to its end, block ${to}`, null)
-    if (!isSaved) {
-      this.#state = state
-      return
-    }
-    this.#unsaved = 0
-    this.#save(state)
+    if (isSaved) this.#save(state)
+    else this.#state = state
+    if (isSaved) this.#unsaved = 0
   }
 
   async #redelivered(): Promise<number> {

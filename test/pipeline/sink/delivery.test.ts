@@ -627,6 +627,25 @@ describe('a batch that fails', () => {
     expect([world.sends, world.letters.length, next.state.deadLetters, world.applied.size]).toEqual([1, 1, 1, 0])
   })
 
+  // PIPE-9, PIPE-12
+  it('is put aside, and counted, where its record changes as it is put there: the end that it had is none', async () => {
+    const { world } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    const order = { ...RUNNING, onFailure: 'dead_letter' } as const
+    let change: 'end' | 'start' = 'end'
+    const bury = async (parcel: Parcel) => {
+      world.letters.push(parcel)
+      world.end = { height: LAST }
+      delivery.ordered(order, change)
+    }
+    world.end = { height: FIRST + 1 }
+    const delivery: Delivery = new Delivery({ ...world.ports, bury }, world.saved, order)
+    await delivery.turn()
+    expect(delivery.state).toMatchObject({ deadLetters: 1, isFinished: false, confirmed: { height: FIRST + 1 } })
+    change = 'start'
+    await delivery.turn()
+    expect([delivery.state.deadLetters, delivery.state.at, world.letters.length]).toEqual([2, null, 2])
+  })
+
   // PIPE-12
   it('is put aside no more where a thousand lie there: then it waits for somebody', async () => {
     const { world } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
@@ -737,6 +756,9 @@ describe('rows that gather', () => {
   /** A log with a block a second, some with a row, that is asked for them for some minutes. */
   async function minutes(count: number, over: Partial<Order>, hasRow: (height: number) => boolean = () => true) {
     let nowMs = 1_000_000_000
+    // Of the machine's clock, which may be another one than that of blocks.
+    let skewMs = 0
+    const clock = () => nowMs + skewMs
     const [sent, lags]: [Parcel[], number[]] = [[], []]
     const asked = { log: 0 }
     const first = nowMs / 1_000
@@ -758,16 +780,11 @@ describe('rows that gather', () => {
     const world = new World({ draw: never })
     const ports: DeliveryPorts = {
       ...world.ports,
-      nowMs: () => nowMs,
+      nowMs: clock,
       begin: async () => ({ place: { height: first }, epoch: null, timeMs: 0, fold: null }),
       end: async () => null,
       assembler: (at) =>
-        new Assembler(
-          new Source({ archive: null, head: async () => headNow(), durable }, 'events'),
-          fold,
-          at,
-          () => nowMs,
-        ),
+        new Assembler(new Source({ archive: null, head: async () => headNow(), durable }, 'events'), fold, at, clock),
       send: async (parcel) => {
         sent.push(parcel)
         return { ok: true, bytes: 1, countedRows: parcel.rows.length }
@@ -786,7 +803,8 @@ describe('rows that gather', () => {
       lags.push(lagMs)
       phases.add(delivery.phase(lagMs))
     }
-    return { sent, asked, lags, phases, delivery, order, later: (ms: number) => (nowMs += ms) }
+    const later = (ms: number) => (nowMs += ms)
+    return { sent, asked, lags, phases, delivery, order, later, skew: (ms: number) => (skewMs += ms) }
   }
 
   // PIPE-5
@@ -820,6 +838,15 @@ describe('rows that gather', () => {
     delivery.ordered(order, 'none')
     expect([await delivery.turn(), sent.length]).toEqual([20_000, 1])
     delivery.ordered(order, 'rows')
+    await delivery.turn()
+    expect(sent.length).toBe(2)
+  })
+
+  // PIPE-5
+  it('wait no longer for a clock that goes back', async () => {
+    const { delivery, later, skew, sent } = await minutes(0.5, { gatherMs: 60_000 })
+    skew(-31_536_000_000)
+    later(60_000)
     await delivery.turn()
     expect(sent.length).toBe(2)
   })

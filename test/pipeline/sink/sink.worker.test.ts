@@ -552,7 +552,7 @@ it('order statuses are asked for every few seconds while a pipeline runs, whatev
   expect(asked).toHaveLength(3)
 })
 
-// PIPE-25: the last test, since it takes the log from all others.
+// PIPE-28: the last test, since it takes the log from all others.
 it('a feed that was reset to lower heights stops who had read further; from another beginning rows are those of the new log', async () => {
   const sink = sinkOf('pipe_z')
   await sink.apply({ v, pipeline: pipeline('pipe_z', { execution_start_from: String(head - 5) }) })
