@@ -26,8 +26,8 @@ const [LIMIT_LENGTH, LIMIT_SQL, LIMIT_ATTACHED, LIMIT_PATTERN] = [0, 1, 7, 8]
 const [TEXT_BYTES, JSON_BYTES] = [64 * 1024, 1024 * 1024]
 const SQL_CHARS = 96 * 1024
 const PATTERN_CHARS = 128
-/** Of what comes out. */
-const ROWS_MOST = 20_000
+/** Of what comes out: more than a batch has, which ends with the block in which it is full. */
+const ROWS_MOST = 30_000
 const CHARS_MOST = 8 * 1024 * 1024
 const TOO_LONG = `selects more than ${CHARS_MOST} characters of a batch`
 const NAME_CHARS = 128
