@@ -87,9 +87,11 @@ export class Paying {
   #isDue(): boolean {
     const { rowMicro, nowMs } = this.#ports
     const owed = this.#keeper.owed()
-    if (owed.askAtMs !== null) return nowMs() >= owed.askAtMs
+    const waitMs = (owed.askAtMs ?? 0) - nowMs()
+    // Of a longer time the clock went back, here and below.
+    if (owed.askAtMs !== null) return waitMs <= 0 || waitMs > ASK_AGAIN_MS
     if (rowMicro === 0 && owing(owed) === 0) return false
-    const isLongAgo = nowMs() - this.#askedMs >= TELL_EVERY_MS
+    const isLongAgo = Math.abs(nowMs() - this.#askedMs) >= TELL_EVERY_MS
     if (this.#isAway) return isLongAgo
     if (this.#answer === null || this.#isShort) return true
     return owing(owed) > 0 && (isLongAgo || owing(owed) >= Math.min(TELL_AT, this.#answer.available / AMPLE))

@@ -142,6 +142,21 @@ describe('without credits', () => {
     ])
   })
 
+  it('the meter is asked again also where the clock goes back', async () => {
+    const { batches, world, paying, meter } = pipeline(0)
+    await batches(1, 1, 0)
+    meter.grant(100 * ONE_CREDIT)
+    world.nowMs -= 31_536_000_000
+    expect([await paying.beforeBatch(), paying.waitsFor]).toEqual([null, null])
+    world.isAway = true
+    world.nowMs -= 31_536_000_000
+    const { batch, waitMs } = (await batches(99, 100_000, 0))!
+    expect([batch, waitMs]).toEqual([1, 10_000])
+    world.isAway = false
+    world.nowMs -= 31_536_000_000
+    expect(await paying.beforeBatch()).toBeNull()
+  })
+
   it('it is asked at once where somebody wants that', async () => {
     const { batches, world, paying, meter } = pipeline(0)
     await batches(1, 1, 0)
