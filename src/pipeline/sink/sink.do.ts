@@ -113,7 +113,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
       ...{ lagMs, rows, bytes, batches, deadLetters, lastError },
       rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
       attempts: flight?.attempts ?? 0,
-      nextTryMs: flight && flight.attempts > 0 ? flight.nextTryMs : null,
+      nextTryMs: flight?.nextTryMs || null,
     }
   }
 

@@ -11,6 +11,7 @@ import type { HeightAndTime } from '../../../src/feed/held-fills.ts'
 import type { ArchiveReader } from '../../../src/history/archive/archive-read.ts'
 import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
 import type { Pipeline } from '../../../src/pipeline/pipeline.ts'
+import { NOTHING_DELIVERED } from '../../../src/pipeline/sink/delivery-state.ts'
 import { Reading } from '../../../src/pipeline/sink/reading.client.ts'
 import type { Sink } from '../../../src/pipeline/sink/sink.do.ts'
 import { SinkRecord } from '../../../src/pipeline/sink/sink-record.client.ts'
@@ -360,6 +361,18 @@ describe('the secret of a destination', () => {
     expect((await recordOf(null).opened()).destination_config).toEqual(HIDDEN)
     expect(answers).toEqual([])
   })
+})
+
+// PIPE-12
+it('a batch that is given up and cannot be put aside yet waits for no try', async () => {
+  const sink = sinkOf('pipe_g')
+  await sink.apply({ v, pipeline: pipeline('pipe_g', { status: 'paused' }) })
+  await runInDurableObject(live.SINK.getByName(`${env.CHAIN}/pipe_g`), (_, { storage }) => {
+    const flight = { from: 1, to: 2, attempts: 8, nextTryMs: 0, ordersFrom: null }
+    storage.kv.put('state', { ...NOTHING_DELIVERED, flight })
+  })
+  await kill('pipe_g')
+  expect(await sinkOf('pipe_g').status()).toMatchObject({ attempts: 8, nextTryMs: null })
 })
 
 describe('before it is saved', () => {
