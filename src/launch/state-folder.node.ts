@@ -65,8 +65,10 @@ export class StateFolder {
     const foreign = Object.entries(FOLDERS).find(([name, marks]) => !isOurs && isForeign(this.part(name), marks))
     if (foreign !== undefined) throw foreignFolder(this.part(foreign[0]))
     makeFolder(join(this.path, 'log'))
-    // Databases and logs are made by others, with modes of their own. A folder such as /tmp must stay everybody's.
-    if ((statSync(this.path).mode & STICKY) === 0) chmodSync(this.path, 0o700)
+    // Databases and logs are made by others, with modes of their own. A folder such as /tmp must stay everybody's, and one of
+    // somebody else's can only stay as it is.
+    const { mode, uid } = statSync(this.path)
+    if ((mode & STICKY) === 0 && uid === process.getuid?.()) chmodSync(this.path, 0o700)
     writeWhole(join(this.path, '.writable'), '')
     rmSync(join(this.path, '.writable'))
   }

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -45,6 +46,13 @@ test('the folder is its owner’s alone, also one that was there', () => {
   chmodSync(path, 0o1777)
   new StateFolder(path).prepare()
   expect(statSync(path).mode & 0o7777).toBe(0o1777)
+})
+
+test.runIf(process.getuid?.() === 0)('a folder of somebody else’s, who lets us write there, stays as it is', () => {
+  chownSync(path, 12_345, 12_345)
+  chmodSync(path, 0o777)
+  new StateFolder(path).prepare()
+  expect(statSync(path).mode & 0o777).toBe(0o777)
 })
 
 test('a reset leaves what is not ours', () => {
