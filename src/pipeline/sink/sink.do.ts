@@ -54,7 +54,11 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     this.#reading = new Reading(new Objects(env, this.#settings), archiveOf(env, this.#settings.CHAIN))
     this.#evm = new EvmReading(this.#settings.RPC_CHAINS, (work) => ctx.waitUntil(work))
     this.#sending = new Sending(this.#settings, env)
-    this.#trying = new Trying(this.#sending, () => this.#delivery)
+    this.#trying = new Trying(
+      this.#sending,
+      () => this.#delivery,
+      () => this.#wake(),
+    )
     this.#store = new SinkStore(ctx.storage)
     this.#record = new SinkRecord(this.#store.pipeline, () => gatewayOf(env))
     if (!this.#pipeline) return
@@ -132,10 +136,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
 
   /** `test` of SinkApi, which is a name that the platform keeps for itself. */
   async trial({ pipeline }: Parameters<SinkApi['test']>[0]): ReturnType<SinkApi['test']> {
-    const answer = await this.#trying.tried(pipeline, this.#readingOf(pipeline))
-    // What arrived is to be told to the meter, also where nothing runs.
-    if (answer.ok && this.#delivery) await this.#wake()
-    return answer
+    return this.#trying.tried(pipeline, this.#readingOf(pipeline))
   }
 
   /** What is wrong with transforms; null: nothing. The gateway has no SQL engine. */

@@ -22,12 +22,14 @@ const failed = (words: string): Answer => ({ ok: false, rows: 0, words })
 export class Trying {
   readonly #sending: Pick<Sending, 'sent'>
   readonly #delivery: () => Delivery | null
+  readonly #wake: () => Promise<void>
   #isUnderWay = false
 
-  /** `delivery`: of the pipeline that there is; null: it was deleted, or never told. */
-  constructor(sending: Pick<Sending, 'sent'>, delivery: () => Delivery | null) {
+  /** `delivery`: of the pipeline that there is; null: it was deleted, or never told. `wake`: it has something to tell. */
+  constructor(sending: Pick<Sending, 'sent'>, delivery: () => Delivery | null, wake: () => Promise<void>) {
     this.#sending = sending
     this.#delivery = delivery
+    this.#wake = wake
   }
 
   /** Rows of this pipeline, which may be another one than what runs. Never rejects. */
@@ -57,7 +59,10 @@ export class Trying {
     const id = `${batchId(pipeline.id, parcel.from, parcel.to)}:test-${nowMs}`
     const sent = await this.#sending.sent(pipeline, parcel, id)
     if (!sent.ok) return failed(sent.words)
-    this.#delivery()?.arrived(sent.countedRows)
+    const delivery = this.#delivery()
+    delivery?.arrived(sent.countedRows)
+    // Also where nothing runs, and nobody waits for this any more.
+    if (delivery) await this.#wake()
     return { ok: true, rows: parcel.rows.length, words: 'confirmed' }
   }
 }

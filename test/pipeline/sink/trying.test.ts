@@ -1,0 +1,32 @@
+// A test of a pipeline whose destination takes its time.
+
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { Sent } from '../../../src/pipeline/batch.ts'
+import type { Pipeline } from '../../../src/pipeline/pipeline.ts'
+import type { Delivery } from '../../../src/pipeline/sink/delivery.ts'
+import type { Reads } from '../../../src/pipeline/sink/reading.client.ts'
+import { Trying } from '../../../src/pipeline/sink/trying.client.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+// PIPE-14, PIPE-26
+it('what arrives after its test was given up is owed, and told', async () => {
+  const told: (number | string)[] = []
+  const delivery = { paying: { refusal: async () => null }, arrived: (rows: number) => void told.push(rows) }
+  const { promise, resolve } = Promise.withResolvers<Sent>()
+  const row = { _kind: 'row', _key: '5:a', _height: 5, _time: 350 }
+  const taken = { from: 5, to: 5, rows: [row], texts: [JSON.stringify(row)] }
+  const reading = { head: async () => ({ height: 5, time: 350 }), assembler: () => ({ take: async () => taken }) }
+  const trying = new Trying(
+    { sent: () => promise },
+    () => delivery as unknown as Delivery,
+    async () => void told.push('woken'),
+  )
+  const answer = trying.tried({ id: 'pipe_a' } as Pipeline, reading as unknown as Reads)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([(await answer).ok, told]).toEqual([false, []])
+  resolve({ ok: true, bytes: 1, countedRows: 1 })
+  await vi.advanceTimersByTimeAsync(0)
+  expect(told).toEqual([1, 'woken'])
+})
