@@ -118,7 +118,8 @@ export class RpcUpstream {
   ): Promise<Failure | null> {
     const { name: source, timeoutMs } = this.#chain
     const isRepeatable = !isWrite(calls[0]!.method)
-    const body = requestText(calls)
+    let missing = calls.map((_, at) => at + 1)
+    let body = requestText(calls)
     let failure: Failure | null = null
     let shortestMs = Number.POSITIVE_INFINITY
     for (let round = 0; round < ROUNDS; round++) {
@@ -133,11 +134,13 @@ export class RpcUpstream {
           continue
         }
         const sent = await this.#deps.send(node.url, body, leftMs, Math.floor(left.bytes / width))
-        const judged = this.#judged(node, sent, calls.length, body)
+        const judged = this.#judged(node, sent, missing.length, body)
         if (typeof judged === 'object') {
           left.bytes -= 'text' in sent ? sent.text.length : 0
-          for (const [number, reply] of judged) found.set(number, reply)
-          if (found.size === calls.length) return null
+          for (const [place, reply] of judged) found.set(missing[place - 1]!, reply)
+          missing = missing.filter((number) => !found.has(number))
+          if (missing.length === 0) return null
+          body = requestText(missing.map((number) => calls[number - 1]!))
         }
         if (judged === 'busy') {
           const retryAfterMs = Math.max(1, node.breaker.restMs(this.#deps.now()))

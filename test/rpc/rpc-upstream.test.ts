@@ -49,7 +49,7 @@ describe('a node that fails', () => {
   })
 
   it.each([
-    ['leaves one out', '[{"jsonrpc":"2.0","id":2,"result":"a"}]', ['0x1', '0x1']],
+    ['leaves one out', '[{"jsonrpc":"2.0","id":2,"result":"a"}]', ['0x1', 'a']],
     ['says nothing', '[]', ['0x1', '0x1']],
     [
       'answers one twice',
@@ -66,6 +66,19 @@ describe('a node that fails', () => {
     const { status, body } = await world.ask(`[${call('5', 'eth_x')},${call('6', 'eth_y')}]`)
     expect([status, asked(world.posted), world.charged.length]).toEqual([200, 'ab', 2])
     expect(JSON.parse(body!)).toMatchObject([5, 6].map((id, at) => ({ id, result: results[at] })))
+  })
+
+  it('is asked for no more than the others have left out', async () => {
+    const text = '[{"jsonrpc":"2.0","id":2,"result":"a"}]'
+    const world = rpcWorld((posted) => (posted.url === 'http://a/' ? http(200, text) : good(posted)))
+    const { body } = await world.ask(`[${call('5', 'eth_x')},${call('6', 'eth_y')},${call('7', 'eth_z')}]`)
+    const [, second] = world.posted.map((posted) => JSON.parse(posted.body) as { method: string }[])
+    expect(second!.map(({ method }) => method)).toEqual(['eth_x', 'eth_z'])
+    expect(JSON.parse(body!)).toMatchObject([
+      { id: 5, result: '0x1' },
+      { id: 6, result: 'a' },
+      { id: 7, result: '0x1' },
+    ])
   })
 
   it('that is the only one: what it says of a batch is told, and what it leaves out is not charged', async () => {
