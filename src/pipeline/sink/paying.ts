@@ -47,6 +47,7 @@ export class Paying {
   /** What keeps the next batch from being sent. */
   get waitsFor(): 'credits' | 'meter' | null {
     const owed = this.#keeper.owed()
+    if (this.#ports.rowMicro === 0) return null
     if (owed.askAtMs !== null) return 'credits'
     return this.#isAway && owing(owed) >= OWED_MOST ? 'meter' : null
   }

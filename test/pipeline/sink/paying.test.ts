@@ -9,11 +9,11 @@ import { ModelMeter } from './model-meter.ts'
 const ROW = 100
 const CREDIT_ROWS = ONE_CREDIT / ROW
 
-function pipeline(credits: number, rowMicro = ROW) {
+function pipeline(credits: number, rowMicro = ROW, before: Owed = NOTHING_OWED) {
   const meter = new ModelMeter(credits * ONE_CREDIT)
   const world = { nowMs: 1_000_000, isAway: false, asked: 0, cap: undefined as number | undefined }
   const logged: string[] = []
-  let owed: Owed = NOTHING_OWED
+  let owed = before
   const settle = async (sums: Pick<Owed, 'rows' | 'spent'>) => {
     world.asked++
     if (world.isAway) throw new Error('away')
@@ -155,6 +155,15 @@ describe('without credits', () => {
     world.isAway = false
     world.nowMs -= 31_536_000_000
     expect(await paying.beforeBatch()).toBeNull()
+  })
+
+  it('nobody waits any more once rows are free, though nobody can say so', async () => {
+    const owed = { rows: 1, spent: 20 * ONE_CREDIT, told: 0, askAtMs: 1_030_000 }
+    const { paying, world, arrive } = pipeline(0, 0, owed)
+    world.isAway = true
+    for (let turn = 0; turn < 9; turn++, world.nowMs += 10_000) expect(await paying.beforeBatch()).toBeNull()
+    arrive(5)
+    expect([paying.waitsFor, paying.owedWith(5).spent]).toEqual([null, 20 * ONE_CREDIT])
   })
 
   it('it is asked at once where somebody wants that', async () => {
