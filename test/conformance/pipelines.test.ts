@@ -12,13 +12,12 @@ import { expect, it } from 'vitest'
 import { formatCredits } from '../../src/credit/amount.ts'
 import type { Block, UserFill } from '../../src/feed/block.ts'
 import { EXAMPLE_FILL } from '../../src/stream/events/fill-view.ts'
-import { hasPostgres } from '../pipeline/destinations/postgres-server.ts'
-import { killsRun } from '../pipeline/kills-run.ts'
+import { killsRun } from '../pipeline/kills/run.ts'
 import { buildPlant, Feeder, Plant } from '../pipeline/plant/plant.node.ts'
 
 // PIPE-1, PIPE-2, PIPE-4, PIPE-25
 it('a pipeline brings every row, once by its key and in order, whatever is killed', { timeout: 300_000 }, async () => {
-  const found = await killsRun({ kills: 1, seed: 2, hasPostgres, say: () => undefined })
+  const found = await killsRun({ kills: 1, seed: 2, say: () => undefined })
   expect(found.rows).toBeGreaterThan(100)
 })
 

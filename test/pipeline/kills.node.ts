@@ -1,14 +1,12 @@
 // `node test/pipeline/kills.node.ts [KILLS [SEED]]`: pipelines while everything is killed at random, by hand.
 
-import { hasPostgres } from './destinations/postgres-server.ts'
-import { killsRun } from './kills-run.ts'
+import { killsRun } from './kills/run.ts'
 
 const [kills = '20', seed = String(1 + (Date.now() % 1_000_000))] = process.argv.slice(2)
 const startedMs = Date.now()
 const found = await killsRun({
   kills: Number(kills),
   seed: Number(seed),
-  hasPostgres,
   say: (line) => console.log(line),
 })
 console.log(`seed ${seed}, ${Math.round((Date.now() - startedMs) / 1000)} s: every row is there once, in order`, found)

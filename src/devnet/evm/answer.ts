@@ -1,8 +1,7 @@
 // POST /evm: JSON-RPC 2.0, single calls and batches.
 
 import * as z from 'zod'
-import type { Exchange } from '../exchange/exchange.ts'
-import { EvmBlocks } from './blocks.ts'
+import { EvmBlocks, type Origin } from './blocks.ts'
 import { EvmError, METHODS } from './methods.ts'
 
 const MAX_BATCH = 100
@@ -17,7 +16,7 @@ const Call = z.object({
 const failed = (id: unknown, code: number, message: string) => ({ jsonrpc: '2.0', id, error: { code, message } })
 
 /** Answers a parsed JSON body. */
-export function answerEvm(x: Exchange, body: unknown): unknown {
+export function answerEvm(x: Origin, body: unknown): unknown {
   const blocks = new EvmBlocks(x)
   if (!Array.isArray(body)) return answerCall(blocks, body)
   if (body.length === 0 || body.length > MAX_BATCH) return failed(null, -32600, `a batch has 1 to ${MAX_BATCH} calls`)

@@ -1,7 +1,6 @@
 // Blocks, transactions, receipts and logs of the stand-in, as nodes write them. Laws: a block a second since the exchange
 // began, each made of seed and number whenever it is asked for; every third has one transaction, with one log.
 
-import type { Exchange } from '../exchange/exchange.ts'
 import { Prng, seedState } from '../exchange/prng.ts'
 import { CHAIN_ID, MINTER, TOKEN, Token, type Transfer } from './token.ts'
 
@@ -21,13 +20,20 @@ const zeros = (bytes: number) => `0x${'0'.repeat(bytes * 2)}`
 const transfersAt = (number: number) => Math.floor(number / BLOCKS_A_TRANSFER)
 const isFull = (number: number) => number > 0 && number % BLOCKS_A_TRANSFER === 0
 
+/** What of an exchange the blocks follow from. */
+export interface Origin {
+  readonly seed: number
+  readonly vaults: readonly { readonly createdMs: number }[]
+  readonly block: { readonly timeMs: number }
+}
+
 export class EvmBlocks {
   readonly head: number
   readonly #token: Token
   readonly #seed: number
   readonly #beganS: number
 
-  constructor({ seed, vaults, block: { timeMs } }: Exchange) {
+  constructor({ seed, vaults, block: { timeMs } }: Origin) {
     this.#token = new Token(seed)
     this.#seed = seed
     // The first vault is made in block 1.

@@ -1,14 +1,14 @@
-// That gateway, and the objects as they are built, as a process of its own: `STATE PORT`.
+// That gateway, and the objects as they are built, as a process of its own: `STATE PORT RPC_CHAINS`.
 
 import { join } from 'node:path'
 import { startGatewayProcess } from '../../../src/launch/gateway-process.node.ts'
 import { BUNDLES, FEED_TOKEN } from './bundles.ts'
 
-const [state, port] = process.argv.slice(2)
+const [state, port, chains] = process.argv.slice(2)
 const { url } = await startGatewayProcess({
   ...{ root: join(import.meta.dirname, '../../..'), bundles: BUNDLES, state: state!, port: Number(port) },
   secrets: { ADMIN_TOKEN: FEED_TOKEN, FEED_TOKEN, KEY_SECRET: FEED_TOKEN },
-  vars: { TRUST_PROXY: 'off', PIPELINE_PRIVATE: 'on', UPSTREAMS: '[]' },
-  liveVars: { PIPELINE_PRIVATE: 'on' },
+  vars: { TRUST_PROXY: 'off', PIPELINE_PRIVATE: 'on', UPSTREAMS: '[]', RPC_CHAINS: chains! },
+  liveVars: { PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains! },
 })
 process.stdout.write(`gateway at ${url}\n`)

@@ -1,5 +1,5 @@
-// The gateway as it is, which also hands on what a test asks of a pipeline's Sink: `POST /sink/<id>/<call>`. It seals what
-// a pipeline is told, as its record would have it.
+// The gateway as it is, which also hands on what a test asks of a pipeline's Sink: `POST /sink/<id>/<call>`, and shows what
+// objects hold: `GET /objects/<prefix>`. It seals what a pipeline is told, as its record would have it.
 
 import { Objects } from '../../../src/core/objects.client.ts'
 import { gatewaySettings } from '../../../src/env.ts'
@@ -12,7 +12,9 @@ export * from '../../../src/gateway.ts'
 
 export default {
   async fetch(request, env, ctx) {
-    const [, room, id, call] = new URL(request.url).pathname.split('/')
+    const { pathname } = new URL(request.url)
+    const [, room, id, call] = pathname.split('/')
+    if (room === 'objects') return Response.json(await textsOf(env.ARCHIVE, pathname.slice('/objects/'.length)))
     if (room !== 'sink') return gateway.fetch(request, env, ctx)
     const sink = new Objects(env, gatewaySettings(env)).sink(id!) as unknown as Record<
       string,
@@ -24,3 +26,11 @@ export default {
     return Response.json((await sink[call!]!(asked.pipeline ? { ...asked, sealed } : asked)) ?? null)
   },
 } satisfies ExportedHandler<Cloudflare.Env>
+
+/** As they were before they were packed. */
+async function textsOf(bucket: R2Bucket, prefix: string): Promise<string[]> {
+  const { objects } = await bucket.list({ prefix })
+  const bodies = await Promise.all(objects.map(({ key }) => bucket.get(key)))
+  const unpacked = bodies.map((object) => object!.body.pipeThrough(new DecompressionStream('gzip')))
+  return Promise.all(unpacked.map((body) => new Response(body).text()))
+}

@@ -38,11 +38,14 @@ interface Owner {
 export class Plant {
   readonly #state: string
   readonly #port: number
+  readonly #chains: string
   #child: ChildProcess | null = null
 
-  constructor(state: string, port: number) {
+  /** `chains`: of JSON-RPC. */
+  constructor(state: string, port: number, chains: readonly object[] = []) {
     this.#state = state
     this.#port = port
+    this.#chains = JSON.stringify(chains)
   }
 
   get url(): string {
@@ -50,7 +53,7 @@ export class Plant {
   }
 
   async start(): Promise<void> {
-    const args = [join(import.meta.dirname, 'gateway.node.ts'), this.#state, String(this.#port)]
+    const args = [join(import.meta.dirname, 'gateway.node.ts'), this.#state, String(this.#port), this.#chains]
     const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
     this.#child = child
     await new Promise<void>((resolve, reject) => {
@@ -109,6 +112,13 @@ export class Plant {
     })
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${(await answer.text()).slice(0, 200)}`)
     return (await answer.json()) as Answer
+  }
+
+  /** What objects of the bucket hold whose names begin so, in the order of their names. */
+  async objects(prefix: string): Promise<string[]> {
+    const answer = await fetch(`${this.url}/objects/${prefix}`)
+    if (!answer.ok) throw new Error(`${prefix}: ${answer.status}`)
+    return (await answer.json()) as string[]
   }
 
   async apply(pipeline: Pipeline): Promise<SinkStatus> {
