@@ -20,12 +20,15 @@ export interface Destination {
   readonly record: Partial<Pipeline> & Pick<Pipeline, 'destination_config'>
   /** Once by their keys, in order as far as it knows one. */
   rows(): Promise<readonly Found[]>
+  /** How many of them came more than once, where it knows. */
+  rowsAgain?(): number
 }
 
 export interface Destinations {
   readonly all: readonly Destination[]
   /** As if their machines had gone, and come again. */
   strike(): Promise<void>
+  /** Batches of the webhook, and rows that came again to a table. */
   counts(): Record<string, number>
   end(): Promise<void>
 }
@@ -68,7 +71,10 @@ export async function startDestinations(plant: Plant, draw: () => number): Promi
       if (tables.length > 0) await sleep(1_000)
       await Promise.all(tables.map(({ start }) => start()))
     },
-    counts: hook.counts,
+    counts: () => {
+      const rowsAgain = tables.reduce((sum, table) => sum + (table.rowsAgain?.() ?? 0), 0)
+      return { ...hook.counts(), rowsAgain }
+    },
     end: async () => {
       hook.close()
       await Promise.all(tables.map(({ remove }) => remove()))
@@ -86,6 +92,8 @@ async function postgresTable(): Promise<Table> {
     ...{ kill, start, remove, id: 'pipe_postgres' },
     record: { destination_config: { type: 'postgres', url: `postgres://127.0.0.1:${port}`, ...access } },
     rows: async () => read(query(`SELECT row_to_json(fills) FROM fills ORDER BY came`)),
+    // A row that is there takes a number of the sequence, too.
+    rowsAgain: () => Number(query('SELECT (SELECT last_value FROM fills_came_seq) - count(*) FROM fills')[0]),
   }
 }
 

@@ -1,8 +1,9 @@
-// A receiver of batches that loses answers: what it was told, once by its key.
+// A receiver of batches that is slow, and loses answers: what it was told, once by its key.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Found } from './destinations.ts'
 
 interface Hook {
@@ -15,6 +16,9 @@ interface Hook {
   counts(): Record<string, number>
   close(): void
 }
+
+/** So long an answer takes at most: kills strike between what it has taken and what is known of it. */
+const SLOW_MS = 400
 
 interface Sent {
   readonly id: string
@@ -38,6 +42,7 @@ export async function startWebhook(draw: () => number): Promise<Hook> {
     const known = rows.get(batch.pipeline) ?? new Map<string, Found>()
     rows.set(batch.pipeline, known)
     for (const row of batch.rows) if (!known.has(row._key)) known.set(row._key, row)
+    await sleep(draw() * SLOW_MS)
     if (draw() < 0.1) {
       lost++
       return request.socket.destroy()
