@@ -20,6 +20,8 @@ export interface PostgresServer {
 }
 
 export const PASSWORD = 'p@ss "word"'
+/** Of one query. */
+const ANSWER_BYTES_MOST = 64 * 1024 ** 2
 const BINARIES = globSync('/usr/lib/postgresql/*/bin').at(-1)
 export const hasPostgres = BINARIES !== undefined
 
@@ -92,6 +94,7 @@ export async function startPostgres(name: string | null = null): Promise<Postgre
     const text = execFileSync(join(BINARIES!, 'psql'), args, {
       env,
       encoding: 'utf8',
+      maxBuffer: ANSWER_BYTES_MOST,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     return text.split('\n').filter((line) => line !== '')
