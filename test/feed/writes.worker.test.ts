@@ -228,7 +228,7 @@ it('pipelines are read the lines that they ask for alone, and all that is read f
     backlog: { lookUp: () => ['x'.repeat(16 * 1024 * 1024)] },
     chain: { height: 1 },
   }
-  const wants = { attached: () => undefined, left: () => undefined }
+  const wants = { attached: () => undefined, left: () => undefined, tell: () => undefined, areTold: () => true }
   const desk = new DurableDesk(held as unknown as HeldBlocks, wants as unknown as OrderWants)
   const page = (more: object) => desk.page({ v: 1, reader: 'a', from: 1, kind: 'events', ...more }, 0)
   expect(page({ kind: 'books' }).retryMs).toBeUndefined()
