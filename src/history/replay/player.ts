@@ -105,7 +105,8 @@ export class Player<B> {
     const [next] = this.#queue
     if (!next || this.isPaused) return null
     if (next.kind !== 'block' || this.#anchor === null) return 0
-    const dueMs = this.#anchor.atMs + (next.time - this.#anchor.time) / this.#speed
+    // Whole: who waits for a part of one would come a rounding too early.
+    const dueMs = this.#anchor.atMs + Math.ceil((next.time - this.#anchor.time) / this.#speed)
     return Math.max(0, dueMs - nowMs)
   }
 
