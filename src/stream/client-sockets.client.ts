@@ -122,6 +122,8 @@ export class ClientSockets {
     const connection = this.#bySocket.get(socket)
     if (!connection) return false
     this.#bySocket.delete(socket)
+    // Nothing is sent any more, and nobody looks until one comes.
+    if (this.size === 0) this.#bytesPerSecond = 0
     connection.gone()
     this.#ports.accounts.of(connection.identity.account).leave(connection)
     return true

@@ -1,5 +1,6 @@
 // One client of a target: subscribes, and proves what it reads, as those of a relay must that take much.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { heightOf } from './blocks.ts'
 import { type CrowdName, crowdOf, type Seat } from './crowds.ts'
 import { type Address, RawSocket } from './raw-socket.node.ts'
@@ -14,6 +15,7 @@ export interface SwarmTarget {
 
 /** A proof is as old as the pong before, and a relay bounds what all its sockets have unproved: 40 MiB. */
 const PROVE_BYTES_OF_ALL = 12 * 1024 * 1024
+const REFUSED_MOST = 15
 /** As our client does. */
 const PROVE_BYTES = 32 * 1024
 /** Its multiples are spread evenly. */
@@ -69,7 +71,7 @@ export class Client {
     const { query } = crowdOf(owner.crowd)
     const to = query === undefined ? { ...address, path } : graphqlOf(address)
     client.#query = query
-    client.#socket = await RawSocket.open(to, (chunk, from, end) => client.#take(chunk, from, end))
+    client.#socket = await opened(to, (chunk, from, end) => client.#take(chunk, from, end))
     return client
   }
 
@@ -155,4 +157,16 @@ function timeIn(chunk: Buffer, from: number): number {
   let time = 0
   for (let i = at; i < at + TIME_DIGITS; i++) time = time * 10 + chunk[i]! - 48
   return time
+}
+
+/** A relay that was saturated just before takes nobody until it has seen that this is over. */
+async function opened(...asked: Parameters<typeof RawSocket.open>): Promise<RawSocket> {
+  for (let left = REFUSED_MOST; ; left--) {
+    try {
+      return await RawSocket.open(...asked)
+    } catch (error) {
+      if (left === 0 || !String(error).includes(' 503 ')) throw error
+      await sleep(1_000)
+    }
+  }
 }

@@ -31,3 +31,27 @@ test('a relay asks a meter as often in 10 s as the plan of a key allows sockets,
   isCrowded = true
   expect(await sockets.admit({ ...identity, keyHash: 'other' })).toEqual({ why: 'full', left: 0 })
 })
+
+test('a relay that sent too much takes sockets again once it has none', async () => {
+  const clock = { nowMs: 1_000 }
+  const nothing = () => {}
+  const unread = { sent: 0, refuses: () => false, forgive: nothing, relieve: nothing, enter: () => ({ gone: nothing }) }
+  const account = { admit: async () => null, enter: () => {}, leave: () => {} }
+  const ports = {
+    clock,
+    accounts: { of: () => account },
+    maxSockets: 9,
+    isCrowded: () => false,
+    unread,
+    ended: () => {},
+  }
+  const sockets = new ClientSockets(ports as never)
+  const socket = { serializeAttachment: () => {}, send: () => {}, close: () => {} } as unknown as WebSocket
+  sockets.enter(socket, 'one', identity)
+  clock.nowMs += 5_000
+  unread.sent = 1e9
+  sockets.look(false)
+  expect(await sockets.admit(identity)).toEqual({ why: 'full', left: 0 })
+  sockets.gone(socket)
+  expect(await sockets.admit(identity)).toBeNull()
+})
