@@ -3,6 +3,7 @@
 // of, nor of before a transaction that it has sent, nor was it asked for longer ago than the chain's `shareMs`; null and
 // errors are not kept.
 
+import { type Soon, together } from '../core/at-once.ts'
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
@@ -86,13 +87,10 @@ export class ChainAnswers {
   }
 
   /** A reply or failure for each call, at once where all are in memory; rejects never. `waitUntil`: others may wait for what is asked. */
-  find(
-    calls: readonly RpcCall[],
-    waitUntil: (work: Promise<unknown>) => void,
-  ): readonly Answered[] | Promise<readonly Answered[]> {
+  find(calls: readonly RpcCall[], waitUntil: (work: Promise<unknown>) => void): Soon<readonly Answered[]> {
     const now = this.#deps.now()
     const led: Led[] = []
-    const finding = calls.map((call): Answered | Promise<Answered> => {
+    const finding = calls.map((call): Soon<Answered> => {
       const lasting = lastingOf(call)
       const key = this.#keyOf(call, lasting)
       const known = this.#fresh(key)
@@ -116,7 +114,7 @@ export class ChainAnswers {
       return this.#flights.landed(joined, err({ kind: 'upstream_timeout', source: this.#chain.name }), this.#deps.after)
     })
     if (led.length > 0) waitUntil(this.#ask(led))
-    return finding.every((found): found is Answered => !(found instanceof Promise)) ? finding : Promise.all(finding)
+    return together(finding)
   }
 
   async #ask(led: readonly Led[]): Promise<void> {

@@ -2,6 +2,7 @@
 // and no platform. Laws: as many charges as calls that a node answered, notifications among them; each hold is settled or
 // released once; a node is asked only after the hold; answers stand in the order of their calls.
 
+import { follow, type Soon, together } from '../core/at-once.ts'
 import type { Failure } from '../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
 import { err, type Result } from '../core/result.ts'
@@ -90,10 +91,9 @@ export class RpcDesk {
       if (!body.ok) return await this.#turnAway(request, replyOf(body.error, request.requestId))
       const chain = this.#deps.chains.get(request.chain)!
       const items = body.value.calls.map((call) => itemOf(call, chain.prices))
-      const isAtHand = items.every(({ call }) => call === null || chain.answers.fresh(call) !== undefined)
       const work = this.#answerCalls(request, chain, body.value.isBatch, items)
       // Calls that are cancelled after a node was asked are charged all the same.
-      if (!isAtHand) request.waitUntil(work)
+      if (work instanceof Promise) request.waitUntil(work)
       return await work
     } catch (error) {
       this.#deps.report(error, request.requestId)
@@ -115,26 +115,26 @@ export class RpcDesk {
     return { ...reply, headers: { ...reply.headers, ...leftHeader(hold.value.release()) } }
   }
 
-  async #answerCalls(
+  /** At once where neither the meter nor a node has to be asked: to wait takes longer than an answer from memory. */
+  #answerCalls(
     request: RpcRequest,
     chain: ServedChain,
     isBatch: boolean,
     items: readonly Item[],
-  ): Promise<RpcReplyMessage> {
+  ): Soon<RpcReplyMessage> {
     const waitMs = this.#freeWork.waitMs(request.identity.keyHash, this.#deps.now())
     const holding = items.map(({ call, price }) =>
       waitMs > 0 && (call === null || chain.answers.fresh(call) === undefined)
         ? err(tooMuchFreeWork(waitMs))
         : request.charging.hold(request.identity, price),
     )
-    // Nobody is waited for without need: that takes longer than an answer from memory.
-    const holds = holding.every((hold): hold is Result<Hold, Failure> => !(hold instanceof Promise))
-      ? holding
-      : await Promise.all(holding)
-    const asked = items.flatMap(({ call }, at) => (call !== null && holds[at]!.ok ? [call] : []))
-    const finding = asked.length === 0 ? [] : chain.answers.find(asked, request.waitUntil)
-    const found = finding instanceof Promise ? await finding : finding
-    return assemble(request.requestId, isBatch, items, this.#finish(request, items, holds, found))
+    return follow(together(holding), (holds) => {
+      const asked = items.flatMap(({ call }, at) => (call !== null && holds[at]!.ok ? [call] : []))
+      const finding = asked.length === 0 ? [] : chain.answers.find(asked, request.waitUntil)
+      return follow(finding, (found) =>
+        assemble(request.requestId, isBatch, items, this.#finish(request, items, holds, found)),
+      )
+    })
   }
 
   #finish(
