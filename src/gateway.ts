@@ -18,7 +18,7 @@ import { graphqlRoutes } from './edge/graphql.route.ts'
 import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
 import { RefusalBook } from './edge/refusal-book.client.ts'
-import { keepRefusals } from './edge/refusals.store.ts'
+import { keepRefusals, refusalsIn } from './edge/refusals.store.ts'
 import type { NoteRefusal, RefusalBatch } from './edge/refused-calls.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
 import { streamRoutes } from './edge/stream.route.ts'
@@ -39,6 +39,7 @@ import { sharedHeld } from './info/sources/shared-held.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
 import { admit } from './key/record.ts'
+import { urlRefusal } from './pipeline/destinations/egress.client.ts'
 import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
 import { AccountService } from './platform/account-service.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
@@ -192,8 +193,10 @@ function platformOf(env: Env, settings: GatewaySettings, objects: Objects, desk:
     const asking = { identity: { account }, requestId: requestId(), waitUntil: keepAlive }
     return (await desk.read(JSON.stringify(request), asking))?.body ?? null
   }
-  const own = { ...services, pipelines, ...history, dataService, read }
-  return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
+  const refusals = refusalsIn(env.ACCOUNTS)
+  const own = { ...services, pipelines, refusals, ...history, dataService, read }
+  const isPublicUrl = (url: string) => urlRefusal(url) === null
+  return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isPublicUrl, isProxied, now }
 }
 
 /** Null where the Workers have no archive. */

@@ -58,7 +58,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   platform:
     'core key credit credit/plans credit/webhooks feed edge history/archive history/exports upstream pipeline pipeline/evm pipeline/destinations platform/endpoints',
   'platform/endpoints':
-    'core key credit credit/plans credit/webhooks feed history/archive history/exports pipeline platform',
+    'core key credit credit/plans feed history/archive history/exports pipeline platform',
   client: 'core feed book stream stream/channels',
   feeder: 'core feed',
   devnet: 'book core devnet/exchange devnet/agents devnet/evm devnet/info devnet/files',

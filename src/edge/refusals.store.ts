@@ -1,7 +1,7 @@
 // The tables of refusals in D1. Laws: a batch is kept whole or not at all; of an account the newest rows are kept and no
 // others, so that a flood costs no more room than a day of mistakes.
 
-import type { RefusalBatch } from './refused-calls.ts'
+import type { KeptRefusal, RefusalBatch } from './refused-calls.ts'
 
 const ROWS_KEPT = 500
 const COUNTS_KEPT_MS = 90 * 86_400_000
@@ -17,17 +17,6 @@ const SURPLUS = `DELETE FROM refusals WHERE number IN (SELECT number FROM (
   SELECT number, row_number() OVER (PARTITION BY account ORDER BY at DESC, number DESC) AS place FROM refusals
   WHERE account IN (SELECT value FROM json_each(?))) WHERE place > ${ROWS_KEPT})`
 
-/** A refusal as its owner may see it. */
-export interface KeptRefusal {
-  readonly at: number
-  readonly request_id: string
-  readonly key_prefix: string
-  readonly product: string
-  readonly type: string
-  readonly code: string
-  readonly message: string
-}
-
 export async function keepRefusals(db: D1Database, { rows, counts }: RefusalBatch, nowMs: number): Promise<void> {
   const accounts = [...new Set(rows.map(({ account }) => account))]
   await db.batch([
@@ -38,20 +27,18 @@ export async function keepRefusals(db: D1Database, { rows, counts }: RefusalBatc
   ])
 }
 
-/** Of an account, newest first, at most `limit`. */
-export async function refusalsOf(db: D1Database, account: string, limit: number): Promise<KeptRefusal[]> {
-  const select = `SELECT at, request_id, key_prefix, product, type, code, message FROM refusals
-    WHERE account = ? ORDER BY at DESC, number DESC LIMIT ?`
-  return (await db.prepare(select).bind(account, limit).all<KeptRefusal>()).results
-}
-
-/** How many of each code an account had in the hours from `fromMs` on, the most first. */
-export async function refusalCountsOf(
-  db: D1Database,
-  account: string,
-  fromMs: number,
-): Promise<{ readonly code: string; readonly count: number }[]> {
-  const select = `SELECT code, sum(count) AS count FROM refusal_counts WHERE hour >= ? AND account = ?
-    GROUP BY code ORDER BY count DESC, code`
-  return (await db.prepare(select).bind(fromMs, account).all<{ code: string; count: number }>()).results
+/** What is kept, for owners of accounts. */
+export function refusalsIn(db: D1Database) {
+  return {
+    async list(account: string, limit: number): Promise<KeptRefusal[]> {
+      const select = `SELECT at, request_id, key_prefix, product, type, code, message FROM refusals
+        WHERE account = ? ORDER BY at DESC, number DESC LIMIT ?`
+      return (await db.prepare(select).bind(account, limit).all<KeptRefusal>()).results
+    },
+    async counts(account: string, fromMs: number): Promise<{ readonly code: string; readonly count: number }[]> {
+      const select = `SELECT code, sum(count) AS count FROM refusal_counts WHERE hour >= ? AND account = ?
+        GROUP BY code ORDER BY count DESC, code`
+      return (await db.prepare(select).bind(fromMs, account).all<{ code: string; count: number }>()).results
+    },
+  }
 }
