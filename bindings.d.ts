@@ -6,6 +6,7 @@ declare namespace Cloudflare {
     ACCOUNTS: D1Database
     HISTORY: D1Database
     LOOK_UP_LIMIT: RateLimit
+    ASSETS: Fetcher
     CHAIN: string
     BOOK_HUBS: string
     RELAYS_PER_REGION: string

@@ -1,16 +1,15 @@
-// Tables as text that spreadsheets read (RFC 4180). Law: no cell is run as a formula, whoever wrote it.
+// Rows as CSV (RFC 4180). Law: a cell that a spreadsheet would run is text: one apostrophe goes before it.
 
-/** What spreadsheets take for the beginning of a formula; an amount with a sign is none. */
+/** What spreadsheets take for a formula; a number with its sign is none. */
 const FORMULA = /^[=+\-@\t\r]/
-const NUMBER = /^-?\d+(?:\.\d+)?$/
+const NUMBER = /^[+-]?\d+(\.\d+)?$/
 
-/** Lines end as the format has it; a cell without a value is empty. */
-export function csvText(rows: readonly (readonly (string | number | null)[])[]): string {
-  return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('')
+const cellOf = (value: string) => {
+  const text = FORMULA.test(value) && !NUMBER.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-function cell(value: string | number | null): string {
-  const text = String(value ?? '')
-  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+/** With a line of names first. */
+export function csvText(names: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [names, ...rows].map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')
 }

@@ -129,24 +129,17 @@ export function invoiceOf(
 /** One table for all of it: what a row is stands in its first column. */
 export function invoiceCsv(invoice: z.infer<typeof Invoice>): string {
   const { month, opening, expired, written_off: writtenOff, charged, closing } = invoice
-  const sum = (what: string, credits: string) => [what, month, '', '', '', '', null, credits]
+  const sum = (what: string, credits: string) => [what, month, '', '', '', '', '', credits]
   const given = invoice.given.map(({ at, plan, credits }) => [
-    ...[plan === null ? 'grant' : 'plan', new Date(at).toISOString(), '', plan ?? '', '', '', null, credits],
+    ...[plan === null ? 'grant' : 'plan', new Date(at).toISOString(), '', plan ?? '', '', '', '', credits],
   ])
   const lines = invoice.lines.map(({ product, type, prefix, label, count, credits }) => [
-    ...['usage', month, product, type, prefix ?? '', label, count, credits],
+    ...['usage', month, product, type, prefix ?? '', label, String(count), credits],
   ])
-  return csvText([
-    ['row', 'time', 'product', 'type', 'key', 'label', 'count', 'credits'],
-    sum('opening', opening),
-    ...given,
-    sum('expired', expired),
-    ...lines,
-    sum('written_off', writtenOff),
-    sum('charged', charged),
-    sum('closing', closing),
-  ])
+  const ends = [sum('written_off', writtenOff), sum('charged', charged), sum('closing', closing)]
+  return csvText(COLUMNS, [sum('opening', opening), ...given, sum('expired', expired), ...lines, ...ends])
 }
+const COLUMNS = ['row', 'time', 'product', 'type', 'key', 'label', 'count', 'credits']
 
 function signed(micro: MicroCredits): string {
   return micro < 0 ? `-${formatCredits(-micro)}` : formatCredits(micro)

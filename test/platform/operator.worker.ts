@@ -86,7 +86,7 @@ export async function ask(method: string, path: string, body?: unknown, over: Ov
   const wrongToken = () => gate.take(null, atMs)
   const app = adminRoutes(ENDPOINTS, {
     ...{ platform, adminToken, keySecret: KEY_SECRET },
-    ...{ wrongToken, requestId: () => 'req_1' },
+    ...{ wrongToken, visitor: () => null, requestId: () => 'req_1' },
   })
   const response = await app.request(path, {
     method,
