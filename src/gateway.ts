@@ -38,6 +38,7 @@ import { sharedHeld } from './info/sources/shared-held.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
 import { admit } from './key/record.ts'
+import { staffOf, staffWith } from './key/staff.store.ts'
 import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { ENDPOINTS } from './platform/catalogue.ts'
@@ -128,7 +129,7 @@ function build(env: Env): Gateway {
   }
   const platform = platformOf(env, settings, objects, { read, report, now })
   const addressOf = (request: Request) => callerAddress(isProxyTrusted, request.headers)
-  const findStaff: FindStaff = async () => null
+  const findStaff: FindStaff = (hash) => staffOf(env.ACCOUNTS, hash)
   const identify = (key: string, request: Request, waitUntil: WaitUntil) =>
     keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request))
   app.route('/', sessionRoutes({ env, findStaff, identify, wrongToken, addressOf, requestId, now }))
@@ -151,7 +152,11 @@ function build(env: Env): Gateway {
   app.route('/', downloadRoutes<Env>({ chain: settings.CHAIN, bucket, keySecret: env.KEY_SECRET, requestId, now }))
   const secrets = { adminToken: env.ADMIN_TOKEN, keySecret: env.KEY_SECRET }
   const visitor = (request: Request) => (hasSession(request) ? visitingOperator(env, request, findStaff, now()) : null)
-  app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, visitor, wrongToken, requestId }))
+  const staff = (token: string) => staffWith(env.ACCOUNTS, token)
+  app.route(
+    '/admin',
+    adminRoutes(ENDPOINTS, { ...secrets, platform, visitor, staffWith: staff, wrongToken, requestId }),
+  )
   app.get('/', (c) => {
     if (isBrowser(c.req.raw)) return c.redirect('/live')
     return c.json({

@@ -2,7 +2,7 @@
 
 import type { KeyKind } from './format.ts'
 import type { Product } from './identity.ts'
-import { type KeyChange, type KeyPlace, KeyRow, KEYS_MAX, type Rotation } from './key-row.ts'
+import { KEYS_MAX, type KeyChange, type KeyPlace, KeyRow, type Rotation } from './key-row.ts'
 
 /** With the last use and the successor: the indexes begin with the key, so this reads one entry of each. */
 const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.hash) AS last_used,
@@ -131,10 +131,11 @@ export class AccountStore {
     return this.#db.prepare(insert).bind(...valuesOf(key))
   }
 
-  /** Newest first, at most `limit`. */
-  async keys(limit: number): Promise<KeyRow[]> {
-    const select = `${SELECT_KEYS} ORDER BY k.created DESC, k.hash LIMIT ?`
-    const { results } = await this.#db.prepare(select).bind(limit).all()
+  /** Newest first, at most `limit`, from the first or those that come after this one. */
+  async keys(limit: number, after: KeyPlace = FIRST): Promise<KeyRow[]> {
+    const select = `${SELECT_KEYS} WHERE k.created <= ?1 AND (k.created < ?1 OR k.hash > ?2)
+      ORDER BY k.created DESC, k.hash LIMIT ?3`
+    const { results } = await this.#db.prepare(select).bind(after.created, after.hash, limit).all()
     return results.map((row) => KeyRow.parse(row))
   }
 

@@ -2,13 +2,7 @@
 // in the list.
 
 import { sha256 } from './digest.client.ts'
-import { isStaffToken, newStaffToken, type Operator, type StaffRole } from './staff.ts'
-
-export interface StaffRow extends Operator {
-  /** Unix ms. */
-  readonly created: number
-  readonly revoked: number | null
-}
+import { isStaffToken, newStaffToken, type Operator, type StaffRole, type StaffRow } from './staff.ts'
 
 /** More do not fit a list, and no gateway has them. */
 const STAFF_MAX = 1_000

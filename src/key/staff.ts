@@ -13,6 +13,12 @@ export interface Operator {
   readonly role: StaffRole
 }
 
+export interface StaffRow extends Operator {
+  /** Unix ms. */
+  readonly created: number
+  readonly revoked: number | null
+}
+
 /** Whoever has ADMIN_TOKEN. */
 export const HOLDER: Operator = { name: 'operator', role: 'owner' }
 

@@ -101,7 +101,8 @@ interface Action {
 /** One row before and one after: what was done has the first, whatever fails; where it has no second, nobody knows. */
 async function audited(c: Context, { endpoint, operator, refused, id }: Action, platform: Platform): Promise<Response> {
   const { audit, now } = platform
-  const { call, sent } = refused === null ? await readCall(c, endpoint) : { call: err(refused), sent: { query: {}, body: undefined } }
+  const { call, sent } =
+    refused === null ? await readCall(c, endpoint) : { call: err(refused), sent: { query: {}, body: undefined } }
   const { id: action, path } = endpoint
   const row = auditRow({ operator, action, path, params: c.req.param(), ...sent, requestId: id })
   const number = await audit.begin(row, now()).catch(() => null)

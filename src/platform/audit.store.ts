@@ -1,27 +1,9 @@
 // The audit in D1: who asked for what, and what came of it. Law: rows are only added; D1 itself refuses the rest.
 
 import type { AuditRow } from './audit.ts'
+import type { Audit, AuditEntry, AuditFilter } from './operator-api.ts'
 
-/** A row with what came of it; `status` null: nothing is known of that. */
-export interface AuditEntry extends Omit<AuditRow, 'name' | 'requestId'> {
-  readonly number: number
-  readonly at: number
-  readonly actor: string
-  readonly request_id: string
-  readonly status: number | null
-}
-
-export interface AuditFilter {
-  readonly actor?: string | undefined
-  readonly action?: string | undefined
-  readonly account?: string | undefined
-  /** Unix ms; the last one is not in. */
-  readonly from?: number | undefined
-  readonly to?: number | undefined
-  readonly before?: number | undefined
-}
-
-export class AuditStore {
+export class AuditStore implements Audit {
   readonly #db: D1Database
 
   constructor(db: D1Database) {
@@ -52,7 +34,10 @@ export class AuditStore {
       ['a.at >= ?', from],
       ['a.at < ?', to],
       ['a.number < ?', before],
-      [`a.number IN (SELECT number FROM audit WHERE account = ? UNION SELECT number FROM audit_outcomes WHERE account = ?)`, account],
+      [
+        `a.number IN (SELECT number FROM audit WHERE account = ? UNION SELECT number FROM audit_outcomes WHERE account = ?)`,
+        account,
+      ],
     ].filter((each): each is [string, string | number] => each[1] !== undefined)
     const values = wanted.flatMap(([sql, value]) => Array.from(sql.matchAll(/\?/g), () => value))
     return this.#select(wanted.map(([sql]) => sql).join(' AND ') || 'true', values, limit)

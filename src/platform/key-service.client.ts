@@ -11,7 +11,7 @@ import { hashKey, mintKey } from '../key/digest.client.ts'
 import { displayPrefix, type KeyKind, randomBase58 } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import { keyFromD1, putKeyHint } from '../key/key-records.store.ts'
-import { type KeyChange, type KeyPlace, type KeyRow, KEYS_MAX } from '../key/key-row.ts'
+import { KEYS_MAX, type KeyChange, type KeyPlace, type KeyRow } from '../key/key-row.ts'
 import { PRODUCTS_OF_KIND } from '../key/record.ts'
 import { type AccountPorts, AccountService } from './account-service.client.ts'
 import type {
@@ -42,7 +42,6 @@ interface KeyTerms {
   readonly ranges?: readonly string[] | null | undefined
 }
 
-const LIST_MAX = 1_000
 /** What a list says of a key's spending is of the last thirty days. */
 const SPENT_MS = 30 * 86_400_000
 const TOO_MANY_KEYS: Refusal = {
@@ -89,7 +88,10 @@ export class KeyService implements Keys {
     const rows = await this.#store.keysOf(account, limit, after ?? undefined)
     const fromMs = this.#ports.nowMs() - SPENT_MS
     const hashes = rows.map(({ hash }) => hash)
-    const sums = await this.#ports.meterOf(account).keySums(hashes, fromMs).catch(() => null)
+    const sums = await this.#ports
+      .meterOf(account)
+      .keySums(hashes, fromMs)
+      .catch(() => null)
     return rows.map((row, i) => ({ ...row, spent: sums?.[i]?.spent ?? null, capLeft: sums?.[i]?.capLeft ?? null }))
   }
 
@@ -178,8 +180,10 @@ export class KeyService implements Keys {
     await this.#refreshHint(hash)
   }
 
-  async list(account?: string): Promise<ListedKey[]> {
-    const rows = await (account === undefined ? this.#store.keys(LIST_MAX) : this.#store.keysOf(account, LIST_MAX))
+  async list(account: string | undefined, limit: number, after?: KeyPlace): Promise<ListedKey[]> {
+    const rows = await (account === undefined
+      ? this.#store.keys(limit, after)
+      : this.#store.keysOf(account, limit, after))
     // One question for each account, and one for each key with a cap.
     const asked = new Map<string, ReturnType<AccountMeterApi['balance']>>()
     const ask = ({ account, hash, cap }: KeyRow) => {
