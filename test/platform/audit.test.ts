@@ -17,8 +17,15 @@ describe('a row of the audit', () => {
       ...{ sent: '{"body":{"credits":5}}', requestId: 'req_1' },
     })
     const key = { path: '/admin/keys', params: {}, query: { a: '1' }, body: { account: 'other' } }
-    expect(asked(key)).toMatchObject({ target: '', account: 'other', sent: expect.stringContaining('"query":{"a":"1"}') })
-    expect(asked({ path: '/admin/feed/reset', params: {}, body: undefined })).toMatchObject({ account: null, sent: '{}' })
+    expect(asked(key)).toMatchObject({
+      target: '',
+      account: 'other',
+      sent: expect.stringContaining('"query":{"a":"1"}'),
+    })
+    expect(asked({ path: '/admin/feed/reset', params: {}, body: undefined })).toMatchObject({
+      account: null,
+      sent: '{}',
+    })
     expect(accountIn({ account: 5 })).toBe(null)
   })
 
@@ -33,7 +40,12 @@ describe('a row of the audit', () => {
       expect(JSON.stringify(row)).not.toContain(secret.slice(0, 13))
       expect(row.target).toBe(`${secret.slice(0, 12)}…`)
     }
-    const body = { url: 'https://user:pass@hooks.example/T0/B1/xyz?sig=1', secret: 's', new_secret: true, password: 'p' }
+    const body = {
+      url: 'https://user:pass@hooks.example/T0/B1/xyz?sig=1',
+      secret: 's',
+      new_secret: true,
+      password: 'p',
+    }
     expect(asked({ body }).sent).toBe(
       '{"body":{"url":"https://hooks.example/…","secret":"******","new_secret":true,"password":"******"}}',
     )

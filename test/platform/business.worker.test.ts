@@ -37,7 +37,10 @@ beforeAll(async () => {
   const insert = `INSERT INTO refusals (at, request_id, account, key_hash, key_prefix, product, type, code, message)
     VALUES (?, ?, 'Acme-1', ?, ?, 'info', 'l2Book', ?, 'no')`
   for (const [i, code] of ['rate_limited', 'forbidden', 'rate_limited'].entries())
-    await db.prepare(insert).bind(hour + i, `req_refused${i}`, key.hash, key.prefix, code).run()
+    await db
+      .prepare(insert)
+      .bind(hour + i, `req_refused${i}`, key.hash, key.prefix, code)
+      .run()
   await db.prepare("INSERT INTO refusal_counts VALUES (?, 'Acme-1', 'rate_limited', 7)").bind(hour).run()
 })
 

@@ -10,8 +10,8 @@ import { refusalsIn } from '../../src/edge/refusals.store.ts'
 import { LOG_API_VERSION } from '../../src/feed/log-api.ts'
 import { BackfillStore } from '../../src/history/archive/backfill.store.ts'
 import { exportsOf } from '../../src/history/exports/exports.store.ts'
-import { urlRefusal } from '../../src/pipeline/destinations/egress.client.ts'
 import { StaffStore, staffWith } from '../../src/key/staff.store.ts'
+import { urlRefusal } from '../../src/pipeline/destinations/egress.client.ts'
 import { AccountService } from '../../src/platform/account-service.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
 import { AuditStore } from '../../src/platform/audit.store.ts'
@@ -67,7 +67,17 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
   const sold = { millionMicroUsd: 49_000_000, hubs: 4 }
   const refusals = refusalsIn(db)
   const isPublicUrl = (url: string) => urlRefusal(url) === null
-  const own = { ...services, ...ofStaff, ...sold, pipelines, refusals, ...history, ...data, meterOf, log: () => all.log() }
+  const own = {
+    ...services,
+    ...ofStaff,
+    ...sold,
+    pipelines,
+    refusals,
+    ...history,
+    ...data,
+    meterOf,
+    log: () => all.log(),
+  }
   return { ...own, isHttpAllowed, isPublicUrl, isProxied, now }
 }
 

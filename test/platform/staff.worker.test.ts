@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import { roleFor } from '../../src/edge/operation.ts'
 import { sha256 } from '../../src/key/digest.client.ts'
-import { STAFF_ROLES } from '../../src/key/staff.ts'
 import { staffOf } from '../../src/key/staff.store.ts'
+import { STAFF_ROLES } from '../../src/key/staff.ts'
 import { AuditStore } from '../../src/platform/audit.store.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 import { ask, bindings, everyRow } from './operator.worker.ts'
@@ -75,21 +75,32 @@ describe('a token of the staff', () => {
     expect((await ask('GET', '/plans', undefined, { token })).status).toBe(401)
     // The same person, with another token.
     expect(await staff('kim', 'support')).not.toBe(token)
-    expect((await ask('GET', '/staff')).json.staff.filter(({ name }: { name: string }) => name === 'kim')).toHaveLength(2)
+    expect((await ask('GET', '/staff')).json.staff.filter(({ name }: { name: string }) => name === 'kim')).toHaveLength(
+      2,
+    )
   })
 
   it('is not had by forging one', async () => {
     const token = await staff('lee', 'owner')
     const last = token.endsWith('1') ? '2' : '1'
-    for (const forged of [`${token.slice(0, -1)}${last}`, `${token}x`, token.slice(0, -1), `cqo_${'1'.repeat(40)}`, 'cqo_'])
+    for (const forged of [
+      `${token.slice(0, -1)}${last}`,
+      `${token}x`,
+      token.slice(0, -1),
+      `cqo_${'1'.repeat(40)}`,
+      'cqo_',
+    ])
       expect((await ask('GET', '/plans', undefined, { token: forged })).status).toBe(401)
     expect((await ask('GET', '/plans', undefined, { token, adminToken: undefined })).status).toBe(404)
   })
 
-  it.each(['operator', 'a\nb', '😀', 'x'.repeat(10_000), '=cmd()', ''])('is made for nobody called %j', async (name) => {
-    const { status, json } = await ask('POST', '/staff', { name, role: 'support' })
-    expect([status, json.error_message]).toEqual([400, expect.stringMatching(/^name: /)])
-  })
+  it.each(['operator', 'a\nb', '😀', 'x'.repeat(10_000), '=cmd()', ''])(
+    'is made for nobody called %j',
+    async (name) => {
+      const { status, json } = await ask('POST', '/staff', { name, role: 'support' })
+      expect([status, json.error_message]).toEqual([400, expect.stringMatching(/^name: /)])
+    },
+  )
 })
 
 describe('the audit', () => {
@@ -103,11 +114,26 @@ describe('the audit', () => {
     const lent = { accounts: { missing: () => Promise.reject(new Error('D1 is away')) } as never }
     await ask('PUT', '/accounts/traced/webhook', { url: 'https://x.example/secret-path' }, { lent })
     const [webhook, keys, negative, refused, made] = await lines()
-    expect(webhook).toMatchObject({ action: 'setWebhook', status: 500, sent: expect.not.stringContaining('secret-path') })
+    expect(webhook).toMatchObject({
+      action: 'setWebhook',
+      status: 500,
+      sent: expect.not.stringContaining('secret-path'),
+    })
     expect(keys).toMatchObject({ action: 'createKey', status: 400, sent: '{}', account: null })
     expect(negative).toMatchObject({ action: 'grantCredits', status: 400, account: 'traced', actor: 'operator' })
-    expect(refused).toMatchObject({ actor: 'aud', role: 'support', action: 'grantCredits', status: 403, target: 'traced' })
-    expect(made).toMatchObject({ action: 'ensureAccount', status: 201, sent: '{"body":{"credits":3}}', request_id: 'req_1' })
+    expect(refused).toMatchObject({
+      actor: 'aud',
+      role: 'support',
+      action: 'grantCredits',
+      status: 403,
+      target: 'traced',
+    })
+    expect(made).toMatchObject({
+      action: 'ensureAccount',
+      status: 201,
+      sent: '{"body":{"credits":3}}',
+      request_id: 'req_1',
+    })
   })
 
   it('names the account of a key that the answer names', async () => {
