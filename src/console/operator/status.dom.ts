@@ -1,5 +1,6 @@
 // What `GET /status` answers, as far as the operator's pages show it.
 
+import { useEffect } from 'preact/hooks'
 import { useLoaded } from '../loaded.dom.ts'
 
 export interface Feeder {
@@ -86,4 +87,16 @@ interface Status {
   }[]
 }
 
-export const useStatus = () => useLoaded<Status>(() => '/status')
+const EVERY_MS = 5_000
+
+/** Asked again every few seconds while the page is looked at. */
+export function useStatus() {
+  const status = useLoaded<Status>(() => '/status')
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') status.reload()
+    }, EVERY_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return status
+}
