@@ -52,7 +52,9 @@ export interface AccountMeterApi {
   /** What the account was given and charged between these whole UTC days. */
   statement(fromMs: number, toMs: number): Promise<Statement>
   /** The sums alone, between each two of these times; of fewer where the account is younger. */
-  statementSums(times: readonly number[]): Promise<{ readonly sinceMs: number | null; readonly sums: readonly StatementSums[] }>
+  statementSums(
+    times: readonly number[],
+  ): Promise<{ readonly sinceMs: number | null; readonly sums: readonly StatementSums[] }>
   /** What it has open, and its busiest key's requests of the last second by kind. */
   streams(limit: number): Promise<StreamView & { readonly requests: Readonly<Record<string, number>> }>
 }

@@ -2,7 +2,7 @@
 
 import type { KeyKind } from './format.ts'
 import type { Product } from './identity.ts'
-import { type KeyChange, type KeyPlace, KeyRow, KEYS_MAX, type Rotation } from './key-row.ts'
+import { KEYS_MAX, type KeyChange, type KeyPlace, KeyRow, type Rotation } from './key-row.ts'
 
 /** With the last use and the successor: the indexes begin with the key, so this reads one entry of each. */
 const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.hash) AS last_used,

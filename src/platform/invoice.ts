@@ -52,7 +52,9 @@ export const Invoice = z
     lines: z
       .array(
         z.object({
-          product: z.string().describe('`info`, `stream`, `rpc`, `data`, `pipeline`, …; `other`: what further lines have together'),
+          product: z
+            .string()
+            .describe('`info`, `stream`, `rpc`, `data`, `pipeline`, …; `other`: what further lines have together'),
           type: z.string().describe('The type, channel, method or topic'),
           prefix: z.string().nullable().describe('The key’s first twelve characters'),
           label: Label,

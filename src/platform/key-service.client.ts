@@ -11,7 +11,7 @@ import { hashKey, mintKey } from '../key/digest.client.ts'
 import { displayPrefix, type KeyKind, randomBase58 } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import { keyFromD1, putKeyHint } from '../key/key-records.store.ts'
-import { type KeyChange, type KeyPlace, type KeyRow, KEYS_MAX } from '../key/key-row.ts'
+import { KEYS_MAX, type KeyChange, type KeyPlace, type KeyRow } from '../key/key-row.ts'
 import { PRODUCTS_OF_KIND } from '../key/record.ts'
 import { type AccountPorts, AccountService } from './account-service.client.ts'
 import type {
@@ -89,7 +89,10 @@ export class KeyService implements Keys {
     const rows = await this.#store.keysOf(account, limit, after ?? undefined)
     const fromMs = this.#ports.nowMs() - SPENT_MS
     const hashes = rows.map(({ hash }) => hash)
-    const sums = await this.#ports.meterOf(account).keySums(hashes, fromMs).catch(() => null)
+    const sums = await this.#ports
+      .meterOf(account)
+      .keySums(hashes, fromMs)
+      .catch(() => null)
     return rows.map((row, i) => ({ ...row, spent: sums?.[i]?.spent ?? null, capLeft: sums?.[i]?.capLeft ?? null }))
   }
 

@@ -2,13 +2,13 @@
 // restricts makes, changes, rotates or revokes keys, so that no key widens itself; every service key may revoke itself; no
 // key reaches another account.
 
-import * as z from 'zod'
+import type * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
+import { formatCredits } from '../credit/amount.ts'
 import type { KeyRow } from '../key/key-row.ts'
 import { CreditsText } from './fields.ts'
 import { KEY_EXAMPLE, ShownKey, shownKey } from './key-shapes.ts'
 import type { OwnKeyRow } from './platform-api.ts'
-import { formatCredits } from '../credit/amount.ts'
 
 export const OWN_KEYS_PATH = '/platform/keys/'
 export const OWN_KEY_PATH = '/platform/keys/{key}' as const

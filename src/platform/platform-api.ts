@@ -8,12 +8,12 @@ import type { AccountMeterApi } from '../credit/meter-api.ts'
 import type { ListedPlan, Terms } from '../credit/plans/plan.ts'
 import type { PlanState } from '../credit/plans/plan-period.ts'
 import type { WebhookApi } from '../credit/webhooks/webhook-api.ts'
+import type { KeptRefusal } from '../edge/refused-calls.ts'
 import type { BlockLogApi } from '../feed/log-api.ts'
 import type { BackfillAnswer, BackfillState } from '../history/archive/backfill-api.ts'
 import type { BackfillBlock } from '../history/archive/backfill-lines.ts'
 import type { RetentionApi } from '../history/archive/retention.ts'
 import type { Exports } from '../history/exports/exports-api.ts'
-import type { KeptRefusal } from '../edge/refused-calls.ts'
 import type { KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import type { KeyChange, KeyPlace, KeyRow, Rotation } from '../key/key-row.ts'
@@ -111,8 +111,7 @@ export interface KeyOrder {
 }
 
 /** What an owner orders for the account of the key that asks; `request`: an idempotency key. */
-export interface OwnKeyOrder
-  extends Pick<KeyOrder, 'label' | 'kind' | 'products' | 'expires' | 'cap' | 'ranges'> {
+export interface OwnKeyOrder extends Pick<KeyOrder, 'label' | 'kind' | 'products' | 'expires' | 'cap' | 'ranges'> {
   readonly account: string
   readonly request: string | null
 }

@@ -100,7 +100,9 @@ export class InfoDesk {
     const waitMs = this.#freeWork.take(request.identity.keyHash, this.#deps.now())
     if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs))
     const hold = await request.charging.hold(request.identity, NO_PRICE)
-    return hold.ok ? this.#refusal(request, failure, undefined, hold.value.release()) : this.#refusal(request, hold.error)
+    return hold.ok
+      ? this.#refusal(request, failure, undefined, hold.value.release())
+      : this.#refusal(request, hold.error)
   }
 
   async #findAndServe(request: InfoRequest, call: InfoCall): Promise<InfoReply> {

@@ -23,9 +23,14 @@ const DAY_MS = 86_400_000
 const AVERAGED_DAYS = 7
 
 const Limit = z.object({
-  limit: z.string().describe('Its name, as plans and refusals have it; `keys`: those that work or were made within a day'),
+  limit: z
+    .string()
+    .describe('Its name, as plans and refusals have it; `keys`: those that work or were made within a day'),
   most: z.int().nullable().describe('Null: no limit'),
-  now: z.int().nullable().describe('Of requests, those of the last second of the busiest key; null: counted for each socket'),
+  now: z
+    .int()
+    .nullable()
+    .describe('Of requests, those of the last second of the busiest key; null: counted for each socket'),
 })
 
 const Forecast = z.object({
@@ -115,7 +120,10 @@ function shownForecast(forecast: ReturnType<typeof forecastEnd>, left: number): 
   return { ends: forecast.atMs, why: left <= 0 ? 'spent' : 'used_up' }
 }
 
-function limitRows(limits: Limits, { sockets, subscriptions, requests }: Awaited<ReturnType<AccountMeterApi['streams']>>) {
+function limitRows(
+  limits: Limits,
+  { sockets, subscriptions, requests }: Awaited<ReturnType<AccountMeterApi['streams']>>,
+) {
   const used: Record<keyof Limits, number | null> = {
     requestsPerSecond: requests.rest ?? 0,
     infoRequestsPerSecond: requests.info ?? 0,

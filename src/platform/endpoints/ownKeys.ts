@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { wholeNumber } from '../../core/whole-number.ts'
-import { type KeyPlace, KEYS_MAX } from '../../key/key-row.ts'
+import { KEYS_MAX, type KeyPlace } from '../../key/key-row.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { FOR_READING, OWN_KEYS_PATH, OWNED_EXAMPLE, OwnedKey, ownedKey } from '../own-account.ts'

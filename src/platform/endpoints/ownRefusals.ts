@@ -34,7 +34,9 @@ export const ownRefusals = defineEndpoint(
     door: 'key',
     query: z.strictObject({
       limit: wholeNumber(1, MOST).default(MOST).describe('At most so many, up to 50; 50 unless said'),
-      hours: wholeNumber(1, 24 * 90).default(24).describe('Hours that `counts` look back, up to 2,160; 24 unless said'),
+      hours: wholeNumber(1, 24 * 90)
+        .default(24)
+        .describe('Hours that `counts` look back, up to 2,160; 24 unless said'),
     }),
     answers: {
       200: {

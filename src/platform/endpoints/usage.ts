@@ -26,7 +26,13 @@ const Usage = z
     period: z.object({ from: Day, to: Day }).describe('The days of the report, both included'),
     by_day: z
       .array(
-        z.object({ date: Day, premium_credits: Premium, free_credits: Free, ...COUNTS, parts: z.array(Part).optional().describe(PARTS_TEXT) }),
+        z.object({
+          date: Day,
+          premium_credits: Premium,
+          free_credits: Free,
+          ...COUNTS,
+          parts: z.array(Part).optional().describe(PARTS_TEXT),
+        }),
       )
       .describe('Days with any use'),
     aggregate: z
