@@ -2,9 +2,11 @@
 
 import { meterOf, type Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
+import { refusalsIn } from '../edge/refusals.store.ts'
 import { LOG_API_VERSION } from '../feed/log-api.ts'
 import { BackfillStore } from '../history/archive/backfill.store.ts'
 import { exportsOf } from '../history/exports/exports.store.ts'
+import { urlRefusal } from '../pipeline/destinations/egress.client.ts'
 import { AccountService } from './account-service.client.ts'
 import { dataServices } from './data-service.client.ts'
 import { KeyService } from './key-service.client.ts'
@@ -51,8 +53,10 @@ export function platformOf(
   const exports = exportsOf(env, settings.CHAIN, env.KEY_SECRET)
   const history = { archive, chain: settings.CHAIN, exports, retention: () => objects.archiver() }
   const dataService = dataServices(settings.RPC_CHAINS)
-  const own = { ...services, pipelines, ...history, dataService, read }
-  return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
+  const refusals = refusalsIn(env.ACCOUNTS)
+  const isPublicUrl = (url: string) => urlRefusal(url) === null
+  const own = { ...services, pipelines, refusals, ...history, dataService, read }
+  return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isPublicUrl, isProxied, now }
 }
 
 /** Null where the Workers have no archive. */
