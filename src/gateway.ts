@@ -35,7 +35,7 @@ import { pastOf } from './info/sources/past.ts'
 import { sharedHeld } from './info/sources/shared-held.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
-import { admit } from './key/record.ts'
+import { admit, forData } from './key/record.ts'
 import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
 import { AccountService } from './platform/account-service.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
@@ -160,7 +160,7 @@ function authenticator(keyEnv: KeyRingEnv, product: keyof typeof KEY_PLACES) {
     keys.authenticate(
       keyEnv,
       request,
-      { product, kind: 'api', places, ...(path === undefined ? {} : { path }) },
+      { product, kind: 'api', places, takesTokens: product !== 'rpc', ...(path === undefined ? {} : { path }) },
       waitUntil,
     )
 }
@@ -228,8 +228,9 @@ export class Internal
   }
 
   /** Who has a key, for sockets whose account or key has changed. */
-  async caller(keyHash: string, product: 'stream' | 'graphql' = 'stream'): Promise<Caller> {
-    const record = await keyFromD1(this.env.ACCOUNTS, keyHash)
+  async caller(keyHash: string, product: 'stream' | 'graphql' = 'stream', isToken = false): Promise<Caller> {
+    const found = await keyFromD1(this.env.ACCOUNTS, keyHash)
+    const record = found && isToken ? forData(found) : found
     // The address was looked at when the socket was opened.
     const anywhere = record === null ? null : { ...record, ranges: null }
     const admitted = anywhere && admit(anywhere, { product, kind: 'api' }, now(), null)
