@@ -6,6 +6,7 @@ declare namespace Cloudflare {
     ACCOUNTS: D1Database
     HISTORY: D1Database
     LOOK_UP_LIMIT: RateLimit
+    ASSETS: Fetcher
     CHAIN: string
     BOOK_HUBS: string
     RELAYS_PER_REGION: string
@@ -17,6 +18,8 @@ declare namespace Cloudflare {
     TRUST_PROXY: string
     WEBHOOK_HTTP: string
     PIPELINE_PRIVATE: string
+    LIVE_ACCOUNT: string
+    LIVE_COINS: string
     UPSTREAMS: string
     RPC_CHAINS: string
     ADMIN_TOKEN: string

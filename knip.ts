@@ -10,6 +10,7 @@ export default {
     'src/live.ts!',
     'src/**/main.node.ts!',
     'src/launch/gateway.node.ts!',
+    'src/console/{console,live/live}.tsx!',
     'src/cli/{admin,backfill,keys,replay,watch}.node.ts!',
     // Of the client library; no program of ours follows this channel.
     'src/client/seeded-books.ts!',
@@ -25,8 +26,10 @@ export default {
     // In the place of `cloudflare:workers`.
     'test/sim/workers-module.ts',
   ],
-  project: ['src/**/*.ts!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
-  ignoreDependencies: ['@stryker-mutator/vitest-runner'],
+  project: ['src/**/*.{ts,tsx}!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
+  // Parts that pages to come share.
+  ignore: ['src/console/**'],
+  ignoreDependencies: ['@stryker-mutator/vitest-runner', 'lightweight-charts'],
   // Of the machine, where it has them: a PostgreSQL with TLS.
   ignoreBinaries: ['openssl'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),

@@ -9,6 +9,7 @@ const TSC = ['tsc', '--checkers', '1', '-p']
 const STEPS = [
   ['types of Node files', ...TSC, 'tsconfig.node.json'],
   ['types of Worker files', ...TSC, 'tsconfig.worker.json'],
+  ['types of browser files', ...TSC, 'tsconfig.console.json'],
   ['types of pure files', ...TSC, 'tsconfig.pure.json'],
   ['format and lint', 'biome', 'check', '--error-on-warnings'],
   ['variables of both Workers', 'node', 'scripts/worker-agreement.ts'],

@@ -18,13 +18,13 @@ import { graphqlRoutes } from './edge/graphql.route.ts'
 import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
+import { liveTokenRoutes } from './edge/session/live-token.route.ts'
+import { sessionRoutes } from './edge/session/session.route.ts'
+import { type FindStaff, hasSession, orVisitor, visitingOperator } from './edge/session/visitor.store.ts'
 import { streamRoutes } from './edge/stream.route.ts'
 import { type GatewaySettings, gatewaySettings } from './env.ts'
 import { feedRoutes } from './feed/feed.route.ts'
-import { LOG_API_VERSION } from './feed/log-api.ts'
 import { archiveOf } from './history/archive/archive.store.ts'
-import { BackfillStore } from './history/archive/backfill.store.ts'
-import { exportsOf } from './history/exports/exports.store.ts'
 import { filesOf } from './history/files/files.store.ts'
 import type { InfoDesk } from './info/answer/info-desk.ts'
 import { infoStatus } from './info/answer/routes.ts'
@@ -37,17 +37,12 @@ import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
 import { admit, forData } from './key/record.ts'
 import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
-import { AccountService } from './platform/account-service.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { ENDPOINTS } from './platform/catalogue.ts'
-import { dataServices } from './platform/data-service.client.ts'
 import { downloadRoutes } from './platform/download.route.ts'
-import { KeyService } from './platform/key-service.client.ts'
 import { type KeyedDeps, keyedRoutes } from './platform/keyed.route.ts'
-import { PipelineService } from './platform/pipeline-service.client.ts'
-import { PlanService } from './platform/plan-service.client.ts'
-import type { ArchiveFilling, Platform } from './platform/platform-api.ts'
-import { sinksOf } from './platform/sinks.client.ts'
+import { platformOf } from './platform/platform.client.ts'
+import type { Platform } from './platform/platform-api.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import { rpcDesk } from './rpc/rpc.client.ts'
 import { answerRpc, type RpcRouteDeps, rpcChainOf, rpcRoutes } from './rpc/rpc.route.ts'
@@ -97,7 +92,7 @@ function build(env: Env): Gateway {
   const past = pastOf({ history: sharedHeld(history, now), files: filesOf(env, settings.CHAIN), archive, after })
   const desk = infoDesk(env, settings, { objects, upstream, archive, history, past, report })
   const app = new Hono<{ Bindings: Env }>()
-  everyReply(app, { requestId, report })
+  everyReply(app, { requestId, report, page: (request) => pageOf(env, request) })
   const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
   const info: InfoRouteDeps<Env> = { ...shared, desk: () => desk, authenticate: authenticator(keyEnv, 'info') }
   app.route('/', infoRoutes<Env>(info, { pathKeys }))
@@ -121,30 +116,50 @@ function build(env: Env): Gateway {
     ),
   )
   for (const rest of ['/platform/*', '/v1/*']) app.use(rest, addressLimit(restGate, { isProxyTrusted, requestId, now }))
-  const platform = platformOf(env, settings, objects, desk)
+  const read: Platform['read'] = async (request, account) => {
+    const asking = { identity: { account }, requestId: requestId(), waitUntil: keepAlive }
+    return (await desk.read(JSON.stringify(request), asking))?.body ?? null
+  }
+  const platform = platformOf(env, settings, objects, { read, report, now })
+  const addressOf = (request: Request) => callerAddress(isProxyTrusted, request.headers)
+  const findStaff: FindStaff = async () => null
+  const identify = (key: string, request: Request, waitUntil: WaitUntil) =>
+    keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request))
+  app.route('/', sessionRoutes({ env, findStaff, identify, wrongToken, addressOf, requestId, now }))
+  const { LIVE_ACCOUNT: account, LIVE_COINS: coins } = settings
+  app.route('/', liveTokenRoutes({ env, account, coins, addressOf, requestId, now }))
   const keyed: KeyedDeps = {
     platform,
     authenticate: (request, entry, waitUntil) =>
-      keys.authenticate(keyEnv, request, { ...entry, places: placesOf(entry.product) }, waitUntil),
+      orVisitor(
+        keyEnv,
+        request,
+        entry,
+        keys.authenticate(keyEnv, request, { ...entry, places: placesOf(entry.product) }, waitUntil),
+      ),
     charging: (waitUntil) => charging(env, settings, waitUntil),
-    addressOf: (request) => callerAddress(isProxyTrusted, request.headers),
+    addressOf,
     requestId,
   }
   app.route('/', keyedRoutes(ENDPOINTS, keyed))
   const { ARCHIVE: bucket }: Partial<Env> = env
   app.route('/', downloadRoutes<Env>({ chain: settings.CHAIN, bucket, keySecret: env.KEY_SECRET, requestId, now }))
   const secrets = { adminToken: env.ADMIN_TOKEN, keySecret: env.KEY_SECRET }
-  app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, wrongToken, requestId }))
-  app.get('/', (c) =>
-    c.json({
+  const visitor = (request: Request) => (hasSession(request) ? visitingOperator(env, request, findStaff, now()) : null)
+  app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, visitor, wrongToken, requestId }))
+  app.get('/', (c) => {
+    if (isBrowser(c.req.raw)) return c.redirect('/live')
+    return c.json({
       name: 'Weir',
       docs: 'GET /docs',
       info: 'POST /info',
       stream: 'GET /ws?key=<key> (WebSocket)',
       graphql: 'GET /graphql (WebSocket, graphql-transport-ws)',
       status: 'GET /status',
-    }),
-  )
+      live: 'GET /live (in a browser)',
+      console: 'GET /console (in a browser)',
+    })
+  })
   return { app, desk, info, rpc, settings }
 }
 
@@ -156,46 +171,21 @@ const KEY_PLACES = { info: ['path', 'bearer'], stream: ['path', 'query', 'bearer
 
 function authenticator(keyEnv: KeyRingEnv, product: keyof typeof KEY_PLACES) {
   const places = KEY_PLACES[product]
-  return (_: Env, request: Request, path: string | undefined, waitUntil: WaitUntil) =>
-    keys.authenticate(
-      keyEnv,
-      request,
-      { product, kind: 'api', places, takesTokens: product !== 'rpc', ...(path === undefined ? {} : { path }) },
-      waitUntil,
-    )
-}
-
-function platformOf(env: Env, settings: GatewaySettings, objects: Objects, desk: InfoDesk): Platform {
-  const { WEBHOOK_HTTP: isHttpAllowed, TRUST_PROXY: isProxied } = settings
-  const meter = (account: string) => meterOf(env, account)
-  const ports = { db: env.ACCOUNTS, kv: env.KEYS, keySecret: env.KEY_SECRET ?? '', meterOf: meter, nowMs: now }
-  const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
-  const pipelines = new PipelineService({
-    ...{ ...ports, ...sinksOf(objects), keys: services.keys, after },
-    isPrivateAllowed: settings.PIPELINE_PRIVATE,
-    chains: settings.RPC_CHAINS.filter(({ urls }) => urls.length > 0).map(({ name }) => name),
-    report: (error) => report(error, 'pipeline'),
-  })
-  const archive = fillingOf(env, settings, objects)
-  const exports = exportsOf(env, settings.CHAIN, env.KEY_SECRET)
-  const history = { archive, chain: settings.CHAIN, exports, retention: () => objects.archiver() }
-  const dataService = dataServices(settings.RPC_CHAINS)
-  const read: Platform['read'] = async (request, account) => {
-    const asking = { identity: { account }, requestId: requestId(), waitUntil: keepAlive }
-    return (await desk.read(JSON.stringify(request), asking))?.body ?? null
+  return (_: Env, request: Request, path: string | undefined, waitUntil: WaitUntil) => {
+    const takesTokens = product !== 'rpc'
+    const entry = { product, kind: 'api', places, takesTokens, ...(path === undefined ? {} : { path }) } as const
+    const entered = keys.authenticate(keyEnv, request, entry, waitUntil)
+    return product === 'info' ? orVisitor(keyEnv, request, entry, entered) : entered
   }
-  const own = { ...services, pipelines, ...history, dataService, read }
-  return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
 }
 
-/** Null where the Workers have no archive. */
-function fillingOf(env: Partial<Env>, { CHAIN: chain }: GatewaySettings, objects: Objects): Platform['archive'] {
-  const { ARCHIVE: bucket, HISTORY: db } = env
-  if (!bucket || !db) return null
-  const store = new BackfillStore({ chain, bucket, db })
-  const backfill: ArchiveFilling['backfill'] = (blocks) => objects.archiver().backfill({ v: LOG_API_VERSION, blocks })
-  return { chain, state: (after) => store.state(after), backfill }
+/** A file of the console, of the live page or of the documentation. */
+async function pageOf({ ASSETS: files }: Partial<Env>, request: Request): Promise<Response | null> {
+  const found = await files?.fetch(request)
+  return found === undefined || found.status === 404 ? null : found
 }
+
+const isBrowser = ({ headers }: Request) => headers.get('accept')?.includes('text/html') ?? false
 
 function charging(env: Env, settings: GatewaySettings, waitUntil: WaitUntil): Charging {
   const onRevoked = (keyHash: string) => keys.revoked(env, keyHash, waitUntil)

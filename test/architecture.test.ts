@@ -42,6 +42,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'stream/minutes': 'core key credit credit/plans credit/streams stream stream/sockets',
   upstream: 'core',
   edge: 'core key credit credit/plans stream/sockets',
+  'edge/session': 'core key edge',
   rpc: 'core credit key upstream edge',
   pipeline: 'core stream history/files pipeline/evm pipeline/topics',
   'pipeline/evm': 'core rpc pipeline',
@@ -56,7 +57,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'info/queries': 'core feed history book info info/shapes info/sources',
   docs: 'key credit credit/webhooks feed stream edge info',
   platform:
-    'core key credit credit/plans credit/webhooks feed edge history/archive history/exports upstream pipeline pipeline/evm pipeline/destinations platform/endpoints',
+    'core key credit credit/plans credit/webhooks feed edge edge/session history/archive history/exports upstream pipeline pipeline/evm pipeline/destinations platform/endpoints',
   'platform/endpoints':
     'core key credit credit/plans credit/webhooks feed history/archive history/exports pipeline platform',
   client: 'core feed book stream stream/channels',
@@ -70,6 +71,11 @@ const IMPORTS: Readonly<Record<string, string>> = {
   cli: 'core key credit feed book client feeder cli/backfill',
   'cli/backfill': 'core history/archive feeder cli',
   launch: 'core rpc cli',
+  'console/ui': 'console',
+  console: 'console/ui console/owner console/operator',
+  'console/owner': 'console console/ui',
+  'console/operator': 'console console/ui',
+  'console/live': '',
   doctor: 'core cli feeder launch',
 }
 
@@ -84,7 +90,7 @@ const PURE_PACKAGES = ['zod', 'big.js', 'graphql', 'graphql-ws', 'viem/utils']
 /** Bindings that are text and no variables: a surface whose secret is unset does not exist. */
 const SECRETS = ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET']
 
-const sources = globSync('src/**/*.ts', { cwd: ROOT }).sort()
+const sources = globSync('src/**/*.{ts,tsx}', { cwd: ROOT }).sort()
 const text = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const importsIn = (code: string) =>
   [...code.matchAll(/(?:^|\n)(?:import|export)[^'"\n]*(?:\n[^'"]*?)?from '([^']+)'/g)].map(([, from]) => from!)
@@ -94,7 +100,8 @@ const filesImportedBy = (path: string) =>
     .filter((from) => from.startsWith('.'))
     .map((from) => normalize(join(dirname(path), from)))
 const folderOf = (path: string) => dirname(path).slice('src/'.length)
-const isPure = (path: string) => !/\.(do|store|route|client|node)\.ts$/.test(path) && path.split('/').length > 2
+const isPure = (path: string) =>
+  !/\.((do|store|route|client|node|dom)\.ts|tsx)$/.test(path) && path.split('/').length > 2
 
 /** Files that stand in a circle of imports, or between two. */
 function circled(imports: ReadonlyMap<string, readonly string[]>): string[] {

@@ -12,6 +12,8 @@ export interface EveryReplyDeps {
   readonly requestId: () => string
   /** A bug was caught; the caller gets `internal` with this id. */
   readonly report: (error: unknown, requestId: string) => void
+  /** What stands at an address that no route has, such as a page; null: nothing. */
+  readonly page: (request: Request) => Promise<Response | null>
 }
 
 const INFO =
@@ -23,7 +25,7 @@ const ASKED_OTHERWISE: Readonly<Record<string, string>> = { '/': INFO, '/info': 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** To be called before routes are added to `app`. */
-export function everyReply<E extends HonoEnv>(app: Hono<E>, { requestId, report }: EveryReplyDeps): void {
+export function everyReply<E extends HonoEnv>(app: Hono<E>, { requestId, report, page }: EveryReplyDeps): void {
   app.use('*', async (c, next) => {
     await next()
     // A socket's headers have been sent by whoever took it.
@@ -36,9 +38,11 @@ export function everyReply<E extends HonoEnv>(app: Hono<E>, { requestId, report 
       ...(isOpen && c.req.raw.headers.has('origin') ? CORS_HEADERS : {}),
     })
   })
-  app.notFound((c) => {
+  app.notFound(async (c) => {
     const { path, method } = c.req
     const allow = methodsOf(app, path)
+    const found = allow.length === 0 && (method === 'GET' || method === 'HEAD') ? await page(c.req.raw) : null
+    if (found !== null) return found
     // A known method that came here was turned away by its route: to this caller the endpoint does not exist.
     if (allow.length === 0 || allow.includes(method)) {
       const meant = allow.length === 0 ? meantEndpoint(app, method, path) : undefined

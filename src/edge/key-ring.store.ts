@@ -15,8 +15,8 @@ import type { Identity } from '../key/identity.ts'
 import { findKey, type KeyStoreEnv, keyFromD1, putKeyHint } from '../key/key-records.store.ts'
 import { KeyMemory } from '../key/memory.ts'
 import { admit, type Entry, forData, type KeyRecord } from '../key/record.ts'
-import { narrowed, TOKEN_PREFIX } from '../key/stream-token.ts'
 import { openStreamToken } from '../key/stream-token.client.ts'
+import { narrowed, TOKEN_PREFIX } from '../key/stream-token.ts'
 import { AddressGate, LOOK_UPS } from './address-gate.ts'
 import { callerAddress } from './caller-address.ts'
 import { isWithinLocation, LOCATION_PERIOD_MS, type LocationLimit } from './location-limit.client.ts'
@@ -43,8 +43,7 @@ export const NO_KEY_SECRET: Failure = {
 
 const KEYS_AWAY: Failure = { kind: 'unavailable', what: 'API keys cannot be looked up now' }
 
-const NO_TOKENS =
-  'This is a stream token (cqe_), which opens /ws and some types of /info alone: send an API key here.'
+const NO_TOKENS = 'This is a stream token (cqe_), which opens /ws and some types of /info alone: send an API key here.'
 
 const NO_MATCH = 'The check characters of this API key do not match: is it whole, and was it made for this gateway?'
 

@@ -6,16 +6,13 @@ import { BoundedMap } from '../core/bounded-map.ts'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { StreamToken } from './identity.ts'
-import { TOKEN_ENDED, TOKEN_PREFIX } from './stream-token.ts'
+import { type PaidToken, TOKEN_ENDED, TOKEN_PREFIX } from './stream-token.ts'
 
 const PURPOSE = 'weir/stream-tokens/1'
 const FORM = /^(cqe_[A-Za-z0-9_-]{1,6000})\.([A-Za-z0-9_-]{43})$/
 const text = new TextEncoder()
 
 const Said = StreamToken.extend({ v: z.literal(1), keyHash: z.string() })
-/** With the hash of the key that pays for it. */
-export type PaidToken = StreamToken & { readonly keyHash: string }
-
 const MALFORMED: Failure = {
   kind: 'key_malformed',
   hint: 'This stream token is malformed, cut off, or was made by another gateway: ask for another one.',
@@ -38,7 +35,8 @@ export async function openStreamToken(
 ): Promise<Result<PaidToken, Failure>> {
   const [, head, mac] = FORM.exec(sent) ?? []
   if (head === undefined || mac === undefined) return err(MALFORMED)
-  if (!(await crypto.subtle.verify('HMAC', await macKeyOf(secret), bytes(mac), text.encode(head)))) return err(MALFORMED)
+  if (!(await crypto.subtle.verify('HMAC', await macKeyOf(secret), bytes(mac), text.encode(head))))
+    return err(MALFORMED)
   const said = Said.safeParse(JSON.parse(new TextDecoder().decode(bytes(head.slice(TOKEN_PREFIX.length)))))
   if (!said.success) return err(MALFORMED)
   const { v: _, ...token } = said.data

@@ -40,6 +40,9 @@ const LISTS = ['meta', 'spotMeta', 'outcomeMeta', 'perpDexs']
 export const TOKEN_INFO_TYPES: readonly string[] = [...OF_COIN, ...OF_ALL, ...LISTS]
 const PRODUCTS: readonly Product[] = ['info', 'stream']
 
+/** With the hash of the key that pays for it. */
+export type PaidToken = StreamToken & { readonly keyHash: string }
+
 /** Who a token lets in: its key's holder, with no more than it says. */
 export function narrowed(identity: Identity, token: StreamToken): Identity {
   const { limits, products } = identity
@@ -59,7 +62,9 @@ export function narrowed(identity: Identity, token: StreamToken): Identity {
 export function questionOutside({ coins }: StreamToken, request: { readonly type: string }): Failure | null {
   const { type, block_height: height, ...sent } = request as Asked
   if (!TOKEN_INFO_TYPES.includes(type))
-    return refusal(`This is a stream token, and the type ${type} takes an API key. It takes ${TOKEN_INFO_TYPES.join(', ')}.`)
+    return refusal(
+      `This is a stream token, and the type ${type} takes an API key. It takes ${TOKEN_INFO_TYPES.join(', ')}.`,
+    )
   if (height !== undefined) return refusal('This is a stream token: leave block_height out, or ask with an API key.')
   if (coins === null || LISTS.includes(type)) return null
   const coin = sent.coin ?? sent.req?.coin
@@ -89,7 +94,8 @@ export function subscriptionOutside(
 }
 
 const otherCoin = (coin: string, coins: readonly string[]) => refusal(`${JSON.stringify(coin)}: ${onlyFor(coins)}`)
-const onlyFor = (coins: readonly string[]) => `this stream token is for ${coins.slice(0, 8).join(', ')}${coins.length > 8 ? ' …' : ''} alone.`
+const onlyFor = (coins: readonly string[]) =>
+  `this stream token is for ${coins.slice(0, 8).join(', ')}${coins.length > 8 ? ' …' : ''} alone.`
 const refusal = (why: string): Failure => ({ kind: 'not_entitled', why })
 
 export const TOKEN_ENDED: Failure = {

@@ -1,17 +1,24 @@
 // What `npm start` says when it is ready.
 
-interface Announcement {
+export interface Announcement {
   readonly url: string
   readonly key: string
+  /** A service key of the same account. */
+  readonly serviceKey: string
+  readonly adminToken: string
   /** ` --state …` for commands that must find this launch; empty for the default folder. */
   readonly stateOption: string
 }
 
-/** The URL, the demo key, three commands to copy and where to read on. */
-export function announce({ url, key, stateOption }: Announcement): string {
+/** The URL, pages and what to sign in with, the demo key, three commands to copy and where to read on. */
+export function announce({ url, key, serviceKey, adminToken, stateOption }: Announcement): string {
   return `
 Weir is ready at ${url}
-Demo API key: ${key}
+
+In a browser:  ${url}/live      a market, moving
+               ${url}/console   sign in as owner of keys with ${serviceKey}
+               ${' '.repeat(url.length)}            or as operator with ${adminToken}
+Demo API key:  ${key}
 
 Three commands to copy, in another terminal:
 

@@ -12,6 +12,7 @@ export const ScaleName = z.enum(['small', 'mainnet'], 'must be small or mainnet'
 export interface LaunchArgs {
   readonly state: string
   readonly reset?: true | undefined
+  readonly open?: true | undefined
   readonly json?: true | undefined
   readonly seed?: number | undefined
   readonly blockMs?: number | undefined
@@ -26,6 +27,8 @@ export interface LaunchOptions {
   readonly stateOption: string
   readonly reset: boolean
   readonly json: boolean
+  /** The live page is opened in a browser. */
+  readonly isOpened: boolean
   /** Port of the gateway; 0 takes the one of the last start, or a free one. */
   readonly port: number
   /** The exchange is of the real size, so that it and its feeder need more memory. */
@@ -52,7 +55,7 @@ export function launchOptions(
   const port = said.PORT
   const number = Port.safeParse(port || String(DEFAULT_PORT))
   if (!number.success) return err(`PORT is ${JSON.stringify(port)}: it ${number.error.issues[0]!.message}.`)
-  const { state, reset = false, json = false, seed, blockMs, scale, keep = DEFAULT_KEEP_MB } = args
+  const { state, reset = false, json = false, open = false, seed, blockMs, scale, keep = DEFAULT_KEEP_MB } = args
   const devnet = Object.entries({ '--seed': seed, '--block-ms': blockMs, '--scale': scale })
     .filter(([, value]) => value !== undefined)
     .flatMap(([name, value]) => [name, String(value)])
@@ -61,6 +64,7 @@ export function launchOptions(
     stateOption: stateOption(state),
     reset,
     json,
+    isOpened: open,
     port: number.data,
     isLarge: scale === 'mainnet',
     keepMb: keep,

@@ -1,9 +1,11 @@
-// Builds both Workers with wrangler into dist/gateway and dist/live, unless nothing they are made of has changed.
+// Builds the pages into dist/console and both Workers with wrangler into dist/gateway and dist/live, unless nothing that they
+// are made of has changed.
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { buildConsole } from './console-build.node.ts'
 
 const BUILDS = [
   { config: 'wrangler.toml', outdir: 'dist/gateway', main: 'gateway.js' },
@@ -29,6 +31,8 @@ export async function build(root: string): Promise<boolean> {
   // Where it cannot be written, wrangler would say that something is missing.
   mkdirSync(join(root, 'dist'), { recursive: true })
   rmSync(stamp, { force: true })
+  // wrangler looks at the folder of the pages.
+  await buildConsole(root, join(root, 'dist/console'))
   await Promise.all(BUILDS.map(({ config, outdir }) => bundle(root, config, outdir)))
   for (const { outdir, main } of BUILDS)
     if (!existsSync(join(root, outdir, main))) throw new Error(`wrangler did not write ${outdir}/${main}`)
@@ -38,8 +42,10 @@ export async function build(root: string): Promise<boolean> {
 
 function sourceHash(root: string): string {
   const hash = createHash('sha256')
-  const sources = globSync('src/**/*.ts', { cwd: root }).filter((path) => !path.endsWith('.node.ts'))
-  for (const path of [...sources.sort(), 'wrangler.toml', 'wrangler.live.toml', 'package-lock.json', SCHEMA]) {
+  const sources = globSync(['src/**/*.{ts,tsx}', 'src/console/**/*.{html,css,svg}', 'src/console/public/*'], {
+    cwd: root,
+  }).filter((path) => !path.endsWith('.node.ts'))
+  for (const path of [...new Set(sources.sort()), 'wrangler.toml', 'wrangler.live.toml', 'package-lock.json', SCHEMA]) {
     hash.update(`${path}\0`)
     hash.update(readFileSync(join(root, path)))
   }

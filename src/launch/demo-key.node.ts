@@ -1,4 +1,4 @@
-// The demo key: an ordinary key of an ordinary account, made through the admin API like any operator's.
+// The demo keys: ordinary keys of an ordinary account, made through the admin API like any operator's.
 
 import * as z from 'zod'
 import { err, ok, type Result } from '../core/result.ts'
@@ -9,12 +9,18 @@ const TIMEOUT_MS = 5_000
 
 const Issued = z.object({ key: z.string() })
 
-/** Makes a new key of the account `demo`, and the account at the first call. The error says what did not answer. */
-export async function ensureDemoKey(
+/** An API key, and a service key of the same account. */
+export interface DemoKeys {
+  readonly key: string
+  readonly serviceKey: string
+}
+
+/** Makes new keys of the account `demo`, and the account at the first call. The error says what did not answer. */
+export async function makeDemoKeys(
   url: string,
   adminToken: string,
   signal: AbortSignal,
-): Promise<Result<string, string>> {
+): Promise<Result<DemoKeys, string>> {
   const ask = async (method: string, path: string, body: object) => {
     const answer = await fetch(`${url}/admin${path}`, {
       method,
@@ -25,12 +31,14 @@ export async function ensureDemoKey(
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${(await answer.text()).slice(0, 200)}`)
     return answer.json()
   }
+  const issue = async (kind: 'api' | 'service') =>
+    Issued.parse(await ask('POST', '/keys', { account: 'demo', label: 'npm start', kind })).key
   try {
     await ask('PUT', '/accounts/demo', DEMO_ACCOUNT)
-    return ok(Issued.parse(await ask('POST', '/keys', { account: 'demo', label: 'npm start' })).key)
+    return ok({ key: await issue('api'), serviceKey: await issue('service') })
   } catch (error) {
     signal.throwIfAborted()
     // fetch says only "fetch failed" where nothing listens yet, which is how every start begins.
-    return err(error instanceof TypeError ? 'the gateway' : `the demo key (${(error as Error).message})`)
+    return err(error instanceof TypeError ? 'the gateway' : `the demo keys (${(error as Error).message})`)
   }
 }

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { devFilePath } from '../cli/dev-file.node.ts'
 import type { LaunchOptions } from './args.ts'
+import type { DemoKeys } from './demo-key.node.ts'
 import { isDiskFull } from './disk-space.node.ts'
 import type { Lock, ProcessId } from './leftovers.ts'
 import { news, type Seen } from './news.ts'
@@ -38,7 +39,7 @@ export class Launch {
   readonly #world: LaunchWorld
   readonly #children = new Map<Name, SupervisedChild>()
   readonly #ids = new Map<string, ProcessId>()
-  #key: string | null = null
+  #keys: DemoKeys | null = null
   #look: NodeJS.Timeout | null = null
   #isDiskFull = false
   #seen: Seen = { stopped: [] }
@@ -61,15 +62,15 @@ export class Launch {
   }
 
   /** From now on dev.json is written, and kept true. Answers its text. */
-  ready(key: string): string {
-    this.#key = key
+  ready(keys: DemoKeys): string {
+    this.#keys = keys
     return this.#note()
   }
 
   /** Ends all children, the feeder first so that it can note where it stands, and lets the folder go. */
   async stop(): Promise<void> {
     await this.#end()
-    if (this.#key) this.#note({})
+    if (this.#keys) this.#note({})
     this.#world.folder.unlock()
   }
 
@@ -102,7 +103,7 @@ export class Launch {
     const stopped = Object.keys(pids).filter((name) => isStopped(pids[name]!))
     // The first start makes its tables in a workerd of its own, whose end is no news.
     const { workerd: _, ...early } = pids
-    const { seen, lines } = news(this.#seen, this.#key ? pids : early, stopped)
+    const { seen, lines } = news(this.#seen, this.#keys ? pids : early, stopped)
     this.#seen = seen
     for (const line of lines) say(line)
     const isFull = isDiskFull(folder.path)
@@ -128,11 +129,11 @@ export class Launch {
     const { folder, lock } = this.#world
     const children = Object.fromEntries(this.#ids)
     const text = this.#devText(pids)
-    const written = JSON.stringify([children, this.#key && text])
+    const written = JSON.stringify([children, this.#keys && text])
     if (written === this.#written) return text
     try {
       folder.keepLock({ ...lock, children })
-      if (this.#key) writeWhole(devFilePath(folder.path), `${text}\n`)
+      if (this.#keys) writeWhole(devFilePath(folder.path), `${text}\n`)
       this.#written = written
     } catch (error) {
       // A full disk, which is said once: tried again at the next look.
@@ -150,7 +151,9 @@ export class Launch {
 
   #devText(pids: Readonly<Record<string, number>>): string {
     const { ADMIN_TOKEN, FEED_TOKEN } = this.#world.secrets
-    return JSON.stringify({ url: this.url, key: this.#key, admin_token: ADMIN_TOKEN, feed_token: FEED_TOKEN, pids })
+    const { key, serviceKey } = this.#keys ?? { key: null, serviceKey: null }
+    const tokens = { admin_token: ADMIN_TOKEN, feed_token: FEED_TOKEN }
+    return JSON.stringify({ url: this.url, key, service_key: serviceKey, ...tokens, pids })
   }
 
   #log(name: string): string {

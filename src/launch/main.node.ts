@@ -12,6 +12,7 @@ import { checkDatabases } from './databases.node.ts'
 import { isDiskFull } from './disk-space.node.ts'
 import { Launch } from './launch.node.ts'
 import { isAlive, type Lock } from './leftovers.ts'
+import { openInBrowser } from './open.node.ts'
 import { freePort, whyTaken } from './ports.node.ts'
 import { processInfo } from './process-table.node.ts'
 import { becomeReady } from './readiness.node.ts'
@@ -31,6 +32,7 @@ const START = program(
 )
   .option('--state <dir>', 'state folder', DEFAULT_STATE)
   .option('--reset', 'begin afresh')
+  .option('--open', 'open the live page in a browser')
   .option('--json', 'print one line when ready, and nothing else')
   .option('--seed <n>', 'of what happens on the exchange', reads(wholeNumber(0, 999_999_999)))
   .option('--block-ms <n>', 'from one block to the next', reads(wholeNumber(1, 60_000)))
@@ -74,17 +76,20 @@ async function main(): Promise<void> {
   launch.start('gateway', 'feeder')
   const waiting = (what: string) => say(`Waiting for ${what} …`)
   const late = setTimeout(() => say(notReady(folder.part('log'), stateOption)), LATE_MS)
-  const ready = await becomeReady(launch.url, secrets.ADMIN_TOKEN, secrets.key, waiting, stopping).catch(() => null)
+  const { ADMIN_TOKEN: adminToken, key, serviceKey } = secrets
+  const kept = key === null || serviceKey === null ? null : { key, serviceKey }
+  const ready = await becomeReady(launch.url, adminToken, kept, waiting, stopping).catch(() => null)
   clearTimeout(late)
   if (!ready) return
   try {
-    folder.keepSecrets({ ...secrets, key: ready.key })
+    folder.keepSecrets({ ...secrets, ...ready })
   } catch (error) {
     // The next start makes another demo key.
     say(wordsOf(error, folder))
   }
-  const line = launch.ready(ready.key)
-  process.stdout.write(options.json ? `${line}\n` : announce({ url: launch.url, key: ready.key, stateOption }))
+  const line = launch.ready(ready)
+  process.stdout.write(options.json ? `${line}\n` : announce({ url: launch.url, ...ready, adminToken, stateOption }))
+  if (options.isOpened) openInBrowser(`${launch.url}/live`)
 }
 
 /** Makes the folder ours and, with `--reset`, empty. */

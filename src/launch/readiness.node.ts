@@ -1,11 +1,7 @@
 // When a launch is ready: the gateway answers, the demo key opens it, and the feed has brought a book.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ensureDemoKey } from './demo-key.node.ts'
-
-interface Ready {
-  readonly key: string
-}
+import { type DemoKeys, makeDemoKeys } from './demo-key.node.ts'
 
 const POLL_MS = 100
 /** Coin whose book stands for all; devnet always lists it. */
@@ -15,23 +11,23 @@ const PROBE_COIN = 'BTC'
 export async function becomeReady(
   url: string,
   adminToken: string,
-  keptKey: string | null,
+  kept: DemoKeys | null,
   waiting: (what: string) => void,
   signal: AbortSignal,
-): Promise<Ready> {
-  let key = keptKey
+): Promise<DemoKeys> {
+  let keys = kept
   for (let last = ''; ; await sleep(POLL_MS, undefined, { signal })) {
-    const missing = key === null ? await makeKey() : await probe(url, key, signal)
-    if (missing === null && key !== null) return { key }
-    if (missing === 'key') key = null
+    const missing = keys === null ? await makeKeys() : await probe(url, keys.key, signal)
+    if (missing === null && keys !== null) return keys
+    if (missing === 'key') keys = null
     else if (missing !== null && missing !== last) waiting(missing)
     last = missing ?? last
   }
 
-  async function makeKey(): Promise<string | null> {
-    const made = await ensureDemoKey(url, adminToken, signal)
+  async function makeKeys(): Promise<string | null> {
+    const made = await makeDemoKeys(url, adminToken, signal)
     if (!made.ok) return made.error
-    key = made.value
+    keys = made.value
     return 'the first book'
   }
 }

@@ -25,6 +25,8 @@ const Secrets = z.object({
   KEY_SECRET: z.string().min(32),
   /** The demo key; null until the gateway has made it. */
   key: z.string().nullable(),
+  /** The same, for the console; folders of 0.1.0 have none. */
+  serviceKey: z.string().nullable().default(null),
 })
 export type Secrets = z.infer<typeof Secrets>
 
@@ -114,7 +116,7 @@ export class StateFolder {
     const kept = this.keptSecrets()
     if (kept) return kept
     const token = () => randomBytes(24).toString('hex')
-    const made = { ADMIN_TOKEN: token(), FEED_TOKEN: token(), KEY_SECRET: token(), key: null }
+    const made = { ADMIN_TOKEN: token(), FEED_TOKEN: token(), KEY_SECRET: token(), key: null, serviceKey: null }
     this.keepSecrets(made)
     return made
   }

@@ -23,6 +23,7 @@ import { historySums } from './endpoints/historySums.ts'
 import { listKeys } from './endpoints/listKeys.ts'
 import { listPipelines } from './endpoints/listPipelines.ts'
 import { listPlans } from './endpoints/listPlans.ts'
+import { makeStreamToken } from './endpoints/makeStreamToken.ts'
 import { ownKey } from './endpoints/ownKey.ts'
 import { pipelineLogs } from './endpoints/pipelineLogs.ts'
 import { pipelineMetrics } from './endpoints/pipelineMetrics.ts'
@@ -48,6 +49,7 @@ import { usage } from './endpoints/usage.ts'
 export const ENDPOINTS: readonly Endpoint[] = [
   usage,
   ownKey,
+  makeStreamToken,
   balances,
   listPipelines,
   createPipeline,

@@ -3,10 +3,10 @@
 
 import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
+import { counted } from '../key/identity.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { noBookOf } from './books/snapshots.ts'
 import { minutePrice } from './channel.ts'
-import { counted } from '../key/identity.ts'
 import type { EventFanout } from './events/event-fanout.ts'
 import { refusedSubscription } from './failure-frame.ts'
 import { ackFrame, errorFrame } from './frames.ts'

@@ -4,7 +4,7 @@ import { everyReply } from '../../src/edge/every-reply.route.ts'
 
 const DOCS = 'GET /docs describes all that there is.'
 const app = new Hono()
-everyReply(app, { requestId: () => 'req_1', report: () => undefined })
+everyReply(app, { requestId: () => 'req_1', report: () => undefined, page: async () => null })
 app.get('/', (c) => c.text(''))
 app.post('/info', (c) => c.text(''))
 app.post('/k/:key/info', (c) => c.text(''))

@@ -29,7 +29,7 @@ function app(pathKeys = true) {
     requestId: () => 'req_9',
   }
   const routes = new Hono()
-  everyReply(routes, { requestId: deps.requestId, report: () => undefined })
+  everyReply(routes, { requestId: deps.requestId, report: () => undefined, page: async () => null })
   return routes.route('/', infoRoutes(deps, { pathKeys }))
 }
 

@@ -6,14 +6,22 @@ import { announce } from '../../src/launch/announcement.ts'
 const ROOT = join(import.meta.dirname, '../..')
 
 test('three commands that exist, with the state folder where it is another, and where to read on', () => {
-  const text = announce({ url: 'http://127.0.0.1:1', key: 'cqt_K', stateOption: " --state 'my weir'" })
-  const commands = text.split('\n').filter((line) => line.startsWith('  '))
+  const text = announce({
+    ...{
+      url: 'http://127.0.0.1:1',
+      key: 'cqt_K',
+      serviceKey: 'cqs_S',
+      adminToken: 'T',
+      stateOption: " --state 'my weir'",
+    },
+  })
+  const commands = text.split('\n').filter((line) => /^ {2}\w/.test(line))
   expect(commands.map((line) => line.trim().split(' ').slice(0, 3).join(' '))).toEqual([
     ...['curl -s http://127.0.0.1:1/info', 'npm run watch', 'npm run keys'],
   ])
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object }
   expect(scripts).toMatchObject({ watch: expect.any(String), keys: expect.any(String) })
   expect(text.match(/ --state 'my weir'/g)).toHaveLength(2)
-  for (const path of ['/docs', '/status']) expect(text).toContain(`http://127.0.0.1:1${path}`)
-  expect(text.trim().split('\n').length).toBeLessThan(15)
+  for (const path of ['/docs', '/status', '/live', '/console']) expect(text).toContain(`http://127.0.0.1:1${path}`)
+  expect(text.trim().split('\n').length).toBeLessThan(20)
 })

@@ -9,6 +9,7 @@ test('defaults', () => {
       stateOption: '',
       reset: false,
       json: false,
+      isOpened: false,
       port: 8787,
       isLarge: false,
       keepMb: 100,
@@ -20,13 +21,22 @@ test('defaults', () => {
 test('everything at once', () => {
   expect(
     launchOptions(
-      { state: 'there', reset: true, json: true, seed: 7, blockMs: 100, scale: 'mainnet', keep: 7 },
+      { state: 'there', reset: true, json: true, open: true, seed: 7, blockMs: 100, scale: 'mainnet', keep: 7 },
       { PORT: '0' },
     ),
   ).toEqual({
     ok: true,
     value: {
-      ...{ state: 'there', stateOption: ' --state there', reset: true, json: true, port: 0, isLarge: true, keepMb: 7 },
+      ...{
+        state: 'there',
+        stateOption: ' --state there',
+        reset: true,
+        json: true,
+        isOpened: true,
+        port: 0,
+        isLarge: true,
+        keepMb: 7,
+      },
       devnet: ['--seed', '7', '--block-ms', '100', '--scale', 'mainnet'],
     },
   })

@@ -40,6 +40,7 @@ function startIn(environment: NodeJS.ProcessEnv, ...more: string[]): Promise<{ c
 const SECRETS = JSON.stringify({
   ...Object.fromEntries(['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET'].map((name) => [name, 'x'.repeat(32)])),
   key: null,
+  serviceKey: null,
 })
 const METER = 'gateway/v3/do/weir-live-CreditMeter/f3.sqlite'
 

@@ -151,7 +151,11 @@ describe('the door of service keys', () => {
   it('is not the operator’s', async () => {
     const admin = adminRoutes(ENDPOINTS, {
       ...{ platform: platformOf(), adminToken: ADMIN_TOKEN, keySecret: KEY_SECRET },
-      ...{ requestId: () => 'req_1', wrongToken: () => new AddressGate(WRONG_TOKENS).take(null, 0) },
+      ...{
+        visitor: () => null,
+        requestId: () => 'req_1',
+        wrongToken: () => new AddressGate(WRONG_TOKENS).take(null, 0),
+      },
     })
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
     for (const path of ['/managed/1', '/echo/a']) {

@@ -40,7 +40,7 @@ const StreamToken = z
     token: z.string().describe('Kept by nobody here'),
     expires: UnixMs.describe('When it ends, Unix milliseconds'),
     coins: z.array(z.string()).nullable().describe('Null: all'),
-    channels: z.array(z.string()),
+    channels: z.array(z.string()).describe('Channels that it is for'),
   })
   .meta({ id: 'StreamToken' })
 
@@ -69,7 +69,7 @@ export const makeStreamToken = defineEndpoint(
         }),
       },
     },
-    refusals: [422],
+    refusals: [400],
   },
   async ({ identity, body }, { sealToken, now }) => {
     const { coins = null, channels = TOKEN_CHANNELS, minutes = MINUTES } = body ?? {}

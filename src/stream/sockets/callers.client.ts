@@ -28,7 +28,10 @@ export interface CallerBook {
 
 /** Brings sockets up to `terms`, or ends them. Who cannot be looked up now is so after a later report. */
 export async function lookUpAnew(book: CallerBook, connections: readonly Connection[], terms: number): Promise<void> {
-  const byKey = Map.groupBy(connections, ({ identity, product }) => `${product} ${identity.keyHash} ${identity.token !== undefined}`)
+  const byKey = Map.groupBy(
+    connections,
+    ({ identity, product }) => `${product} ${identity.keyHash} ${identity.token !== undefined}`,
+  )
   for (const sockets of byKey.values()) {
     const { identity, product } = sockets[0]!
     const caller = await book.caller(identity.keyHash, product, identity.token !== undefined).catch(() => null)

@@ -13,5 +13,9 @@ const MORE = 50
 const TOKEN_CONNECTS = 20
 
 export function connectLimit(identity: Identity): RequestLimit {
-  return { name: 'connects', quota: identity.token ? TOKEN_CONNECTS : limitsOf(identity).streamConnections + MORE, windowSeconds: WINDOW_S }
+  return {
+    name: 'connects',
+    quota: identity.token ? TOKEN_CONNECTS : limitsOf(identity).streamConnections + MORE,
+    windowSeconds: WINDOW_S,
+  }
 }

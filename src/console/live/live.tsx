@@ -1,0 +1,5 @@
+// The page /live.
+
+import { render } from 'preact'
+
+render(<main id="main" />, document.getElementById('app')!)

@@ -1,0 +1,84 @@
+// A table of rows, with its CSV, its words where it is empty, and a way to more of them. Law: everything is drawn as text.
+
+import type { ComponentChildren } from 'preact'
+import { csvText } from './csv.ts'
+import { saveText } from './save.dom.ts'
+
+export interface Column<Row> {
+  readonly name: string
+  /** What a cell holds, in CSV and where nothing else is drawn. */
+  readonly text: (row: Row) => string
+  readonly draw?: (row: Row) => ComponentChildren
+  /** Numbers stand right-aligned. */
+  readonly isNumber?: boolean
+}
+
+interface TableProps<Row> {
+  /** What the rows are, for who does not see them. */
+  readonly caption: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly rowKey: (row: Row) => string
+  /** Shown in the place of rows. */
+  readonly empty: ComponentChildren
+  /** Of the file, without its ending; left out: no file. */
+  readonly csv?: string
+  /** There are more: called to bring them. */
+  readonly more?: (() => void) | null
+}
+
+export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more }: TableProps<Row>) {
+  if (rows.length === 0) return <div class="empty">{empty}</div>
+  const save = () =>
+    saveText(
+      `${csv}.csv`,
+      'text/csv',
+      csvText(
+        columns.map(({ name }) => name),
+        rows.map((row) => columns.map(({ text }) => text(row))),
+      ),
+    )
+  const classOf = ({ isNumber }: Column<Row>) => (isNumber ? 'number' : '')
+  return (
+    <div class="table">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls a wide table with the keys. */}
+      <section class="scroll" tabIndex={0} aria-label={caption}>
+        <table>
+          <caption class="unseen">{caption}</caption>
+          <thead>
+            <tr>
+              {columns.map((column) => (
+                <th scope="col" class={classOf(column)} key={column.name}>
+                  {column.name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={rowKey(row)}>
+                {columns.map((column) => (
+                  <td class={classOf(column)} key={column.name}>
+                    {column.draw ? column.draw(row) : column.text(row)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <p class="beside">
+        {csv && (
+          <button type="button" class="plain" onClick={save}>
+            CSV of {rows.length === 1 ? 'this row' : `these ${rows.length} rows`}
+          </button>
+        )}
+        {more && (
+          <button type="button" onClick={more}>
+            More
+          </button>
+        )}
+      </p>
+    </div>
+  )
+}

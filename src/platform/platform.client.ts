@@ -1,0 +1,72 @@
+// The services behind /platform and /admin, on the bindings of the gateway.
+
+import { meterOf, type Objects } from '../core/objects.client.ts'
+import { err, ok } from '../core/result.ts'
+import { after } from '../core/timers.client.ts'
+import { NO_KEY_SECRET } from '../edge/key-ring.store.ts'
+import { LOG_API_VERSION } from '../feed/log-api.ts'
+import { BackfillStore } from '../history/archive/backfill.store.ts'
+import { exportsOf } from '../history/exports/exports.store.ts'
+import { sealStreamToken } from '../key/stream-token.client.ts'
+import { AccountService } from './account-service.client.ts'
+import { dataServices } from './data-service.client.ts'
+import { KeyService } from './key-service.client.ts'
+import { PipelineService } from './pipeline-service.client.ts'
+import { PlanService } from './plan-service.client.ts'
+import type { ArchiveFilling, Platform } from './platform-api.ts'
+import { sinksOf } from './sinks.client.ts'
+
+type Env = Cloudflare.Env
+
+/** Of the gateway's variables, parsed. */
+interface PlatformSettings {
+  readonly CHAIN: string
+  readonly WEBHOOK_HTTP: boolean
+  readonly TRUST_PROXY: boolean
+  readonly PIPELINE_PRIVATE: boolean
+  readonly RPC_CHAINS: readonly (Parameters<typeof dataServices>[0][number] & { readonly urls: readonly unknown[] })[]
+}
+
+/** What the gateway lends. */
+export interface PlatformDeps {
+  readonly read: Platform['read']
+  readonly report: (error: unknown, what: string) => void
+  readonly now: () => number
+}
+
+export function platformOf(
+  env: Env,
+  settings: PlatformSettings,
+  objects: Objects,
+  { read, report, now }: PlatformDeps,
+): Platform {
+  const { WEBHOOK_HTTP: isHttpAllowed, TRUST_PROXY: isProxied } = settings
+  const meter = (account: string) => meterOf(env, account)
+  const ports = { db: env.ACCOUNTS, kv: env.KEYS, keySecret: env.KEY_SECRET ?? '', meterOf: meter, nowMs: now }
+  const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
+  const pipelines = new PipelineService({
+    ...{ ...ports, ...sinksOf(objects), keys: services.keys, after },
+    isPrivateAllowed: settings.PIPELINE_PRIVATE,
+    chains: settings.RPC_CHAINS.filter(({ urls }) => urls.length > 0).map(({ name }) => name),
+    report: (error) => report(error, 'pipeline'),
+  })
+  const archive = fillingOf(env, settings, objects)
+  const exports = exportsOf(env, settings.CHAIN, env.KEY_SECRET)
+  const history = { archive, chain: settings.CHAIN, exports, retention: () => objects.archiver() }
+  const dataService = dataServices(settings.RPC_CHAINS)
+  const sealToken: Platform['sealToken'] = async (token) =>
+    env.KEY_SECRET
+      ? ok(await sealStreamToken({ ...token, holder: crypto.randomUUID() }, env.KEY_SECRET))
+      : err(NO_KEY_SECRET)
+  const own = { ...services, pipelines, ...history, dataService, read, sealToken }
+  return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
+}
+
+/** Null where the Workers have no archive. */
+function fillingOf(env: Partial<Env>, { CHAIN: chain }: PlatformSettings, objects: Objects): Platform['archive'] {
+  const { ARCHIVE: bucket, HISTORY: db } = env
+  if (!bucket || !db) return null
+  const store = new BackfillStore({ chain, bucket, db })
+  const backfill: ArchiveFilling['backfill'] = (blocks) => objects.archiver().backfill({ v: LOG_API_VERSION, blocks })
+  return { chain, state: (after) => store.state(after), backfill }
+}

@@ -1,0 +1,88 @@
+// A Chromium for tests: the system's, or one that travels in a package of npm. The lists of packages stand beside this.
+
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { missingIn, placeOf } from '../installed.ts'
+
+/** What tests use of Playwright, which stands apart from the packages of Weir. */
+export interface Page {
+  goto(url: string): Promise<unknown>
+  reload(): Promise<unknown>
+  close(): Promise<void>
+  url(): string
+  content(): Promise<string>
+  title(): Promise<string>
+  evaluate<T>(run: string | ((argument: never) => T | Promise<T>), argument?: unknown): Promise<T>
+  addScriptTag(script: { readonly content: string }): Promise<unknown>
+  screenshot(options: { readonly path: string; readonly fullPage?: boolean }): Promise<unknown>
+  setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>
+  emulateMedia(media: { readonly colorScheme: 'light' | 'dark' }): Promise<void>
+  locator(selector: string): Locator
+  getByRole(role: string, options?: { readonly name?: string | RegExp; readonly exact?: boolean }): Locator
+  getByLabel(text: string | RegExp): Locator
+  getByText(text: string | RegExp): Locator
+  on(event: 'console' | 'pageerror' | 'request', hear: (what: never) => void): void
+  readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> }
+}
+interface Locator {
+  click(): Promise<void>
+  fill(text: string): Promise<void>
+  selectOption(value: string): Promise<unknown>
+  textContent(): Promise<string | null>
+  innerText(): Promise<string>
+  inputValue(): Promise<string>
+  count(): Promise<number>
+  isVisible(): Promise<boolean>
+  waitFor(options?: { readonly timeout?: number; readonly state?: 'visible' | 'hidden' }): Promise<void>
+  first(): Locator
+  nth(index: number): Locator
+  locator(selector: string): Locator
+  getByRole(role: string, options?: { readonly name?: string | RegExp }): Locator
+}
+export interface Context {
+  newPage(): Promise<Page>
+  cookies(): Promise<readonly Cookie[]>
+  addCookies(cookies: readonly Partial<Cookie>[]): Promise<void>
+  setOffline(isOffline: boolean): Promise<void>
+  addInitScript(script: string): Promise<unknown>
+  newCDPSession(page: Page): Promise<{ send(method: string, params?: object): Promise<Record<string, unknown>> }>
+  close(): Promise<void>
+}
+interface Cookie {
+  readonly name: string
+  readonly value: string
+  readonly url: string
+  readonly httpOnly: boolean
+  readonly secure: boolean
+  readonly sameSite: string
+}
+export interface Browser {
+  newContext(options?: object): Promise<Context>
+  version(): string
+  close(): Promise<void>
+}
+
+const PLACE = placeOf('browser')
+const SYSTEM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/** As root there is no sandbox, and in a container little shared memory. */
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars']
+
+/** What drives browsers; a sentence where it is not there. */
+export async function openBrowser(): Promise<Browser | string> {
+  const missing = missingIn(PLACE, import.meta.dirname)
+  if (missing !== null) return missing
+  const load = (name: string) => import(pathToFileURL(createRequire(join(PLACE, 'package.json')).resolve(name)).href)
+  const { default: playwright } = await load('playwright-core')
+  const system = SYSTEM.find((path) => existsSync(path))
+  const executablePath = system ?? (await (await load('@sparticuz/chromium')).default.executablePath())
+  try {
+    return await playwright.chromium.launch({ executablePath, args: ARGS })
+  } catch (error) {
+    return `Chromium does not run here: ${String(error).split('\n')[0]}`
+  }
+}
+
+/** The script that looks for barriers in a page: it defines `axe`. */
+export const axePath = () => createRequire(join(PLACE, 'package.json')).resolve('axe-core/axe.min.js')

@@ -1,0 +1,63 @@
+// What tests of pages do with each page: look for barriers, take its picture, and see that nothing leaks.
+
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { axePath, type Context, type Page } from './browser.ts'
+
+/** Where pictures go; unset: nowhere. */
+const { SCREENSHOTS } = process.env
+const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 360, height: 740 } } as const
+
+let axe: string | null = null
+const axeScript = () => (axe ??= readFileSync(axePath(), 'utf8'))
+
+/** What a page said that it should not: errors, and what its policy stopped. */
+export function troublesOf(page: Page): string[] {
+  const troubles: string[] = []
+  page.on('pageerror', (error: Error) => void troubles.push(String(error)))
+  page.on('console', (message: { type(): string; text(): string }) => {
+    if (message.type() === 'error') troubles.push(message.text())
+  })
+  return troubles
+}
+
+/**
+ * In both sizes and both colours: no barrier that axe finds, nothing wider than the screen, and a picture. The policy of
+ * the pages takes no script from elsewhere: axe comes over the debugger, which it does not bind.
+ */
+export async function lookAt(context: Context, page: Page, name: string): Promise<void> {
+  const debug = await context.newCDPSession(page)
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    await page.setViewportSize(viewport)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      const where = `${name}-${size}-${colorScheme}`
+      if (SCREENSHOTS) {
+        mkdirSync(SCREENSHOTS, { recursive: true })
+        await page.screenshot({ path: join(SCREENSHOTS, `${where}.png`), fullPage: true })
+      }
+      await debug.send('Runtime.evaluate', { expression: axeScript() })
+      const found = await debug.send('Runtime.evaluate', {
+        expression: `axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
+          [id, ...nodes.slice(0, 3).map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary.slice(0, 200))])))`,
+        awaitPromise: true,
+        returnByValue: true,
+      })
+      const { value } = (found as { result: { value: string } }).result
+      expect(JSON.parse(value), where).toEqual([])
+      const overflow = await page.evaluate<number>(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      expect(overflow, `${where} is wider than its screen`).toBeLessThanOrEqual(0)
+    }
+  }
+}
+
+/** That none of these secrets stands anywhere where a page keeps or shows things. */
+export async function expectNoSecret(page: Page, secrets: readonly string[]): Promise<void> {
+  const kept = await page.evaluate<string>(
+    'JSON.stringify([localStorage, sessionStorage, document.cookie, location.href, document.documentElement.outerHTML, [...document.querySelectorAll("input")].map((input) => input.value)])',
+  )
+  for (const secret of secrets) expect(kept).not.toContain(secret)
+}

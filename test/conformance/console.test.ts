@@ -1,0 +1,178 @@
+// The console as a person uses it: a real browser on the product as `npm start` runs it.
+
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Browser, type Context, openBrowser, type Page } from '../browser/browser.ts'
+import { expectNoSecret, lookAt, troublesOf } from '../browser/visit.ts'
+import { type Program, run, scratch } from './children.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const folder = scratch()
+const opened = await openBrowser()
+const isMissing = typeof opened === 'string'
+if (isMissing) {
+  if (process.env.CI === 'true') throw new Error(`pages are not tested: ${opened}`)
+  console.log(`tests of pages are skipped: ${opened}`)
+}
+const browser = opened as Browser
+
+let launch: Program
+let dev: { url: string; key: string; service_key: string; admin_token: string; pids: Record<string, number> }
+
+beforeAll(async () => {
+  if (isMissing) return
+  launch = run('launch/main.node.ts', ['--state', join(folder.path, 'state'), '--json'], { PORT: '0' })
+  dev = JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000))
+}, 90_000)
+afterAll(async () => {
+  if (!isMissing) await browser.close()
+  await launch?.end()
+  folder.remove()
+})
+
+/** A visitor of their own, signed in with this token. */
+async function visit(token: string | null): Promise<{ context: Context; page: Page; troubles: string[] }> {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const troubles = troublesOf(page)
+  await page.goto(`${dev.url}/console`)
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  if (token !== null) {
+    await page.getByLabel(/A key of your account/).fill(token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  }
+  return { context, page, troubles }
+}
+
+/** From the click to the first paint, of a browser that has seen nothing yet. */
+async function paintMs(path: string): Promise<number> {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  await page.goto(`${dev.url}${path}`)
+  const ms = await page.evaluate<number>(
+    `new Promise((resolve) => new PerformanceObserver((seen) => {
+      for (const { name, startTime } of seen.getEntries()) if (name === 'first-contentful-paint') resolve(startTime)
+    }).observe({ type: 'paint', buffered: true }))`,
+  )
+  await context.close()
+  return ms
+}
+
+describe('budgets', () => {
+  /** Gzipped bytes of everything that a page loads before anybody does anything. */
+  const loaded = (page: string) => {
+    const html = readFileSync(join(ROOT, `dist/console/${page}.html`), 'utf8')
+    const files = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path!)
+    expect(files.length).toBeGreaterThan(1)
+    return [html, ...files.map((path) => readFileSync(join(ROOT, 'dist/console', path)))].reduce(
+      (sum, content) => sum + gzipSync(content).length,
+      0,
+    )
+  }
+
+  it('the console is at most 35 KB, and loads nothing later', () => {
+    const bytes = loaded('console')
+    console.log(`console: ${bytes} B gzipped`)
+    expect(bytes).toBeLessThanOrEqual(35_000)
+  })
+
+  it('the live page is at most 90 KB with what it loads later', () => {
+    const lazy = globSync('dist/console/assets/*.js', { cwd: ROOT })
+    const html = ['live', 'console'].map((page) => readFileSync(join(ROOT, `dist/console/${page}.html`), 'utf8')).join()
+    const later = lazy
+      .filter((path) => !html.includes(path.slice('dist/console'.length)))
+      .reduce((sum, path) => sum + gzipSync(readFileSync(join(ROOT, path))).length, 0)
+    const bytes = loaded('live') + later
+    console.log(`live: ${bytes} B gzipped, ${later} B of it later`)
+    expect(bytes).toBeLessThanOrEqual(90_000)
+  })
+
+  it('nothing is inline, and every page has the policy', () => {
+    const pages = globSync('dist/console/*.html', { cwd: ROOT })
+    expect(pages.length).toBeGreaterThanOrEqual(2)
+    for (const path of pages)
+      expect(readFileSync(join(ROOT, path), 'utf8')).not.toMatch(/<script>|<style|style="|\son\w+="/)
+    expect(existsSync(join(ROOT, 'dist/console/_headers'))).toBe(true)
+  })
+})
+
+describe.skipIf(isMissing)('signing in', () => {
+  it('shows something within a second, from cold', async () => {
+    // The best of some: other tests share the machine.
+    let bestMs = Number.POSITIVE_INFINITY
+    for (let visits = 0; visits < 5 && bestMs >= 1_000; visits++) bestMs = Math.min(bestMs, await paintMs('/console'))
+    console.log(`first paint: ${Math.round(bestMs)} ms`)
+    expect(bestMs).toBeLessThan(1_000)
+  })
+
+  it('turns a key into a cookie that no script reads, and keeps the key nowhere', async () => {
+    const { context, page, troubles } = await visit(dev.service_key)
+    const [cookie, ...others] = await context.cookies()
+    expect(others).toEqual([])
+    expect(cookie).toMatchObject({ name: '__Host-weir', httpOnly: true, secure: true, sameSite: 'Strict' })
+    expect(await page.evaluate('document.cookie')).toBe('')
+    await expectNoSecret(page, [dev.service_key, cookie!.value])
+    await page.reload()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    expect(troubles).toEqual([])
+    await context.close()
+  })
+
+  it('says what is wrong with what is no key', async () => {
+    const { context, page } = await visit(null)
+    await page.getByLabel(/A key of your account/).fill('cqt_123')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText(/truncated: it has 7 characters instead of 30/).waitFor()
+    await page.getByLabel(/A key of your account/).fill('not a token')
+    await page.keyboard.press('Enter')
+    await page.getByText(/This is no key of this gateway/).waitFor()
+    await lookAt(context, page, 'sign-in')
+    await context.close()
+  })
+
+  it('ends in every tab', async () => {
+    const { context, page } = await visit(dev.admin_token)
+    const second = await context.newPage()
+    await second.goto(`${dev.url}/console`)
+    await second.getByRole('button', { name: 'Sign out' }).click()
+    await second.getByText('You are signed out.').waitFor()
+    // The tab comes to the front, and looks.
+    await page.evaluate('dispatchEvent(new Event("visibilitychange"))')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await context.close()
+  })
+
+  it('is not had by forging a cookie', async () => {
+    const context = await browser.newContext()
+    await context.addCookies([
+      { name: '__Host-weir', value: '0'.repeat(64), url: dev.url.replace('http:', 'https:'), secure: true },
+    ])
+    const page = await context.newPage()
+    await page.goto(`${dev.url}/console`)
+    await page.getByText(/your session has ended/).waitFor()
+    await context.close()
+  })
+
+  it('is of no use to a page of another port', async () => {
+    const { context } = await visit(dev.admin_token)
+    const [cookie] = await context.cookies()
+    for (const [method, headers] of [
+      ['POST', { origin: 'http://127.0.0.1:1' }],
+      ['POST', {}],
+      ['GET', { 'sec-fetch-site': 'same-site' }],
+    ] as const) {
+      const answer = await fetch(`${dev.url}/admin/plans${method === 'POST' ? '/apply' : ''}`, {
+        method,
+        headers: { ...headers, cookie: `__Host-weir=${cookie!.value}` },
+      })
+      expect([method, answer.status]).toEqual([
+        method,
+        method === 'GET' ? 403 : expect.toSatisfy((s) => s === 403 || s === 404),
+      ])
+    }
+    await context.close()
+  })
+})
