@@ -41,6 +41,7 @@ const StreamToken = z
     expires: UnixMs.describe('When it ends, Unix milliseconds'),
     coins: z.array(z.string()).nullable().describe('Null: all'),
     channels: z.array(z.string()).describe('Channels that it is for'),
+    time: UnixMs.describe('The gateway’s time of the answer, Unix milliseconds'),
   })
   .meta({ id: 'StreamToken' })
 
@@ -66,6 +67,7 @@ export const makeStreamToken = defineEndpoint(
           expires: 1790000900000,
           coins: ['BTC', 'ETH'],
           channels: [...TOKEN_CHANNELS],
+          time: 1790000000000,
         }),
       },
     },
@@ -73,8 +75,10 @@ export const makeStreamToken = defineEndpoint(
   },
   async ({ identity, body }, { sealToken, now }) => {
     const { coins = null, channels = TOKEN_CHANNELS, minutes = MINUTES } = body ?? {}
-    const expires = Math.min(now() + minutes * 60_000, identity.expires ?? Number.POSITIVE_INFINITY)
-    const token = await sealToken({ keyHash: identity.keyHash, coins, channels: [...channels], expires })
-    return token.ok ? reply(201, inEnvelope({ token: token.value, expires, coins, channels: [...channels] })) : token
+    const time = now()
+    const expires = Math.min(time + minutes * 60_000, identity.expires ?? Number.POSITIVE_INFINITY)
+    const said = { coins, channels: [...channels], expires }
+    const token = await sealToken({ keyHash: identity.keyHash, ...said })
+    return token.ok ? reply(201, inEnvelope({ token: token.value, ...said, time })) : token
   },
 )
