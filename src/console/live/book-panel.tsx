@@ -98,17 +98,25 @@ interface HalfProps {
 
 /** Asks stand worst first, so that the best of both sides meet in the middle. */
 function Half({ side, rows, deepest, decimals }: HalfProps) {
-  const shown = side === 'ask' ? [...rows].reverse() : rows
+  const isAbove = side === 'ask'
+  const shown = isAbove ? [...rows].reverse() : rows
+  /** The names of the columns stand above both sides once. */
+  const head = isAbove ? 1 : 0
   return (
     <div class={`half ${side}`}>
-      <svg aria-hidden="true" width="100%" height={Math.max(shown.length, 1) * ROW + ROW} preserveAspectRatio="none">
+      <svg aria-hidden="true" width="100%" height={(shown.length + head) * ROW} preserveAspectRatio="none">
         {shown.map(({ px, total }, at) => (
-          <rect key={px} y={(at + 1) * ROW} height={ROW - 1} width={`${deepest > 0 ? (total / deepest) * 100 : 0}%`} />
+          <rect
+            key={px}
+            y={(at + head) * ROW}
+            height={ROW - 1}
+            width={`${deepest > 0 ? (total / deepest) * 100 : 0}%`}
+          />
         ))}
       </svg>
       <table>
-        <caption class="unseen">{side === 'ask' ? 'Asks, worst first' : 'Bids, best first'}</caption>
-        <thead>
+        <caption class="unseen">{isAbove ? 'Asks, worst first' : 'Bids, best first'}</caption>
+        <thead class={isAbove ? undefined : 'unseen'}>
           <tr>
             <th scope="col">Price</th>
             <th scope="col">Size</th>

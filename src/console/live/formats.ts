@@ -31,10 +31,11 @@ const UNITS = ['', 'k', 'M', 'B', 'T']
 /** Three figures and a unit: `1.23 M`. */
 export function compact(value: number): string {
   if (!Number.isFinite(value)) return DASH
-  const size = Math.abs(value)
+  // Rounded first: 999,999 is a million.
+  const size = Number(Math.abs(value).toPrecision(3))
   const unit = size < 1_000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(size) / 3))
   const scaled = value / 1_000 ** unit
-  const figures = size === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(scaled))))
+  const figures = size === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(size / 1_000 ** unit)))
   const text = fixed(scaled, Math.min(unit === 0 && Number.isInteger(value) ? 0 : figures, 4))
   return unit === 0 ? text : `${text} ${UNITS[unit]}`
 }

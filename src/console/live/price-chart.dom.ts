@@ -25,6 +25,8 @@ export async function openChart(element: HTMLElement, onNearStart: () => void): 
   const chart = createChart(element, {
     autoSize: true,
     layout: { attributionLogo: false, fontSize: 11 },
+    // Some browsers name languages that dates cannot be written in, and times are UTC in any.
+    localization: { locale: 'en-GB' },
     timeScale: { timeVisible: true, secondsVisible: false, rightOffset: 4 },
   })
   const candles = chart.addSeries(CandlestickSeries, { borderVisible: false })

@@ -55,6 +55,11 @@ export function StatusBar() {
           There is no market {JSON.stringify(coin.value)} here: choose one from the list.
         </p>
       )}
+      {live?.state === 'refused' && (
+        <p class="note trouble" role="alert">
+          The book of {JSON.stringify(coin.value)} is refused: {live.why}
+        </p>
+      )}
       {linkState.value.state === 'refused' && (
         <p class="note trouble" role="alert">
           {linkState.value.reason} <a href="/console">Sign in</a>

@@ -14,28 +14,30 @@ export function TradePanel() {
       <div class="panel-head">
         <h2 id="trades-title">Trades</h2>
       </div>
-      <table>
-        <caption class="unseen">Last trades, newest first; times are UTC</caption>
-        <thead>
-          <tr>
-            <th scope="col">Price</th>
-            <th scope="col">Size</th>
-            <th scope="col">UTC</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ id, px, sz, isBuy, time }) => (
-            <tr key={id} class={isBuy ? 'bid' : 'ask'}>
-              <td>
-                {priceText(px)}
-                <span class="unseen">{isBuy ? ' bought' : ' sold'}</span>
-              </td>
-              <td>{compact(sz)}</td>
-              <td>{clockText(time)}</td>
+      <div class="list">
+        <table>
+          <caption class="unseen">Last trades, newest first; times are UTC</caption>
+          <thead>
+            <tr>
+              <th scope="col">Price</th>
+              <th scope="col">Size</th>
+              <th scope="col">UTC</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {rows.map(({ id, px, sz, isBuy, time }) => (
+              <tr key={id} class={isBuy ? 'bid' : 'ask'}>
+                <td>
+                  {priceText(px)}
+                  <span class="unseen">{isBuy ? ' bought' : ' sold'}</span>
+                </td>
+                <td>{compact(sz)}</td>
+                <td>{clockText(time)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
       {rows.length === 0 && <p class="foot">No trade yet.</p>}
     </section>
   )
