@@ -133,7 +133,7 @@ export function Keys({ account }: { account: Account | null }) {
       {rows && (
         <Table
           caption="Keys of the account"
-          columns={manages ? [...COLUMNS, actions] : COLUMNS}
+          columns={manages ? [...COLUMNS.slice(0, 4), actions, ...COLUMNS.slice(4)] : COLUMNS}
           rows={rows}
           rowKey={({ hash }) => hash}
           csv="keys"

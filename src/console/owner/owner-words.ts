@@ -20,7 +20,7 @@ export function forecastText({ forecast: { ends, why }, credits_a_day: perDay }:
     case 'used_up':
       return `At ${perDay} credits a day they end on ${dayText(ends ?? nowMs)} UTC, in ${spanText((ends ?? nowMs) - nowMs)}.`
     case 'unused':
-      return 'Nothing was spent in the last seven days: they do not end.'
+      return 'Nothing was spent of late: they do not end.'
     case 'renewed':
       return `At ${perDay} credits a day they do not end: the plan brings more than that.`
     case 'far':

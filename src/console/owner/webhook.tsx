@@ -23,13 +23,12 @@ const COLUMNS: readonly Column<Event>[] = [
 ]
 
 export function WebhookSection() {
-  const webhook = useOwn<Webhook>(() => '/platform/webhook/')
+  const webhook = useOwn<{ webhook: Webhook | null }>(() => '/platform/webhook/')
   const doing = useSignal<'set' | 'clear' | null>(null)
   const said = useSignal<string | null>(null)
   const secret = useSignal<string | null>(null)
-  const trouble = webhook.trouble.value
-  const isNone = trouble?.status === 404
-  const value = isNone ? null : webhook.value.value
+  const isNone = webhook.value.value?.webhook === null
+  const value = webhook.value.value?.webhook ?? null
   const close = () => {
     doing.value = null
   }
@@ -55,7 +54,7 @@ export function WebhookSection() {
   return (
     <section>
       <h2>Webhook</h2>
-      {!isNone && <TroubleNote trouble={trouble} again={webhook.reload} />}
+      <TroubleNote trouble={webhook.trouble.value} again={webhook.reload} />
       {isNone && (
         <div class="empty">
           <p>Nobody is told when credits run low.</p>
