@@ -17,6 +17,9 @@ import { everyReply, failureReply } from './edge/every-reply.route.ts'
 import { graphqlRoutes } from './edge/graphql.route.ts'
 import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
+import { RefusalBook } from './edge/refusal-book.client.ts'
+import { keepRefusals } from './edge/refusals.store.ts'
+import type { NoteRefusal, RefusalBatch } from './edge/refused-calls.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
 import { liveTokenRoutes } from './edge/session/live-token.route.ts'
 import { sessionRoutes } from './edge/session/session.route.ts'
@@ -59,6 +62,7 @@ const leases = new LeasePool()
 const restGate = new AddressGate(REST_REQUESTS)
 const wrongTokens = new AddressGate(WRONG_TOKENS)
 const now = () => Date.now()
+const refusals = new RefusalBook({ nowMs: now, sleep, report: (error) => report(error, 'refusals') })
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 const requestId = () => newRequestId(random)
 
@@ -90,18 +94,21 @@ function build(env: Env): Gateway {
   const archive = archiveOf(env, settings.CHAIN)
   const history = logHistory({ log: () => objects.log(), now, sleep })
   const past = pastOf({ history: sharedHeld(history, now), files: filesOf(env, settings.CHAIN), archive, after })
-  const desk = infoDesk(env, settings, { objects, upstream, archive, history, past, report })
+  const refused: NoteRefusal = (call, waitUntil) =>
+    refusals.note(call, (batch) => keepRefusals(env.ACCOUNTS, batch, now()), waitUntil)
+  const desk = infoDesk(env, settings, { objects, upstream, archive, history, past, report, refused })
   const app = new Hono<{ Bindings: Env }>()
   everyReply(app, { requestId, report, page: (request) => pageOf(env, request) })
-  const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
+  const lent = (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil)
+  const shared = { charging: lent, requestId, refused }
   const info: InfoRouteDeps<Env> = { ...shared, desk: () => desk, authenticate: authenticator(keyEnv, 'info') }
   app.route('/', infoRoutes<Env>(info, { pathKeys }))
-  const chains = rpcDesk(settings.RPC_CHAINS, { report, waitUntil: keepAlive })
+  const chains = rpcDesk(settings.RPC_CHAINS, { report, refused, waitUntil: keepAlive })
   const rpc: RpcRouteDeps<Env> = { ...shared, desk: chains, authenticate: authenticator(keyEnv, 'rpc') }
   app.route('/', rpcRoutes<Env>(rpc))
   app.route('/', docsRoutes<Env>(ENDPOINTS, graphqlSchema))
   const relay = (...place: Parameters<Objects['relay']>) => objects.relay(...place)
-  const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay, nowMs: now }
+  const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay, nowMs: now, refused }
   app.route('/', streamRoutes<Env>(streams, { pathKeys, relaysPerRegion: settings.RELAYS_PER_REGION }))
   app.route('/', graphqlRoutes<Env>({ ...streams, isProxyTrusted }, settings.RELAYS_PER_REGION))
   const log = () => objects.log()
@@ -140,6 +147,7 @@ function build(env: Env): Gateway {
     charging: (waitUntil) => charging(env, settings, waitUntil),
     addressOf,
     requestId,
+    refused,
   }
   app.route('/', keyedRoutes(ENDPOINTS, keyed))
   const { ARCHIVE: bucket }: Partial<Env> = env
@@ -215,6 +223,11 @@ export class Internal
   /** Copies of a meter's usage rows: only this Worker has D1. */
   async keepUsage(rows: readonly UsageRow[]): Promise<void> {
     await keepUsage(this.env.ACCOUNTS, rows)
+  }
+
+  /** What relays refused. */
+  async keepRefusals(batch: RefusalBatch): Promise<void> {
+    await keepRefusals(this.env.ACCOUNTS, batch, now())
   }
 
   /** Who has a key, for sockets whose account or key has changed. */
