@@ -74,7 +74,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   console: 'console/ui console/owner console/operator',
   'console/owner': 'console console/ui',
   'console/operator': 'console console/ui',
-  'console/live': '',
+  'console/live': 'core client console',
   doctor: 'core cli feeder launch',
 }
 
