@@ -2,10 +2,10 @@
 
 import { meterOf, type Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
-import { refusalsIn } from '../edge/refusals.store.ts'
 import { LOG_API_VERSION } from '../feed/log-api.ts'
 import { BackfillStore } from '../history/archive/backfill.store.ts'
 import { exportsOf } from '../history/exports/exports.store.ts'
+import { refusalsIn } from '../key/refusals.store.ts'
 import { urlRefusal } from '../pipeline/destinations/egress.client.ts'
 import { AccountService } from './account-service.client.ts'
 import { dataServices } from './data-service.client.ts'
