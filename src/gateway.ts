@@ -17,6 +17,7 @@ import { everyReply, failureReply } from './edge/every-reply.route.ts'
 import { graphqlRoutes } from './edge/graphql.route.ts'
 import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
+import { isBrowser, pageOf } from './edge/pages.client.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
 import { liveTokenRoutes } from './edge/session/live-token.route.ts'
 import { sessionRoutes } from './edge/session/session.route.ts'
@@ -186,14 +187,6 @@ function authenticator(keyEnv: KeyRingEnv, product: keyof typeof KEY_PLACES) {
     return product === 'info' ? orVisitor(keyEnv, request, entry, entered) : entered
   }
 }
-
-/** A file of the console, of the live page or of the documentation. */
-async function pageOf({ ASSETS: files }: Partial<Env>, request: Request): Promise<Response | null> {
-  const found = await files?.fetch(request)
-  return found === undefined || found.status === 404 ? null : found
-}
-
-const isBrowser = ({ headers }: Request) => headers.get('accept')?.includes('text/html') ?? false
 
 function charging(env: Env, settings: GatewaySettings, waitUntil: WaitUntil): Charging {
   const onRevoked = (keyHash: string) => keys.revoked(env, keyHash, waitUntil)

@@ -15,7 +15,7 @@ import { ServerClock } from './server-clock.ts'
 import { type Happening, withHappening } from './timeline.ts'
 import { type Trade, withTrades } from './trade-list.ts'
 
-const LISTED_MS = 30_000
+const LISTED_MS = 60_000
 /** Coins of a token for few that are followed in the list. */
 const FOLLOWED = 8
 
