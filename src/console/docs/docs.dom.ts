@@ -1,7 +1,6 @@
 // What a script adds to the pages of the documentation, which do without: results while one types, a button that copies,
 // and a form that sends with the visitor’s own session.
 
-import './docs.css'
 import { offerSearch } from './search.dom.ts'
 import { offerTrying } from './try-it.dom.ts'
 

@@ -77,7 +77,7 @@ async function writeLoaded(root: string, outDir: string): Promise<{ style: strin
       outDir,
       emptyOutDir: false,
       modulePreload: { polyfill: false },
-      rolldownOptions: { input: join(root, 'src/console/docs/docs.dom.ts') },
+      rolldownOptions: { input: ['docs.dom.ts', 'docs.css'].map((file) => join(root, 'src/console/docs', file)) },
     },
   })
   if (!('output' in written)) throw new Error('vite wrote nothing')
