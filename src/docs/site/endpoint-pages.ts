@@ -15,6 +15,7 @@ export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   key: 'cqt_9fKxWq2T',
   name: 'twenty',
   id: 'acme',
+  month: '2026-11',
 }
 /** The same where endpoints of pipelines name one. */
 const PIPELINE = 'pipe_9fKxWq2TbNkRzd5mYvHs4u'
@@ -111,6 +112,7 @@ const PART_WORDS: Readonly<Record<string, string>> = {
   key: 'A key, its first twelve characters, or its hash',
   chain: 'Name of the chain',
   address: 'The wallet',
+  month: 'A month of UTC',
 }
 
 function bodyWords(body: NonNullable<Operation['body']>): string {
