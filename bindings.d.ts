@@ -19,6 +19,8 @@ declare namespace Cloudflare {
     MILLION_CREDITS_USD: string
     WEBHOOK_HTTP: string
     PIPELINE_PRIVATE: string
+    LIVE_ACCOUNT: string
+    LIVE_COINS: string
     UPSTREAMS: string
     RPC_CHAINS: string
     ADMIN_TOKEN: string

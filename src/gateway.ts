@@ -17,10 +17,9 @@ import { everyReply, failureReply } from './edge/every-reply.route.ts'
 import { graphqlRoutes } from './edge/graphql.route.ts'
 import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
-import { RefusalBook } from './edge/refusal-book.client.ts'
-import { keepRefusals } from './edge/refusals.store.ts'
-import type { NoteRefusal, RefusalBatch } from './edge/refused-calls.ts'
+import { isBrowser, pageOf } from './edge/pages.client.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
+import { liveTokenRoutes } from './edge/session/live-token.route.ts'
 import { sessionRoutes } from './edge/session/session.route.ts'
 import { type FindStaff, hasSession, orVisitor, visitingOperator } from './edge/session/visitor.store.ts'
 import { streamRoutes } from './edge/stream.route.ts'
@@ -37,8 +36,11 @@ import { pastOf } from './info/sources/past.ts'
 import { sharedHeld } from './info/sources/shared-held.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
-import { admit } from './key/record.ts'
-import { staffOf, staffWith } from './key/staff.store.ts'
+import { admit, forData } from './key/record.ts'
+import { RefusalBook } from './key/refusal-book.client.ts'
+import { keepRefusals } from './key/refusals.store.ts'
+import type { NoteRefusal, RefusalBatch } from './key/refused-calls.ts'
+import { staffOf } from './key/staff.store.ts'
 import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { ENDPOINTS } from './platform/catalogue.ts'
@@ -133,6 +135,8 @@ function build(env: Env): Gateway {
   const identify = (key: string, request: Request, waitUntil: WaitUntil) =>
     keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request))
   app.route('/', sessionRoutes({ env, findStaff, identify, wrongToken, addressOf, requestId, now }))
+  const { LIVE_ACCOUNT: account, LIVE_COINS: coins } = settings
+  app.route('/', liveTokenRoutes({ env, account, coins, addressOf, requestId, now }))
   const keyed: KeyedDeps = {
     platform,
     authenticate: (request, entry, waitUntil) =>
@@ -152,11 +156,7 @@ function build(env: Env): Gateway {
   app.route('/', downloadRoutes<Env>({ chain: settings.CHAIN, bucket, keySecret: env.KEY_SECRET, requestId, now }))
   const secrets = { adminToken: env.ADMIN_TOKEN, keySecret: env.KEY_SECRET }
   const visitor = (request: Request) => (hasSession(request) ? visitingOperator(env, request, findStaff, now()) : null)
-  const staff = (token: string) => staffWith(env.ACCOUNTS, token)
-  app.route(
-    '/admin',
-    adminRoutes(ENDPOINTS, { ...secrets, platform, visitor, staffWith: staff, wrongToken, requestId }),
-  )
+  app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, visitor, findStaff, wrongToken, requestId }))
   app.get('/', (c) => {
     if (isBrowser(c.req.raw)) return c.redirect('/live')
     return c.json({
@@ -182,19 +182,12 @@ const KEY_PLACES = { info: ['path', 'bearer'], stream: ['path', 'query', 'bearer
 function authenticator(keyEnv: KeyRingEnv, product: keyof typeof KEY_PLACES) {
   const places = KEY_PLACES[product]
   return (_: Env, request: Request, path: string | undefined, waitUntil: WaitUntil) => {
-    const entry = { product, kind: 'api', places, ...(path === undefined ? {} : { path }) } as const
+    const takesTokens = product !== 'rpc'
+    const entry = { product, kind: 'api', places, takesTokens, ...(path === undefined ? {} : { path }) } as const
     const entered = keys.authenticate(keyEnv, request, entry, waitUntil)
     return product === 'info' ? orVisitor(keyEnv, request, entry, entered) : entered
   }
 }
-
-/** A file of the console, of the live page or of the documentation. */
-async function pageOf({ ASSETS: files }: Partial<Env>, request: Request): Promise<Response | null> {
-  const found = await files?.fetch(request)
-  return found === undefined || found.status === 404 ? null : found
-}
-
-const isBrowser = ({ headers }: Request) => headers.get('accept')?.includes('text/html') ?? false
 
 function charging(env: Env, settings: GatewaySettings, waitUntil: WaitUntil): Charging {
   const onRevoked = (keyHash: string) => keys.revoked(env, keyHash, waitUntil)
@@ -232,8 +225,9 @@ export class Internal
   }
 
   /** Who has a key, for sockets whose account or key has changed. */
-  async caller(keyHash: string, product: 'stream' | 'graphql' = 'stream'): Promise<Caller> {
-    const record = await keyFromD1(this.env.ACCOUNTS, keyHash)
+  async caller(keyHash: string, product: 'stream' | 'graphql' = 'stream', isToken = false): Promise<Caller> {
+    const found = await keyFromD1(this.env.ACCOUNTS, keyHash)
+    const record = found && isToken ? forData(found) : found
     // The address was looked at when the socket was opened.
     const anywhere = record === null ? null : { ...record, ranges: null }
     const admitted = anywhere && admit(anywhere, { product, kind: 'api' }, now(), null)

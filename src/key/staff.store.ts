@@ -2,7 +2,7 @@
 // in the list.
 
 import { sha256 } from './digest.client.ts'
-import { isStaffToken, newStaffToken, type Operator, type StaffRole, type StaffRow } from './staff.ts'
+import { newStaffToken, type Operator, type StaffRole, type StaffRow } from './staff.ts'
 
 /** More do not fit a list, and no gateway has them. */
 const STAFF_MAX = 1_000
@@ -11,11 +11,6 @@ const STAFF_MAX = 1_000
 export async function staffOf(db: D1Database, tokenHash: string): Promise<Operator | null> {
   const select = 'SELECT name, role FROM staff WHERE hash = ? AND revoked IS NULL'
   return db.prepare(select).bind(tokenHash).first<Operator>()
-}
-
-/** The same by the token itself; what has another form is looked up nowhere. */
-export async function staffWith(db: D1Database, token: string): Promise<Operator | null> {
-  return isStaffToken(token) ? staffOf(db, await sha256(token)) : null
 }
 
 export class StaffStore {

@@ -10,7 +10,9 @@ import { bearerToken, gateBySecret } from '../core/secret.ts'
 import type { AddressVerdict } from '../edge/address-gate.ts'
 import { NO_KEY_SECRET } from '../edge/key-ring.store.ts'
 import { roleFor } from '../edge/operation.ts'
-import { HOLDER, mayAct, type Operator } from '../key/staff.ts'
+import type { FindStaff } from '../edge/session/visitor.store.ts'
+import { sha256 } from '../key/digest.client.ts'
+import { HOLDER, isStaffToken, mayAct, type Operator } from '../key/staff.ts'
 import { accountIn, auditRow } from './audit.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Platform } from './platform-api.ts'
@@ -22,8 +24,7 @@ export interface AdminDeps {
   readonly keySecret: string | undefined
   /** Whose session the request has; null: it has none. */
   readonly visitor: (request: Request) => Promise<Result<Operator, Failure>> | null
-  /** Which of the staff a token is; null: nobody's. */
-  readonly staffWith: (token: string) => Promise<Operator | null>
+  readonly findStaff: FindStaff
   /** Counts a request with a wrong token. */
   readonly wrongToken: (request: Request) => AddressVerdict
   readonly requestId: () => string
@@ -78,7 +79,7 @@ export function adminRoutes(endpoints: readonly Endpoint[], deps: AdminDeps): Ho
 
 async function callerOf(
   request: Request,
-  { adminToken, visitor, staffWith, wrongToken }: AdminDeps,
+  { adminToken, visitor, findStaff, wrongToken }: AdminDeps,
 ): Promise<Result<Operator, Failure>> {
   const authorization = request.headers.get('authorization')
   const gate = gateBySecret(authorization, adminToken)
@@ -86,7 +87,9 @@ async function callerOf(
   if (gate === 'granted') return ok(HOLDER)
   const visiting = await visitor(request)
   if (visiting !== null) return visiting
-  const staff = await staffWith(bearerToken(authorization) ?? '')
+  const token = bearerToken(authorization) ?? ''
+  // What has another form is looked up nowhere.
+  const staff = isStaffToken(token) ? await findStaff(await sha256(token)) : null
   return staff === null ? err(refusedToken(wrongToken(request))) : ok(staff)
 }
 

@@ -34,6 +34,7 @@ import { listPipelines } from './endpoints/listPipelines.ts'
 import { listPlans } from './endpoints/listPlans.ts'
 import { listRefusals } from './endpoints/listRefusals.ts'
 import { listStaff } from './endpoints/listStaff.ts'
+import { makeStreamToken } from './endpoints/makeStreamToken.ts'
 import { ownAccount } from './endpoints/ownAccount.ts'
 import { ownInvoice } from './endpoints/ownInvoice.ts'
 import { ownInvoiceCsv } from './endpoints/ownInvoiceCsv.ts'
@@ -88,6 +89,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   setOwnWebhook,
   testOwnWebhook,
   clearOwnWebhook,
+  makeStreamToken,
   balances,
   listPipelines,
   createPipeline,

@@ -1,12 +1,15 @@
 // The services behind /platform and /admin, on the bindings of the gateway.
 
 import { meterOf, type Objects } from '../core/objects.client.ts'
+import { err, ok } from '../core/result.ts'
 import { after } from '../core/timers.client.ts'
-import { refusalsIn } from '../edge/refusals.store.ts'
+import { NO_KEY_SECRET } from '../edge/key-ring.store.ts'
 import { LOG_API_VERSION } from '../feed/log-api.ts'
 import { BackfillStore } from '../history/archive/backfill.store.ts'
 import { exportsOf } from '../history/exports/exports.store.ts'
+import { refusalsIn } from '../key/refusals.store.ts'
 import { StaffStore } from '../key/staff.store.ts'
+import { sealStreamToken } from '../key/stream-token.client.ts'
 import { urlRefusal } from '../pipeline/destinations/egress.client.ts'
 import { AccountService } from './account-service.client.ts'
 import { AuditStore } from './audit.store.ts'
@@ -63,7 +66,22 @@ export function platformOf(
   const isPublicUrl = (url: string) => urlRefusal(url) === null
   const { ACCOUNTS: db } = env
   const ofStaff = { staff: new StaffStore(db), audit: new AuditStore(db), business: new BusinessStore(db) }
-  const own = { ...services, ...ofStaff, pipelines, refusals, ...history, dataService, read, millionMicroUsd, hubs }
+  const sealToken: Platform['sealToken'] = async (token) =>
+    env.KEY_SECRET
+      ? ok(await sealStreamToken({ ...token, holder: crypto.randomUUID() }, env.KEY_SECRET))
+      : err(NO_KEY_SECRET)
+  const own = {
+    ...services,
+    ...ofStaff,
+    pipelines,
+    refusals,
+    ...history,
+    dataService,
+    read,
+    sealToken,
+    millionMicroUsd,
+    hubs,
+  }
   return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isPublicUrl, isProxied, now }
 }
 

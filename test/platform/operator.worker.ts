@@ -3,14 +3,15 @@
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import * as objects from '../../src/core/objects.client.ts'
+import { ok } from '../../src/core/result.ts'
 import { after } from '../../src/core/timers.client.ts'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import type { KeyRing } from '../../src/edge/key-ring.store.ts'
-import { refusalsIn } from '../../src/edge/refusals.store.ts'
 import { LOG_API_VERSION } from '../../src/feed/log-api.ts'
 import { BackfillStore } from '../../src/history/archive/backfill.store.ts'
 import { exportsOf } from '../../src/history/exports/exports.store.ts'
-import { StaffStore, staffWith } from '../../src/key/staff.store.ts'
+import { refusalsIn } from '../../src/key/refusals.store.ts'
+import { StaffStore, staffOf } from '../../src/key/staff.store.ts'
 import { urlRefusal } from '../../src/pipeline/destinations/egress.client.ts'
 import { AccountService } from '../../src/platform/account-service.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
@@ -62,7 +63,7 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
     backfill: (blocks) => all.archiver().backfill({ v: LOG_API_VERSION, blocks }),
   }
   const history = { archive, chain, exports: exportsOf(bindings, chain, KEY_SECRET), retention: () => all.archiver() }
-  const data = { read: async () => null, dataService: () => null }
+  const data = { read: async () => null, dataService: () => null, sealToken: async () => ok('cqe_made') }
   const ofStaff = { staff: new StaffStore(db), audit: new AuditStore(db), business: new BusinessStore(db) }
   const sold = { millionMicroUsd: 49_000_000, hubs: 4 }
   const refusals = refusalsIn(db)
@@ -104,7 +105,7 @@ export async function ask(method: string, path: string, body?: unknown, over: Ov
   const app = adminRoutes(ENDPOINTS, {
     ...{ platform, adminToken, keySecret: KEY_SECRET },
     ...{ wrongToken, visitor: () => null, requestId: () => 'req_1' },
-    staffWith: (text) => staffWith(bindings.ACCOUNTS, text),
+    findStaff: (hash) => staffOf(bindings.ACCOUNTS, hash),
   })
   const response = await app.request(path, {
     method,
