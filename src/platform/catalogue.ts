@@ -64,7 +64,6 @@ import { usage } from './endpoints/usage.ts'
 export const ENDPOINTS: readonly Endpoint[] = [
   usage,
   ownKey,
-  makeStreamToken,
   ownAccount,
   ownKeys,
   createOwnKey,
@@ -80,6 +79,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   setOwnWebhook,
   testOwnWebhook,
   clearOwnWebhook,
+  makeStreamToken,
   balances,
   listPipelines,
   createPipeline,
