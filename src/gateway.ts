@@ -17,7 +17,9 @@ import { everyReply, failureReply } from './edge/every-reply.route.ts'
 import { graphqlRoutes } from './edge/graphql.route.ts'
 import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
+import { isBrowser, pageOf } from './edge/pages.client.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
+import { liveTokenRoutes } from './edge/session/live-token.route.ts'
 import { sessionRoutes } from './edge/session/session.route.ts'
 import { type FindStaff, hasSession, orVisitor, visitingOperator } from './edge/session/visitor.store.ts'
 import { streamRoutes } from './edge/stream.route.ts'
@@ -34,7 +36,7 @@ import { pastOf } from './info/sources/past.ts'
 import { sharedHeld } from './info/sources/shared-held.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
-import { admit } from './key/record.ts'
+import { admit, forData } from './key/record.ts'
 import { RefusalBook } from './key/refusal-book.client.ts'
 import { keepRefusals } from './key/refusals.store.ts'
 import type { NoteRefusal, RefusalBatch } from './key/refused-calls.ts'
@@ -132,6 +134,8 @@ function build(env: Env): Gateway {
   const identify = (key: string, request: Request, waitUntil: WaitUntil) =>
     keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request))
   app.route('/', sessionRoutes({ env, findStaff, identify, wrongToken, addressOf, requestId, now }))
+  const { LIVE_ACCOUNT: account, LIVE_COINS: coins } = settings
+  app.route('/', liveTokenRoutes({ env, account, coins, addressOf, requestId, now }))
   const keyed: KeyedDeps = {
     platform,
     authenticate: (request, entry, waitUntil) =>
@@ -177,19 +181,12 @@ const KEY_PLACES = { info: ['path', 'bearer'], stream: ['path', 'query', 'bearer
 function authenticator(keyEnv: KeyRingEnv, product: keyof typeof KEY_PLACES) {
   const places = KEY_PLACES[product]
   return (_: Env, request: Request, path: string | undefined, waitUntil: WaitUntil) => {
-    const entry = { product, kind: 'api', places, ...(path === undefined ? {} : { path }) } as const
+    const takesTokens = product !== 'rpc'
+    const entry = { product, kind: 'api', places, takesTokens, ...(path === undefined ? {} : { path }) } as const
     const entered = keys.authenticate(keyEnv, request, entry, waitUntil)
     return product === 'info' ? orVisitor(keyEnv, request, entry, entered) : entered
   }
 }
-
-/** A file of the console, of the live page or of the documentation. */
-async function pageOf({ ASSETS: files }: Partial<Env>, request: Request): Promise<Response | null> {
-  const found = await files?.fetch(request)
-  return found === undefined || found.status === 404 ? null : found
-}
-
-const isBrowser = ({ headers }: Request) => headers.get('accept')?.includes('text/html') ?? false
 
 function charging(env: Env, settings: GatewaySettings, waitUntil: WaitUntil): Charging {
   const onRevoked = (keyHash: string) => keys.revoked(env, keyHash, waitUntil)
@@ -227,8 +224,9 @@ export class Internal
   }
 
   /** Who has a key, for sockets whose account or key has changed. */
-  async caller(keyHash: string, product: 'stream' | 'graphql' = 'stream'): Promise<Caller> {
-    const record = await keyFromD1(this.env.ACCOUNTS, keyHash)
+  async caller(keyHash: string, product: 'stream' | 'graphql' = 'stream', isToken = false): Promise<Caller> {
+    const found = await keyFromD1(this.env.ACCOUNTS, keyHash)
+    const record = found && isToken ? forData(found) : found
     // The address was looked at when the socket was opened.
     const anywhere = record === null ? null : { ...record, ranges: null }
     const admitted = anywhere && admit(anywhere, { product, kind: 'api' }, now(), null)

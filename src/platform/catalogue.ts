@@ -26,6 +26,7 @@ import { historySums } from './endpoints/historySums.ts'
 import { listKeys } from './endpoints/listKeys.ts'
 import { listPipelines } from './endpoints/listPipelines.ts'
 import { listPlans } from './endpoints/listPlans.ts'
+import { makeStreamToken } from './endpoints/makeStreamToken.ts'
 import { ownAccount } from './endpoints/ownAccount.ts'
 import { ownInvoice } from './endpoints/ownInvoice.ts'
 import { ownInvoiceCsv } from './endpoints/ownInvoiceCsv.ts'
@@ -78,6 +79,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   setOwnWebhook,
   testOwnWebhook,
   clearOwnWebhook,
+  makeStreamToken,
   balances,
   listPipelines,
   createPipeline,

@@ -3,6 +3,7 @@
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import * as objects from '../../src/core/objects.client.ts'
+import { ok } from '../../src/core/result.ts'
 import { after } from '../../src/core/timers.client.ts'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import type { KeyRing } from '../../src/edge/key-ring.store.ts'
@@ -59,7 +60,7 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
     backfill: (blocks) => all.archiver().backfill({ v: LOG_API_VERSION, blocks }),
   }
   const history = { archive, chain, exports: exportsOf(bindings, chain, KEY_SECRET), retention: () => all.archiver() }
-  const data = { read: async () => null, dataService: () => null }
+  const data = { read: async () => null, dataService: () => null, sealToken: async () => ok('cqe_made') }
   const refusals = refusalsIn(db)
   const isPublicUrl = (url: string) => urlRefusal(url) === null
   const own = { ...services, pipelines, refusals, ...history, ...data, meterOf, log: () => all.log() }
