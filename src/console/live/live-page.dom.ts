@@ -59,6 +59,7 @@ export const link = new Link(
     else if (state.state === 'waiting' && was !== 'waiting') happened('bad', `No link: ${state.reason}`)
     else if (state.state === 'refused') happened('bad', `Refused: ${state.reason}`)
   },
+  (text) => happened('wait', `The gateway says: ${text}`),
 )
 
 let listedFor: string | null = null
