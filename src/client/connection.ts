@@ -4,6 +4,7 @@
 // tells again after an interruption (WS-23) `lost` says that something is missing, and nothing else does.
 
 import { backoffMs } from '../core/backoff.ts'
+import { resumes, typeOfFrames } from './channels.ts'
 import {
   type ConnectionOptions,
   type ConnectionState,
@@ -25,8 +26,8 @@ import {
   streamUrl,
 } from './runtime.ts'
 import { SeenFrames } from './seen-frames.ts'
-import { type DataFrame, decodeFrame, type KnownFrame, typeOfFrames } from './server-frame.ts'
-import { bodyKey, resumes, type SubscriptionBody } from './subscription.ts'
+import { type DataFrame, decodeFrame, type KnownFrame } from './server-frame.ts'
+import { bodyKey, type SubscriptionBody } from './subscription.ts'
 
 export class Connection {
   readonly #runtime: ClientRuntime

@@ -2,7 +2,6 @@
 // subscription and fetches their snapshots, a few at a time, again after every gap and every checksum that differs.
 
 import { type Backoff, backoffMs } from '../core/backoff.ts'
-import type { DiffBatchData } from '../stream/channels/l2BookDiff2.ts'
 import { type BatchHead, CoinBook, type CoinChange, type Snapshot } from './bootstrap.ts'
 import type { Connection } from './connection.ts'
 import { RETRY } from './connection-options.ts'
@@ -11,6 +10,7 @@ import type { DataFrame } from './server-frame.ts'
 import { requestSnapshot, type SnapshotOutcome } from './snapshot-request.ts'
 import { type Step, type StepListener, Steps } from './steps.ts'
 import { type BookScope, bookBody, isInScope, listedCoins, reasonOf, type SubscriptionBody } from './subscription.ts'
+import type { ChannelTypes } from './wire.ts'
 
 export interface BookListener {
   /** The book is live and just changed or was just seeded. */
@@ -230,7 +230,7 @@ export class DiffBooks {
   }
 }
 
-function changesOf(batch: DiffBatchData, body: SubscriptionBody): Map<string, CoinChange> {
+function changesOf(batch: ChannelTypes['l2BookDiff2']['frame']['data']['Updates'], body: SubscriptionBody): Map<string, CoinChange> {
   const changes = new Map<string, CoinChange>()
   for (const { coin, seq, prev_seq: prevSeq, levels, checksum } of batch.book_diffs)
     if (isInScope(body, coin)) changes.set(coin, { seq, prevSeq, levels, checksum })

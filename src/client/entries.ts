@@ -1,9 +1,10 @@
 // The subscriptions of a connection.
 
-import type { Wanted } from '../stream/channel.ts'
+import { resumes } from './channels.ts'
 import { LIMITS } from './connection-options.ts'
+import { type Want, wantOf } from './frame-bodies.ts'
 import type { DataFrame } from './server-frame.ts'
-import { bodyKey, embeddedBody, resumes, type SubscriptionBody, wantedOf } from './subscription.ts'
+import { bodyKey, embeddedBody, type SubscriptionBody } from './subscription.ts'
 
 export interface Listener {
   /** Acknowledged on this socket. After `lost`, whatever was known before is not continuous with what follows. */
@@ -18,7 +19,7 @@ export interface Listener {
 export interface Entry {
   readonly body: SubscriptionBody
   /** What the body asks for; null where this client does not know. */
-  readonly wanted: Wanted | null
+  readonly want: Want | null
   readonly listener: Listener
   asked: boolean
   acked: boolean
@@ -30,8 +31,8 @@ export interface Entry {
 }
 
 export function newEntry(body: SubscriptionBody, listener: Listener): Entry {
-  const wanted = wantedOf(body)
-  return { body, wanted, listener, asked: false, acked: false, resumes: false, isKnown: false, stopAckTimer: () => {} }
+  const want = wantOf(body)
+  return { body, want, listener, asked: false, acked: false, resumes: false, isKnown: false, stopAckTimer: () => {} }
 }
 
 /** Which to ask for, in their order, as far as more may wait. */

@@ -1,13 +1,21 @@
 // The past, played by a gateway (WS-155): one socket and one body, from its first block to its last. What is missing is
 // told, and nothing is begun anew where the socket ends.
 
-import type { ReplayFrame, ReplayRange } from '../stream/protocol.ts'
-import type { ReplayNews } from '../stream/reply-frames.ts'
 import { LIMITS } from './connection-options.ts'
 import { Proofs } from './proofs.ts'
 import { type ClientRuntime, type ClientSocket, describeEnd, type Endpoint, streamUrl } from './runtime.ts'
-import { type DataFrame, decodeFrame, type KnownFrame } from './server-frame.ts'
+import { type DataFrame, decodeFrame, type KnownFrame, type ReplyFrame } from './server-frame.ts'
 import type { SubscriptionBody } from './subscription.ts'
+
+/** What is played: exactly one of `fromTime` (Unix ms) and `fromBlock`, to the end, or on into what is live. */
+export interface ReplayRange {
+  readonly fromTime?: number | undefined
+  readonly fromBlock?: number | undefined
+  readonly toTime?: number | undefined
+  readonly toBlock?: number | undefined
+  /** So many times as fast as it was. */
+  readonly speed?: number | 'max' | undefined
+}
 
 export interface PlayedListener {
   frame(frame: DataFrame): void
@@ -45,7 +53,7 @@ export class Played {
   }
 
   /** Pauses it, goes on, or plays from elsewhere. */
-  steer(action: ReplayFrame['action'], to: Pick<ReplayRange, 'fromTime' | 'fromBlock'> = {}): void {
+  steer(action: 'pause' | 'resume' | 'seek', to: Pick<ReplayRange, 'fromTime' | 'fromBlock'> = {}): void {
     this.#send({ method: 'replay', action, subscription: this.#body, ...to })
   }
 
@@ -77,7 +85,7 @@ export class Played {
     }
   }
 
-  #event({ event, from, to }: ReplayNews['data']): void {
+  #event({ event, from, to }: Extract<ReplyFrame, { channel: 'replay' }>['data']): void {
     if (event === 'ended') this.#over(null)
     else if (from !== undefined && (event === 'gap' || event === 'unknown')) this.#listener.missing(from, to)
   }
