@@ -16,7 +16,11 @@ export interface EventListener<T> {
 }
 
 /** Fills of everyone on one coin, or (null) on all; the answer unsubscribes. */
-export function onAllFills(connection: Connection, coin: string | null, listener: EventListener<ShownFill>): () => void {
+export function onAllFills(
+  connection: Connection,
+  coin: string | null,
+  listener: EventListener<ShownFill>,
+): () => void {
   return connection.subscribe(allFillsBody(coin), {
     live: () => listener.live?.(),
     lost: (reason) => listener.lost?.(reason),

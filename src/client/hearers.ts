@@ -59,7 +59,7 @@ export class Hearers {
 }
 
 function namesOf({ want }: Entry): readonly string[] | null {
-  return want && want.names
+  return want === null ? null : want.names
 }
 
 function nearOf({ all, byName, nameless }: Kind, names: readonly string[] | null): Set<Entry> {

@@ -18,11 +18,13 @@ export interface ReplayRange {
 }
 
 export interface PlayedListener {
+  /** Acknowledged, or gone over into what is live. */
+  live?(): void
   frame(frame: DataFrame): void
   /** Blocks `from` to `to` are missing; or (`to` undefined) from that block on books are not known, until Snapshots come. */
   missing(from: number, to?: number): void
   /** It is over: null where all was played, else why not. */
-  ended(reason: string | null): void
+  ended(reason: string | null, code?: string): void
 }
 
 export class Played {
@@ -75,11 +77,11 @@ export class Played {
       case 'pong':
         return this.#proofs.ponged(frame.nonce)
       case 'error':
-        return this.#over(frame.data)
+        return this.#over(frame.data, frame.code)
       case 'replay':
         return this.#event(frame.data)
       case 'subscriptionResponse':
-        return
+        return this.#listener.live?.()
       default:
         this.#listener.frame(frame as DataFrame)
     }
@@ -87,15 +89,16 @@ export class Played {
 
   #event({ event, from, to }: Extract<ReplyFrame, { channel: 'replay' }>['data']): void {
     if (event === 'ended') this.#over(null)
+    else if (event === 'live') this.#listener.live?.()
     else if (from !== undefined && (event === 'gap' || event === 'unknown')) this.#listener.missing(from, to)
   }
 
-  #over(reason: string | null): void {
+  #over(reason: string | null, code?: string): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#proofs.stop()
     this.#socket.drop()
-    this.#listener.ended(reason)
+    this.#listener.ended(reason, code)
   }
 
   #send(message: object): void {

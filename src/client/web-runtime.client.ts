@@ -18,19 +18,20 @@ const REFUSALS = [401, 402, 403]
 
 /** What may stand in the place of the platform's own. */
 export interface WebGlobals {
-  readonly WebSocket?: new (
-    url: string,
-  ) => WebSocket
+  readonly WebSocket?: new (url: string) => WebSocket
   readonly fetch?: typeof fetch
 }
 
 /** Runtime over global WebSocket, fetch and timers, or those that are given. */
-export function webRuntime({ WebSocket: Socket = WebSocket, fetch: ask = fetch }: WebGlobals = {}): ClientRuntime {
+export function webRuntime({ WebSocket: Socket = WebSocket, fetch: ask = fetch }: WebGlobals = {}): ClientRuntime & {
+  readonly fetch: typeof fetch
+} {
   const post = (url: string, key: string, body: string) => postJson(ask, url, key, body)
   return {
     now: () => Date.now(),
     random: () => Math.random(),
     after,
+    fetch: ask,
     open: (url, handlers) => openSocket(new Socket(url), url, handlers, post),
     post,
   }

@@ -1,0 +1,22 @@
+// What parts of the client package that are loaded by themselves need of a client. By a registered symbol, so that it is the
+// same in every copy of the package.
+
+import type { Connection } from './connection.ts'
+import type { Opened } from './opened.ts'
+import type { ClientRuntime, Endpoint } from './runtime.ts'
+
+export interface Inside {
+  readonly opened: Opened
+  readonly runtime: ClientRuntime
+  readonly endpoint: Endpoint
+  /** Connects where nothing did yet. */
+  readonly connected: () => Connection
+}
+
+export const INSIDE = Symbol.for('weir-client.inside')
+
+export function insideOf(client: object): Inside {
+  const inside = (client as { readonly [INSIDE]?: Inside })[INSIDE]
+  if (!inside) throw new TypeError('send the client that createClient has made')
+  return inside
+}
