@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import * as z from 'zod'
 import { commandLine, program, refuseLine } from '../src/core/command-line.node.ts'
+import { buildPages } from '../src/launch/build.node.ts'
 import { writeWhole } from '../src/launch/state-folder.node.ts'
 import {
   type AccountFacts,
@@ -55,6 +56,7 @@ async function main(): Promise<void> {
   tell(deployFindings({ gateway, live, scope, isDryRun, given, account }))
   if (scope === 'both')
     console.error('Both Workers: live sockets drop within five minutes. "npm run deploy -- --routes" drops none.')
+  await buildPages(process.cwd())
   if (scope === 'first') deployFirst(hasSecrets(account?.secrets ?? null) ? [] : secretsFile(given))
   if (scope !== 'routes') deploy(LIVE)
   if (scope !== 'first') deploy(GATEWAY)

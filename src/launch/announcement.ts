@@ -18,7 +18,7 @@ Weir is ready at ${url}
 In a browser:  ${url}/live      a market, moving
                ${url}/console   sign in as owner of keys with ${serviceKey}
                ${' '.repeat(url.length)}            or as operator with ${adminToken}
-Demo API key:  ${key}
+Demo API key: ${key}
 
 Three commands to copy, in another terminal:
 

@@ -32,12 +32,17 @@ export async function build(root: string): Promise<boolean> {
   mkdirSync(join(root, 'dist'), { recursive: true })
   rmSync(stamp, { force: true })
   // wrangler looks at the folder of the pages.
-  await buildConsole(root, join(root, 'dist/console'))
+  await buildPages(root)
   await Promise.all(BUILDS.map(({ config, outdir }) => bundle(root, config, outdir)))
   for (const { outdir, main } of BUILDS)
     if (!existsSync(join(root, outdir, main))) throw new Error(`wrangler did not write ${outdir}/${main}`)
   writeFileSync(stamp, want)
   return true
+}
+
+/** Writes what Worker 1 hands out as it is, which wrangler takes along when it deploys. */
+export async function buildPages(root: string): Promise<void> {
+  await buildConsole(root, join(root, 'dist/console'))
 }
 
 function sourceHash(root: string): string {
