@@ -5,9 +5,10 @@ import type { Book, BookEvent, BookLevels, Books, Gap, Step } from './api.ts'
 import type { Abortable, WeirClient } from './client-api.client.ts'
 import { DiffBooks } from './diff-books.ts'
 import { EventQueue } from './event-queue.ts'
-import { insideOf } from './inside.ts'
+import { insideOf, refuseTwice } from './inside.ts'
 import type { Open } from './opened.ts'
 import { refusalOf } from './refusal.ts'
+import { bookBody } from './subscription.ts'
 import { tell } from './tell.ts'
 
 /** Beside the latest of each coin. */
@@ -18,6 +19,8 @@ class ShownBook implements Book {
   readonly coin: string
   readonly #books: () => DiffBooks
   why = 'not fetched yet'
+  /** Up to which it was in step; -1 before it was. */
+  held = -1
 
   constructor(coin: string, books: () => DiffBooks) {
     this.coin = coin
@@ -58,6 +61,9 @@ export function openBooks(
 ): Books {
   const { opened, runtime, connected } = insideOf(client)
   const named = [...new Set([coins].flat() as string[])]
+  const scope = { coin: named.length === 1 ? named[0]! : named }
+  const connection = connected()
+  refuseTwice(connection, bookBody('l2BookDiff2', scope))
   const shown = new Map(named.map((coin) => [coin, new ShownBook(coin, () => books)]))
   const lost: BookEvent = {
     type: 'gap',
@@ -76,25 +82,24 @@ export function openBooks(
     if (listener) tell(listener, event)
     else if (event.type !== 'end') queue.push(event, key)
   }
-  const books: DiffBooks = new DiffBooks(
-    connected(),
-    runtime,
-    { coin: named.length === 1 ? named[0]! : named },
-    {
-      changed: ({ coin }) => emit({ type: 'book', book: shown.get(coin)! }, coin),
-      gap: (coin, reason) => {
-        const gap: Gap = { from: shown.get(coin)!.height + 1 || null, to: null, reason }
-        emit({ type: 'gap', coin, gap })
-      },
-      step: (coin, step, why) => {
-        if (coin === null) return
-        shown.get(coin)!.why = why
-        emit({ type: 'step', coin, step, why })
-      },
-      unknown: (coin) => emit({ type: 'unknown', coin }),
-      refused: (reason, code) => open.end(refusalOf(reason, code)),
+  const books: DiffBooks = new DiffBooks(connection, runtime, scope, {
+    changed: ({ coin, height }) => {
+      const book = shown.get(coin)!
+      book.held = height
+      emit({ type: 'book', book }, coin)
     },
-  )
+    gap: (coin, reason) => {
+      const gap: Gap = { from: shown.get(coin)!.held + 1 || null, to: null, reason }
+      emit({ type: 'gap', coin, gap })
+    },
+    step: (coin, step, why) => {
+      if (coin === null) return
+      shown.get(coin)!.why = why
+      emit({ type: 'step', coin, step, why })
+    },
+    unknown: (coin) => emit({ type: 'unknown', coin }),
+    refused: (reason, code) => open.end(refusalOf(reason, code)),
+  })
   return {
     get: (coin) => {
       const book = shown.get(coin)

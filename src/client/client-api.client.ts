@@ -22,7 +22,7 @@ export interface WebSocketLike {
   readonly readyState: number
   send(text: string): void
   close(code?: number, reason?: string): void
-  addEventListener(type: string, listener: (event: never) => void): void
+  addEventListener(type: string, listener: (event: object) => void): void
 }
 
 export interface ClientOptions {

@@ -3,6 +3,7 @@
 import type { Gap, StreamEvent, Subscription } from './api.ts'
 import type { Connection } from './connection.ts'
 import { EventQueue } from './event-queue.ts'
+import { refuseTwice } from './inside.ts'
 import type { Opened, Signal } from './opened.ts'
 import { refusalOf } from './refusal.ts'
 import type { SubscriptionBody } from './subscription.ts'
@@ -24,6 +25,7 @@ export function openStream(
   { signal, buffer = BUFFER, fromBlock }: StreamOptions,
   listener?: (event: StreamEvent) => void,
 ): Subscription {
+  refuseTwice(connection, body)
   const gap = (reason: string, from: number | null = null): StreamEvent => ({ type: 'gap', gap: gapOf(reason, from) })
   const open = opened.add((end) => {
     leave()

@@ -67,6 +67,11 @@ export class Connection {
     return this.#options.endpoint()
   }
 
+  /** True where this body, or one that says the same, is there. */
+  has(body: SubscriptionBody): boolean {
+    return this.#entries.has(bodyKey(body))
+  }
+
   /** Adds a body, now and after every reconnect; the answer takes it away. A body can be added once at a time. */
   subscribe(body: SubscriptionBody, listener: Listener, fromBlock?: number): () => void {
     const key = bodyKey(body)

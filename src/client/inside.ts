@@ -4,6 +4,8 @@
 import type { Connection } from './connection.ts'
 import type { Opened } from './opened.ts'
 import type { ClientRuntime, Endpoint } from './runtime.ts'
+import type { SubscriptionBody } from './subscription.ts'
+import { WeirError } from './weir-error.ts'
 
 export interface Inside {
   readonly opened: Opened
@@ -19,4 +21,10 @@ export function insideOf(client: object): Inside {
   const inside = (client as { readonly [INSIDE]?: Inside })[INSIDE]
   if (!inside) throw new TypeError('send the client that createClient has made')
   return inside
+}
+
+/** Refuses a body that is there: whose frames are whose nobody could tell. */
+export function refuseTwice(connection: Connection, body: SubscriptionBody): void {
+  if (!connection.has(body)) return
+  throw new WeirError('already_subscribed', `${JSON.stringify(body)} is subscribed to: share it, or close it first`)
 }

@@ -12,7 +12,7 @@ const FRAME_MAX_BYTES = 32 * 1024 * 1024
 /** Runtime over `ws`, global fetch and timers; `Socket` takes the place of `ws` in tests. */
 export function nodeRuntime(Socket: typeof WebSocket = WebSocket): ClientRuntime {
   return {
-    now: () => Date.now(),
+    now: () => performance.now(),
     random: () => Math.random(),
     after,
     open: (url, handlers) => openSocket(new Socket(url, socketOptions), handlers),

@@ -30,7 +30,7 @@ export interface HttpAnswer {
 }
 
 export interface ClientRuntime {
-  /** Unix time, ms. */
+  /** Of a clock that nobody sets, ms. */
   now(): number
   /** Uniform in [0, 1). */
   random(): number

@@ -28,7 +28,7 @@ export function webRuntime({ WebSocket: Socket = WebSocket, fetch: ask = fetch }
 } {
   const post = (url: string, key: string, body: string) => postJson(ask, url, key, body)
   return {
-    now: () => Date.now(),
+    now: () => performance.now(),
     random: () => Math.random(),
     after,
     fetch: ask,
