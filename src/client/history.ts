@@ -14,6 +14,8 @@ interface Fields {
 interface Paging {
   /** Field of a row that is its time, by which the next page begins. */
   readonly time?: string
+  /** There is one row of each time, and the last of them may still change. */
+  readonly isRunning?: true
   /** The fields stand within this one. */
   readonly within?: string
   /** What the next page is asked with instead. */
@@ -28,7 +30,7 @@ const newestFirst: Paging = { cursor: ({ time }) => String(time) }
 const PAGING: Readonly<Record<HistoryType, Paging>> = {
   builderFills: newestFirst,
   builderFillsByTime: newestFirst,
-  candleSnapshot: { time: 't', within: 'req' },
+  candleSnapshot: { time: 't', isRunning: true, within: 'req' },
   fundingHistory: byTime,
   userCompletedTradesByTime: { cursor: ({ close_time, tx_index }) => `${close_time}_${tx_index}` },
   userFillsByTime: byTime,
@@ -43,7 +45,7 @@ export async function* pagesOf(
   fields: Fields,
   ask: (question: object) => Promise<Answer<readonly Row[]>>,
 ): AsyncGenerator<Page<Row>> {
-  const { time, within, cursor } = PAGING[type]
+  const { time, isRunning, within, cursor } = PAGING[type]
   let next: Fields = fields
   /** Texts of the rows of the last page's last time. */
   let had = new Set<string>()
@@ -58,7 +60,7 @@ export async function* pagesOf(
     if (!last || data.length === 0) return
     if (cursor) next = { ...fields, cursor: cursor(last) }
     else if (time) {
-      const from = { startTime: last[time] }
+      const from = { startTime: isRunning ? Number(last[time]) + 1 : last[time] }
       next = within ? { ...fields, [within]: { ...(fields[within] as Fields), ...from } } : { ...fields, ...from }
       had = new Set(rows.filter((row) => row[time] === last[time]).map((row) => JSON.stringify(row)))
     }

@@ -11,6 +11,7 @@ import { type Program, run, scratch } from './children.ts'
 import { cutProxy } from './cut-proxy.ts'
 import { buildPackage, bundleOf, PACKAGE } from './package/bundle.ts'
 import type { Settings } from './package/contract.ts'
+import { PYTHON, runPython } from './package/python.ts'
 import { RUNTIMES } from './package/runtimes.ts'
 import { FEED_TOKEN, startWorld, type World } from './world.ts'
 
@@ -24,6 +25,9 @@ let devnet: Program
 let feeder: Program
 let settings: Settings
 let close = () => {}
+
+if (PYTHON === undefined)
+  console.error("SKIPPED: client-python/weir.py: needs Debian's python3-websockets and python3-httpx")
 
 beforeAll(async () => {
   buildPackage()
@@ -71,6 +75,15 @@ describe('the contract', () => {
     console.error(name, JSON.stringify(Object.values(found).map(({ ms }) => ms)))
     expect(Object.entries(found).filter(([, { failure }]) => failure !== null)).toEqual([])
     expect(Object.keys(found).length).toBeGreaterThan(8)
+  })
+})
+
+describe('client-python/weir.py', () => {
+  it.skipIf(PYTHON === undefined)('keeps its contract', { timeout: 300_000 }, async () => {
+    const args = [settings.url, settings.key, settings.cut]
+    const found = JSON.parse(await runPython(join(import.meta.dirname, 'package/contract.py'), args))
+    expect(Object.entries(found).filter(([, failure]) => failure !== null)).toEqual([])
+    expect(Object.keys(found)).toHaveLength(7)
   })
 })
 

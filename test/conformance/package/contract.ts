@@ -166,12 +166,16 @@ export async function run(settings: Settings): Promise<Found> {
   for (const [name, clause] of Object.entries(CLAUSES)) {
     const begun = Date.now()
     const client = createClient(settings)
-    const late = new Promise<string>((resolve) => setTimeout(resolve, 40_000, 'it took more than 40 s'))
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(resolve, 40_000, 'it took more than 40 s')
+    })
     const work = clause(client, settings).then(
       () => null,
       (error: unknown) => String((error as Error).stack ?? error),
     )
     found[name] = { failure: await Promise.race([work, late]), ms: Date.now() - begun }
+    clearTimeout(timer)
     client.close()
   }
   return found

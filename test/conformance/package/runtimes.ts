@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { Miniflare } from 'miniflare'
+import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { openBrowser } from '../../browser/browser.ts'
 import { missingIn, placeOf } from '../../installed.ts'
 import type { Found, Settings } from './contract.ts'
@@ -54,17 +54,15 @@ function installed(name: keyof typeof BINARIES, args: readonly string[]): Runtim
 const inWorkerd: Runtime = async (module, settings) => {
   const worker = `import { run } from './contract.mjs'
 export default { fetch: async () => Response.json(await run(${JSON.stringify(settings)})) }`
-  const flare = new Miniflare({
-    workers: [
-      {
-        ...{ name: 'user', compatibilityDate: '2026-10-01' },
-        modules: [
-          { type: 'ESModule', path: 'worker.mjs', contents: worker },
-          { type: 'ESModule', path: 'contract.mjs', contents: module },
-        ],
-      },
-    ],
-  })
+  const flare = new Miniflare(
+    convertV4MiniflareOptions({
+      compatibilityDate: '2026-10-01',
+      modules: [
+        { type: 'ESModule', path: 'worker.mjs', contents: worker },
+        { type: 'ESModule', path: 'contract.mjs', contents: module },
+      ],
+    }),
+  )
   try {
     return (await (await flare.dispatchFetch('http://localhost/')).json()) as Found
   } finally {
