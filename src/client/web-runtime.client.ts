@@ -13,6 +13,8 @@ import {
 import { messageOf } from './snapshot-request.ts'
 
 const POST_TIMEOUT_MS = 5_000
+/** Of a type that stream tokens may ask, without its coin: refused for that, free of charge, where the key is taken. */
+const UNASKED = '{"type":"l2BookDiffSnapshot"}'
 /** No retry mends these. */
 const REFUSALS = [401, 402, 403]
 
@@ -82,7 +84,7 @@ async function refusalOf(url: string, post: ClientRuntime['post']): Promise<Sock
   if (!key) return null
   const info = `${protocol.replace('ws', 'http')}//${host}${pathname.replace(/ws$/, 'info')}`
   try {
-    const { status, text } = await post(info, key, '{}')
+    const { status, text } = await post(info, key, UNASKED)
     return REFUSALS.includes(status) ? { status, code: null, reason: messageOf(text, status) } : null
   } catch {
     return null
