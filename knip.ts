@@ -11,6 +11,7 @@ export default {
     'src/**/main.node.ts!',
     'src/launch/gateway.node.ts!',
     'src/console/{console,live/live}.tsx!',
+    'src/console/docs/docs.dom.ts!',
     'src/cli/{admin,backfill,keys,replay,watch}.node.ts!',
     // Of the client library; no program of ours follows this channel.
     'src/client/seeded-books.ts!',

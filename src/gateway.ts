@@ -17,7 +17,9 @@ import { everyReply, failureReply } from './edge/every-reply.route.ts'
 import { graphqlRoutes } from './edge/graphql.route.ts'
 import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
+import { isBrowser, pageOf } from './edge/pages.client.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
+import { liveTokenRoutes } from './edge/session/live-token.route.ts'
 import { sessionRoutes } from './edge/session/session.route.ts'
 import { type FindStaff, hasSession, orVisitor, visitingOperator } from './edge/session/visitor.store.ts'
 import { streamRoutes } from './edge/stream.route.ts'
@@ -34,7 +36,10 @@ import { pastOf } from './info/sources/past.ts'
 import { sharedHeld } from './info/sources/shared-held.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
-import { admit } from './key/record.ts'
+import { admit, forData } from './key/record.ts'
+import { RefusalBook } from './key/refusal-book.client.ts'
+import { keepRefusals } from './key/refusals.store.ts'
+import type { NoteRefusal, RefusalBatch } from './key/refused-calls.ts'
 import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { ENDPOINTS } from './platform/catalogue.ts'
@@ -58,6 +63,7 @@ const leases = new LeasePool()
 const restGate = new AddressGate(REST_REQUESTS)
 const wrongTokens = new AddressGate(WRONG_TOKENS)
 const now = () => Date.now()
+const refusals = new RefusalBook({ nowMs: now, sleep, report: (error) => report(error, 'refusals') })
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 const requestId = () => newRequestId(random)
 
@@ -89,18 +95,21 @@ function build(env: Env): Gateway {
   const archive = archiveOf(env, settings.CHAIN)
   const history = logHistory({ log: () => objects.log(), now, sleep })
   const past = pastOf({ history: sharedHeld(history, now), files: filesOf(env, settings.CHAIN), archive, after })
-  const desk = infoDesk(env, settings, { objects, upstream, archive, history, past, report })
+  const refused: NoteRefusal = (call, waitUntil) =>
+    refusals.note(call, (batch) => keepRefusals(env.ACCOUNTS, batch, now()), waitUntil)
+  const desk = infoDesk(env, settings, { objects, upstream, archive, history, past, report, refused })
   const app = new Hono<{ Bindings: Env }>()
   everyReply(app, { requestId, report, page: (request) => pageOf(env, request) })
-  const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
+  const lent = (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil)
+  const shared = { charging: lent, requestId, refused }
   const info: InfoRouteDeps<Env> = { ...shared, desk: () => desk, authenticate: authenticator(keyEnv, 'info') }
   app.route('/', infoRoutes<Env>(info, { pathKeys }))
-  const chains = rpcDesk(settings.RPC_CHAINS, { report, waitUntil: keepAlive })
+  const chains = rpcDesk(settings.RPC_CHAINS, { report, refused, waitUntil: keepAlive })
   const rpc: RpcRouteDeps<Env> = { ...shared, desk: chains, authenticate: authenticator(keyEnv, 'rpc') }
   app.route('/', rpcRoutes<Env>(rpc))
   app.route('/', docsRoutes<Env>(ENDPOINTS, graphqlSchema))
   const relay = (...place: Parameters<Objects['relay']>) => objects.relay(...place)
-  const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay, nowMs: now }
+  const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay, nowMs: now, refused }
   app.route('/', streamRoutes<Env>(streams, { pathKeys, relaysPerRegion: settings.RELAYS_PER_REGION }))
   app.route('/', graphqlRoutes<Env>({ ...streams, isProxyTrusted }, settings.RELAYS_PER_REGION))
   const log = () => objects.log()
@@ -125,6 +134,8 @@ function build(env: Env): Gateway {
   const identify = (key: string, request: Request, waitUntil: WaitUntil) =>
     keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request))
   app.route('/', sessionRoutes({ env, findStaff, identify, wrongToken, addressOf, requestId, now }))
+  const { LIVE_ACCOUNT: account, LIVE_COINS: coins } = settings
+  app.route('/', liveTokenRoutes({ env, account, coins, addressOf, requestId, now }))
   const keyed: KeyedDeps = {
     platform,
     authenticate: (request, entry, waitUntil) =>
@@ -137,6 +148,7 @@ function build(env: Env): Gateway {
     charging: (waitUntil) => charging(env, settings, waitUntil),
     addressOf,
     requestId,
+    refused,
   }
   app.route('/', keyedRoutes(ENDPOINTS, keyed))
   const { ARCHIVE: bucket }: Partial<Env> = env
@@ -169,19 +181,12 @@ const KEY_PLACES = { info: ['path', 'bearer'], stream: ['path', 'query', 'bearer
 function authenticator(keyEnv: KeyRingEnv, product: keyof typeof KEY_PLACES) {
   const places = KEY_PLACES[product]
   return (_: Env, request: Request, path: string | undefined, waitUntil: WaitUntil) => {
-    const entry = { product, kind: 'api', places, ...(path === undefined ? {} : { path }) } as const
+    const takesTokens = product !== 'rpc'
+    const entry = { product, kind: 'api', places, takesTokens, ...(path === undefined ? {} : { path }) } as const
     const entered = keys.authenticate(keyEnv, request, entry, waitUntil)
     return product === 'info' ? orVisitor(keyEnv, request, entry, entered) : entered
   }
 }
-
-/** A file of the console, of the live page or of the documentation. */
-async function pageOf({ ASSETS: files }: Partial<Env>, request: Request): Promise<Response | null> {
-  const found = await files?.fetch(request)
-  return found === undefined || found.status === 404 ? null : found
-}
-
-const isBrowser = ({ headers }: Request) => headers.get('accept')?.includes('text/html') ?? false
 
 function charging(env: Env, settings: GatewaySettings, waitUntil: WaitUntil): Charging {
   const onRevoked = (keyHash: string) => keys.revoked(env, keyHash, waitUntil)
@@ -213,9 +218,15 @@ export class Internal
     await keepUsage(this.env.ACCOUNTS, rows)
   }
 
+  /** What relays refused. */
+  async keepRefusals(batch: RefusalBatch): Promise<void> {
+    await keepRefusals(this.env.ACCOUNTS, batch, now())
+  }
+
   /** Who has a key, for sockets whose account or key has changed. */
-  async caller(keyHash: string, product: 'stream' | 'graphql' = 'stream'): Promise<Caller> {
-    const record = await keyFromD1(this.env.ACCOUNTS, keyHash)
+  async caller(keyHash: string, product: 'stream' | 'graphql' = 'stream', isToken = false): Promise<Caller> {
+    const found = await keyFromD1(this.env.ACCOUNTS, keyHash)
+    const record = found && isToken ? forData(found) : found
     // The address was looked at when the socket was opened.
     const anywhere = record === null ? null : { ...record, ranges: null }
     const admitted = anywhere && admit(anywhere, { product, kind: 'api' }, now(), null)

@@ -58,9 +58,10 @@ const IMPORTS: Readonly<Record<string, string>> = {
   docs: 'key credit credit/webhooks feed stream edge info',
   platform:
     'core key credit credit/plans credit/webhooks feed edge edge/session history/archive history/exports upstream pipeline pipeline/evm pipeline/destinations platform/endpoints',
-  'platform/endpoints':
-    'core key credit credit/plans credit/webhooks feed history/archive history/exports pipeline platform',
-  client: 'core feed book',
+  'platform/endpoints': 'core key credit credit/plans feed history/archive history/exports pipeline platform',
+  'docs/site': 'core edge feed info rpc stream stream/graphql platform docs docs/site/words',
+  'docs/site/words': 'docs/site',
+  client: 'core feed book stream info',
   feeder: 'core feed',
   devnet: 'book core devnet/exchange devnet/agents devnet/evm devnet/info devnet/files',
   'devnet/exchange': 'feed',
@@ -70,12 +71,13 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'devnet/files': 'book devnet devnet/exchange devnet/info',
   cli: 'core key credit feed book client feeder cli/backfill',
   'cli/backfill': 'core history/archive feeder cli',
-  launch: 'core rpc cli',
-  'console/ui': 'console',
+  launch: 'core rpc cli docs/site',
+  'console/ui': 'core console',
   console: 'console/ui console/owner console/operator',
   'console/owner': 'console console/ui',
   'console/operator': 'console console/ui',
-  'console/live': '',
+  'console/docs': '',
+  'console/live': 'core client console',
   doctor: 'core cli feeder launch',
 }
 

@@ -61,7 +61,8 @@ export class WatchBoard {
     const row = this.#rows.get(fill.coin)
     if (!row) return
     row.fills++
-    this.#fills.push(`${clockOf(fill.time)}  ${fill.coin}  ${fill.dir}  ${fill.sz} @ ${fill.px}`)
+    const what = `${fill.coin.padEnd(8)}  ${fill.dir.padEnd(13)}${fill.sz.padStart(12)} @ ${fill.px}`
+    this.#fills.push(`${clockOf(fill.time)}  ${what}`)
     if (this.#fills.length > FILLS_KEPT) this.#fills.shift()
   }
 

@@ -13,7 +13,7 @@ const Refusal = z
   .meta({ id: 'PlatformRefusal' })
 
 /** Statuses of a refusal, each with when. */
-const REFUSALS: Readonly<Record<number, string>> = {
+export const OPERATION_REFUSALS: Readonly<Record<number, string>> = {
   400: 'A field is wrong; `error_message` names it',
   401: 'The token or key is missing or wrong',
   402: 'Not enough credits',
@@ -41,27 +41,13 @@ export function operationPaths(operations: readonly Operation[], shared: Shared)
 export function operationRefusals(shared: Shared): Record<string, Json> {
   const content = { 'application/json': { schema: schemaOf(Refusal, shared) } }
   return Object.fromEntries(
-    Object.entries(REFUSALS).map(([status, description]) => [nameOf(status), { description, content }]),
+    Object.entries(OPERATION_REFUSALS).map(([status, description]) => [nameOf(status), { description, content }]),
   )
 }
 
 function described(operation: Operation, shared: Shared): Json {
-  const {
-    id,
-    summary,
-    door,
-    product = 'platform',
-    price,
-    priced,
-    params = {},
-    query,
-    body,
-    answers,
-    refusals,
-  } = operation
+  const { id, summary, door, product = 'platform', params = {}, query, body, answers } = operation
   const description = operationText(operation)
-  const ofParts = [...(price === undefined && priced === undefined ? [] : [402]), ...(body === undefined ? [] : [413])]
-  const statuses = new Set<number>([...OF_DOOR[door], ...refusals, ...ofParts])
   const parameters = [
     ...Object.entries(params).map(([name, schema]) => parameter(name, 'path', schemaOf(schema, shared), true)),
     ...(query === undefined ? [] : queryParameters(query, shared)),
@@ -94,10 +80,16 @@ function described(operation: Operation, shared: Shared): Json {
         ]),
       ),
       ...Object.fromEntries(
-        [...statuses].map((status) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]),
+        refusalStatuses(operation).map((status) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]),
       ),
     },
   }
+}
+
+/** With what it may be refused. */
+export function refusalStatuses({ door, price, priced, body, refusals }: Operation): number[] {
+  const ofParts = [...(price === undefined && priced === undefined ? [] : [402]), ...(body === undefined ? [] : [413])]
+  return [...new Set<number>([...OF_DOOR[door], ...refusals, ...ofParts])].sort()
 }
 
 function queryParameters(query: z.ZodType, shared: Shared): Json[] {

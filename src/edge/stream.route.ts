@@ -5,7 +5,8 @@ import { Hono } from 'hono'
 import { type Failure, type Issue, SEE_DOCS } from '../core/failure.ts'
 import { Gate } from '../core/gate.ts'
 import type { Result } from '../core/result.ts'
-import { IDENTITY_HEADER, type Identity } from '../key/identity.ts'
+import { counted, IDENTITY_HEADER, type Identity } from '../key/identity.ts'
+import type { KnownCaller, NoteRefusal } from '../key/refused-calls.ts'
 import { admissionFailure, Refusal, tooOften } from '../stream/sockets/admission.ts'
 import { connectLimit } from '../stream/sockets/connect-limit.ts'
 import { POOL_HEADER, type Pool, Refusals, relayOrder } from '../stream/sockets/placement.ts'
@@ -25,6 +26,7 @@ export interface StreamRouteDeps<Env> {
   readonly relay: (region: DurableObjectLocationHint | 'local', index: number) => Pick<Fetcher, 'fetch'>
   readonly requestId: () => string
   readonly nowMs: () => number
+  readonly refused?: NoteRefusal | undefined
 }
 
 const NO_UPGRADE: Issue = {
@@ -45,20 +47,22 @@ export function streamRoutes<Env extends object>(
   for (const path of settings.pathKeys ? ['/ws', '/k/:key/ws'] : ['/ws']) {
     app.get(path, async (c) => {
       const requestId = deps.requestId()
-      const fail = (failure: Failure) => {
+      const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
+      const fail = (failure: Failure, caller: KnownCaller | undefined = failure.caller) => {
+        if (caller !== undefined)
+          deps.refused?.({ caller, requestId, product: 'stream', type: 'connect', failure }, waitUntil)
         const { status, headers, body } = infoFailure(failure, requestId)
         return new Response(body, { status, headers })
       }
       const request = c.req.raw
       if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
         return fail({ kind: 'bad_field', issues: [NO_UPGRADE] })
-      const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
       const identity = await deps.authenticate(c.env, request, c.req.param('key'), waitUntil)
       if (!identity.ok) return fail(identity.error)
-      const { waitMs } = gate.take(identity.value.keyHash, connectLimit(identity.value), deps.nowMs())
-      if (waitMs > 0) return fail(tooOften(identity.value, waitMs))
+      const { waitMs } = gate.take(counted(identity.value), connectLimit(identity.value), deps.nowMs())
+      if (waitMs > 0) return fail(tooOften(identity.value, waitMs), identity.value)
       const answer = await connect(deps, request, identity.value, settings.relaysPerRegion, refusals)
-      return answer instanceof Response ? answer : fail(answer)
+      return answer instanceof Response ? answer : fail(answer, identity.value)
     })
   }
   return app

@@ -6,7 +6,7 @@ import { formatCredits } from '../credit/amount.ts'
 
 export const CreditsNumber = z.number().describe('Credits, to the millionth')
 
-/** As a JSON number: a double holds every sum of micro-credits below nine billion credits to the millionth. */
+/** As a JSON number: a double holds every sum of micro-credits below eight billion credits to the millionth. */
 export function creditsNumber(micro: MicroCredits): number {
   return Number(formatCredits(micro))
 }
@@ -20,5 +20,5 @@ export const enveloped = <Data extends z.ZodType>(data: Data) =>
     error_code: z.null().describe('The status as text in refusals'),
   })
 
-export const inEnvelope = <Data extends object>(data: Data) =>
+export const inEnvelope = <const Data extends object>(data: Data) =>
   ({ data, error: false, error_message: null, error_code: null }) as const

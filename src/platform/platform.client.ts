@@ -1,10 +1,15 @@
 // The services behind /platform and /admin, on the bindings of the gateway.
 
 import { meterOf, type Objects } from '../core/objects.client.ts'
+import { err, ok } from '../core/result.ts'
 import { after } from '../core/timers.client.ts'
+import { NO_KEY_SECRET } from '../edge/key-ring.store.ts'
 import { LOG_API_VERSION } from '../feed/log-api.ts'
 import { BackfillStore } from '../history/archive/backfill.store.ts'
 import { exportsOf } from '../history/exports/exports.store.ts'
+import { sealStreamToken } from '../key/stream-token.client.ts'
+import { refusalsIn } from '../key/refusals.store.ts'
+import { urlRefusal } from '../pipeline/destinations/egress.client.ts'
 import { AccountService } from './account-service.client.ts'
 import { dataServices } from './data-service.client.ts'
 import { KeyService } from './key-service.client.ts'
@@ -51,8 +56,14 @@ export function platformOf(
   const exports = exportsOf(env, settings.CHAIN, env.KEY_SECRET)
   const history = { archive, chain: settings.CHAIN, exports, retention: () => objects.archiver() }
   const dataService = dataServices(settings.RPC_CHAINS)
-  const own = { ...services, pipelines, ...history, dataService, read }
-  return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
+  const refusals = refusalsIn(env.ACCOUNTS)
+  const isPublicUrl = (url: string) => urlRefusal(url) === null
+  const sealToken: Platform['sealToken'] = async (token) =>
+    env.KEY_SECRET
+      ? ok(await sealStreamToken({ ...token, holder: crypto.randomUUID() }, env.KEY_SECRET))
+      : err(NO_KEY_SECRET)
+  const own = { ...services, pipelines, refusals, ...history, dataService, read, sealToken }
+  return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isPublicUrl, isProxied, now }
 }
 
 /** Null where the Workers have no archive. */

@@ -3,6 +3,7 @@
 
 import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
+import { counted } from '../key/identity.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { noBookOf } from './books/snapshots.ts'
 import { minutePrice } from './channel.ts'
@@ -11,7 +12,7 @@ import { refusedSubscription } from './failure-frame.ts'
 import { ackFrame, errorFrame } from './frames.ts'
 import type { Account } from './minutes/account.ts'
 import type { Accounts } from './minutes/accounts.ts'
-import type { Minutes } from './minutes/minutes.ts'
+import { type Minutes, SHOWN_CHARS } from './minutes/minutes.ts'
 import { refusal } from './minutes/refusal.ts'
 import type { Clock, Connection } from './sockets/connection.ts'
 import type { StateFanout } from './states/state-fanout.ts'
@@ -89,17 +90,21 @@ export class Register {
   }
 
   /** False, and the client was told, where its key has had too many answers for nothing. `isOne`: this is another one. */
-  mayBeFree({ connection, echo }: Pick<Request, 'connection' | 'echo'>, isOne: boolean): boolean {
-    const { keyHash } = connection.identity
+  mayBeFree({ connection, echo, wanted }: Pick<Request, 'connection' | 'echo' | 'wanted'>, isOne: boolean): boolean {
+    const caller = counted(connection.identity)
     const now = this.#ports.clock.nowMs
-    const waitMs = isOne ? this.#freeWork.take(keyHash, now) : this.#freeWork.waitMs(keyHash, now)
-    if (waitMs > 0) connection.send(refusedSubscription(echo, tooMuchFreeWork(waitMs)))
-    return waitMs === 0
+    const waitMs = isOne ? this.#freeWork.take(caller, now) : this.#freeWork.waitMs(caller, now)
+    if (waitMs === 0) return true
+    const failure = tooMuchFreeWork(waitMs)
+    connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
+    return false
   }
 
   /** A refusal that took work and that nobody pays for. */
   refuse(request: Request, failure: Failure): void {
-    if (this.mayBeFree(request, true)) request.connection.send(refusedSubscription(request.echo, failure))
+    const { connection, echo, wanted } = request
+    if (this.mayBeFree(request, true))
+      connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
   }
 
   async refuseCoins(request: Request, coins: readonly string[]): Promise<void> {
@@ -111,12 +116,13 @@ export class Register {
    * connection may have ended meanwhile: then it is to be stopped.
    */
   async pay(request: Request): Promise<Minutes | null> {
-    const { connection, wanted, identity } = request
+    const { connection, wanted, identity, echo } = request
     const account = this.accountOf(connection)
     const place = { id: this.#ports.newId(), keyHash: connection.identity.keyHash, type: wanted.channel.type }
     const digest = await this.#ports.digest(identity)
     const sinceMs = this.#ports.clock.nowMs
-    const minutes: Minutes = { ...place, price: minutePrice(wanted), body: digest, sinceMs, paid: 0 }
+    const shown = echo.slice(0, SHOWN_CHARS)
+    const minutes: Minutes = { ...place, price: minutePrice(wanted), body: digest, sinceMs, paid: 0, shown }
     const answer = await account.begin(minutes, connection).catch(() => null)
     if (!answer?.ok) {
       if (answer?.reason === 'revoked') connection.fail(KEY_ENDED)

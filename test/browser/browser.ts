@@ -19,7 +19,7 @@ export interface Page {
   screenshot(options: { readonly path: string; readonly fullPage?: boolean }): Promise<unknown>
   setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>
   emulateMedia(media: { readonly colorScheme: 'light' | 'dark' }): Promise<void>
-  locator(selector: string): Locator
+  locator(selector: string, options?: { readonly hasText?: string }): Locator
   getByRole(role: string, options?: { readonly name?: string | RegExp; readonly exact?: boolean }): Locator
   getByLabel(text: string | RegExp): Locator
   getByText(text: string | RegExp): Locator

@@ -17,18 +17,33 @@ const unique = fc.uniqueArray(level, { maxLength: 6, selector: ({ px }) => px })
 const harm = fc.constantFrom(null, null, null, null, 'lost', 'repeated', 'epoch', 'lie')
 const story = fc.array(fc.record({ levels: fc.tuple(unique, unique), harm }), { minLength: 1, maxLength: 12 })
 
+interface Batch {
+  readonly epoch: string
+  readonly block_height: number
+  readonly time: number
+  readonly book_diffs: readonly [
+    {
+      readonly coin: string
+      readonly seq: number
+      readonly prev_seq: number
+      readonly levels: Levels
+      readonly checksum: number
+    },
+  ]
+}
+
 function told(changes: readonly { levels: readonly [Level[], Level[]]; harm: string | null }[]) {
   const book = LevelBook.of([[], []])
-  const batches: object[] = []
+  const batches: Batch[] = []
   let seq = 10
   for (const { levels, harm } of changes) {
     book.apply([...levels] as Levels)
     const prev = seq++
     if (harm === 'lost') continue
     const checksum = (bookChecksum(book) + (harm === 'lie' ? 1 : 0)) >>> 0
-    const batch = {
+    const batch: Batch = {
       ...{ time: seq, block_height: seq, epoch: harm === 'epoch' ? 'f' : 'e' },
-      book_diffs: [{ coin: 'BTC', seq, prev_seq: prev, levels, checksum }],
+      book_diffs: [{ coin: 'BTC', seq, prev_seq: prev, levels: [...levels] as Levels, checksum }],
     }
     batches.push(batch)
     if (harm === 'repeated') batches.push(batch)
@@ -37,13 +52,12 @@ function told(changes: readonly { levels: readonly [Level[], Level[]]; harm: str
 }
 
 /** What ours says. */
-function ours(snapshot: Parameters<CoinBook['snapshot']>[0], batches: readonly object[]): (Levels | null)[] {
+function ours(snapshot: Parameters<CoinBook['snapshot']>[0], batches: readonly Batch[]): (Levels | null)[] {
   const book = new CoinBook('BTC')
   book.fetchBegan()
   book.snapshot(snapshot)
-  return batches.map((batch) => {
-    const { epoch, block_height: height, time, book_diffs } = batch as never
-    const [{ seq, prev_seq: prevSeq, levels, checksum }] = book_diffs as never
+  return batches.map(({ epoch, block_height: height, time, book_diffs }) => {
+    const [{ seq, prev_seq: prevSeq, levels, checksum }] = book_diffs
     if (book.live) book.batch({ epoch, height, time }, { seq, prevSeq, levels, checksum })
     return book.live ? book.levels() : null
   })

@@ -53,7 +53,7 @@ beforeAll(async () => {
     proxy.close()
   }
   settings = { url: proxy.url, key, cut: `http://127.0.0.1:${(control.address() as AddressInfo).port}/` }
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   close()
   await feeder?.end()

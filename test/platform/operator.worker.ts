@@ -3,12 +3,15 @@
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import * as objects from '../../src/core/objects.client.ts'
+import { ok } from '../../src/core/result.ts'
 import { after } from '../../src/core/timers.client.ts'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import type { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { LOG_API_VERSION } from '../../src/feed/log-api.ts'
 import { BackfillStore } from '../../src/history/archive/backfill.store.ts'
 import { exportsOf } from '../../src/history/exports/exports.store.ts'
+import { refusalsIn } from '../../src/key/refusals.store.ts'
+import { urlRefusal } from '../../src/pipeline/destinations/egress.client.ts'
 import { AccountService } from '../../src/platform/account-service.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
@@ -57,8 +60,11 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
     backfill: (blocks) => all.archiver().backfill({ v: LOG_API_VERSION, blocks }),
   }
   const history = { archive, chain, exports: exportsOf(bindings, chain, KEY_SECRET), retention: () => all.archiver() }
-  const data = { read: async () => null, dataService: () => null }
-  return { ...services, pipelines, ...history, ...data, meterOf, log: () => all.log(), isHttpAllowed, isProxied, now }
+  const data = { read: async () => null, dataService: () => null, sealToken: async () => ok('cqe_made') }
+  const refusals = refusalsIn(db)
+  const isPublicUrl = (url: string) => urlRefusal(url) === null
+  const own = { ...services, pipelines, refusals, ...history, ...data, meterOf, log: () => all.log() }
+  return { ...own, isHttpAllowed, isPublicUrl, isProxied, now }
 }
 
 interface Over {

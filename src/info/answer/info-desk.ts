@@ -5,11 +5,14 @@
 import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../../core/free-work.ts'
+import { Gate } from '../../core/gate.ts'
 import type { Result } from '../../core/result.ts'
 import { formatCredits, type MicroCredits } from '../../credit/amount.ts'
 import type { Charging, Hold } from '../../edge/charging.ts'
 import { infoFailure } from '../../edge/failure-wire.ts'
-import type { Identity } from '../../key/identity.ts'
+import { counted, type Identity } from '../../key/identity.ts'
+import type { NoteRefusal } from '../../key/refused-calls.ts'
+import { questionOutside, TOKEN_CALLS } from '../../key/stream-token.ts'
 import type { Tier } from '../freshness.ts'
 import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
@@ -34,6 +37,7 @@ export interface InfoDeskDeps {
   readonly after: After
   /** A bug was caught; the caller gets `internal`. */
   readonly report: (error: unknown, requestId: string) => void
+  readonly refused?: NoteRefusal | undefined
 }
 
 export interface InfoRequest {
@@ -56,6 +60,7 @@ export class InfoDesk {
   readonly #memo = new CallMemo()
   readonly #answers: Answers
   readonly #freeWork = new FreeWork()
+  readonly #tokenCalls = new Gate()
   readonly #meantCoin: MeantCoin
 
   constructor(deps: InfoDeskDeps) {
@@ -81,29 +86,42 @@ export class InfoDesk {
         call = read.value
         this.#memo.set(request.text, call)
       }
+      const outside = this.#outsideToken(request.identity, call)
+      if (outside) return await this.refuse(request, outside)
       const fresh = this.#answers.fresh(call, this.#deps.now())
       if (!fresh) return await this.#findAndServe(request, call)
       const holding = request.charging.hold(request.identity, call.price)
       const hold = holding instanceof Promise ? await holding : holding
-      return hold.ok ? succeed(request, call, fresh, hold.value.settle()) : this.#refusal(request, hold.error)
+      return hold.ok ? succeed(request, call, fresh, hold.value.settle()) : this.#refusal(request, hold.error, call)
     } catch (error) {
       this.#deps.report(error, request.requestId)
-      return infoFailure({ kind: 'internal' }, request.requestId)
+      return this.#refusal(request, { kind: 'internal' })
     }
+  }
+
+  /** The refusal of who came with a stream token, which is for some questions, and not for many. */
+  #outsideToken({ token }: Identity, { request }: InfoCall): Failure | null {
+    if (!token) return null
+    const outside = questionOutside(token, request)
+    if (outside) return outside
+    const { waitMs } = this.#tokenCalls.take(token.holder, TOKEN_CALLS, this.#deps.now())
+    return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit: TOKEN_CALLS } : null
   }
 
   /** The reply to an authenticated request that could not even be read, uncharged. */
   async refuse(request: Unread, failure: Failure): Promise<InfoReply> {
     // Counted before it is known whether the key still holds: of many at once none must slip through meanwhile.
-    const waitMs = this.#freeWork.take(request.identity.keyHash, this.#deps.now())
+    const waitMs = this.#freeWork.take(counted(request.identity), this.#deps.now())
     if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs))
     const hold = await request.charging.hold(request.identity, NO_PRICE)
-    return hold.ok ? this.#refusal(request, failure, hold.value.release()) : this.#refusal(request, hold.error)
+    return hold.ok
+      ? this.#refusal(request, failure, undefined, hold.value.release())
+      : this.#refusal(request, hold.error)
   }
 
   async #findAndServe(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
-    const waitMs = this.#freeWork.waitMs(request.identity.keyHash, this.#deps.now())
-    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs))
+    const waitMs = this.#freeWork.waitMs(counted(request.identity), this.#deps.now())
+    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs), call)
     const work = call.holdsFirst ? this.#holdThenFind(request, call) : this.#holdAndFind(request, call)
     // A call cancelled after its source was asked is charged all the same.
     request.waitUntil(work)
@@ -112,17 +130,17 @@ export class InfoDesk {
 
   async #holdThenFind(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
     const hold = await request.charging.hold(request.identity, call.price)
-    if (!hold.ok) return this.#refusal(request, hold.error)
+    if (!hold.ok) return this.#refusal(request, hold.error, call)
     return this.#finish(request, call, hold.value, await this.#answers.find(call, request))
   }
 
   async #holdAndFind(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
     const holding = request.charging.hold(request.identity, call.price)
     // Who is refused without asking anybody causes no work either.
-    if (!(holding instanceof Promise) && !holding.ok) return this.#refusal(request, holding.error)
+    if (!(holding instanceof Promise) && !holding.ok) return this.#refusal(request, holding.error, call)
     const finding = this.#answers.find(call, request)
     const hold = await holding
-    if (!hold.ok) return this.#refusal(request, hold.error)
+    if (!hold.ok) return this.#refusal(request, hold.error, call)
     return this.#finish(request, call, hold.value, await finding)
   }
 
@@ -132,13 +150,15 @@ export class InfoDesk {
 
   async #fail(request: Unread, call: InfoCall, failure: Failure, hold: Hold): Promise<InfoReply> {
     const count = failure.kind === 'bad_field' ? 'owe' : 'take'
-    const waitMs = this.#freeWork[count](request.identity.keyHash, this.#deps.now())
+    const waitMs = this.#freeWork[count](counted(request.identity), this.#deps.now())
     const remaining = hold.release()
-    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs), remaining)
-    return this.#refusal(request, await this.#meantCoin.named(failure, call.request), remaining)
+    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs), call, remaining)
+    return this.#refusal(request, await this.#meantCoin.named(failure, call.request), call, remaining)
   }
 
-  #refusal(request: Unread, failure: Failure, remaining: MicroCredits | null = null): InfoReply {
+  #refusal(request: Unread, failure: Failure, call?: InfoCall, remaining: MicroCredits | null = null): InfoReply {
+    const { identity: caller, requestId, waitUntil } = request
+    this.#deps.refused?.({ caller, requestId, product: 'info', type: call?.price.type ?? '', failure }, waitUntil)
     const reply = infoFailure(failure, request.requestId)
     if (remaining === null) return reply
     return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }

@@ -5,6 +5,7 @@ import type { Failure } from '../../core/failure.ts'
 import { type Bucket, borrowTokens, fullBucket, type Rate, takeTokens } from '../../core/token-bucket.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { Identity, Product } from '../../key/identity.ts'
+import { narrowed } from '../../key/stream-token.ts'
 import { socketEnd } from '../failure-frame.ts'
 import { errorFrame } from '../frames.ts'
 import type { Reading } from './reading.ts'
@@ -59,6 +60,8 @@ export class Connection {
   /** A frame went down since somebody asked when. */
   #isActive = false
   posts = 0
+  /** Hears of refusals, for the account's own list; null: nobody does. */
+  refused: ((connection: Connection, type: string, failure: Failure) => void) | null = null
   /** The past is played on it. */
   isPlaying = false
   /** What its key has to be for. */
@@ -99,9 +102,10 @@ export class Connection {
     return this.#terms
   }
 
-  /** The caller's terms have changed. */
+  /** The caller's terms have changed. Who came with a token stays bound to it. */
   renew(identity: Identity, terms: number): void {
-    this.#identity = identity
+    const { token } = this.#identity
+    this.#identity = token ? narrowed(identity, token) : identity
     this.#terms = terms
     if (this.messagesPerMinute === this.#rate.burst) return
     this.#rate = rateOf(identity)
@@ -131,6 +135,13 @@ export class Connection {
     if (!this.#reading.sending(text.length)) return this.#tooSlow()
     this.#isActive = true
     this.#put(text)
+  }
+
+  /** Tells the client that it is refused; `type`: what it asked for, empty where that was not read. */
+  refuse(failure: Failure, text: string, type = ''): void {
+    if (this.#ended) return
+    this.refused?.(this, type, failure)
+    this.send(text)
   }
 
   /**
@@ -193,6 +204,7 @@ export class Connection {
 
   /** Ends by a failure after which nothing more can come. */
   fail(failure: Failure): void {
+    if (!this.#ended) this.refused?.(this, '', failure)
     const { code, reason, last } = socketEnd(failure)
     this.end(code, reason, last)
   }
