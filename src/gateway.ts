@@ -3,13 +3,15 @@
 import { waitUntil as keepAlive, WorkerEntrypoint } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import graphqlSchema from '../schemas/graphql/schema.graphql'
+import { checkoutOf } from './checkout/checkout.client.ts'
+import { stripeRoutes } from './checkout/stripe/stripe.route.ts'
 import type { Failure } from './core/failure.ts'
 import { meterOf, Objects } from './core/objects.client.ts'
 import type { Result } from './core/result.ts'
 import { after, sleep } from './core/timers.client.ts'
 import type { UsageKeeper, UsageRow } from './credit/usage.ts'
 import { docsRoutes } from './docs/docs.route.ts'
-import { AddressGate, REST_REQUESTS, WRONG_TOKENS } from './edge/address-gate.ts'
+import { AddressGate, REST_REQUESTS, SIGN_UPS, WRONG_TOKENS } from './edge/address-gate.ts'
 import { addressLimit } from './edge/address-limit.route.ts'
 import { callerAddress } from './edge/caller-address.ts'
 import type { Charging } from './edge/charging.ts'
@@ -45,6 +47,8 @@ import type { Platform } from './platform/platform-api.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import { rpcDesk } from './rpc/rpc.client.ts'
 import { answerRpc, type RpcRouteDeps, rpcChainOf, rpcRoutes } from './rpc/rpc.route.ts'
+import { signUpOf } from './signup/signup.client.ts'
+import { noSignUpRoutes, signUpRoutes } from './signup/signup.route.ts'
 import type { PastAnswer } from './stream/events/first-frames.ts'
 import type { KeyDesk } from './stream/graphql/entry.ts'
 import type { GatewayInternal } from './stream/post.client.ts'
@@ -57,6 +61,7 @@ const keys = new KeyRing(undefined, (error) => report(error, 'key look-up'))
 const leases = new LeasePool()
 const restGate = new AddressGate(REST_REQUESTS)
 const wrongTokens = new AddressGate(WRONG_TOKENS)
+const signUps = new AddressGate(SIGN_UPS)
 const now = () => Date.now()
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 const requestId = () => newRequestId(random)

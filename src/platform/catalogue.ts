@@ -10,6 +10,11 @@ import { balances } from './endpoints/balances.ts'
 import { changeKey } from './endpoints/changeKey.ts'
 import { changePipeline } from './endpoints/changePipeline.ts'
 import { changePlan } from './endpoints/changePlan.ts'
+import { checkout } from './endpoints/checkout.ts'
+import { showCheckout } from './endpoints/showCheckout.ts'
+import { listOrders } from './endpoints/listOrders.ts'
+import { payOrder } from './endpoints/payOrder.ts'
+import { voidOrder } from './endpoints/voidOrder.ts'
 import { clearWebhook } from './endpoints/clearWebhook.ts'
 import { createKey } from './endpoints/createKey.ts'
 import { createPipeline } from './endpoints/createPipeline.ts'
@@ -49,6 +54,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   usage,
   ownKey,
   balances,
+  showCheckout,
+  checkout,
   listPipelines,
   createPipeline,
   showPipeline,
@@ -74,6 +81,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   accountUsage,
   changePlan,
   grantCredits,
+  listOrders,
+  payOrder,
+  voidOrder,
   createKey,
   listKeys,
   changeKey,

@@ -1,5 +1,6 @@
 // What endpoints are lent: everything that they reach beside their request. Types alone.
 
+import type { Checkout } from '../checkout/checkout-api.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 import type { AccountState } from '../credit/account-state.ts'
@@ -27,6 +28,7 @@ export interface Platform {
   readonly keys: Keys
   readonly plans: Plans
   readonly pipelines: Pipelines
+  readonly checkout: Checkout
   readonly meterOf: (account: string) => AccountMeterApi & WebhookApi
   readonly log: () => Pick<BlockLogApi, 'reset'>
   /** Null where nothing is archived. */

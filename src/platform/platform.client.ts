@@ -1,5 +1,6 @@
 // The services behind /platform and /admin, on the bindings of the gateway.
 
+import type { Checkout } from '../checkout/checkout-api.ts'
 import { meterOf, type Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
 import { LOG_API_VERSION } from '../feed/log-api.ts'
@@ -27,6 +28,7 @@ interface PlatformSettings {
 /** What the gateway lends. */
 export interface PlatformDeps {
   readonly read: Platform['read']
+  readonly checkoutOf: (accounts: Platform['accounts']) => Checkout
   readonly report: (error: unknown, what: string) => void
   readonly now: () => number
 }
@@ -35,7 +37,7 @@ export function platformOf(
   env: Env,
   settings: PlatformSettings,
   objects: Objects,
-  { read, report, now }: PlatformDeps,
+  { read, checkoutOf, report, now }: PlatformDeps,
 ): Platform {
   const { WEBHOOK_HTTP: isHttpAllowed, TRUST_PROXY: isProxied } = settings
   const meter = (account: string) => meterOf(env, account)
@@ -51,7 +53,7 @@ export function platformOf(
   const exports = exportsOf(env, settings.CHAIN, env.KEY_SECRET)
   const history = { archive, chain: settings.CHAIN, exports, retention: () => objects.archiver() }
   const dataService = dataServices(settings.RPC_CHAINS)
-  const own = { ...services, pipelines, ...history, dataService, read }
+  const own = { ...services, checkout: checkoutOf(services.accounts), pipelines, ...history, dataService, read }
   return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
 }
 
