@@ -3,15 +3,13 @@
 import { waitUntil as keepAlive, WorkerEntrypoint } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import graphqlSchema from '../schemas/graphql/schema.graphql'
-import { checkoutOf } from './checkout/checkout.client.ts'
-import { stripeRoutes } from './checkout/stripe/stripe.route.ts'
 import type { Failure } from './core/failure.ts'
 import { meterOf, Objects } from './core/objects.client.ts'
 import type { Result } from './core/result.ts'
 import { after, sleep } from './core/timers.client.ts'
 import type { UsageKeeper, UsageRow } from './credit/usage.ts'
 import { docsRoutes } from './docs/docs.route.ts'
-import { AddressGate, REST_REQUESTS, SIGN_UPS, WRONG_TOKENS } from './edge/address-gate.ts'
+import { AddressGate, REST_REQUESTS, WRONG_TOKENS } from './edge/address-gate.ts'
 import { addressLimit } from './edge/address-limit.route.ts'
 import { callerAddress } from './edge/caller-address.ts'
 import type { Charging } from './edge/charging.ts'
@@ -19,6 +17,9 @@ import { everyReply, failureReply } from './edge/every-reply.route.ts'
 import { graphqlRoutes } from './edge/graphql.route.ts'
 import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
+import { RefusalBook } from './edge/refusal-book.client.ts'
+import { keepRefusals } from './edge/refusals.store.ts'
+import type { NoteRefusal, RefusalBatch } from './edge/refused-calls.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
 import { sessionRoutes } from './edge/session/session.route.ts'
 import { type FindStaff, hasSession, orVisitor, visitingOperator } from './edge/session/visitor.store.ts'
@@ -47,8 +48,7 @@ import type { Platform } from './platform/platform-api.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import { rpcDesk } from './rpc/rpc.client.ts'
 import { answerRpc, type RpcRouteDeps, rpcChainOf, rpcRoutes } from './rpc/rpc.route.ts'
-import { signUpOf } from './signup/signup.client.ts'
-import { noSignUpRoutes, signUpRoutes } from './signup/signup.route.ts'
+import { sellingRoutes } from './signup/selling.route.ts'
 import type { PastAnswer } from './stream/events/first-frames.ts'
 import type { KeyDesk } from './stream/graphql/entry.ts'
 import type { GatewayInternal } from './stream/post.client.ts'
@@ -61,8 +61,8 @@ const keys = new KeyRing(undefined, (error) => report(error, 'key look-up'))
 const leases = new LeasePool()
 const restGate = new AddressGate(REST_REQUESTS)
 const wrongTokens = new AddressGate(WRONG_TOKENS)
-const signUps = new AddressGate(SIGN_UPS)
 const now = () => Date.now()
+const refusals = new RefusalBook({ nowMs: now, sleep, report: (error) => report(error, 'refusals') })
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 const requestId = () => newRequestId(random)
 
@@ -94,18 +94,21 @@ function build(env: Env): Gateway {
   const archive = archiveOf(env, settings.CHAIN)
   const history = logHistory({ log: () => objects.log(), now, sleep })
   const past = pastOf({ history: sharedHeld(history, now), files: filesOf(env, settings.CHAIN), archive, after })
-  const desk = infoDesk(env, settings, { objects, upstream, archive, history, past, report })
+  const refused: NoteRefusal = (call, waitUntil) =>
+    refusals.note(call, (batch) => keepRefusals(env.ACCOUNTS, batch, now()), waitUntil)
+  const desk = infoDesk(env, settings, { objects, upstream, archive, history, past, report, refused })
   const app = new Hono<{ Bindings: Env }>()
   everyReply(app, { requestId, report, page: (request) => pageOf(env, request) })
-  const shared = { charging: (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil), requestId }
+  const lent = (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil)
+  const shared = { charging: lent, requestId, refused }
   const info: InfoRouteDeps<Env> = { ...shared, desk: () => desk, authenticate: authenticator(keyEnv, 'info') }
   app.route('/', infoRoutes<Env>(info, { pathKeys }))
-  const chains = rpcDesk(settings.RPC_CHAINS, { report, waitUntil: keepAlive })
+  const chains = rpcDesk(settings.RPC_CHAINS, { report, refused, waitUntil: keepAlive })
   const rpc: RpcRouteDeps<Env> = { ...shared, desk: chains, authenticate: authenticator(keyEnv, 'rpc') }
   app.route('/', rpcRoutes<Env>(rpc))
   app.route('/', docsRoutes<Env>(ENDPOINTS, graphqlSchema))
   const relay = (...place: Parameters<Objects['relay']>) => objects.relay(...place)
-  const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay, nowMs: now }
+  const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay, nowMs: now, refused }
   app.route('/', streamRoutes<Env>(streams, { pathKeys, relaysPerRegion: settings.RELAYS_PER_REGION }))
   app.route('/', graphqlRoutes<Env>({ ...streams, isProxyTrusted }, settings.RELAYS_PER_REGION))
   const log = () => objects.log()
@@ -130,6 +133,7 @@ function build(env: Env): Gateway {
   const identify = (key: string, request: Request, waitUntil: WaitUntil) =>
     keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request))
   app.route('/', sessionRoutes({ env, findStaff, identify, wrongToken, addressOf, requestId, now }))
+  app.route('/', sellingRoutes(env, settings, { platform, wrongToken, addressOf, report, requestId, now }))
   const keyed: KeyedDeps = {
     platform,
     authenticate: (request, entry, waitUntil) =>
@@ -142,6 +146,7 @@ function build(env: Env): Gateway {
     charging: (waitUntil) => charging(env, settings, waitUntil),
     addressOf,
     requestId,
+    refused,
   }
   app.route('/', keyedRoutes(ENDPOINTS, keyed))
   const { ARCHIVE: bucket }: Partial<Env> = env
@@ -216,6 +221,11 @@ export class Internal
   /** Copies of a meter's usage rows: only this Worker has D1. */
   async keepUsage(rows: readonly UsageRow[]): Promise<void> {
     await keepUsage(this.env.ACCOUNTS, rows)
+  }
+
+  /** What relays refused. */
+  async keepRefusals(batch: RefusalBatch): Promise<void> {
+    await keepRefusals(this.env.ACCOUNTS, batch, now())
   }
 
   /** Who has a key, for sockets whose account or key has changed. */

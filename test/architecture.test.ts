@@ -58,8 +58,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   docs: 'key credit credit/webhooks feed stream edge info',
   platform:
     'core key credit credit/plans credit/webhooks feed edge edge/session history/archive history/exports upstream pipeline pipeline/evm pipeline/destinations platform/endpoints',
-  'platform/endpoints':
-    'core key credit credit/plans credit/webhooks feed history/archive history/exports pipeline platform',
+  'platform/endpoints': 'core key credit credit/plans feed history/archive history/exports pipeline platform',
   client: 'core feed book stream stream/channels',
   feeder: 'core feed',
   devnet: 'book core devnet/exchange devnet/agents devnet/evm devnet/info devnet/files',
@@ -71,7 +70,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   cli: 'core key credit feed book client feeder cli/backfill',
   'cli/backfill': 'core history/archive feeder cli',
   launch: 'core rpc cli',
-  'console/ui': 'console',
+  'console/ui': 'core console',
   console: 'console/ui console/owner console/operator',
   'console/owner': 'console console/ui',
   'console/operator': 'console console/ui',

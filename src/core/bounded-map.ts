@@ -30,6 +30,10 @@ export class BoundedMap<K, V> {
     return this.#entries.values()
   }
 
+  entries(): Iterable<[K, V]> {
+    return this.#entries.entries()
+  }
+
   has(key: K): boolean {
     return this.#entries.has(key)
   }

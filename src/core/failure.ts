@@ -14,8 +14,14 @@ export interface RequestLimit {
   readonly windowSeconds: number
 }
 
-/** `hint` stands in place of the sentence of its kind, where whoever fails knows better what to do. */
-export type Failure = FailureKind & { readonly hint?: string }
+/**
+ * `hint` stands in place of the sentence of its kind, where whoever fails knows better what to do. `caller`: whose key it is
+ * that may not enter, for the account's own list of refusals; no surface says it.
+ */
+export type Failure = FailureKind & {
+  readonly hint?: string
+  readonly caller?: { readonly account: string; readonly keyHash: string }
+}
 
 type FailureKind =
   | { readonly kind: 'key_missing' }

@@ -22,9 +22,10 @@ import { METER_API_VERSION } from './meter-version.ts'
 import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
 import type { PlanStore } from './plans/plan-period.store.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plans/plan-period.ts'
+import type { Statements } from './statement.store.ts'
 import type { MinuteCharge } from './streams/stream-api.ts'
 import type { Payment, StreamPayer } from './streams/stream-ledger.ts'
-import { mergeUsage } from './usage.ts'
+import { hourOf, mergeUsage } from './usage.ts'
 import type { Webhooks } from './webhooks/webhooks.do.ts'
 
 const v = METER_API_VERSION
@@ -35,6 +36,7 @@ interface LedgerParts {
   readonly plans: PlanStore
   readonly caps: KeyCaps
   readonly webhooks: Webhooks
+  readonly statements: Statements
 }
 
 export class AccountLedger implements StreamPayer {
@@ -42,13 +44,15 @@ export class AccountLedger implements StreamPayer {
   readonly #plans: PlanStore
   readonly #caps: KeyCaps
   readonly #webhooks: Webhooks
+  readonly #statements: Statements
   #periodEndMs: number
 
-  constructor({ store, plans, caps, webhooks }: LedgerParts) {
+  constructor({ store, plans, caps, webhooks, statements }: LedgerParts) {
     this.#store = store
     this.#plans = plans
     this.#caps = caps
     this.#webhooks = webhooks
+    this.#statements = statements
     this.#periodEndMs = plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
   }
 
@@ -106,6 +110,8 @@ export class AccountLedger implements StreamPayer {
       if (events.some(({ type }) => type === 'returned')) this.#store.dropLease(lease.id)
       else this.#store.putLease({ lease, usage: merged })
       this.#store.addUsage(request.keyHash, added, nowMs)
+      const uncharged = after.writtenOff - account.writtenOff
+      if (uncharged > 0) this.#statements.addUncharged(hourOf(nowMs), uncharged)
       this.#caps.add(request.keyHash, after.spent - account.spent)
     }
     const remaining = Math.min(after.available, this.#caps.room(request.keyHash))

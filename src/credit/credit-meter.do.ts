@@ -4,22 +4,24 @@
 import { DurableObject } from 'cloudflare:workers'
 import { gatewayOf } from '../core/objects.client.ts'
 import { AccountLedger } from './account-ledger.store.ts'
-import type { AccountState } from './account-state.ts'
+import { type AccountState, leftOf } from './account-state.ts'
 import { type MicroCredits, wholeMicro } from './amount.ts'
 import { KeyCaps } from './key-caps.store.ts'
 import { KeyChanges } from './key-changes.store.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from './ledger.ts'
 import { MeterStore } from './meter.store.ts'
-import type { GrantAnswer, WholeMeterApi } from './meter-api.ts'
+import type { GrantAnswer, KeySums, WholeMeterApi } from './meter-api.ts'
 import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
 import { PlanStore } from './plans/plan-period.store.ts'
 import type { PlanOrder, PlanState } from './plans/plan-period.ts'
 import { RequestBuckets } from './request-buckets.ts'
-import type { StreamAnswer, StreamReport } from './streams/stream-api.ts'
+import { Statements } from './statement.store.ts'
+import type { Statement } from './statement.ts'
+import type { StreamAnswer, StreamReport, StreamView } from './streams/stream-api.ts'
 import { StreamLedger } from './streams/stream-ledger.ts'
 import { StreamStore } from './streams/streams.store.ts'
-import type { DayUsage, UsagePage, UsagePlace, UsageReport } from './usage.ts'
+import type { DayUsage, StackedUsage, UsagePage, UsagePlace, UsageReport } from './usage.ts'
 import { copyUsage } from './usage-outbox.do.ts'
 import { UsageReports } from './usage-report.store.ts'
 import type { Delivery, Webhook, WebhookOrder } from './webhooks/webhook-api.ts'
@@ -29,6 +31,8 @@ import { Webhooks } from './webhooks/webhooks.do.ts'
 const PRUNE_EVERY_MS = 3_600_000
 /** Usage is copied at most this long after it was counted. */
 const COPY_EVERY_MS = 60_000
+/** Keys or types of a chart. */
+const STACK_PARTS = 40
 
 export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeMeterApi {
   readonly #store: MeterStore
@@ -38,6 +42,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   readonly #webhooks: Webhooks
   readonly #streams: StreamStore
   readonly #usage: UsageReports
+  readonly #statements: Statements
   readonly #ledger: AccountLedger
   readonly #streamLedger: StreamLedger
   readonly #requests = new RequestBuckets()
@@ -53,8 +58,9 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#webhooks = new Webhooks(ctx)
     this.#streams = new StreamStore(sql)
     this.#usage = new UsageReports(sql)
+    this.#statements = new Statements(sql)
     const parts = { store: this.#store, plans: this.#plans, caps: this.#caps, webhooks: this.#webhooks }
-    this.#ledger = new AccountLedger(parts)
+    this.#ledger = new AccountLedger({ ...parts, statements: this.#statements })
     this.#streamLedger = new StreamLedger(this.#streams, this.#ledger)
   }
 
@@ -142,6 +148,33 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
 
   async usagePage(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): Promise<UsagePage> {
     return this.#usage.page(fromMs, toMs, after, limit)
+  }
+
+  async usageStack(fromMs: number, toMs: number, by: 'key' | 'type'): Promise<readonly StackedUsage[]> {
+    return this.#usage.stacked(fromMs, toMs, by, STACK_PARTS)
+  }
+
+  async keySums(keyHashes: readonly string[], fromMs: number): Promise<readonly KeySums[]> {
+    const spent = this.#usage.spentBy(keyHashes, fromMs)
+    return keyHashes.map((keyHash) => {
+      const left = this.#caps.left(keyHash)
+      return { spent: spent.get(keyHash) ?? 0, capLeft: Number.isFinite(left) ? left : null }
+    })
+  }
+
+  async statement(fromMs: number, toMs: number): Promise<Statement> {
+    this.#renew(Date.now())
+    return this.#statements.statement(fromMs, toMs, leftOf(this.#ledger.account()))
+  }
+
+  async statementSums(times: readonly number[]) {
+    this.#renew(Date.now())
+    return { sinceMs: this.#statements.since(), sums: this.#statements.sums(times, leftOf(this.#ledger.account())) }
+  }
+
+  async streams(limit: number): Promise<StreamView & { readonly requests: Readonly<Record<string, number>> }> {
+    const now = Date.now()
+    return { ...this.#streams.view(now, limit), requests: this.#requests.busiest(now) }
   }
 
   setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }> {

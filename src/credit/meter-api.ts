@@ -5,8 +5,9 @@ import type { MicroCredits } from './amount.ts'
 import type { LeaseMeterApi } from './lease-api.ts'
 import type { PipelineMeterApi } from './pipeline-report.ts'
 import type { PlanOrder, PlanState } from './plans/plan-period.ts'
-import type { StreamMeterApi } from './streams/stream-api.ts'
-import type { UsagePage, UsagePlace, UsageReport } from './usage.ts'
+import type { Statement, StatementSums } from './statement.ts'
+import type { StreamMeterApi, StreamView } from './streams/stream-api.ts'
+import type { StackedUsage, UsagePage, UsagePlace, UsageReport } from './usage.ts'
 import type { WebhookApi } from './webhooks/webhook-api.ts'
 
 export type GrantAnswer =
@@ -44,6 +45,23 @@ export interface AccountMeterApi {
   usage(fromMs: number, toMs: number): Promise<UsageReport>
   /** The same hours per day, key and type: at most `limit` rows after this place, from the first where it is null. */
   usagePage(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): Promise<UsagePage>
+  /** The same hours per day, of each the keys or types that spent most in all (40) and the others together. */
+  usageStack(fromMs: number, toMs: number, by: 'key' | 'type'): Promise<readonly StackedUsage[]>
+  /** In the order of these keys: what each spent from `fromMs` on, and what its cap leaves (null: no cap). */
+  keySums(keyHashes: readonly string[], fromMs: number): Promise<readonly KeySums[]>
+  /** What the account was given and charged between these whole UTC days. */
+  statement(fromMs: number, toMs: number): Promise<Statement>
+  /** The sums alone, between each two of these times; of fewer where the account is younger. */
+  statementSums(
+    times: readonly number[],
+  ): Promise<{ readonly sinceMs: number | null; readonly sums: readonly StatementSums[] }>
+  /** What it has open, and its busiest key's requests of the last second by kind. */
+  streams(limit: number): Promise<StreamView & { readonly requests: Readonly<Record<string, number>> }>
+}
+
+export interface KeySums {
+  readonly spent: MicroCredits
+  readonly capLeft: MicroCredits | null
 }
 
 /** Everything that the Durable Object answers. */

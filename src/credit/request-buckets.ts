@@ -11,16 +11,28 @@ const BUCKETS_MAX = 10_000
 
 /** A restart finds all buckets full. */
 export class RequestBuckets {
-  readonly #buckets = new BoundedMap<string, Bucket>(BUCKETS_MAX)
+  readonly #buckets = new BoundedMap<string, { readonly bucket: Bucket; readonly perSecond: number }>(BUCKETS_MAX)
 
   take(keyHash: string, { bucket, perSecond, need, forecast }: RequestAsk, nowMs: number): RequestAnswer {
     const name = `${keyHash} ${bucket}`
     const rate = aSecondsWorth(perSecond)
-    const before = this.#buckets.get(name) ?? fullBucket(rate, nowMs)
+    const before = this.#buckets.get(name)?.bucket ?? fullBucket(rate, nowMs)
     const most = Math.max(need, Math.min(forecast, tokensAhead(perSecond)))
     const { bucket: after, taken, waitMs } = takeTokens(before, rate, most, nowMs)
-    this.#buckets.set(name, after)
+    this.#buckets.set(name, { bucket: after, perSecond })
     return { granted: taken, waitMs, remaining: wholeTokens(after) }
+  }
+
+  /** Requests of the last second of the key that has most, by kind of request; what places hold ahead is in it. */
+  busiest(nowMs: number): Readonly<Record<string, number>> {
+    const most: Record<string, number> = {}
+    for (const [name, { bucket, perSecond }] of this.#buckets.entries()) {
+      const kind = name.slice(name.indexOf(' ') + 1)
+      const rate = aSecondsWorth(perSecond)
+      const left = wholeTokens(takeTokens(bucket, rate, 0, nowMs).bucket)
+      most[kind] = Math.max(most[kind] ?? 0, rate.burst - left)
+    }
+    return most
   }
 }
 

@@ -2,9 +2,11 @@
 // counts minutes, one of `pipeline` rows, any other one calls; they are never added up. All calls of the account wait meanwhile, so a page
 // reads the days that it shows, and a report reads each day once.
 
+import type { MicroCredits } from './amount.ts'
 import {
   type DayUsage,
   type PlacedUsage,
+  type StackedUsage,
   sumOfUsage,
   type UsagePage,
   type UsagePlace,
@@ -72,6 +74,28 @@ export class UsageReports {
       rows.push(...this.#ofDay(day, fromMs, toMs, day === after?.day ? after : null, room))
     }
     return { total: total ?? sumOfUsage([]), rows }
+  }
+
+  /** Of each day what the parts used that spent most in all, at most `most` of them, and the others together. */
+  stacked(fromMs: number, toMs: number, by: 'key' | 'type', most: number): StackedUsage[] {
+    const part = by === 'key' ? 'key_hash' : "product || ' ' || type"
+    return this.#rows<StackedUsage>(
+      `WITH top AS (SELECT ${part} AS part ${HOURS} GROUP BY 1 ORDER BY sum(amount) DESC, 1 LIMIT ?3)
+       SELECT hour - hour % ${DAY_MS} AS day, iif(${part} IN (SELECT part FROM top), ${part}, '') AS part, sum(amount) AS amount
+       ${HOURS} GROUP BY 1, 2 ORDER BY 1, 2`,
+      ...[fromMs, toMs, most],
+    )
+  }
+
+  /** What each of these keys spent from `fromMs` on; one that spent nothing is left out. */
+  spentBy(keyHashes: readonly string[], fromMs: number): ReadonlyMap<string, MicroCredits> {
+    const rows = this.#rows<{ keyHash: string; amount: number }>(
+      `SELECT key_hash AS keyHash, sum(amount) AS amount FROM usage
+       WHERE hour >= ? AND key_hash IN (SELECT value FROM json_each(?)) GROUP BY 1`,
+      fromMs,
+      JSON.stringify(keyHashes),
+    )
+    return new Map(rows.map(({ keyHash, amount }) => [keyHash, amount]))
   }
 
   /** Days with any use, oldest first. */

@@ -59,6 +59,13 @@ export interface UsagePage {
   readonly rows: readonly PlacedUsage[]
 }
 
+/** What a key or a type used on a day; `part` empty: all that are not among those that spent most. */
+export interface StackedUsage {
+  readonly day: number
+  readonly part: string
+  readonly amount: MicroCredits
+}
+
 /** The sum of these. */
 export function sumOfUsage(sums: readonly UsageSum[]): UsageSum {
   const sumOf = (name: keyof UsageSum) => sums.reduce((sum, each) => sum + each[name], 0)

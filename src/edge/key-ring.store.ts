@@ -133,11 +133,16 @@ export class KeyRing {
 
   #verdict(record: KeyRecord | null, entry: Entry, now: number, address: () => string | null): Entered {
     if (record === null) return err({ kind: 'key_unknown' })
-    if (this.#revoked.has(record.hash)) {
-      if (record.replaced) return err({ kind: 'key_replaced' })
-      return err(record.revoked === null ? KEY_ENDED : { kind: 'key_revoked' })
-    }
-    return admit(record, entry, now, record.ranges === null ? null : address())
+    const entered = this.#ended(record) ?? admit(record, entry, now, record.ranges === null ? null : address())
+    if (entered.ok) return entered
+    return err({ ...entered.error, caller: { account: record.account, keyHash: record.hash } })
+  }
+
+  /** The refusal of a key that the meter called revoked. */
+  #ended(record: KeyRecord): Entered | null {
+    if (!this.#revoked.has(record.hash)) return null
+    if (record.replaced) return err({ kind: 'key_replaced' })
+    return err(record.revoked === null ? KEY_ENDED : { kind: 'key_revoked' })
   }
 
   /** One look-up for all who present the same key at the same time. */

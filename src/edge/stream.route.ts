@@ -11,6 +11,7 @@ import { connectLimit } from '../stream/sockets/connect-limit.ts'
 import { POOL_HEADER, type Pool, Refusals, relayOrder } from '../stream/sockets/placement.ts'
 import { type CallerPlace, regionOf } from '../stream/sockets/region.ts'
 import { infoFailure } from './failure-wire.ts'
+import type { KnownCaller, NoteRefusal } from './refused-calls.ts'
 
 type WaitUntil = (work: Promise<unknown>) => void
 
@@ -25,6 +26,7 @@ export interface StreamRouteDeps<Env> {
   readonly relay: (region: DurableObjectLocationHint | 'local', index: number) => Pick<Fetcher, 'fetch'>
   readonly requestId: () => string
   readonly nowMs: () => number
+  readonly refused?: NoteRefusal | undefined
 }
 
 const NO_UPGRADE: Issue = {
@@ -45,20 +47,22 @@ export function streamRoutes<Env extends object>(
   for (const path of settings.pathKeys ? ['/ws', '/k/:key/ws'] : ['/ws']) {
     app.get(path, async (c) => {
       const requestId = deps.requestId()
-      const fail = (failure: Failure) => {
+      const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
+      const fail = (failure: Failure, caller: KnownCaller | undefined = failure.caller) => {
+        if (caller !== undefined)
+          deps.refused?.({ caller, requestId, product: 'stream', type: 'connect', failure }, waitUntil)
         const { status, headers, body } = infoFailure(failure, requestId)
         return new Response(body, { status, headers })
       }
       const request = c.req.raw
       if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
         return fail({ kind: 'bad_field', issues: [NO_UPGRADE] })
-      const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
       const identity = await deps.authenticate(c.env, request, c.req.param('key'), waitUntil)
       if (!identity.ok) return fail(identity.error)
       const { waitMs } = gate.take(identity.value.keyHash, connectLimit(identity.value), deps.nowMs())
-      if (waitMs > 0) return fail(tooOften(identity.value, waitMs))
+      if (waitMs > 0) return fail(tooOften(identity.value, waitMs), identity.value)
       const answer = await connect(deps, request, identity.value, settings.relaysPerRegion, refusals)
-      return answer instanceof Response ? answer : fail(answer)
+      return answer instanceof Response ? answer : fail(answer, identity.value)
     })
   }
   return app

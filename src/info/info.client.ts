@@ -27,7 +27,7 @@ export function infoUpstream(
   return fetchUpstream(sources, { budgetOf: (source) => objects.budget(source), waitUntil, exampleOf: exampleRequest })
 }
 
-interface DeskParts extends Pick<Sources, 'history' | 'past'>, Pick<InfoDeskDeps, 'report'> {
+interface DeskParts extends Pick<Sources, 'history' | 'past'>, Pick<InfoDeskDeps, 'report' | 'refused'> {
   readonly objects: Pick<Objects, 'hub'>
   readonly upstream: RoutedUpstream
   readonly archive: BooksArchive | null
@@ -36,7 +36,7 @@ interface DeskParts extends Pick<Sources, 'history' | 'past'>, Pick<InfoDeskDeps
 export function infoDesk(
   { KEYS }: Pick<Cloudflare.Env, 'KEYS'>,
   { CHAIN, BOOK_HUBS }: { readonly CHAIN: string; readonly BOOK_HUBS: number },
-  { objects, upstream, archive, history, past, report }: DeskParts,
+  { objects, upstream, archive, history, past, report, refused }: DeskParts,
 ): InfoDesk {
   const books = hubBooks({ shards: BOOK_HUBS, hub: (index) => objects.hub(index) })
   const pastBooks = archivedBooks({ archive, live: books, after })
@@ -46,5 +46,6 @@ export function infoDesk(
     now,
     after,
     report,
+    refused,
   })
 }

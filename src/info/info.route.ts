@@ -9,6 +9,7 @@ import { compressedResponse } from '../edge/compression.client.ts'
 import { CORS_HEADERS } from '../edge/cors.ts'
 import { infoFailure } from '../edge/failure-wire.ts'
 import { joinedLimits } from '../edge/limit-headers.ts'
+import { type NoteRefusal, noteEntry } from '../edge/refused-calls.ts'
 import type { Identity } from '../key/identity.ts'
 import type { InfoDesk, InfoReply } from './answer/info-desk.ts'
 
@@ -29,6 +30,7 @@ export interface InfoRouteDeps<Env> {
   ) => Result<Identity, Failure> | Promise<Result<Identity, Failure>>
   readonly charging: (env: Env, waitUntil: WaitUntil) => Charging
   readonly requestId: () => string
+  readonly refused?: NoteRefusal | undefined
 }
 
 /** Routes of the info surface; without `pathKeys` the path form does not exist. */
@@ -53,7 +55,10 @@ export async function answerHttp<Env>(
   const requestId = deps.requestId()
   const entering = deps.authenticate(env, request, path, waitUntil)
   const entered = entering instanceof Promise ? await entering : entering
-  if (!entered.ok) return respond(request, infoFailure(entered.error, requestId))
+  if (!entered.ok) {
+    noteEntry(deps.refused, entered.error, { requestId, product: 'info' }, waitUntil)
+    return respond(request, infoFailure(entered.error, requestId))
+  }
   const identity = entered.value
   const text = await bodyOf(request)
   const charging = deps.charging(env, waitUntil)

@@ -2,11 +2,17 @@
 
 import type { KeyKind } from './format.ts'
 import type { Product } from './identity.ts'
-import { type KeyChange, KeyRow, type Rotation } from './key-row.ts'
+import { KEYS_MAX, type KeyChange, type KeyPlace, KeyRow, type Rotation } from './key-row.ts'
 
 /** With the last use and the successor: the indexes begin with the key, so this reads one entry of each. */
 const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.hash) AS last_used,
   (SELECT hash FROM keys WHERE replaces = k.hash) AS replaced_by FROM keys k`
+
+const DAY_MS = 86_400_000
+const counted = (account: string, now: string) => `(SELECT count(*) FROM keys WHERE account = ${account} AND
+  (created > ${now} - ${DAY_MS} OR (revoked IS NULL AND (expires IS NULL OR expires > ${now}))))`
+
+const FIRST: KeyPlace = { created: Number.MAX_SAFE_INTEGER, hash: '' }
 
 interface NewKey {
   readonly hash: string
@@ -71,6 +77,27 @@ export class AccountStore {
     await this.#insertion(key).run()
   }
 
+  /** Adds a key by the order of its owner; false, and nothing done, where that is too much, or this request made one. */
+  async addOwnKey(key: NewKey, request: string | null, nowMs: number): Promise<boolean> {
+    const insert = `INSERT INTO keys (hash, prefix, label, account, kind, products, created, expires, cap, ranges, request)
+      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 WHERE ${counted('?4', '?12')} < ?13 ON CONFLICT DO NOTHING`
+    const inserted = this.#db.prepare(insert).bind(...valuesOf(key), request, nowMs, KEYS_MAX)
+    return (await inserted.run()).meta.changes > 0
+  }
+
+  /** Keys of an account that count for how many it may have. */
+  async keyCount(account: string, nowMs: number): Promise<number> {
+    const select = `SELECT ${counted('?1', '?2')} AS count`
+    return (await this.#db.prepare(select).bind(account, nowMs).first<{ count: number }>())?.count ?? 0
+  }
+
+  /** The key that this request of its owner made. */
+  async keyOfRequest(account: string, request: string): Promise<KeyRow | null> {
+    const select = `${SELECT_KEYS} WHERE k.account = ? AND k.request = ?`
+    const row = await this.#db.prepare(select).bind(account, request).first()
+    return row === null ? null : KeyRow.parse(row)
+  }
+
   /**
    * Adds the key that replaces `old`, and ends that: both or neither. False, and nothing done, where another key has
    * replaced it already.
@@ -101,10 +128,7 @@ export class AccountStore {
   #insertion(key: NewKey): D1PreparedStatement {
     const insert = `INSERT INTO keys (hash, prefix, label, account, kind, products, created, expires, cap, ranges)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-    const { hash, prefix, label, account, kind, createdMs, expiresMs, cap } = key
-    return this.#db
-      .prepare(insert)
-      .bind(hash, prefix, label, account, kind, json(key.products), createdMs, expiresMs, cap, json(key.ranges))
+    return this.#db.prepare(insert).bind(...valuesOf(key))
   }
 
   /** Newest first, at most `limit`. */
@@ -114,10 +138,11 @@ export class AccountStore {
     return results.map((row) => KeyRow.parse(row))
   }
 
-  /** Keys of an account, newest first, at most `limit`. */
-  async keysOf(account: string, limit: number): Promise<KeyRow[]> {
-    const select = `${SELECT_KEYS} WHERE k.account = ? ORDER BY k.created DESC, k.hash LIMIT ?`
-    const { results } = await this.#db.prepare(select).bind(account, limit).all()
+  /** Keys of an account, newest first, at most `limit`, from the first or those that come after this one. */
+  async keysOf(account: string, limit: number, after: KeyPlace = FIRST): Promise<KeyRow[]> {
+    const select = `${SELECT_KEYS} WHERE k.account = ?1 AND k.created <= ?2 AND (k.created < ?2 OR k.hash > ?3)
+      ORDER BY k.created DESC, k.hash LIMIT ?4`
+    const { results } = await this.#db.prepare(select).bind(account, after.created, after.hash, limit).all()
     return results.map((row) => KeyRow.parse(row))
   }
 
@@ -139,10 +164,10 @@ export class AccountStore {
     await this.#db.batch(cap === undefined ? [changed] : [changed, capped.bind(hash, cap)])
   }
 
-  /** Keys with this hash or shown prefix; two answers mean that the prefix does not decide. */
-  async keysNamed(hashOrPrefix: string): Promise<KeyRow[]> {
-    const select = `${SELECT_KEYS} WHERE k.hash = ?1 OR k.prefix = ?1 LIMIT 2`
-    const { results } = await this.#db.prepare(select).bind(hashOrPrefix).all()
+  /** Keys with this hash or shown prefix, of one account or of all; two answers mean that the prefix does not decide. */
+  async keysNamed(hashOrPrefix: string, account: string | null = null): Promise<KeyRow[]> {
+    const select = `${SELECT_KEYS} WHERE (k.hash = ?1 OR k.prefix = ?1) AND (?2 IS NULL OR k.account = ?2) LIMIT 2`
+    const { results } = await this.#db.prepare(select).bind(hashOrPrefix, account).all()
     return results.map((row) => KeyRow.parse(row))
   }
 
@@ -160,4 +185,9 @@ export class AccountStore {
 
 function json(value: readonly string[] | null | undefined): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value)
+}
+
+/** In the order of the columns of an insertion. */
+function valuesOf({ hash, prefix, label, account, kind, products, createdMs, expiresMs, cap, ranges }: NewKey) {
+  return [hash, prefix, label, account, kind, json(products), createdMs, expiresMs, cap, json(ranges)]
 }

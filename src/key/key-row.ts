@@ -44,3 +44,12 @@ export interface KeyChange {
   readonly cap?: number | null | undefined
   readonly ranges?: readonly string[] | null | undefined
 }
+
+/** Where a key stands in the list of its account. */
+export interface KeyPlace {
+  readonly created: number
+  readonly hash: string
+}
+
+/** Keys that an account's owner may have: those that work, and those made within a day, whatever became of them. */
+export const KEYS_MAX = 10_000

@@ -1,10 +1,8 @@
 // The rows of D1 that say which pipelines there are. Laws: a row is found under its account alone; a change is written
 // upon the revision that it was made of, or not at all; an account has a bounded number and size of them.
 
-import { type PipelineRow, rowOf, type StoredRow } from './row.ts'
+import { PIPELINES_MAX, type PipelineRow, rowOf, type StoredRow } from './row.ts'
 
-/** Deleted ones whose objects are not known to be empty count too. */
-export const PIPELINES_MAX = 50
 /** Of all pipelines of an account. */
 export const BYTES_MAX = 8_000_000
 /** Whose orders an account's pipelines want, paused ones too: feeders are told of a bounded number of wallets. */

@@ -2,6 +2,9 @@
 
 import { DEFAULTS, type PipelineFields } from './pipeline.ts'
 
+/** Of an account. Deleted ones whose objects are not known to be empty count too. */
+export const PIPELINES_MAX = 50
+
 export interface PipelineRow {
   readonly id: string
   readonly account: string

@@ -8,15 +8,21 @@ import { applyRetention } from './endpoints/applyRetention.ts'
 import { backfill } from './endpoints/backfill.ts'
 import { balances } from './endpoints/balances.ts'
 import { changeKey } from './endpoints/changeKey.ts'
+import { changeOwnKey } from './endpoints/changeOwnKey.ts'
 import { changePipeline } from './endpoints/changePipeline.ts'
 import { changePlan } from './endpoints/changePlan.ts'
+<<<<<<< HEAD
 import { checkout } from './endpoints/checkout.ts'
 import { showCheckout } from './endpoints/showCheckout.ts'
 import { listOrders } from './endpoints/listOrders.ts'
 import { payOrder } from './endpoints/payOrder.ts'
 import { voidOrder } from './endpoints/voidOrder.ts'
+=======
+import { clearOwnWebhook } from './endpoints/clearOwnWebhook.ts'
+>>>>>>> main
 import { clearWebhook } from './endpoints/clearWebhook.ts'
 import { createKey } from './endpoints/createKey.ts'
+import { createOwnKey } from './endpoints/createOwnKey.ts'
 import { createPipeline } from './endpoints/createPipeline.ts'
 import { ensureAccount } from './endpoints/ensureAccount.ts'
 import { grantCredits } from './endpoints/grantCredits.ts'
@@ -28,7 +34,15 @@ import { historySums } from './endpoints/historySums.ts'
 import { listKeys } from './endpoints/listKeys.ts'
 import { listPipelines } from './endpoints/listPipelines.ts'
 import { listPlans } from './endpoints/listPlans.ts'
+import { ownAccount } from './endpoints/ownAccount.ts'
+import { ownInvoice } from './endpoints/ownInvoice.ts'
+import { ownInvoiceCsv } from './endpoints/ownInvoiceCsv.ts'
+import { ownInvoices } from './endpoints/ownInvoices.ts'
 import { ownKey } from './endpoints/ownKey.ts'
+import { ownKeys } from './endpoints/ownKeys.ts'
+import { ownRefusals } from './endpoints/ownRefusals.ts'
+import { ownStreams } from './endpoints/ownStreams.ts'
+import { ownWebhook } from './endpoints/ownWebhook.ts'
 import { pipelineLogs } from './endpoints/pipelineLogs.ts'
 import { pipelineMetrics } from './endpoints/pipelineMetrics.ts'
 import { pipelineStatus } from './endpoints/pipelineStatus.ts'
@@ -37,7 +51,10 @@ import { removePipeline } from './endpoints/removePipeline.ts'
 import { removePlan } from './endpoints/removePlan.ts'
 import { resetFeed } from './endpoints/resetFeed.ts'
 import { revokeKey } from './endpoints/revokeKey.ts'
+import { revokeOwnKey } from './endpoints/revokeOwnKey.ts'
 import { rotateKey } from './endpoints/rotateKey.ts'
+import { rotateOwnKey } from './endpoints/rotateOwnKey.ts'
+import { setOwnWebhook } from './endpoints/setOwnWebhook.ts'
 import { setPipelineStatus } from './endpoints/setPipelineStatus.ts'
 import { setPlan } from './endpoints/setPlan.ts'
 import { setWebhook } from './endpoints/setWebhook.ts'
@@ -46,6 +63,7 @@ import { showBackfill } from './endpoints/showBackfill.ts'
 import { showPipeline } from './endpoints/showPipeline.ts'
 import { showRetention } from './endpoints/showRetention.ts'
 import { showWebhook } from './endpoints/showWebhook.ts'
+import { testOwnWebhook } from './endpoints/testOwnWebhook.ts'
 import { testPipeline } from './endpoints/testPipeline.ts'
 import { testWebhook } from './endpoints/testWebhook.ts'
 import { usage } from './endpoints/usage.ts'
@@ -53,6 +71,21 @@ import { usage } from './endpoints/usage.ts'
 export const ENDPOINTS: readonly Endpoint[] = [
   usage,
   ownKey,
+  ownAccount,
+  ownKeys,
+  createOwnKey,
+  changeOwnKey,
+  rotateOwnKey,
+  revokeOwnKey,
+  ownRefusals,
+  ownStreams,
+  ownInvoices,
+  ownInvoice,
+  ownInvoiceCsv,
+  ownWebhook,
+  setOwnWebhook,
+  testOwnWebhook,
+  clearOwnWebhook,
   balances,
   showCheckout,
   checkout,

@@ -20,5 +20,5 @@ export const enveloped = <Data extends z.ZodType>(data: Data) =>
     error_code: z.null().describe('The status as text in refusals'),
   })
 
-export const inEnvelope = <Data extends object>(data: Data) =>
+export const inEnvelope = <const Data extends object>(data: Data) =>
   ({ data, error: false, error_message: null, error_code: null }) as const

@@ -11,10 +11,20 @@ import { hashKey, mintKey } from '../key/digest.client.ts'
 import { displayPrefix, type KeyKind, randomBase58 } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import { keyFromD1, putKeyHint } from '../key/key-records.store.ts'
-import type { KeyChange, KeyRow } from '../key/key-row.ts'
+import { KEYS_MAX, type KeyChange, type KeyPlace, type KeyRow } from '../key/key-row.ts'
 import { PRODUCTS_OF_KIND } from '../key/record.ts'
 import { type AccountPorts, AccountService } from './account-service.client.ts'
-import type { IssuedKey, KeyOrder, Keys, ListedKey, NamedKey, RotatedKey, RotationOrder } from './platform-api.ts'
+import type {
+  IssuedKey,
+  KeyOrder,
+  Keys,
+  ListedKey,
+  NamedKey,
+  OwnKeyOrder,
+  OwnKeyRow,
+  RotatedKey,
+  RotationOrder,
+} from './platform-api.ts'
 import { badField, type Refusal } from './refusal.ts'
 
 export interface KeyPorts extends AccountPorts {
@@ -33,6 +43,14 @@ interface KeyTerms {
 }
 
 const LIST_MAX = 1_000
+/** What a list says of a key's spending is of the last thirty days. */
+const SPENT_MS = 30 * 86_400_000
+const TOO_MANY_KEYS: Refusal = {
+  kind: 'conflict',
+  message:
+    `keys: an account has at most ${KEYS_MAX} that work or were made within a day: revoke what is not needed, or wait a ` +
+    'day where many were made',
+}
 
 export class KeyService implements Keys {
   readonly #ports: KeyPorts
@@ -50,6 +68,36 @@ export class KeyService implements Keys {
     const account = await this.#accountFor(order)
     if (!account.ok) return account
     return ok(await this.#issue({ ...order, account: account.value, products }))
+  }
+
+  async createOwn({ request, ...order }: OwnKeyOrder): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>> {
+    const products = order.products ?? PRODUCTS_OF_KIND[order.kind]
+    const beyond = notOfKind(order.kind, products)
+    if (beyond !== null) return err(beyond)
+    const before = request === null ? null : await this.#store.keyOfRequest(order.account, request)
+    if (before !== null) return ok(before)
+    const now = this.#ports.nowMs()
+    if ((await this.#store.keyCount(order.account, now)) >= KEYS_MAX) return err(TOO_MANY_KEYS)
+    const { key, shown, row } = await this.#mint({ ...order, products })
+    if (row.cap !== null) await this.#ports.meterOf(order.account).capKey(shown.hash, row.cap)
+    if (await this.#store.addOwnKey(row, request, now)) return ok({ key, ...shown })
+    const meanwhile = request === null ? null : await this.#store.keyOfRequest(order.account, request)
+    return meanwhile === null ? err(TOO_MANY_KEYS) : ok(meanwhile)
+  }
+
+  async page(account: string, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]> {
+    const rows = await this.#store.keysOf(account, limit, after ?? undefined)
+    const fromMs = this.#ports.nowMs() - SPENT_MS
+    const hashes = rows.map(({ hash }) => hash)
+    const sums = await this.#ports
+      .meterOf(account)
+      .keySums(hashes, fromMs)
+      .catch(() => null)
+    return rows.map((row, i) => ({ ...row, spent: sums?.[i]?.spent ?? null, capLeft: sums?.[i]?.capLeft ?? null }))
+  }
+
+  count(account: string): Promise<number> {
+    return this.#store.keyCount(account, this.#ports.nowMs())
   }
 
   /** The account that the key is for; a new one where none is named. */
@@ -173,10 +221,10 @@ export class KeyService implements Keys {
   }
 
   async #named({ name, account }: NamedKey): Promise<Result<KeyRow, Failure>> {
-    const [row, second] = await this.#store.keysNamed(name)
-    if (row === undefined) return err({ kind: 'not_found', what: 'This key' })
-    if (account !== undefined && second === undefined && row.account !== account) {
-      return err({ kind: 'not_found', what: `This key of the account "${account}"` })
+    const [row, second] = await this.#store.keysNamed(name, account)
+    if (row === undefined) {
+      const what = account === undefined ? 'This key' : `This key of the account "${account}"`
+      return err({ kind: 'not_found', what })
     }
     if (second === undefined) return ok(row)
     return err(badField('key', 'two keys begin like this: name the key by its hash'))

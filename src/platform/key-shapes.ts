@@ -30,6 +30,11 @@ const CAP_TEXT =
   'order, or null: as much as its account has'
 
 export const Label = z.string().max(100, 'must be at most 100 characters').describe('Text for people')
+/** Of an order. Emoji are joined by characters that nobody sees; those that turn or break a line are none of them. */
+export const NewLabel = Label.regex(
+  /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/u,
+  'must be one line without control characters',
+)
 export const Kind = z.enum(['api', 'service'], 'must be "api" or "service"').describe(KINDS_TEXT)
 export const Cap = Credits.describe(CAP_TEXT)
 export const KeyProducts = z

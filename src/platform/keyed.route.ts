@@ -13,10 +13,12 @@ import { formatCredits } from '../credit/amount.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
 
 import type { Charging } from '../edge/charging.ts'
+import { type NoteRefusal, noteEntry } from '../edge/refused-calls.ts'
 import type { Identity, Product } from '../key/identity.ts'
 import type { Entry } from '../key/record.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Platform } from './platform-api.ts'
+import type { Refusal } from './refusal.ts'
 import { type Answered, answered, refuse, respond, route } from './serve.route.ts'
 
 type WaitUntil = (work: Promise<unknown>) => void
@@ -33,6 +35,7 @@ export interface KeyedDeps {
   /** Of a caller; null where it is not known for sure. */
   readonly addressOf: (request: Request) => string | null
   readonly requestId: () => string
+  readonly refused?: NoteRefusal | undefined
 }
 
 /** Routes of the endpoints among these that take a key. */
@@ -68,13 +71,22 @@ async function enter(c: Context, endpoint: Endpoint, deps: KeyedDeps, gate: Gate
   const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
   const kind = door === 'service' ? 'service' : 'any'
   const identity = await deps.authenticate(c.req.raw, { product, kind }, waitUntil)
-  if (!identity.ok) return challenged(refuse(identity.error, requestId), product)
+  if (!identity.ok) {
+    noteEntry(deps.refused, identity.error, { requestId, product, type }, waitUntil)
+    return challenged(refuse(identity.error, requestId), product)
+  }
+  const told = (failure: Refusal) =>
+    deps.refused?.({ caller: identity.value, requestId, product, type, failure }, waitUntil)
+  const no = (failure: Refusal, more: Readonly<Record<string, string>> = {}): Response => {
+    told(failure)
+    return refuse(failure, requestId, more)
+  }
   const refused = product === 'data' ? tooOften(c.req.raw, identity.value, deps, gate) : null
-  if (refused !== null) return refuse(refused, requestId)
+  if (refused !== null) return no(refused)
   const charging = deps.charging(waitUntil)
   const hold = await charging.hold(identity.value, { product, type, amount })
   const limits = charging.limitHeaders?.(identity.value, product) ?? {}
-  if (!hold.ok) return refuse(hold.error, requestId, limits)
+  if (!hold.ok) return no(hold.error, limits)
   const { value: held } = hold
   /** Takes what the answer costs, which may be more than was held before there was one. */
   const take = async (price: MicroCredits): Promise<Result<MicroCredits | null, Failure>> => {
@@ -92,10 +104,11 @@ async function enter(c: Context, endpoint: Endpoint, deps: KeyedDeps, gate: Gate
     })
     // Who asks with HEAD is shown nothing.
     const isShown = result.ok && c.req.method !== 'HEAD'
-    const { price = amount, left: told } = isShown ? result.value : { price: 0 }
+    const { price = amount, left: balance } = isShown ? result.value : { price: 0 }
     const paid = await take(price)
-    if (!paid.ok) return refuse(paid.error, requestId, limits)
-    const left = told ?? paid.value
+    if (!paid.ok) return no(paid.error, limits)
+    if (!result.ok) told(result.error)
+    const left = balance ?? paid.value
     const cost = { 'x-credits-cost': formatCredits(paid.value === null ? 0 : price) }
     const credits = left === null ? cost : { ...cost, 'x-credits-remaining': formatCredits(left) }
     return respond(result, requestId, { ...limits, ...credits })

@@ -1,6 +1,6 @@
 // What endpoints are lent: everything that they reach beside their request. Types alone.
 
-import type { Checkout } from '../checkout/checkout-api.ts'
+import type { Checkout, CheckoutEvents } from '../checkout/checkout-api.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 import type { AccountState } from '../credit/account-state.ts'
@@ -9,6 +9,7 @@ import type { AccountMeterApi } from '../credit/meter-api.ts'
 import type { ListedPlan, Terms } from '../credit/plans/plan.ts'
 import type { PlanState } from '../credit/plans/plan-period.ts'
 import type { WebhookApi } from '../credit/webhooks/webhook-api.ts'
+import type { KeptRefusal } from '../edge/refused-calls.ts'
 import type { BlockLogApi } from '../feed/log-api.ts'
 import type { BackfillAnswer, BackfillState } from '../history/archive/backfill-api.ts'
 import type { BackfillBlock } from '../history/archive/backfill-lines.ts'
@@ -16,7 +17,7 @@ import type { RetentionApi } from '../history/archive/retention.ts'
 import type { Exports } from '../history/exports/exports-api.ts'
 import type { KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
-import type { KeyChange, KeyRow, Rotation } from '../key/key-row.ts'
+import type { KeyChange, KeyPlace, KeyRow, Rotation } from '../key/key-row.ts'
 import type { NewPipeline, PipelineChange } from '../pipeline/changes.ts'
 import type { PipelineRow } from '../pipeline/row.ts'
 import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../pipeline/sink-api.ts'
@@ -28,7 +29,8 @@ export interface Platform {
   readonly keys: Keys
   readonly plans: Plans
   readonly pipelines: Pipelines
-  readonly checkout: Checkout
+  readonly checkout: Checkout & CheckoutEvents
+  readonly refusals: Refusals
   readonly meterOf: (account: string) => AccountMeterApi & WebhookApi
   readonly log: () => Pick<BlockLogApi, 'reset'>
   /** Null where nothing is archived. */
@@ -44,6 +46,8 @@ export interface Platform {
   readonly dataService: (chain: string, path: string) => Promise<Result<string, Failure>> | null
   /** WEBHOOK_HTTP. */
   readonly isHttpAllowed: boolean
+  /** Whether the host of this address is none of a private network, as far as its name tells. */
+  readonly isPublicUrl: (url: string) => boolean
   /** TRUST_PROXY: callers' addresses are known. */
   readonly isProxied: boolean
   readonly now: () => number
@@ -108,6 +112,15 @@ export interface KeyOrder {
   readonly ranges?: readonly string[] | undefined
 }
 
+/** What an owner orders for the account of the key that asks; `request`: an idempotency key. */
+export interface OwnKeyOrder extends Pick<KeyOrder, 'label' | 'kind' | 'products' | 'expires' | 'cap' | 'ranges'> {
+  readonly account: string
+  readonly request: string | null
+}
+
+/** A key with what it spent in thirty days, and what its cap leaves; null where its meter did not answer, or has no cap. */
+export type OwnKeyRow = KeyRow & { readonly spent: MicroCredits | null; readonly capLeft: MicroCredits | null }
+
 export interface IssuedKey {
   /** Shown this once: only its hash is kept. */
   readonly key: string
@@ -143,10 +156,24 @@ export interface Keys {
   revoke(key: NamedKey): Promise<Result<KeyRow & { readonly revoked: number }, Failure>>
   /** Of one account or of all, newest first, at most a thousand. */
   list(account?: string): Promise<ListedKey[]>
+  /** As the account's owner orders it; without `key` where the same request made it before. */
+  createOwn(order: OwnKeyOrder): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>>
+  /** Of one account, newest first, at most `limit` after this place. */
+  page(account: string, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]>
+  /** Of one account, those that count for how many it may have. */
+  count(account: string): Promise<number>
   /** What people call the keys with these hashes. */
   names(hashes: readonly string[]): Promise<ReadonlyMap<string, Pick<KeyRow, 'prefix' | 'label'>>>
   /** The key with this hash. */
   hashed(hash: string): Promise<KeyRow | null>
+}
+
+/** What callers of an account were refused, as far as it was kept. */
+export interface Refusals {
+  /** Newest first. */
+  list(account: string, limit: number): Promise<readonly KeptRefusal[]>
+  /** Of the hours from `fromMs` on, the most first; of all, kept or not. */
+  counts(account: string, fromMs: number): Promise<readonly { readonly code: string; readonly count: number }[]>
 }
 
 /** How far `apply` came; `next` is null at the end. */

@@ -1,11 +1,13 @@
 // The services behind /platform and /admin, on the bindings of the gateway.
 
-import type { Checkout } from '../checkout/checkout-api.ts'
+import { type CheckoutEnv, type CheckoutSettings, checkoutOf } from '../checkout/checkout.client.ts'
 import { meterOf, type Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
+import { refusalsIn } from '../edge/refusals.store.ts'
 import { LOG_API_VERSION } from '../feed/log-api.ts'
 import { BackfillStore } from '../history/archive/backfill.store.ts'
 import { exportsOf } from '../history/exports/exports.store.ts'
+import { urlRefusal } from '../pipeline/destinations/egress.client.ts'
 import { AccountService } from './account-service.client.ts'
 import { dataServices } from './data-service.client.ts'
 import { KeyService } from './key-service.client.ts'
@@ -17,7 +19,7 @@ import { sinksOf } from './sinks.client.ts'
 type Env = Cloudflare.Env
 
 /** Of the gateway's variables, parsed. */
-interface PlatformSettings {
+interface PlatformSettings extends CheckoutSettings {
   readonly CHAIN: string
   readonly WEBHOOK_HTTP: boolean
   readonly TRUST_PROXY: boolean
@@ -28,16 +30,15 @@ interface PlatformSettings {
 /** What the gateway lends. */
 export interface PlatformDeps {
   readonly read: Platform['read']
-  readonly checkoutOf: (accounts: Platform['accounts']) => Checkout
   readonly report: (error: unknown, what: string) => void
   readonly now: () => number
 }
 
 export function platformOf(
-  env: Env,
+  env: Env & CheckoutEnv,
   settings: PlatformSettings,
   objects: Objects,
-  { read, checkoutOf, report, now }: PlatformDeps,
+  { read, report, now }: PlatformDeps,
 ): Platform {
   const { WEBHOOK_HTTP: isHttpAllowed, TRUST_PROXY: isProxied } = settings
   const meter = (account: string) => meterOf(env, account)
@@ -53,8 +54,15 @@ export function platformOf(
   const exports = exportsOf(env, settings.CHAIN, env.KEY_SECRET)
   const history = { archive, chain: settings.CHAIN, exports, retention: () => objects.archiver() }
   const dataService = dataServices(settings.RPC_CHAINS)
-  const own = { ...services, checkout: checkoutOf(services.accounts), pipelines, ...history, dataService, read }
-  return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isProxied, now }
+  const refusals = refusalsIn(env.ACCOUNTS)
+  const isPublicUrl = (url: string) => urlRefusal(url) === null
+  const checkout = checkoutOf(env, settings, {
+    grant: (...grant) => services.accounts.grant(...grant),
+    report: (error) => report(error, 'checkout'),
+    nowMs: now,
+  })
+  const own = { ...services, checkout, pipelines, refusals, ...history, dataService, read }
+  return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isPublicUrl, isProxied, now }
 }
 
 /** Null where the Workers have no archive. */

@@ -41,7 +41,6 @@ export const usageQuery = <const More extends z.ZodRawShape>(more: More) =>
     },
     z.object({ ...FIELDS, ...more }),
   )
-export const UsageQuery = usageQuery({})
 
 /** Unix ms at 00:00 UTC; `toMs` is the end of the last day. */
 export interface UsageWindow {
@@ -51,7 +50,7 @@ export interface UsageWindow {
 
 /** Without any parameter the last month. The refusal names the parameter. */
 export function usageWindow(
-  { duration, from, to }: z.infer<typeof UsageQuery>,
+  { duration, from, to }: z.infer<z.ZodObject<typeof FIELDS>>,
   nowMs: number,
 ): Result<UsageWindow, Failure> {
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS

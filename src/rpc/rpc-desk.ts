@@ -9,6 +9,7 @@ import { err, type Result } from '../core/result.ts'
 import { formatCredits, type MicroCredits } from '../credit/amount.ts'
 import type { Charging, Hold, Price } from '../edge/charging.ts'
 import { NO_COST, rpcFailure } from '../edge/failure-wire.ts'
+import type { NoteRefusal } from '../edge/refused-calls.ts'
 import { type RpcError, rpcErrorText } from '../edge/rpc-error.ts'
 import type { Identity } from '../key/identity.ts'
 import type { Answered, ChainAnswers } from './answers.ts'
@@ -32,6 +33,7 @@ export interface RpcDeskDeps {
   readonly chains: ReadonlyMap<string, ServedChain>
   readonly now: () => number
   readonly report: (error: unknown, requestId: string) => void
+  readonly refused?: NoteRefusal | undefined
 }
 
 export interface RpcRequest {
@@ -88,7 +90,7 @@ export class RpcDesk {
   async answer(request: RpcRequest, text: string): Promise<RpcReplyMessage> {
     try {
       const body = readBody(text)
-      if (!body.ok) return await this.#turnAway(request, replyOf(body.error, request.requestId))
+      if (!body.ok) return await this.#turnAway(request, replyOf(body.error, request.requestId), told(body.error))
       const chain = this.#deps.chains.get(request.chain)!
       const items = body.value.calls.map((call) => itemOf(call, chain.prices))
       const work = this.#answerCalls(request, chain, body.value.isBatch, items)
@@ -97,22 +99,30 @@ export class RpcDesk {
       return await work
     } catch (error) {
       this.#deps.report(error, request.requestId)
-      return rpcFailure({ kind: 'internal' }, request.requestId)
+      return this.#note(request, { kind: 'internal' })
     }
   }
 
   /** The reply to an authenticated request that could not even be read, uncharged. */
   async refuse(request: RpcRequest, failure: Failure): Promise<RpcReplyMessage> {
-    return this.#turnAway(request, rpcFailure(failure, request.requestId))
+    return this.#turnAway(request, rpcFailure(failure, request.requestId), failure)
   }
 
   /** In place of the reply the caller gets a refusal that comes before it. */
-  async #turnAway({ identity, charging, requestId }: RpcRequest, reply: RpcReplyMessage): Promise<RpcReplyMessage> {
+  async #turnAway(request: RpcRequest, reply: RpcReplyMessage, failure: Failure): Promise<RpcReplyMessage> {
+    const { identity, charging } = request
     const waitMs = this.#freeWork.take(identity.keyHash, this.#deps.now())
-    if (waitMs > 0) return rpcFailure(tooMuchFreeWork(waitMs), requestId)
+    if (waitMs > 0) return this.#note(request, tooMuchFreeWork(waitMs))
     const hold = await charging.hold(identity, NO_PRICE)
-    if (!hold.ok) return rpcFailure(hold.error, requestId)
+    if (!hold.ok) return this.#note(request, hold.error)
+    this.#note(request, failure)
     return { ...reply, headers: { ...reply.headers, ...leftHeader(hold.value.release()) } }
+  }
+
+  /** The reply of a failure, which the account's owner will find among the refusals. */
+  #note({ identity: caller, requestId, waitUntil }: RpcRequest, failure: Failure, type = '', id?: string | null) {
+    this.#deps.refused?.({ caller, requestId, product: 'rpc', type, failure }, waitUntil)
+    return rpcFailure(failure, requestId, id ?? 'null')
   }
 
   /** At once where neither the meter nor a node has to be asked: to wait takes longer than an answer from memory. */
@@ -148,12 +158,12 @@ export class RpcDesk {
     let next = 0
     return items.map((item, at): Done => {
       const hold = holds[at]!
-      if (!hold.ok) return refusedCall(item, hold.error, null, request.requestId)
+      if (!hold.ok) return this.#refused(request, item, hold.error, null)
       return this.#settle(request, item, hold.value, item.call === null ? null : found[next++]!, failed)
     })
   }
 
-  #settle({ identity, requestId }: RpcRequest, item: Item, hold: Hold, found: Answered | null, failedMs: number): Done {
+  #settle(request: RpcRequest, item: Item, hold: Hold, found: Answered | null, failedMs: number): Done {
     const id = item.id ?? 'null'
     if (found?.ok && found.value.isCharged) {
       const left = hold.settle()
@@ -161,14 +171,21 @@ export class RpcDesk {
     }
     const left = hold.release()
     if (found !== null && !found.ok) {
-      return refusedCall(item, failedMs > 0 ? tooMuchFreeWork(failedMs) : found.error, left, requestId)
+      return this.#refused(request, item, failedMs > 0 ? tooMuchFreeWork(failedMs) : found.error, left)
     }
     // Errors of a node are owed: the work was done.
-    const waitMs = this.#freeWork[found === null ? 'take' : 'owe'](identity.keyHash, this.#deps.now())
-    if (waitMs > 0) return refusedCall(item, tooMuchFreeWork(waitMs), left, requestId)
+    const waitMs = this.#freeWork[found === null ? 'take' : 'owe'](request.identity.keyHash, this.#deps.now())
+    if (waitMs > 0) return this.#refused(request, item, tooMuchFreeWork(waitMs), left)
     if (found !== null) return { text: textOf(found.value, id), status: 200, paid: 0, left }
-    const { refusal } = item
-    return { text: rpcErrorText(refusal!, id), status: refusal!.status, paid: 0, left }
+    const refusal = item.refusal!
+    this.#note(request, told(refusal))
+    return { text: rpcErrorText(refusal, id), status: refusal.status, paid: 0, left }
+  }
+
+  #refused(request: RpcRequest, { id, call, price }: Item, failure: Failure, left: MicroCredits | null): Done {
+    const { status, body } = this.#note(request, failure, call === null ? '' : price.type, id)
+    const known = 'remainingMicro' in failure ? (failure.remainingMicro ?? left) : left
+    return { text: body, status, failure, paid: 0, left: known }
   }
 }
 
@@ -182,10 +199,9 @@ function itemOf(read: RpcBody['calls'][number], prices: CallPrices): Item {
     : { id, call, refusal: null, price }
 }
 
-function refusedCall({ id }: Item, failure: Failure, left: MicroCredits | null, requestId: string): Done {
-  const { status, body } = rpcFailure(failure, requestId, id ?? 'null')
-  const known = 'remainingMicro' in failure ? (failure.remainingMicro ?? left) : left
-  return { text: body, status, failure, paid: 0, left: known }
+/** What JSON-RPC has a code of its own for, as a failure. */
+function told({ message }: RpcError): Failure {
+  return { kind: 'bad_field', issues: [], hint: message }
 }
 
 function replyOf(error: RpcError, requestId: string): RpcReplyMessage {

@@ -7,7 +7,7 @@ import { CallPrices, type RpcChain } from './chains.ts'
 import { RpcDesk, type RpcDeskDeps, type ServedChain } from './rpc-desk.ts'
 import { RpcUpstream } from './rpc-upstream.ts'
 
-export interface RpcPlatform extends Pick<RpcDeskDeps, 'report'> {
+export interface RpcPlatform extends Pick<RpcDeskDeps, 'report' | 'refused'> {
   readonly waitUntil: (work: Promise<unknown>) => void
 }
 
@@ -16,11 +16,11 @@ const now = () => Date.now()
 const MEMORY_MAX = 16 * 1024 * 1024
 
 /** Serves the chains that have nodes. */
-export function rpcDesk(configs: readonly RpcChain[], { report, waitUntil }: RpcPlatform): RpcDesk {
+export function rpcDesk(configs: readonly RpcChain[], { report, refused, waitUntil }: RpcPlatform): RpcDesk {
   const asked = configs.filter(({ urls }) => urls.length > 0)
   const memoryMax = MEMORY_MAX / asked.length
   const chains = asked.map((config) => [config.name, served(config, waitUntil, memoryMax)] as const)
-  return new RpcDesk({ chains: new Map(chains), now, report })
+  return new RpcDesk({ chains: new Map(chains), now, report, refused })
 }
 
 function served(config: RpcChain, background: RpcPlatform['waitUntil'], memoryMax: number): ServedChain {

@@ -10,6 +10,7 @@ import { compressedResponse } from '../edge/compression.client.ts'
 import { CORS_HEADERS } from '../edge/cors.ts'
 import { rpcFailure } from '../edge/failure-wire.ts'
 import { joinedLimits } from '../edge/limit-headers.ts'
+import { type NoteRefusal, noteEntry } from '../edge/refused-calls.ts'
 import type { Identity } from '../key/identity.ts'
 import type { RpcDesk, RpcReplyMessage } from './rpc-desk.ts'
 
@@ -34,6 +35,7 @@ export interface RpcRouteDeps<Env> {
   ) => Result<Identity, Failure> | Promise<Result<Identity, Failure>>
   readonly charging: (env: Env, waitUntil: WaitUntil) => Charging
   readonly requestId: () => string
+  readonly refused?: NoteRefusal | undefined
 }
 
 export function rpcRoutes<Env extends object>(deps: RpcRouteDeps<Env>) {
@@ -66,7 +68,10 @@ export async function answerRpc<Env>(
   const requestId = deps.requestId()
   const entering = deps.authenticate(env, request, undefined, waitUntil)
   const entered = entering instanceof Promise ? await entering : entering
-  if (!entered.ok) return respond(request, rpcFailure(entered.error, requestId))
+  if (!entered.ok) {
+    noteEntry(deps.refused, entered.error, { requestId, product: 'rpc' }, waitUntil)
+    return respond(request, rpcFailure(entered.error, requestId))
+  }
   const identity = entered.value
   const charging = deps.charging(env, waitUntil)
   const asked = { identity, chain, requestId, charging, waitUntil }

@@ -11,7 +11,7 @@ import { refusedSubscription } from './failure-frame.ts'
 import { ackFrame, errorFrame } from './frames.ts'
 import type { Account } from './minutes/account.ts'
 import type { Accounts } from './minutes/accounts.ts'
-import type { Minutes } from './minutes/minutes.ts'
+import { type Minutes, SHOWN_CHARS } from './minutes/minutes.ts'
 import { refusal } from './minutes/refusal.ts'
 import type { Clock, Connection } from './sockets/connection.ts'
 import type { StateFanout } from './states/state-fanout.ts'
@@ -111,12 +111,13 @@ export class Register {
    * connection may have ended meanwhile: then it is to be stopped.
    */
   async pay(request: Request): Promise<Minutes | null> {
-    const { connection, wanted, identity } = request
+    const { connection, wanted, identity, echo } = request
     const account = this.accountOf(connection)
     const place = { id: this.#ports.newId(), keyHash: connection.identity.keyHash, type: wanted.channel.type }
     const digest = await this.#ports.digest(identity)
     const sinceMs = this.#ports.clock.nowMs
-    const minutes: Minutes = { ...place, price: minutePrice(wanted), body: digest, sinceMs, paid: 0 }
+    const shown = echo.slice(0, SHOWN_CHARS)
+    const minutes: Minutes = { ...place, price: minutePrice(wanted), body: digest, sinceMs, paid: 0, shown }
     const answer = await account.begin(minutes, connection).catch(() => null)
     if (!answer?.ok) {
       if (answer?.reason === 'revoked') connection.fail(KEY_ENDED)

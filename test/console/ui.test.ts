@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { groupedText, microText } from '../../src/console/ui/amounts.ts'
-import { csvText } from '../../src/console/ui/csv.ts'
 import { stackedBars } from '../../src/console/ui/stacked.ts'
 import { dayText, spanText, timeText } from '../../src/console/ui/when.ts'
+import { csvText } from '../../src/core/csv.ts'
 
 describe('CSV', () => {
   it('quotes what would break it', () => {

@@ -6,9 +6,11 @@ import * as objects from '../../src/core/objects.client.ts'
 import { after } from '../../src/core/timers.client.ts'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import type { KeyRing } from '../../src/edge/key-ring.store.ts'
+import { refusalsIn } from '../../src/edge/refusals.store.ts'
 import { LOG_API_VERSION } from '../../src/feed/log-api.ts'
 import { BackfillStore } from '../../src/history/archive/backfill.store.ts'
 import { exportsOf } from '../../src/history/exports/exports.store.ts'
+import { urlRefusal } from '../../src/pipeline/destinations/egress.client.ts'
 import { AccountService } from '../../src/platform/account-service.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
@@ -58,7 +60,10 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
   }
   const history = { archive, chain, exports: exportsOf(bindings, chain, KEY_SECRET), retention: () => all.archiver() }
   const data = { read: async () => null, dataService: () => null }
-  return { ...services, pipelines, ...history, ...data, meterOf, log: () => all.log(), isHttpAllowed, isProxied, now }
+  const refusals = refusalsIn(db)
+  const isPublicUrl = (url: string) => urlRefusal(url) === null
+  const own = { ...services, pipelines, refusals, ...history, ...data, meterOf, log: () => all.log() }
+  return { ...own, isHttpAllowed, isPublicUrl, isProxied, now }
 }
 
 interface Over {

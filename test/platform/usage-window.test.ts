@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parseWith } from '../../src/core/schema-words.ts'
-import { dayText, UsageQuery, usageWindow } from '../../src/platform/usage-window.ts'
+import { dayText, usageQuery, usageWindow } from '../../src/platform/usage-window.ts'
+
+const UsageQuery = usageQuery({})
 
 const NOW = Date.parse('2026-03-31T15:00:00Z')
 const days = (query: Record<string, string>) => {

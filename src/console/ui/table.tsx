@@ -1,7 +1,7 @@
 // A table of rows, with its CSV, its words where it is empty, and a way to more of them. Law: everything is drawn as text.
 
 import type { ComponentChildren } from 'preact'
-import { csvText } from './csv.ts'
+import { csvText } from '../../core/csv.ts'
 import { saveText } from './save.dom.ts'
 
 export interface Column<Row> {

@@ -68,7 +68,7 @@ export function decideRenewal(account: AccountState, state: PlanState, nowMs: nu
 }
 
 /** What the period has left of its own credits; never more than it gave. */
-function unspentOfPlan(account: AccountState, { micro, usedBefore }: PlanState): MicroCredits {
+export function unspentOfPlan(account: AccountState, { micro, usedBefore }: PlanState): MicroCredits {
   const used = Math.max(0, account.spent + account.held - usedBefore)
   return Math.min(account.available, Math.max(0, micro - used))
 }

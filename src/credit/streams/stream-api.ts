@@ -17,6 +17,8 @@ export interface MinuteCharge {
   readonly body: string
   /** How much of the minute is still to come. */
   readonly leftMs: number
+  /** The body for its owner to read, cut short, of a first minute; relays of the version before do not tell. */
+  readonly shown?: string | undefined
 }
 
 /** What an account, or a key under its `cap`, has too little for. */
@@ -91,4 +93,23 @@ export interface StreamAnswer {
 
 export interface StreamMeterApi {
   stream(report: StreamReport): Promise<StreamAnswer>
+}
+
+/** A subscription that runs, for its owner. */
+export interface RunningStream {
+  readonly keyHash: string
+  readonly type: string
+  /** Its body, cut short; empty where its relay did not tell. */
+  readonly shown: string
+  readonly sinceMs: number
+  /** What a minute of it costs. */
+  readonly amount: MicroCredits
+}
+
+/** What an account has open, over all relays; what is listed is the part that costs most. */
+export interface StreamView {
+  readonly sockets: number
+  readonly subscriptions: number
+  readonly perMinute: MicroCredits
+  readonly listed: readonly RunningStream[]
 }

@@ -39,6 +39,11 @@ export interface StreamRow {
   /** Null while it runs; then what is there for a resubscribe until `keptUntilMs`, 0 once it was taken. */
   readonly restMs: number | null
   readonly keptUntilMs: number
+  /** For its owner to read. */
+  readonly type: string
+  readonly amount: MicroCredits
+  readonly sinceMs: number
+  readonly shown: string
 }
 
 /** What a relay last said to have of the account. */
@@ -176,9 +181,10 @@ export class StreamLedger {
       if (!paid.ok) return paid
     } else this.#table.putStream({ ...rest, restMs: 0 })
     const leftMs = rest?.restMs ?? Math.min(charge.leftMs, MINUTE_MS)
-    const { subscription, keyHash, body, ordinal } = charge
+    const { subscription, keyHash, body, ordinal, type, amount } = charge
     const place = { untilMs: nowMs + leftMs, borrowed: rest !== null, restMs: null, keptUntilMs: 0 }
-    this.#table.putStream({ subscription, keyHash, body, ordinal, ...place })
+    const told = { type, amount, sinceMs: row?.sinceMs ?? nowMs, shown: charge.shown ?? row?.shown ?? '' }
+    this.#table.putStream({ subscription, keyHash, body, ordinal, ...place, ...told })
     return { ok: true, leftMs }
   }
 
@@ -218,5 +224,6 @@ export class StreamLedger {
   }
 }
 
-const NEVER_PAID = { keyHash: '', ordinal: -1, untilMs: 0, borrowed: false, restMs: 0 }
+const NEVER_TOLD = { type: '', amount: 0, sinceMs: 0, shown: '' }
+const NEVER_PAID = { ...NEVER_TOLD, keyHash: '', ordinal: -1, untilMs: 0, borrowed: false, restMs: 0 }
 const LIMIT: MinuteAnswer = { ok: false, reason: 'limit' }

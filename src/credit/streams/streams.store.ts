@@ -1,6 +1,7 @@
 // The tables of a meter about streams: subscriptions with their last minute, what each relay has of the account, and a
 // number that grows when the terms of callers change.
 
+import type { StreamView } from './stream-api.ts'
 import { ENDS_TOLD_MS, type Presence, type StreamRow, type StreamTable } from './stream-ledger.ts'
 
 /** What ended or fell silent so long ago is asked for by nobody. */
@@ -16,8 +17,14 @@ const TABLES = `
     until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS terms (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL) STRICT;`
 
+/** What an owner is shown; tables of before do not have it. */
+const SHOWN = { type: "TEXT NOT NULL DEFAULT ''", amount: 'INTEGER NOT NULL DEFAULT 0' }
+const COLUMNS = { ...SHOWN, since: SHOWN.amount, shown: SHOWN.type }
+
 const SELECT = `SELECT id AS subscription, key_hash AS keyHash, body, ordinal, until AS untilMs, borrowed, rest AS restMs,
-  kept_until AS keptUntilMs FROM streams`
+  kept_until AS keptUntilMs, type, amount, since AS sinceMs, shown FROM streams`
+/** A minute that is over is told of with the next report. */
+const LATE_MS = 30_000
 
 export class StreamStore implements StreamTable {
   readonly #sql: SqlStorage
@@ -25,6 +32,10 @@ export class StreamStore implements StreamTable {
   constructor(sql: SqlStorage) {
     this.#sql = sql
     sql.exec(TABLES)
+    const { columnNames } = sql.exec('SELECT * FROM streams LIMIT 0')
+    for (const [name, type] of Object.entries(COLUMNS)) {
+      if (!columnNames.includes(name)) sql.exec(`ALTER TABLE streams ADD COLUMN ${name} ${type}`)
+    }
   }
 
   stream(subscription: string): StreamRow | null {
@@ -33,12 +44,27 @@ export class StreamStore implements StreamTable {
 
   putStream(row: StreamRow): void {
     const { subscription, keyHash, body, ordinal, untilMs, borrowed, restMs, keptUntilMs } = row
+    const { type, amount, sinceMs, shown } = row
     this.#sql.exec(
-      `INSERT INTO streams VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body,
+      `INSERT INTO streams (id, key_hash, body, ordinal, until, borrowed, rest, kept_until, type, amount, since, shown)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body,
        ordinal = excluded.ordinal, until = excluded.until, borrowed = excluded.borrowed, rest = excluded.rest,
-       kept_until = excluded.kept_until`,
+       kept_until = excluded.kept_until, type = excluded.type, amount = excluded.amount`,
       ...[subscription, keyHash, body, ordinal, untilMs, borrowed ? 1 : 0, restMs, keptUntilMs],
+      ...[type, amount, sinceMs, shown],
     )
+  }
+
+  /** What runs now, at most `limit` that cost most. */
+  view(nowMs: number, limit: number): StreamView {
+    const here = this.presences().filter(({ untilMs }) => untilMs > nowMs)
+    const sumOf = (name: 'sockets' | 'subscriptions' | 'perMinute') => here.reduce((sum, one) => sum + one[name], 0)
+    const running = `${SELECT} WHERE rest IS NULL AND until > ? ORDER BY amount DESC, since, id LIMIT ?`
+    const listed = this.#rows(running, nowMs - LATE_MS, limit)
+    return {
+      ...{ sockets: sumOf('sockets'), subscriptions: sumOf('subscriptions'), perMinute: sumOf('perMinute') },
+      listed: listed.map(({ keyHash, type, shown, sinceMs, amount }) => ({ keyHash, type, shown, sinceMs, amount })),
+    }
   }
 
   rest(keyHash: string, body: string, nowMs: number): StreamRow | null {

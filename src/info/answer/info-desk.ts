@@ -9,6 +9,7 @@ import type { Result } from '../../core/result.ts'
 import { formatCredits, type MicroCredits } from '../../credit/amount.ts'
 import type { Charging, Hold } from '../../edge/charging.ts'
 import { infoFailure } from '../../edge/failure-wire.ts'
+import type { NoteRefusal } from '../../edge/refused-calls.ts'
 import type { Identity } from '../../key/identity.ts'
 import type { Tier } from '../freshness.ts'
 import type { Sources } from '../ports.ts'
@@ -34,6 +35,7 @@ export interface InfoDeskDeps {
   readonly after: After
   /** A bug was caught; the caller gets `internal`. */
   readonly report: (error: unknown, requestId: string) => void
+  readonly refused?: NoteRefusal | undefined
 }
 
 export interface InfoRequest {
@@ -85,10 +87,10 @@ export class InfoDesk {
       if (!fresh) return await this.#findAndServe(request, call)
       const holding = request.charging.hold(request.identity, call.price)
       const hold = holding instanceof Promise ? await holding : holding
-      return hold.ok ? succeed(request, call, fresh, hold.value.settle()) : this.#refusal(request, hold.error)
+      return hold.ok ? succeed(request, call, fresh, hold.value.settle()) : this.#refusal(request, hold.error, call)
     } catch (error) {
       this.#deps.report(error, request.requestId)
-      return infoFailure({ kind: 'internal' }, request.requestId)
+      return this.#refusal(request, { kind: 'internal' })
     }
   }
 
@@ -98,12 +100,14 @@ export class InfoDesk {
     const waitMs = this.#freeWork.take(request.identity.keyHash, this.#deps.now())
     if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs))
     const hold = await request.charging.hold(request.identity, NO_PRICE)
-    return hold.ok ? this.#refusal(request, failure, hold.value.release()) : this.#refusal(request, hold.error)
+    return hold.ok
+      ? this.#refusal(request, failure, undefined, hold.value.release())
+      : this.#refusal(request, hold.error)
   }
 
   async #findAndServe(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
     const waitMs = this.#freeWork.waitMs(request.identity.keyHash, this.#deps.now())
-    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs))
+    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs), call)
     const work = call.holdsFirst ? this.#holdThenFind(request, call) : this.#holdAndFind(request, call)
     // A call cancelled after its source was asked is charged all the same.
     request.waitUntil(work)
@@ -112,17 +116,17 @@ export class InfoDesk {
 
   async #holdThenFind(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
     const hold = await request.charging.hold(request.identity, call.price)
-    if (!hold.ok) return this.#refusal(request, hold.error)
+    if (!hold.ok) return this.#refusal(request, hold.error, call)
     return this.#finish(request, call, hold.value, await this.#answers.find(call, request))
   }
 
   async #holdAndFind(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
     const holding = request.charging.hold(request.identity, call.price)
     // Who is refused without asking anybody causes no work either.
-    if (!(holding instanceof Promise) && !holding.ok) return this.#refusal(request, holding.error)
+    if (!(holding instanceof Promise) && !holding.ok) return this.#refusal(request, holding.error, call)
     const finding = this.#answers.find(call, request)
     const hold = await holding
-    if (!hold.ok) return this.#refusal(request, hold.error)
+    if (!hold.ok) return this.#refusal(request, hold.error, call)
     return this.#finish(request, call, hold.value, await finding)
   }
 
@@ -134,11 +138,13 @@ export class InfoDesk {
     const count = failure.kind === 'bad_field' ? 'owe' : 'take'
     const waitMs = this.#freeWork[count](request.identity.keyHash, this.#deps.now())
     const remaining = hold.release()
-    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs), remaining)
-    return this.#refusal(request, await this.#meantCoin.named(failure, call.request), remaining)
+    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs), call, remaining)
+    return this.#refusal(request, await this.#meantCoin.named(failure, call.request), call, remaining)
   }
 
-  #refusal(request: Unread, failure: Failure, remaining: MicroCredits | null = null): InfoReply {
+  #refusal(request: Unread, failure: Failure, call?: InfoCall, remaining: MicroCredits | null = null): InfoReply {
+    const { identity: caller, requestId, waitUntil } = request
+    this.#deps.refused?.({ caller, requestId, product: 'info', type: call?.price.type ?? '', failure }, waitUntil)
     const reply = infoFailure(failure, request.requestId)
     if (remaining === null) return reply
     return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }

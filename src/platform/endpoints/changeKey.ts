@@ -10,7 +10,7 @@ import {
   KEY_EXAMPLE,
   KEY_PARAMS,
   KeyProducts,
-  Label,
+  NewLabel,
   OfAccount,
   pastExpiry,
   Ranges,
@@ -31,7 +31,7 @@ export const changeKey = defineEndpoint(
     query: OfAccount,
     body: {
       schema: z.strictObject({
-        label: Label.optional(),
+        label: NewLabel.optional(),
         products: KeyProducts.optional(),
         expires: Expiry.nullable().optional(),
         cap: Cap.nullable().optional(),

@@ -1,11 +1,9 @@
 // DELETE /admin/accounts/{id}/webhook.
 
-import * as z from 'zod'
 import { err } from '../../core/result.ts'
 import { ACCOUNT_PARAMS } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { AccountId } from '../fields.ts'
-import { NO_WEBHOOK, WEBHOOK_PATH } from '../webhook-shapes.ts'
+import { Cleared, NO_WEBHOOK, WEBHOOK_PATH } from '../webhook-shapes.ts'
 
 export const clearWebhook = defineEndpoint(
   {
@@ -18,10 +16,7 @@ export const clearWebhook = defineEndpoint(
     answers: {
       200: {
         description: 'Cleared; what was not delivered is dropped',
-        schema: z.object({
-          account: AccountId,
-          cleared: z.literal(true).describe('What was not delivered is dropped'),
-        }),
+        schema: Cleared,
         example: { account: 'acme', cleared: true },
       },
     },

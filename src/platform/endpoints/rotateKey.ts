@@ -2,31 +2,8 @@
 
 import * as z from 'zod'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { IdempotencyKey, UnixMs } from '../fields.ts'
 import { ISSUED_EXAMPLE, IssuedKey, KEY_PARAMS, OfAccount } from '../key-shapes.ts'
-
-const GRACE_MAX_SECONDS = 30 * 86_400
-const grace = `must be whole seconds from 0 to ${GRACE_MAX_SECONDS} (30 days)`
-
-const RotateKey = z.strictObject({
-  grace_seconds: z
-    .int(grace)
-    .min(0, grace)
-    .max(GRACE_MAX_SECONDS, grace)
-    .default(86_400)
-    .describe('How long the old key still works; 0: it is revoked at once'),
-  idempotency_key: IdempotencyKey.optional(),
-})
-
-const OldKeyEnds = UnixMs.describe('When the old key ends, Unix milliseconds')
-
-/** A rotation that was done before: the new key, without itself. */
-const RotatedBefore = IssuedKey.omit({ key: true }).extend({
-  old_key_ends: OldKeyEnds,
-  repeated: z.literal(true).describe('It was rotated by an earlier call'),
-})
-
-const { key: _, ...SHOWN_EXAMPLE } = ISSUED_EXAMPLE
+import { OldKeyEnds, RotatedBefore, RotateKey, rotationOf, SHOWN_EXAMPLE, shownRotation } from '../rotation-shapes.ts'
 
 export const rotateKey = defineEndpoint(
   {
@@ -57,12 +34,9 @@ export const rotateKey = defineEndpoint(
     refusals: [404, 409],
   },
   async ({ params, query, body }, { keys }) => {
-    const { grace_seconds: seconds, idempotency_key: id } = body
-    const rotated = await keys.rotate({ name: params.key, ...query }, { graceMs: seconds * 1000, id: id ?? null })
+    const rotated = await keys.rotate({ name: params.key, ...query }, rotationOf(body))
     if (!rotated.ok) return rotated
-    const { oldEndsMs, ...key } = rotated.value
-    return 'key' in key
-      ? reply(201, { ...key, old_key_ends: oldEndsMs })
-      : reply(200, { ...key, old_key_ends: oldEndsMs, repeated: true })
+    const shown = shownRotation(rotated.value)
+    return 'key' in shown ? reply(201, shown) : reply(200, shown)
   },
 )

@@ -1,11 +1,9 @@
 // POST /admin/accounts/{id}/webhook/test.
 
-import * as z from 'zod'
 import { err } from '../../core/result.ts'
 import { ACCOUNT_PARAMS } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { AccountId } from '../fields.ts'
-import { NO_WEBHOOK, WEBHOOK_PATH } from '../webhook-shapes.ts'
+import { NO_WEBHOOK, TESTED_EXAMPLE, Tested, WEBHOOK_PATH } from '../webhook-shapes.ts'
 
 export const testWebhook = defineEndpoint(
   {
@@ -18,12 +16,8 @@ export const testWebhook = defineEndpoint(
     answers: {
       200: {
         description: 'What came of it',
-        schema: z.object({
-          account: AccountId,
-          delivered: z.boolean().describe('The receiver answered with a 2xx'),
-          answer: z.string().describe('Its status, or why there was none'),
-        }),
-        example: { account: 'acme', delivered: true, answer: '204' },
+        schema: Tested,
+        example: TESTED_EXAMPLE,
       },
     },
     refusals: [404],

@@ -6,17 +6,34 @@ import { defineEndpoint, reply } from '../endpoint.ts'
 import { CreditsNumber, creditsNumber, enveloped, inEnvelope } from '../envelope.ts'
 import { Label } from '../key-shapes.ts'
 import { COUNTS, shownCounts, USED_TYPE } from '../usage-shapes.ts'
-import { Day, dayText, UsageQuery, usageWindow } from '../usage-window.ts'
+import { Day, dayText, usageQuery, usageWindow } from '../usage-window.ts'
+
+const STACK_TEXT = 'Splits each day by key or by type: the forty that spent most in all, and the others together'
 
 const Consumed = CreditsNumber.describe('Credits spent, to the millionth')
 const Premium = CreditsNumber.describe('The same as `credits_consumed`: every credit here is a premium one')
 const Free = z.number().describe('Always 0: no credits here are free of charge')
 
+const PARTS_TEXT = 'Where `stack` was asked for: they add up to the day'
+const Part = z.object({
+  part: z.string().describe('The key’s first twelve characters, or product and type; empty: all others together'),
+  label: Label,
+  premium_credits: Premium,
+})
+
 const Usage = z
   .object({
     period: z.object({ from: Day, to: Day }).describe('The days of the report, both included'),
     by_day: z
-      .array(z.object({ date: Day, premium_credits: Premium, free_credits: Free, ...COUNTS }))
+      .array(
+        z.object({
+          date: Day,
+          premium_credits: Premium,
+          free_credits: Free,
+          ...COUNTS,
+          parts: z.array(Part).optional().describe(PARTS_TEXT),
+        }),
+      )
       .describe('Days with any use'),
     aggregate: z
       .object({
@@ -61,7 +78,7 @@ export const usage = defineEndpoint(
     summary: 'What the account used, per day, per key and per type',
     description: 'Free of charge, with an API or a service key, with or without the last slash.',
     door: 'key',
-    query: UsageQuery,
+    query: usageQuery({ stack: z.enum(['key', 'type'], 'must be "key" or "type"').optional().describe(STACK_TEXT) }),
     answers: {
       200: {
         description: 'The report',
@@ -89,14 +106,29 @@ export const usage = defineEndpoint(
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
     const meter = meterOf(account)
-    const [{ byDay, byKey, byType }, state] = await Promise.all([meter.usage(fromMs, toMs), meter.plan()])
+    const { stack } = query
+    const [{ byDay, byKey, byType }, state, stacked] = await Promise.all([
+      ...([meter.usage(fromMs, toMs), meter.plan()] as const),
+      stack === undefined ? [] : meter.usageStack(fromMs, toMs, stack),
+    ])
     const names = await keys.names(byKey.map(({ keyHash }) => keyHash))
+    const partsOf = (day: number) => ({
+      parts: stacked
+        .filter((each) => each.day === day)
+        .map(({ part, amount }) => {
+          const name = stack === 'key' ? names.get(part) : undefined
+          return { part: name?.prefix ?? part, label: name?.label ?? '', premium_credits: creditsNumber(amount) }
+        }),
+    })
     const total = sumOfUsage(byDay)
     const consumed = (sum: UsageSum) => ({ credits_consumed: creditsNumber(sum.amount), ...shownCounts(sum) })
     const asPremium = ({ amount }: UsageSum) => ({ premium_credits: creditsNumber(amount), free_credits: 0 })
     const report = {
       period: { from: dayText(fromMs), to: dayText(toMs - 1) },
-      by_day: byDay.map((sum) => ({ date: dayText(sum.day), ...asPremium(sum), ...shownCounts(sum) })),
+      by_day: byDay.map((sum) => ({
+        ...{ date: dayText(sum.day), ...asPremium(sum), ...shownCounts(sum) },
+        ...(stack === undefined ? {} : partsOf(sum.day)),
+      })),
       aggregate: {
         ...consumed(total),
         ...asPremium(total),

@@ -21,7 +21,12 @@ export interface Minutes {
   paid: number
   /** While what was paid for is yet to come: the minute stands still. */
   held?: { readonly sinceMs: number; readonly mostMs: number } | undefined
+  /** Its body for its owner to read; told once. */
+  readonly shown?: string
 }
+
+/** Of a body in a list of what runs. */
+export const SHOWN_CHARS = 200
 
 /** What was paid for is yet to come: the minute stands still until then, for `mostMs` at most. */
 export function standStill(minutes: Minutes, nowMs: number, mostMs: number): void {
@@ -40,8 +45,8 @@ function stoodStill({ held }: Minutes, nowMs: number): number {
 }
 
 /** The charge of the first minute, which comes before the ack. */
-export function firstCharge(relay: string, { id, keyHash, type, price, body }: Minutes): MinuteCharge {
-  return { subscription: `${relay}/${id}`, ordinal: 0, keyHash, type, amount: price, body, leftMs: MINUTE_MS }
+export function firstCharge(relay: string, { id, keyHash, type, price, body, shown }: Minutes): MinuteCharge {
+  return { subscription: `${relay}/${id}`, ordinal: 0, keyHash, type, amount: price, body, leftMs: MINUTE_MS, shown }
 }
 
 /** Charges of all minutes that have started and are not paid. */

@@ -1,0 +1,46 @@
+// Notes refusals beside the calls that were refused, and brings them to their table two seconds later, in work that the
+// platform keeps alive beyond them. Law: a call that is served never comes here.
+
+import { Flight } from '../core/flights.ts'
+import { type RefusalBatch, type RefusedCall, RefusedCalls } from './refused-calls.ts'
+
+type WaitUntil = (work: Promise<unknown>) => void
+
+export interface RefusalBookPorts {
+  readonly nowMs: () => number
+  readonly sleep: (ms: number) => Promise<void>
+  readonly report: (error: unknown) => void
+}
+
+const FLUSH_MS = 2_000
+/** Work that the platform ended meanwhile is not waited for. */
+const LOST_MS = 10_000
+
+/** One per isolate. */
+export class RefusalBook {
+  readonly #calls = new RefusedCalls()
+  readonly #flush = new Flight<void>(LOST_MS)
+  readonly #ports: RefusalBookPorts
+
+  constructor(ports: RefusalBookPorts) {
+    this.#ports = ports
+  }
+
+  /** `keep` is the present request's way to the table: of an earlier one's nothing may be used. */
+  note(call: RefusedCall, keep: (batch: RefusalBatch) => Promise<void>, waitUntil: WaitUntil): void {
+    const { nowMs, sleep, report } = this.#ports
+    const now = nowMs()
+    this.#calls.note(call, now)
+    if (this.#flush.underWay(now) !== null) return
+    const run = async () => {
+      await sleep(FLUSH_MS)
+      const batch = this.#calls.take()
+      if (batch === null) return
+      await keep(batch).catch((error) => {
+        this.#calls.giveBack(batch)
+        report(error)
+      })
+    }
+    waitUntil(this.#flush.begin(run, now))
+  }
+}

@@ -1,0 +1,44 @@
+// The tables of refusals in D1. Laws: a batch is kept whole or not at all; of an account the newest rows are kept and no
+// others, so that a flood costs no more room than a day of mistakes.
+
+import type { KeptRefusal, RefusalBatch } from './refused-calls.ts'
+
+const ROWS_KEPT = 500
+const COUNTS_KEPT_MS = 90 * 86_400_000
+
+const ROWS = `INSERT INTO refusals (at, request_id, account, key_hash, key_prefix, product, type, code, message)
+  SELECT r.value ->> 'at', r.value ->> 'requestId', r.value ->> 'account', r.value ->> 'keyHash', coalesce(k.prefix, ''),
+  r.value ->> 'product', r.value ->> 'type', r.value ->> 'code', r.value ->> 'message'
+  FROM json_each(?) r LEFT JOIN keys k ON k.hash = r.value ->> 'keyHash' WHERE true ORDER BY r.key`
+const COUNTS = `INSERT INTO refusal_counts (hour, account, code, count)
+  SELECT value ->> 'hour', value ->> 'account', value ->> 'code', value ->> 'count' FROM json_each(?) WHERE true
+  ON CONFLICT DO UPDATE SET count = count + excluded.count`
+const SURPLUS = `DELETE FROM refusals WHERE number IN (SELECT number FROM (
+  SELECT number, row_number() OVER (PARTITION BY account ORDER BY at DESC, number DESC) AS place FROM refusals
+  WHERE account IN (SELECT value FROM json_each(?))) WHERE place > ${ROWS_KEPT})`
+
+export async function keepRefusals(db: D1Database, { rows, counts }: RefusalBatch, nowMs: number): Promise<void> {
+  const accounts = [...new Set(rows.map(({ account }) => account))]
+  await db.batch([
+    db.prepare(ROWS).bind(JSON.stringify(rows)),
+    db.prepare(COUNTS).bind(JSON.stringify(counts)),
+    db.prepare(SURPLUS).bind(JSON.stringify(accounts)),
+    db.prepare('DELETE FROM refusal_counts WHERE hour < ?').bind(nowMs - COUNTS_KEPT_MS),
+  ])
+}
+
+/** What is kept, for owners of accounts. */
+export function refusalsIn(db: D1Database) {
+  return {
+    async list(account: string, limit: number): Promise<KeptRefusal[]> {
+      const select = `SELECT at, request_id, key_prefix, product, type, code, message FROM refusals
+        WHERE account = ? ORDER BY at DESC, number DESC LIMIT ?`
+      return (await db.prepare(select).bind(account, limit).all<KeptRefusal>()).results
+    },
+    async counts(account: string, fromMs: number): Promise<{ readonly code: string; readonly count: number }[]> {
+      const select = `SELECT code, sum(count) AS count FROM refusal_counts WHERE hour >= ? AND account = ?
+        GROUP BY code ORDER BY count DESC, code`
+      return (await db.prepare(select).bind(fromMs, account).all<{ code: string; count: number }>()).results
+    },
+  }
+}

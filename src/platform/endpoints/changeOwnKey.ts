@@ -1,0 +1,59 @@
+// PATCH /platform/keys/{key}.
+
+import * as z from 'zod'
+import { err } from '../../core/result.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { enveloped, inEnvelope } from '../envelope.ts'
+import { WARNINGS, warned } from '../fields.ts'
+import {
+  Cap,
+  Expiry,
+  KEY_EXAMPLE,
+  KEY_PARAMS,
+  KeyProducts,
+  NewLabel,
+  pastExpiry,
+  Ranges,
+  ShownKey,
+  shownKey,
+  unsureOf,
+} from '../key-shapes.ts'
+import { FOR_MANAGING, mayNotManage, OWN_KEY_PATH } from '../own-account.ts'
+
+export const changeOwnKey = defineEndpoint(
+  {
+    id: 'changeOwnKey',
+    method: 'patch',
+    path: OWN_KEY_PATH,
+    summary: 'Label, restrict or let expire a key of the account; what is left out stays, null takes away',
+    description: `${FOR_MANAGING} Isolates know it within a minute; open sockets stay.`,
+    door: 'service',
+    params: KEY_PARAMS,
+    body: {
+      schema: z.strictObject({
+        label: NewLabel.optional(),
+        products: KeyProducts.optional(),
+        expires: Expiry.nullable().optional(),
+        cap: Cap.nullable().optional(),
+        ranges: Ranges.nullable().optional(),
+      }),
+      optional: false,
+      example: { label: 'bot 2', cap: '500' },
+    },
+    answers: {
+      200: {
+        description: 'The key as it is now',
+        schema: enveloped(z.object({ ...ShownKey.shape, ...WARNINGS })),
+        example: inEnvelope(KEY_EXAMPLE),
+      },
+    },
+    refusals: [400, 404],
+  },
+  async ({ params: { key: name }, body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
+    const refused = mayNotManage(await keys.hashed(keyHash)) ?? pastExpiry(body.expires, now())
+    if (refused !== null) return err(refused)
+    const changed = await keys.change({ name, account }, body)
+    if (!changed.ok) return changed
+    return reply(200, inEnvelope({ ...shownKey(changed.value), ...warned(unsureOf(body.ranges, isProxied)) }))
+  },
+)

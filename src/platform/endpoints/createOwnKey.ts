@@ -1,0 +1,75 @@
+// POST /platform/keys/. Laws: the key is in one answer only; a double click makes one key.
+
+import * as z from 'zod'
+import { err } from '../../core/result.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { enveloped, inEnvelope } from '../envelope.ts'
+import { IdempotencyKey, WARNINGS, warned } from '../fields.ts'
+import {
+  Cap,
+  Expiry,
+  ISSUED_EXAMPLE,
+  IssuedKey,
+  KeyProducts,
+  Kind,
+  NewLabel,
+  pastExpiry,
+  Ranges,
+  unsureOf,
+} from '../key-shapes.ts'
+import { FOR_MANAGING, mayNotManage, OWN_KEYS_PATH } from '../own-account.ts'
+
+const MadeBefore = IssuedKey.omit({ key: true }).extend({
+  repeated: z.literal(true).describe('It was made by an earlier call'),
+})
+const { key: _, ...SHOWN_EXAMPLE } = ISSUED_EXAMPLE
+
+export const createOwnKey = defineEndpoint(
+  {
+    id: 'createOwnKey',
+    method: 'post',
+    path: OWN_KEYS_PATH,
+    summary: 'Make a key of the account',
+    description:
+      `${FOR_MANAGING} A retry with the same \`idempotency_key\` makes no other key, and does not show it again. An account ` +
+      'has at most 10,000 keys that work or were made within a day (409).',
+    door: 'service',
+    body: {
+      schema: z.strictObject({
+        label: NewLabel.default(''),
+        kind: Kind.default('api'),
+        products: KeyProducts.optional(),
+        expires: Expiry.optional(),
+        cap: Cap.optional(),
+        ranges: Ranges.optional(),
+        idempotency_key: IdempotencyKey.optional(),
+      }),
+      optional: true,
+      example: { label: 'bot', products: ['info', 'stream'], cap: '100' },
+    },
+    answers: {
+      200: {
+        description: 'Made before; the key is not shown again',
+        schema: enveloped(MadeBefore),
+        example: inEnvelope({ ...SHOWN_EXAMPLE, repeated: true }),
+      },
+      201: {
+        description: 'The key, shown this once',
+        schema: enveloped(z.object({ ...IssuedKey.shape, ...WARNINGS })),
+        example: inEnvelope(ISSUED_EXAMPLE),
+      },
+    },
+    refusals: [400, 409],
+  },
+  async ({ body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
+    const refused = mayNotManage(await keys.hashed(keyHash)) ?? pastExpiry(body.expires, now())
+    if (refused !== null) return err(refused)
+    const { idempotency_key: request = null, ...order } = body
+    const made = await keys.createOwn({ ...order, account, request })
+    if (!made.ok) return made
+    const { hash, prefix, label, kind } = made.value
+    const shown = { hash, prefix, account, label, kind }
+    if (!('key' in made.value)) return reply(200, inEnvelope({ ...shown, repeated: true }))
+    return reply(201, inEnvelope({ key: made.value.key, ...shown, ...warned(unsureOf(order.ranges, isProxied)) }))
+  },
+)

@@ -1,0 +1,136 @@
+// GET /platform/account/: how the account stands, what it spends, when its credits end, and how close its limits are.
+
+import * as z from 'zod'
+import { failureMessage } from '../../core/failure.ts'
+import { leftOf } from '../../credit/account-state.ts'
+import { formatCredits } from '../../credit/amount.ts'
+import { averageDay, forecastEnd } from '../../credit/forecast.ts'
+import type { AccountMeterApi } from '../../credit/meter-api.ts'
+import { limitsOf } from '../../credit/plans/plan.ts'
+import { unspentOfPlan } from '../../credit/plans/plan-period.ts'
+import { KEYS_MAX } from '../../key/key-row.ts'
+import { LIMIT_FIELDS, type Limits } from '../../key/limits.ts'
+import { PIPELINES_MAX } from '../../pipeline/row.ts'
+import { PERIOD_EXAMPLE, Period, SUMS, SUMS_EXAMPLE, shownPeriod, shownSums } from '../account-shapes.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { enveloped, inEnvelope } from '../envelope.ts'
+import { AccountId, CreditsText, UnixMs } from '../fields.ts'
+import { FOR_READING, mayNotManage } from '../own-account.ts'
+import { PlanName } from '../plan-shapes.ts'
+
+const DAY_MS = 86_400_000
+/** A week: weekends are quieter. */
+const AVERAGED_DAYS = 7
+
+const Limit = z.object({
+  limit: z
+    .string()
+    .describe('Its name, as plans and refusals have it; `keys`: those that work or were made within a day'),
+  most: z.int().nullable().describe('Null: no limit'),
+  now: z
+    .int()
+    .nullable()
+    .describe('Of requests, those of the last second of the busiest key; null: counted for each socket'),
+})
+
+const Forecast = z.object({
+  ends: UnixMs.nullable().describe('When the credits end, if every day costs as much; null: they do not'),
+  why: z
+    .enum(['spent', 'used_up', 'unused', 'renewed', 'far'])
+    .describe(
+      '`spent`: nothing is left; `used_up`: they end then; `unused`: nothing is spent; `renewed`: the plan brings more than ' +
+        'is spent; `far`: not within ten years',
+    ),
+})
+
+const OwnAccount = z
+  .object({
+    account: AccountId,
+    plan: PlanName,
+    ...SUMS,
+    held: CreditsText.describe('What of the balance is lent to isolates that serve calls, and not yet settled'),
+    of_plan: CreditsText.describe('What of the balance ends with the plan’s period'),
+    period: Period.nullable().describe('Null: the account was made before plans had periods'),
+    credits_a_day: CreditsText.describe('What a day costs on average of the last seven UTC days that are over'),
+    forecast: Forecast.describe('When credits end at that rate'),
+    limits: z.array(Limit).describe('Present use against each limit'),
+    manages: z.boolean().describe('This key may make, change, rotate and revoke keys'),
+    why_not: z.string().nullable().describe('Why it may not; null: it may'),
+  })
+  .meta({ id: 'OwnAccount' })
+
+export const ownAccount = defineEndpoint(
+  {
+    id: 'ownAccount',
+    method: 'get',
+    path: '/platform/account/',
+    summary: 'How the account stands: balance, forecast, limits',
+    description: FOR_READING,
+    door: 'key',
+    answers: {
+      200: {
+        description: 'The account',
+        schema: enveloped(OwnAccount),
+        example: inEnvelope({
+          ...{ account: 'acme', plan: 'entry', ...SUMS_EXAMPLE, held: '0', of_plan: '9999.87' },
+          ...{ period: PERIOD_EXAMPLE, credits_a_day: '0.13', forecast: { ends: null, why: 'renewed' } },
+          limits: [{ limit: 'stream_connections', most: 100, now: 1 }],
+          ...{ manages: true, why_not: null },
+        }),
+      },
+    },
+    refusals: [],
+  },
+  async ({ identity }, { keys, meterOf, pipelines, now }) => {
+    const { account, plan, keyHash } = identity
+    const nowMs = now()
+    const today = nowMs - (nowMs % DAY_MS)
+    const fromMs = today - AVERAGED_DAYS * DAY_MS
+    const meter = meterOf(account)
+    const [sums, state, { byDay }, streams, key, counted, piped] = await Promise.all([
+      ...([meter.balance(), meter.plan(), meter.usage(fromMs, today), meter.streams(0)] as const),
+      ...([keys.hashed(keyHash), keys.count(account), pipelines.page(account, 0, 1)] as const),
+    ])
+    const spentOn = (day: number) => byDay.find((each) => each.day === day)?.amount ?? 0
+    const perDay = averageDay(Array.from({ length: AVERAGED_DAYS }, (_, i) => spentOn(fromMs + i * DAY_MS)))
+    const ofPlan = state === null ? 0 : unspentOfPlan(sums, state)
+    const period = { untilMs: state?.untilMs ?? null, anchorMs: state?.anchorMs ?? nowMs }
+    const standing = { left: leftOf(sums), ofPlan, ...period, everyMicro: state?.everyMicro ?? 0 }
+    const why = mayNotManage(key)
+    return reply(
+      200,
+      inEnvelope({
+        ...{ account, plan, ...shownSums(sums), held: formatCredits(sums.held), of_plan: formatCredits(ofPlan) },
+        period: state === null ? null : shownPeriod(state),
+        credits_a_day: formatCredits(perDay),
+        forecast: shownForecast(forecastEnd(standing, perDay, nowMs), standing.left),
+        limits: [
+          ...limitRows(limitsOf(identity), streams),
+          { limit: 'keys', most: KEYS_MAX, now: counted },
+          { limit: 'pipelines', most: PIPELINES_MAX, now: piped.total },
+        ],
+        ...{ manages: why === null, why_not: why === null ? null : failureMessage(why) },
+      }),
+    )
+  },
+)
+
+function shownForecast(forecast: ReturnType<typeof forecastEnd>, left: number): z.infer<typeof Forecast> {
+  if (!forecast.ends) return { ends: null, why: forecast.why }
+  return { ends: forecast.atMs, why: left <= 0 ? 'spent' : 'used_up' }
+}
+
+function limitRows(
+  limits: Limits,
+  { sockets, subscriptions, requests }: Awaited<ReturnType<AccountMeterApi['streams']>>,
+) {
+  const used: Record<keyof Limits, number | null> = {
+    requestsPerSecond: requests.rest ?? 0,
+    infoRequestsPerSecond: requests.info ?? 0,
+    streamConnections: sockets,
+    streamSubscriptions: subscriptions,
+    streamMessagesPerMinute: null,
+  }
+  const names = Object.keys(LIMIT_FIELDS) as (keyof Limits)[]
+  return names.map((name) => ({ limit: LIMIT_FIELDS[name], most: limits[name], now: used[name] }))
+}

@@ -1,0 +1,44 @@
+// DELETE /platform/keys/{key}. Law: whoever has a service key can end it, whatever restricts it.
+
+import * as z from 'zod'
+import { err } from '../../core/result.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { enveloped, inEnvelope } from '../envelope.ts'
+import { KEY_PARAMS, REVOKED_EXAMPLE, RevokedKey } from '../key-shapes.ts'
+import { FOR_MANAGING, mayNotManage, OWN_KEY_PATH } from '../own-account.ts'
+
+export const revokeOwnKey = defineEndpoint(
+  {
+    id: 'revokeOwnKey',
+    method: 'delete',
+    path: OWN_KEY_PATH,
+    summary: 'Revoke a key of the account for good; again is the same',
+    description:
+      `${FOR_MANAGING} Every service key may revoke itself. Refused within 30 s on HTTP; its sockets are closed with 4401 ` +
+      'within 60 s. What it used stays recorded.',
+    door: 'service',
+    params: KEY_PARAMS,
+    answers: {
+      200: {
+        description: 'Revoked',
+        schema: enveloped(
+          z.object({
+            ...RevokedKey.shape,
+            is_this_key: z.boolean().describe('It is the key that asked: this was its last call'),
+          }),
+        ),
+        example: inEnvelope({ ...REVOKED_EXAMPLE, is_this_key: false }),
+      },
+    },
+    refusals: [404],
+  },
+  async ({ params: { key: name }, identity: { account, keyHash } }, { keys }) => {
+    const own = await keys.hashed(keyHash)
+    const refused = own?.hash === name || own?.prefix === name ? null : mayNotManage(own)
+    if (refused !== null) return err(refused)
+    const revoked = await keys.revoke({ name: own?.prefix === name ? own.hash : name, account })
+    if (!revoked.ok) return revoked
+    const { hash, prefix, label, revoked: at } = revoked.value
+    return reply(200, inEnvelope({ hash, prefix, account, label, revoked: at, is_this_key: hash === keyHash }))
+  },
+)

@@ -1,0 +1,46 @@
+// PUT /platform/webhook/. Laws: a secret appears in one answer only, the one that drew it; an owner names no address of
+// the operator's own networks, unless the operator allows such.
+
+import { err } from '../../core/result.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { enveloped, inEnvelope } from '../envelope.ts'
+import { badField } from '../refusal.ts'
+import {
+  OWN_WEBHOOK_PATH,
+  refusedUrl,
+  SET_WEBHOOK_EXAMPLE,
+  SetWebhook,
+  WEBHOOK_SET_EXAMPLE,
+  WEBHOOK_TEXT,
+  WebhookWithSecret,
+} from '../webhook-shapes.ts'
+
+const NO_PRIVATE = badField('url', 'must be a public address (the operator allows others with WEBHOOK_HTTP=on)')
+
+export const setOwnWebhook = defineEndpoint(
+  {
+    id: 'setOwnWebhook',
+    method: 'put',
+    path: OWN_WEBHOOK_PATH,
+    summary: 'Tell an address when the credits of the account run low',
+    description: `Free of charge, with a service key. ${WEBHOOK_TEXT}`,
+    door: 'service',
+    body: { schema: SetWebhook, optional: false, example: SET_WEBHOOK_EXAMPLE },
+    answers: {
+      200: {
+        description: 'The webhook; `secret` is null where it was drawn before',
+        schema: enveloped(WebhookWithSecret),
+        example: inEnvelope(WEBHOOK_SET_EXAMPLE),
+      },
+    },
+    refusals: [400],
+  },
+  async ({ body, identity: { account } }, { meterOf, isHttpAllowed, isPublicUrl }) => {
+    const isInside = !isHttpAllowed && !isPublicUrl(body.url)
+    const refused = refusedUrl(body.url, isHttpAllowed) ?? (isInside ? NO_PRIVATE : null)
+    if (refused !== null) return err(refused)
+    const { new_secret: newSecret, ...order } = body
+    const webhook = await meterOf(account).setWebhook({ account, ...order, newSecret })
+    return reply(200, inEnvelope({ account, ...webhook }))
+  },
+)

@@ -1,0 +1,50 @@
+// What an account's own keys may do with it. Laws (test/platform/own-keys.worker.test.ts): only a service key that nothing
+// restricts makes, changes, rotates or revokes keys, so that no key widens itself; every service key may revoke itself; no
+// key reaches another account.
+
+import type * as z from 'zod'
+import type { Failure } from '../core/failure.ts'
+import { formatCredits } from '../credit/amount.ts'
+import type { KeyRow } from '../key/key-row.ts'
+import { CreditsText } from './fields.ts'
+import { KEY_EXAMPLE, ShownKey, shownKey } from './key-shapes.ts'
+import type { OwnKeyRow } from './platform-api.ts'
+
+export const OWN_KEYS_PATH = '/platform/keys/'
+export const OWN_KEY_PATH = '/platform/keys/{key}' as const
+
+const FREE = 'Free of charge, with or without the last slash.'
+export const FOR_READING = `${FREE} With an API or a service key.`
+export const FOR_MANAGING =
+  'Free of charge. With a service key that nothing restricts: it has no cap, no ranges and no end, so that no key makes ' +
+  'one that may do more.'
+
+/** Why this key may not manage keys, null where it may. It is asked of the table: nothing that travels with a call knows all of it. */
+export function mayNotManage(key: KeyRow | null): Failure | null {
+  if (key === null) return notThis('is not known any more')
+  if (key.kind !== 'service') return notThis('is an API key (cqt_)')
+  if (key.replaced_by !== null) return notThis('was replaced by another one')
+  if (key.cap !== null) return notThis('has a cap')
+  if (key.ranges !== null) return notThis('is for certain addresses alone')
+  if (key.expires !== null) return notThis('has an end')
+  return null
+}
+
+function notThis(what: string): Failure {
+  const why = `This key ${what}, and keys are managed with a service key (cqs_) that has no cap, no ranges and no end`
+  return { kind: 'not_entitled', why: `${why}: use such a one, or ask the operator.` }
+}
+
+/** A key of the account, as its owner sees it. */
+export const OwnedKey = ShownKey.extend({
+  cap_remaining: CreditsText.nullable().describe('What is left of its cap; null: no cap, or the meter did not answer'),
+  spent_30_days: CreditsText.nullable().describe(
+    'What its calls, minutes and rows cost in the last 30 days, as far as known; null: the meter did not answer',
+  ),
+}).meta({ id: 'OwnedKey' })
+export const OWNED_EXAMPLE = { ...KEY_EXAMPLE, cap_remaining: '996.5', spent_30_days: '3.5' }
+
+export function ownedKey({ spent, capLeft, ...key }: OwnKeyRow): z.infer<typeof OwnedKey> {
+  const text = (micro: number | null) => (micro === null ? null : formatCredits(micro))
+  return { ...shownKey(key), cap_remaining: key.cap === null ? null : text(capLeft), spent_30_days: text(spent) }
+}
