@@ -1,7 +1,7 @@
 // The checkout of a gateway, as its variables and secrets have it.
 
-import { CheckoutService } from './checkout-service.client.ts'
 import type { CheckoutPorts } from './checkout-service.client.ts'
+import { CheckoutService } from './checkout-service.client.ts'
 import { MANUAL, type Provider } from './provider.ts'
 import { STRIPE_API, stripe } from './stripe/stripe.client.ts'
 

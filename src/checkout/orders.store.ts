@@ -27,7 +27,10 @@ export class OrderStore {
     const insert = `INSERT INTO orders (number, account, micro, minor, currency, provider, state, created)
       SELECT 'W-' || (coalesce(max(seq), 0) + 1) || '-' || ?, ?, ?, ?, ?, ?, 'open', ? FROM orders RETURNING *`
     const values = [suffix, account, micro, minor, currency, provider, nowMs]
-    return (await this.#db.prepare(insert).bind(...values).first<Order>())!
+    return (await this.#db
+      .prepare(insert)
+      .bind(...values)
+      .first<Order>())!
   }
 
   async named(number: string): Promise<Order | null> {

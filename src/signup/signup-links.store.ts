@@ -23,7 +23,12 @@ export class SignUpLinks {
   /** Links of the last day. */
   async ofDay(nowMs: number): Promise<number> {
     const count = 'SELECT count(*) AS links FROM signup_links WHERE created > ?'
-    return (await this.#db.prepare(count).bind(nowMs - DAY_MS).first<number>('links')) ?? 0
+    return (
+      (await this.#db
+        .prepare(count)
+        .bind(nowMs - DAY_MS)
+        .first<number>('links')) ?? 0
+    )
   }
 
   /** False, and nothing done, where the address or the network had as many of the day as it may. */
@@ -34,9 +39,7 @@ export class SignUpLinks {
         AND (SELECT count(*) FROM signup_links WHERE network = ?4 AND created > ?6) < ?8`
     const [, added] = await this.#db.batch([
       this.#db.prepare('DELETE FROM signup_links WHERE created <= ?').bind(nowMs - DAY_MS),
-      this.#db
-        .prepare(insert)
-        .bind(hash, address, base, network, nowMs, nowMs - DAY_MS, OF_BASE_MAX, OF_NETWORK_MAX),
+      this.#db.prepare(insert).bind(hash, address, base, network, nowMs, nowMs - DAY_MS, OF_BASE_MAX, OF_NETWORK_MAX),
     ])
     return added!.meta.changes > 0
   }

@@ -39,6 +39,7 @@ const PURPOSE = 'weir/sign-up-addresses/1'
 const TOKEN_LENGTH = 43
 export const LINK_TOKEN = /^[1-9A-HJ-NP-Za-km-z]{43}$/
 
+const utf8 = (text: string) => new Uint8Array(new TextEncoder().encode(text))
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
 const gone = (hint: string) => err<Failure>({ kind: 'not_found', what: 'This link', hint })
 const AGAIN = 'ask for another one with your e-mail address.'
@@ -46,7 +47,6 @@ const AGAIN = 'ask for another one with your e-mail address.'
 export class SignUp {
   readonly #ports: SignUpPorts
   readonly #links: SignUpLinks
-  #key: Promise<Uint8Array<ArrayBuffer>> | null = null
 
   constructor(ports: SignUpPorts) {
     this.#ports = ports
@@ -96,11 +96,18 @@ export class SignUp {
     if ((await this.#links.ownerOf(owner)) === null) await this.#links.claim(owner, fresh, nowMs())
     const found = await this.#links.ownerOf(owner)
     if (found === null || found.address !== owner.address)
-      return err({ kind: 'not_entitled', why: 'The trial of this mailbox was given to another form of its address: ask for a link with the one that you used first.' })
+      return err({
+        kind: 'not_entitled',
+        why: 'The trial of this mailbox was given to another form of its address: ask for a link with the one that you used first.',
+      })
     if ((await accounts.missing(found.account)) === null) return ok(found.account)
     const made = await accounts.ensure(found.account, { plan: PLAN, terms: {} })
     if (made.ok) return ok(found.account)
-    return err({ kind: 'unavailable', what: 'Trials', hint: 'This gateway gives no trials now: ask whoever runs it. Your link stays good.' })
+    return err({
+      kind: 'unavailable',
+      what: 'Trials',
+      hint: 'This gateway gives no trials now: ask whoever runs it. Your link stays good.',
+    })
   }
 
   async #enter(account: string): Promise<Result<Joined, Failure>> {
@@ -109,7 +116,9 @@ export class SignUp {
     const isLive = ({ revoked, expires }: (typeof listed)[number]) =>
       revoked === null && (expires === null || expires > nowMs())
     const kept = listed.find((key) => key.kind === 'service' && key.label === LABEL && isLive(key))
-    const first = listed.some(({ kind }) => kind === 'api') ? null : await keys.create({ account, label: PLAN, kind: 'api' })
+    const first = listed.some(({ kind }) => kind === 'api')
+      ? null
+      : await keys.create({ account, label: PLAN, kind: 'api' })
     if (first !== null && !first.ok) return first
     const service = kept ? ok(kept) : await keys.create({ account, label: LABEL, kind: 'service' })
     return service.ok ? ok({ account, keyHash: service.value.hash, key: first?.value.key ?? null }) : service
@@ -117,7 +126,6 @@ export class SignUp {
 
   /** HMAC under a key of this purpose alone. */
   async #hashed(text: string): Promise<string> {
-    this.#key ??= hmac(new TextEncoder().encode(this.#ports.keySecret), PURPOSE).then((key) => new TextEncoder().encode(key))
-    return hmac(await this.#key, text)
+    return hmac(utf8(await hmac(utf8(this.#ports.keySecret), PURPOSE)), text)
   }
 }

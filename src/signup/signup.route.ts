@@ -80,7 +80,8 @@ export function signUpRoutes(deps: SignUpDeps): Hono {
     if (!read.ok) return refuse(read.error)
     const joined = await signUp.confirm(read.value.token)
     if (!joined.ok) {
-      const { waitMs, limit } = joined.error.kind === 'not_found' ? deps.wrongToken(request) : { waitMs: 0, limit: null }
+      const { waitMs, limit } =
+        joined.error.kind === 'not_found' ? deps.wrongToken(request) : { waitMs: 0, limit: null }
       return refuse(waitMs > 0 && limit ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : joined.error)
     }
     const before = sessionToken(request.headers.get('cookie'))

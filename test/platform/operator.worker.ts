@@ -2,6 +2,9 @@
 
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
+import { CheckoutService } from '../../src/checkout/checkout-service.client.ts'
+import { CheckoutPrices } from '../../src/checkout/prices.ts'
+import { MANUAL } from '../../src/checkout/provider.ts'
 import * as objects from '../../src/core/objects.client.ts'
 import { after } from '../../src/core/timers.client.ts'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
@@ -33,6 +36,8 @@ export const settings = {
 export const meterOf = (account: string) => objects.meterOf(bindings, account)
 export const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})
 
+const PRICES = CheckoutPrices.parse({ packages: [{ name: 'small', credits: 100_000, minor: 1_900 }] })
+
 /** What the gateway lends to endpoints. */
 export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new FakeSinks()): Platform {
   const { ACCOUNTS: db, KEYS: kv } = bindings
@@ -62,7 +67,11 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
   const data = { read: async () => null, dataService: () => null }
   const refusals = refusalsIn(db)
   const isPublicUrl = (url: string) => urlRefusal(url) === null
-  const own = { ...services, pipelines, refusals, ...history, ...data, meterOf, log: () => all.log() }
+  const checkout = new CheckoutService({
+    ...{ db, provider: MANUAL, prices: PRICES, report, nowMs: now },
+    grant: (...grant) => services.accounts.grant(...grant),
+  })
+  const own = { ...services, checkout, pipelines, refusals, ...history, ...data, meterOf, log: () => all.log() }
   return { ...own, isHttpAllowed, isPublicUrl, isProxied, now }
 }
 

@@ -41,6 +41,9 @@ export const listOrders = defineEndpoint(
   },
   async ({ query }, { checkout }) => {
     const orders = await checkout.list({ ...query, limit: PAGE })
-    return reply(200, { orders: orders.map(shownOrder), next: orders.length < PAGE ? null : String(orders.at(-1)!.seq) })
+    return reply(200, {
+      orders: orders.map(shownOrder),
+      next: orders.length < PAGE ? null : String(orders.at(-1)!.seq),
+    })
   },
 )

@@ -1,7 +1,7 @@
 // POST /admin/orders/{number}/void.
 
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { ORDER_PARAMS, ORDER_EXAMPLE, ShownOrder, shownOrder } from '../order-shapes.ts'
+import { ORDER_EXAMPLE, ORDER_PARAMS, ShownOrder, shownOrder } from '../order-shapes.ts'
 
 export const voidOrder = defineEndpoint(
   {
@@ -9,11 +9,16 @@ export const voidOrder = defineEndpoint(
     method: 'post',
     path: '/admin/orders/{number}/void',
     summary: 'Make an order void, so that it is not paid any more',
-    description: 'Where a provider takes the money its session is ended first; an order that is paid is refused with 409.',
+    description:
+      'Where a provider takes the money its session is ended first; an order that is paid is refused with 409.',
     door: 'admin',
     params: ORDER_PARAMS,
     answers: {
-      200: { description: 'It is void', schema: ShownOrder, example: { ...ORDER_EXAMPLE, state: 'void', note: 'made void by the operator' } },
+      200: {
+        description: 'It is void',
+        schema: ShownOrder,
+        example: { ...ORDER_EXAMPLE, state: 'void', note: 'made void by the operator' },
+      },
     },
     refusals: [404, 409],
   },
