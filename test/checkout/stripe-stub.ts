@@ -25,7 +25,8 @@ const KNOWN =
 export class StripeStub {
   readonly sessions = new Map<string, StubSession>()
   readonly #answered = new Map<string, { form: string; answer: [number, object] }>()
-  #events = 0
+  /** As of Stripe's, no two are alike. */
+  static #ids = 0
 
   answer(method: string, path: string, headers: Headers, body: string): [status: number, json: object] {
     if (headers.get('authorization') !== `Bearer ${SECRET_KEY}`) return refusal(401, 'invalid_request_error')
@@ -51,7 +52,7 @@ export class StripeStub {
     const isWhole = fields.get('mode') === 'payment' && fields.get('line_items[0][quantity]') === '1' && amount >= 50
     if (!isWhole || ![...fields.keys()].every((name) => KNOWN.test(name)) || !fields.get('success_url'))
       return refusal(400, 'invalid_request_error')
-    const id = `cs_test_${this.sessions.size + 1}`
+    const id = `cs_test_${++StripeStub.#ids}`
     const named = [...fields].flatMap(([name, value]) => {
       const [, inner] = /^metadata\[(\w+)\]$/.exec(name) ?? []
       return inner === undefined ? [] : [[inner, value] as const]
@@ -85,7 +86,7 @@ export class StripeStub {
   }
 
   #event(type: string, object: object): string {
-    const about = { id: `evt_${++this.#events}`, object: 'event', api_version: '2024-06-20', created: 1, livemode: false }
+    const about = { id: `evt_${++StripeStub.#ids}`, object: 'event', api_version: '2024-06-20', created: 1, livemode: false }
     return JSON.stringify({ ...about, type, data: { object }, pending_webhooks: 1 })
   }
 }
