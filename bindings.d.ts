@@ -18,6 +18,8 @@ declare namespace Cloudflare {
     TRUST_PROXY: string
     WEBHOOK_HTTP: string
     PIPELINE_PRIVATE: string
+    LIVE_ACCOUNT: string
+    LIVE_COINS: string
     UPSTREAMS: string
     RPC_CHAINS: string
     CHECKOUT: string

@@ -21,6 +21,7 @@ import { RefusalBook } from './edge/refusal-book.client.ts'
 import { keepRefusals } from './edge/refusals.store.ts'
 import type { NoteRefusal, RefusalBatch } from './edge/refused-calls.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
+import { liveTokenRoutes } from './edge/session/live-token.route.ts'
 import { sessionRoutes } from './edge/session/session.route.ts'
 import { type FindStaff, hasSession, orVisitor, visitingOperator } from './edge/session/visitor.store.ts'
 import { streamRoutes } from './edge/stream.route.ts'
@@ -37,7 +38,7 @@ import { pastOf } from './info/sources/past.ts'
 import { sharedHeld } from './info/sources/shared-held.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
-import { admit } from './key/record.ts'
+import { admit, forData } from './key/record.ts'
 import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { ENDPOINTS } from './platform/catalogue.ts'
@@ -134,6 +135,8 @@ function build(env: Env): Gateway {
     keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request))
   app.route('/', sessionRoutes({ env, findStaff, identify, wrongToken, addressOf, requestId, now }))
   app.route('/', sellingRoutes(env, settings, { platform, wrongToken, addressOf, report, requestId, now }))
+  const { LIVE_ACCOUNT: account, LIVE_COINS: coins } = settings
+  app.route('/', liveTokenRoutes({ env, account, coins, addressOf, requestId, now }))
   const keyed: KeyedDeps = {
     platform,
     authenticate: (request, entry, waitUntil) =>
@@ -179,7 +182,8 @@ const KEY_PLACES = { info: ['path', 'bearer'], stream: ['path', 'query', 'bearer
 function authenticator(keyEnv: KeyRingEnv, product: keyof typeof KEY_PLACES) {
   const places = KEY_PLACES[product]
   return (_: Env, request: Request, path: string | undefined, waitUntil: WaitUntil) => {
-    const entry = { product, kind: 'api', places, ...(path === undefined ? {} : { path }) } as const
+    const takesTokens = product !== 'rpc'
+    const entry = { product, kind: 'api', places, takesTokens, ...(path === undefined ? {} : { path }) } as const
     const entered = keys.authenticate(keyEnv, request, entry, waitUntil)
     return product === 'info' ? orVisitor(keyEnv, request, entry, entered) : entered
   }
@@ -229,8 +233,9 @@ export class Internal
   }
 
   /** Who has a key, for sockets whose account or key has changed. */
-  async caller(keyHash: string, product: 'stream' | 'graphql' = 'stream'): Promise<Caller> {
-    const record = await keyFromD1(this.env.ACCOUNTS, keyHash)
+  async caller(keyHash: string, product: 'stream' | 'graphql' = 'stream', isToken = false): Promise<Caller> {
+    const found = await keyFromD1(this.env.ACCOUNTS, keyHash)
+    const record = found && isToken ? forData(found) : found
     // The address was looked at when the socket was opened.
     const anywhere = record === null ? null : { ...record, ranges: null }
     const admitted = anywhere && admit(anywhere, { product, kind: 'api' }, now(), null)

@@ -32,6 +32,8 @@ describe('the variables of the wrangler files', () => {
       METER_FAILURE: 'closed',
       TRUST_PROXY: true,
       WEBHOOK_HTTP: false,
+      LIVE_ACCOUNT: null,
+      LIVE_COINS: null,
       UPSTREAMS: [],
       RPC_CHAINS: [],
     })
@@ -51,6 +53,8 @@ describe('the variables of the wrangler files', () => {
     ['METER_FAILURE', ['', 'shut', undefined]],
     ['FEED_REGION', ['tokyo', 'APAC', ' ', undefined, null, 5]],
     ['CHAIN', ['', 'x'.repeat(33), 5, undefined]],
+    ['LIVE_ACCOUNT', ['a b', '-a', 'ä', 'x'.repeat(65), undefined, null, 5]],
+    ['LIVE_COINS', ['BTC,', ',BTC', 'BTC, ETH', 'B TC', 'x'.repeat(65), 'A,'.repeat(64) + 'A', undefined, null]],
     ['UPSTREAMS', ['', '{', '[{}]', '{}', undefined]],
     ['RPC_CHAINS', ['', '{', '[{}]', '{}', undefined]],
   ])('%s is refused by its name, and never guessed', (name, values) => {

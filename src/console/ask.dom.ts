@@ -1,7 +1,9 @@
 // Asking the gateway with the visitor's session. Laws: a failure is a sentence that says what to do, with the request's id;
-// an answer of 401 ends the session for the whole page; nothing is asked again by itself.
+// an answer of 401 ends the session for the whole page; nothing is asked again by itself; what an account's own key asks keeps to the
+// least limit of any plan, so that a page that is opened leaves no refusals behind.
 
 import { signal } from '@preact/signals'
+import { Pace } from './pace.ts'
 
 /** Why there is no answer. `status` 0: the gateway was not reached. */
 export interface Trouble {
@@ -20,9 +22,18 @@ const UNREACHED = () =>
     ? 'The gateway did not answer: it may be restarting. Try again in a moment.'
     : 'This device is offline: connect it, and try again.'
 
+/** The smallest plans have four requests a second: a little less, because ways differ in length. */
+const pace = new Pace(3.6)
+
+async function turnFor(path: string): Promise<void> {
+  const waitMs = path.startsWith('/platform/') ? pace.waitMs(Date.now()) : 0
+  if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
+}
+
 /** `path` with its query; `body` is sent as JSON. Platform answers are taken out of their envelope. */
 export async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Asked<T>> {
   try {
+    await turnFor(path)
     const response = await fetch(path, {
       method,
       credentials: 'same-origin',

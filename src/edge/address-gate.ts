@@ -28,6 +28,12 @@ export const REST_REQUESTS = aSecond('address', 250, 2_000)
 /** Sockets whose key comes later. */
 export const GUESTS = aSecond('connects', 50, 1_000)
 
+/** Stream tokens for visitors who are nobody's: a page asks for one each few minutes, an office shares an address. */
+export const LIVE_TOKENS: AddressRates = {
+  each: { name: 'live-tokens', quota: 20, windowSeconds: 60 },
+  unknown: { name: 'live-tokens', quota: 120, windowSeconds: 60 },
+}
+
 const WRONG_TOKEN = { name: 'wrong-tokens', quota: 20, windowSeconds: 60 }
 /** Operator's tokens that are wrong or missing; the right one is never counted. */
 export const WRONG_TOKENS: AddressRates = { each: WRONG_TOKEN, unknown: WRONG_TOKEN }

@@ -14,7 +14,9 @@ import { type ParsedKey, parseKey } from '../key/format.ts'
 import type { Identity } from '../key/identity.ts'
 import { findKey, type KeyStoreEnv, keyFromD1, putKeyHint } from '../key/key-records.store.ts'
 import { KeyMemory } from '../key/memory.ts'
-import { admit, type Entry, type KeyRecord } from '../key/record.ts'
+import { admit, type Entry, forData, type KeyRecord } from '../key/record.ts'
+import { openStreamToken } from '../key/stream-token.client.ts'
+import { narrowed, TOKEN_PREFIX } from '../key/stream-token.ts'
 import { AddressGate, LOOK_UPS } from './address-gate.ts'
 import { callerAddress } from './caller-address.ts'
 import { isWithinLocation, LOCATION_PERIOD_MS, type LocationLimit } from './location-limit.client.ts'
@@ -40,6 +42,8 @@ export const NO_KEY_SECRET: Failure = {
 }
 
 const KEYS_AWAY: Failure = { kind: 'unavailable', what: 'API keys cannot be looked up now' }
+
+const NO_TOKENS = 'This is a stream token (cqe_), which opens /ws and some types of /info alone: send an API key here.'
 
 const NO_MATCH = 'The check characters of this API key do not match: is it whole, and was it made for this gateway?'
 
@@ -78,7 +82,7 @@ export class KeyRing {
   ): Entered | Promise<Entered> {
     const carriers = {
       authorization: request.headers.get('authorization'),
-      query: entry.places.includes('query') ? new URL(request.url).searchParams.getAll('key') : [],
+      query: entry.places.includes('query') ? keysOf(new URL(request.url).searchParams) : [],
       path: entry.path ?? null,
     }
     const presented = presentedKey(carriers, entry.places)
@@ -106,10 +110,40 @@ export class KeyRing {
     address: () => string | null,
   ): Entered | Promise<Entered> {
     const now = this.#nowMs()
+    if (key.startsWith(TOKEN_PREFIX)) return this.#enterByToken(env, key, entry, waitUntil, address(), now)
     const record = this.#memory.recall(key, now)
     return record === undefined || (record !== null && this.#isOutdated(record))
       ? this.#askAndEnter(env, key, record, entry, waitUntil, address(), now)
       : this.#verdict(record, entry, now, address)
+  }
+
+  /** With what a token says, and nothing that its key may not: what it was made for is read from the key's record each time. */
+  async #enterByToken(
+    env: KeyRingEnv,
+    sent: string,
+    entry: Entry,
+    waitUntil: WaitUntil,
+    address: string | null,
+    now: number,
+  ): Promise<Entered> {
+    if (!entry.takesTokens) return err({ kind: 'not_entitled', why: NO_TOKENS })
+    if (!env.KEY_SECRET) return err(NO_KEY_SECRET)
+    const { waitMs, limit } = this.#gate.take(address, now)
+    if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
+    const opened = await openStreamToken(sent, env.KEY_SECRET, now)
+    if (!opened.ok) return opened
+    const { keyHash, ...token } = opened.value
+    let record = this.#memory.recall(keyHash, now) ?? null
+    try {
+      record ??= await findKey(env, keyHash, waitUntil)
+    } catch (error) {
+      this.#report(error)
+      return err(KEYS_AWAY)
+    }
+    if (record !== null && this.#isOutdated(record)) record = await this.#readAgain(env, record, waitUntil)
+    this.#memory.keep(keyHash, record, now)
+    const entered = this.#verdict(record && forData(record), entry, now, () => address)
+    return entered.ok ? ok(narrowed(entered.value, token)) : entered
   }
 
   async #askAndEnter(
@@ -221,6 +255,9 @@ export class KeyRing {
     return record
   }
 }
+
+/** A stream token may come under its own name. */
+const keysOf = (parameters: URLSearchParams) => [...parameters.getAll('key'), ...parameters.getAll('token')]
 
 function missing({ headers, url }: Request, places: readonly KeyPlace[]): Failure {
   return missingKey({ headers, parameters: [...new URL(url).searchParams.keys()] }, places)

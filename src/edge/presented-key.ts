@@ -10,7 +10,7 @@ export type KeyPlace = 'bearer' | 'query' | 'path' | 'basic'
 export interface KeyCarriers {
   /** The Authorization header as received. */
   readonly authorization: string | null
-  /** Every value of `?key=`, decoded. */
+  /** Every value of `?key=` and `?token=`, decoded. */
   readonly query: readonly string[]
   /** The segment after `/k/`, decoded; null where the URL has another form. */
   readonly path: string | null
@@ -69,7 +69,7 @@ export function missingKey(
   if (header !== undefined)
     return { kind: 'key_missing', hint: `No API key is read from the header ${header}: ${asked}.` }
   const parameter = OTHER_PARAMETERS.find((name) => parameters.some((each) => each.toLowerCase() === name))
-  const isPlace = parameter === 'key' && places.includes('query')
+  const isPlace = (parameter === 'key' || parameter === 'token') && places.includes('query')
   if (parameter === undefined || isPlace)
     return { kind: 'key_missing', ...(places.includes('basic') ? { hint: `No API key: ${asked}.` } : {}) }
   return { kind: 'key_missing', hint: `No API key is read from ?${parameter}= of this URL: ${asked}.` }

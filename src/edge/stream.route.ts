@@ -5,7 +5,7 @@ import { Hono } from 'hono'
 import { type Failure, type Issue, SEE_DOCS } from '../core/failure.ts'
 import { Gate } from '../core/gate.ts'
 import type { Result } from '../core/result.ts'
-import { IDENTITY_HEADER, type Identity } from '../key/identity.ts'
+import { counted, IDENTITY_HEADER, type Identity } from '../key/identity.ts'
 import { admissionFailure, Refusal, tooOften } from '../stream/sockets/admission.ts'
 import { connectLimit } from '../stream/sockets/connect-limit.ts'
 import { POOL_HEADER, type Pool, Refusals, relayOrder } from '../stream/sockets/placement.ts'
@@ -59,7 +59,7 @@ export function streamRoutes<Env extends object>(
         return fail({ kind: 'bad_field', issues: [NO_UPGRADE] })
       const identity = await deps.authenticate(c.env, request, c.req.param('key'), waitUntil)
       if (!identity.ok) return fail(identity.error)
-      const { waitMs } = gate.take(identity.value.keyHash, connectLimit(identity.value), deps.nowMs())
+      const { waitMs } = gate.take(counted(identity.value), connectLimit(identity.value), deps.nowMs())
       if (waitMs > 0) return fail(tooOften(identity.value, waitMs), identity.value)
       const answer = await connect(deps, request, identity.value, settings.relaysPerRegion, refusals)
       return answer instanceof Response ? answer : fail(answer, identity.value)

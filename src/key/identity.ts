@@ -17,6 +17,18 @@ export const PRODUCTS_TEXT =
 export const KINDS_TEXT =
   '`api`: asks data; `service`: reads `/platform` and manages pipelines, for who manages the account'
 
+/** What a stream token says (stream-token.ts). */
+export const StreamToken = z.object({
+  /** Whose sockets and calls are counted together: a visitor, or the token by itself. */
+  holder: z.string(),
+  /** Null: all. */
+  coins: z.array(z.string()).nullable(),
+  channels: z.array(z.string()),
+  /** Unix ms. */
+  expires: z.number(),
+})
+export type StreamToken = Readonly<z.infer<typeof StreamToken>>
+
 export const Identity = z.object({
   v: z.literal(1),
   account: z.string(),
@@ -31,8 +43,13 @@ export const Identity = z.object({
   expires: z.number().nullable().optional(),
   /** Another key stands in its place: it is to be used when this one ends. Left out: no. */
   replaced: z.boolean().optional(),
+  /** The caller came with a stream token of the key, and may do no more than it says. */
+  token: StreamToken.optional(),
 })
 export type Identity = z.infer<typeof Identity>
+
+/** Whose free answers and connects are counted together: one visitor with a token is not all who have one of that key. */
+export const counted = ({ keyHash, token }: Identity) => token?.holder ?? keyHash
 
 /** Header in which the gateway hands an identity to a relay. The gateway drops it from whatever a client sends. */
 export const IDENTITY_HEADER = 'x-weir-identity'

@@ -33,12 +33,19 @@ export type KeyRecord = z.infer<typeof KeyRecord>
 export interface Entry {
   readonly product: Product
   readonly kind: 'api' | 'service' | 'any'
+  /** Stream tokens enter, too. */
+  readonly takesTokens?: boolean
 }
 
 /** Products that a key of each kind is for, unless it was made for fewer. A service key manages; it calls no data API. */
 export const PRODUCTS_OF_KIND: Record<'api' | 'service', readonly Product[]> = {
   api: ['info', 'stream', 'rpc', 'data', 'graphql', 'platform'],
   service: ['platform'],
+}
+
+/** A key as its holder's pages and stream tokens use it, which ask data also where a service key began them. */
+export function forData(record: KeyRecord): KeyRecord {
+  return record.kind === 'service' ? { ...record, kind: 'api', products: [...PRODUCTS_OF_KIND.api] } : record
 }
 
 /** By what a surface takes. */

@@ -23,6 +23,7 @@ export function gatewayVariables(said: Environment, node: string, keepMb: string
   }
   const vars = {
     ...{ PATH_KEYS: 'on', WEBHOOK_HTTP: 'on', TRUST_PROXY: said.TRUST_PROXY || 'off' },
+    LIVE_ACCOUNT: 'demo',
     UPSTREAMS: JSON.stringify([{ name: 'node', url: `${node}/info` }]),
     ...shared,
   }

@@ -28,6 +28,7 @@ import { listKeys } from './endpoints/listKeys.ts'
 import { listOrders } from './endpoints/listOrders.ts'
 import { listPipelines } from './endpoints/listPipelines.ts'
 import { listPlans } from './endpoints/listPlans.ts'
+import { makeStreamToken } from './endpoints/makeStreamToken.ts'
 import { ownAccount } from './endpoints/ownAccount.ts'
 import { ownInvoice } from './endpoints/ownInvoice.ts'
 import { ownInvoiceCsv } from './endpoints/ownInvoiceCsv.ts'
@@ -83,6 +84,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   setOwnWebhook,
   testOwnWebhook,
   clearOwnWebhook,
+  makeStreamToken,
   balances,
   showCheckout,
   checkout,

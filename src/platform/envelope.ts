@@ -6,7 +6,7 @@ import { formatCredits } from '../credit/amount.ts'
 
 export const CreditsNumber = z.number().describe('Credits, to the millionth')
 
-/** As a JSON number: a double holds every sum of micro-credits below nine billion credits to the millionth. */
+/** As a JSON number: a double holds every sum of micro-credits below eight billion credits to the millionth. */
 export function creditsNumber(micro: MicroCredits): number {
   return Number(formatCredits(micro))
 }

@@ -18,6 +18,7 @@ import type { Exports } from '../history/exports/exports-api.ts'
 import type { KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import type { KeyChange, KeyPlace, KeyRow, Rotation } from '../key/key-row.ts'
+import type { PaidToken } from '../key/stream-token.ts'
 import type { NewPipeline, PipelineChange } from '../pipeline/changes.ts'
 import type { PipelineRow } from '../pipeline/row.ts'
 import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../pipeline/sink-api.ts'
@@ -42,6 +43,8 @@ export interface Platform {
   readonly exports: Exports | null
   /** An info answer, uncharged, in the turn of this account at the sources; null where it cannot be had. */
   readonly read: (request: Readonly<Record<string, unknown>>, account: string) => Promise<string | null>
+  /** A stream token, of a holder of its own. */
+  readonly sealToken: (token: Omit<PaidToken, 'holder'>) => Promise<Result<string, Failure>>
   /** What a data service behind this chain answers to a path below `/v1/<chain>`, byte for byte; null: there is none. */
   readonly dataService: (chain: string, path: string) => Promise<Result<string, Failure>> | null
   /** WEBHOOK_HTTP. */

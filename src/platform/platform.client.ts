@@ -2,11 +2,14 @@
 
 import { type CheckoutEnv, type CheckoutSettings, checkoutOf } from '../checkout/checkout.client.ts'
 import { meterOf, type Objects } from '../core/objects.client.ts'
+import { err, ok } from '../core/result.ts'
 import { after } from '../core/timers.client.ts'
+import { NO_KEY_SECRET } from '../edge/key-ring.store.ts'
 import { refusalsIn } from '../edge/refusals.store.ts'
 import { LOG_API_VERSION } from '../feed/log-api.ts'
 import { BackfillStore } from '../history/archive/backfill.store.ts'
 import { exportsOf } from '../history/exports/exports.store.ts'
+import { sealStreamToken } from '../key/stream-token.client.ts'
 import { urlRefusal } from '../pipeline/destinations/egress.client.ts'
 import { AccountService } from './account-service.client.ts'
 import { dataServices } from './data-service.client.ts'
@@ -61,7 +64,11 @@ export function platformOf(
     report: (error) => report(error, 'checkout'),
     nowMs: now,
   })
-  const own = { ...services, checkout, pipelines, refusals, ...history, dataService, read }
+  const sealToken: Platform['sealToken'] = async (token) =>
+    env.KEY_SECRET
+      ? ok(await sealStreamToken({ ...token, holder: crypto.randomUUID() }, env.KEY_SECRET))
+      : err(NO_KEY_SECRET)
+  const own = { ...services, checkout, pipelines, refusals, ...history, dataService, read, sealToken }
   return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isPublicUrl, isProxied, now }
 }
 

@@ -2,9 +2,11 @@
 // socket counts, for its relay and its account, until the platform says that it is no more: one that we closed and its
 // client did not still holds what it has not read.
 
+import { failureCode, failureMessage } from '../core/failure.ts'
 import { Gate } from '../core/gate.ts'
-import type { Identity } from '../key/identity.ts'
-import { FRESH_FRAME, staleFrame } from './frames.ts'
+import { counted, type Identity, type StreamToken } from '../key/identity.ts'
+import { TOKEN_ENDED, TOKEN_SOCKETS } from '../key/stream-token.ts'
+import { errorFrame, FRESH_FRAME, staleFrame } from './frames.ts'
 import type { Accounts } from './minutes/accounts.ts'
 import type { Refusal } from './sockets/admission.ts'
 import { type ClientAttachment, clientAttachment } from './sockets/attachment.ts'
@@ -19,6 +21,7 @@ import { Stillness } from './stillness.ts'
 const IDLE_MS = 60_000
 /** What a relay sends: with more it takes no further sockets. 500 wildcards of 181 KB/s each would be 90 MB/s. */
 const MAX_BYTES_PER_SECOND = 32 * 1024 * 1024
+const TOKEN_OVER = errorFrame(failureMessage(TOKEN_ENDED), failureCode(TOKEN_ENDED))
 /** Of its sockets, so many may be without a key. */
 const GUESTS_PART = 1 / 4
 
@@ -40,7 +43,7 @@ export class ClientSockets {
   readonly #gate = new Gate()
   readonly #stillness = new Stillness()
   /** Upgrades that wait for their meter. */
-  #entering = 0
+  readonly #entering = new Set<Identity>()
   /** What had been sent at the last look, and how much a second before it. */
   #looked: { readonly atMs: number; readonly sent: number }
   #bytesPerSecond = 0
@@ -62,7 +65,7 @@ export class ClientSockets {
   hasRoom(guests = 0): boolean {
     const { maxSockets, isCrowded } = this.#ports
     if (guests > maxSockets * GUESTS_PART || this.#bytesPerSecond > MAX_BYTES_PER_SECOND) return false
-    return !isCrowded() && this.size + this.#entering + guests < maxSockets
+    return !isCrowded() && this.size + this.#entering.size + guests < maxSockets
   }
 
   /** Null where a socket may come in: `enter` follows at once, or its place is lost. Guests choose no relay. */
@@ -72,12 +75,19 @@ export class ClientSockets {
     if (isHeavy) return { why: 'heavy', left: 0 }
     if (!this.hasRoom()) return { why: 'full', left: 0 }
     // Again: the gateway counts in each of its isolates alone.
-    const { waitMs } = this.#gate.take(identity.keyHash, connectLimit(identity), clock.nowMs)
+    const { waitMs } = this.#gate.take(counted(identity), connectLimit(identity), clock.nowMs)
     if (waitMs > 0) return { why: 'limit', left: 0, retryAfterMs: waitMs }
-    this.#entering++
+    if (identity.token && this.#socketsOf(identity.token) >= TOKEN_SOCKETS) return { why: 'token', left: 0 }
+    this.#entering.add(identity)
     const refused = await accounts.of(identity.account).admit(identity)
-    this.#entering--
+    this.#entering.delete(identity)
     return refused
+  }
+
+  /** Of the holder of a token, with those that wait. */
+  #socketsOf({ holder }: StreamToken): number {
+    const here = [...this.#bySocket.values()].map(({ identity }) => identity)
+    return [...here, ...this.#entering].filter(({ token }) => token?.holder === holder).length
   }
 
   /** A socket that was just let in. */
@@ -137,6 +147,7 @@ export class ClientSockets {
     if (stillMs !== null) this.#tellAll(staleFrame(stillMs))
     for (const connection of this.#bySocket.values()) {
       if (connection.idleMs(nowMs) >= IDLE_MS) connection.end(4408, 'idle: send pings')
+      if ((connection.identity.token?.expires ?? nowMs) < nowMs) connection.end(4410, 'token expired', TOKEN_OVER)
     }
     const seconds = (nowMs - this.#looked.atMs) / 1000
     if (seconds > 1) {

@@ -3,6 +3,7 @@
 
 import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
+import { counted } from '../key/identity.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { noBookOf } from './books/snapshots.ts'
 import { minutePrice } from './channel.ts'
@@ -90,9 +91,9 @@ export class Register {
 
   /** False, and the client was told, where its key has had too many answers for nothing. `isOne`: this is another one. */
   mayBeFree({ connection, echo }: Pick<Request, 'connection' | 'echo'>, isOne: boolean): boolean {
-    const { keyHash } = connection.identity
+    const caller = counted(connection.identity)
     const now = this.#ports.clock.nowMs
-    const waitMs = isOne ? this.#freeWork.take(keyHash, now) : this.#freeWork.waitMs(keyHash, now)
+    const waitMs = isOne ? this.#freeWork.take(caller, now) : this.#freeWork.waitMs(caller, now)
     if (waitMs > 0) connection.send(refusedSubscription(echo, tooMuchFreeWork(waitMs)))
     return waitMs === 0
   }

@@ -4,6 +4,7 @@
 import { canonicalJson } from '../core/canonical-json.ts'
 import type { Failure } from '../core/failure.ts'
 import type { RelayEvents } from '../feed/log-api.ts'
+import { TOKEN_SUBSCRIPTIONS } from '../key/stream-token.ts'
 import { MAX_ITEMS } from './body-fields.ts'
 import { BookEntrance, type BookEntrancePorts } from './book-entrance.ts'
 import type { BookFanout } from './books/book-fanout.ts'
@@ -28,6 +29,7 @@ import { Backlog } from './sockets/backlog.ts'
 import type { Connection } from './sockets/connection.ts'
 import { StateFanout, type StatePorts } from './states/state-fanout.ts'
 import { type Request, type Subscription, topicKey } from './subscription.ts'
+import { TOKEN_IS_FULL, tokenRefusal } from './token-refusal.ts'
 import { ViewEntrance, type ViewEntrancePorts } from './view-entrance.ts'
 
 /** Of one socket, whatever its plan; an account's subscriptions may lie on many sockets. */
@@ -121,11 +123,15 @@ export class Subscriptions {
     const refuse = (failure: Failure) => connection.send(refusedSubscription(echo, failure))
     if (!parsed.ok) return refuse({ kind: 'bad_field', issues: [parsed.error] })
     const wanted = parsed.value
+    const outside = tokenRefusal(connection, wanted, frame)
+    if (outside) return refuse(outside)
     const held = this.#register.heldBy(connection)
     const joins = this.#entrance.joinsOf(connection)
     if (held.has(identity) || joins.has(identity) || this.#desk.has(connection, identity))
       return connection.send(alreadySubscribed(echo))
-    if (held.size + joins.size >= MAX_SUBSCRIPTIONS_PER_SOCKET) return refuse(SOCKET_IS_FULL)
+    const isToken = connection.identity.token !== undefined
+    if (held.size + joins.size >= (isToken ? TOKEN_SUBSCRIPTIONS : MAX_SUBSCRIPTIONS_PER_SOCKET))
+      return refuse(isToken ? TOKEN_IS_FULL : SOCKET_IS_FULL)
     const { meta = false, fromBlock } = frame
     const request = { connection, identity, echo, wanted, meta, fromBlock }
     if (!this.#register.mayBeFree(request, false)) return

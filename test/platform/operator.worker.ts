@@ -6,6 +6,7 @@ import { CheckoutService } from '../../src/checkout/checkout-service.client.ts'
 import { CheckoutPrices } from '../../src/checkout/prices.ts'
 import { MANUAL } from '../../src/checkout/provider.ts'
 import * as objects from '../../src/core/objects.client.ts'
+import { ok } from '../../src/core/result.ts'
 import { after } from '../../src/core/timers.client.ts'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import type { KeyRing } from '../../src/edge/key-ring.store.ts'
@@ -64,7 +65,7 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
     backfill: (blocks) => all.archiver().backfill({ v: LOG_API_VERSION, blocks }),
   }
   const history = { archive, chain, exports: exportsOf(bindings, chain, KEY_SECRET), retention: () => all.archiver() }
-  const data = { read: async () => null, dataService: () => null }
+  const data = { read: async () => null, dataService: () => null, sealToken: async () => ok('cqe_made') }
   const refusals = refusalsIn(db)
   const isPublicUrl = (url: string) => urlRefusal(url) === null
   const checkout = new CheckoutService({

@@ -1,5 +1,56 @@
 // The page /live.
 
 import { render } from 'preact'
+import { look, visitor } from '../visit.dom.ts'
+import { BookPanel } from './book-panel.tsx'
+import { ChartPanel } from './chart-panel.tsx'
+import { DepthPanel } from './depth-panel.tsx'
+import { coin, start } from './live-page.dom.ts'
+import { MarketList } from './market-list.tsx'
+import { ReplayBar } from './replay-bar.tsx'
+import { StatusBar, Timeline } from './status-bar.tsx'
+import { TradePanel } from './trade-panel.tsx'
 
-render(<main id="main" />, document.getElementById('app')!)
+function Live() {
+  const who = visitor.value
+  const isSignedIn = who !== null && who !== 'unknown'
+  return (
+    <>
+      <a class="skip" href="#main">
+        To the content
+      </a>
+      <header>
+        <a class="brand" href="/live">
+          Weir
+        </a>
+        <nav aria-label="Pages">
+          <a href="/live" aria-current="page">
+            Live
+          </a>
+          <a href="/console">Console</a>
+          <a href="/docs">Docs</a>
+        </nav>
+        <p class="who">
+          {isSignedIn ? <span>{who.role === 'owner' ? who.account : who.name}</span> : <a href="/console">Sign in</a>}
+        </p>
+      </header>
+      <main id="main" class="live">
+        <h1>
+          {coin.value ?? 'Live'} <small>{coin.value ? 'live book, candles and trades' : ''}</small>
+        </h1>
+        <StatusBar />
+        <MarketList />
+        <ChartPanel />
+        <BookPanel />
+        <TradePanel />
+        <DepthPanel />
+        <ReplayBar />
+        <Timeline />
+      </main>
+    </>
+  )
+}
+
+render(<Live />, document.getElementById('app')!)
+void look()
+start()

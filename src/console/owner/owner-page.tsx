@@ -1,34 +1,45 @@
-// The one page of whoever owns keys.
+// The one page of whoever owns keys: how the account stands, what it used, its keys, refusals, streams, webhook and invoices.
 
-import { useLoaded } from '../loaded.dom.ts'
+import { useRef } from 'preact/hooks'
 import { Shell } from '../shell.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import type { Visitor } from '../visit.dom.ts'
-
-interface OwnKey {
-  readonly account: string
-  readonly plan: string
-  readonly credits_remaining: number
-}
+import type { Account } from './answers.ts'
+import { Invoices } from './invoices.tsx'
+import { Keys } from './keys.tsx'
+import { useOwn, useReturns } from './own.dom.ts'
+import { RefusalList } from './refusal-list.tsx'
+import { Standing } from './standing.tsx'
+import { StreamList } from './stream-list.tsx'
+import { UsageSection } from './usage.tsx'
+import { WebhookSection } from './webhook.tsx'
 
 export function OwnerPage({ who }: { who: Extract<Visitor, { role: 'owner' }> }) {
-  const key = useLoaded<OwnKey>(() => '/platform/key/')
+  useReturns()
+  const account = useOwn<Account>(() => '/platform/account/')
+  const value = account.value.value
+  const firstPlan = useRef<string | null>(null)
+  if (value !== null) firstPlan.current ??= value.plan
+  const before = firstPlan.current
   return (
     <Shell who={who} pages={[['account', 'Account']]} here="account">
-      <h1>{who.account}</h1>
-      <TroubleNote trouble={key.trouble.value} again={key.reload} />
-      {key.value.value && (
-        <dl class="figures">
-          <div>
-            <dt>Credits left</dt>
-            <dd>{key.value.value.credits_remaining}</dd>
-          </div>
-          <div>
-            <dt>Plan</dt>
-            <dd>{key.value.value.plan}</dd>
-          </div>
-        </dl>
-      )}
+      <div class="screen">
+        <h1>{who.account}</h1>
+        <TroubleNote trouble={account.trouble.value} again={account.reload} />
+        {value !== null && before !== null && before !== value.plan && (
+          <p class="note" role="status">
+            The plan of this account was changed from {before} to {value.plan} while this page was open: limits and
+            credits below are those of {value.plan}.
+          </p>
+        )}
+        {value && <Standing account={value} />}
+        <UsageSection />
+        <Keys account={value} />
+        <RefusalList />
+        <StreamList />
+        <WebhookSection />
+      </div>
+      <Invoices />
     </Shell>
   )
 }

@@ -1,5 +1,7 @@
-// A table of rows, with its CSV, its words where it is empty, and a way to more of them. Law: everything is drawn as text.
+// A table of rows, with its CSV, its words where it is empty, and a way to more of them. Laws: everything is drawn as text; of many
+// rows a page is drawn, so that ten thousand take no longer than a hundred; the CSV has all of them.
 
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { csvText } from '../../core/csv.ts'
 import { saveText } from './save.dom.ts'
@@ -25,9 +27,20 @@ interface TableProps<Row> {
   readonly csv?: string
   /** There are more: called to bring them. */
   readonly more?: (() => void) | null
+  /** All rows are drawn, as on paper. */
+  readonly isWhole?: boolean
 }
 
-export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more }: TableProps<Row>) {
+const PAGE_ROWS = 100
+
+export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, isWhole = false }: TableProps<Row>) {
+  const asked = useSignal(0)
+  const last = isWhole ? 0 : Math.max(0, Math.ceil(rows.length / PAGE_ROWS) - 1)
+  const page = Math.min(asked.value, last)
+  const shown = isWhole ? rows : rows.slice(page * PAGE_ROWS, (page + 1) * PAGE_ROWS)
+  const turn = (by: number) => {
+    asked.value = page + by
+  }
   if (rows.length === 0) return <div class="empty">{empty}</div>
   const save = () =>
     saveText(
@@ -55,7 +68,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more }:
             </tr>
           </thead>
           <tbody>
-            {rows.map((row) => (
+            {shown.map((row) => (
               <tr key={rowKey(row)}>
                 {columns.map((column) => (
                   <td class={classOf(column)} key={column.name}>
@@ -68,6 +81,19 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more }:
         </table>
       </section>
       <p class="beside">
+        {last > 0 && (
+          <>
+            <button type="button" disabled={page === 0} onClick={() => turn(-1)}>
+              Previous
+            </button>
+            <span role="status">
+              {page * PAGE_ROWS + 1}–{page * PAGE_ROWS + shown.length} of {rows.length}
+            </span>
+            <button type="button" disabled={page === last} onClick={() => turn(1)}>
+              Next
+            </button>
+          </>
+        )}
         {csv && (
           <button type="button" class="plain" onClick={save}>
             CSV of {rows.length === 1 ? 'this row' : `these ${rows.length} rows`}

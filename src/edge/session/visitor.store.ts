@@ -8,7 +8,7 @@ import { SECRET_MIN_LENGTH } from '../../core/secret.ts'
 import { sha256 } from '../../key/digest.client.ts'
 import type { Identity } from '../../key/identity.ts'
 import { keyFromD1 } from '../../key/key-records.store.ts'
-import { admit, type Entry, PRODUCTS_OF_KIND } from '../../key/record.ts'
+import { admit, type Entry, forData } from '../../key/record.ts'
 import { callerAddress } from '../caller-address.ts'
 import { findSession, type SessionOrigin } from './session.store.ts'
 import { isOwnPage, sessionToken } from './session.ts'
@@ -87,9 +87,7 @@ export async function visitingOwner(
   if (session.value.kind !== 'key') return err({ kind: 'not_entitled', why: OPERATOR })
   const record = await keyFromD1(env.ACCOUNTS, session.value.tokenHash)
   if (record === null) return err(KEY_ENDED)
-  const isForData = record.kind === 'service' && entry.product !== 'platform'
-  const asked = isForData ? { ...record, kind: 'api' as const, products: [...PRODUCTS_OF_KIND.api] } : record
-  return admit(asked, entry, nowMs, address)
+  return admit(entry.product === 'platform' ? record : forData(record), entry, nowMs, address)
 }
 
 type Entered = Result<Identity, Failure>

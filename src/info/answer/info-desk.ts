@@ -5,12 +5,14 @@
 import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../../core/free-work.ts'
+import { Gate } from '../../core/gate.ts'
 import type { Result } from '../../core/result.ts'
 import { formatCredits, type MicroCredits } from '../../credit/amount.ts'
 import type { Charging, Hold } from '../../edge/charging.ts'
 import { infoFailure } from '../../edge/failure-wire.ts'
 import type { NoteRefusal } from '../../edge/refused-calls.ts'
-import type { Identity } from '../../key/identity.ts'
+import { counted, type Identity } from '../../key/identity.ts'
+import { questionOutside, TOKEN_CALLS } from '../../key/stream-token.ts'
 import type { Tier } from '../freshness.ts'
 import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
@@ -58,6 +60,7 @@ export class InfoDesk {
   readonly #memo = new CallMemo()
   readonly #answers: Answers
   readonly #freeWork = new FreeWork()
+  readonly #tokenCalls = new Gate()
   readonly #meantCoin: MeantCoin
 
   constructor(deps: InfoDeskDeps) {
@@ -83,6 +86,8 @@ export class InfoDesk {
         call = read.value
         this.#memo.set(request.text, call)
       }
+      const outside = this.#outsideToken(request.identity, call)
+      if (outside) return await this.refuse(request, outside)
       const fresh = this.#answers.fresh(call, this.#deps.now())
       if (!fresh) return await this.#findAndServe(request, call)
       const holding = request.charging.hold(request.identity, call.price)
@@ -94,10 +99,19 @@ export class InfoDesk {
     }
   }
 
+  /** The refusal of who came with a stream token, which is for some questions, and not for many. */
+  #outsideToken({ token }: Identity, { request }: InfoCall): Failure | null {
+    if (!token) return null
+    const outside = questionOutside(token, request)
+    if (outside) return outside
+    const { waitMs } = this.#tokenCalls.take(token.holder, TOKEN_CALLS, this.#deps.now())
+    return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit: TOKEN_CALLS } : null
+  }
+
   /** The reply to an authenticated request that could not even be read, uncharged. */
   async refuse(request: Unread, failure: Failure): Promise<InfoReply> {
     // Counted before it is known whether the key still holds: of many at once none must slip through meanwhile.
-    const waitMs = this.#freeWork.take(request.identity.keyHash, this.#deps.now())
+    const waitMs = this.#freeWork.take(counted(request.identity), this.#deps.now())
     if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs))
     const hold = await request.charging.hold(request.identity, NO_PRICE)
     return hold.ok
@@ -106,7 +120,7 @@ export class InfoDesk {
   }
 
   async #findAndServe(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
-    const waitMs = this.#freeWork.waitMs(request.identity.keyHash, this.#deps.now())
+    const waitMs = this.#freeWork.waitMs(counted(request.identity), this.#deps.now())
     if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs), call)
     const work = call.holdsFirst ? this.#holdThenFind(request, call) : this.#holdAndFind(request, call)
     // A call cancelled after its source was asked is charged all the same.
@@ -136,7 +150,7 @@ export class InfoDesk {
 
   async #fail(request: Unread, call: InfoCall, failure: Failure, hold: Hold): Promise<InfoReply> {
     const count = failure.kind === 'bad_field' ? 'owe' : 'take'
-    const waitMs = this.#freeWork[count](request.identity.keyHash, this.#deps.now())
+    const waitMs = this.#freeWork[count](counted(request.identity), this.#deps.now())
     const remaining = hold.release()
     if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs), call, remaining)
     return this.#refusal(request, await this.#meantCoin.named(failure, call.request), call, remaining)

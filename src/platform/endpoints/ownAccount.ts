@@ -51,7 +51,9 @@ const OwnAccount = z
     held: CreditsText.describe('What of the balance is lent to isolates that serve calls, and not yet settled'),
     of_plan: CreditsText.describe('What of the balance ends with the plan’s period'),
     period: Period.nullable().describe('Null: the account was made before plans had periods'),
-    credits_a_day: CreditsText.describe('What a day costs on average of the last seven UTC days that are over'),
+    credits_a_day: CreditsText.describe(
+      'What a day costs on average of the last seven UTC days that are over, from the first with any use; before that, today so far',
+    ),
     forecast: Forecast.describe('When credits end at that rate'),
     limits: z.array(Limit).describe('Present use against each limit'),
     manages: z.boolean().describe('This key may make, change, rotate and revoke keys'),
@@ -88,11 +90,13 @@ export const ownAccount = defineEndpoint(
     const fromMs = today - AVERAGED_DAYS * DAY_MS
     const meter = meterOf(account)
     const [sums, state, { byDay }, streams, key, counted, piped] = await Promise.all([
-      ...([meter.balance(), meter.plan(), meter.usage(fromMs, today), meter.streams(0)] as const),
+      ...([meter.balance(), meter.plan(), meter.usage(fromMs, today + DAY_MS), meter.streams(0)] as const),
       ...([keys.hashed(keyHash), keys.count(account), pipelines.page(account, 0, 1)] as const),
     ])
     const spentOn = (day: number) => byDay.find((each) => each.day === day)?.amount ?? 0
-    const perDay = averageDay(Array.from({ length: AVERAGED_DAYS }, (_, i) => spentOn(fromMs + i * DAY_MS)))
+    const over = averageDay(Array.from({ length: AVERAGED_DAYS }, (_, i) => spentOn(fromMs + i * DAY_MS)))
+    // On its first day an account has no other to go by.
+    const perDay = over > 0 ? over : spentOn(today)
     const ofPlan = state === null ? 0 : unspentOfPlan(sums, state)
     const period = { untilMs: state?.untilMs ?? null, anchorMs: state?.anchorMs ?? nowMs }
     const standing = { left: leftOf(sums), ofPlan, ...period, everyMicro: state?.everyMicro ?? 0 }

@@ -22,16 +22,19 @@ export type Caller =
 
 /** The gateway, which alone has the table of keys. */
 export interface CallerBook {
-  /** Who has the key with this hash, as the table has it now, for streams or another product. */
-  caller(keyHash: string, product?: Connection['product']): Promise<Caller>
+  /** Who has the key with this hash, as the table has it now, for streams or another product; `isToken`: by its tokens. */
+  caller(keyHash: string, product?: Connection['product'], isToken?: boolean): Promise<Caller>
 }
 
 /** Brings sockets up to `terms`, or ends them. Who cannot be looked up now is so after a later report. */
 export async function lookUpAnew(book: CallerBook, connections: readonly Connection[], terms: number): Promise<void> {
-  const byKey = Map.groupBy(connections, ({ identity, product }) => `${product} ${identity.keyHash}`)
+  const byKey = Map.groupBy(
+    connections,
+    ({ identity, product }) => `${product} ${identity.keyHash} ${identity.token !== undefined}`,
+  )
   for (const sockets of byKey.values()) {
     const { identity, product } = sockets[0]!
-    const caller = await book.caller(identity.keyHash, product).catch(() => null)
+    const caller = await book.caller(identity.keyHash, product, identity.token !== undefined).catch(() => null)
     for (const connection of caller === null ? [] : sockets) {
       if (caller?.ok) connection.renew(caller.identity, terms)
       else if (caller) connection.fail(caller.replaced ? { kind: 'key_replaced' } : ENDS[caller.why])

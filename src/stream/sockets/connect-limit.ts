@@ -9,6 +9,13 @@ const WINDOW_S = 10
 /** Beyond what the plan allows, so that whoever opens one socket too many hears that. */
 const MORE = 50
 
+/** Of one visitor with stream tokens. */
+const TOKEN_CONNECTS = 20
+
 export function connectLimit(identity: Identity): RequestLimit {
-  return { name: 'connects', quota: limitsOf(identity).streamConnections + MORE, windowSeconds: WINDOW_S }
+  return {
+    name: 'connects',
+    quota: identity.token ? TOKEN_CONNECTS : limitsOf(identity).streamConnections + MORE,
+    windowSeconds: WINDOW_S,
+  }
 }

@@ -5,6 +5,7 @@ import type { Failure } from '../../core/failure.ts'
 import { type Bucket, borrowTokens, fullBucket, type Rate, takeTokens } from '../../core/token-bucket.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { Identity, Product } from '../../key/identity.ts'
+import { narrowed } from '../../key/stream-token.ts'
 import { socketEnd } from '../failure-frame.ts'
 import { errorFrame } from '../frames.ts'
 import type { Reading } from './reading.ts'
@@ -99,9 +100,10 @@ export class Connection {
     return this.#terms
   }
 
-  /** The caller's terms have changed. */
+  /** The caller's terms have changed. Who came with a token stays bound to it. */
   renew(identity: Identity, terms: number): void {
-    this.#identity = identity
+    const { token } = this.#identity
+    this.#identity = token ? narrowed(identity, token) : identity
     this.#terms = terms
     if (this.messagesPerMinute === this.#rate.burst) return
     this.#rate = rateOf(identity)

@@ -1,0 +1,144 @@
+// The order book: two sides by price steps, what lies up to each price as bars, and the spread between. It is drawn when it
+// changed, once a frame, and never read out: who does not see it asks for the best prices with the status.
+
+import { computed, signal } from '@preact/signals'
+import { addressWith, go, params } from '../address.dom.ts'
+import { compact, fixed, priceDecimals } from './formats.ts'
+import { type BookRow, groupedRows, type Side, spreadOf, stepDecimals, stepsOf } from './grouped-book.ts'
+import { bookTurn, liveBook, played } from './live-page.dom.ts'
+
+const ROW = 20
+const DEPTHS = [15, 30, 100]
+/** Of the step the market's price decides, until one is chosen. */
+const stepAt = computed(() => Number(params.value.get('step')) || 0)
+const rowsShown = signal(DEPTHS[0]!)
+const steps = signal<readonly number[]>([])
+
+/** The levels that are shown now; null where no book can be trusted. */
+export function shownLevels() {
+  const past = played.value
+  if (past) return past.book?.levels() ?? null
+  const live = liveBook()
+  return live?.book.live ? live.book.levels() : null
+}
+
+export function BookPanel() {
+  void bookTurn.value
+  const levels = shownLevels()
+  const [bids = [], asks = []] = levels ?? []
+  const spread = spreadOf(bids[0], asks[0])
+  if (spread) chooseSteps(spread.middle)
+  const step = steps.value.includes(stepAt.value) ? stepAt.value : (steps.value[0] ?? 0)
+  const most = rowsShown.value
+  const [below, above] = [groupedRows(bids, 'bid', step, most), groupedRows(asks, 'ask', step, most)]
+  const deepest = Math.max(below.at(-1)?.total ?? 0, above.at(-1)?.total ?? 0)
+  const decimals = step > 0 ? stepDecimals(step) : priceDecimals(spread?.middle ?? 1)
+  return (
+    <section class="panel book" aria-labelledby="book-title">
+      <div class="panel-head">
+        <h2 id="book-title">Order book</h2>
+        <label>
+          <span class="unseen">Price step</span>
+          <select
+            value={String(step)}
+            onChange={(event) => go(addressWith({ step: event.currentTarget.value }), 'replace')}
+          >
+            {steps.value.map((one) => (
+              <option key={one} value={String(one)}>
+                {fixed(one, stepDecimals(one))}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <span class="unseen">Rows of each side</span>
+          <select
+            value={String(most)}
+            onChange={(event) => {
+              rowsShown.value = Number(event.currentTarget.value)
+            }}
+          >
+            {DEPTHS.map((one) => (
+              <option key={one} value={String(one)}>
+                {one} rows
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <div class={levels ? 'book-body' : 'book-body away'}>
+        <Half side="ask" rows={above} {...{ deepest, decimals }} />
+        <p class="spread">
+          {spread ? (
+            <>
+              <b class="number">{fixed(spread.middle, decimals + 1)}</b>
+              <span class="number">
+                spread {fixed(spread.size, priceDecimals(spread.middle))} · {fixed(spread.basisPoints, 2)} bp
+              </span>
+            </>
+          ) : (
+            <span>{levels ? 'One side is empty' : 'No book to be trusted yet'}</span>
+          )}
+        </p>
+        <Half side="bid" rows={below} {...{ deepest, decimals }} />
+      </div>
+      <p class="foot number">
+        {bids.length + asks.length} levels: {bids.length} bids, {asks.length} asks
+      </p>
+    </section>
+  )
+}
+
+interface HalfProps {
+  readonly side: Side
+  readonly rows: readonly BookRow[]
+  readonly deepest: number
+  readonly decimals: number
+}
+
+/** Asks stand worst first, so that the best of both sides meet in the middle. */
+function Half({ side, rows, deepest, decimals }: HalfProps) {
+  const isAbove = side === 'ask'
+  const shown = isAbove ? [...rows].reverse() : rows
+  /** The names of the columns stand above both sides once. */
+  const head = isAbove ? 1 : 0
+  return (
+    <div class={`half ${side}`}>
+      <svg aria-hidden="true" width="100%" height={(shown.length + head) * ROW} preserveAspectRatio="none">
+        {shown.map(({ px, total }, at) => (
+          <rect
+            key={px}
+            y={(at + head) * ROW}
+            height={ROW - 1}
+            width={`${deepest > 0 ? (total / deepest) * 100 : 0}%`}
+          />
+        ))}
+      </svg>
+      <table>
+        <caption class="unseen">{isAbove ? 'Asks, worst first' : 'Bids, best first'}</caption>
+        <thead class={isAbove ? undefined : 'unseen'}>
+          <tr>
+            <th scope="col">Price</th>
+            <th scope="col">Size</th>
+            <th scope="col">Sum</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ px, sz, total }) => (
+            <tr key={px}>
+              <td>{fixed(px, decimals)}</td>
+              <td>{compact(sz)}</td>
+              <td>{compact(total)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Steps follow the price by powers of ten alone: the choice does not jump while the price moves. */
+function chooseSteps(middle: number): void {
+  const next = stepsOf(middle)
+  if (next[0] !== steps.peek()[0]) steps.value = next
+}

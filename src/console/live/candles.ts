@@ -1,0 +1,74 @@
+// Candles of a chart: pages of the past before those that are there, the running one after them. Laws: one for each time,
+// oldest first; of the same time the later news counts; what is asked for next always lies before all that is there.
+
+/** As info answers and frames have them. */
+export interface WireCandle {
+  readonly t: number
+  readonly o: string
+  readonly h: string
+  readonly l: string
+  readonly c: string
+  readonly v: string
+}
+
+export interface ChartCandle {
+  /** Beginning, Unix ms. */
+  readonly time: number
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+  readonly volume: number
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** How long each is; a month is the longest. */
+export const INTERVAL_MS = {
+  '1m': MINUTE,
+  '3m': 3 * MINUTE,
+  '5m': 5 * MINUTE,
+  '15m': 15 * MINUTE,
+  '30m': 30 * MINUTE,
+  '1h': HOUR,
+  '2h': 2 * HOUR,
+  '4h': 4 * HOUR,
+  '8h': 8 * HOUR,
+  '12h': 12 * HOUR,
+  '1d': DAY,
+  '3d': 3 * DAY,
+  '1w': 7 * DAY,
+  '1M': 31 * DAY,
+} as const
+export type Interval = keyof typeof INTERVAL_MS
+export const INTERVALS = Object.keys(INTERVAL_MS) as Interval[]
+
+export const isInterval = (text: string): text is Interval => Object.hasOwn(INTERVAL_MS, text)
+
+/** Of a page of the past. */
+const PAGE = 500
+/** Kept at most: a page that is left open for weeks does not grow. */
+const KEPT = 20_000
+
+export function readCandle({ t, o, h, l, c, v }: WireCandle): ChartCandle | null {
+  const candle = { time: t, open: +o, high: +h, low: +l, close: +c, volume: +v }
+  return Object.values(candle).every(Number.isFinite) ? candle : null
+}
+
+/** Both together. */
+export function mergedCandles(held: readonly ChartCandle[], news: readonly ChartCandle[]): ChartCandle[] {
+  const byTime = new Map(held.map((candle) => [candle.time, candle]))
+  for (const candle of news) byTime.set(candle.time, candle)
+  return [...byTime.values()].sort((a, b) => a.time - b.time).slice(-KEPT)
+}
+
+/** The window of the page before all that is held; of the newest page where nothing is. */
+export function pageBefore(held: readonly ChartCandle[], interval: Interval, nowMs: number) {
+  const endTime = held.length === 0 ? nowMs : held[0]!.time - 1
+  return { startTime: Math.max(0, endTime - PAGE * INTERVAL_MS[interval]), endTime }
+}
+
+/** Windows without a candle that a search for older ones goes back, each wider than the last; a market begins somewhere. */
+export const EMPTY_PAGES = 3

@@ -1,0 +1,115 @@
+// Candles of the market: the newest page first, older ones as the visitor scrolls back, the running one as it changes.
+
+import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import {
+  type ChartCandle,
+  EMPTY_PAGES,
+  INTERVALS,
+  type Interval,
+  mergedCandles,
+  pageBefore,
+  readCandle,
+  type WireCandle,
+} from './candles.ts'
+import { chooseInterval, clock, coin, interval, link, linkState } from './live-page.dom.ts'
+import { openChart, type PriceChart } from './price-chart.dom.ts'
+import { pageNow } from './runtime.dom.ts'
+
+const trouble = signal<string | null>(null)
+
+export function ChartPanel() {
+  const place = useRef<HTMLDivElement>(null)
+  const [name, length] = [coin.value, interval.value]
+  const isUp = linkState.value.state === 'open'
+  useEffect(() => {
+    if (name === null || !isUp || !place.current) return undefined
+    return follow(place.current, name, length)
+  }, [name, length, isUp])
+  return (
+    <section class="panel chart" aria-labelledby="chart-title">
+      <div class="panel-head">
+        <h2 id="chart-title">Candles</h2>
+        <label>
+          <span class="unseen">Interval</span>
+          <select value={length} onChange={(event) => chooseInterval(event.currentTarget.value as Interval)}>
+            {INTERVALS.map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+        </label>
+        <a class="credit" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">
+          Charts by TradingView
+        </a>
+      </div>
+      <div class="chart-place" ref={place} role="img" aria-label={`Candles of ${name ?? 'no market'}, ${length}`} />
+      {trouble.value && <p class="foot">{trouble.value}</p>}
+    </section>
+  )
+}
+
+/** Shows a market's candles in `place`; the answer ends that. */
+function follow(place: HTMLElement, name: string, length: Interval): () => void {
+  let held: ChartCandle[] = []
+  let chart: PriceChart | null = null
+  let isLoading = false
+  let empty = 0
+  let isOver = false
+
+  const older = async () => {
+    if (isLoading || isOver || empty >= EMPTY_PAGES) return
+    isLoading = true
+    const isFirst = held.length === 0
+    const window = pageBefore(held, length, Math.floor(clock.now(pageNow())))
+    const answer = await link.ask({ type: 'candleSnapshot', req: { coin: name, interval: length, ...window } })
+    isLoading = false
+    if (isOver) return
+    trouble.value = answer.ok ? null : `Candles: ${answer.reason}`
+    if (!answer.ok) return
+    const rows = Array.isArray(answer.value) ? (answer.value as WireCandle[]) : []
+    const before = held.length
+    held = mergedCandles(
+      rows.map(readCandle).filter((one) => one !== null),
+      held,
+    )
+    empty = held.length === before ? empty + 1 : 0
+    if (held.length === before) return
+    chart?.show(held)
+    if (isFirst) chart?.toEnd()
+  }
+
+  const leave = link.subscribe(
+    { type: 'candle', interval: length, coin: name },
+    {
+      acked: () => void older(),
+      refused: (reason) => {
+        trouble.value = `Candles: ${reason}`
+      },
+      frame: ({ data }) => {
+        if (data?.s !== name || data?.i !== length) return
+        const candle = readCandle(data)
+        if (!candle) return
+        const last = held.at(-1)
+        if (last && candle.time < last.time) return
+        held = mergedCandles(held, [candle])
+        chart?.update(candle)
+      },
+    },
+  )
+  openChart(place, () => void older())
+    .then((opened) => {
+      if (isOver) return opened.remove()
+      chart = opened
+      chart.show(held)
+    })
+    .catch(() => {
+      trouble.value = 'The chart could not be loaded: reload the page.'
+    })
+  return () => {
+    isOver = true
+    leave()
+    chart?.remove()
+  }
+}

@@ -1,0 +1,61 @@
+// Numbers of markets as the page shows them. Law: what is not a number is a dash, never NaN; times are UTC.
+
+const DASH = '–'
+const THOUSANDS = /\B(?=(\d{3})+(?!\d))/g
+
+/** With spaces between thousands and so many decimals. */
+export function fixed(value: number, decimals: number): string {
+  if (!Number.isFinite(value)) return DASH
+  const [whole = '', part] = Math.abs(value).toFixed(decimals).split('.')
+  const text = `${whole.replaceAll(THOUSANDS, ' ')}${part === undefined ? '' : `.${part}`}`
+  return value < 0 && /[1-9]/.test(text) ? `−${text}` : text
+}
+
+/** Decimals that a price of this size is told with: five figures, as the exchange has them, and no more than eight decimals. */
+export function priceDecimals(price: number): number {
+  if (!(price > 0)) return 2
+  return Math.min(8, Math.max(0, 4 - Math.floor(Math.log10(price))))
+}
+
+export const priceText = (price: number) => fixed(price, priceDecimals(price))
+
+/** A change in percent, with its sign. */
+export function changeText(now: number, before: number): string {
+  const change = (now / before - 1) * 100
+  if (!Number.isFinite(change)) return DASH
+  return `${change > 0 ? '+' : ''}${fixed(change, 2)} %`
+}
+
+const UNITS = ['', 'k', 'M', 'B', 'T']
+
+/** Three figures and a unit: `1.23 M`. */
+export function compact(value: number): string {
+  if (!Number.isFinite(value)) return DASH
+  // Rounded first: 999,999 is a million.
+  const size = Number(Math.abs(value).toPrecision(3))
+  const unit = size < 1_000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(size) / 3))
+  const scaled = value / 1_000 ** unit
+  const figures = size === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(size / 1_000 ** unit)))
+  const text = fixed(scaled, Math.min(unit === 0 && Number.isInteger(value) ? 0 : figures, 4))
+  return unit === 0 ? text : `${text} ${UNITS[unit]}`
+}
+
+/** How old something is. */
+export function ageText(ms: number): string {
+  if (!Number.isFinite(ms)) return DASH
+  const age = Math.max(0, ms)
+  if (age < 1_000) return `${Math.round(age)} ms`
+  if (age < 60_000) return `${(age / 1_000).toFixed(1)} s`
+  return age < 3_600_000 ? `${Math.floor(age / 60_000)} min` : `${Math.floor(age / 3_600_000)} h`
+}
+
+const iso = (ms: number) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? new Date(ms).toISOString() : '')
+
+/** `12:34:56`, UTC. */
+export const clockText = (ms: number) => iso(ms).slice(11, 19) || DASH
+/** `2026-11-25 12:34:56`, UTC. */
+export const momentText = (ms: number) => iso(ms).slice(0, 19).replace('T', ' ') || DASH
+/** As an input of date and time has it, in UTC. */
+export const inputText = (ms: number) => iso(ms).slice(0, 19)
+/** The moment of such an input; NaN where it holds none. */
+export const inputMs = (text: string) => Date.parse(`${text}${/T\d\d:\d\d$/.test(text) ? ':00' : ''}Z`)

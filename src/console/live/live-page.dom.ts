@@ -1,0 +1,187 @@
+// What the live page knows, as signals, and what it does: one link, one market at a time, of now or of the past. Laws: what
+// is drawn changes once a frame of the screen; leaving a market frees all of it.
+
+import { computed, effect, signal } from '@preact/signals'
+import { addressWith, go, params } from '../address.dom.ts'
+import { type Interval, isInterval } from './candles.ts'
+import { FrameScheduler } from './frame-scheduler.ts'
+import { Link, type LinkState } from './link.ts'
+import { MarketBook } from './market-book.ts'
+import { type Market, namedMarkets, perpMarkets, relisted, spotMarkets, withContext, withMids } from './markets.ts'
+import { fetchPass } from './pass.dom.ts'
+import { PlayedMarket } from './played-market.ts'
+import { browserRuntime, pageNow } from './runtime.dom.ts'
+import { ServerClock } from './server-clock.ts'
+import { type Happening, withHappening } from './timeline.ts'
+import { type Trade, withTrades } from './trade-list.ts'
+
+const LISTED_MS = 30_000
+/** Coins of a token for few that are followed in the list. */
+const FOLLOWED = 8
+
+export const clock = new ServerClock()
+const frames = new FrameScheduler((run) => requestAnimationFrame(run))
+
+export const linkState = signal<LinkState>({ state: 'connecting' })
+export const timeline = signal<readonly Happening[]>([])
+export const markets = signal<readonly Market[]>([])
+export const trades = signal<readonly Trade[]>([])
+/** Counts changes of the book, one for each frame of the screen at most. */
+export const bookTurn = signal(0)
+/** Null: of now. */
+export const played = signal<PlayedMarket | null>(null)
+const isPast = signal(false)
+
+const first = computed(() => markets.value.find(({ volume }) => volume > 0)?.coin ?? markets.value[0]?.coin ?? null)
+export const coin = computed(() => params.value.get('coin') || first.value)
+export const interval = computed<Interval>(() => {
+  const wanted = params.value.get('interval') ?? ''
+  return isInterval(wanted) ? wanted : '1m'
+})
+
+let book: MarketBook | null = null
+const bookChanged = () => frames.ask(() => void bookTurn.value++)
+
+export function happened(kind: Happening['kind'], text: string): void {
+  timeline.value = withHappening(timeline.peek(), { atMs: clock.now(pageNow()), kind, text })
+}
+
+/** The live book; null while the past is played, or nothing is chosen. */
+export const liveBook = () => book
+
+export const link = new Link(
+  browserRuntime,
+  (isFresh) => fetchPass(isFresh, clock, (coins) => frames.ask(() => listed(coins))),
+  (state) => {
+    const was = linkState.peek().state
+    linkState.value = state
+    if (state.state === 'open') happened('good', 'The link is up')
+    else if (state.state === 'waiting' && was !== 'waiting') happened('bad', `No link: ${state.reason}`)
+    else if (state.state === 'refused') happened('bad', `Refused: ${state.reason}`)
+  },
+)
+
+let listedFor: string | null = null
+let leaveList: (() => void)[] = []
+
+/** The list of markets, of the coins that the token is for. */
+function listed(coins: readonly string[] | null): void {
+  const key = JSON.stringify(coins)
+  if (listedFor === key) return
+  listedFor = key
+  for (const leave of leaveList) leave()
+  const refused = (reason: string) => happened('wait', `The list of markets: ${reason}`)
+  if (coins !== null) {
+    markets.value = namedMarkets(coins)
+    leaveList = coins.slice(0, FOLLOWED).map((name) =>
+      link.subscribe(
+        { type: 'activeAssetCtx', coin: name },
+        {
+          refused,
+          frame: ({ data }) => {
+            if (data?.coin === name) markets.value = withContext(markets.value, name, data.ctx, clock.now(pageNow()))
+          },
+        },
+      ),
+    )
+    return
+  }
+  const timer = setInterval(() => void list(), LISTED_MS)
+  const leave = link.subscribe(
+    { type: 'allMids' },
+    {
+      acked: () => void list(),
+      refused,
+      frame: ({ data }) => {
+        const mids = data?.mids ?? {}
+        frames.ask(() => {
+          markets.value = withMids(markets.value, mids, clock.now(pageNow()))
+        })
+      },
+    },
+  )
+  leaveList = [leave, () => clearInterval(timer)]
+}
+
+async function list(): Promise<void> {
+  if (document.visibilityState === 'hidden' && markets.value.length > 0) return
+  const [perps, spots] = await Promise.all([
+    link.ask({ type: 'metaAndAssetCtxs' }),
+    link.ask({ type: 'spotMetaAndAssetCtxs' }),
+  ])
+  const found: Market[] = []
+  try {
+    if (perps.ok) found.push(...perpMarkets(perps.value as Parameters<typeof perpMarkets>[0]))
+    if (spots.ok) found.push(...spotMarkets(spots.value as Parameters<typeof spotMarkets>[0]))
+  } catch {
+    happened('wait', 'The list of markets could not be read')
+  }
+  if (found.length > 0) markets.value = relisted(markets.value, found)
+}
+
+/** The market of now: its book and its trades. */
+function follow(name: string): () => void {
+  trades.value = []
+  book = new MarketBook(link, browserRuntime, name, {
+    changed: bookChanged,
+    happened,
+    block: (timeMs) => clock.came(timeMs, pageNow()),
+  })
+  const own = book
+  const leave = link.subscribe(
+    { type: 'trades', coin: name },
+    {
+      refused: (reason) => happened('wait', `Trades: ${reason}`),
+      frame: ({ data }) => {
+        if (data?.[0]?.coin !== name) return
+        frames.ask(() => {
+          trades.value = withTrades(trades.value, data)
+        })
+      },
+    },
+  )
+  bookChanged()
+  return () => {
+    leave()
+    own.close()
+    if (book === own) book = null
+  }
+}
+
+export function start(): void {
+  link.start()
+  effect(() => {
+    const name = coin.value
+    return name === null || isPast.value ? undefined : follow(name)
+  })
+  addEventListener('online', () => link.start())
+  addEventListener('offline', () => link.break())
+}
+
+export function choose(name: string): void {
+  stopPast()
+  go(addressWith({ coin: name }))
+}
+
+export function chooseInterval(name: Interval): void {
+  go(addressWith({ interval: name }), 'replace')
+}
+
+export function playPast(fromTime: number, speed: number): void {
+  const name = coin.value
+  if (name === null) return
+  stopPast()
+  const toTime = Math.floor(clock.now(pageNow()))
+  // The live market is left first: a socket has a body once.
+  isPast.value = true
+  played.value = new PlayedMarket(link, name, { fromTime, toTime, speed }, { changed: bookChanged, happened })
+  bookChanged()
+}
+
+/** Back to now. */
+export function stopPast(): void {
+  played.peek()?.close()
+  played.value = null
+  isPast.value = false
+  bookChanged()
+}

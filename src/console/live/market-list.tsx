@@ -1,0 +1,89 @@
+// The markets, the most traded first, with a filter. Choosing one changes the address.
+
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { addressWith } from '../address.dom.ts'
+import { ageText, changeText, compact, priceText } from './formats.ts'
+import { choose, clock, coin, markets } from './live-page.dom.ts'
+import { type Market, shownMarkets } from './markets.ts'
+import { pageNow } from './runtime.dom.ts'
+
+const MOST = 400
+const filter = signal('')
+
+export function MarketList() {
+  useEffect(() => {
+    const find = (event: KeyboardEvent) => {
+      const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement
+      if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
+      event.preventDefault()
+      document.getElementById('market-filter')?.focus()
+    }
+    addEventListener('keydown', find)
+    return () => removeEventListener('keydown', find)
+  }, [])
+  const shown = shownMarkets(markets.value, filter.value, MOST)
+  const now = clock.now(pageNow())
+  return (
+    <section class="panel markets" aria-labelledby="markets-title">
+      <div class="panel-head">
+        <h2 id="markets-title">Markets</h2>
+        <input
+          id="market-filter"
+          type="search"
+          aria-label="Filter markets"
+          placeholder="Filter  /"
+          value={filter.value}
+          onInput={(event) => {
+            filter.value = event.currentTarget.value
+          }}
+        />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls the list with the keys. */}
+      <section class="list" tabIndex={0} aria-label="List of markets">
+        <table>
+          <caption class="unseen">Markets, the most traded first</caption>
+          <thead>
+            <tr>
+              <th scope="col">Market</th>
+              <th scope="col">Price</th>
+              <th scope="col">24 h</th>
+              <th scope="col">Volume $</th>
+              <th scope="col">Age</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((market) => (
+              <Row key={market.coin} market={market} isHere={market.coin === coin.value} nowMs={now} />
+            ))}
+          </tbody>
+        </table>
+        {shown.length === 0 && (
+          <p class="foot">{markets.value.length === 0 ? 'The list is on its way…' : 'No market has such a name.'}</p>
+        )}
+      </section>
+    </section>
+  )
+}
+
+function Row({ market, isHere, nowMs }: { market: Market; isHere: boolean; nowMs: number }) {
+  const { coin: id, name, price, before, volume, changedMs } = market
+  const follow = (event: MouseEvent) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
+    event.preventDefault()
+    choose(id)
+  }
+  return (
+    <tr class={isHere ? 'here' : undefined}>
+      <td>
+        <a href={addressWith({ coin: id })} onClick={follow} aria-current={isHere ? 'true' : undefined} title={id}>
+          {name}
+        </a>
+      </td>
+      <td>{priceText(price)}</td>
+      <td class={price > before ? 'bid' : price < before ? 'ask' : undefined}>{changeText(price, before)}</td>
+      <td>{compact(volume)}</td>
+      <td>{ageText(nowMs - changedMs)}</td>
+    </tr>
+  )
+}

@@ -1,0 +1,105 @@
+// The list of markets: what there is, and what each trades at. Laws: a market that is not named is not there; one whose
+// numbers cannot be read is shown without them.
+
+export interface Market {
+  readonly coin: string
+  /** As people know it: of spot pairs the two tokens. */
+  readonly name: string
+  readonly price: number
+  /** A day ago. */
+  readonly before: number
+  /** Notional of the last day, in dollars. */
+  readonly volume: number
+  /** When its price changed last, Unix ms; NaN: not while it was looked at. */
+  readonly changedMs: number
+}
+
+interface WireContext {
+  readonly midPx?: string | null
+  readonly markPx?: string
+  readonly prevDayPx?: string
+  readonly dayNtlVlm?: string
+  readonly coin?: string
+}
+
+const number = (text: string | null | undefined) => (text == null ? Number.NaN : Number(text))
+
+const marketOf = (coin: string, name: string, context: WireContext | undefined): Market => ({
+  coin,
+  name,
+  price: number(context?.midPx ?? context?.markPx),
+  before: number(context?.prevDayPx),
+  volume: number(context?.dayNtlVlm),
+  changedMs: Number.NaN,
+})
+
+/** Of an answer to metaAndAssetCtxs. */
+export function perpMarkets([{ universe }, contexts]: readonly [
+  { readonly universe: readonly { readonly name: string; readonly isDelisted?: boolean }[] },
+  readonly WireContext[],
+]): Market[] {
+  return universe.flatMap(({ name, isDelisted }, at) => (isDelisted ? [] : [marketOf(name, name, contexts[at])]))
+}
+
+/** Of an answer to spotMetaAndAssetCtxs. */
+export function spotMarkets([{ universe, tokens }, contexts]: readonly [
+  {
+    readonly universe: readonly { readonly name: string; readonly tokens: readonly number[] }[]
+    readonly tokens: readonly { readonly name: string; readonly index: number }[]
+  },
+  readonly WireContext[],
+]): Market[] {
+  const names = new Map(tokens.map(({ name, index }) => [index, name]))
+  const byCoin = new Map(contexts.map((context) => [context.coin, context]))
+  return universe.map(({ name, tokens: pair }) => {
+    const shown = pair.map((index) => names.get(index) ?? '?').join('/')
+    return marketOf(name, shown || name, byCoin.get(name))
+  })
+}
+
+/** Those of a token for few coins, by what their own channel tells. */
+export function namedMarkets(coins: readonly string[]): Market[] {
+  return coins.map((coin) => marketOf(coin, coin, undefined))
+}
+
+/** With what one market trades at. */
+export function withContext(markets: readonly Market[], coin: string, context: WireContext, nowMs: number): Market[] {
+  return markets.map((market) => {
+    if (market.coin !== coin) return market
+    const next = marketOf(coin, market.name, context)
+    return { ...next, changedMs: next.price === market.price ? market.changedMs : nowMs }
+  })
+}
+
+/** With newer middles, by coin. The very list that was given where nothing changed. */
+export function withMids(
+  markets: readonly Market[],
+  mids: Readonly<Record<string, string>>,
+  nowMs: number,
+): readonly Market[] {
+  let isChanged = false
+  const next = markets.map((market) => {
+    const mid = Object.hasOwn(mids, market.coin) ? Number(mids[market.coin]) : Number.NaN
+    if (!(mid > 0) || mid === market.price) return market
+    isChanged = true
+    return { ...market, price: mid, changedMs: Number.isNaN(market.price) ? market.changedMs : nowMs }
+  })
+  return isChanged ? next : markets
+}
+
+/** A newer listing, in which what is known of prices stands. */
+export function relisted(held: readonly Market[], listed: readonly Market[]): Market[] {
+  const known = new Map(held.map((market) => [market.coin, market]))
+  return listed.map((market) => {
+    const before = known.get(market.coin)
+    return before && before.price > 0 ? { ...market, price: before.price, changedMs: before.changedMs } : market
+  })
+}
+
+/** Those whose coin or name holds the words, the most traded first. */
+export function shownMarkets(markets: readonly Market[], filter: string, most: number): Market[] {
+  const word = filter.trim().toLowerCase()
+  const fit = markets.filter(({ coin, name }) => `${coin} ${name}`.toLowerCase().includes(word))
+  const size = ({ volume }: Market) => (Number.isFinite(volume) ? volume : -1)
+  return fit.sort((a, b) => size(b) - size(a) || (a.name < b.name ? -1 : 1)).slice(0, most)
+}

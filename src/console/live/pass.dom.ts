@@ -1,0 +1,54 @@
+// The stream token of this page: the visitor's own account pays where they are signed in, otherwise the one that the
+// operator named. Laws: it is in memory alone; it is fetched again before it ends, and where it did not do.
+
+import { ask } from '../ask.dom.ts'
+import { look, visitor } from '../visit.dom.ts'
+import type { Pass } from './link.ts'
+import { pageNow } from './runtime.dom.ts'
+import type { ServerClock } from './server-clock.ts'
+
+interface Token {
+  readonly token: string
+  /** By the gateway's clock, as `time`. */
+  readonly expires: number
+  readonly time: number
+  readonly coins: readonly string[] | null
+}
+
+/** Of a token that ends sooner another one is fetched. */
+const LEFT_MS = 30_000
+const OWN_MINUTES = 60
+
+let held: { readonly token: string; readonly untilMs: number } | null = null
+
+/** `tell`: the coins that the token is for, null for all. */
+export async function fetchPass(
+  isFresh: boolean,
+  clock: ServerClock,
+  tell: (coins: readonly string[] | null) => void,
+): Promise<Pass> {
+  if (typeof WebSocket === 'undefined')
+    return {
+      ok: false,
+      reason: 'This browser has no WebSocket, which live data needs: use a newer one.',
+      mayPass: false,
+    }
+  if (!navigator.onLine) return { ok: false, reason: 'this device is offline', mayPass: true }
+  if (isFresh || held === null || held.untilMs < pageNow()) {
+    if (visitor.value === 'unknown') await look()
+    const isOwner = visitor.value !== null && visitor.value !== 'unknown' && visitor.value.role === 'owner'
+    const askedMs = pageNow()
+    const answer = isOwner
+      ? await ask<Token>('POST', '/platform/stream-tokens', { minutes: OWN_MINUTES })
+      : await ask<Token>('POST', '/live/token', {})
+    if (!answer.ok) {
+      const { status, message } = answer.error
+      return { ok: false, reason: message, mayPass: status === 0 || status === 429 || status >= 500 }
+    }
+    const { token, expires, time, coins } = answer.value
+    clock.told(time, askedMs, pageNow())
+    tell(coins)
+    held = { token, untilMs: pageNow() + expires - time - LEFT_MS }
+  }
+  return { ok: true, url: `${location.origin.replace(/^http/, 'ws')}/ws?token=${held.token}` }
+}

@@ -1,0 +1,109 @@
+// Whether what is shown is true: the link, the book's height, age, epoch and check, and what happened before. Law: changes
+// of state are said aloud, numbers are not.
+
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { ageText, clockText, momentText } from './formats.ts'
+import type { LinkState } from './link.ts'
+import { bookTurn, clock, coin, link, linkState, liveBook, played, timeline } from './live-page.dom.ts'
+import { pageNow } from './runtime.dom.ts'
+import { clockTrouble } from './server-clock.ts'
+
+const AGE_MS = 250
+const now = signal(Number.NaN)
+
+export function StatusBar() {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      now.value = clock.now(pageNow())
+    }, AGE_MS)
+    return () => clearInterval(timer)
+  }, [])
+  void bookTurn.value
+  const past = played.value
+  const live = liveBook()
+  const blockMs = past ? past.timeMs : (live?.blockMs ?? 0)
+  const height = past ? (past.book?.height ?? -1) : (live?.height ?? -1)
+  const state = past ? `replay: ${past.state}` : (live?.state ?? 'no market')
+  const trouble = clockTrouble(now.value, Date.now())
+  return (
+    <section class="status" aria-label="State of the data">
+      <dl>
+        <Fact name="Link" value={linkWords(linkState.value)} kind={linkState.value.state === 'open' ? 'good' : 'bad'} />
+        <Fact name="Book" value={state} kind={state === 'in step' || past ? 'good' : 'bad'} />
+        <Fact name="Height" value={height < 0 ? '–' : String(height)} />
+        <Fact
+          name={past ? 'Time, UTC' : 'Age'}
+          value={past ? momentText(blockMs) : blockMs > 0 ? ageText(now.value - blockMs) : '–'}
+        />
+        <Fact name="Epoch" value={live?.book.epoch.slice(0, 8) || '–'} />
+        <Fact name="Checks" value={live ? String(live.book.checks) : '–'} />
+      </dl>
+      <button type="button" onClick={() => link.break()} disabled={linkState.value.state !== 'open'}>
+        Break the link
+      </button>
+      {linkState.value.state === 'refused' && (
+        <button type="button" onClick={() => link.start()}>
+          Try again
+        </button>
+      )}
+      <p class="unseen" role="status">
+        {coin.value ?? ''} {state}, {linkWords(linkState.value)}
+      </p>
+      {live?.state === 'gone' && (
+        <p class="note trouble" role="alert">
+          There is no market {JSON.stringify(coin.value)} here: choose one from the list.
+        </p>
+      )}
+      {live?.state === 'refused' && (
+        <p class="note trouble" role="alert">
+          The book of {JSON.stringify(coin.value)} is refused: {live.why}
+        </p>
+      )}
+      {linkState.value.state === 'refused' && (
+        <p class="note trouble" role="alert">
+          {linkState.value.reason} <a href="/console">Sign in</a>
+        </p>
+      )}
+      {trouble && <p class="note">{trouble}</p>}
+    </section>
+  )
+}
+
+function Fact({ name, value, kind }: { name: string; value: string; kind?: 'good' | 'bad' }) {
+  return (
+    <div class={kind}>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  )
+}
+
+function linkWords(state: LinkState): string {
+  switch (state.state) {
+    case 'open':
+      return 'up'
+    case 'waiting':
+      return `down: ${state.reason}; again in ${ageText(state.retryMs)}`
+    default:
+      return state.state
+  }
+}
+
+export function Timeline() {
+  return (
+    <section class="panel happened" aria-labelledby="happened-title">
+      <div class="panel-head">
+        <h2 id="happened-title">What happened</h2>
+      </div>
+      <ol>
+        {timeline.value.map(({ id, atMs, kind, text, times }) => (
+          <li key={id} class={kind}>
+            <time>{clockText(atMs)}</time> {text}
+            {times > 1 && ` (${times} times)`}
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

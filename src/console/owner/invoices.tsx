@@ -1,0 +1,122 @@
+// Invoices: a UTC month each, and one of them to print.
+
+import { addressWith, params } from '../address.dom.ts'
+import { useLoaded } from '../loaded.dom.ts'
+import { Link } from '../shell.tsx'
+import { groupedText } from '../ui/amounts.ts'
+import { type Column, Table } from '../ui/table.tsx'
+import { TroubleNote } from '../ui/trouble.tsx'
+import { timeText } from '../ui/when.ts'
+import type { Invoice, InvoiceSums } from './answers.ts'
+import { useOwn } from './own.dom.ts'
+
+type Line = Invoice['lines'][number]
+
+const amount = (name: string, of: (row: InvoiceSums) => string): Column<InvoiceSums> => ({
+  name,
+  text: (row) => groupedText(of(row)),
+  isNumber: true,
+})
+const MONTHS: readonly Column<InvoiceSums>[] = [
+  {
+    name: 'Month, UTC',
+    text: ({ month }) => month,
+    draw: ({ month, is_final: isFinal }) => (
+      <>
+        <Link to={addressWith({ month })}>{month}</Link> {!isFinal && <small>so far</small>}
+      </>
+    ),
+  },
+  amount('Opening', ({ opening }) => opening),
+  amount('Granted', ({ granted }) => granted),
+  amount('Expired', ({ expired }) => expired),
+  amount('Charged', ({ charged }) => charged),
+  amount('Closing', ({ closing }) => closing),
+]
+const LINES: readonly Column<Line>[] = [
+  { name: 'Product', text: ({ product }) => product },
+  { name: 'Type', text: ({ type }) => type },
+  { name: 'Key', text: ({ prefix }) => prefix ?? '' },
+  { name: 'Label', text: ({ label }) => label },
+  { name: 'Count', text: ({ count }) => groupedText(String(count)), isNumber: true },
+  { name: 'Credits', text: ({ credits }) => groupedText(credits), isNumber: true },
+]
+
+export function Invoices() {
+  const months = useOwn<{ invoices: InvoiceSums[] }>(() => '/platform/invoices/')
+  const month = params.value.get('month')
+  const value = months.value.value
+  return (
+    <section>
+      <div class="screen">
+        <h2>Invoices</h2>
+        <TroubleNote trouble={months.trouble.value} again={months.reload} />
+        {value && (
+          <Table
+            caption="Months of the account"
+            columns={MONTHS}
+            rows={value.invoices}
+            rowKey={(row) => row.month}
+            csv="invoices"
+            empty="Nothing was given or charged yet: the first month begins with the first credits."
+          />
+        )}
+      </div>
+      {month && <OneInvoice month={month} key={month} />}
+    </section>
+  )
+}
+
+function OneInvoice({ month }: { month: string }) {
+  const path = `/platform/invoices/${encodeURIComponent(month)}`
+  const loaded = useLoaded<Invoice>(() => path)
+  const value = loaded.value.value
+  if (value === null) return <TroubleNote trouble={loaded.trouble.value} again={loaded.reload} />
+  const sums = [
+    ['Opening balance', value.opening],
+    ...value.given.map(
+      ({ at, plan, credits }) => [`${plan === null ? 'Grant' : `Plan ${plan}`}, ${timeText(at)}`, credits] as const,
+    ),
+    ['Expired', `-${value.expired}`],
+    ['Charged', `-${value.charged}`],
+    ['Closing balance', value.closing],
+  ] as const
+  return (
+    <article class="invoice" aria-label={`Invoice ${value.month}`}>
+      <h2>
+        {value.account}: {value.from} to {value.to} UTC{value.is_final ? '' : ', so far'}
+      </h2>
+      <dl class="sums">
+        {sums.map(([name, credits]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd class="number">{groupedText(credits)}</dd>
+          </div>
+        ))}
+      </dl>
+      <Table
+        caption={`Lines of ${value.month}`}
+        columns={LINES}
+        rows={value.lines}
+        rowKey={({ product, type, prefix, label }) => `${product} ${type} ${prefix} ${label}`}
+        isWhole
+        empty="Nothing was used."
+      />
+      {value.written_off !== '0' && (
+        <p>
+          Lines add up to {groupedText(value.charged)} charged and {groupedText(value.written_off)} written off, which
+          was served when the balance was gone.
+        </p>
+      )}
+      <p class="beside">
+        <a href={`${path}/csv`} download={`invoice-${value.month}.csv`}>
+          CSV
+        </a>
+        <button type="button" onClick={() => print()}>
+          Print, or save as PDF
+        </button>
+        <Link to={addressWith({ month: null })}>Close</Link>
+      </p>
+    </article>
+  )
+}

@@ -1,0 +1,31 @@
+// A new key, this once.
+
+import { Curl } from '../ui/curl.tsx'
+import { timeText } from '../ui/when.ts'
+import type { Issued } from './answers.ts'
+import { Dialog } from './dialog.tsx'
+
+export function KeyShown({ issued, onClose }: { issued: Issued; onClose: () => void }) {
+  const { key, prefix, label, warnings = [], old_key_ends: ends } = issued
+  return (
+    <Dialog title={key ? 'The key, this once' : 'Made before'} onClose={onClose}>
+      {key ? (
+        <>
+          <p>Copy it now: only its hash is kept, and nobody can show it again.</p>
+          <Curl line={key} />
+        </>
+      ) : (
+        <p>
+          An earlier click made <code>{prefix}…</code> {label}; its answer was lost, and it is not shown again. Rotate
+          it, or revoke it and make another.
+        </p>
+      )}
+      {ends !== undefined && <p>The old key ends {timeText(ends)} UTC.</p>}
+      {warnings.map((text) => (
+        <p class="note trouble" key={text}>
+          {text}
+        </p>
+      ))}
+    </Dialog>
+  )
+}

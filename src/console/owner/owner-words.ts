@@ -1,0 +1,91 @@
+// How the owner's page says things: forecast, keys and their states, columns of a chart. Law: amounts are whole micro-credits, from
+// exact text; nothing is counted in fractions.
+
+import type { StackedColumn } from '../ui/stacked.ts'
+import { dayText, spanText, timeText } from '../ui/when.ts'
+import type { Account, Key, Usage } from './answers.ts'
+
+/** Credits as exact text, or as a number of JSON, to micro-credits. */
+export function microOf(credits: string | number): bigint {
+  const [, sign, whole = '0', rest = ''] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(String(credits)) ?? []
+  const micro = BigInt(whole) * 1_000_000n + BigInt(rest.padEnd(6, '0'))
+  return sign === '-' ? -micro : micro
+}
+
+/** When credits end, in a sentence. */
+export function forecastText({ forecast: { ends, why }, credits_a_day: perDay }: Account, nowMs: number): string {
+  switch (why) {
+    case 'spent':
+      return 'No credits are left: calls are refused until the account is topped up or its plan renews.'
+    case 'used_up':
+      return `At ${perDay} credits a day they end on ${dayText(ends ?? nowMs)} UTC, in ${spanText((ends ?? nowMs) - nowMs)}.`
+    case 'unused':
+      return 'Nothing was spent of late: they do not end.'
+    case 'renewed':
+      return `At ${perDay} credits a day they do not end: the plan brings more than that.`
+    case 'far':
+      return `At ${perDay} credits a day they last more than ten years.`
+  }
+}
+
+export type KeyState = 'live' | 'revoked' | 'expired' | 'replaced'
+
+export function stateOf({ revoked, expires, replaced_by: heir }: Key, nowMs: number): KeyState {
+  const isOver = revoked !== null || (expires !== null && expires <= nowMs)
+  if (!isOver) return 'live'
+  if (heir !== null) return 'replaced'
+  return revoked === null ? 'expired' : 'revoked'
+}
+
+/** The state with its time. */
+export function stateText(key: Key, nowMs: number): string {
+  const state = stateOf(key, nowMs)
+  if (state === 'revoked') return `revoked ${timeText(key.revoked ?? 0)}`
+  if (state === 'expired' || state === 'replaced') return `${state} ${timeText(key.revoked ?? key.expires ?? 0)}`
+  const ends = key.expires === null ? '' : `, ends ${timeText(key.expires)}`
+  return `live${ends}${key.replaced_by === null ? '' : ' (replaced)'}`
+}
+
+/** Keys that a search finds: by label, prefix or range; `live` alone unless all are asked for. */
+export function foundKeys(keys: readonly Key[], words: string, isAll: boolean, nowMs: number): readonly Key[] {
+  const sought = words.trim().toLowerCase()
+  return keys.filter((key) => {
+    if (!isAll && stateOf(key, nowMs) !== 'live') return false
+    const texts = [key.label, key.prefix, key.hash, ...(key.ranges ?? [])]
+    return sought === '' || texts.some((text) => text.toLowerCase().includes(sought))
+  })
+}
+
+const PARTS_MAX = 7
+const OTHERS = 'others'
+
+/** A column a day, days without use among them, and the names of its parts: those that cost most first, the rest in one. */
+export function dailyColumns({ by_day: days, period }: Usage): { columns: StackedColumn[]; parts: string[] } {
+  const sums = new Map<string, bigint>()
+  const nameOf = ({ part, label }: { part: string; label: string }) =>
+    part === '' ? OTHERS : label === '' ? part : `${label} (${part})`
+  for (const part of days.flatMap(({ parts = [] }) => parts))
+    sums.set(nameOf(part), (sums.get(nameOf(part)) ?? 0n) + microOf(part.premium_credits))
+  const named = [...sums].filter(([name]) => name !== OTHERS).sort(([, a], [, b]) => (b > a ? 1 : b < a ? -1 : 0))
+  const shown = named.slice(0, PARTS_MAX).map(([name]) => name)
+  const parts = sums.size > shown.length ? [...shown, OTHERS] : shown
+  const used = new Map(days.map((day) => [day.date, day]))
+  const columns = everyDay(period).map((name) => {
+    const values: Record<string, number> = {}
+    for (const part of used.get(name)?.parts ?? []) {
+      const own = nameOf(part)
+      const at = shown.includes(own) ? own : OTHERS
+      // Sums of micro-credits are whole and below 2^53.
+      values[at] = (values[at] ?? 0) + Number(microOf(part.premium_credits))
+    }
+    return { name, parts: values }
+  })
+  return { columns, parts }
+}
+
+function everyDay({ from, to }: Usage['period']): string[] {
+  const days: string[] = []
+  for (let ms = Date.parse(`${from}T00:00:00Z`); ms <= Date.parse(`${to}T00:00:00Z`); ms += 86_400_000)
+    days.push(dayText(ms))
+  return days
+}

@@ -1,0 +1,97 @@
+// Credits left, when they end, and how close each limit is.
+
+import { groupedText } from '../ui/amounts.ts'
+import { Curl } from '../ui/curl.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { timeText } from '../ui/when.ts'
+import type { Account } from './answers.ts'
+import { forecastText, microOf } from './owner-words.ts'
+
+type Limit = Account['limits'][number]
+
+/** How much of a whole is used, as a bar that is named. */
+export function Meter({ label, permille }: { label: string; permille: number }) {
+  const width = Math.max(0, Math.min(1000, permille))
+  return (
+    <svg class="meter" role="img" aria-label={label} viewBox="0 0 1000 10" preserveAspectRatio="none">
+      <rect class="track" width="1000" height="10" />
+      <rect class={width >= 900 ? 'high' : width >= 700 ? 'near' : 'fine'} width={width} height="10" />
+    </svg>
+  )
+}
+
+const permilleOf = ({ now, most }: Limit) => (now === null || most === null ? null : Math.round((now * 1000) / most))
+const shareText = (limit: Limit) => {
+  const share = permilleOf(limit)
+  return share === null ? '' : `${share / 10} %`
+}
+
+const LIMITS: readonly Column<Limit>[] = [
+  { name: 'Limit', text: ({ limit }) => limit },
+  { name: 'Now', text: ({ now }) => (now === null ? 'each socket' : groupedText(String(now))), isNumber: true },
+  { name: 'At most', text: ({ most }) => (most === null ? 'no limit' : groupedText(String(most))), isNumber: true },
+  {
+    name: 'Used',
+    text: shareText,
+    isNumber: true,
+    draw: (limit) => {
+      const share = permilleOf(limit)
+      return share === null ? '' : <Meter label={`${limit.limit}: ${shareText(limit)} used`} permille={share} />
+    },
+  },
+]
+
+export function Standing({ account }: { account: Account }) {
+  const { balance, plan, period, credits_a_day: perDay, of_plan: ofPlan, spent } = account
+  const given = period === null ? 0n : microOf(period.credits)
+  const left = microOf(ofPlan)
+  const used = given === 0n ? 0 : Number(((given - left) * 1000n) / given)
+  return (
+    <>
+      <dl class="figures">
+        <div>
+          <dt>Credits left</dt>
+          <dd>{groupedText(balance)}</dd>
+        </div>
+        <div>
+          <dt>A day, by the last seven</dt>
+          <dd>{groupedText(perDay)}</dd>
+        </div>
+        <div>
+          <dt>Spent since the account was made</dt>
+          <dd>{groupedText(spent)}</dd>
+        </div>
+        <div>
+          <dt>Plan</dt>
+          <dd>{plan}</dd>
+        </div>
+      </dl>
+      <p class="note" role="status">
+        {forecastText(account, Date.now())}
+      </p>
+      {period !== null && given > 0n && (
+        <>
+          <Meter label={`${used / 10} % of the plan’s credits of this period are used`} permille={used} />
+          <p class="soft">
+            {groupedText(ofPlan)} of {groupedText(period.credits)} credits of the plan are left; the period began{' '}
+            {timeText(period.since)} UTC
+            {period.until === null
+              ? ' and has no end.'
+              : ` and ends ${timeText(period.until)} UTC, and with it what is left of them${
+                  microOf(period.renews_with) > 0n ? `; then there are ${groupedText(period.renews_with)} more.` : '.'
+                }`}
+          </p>
+        </>
+      )}
+      <h2>Limits</h2>
+      <Table
+        caption="Present use against each limit"
+        columns={LIMITS}
+        rows={account.limits}
+        rowKey={({ limit }) => limit}
+        empty={<Curl line={`curl -s ${location.origin}/platform/account/ -H "Authorization: Bearer $KEY"`} />}
+        csv="limits"
+      />
+    </>
+  )
+}

@@ -1,0 +1,114 @@
+// What the account used, per UTC day, and on what.
+
+import { addressWith, go, params } from '../address.dom.ts'
+import { groupedText, microText } from '../ui/amounts.ts'
+import { Bars } from '../ui/bars.tsx'
+import { Choice } from '../ui/choice.tsx'
+import { Curl } from '../ui/curl.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { TroubleNote } from '../ui/trouble.tsx'
+import type { Usage } from './answers.ts'
+import { useOwn } from './own.dom.ts'
+import { dailyColumns, microOf } from './owner-words.ts'
+
+type ByKey = Usage['by_api_key'][number]
+type ByType = Usage['by_type'][number]
+type Sums = Pick<ByKey, 'credits_consumed' | 'calls' | 'stream_minutes' | 'pipeline_rows'>
+
+const count = (name: string, of: (row: Sums) => number) => ({
+  name,
+  text: (row: Sums) => groupedText(String(of(row))),
+  isNumber: true,
+})
+const SUMS: readonly Column<Sums>[] = [
+  { name: 'Credits', text: (row) => microText(microOf(row.credits_consumed)), isNumber: true },
+  count('Calls', (row) => row.calls),
+  count('Minutes', (row) => row.stream_minutes),
+  count('Rows', (row) => row.pipeline_rows),
+]
+const BY_KEY: readonly Column<ByKey>[] = [
+  { name: 'Key', text: ({ apikey }) => apikey ?? '' },
+  { name: 'Label', text: ({ label }) => label },
+  ...SUMS,
+]
+const BY_TYPE: readonly Column<ByType>[] = [
+  { name: 'Product', text: ({ product }) => product },
+  { name: 'Type', text: ({ type }) => type },
+  ...SUMS,
+]
+
+const EMPTY = () => (
+  <>
+    <p>Nothing was used in these days. A first call:</p>
+    <Curl
+      line={`curl -s ${location.origin}/info -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"type":"allMids"}'`}
+    />
+  </>
+)
+
+export function UsageSection() {
+  const stack = () => (params.value.get('stack') === 'key' ? 'key' : 'type')
+  const months = () => params.value.get('duration') ?? '1'
+  const usage = useOwn<Usage>(() => `/platform/usage/?stack=${stack()}&duration=${encodeURIComponent(months())}`)
+  const value = usage.value.value
+  const choose = (name: string) => (chosen: string) => go(addressWith({ [name]: chosen }))
+  const chart = value && dailyColumns(value)
+  return (
+    <section aria-busy={usage.isLoading.value}>
+      <h2>Usage{value && `, ${value.period.from} to ${value.period.to} UTC`}</h2>
+      <div class="beside">
+        <Choice
+          label="Months"
+          value={months()}
+          options={[
+            ['1', 'a month'],
+            ['3', '3 months'],
+            ['6', '6 months'],
+            ['12', 'a year'],
+          ]}
+          onChoose={choose('duration')}
+        />
+        <Choice
+          label="Days split"
+          value={stack()}
+          options={[
+            ['type', 'by type'],
+            ['key', 'by key'],
+          ]}
+          onChoose={choose('stack')}
+        />
+      </div>
+      <TroubleNote trouble={usage.trouble.value} again={usage.reload} />
+      {value && chart && chart.parts.length > 0 && (
+        <Bars
+          label={`Credits a day, ${value.period.from} to ${value.period.to} UTC, by ${stack()}`}
+          columns={chart.columns}
+          parts={chart.parts}
+          words={(micro) => `${microText(micro)} credits`}
+        />
+      )}
+      {value && (
+        <>
+          <h3>What keys used</h3>
+          <Table
+            caption="Use by key"
+            columns={BY_KEY}
+            rows={value.by_api_key}
+            rowKey={({ apikey, label }) => `${apikey} ${label}`}
+            empty={<EMPTY />}
+            csv="usage-by-key"
+          />
+          <h3>What it was used for</h3>
+          <Table
+            caption="Use by product and type"
+            columns={BY_TYPE}
+            rows={value.by_type}
+            rowKey={({ product, type }) => `${product} ${type}`}
+            empty="Nothing in these days."
+            csv="usage-by-type"
+          />
+        </>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,154 @@
+// Where the account is told that its credits run low, and what came of it.
+
+import { useSignal } from '@preact/signals'
+import { ask, type Trouble } from '../ask.dom.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { Curl } from '../ui/curl.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { TroubleNote } from '../ui/trouble.tsx'
+import { timeText } from '../ui/when.ts'
+import type { Webhook } from './answers.ts'
+import { Dialog, Field } from './dialog.tsx'
+import { useOwn } from './own.dom.ts'
+
+type Event = Webhook['events'][number]
+
+const COLUMNS: readonly Column<Event>[] = [
+  { name: 'Time, UTC', text: ({ created }) => timeText(created) },
+  { name: 'Fell below', text: ({ threshold }) => threshold, isNumber: true },
+  { name: 'State', text: ({ state }) => state.replace('_', ' ') },
+  { name: 'Attempts', text: ({ attempts }) => String(attempts), isNumber: true },
+  { name: 'Answer', text: ({ last }) => last ?? '' },
+  { name: 'Event', text: ({ id }) => id, draw: ({ id }) => <code>{id}</code> },
+]
+
+export function WebhookSection() {
+  const webhook = useOwn<{ webhook: Webhook | null }>(() => '/platform/webhook/')
+  const doing = useSignal<'set' | 'clear' | null>(null)
+  const said = useSignal<string | null>(null)
+  const secret = useSignal<string | null>(null)
+  const isNone = webhook.value.value?.webhook === null
+  const value = webhook.value.value?.webhook ?? null
+  const close = () => {
+    doing.value = null
+  }
+  const test = async () => {
+    const answer = await ask<{ delivered: boolean; answer: string }>('POST', '/platform/webhook/test')
+    if (!answer.ok) said.value = answer.error.message
+    else said.value = `The test ${answer.value.delivered ? 'arrived' : 'did not arrive'}: ${answer.value.answer}.`
+  }
+  const clear = async () => {
+    const answer = await ask('DELETE', '/platform/webhook/')
+    if (!answer.ok) return answer.error
+    webhook.reload()
+    return null
+  }
+  const begin = (what: 'set' | 'clear') => () => {
+    doing.value = what
+  }
+  const set = (drawn: string | null) => {
+    secret.value = drawn
+    close()
+    webhook.reload()
+  }
+  return (
+    <section>
+      <h2>Webhook</h2>
+      <TroubleNote trouble={webhook.trouble.value} again={webhook.reload} />
+      {isNone && (
+        <div class="empty">
+          <p>Nobody is told when credits run low.</p>
+          <button type="button" onClick={begin('set')}>
+            Set a webhook
+          </button>
+          <Curl
+            line={`curl -s -X PUT ${location.origin}/platform/webhook/ -H "Authorization: Bearer $SERVICE_KEY" -H 'Content-Type: application/json' -d '{"url":"https://example.com/hook"}'`}
+          />
+        </div>
+      )}
+      {value && (
+        <>
+          <p>
+            <code>{value.url}</code> is told below {value.thresholds.join(', ')}
+            {value.armed.length > 0 && `; next: ${value.armed.join(', ')}`}.
+          </p>
+          <p class="beside">
+            <button type="button" onClick={test}>
+              Send a test
+            </button>
+            <button type="button" onClick={begin('set')}>
+              Change
+            </button>
+            <button type="button" class="danger" onClick={begin('clear')}>
+              Clear
+            </button>
+            <span role="status">{said.value}</span>
+          </p>
+          <Table
+            caption="The last hundred events"
+            columns={COLUMNS}
+            rows={value.events}
+            rowKey={({ id }) => id}
+            csv="webhook-events"
+            empty="No event was due yet. Send a test."
+          />
+        </>
+      )}
+      {doing.value === 'set' && <WebhookForm known={value} onDone={set} onClose={close} />}
+      {doing.value === 'clear' && value && (
+        <Confirm act="Clear the webhook" name="webhook" onConfirm={clear} onClose={close}>
+          <p>What was not delivered is dropped, and a new one gets another secret.</p>
+        </Confirm>
+      )}
+      {secret.value && (
+        <Dialog title="The secret, this once" onClose={() => (secret.value = null)}>
+          <p>It signs the events, as Standard Webhooks has it. Copy it now.</p>
+          <Curl line={secret.value} />
+        </Dialog>
+      )}
+    </section>
+  )
+}
+
+interface FormProps {
+  readonly known: Webhook | null
+  readonly onDone: (secret: string | null) => void
+  readonly onClose: () => void
+}
+
+function WebhookForm({ known, onDone, onClose }: FormProps) {
+  const url = useSignal(known?.url ?? '')
+  const thresholds = useSignal(known?.thresholds.join(' ') ?? '20% 5%')
+  const isNew = useSignal(false)
+  const send = async (): Promise<Trouble | null> => {
+    const list = thresholds.value.split(/[\s,]+/).filter((each) => each !== '')
+    const order = { url: url.value.trim(), thresholds: list, new_secret: isNew.value }
+    const answer = await ask<Webhook>('PUT', '/platform/webhook/', order)
+    if (!answer.ok) return answer.error
+    onDone(answer.value.secret ?? null)
+    return null
+  }
+  return (
+    <Dialog title="Webhook" act="Set" onSend={send} onClose={onClose}>
+      <Field label="Address" hint="https" value={url.value} onText={(text) => (url.value = text)} />
+      <Field
+        label="Thresholds"
+        hint="credits, or per cent of the most of the period"
+        value={thresholds.value}
+        onText={(text) => (thresholds.value = text)}
+      />
+      {known && (
+        <label class="inline">
+          <input
+            type="checkbox"
+            checked={isNew.value}
+            onChange={(event) => {
+              isNew.value = event.currentTarget.checked
+            }}
+          />{' '}
+          draw another secret
+        </label>
+      )}
+    </Dialog>
+  )
+}

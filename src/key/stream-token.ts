@@ -1,0 +1,104 @@
+// A stream token: what a browser is given in the place of a key. It names the key that pays for it, by its hash, and says
+// which coins and channels, for whom, until when. Laws: it opens market data alone, nothing of a wallet; what a key loses
+// its tokens lose; a token makes no other.
+
+import type { Failure } from '../core/failure.ts'
+import type { Identity, Product, StreamToken } from './identity.ts'
+
+export const TOKEN_PREFIX = 'cqe_'
+/** A URL has room for it, and a socket's attachment for what it says. */
+export const TOKEN_COINS_MAX = 64
+export const TOKEN_MINUTES_MAX = 60
+/** Open sockets of one holder, at each relay. */
+export const TOKEN_SOCKETS = 4
+/** Subscriptions of one socket. */
+export const TOKEN_SUBSCRIPTIONS = 16
+/** A page that is opened asks for a handful of answers, and for one each time a book begins again. */
+export const TOKEN_CALLS = { name: 'token-calls', quota: 60, windowSeconds: 60 } as const
+/** Of replays, whose minutes are paid as they pass. */
+export const TOKEN_SPEED_MAX = 60
+const FRAMES_A_MINUTE = 240
+
+/** Channels of markets, which a token may be for. */
+export const TOKEN_CHANNELS = [
+  'l2BookDiff',
+  'l2BookDiff2',
+  'l2Book',
+  'bbo',
+  'trades',
+  'candle',
+  'allMids',
+  'activeAssetCtx',
+  'assetCtxs',
+  'spotAssetCtxs',
+] as const
+
+/** Info types of one coin each; those of all coins, for tokens of all coins; and those that only list what there is. */
+const OF_COIN = ['l2BookDiffSnapshot', 'l2Book', 'candleSnapshot', 'recentTrades']
+const OF_ALL = ['allMids', 'metaAndAssetCtxs', 'spotMetaAndAssetCtxs']
+const LISTS = ['meta', 'spotMeta', 'outcomeMeta', 'perpDexs']
+export const TOKEN_INFO_TYPES: readonly string[] = [...OF_COIN, ...OF_ALL, ...LISTS]
+const PRODUCTS: readonly Product[] = ['info', 'stream']
+
+/** With the hash of the key that pays for it. */
+export type PaidToken = StreamToken & { readonly keyHash: string }
+
+/** Who a token lets in: its key's holder, with no more than it says. */
+export function narrowed(identity: Identity, token: StreamToken): Identity {
+  const { limits, products } = identity
+  return {
+    ...identity,
+    kind: 'api',
+    products: products.filter((product) => PRODUCTS.includes(product)),
+    limits: limits && {
+      ...limits,
+      streamMessagesPerMinute: Math.min(limits.streamMessagesPerMinute, FRAMES_A_MINUTE),
+    },
+    token,
+  }
+}
+
+/** The refusal of a question that a token is not for. `request`: as its type's own schema read it. */
+export function questionOutside({ coins }: StreamToken, request: { readonly type: string }): Failure | null {
+  const { type, block_height: height, ...sent } = request as Asked
+  if (!TOKEN_INFO_TYPES.includes(type))
+    return refusal(
+      `This is a stream token, and the type ${type} takes an API key. It takes ${TOKEN_INFO_TYPES.join(', ')}.`,
+    )
+  if (height !== undefined) return refusal('This is a stream token: leave block_height out, or ask with an API key.')
+  if (coins === null || LISTS.includes(type)) return null
+  const coin = sent.coin ?? sent.req?.coin
+  if (coin !== undefined && coins.includes(coin)) return null
+  return coin === undefined ? refusal(`${type} tells of every coin, and ${onlyFor(coins)}`) : otherCoin(coin, coins)
+}
+
+interface Asked {
+  readonly type: string
+  readonly block_height?: unknown
+  readonly coin?: string
+  readonly req?: { readonly coin?: string }
+}
+
+/** The refusal of a subscription that a token is not for. `coins`: those that its body names, null where it names none. */
+export function subscriptionOutside(
+  token: StreamToken,
+  channel: string,
+  coins: readonly string[] | null,
+): Failure | null {
+  if (!token.channels.includes(channel))
+    return refusal(`This stream token is for ${token.channels.join(', ')}, and not for ${channel}.`)
+  if (token.coins === null) return null
+  if (coins === null) return refusal(`This body asks for every coin, and ${onlyFor(token.coins)}`)
+  const other = coins.find((coin) => !token.coins!.includes(coin))
+  return other === undefined ? null : otherCoin(other, token.coins)
+}
+
+const otherCoin = (coin: string, coins: readonly string[]) => refusal(`${JSON.stringify(coin)}: ${onlyFor(coins)}`)
+const onlyFor = (coins: readonly string[]) =>
+  `this stream token is for ${coins.slice(0, 8).join(', ')}${coins.length > 8 ? ' …' : ''} alone.`
+const refusal = (why: string): Failure => ({ kind: 'not_entitled', why })
+
+export const TOKEN_ENDED: Failure = {
+  kind: 'key_expired',
+  hint: 'This stream token has expired: ask for another one.',
+}

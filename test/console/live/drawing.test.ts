@@ -1,0 +1,288 @@
+// What the live page draws, from what came to what is seen.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { INTERVAL_MS, INTERVALS, mergedCandles, pageBefore, readCandle } from '../../../src/console/live/candles.ts'
+import { depthChart } from '../../../src/console/live/depth-chart.ts'
+import {
+  ageText,
+  changeText,
+  clockText,
+  compact,
+  fixed,
+  inputMs,
+  inputText,
+  priceText,
+} from '../../../src/console/live/formats.ts'
+import { FrameScheduler } from '../../../src/console/live/frame-scheduler.ts'
+import { groupedRows, spreadOf, stepDecimals, stepsOf } from '../../../src/console/live/grouped-book.ts'
+import {
+  namedMarkets,
+  perpMarkets,
+  relisted,
+  shownMarkets,
+  spotMarkets,
+  withContext,
+  withMids,
+} from '../../../src/console/live/markets.ts'
+import { clockTrouble, ServerClock } from '../../../src/console/live/server-clock.ts'
+import { withHappening } from '../../../src/console/live/timeline.ts'
+import { withTrades } from '../../../src/console/live/trade-list.ts'
+import { INTERVALS as SERVED } from '../../../src/history/candles.ts'
+
+const level = (px: string, sz: string) => ({ px, sz })
+
+describe('a grouped book', () => {
+  it('rounds bids down and asks up, and sums what lies up to each row', () => {
+    const bids = [level('100.9', '1'), level('100.1', '2'), level('99.9', '4'), level('98', '8')]
+    expect(groupedRows(bids, 'bid', 1, 10)).toEqual([
+      { px: 100, sz: 3, total: 3 },
+      { px: 99, sz: 4, total: 7 },
+      { px: 98, sz: 8, total: 15 },
+    ])
+    const asks = [level('101', '1'), level('101.1', '2'), level('102', '4')]
+    expect(groupedRows(asks, 'ask', 1, 2)).toEqual([
+      { px: 101, sz: 1, total: 1 },
+      { px: 102, sz: 6, total: 7 },
+    ])
+  })
+
+  it('shows each level by itself without a step, and no more rows than asked for', () => {
+    const bids = Array.from({ length: 50 }, (_, at) => level(String(100 - at), '1'))
+    expect(groupedRows(bids, 'bid', 0, 3).map(({ px }) => px)).toEqual([100, 99, 98])
+  })
+
+  it('leaves a price that is on a step there, whatever floats make of it', () => {
+    for (const px of ['0.29', '0.57', '1.15', '4.35', '0.000003'])
+      for (const side of ['bid', 'ask'] as const)
+        expect(groupedRows([level(px, '1')], side, Number(px) / 1, 1)[0]!.px).toBeCloseTo(Number(px), 12)
+    expect(groupedRows([level('0.3', '1')], 'bid', 0.1, 1)[0]!.px).toBe(0.3)
+    expect(groupedRows([level('0.7', '1')], 'ask', 0.1, 1)[0]!.px).toBe(0.7)
+  })
+
+  it('loses no size and keeps the sides apart, whatever the book and the step', () => {
+    const prices = fc.uniqueArray(fc.integer({ min: 1, max: 1_000_000 }), { minLength: 2, maxLength: 60 })
+    fc.assert(
+      fc.property(prices, fc.nat(), fc.integer({ min: 0, max: 7 }), (ticks, cut, at) => {
+        const sorted = ticks.toSorted((a, b) => a - b)
+        const middle = 1 + (cut % (sorted.length - 1))
+        const [low, high] = [sorted.slice(0, middle).reverse(), sorted.slice(middle)]
+        const levels = (side: number[]) => side.map((tick) => level(String(tick / 100), '2'))
+        const step = stepsOf(sorted[middle]! / 100)[at]!
+        const bids = groupedRows(levels(low), 'bid', step, 1_000)
+        const asks = groupedRows(levels(high), 'ask', step, 1_000)
+        expect(bids.reduce((sum, { sz }) => sum + sz, 0)).toBe(low.length * 2)
+        expect(asks.at(-1)!.total).toBe(high.length * 2)
+        expect(bids[0]!.px).toBeLessThan(asks[0]!.px)
+        expect(bids.map(({ px }) => px)).toEqual(bids.map(({ px }) => px).toSorted((a, b) => b - a))
+      }),
+    )
+  })
+
+  it('offers steps of five figures of the price', () => {
+    expect(stepsOf(81_300).slice(0, 4)).toEqual([1, 2, 5, 10])
+    expect(stepsOf(0.0116).slice(0, 2)).toEqual([0.000001, 0.000002])
+    expect([0, -1, Number.NaN].map(stepsOf)).toEqual([[], [], []])
+    expect([1, 0.1, 0.5, 0.000001, 100].map(stepDecimals)).toEqual([0, 1, 1, 6, 0])
+  })
+
+  it('has no spread without two sides', () => {
+    expect(spreadOf(level('99', '1'), level('101', '1'))).toEqual({ size: 2, middle: 100, basisPoints: 200 })
+    expect(spreadOf(undefined, level('101', '1'))).toBeNull()
+  })
+})
+
+describe('a depth chart', () => {
+  const space = { width: 100, height: 50, share: 0.1 }
+
+  it('has both sides in one scale, within its distance of the middle', () => {
+    const bids = [level('99', '1'), level('95', '3'), level('50', '100')]
+    const asks = [level('101', '2'), level('105', '6')]
+    expect(depthChart(bids, asks, space)).toEqual({
+      low: 90,
+      high: 110.00000000000001,
+      most: 8,
+      bids: 'M45 50H45V43.8H25V25H0V50Z',
+      asks: 'M55 50H55V37.5H75V0H100V50Z',
+    })
+  })
+
+  it('of many levels draws a step for each pixel at most, and is none without a side', () => {
+    const many = Array.from({ length: 20_000 }, (_, at) => level(String(100 - at / 2_000), '1'))
+    const chart = depthChart(many, [level('100.1', '1')], space)!
+    expect(chart.bids.split('V').length).toBeLessThan(space.width + 5)
+    expect(chart.most).toBe(many.filter(({ px }) => Number(px) >= chart.low).length)
+    expect(depthChart([], [level('1', '1')], space)).toBeNull()
+  })
+})
+
+describe('candles', () => {
+  const wire = (t: number, c: string) => ({ t, o: '1', h: '2', l: '0.5', c, v: '3' })
+  const read = (...args: Parameters<typeof wire>) => readCandle(wire(...args))!
+
+  it('are those that the gateway has', () => {
+    expect(INTERVALS).toEqual([...SERVED])
+  })
+
+  it('stand once for each time, oldest first, the later news', () => {
+    const held = [read(2, '1'), read(3, '1')]
+    expect(mergedCandles(held, [read(3, '9'), read(1, '5')]).map(({ time, close }) => [time, close])).toEqual([
+      [1, 5],
+      [2, 1],
+      [3, 9],
+    ])
+    expect(readCandle(wire(1, 'x'))).toBeNull()
+  })
+
+  it('are asked for page by page, each before all that are there', () => {
+    const now = 1_790_000_000_000
+    const newest = pageBefore([], '1m', now)
+    expect(newest).toEqual({ startTime: now - 500 * INTERVAL_MS['1m'], endTime: now })
+    expect(pageBefore([read(newest.startTime, '1')], '1m', now).endTime).toBe(newest.startTime - 1)
+    expect(pageBefore([read(5, '1')], '1M', now)).toEqual({ startTime: 0, endTime: 4 })
+  })
+})
+
+describe('trades', () => {
+  const trade = (tid: number, time: number) => ({ px: '1', sz: '2', side: tid % 2 ? 'B' : 'A', time, tid })
+
+  it('are newest first, each once, a bounded number', () => {
+    const first = withTrades([], [trade(1, 10), trade(2, 10), trade(3, 11)])
+    expect(first.map(({ id }) => id)).toEqual(['3 11', '2 10', '1 10'])
+    expect(withTrades(first, [trade(3, 11), trade(4, 12)]).map(({ id }) => id)[0]).toBe('4 12')
+    expect(withTrades(first, [trade(3, 11)])).toHaveLength(3)
+    const many = Array.from({ length: 500 }, (_, at) => trade(at, at))
+    expect(withTrades([], many)).toHaveLength(60)
+    expect(withTrades([], many)[0]).toMatchObject({ time: 499, isBuy: true })
+  })
+})
+
+describe('the list of markets', () => {
+  const perps = [
+    { universe: [{ name: 'BTC' }, { name: 'OLD', isDelisted: true }, { name: '__proto__' }] },
+    [
+      { midPx: '100', markPx: '99', prevDayPx: '50', dayNtlVlm: '7' },
+      {},
+      { midPx: null, markPx: '3', prevDayPx: 'x', dayNtlVlm: '9' },
+    ],
+  ] as const
+
+  it('has each by its coin, without those that are gone', () => {
+    expect(perpMarkets(perps)).toMatchObject([
+      { coin: 'BTC', price: 100, before: 50, volume: 7 },
+      { coin: '__proto__', price: 3, before: Number.NaN, volume: 9 },
+    ])
+    const tokens = [
+      { name: 'USDC', index: 0 },
+      { name: 'PURR', index: 1 },
+    ]
+    const spot = [{ universe: [{ name: '@1', tokens: [1, 0] }], tokens }, [{ coin: '@1', midPx: '2' }]] as const
+    expect(spotMarkets(spot)).toMatchObject([{ coin: '@1', name: 'PURR/USDC', price: 2 }])
+  })
+
+  it('takes newer middles, and remembers when each changed', () => {
+    const listed = perpMarkets(perps)
+    const moved = withMids(listed, { BTC: '101', NOPE: '1' }, 1_000)
+    expect(moved[0]).toMatchObject({ price: 101, changedMs: 1_000 })
+    expect(moved[1]).toBe(listed[1])
+    expect(withMids(moved, { BTC: '101' }, 2_000)).toBe(moved)
+    expect(withMids(listed, { BTC: 'NaN' }, 1)).toBe(listed)
+    expect(relisted(moved, listed)[0]).toMatchObject({ price: 101, changedMs: 1_000 })
+    const [one] = withContext(namedMarkets(['BTC']), 'BTC', { midPx: '5', prevDayPx: '4', dayNtlVlm: '6' }, 7)
+    expect(one).toMatchObject({ price: 5, before: 4, volume: 6, changedMs: 7 })
+  })
+
+  it('shows the most traded first, of those that fit', () => {
+    const listed = perpMarkets(perps)
+    expect(shownMarkets(listed, '', 9).map(({ coin }) => coin)).toEqual(['__proto__', 'BTC'])
+    expect(shownMarkets(listed, ' btc ', 9).map(({ coin }) => coin)).toEqual(['BTC'])
+    expect(shownMarkets(listed, '', 1)).toHaveLength(1)
+  })
+})
+
+describe('the gateway’s time', () => {
+  it('is that of the gateway, however wrong the visitor’s clock is', () => {
+    const hour = 3_600_000
+    const clock = new ServerClock()
+    expect(clock.now(5)).toBeNaN()
+    clock.told(1_000_000, hour, hour + 20)
+    expect(clock.now(hour + 10)).toBe(1_000_000)
+    clock.told(2_000_000, hour, hour + 500)
+    expect(clock.now(hour + 10)).toBe(1_000_000)
+    clock.came(1_000_005, hour + 10)
+    expect(clock.now(hour + 10)).toBe(1_000_005)
+    expect(clockTrouble(0, hour)).toBe('The clock of this device is 1.0 h fast. Times and ages here are the gateway’s.')
+    expect(clockTrouble(120_000, 0)).toContain('2 min slow')
+    expect([clockTrouble(0, 10_000), clockTrouble(Number.NaN, 5)]).toEqual([null, null])
+  })
+})
+
+describe('words and numbers', () => {
+  it('are short, aligned and never NaN', () => {
+    expect([1234567.891, -0.5, 0, -0.001, Number.NaN].map((value) => fixed(value, 2))).toEqual([
+      '1 234 567.89',
+      '−0.50',
+      '0.00',
+      '0.00',
+      '–',
+    ])
+    expect([81_300, 3_150.84, 0.0116761, 0, Number.POSITIVE_INFINITY].map(priceText)).toEqual([
+      '81 300',
+      '3 150.8',
+      '0.011676',
+      '0.00',
+      '–',
+    ])
+    expect([0, 5, 0.0446, 1_234, 999_999, 1.5e9, Number.NaN].map(compact)).toEqual([
+      '0',
+      '5',
+      '0.0446',
+      '1.23 k',
+      '1.00 M',
+      '1.50 B',
+      '–',
+    ])
+    expect([changeText(110, 100), changeText(90, 100), changeText(1, 0)]).toEqual(['+10.00 %', '−10.00 %', '–'])
+    expect([-5, 250, 1_500, 61_000, 7_300_000, Number.NaN].map(ageText)).toEqual([
+      '0 ms',
+      '250 ms',
+      '1.5 s',
+      '1 min',
+      '2 h',
+      '–',
+    ])
+    expect([clockText(0), clockText(Number.NaN), clockText(1e300)]).toEqual(['00:00:00', '–', '–'])
+    const moment = Date.UTC(2026, 10, 25, 12, 30)
+    expect([inputMs(inputText(moment)), inputMs('2026-11-25T12:30')]).toEqual([moment, moment])
+    expect(inputMs('soon')).toBeNaN()
+  })
+
+  it('of what happened are newest first, and the same again is counted', () => {
+    let list = withHappening([], { atMs: 1, kind: 'bad', text: 'lost' })
+    list = withHappening(list, { atMs: 2, kind: 'bad', text: 'lost' })
+    list = withHappening(list, { atMs: 3, kind: 'good', text: 'back' })
+    expect(list).toEqual([
+      { id: 2, atMs: 3, kind: 'good', text: 'back', times: 1 },
+      { id: 1, atMs: 2, kind: 'bad', text: 'lost', times: 2 },
+    ])
+    for (let i = 0; i < 100; i++) list = withHappening(list, { atMs: i, kind: 'wait', text: `${i}` })
+    expect(list).toHaveLength(40)
+  })
+})
+
+it('a frame of the screen draws once each that asked, in it or for the next', () => {
+  const frames: (() => void)[] = []
+  const scheduler = new FrameScheduler((run) => frames.push(run))
+  let [books, lists] = [0, 0]
+  const book = () => {
+    books++
+    if (books === 1) scheduler.ask(book)
+  }
+  for (let i = 0; i < 14; i++) scheduler.ask(book)
+  scheduler.ask(() => void lists++)
+  expect(frames).toHaveLength(1)
+  frames.shift()!()
+  expect([books, lists, frames.length]).toEqual([1, 1, 1])
+  frames.shift()!()
+  expect([books, frames.length]).toEqual([2, 0])
+})

@@ -1,0 +1,127 @@
+// What the owner's page decides without a browser.
+
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Account, Key, Usage } from '../../src/console/owner/answers.ts'
+import { keyOrder } from '../../src/console/owner/key-order.ts'
+import { dailyColumns, forecastText, foundKeys, microOf, stateText } from '../../src/console/owner/owner-words.ts'
+import { Pace } from '../../src/console/pace.ts'
+import { formatCredits } from '../../src/credit/amount.ts'
+
+const NOW = Date.UTC(2026, 10, 25, 12)
+const KEY: Key = {
+  ...{ hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', label: 'bot', kind: 'api', products: ['info'], created: NOW - 1 },
+  ...{ expires: null, revoked: null, last_used: null, cap: null, cap_remaining: null, spent_30_days: '0' },
+  ...{ ranges: null, replaced_by: null },
+}
+
+describe('amounts', () => {
+  it('are exact, from text and from numbers of JSON, up to eight billion credits', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 8e15 }), (micro) => {
+        expect(microOf(formatCredits(micro))).toBe(BigInt(micro))
+        expect(microOf(JSON.parse(JSON.stringify(Number(formatCredits(micro)))))).toBe(BigInt(micro))
+      }),
+    )
+    expect(microOf('-0.13')).toBe(-130_000n)
+  })
+})
+
+describe('a forecast', () => {
+  it.each([
+    ['used_up', NOW + 3 * 86_400_000, 'At 1.5 credits a day they end on 2026-11-28 UTC, in 3 d.'],
+    ['renewed', null, 'At 1.5 credits a day they do not end: the plan brings more than that.'],
+    ['far', null, 'At 1.5 credits a day they last more than ten years.'],
+    ['unused', null, 'Nothing was spent of late: they do not end.'],
+    ['spent', NOW, /^No credits are left/],
+  ] as const)('of %s is a sentence', (why, ends, words) => {
+    const account = { forecast: { ends, why }, credits_a_day: '1.5' } as Account
+    expect(forecastText(account, NOW)).toMatch(words)
+  })
+})
+
+describe('keys', () => {
+  it('say how they are', () => {
+    expect(stateText(KEY, NOW)).toBe('live')
+    expect(stateText({ ...KEY, expires: NOW + 1 }, NOW)).toBe('live, ends 2026-11-25 12:00:00')
+    expect(stateText({ ...KEY, expires: NOW, replaced_by: 'b2' }, NOW)).toBe('replaced 2026-11-25 12:00:00')
+    expect(stateText({ ...KEY, revoked: NOW }, NOW)).toBe('revoked 2026-11-25 12:00:00')
+    expect(stateText({ ...KEY, expires: NOW }, NOW)).toBe('expired 2026-11-25 12:00:00')
+  })
+
+  it('are found by label, prefix, hash and range, live ones alone unless all are asked for', () => {
+    const revoked = { ...KEY, hash: 'c3', label: 'Old', revoked: NOW, ranges: ['192.0.2.0/24'] }
+    const keys = [KEY, revoked]
+    expect(foundKeys(keys, '', false, NOW)).toEqual([KEY])
+    expect(foundKeys(keys, '', true, NOW)).toEqual(keys)
+    for (const words of [' BOT ', '9fkx', 'a1a1']) expect(foundKeys(keys, words, true, NOW)).toContain(KEY)
+    expect(foundKeys(keys, '192.0.2', true, NOW)).toEqual([revoked])
+    expect(foundKeys(keys, '(.*)', true, NOW)).toEqual([])
+  })
+
+  it('are ordered by what was typed, and changed by what differs', () => {
+    const typed = { label: 'x', cap: ' 0.13 ', ranges: '192.0.2.0/24, 2001:db8::/32', expires: '2026-12-01' }
+    expect(keyOrder(typed, ['info'])).toEqual({
+      ...{ label: 'x', products: ['info'], cap: '0.13', ranges: ['192.0.2.0/24', '2001:db8::/32'] },
+      expires: Date.UTC(2026, 11, 1),
+    })
+    const same = { label: 'bot', cap: '', ranges: '', expires: '' }
+    expect(keyOrder(same, ['info'], KEY)).toEqual({})
+    const bound = { ...KEY, cap: '5', ranges: ['192.0.2.0/24'], expires: Date.UTC(2026, 11, 1, 13) }
+    expect(keyOrder(same, ['info'], bound)).toEqual({ cap: null, ranges: null, expires: null })
+    expect(keyOrder({ ...same, cap: '5', ranges: '192.0.2.0/24', expires: '2026-12-01' }, ['info'], bound)).toEqual({})
+  })
+})
+
+describe('columns of days', () => {
+  const usage = (parts: number): Usage => ({
+    period: { from: '2026-11-23', to: '2026-11-25' },
+    by_day: [
+      {
+        date: '2026-11-24',
+        premium_credits: 1,
+        parts: [
+          { part: '', label: '', premium_credits: 0.5 },
+          ...Array.from({ length: parts }, (_, i) => ({
+            part: `p${i}`,
+            label: i === 0 ? '<b>' : '',
+            premium_credits: i + 1,
+          })),
+        ],
+      },
+    ],
+    by_api_key: [],
+    by_type: [],
+  })
+
+  it('have every day, and the parts that cost most', () => {
+    const { columns, parts } = dailyColumns(usage(9))
+    expect(columns.map(({ name }) => name)).toEqual(['2026-11-23', '2026-11-24', '2026-11-25'])
+    expect(parts).toEqual(['p8', 'p7', 'p6', 'p5', 'p4', 'p3', 'p2', 'others'])
+    expect(columns[1]?.parts).toMatchObject({ p8: 9_000_000, others: 3_500_000 })
+    expect(dailyColumns(usage(1)).parts).toEqual(['<b> (p0)', 'others'])
+  })
+})
+
+describe('a pace', () => {
+  it('lets no more than a second’s worth begin in any second', () => {
+    const steps = fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 60 })
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 20 }), (pauses, perSecond) => {
+        const pace = new Pace(perSecond)
+        let now = 0
+        const begins = pauses.map((pause) => {
+          now += pause
+          return now + pace.waitMs(now)
+        })
+        for (const begin of begins)
+          expect(begins.filter((each) => each >= begin && each < begin + 1000).length).toBeLessThanOrEqual(
+            2 * perSecond,
+          )
+        expect([...begins].sort((a, b) => a - b)).toEqual(begins)
+      }),
+    )
+    const pace = new Pace(4)
+    expect(Array.from({ length: 7 }, () => pace.waitMs(0))).toEqual([0, 0, 0, 0, 250, 500, 750])
+  })
+})

@@ -1,0 +1,127 @@
+// Stream tokens at the gateway: which doors they open, what ends them, and how many a stranger gets.
+
+import { describe, expect, it } from 'vitest'
+import { KeyRing } from '../../src/edge/key-ring.store.ts'
+import { liveTokenRoutes } from '../../src/edge/session/live-token.route.ts'
+import { sealStreamToken } from '../../src/key/stream-token.client.ts'
+import { ask, bindings, enter, KEY_SECRET, newKey, settings, waitUntil } from '../platform/operator.worker.ts'
+
+const SAID = { holder: 'h', coins: ['BTC'], channels: ['trades'] }
+const soon = () => Date.now() + 60_000
+const OPEN = { takesTokens: true }
+
+async function tokenOf(order: object = {}, said: object = {}) {
+  const key = await newKey(order)
+  return { key, token: await sealStreamToken({ keyHash: key.hash, ...SAID, expires: soon(), ...said }, KEY_SECRET) }
+}
+
+describe('a stream token', () => {
+  it('enters as its key, with what it says and no more', async () => {
+    const { key, token } = await tokenOf()
+    const request = new Request(`http://weir/ws?token=${token}`)
+    const entry = { product: 'stream', kind: 'api', places: ['query'], ...OPEN } as const
+    const entered = await new KeyRing().authenticate(settings, request, entry, waitUntil)
+    expect(entered).toMatchObject({
+      ok: true,
+      value: { account: key.account, keyHash: key.hash, products: ['info', 'stream'], token: SAID },
+    })
+  })
+
+  it('opens no door but those of market data', async () => {
+    const { token } = await tokenOf()
+    const ring = new KeyRing()
+    expect(await enter(ring, token, OPEN)).toBe('ok')
+    expect(await enter(ring, token)).toBe('not_entitled')
+    for (const product of ['data', 'rpc', 'platform', 'graphql'])
+      expect(await enter(ring, token, { product, kind: 'any' })).toBe('not_entitled')
+    const graphql = await ring.identify(settings, token, { product: 'graphql', kind: 'api' }, waitUntil)
+    expect(graphql).toMatchObject({ ok: false, error: { kind: 'not_entitled' } })
+  })
+
+  it('ends with its key, and by itself', async () => {
+    const { key, token } = await tokenOf()
+    const ring = new KeyRing()
+    expect(await enter(ring, token, OPEN)).toBe('ok')
+    ring.revoked(settings, key.hash, waitUntil)
+    expect(await enter(ring, token, OPEN)).toBe('key_revoked')
+    await ask('DELETE', `/keys/${key.hash}`)
+    expect(await enter(new KeyRing(), token, OPEN)).toBe('key_revoked')
+    const over = await tokenOf({}, { expires: Date.now() - 1 })
+    expect(await enter(ring, over.token, OPEN)).toBe('key_expired')
+    const unknown = await sealStreamToken({ keyHash: 'f'.repeat(64), ...SAID, expires: soon() }, KEY_SECRET)
+    expect(await enter(ring, unknown, OPEN)).toBe('key_unknown')
+  })
+
+  it('has no product that its key lacks, and no address that its key may not be used from', async () => {
+    const { token } = await tokenOf({ products: ['stream'] })
+    expect(await enter(new KeyRing(), token, OPEN)).toBe('not_entitled')
+    expect(await enter(new KeyRing(), token, { ...OPEN, product: 'stream' })).toBe('ok')
+    const bound = await tokenOf({ allowed_ips: ['192.0.2.0/24'] }).catch(() => null)
+    if (bound) expect(await enter(new KeyRing(), bound.token, OPEN)).toBe('not_entitled')
+  })
+
+  it('of a service key asks data for its account', async () => {
+    const { token } = await tokenOf({ kind: 'service' })
+    expect(await enter(new KeyRing(), token, { ...OPEN, product: 'stream' })).toBe('ok')
+  })
+})
+
+const HOST = 'https://weir.example'
+
+function page(account: string | null, { keySecret = KEY_SECRET, address = null as string | null } = {}) {
+  const world = { nowMs: Date.now(), address }
+  const app = liveTokenRoutes({
+    env: { ACCOUNTS: bindings.ACCOUNTS, ...(keySecret && { KEY_SECRET: keySecret }) },
+    account,
+    coins: ['BTC'],
+    addressOf: () => world.address,
+    requestId: () => 'req_1',
+    now: () => world.nowMs,
+  })
+  const get = (headers: Record<string, string> = { origin: HOST }) =>
+    app.request(`${HOST}/live/token`, { method: 'POST', headers })
+  return { world, get }
+}
+
+describe('the live page', () => {
+  it('gets a token that is paid by the operator’s account, for his coins', async () => {
+    const key = await newKey()
+    const answer = await page(key.account).get()
+    const said = (await answer.json()) as { token: string; expires: number; time: number }
+    expect(said).toMatchObject({ coins: ['BTC'], expires: said.time + 600_000 })
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(await enter(new KeyRing(), said.token, OPEN)).toBe('ok')
+  })
+
+  it('gets none where nobody pays, without a fit key, without a secret, and for another site', async () => {
+    const bare = await newKey({ kind: 'service' })
+    const { account } = await newKey()
+    expect((await page(null).get()).status).toBe(403)
+    expect((await page(bare.account).get()).status).toBe(503)
+    expect((await page('nobody-at-all').get()).status).toBe(503)
+    expect((await page(account, { keySecret: '' }).get()).status).toBe(503)
+    for (const headers of [
+      {},
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: HOST, 'sec-fetch-site': 'cross-site' },
+    ])
+      expect((await page(account).get(headers as Record<string, string>)).status, JSON.stringify(headers)).toBe(403)
+  })
+
+  it('of one address gets few of 10,000, and another address is not held up', async () => {
+    const { account } = await newKey()
+    const { world, get } = page(account, { address: '192.0.2.1' })
+    const statuses = new Map<number, number>()
+    for (let i = 0; i < 10_000; i++) {
+      const { status } = await get()
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+    expect([...statuses]).toEqual([
+      [200, 20],
+      [429, 9_980],
+    ])
+    world.address = '192.0.2.2'
+    expect((await get()).status).toBe(200)
+  })
+})
