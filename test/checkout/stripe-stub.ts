@@ -1,8 +1,6 @@
 // Stripe as its documents describe it, as far as a checkout needs it: sessions with form fields and idempotency keys, and
 // events that are signed. What it is not asked for rightly it refuses as Stripe does.
 
-import { createHmac } from 'node:crypto'
-
 export const SECRET_KEY = 'sk_test_of_the_stub'
 export const WEBHOOK_SECRET = 'whsec_of_the_stub'
 
@@ -86,15 +84,28 @@ export class StripeStub {
   }
 
   #event(type: string, object: object): string {
-    const about = { id: `evt_${++StripeStub.#ids}`, object: 'event', api_version: '2024-06-20', created: 1, livemode: false }
+    const about = {
+      id: `evt_${++StripeStub.#ids}`,
+      object: 'event',
+      api_version: '2024-06-20',
+      created: 1,
+      livemode: false,
+    }
     return JSON.stringify({ ...about, type, data: { object }, pending_webhooks: 1 })
   }
 }
 
-const refusal = (status: number, type: string): [number, object] => [status, { error: { type, message: 'as Stripe words it' } }]
+const refusal = (status: number, type: string): [number, object] => [
+  status,
+  { error: { type, message: 'as Stripe words it' } },
+]
 
 /** The header that Stripe sends with a body. */
-export function signed(body: string, atSeconds: number, secret = WEBHOOK_SECRET, scheme = 'v1'): string {
-  const mac = createHmac('sha256', secret).update(`${atSeconds}.${body}`).digest('hex')
-  return `t=${atSeconds},${scheme}=${mac}`
+export async function signed(body: string, atSeconds: number, secret = WEBHOOK_SECRET, scheme = 'v1'): Promise<string> {
+  const text = new TextEncoder()
+  const hash = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', text.encode(secret), hash, false, ['sign'])
+  const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, text.encode(`${atSeconds}.${body}`)))
+  const hex = Array.from(mac, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return `t=${atSeconds},${scheme}=${hex}`
 }
