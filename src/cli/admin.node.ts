@@ -8,6 +8,7 @@ import { feedCommands } from './feed.node.ts'
 import { historyCommands } from './history.node.ts'
 import { planCommands } from './plans.node.ts'
 import { actsIn, gatewayProgram, processShell, type Shell } from './shell.node.ts'
+import { staffCommands } from './staff.node.ts'
 import { usageCommand } from './usage.node.ts'
 import { webhookCommands } from './webhooks.node.ts'
 
@@ -22,6 +23,7 @@ export function adminProgram(shell: Shell): Command {
   keyCommands(admin, act, shell.now)
   webhookCommands(admin, act)
   usageCommand(admin, act)
+  staffCommands(admin, act)
   return admin
 }
 

@@ -33,6 +33,7 @@ interface Locator {
   textContent(): Promise<string | null>
   innerText(): Promise<string>
   inputValue(): Promise<string>
+  getAttribute(name: string): Promise<string | null>
   count(): Promise<number>
   isVisible(): Promise<boolean>
   waitFor(options?: { readonly timeout?: number; readonly state?: 'visible' | 'hidden' }): Promise<void>

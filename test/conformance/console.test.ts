@@ -177,6 +177,101 @@ describe.skipIf(isMissing)('signing in', () => {
   })
 })
 
+describe.skipIf(isMissing)('the operator’s pages', () => {
+  const admin = async (method: string, path: string, body?: unknown) => {
+    const headers = { authorization: `Bearer ${dev.admin_token}` }
+    const answer = await fetch(`${dev.url}/admin${path}`, { method, headers, body: JSON.stringify(body) ?? null })
+    return answer.json() as Promise<Record<string, string>>
+  }
+  const NASTY = '<img src=x onerror="document.title=1"> =1+1 😀'
+
+  it('are free of barriers, each of them, and draw what is nasty as text', async () => {
+    await admin('POST', '/keys', { account: 'demo', label: NASTY })
+    const { context, page, troubles } = await visit(dev.admin_token)
+    const names = [
+      'Overview',
+      'Accounts',
+      'Keys',
+      'Plans',
+      'Top-ups',
+      'Usage',
+      'Refusals',
+      'Feed',
+      'Sources',
+      'Pipelines',
+    ]
+    for (const name of [...names, 'Audit', 'Staff']) {
+      await page.getByRole('link', { name }).first().click()
+      await page
+        .getByRole('heading', { name: name === 'Usage' ? 'Usage and revenue' : name })
+        .first()
+        .waitFor()
+      if (name === 'Keys') await page.getByText(NASTY).first().waitFor()
+      await lookAt(context, page, `operator-${name.toLowerCase()}`)
+    }
+    await page.goto(`${dev.url}/console?page=account&id=demo`)
+    await page.getByText('Balance, credits').waitFor()
+    await lookAt(context, page, 'operator-account')
+    expect(await page.title()).not.toBe('1')
+    expect(troubles).toEqual([])
+    await context.close()
+  }, 120_000)
+
+  it('top up, find, revoke what is typed by its name, and show it in the audit', async () => {
+    const { prefix, key } = await admin('POST', '/keys', { account: 'demo', label: 'to be revoked' })
+    const { context, page } = await visit(dev.admin_token)
+    await page.goto(`${dev.url}/console?page=account&id=demo`)
+    await page.getByLabel('Top up, credits').fill('12.5')
+    await page.getByLabel('Name, such as an invoice').fill('invoice-1')
+    await page.getByRole('button', { name: 'Top up' }).click()
+    await page.getByText('grant:invoice-1').waitFor()
+    // A whole key that is pasted never reaches the address.
+    await page.getByLabel('Search').fill(key!)
+    await page.keyboard.press('Enter')
+    await page.getByText('to be revoked').waitFor()
+    expect(page.url()).toContain(prefix!)
+    expect(page.url()).not.toContain(key!)
+    await page.getByRole('link', { name: 'Keys' }).first().click()
+    await page.getByRole('button', { name: `Revoke ${prefix}` }).click()
+    const act = page.getByRole('button', { name: 'Revoke this key' })
+    await page.getByLabel(/to confirm/).fill(prefix!.slice(1))
+    expect(await act.getAttribute('disabled')).not.toBe(null)
+    await page.getByLabel(/to confirm/).fill(prefix!)
+    await act.click()
+    await page
+      .getByText(/^revoked 20/)
+      .first()
+      .waitFor()
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.getByText('revokeKey').first().waitFor()
+    await page.getByText('grantCredits').first().waitFor()
+    await context.close()
+  }, 60_000)
+
+  it('offer support nothing that it may not do', async () => {
+    const { token } = await admin('POST', '/staff', { name: 'sam', role: 'support' })
+    const { context, page } = await visit(token!)
+    await page.getByRole('link', { name: 'Keys' }).first().click()
+    await page.getByRole('heading', { name: 'Keys' }).waitFor()
+    await page.getByText('works').first().waitFor()
+    expect(await page.getByRole('button', { name: /Revoke/ }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Staff' }).count()).toBe(0)
+    await page.goto(`${dev.url}/console?page=account&id=demo`)
+    await page.getByText('Balance, credits').waitFor()
+    expect(await page.getByRole('button', { name: 'Top up' }).count()).toBe(0)
+    const status = await page.evaluate<number>(
+      `fetch('/admin/feed/reset', { method: 'POST' }).then(({ status }) => status)`,
+    )
+    expect(status).toBe(403)
+    await expectNoSecret(page, [token!])
+    // Revoked: the next thing that the page asks for ends the visit.
+    await admin('DELETE', '/staff/sam')
+    await page.reload()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await context.close()
+  }, 60_000)
+})
+
 /** A new account with so many credits, and a service key of it. */
 async function newAccount(account: string, credits: string): Promise<string> {
   const admin = (method: string, path: string, body: object) =>
