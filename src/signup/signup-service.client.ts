@@ -34,6 +34,8 @@ export interface Joined {
 
 const PLAN = 'trial'
 const LABEL = 'console sign-up'
+/** Of an account that are looked through, the newest first. */
+const KEYS_MAX = 1_000
 const PURPOSE = 'weir/sign-up-addresses/1'
 /** 43 of 58 characters are 251 bits. */
 const TOKEN_LENGTH = 43
@@ -112,7 +114,7 @@ export class SignUp {
 
   async #enter(account: string): Promise<Result<Joined, Failure>> {
     const { keys, nowMs } = this.#ports
-    const listed = await keys.list(account)
+    const listed = await keys.list(account, KEYS_MAX)
     const isLive = ({ revoked, expires }: (typeof listed)[number]) =>
       revoked === null && (expires === null || expires > nowMs())
     const kept = listed.find((key) => key.kind === 'service' && key.label === LABEL && isLive(key))
