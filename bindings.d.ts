@@ -23,6 +23,11 @@ declare namespace Cloudflare {
     LIVE_COINS: string
     UPSTREAMS: string
     RPC_CHAINS: string
+    CHECKOUT: string
+    CHECKOUT_PRICES: string
+    SIGNUP: string
+    SIGNUP_SETTINGS: string
+    PUBLIC_URL: string
     ADMIN_TOKEN: string
     FEED_TOKEN: string
     KEY_SECRET: string

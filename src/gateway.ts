@@ -51,6 +51,7 @@ import type { Platform } from './platform/platform-api.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import { rpcDesk } from './rpc/rpc.client.ts'
 import { answerRpc, type RpcRouteDeps, rpcChainOf, rpcRoutes } from './rpc/rpc.route.ts'
+import { sellingRoutes } from './signup/selling.route.ts'
 import type { PastAnswer } from './stream/events/first-frames.ts'
 import type { KeyDesk } from './stream/graphql/entry.ts'
 import type { GatewayInternal } from './stream/post.client.ts'
@@ -135,6 +136,7 @@ function build(env: Env): Gateway {
   const identify = (key: string, request: Request, waitUntil: WaitUntil) =>
     keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request))
   app.route('/', sessionRoutes({ env, findStaff, identify, wrongToken, addressOf, requestId, now }))
+  app.route('/', sellingRoutes(env, settings, { platform, wrongToken, addressOf, report, requestId, now }))
   const { LIVE_ACCOUNT: account, LIVE_COINS: coins } = settings
   app.route('/', liveTokenRoutes({ env, account, coins, addressOf, requestId, now }))
   const keyed: KeyedDeps = {

@@ -61,7 +61,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'platform/endpoints': 'core key credit credit/plans feed history/archive history/exports pipeline platform',
   'docs/site': 'core edge feed info rpc stream stream/graphql platform docs docs/site/words',
   'docs/site/words': 'docs/site',
-  client: 'core feed book stream stream/channels',
+  client: 'core feed book stream info',
   feeder: 'core feed',
   devnet: 'book core devnet/exchange devnet/agents devnet/evm devnet/info devnet/files',
   'devnet/exchange': 'feed',
@@ -84,6 +84,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
 /** Files over 300 lines, each with its reason. */
 const LONG_FILES: Readonly<Record<string, string>> = {
   'src/feeder/session.ts': 'one state machine: what each frame and block changes of what is due must be read together',
+  'src/client/wire.ts': 'generated: the types of all requests, answers, bodies and frames',
 }
 
 /** Of `graphql-ws` the protocol: messages and close codes. */

@@ -13,6 +13,7 @@ import { changeKey } from './endpoints/changeKey.ts'
 import { changeOwnKey } from './endpoints/changeOwnKey.ts'
 import { changePipeline } from './endpoints/changePipeline.ts'
 import { changePlan } from './endpoints/changePlan.ts'
+import { checkout } from './endpoints/checkout.ts'
 import { clearOwnWebhook } from './endpoints/clearOwnWebhook.ts'
 import { clearWebhook } from './endpoints/clearWebhook.ts'
 import { createKey } from './endpoints/createKey.ts'
@@ -30,6 +31,7 @@ import { listAccounts } from './endpoints/listAccounts.ts'
 import { listAudit } from './endpoints/listAudit.ts'
 import { listGrants } from './endpoints/listGrants.ts'
 import { listKeys } from './endpoints/listKeys.ts'
+import { listOrders } from './endpoints/listOrders.ts'
 import { listPipelines } from './endpoints/listPipelines.ts'
 import { listPlans } from './endpoints/listPlans.ts'
 import { listRefusals } from './endpoints/listRefusals.ts'
@@ -44,6 +46,7 @@ import { ownKeys } from './endpoints/ownKeys.ts'
 import { ownRefusals } from './endpoints/ownRefusals.ts'
 import { ownStreams } from './endpoints/ownStreams.ts'
 import { ownWebhook } from './endpoints/ownWebhook.ts'
+import { payOrder } from './endpoints/payOrder.ts'
 import { pipelineLogs } from './endpoints/pipelineLogs.ts'
 import { pipelineMetrics } from './endpoints/pipelineMetrics.ts'
 import { pipelineStatus } from './endpoints/pipelineStatus.ts'
@@ -63,6 +66,7 @@ import { setPlan } from './endpoints/setPlan.ts'
 import { setWebhook } from './endpoints/setWebhook.ts'
 import { showAccount } from './endpoints/showAccount.ts'
 import { showBackfill } from './endpoints/showBackfill.ts'
+import { showCheckout } from './endpoints/showCheckout.ts'
 import { showPipeline } from './endpoints/showPipeline.ts'
 import { showRetention } from './endpoints/showRetention.ts'
 import { showWebhook } from './endpoints/showWebhook.ts'
@@ -70,6 +74,7 @@ import { testOwnWebhook } from './endpoints/testOwnWebhook.ts'
 import { testPipeline } from './endpoints/testPipeline.ts'
 import { testWebhook } from './endpoints/testWebhook.ts'
 import { usage } from './endpoints/usage.ts'
+import { voidOrder } from './endpoints/voidOrder.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [
   usage,
@@ -91,6 +96,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   clearOwnWebhook,
   makeStreamToken,
   balances,
+  showCheckout,
+  checkout,
   listPipelines,
   createPipeline,
   showPipeline,
@@ -126,6 +133,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   accountUsage,
   changePlan,
   grantCredits,
+  listOrders,
+  payOrder,
+  voidOrder,
   createKey,
   listKeys,
   changeKey,

@@ -1,5 +1,6 @@
 // What endpoints are lent: everything that they reach beside their request. Types alone.
 
+import type { Checkout, CheckoutEvents } from '../checkout/checkout-api.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 import type { AccountState } from '../credit/account-state.ts'
@@ -30,6 +31,7 @@ export interface Platform {
   readonly keys: Keys
   readonly plans: Plans
   readonly pipelines: Pipelines
+  readonly checkout: Checkout & CheckoutEvents
   readonly refusals: Refusals
   readonly staff: Staff
   readonly audit: Audit

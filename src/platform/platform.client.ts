@@ -1,5 +1,6 @@
 // The services behind /platform and /admin, on the bindings of the gateway.
 
+import { type CheckoutEnv, type CheckoutSettings, checkoutOf } from '../checkout/checkout.client.ts'
 import { meterOf, type Objects } from '../core/objects.client.ts'
 import { err, ok } from '../core/result.ts'
 import { after } from '../core/timers.client.ts'
@@ -24,7 +25,7 @@ import { sinksOf } from './sinks.client.ts'
 type Env = Cloudflare.Env
 
 /** Of the gateway's variables, parsed. */
-interface PlatformSettings {
+interface PlatformSettings extends CheckoutSettings {
   readonly CHAIN: string
   readonly WEBHOOK_HTTP: boolean
   readonly MILLION_CREDITS_USD: number | null
@@ -42,7 +43,7 @@ export interface PlatformDeps {
 }
 
 export function platformOf(
-  env: Env,
+  env: Env & CheckoutEnv,
   settings: PlatformSettings,
   objects: Objects,
   { read, report, now }: PlatformDeps,
@@ -66,6 +67,11 @@ export function platformOf(
   const isPublicUrl = (url: string) => urlRefusal(url) === null
   const { ACCOUNTS: db } = env
   const ofStaff = { staff: new StaffStore(db), audit: new AuditStore(db), business: new BusinessStore(db) }
+  const checkout = checkoutOf(env, settings, {
+    grant: (...grant) => services.accounts.grant(...grant),
+    report: (error) => report(error, 'checkout'),
+    nowMs: now,
+  })
   const sealToken: Platform['sealToken'] = async (token) =>
     env.KEY_SECRET
       ? ok(await sealStreamToken({ ...token, holder: crypto.randomUUID() }, env.KEY_SECRET))
@@ -73,6 +79,7 @@ export function platformOf(
   const own = {
     ...services,
     ...ofStaff,
+    checkout,
     pipelines,
     refusals,
     ...history,

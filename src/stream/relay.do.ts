@@ -105,11 +105,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       unread: this.#unread,
       callers: gatewayOf(env),
       ended: (connection) => this.#subscriptions.ended(connection),
-      refused: refusing({
-        clock: this.#clock,
-        keepRefusals: (batch) => gatewayOf(env).keepRefusals(batch),
-        waitUntil: (work) => ctx.waitUntil(work),
-      }),
+      refused: refusing(this.#clock, gatewayOf(env), ctx),
     })
     this.#subscriptions = this.#makeSubscriptions(settings, objects)
     const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)

@@ -83,9 +83,9 @@ describe('the operator’s commands', () => {
     const due = [books, { product: 'events', days: null, ...nothing }]
     answer = [200, { bytes: 5e9, most_bytes: 4e9, due }]
     expect((await admin('history retention --dry-run')).out[0]?.split('\n')).toEqual([
-      'product  kept days  files that go  MB      from               to',
-      'books    30         1440           4295.0  1970-01-01T00:00Z  1970-01-01T23:59Z',
-      'events   for good   0              0.0     -                  -',
+      'product  kept days  files that go      MB  from               to',
+      'books    30                  1440  4295.0  1970-01-01T00:00Z  1970-01-01T23:59Z',
+      'events   for good               0     0.0  -                  -',
       '',
       '5000.0 MB are archived; 1000.0 MB over ARCHIVE_KEEP_MB, oldest first.',
     ])

@@ -2,6 +2,9 @@
 
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
+import { CheckoutService } from '../../src/checkout/checkout-service.client.ts'
+import { CheckoutPrices } from '../../src/checkout/prices.ts'
+import { MANUAL } from '../../src/checkout/provider.ts'
 import * as objects from '../../src/core/objects.client.ts'
 import { ok } from '../../src/core/result.ts'
 import { after } from '../../src/core/timers.client.ts'
@@ -37,6 +40,8 @@ export const settings = {
 export const meterOf = (account: string) => objects.meterOf(bindings, account)
 export const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})
 
+const PRICES = CheckoutPrices.parse({ packages: [{ name: 'small', credits: 100_000, minor: 1_900 }] })
+
 /** What the gateway lends to endpoints. */
 export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new FakeSinks()): Platform {
   const { ACCOUNTS: db, KEYS: kv } = bindings
@@ -68,10 +73,15 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
   const sold = { millionMicroUsd: 49_000_000, hubs: 4 }
   const refusals = refusalsIn(db)
   const isPublicUrl = (url: string) => urlRefusal(url) === null
+  const checkout = new CheckoutService({
+    ...{ db, provider: MANUAL, prices: PRICES, report, nowMs: now },
+    grant: (...grant) => services.accounts.grant(...grant),
+  })
   const own = {
     ...services,
     ...ofStaff,
     ...sold,
+    checkout,
     pipelines,
     refusals,
     ...history,

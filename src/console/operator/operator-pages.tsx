@@ -9,6 +9,7 @@ import { AuditPage } from './audit-page.tsx'
 import { FeedPage } from './feed-page.tsx'
 import { KeysPage } from './keys-page.tsx'
 import { GrantsPage, PipelinesPage, RefusalsPage } from './lists.tsx'
+import { OrdersPage } from './orders-page.tsx'
 import { OverviewPage } from './overview-page.tsx'
 import { PlansPage } from './plans-page.tsx'
 import { may, type StaffRole } from './rights.ts'
@@ -25,6 +26,7 @@ const PAGES: readonly (readonly [name: string, title: string, page: Page])[] = [
   ['keys', 'Keys', KeysPage],
   ['plans', 'Plans', PlansPage],
   ['topups', 'Top-ups', GrantsPage],
+  ['orders', 'Orders', OrdersPage],
   ['usage', 'Usage', UsagePage],
   ['refusals', 'Refusals', RefusalsPage],
   ['feed', 'Feed', FeedPage],

@@ -15,6 +15,7 @@ const PLACES: readonly (readonly [path: string, section: Section])[] = [
   ['docs/guides/pipelines.md', 'start'],
   ['docs/guides/moving.md', 'start'],
   ['docs/guides/running.md', 'start'],
+  ['docs/client.md', 'start'],
   ['examples/README.md', 'start'],
   ['docs/info.md', 'info'],
   ['docs/ws-protocol.md', 'streams'],
