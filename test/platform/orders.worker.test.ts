@@ -75,7 +75,7 @@ describe('an order', () => {
     const reads = await newKey({ account: (await newKey({ kind: 'service' })).account })
     expect((await own(reads.key, 'POST', { package: 'small' })).status).toBe(403)
     expect((await own(reads.key, 'GET')).status).toBe(200)
-    const { key } = await newKey({ kind: 'service' })
+    const { key } = await newKey({ kind: 'service', plan: 'enterprise', credits: 1 })
     for (const [body, said] of [
       [{}, 'body: send "package" or "credits"'],
       [{ package: 'small', credits: 1 }, 'body: send "package" or "credits"'],
