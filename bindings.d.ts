@@ -16,6 +16,7 @@ declare namespace Cloudflare {
     KEY_CHECK: string
     METER_FAILURE: string
     TRUST_PROXY: string
+    MILLION_CREDITS_USD: string
     WEBHOOK_HTTP: string
     PIPELINE_PRIVATE: string
     LIVE_ACCOUNT: string

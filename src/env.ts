@@ -26,6 +26,11 @@ export const GatewaySettings = LiveSettings.extend({
   METER_FAILURE: z.enum(['closed', 'open'], 'must be "closed" or "open"'),
   /** On: `cf-connecting-ip` is set by the platform or a proxy of the operator, and not by the caller. */
   TRUST_PROXY: Switch,
+  /** US dollars for a million credits, exact to the millionth; empty: reports of the operator have no money in them. */
+  MILLION_CREDITS_USD: z
+    .string('must be text such as "49.5"')
+    .regex(/^(?:\d{1,6}(?:\.\d{1,6})?)?$/, 'must be US dollars such as "49.5", or empty')
+    .transform((text) => (text === '' ? null : Math.round(Number(text) * 1e6))),
   /** On: events may go to plain http, for receivers on the same machine. */
   WEBHOOK_HTTP: Switch,
   /** Whose credits visitors of /live spend who are nobody's; null: there are none. */

@@ -17,9 +17,7 @@ import { everyReply, failureReply } from './edge/every-reply.route.ts'
 import { graphqlRoutes } from './edge/graphql.route.ts'
 import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
-import { RefusalBook } from './edge/refusal-book.client.ts'
-import { keepRefusals } from './edge/refusals.store.ts'
-import type { NoteRefusal, RefusalBatch } from './edge/refused-calls.ts'
+import { isBrowser, pageOf } from './edge/pages.client.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
 import { liveTokenRoutes } from './edge/session/live-token.route.ts'
 import { sessionRoutes } from './edge/session/session.route.ts'
@@ -39,6 +37,10 @@ import { sharedHeld } from './info/sources/shared-held.ts'
 import type { Identity, Product } from './key/identity.ts'
 import { keyFromD1 } from './key/key-records.store.ts'
 import { admit, forData } from './key/record.ts'
+import { RefusalBook } from './key/refusal-book.client.ts'
+import { keepRefusals } from './key/refusals.store.ts'
+import type { NoteRefusal, RefusalBatch } from './key/refused-calls.ts'
+import { staffOf } from './key/staff.store.ts'
 import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { ENDPOINTS } from './platform/catalogue.ts'
@@ -130,7 +132,7 @@ function build(env: Env): Gateway {
   }
   const platform = platformOf(env, settings, objects, { read, report, now })
   const addressOf = (request: Request) => callerAddress(isProxyTrusted, request.headers)
-  const findStaff: FindStaff = async () => null
+  const findStaff: FindStaff = (hash) => staffOf(env.ACCOUNTS, hash)
   const identify = (key: string, request: Request, waitUntil: WaitUntil) =>
     keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request))
   app.route('/', sessionRoutes({ env, findStaff, identify, wrongToken, addressOf, requestId, now }))
@@ -156,7 +158,7 @@ function build(env: Env): Gateway {
   app.route('/', downloadRoutes<Env>({ chain: settings.CHAIN, bucket, keySecret: env.KEY_SECRET, requestId, now }))
   const secrets = { adminToken: env.ADMIN_TOKEN, keySecret: env.KEY_SECRET }
   const visitor = (request: Request) => (hasSession(request) ? visitingOperator(env, request, findStaff, now()) : null)
-  app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, visitor, wrongToken, requestId }))
+  app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, visitor, findStaff, wrongToken, requestId }))
   app.get('/', (c) => {
     if (isBrowser(c.req.raw)) return c.redirect('/live')
     return c.json({
@@ -188,14 +190,6 @@ function authenticator(keyEnv: KeyRingEnv, product: keyof typeof KEY_PLACES) {
     return product === 'info' ? orVisitor(keyEnv, request, entry, entered) : entered
   }
 }
-
-/** A file of the console, of the live page or of the documentation. */
-async function pageOf({ ASSETS: files }: Partial<Env>, request: Request): Promise<Response | null> {
-  const found = await files?.fetch(request)
-  return found === undefined || found.status === 404 ? null : found
-}
-
-const isBrowser = ({ headers }: Request) => headers.get('accept')?.includes('text/html') ?? false
 
 function charging(env: Env, settings: GatewaySettings, waitUntil: WaitUntil): Charging {
   const onRevoked = (keyHash: string) => keys.revoked(env, keyHash, waitUntil)

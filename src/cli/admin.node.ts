@@ -9,6 +9,7 @@ import { historyCommands } from './history.node.ts'
 import { orderCommands } from './orders.node.ts'
 import { planCommands } from './plans.node.ts'
 import { actsIn, gatewayProgram, processShell, type Shell } from './shell.node.ts'
+import { staffCommands } from './staff.node.ts'
 import { usageCommand } from './usage.node.ts'
 import { webhookCommands } from './webhooks.node.ts'
 
@@ -24,6 +25,7 @@ export function adminProgram(shell: Shell): Command {
   orderCommands(admin, act)
   webhookCommands(admin, act)
   usageCommand(admin, act)
+  staffCommands(admin, act)
   return admin
 }
 

@@ -1,8 +1,8 @@
-// What `npm run watch` shows, as text: panels of books, the last fills, and how each book compares.
+// What `npm run watch` shows: panels of books with their depth as bars, the last fills, and how each book compares.
 
 import { fromScaled, toScaled } from '../core/decimal.ts'
-import { visible } from '../core/visible.ts'
 import type { Level, Levels } from '../feed/block.ts'
+import { type Line, paddedLine, shownLine } from './coloured-line.ts'
 
 interface WatchedCoin {
   readonly coin: string
@@ -28,6 +28,9 @@ export interface Watched {
 }
 
 const PANEL_WIDTH = 60
+const BAR_WIDTH = 8
+/** Bars are shown where no panel has to go for them. */
+const BARRED_WIDTH = PANEL_WIDTH + 2 * BAR_WIDTH + 2
 const DEPTH = 10
 const FILLS_MIN = 3
 /** Lines of a panel besides its levels: title, comparison, header, blank. */
@@ -39,41 +42,91 @@ export function spreadOf(levels: Levels): string | null {
   return bid && ask ? fromScaled(toScaled(ask.px) - toScaled(bid.px)) : null
 }
 
+interface Terminal {
+  readonly columns: number
+  readonly rows: number
+  readonly isColoured: boolean
+}
+
 /** The whole screen, lines of at most `columns` characters and at most `rows` of them. */
-export function renderScreen(watched: Watched, columns: number, rows: number, nowMs: number): string[] {
+export function renderScreen(watched: Watched, { columns, rows, isColoured }: Terminal, nowMs: number): string[] {
   const across = Math.max(1, Math.min(watched.coins.length, Math.floor(columns / PANEL_WIDTH)))
+  const hasBars = across * BARRED_WIDTH <= columns
+  const width = hasBars ? BARRED_WIDTH : PANEL_WIDTH
   const down = Math.ceil(watched.coins.length / across)
   const room = Math.floor((rows - 2 - FILLS_MIN) / down) - PANEL_FRAME
   const depth = Math.max(1, Math.min(DEPTH, room))
-  const lines = [watched.status]
+  const lines: Line[] = [[{ text: watched.status, colour: 'soft' }]]
   for (let first = 0; first < watched.coins.length; first += across) {
-    const panels = watched.coins.slice(first, first + across).map((coin) => panelOf(coin, depth, nowMs))
+    const panels = watched.coins.slice(first, first + across).map((coin) => panelOf(coin, { depth, hasBars, nowMs }))
     for (let i = 0; i < depth + PANEL_FRAME; i++)
-      lines.push(panels.map((panel) => padded(panel[i] ?? '', PANEL_WIDTH)).join(''))
+      lines.push(panels.flatMap((panel) => paddedLine(panel[i] ?? [], width)))
   }
-  lines.push('fills', ...watched.fills.slice(-Math.max(FILLS_MIN, rows - lines.length - 1)).reverse())
-  return lines.slice(0, rows).map((line) => visible(line).slice(0, columns).trimEnd())
+  const fills = watched.fills.slice(-Math.max(FILLS_MIN, rows - lines.length - 1)).toReversed()
+  lines.push([{ text: 'fills', colour: 'soft' }], ...fills.map((text) => [{ text }]))
+  return lines.slice(0, rows).map((line) => shownLine(line, columns, isColoured))
 }
 
-function panelOf({ coin, book, note, step, verdict }: WatchedCoin, depth: number, nowMs: number): string[] {
-  if (!book) return [`${coin}  ${note}`, verdict]
-  const [bids, asks] = book.levels
-  const spread = spreadOf(book.levels) ?? '-'
-  const title = `${coin}  ${step}  spread ${spread}  height ${book.height}  age ${nowMs - book.timeMs} ms`
-  const header = `${'n'.padStart(4)}${'size'.padStart(13)}${'bid'.padStart(11)}   ${'ask'.padEnd(11)}${'size'.padEnd(13)}n`
-  const rows = Array.from({ length: depth }, (_, i) => `${bidText(bids[i])}   ${askText(asks[i])}`)
-  return [title, verdict, header, ...rows]
+interface PanelForm {
+  readonly depth: number
+  readonly hasBars: boolean
+  readonly nowMs: number
 }
+
+function panelOf({ coin, book, note, step, verdict }: WatchedCoin, { depth, hasBars, nowMs }: PanelForm): Line[] {
+  const said: Line = [{ text: verdict, colour: colourOf(verdict) }]
+  if (!book)
+    return [
+      [
+        { text: coin, colour: 'bold' },
+        { text: `  ${note}`, colour: colourOf(note) },
+      ],
+      said,
+    ]
+  const [bids, asks] = book.levels
+  const margin = hasBars ? ' '.repeat(BAR_WIDTH + 1) : ''
+  const title: Line = [
+    { text: coin, colour: 'bold' },
+    { text: `  ${step}`, colour: colourOf(step) },
+    { text: `  spread ${spreadOf(book.levels) ?? '-'}  height ${book.height}  age ${nowMs - book.timeMs} ms` },
+  ]
+  const header = `${margin}${'n'.padStart(4)}${'size'.padStart(13)}${'bid'.padStart(11)}   ${'ask'.padEnd(11)}${'size'.padEnd(13)}n`
+  const sums = [summed(bids.slice(0, depth)), summed(asks.slice(0, depth))] as const
+  const most = Math.max(...sums[0], ...sums[1])
+  const rows = Array.from({ length: depth }, (_, i): Line => {
+    const [bid, ask] = [bids[i], asks[i]]
+    const bars = [bar((sums[0][i] ?? 0) / most), bar((sums[1][i] ?? 0) / most)]
+    return [
+      { text: hasBars ? `${bars[0]!.padStart(BAR_WIDTH)} ` : '', colour: 'good' },
+      { text: bidText(bid) },
+      { text: bid?.px.padStart(11) ?? ' '.repeat(11), colour: 'good' },
+      { text: '   ' },
+      { text: ask?.px.padEnd(11) ?? ' '.repeat(11), colour: 'bad' },
+      { text: askText(ask) },
+      { text: hasBars ? ` ${bars[1]}` : '', colour: 'bad' },
+    ]
+  })
+  return [title, said, [{ text: header, colour: 'soft' }], ...rows]
+}
+
+function colourOf(step: string) {
+  if (step.startsWith('in step')) return 'good'
+  return step.startsWith('out of step') ? 'bad' : 'soft'
+}
+
+/** Size up to each level; a float is good enough to draw. */
+function summed(side: readonly Level[]): number[] {
+  let sum = 0
+  return side.map(({ sz }) => (sum += Number(sz)))
+}
+
+/** Of a part of the deepest level. */
+const bar = (part: number) => '█'.repeat(Math.round((Number.isFinite(part) ? part : 0) * BAR_WIDTH))
 
 function bidText(level: Level | undefined): string {
-  if (!level) return ' '.repeat(28)
-  return `${String(level.n).padStart(4)}${level.sz.padStart(13)}${level.px.padStart(11)}`
+  return level ? `${String(level.n).padStart(4)}${level.sz.padStart(13)}` : ' '.repeat(17)
 }
 
 function askText(level: Level | undefined): string {
-  return level ? `${level.px.padEnd(11)}${level.sz.padEnd(13)}${level.n}` : ''
-}
-
-function padded(text: string, width: number): string {
-  return text.length >= width ? `${text.slice(0, width - 1)} ` : text.padEnd(width)
+  return level ? `${level.sz.padEnd(13)}${String(level.n).padEnd(4)}` : ' '.repeat(17)
 }

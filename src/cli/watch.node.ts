@@ -22,6 +22,8 @@ const COINS_MAX = 20
 const REDRAW_MS = 100
 const LINE_MS = 1_000
 const isTerminal = process.stdout.isTTY === true
+/** NO_COLOR and terminals without colours are asked about there. */
+const isColoured = isTerminal && process.stdout.hasColors()
 
 /** The program. */
 export const WATCH = program('npm run watch --', 'live books in the terminal, compared with the server every 5 s', [
@@ -160,7 +162,7 @@ function show(board: WatchBoard, nowMs: () => number = Date.now): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(0))
   const draw = () => {
     const { columns = 80, rows = 24 } = process.stdout
-    const lines = renderScreen(board.screen(), columns, rows, nowMs())
+    const lines = renderScreen(board.screen(), { columns, rows, isColoured }, nowMs())
     process.stdout.write(`\x1b[H${lines.map((line) => `${line}\x1b[K`).join('\n')}\x1b[J`)
   }
   process.stdout.on('resize', draw)

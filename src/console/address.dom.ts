@@ -1,6 +1,6 @@
 // What is shown stands in the page's own address, so that it can be kept, sent and gone back to. Law: never a key or a token.
 
-import { computed, signal } from '@preact/signals'
+import { computed, type ReadonlySignal, signal, useComputed } from '@preact/signals'
 
 const search = signal(location.search)
 addEventListener('popstate', () => {
@@ -9,6 +9,11 @@ addEventListener('popstate', () => {
 
 /** The parameters of the address. */
 export const params = computed(() => new URLSearchParams(search.value))
+
+/** One of them, empty where it is not there: who reads it is not drawn again because another one changed. */
+export function useParam(name: string): ReadonlySignal<string> {
+  return useComputed(() => params.value.get(name) ?? '')
+}
 
 /** The address with these parameters instead; an empty one, or null, goes. */
 export function addressWith(changes: Readonly<Record<string, string | null>>, from = params.value): string {

@@ -49,4 +49,9 @@ export const CLOSE_CODES: readonly CloseCode[] = [
   },
   { code: 4402, why: 'Credits are exhausted (WS-39)', next: 'top up, then connect again' },
   { code: 4408, why: 'No frame in either direction for 60 s (WS-11)', next: 'ping at least every 30 s; connect again' },
+  {
+    code: 4410,
+    why: 'The stream token has expired (WS-163)',
+    next: 'get another token, connect again, subscribe again',
+  },
 ]

@@ -1,5 +1,5 @@
-// GET /openapi.json, /asyncapi.json, /graphql/schema.graphql and /docs: every surface described for programs and for people.
-// Free, without a key, each built once per isolate, and not sent to who has it.
+// GET /openapi.json, /asyncapi.json and /graphql/schema.graphql: every surface described for programs. Free, without a key,
+// each built once per isolate, and not sent to who has it. /docs, for people, is files (site/write-docs.node.ts).
 
 import { type Context, Hono } from 'hono'
 import { compressedResponse } from '../edge/compression.client.ts'
@@ -8,18 +8,15 @@ import { CATALOGUE } from '../info/catalogue.ts'
 import { sha256 } from '../key/digest.client.ts'
 import { CHANNELS } from '../stream/catalogue.ts'
 import { asyncApiDocument } from './asyncapi.ts'
-import { docsPage } from './docs-page.ts'
 import { openApiDocument } from './openapi.ts'
 
-const HEADERS = { 'cache-control': 'public, max-age=300', 'x-content-type-options': 'nosniff' }
-const PROGRAM_HEADERS = { ...HEADERS, 'access-control-allow-origin': '*' }
-const JSON_HEADERS = { ...PROGRAM_HEADERS, 'content-type': 'application/json' }
-const TEXT_HEADERS = { ...PROGRAM_HEADERS, 'content-type': 'text/plain; charset=utf-8' }
-const PAGE_HEADERS = {
-  ...HEADERS,
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+const HEADERS = {
+  'cache-control': 'public, max-age=300',
+  'x-content-type-options': 'nosniff',
+  'access-control-allow-origin': '*',
 }
+const JSON_HEADERS = { ...HEADERS, 'content-type': 'application/json' }
+const TEXT_HEADERS = { ...HEADERS, 'content-type': 'text/plain; charset=utf-8' }
 
 /** The routes of all; `operations` are what other surfaces than info have to say, `sdl` is the schema of GraphQL. */
 export function docsRoutes<Env extends object>(operations: readonly Operation[], sdl: string) {
@@ -34,7 +31,6 @@ export function docsRoutes<Env extends object>(operations: readonly Operation[],
   served('/openapi.json', JSON_HEADERS, () => JSON.stringify(openApiDocument(CATALOGUE, operations)))
   served('/asyncapi.json', JSON_HEADERS, () => JSON.stringify(asyncApiDocument(CHANNELS)))
   served('/graphql/schema.graphql', TEXT_HEADERS, () => sdl)
-  served('/docs', PAGE_HEADERS, () => docsPage(CATALOGUE, CHANNELS, operations))
   return app
 }
 

@@ -13,11 +13,11 @@ const Refusal = z
   .meta({ id: 'PlatformRefusal' })
 
 /** Statuses of a refusal, each with when. */
-const REFUSALS: Readonly<Record<number, string>> = {
+export const OPERATION_REFUSALS: Readonly<Record<number, string>> = {
   400: 'A field is wrong; `error_message` names it',
   401: 'The token or key is missing or wrong',
   402: 'Not enough credits',
-  403: 'The key may not call this',
+  403: 'The key, or the role of who calls, may not call this',
   404: 'There is no such account, key, plan or pipeline, or no such endpoint',
   409: 'What is there already is in the way; `error_message` names the field',
   413: 'The body is larger than 16 KiB, or than its operation says',
@@ -26,7 +26,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   503: 'A part of the gateway cannot be reached; see `retry-after`',
 }
 const OF_KEYS = [401, 403, 429, 500, 503]
-const OF_DOOR = { admin: [400, 401, 404, 500, 503], key: OF_KEYS, service: OF_KEYS } as const
+const OF_DOOR = { admin: [400, 401, 403, 404, 500, 503], key: OF_KEYS, service: OF_KEYS } as const
 
 /** The paths of these operations, with those of one path together. */
 export function operationPaths(operations: readonly Operation[], shared: Shared): Record<string, Json> {
@@ -41,27 +41,13 @@ export function operationPaths(operations: readonly Operation[], shared: Shared)
 export function operationRefusals(shared: Shared): Record<string, Json> {
   const content = { 'application/json': { schema: schemaOf(Refusal, shared) } }
   return Object.fromEntries(
-    Object.entries(REFUSALS).map(([status, description]) => [nameOf(status), { description, content }]),
+    Object.entries(OPERATION_REFUSALS).map(([status, description]) => [nameOf(status), { description, content }]),
   )
 }
 
 function described(operation: Operation, shared: Shared): Json {
-  const {
-    id,
-    summary,
-    door,
-    product = 'platform',
-    price,
-    priced,
-    params = {},
-    query,
-    body,
-    answers,
-    refusals,
-  } = operation
+  const { id, summary, door, product = 'platform', params = {}, query, body, answers } = operation
   const description = operationText(operation)
-  const ofParts = [...(price === undefined && priced === undefined ? [] : [402]), ...(body === undefined ? [] : [413])]
-  const statuses = new Set<number>([...OF_DOOR[door], ...refusals, ...ofParts])
   const parameters = [
     ...Object.entries(params).map(([name, schema]) => parameter(name, 'path', schemaOf(schema, shared), true)),
     ...(query === undefined ? [] : queryParameters(query, shared)),
@@ -94,10 +80,16 @@ function described(operation: Operation, shared: Shared): Json {
         ]),
       ),
       ...Object.fromEntries(
-        [...statuses].map((status) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]),
+        refusalStatuses(operation).map((status) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]),
       ),
     },
   }
+}
+
+/** With what it may be refused. */
+export function refusalStatuses({ door, price, priced, body, refusals }: Operation): number[] {
+  const ofParts = [...(price === undefined && priced === undefined ? [] : [402]), ...(body === undefined ? [] : [413])]
+  return [...new Set<number>([...OF_DOOR[door], ...refusals, ...ofParts])].sort()
 }
 
 function queryParameters(query: z.ZodType, shared: Shared): Json[] {

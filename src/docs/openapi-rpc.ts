@@ -1,6 +1,6 @@
 // JSON-RPC as an operation of the OpenAPI document: methods and their answers are the node's own.
 
-const REFUSALS: Readonly<Record<number, string>> = {
+export const RPC_REFUSALS: Readonly<Record<number, string>> = {
   400: 'The body is not JSON (−32700), or no call or batch of 1 to 100 calls (−32600)',
   401: 'The key is missing or wrong (−32001)',
   402: 'Not enough credits (−32003)',
@@ -61,7 +61,10 @@ export function rpcOperation(): Readonly<Record<string, unknown>> {
       },
       204: { description: 'There were notifications alone' },
       ...Object.fromEntries(
-        Object.entries(REFUSALS).map(([status, description]) => [status, { description, content: content(answer) }]),
+        Object.entries(RPC_REFUSALS).map(([status, description]) => [
+          status,
+          { description, content: content(answer) },
+        ]),
       ),
     },
   }

@@ -28,7 +28,7 @@ const Refusal = z
   .meta({ id: 'Refusal' })
 
 /** Statuses of a refusal, each with when. Only a 2xx costs credits. */
-const REFUSALS: Readonly<Record<string, string>> = {
+export const INFO_REFUSALS: Readonly<Record<string, string>> = {
   400: 'The body is not JSON, or its type is unknown',
   401: 'The key is missing, malformed, unknown, revoked or expired',
   402: 'Not enough credits',
@@ -99,7 +99,7 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
       headers: Object.fromEntries(Object.entries(HEADERS).map(([name, description]) => [name, header(description)])),
       responses: {
         ...Object.fromEntries(
-          Object.entries(REFUSALS).map(([status, description]) => [status, { description, content: refusal }]),
+          Object.entries(INFO_REFUSALS).map(([status, description]) => [status, { description, content: refusal }]),
         ),
         ...refusals,
       },
@@ -124,7 +124,7 @@ function operation(query: AnyQuery, schemas: Map<string, unknown>): Json {
         headers: Object.fromEntries(Object.keys(HEADERS).map((name) => [name, ref('headers', name)])),
         content: jsonContent(schemaOf(response, schemas), example.response),
       },
-      ...Object.fromEntries(Object.keys(REFUSALS).map((status) => [status, ref('responses', status)])),
+      ...Object.fromEntries(Object.keys(INFO_REFUSALS).map((status) => [status, ref('responses', status)])),
     },
   }
 }

@@ -9,8 +9,8 @@ import { compressedResponse } from '../edge/compression.client.ts'
 import { CORS_HEADERS } from '../edge/cors.ts'
 import { infoFailure } from '../edge/failure-wire.ts'
 import { joinedLimits } from '../edge/limit-headers.ts'
-import { type NoteRefusal, noteEntry } from '../edge/refused-calls.ts'
 import type { Identity } from '../key/identity.ts'
+import { type NoteRefusal, noteEntry } from '../key/refused-calls.ts'
 import type { InfoDesk, InfoReply } from './answer/info-desk.ts'
 
 /** A limit is told of where this part of it or less is left: every header of an answer costs 2 to 4 % of its time. */

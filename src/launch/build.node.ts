@@ -1,10 +1,11 @@
-// Builds the pages into dist/console and both Workers with wrangler into dist/gateway and dist/live, unless nothing that they
-// are made of has changed.
+// Builds the pages and the documentation into dist/console and both Workers with wrangler into dist/gateway and dist/live,
+// unless nothing that they are made of has changed.
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DOCUMENTS } from '../docs/site/documents.ts'
 import { buildConsole } from './console-build.node.ts'
 
 const BUILDS = [
@@ -42,14 +43,18 @@ export async function build(root: string): Promise<boolean> {
 
 /** Writes what Worker 1 hands out as it is, which wrangler takes along when it deploys. */
 export async function buildPages(root: string): Promise<void> {
-  await buildConsole(root, join(root, 'dist/console'))
+  const folder = join(root, 'dist/console')
+  await buildConsole(root, folder)
+  // Loaded here alone: a start that has nothing to build has no use for it.
+  const { writeDocs } = await import('../docs/site/write-docs.node.ts')
+  await writeDocs(root, folder)
 }
 
 function sourceHash(root: string): string {
   const hash = createHash('sha256')
-  const sources = globSync(['src/**/*.{ts,tsx}', 'src/console/**/*.{html,css,svg}', 'src/console/public/*'], {
-    cwd: root,
-  }).filter((path) => !path.endsWith('.node.ts'))
+  const pages = ['src/console/**/*.{html,css,svg}', 'src/console/public/*', ...DOCUMENTS]
+  const isLeftOut = (path: string) => path.endsWith('.node.ts') && !path.startsWith('src/docs/site/')
+  const sources = globSync(['src/**/*.{ts,tsx}', ...pages], { cwd: root }).filter((path) => !isLeftOut(path))
   for (const path of [...new Set(sources.sort()), 'wrangler.toml', 'wrangler.live.toml', 'package-lock.json', SCHEMA]) {
     hash.update(`${path}\0`)
     hash.update(readFileSync(join(root, path)))

@@ -9,7 +9,6 @@ import type { AccountMeterApi } from '../credit/meter-api.ts'
 import type { ListedPlan, Terms } from '../credit/plans/plan.ts'
 import type { PlanState } from '../credit/plans/plan-period.ts'
 import type { WebhookApi } from '../credit/webhooks/webhook-api.ts'
-import type { KeptRefusal } from '../edge/refused-calls.ts'
 import type { BlockLogApi } from '../feed/log-api.ts'
 import type { BackfillAnswer, BackfillState } from '../history/archive/backfill-api.ts'
 import type { BackfillBlock } from '../history/archive/backfill-lines.ts'
@@ -18,10 +17,12 @@ import type { Exports } from '../history/exports/exports-api.ts'
 import type { KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import type { KeyChange, KeyPlace, KeyRow, Rotation } from '../key/key-row.ts'
+import type { KeptRefusal } from '../key/refused-calls.ts'
 import type { PaidToken } from '../key/stream-token.ts'
 import type { NewPipeline, PipelineChange } from '../pipeline/changes.ts'
 import type { PipelineRow } from '../pipeline/row.ts'
 import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../pipeline/sink-api.ts'
+import type { Audit, Business, Staff } from './operator-api.ts'
 import type { PlanChange } from './plan-shapes.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -32,8 +33,11 @@ export interface Platform {
   readonly pipelines: Pipelines
   readonly checkout: Checkout & CheckoutEvents
   readonly refusals: Refusals
+  readonly staff: Staff
+  readonly audit: Audit
+  readonly business: Business
   readonly meterOf: (account: string) => AccountMeterApi & WebhookApi
-  readonly log: () => Pick<BlockLogApi, 'reset'>
+  readonly log: () => Pick<BlockLogApi, 'reset' | 'status'>
   /** Null where nothing is archived. */
   readonly archive: ArchiveFilling | null
   /** What removes old parts of the archive. */
@@ -47,6 +51,10 @@ export interface Platform {
   readonly sealToken: (token: Omit<PaidToken, 'holder'>) => Promise<Result<string, Failure>>
   /** What a data service behind this chain answers to a path below `/v1/<chain>`, byte for byte; null: there is none. */
   readonly dataService: (chain: string, path: string) => Promise<Result<string, Failure>> | null
+  /** What a million credits are sold for, in millionths of a US dollar: MILLION_CREDITS_USD; null: it is not said. */
+  readonly millionMicroUsd: number | null
+  /** BOOK_HUBS. */
+  readonly hubs: number
   /** WEBHOOK_HTTP. */
   readonly isHttpAllowed: boolean
   /** Whether the host of this address is none of a private network, as far as its name tells. */
@@ -157,8 +165,8 @@ export interface Keys {
   rotate(key: NamedKey, order: RotationOrder): Promise<Result<RotatedKey, Refusal>>
   /** Revokes by hash or shown prefix; again is the same. */
   revoke(key: NamedKey): Promise<Result<KeyRow & { readonly revoked: number }, Failure>>
-  /** Of one account or of all, newest first, at most a thousand. */
-  list(account?: string): Promise<ListedKey[]>
+  /** Of one account or of all, newest first, from the first or those that come after this one. */
+  list(account: string | undefined, limit: number, after?: KeyPlace): Promise<ListedKey[]>
   /** As the account's owner orders it; without `key` where the same request made it before. */
   createOwn(order: OwnKeyOrder): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>>
   /** Of one account, newest first, at most `limit` after this place. */

@@ -10,8 +10,8 @@ import { compressedResponse } from '../edge/compression.client.ts'
 import { CORS_HEADERS } from '../edge/cors.ts'
 import { rpcFailure } from '../edge/failure-wire.ts'
 import { joinedLimits } from '../edge/limit-headers.ts'
-import { type NoteRefusal, noteEntry } from '../edge/refused-calls.ts'
 import type { Identity } from '../key/identity.ts'
+import { type NoteRefusal, noteEntry } from '../key/refused-calls.ts'
 import type { RpcDesk, RpcReplyMessage } from './rpc-desk.ts'
 
 /** A transaction has up to 128 KB, as hex twice that; a call may override whole contracts. */

@@ -41,7 +41,7 @@ export class ClientFrames {
       const failure = tooFast(`Too many messages: this account's plan allows ${most}; slow down.`)
       // A longer one would not be echoed, and to read it would be free work.
       const sent = typeof message === 'string' && message.length <= ECHO_CHARS ? parseUpFrame(message) : null
-      return client.send(failureFrame(failure, sent?.ok ? sent.value : null))
+      return client.refuse(failure, failureFrame(failure, sent?.ok ? sent.value : null))
     }
     if (typeof message !== 'string') {
       return client.send(refusal('<binary>', { path: 'frame', message: 'send text frames of JSON' }))
@@ -57,7 +57,7 @@ export class ClientFrames {
   #serve(client: Connection, frame: PostFrame | ReplayFrame | SubscribeFrame | UnsubscribeFrame, length: number): void {
     const { subscriptions, gateway, waitUntil } = this.#ports
     const leave = subscriptions().backlog.take(client.identity.account, length)
-    if (!leave) return client.send(failureFrame(tooFast(TOO_MANY_WAIT), frame))
+    if (!leave) return client.refuse(tooFast(TOO_MANY_WAIT), failureFrame(tooFast(TOO_MANY_WAIT), frame))
     if (frame.method === 'post') return waitUntil(answerPost(client, frame, gateway).finally(leave))
     client.enqueue(() => this.#request(client, frame).finally(leave))
     // The platform does not wait for async handlers.

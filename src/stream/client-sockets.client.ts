@@ -35,6 +35,8 @@ export interface ClientSocketsPorts {
   readonly callers: CallerBook
   /** A socket has ended, whoever ended it. */
   ended(connection: Connection): void
+  /** Hears of refusals. */
+  readonly refused?: Connection['refused']
 }
 
 export class ClientSockets {
@@ -110,6 +112,7 @@ export class ClientSockets {
     const { clock, accounts, ended, unread } = this.#ports
     const connection = new Connection(id, { identity, terms }, sink, clock, ended, unread)
     connection.product = product
+    connection.refused = this.#ports.refused ?? null
     this.#bySocket.set(socket, connection)
     accounts.of(identity.account).enter(connection)
     if (isPlaying) connection.end(1012, 'a replay was cut off: reconnect')

@@ -90,17 +90,21 @@ export class Register {
   }
 
   /** False, and the client was told, where its key has had too many answers for nothing. `isOne`: this is another one. */
-  mayBeFree({ connection, echo }: Pick<Request, 'connection' | 'echo'>, isOne: boolean): boolean {
+  mayBeFree({ connection, echo, wanted }: Pick<Request, 'connection' | 'echo' | 'wanted'>, isOne: boolean): boolean {
     const caller = counted(connection.identity)
     const now = this.#ports.clock.nowMs
     const waitMs = isOne ? this.#freeWork.take(caller, now) : this.#freeWork.waitMs(caller, now)
-    if (waitMs > 0) connection.send(refusedSubscription(echo, tooMuchFreeWork(waitMs)))
-    return waitMs === 0
+    if (waitMs === 0) return true
+    const failure = tooMuchFreeWork(waitMs)
+    connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
+    return false
   }
 
   /** A refusal that took work and that nobody pays for. */
   refuse(request: Request, failure: Failure): void {
-    if (this.mayBeFree(request, true)) request.connection.send(refusedSubscription(request.echo, failure))
+    const { connection, echo, wanted } = request
+    if (this.mayBeFree(request, true))
+      connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
   }
 
   async refuseCoins(request: Request, coins: readonly string[]): Promise<void> {

@@ -28,6 +28,7 @@ import { attachmentOf, Links } from './links/links.client.ts'
 import { Accounts } from './minutes/accounts.ts'
 import { askMeter } from './minutes/meter.client.ts'
 import { pastPorts } from './post.client.ts'
+import { refusing } from './refusing.client.ts'
 import type { Refusal } from './sockets/admission.ts'
 import { parseAttachment } from './sockets/attachment.ts'
 import { answerTo } from './sockets/close-code.ts'
@@ -104,6 +105,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       unread: this.#unread,
       callers: gatewayOf(env),
       ended: (connection) => this.#subscriptions.ended(connection),
+      refused: refusing(this.#clock, gatewayOf(env), ctx),
     })
     this.#subscriptions = this.#makeSubscriptions(settings, objects)
     const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)

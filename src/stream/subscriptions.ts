@@ -120,7 +120,8 @@ export class Subscriptions {
     const body = parsed.ok ? echoOf(frame.subscription, parsed.value) : frame.subscription
     const echo = JSON.stringify(body)
     const identity = canonicalJson(body)
-    const refuse = (failure: Failure) => connection.send(refusedSubscription(echo, failure))
+    const refuse = (failure: Failure) =>
+      connection.refuse(failure, refusedSubscription(echo, failure), parsed.ok ? parsed.value.channel.type : '')
     if (!parsed.ok) return refuse({ kind: 'bad_field', issues: [parsed.error] })
     const wanted = parsed.value
     const outside = tokenRefusal(connection, wanted, frame)

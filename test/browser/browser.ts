@@ -19,7 +19,7 @@ export interface Page {
   screenshot(options: { readonly path: string; readonly fullPage?: boolean }): Promise<unknown>
   setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>
   emulateMedia(media: { readonly colorScheme: 'light' | 'dark' }): Promise<void>
-  locator(selector: string): Locator
+  locator(selector: string, options?: { readonly hasText?: string }): Locator
   getByRole(role: string, options?: { readonly name?: string | RegExp; readonly exact?: boolean }): Locator
   getByLabel(text: string | RegExp): Locator
   getByText(text: string | RegExp): Locator
@@ -33,6 +33,7 @@ interface Locator {
   textContent(): Promise<string | null>
   innerText(): Promise<string>
   inputValue(): Promise<string>
+  getAttribute(name: string): Promise<string | null>
   count(): Promise<number>
   isVisible(): Promise<boolean>
   waitFor(options?: { readonly timeout?: number; readonly state?: 'visible' | 'hidden' }): Promise<void>

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { WatchBoard } from '../../src/cli/watch-board.ts'
 import { renderScreen, spreadOf, type Watched } from '../../src/cli/watch-screen.ts'
@@ -15,6 +16,8 @@ function liveBook(): CoinBook {
   return book
 }
 
+const PLAIN = { columns: 100, rows: 40, isColoured: false }
+
 describe('screen', () => {
   const book = { height: 9, seq: 8, timeMs: 1_000, levels }
   const watched = (count: number): Watched => ({
@@ -26,7 +29,7 @@ describe('screen', () => {
   })
 
   test('ten levels a side, spread, height, age, and the newest fill first', () => {
-    const lines = renderScreen(watched(1), 100, 40, 1_035)
+    const lines = renderScreen(watched(1), { ...PLAIN, columns: 70 }, 1_035)
     expect(lines[1]).toBe('C0  in step  spread 2.0  height 9  age 35 ms')
     expect(lines[4]!.split(/\s+/).filter(Boolean)).toEqual(['1', '1.25', '100.5', '102.5', '1.25', '1'])
     expect(lines.filter((line) => line.includes('1.25'))).toHaveLength(10)
@@ -38,15 +41,43 @@ describe('screen', () => {
     [1, 100, 24],
     [3, 130, 30],
     [20, 80, 24],
+    [2, 156, 30],
   ])('%i coins fit %i columns and %i rows', (coins, columns, rows) => {
-    const lines = renderScreen(watched(coins), columns, rows, 0)
+    const lines = renderScreen(watched(coins), { columns, rows, isColoured: false }, 0)
     expect(lines.length).toBeLessThanOrEqual(rows)
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns)
   })
 
   test('what a gateway says moves no cursor', () => {
-    const lines = renderScreen({ ...watched(1), status: '\u001b[2J', fills: ['\u009b2J'] }, 100, 40, 0)
+    const lines = renderScreen({ ...watched(1), status: '\u001b[2J', fills: ['\u009b2J'] }, PLAIN, 0)
     expect([lines[0], lines.at(-1)]).toEqual(['\\u001b[2J', '\\u009b2J'])
+  })
+
+  test('the depth up to each level is a bar, where no panel has to go for it', () => {
+    const levelLines = (columns: number, coins = 1) =>
+      renderScreen(watched(coins), { ...PLAIN, columns }, 0).filter((line) => line.includes('1.25'))
+    const barred = levelLines(78)
+    expect(barred[0]!.match(/█+/g)).toEqual(['█', '█'])
+    expect(barred[4]!.match(/█+/g)).toEqual(['████', '████'])
+    expect(barred[9]!.match(/█+/g)).toEqual(['████████', '████████'])
+    for (const lines of [levelLines(77), levelLines(155, 2)]) expect(lines.join()).not.toContain('█')
+    expect(levelLines(156, 2)[9]!.match(/█+/g)).toHaveLength(4)
+  })
+
+  test('an empty side has no bar', () => {
+    const empty = { ...watched(1).coins[0]!, book: { ...book, levels: [[], []] as Levels } }
+    expect(renderScreen({ ...watched(1), coins: [empty] }, PLAIN, 0).join()).not.toMatch(/█|NaN/)
+  })
+
+  test('colours say what is in step, and are cut with nothing of their own', () => {
+    const coloured = { ...PLAIN, isColoured: true }
+    const off = { ...watched(1).coins[0]!, step: 'out of step', verdict: 'out of step C0' }
+    const lines = renderScreen({ ...watched(1), coins: [off] }, coloured, 1_035)
+    expect(lines[1]).toContain('\u001b[1mC0\u001b[0m\u001b[31m  out of step\u001b[0m')
+    const bare = lines.map(stripVTControlCharacters)
+    expect(bare).toEqual(renderScreen({ ...watched(1), coins: [off] }, PLAIN, 1_035))
+    const narrow = renderScreen(watched(1), { ...coloured, columns: 30 }, 0)
+    for (const line of narrow) expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(30)
   })
 
   test('a spread is exact, and none without both sides', () => {

@@ -39,7 +39,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe('every route with every method', () => {
   type Form = 'info' | 'rest' | 'rpc'
-  const PUBLIC = ['/', '/status', '/openapi.json', '/graphql/schema.graphql', '/docs'] as const
+  const PUBLIC = ['/', '/status', '/openapi.json', '/graphql/schema.graphql'] as const
   const DATA = ['/v1/hyperliquid/history/cost', '/v1/hyperliquid/history/files/archive/x.gz'] as const
   const KEYED = ['/platform/usage', '/platform/usage/', '/platform/key', '/platform/key/', ...DATA] as const
   const ROUTES: readonly (readonly [path: string, methods: readonly string[], form: Form])[] = [
@@ -256,7 +256,7 @@ describe('a long answer', () => {
       request.once('error', reject).end(call)
     })
 
-  it.each(['/info', '/k/KEY/info', '/openapi.json', '/docs'])('of %s is short for who takes it', async (path) => {
+  it.each(['/info', '/k/KEY/info', '/openapi.json'])('of %s is short for who takes it', async (path) => {
     const plain = await raw(path.replace('KEY', key), 'identity')
     expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'accept-encoding'])
     expect(plain.body.toString()).toEqual(path.endsWith('/info') ? LONG_ANSWER : expect.stringContaining('Weir'))
@@ -271,6 +271,21 @@ describe('a long answer', () => {
       expect(read(short.body).equals(plain.body)).toBe(true)
     }
   })
+})
+
+it('the documentation is files: pages under the policy of all pages, Markdown beside them, nothing for a typo', async () => {
+  const page = await fetch(`${world.url}/docs/info/l2Book`)
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(page.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'self'; style-src 'self'/,
+  )
+  expect(await page.text()).toContain('<h1 id="l2book">l2Book</h1>')
+  for (const path of ['/docs', '/docs/all', '/docs/guides/first-key'])
+    expect([path, (await fetch(world.url + path)).status]).toEqual([path, 200])
+  const text = await fetch(`${world.url}/docs/info/l2Book.md`)
+  expect([text.status, text.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8'])
+  const lost = await fetch(`${world.url}/docs/info/l2Bok`)
+  expect([lost.status, await lost.json()]).toEqual([404, expect.objectContaining({ error: true })])
 })
 
 it('the schema of GraphQL is the committed file, without a key, and not sent to who has it', async () => {

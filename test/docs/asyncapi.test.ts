@@ -65,12 +65,10 @@ describe('asyncapi.json', () => {
     expect(refs.filter((ref) => lookUp(ref) === undefined)).toEqual([])
   })
 
-  it('is served to anyone, and its channels stand on the page', async () => {
+  it('is served to anyone', async () => {
     const routes = docsRoutes([], '')
     const reply = await routes.request('/asyncapi.json')
     expect(reply.headers.get('access-control-allow-origin')).toBe('*')
     expect(await reply.json()).toEqual(JSON.parse(JSON.stringify(document)))
-    const page = await (await routes.request('/docs')).text()
-    for (const { type } of CHANNELS) expect(page).toContain(`<details id="ws-${type}">`)
   })
 })

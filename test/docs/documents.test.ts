@@ -7,9 +7,7 @@ import { channelTable } from '../../scripts/channel-table.ts'
 import { infoTable } from '../../scripts/info-table.ts'
 import { withPart } from '../../scripts/marked.ts'
 import { LowBalanceEvent, lowBalanceBody, TestEvent, testBody } from '../../src/credit/webhooks/webhook.ts'
-import { CLOSE_CODES } from '../../src/docs/close-codes.ts'
 import { docsRoutes } from '../../src/docs/docs.route.ts'
-import { docsPage } from '../../src/docs/docs-page.ts'
 import { openApiDocument } from '../../src/docs/openapi.ts'
 import { EVENTS } from '../../src/docs/openapi-webhooks.ts'
 import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
@@ -111,17 +109,16 @@ describe('openapi.json', () => {
   })
 })
 
-describe('what is served for programs and people', () => {
+describe('what is served for programs', () => {
   const SDL = 'type Query'
   const routes = docsRoutes(ENDPOINTS, SDL)
 
-  it('has the schema of GraphQL as it is given, and the page links it', async () => {
+  it('has the schema of GraphQL as it is given', async () => {
     const { status, headers, text } = await asked('/graphql/schema.graphql')
     expect([status, headers.get('content-type'), text]).toEqual([200, 'text/plain; charset=utf-8', SDL])
-    expect((await asked('/docs')).text).toContain('<a href="/graphql/schema.graphql">')
   })
 
-  it.each(['/openapi.json', '/asyncapi.json', '/docs', '/graphql/schema.graphql'])(
+  it.each(['/openapi.json', '/asyncapi.json', '/graphql/schema.graphql'])(
     '%s is not sent again to who has it',
     async (path) => {
       const { headers, text } = await asked(path)
@@ -142,7 +139,7 @@ describe('what is served for programs and people', () => {
   )
 
   it('is short on the wire', async () => {
-    const { headers } = await asked('/docs', { 'accept-encoding': 'gzip, br' })
+    const { headers } = await asked('/openapi.json', { 'accept-encoding': 'gzip, br' })
     expect(headers.get('content-encoding')).toBe('br')
   })
 
@@ -150,42 +147,6 @@ describe('what is served for programs and people', () => {
     const response = await routes.request(path, { headers })
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
-})
-
-describe('the page for people', () => {
-  it('has a section per type with its fields, escaped, and loads nothing', async () => {
-    const response = await docsRoutes(ENDPOINTS, '').request('/docs')
-    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
-    const page = await response.text()
-    for (const { type } of CATALOGUE) expect(page).toContain(`<details id="${type}">`)
-    expect(page).toContain('<li><code>vaultAddress</code> required: ')
-    expect(page).toContain('{&quot;type&quot;:&quot;l2Book&quot;,&quot;coin&quot;:&quot;BTC&quot;}')
-    for (const { id } of ENDPOINTS) expect(page).toContain(`<details id="${id}">`)
-    expect(page).toContain('Served, and reported only when the balance was gone')
-    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
-    expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([])
-    const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id)
-    expect(links.length).toBeGreaterThan(3)
-    expect(links.filter((id) => !ids.includes(id))).toEqual([])
-    expect(page).not.toMatch(/<script|src=|https?:\/\/(?!json-schema|example\.com)/)
-  })
-
-  it('shows what is sent to a channel and what it brings, and how a socket ends', () => {
-    const page = docsPage([], CHANNELS, [])
-    expect(page).toContain(
-      '{&quot;method&quot;:&quot;subscribe&quot;,&quot;subscription&quot;:{&quot;type&quot;:&quot;trades',
-    )
-    expect(page).toContain('&quot;Snapshot&quot;: {')
-    for (const { code } of CLOSE_CODES) expect(page).toContain(`<tr><td>${code}<td>`)
-    expect(page).not.toMatch(/WS-\d|`/)
-  })
-
-  it('escapes whatever a definition says', () => {
-    const [query] = CATALOGUE
-    const page = docsPage([{ ...query!, summary: '<b onclick="x">&' }], [], [])
-    expect(page).toContain('&lt;b onclick=&quot;x&quot;&gt;&amp;')
-  })
 })
 
 describe.each([

@@ -16,6 +16,7 @@ async function tokenOf(order: object = {}, said: object = {}) {
 }
 
 describe('a stream token', () => {
+  // WS-160
   it('enters as its key, with what it says and no more', async () => {
     const { key, token } = await tokenOf()
     const request = new Request(`http://weir/ws?token=${token}`)
@@ -27,6 +28,7 @@ describe('a stream token', () => {
     })
   })
 
+  // WS-160
   it('opens no door but those of market data', async () => {
     const { token } = await tokenOf()
     const ring = new KeyRing()

@@ -10,13 +10,16 @@ import { ok } from '../../src/core/result.ts'
 import { after } from '../../src/core/timers.client.ts'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import type { KeyRing } from '../../src/edge/key-ring.store.ts'
-import { refusalsIn } from '../../src/edge/refusals.store.ts'
 import { LOG_API_VERSION } from '../../src/feed/log-api.ts'
 import { BackfillStore } from '../../src/history/archive/backfill.store.ts'
 import { exportsOf } from '../../src/history/exports/exports.store.ts'
+import { refusalsIn } from '../../src/key/refusals.store.ts'
+import { StaffStore, staffOf } from '../../src/key/staff.store.ts'
 import { urlRefusal } from '../../src/pipeline/destinations/egress.client.ts'
 import { AccountService } from '../../src/platform/account-service.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
+import { AuditStore } from '../../src/platform/audit.store.ts'
+import { BusinessStore } from '../../src/platform/business.store.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 import { KeyService } from '../../src/platform/key-service.client.ts'
 import { PipelineService } from '../../src/platform/pipeline-service.client.ts'
@@ -66,13 +69,26 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
   }
   const history = { archive, chain, exports: exportsOf(bindings, chain, KEY_SECRET), retention: () => all.archiver() }
   const data = { read: async () => null, dataService: () => null, sealToken: async () => ok('cqe_made') }
+  const ofStaff = { staff: new StaffStore(db), audit: new AuditStore(db), business: new BusinessStore(db) }
+  const sold = { millionMicroUsd: 49_000_000, hubs: 4 }
   const refusals = refusalsIn(db)
   const isPublicUrl = (url: string) => urlRefusal(url) === null
   const checkout = new CheckoutService({
     ...{ db, provider: MANUAL, prices: PRICES, report, nowMs: now },
     grant: (...grant) => services.accounts.grant(...grant),
   })
-  const own = { ...services, checkout, pipelines, refusals, ...history, ...data, meterOf, log: () => all.log() }
+  const own = {
+    ...services,
+    ...ofStaff,
+    ...sold,
+    checkout,
+    pipelines,
+    refusals,
+    ...history,
+    ...data,
+    meterOf,
+    log: () => all.log(),
+  }
   return { ...own, isHttpAllowed, isPublicUrl, isProxied, now }
 }
 
@@ -82,6 +98,8 @@ interface Over {
   readonly adminToken?: string | undefined
   readonly isHttpAllowed?: boolean
   readonly isProxied?: boolean
+  /** In place of what the gateway lends. */
+  readonly lent?: Partial<Platform>
   /** What counts wrong tokens, and when. */
   readonly gate?: AddressGate
   readonly atMs?: number
@@ -90,13 +108,14 @@ interface Over {
 /** One call, `path` without `/admin`. */
 export async function ask(method: string, path: string, body?: unknown, over: Over = {}) {
   const token = over.token === undefined ? ADMIN_TOKEN : over.token
-  const platform = platformOf(over.isHttpAllowed, over.isProxied)
+  const platform = { ...platformOf(over.isHttpAllowed, over.isProxied), ...over.lent }
   const adminToken = 'adminToken' in over ? over.adminToken : ADMIN_TOKEN
   const { gate = new AddressGate(WRONG_TOKENS), atMs = 0 } = over
   const wrongToken = () => gate.take(null, atMs)
   const app = adminRoutes(ENDPOINTS, {
     ...{ platform, adminToken, keySecret: KEY_SECRET },
     ...{ wrongToken, visitor: () => null, requestId: () => 'req_1' },
+    findStaff: (hash) => staffOf(bindings.ACCOUNTS, hash),
   })
   const response = await app.request(path, {
     method,

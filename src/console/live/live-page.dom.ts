@@ -15,7 +15,7 @@ import { ServerClock } from './server-clock.ts'
 import { type Happening, withHappening } from './timeline.ts'
 import { type Trade, withTrades } from './trade-list.ts'
 
-const LISTED_MS = 30_000
+const LISTED_MS = 60_000
 /** Coins of a token for few that are followed in the list. */
 const FOLLOWED = 8
 
@@ -59,6 +59,7 @@ export const link = new Link(
     else if (state.state === 'waiting' && was !== 'waiting') happened('bad', `No link: ${state.reason}`)
     else if (state.state === 'refused') happened('bad', `Refused: ${state.reason}`)
   },
+  (text) => happened('wait', `The gateway says: ${text}`),
 )
 
 let listedFor: string | null = null

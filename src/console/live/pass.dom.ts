@@ -46,9 +46,20 @@ export async function fetchPass(
       return { ok: false, reason: message, mayPass: status === 0 || status === 429 || status >= 500 }
     }
     const { token, expires, time, coins } = answer.value
+    const refused = isFresh ? await refusalOf(token) : null
+    if (refused !== null) return refused
     clock.told(time, askedMs, pageNow())
     tell(coins)
     held = { token, untilMs: pageNow() + expires - time - LEFT_MS }
   }
   return { ok: true, url: `${location.origin.replace(/^http/, 'ws')}/ws?token=${held.token}` }
+}
+
+/** Why a socket does not open is told to no page; the same token gets the same refusal by HTTP. Null: it may open. */
+async function refusalOf(token: string): Promise<Pass | null> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const answer = await fetch('/info', { method: 'POST', headers, body: '{"type":"perpDexs"}' }).catch(() => null)
+  if (answer === null || answer.ok || answer.status >= 500) return null
+  const { msg } = await answer.json().catch(() => ({}))
+  return { ok: false, reason: String(msg ?? `status ${answer.status}`), mayPass: answer.status !== 403 }
 }

@@ -1,6 +1,6 @@
 // Invoices: a UTC month each, and one of them to print.
 
-import { addressWith, params } from '../address.dom.ts'
+import { addressWith, useParam } from '../address.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Link } from '../shell.tsx'
 import { groupedText } from '../ui/amounts.ts'
@@ -44,7 +44,7 @@ const LINES: readonly Column<Line>[] = [
 
 export function Invoices() {
   const months = useOwn<{ invoices: InvoiceSums[] }>(() => '/platform/invoices/')
-  const month = params.value.get('month')
+  const month = useParam('month').value
   const value = months.value.value
   return (
     <section>

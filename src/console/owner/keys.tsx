@@ -1,7 +1,7 @@
 // The keys of the account: found, made, changed, rotated, revoked.
 
 import { useSignal, useSignalEffect } from '@preact/signals'
-import { addressWith, go, params } from '../address.dom.ts'
+import { addressWith, go, useParam } from '../address.dom.ts'
 import { ask, type Trouble } from '../ask.dom.ts'
 import { groupedText } from '../ui/amounts.ts'
 import { Confirm } from '../ui/confirm.tsx'
@@ -68,8 +68,8 @@ export function Keys({ account }: { account: Account | null }) {
   const { keys, counted, trouble } = useKeys()
   const acting = useSignal<{ act: Act; key: Key | null } | null>(null)
   const issued = useSignal<Issued | null>(null)
-  const words = params.value.get('key') ?? ''
-  const isAll = params.value.get('keys') === 'all'
+  const words = useParam('key').value
+  const isAll = useParam('keys').value === 'all'
   const rows = keys.value === null ? null : foundKeys(keys.value, words, isAll, Date.now())
   const close = () => {
     acting.value = null

@@ -1,6 +1,6 @@
 // The last refusals of the account's keys.
 
-import { addressWith, go, params } from '../address.dom.ts'
+import { addressWith, go, useParam } from '../address.dom.ts'
 import { groupedText } from '../ui/amounts.ts'
 import { Choice } from '../ui/choice.tsx'
 import { Curl } from '../ui/curl.tsx'
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<Refusal>[] = [
 export function RefusalList() {
   const refusals = useOwn<Refusals>(() => '/platform/refusals/')
   const value = refusals.value.value
-  const code = params.value.get('code') ?? ''
+  const code = useParam('code').value
   return (
     <section>
       <h2>Refusals</h2>

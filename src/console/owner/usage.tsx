@@ -1,6 +1,6 @@
 // What the account used, per UTC day, and on what.
 
-import { addressWith, go, params } from '../address.dom.ts'
+import { addressWith, go, useParam } from '../address.dom.ts'
 import { groupedText, microText } from '../ui/amounts.ts'
 import { Bars } from '../ui/bars.tsx'
 import { Choice } from '../ui/choice.tsx'
@@ -47,8 +47,9 @@ const EMPTY = () => (
 )
 
 export function UsageSection() {
-  const stack = () => (params.value.get('stack') === 'key' ? 'key' : 'type')
-  const months = () => params.value.get('duration') ?? '1'
+  const [split, duration] = [useParam('stack'), useParam('duration')]
+  const stack = () => (split.value === 'key' ? 'key' : 'type')
+  const months = () => duration.value || '1'
   const usage = useOwn<Usage>(() => `/platform/usage/?stack=${stack()}&duration=${encodeURIComponent(months())}`)
   const value = usage.value.value
   const choose = (name: string) => (chosen: string) => go(addressWith({ [name]: chosen }))

@@ -1,5 +1,5 @@
 // A table of rows, with its CSV, its words where it is empty, and a way to more of them. Laws: everything is drawn as text; of many
-// rows a page is drawn, so that ten thousand take no longer than a hundred; the CSV has all of them.
+// rows a page is drawn, so that ten thousand take no longer than fifty; the CSV has all of them.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -31,7 +31,7 @@ interface TableProps<Row> {
   readonly isWhole?: boolean
 }
 
-const PAGE_ROWS = 100
+const PAGE_ROWS = 50
 
 export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, isWhole = false }: TableProps<Row>) {
   const asked = useSignal(0)

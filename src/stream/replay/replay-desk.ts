@@ -63,7 +63,7 @@ export class ReplayDesk {
 
   async begin(request: Request, range: ReplayRange): Promise<void> {
     const refused = this.#refusalOf(request, range)
-    if (refused) return request.connection.send(refusedSubscription(request.echo, refused))
+    if (refused) return refuse(request, refused)
     const unknown = await this.#unknownCoins(request.wanted)
     if (unknown.length > 0) return this.#register.refuseCoins(request, unknown)
     if (!request.connection.ended) this.#begin(request, range)
@@ -74,7 +74,7 @@ export class ReplayDesk {
     const { archive } = this.#ports
     // While coins were looked for others may have begun.
     const refused = this.#refusalOf(request, range)
-    if (refused) return connection.send(refusedSubscription(echo, refused))
+    if (refused) return refuse(request, refused)
     if (!archive || !isPlayable(wanted)) return
     const { speed = 1 } = range
     const plan = { from: fromOf(range)!, to: toOf(range), speed: speed === 'max' ? Number.POSITIVE_INFINITY : speed }
@@ -213,4 +213,8 @@ const toOf = ({ toTime, toBlock }: ReplayRange): Place | null => placeOf(toTime,
 function placeOf(timeMs: number | undefined, height: number | undefined): Place | null {
   if (timeMs !== undefined) return { timeMs }
   return height === undefined ? null : { height }
+}
+
+function refuse({ connection, echo, wanted }: Request, failure: Failure): void {
+  connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
 }

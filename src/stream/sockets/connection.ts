@@ -60,6 +60,8 @@ export class Connection {
   /** A frame went down since somebody asked when. */
   #isActive = false
   posts = 0
+  /** Hears of refusals, for the account's own list; null: nobody does. */
+  refused: ((connection: Connection, type: string, failure: Failure) => void) | null = null
   /** The past is played on it. */
   isPlaying = false
   /** What its key has to be for. */
@@ -135,6 +137,13 @@ export class Connection {
     this.#put(text)
   }
 
+  /** Tells the client that it is refused; `type`: what it asked for, empty where that was not read. */
+  refuse(failure: Failure, text: string, type = ''): void {
+    if (this.#ended) return
+    this.refused?.(this, type, failure)
+    this.send(text)
+  }
+
   /**
    * How long a Snapshot of so many bytes has to wait, in ms: 0: it may be sent now; else ask again after that.
    * Infinity: not at this relay; the socket was told so and ended.
@@ -195,6 +204,7 @@ export class Connection {
 
   /** Ends by a failure after which nothing more can come. */
   fail(failure: Failure): void {
+    if (!this.#ended) this.refused?.(this, '', failure)
     const { code, reason, last } = socketEnd(failure)
     this.end(code, reason, last)
   }

@@ -1,9 +1,9 @@
-// Laws of src/edge/refused-calls.ts.
+// Laws of src/key/refused-calls.ts.
 
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/core/failure.ts'
-import { type RefusedCall, RefusedCalls } from '../../src/edge/refused-calls.ts'
+import { type RefusedCall, RefusedCalls } from '../../src/key/refused-calls.ts'
 
 const NOW = 1_790_000_000_000
 const HOUR = NOW - (NOW % 3_600_000)

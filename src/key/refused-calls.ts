@@ -1,4 +1,4 @@
-// Refusals of callers that are known, on their way to a table, in memory. Laws (test/edge/refused-calls.test.ts): every
+// Refusals of callers that are known, on their way to a table, in memory. Laws (test/key/refused-calls.test.ts): every
 // one is counted; an account's rows are a handful and then one a second, however many there are; what waits is bounded, in
 // rows and in bytes; nothing unseen is in a row.
 
@@ -6,7 +6,7 @@ import { BoundedMap } from '../core/bounded-map.ts'
 import { type Failure, type FailureCode, failureCode, failureMessage } from '../core/failure.ts'
 import { type Bucket, fullBucket, type Rate, takeTokens } from '../core/token-bucket.ts'
 import { visible } from '../core/visible.ts'
-import type { Product } from '../key/identity.ts'
+import type { Product } from './identity.ts'
 
 /** Who called with a key, whether it may enter or not. */
 export interface KnownCaller {

@@ -1,0 +1,125 @@
+// The same call in three languages. They take the gateway and the key from the environment, as the programs of examples/
+// do, and need nothing but what each language brings, and `websockets` of Python for streams.
+
+import { block } from './markdown-text.ts'
+
+/** Groups of blocks that are shown one at a time: the language and its name for people. */
+export const LANGUAGES = { bash: 'curl', ts: 'TypeScript', python: 'Python' } as const
+
+/** Blocks that follow each other become one group. */
+const together = (shell: string, ts: string, python: string) =>
+  [block('bash', shell), block('ts', ts), block('python', python)].join('\n\n')
+
+/** JSON between single quotes of a shell. */
+const quoted = (value: unknown) => `'${JSON.stringify(value).replaceAll("'", `'"'"'`)}'`
+
+export function postCode(path: string, body: unknown): string {
+  return together(
+    `curl -s "$WEIR_URL${path}" -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' \\
+     -d ${quoted(body)}`,
+    `const { WEIR_URL, WEIR_KEY } = process.env
+const answer = await fetch(\`\${WEIR_URL}${path}\`, {
+  method: 'POST',
+  headers: { authorization: \`Bearer \${WEIR_KEY}\`, 'content-type': 'application/json' },
+  body: JSON.stringify(${scriptLiteral(body)}),
+})
+if (!answer.ok) throw new Error(await answer.text())
+console.log(await answer.json(), 'credits:', answer.headers.get('x-credits-cost'))`,
+    `import json, os, urllib.request
+
+request = urllib.request.Request(
+    os.environ['WEIR_URL'] + ${pythonLiteral(path)},
+    json.dumps(${pythonLiteral(body)}).encode(),
+    {'Authorization': 'Bearer ' + os.environ['WEIR_KEY'], 'Content-Type': 'application/json'},
+)
+with urllib.request.urlopen(request) as answer:
+    print(json.load(answer), 'credits:', answer.headers['x-credits-cost'])`,
+  )
+}
+
+/** Of whatever method; `secret` names the variable that has the key or token. */
+export function callCode(method: string, path: string, body: unknown, secret: string): string {
+  const verb = method.toUpperCase()
+  const isPlain = verb === 'GET'
+  const hasBody = body !== undefined
+  return together(
+    `curl -s ${isPlain ? '' : `-X ${verb} `}"$WEIR_URL${path}" -H "Authorization: Bearer $${secret}"${
+      hasBody ? ` -H 'Content-Type: application/json' \\\n     -d ${quoted(body)}` : ''
+    }`,
+    `const { WEIR_URL, ${secret} } = process.env
+const answer = await fetch(\`\${WEIR_URL}${path}\`, {
+  method: '${verb}',
+  headers: { authorization: \`Bearer \${${secret}}\`${hasBody ? ", 'content-type': 'application/json'" : ''} },${
+    hasBody ? `\n  body: JSON.stringify(${scriptLiteral(body)}),` : ''
+  }
+})
+console.log(answer.status, await answer.text())`,
+    `import json, os, urllib.request
+
+request = urllib.request.Request(
+    os.environ['WEIR_URL'] + ${pythonLiteral(path)},${hasBody ? `\n    json.dumps(${pythonLiteral(body)}).encode(),` : ''}
+    headers={'Authorization': 'Bearer ' + os.environ['${secret}']${hasBody ? ", 'Content-Type': 'application/json'" : ''}},
+    method='${verb}',
+)
+with urllib.request.urlopen(request) as answer:
+    print(answer.status, answer.read().decode())`,
+  )
+}
+
+export function subscribeCode(subscription: unknown): string {
+  const frame = { method: 'subscribe', subscription }
+  return together(
+    `npx wscat -c "\${WEIR_URL/http/ws}/ws?key=$WEIR_KEY" -w 30 \\
+     -x ${quoted(frame)}`,
+    `const { WEIR_URL, WEIR_KEY } = process.env
+const socket = new WebSocket(\`\${WEIR_URL!.replace('http', 'ws')}/ws?key=\${WEIR_KEY}\`)
+const frame = ${scriptLiteral(frame)}
+socket.onopen = () => socket.send(JSON.stringify(frame))
+socket.onmessage = ({ data }) => console.log(data)
+const pings = setInterval(() => socket.send('{"method":"ping"}'), 20_000)
+socket.onclose = ({ code, reason }) => {
+  clearInterval(pings)
+  console.error('closed', code, reason)
+}`,
+    `import asyncio, json, os
+import websockets
+
+async def ping(socket):
+    while True:
+        await asyncio.sleep(20)
+        await socket.send('{"method":"ping"}')
+
+async def main():
+    url = os.environ['WEIR_URL'].replace('http', 'ws', 1) + '/ws?key=' + os.environ['WEIR_KEY']
+    async with websockets.connect(url, max_size=None) as socket:
+        pinging = asyncio.create_task(ping(socket))
+        await socket.send(json.dumps(${pythonLiteral(frame)}))
+        async for text in socket:
+            print(text)
+
+asyncio.run(main())`,
+  )
+}
+
+/** A value as a script writes it. */
+function scriptLiteral(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(scriptLiteral).join(', ')}]`
+  if (typeof value === 'string')
+    return `'${JSON.stringify(value).slice(1, -1).replaceAll("'", "\\'").replaceAll('\\"', '"')}'`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).map(
+    ([key, item]) => `${/^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key)}: ${scriptLiteral(item)}`,
+  )
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
+}
+
+function pythonLiteral(value: unknown): string {
+  if (value === true) return 'True'
+  if (value === false) return 'False'
+  if (value === null) return 'None'
+  if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(', ')}]`
+  if (typeof value !== 'object') return JSON.stringify(value)
+  return `{${Object.entries(value)
+    .map(([key, item]) => `${JSON.stringify(key)}: ${pythonLiteral(item)}`)
+    .join(', ')}}`
+}

@@ -1,0 +1,240 @@
+// A schema as a table that people read: a row for each field, with its type and its bounds in words. JSON Schema stays
+// in the documents for programs.
+
+import * as z from 'zod'
+import { cells, code } from './markdown-text.ts'
+
+type Schema = z.core.JSONSchema.BaseSchema
+type Defs = Readonly<Record<string, Schema>>
+
+export interface FieldRow {
+  /** From the top: `levels[0][].px`; `[]` is each entry of a list, `*` each key of an object. */
+  readonly path: string
+  /** Markdown. */
+  readonly type: string
+  readonly isRequired: boolean
+  /** JSON of what counts where it is left out. */
+  readonly standard: string | null
+  /** What the schema itself says of it. */
+  readonly description: string | null
+}
+
+/** What is said of a field by its path. */
+export type Meanings = (path: string, name: string) => string | undefined
+
+/** Patterns of texts that have a name. */
+const FORMS: readonly (readonly [pattern: RegExp, words: string])[] = [
+  [/^\^-\?\\d/, 'decimal number as text'],
+  [/^\^\\d\{1,38\}/, 'decimal number as text, 0 or more'],
+  [/^\^0x\[0-9a-f(A-F)?\]*\{40\}\$$/, 'address: `0x` and 40 hex digits'],
+  [/^\^0x\[0-9a-fA-F\]\{40\}\$$/, 'address: `0x` and 40 hex digits'],
+  [/^\^0x\[0-9a-f\]\{64\}\$$/, 'hash: `0x` and 64 hex digits'],
+  [/^\^0x\[0-9a-f(A-F)?\]*\{32\}\$$/, 'id: `0x` and 32 hex digits'],
+  [/^\^0x\[0-9a-fA-F\]\{32\}\$$/, 'id: `0x` and 32 hex digits'],
+]
+const PLURALS: Readonly<Record<string, string>> = {
+  text: 'texts',
+  'decimal number as text': 'decimal numbers as texts',
+  'address: `0x` and 40 hex digits': 'addresses: `0x` and 40 hex digits',
+  'whole number': 'whole numbers',
+  number: 'numbers',
+  object: 'objects',
+  pair: 'pairs',
+  'any JSON': 'anything',
+}
+const VALUES_MAX = 40
+
+/** A row for each field of it, those of objects within it behind their own. */
+export function fieldRows(schema: z.ZodType): readonly FieldRow[] {
+  const { defs, top } = jsonSchemaOf(schema)
+  return merged([...rowsBelow(top, '', { defs, told: new Map(), within: [] })])
+}
+
+/** What it is as a whole. */
+export function typeOf(schema: z.ZodType): string {
+  const { defs, top } = jsonSchemaOf(schema)
+  return typeWords(top, defs)
+}
+
+/** The rows as a table, with what is known of each name. */
+export function fieldTable(rows: readonly FieldRow[], meanings: Meanings, isRequest: boolean): string {
+  const head = isRequest ? ['Field', 'Type', 'Required', 'Meaning'] : ['Field', 'Type', 'Meaning']
+  const lines = rows.map(({ path, type, isRequired, standard, description }) => {
+    const meaning = description ?? meanings(path, nameIn(path)) ?? ''
+    const optional = standard === null ? 'no' : `no; ${code(standard)}`
+    const sometimes = isRequired || isRequest ? '' : 'Not always there. '
+    return isRequest
+      ? [code(path), type, isRequired ? 'yes' : optional, meaning]
+      : [code(path), type, `${sometimes}${meaning}`]
+  })
+  return [head, head.map(() => '---'), ...lines].map(cells).join('\n')
+}
+
+/** The field's own name, or its place in a list of unlike things with the name of that: `levels[0]`. */
+export function nameIn(path: string): string {
+  return /[^.[\]]*(?:\[\d+\])?$/.exec(path.replaceAll('[]', ''))![0] || path
+}
+
+function jsonSchemaOf(schema: z.ZodType): { defs: Defs; top: Schema } {
+  const top = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
+  return { top, defs: { ...(top.$defs as Defs | undefined), '#': top } }
+}
+
+function resolved(schema: Schema, defs: Defs): Schema {
+  if (schema.$ref === undefined) return schema
+  const found = defs[schema.$ref === '#' ? '#' : schema.$ref.slice('#/$defs/'.length)]
+  return found === undefined ? {} : resolved(found, defs)
+}
+
+/** The kinds that it may be of, `null` among them. */
+function kindsOf(schema: Schema, defs: Defs): Schema[] {
+  const own = resolved(schema, defs)
+  const kinds = own.anyOf ?? own.oneOf
+  return kinds === undefined ? [own] : (kinds as Schema[]).flatMap((kind) => kindsOf(kind, defs))
+}
+
+/** On the way down. `told`: by its schema where a thing with many fields was told of; `within`: what it lies in. */
+interface Walk {
+  readonly defs: Defs
+  readonly told: Map<string, string>
+  readonly within: readonly Schema[]
+}
+/** So many fields are not told of twice. */
+const MANY = 3
+
+function* rowsBelow(schema: Schema, path: string, walk: Walk): Generator<FieldRow> {
+  const kinds = kindsOf(schema, walk.defs)
+  const objects = kinds.filter(({ properties }) => properties !== undefined)
+  for (const kind of kinds) {
+    // A thing that holds things of its own kind is told once.
+    if (walk.within.includes(kind) || placeOf(kind, path, walk) !== path) continue
+    const inside = { ...walk, within: [...walk.within, kind] }
+    for (const [name, field] of Object.entries(kind.properties ?? {})) {
+      const isRequired = objects.every(({ required }) => required?.includes(name))
+      yield* rowAndBelow(path === '' ? name : `${path}.${name}`, field as Schema, isRequired, inside)
+    }
+    for (const [at, slot] of (kind.prefixItems ?? []).entries())
+      yield* rowAndBelow(`${path}[${at}]`, slot as Schema, true, inside)
+    if (isSchema(kind.items)) yield* rowsBelow(kind.items, `${path}[]`, inside)
+    if (isSchema(kind.additionalProperties) && kind.properties === undefined)
+      yield* rowAndBelow(path === '' ? '*' : `${path}.*`, kind.additionalProperties, true, inside)
+  }
+}
+
+function* rowAndBelow(path: string, field: Schema, isRequired: boolean, walk: Walk): Generator<FieldRow> {
+  const same = sameAs(field, path, walk)
+  const type = typeWords(field, walk.defs)
+  yield {
+    path,
+    type: same === null ? type : `${type}, as ${code(same)}`,
+    isRequired: isRequired && field.default === undefined,
+    standard: field.default === undefined ? null : JSON.stringify(field.default),
+    description: describedBy(field, walk.defs),
+  }
+  yield* rowsBelow(field, path, walk)
+}
+
+function describedBy(field: Schema, defs: Defs): string | null {
+  return field.description ?? kindsOf(field, defs).find(({ description }) => description)?.description ?? null
+}
+
+/** Where its fields, or those of its entries, have been told of. */
+function sameAs(field: Schema, path: string, walk: Walk): string | null {
+  for (const kind of kindsOf(field, walk.defs)) {
+    const isList = isSchema(kind.items)
+    const at = isList ? `${path}[]` : path
+    for (const inner of isList ? kindsOf(kind.items as Schema, walk.defs) : [kind]) {
+      const place = walk.told.get(JSON.stringify(inner))
+      if (place !== undefined && place !== at) return place
+    }
+  }
+  return null
+}
+
+/** Where its fields are told of: here, unless there are many and somewhere else was first. */
+function placeOf(kind: Schema, path: string, { told }: Walk): string {
+  if (Object.keys(kind.properties ?? {}).length < MANY) return path
+  const text = JSON.stringify(kind)
+  const place = told.get(text) ?? path
+  told.set(text, place)
+  return place
+}
+
+/** What several kinds of an object have under the same name becomes one row. */
+function merged(rows: readonly FieldRow[]): FieldRow[] {
+  const byPath = new Map<string, FieldRow>()
+  for (const row of rows) {
+    const known = byPath.get(row.path)
+    const type = known === undefined || known.type === row.type ? row.type : `${known.type}, or ${row.type}`
+    byPath.set(row.path, { ...(known ?? row), type: known?.type.includes(row.type) ? known.type : type })
+  }
+  return [...byPath.values()]
+}
+
+function typeWords(schema: Schema, defs: Defs): string {
+  const kinds = kindsOf(schema, defs)
+  const words = [...new Set(kinds.filter(({ type }) => type !== 'null').map((kind) => kindWords(kind, defs)))]
+  // Known values of a list that may grow come first, and any text behind them.
+  const isOpen = words.includes('text') && words.some((word) => word.startsWith('`'))
+  const said = isOpen ? [...words.filter((word) => word !== 'text'), 'another text'] : words
+  return [...said, ...(kinds.some(({ type }) => type === 'null') ? ['null'] : [])].join(' or ')
+}
+
+function kindWords(kind: Schema, defs: Defs): string {
+  if (kind.const !== undefined) return code(JSON.stringify(kind.const))
+  if (kind.enum !== undefined) return valuesWords(kind.enum)
+  switch (kind.type) {
+    case 'string':
+      return textWords(kind)
+    case 'integer':
+      return `whole number${boundsWords(kind.minimum, kind.maximum, '')}`
+    case 'number':
+      return `number${boundsWords(kind.minimum, kind.maximum, '')}`
+    case 'boolean':
+      return 'true or false'
+    case 'array':
+      return listWords(kind, defs)
+    case 'object':
+      return kind.properties === undefined ? 'object by key' : 'object'
+    default:
+      return kind.type === undefined ? 'any JSON' : String(kind.type)
+  }
+}
+
+function valuesWords(values: readonly unknown[]): string {
+  const shown = values.slice(0, VALUES_MAX).map((value) => code(JSON.stringify(value)))
+  return `${shown.join(', ')}${values.length > VALUES_MAX ? ', …' : ''}`
+}
+
+function textWords({ pattern = '', minLength, maxLength }: Schema): string {
+  const form = FORMS.find(([known]) => known.test(pattern))
+  if (form !== undefined) return form[1]
+  const other = /^\^\(\?!\(\?:([\w|]+)\)\$\)$/.exec(pattern)
+  if (other !== null) return 'another text'
+  return `text${boundsWords(minLength, maxLength, ' characters')}`
+}
+
+function listWords(kind: Schema, defs: Defs): string {
+  const slots = kind.prefixItems?.length
+  if (slots !== undefined) return slots === 2 ? 'pair' : `list of ${slots}, each of its own kind`
+  const inner = isSchema(kind.items) ? typeWords(kind.items, defs) : 'any JSON'
+  const plain = /^(text|whole number)(, .*)?$/.exec(inner)
+  const items = PLURALS[inner] ?? (plain === null ? `(${inner})` : `${PLURALS[plain[1]!]}${plain[2] ?? ''}`)
+  return `list of ${items}${boundsWords(kind.minItems, kind.maxItems, ' entries')}`
+}
+
+/** Bounds that are those of safe integers say nothing. */
+function boundsWords(low: number | undefined, high: number | undefined, unit: string): string {
+  const least = low !== undefined && low > Number.MIN_SAFE_INTEGER ? low : undefined
+  const most = high !== undefined && high < Number.MAX_SAFE_INTEGER ? high : undefined
+  const shown = (bound: number) => bound.toLocaleString('en')
+  if (least === undefined && most === undefined) return ''
+  if (most === undefined) return least === 0 && unit !== '' ? '' : `, from ${shown(least!)}${unit}`
+  return least === undefined || (least === 0 && unit !== '')
+    ? `, at most ${shown(most)}${unit}`
+    : `, ${shown(least)} to ${shown(most)}${unit}`
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
+}

@@ -1,0 +1,123 @@
+// The HTML around a page’s text. Law: nothing inline, neither style nor script, and every text is escaped here or was by
+// the renderer; everything can be reached without a script.
+
+import { menuOf, neighboursOf, trailOf } from './navigation.ts'
+import { headingsOf, type Page, type TryRequest } from './page.ts'
+
+export interface Around {
+  readonly pages: readonly Page[]
+  /** Addresses of what the pages load. */
+  readonly style: string
+  readonly script: string
+}
+
+/** `body` is HTML. */
+export function pageHtml(page: Page, body: string, around: Around): string {
+  const title = page.address === '/docs' ? 'Weir documentation' : `${page.title} · Weir`
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="description" content="${escaped(plain(page.summary))}">
+<title>${escaped(plain(title))}</title>
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="alternate" type="text/markdown" href="${page.address}.md">
+<link rel="stylesheet" href="${around.style}">
+<script type="module" src="${around.script}"></script>
+</head>
+<body>
+<a class="skip" href="#main">To the content</a>
+<header>
+<button class="menu" type="button" popovertarget="menu" aria-label="Menu">Menu</button>
+<a class="brand" href="/docs">Weir <span>docs</span></a>
+<form class="search" action="/docs/all" role="search">
+<label class="unseen" for="q">Search the documentation</label>
+<input id="q" name="q" type="search" placeholder="Search" autocomplete="off" spellcheck="false">
+</form>
+<nav aria-label="Weir"><a href="/live">Live</a><a href="/console">Console</a><a href="/status">Status</a></nav>
+</header>
+<div class="page">
+<nav id="menu" class="side" popover aria-label="Documentation">
+${menuHtml(page, around.pages)}
+</nav>
+<main id="main">
+${trailHtml(page, around.pages)}
+${contentsHtml(page)}
+<article>
+${body}
+${page.request === undefined ? '' : tryHtml(page.request)}
+</article>
+${neighboursHtml(page, around.pages)}
+<footer><a href="${page.address}.md">This page as Markdown</a> <a href="/docs/all">All pages</a> <a href="/llms.txt">llms.txt</a></footer>
+</main>
+</div>
+</body>
+</html>
+`
+}
+
+function menuHtml(here: Page, pages: readonly Page[]): string {
+  return menuOf(pages, here)
+    .map(({ title, isHere, pages: shown, more }) => {
+      const links = shown.map((page) => {
+        const current = page === here ? ' aria-current="page"' : ''
+        return `<li><a href="${page.address}"${current}>${inlineCode(page.title)}</a></li>`
+      })
+      const rest = more > 0 ? `<li><a class="more" href="${shown[0]!.address}">and ${more} more</a></li>` : ''
+      return `<details${isHere ? ' open' : ''}><summary>${escaped(title)}</summary><ul>${links.join('')}${rest}</ul></details>`
+    })
+    .join('\n')
+}
+
+function trailHtml(page: Page, pages: readonly Page[]): string {
+  const links = trailOf(pages, page).map(({ address, title }) => `<a href="${address}">${inlineCode(title)}</a>`)
+  return links.length === 0
+    ? ''
+    : `<nav class="trail" aria-label="Where you are">${links.join(' / ')} / <span>${inlineCode(page.title)}</span></nav>`
+}
+
+function contentsHtml({ markdown, request }: Page): string {
+  const headings = headingsOf(markdown).filter(({ depth }) => depth === 2)
+  if (headings.length < 2) return ''
+  const links = headings.map(({ text, anchor }) => `<li><a href="#${anchor}">${inlineCode(text)}</a></li>`)
+  const last = request === undefined ? '' : '<li><a href="#try-it">Try it</a></li>'
+  return `<nav class="contents" aria-label="On this page"><p>On this page</p><ul>${links.join('')}${last}</ul></nav>`
+}
+
+/** Works with the visitor’s own session; without a script it says what to do in its place. */
+function tryHtml({ method, path, body }: TryRequest): string {
+  const field =
+    body === null
+      ? `<label for="try-path">Address</label><input id="try-path" name="path" value="${escaped(path)}" spellcheck="false">`
+      : `<label for="try-body">Body of <code>${method} ${escaped(path)}</code></label><textarea id="try-body" name="body" rows="4" spellcheck="false">${escaped(body)}</textarea>`
+  return `<section class="try" aria-labelledby="try-it">
+<h2 id="try-it">Try it</h2>
+<noscript><p>Sending from this page needs JavaScript. The curl line above does the same.</p></noscript>
+<p class="who" role="status"></p>
+<form data-method="${method}" data-path="${escaped(path)}" hidden>
+${field}
+<button type="submit">Send</button>
+</form>
+<div class="answer" role="status" hidden><dl></dl><pre tabindex="0"></pre></div>
+</section>`
+}
+
+function neighboursHtml(page: Page, pages: readonly Page[]): string {
+  const [before, after] = neighboursOf(pages, page)
+  const link = (to: Page | undefined, rel: string, words: string) =>
+    to === undefined ? '' : `<a rel="${rel}" href="${to.address}"><span>${words}</span>${inlineCode(to.title)}</a>`
+  return `<nav class="neighbours" aria-label="Pages beside this one">${link(before, 'prev', 'Before')}${link(after, 'next', 'Next')}</nav>`
+}
+
+/** A title, which may have code in it. */
+function inlineCode(title: string): string {
+  return escaped(title).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+}
+
+const plain = (title: string) => title.replaceAll('`', '')
+
+export function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}

@@ -1,0 +1,115 @@
+// The guides as a reader follows them: every block of shell in its order, every program as it is printed, on the product as
+// `npm start` runs it. What changes is the port, where state lies, and that programs are called without npm.
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Program, run, runCommand, scratch } from './children.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const folder = scratch()
+const state = join(folder.path, 'state')
+let launch: Program
+let url: string
+
+beforeAll(async () => {
+  launch = run('launch/main.node.ts', ['--state', state, '--json'], { PORT: '0' })
+  url = JSON.parse(await launch.line((line) => line.startsWith('{'), 120_000)).url
+}, 150_000)
+afterAll(async () => {
+  await launch?.end()
+  folder.remove()
+})
+
+const has = (command: string) => spawnSync(command, ['--version']).status === 0
+const missing = ['bash', 'curl', 'python3'].filter((command) => !has(command))
+if (missing.length > 0) console.log(`guides are not followed: there is no ${missing.join(', ')}`)
+
+/** What each guide must have printed, in this order. */
+const GUIDES: Readonly<Record<string, readonly RegExp[]>> = {
+  'README.md': [/"coin":"BTC"/],
+  'guides/first-key.md': [
+    /^cqt_\w{26}$/m,
+    /"levels":\[\[\{/,
+    /^x-credits-cost: 1/im,
+    /did you mean .*coin|coin: is required/,
+    /BTC \d+(\.\d+)? ETH \d/,
+    /BTC \d+(\.\d+)? ETH \d/,
+    /\d+ trades, the last at \d/,
+    /"credits_remaining":/,
+    /"credits_consumed":/,
+  ],
+  'guides/books.md': [/^no book|^\d+(\.\d+)? × /m, /block \d+$/m, /the checksum is right/],
+  'guides/replay.md': [/all was told up to \d+$/m, /"chain":"hyperliquid"/, /replay ended after \d+ trades$/m],
+  'guides/pipelines.md': [/pipe_\w+$/m, /\d+ rows, such as \{/, /"phase":/, /"status":"paused"/],
+  'guides/moving.md': [/"universe":/, /"BTC":"/, /"result":"0x/],
+  'guides/running.md': [/"state":/, /twenty/, /acme/, /"time":\d+/],
+}
+
+it.skipIf(missing.length > 0).each(Object.keys(GUIDES))(
+  '%s works as it is written',
+  async (guide) => {
+    const place = join(folder.path, guide.replaceAll(/\W/g, '-'))
+    mkdirSync(place)
+    symlinkSync(join(ROOT, 'examples'), join(place, 'examples'))
+    const blocks = blocksOf(readFileSync(join(ROOT, 'docs', guide), 'utf8'))
+    for (const { language, text } of blocks) {
+      const [, file] = /^(?:\/\/|#) ([\w.-]+)$/m.exec(text.split('\n')[0]!) ?? []
+      if (language !== 'bash') writeFileSync(join(place, file ?? `no name in ${guide}`), text)
+    }
+    const port = String(await freePort())
+    const shell = blocks.filter(({ language }) => language === 'bash').map(({ text }) => text.replaceAll('9000', port))
+    const script = `set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n${shell.map(asHere).join('\n')}\n`
+    writeFileSync(join(place, 'guide.sh'), script)
+    const followed = runCommand('bash', ['-c', `cd '${place}' && bash guide.sh && echo; echo "exit $?"`])
+    expect(await followed.line((line) => line.startsWith('exit '), 150_000), followed.lines.join('\n')).toBe('exit 0')
+    let said = followed.lines.join('\n')
+    for (const wanted of GUIDES[guide]!) {
+      expect(said).toMatch(wanted)
+      said = said.slice(said.search(wanted) + 1)
+    }
+  },
+  180_000,
+)
+
+it('every guide is followed', () => {
+  const guides = readFileSync(join(ROOT, 'docs/README.md'), 'utf8').match(/guides\/[\w-]+\.md/g)!
+  expect([...new Set(guides)].filter((guide) => !(guide in GUIDES))).toEqual([])
+})
+
+interface Block {
+  readonly language: string
+  readonly text: string
+}
+
+function blocksOf(markdown: string): Block[] {
+  return [...markdown.matchAll(/^```(bash|ts|python)\n([\s\S]*?)^```$/gm)].map(([, language, text]) => {
+    return { language: language!, text: text! }
+  })
+}
+
+/** Programs of this tree, on the state folder of this test. */
+function asHere(text: string): string {
+  const node = `'${process.execPath}'`
+  return text
+    .replaceAll('http://127.0.0.1:8787', url)
+    .replaceAll(
+      /npm run (?:-s )?(keys|admin) -- /g,
+      (_, name: string) => `${node} '${ROOT}/src/cli/${name}.node.ts' --state '${state}' `,
+    )
+    .replaceAll('npm run doctor', `${node} '${ROOT}/src/doctor/main.node.ts' --state '${state}'`)
+    .replaceAll('npx node', node)
+}
+
+/** Of the receiver, which has one of its own. */
+function freePort(): Promise<number> {
+  const server = createServer()
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}

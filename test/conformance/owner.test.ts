@@ -1,0 +1,198 @@
+// The owner's page and what it stands on, on the product as `npm start` runs it: numbers are the ledger's to the micro-credit, a
+// key lives from its making to its refusal, and nothing that an owner can name does anything but stand there.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { microOf } from '../../src/console/owner/owner-words.ts'
+import { type Browser, type Context, openBrowser, type Page } from '../browser/browser.ts'
+import { expectNoSecret, lookAt, troublesOf } from '../browser/visit.ts'
+import { type Program, run, scratch } from './children.ts'
+
+const folder = scratch()
+const opened = await openBrowser()
+const isMissing = typeof opened === 'string'
+if (isMissing) console.log(`tests of pages are skipped: ${opened}`)
+const browser = opened as Browser
+
+let launch: Program
+let dev: { url: string; key: string; service_key: string; admin_token: string }
+
+beforeAll(async () => {
+  launch = run('launch/main.node.ts', ['--state', `${folder.path}/state`, '--json'], { PORT: '0' })
+  dev = JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000))
+}, 90_000)
+afterAll(async () => {
+  if (!isMissing) await browser.close()
+  await launch?.end()
+  folder.remove()
+})
+
+async function ask(key: string, method: string, path: string, body?: unknown) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+  const response = await fetch(`${dev.url}${path}`, { method, headers, ...sent })
+  const json = JSON.parse(await response.text())
+  return { status: response.status, data: json.data, json }
+}
+const info = (key: string, body: unknown) => ask(key, 'POST', '/info', body)
+
+/** What is told some seconds late. */
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < 60; tries++) {
+    const seen = await look()
+    if (seen !== undefined) return seen
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+  throw new Error('it did not come in thirty seconds')
+}
+
+describe('invoice, usage and ledger', () => {
+  it('are one sum, to the micro-credit, after calls that cost and calls that do not', async () => {
+    const { data: made } = await ask(dev.service_key, 'POST', '/platform/keys/', { label: 'adds up' })
+    for (let i = 0; i < 7; i++) await info(made.key, { type: 'allMids' })
+    await info(made.key, { type: 'noSuchType' })
+    const paid = await until(async () => {
+      const { data } = await ask(made.key, 'GET', '/platform/usage/')
+      const own = data.by_api_key.find(({ label }: { label: string }) => label === 'adds up')
+      return own?.calls === 7 ? own : undefined
+    })
+    expect(paid.credits_consumed).toBe(7)
+    const month = new Date().toISOString().slice(0, 7)
+    await until(async () => {
+      const [{ data: invoice }, { data: usage }, { data: account }] = await Promise.all([
+        ask(dev.service_key, 'GET', `/platform/invoices/${month}`),
+        ask(dev.service_key, 'GET', '/platform/usage/?stack=key'),
+        ask(dev.service_key, 'GET', '/platform/account/'),
+      ])
+      const sum = (amounts: readonly (string | number)[]) => amounts.reduce((all, each) => all + microOf(each), 0n)
+      const lines = sum(invoice.lines.map(({ credits }: { credits: string }) => credits))
+      expect(lines).toBe(microOf(invoice.charged) + microOf(invoice.written_off))
+      expect(
+        microOf(invoice.opening) + microOf(invoice.granted) - microOf(invoice.expired) - microOf(invoice.charged),
+      ).toBe(microOf(invoice.closing))
+      // Something else of the account may have been charged between two questions.
+      if (invoice.closing !== account.balance || invoice.charged !== account.spent) return undefined
+      const used = microOf(usage.aggregate.credits_consumed)
+      const parts = usage.by_day.flatMap(({ parts }: { parts: { premium_credits: number }[] }) => parts)
+      expect(sum(parts.map(({ premium_credits: credits }: { premium_credits: number }) => credits))).toBe(used)
+      return used === lines ? true : undefined
+    })
+  })
+
+  it('a refusal is found by its request id, a few seconds later, whatever was in it', async () => {
+    const type = '<script>alert(1)</script>\u202e'
+    const refused = await info(dev.key, { type })
+    const { data } = await until(async () => {
+      const answer = await ask(dev.service_key, 'GET', '/platform/refusals/')
+      const has = answer.data.refusals.some(
+        ({ request_id: id }: { request_id: string }) => id === refused.json.request_id,
+      )
+      return has ? answer : undefined
+    })
+    const own = data.refusals.find(({ request_id: id }: { request_id: string }) => id === refused.json.request_id)
+    expect(own).toMatchObject({ code: 'unsupported_type', product: 'info', prefix: dev.key.slice(0, 12) })
+    expect(own.message).not.toMatch(/[\p{C}]/u)
+  })
+
+  it('so is one on a socket', async () => {
+    const socket = new WebSocket(`${dev.url.replace('http', 'ws')}/ws?key=${dev.key}`)
+    await new Promise((resolve) => socket.addEventListener('open', resolve))
+    socket.send('{"method":"subscribe","subscription":{"type":"trades","coin":"NO-SUCH"}}')
+    socket.send('{"method":"subscribe","subscription":{"type":"l2BookDiff","coin":"BTC"}}')
+    const refusal = await until(async () => {
+      const { data } = await ask(dev.service_key, 'GET', '/platform/refusals/')
+      return data.refusals.find(({ product }: { product: string }) => product === 'stream')
+    })
+    expect(refusal).toMatchObject({ type: 'trades', request_id: '', prefix: dev.key.slice(0, 12) })
+    const { data } = await ask(dev.service_key, 'GET', '/platform/streams/')
+    expect(data.streams).toContainEqual(
+      expect.objectContaining({
+        type: 'l2BookDiff',
+        body: '{"type":"l2BookDiff","coin":"BTC"}',
+        credits_a_minute: '0.13',
+      }),
+    )
+    socket.close()
+  })
+})
+
+async function visit(key: string): Promise<{ context: Context; page: Page; troubles: string[] }> {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const troubles = troublesOf(page)
+  await page.goto(`${dev.url}/console`)
+  await page.getByLabel(/A key of your account/).fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Invoices' }).waitFor()
+  await page.getByText(/of 10 000 that an account may have/).waitFor()
+  return { context, page, troubles }
+}
+
+describe.skipIf(isMissing)('the owner’s page', () => {
+  it('makes a key that is shown once, changes, rotates and revokes it', async () => {
+    const { context, page, troubles } = await visit(dev.service_key)
+    const label = '<img src=x onerror="document.title=1">'
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByLabel(/^Label/).fill(label)
+    await page.getByLabel(/^Cap/).fill('0.5')
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByRole('heading', { name: 'The key, this once' }).waitFor()
+    const key = (await page.locator('dialog code').textContent())!.trim()
+    expect(key).toMatch(/^cqt_\w{26}$/)
+    await page.getByRole('button', { name: 'Close', exact: true }).click()
+    await expectNoSecret(page, [key])
+    // Its cap leaves too little for a call.
+    expect((await info(key, { type: 'allMids' })).status).toBe(402)
+    const name = key.slice(0, 12)
+    await page.getByRole('button', { name: `change ${name}` }).click()
+    await page.getByLabel(/^Cap/).fill('5')
+    await page.getByRole('button', { name: 'Change', exact: true }).click()
+    await page.getByRole('button', { name: 'Change', exact: true }).waitFor({ state: 'hidden' })
+    expect((await info(key, { type: 'allMids' })).status).toBe(200)
+    await page.getByRole('button', { name: `rotate ${name}` }).click()
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click()
+    await page.getByRole('heading', { name: 'The key, this once' }).waitFor()
+    const heir = (await page.locator('dialog code').textContent())!.trim()
+    await page.getByRole('button', { name: 'Close', exact: true }).click()
+    expect((await info(heir, { type: 'allMids' })).status).toBe(200)
+    await page.getByRole('button', { name: `revoke ${heir.slice(0, 12)}` }).click()
+    await page.getByLabel(/to confirm/).fill(label)
+    await page.getByRole('button', { name: 'Revoke this key' }).click()
+    await page.getByRole('button', { name: 'Revoke this key' }).waitFor({ state: 'hidden' })
+    await until(async () => ((await info(heir, { type: 'allMids' })).status === 401 ? true : undefined))
+    expect(await page.title()).toBe('Console · Weir')
+    expect(troubles).toEqual([])
+    await lookAt(context, page, 'owner')
+    await context.close()
+  })
+
+  it('keeps what is looked for in its address, and shows an API key what it may see', async () => {
+    const { context, page } = await visit(dev.key)
+    await page
+      .getByText(/is an API key \(cqt_\), and keys are managed with a service key/)
+      .first()
+      .waitFor()
+    expect(await page.getByRole('button', { name: 'New key' }).count()).toBe(0)
+    await page.getByLabel('Find').fill('npm')
+    await page.getByLabel('Days split').selectOption('key')
+    expect(page.url()).toContain('key=npm')
+    expect(page.url()).toContain('stack=key')
+    await page.reload()
+    await page.getByText(/of 10 000 that an account may have/).waitFor()
+    expect(await page.getByLabel('Find').inputValue()).toBe('npm')
+    await context.close()
+  })
+
+  it('shows an invoice to print, and ends with the session', async () => {
+    const { context, page } = await visit(dev.service_key)
+    await page.getByRole('link', { name: new Date().toISOString().slice(0, 7) }).click()
+    await page.getByText('Closing balance').waitFor()
+    await lookAt(context, page, 'invoice')
+    const second = await context.newPage()
+    await second.goto(`${dev.url}/console`)
+    await second.getByRole('button', { name: 'Sign out' }).click()
+    await second.getByText('You are signed out.').waitFor()
+    await page.getByRole('button', { name: 'Look again' }).first().click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await context.close()
+  })
+})
