@@ -14,13 +14,14 @@ const State = z.enum(STATES, `must be ${STATES.join(', ')}`)
 /** Adds the commands of `order` to the operator's program. */
 export function orderCommands(admin: Command, act: Act): void {
   const group = described(admin.command('order'), 'orders of credits')
-  described(group.command('list'), 'orders, newest first, a hundred at a time', ['--state open', '--account acme'])
+  described(group.command('list'), 'orders, newest first, a hundred at a time', ['--only open', '--account acme'])
     .option('--account <account>', 'of this account alone')
-    .option('--state <state>', STATES.join(', '), reads(State))
+    .option('--only <state>', STATES.join(', '), reads(State))
     .option('--before <cursor>', 'goes on after the page that said so')
     .action(
       act(async (gateway, options) => {
-        const query = new URLSearchParams(Object.entries(options)).toString()
+        const { only, ...others } = options
+        const query = new URLSearchParams(Object.entries({ ...others, ...(only && { state: only }) })).toString()
         const answer = await gateway.ask('GET', `/admin/orders${query && `?${query}`}`, Orders)
         if (!answer.ok) return answer
         const { orders, next } = answer.value
