@@ -37,6 +37,11 @@ describe('the variables of the wrangler files', () => {
       LIVE_COINS: null,
       UPSTREAMS: [],
       RPC_CHAINS: [],
+      CHECKOUT: 'off',
+      CHECKOUT_PRICES: { currency: 'usd', packages: [], instructions: '' },
+      SIGNUP: 'off',
+      SIGNUP_SETTINGS: { perDay: 200, refusedDomains: [] },
+      PUBLIC_URL: '',
     })
   })
 
@@ -59,6 +64,11 @@ describe('the variables of the wrangler files', () => {
     ['LIVE_COINS', ['BTC,', ',BTC', 'BTC, ETH', 'B TC', 'x'.repeat(65), 'A,'.repeat(64) + 'A', undefined, null]],
     ['UPSTREAMS', ['', '{', '[{}]', '{}', undefined]],
     ['RPC_CHAINS', ['', '{', '[{}]', '{}', undefined]],
+    ['CHECKOUT', ['', 'Stripe', undefined]],
+    ['CHECKOUT_PRICES', ['', '{', '[]', '{"packages":[{}]}', '{"currency":"EUR"}', undefined, {}]],
+    ['SIGNUP', ['', 'on', undefined]],
+    ['SIGNUP_SETTINGS', ['', '{', '{"perDay":0}', '{"more":1}', undefined]],
+    ['PUBLIC_URL', ['api.example.com', 'https://api.example.com/', 'https://a b', 'ftp://a.example', undefined]],
   ])('%s is refused by its name, and never guessed', (name, values) => {
     const words = new RegExp(`^${name}: [^;]+$`)
     for (const value of values) {
@@ -73,6 +83,17 @@ describe('the variables of the wrangler files', () => {
     expect(() => liveSettings({ ...live.vars, FEED_REGION: 'tokyo' })).toThrow(
       'FEED_REGION: must be one of wnam, enam, sam, weur, eeur, apac, apac-ne, apac-se, oc, afr, me, or empty for none',
     )
+  })
+
+  it('of a checkout or a sign-up need others beside them', () => {
+    const url = 'https://api.example.com'
+    const mailer = '{"mailer":{"url":"https://mail.example","from":"a@b.example"}}'
+    const read = (vars: object) => () => gatewaySettings({ ...gateway.vars, ...vars })
+    expect(read({ CHECKOUT: 'stripe' })).toThrow('PUBLIC_URL: is needed where CHECKOUT is "stripe"')
+    expect(read({ SIGNUP: 'http' })).toThrow(/PUBLIC_URL: .*; SIGNUP_SETTINGS: mailer is needed/)
+    expect(read({ CHECKOUT: 'stripe', PUBLIC_URL: url })).not.toThrow()
+    expect(read({ SIGNUP: 'http', PUBLIC_URL: url, SIGNUP_SETTINGS: mailer })).not.toThrow()
+    expect(read({ CHECKOUT: 'manual', SIGNUP: 'log' })).not.toThrow()
   })
 
   it('are all named where several are wrong', () => {

@@ -6,7 +6,7 @@ import { visible } from '../core/visible.ts'
 import { timeText } from './key-state.ts'
 
 /** Fields of answers that are moments. */
-const TIMES = new Set(['at', 'created', 'expires', 'revoked', 'last_used', 'since', 'until', 'next'])
+const TIMES = new Set(['at', 'created', 'expires', 'revoked', 'last_used', 'since', 'until', 'next', 'paid', 'granted'])
 
 /** Rows as lines. */
 export function table(rows: readonly (readonly unknown[])[], right: ReadonlySet<number> = new Set()): string {

@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import type { Trouble } from './ask.dom.ts'
+import { linksBy } from './join.dom.ts'
 import { JoinForm } from './join.tsx'
 import { Curl } from './ui/curl.tsx'
 import { TroubleNote } from './ui/trouble.tsx'
@@ -51,8 +52,12 @@ export function SignIn() {
         shows what it and its account have used. It is sent once and kept by no page.
       </p>
       <JoinForm />
-      <p>No key yet? Whoever runs this gateway makes one:</p>
-      <Curl line="npm run admin -- key issue <account> --kind service" />
+      {linksBy.value === null && (
+        <>
+          <p>No key yet? Whoever runs this gateway makes one:</p>
+          <Curl line="npm run admin -- key issue <account> --kind service" />
+        </>
+      )}
     </main>
   )
 }

@@ -21,7 +21,7 @@ export function JsonText<T>(schema: z.ZodType<T>) {
     const read = parseWith(schema, jsonOf(text))
     if (read.ok) return read.value
     const message = read.error.map((issue) => `${issue.path && `${issue.path} `}${issue.message}`).join(', ')
-    context.addIssue({ code: 'custom', message: `must be JSON of its form: ${message}` })
+    context.addIssue({ code: 'custom', message: `must be JSON of its form: ${message.replaceAll(';', ',')}` })
     return z.NEVER
   })
 }

@@ -47,6 +47,15 @@ describe('the operator’s commands', () => {
     ['key change cqt_AAAAAAAA --ranges none', {}, 'PATCH /admin/keys/cqt_AAAAAAAA', { ranges: null }],
     ['key rotate cqt_AAAAAAAA --grace 60', issued, 'POST /admin/keys/cqt_AAAAAAAA/rotate', { grace_seconds: 60 }],
     ['key revoke cqt_AAAAAAAA', HELD, 'DELETE /admin/keys/cqt_AAAAAAAA', null],
+    ['order list', { orders: [], next: null }, 'GET /admin/orders', null],
+    [
+      'order list --only open --account a',
+      { orders: [{ number: 'W-1-aaaa', created: 0 }], next: '7' },
+      'GET /admin/orders?account=a&state=open',
+      null,
+    ],
+    ['order paid W-1-aaaa', {}, 'POST /admin/orders/W-1-aaaa/paid', null],
+    ['order void W-1-aaaa', {}, 'POST /admin/orders/W-1-aaaa/void', null],
     ['webhook set a https://b', webhook, 'PUT /admin/accounts/a/webhook', { url: 'https://b' }],
     [
       'webhook set a https://b --thresholds 20%,0 --new-secret',

@@ -48,7 +48,9 @@ async function signIn(page: Page, token: string): Promise<void> {
 
 /** The links that the gateway's log has. */
 const links = () =>
-  [...readFileSync(join(state, 'log/gateway.log'), 'utf8').matchAll(/sign-up: (\S+#join=\w+)/g)].map(([, link]) => link!)
+  [...readFileSync(join(state, 'log/gateway.log'), 'utf8').matchAll(/sign-up: (\S+#join=\w+)/g)].map(
+    ([, link]) => link!,
+  )
 
 /** Asks for a link on the sign-in page, and answers it. */
 async function linkFor(page: Page, email: string): Promise<string> {
@@ -128,7 +130,7 @@ describe.skipIf(isMissing)('a top-up', () => {
     await operator.page.getByRole('button', { name: 'Mark paid' }).click()
     await lookAt(operator.context, operator.page, 'orders-confirm')
     const confirm = operator.page.locator('dialog button.danger')
-    expect(await confirm.isDisabled()).toBe(true)
+    expect(await confirm.getAttribute('disabled')).not.toBeNull()
     await operator.page.getByLabel(/Type W-/).fill(number)
     await confirm.click()
     await operator.page.getByText(/^paid \d{4}-/).waitFor()
@@ -138,7 +140,10 @@ describe.skipIf(isMissing)('a top-up', () => {
     await operator.context.close()
 
     await owner.page.reload()
-    await owner.page.getByText(/^paid \d{4}-/).first().waitFor()
+    await owner.page
+      .getByText(/^paid \d{4}-/)
+      .first()
+      .waitFor()
     await owner.context.close()
   })
 

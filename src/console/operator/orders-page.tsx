@@ -11,6 +11,7 @@ import { orderColumns } from '../ui/order-columns.tsx'
 import { type Order, priceText } from '../ui/orders.ts'
 import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
+import { may, type StaffRole } from './rights.ts'
 
 const STATES = ['', 'open', 'paid', 'failed', 'void'] as const
 
@@ -19,7 +20,7 @@ interface Act {
   readonly what: 'paid' | 'void'
 }
 
-export function OrdersPage() {
+export function OrdersPage({ role }: { role: StaffRole }) {
   const act = useSignal<Act | null>(null)
   const begin = (next: Act | null) => {
     act.value = next
@@ -31,29 +32,30 @@ export function OrdersPage() {
     const asked = [...params.value].filter(([name]) => ['state', 'before', 'account'].includes(name))
     return `/admin/orders?${new URLSearchParams(asked)}`
   })
+  const acts: Column<Order> = {
+    name: 'Acts',
+    text: () => '',
+    draw: (order) => (
+      <>
+        {order.granted === null && (
+          <button type="button" class="plain" onClick={() => begin({ order, what: 'paid' })}>
+            Mark paid
+          </button>
+        )}
+        {(order.state === 'open' || order.state === 'failed') && (
+          <button type="button" class="plain" onClick={() => begin({ order, what: 'void' })}>
+            Make void
+          </button>
+        )}
+      </>
+    ),
+  }
   const columns: readonly Column<Order>[] = [
     ...orderColumns({}),
     { name: 'Account', text: (order) => order.account },
     { name: 'By', text: ({ provider }) => provider },
     { name: 'Note', text: ({ note }) => note ?? '' },
-    {
-      name: 'Acts',
-      text: () => '',
-      draw: (order) => (
-        <>
-          {order.granted === null && (
-            <button type="button" class="plain" onClick={() => begin({ order, what: 'paid' })}>
-              Mark paid
-            </button>
-          )}
-          {(order.state === 'open' || order.state === 'failed') && (
-            <button type="button" class="plain" onClick={() => begin({ order, what: 'void' })}>
-              Make void
-            </button>
-          )}
-        </>
-      ),
-    },
+    ...(may(role, 'billing') ? [acts] : []),
   ]
   const confirm = async ({ order, what }: Act) => {
     const answer = await ask('POST', `/admin/orders/${encodeURIComponent(order.number)}/${what}`)

@@ -13,6 +13,7 @@ export const payOrder = defineEndpoint(
       'The number of the order is the id of its grant: again is the same. Also for an order whose payment was refused or ' +
       'came too late.',
     door: 'admin',
+    role: 'billing',
     params: ORDER_PARAMS,
     answers: {
       200: { description: 'It is paid, and its credits are there', schema: ShownOrder, example: PAID_EXAMPLE },

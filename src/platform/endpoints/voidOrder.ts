@@ -12,6 +12,7 @@ export const voidOrder = defineEndpoint(
     description:
       'Where a provider takes the money its session is ended first; an order that is paid is refused with 409.',
     door: 'admin',
+    role: 'billing',
     params: ORDER_PARAMS,
     answers: {
       200: {
