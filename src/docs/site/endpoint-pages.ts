@@ -9,7 +9,7 @@ import { block, code, jsonText, table } from './markdown-text.ts'
 import type { Page, Section } from './page.ts'
 
 /** What stands in the place of a part of a path. */
-export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
+const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   chain: 'hyperliquid',
   address: `0x${'0'.repeat(38)}ab`,
   key: 'cqt_9fKxWq2T',
