@@ -57,7 +57,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'info/queries': 'core feed history book info info/shapes info/sources',
   docs: 'key credit credit/webhooks feed stream edge info',
   platform:
-    'core key credit credit/plans credit/webhooks feed book edge history/archive history/exports upstream pipeline pipeline/evm pipeline/destinations platform/endpoints',
+    'core key credit credit/plans credit/webhooks feed book edge edge/session history/archive history/exports upstream pipeline pipeline/evm pipeline/destinations platform/endpoints',
   'platform/endpoints': 'core key credit credit/plans feed history/archive history/exports pipeline platform',
   'docs/site': 'core edge feed info rpc stream stream/graphql platform docs docs/site/words',
   'docs/site/words': 'docs/site',

@@ -5,26 +5,14 @@
 
 import { backoffMs } from '../core/backoff.ts'
 import { resumes, typeOfFrames } from './channels.ts'
-import {
-  type ConnectionOptions,
-  type ConnectionState,
-  FATAL_CODES,
-  FATAL_STATUSES,
-  LIMITS,
-  RETRY,
-} from './connection-options.ts'
+import type { ConnectionOptions, ConnectionState } from './connection-options.ts'
+import { FATAL_CODES, FATAL_STATUSES, LIMITS, RETRY } from './connection-options.ts'
 import { type Entry, isAnyUnknown, type Listener, left, missed, newEntry, refusedOf, toAsk } from './entries.ts'
 import { Hearers } from './hearers.ts'
 import { Leavings } from './leavings.ts'
 import { Proofs } from './proofs.ts'
-import {
-  type ClientRuntime,
-  type ClientSocket,
-  describeEnd,
-  type Endpoint,
-  type SocketEnd,
-  streamUrl,
-} from './runtime.ts'
+import type { ClientRuntime, ClientSocket, Endpoint, SocketEnd } from './runtime.ts'
+import { describeEnd, streamUrl } from './runtime.ts'
 import { SeenFrames } from './seen-frames.ts'
 import { type DataFrame, decodeFrame, type KnownFrame } from './server-frame.ts'
 import { bodyKey, type SubscriptionBody } from './subscription.ts'

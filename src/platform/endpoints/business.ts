@@ -32,7 +32,11 @@ const Business = z.object({
   totals: Sums.describe('Of the whole period'),
   days: z
     .array(
-      z.object({ date: Day, ...SUMS, by_product: z.record(z.string(), CreditsText).describe('`spent`, by product') }),
+      z.object({
+        date: Day,
+        ...SUMS,
+        by_product: z.record(z.string(), CreditsText.describe('Credits')).describe('`spent`, by product'),
+      }),
     )
     .describe('Days with anything, oldest first'),
   refused: z
