@@ -27,13 +27,14 @@ export default {
     'test/stub-gateway.worker.ts',
     'vitest.mutants.ts',
     'test/fixtures/invent.node.ts',
+    'test/browser/live-load.node.ts',
     // In the place of `cloudflare:workers`.
     'test/sim/workers-module.ts',
   ],
   project: ['src/**/*.{ts,tsx}!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
   // Parts that pages to come share.
   ignore: ['src/console/**'],
-  ignoreDependencies: ['weir-client', '@stryker-mutator/vitest-runner', 'lightweight-charts'],
+  ignoreDependencies: ['weir-client', '@stryker-mutator/vitest-runner'],
   // Of the machine, where it has them: a PostgreSQL with TLS.
   ignoreBinaries: ['openssl'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),

@@ -61,7 +61,7 @@ describe('the variables of the wrangler files', () => {
     ['FEED_REGION', ['tokyo', 'APAC', ' ', undefined, null, 5]],
     ['CHAIN', ['', 'x'.repeat(33), 5, undefined]],
     ['LIVE_ACCOUNT', ['a b', '-a', 'ä', 'x'.repeat(65), undefined, null, 5]],
-    ['LIVE_COINS', ['BTC,', ',BTC', 'BTC, ETH', 'B TC', 'x'.repeat(65), 'A,'.repeat(64) + 'A', undefined, null]],
+    ['LIVE_COINS', ['BTC,', ',BTC', 'BTC, ETH', 'B TC', 'x'.repeat(65), `${'A,'.repeat(64)}A`, undefined, null]],
     ['UPSTREAMS', ['', '{', '[{}]', '{}', undefined]],
     ['RPC_CHAINS', ['', '{', '[{}]', '{}', undefined]],
     ['CHECKOUT', ['', 'Stripe', undefined]],
