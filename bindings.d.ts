@@ -16,12 +16,18 @@ declare namespace Cloudflare {
     KEY_CHECK: string
     METER_FAILURE: string
     TRUST_PROXY: string
+    MILLION_CREDITS_USD: string
     WEBHOOK_HTTP: string
     PIPELINE_PRIVATE: string
     LIVE_ACCOUNT: string
     LIVE_COINS: string
     UPSTREAMS: string
     RPC_CHAINS: string
+    CHECKOUT: string
+    CHECKOUT_PRICES: string
+    SIGNUP: string
+    SIGNUP_SETTINGS: string
+    PUBLIC_URL: string
     ADMIN_TOKEN: string
     FEED_TOKEN: string
     KEY_SECRET: string

@@ -15,6 +15,9 @@ export default {
     'src/cli/{admin,backfill,keys,replay,watch}.node.ts!',
     // Of the client library; no program of ours follows this channel.
     'src/client/seeded-books.ts!',
+    // What the client package is made of, by scripts/build-client.ts.
+    'src/client/{create-client.client,books.client,schemas}.ts!',
+    'test/conformance/package/{contract.ts,use.mts}',
     'scripts/*.{ts,mjs}!',
     'test/bench/counted/*.worker.ts',
     'test/pipeline/plant/gateway.{node,worker}.ts',
@@ -24,13 +27,14 @@ export default {
     'test/stub-gateway.worker.ts',
     'vitest.mutants.ts',
     'test/fixtures/invent.node.ts',
+    'test/browser/live-load.node.ts',
     // In the place of `cloudflare:workers`.
     'test/sim/workers-module.ts',
   ],
   project: ['src/**/*.{ts,tsx}!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
   // Parts that pages to come share.
   ignore: ['src/console/**'],
-  ignoreDependencies: ['@stryker-mutator/vitest-runner', 'lightweight-charts'],
+  ignoreDependencies: ['weir-client', '@stryker-mutator/vitest-runner'],
   // Of the machine, where it has them: a PostgreSQL with TLS.
   ignoreBinaries: ['openssl'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),

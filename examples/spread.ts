@@ -1,12 +1,12 @@
-// Follows live books and prints each coin's mid and spread, at most once a second. The client library does the hard part:
-// it pings, reconnects with backoff, subscribes again, fetches a snapshot, and says when a book is out of step.
+// Follows live books and prints each coin's mid and spread, at most once a second. The client package does the hard part: it
+// pings, reconnects with backoff, subscribes again, fetches a snapshot, and says when a book is out of step.
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/spread.ts BTC ETH
 
 import { Big } from 'big.js'
-import type { CoinBook } from '../src/client/bootstrap.ts'
-import { Connection } from '../src/client/connection.ts'
-import { DiffBooks } from '../src/client/diff-books.ts'
-import { nodeRuntime } from '../src/client/node-runtime.node.ts'
+// In a project of your own: from 'weir-client' and 'weir-client/books'.
+import type { Book } from '../src/client/api.ts'
+import { openBooks } from '../src/client/books.client.ts'
+import { createClient } from '../src/client/create-client.client.ts'
 
 const PRINT_EVERY_MS = 1000
 
@@ -17,46 +17,31 @@ if (!key || coins.length === 0) {
   process.exit(1)
 }
 
-const runtime = nodeRuntime()
-const connection = new Connection(runtime, {
-  endpoint: () => ({ url, key }),
-  onState: (state) => {
-    if (state.state === 'waiting') console.error(`not connected: ${state.reason}; trying again`)
-    // A wrong key, or no credits: no retry mends it.
-    if (state.state === 'fatal') {
-      console.error(`the gateway refuses: ${state.reason}`)
-      process.exitCode = 1
-    }
-  },
-  onNotice: (text) => console.error(text),
-})
-
-let isEnding = false
 const printedMs = new Map<string, number>()
-new DiffBooks(
-  connection,
-  runtime,
-  { coin: coins },
-  {
-    changed: print,
-    gap: (coin, reason) => {
-      if (!isEnding) console.error(`${coin} is out of step (${reason}); its book is fetched again`)
-    },
-    unknown: (coin) => console.error(`there is no coin ${coin}`),
-    refused: (reason) => console.error(reason),
-  },
-)
-connection.start()
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.on(signal, () => {
-    isEnding = true
-    connection.close()
-  })
+const ended = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => ended.abort())
 // A reader that has seen enough, such as `head`, closes the pipe.
 process.stdout.on('error', () => process.exit(0))
+const client = createClient({
+  ...{ url, key, signal: ended.signal, onNotice: (text) => console.error(text) },
+  onState: (state) => {
+    if (state.state === 'waiting') console.error(`not connected: ${state.reason}; trying again`)
+  },
+})
+
+for await (const event of openBooks(client, coins)) {
+  if (event.type === 'book') print(event.book)
+  else if (event.type === 'gap') console.error(`${event.coin} is out of step (${event.gap.reason})`)
+  else if (event.type === 'unknown') console.error(`there is no coin ${event.coin}`)
+  else if (event.type === 'end' && event.end.code !== 'aborted') {
+    console.error(`the gateway refuses: ${event.end.message}`)
+    process.exitCode = 1
+  }
+}
+client.close()
 
 /** Prices are decimal strings: exact arithmetic, no floats. */
-function print(book: CoinBook): void {
+function print(book: Book): void {
   const now = Date.now()
   if (now - (printedMs.get(book.coin) ?? 0) < PRINT_EVERY_MS) return
   const [[bid], [ask]] = book.levels(1)

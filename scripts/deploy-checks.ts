@@ -4,7 +4,7 @@
 import type * as z from 'zod'
 import { parseWith } from '../src/core/schema-words.ts'
 import { NO_TOKEN, SECRET_MIN_LENGTH, TOKEN } from '../src/core/secret.ts'
-import { GatewaySettings } from '../src/env.ts'
+import { GatewaySettings, missingBeside } from '../src/env.ts'
 import { ArchiveSettings } from '../src/history/archive/archive-settings.ts'
 import { CATALOGUE } from '../src/info/catalogue.ts'
 import { asksUpstream, upstreamTypesOf } from '../src/info/query.ts'
@@ -72,6 +72,7 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...disagreements(gateway, live).map((line) => error(`${line}. Write the same into both files.`)),
     ...sourceFindings(gateway.vars.UPSTREAMS),
     ...chainFindings(gateway.vars.RPC_CHAINS),
+    ...sellingFindings(gateway.vars),
     ...accountFindings(facts),
     ...(facts.scope === 'first' ? [PAID_PLAN, ...placeFindings(gateway), ...givenSecrets(facts.given)] : []),
   ]
@@ -161,6 +162,25 @@ function addressFindings({ name, url }: UpstreamSource): Finding[] {
   return isBare ? [warning(`Source ${JSON.stringify(name)}: ${url} has no path; nodes answer at /info.`)] : []
 }
 
+/** What is no variable was already found wrong. */
+function sellingFindings(vars: object): Finding[] {
+  const settings = GatewaySettings.safeParse(vars)
+  if (!settings.success) return []
+  const isLogged = settings.data.SIGNUP === 'log'
+  return [
+    ...missingBeside(settings.data).map((missing) => error(`wrangler.toml: ${missing}.`)),
+    ...(isLogged ? [warning('SIGNUP is "log": whoever reads the log can open the accounts of others.')] : []),
+  ]
+}
+
+/** Secrets that variables make needed. */
+function sellingSecrets({ CHECKOUT, SIGNUP }: Readonly<Record<string, unknown>>): string[] {
+  return [
+    ...(CHECKOUT === 'stripe' ? ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] : []),
+    ...(SIGNUP === 'http' ? ['SIGNUP_MAILER_TOKEN'] : []),
+  ]
+}
+
 /** Addresses of nodes may hold keys: they are not shown. */
 function chainFindings(variable: unknown): Finding[] {
   const chains = typeof variable === 'string' ? parseChains(variable) : null
@@ -216,7 +236,8 @@ function secretFindings(gateway: GatewayConfig, scope: Scope, set: AccountFacts[
   if (scope === 'first' && !hasSecrets(set)) return []
   if (set === 'no worker')
     return [error(`The Worker ${gateway.name} does not exist yet: "npm run deploy -- --first" makes both.`)]
-  const missing = (gateway.secrets?.required ?? []).filter((name) => !set.includes(name))
+  const needed = [...(gateway.secrets?.required ?? []), ...sellingSecrets(gateway.vars)]
+  const missing = needed.filter((name) => !set.includes(name))
   return missing.map((name) => error(`Secret ${name} is not set: run "npm run wrangler -- secret put ${name}".`))
 }
 

@@ -20,6 +20,7 @@ import { closeCodesTable } from './close-codes-table.ts'
 import { feederStatusTable, statusTable } from './field-table.ts'
 import { infoTable } from './info-table.ts'
 import { withPart } from './marked.ts'
+import { wireTypes } from './wire-types.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
@@ -72,6 +73,7 @@ export function generated(): ReadonlyMap<string, string> {
   files.set('schemas/openapi.json', jsonText(openApiDocument(CATALOGUE, ENDPOINTS)))
   files.set('schemas/graphql/schema.graphql', `${printSchema(graphqlSchema())}\n`)
   files.set('schemas/asyncapi.json', jsonText(asyncApiDocument(CHANNELS)))
+  files.set('src/client/wire.ts', wireTypes())
   for (const [path, name, text] of PARTS)
     files.set(path, withPart(files.get(path) ?? readIfThere(path) ?? '', name, text()))
   return files

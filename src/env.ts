@@ -1,9 +1,11 @@
 // The variables of the gateway, parsed once per isolate. Bindings and secrets are the ambient Cloudflare.Env.
 
 import * as z from 'zod'
-import { Count, LiveSettings, readVariables, Switch } from './core/variables.ts'
+import { CheckoutPrices } from './checkout/prices.ts'
+import { Count, JsonText, LiveSettings, readVariables, Switch } from './core/variables.ts'
 import { TOKEN_COINS_MAX } from './key/stream-token.ts'
 import { RpcChains } from './rpc/chains.ts'
+import { SignUpSettings } from './signup/signup-settings.ts'
 import { parseSources } from './upstream/sources.ts'
 
 const AccountName = z
@@ -24,6 +26,11 @@ export const GatewaySettings = LiveSettings.extend({
   METER_FAILURE: z.enum(['closed', 'open'], 'must be "closed" or "open"'),
   /** On: `cf-connecting-ip` is set by the platform or a proxy of the operator, and not by the caller. */
   TRUST_PROXY: Switch,
+  /** US dollars for a million credits, exact to the millionth; empty: reports of the operator have no money in them. */
+  MILLION_CREDITS_USD: z
+    .string('must be text such as "49.5"')
+    .regex(/^(?:\d{1,6}(?:\.\d{1,6})?)?$/, 'must be US dollars such as "49.5", or empty')
+    .transform((text) => (text === '' ? null : Math.round(Number(text) * 1e6))),
   /** On: events may go to plain http, for receivers on the same machine. */
   WEBHOOK_HTTP: Switch,
   /** Whose credits visitors of /live spend who are nobody's; null: there are none. */
@@ -37,9 +44,33 @@ export const GatewaySettings = LiveSettings.extend({
     return z.NEVER
   }),
   RPC_CHAINS: RpcChains,
+  /** Who takes the money for credits. */
+  CHECKOUT: z.enum(['off', 'manual', 'stripe'], 'must be "off", "manual" or "stripe"'),
+  CHECKOUT_PRICES: JsonText(CheckoutPrices),
+  /** How the links of the sign-up come: into the gateway's log, or by the operator's mailer. */
+  SIGNUP: z.enum(['off', 'log', 'http'], 'must be "off", "log" or "http"'),
+  SIGNUP_SETTINGS: JsonText(SignUpSettings),
+  /** Where people reach the console. */
+  PUBLIC_URL: z
+    .string()
+    .regex(/^(?:https?:\/\/[a-z0-9.-]+(?::\d+)?)?$/, 'must be like "https://api.example.com", or empty'),
 })
 export type GatewaySettings = z.infer<typeof GatewaySettings>
 
 export function gatewaySettings(env: object): GatewaySettings {
-  return readVariables(GatewaySettings, env)
+  const settings = readVariables(GatewaySettings, env)
+  const missing = missingBeside(settings)
+  if (missing.length > 0) throw new Error(missing.join('; '))
+  return settings
+}
+
+/** Variables that others need, a sentence each. */
+export function missingBeside({ CHECKOUT, SIGNUP, SIGNUP_SETTINGS, PUBLIC_URL }: GatewaySettings): string[] {
+  return [
+    ...(CHECKOUT === 'stripe' && !PUBLIC_URL ? ['PUBLIC_URL: is needed where CHECKOUT is "stripe"'] : []),
+    ...(SIGNUP === 'http' && !PUBLIC_URL ? ['PUBLIC_URL: is needed where SIGNUP is "http"'] : []),
+    ...(SIGNUP === 'http' && !SIGNUP_SETTINGS.mailer
+      ? ['SIGNUP_SETTINGS: mailer is needed where SIGNUP is "http"']
+      : []),
+  ]
 }

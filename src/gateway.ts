@@ -40,6 +40,7 @@ import { admit, forData } from './key/record.ts'
 import { RefusalBook } from './key/refusal-book.client.ts'
 import { keepRefusals } from './key/refusals.store.ts'
 import type { NoteRefusal, RefusalBatch } from './key/refused-calls.ts'
+import { staffOf } from './key/staff.store.ts'
 import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { ENDPOINTS } from './platform/catalogue.ts'
@@ -50,6 +51,7 @@ import type { Platform } from './platform/platform-api.ts'
 import { keepUsage } from './platform/usage-copy.store.ts'
 import { rpcDesk } from './rpc/rpc.client.ts'
 import { answerRpc, type RpcRouteDeps, rpcChainOf, rpcRoutes } from './rpc/rpc.route.ts'
+import { sellingRoutes } from './signup/selling.route.ts'
 import type { PastAnswer } from './stream/events/first-frames.ts'
 import type { KeyDesk } from './stream/graphql/entry.ts'
 import type { GatewayInternal } from './stream/post.client.ts'
@@ -130,10 +132,11 @@ function build(env: Env): Gateway {
   }
   const platform = platformOf(env, settings, objects, { read, report, now })
   const addressOf = (request: Request) => callerAddress(isProxyTrusted, request.headers)
-  const findStaff: FindStaff = async () => null
+  const findStaff: FindStaff = (hash) => staffOf(env.ACCOUNTS, hash)
   const identify = (key: string, request: Request, waitUntil: WaitUntil) =>
     keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request))
   app.route('/', sessionRoutes({ env, findStaff, identify, wrongToken, addressOf, requestId, now }))
+  app.route('/', sellingRoutes(env, settings, { platform, wrongToken, addressOf, report, requestId, now }))
   const { LIVE_ACCOUNT: account, LIVE_COINS: coins } = settings
   app.route('/', liveTokenRoutes({ env, account, coins, addressOf, requestId, now }))
   const keyed: KeyedDeps = {
@@ -155,7 +158,7 @@ function build(env: Env): Gateway {
   app.route('/', downloadRoutes<Env>({ chain: settings.CHAIN, bucket, keySecret: env.KEY_SECRET, requestId, now }))
   const secrets = { adminToken: env.ADMIN_TOKEN, keySecret: env.KEY_SECRET }
   const visitor = (request: Request) => (hasSession(request) ? visitingOperator(env, request, findStaff, now()) : null)
-  app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, visitor, wrongToken, requestId }))
+  app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, visitor, findStaff, wrongToken, requestId }))
   app.get('/', (c) => {
     if (isBrowser(c.req.raw)) return c.redirect('/live')
     return c.json({

@@ -56,12 +56,15 @@ const IMPORTS: Readonly<Record<string, string>> = {
     'core feed history history/archive history/files history/replay book upstream info info/answer info/shapes',
   'info/queries': 'core feed history book info info/shapes info/sources',
   docs: 'key credit credit/webhooks feed stream edge info',
+  checkout: 'core key credit checkout/stripe',
+  'checkout/stripe': 'core credit edge checkout',
   platform:
-    'core key credit credit/plans credit/webhooks feed edge edge/session history/archive history/exports upstream pipeline pipeline/evm pipeline/destinations platform/endpoints',
-  'platform/endpoints': 'core key credit credit/plans feed history/archive history/exports pipeline platform',
+    'core key credit credit/plans credit/webhooks feed book edge edge/session checkout history/archive history/exports upstream pipeline pipeline/evm pipeline/destinations platform/endpoints',
+  'platform/endpoints': 'core key credit credit/plans feed checkout history/archive history/exports pipeline platform',
+  signup: 'core key credit/webhooks edge edge/session checkout checkout/stripe platform',
   'docs/site': 'core edge feed info rpc stream stream/graphql platform docs docs/site/words',
   'docs/site/words': 'docs/site',
-  client: 'core feed book stream stream/channels',
+  client: 'core feed book stream info',
   feeder: 'core feed',
   devnet: 'book core devnet/exchange devnet/agents devnet/evm devnet/info devnet/files',
   'devnet/exchange': 'feed',
@@ -84,6 +87,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
 /** Files over 300 lines, each with its reason. */
 const LONG_FILES: Readonly<Record<string, string>> = {
   'src/feeder/session.ts': 'one state machine: what each frame and block changes of what is due must be read together',
+  'src/client/wire.ts': 'generated: the types of all requests, answers, bodies and frames',
 }
 
 /** Of `graphql-ws` the protocol: messages and close codes. */

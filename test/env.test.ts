@@ -31,11 +31,17 @@ describe('the variables of the wrangler files', () => {
       KEY_CHECK: true,
       METER_FAILURE: 'closed',
       TRUST_PROXY: true,
+      MILLION_CREDITS_USD: null,
       WEBHOOK_HTTP: false,
       LIVE_ACCOUNT: null,
       LIVE_COINS: null,
       UPSTREAMS: [],
       RPC_CHAINS: [],
+      CHECKOUT: 'off',
+      CHECKOUT_PRICES: { currency: 'usd', packages: [], instructions: '' },
+      SIGNUP: 'off',
+      SIGNUP_SETTINGS: { perDay: 200, refusedDomains: [] },
+      PUBLIC_URL: '',
     })
   })
 
@@ -49,14 +55,20 @@ describe('the variables of the wrangler files', () => {
     ['KEY_CHECK', SWITCHES],
     ['TRUST_PROXY', SWITCHES],
     ['WEBHOOK_HTTP', SWITCHES],
+    ['MILLION_CREDITS_USD', ['49,5', '-1', '1e3', '0x1', ' ', '1.2345678', undefined, null, 5]],
     ['PIPELINE_PRIVATE', SWITCHES],
     ['METER_FAILURE', ['', 'shut', undefined]],
     ['FEED_REGION', ['tokyo', 'APAC', ' ', undefined, null, 5]],
     ['CHAIN', ['', 'x'.repeat(33), 5, undefined]],
     ['LIVE_ACCOUNT', ['a b', '-a', 'ä', 'x'.repeat(65), undefined, null, 5]],
-    ['LIVE_COINS', ['BTC,', ',BTC', 'BTC, ETH', 'B TC', 'x'.repeat(65), 'A,'.repeat(64) + 'A', undefined, null]],
+    ['LIVE_COINS', ['BTC,', ',BTC', 'BTC, ETH', 'B TC', 'x'.repeat(65), `${'A,'.repeat(64)}A`, undefined, null]],
     ['UPSTREAMS', ['', '{', '[{}]', '{}', undefined]],
     ['RPC_CHAINS', ['', '{', '[{}]', '{}', undefined]],
+    ['CHECKOUT', ['', 'Stripe', undefined]],
+    ['CHECKOUT_PRICES', ['', '{', '[]', '{"packages":[{}]}', '{"currency":"EUR"}', undefined, {}]],
+    ['SIGNUP', ['', 'on', undefined]],
+    ['SIGNUP_SETTINGS', ['', '{', '{"perDay":0}', '{"more":1}', undefined]],
+    ['PUBLIC_URL', ['api.example.com', 'https://api.example.com/', 'https://a b', 'ftp://a.example', undefined]],
   ])('%s is refused by its name, and never guessed', (name, values) => {
     const words = new RegExp(`^${name}: [^;]+$`)
     for (const value of values) {
@@ -71,6 +83,17 @@ describe('the variables of the wrangler files', () => {
     expect(() => liveSettings({ ...live.vars, FEED_REGION: 'tokyo' })).toThrow(
       'FEED_REGION: must be one of wnam, enam, sam, weur, eeur, apac, apac-ne, apac-se, oc, afr, me, or empty for none',
     )
+  })
+
+  it('of a checkout or a sign-up need others beside them', () => {
+    const url = 'https://api.example.com'
+    const mailer = '{"mailer":{"url":"https://mail.example","from":"a@b.example"}}'
+    const read = (vars: object) => () => gatewaySettings({ ...gateway.vars, ...vars })
+    expect(read({ CHECKOUT: 'stripe' })).toThrow('PUBLIC_URL: is needed where CHECKOUT is "stripe"')
+    expect(read({ SIGNUP: 'http' })).toThrow(/PUBLIC_URL: .*; SIGNUP_SETTINGS: mailer is needed/)
+    expect(read({ CHECKOUT: 'stripe', PUBLIC_URL: url })).not.toThrow()
+    expect(read({ SIGNUP: 'http', PUBLIC_URL: url, SIGNUP_SETTINGS: mailer })).not.toThrow()
+    expect(read({ CHECKOUT: 'manual', SIGNUP: 'log' })).not.toThrow()
   })
 
   it('are all named where several are wrong', () => {

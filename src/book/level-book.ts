@@ -4,8 +4,6 @@ import { compareDecimals, isZero } from '../core/decimal.ts'
 import { entryOf } from '../core/entry-of.ts'
 import type { Level, Levels } from '../feed/block.ts'
 import { EMPTY_DIGEST, withLevel, withoutLevel } from '../feed/level-digest.ts'
-import { RoundedBook } from './rounded-book.ts'
-import type { Aggregation } from './rounded-levels.ts'
 
 export type Side = 0 | 1
 /** Index of the bids in a `[bids, asks]` pair. */
@@ -20,6 +18,11 @@ interface HeldSide {
   readonly ranks: number[]
 }
 
+/** What is derived from the levels of a book and kept while they change; false: it is kept no longer. */
+export interface LevelFollower {
+  changed(side: Side, before: Level | null, after: Level | null): boolean
+}
+
 export class LevelBook {
   readonly #sides: readonly [HeldSide, HeldSide] = [
     { levels: [], ranks: [] },
@@ -27,7 +30,7 @@ export class LevelBook {
   ]
   #digest = EMPTY_DIGEST
   #isLoose = false
-  readonly #rounded = new Map<string, RoundedBook>()
+  readonly #followers = new Map<string, LevelFollower>()
 
   /** A book of these levels, which come best first. */
   static of(levels: Levels): LevelBook {
@@ -102,10 +105,10 @@ export class LevelBook {
       if (!found) return null
       levels.splice(at, 1)
       ranks.splice(at, 1)
-      this.#round(side, there, null)
+      this.#tell(side, there, null)
       return there
     }
-    this.#round(side, found ? there : null, level)
+    this.#tell(side, found ? there : null, level)
     this.#digest = withLevel(this.#digest, side, level.px, level.sz, level.n)
     if (found) levels[at] = level
     else if (at === levels.length) {
@@ -118,15 +121,14 @@ export class LevelBook {
     return found ? there : null
   }
 
-  #round(side: Side, before: Level | null, after: Level | null): void {
-    for (const [how, book] of this.#rounded) if (!book.changed(side, before, after)) this.#rounded.delete(how)
+  #tell(side: Side, before: Level | null, after: Level | null): void {
+    for (const [name, follower] of this.#followers)
+      if (!follower.changed(side, before, after)) this.#followers.delete(name)
   }
 
-  /** At most `limit` rounded levels a side, best first. */
-  rounded({ limit, ...how }: Aggregation): Levels {
-    const { nSigFigs, mantissa } = how
-    const book = entryOf(this.#rounded, `${nSigFigs} ${mantissa}`, () => new RoundedBook(how))
-    return book.levels(limit, () => [this.best(BIDS), this.best(ASKS)])
+  /** The follower of this name, made where there is none; of a name all are of one class. */
+  follower<F extends LevelFollower>(name: string, make: () => F): F {
+    return entryOf<string, LevelFollower>(this.#followers, name, make) as F
   }
 
   /** Digest of all levels (feed/level-digest.ts), known at any time. */

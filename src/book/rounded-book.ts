@@ -3,6 +3,7 @@
 
 import { fromScaled, toScaled } from '../core/decimal.ts'
 import type { Level, Levels } from '../feed/block.ts'
+import { ASKS, BIDS, type LevelBook, type LevelFollower } from './level-book.ts'
 import { type Aggregation, aggregateBook, roundPrice } from './rounded-levels.ts'
 
 /** Merged levels a side that are kept, some more than are shown: those beyond are read when these run out. */
@@ -21,7 +22,13 @@ interface Merged {
   shown: Level | null
 }
 
-export class RoundedBook {
+/** At most `limit` rounded levels a side of a book, best first. */
+export function roundedLevels(book: LevelBook, { limit, ...how }: Aggregation): Levels {
+  const rounded = book.follower(`rounded ${how.nSigFigs} ${how.mantissa}`, () => new RoundedBook(how))
+  return rounded.levels(limit, () => [book.best(BIDS), book.best(ASKS)])
+}
+
+export class RoundedBook implements LevelFollower {
   readonly #how: Omit<Aggregation, 'limit'>
   /** Best first; null before they were read. */
   #sides: readonly [Merged[], Merged[]] | null = null

@@ -5,6 +5,7 @@
 import type { LevelBook } from './level-book.ts'
 import { ASKS, BIDS } from './level-book.ts'
 import { midOf } from './mids.ts'
+import { roundedLevels } from './rounded-book.ts'
 import { type Aggregation, spreadOf } from './rounded-levels.ts'
 
 /** With each block that changes it, the best level of each side, null where there is none: `[bid,ask]`. */
@@ -37,7 +38,7 @@ export function pieceOf(shape: string, book: LevelBook, lastPx: string | null): 
   if (kind === 'mid') return midOf(book.bestPx(BIDS), book.bestPx(ASKS), lastPx) ?? ''
   const [limit, nSigFigs, mantissa] = numbers.map(Number) as [number, number, number]
   if (nSigFigs === 0) return `"levels":${JSON.stringify(book.levels(limit))}`
-  const levels = book.rounded({ nSigFigs, mantissa, limit })
+  const levels = roundedLevels(book, { nSigFigs, mantissa, limit })
   const spread = spreadOf(book.levels(1))
   return `"levels":${JSON.stringify(levels)}${spread === undefined ? '' : `,"spread":"${spread}"`}`
 }

@@ -12,7 +12,7 @@ import { KEY_NAMED } from './api-words.ts'
 import type { Gateway } from './gateway.node.ts'
 import { keyLimits, keyState, secondText, timeText } from './key-state.ts'
 import { type Act, type Done, shown } from './shell.node.ts'
-import { table } from './table.node.ts'
+import { headedTable } from './table.node.ts'
 import {
   CapValue,
   CreditsValue,
@@ -181,7 +181,7 @@ export function keyTable(keys: readonly z.infer<typeof Key>[], nowMs: number): s
     ...bounds('limits'),
     'label',
   ]
-  return table([names, ...rows])
+  return headedTable([names, ...rows])
 }
 
 function pathOf(name: string): string {

@@ -1,4 +1,4 @@
-// `npm run admin -- …`: the operator's commands on the feed, the archive, on plans, accounts, keys and webhooks.
+// `npm run admin -- …`: the operator's commands on the feed, the archive, on plans, accounts, keys, orders and webhooks.
 
 import type { Command } from '@commander-js/extra-typings'
 import { runProgram } from '../core/command-line.node.ts'
@@ -6,8 +6,10 @@ import { keyCommands } from './account-keys.node.ts'
 import { accountCommands } from './accounts.node.ts'
 import { feedCommands } from './feed.node.ts'
 import { historyCommands } from './history.node.ts'
+import { orderCommands } from './orders.node.ts'
 import { planCommands } from './plans.node.ts'
 import { actsIn, gatewayProgram, processShell, type Shell } from './shell.node.ts'
+import { staffCommands } from './staff.node.ts'
 import { usageCommand } from './usage.node.ts'
 import { webhookCommands } from './webhooks.node.ts'
 
@@ -20,8 +22,10 @@ export function adminProgram(shell: Shell): Command {
   planCommands(admin, act)
   accountCommands(admin, act, shell.now)
   keyCommands(admin, act, shell.now)
+  orderCommands(admin, act)
   webhookCommands(admin, act)
   usageCommand(admin, act)
+  staffCommands(admin, act)
   return admin
 }
 

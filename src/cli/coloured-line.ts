@@ -3,8 +3,8 @@
 
 import { visible } from '../core/visible.ts'
 
-export type Colour = 'good' | 'bad' | 'soft' | 'bold'
-export interface Piece {
+type Colour = 'good' | 'bad' | 'soft' | 'bold'
+interface Piece {
   readonly text: string
   readonly colour?: Colour | undefined
 }

@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../core/result.ts'
 import type { Gateway } from './gateway.node.ts'
 import { timeText } from './key-state.ts'
 import type { Act, Done } from './shell.node.ts'
-import { table } from './table.node.ts'
+import { headedTable } from './table.node.ts'
 import { KeptDaysValue } from './values.ts'
 
 const Due = z.looseObject({
@@ -65,7 +65,10 @@ async function shownPlan(gateway: Gateway, query: URLSearchParams): Promise<Resu
   ])
   const over =
     most === null || bytes <= most ? '' : `; ${megabytes(bytes - most)} MB over ARCHIVE_KEEP_MB, oldest first`
-  return ok({ json: answer.value, text: `${table([HEADER, ...rows])}\n\n${megabytes(bytes)} MB are archived${over}.` })
+  return ok({
+    json: answer.value,
+    text: `${headedTable([HEADER, ...rows])}\n\n${megabytes(bytes)} MB are archived${over}.`,
+  })
 }
 
 async function removeAll(gateway: Gateway): Promise<Result<Done, string>> {

@@ -6,20 +6,31 @@ import { visible } from '../core/visible.ts'
 import { timeText } from './key-state.ts'
 
 /** Fields of answers that are moments. */
-const TIMES = new Set(['created', 'expires', 'revoked', 'last_used', 'since', 'until', 'next'])
+const TIMES = new Set(['at', 'created', 'expires', 'revoked', 'last_used', 'since', 'until', 'next', 'paid', 'granted'])
 
 /** Rows as lines. */
-export function table(rows: readonly (readonly unknown[])[]): string {
+export function table(rows: readonly (readonly unknown[])[], right: ReadonlySet<number> = new Set()): string {
   const cells = rows.map((row) => row.map((cell) => visible(String(cell ?? '-'))))
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => stringWidth(row[column] ?? ''))))
   return cells
     .map((row) =>
       row
-        .map((cell, column) => padded(cell, widths[column] ?? 0))
+        .map((cell, column) => padded(cell, widths[column] ?? 0, right.has(column)))
         .join('  ')
         .trimEnd(),
     )
     .join('\n')
+}
+
+/** The same below a line of names, where columns of numbers stand to the right. */
+export function headedTable([names = [], ...rows]: readonly (readonly unknown[])[]): string {
+  const isNumber = (cell: unknown) => /^-?\d[\d,.]*$/.test(String(cell))
+  const isGap = (cell: unknown) => cell === '' || cell === '-' || cell === null || cell === undefined
+  const right = names.flatMap((_, column) => {
+    const cells = rows.map((row) => row[column]).filter((cell) => !isGap(cell))
+    return cells.length > 0 && cells.every(isNumber) ? [column] : []
+  })
+  return table([names, ...rows], new Set(right))
 }
 
 /** Names and values of an answer; lists of objects are tables of their own below. */
@@ -42,7 +53,7 @@ export function sideBySide(each: readonly object[]): string {
 
 function objects(rows: readonly object[]): string {
   const names = Object.keys(rows[0] ?? {})
-  return table([
+  return headedTable([
     names,
     ...rows.map((row) => names.map((name) => valueText(name, (row as Record<string, unknown>)[name]))),
   ])
@@ -62,6 +73,7 @@ function valueText(name: string, value: unknown): string {
     .join(', ')
 }
 
-function padded(cell: string, width: number): string {
-  return cell + ' '.repeat(Math.max(0, width - stringWidth(cell)))
+function padded(cell: string, width: number, isRight: boolean): string {
+  const room = ' '.repeat(Math.max(0, width - stringWidth(cell)))
+  return isRight ? room + cell : cell + room
 }

@@ -6,7 +6,7 @@ import { described, reads } from '../core/command-line.node.ts'
 import { err, ok } from '../core/result.ts'
 import { accountPath } from './account-path.ts'
 import type { Act } from './shell.node.ts'
-import { table } from './table.node.ts'
+import { headedTable } from './table.node.ts'
 import { DayValue } from './values.ts'
 
 const SUMS = { calls: z.number(), stream_minutes: z.number(), pipeline_rows: z.number(), credits: z.string() }
@@ -61,7 +61,7 @@ function usageTable({ rows, totals, from, to }: Page): string {
     ...[date, prefix ?? hash.slice(0, 12), label ?? '', product, type],
     ...sumsOf(sums),
   ])
-  return table([HEADER, ...lines, [`${from} to ${to}`, 'in all', '', '', '', ...sumsOf(totals)]])
+  return headedTable([HEADER, ...lines, [`${from} to ${to}`, 'in all', '', '', '', ...sumsOf(totals)]])
 }
 
 function sumsOf({ calls, stream_minutes: minutes, pipeline_rows: rows, credits }: Page['totals']): (string | number)[] {

@@ -1,9 +1,10 @@
 // What a watch knows: fed by the client's callbacks, read by the screen and by the lines of a pipe.
 
+import type { ShownFill } from '../client/events.ts'
 import type { SeededBook } from '../client/merged-book.ts'
 import type { Verdict } from '../client/step-check.ts'
 import type { Step } from '../client/steps.ts'
-import type { Fill, Levels } from '../feed/block.ts'
+import type { Levels } from '../feed/block.ts'
 import { spreadOf, type Watched } from './watch-screen.ts'
 
 /** A book of the present has a number of its last change, and may be lost; one of the past has neither. */
@@ -56,7 +57,7 @@ export class WatchBoard {
     if (step === 'out of step') row.verdict = ''
   }
 
-  fill(fill: Fill): void {
+  fill(fill: ShownFill): void {
     const row = this.#rows.get(fill.coin)
     if (!row) return
     row.fills++

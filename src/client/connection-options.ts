@@ -40,6 +40,8 @@ export const LIMITS = {
   ackMs: 10_000,
   /** `l2BookDiff` may wait two minutes for its turn to be given whole books. */
   turnMs: 135_000,
+  /** A gateway says no longer body back in its errors (WS-7). */
+  echoChars: 4_096,
   /** A socket that lasted so long was a good one: the next retry is fast again. */
   steadyMs: 5_000,
   /** Codes of error frames after which the same subscribe may succeed later. */

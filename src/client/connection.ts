@@ -4,29 +4,18 @@
 // tells again after an interruption (WS-23) `lost` says that something is missing, and nothing else does.
 
 import { backoffMs } from '../core/backoff.ts'
-import {
-  type ConnectionOptions,
-  type ConnectionState,
-  FATAL_CODES,
-  FATAL_STATUSES,
-  LIMITS,
-  RETRY,
-} from './connection-options.ts'
+import { resumes, typeOfFrames } from './channels.ts'
+import type { ConnectionOptions, ConnectionState } from './connection-options.ts'
+import { FATAL_CODES, FATAL_STATUSES, LIMITS, RETRY } from './connection-options.ts'
 import { type Entry, isAnyUnknown, type Listener, left, missed, newEntry, refusedOf, toAsk } from './entries.ts'
 import { Hearers } from './hearers.ts'
 import { Leavings } from './leavings.ts'
 import { Proofs } from './proofs.ts'
-import {
-  type ClientRuntime,
-  type ClientSocket,
-  describeEnd,
-  type Endpoint,
-  type SocketEnd,
-  streamUrl,
-} from './runtime.ts'
+import type { ClientRuntime, ClientSocket, Endpoint, SocketEnd } from './runtime.ts'
+import { describeEnd, streamUrl } from './runtime.ts'
 import { SeenFrames } from './seen-frames.ts'
-import { type DataFrame, decodeFrame, type KnownFrame, typeOfFrames } from './server-frame.ts'
-import { bodyKey, resumes, type SubscriptionBody } from './subscription.ts'
+import { type DataFrame, decodeFrame, type KnownFrame } from './server-frame.ts'
+import { bodyKey, type SubscriptionBody } from './subscription.ts'
 
 export class Connection {
   readonly #runtime: ClientRuntime
@@ -66,16 +55,26 @@ export class Connection {
     return this.#options.endpoint()
   }
 
+  /** True where this body, or one that says the same, is there. */
+  has(body: SubscriptionBody): boolean {
+    return this.#entries.has(bodyKey(body))
+  }
+
   /** Adds a body, now and after every reconnect; the answer takes it away. A body can be added once at a time. */
-  subscribe(body: SubscriptionBody, listener: Listener): () => void {
+  subscribe(body: SubscriptionBody, listener: Listener, fromBlock?: number): () => void {
     const key = bodyKey(body)
     if (this.#entries.has(key)) throw new Error(`already subscribed: ${key}`)
-    const entry = newEntry(body, listener)
+    const entry = newEntry(body, listener, fromBlock)
     if (!this.#hearers.has(body.type)) this.#seen.forget(new Set([body.type]))
     this.#entries.set(key, entry)
     this.#hearers.add(entry)
     if (this.#open) this.#askMore()
     return () => this.#unsubscribe(key, entry)
+  }
+
+  /** Up to where all of a body was heard; null while that is not known. */
+  heightOf(body: SubscriptionBody): number | null {
+    return this.#entries.get(bodyKey(body))?.isKnown ? this.#seen.height : null
   }
 
   /** Ends the socket and asks for nothing any more. */
@@ -116,7 +115,7 @@ export class Connection {
 
   #ask(entry: Entry): void {
     entry.asked = true
-    const fromBlock = entry.resumes ? this.#fromBlock : undefined
+    const fromBlock = entry.resumes ? this.#fromBlock : entry.fromBlock
     this.#send({ method: 'subscribe', subscription: entry.body, fromBlock })
     entry.stopAckTimer()
     const ackMs = entry.body.type === 'l2BookDiff' ? LIMITS.turnMs : LIMITS.ackMs
@@ -188,6 +187,7 @@ export class Connection {
     if (!entry || entry.acked || this.#leavings.has(key)) return
     entry.stopAckTimer()
     entry.acked = true
+    entry.fromBlock = undefined
     this.#askMore()
     entry.resumes = false
     entry.listener.live()
@@ -218,7 +218,7 @@ export class Connection {
     this.#entries.delete(key)
     this.#hearers.remove(entry)
     this.#askMore()
-    entry.listener.refused(text)
+    entry.listener.refused(text, code)
   }
 
   #lost(end: SocketEnd): void {
@@ -249,8 +249,9 @@ export class Connection {
     if (this.#open && this.#runtime.now() - this.#openedAt >= LIMITS.steadyMs) this.#attempt = 0
     this.#open = false
     this.#socket = null
-    this.#fromBlock = this.#ended ? undefined : this.#seen.resume()
-    this.#seen.forget(left(this.#entries.values(), this.#fromBlock !== undefined, reason))
+    const next = this.#seen.resume()
+    this.#fromBlock = this.#ended ? undefined : next
+    this.#seen.forget(left(this.#entries.values(), this.#fromBlock !== undefined, reason, next))
   }
 
   #finish(state: ConnectionState): void {

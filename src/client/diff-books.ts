@@ -2,15 +2,16 @@
 // subscription and fetches their snapshots, a few at a time, again after every gap and every checksum that differs.
 
 import { type Backoff, backoffMs } from '../core/backoff.ts'
-import type { DiffBatchData } from '../stream/channels/l2BookDiff2.ts'
 import { type BatchHead, CoinBook, type CoinChange, type Snapshot } from './bootstrap.ts'
 import type { Connection } from './connection.ts'
 import { RETRY } from './connection-options.ts'
+import { BY_STATUS } from './refusal.ts'
 import type { ClientRuntime } from './runtime.ts'
 import type { DataFrame } from './server-frame.ts'
 import { requestSnapshot, type SnapshotOutcome } from './snapshot-request.ts'
 import { type Step, type StepListener, Steps } from './steps.ts'
 import { type BookScope, bookBody, isInScope, listedCoins, reasonOf, type SubscriptionBody } from './subscription.ts'
+import type { ChannelTypes } from './wire.ts'
 
 export interface BookListener {
   /** The book is live and just changed or was just seeded. */
@@ -22,7 +23,7 @@ export interface BookListener {
   /** The gateway has no such coin. */
   unknown?(coin: string): void
   /** The gateway will not serve this subscription or its snapshots. */
-  refused?(reason: string): void
+  refused?(reason: string, code?: string): void
 }
 
 /** Snapshots asked for at the same time. */
@@ -90,14 +91,14 @@ export class DiffBooks {
       live: () => this.#live(),
       lost: (reason) => this.#lost(reason),
       frame: (frame) => this.#frame(frame),
-      refused: (reason) => this.#refused(reason),
+      refused: (reason, code) => this.#refused(reason, code),
     })
   }
 
-  #refused(reason: string): void {
+  #refused(reason: string, code?: string): void {
     const { checksum, ...body } = this.#body
     if (checksum === undefined || !reasonOf(reason).startsWith('checksum: unknown field'))
-      return this.#listener.refused?.(reason)
+      return this.#listener.refused?.(reason, code)
     // A gateway of 0.1.0 has none.
     this.#body = body
     this.#leave = this.#subscribe()
@@ -200,7 +201,7 @@ export class DiffBooks {
       case 'refused':
         // The fetch stays noted, so that no diff asks again before the next connection.
         this.#steps.set(book.coin, 'out of step', outcome.reason)
-        this.#listener.refused?.(outcome.reason)
+        this.#listener.refused?.(outcome.reason, BY_STATUS[outcome.status])
     }
   }
 
@@ -230,7 +231,10 @@ export class DiffBooks {
   }
 }
 
-function changesOf(batch: DiffBatchData, body: SubscriptionBody): Map<string, CoinChange> {
+function changesOf(
+  batch: ChannelTypes['l2BookDiff2']['frame']['data']['Updates'],
+  body: SubscriptionBody,
+): Map<string, CoinChange> {
   const changes = new Map<string, CoinChange>()
   for (const { coin, seq, prev_seq: prevSeq, levels, checksum } of batch.book_diffs)
     if (isInScope(body, coin)) changes.set(coin, { seq, prevSeq, levels, checksum })

@@ -1,24 +1,26 @@
 // The subscriptions of a connection.
 
-import type { Wanted } from '../stream/channel.ts'
+import { resumes } from './channels.ts'
 import { LIMITS } from './connection-options.ts'
+import { type Want, wantOf } from './frame-bodies.ts'
 import type { DataFrame } from './server-frame.ts'
-import { bodyKey, embeddedBody, resumes, type SubscriptionBody, wantedOf } from './subscription.ts'
+import { bodyKey, embeddedBody, type SubscriptionBody } from './subscription.ts'
 
 export interface Listener {
   /** Acknowledged on this socket. After `lost`, whatever was known before is not continuous with what follows. */
   live(): void
-  lost(reason: string): void
+  /** `from`: the first block that may be missing, where that is known. */
+  lost(reason: string, from?: number): void
   /** It is of this body, or of another of its channel that it does not tell apart (frame-bodies.ts). */
   frame(frame: DataFrame): void
   /** The gateway will not serve this body; it is not asked again. */
-  refused(reason: string): void
+  refused(reason: string, code?: string): void
 }
 
 export interface Entry {
   readonly body: SubscriptionBody
   /** What the body asks for; null where this client does not know. */
-  readonly wanted: Wanted | null
+  readonly want: Want | null
   readonly listener: Listener
   asked: boolean
   acked: boolean
@@ -26,12 +28,15 @@ export interface Entry {
   resumes: boolean
   /** A pong told up to where it is seen, since it began or something of it was missed. */
   isKnown: boolean
+  /** Where it begins, until it is acknowledged. */
+  fromBlock: number | undefined
   stopAckTimer: () => void
 }
 
-export function newEntry(body: SubscriptionBody, listener: Listener): Entry {
-  const wanted = wantedOf(body)
-  return { body, wanted, listener, asked: false, acked: false, resumes: false, isKnown: false, stopAckTimer: () => {} }
+export function newEntry(body: SubscriptionBody, listener: Listener, fromBlock?: number): Entry {
+  const want = wantOf(body)
+  const states = { asked: false, acked: false, resumes: false, isKnown: false }
+  return { body, want, listener, fromBlock, ...states, stopAckTimer: () => {} }
 }
 
 /** Which to ask for, in their order, as far as more may wait. */
@@ -56,16 +61,17 @@ export function isAnyUnknown(entries: Iterable<Entry>): boolean {
  * Their socket ended. Answers the types of bodies that begin anew on the next one: frames do not say which body they are
  * of, so all of a type go on behind what was seen, or none.
  */
-export function left(entries: Iterable<Entry>, mayResume: boolean, reason: string): Set<string> {
+export function left(entries: Iterable<Entry>, mayResume: boolean, reason: string, from?: number): Set<string> {
   const all = [...entries]
   const begins = ({ isKnown, body }: Entry) => !(mayResume && isKnown && resumes(body.type))
   const anew = new Set(all.filter(begins).map(({ body }) => body.type))
   for (const entry of all) {
     entry.stopAckTimer()
     const wasLive = entry.acked || entry.resumes
+    const first = entry.isKnown ? from : undefined
     entry.asked = entry.acked = false
     entry.resumes = entry.isKnown = !anew.has(entry.body.type)
-    if (wasLive && !entry.resumes) entry.listener.lost(reason)
+    if (wasLive && !entry.resumes) entry.listener.lost(reason, first)
   }
   return anew
 }

@@ -1,9 +1,12 @@
 // Subscriptions to events. Interruptions of up to five minutes lose none (WS-23); `lost` says that events before the next
 // `live` are missing.
 
-import type { Fill } from '../feed/block.ts'
 import type { Connection } from './connection.ts'
 import { allFillsBody } from './subscription.ts'
+import type { ChannelTypes } from './wire.ts'
+
+/** As frames show it. */
+export type ShownFill = ChannelTypes['allFills']['frame']['fills'][number][1]
 
 export interface EventListener<T> {
   event(user: string, event: T): void
@@ -13,7 +16,11 @@ export interface EventListener<T> {
 }
 
 /** Fills of everyone on one coin, or (null) on all; the answer unsubscribes. */
-export function onAllFills(connection: Connection, coin: string | null, listener: EventListener<Fill>): () => void {
+export function onAllFills(
+  connection: Connection,
+  coin: string | null,
+  listener: EventListener<ShownFill>,
+): () => void {
   return connection.subscribe(allFillsBody(coin), {
     live: () => listener.live?.(),
     lost: (reason) => listener.lost?.(reason),

@@ -1,10 +1,10 @@
 // Which subscriptions of a connection a frame speaks of. Law: who wants many coins or wallets, one by one, pays for each
 // frame what one of them costs.
 
-import { channelOf } from '../stream/catalogue.ts'
+import { factsOf, typeOfFrames } from './channels.ts'
 import type { Entry } from './entries.ts'
-import { mayBeOf, namesOfBody, namesOfFrame } from './frame-bodies.ts'
-import { type DataFrame, typeOfFrames } from './server-frame.ts'
+import { mayBeOf, namesOfFrame } from './frame-bodies.ts'
+import type { DataFrame } from './server-frame.ts'
 
 /** Those of one type. */
 interface Kind {
@@ -53,13 +53,13 @@ export class Hearers {
   of(frame: DataFrame): Entry[] {
     const type = typeOfFrames(frame.channel)!
     const kind = this.#kinds.get(type)
-    const near = kind ? nearOf(kind, namesOfFrame(frame, channelOf(type)!)) : []
-    return [...near].filter(({ acked, wanted }) => acked && (wanted === null || mayBeOf(frame, wanted)))
+    const near = kind ? nearOf(kind, namesOfFrame(frame, factsOf(type)!)) : []
+    return [...near].filter(({ acked, want }) => acked && (want === null || mayBeOf(frame, want)))
   }
 }
 
-function namesOf({ wanted }: Entry): readonly string[] | null {
-  return wanted && namesOfBody(wanted)
+function namesOf({ want }: Entry): readonly string[] | null {
+  return want === null ? null : want.names
 }
 
 function nearOf({ all, byName, nameless }: Kind, names: readonly string[] | null): Set<Entry> {

@@ -3,7 +3,6 @@
 // its refusal does not say, is asked again.
 
 import type { After } from '../core/deadline.ts'
-import { ECHO_CHARS } from '../stream/frames.ts'
 import { LIMITS } from './connection-options.ts'
 import type { Entry } from './entries.ts'
 import type { SubscriptionBody } from './subscription.ts'
@@ -41,7 +40,7 @@ export class Leavings {
 
   /** `key` is empty for a long body, which is not said back. */
   answered(key: string): void {
-    const said = key || [...this.#unanswered.keys()].find(({ length }) => length > ECHO_CHARS) || ''
+    const said = key || [...this.#unanswered.keys()].find(({ length }) => length > LIMITS.echoChars) || ''
     const leaving = this.#unanswered.get(said)
     if (leaving && --leaving.times === 0) this.#unanswered.delete(said)
   }

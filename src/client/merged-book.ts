@@ -4,7 +4,10 @@
 import { LevelBook } from '../book/level-book.ts'
 import { trimDecimal } from '../core/decimal.ts'
 import type { Level, Levels } from '../feed/block.ts'
-import type { BookSnapshotData } from '../stream/channels/l2BookDiff.ts'
+import type { ChannelTypes } from './wire.ts'
+
+/** A whole book of the stream. */
+export type BookSnapshotData = Extract<ChannelTypes['l2BookDiff']['frame']['data'], { Snapshot: unknown }>['Snapshot']
 
 export interface SeededBook {
   readonly coin: string

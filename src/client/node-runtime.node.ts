@@ -2,7 +2,7 @@
 
 import { WebSocket } from 'ws'
 import { after } from '../core/timers.client.ts'
-import type { ClientRuntime, ClientSocket, HttpAnswer, SocketHandlers } from './runtime.ts'
+import { type ClientRuntime, type ClientSocket, type HttpAnswer, retryAfterOf, type SocketHandlers } from './runtime.ts'
 import { messageOf } from './snapshot-request.ts'
 
 const POST_TIMEOUT_MS = 5_000
@@ -12,7 +12,7 @@ const FRAME_MAX_BYTES = 32 * 1024 * 1024
 /** Runtime over `ws`, global fetch and timers; `Socket` takes the place of `ws` in tests. */
 export function nodeRuntime(Socket: typeof WebSocket = WebSocket): ClientRuntime {
   return {
-    now: () => Date.now(),
+    now: () => performance.now(),
     random: () => Math.random(),
     after,
     open: (url, handlers) => openSocket(new Socket(url, socketOptions), handlers),
@@ -60,6 +60,6 @@ async function post(url: string, key: string, body: string): Promise<HttpAnswer>
     body,
     signal: AbortSignal.timeout(POST_TIMEOUT_MS),
   })
-  const retryAfter = Number(answer.headers.get('retry-after'))
-  return { status: answer.status, text: await answer.text(), retryAfterMs: retryAfter > 0 ? retryAfter * 1_000 : null }
+  const retryAfterMs = retryAfterOf(answer.headers.get('retry-after'))
+  return { status: answer.status, text: await answer.text(), retryAfterMs }
 }

@@ -1,20 +1,30 @@
 // The past, played by a gateway (WS-155): one socket and one body, from its first block to its last. What is missing is
 // told, and nothing is begun anew where the socket ends.
 
-import type { ReplayFrame, ReplayRange } from '../stream/protocol.ts'
-import type { ReplayNews } from '../stream/reply-frames.ts'
 import { LIMITS } from './connection-options.ts'
 import { Proofs } from './proofs.ts'
 import { type ClientRuntime, type ClientSocket, describeEnd, type Endpoint, streamUrl } from './runtime.ts'
-import { type DataFrame, decodeFrame, type KnownFrame } from './server-frame.ts'
+import { type DataFrame, decodeFrame, type KnownFrame, type ReplyFrame } from './server-frame.ts'
 import type { SubscriptionBody } from './subscription.ts'
 
+/** What is played: exactly one of `fromTime` (Unix ms) and `fromBlock`, to the end, or on into what is live. */
+export interface ReplayRange {
+  readonly fromTime?: number | undefined
+  readonly fromBlock?: number | undefined
+  readonly toTime?: number | undefined
+  readonly toBlock?: number | undefined
+  /** So many times as fast as it was. */
+  readonly speed?: number | 'max' | undefined
+}
+
 export interface PlayedListener {
+  /** Acknowledged, or gone over into what is live. */
+  live?(): void
   frame(frame: DataFrame): void
   /** Blocks `from` to `to` are missing; or (`to` undefined) from that block on books are not known, until Snapshots come. */
   missing(from: number, to?: number): void
   /** It is over: null where all was played, else why not. */
-  ended(reason: string | null): void
+  ended(reason: string | null, code?: string): void
 }
 
 export class Played {
@@ -45,7 +55,7 @@ export class Played {
   }
 
   /** Pauses it, goes on, or plays from elsewhere. */
-  steer(action: ReplayFrame['action'], to: Pick<ReplayRange, 'fromTime' | 'fromBlock'> = {}): void {
+  steer(action: 'pause' | 'resume' | 'seek', to: Pick<ReplayRange, 'fromTime' | 'fromBlock'> = {}): void {
     this.#send({ method: 'replay', action, subscription: this.#body, ...to })
   }
 
@@ -67,27 +77,28 @@ export class Played {
       case 'pong':
         return this.#proofs.ponged(frame.nonce)
       case 'error':
-        return this.#over(frame.data)
+        return this.#over(frame.data, frame.code)
       case 'replay':
         return this.#event(frame.data)
       case 'subscriptionResponse':
-        return
+        return this.#listener.live?.()
       default:
         this.#listener.frame(frame as DataFrame)
     }
   }
 
-  #event({ event, from, to }: ReplayNews['data']): void {
+  #event({ event, from, to }: Extract<ReplyFrame, { channel: 'replay' }>['data']): void {
     if (event === 'ended') this.#over(null)
+    else if (event === 'live') this.#listener.live?.()
     else if (from !== undefined && (event === 'gap' || event === 'unknown')) this.#listener.missing(from, to)
   }
 
-  #over(reason: string | null): void {
+  #over(reason: string | null, code?: string): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#proofs.stop()
     this.#socket.drop()
-    this.#listener.ended(reason)
+    this.#listener.ended(reason, code)
   }
 
   #send(message: object): void {

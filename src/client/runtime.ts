@@ -1,5 +1,5 @@
 // What the client needs of the world, injected: sockets, HTTP, a clock, timers and chance.
-// node-runtime.node.ts fills it from `ws`; a browser would from its globals.
+// node-runtime.node.ts fills it from `ws`, web-runtime.client.ts from the globals of browsers and others.
 
 import type { After } from '../core/deadline.ts'
 
@@ -30,7 +30,7 @@ export interface HttpAnswer {
 }
 
 export interface ClientRuntime {
-  /** Unix time, ms. */
+  /** Of a clock that nobody sets, ms. */
   now(): number
   /** Uniform in [0, 1). */
   random(): number
@@ -66,4 +66,13 @@ function trimSlash(url: string): string {
 export function describeEnd(end: SocketEnd): string {
   const number = end.status ? `HTTP ${end.status}` : end.code ? `close ${end.code}` : ''
   return [number, end.reason].filter(Boolean).join(': ') || 'the connection ended'
+}
+
+/** No timer of a platform counts further, and nobody waits longer. */
+const RETRY_AFTER_MAX_MS = 24 * 60 * 60_000
+
+/** The wait that a header `Retry-After` in seconds asks for, bounded; null where there is none that can be read. */
+export function retryAfterOf(header: string | null | undefined): number | null {
+  const seconds = Number(header ?? 0)
+  return seconds > 0 ? Math.min(seconds * 1_000, RETRY_AFTER_MAX_MS) : null
 }

@@ -1,13 +1,15 @@
 // Books kept from `l2BookDiff`: a Snapshot first, Updates after it, everything dropped with the socket.
 // The stream has no sequence numbers: what is lost on the way cannot be seen here, so nothing survives a reconnect.
 
-import type { BookSnapshotData, BookUpdatesData } from '../stream/channels/l2BookDiff.ts'
 import type { Connection } from './connection.ts'
-import { MergedBook, type SeededBook } from './merged-book.ts'
+import { type BookSnapshotData, MergedBook, type SeededBook } from './merged-book.ts'
 import { type Seeding, Seedings } from './seedings.ts'
 import type { DataFrame } from './server-frame.ts'
 import { type Step, type StepListener, Steps } from './steps.ts'
 import { type BookScope, bookBody, isInScope, listedCoins, type SubscriptionBody } from './subscription.ts'
+import type { ChannelTypes } from './wire.ts'
+
+type BookUpdatesData = Extract<ChannelTypes['l2BookDiff']['frame']['data'], { Updates: unknown }>['Updates']
 
 export interface SeededListener {
   changed?(book: SeededBook): void

@@ -25,6 +25,11 @@ export class SeenFrames {
   /** The first height that was told on this socket; -1 before it. */
   #firstHeight = -1
 
+  /** Null while it is not known. */
+  get height(): number | null {
+    return this.#height < 0 ? null : this.#height
+  }
+
   /** A pong told that everything up to this height was sent before it. */
   complete(height: number): void {
     this.#height = height

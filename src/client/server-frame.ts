@@ -1,25 +1,40 @@
-// Frames that a gateway sends, checked once where they enter. Unknown fields and channels are let through:
-// a newer server must not break an older client.
+// Frames that a gateway sends, looked at once where they enter, as far as this client reads them: books to the last level,
+// because a wrong one is worse than none. What is beyond that is let through, unknown fields, values and channels too: a
+// newer server must not break an older client.
 
-import * as z from 'zod'
-import { CHANNELS } from '../stream/catalogue.ts'
-import { Ack, ErrorFrame, Notification, Pong, ReplayNews } from '../stream/reply-frames.ts'
-
-const Reply = z.discriminatedUnion('channel', [Ack, ErrorFrame, Notification, Pong, ReplayNews])
-const REPLIES: ReadonlySet<string> = new Set(Reply.options.map(({ shape }) => shape.channel.value))
-type Named = z.ZodObject<{ channel: z.ZodLiteral<string> }>
-/** The channel of each name that frames have: not every one is that of subscriptions. */
-const BY_NAME: ReadonlyMap<string, (typeof CHANNELS)[number]> = new Map(
-  CHANNELS.flatMap((channel) => {
-    const frame: z.ZodType = channel.frame
-    const named = (frame instanceof z.ZodUnion ? frame.options : [frame]) as Named[]
-    return named.map(({ shape }) => [shape.channel.value, channel] as const)
-  }),
-)
+import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
+import type { Levels } from '../feed/block.ts'
+import { typeOfFrames } from './channels.ts'
+import type { ChannelTypes } from './wire.ts'
 
 /** Frames of channels that carry subscribed data. */
-export type DataFrame = z.infer<(typeof CHANNELS)[number]['frame']>
-export type KnownFrame = DataFrame | z.infer<typeof Reply>
+export type DataFrame = ChannelTypes[keyof ChannelTypes]['frame']
+
+interface Body {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** Beside those of channels. */
+export type ReplyFrame =
+  | {
+      readonly channel: 'subscriptionResponse'
+      readonly data: { readonly method: 'subscribe' | 'unsubscribe'; readonly subscription: Body }
+    }
+  /** `code` tells a program what `data` tells a person. */
+  | { readonly channel: 'error'; readonly data: string; readonly code?: string }
+  | { readonly channel: 'notification'; readonly data: { readonly notification: string }; readonly code?: string }
+  | { readonly channel: 'pong'; readonly nonce?: string; readonly block_height?: number }
+  | {
+      readonly channel: 'replay'
+      readonly data: {
+        readonly event: string
+        readonly subscription: Body
+        readonly from?: number
+        readonly to?: number
+      }
+    }
+export type KnownFrame = DataFrame | ReplyFrame
 
 /** `unknown`: a channel this client does not know; `malformed`: not what its channel promises, so something was missed. */
 export type Decoded =
@@ -27,9 +42,100 @@ export type Decoded =
   | { readonly kind: 'unknown'; readonly channel: string }
   | { readonly kind: 'malformed'; readonly reason: string }
 
-/** The type of the bodies that frames of this name are of; undefined where there is none. */
-export function typeOfFrames(name: string): string | undefined {
-  return BY_NAME.get(name)?.type
+/** Null, or the path of what is wrong. */
+type Look = (value: unknown) => string | null
+
+const text: Look = (value) => (typeof value === 'string' ? null : '')
+const whole: Look = (value) => (Number.isSafeInteger(value) && Number(value) >= 0 ? null : '')
+const integer: Look = (value) => (Number.isSafeInteger(value) ? null : '')
+const decimal: Look = (value) => (typeof value === 'string' && UNSIGNED_DECIMAL.test(value) ? null : '')
+const anything: Look = () => null
+
+function maybe(look: Look): Look {
+  return (value) => (value === undefined ? null : look(value))
+}
+
+function object(fields: Readonly<Record<string, Look>>): Look {
+  const looks = Object.entries(fields)
+  return (value) => {
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return ''
+    for (const [field, look] of looks) {
+      const wrong = look((value as Record<string, unknown>)[field])
+      if (wrong !== null) return wrong ? `${field}.${wrong}` : field
+    }
+    return null
+  }
+}
+
+function list(look: Look): Look {
+  return (value) => {
+    if (!Array.isArray(value)) return ''
+    for (let at = 0; at < value.length; at++) {
+      const wrong = look(value[at])
+      if (wrong !== null) return wrong ? `${at}.${wrong}` : String(at)
+    }
+    return null
+  }
+}
+
+function oneOf(...looks: readonly Look[]): Look {
+  return (value) => (looks.some((look) => look(value) === null) ? null : looks[0]!(value))
+}
+
+const side = list(object({ px: decimal, sz: decimal, n: whole }))
+const levels: Look = (value) => (Array.isArray(value) && value.length === 2 ? list(side)(value) : '')
+const PLACE = { time: whole, block_height: whole }
+const change = { coin: text, levels }
+const rows = list(anything)
+/** A channel of which only its client knows more. */
+const some: Look = object({ data: (value) => (value === undefined ? '' : null) })
+const fills: Look = object({ fills: list((pair) => (Array.isArray(pair) && text(pair[0]) === null ? null : '')) })
+
+const LOOKS: Readonly<Record<string, Look>> = {
+  subscriptionResponse: object({
+    data: object({
+      method: (value) => (value === 'subscribe' || value === 'unsubscribe' ? null : ''),
+      subscription: object({ type: text }),
+    }),
+  }),
+  error: object({ data: text, code: maybe(text) }),
+  notification: object({ data: object({ notification: text }), code: maybe(text) }),
+  pong: object({ nonce: maybe(text), block_height: maybe(whole) }),
+  replay: object({
+    data: object({ event: text, subscription: object({ type: text }), from: maybe(whole), to: maybe(whole) }),
+  }),
+  l2BookDiff: object({
+    data: oneOf(
+      object({ Updates: object({ ...PLACE, book_diffs: list(object(change)) }) }),
+      object({ Snapshot: object({ ...PLACE, coin: text, levels }) }),
+    ),
+  }),
+  l2BookDiff2: object({
+    data: object({
+      Updates: object({
+        ...{ ...PLACE, epoch: text },
+        book_diffs: list(object({ ...change, seq: whole, prev_seq: integer, checksum: maybe(whole) })),
+      }),
+    }),
+  }),
+  l4Book: object({
+    data: oneOf(
+      object({ Updates: object({ ...PLACE, order_statuses: rows, book_diffs: rows }) }),
+      object({ Snapshot: object({ ...PLACE, coin: text, levels: list(rows) }) }),
+    ),
+  }),
+  userFills: fills,
+  allFills: fills,
+  builderFills: fills,
+  liquidationFills: fills,
+  builderLiquidations: fills,
+  orderUpdates: object({ updates: rows }),
+  trades: object({ data: rows }),
+}
+
+/** True where these are the levels of a book. */
+export function isLevels(value: unknown): value is Levels {
+  return levels(value) === null
 }
 
 /** Reads one text frame. */
@@ -42,10 +148,9 @@ export function decodeFrame(text: string): Decoded {
   }
   const channel = (value as { channel?: unknown } | null)?.channel
   if (typeof channel !== 'string') return { kind: 'malformed', reason: 'a frame has no channel' }
-  const schema: z.ZodType<KnownFrame> | undefined = REPLIES.has(channel) ? Reply : BY_NAME.get(channel)?.frame
-  if (!schema) return { kind: 'unknown', channel }
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return { kind: 'frame', frame: parsed.data }
-  const issue = parsed.error.issues[0]
-  return { kind: 'malformed', reason: `${channel}: ${issue?.path.join('.')}: ${issue?.message}` }
+  const look = Object.hasOwn(LOOKS, channel) ? LOOKS[channel]! : typeOfFrames(channel) === undefined ? null : some
+  if (!look) return { kind: 'unknown', channel }
+  const wrong = look(value)
+  if (wrong === null) return { kind: 'frame', frame: value as KnownFrame }
+  return { kind: 'malformed', reason: `${channel}: ${wrong} is not what it should be` }
 }

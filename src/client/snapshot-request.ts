@@ -1,18 +1,8 @@
 // One `l2BookDiffSnapshot` over HTTP and what its answer means for a book.
 
-import * as z from 'zod'
-import { Levels, Millis } from '../feed/block.ts'
 import type { Snapshot } from './bootstrap.ts'
 import { type ClientRuntime, type Endpoint, type HttpAnswer, infoUrl } from './runtime.ts'
-
-const SnapshotAnswer = z.object({
-  coin: z.string(),
-  time: Millis,
-  height: z.int().min(0),
-  epoch: z.string(),
-  seq: z.int(),
-  levels: Levels,
-})
+import { isLevels } from './server-frame.ts'
 
 /** `later`: try again, not before `retryAfterMs`; `unknown`: no such coin; `refused`: the key or its credits. */
 export type SnapshotOutcome =
@@ -45,9 +35,15 @@ function readSnapshot(answer: HttpAnswer): SnapshotOutcome {
   if (status !== 200) return later(messageOf(text, status), retryAfterMs ?? 0)
   const value = parseJson(text)
   if (value === null) return { kind: 'unknown' }
-  const parsed = SnapshotAnswer.safeParse(value)
-  if (!parsed.success) return later('the answer to l2BookDiffSnapshot cannot be read')
-  return { kind: 'snapshot', snapshot: parsed.data }
+  return isSnapshot(value)
+    ? { kind: 'snapshot', snapshot: value }
+    : later('the answer to l2BookDiffSnapshot cannot be read')
+}
+
+function isSnapshot(value: unknown): value is Snapshot {
+  const { coin, epoch, height, time, seq, levels } = Object(value) as Partial<Record<keyof Snapshot, unknown>>
+  const isPlaced = [height, time, seq].every(Number.isSafeInteger)
+  return isPlaced && [coin, epoch].every((text) => typeof text === 'string') && isLevels(levels)
 }
 
 /** The sentence of an error body, else the status. */

@@ -1,8 +1,6 @@
 // Subscription bodies and their identity: the exact JSON value, in which key order alone does not matter.
 
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
-import { channelOf, readBody } from '../stream/catalogue.ts'
-import { echoOf, isToldAgain, type Wanted } from '../stream/channel.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 export interface SubscriptionBody {
@@ -40,22 +38,22 @@ export function isInScope(body: SubscriptionBody, coin: string): boolean {
   return types.includes('*') || types.includes(marketTypeOf(coin))
 }
 
-/** True where a gateway tells earlier blocks of a channel again (`fromBlock`). */
-export function resumes(type: string): boolean {
-  const channel = channelOf(type)
-  return channel?.source === 'events' && isToldAgain(channel)
+const ADDRESS = /^0x[0-9a-f]{40}$/i
+
+/** The form that gateways acknowledge, whatever defaults they add (WS-19): what says nothing is left out. */
+export function normalBody(body: SubscriptionBody): SubscriptionBody {
+  const said = Object.entries(body).filter(([, value]) => value !== null && value !== false && value !== undefined)
+  return Object.fromEntries(said.map(([field, value]) => [field, lowered(value)])) as unknown as SubscriptionBody
 }
 
-/** What a body asks for; null where a newer gateway may know. */
-export function wantedOf(body: SubscriptionBody): Wanted | null {
-  const read = readBody(body)
-  return read.ok ? read.value : null
+function lowered(value: Json): Json {
+  if (Array.isArray(value)) return value.map(lowered)
+  return typeof value === 'string' && ADDRESS.test(value) ? value.toLowerCase() : value
 }
 
-/** Identity of a body, by which acknowledgements and refusals name it: with the defaults that gateways add (WS-19). */
+/** Identity of a body, by which acknowledgements and refusals name it. */
 export function bodyKey(body: SubscriptionBody): string {
-  const wanted = wantedOf(body)
-  return sortedJson(wanted ? (echoOf(body, wanted) as SubscriptionBody) : body)
+  return sortedJson(normalBody(body))
 }
 
 function sortedJson(body: Json): string {

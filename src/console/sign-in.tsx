@@ -2,6 +2,8 @@
 
 import { useSignal } from '@preact/signals'
 import type { Trouble } from './ask.dom.ts'
+import { linksBy } from './join.dom.ts'
+import { JoinForm } from './join.tsx'
 import { Curl } from './ui/curl.tsx'
 import { TroubleNote } from './ui/trouble.tsx'
 import { farewell, signIn } from './visit.dom.ts'
@@ -49,8 +51,13 @@ export function SignIn() {
         A service key (<code>cqs_</code>) manages its account: keys, webhook, invoices. An API key (<code>cqt_</code>)
         shows what it and its account have used. It is sent once and kept by no page.
       </p>
-      <p>No key yet? Whoever runs this gateway makes one:</p>
-      <Curl line="npm run admin -- key issue <account> --kind service" />
+      <JoinForm />
+      {linksBy.value === null && (
+        <>
+          <p>No key yet? Whoever runs this gateway makes one:</p>
+          <Curl line="npm run admin -- key issue <account> --kind service" />
+        </>
+      )}
     </main>
   )
 }

@@ -17,7 +17,7 @@ export const OPERATION_REFUSALS: Readonly<Record<number, string>> = {
   400: 'A field is wrong; `error_message` names it',
   401: 'The token or key is missing or wrong',
   402: 'Not enough credits',
-  403: 'The key may not call this',
+  403: 'The key, or the role of who calls, may not call this',
   404: 'There is no such account, key, plan or pipeline, or no such endpoint',
   409: 'What is there already is in the way; `error_message` names the field',
   413: 'The body is larger than 16 KiB, or than its operation says',
@@ -26,7 +26,7 @@ export const OPERATION_REFUSALS: Readonly<Record<number, string>> = {
   503: 'A part of the gateway cannot be reached; see `retry-after`',
 }
 const OF_KEYS = [401, 403, 429, 500, 503]
-const OF_DOOR = { admin: [400, 401, 404, 500, 503], key: OF_KEYS, service: OF_KEYS } as const
+const OF_DOOR = { admin: [400, 401, 403, 404, 500, 503], key: OF_KEYS, service: OF_KEYS } as const
 
 /** The paths of these operations, with those of one path together. */
 export function operationPaths(operations: readonly Operation[], shared: Shared): Record<string, Json> {

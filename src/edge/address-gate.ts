@@ -38,6 +38,10 @@ const WRONG_TOKEN = { name: 'wrong-tokens', quota: 20, windowSeconds: 60 }
 /** Operator's tokens that are wrong or missing; the right one is never counted. */
 export const WRONG_TOKENS: AddressRates = { each: WRONG_TOKEN, unknown: WRONG_TOKEN }
 
+const SIGN_UP = { name: 'sign-ups', quota: 10, windowSeconds: 600 }
+/** Requests for a link of the sign-up. */
+export const SIGN_UPS: AddressRates = { each: SIGN_UP, unknown: { ...SIGN_UP, quota: 100 } }
+
 const UNKNOWN = ''
 
 export class AddressGate {

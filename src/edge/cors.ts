@@ -1,5 +1,6 @@
 // Browsers of any origin may ask with a key in a header and read what a reply says about itself: "*" lets no cookie along,
-// and what other pages ask with a session is refused besides. The doors of operator, feeder, session and live page stay closed to them.
+// and what other pages ask with a session is refused besides. The doors of operator, feeder, session, sign-up and live page
+// stay closed to them.
 
 const ORIGIN = { 'access-control-allow-origin': '*' } as const
 const EXPOSED_HEADERS = [
@@ -21,7 +22,7 @@ export const CORS_HEADERS = { ...ORIGIN, 'access-control-expose-headers': EXPOSE
 
 /** Whether pages of other origins may use this path. */
 export function isOpenToBrowsers(path: string): boolean {
-  return !/^\/(admin|feed|session|live)(\/|$)/.test(path)
+  return !/^\/(admin|feed|session|live|signup|checkout)(\/|$)/.test(path)
 }
 
 /** The answer to a preflight for an endpoint that takes these methods. */

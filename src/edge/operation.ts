@@ -3,6 +3,7 @@
 import type * as z from 'zod'
 import type { MicroCredits } from '../credit/amount.ts'
 import type { Product } from '../key/identity.ts'
+import type { StaffRole } from '../key/staff.ts'
 
 /** An answer with its status: what it is, its shape and an example of it. */
 interface OperationAnswer {
@@ -21,6 +22,8 @@ export interface Operation<Body = unknown, Query = unknown> {
   readonly description?: string
   /** Who may call it: the operator, whoever has a key of either kind, or whoever has a service key. */
   readonly door: 'admin' | 'key' | 'service'
+  /** Behind the operator's door: the least role that may; left out: `support` for what reads, `owner` for the rest. */
+  readonly role?: StaffRole
   /** What a key must be for, and whose rate limit counts; left out: `platform`. */
   readonly product?: Product
   /** What a 2xx costs, with a key; left out: nothing. */
@@ -44,3 +47,7 @@ export interface Operation<Body = unknown, Query = unknown> {
   /** Statuses of its refusals beside those that every operation of its door has. */
   readonly refusals: readonly number[]
 }
+
+/** The least role that may call an operation of the operator's. */
+export const roleFor = ({ role, method }: Pick<Operation, 'role' | 'method'>): StaffRole =>
+  role ?? (method === 'get' ? 'support' : 'owner')

@@ -131,10 +131,11 @@ export class AccountStore {
     return this.#db.prepare(insert).bind(...valuesOf(key))
   }
 
-  /** Newest first, at most `limit`. */
-  async keys(limit: number): Promise<KeyRow[]> {
-    const select = `${SELECT_KEYS} ORDER BY k.created DESC, k.hash LIMIT ?`
-    const { results } = await this.#db.prepare(select).bind(limit).all()
+  /** Newest first, at most `limit`, from the first or those that come after this one. */
+  async keys(limit: number, after: KeyPlace = FIRST): Promise<KeyRow[]> {
+    const select = `${SELECT_KEYS} WHERE k.created <= ?1 AND (k.created < ?1 OR k.hash > ?2)
+      ORDER BY k.created DESC, k.hash LIMIT ?3`
+    const { results } = await this.#db.prepare(select).bind(after.created, after.hash, limit).all()
     return results.map((row) => KeyRow.parse(row))
   }
 

@@ -11,6 +11,17 @@ export interface GatewayVariables {
   readonly liveVars: Readonly<Record<string, string>>
 }
 
+/** So that a top-up can be tried: the operator marks it paid. */
+const PRICES = JSON.stringify({
+  currency: 'usd',
+  packages: [
+    { name: 'small', credits: 100_000, minor: 1_900 },
+    { name: 'large', credits: 1_000_000, minor: 14_900 },
+  ],
+  lots: { credits: 10_000, minor: 200, most: 1_000 },
+  instructions: 'Nothing is paid in this trial: sign in as operator, and mark the order paid.',
+})
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** `node`: URL of the simulated exchange; an error is one sentence. */
@@ -24,6 +35,7 @@ export function gatewayVariables(said: Environment, node: string, keepMb: string
   const vars = {
     ...{ PATH_KEYS: 'on', WEBHOOK_HTTP: 'on', TRUST_PROXY: said.TRUST_PROXY || 'off' },
     LIVE_ACCOUNT: 'demo',
+    ...{ CHECKOUT: 'manual', CHECKOUT_PRICES: PRICES, SIGNUP: 'log' },
     UPSTREAMS: JSON.stringify([{ name: 'node', url: `${node}/info` }]),
     ...shared,
   }

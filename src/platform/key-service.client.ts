@@ -42,7 +42,6 @@ interface KeyTerms {
   readonly ranges?: readonly string[] | null | undefined
 }
 
-const LIST_MAX = 1_000
 /** What a list says of a key's spending is of the last thirty days. */
 const SPENT_MS = 30 * 86_400_000
 const TOO_MANY_KEYS: Refusal = {
@@ -181,8 +180,10 @@ export class KeyService implements Keys {
     await this.#refreshHint(hash)
   }
 
-  async list(account?: string): Promise<ListedKey[]> {
-    const rows = await (account === undefined ? this.#store.keys(LIST_MAX) : this.#store.keysOf(account, LIST_MAX))
+  async list(account: string | undefined, limit: number, after?: KeyPlace): Promise<ListedKey[]> {
+    const rows = await (account === undefined
+      ? this.#store.keys(limit, after)
+      : this.#store.keysOf(account, limit, after))
     // One question for each account, and one for each key with a cap.
     const asked = new Map<string, ReturnType<AccountMeterApi['balance']>>()
     const ask = ({ account, hash, cap }: KeyRow) => {

@@ -6,7 +6,7 @@ import { formatCredits } from '../credit/amount.ts'
 import { parseRange, RANGES_MAX } from '../key/address-range.ts'
 import { DISPLAY_LENGTH } from '../key/format.ts'
 import { KINDS_TEXT, PRODUCTS, PRODUCTS_TEXT } from '../key/identity.ts'
-import type { KeyRow } from '../key/key-row.ts'
+import type { KeyPlace, KeyRow } from '../key/key-row.ts'
 import { AccountId, Credits, CreditsText, UnixMs } from './fields.ts'
 import type { ListedKey } from './platform-api.ts'
 import { badField } from './refusal.ts'
@@ -19,6 +19,15 @@ const KeyName = z
     `must be the SHA-256 of the key in hex, or its first ${DISPLAY_LENGTH} characters; never the key`,
   )
   .describe(`SHA-256 of the key in hex, or its first ${DISPLAY_LENGTH} characters`)
+
+/** Where a page of keys begins. */
+export const AfterKey = z.string().transform((text, context): KeyPlace => {
+  const [, created, hash] = /^(\d{1,15})\.([0-9a-f]{64})$/.exec(text) ?? []
+  if (created !== undefined && hash !== undefined) return { created: Number(created), hash }
+  context.addIssue({ code: 'custom', message: 'must be "next" of the page before' })
+  return z.NEVER
+})
+export const keyPlaceText = ({ created, hash }: KeyPlace) => `${created}.${hash}`
 
 /** Of every path below `/admin/keys/{key}`. */
 export const KEY_PARAMS = { key: KeyName }

@@ -1,5 +1,6 @@
 // What endpoints are lent: everything that they reach beside their request. Types alone.
 
+import type { Checkout, CheckoutEvents } from '../checkout/checkout-api.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 import type { AccountState } from '../credit/account-state.ts'
@@ -21,6 +22,7 @@ import type { PaidToken } from '../key/stream-token.ts'
 import type { NewPipeline, PipelineChange } from '../pipeline/changes.ts'
 import type { PipelineRow } from '../pipeline/row.ts'
 import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../pipeline/sink-api.ts'
+import type { Audit, Business, Staff } from './operator-api.ts'
 import type { PlanChange } from './plan-shapes.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -29,9 +31,13 @@ export interface Platform {
   readonly keys: Keys
   readonly plans: Plans
   readonly pipelines: Pipelines
+  readonly checkout: Checkout & CheckoutEvents
   readonly refusals: Refusals
+  readonly staff: Staff
+  readonly audit: Audit
+  readonly business: Business
   readonly meterOf: (account: string) => AccountMeterApi & WebhookApi
-  readonly log: () => Pick<BlockLogApi, 'reset'>
+  readonly log: () => Pick<BlockLogApi, 'reset' | 'status'>
   /** Null where nothing is archived. */
   readonly archive: ArchiveFilling | null
   /** What removes old parts of the archive. */
@@ -45,6 +51,10 @@ export interface Platform {
   readonly sealToken: (token: Omit<PaidToken, 'holder'>) => Promise<Result<string, Failure>>
   /** What a data service behind this chain answers to a path below `/v1/<chain>`, byte for byte; null: there is none. */
   readonly dataService: (chain: string, path: string) => Promise<Result<string, Failure>> | null
+  /** What a million credits are sold for, in millionths of a US dollar: MILLION_CREDITS_USD; null: it is not said. */
+  readonly millionMicroUsd: number | null
+  /** BOOK_HUBS. */
+  readonly hubs: number
   /** WEBHOOK_HTTP. */
   readonly isHttpAllowed: boolean
   /** Whether the host of this address is none of a private network, as far as its name tells. */
@@ -155,8 +165,8 @@ export interface Keys {
   rotate(key: NamedKey, order: RotationOrder): Promise<Result<RotatedKey, Refusal>>
   /** Revokes by hash or shown prefix; again is the same. */
   revoke(key: NamedKey): Promise<Result<KeyRow & { readonly revoked: number }, Failure>>
-  /** Of one account or of all, newest first, at most a thousand. */
-  list(account?: string): Promise<ListedKey[]>
+  /** Of one account or of all, newest first, from the first or those that come after this one. */
+  list(account: string | undefined, limit: number, after?: KeyPlace): Promise<ListedKey[]>
   /** As the account's owner orders it; without `key` where the same request made it before. */
   createOwn(order: OwnKeyOrder): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>>
   /** Of one account, newest first, at most `limit` after this place. */

@@ -1,5 +1,6 @@
 // The services behind /platform and /admin, on the bindings of the gateway.
 
+import { type CheckoutEnv, type CheckoutSettings, checkoutOf } from '../checkout/checkout.client.ts'
 import { meterOf, type Objects } from '../core/objects.client.ts'
 import { err, ok } from '../core/result.ts'
 import { after } from '../core/timers.client.ts'
@@ -8,9 +9,12 @@ import { LOG_API_VERSION } from '../feed/log-api.ts'
 import { BackfillStore } from '../history/archive/backfill.store.ts'
 import { exportsOf } from '../history/exports/exports.store.ts'
 import { refusalsIn } from '../key/refusals.store.ts'
+import { StaffStore } from '../key/staff.store.ts'
 import { sealStreamToken } from '../key/stream-token.client.ts'
 import { urlRefusal } from '../pipeline/destinations/egress.client.ts'
 import { AccountService } from './account-service.client.ts'
+import { AuditStore } from './audit.store.ts'
+import { BusinessStore } from './business.store.ts'
 import { dataServices } from './data-service.client.ts'
 import { KeyService } from './key-service.client.ts'
 import { PipelineService } from './pipeline-service.client.ts'
@@ -21,9 +25,11 @@ import { sinksOf } from './sinks.client.ts'
 type Env = Cloudflare.Env
 
 /** Of the gateway's variables, parsed. */
-interface PlatformSettings {
+interface PlatformSettings extends CheckoutSettings {
   readonly CHAIN: string
   readonly WEBHOOK_HTTP: boolean
+  readonly MILLION_CREDITS_USD: number | null
+  readonly BOOK_HUBS: number
   readonly TRUST_PROXY: boolean
   readonly PIPELINE_PRIVATE: boolean
   readonly RPC_CHAINS: readonly (Parameters<typeof dataServices>[0][number] & { readonly urls: readonly unknown[] })[]
@@ -37,12 +43,13 @@ export interface PlatformDeps {
 }
 
 export function platformOf(
-  env: Env,
+  env: Env & CheckoutEnv,
   settings: PlatformSettings,
   objects: Objects,
   { read, report, now }: PlatformDeps,
 ): Platform {
   const { WEBHOOK_HTTP: isHttpAllowed, TRUST_PROXY: isProxied } = settings
+  const { MILLION_CREDITS_USD: millionMicroUsd, BOOK_HUBS: hubs } = settings
   const meter = (account: string) => meterOf(env, account)
   const ports = { db: env.ACCOUNTS, kv: env.KEYS, keySecret: env.KEY_SECRET ?? '', meterOf: meter, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
@@ -58,11 +65,30 @@ export function platformOf(
   const dataService = dataServices(settings.RPC_CHAINS)
   const refusals = refusalsIn(env.ACCOUNTS)
   const isPublicUrl = (url: string) => urlRefusal(url) === null
+  const { ACCOUNTS: db } = env
+  const ofStaff = { staff: new StaffStore(db), audit: new AuditStore(db), business: new BusinessStore(db) }
+  const checkout = checkoutOf(env, settings, {
+    grant: (...grant) => services.accounts.grant(...grant),
+    report: (error) => report(error, 'checkout'),
+    nowMs: now,
+  })
   const sealToken: Platform['sealToken'] = async (token) =>
     env.KEY_SECRET
       ? ok(await sealStreamToken({ ...token, holder: crypto.randomUUID() }, env.KEY_SECRET))
       : err(NO_KEY_SECRET)
-  const own = { ...services, pipelines, refusals, ...history, dataService, read, sealToken }
+  const own = {
+    ...services,
+    ...ofStaff,
+    checkout,
+    pipelines,
+    refusals,
+    ...history,
+    dataService,
+    read,
+    sealToken,
+    millionMicroUsd,
+    hubs,
+  }
   return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isPublicUrl, isProxied, now }
 }
 

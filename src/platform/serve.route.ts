@@ -33,6 +33,29 @@ export function route(
   app.on(method.toUpperCase(), own.endsWith('/') ? [own, own.slice(0, -1)] : [own], handle)
 }
 
+interface ReadCall {
+  readonly call: Result<{ readonly params: unknown; readonly query: unknown; readonly body: unknown }, Failure>
+  /** As it came, as far as it was read: no text that is no JSON. */
+  readonly sent: { readonly query: unknown; readonly body: unknown }
+}
+
+/** Reads the request by its operation's schemas. */
+export async function readCall(c: Context, { params, query, body, door }: Operation): Promise<ReadCall> {
+  const sent = { query: {} as unknown, body: undefined as unknown }
+  const read = async (): Promise<ReadCall['call']> => {
+    const inPath = parsed(z.object(params ?? {}), c.req.param())
+    if (!inPath.ok) return inPath
+    const asked = parametersOf(c.req.url)
+    if (!asked.ok) return asked
+    sent.query = asked.value
+    const inQuery = parsed(query ?? (door === 'admin' ? NOTHING : z.unknown()), asked.value)
+    if (!inQuery.ok) return inQuery
+    const inBody = body === undefined ? ok(undefined) : await bodyOf(c, body, sent)
+    return inBody.ok ? ok({ params: inPath.value, query: inQuery.value, body: inBody.value }) : inBody
+  }
+  return { call: await read(), sent }
+}
+
 /** Reads the request and answers it; `identity` is null for the operator. */
 export async function answered(
   c: Context,
@@ -40,16 +63,8 @@ export async function answered(
   identity: Identity | null,
   platform: Platform,
 ): Promise<Answered> {
-  const { params, query, body, door } = endpoint
-  const inPath = parsed(z.object(params ?? {}), c.req.param())
-  if (!inPath.ok) return inPath
-  const asked = parametersOf(c.req.url)
-  if (!asked.ok) return asked
-  const inQuery = parsed(query ?? (door === 'admin' ? NOTHING : z.unknown()), asked.value)
-  if (!inQuery.ok) return inQuery
-  const inBody = body === undefined ? ok(undefined) : await bodyOf(c, body)
-  if (!inBody.ok) return inBody
-  return endpoint.answer({ params: inPath.value, query: inQuery.value, body: inBody.value, identity }, platform)
+  const { call } = await readCall(c, endpoint)
+  return call.ok ? endpoint.answer({ ...call.value, identity }, platform) : call
 }
 
 /** The response to the caller, whatever came of its request. */
@@ -83,6 +98,7 @@ function parametersOf(url: string): Result<Readonly<Record<string, string>>, Fai
 async function bodyOf(
   c: Context,
   { schema, optional, gzipBytes, maxBytes = BODY_MAX_BYTES }: NonNullable<Operation['body']>,
+  sent: { body: unknown },
 ) {
   const { body, headers } = c.req.raw
   if (gzipBytes !== undefined) {
@@ -91,7 +107,9 @@ async function bodyOf(
   }
   if (body === null && optional) return parsed(schema, {})
   const json = await readJsonBody({ chunks: body, contentLength: headers.get('content-length') }, maxBytes)
-  return json.ok ? parsed(schema, json.value) : json
+  if (!json.ok) return json
+  sent.body = json.value
+  return parsed(schema, json.value)
 }
 
 /** Of what is unpacked no more is read than a piece over the limit. */

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LevelBook } from '../../src/book/level-book.ts'
-import { RoundedBook } from '../../src/book/rounded-book.ts'
+import { RoundedBook, roundedLevels } from '../../src/book/rounded-book.ts'
 import { aggregateBook, spreadOf } from '../../src/book/rounded-levels.ts'
 import { compareDecimals, fromScaled, toScaled } from '../../src/core/decimal.ts'
 import type { Level, Levels } from '../../src/feed/block.ts'
@@ -122,7 +122,7 @@ describe('a rounded book that is kept', () => {
             apply(changes)
             apply(book.levels(count)[side]!.map(({ px }) => ({ side, px, sz: '0', n: 0 })))
             const anew = aggregateBook([book.best(0), book.best(1)], { ...how, limit }).levels
-            if (isRead) expect(book.rounded({ ...how, limit })).toEqual(anew)
+            if (isRead) expect(roundedLevels(book, { ...how, limit })).toEqual(anew)
           }
         },
       ),
@@ -134,9 +134,9 @@ describe('a rounded book that is kept', () => {
     const asks = Array.from({ length: 32 }, (_, i) => level(`${969 + i}.0`))
     const book = LevelBook.of([[], [...asks, level('1000.05')]])
     const how = { nSigFigs: 5, mantissa: 1 }
-    book.rounded({ ...how, limit: 20 })
+    roundedLevels(book, { ...how, limit: 20 })
     book.apply([[], [level('1000.000000000000000001')]])
-    expect(book.rounded({ ...how, limit: 33 })[1].at(-1)).toEqual({ px: '1000.1', sz: '2.0', n: 2 })
+    expect(roundedLevels(book, { ...how, limit: 33 })[1].at(-1)).toEqual({ px: '1000.1', sz: '2.0', n: 2 })
   })
 
   it.each([
@@ -146,10 +146,10 @@ describe('a rounded book that is kept', () => {
     const bids = Array.from({ length: best - 100 }, (_, i) => level(`${best - i}.0`))
     const book = LevelBook.of([bids, []])
     const how = { nSigFigs: 3, mantissa: 1, limit }
-    book.rounded({ ...how, limit: 20 })
+    roundedLevels(book, { ...how, limit: 20 })
     const pxs = Array.from({ length: 300 }, (_, px) => px + 1).filter(isChanged)
     book.apply([pxs.map((px) => level(`${px}.0`, '3', best === 300 && px > 268 ? 0 : 3)), []])
-    expect(book.rounded(how)).toEqual(aggregateBook([book.best(0), book.best(1)], how).levels)
+    expect(roundedLevels(book, how)).toEqual(aggregateBook([book.best(0), book.best(1)], how).levels)
   })
 
   it('is not read anew for what changes, but where what is kept runs out', () => {
@@ -178,8 +178,8 @@ describe('a rounded book that is kept', () => {
   it('is kept no longer when nobody looks, and read anew for who does', () => {
     const book = LevelBook.of([[level('99.0')], []])
     const how = { nSigFigs: 2, mantissa: 1, limit: 20 }
-    book.rounded(how)
+    roundedLevels(book, how)
     for (let n = 1; n < 3_000; n++) book.apply([[level('99.0', '1', n), level(`${n % 90}.5`, '1', n % 3)], []])
-    expect(book.rounded(how)).toEqual(aggregateBook([book.best(0), book.best(1)], how).levels)
+    expect(roundedLevels(book, how)).toEqual(aggregateBook([book.best(0), book.best(1)], how).levels)
   })
 })

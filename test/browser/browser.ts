@@ -31,8 +31,8 @@ interface Locator {
   fill(text: string): Promise<void>
   selectOption(value: string): Promise<unknown>
   textContent(): Promise<string | null>
-  innerText(): Promise<string>
   inputValue(): Promise<string>
+  getAttribute(name: string): Promise<string | null>
   count(): Promise<number>
   isVisible(): Promise<boolean>
   waitFor(options?: { readonly timeout?: number; readonly state?: 'visible' | 'hidden' }): Promise<void>

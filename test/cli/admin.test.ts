@@ -47,6 +47,15 @@ describe('the operator’s commands', () => {
     ['key change cqt_AAAAAAAA --ranges none', {}, 'PATCH /admin/keys/cqt_AAAAAAAA', { ranges: null }],
     ['key rotate cqt_AAAAAAAA --grace 60', issued, 'POST /admin/keys/cqt_AAAAAAAA/rotate', { grace_seconds: 60 }],
     ['key revoke cqt_AAAAAAAA', HELD, 'DELETE /admin/keys/cqt_AAAAAAAA', null],
+    ['order list', { orders: [], next: null }, 'GET /admin/orders', null],
+    [
+      'order list --only open --account a',
+      { orders: [{ number: 'W-1-aaaa', created: 0 }], next: '7' },
+      'GET /admin/orders?account=a&state=open',
+      null,
+    ],
+    ['order paid W-1-aaaa', {}, 'POST /admin/orders/W-1-aaaa/paid', null],
+    ['order void W-1-aaaa', {}, 'POST /admin/orders/W-1-aaaa/void', null],
     ['webhook set a https://b', webhook, 'PUT /admin/accounts/a/webhook', { url: 'https://b' }],
     [
       'webhook set a https://b --thresholds 20%,0 --new-secret',
@@ -57,6 +66,10 @@ describe('the operator’s commands', () => {
     ['webhook show a', webhook, 'GET /admin/accounts/a/webhook', null],
     ['webhook test a', { delivered: true, answer: '204' }, 'POST /admin/accounts/a/webhook/test', null],
     ['webhook clear a', {}, 'DELETE /admin/accounts/a/webhook', null],
+    ['staff add kim --role support', { token: 'cqo_x' }, 'POST /admin/staff', { name: 'kim', role: 'support' }],
+    ['staff list', { staff: [] }, 'GET /admin/staff', null],
+    ['staff revoke kim', {}, 'DELETE /admin/staff/kim', null],
+    ['audit --account a', { audit: [{ at: 0 }], next: 7 }, 'GET /admin/audit?account=a', null],
     ['feed reset', { reset: true }, 'POST /admin/feed/reset', null],
     ['feed status', { chain: 'c' }, 'GET /status', null],
     ['history retention --dry-run', { bytes: 0, most_bytes: null, due: [] }, 'GET /admin/history/retention', null],
@@ -79,9 +92,9 @@ describe('the operator’s commands', () => {
     const due = [books, { product: 'events', days: null, ...nothing }]
     answer = [200, { bytes: 5e9, most_bytes: 4e9, due }]
     expect((await admin('history retention --dry-run')).out[0]?.split('\n')).toEqual([
-      'product  kept days  files that go  MB      from               to',
-      'books    30         1440           4295.0  1970-01-01T00:00Z  1970-01-01T23:59Z',
-      'events   for good   0              0.0     -                  -',
+      'product  kept days  files that go      MB  from               to',
+      'books    30                  1440  4295.0  1970-01-01T00:00Z  1970-01-01T23:59Z',
+      'events   for good               0     0.0  -                  -',
       '',
       '5000.0 MB are archived; 1000.0 MB over ARCHIVE_KEEP_MB, oldest first.',
     ])

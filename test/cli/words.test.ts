@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest'
 import { inOptions, isClosed, refused, unreachable } from '../../src/cli/api-words.ts'
 import { feedLines, Status } from '../../src/cli/feed-status.ts'
 import { keyState } from '../../src/cli/key-state.ts'
-import { details, sideBySide, table } from '../../src/cli/table.node.ts'
+import { details, headedTable, sideBySide, table } from '../../src/cli/table.node.ts'
 import { PlanTermsValue, TermsValue } from '../../src/cli/terms.ts'
 import { CapValue, CreditsValue, DayValue, ExpiryValue, GraceValue, UrlValue } from '../../src/cli/values.ts'
 import { failureMessage } from '../../src/core/failure.ts'
@@ -146,6 +146,21 @@ describe('a key', () => {
 })
 
 describe('a table', () => {
+  it('has numbers to the right below their names, and names to the left', () => {
+    const rows = [
+      ['account', 'calls', 'note'],
+      ['acme', '7', '1 a'],
+      ['b', '1,204.5', '-'],
+      ['c', '-', '2'],
+    ]
+    expect(headedTable(rows).split('\n')).toEqual([
+      'account    calls  note',
+      'acme           7  1 a',
+      'b        1,204.5  -',
+      'c              -  2',
+    ])
+  })
+
   test('is as wide as what is seen, and every cell is one line', () => {
     const lines = table([
       ['name', 'n'],

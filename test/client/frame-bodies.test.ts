@@ -3,9 +3,9 @@
 
 import { expect, it } from 'vitest'
 import { Connection } from '../../src/client/connection.ts'
-import { mayBeOf } from '../../src/client/frame-bodies.ts'
+import { mayBeOf, wantOf } from '../../src/client/frame-bodies.ts'
 import type { DataFrame } from '../../src/client/server-frame.ts'
-import { type Json, type SubscriptionBody, wantedOf } from '../../src/client/subscription.ts'
+import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
 import { CHANNELS, readBody } from '../../src/stream/catalogue.ts'
 import { echoOf } from '../../src/stream/channel.ts'
 import { FakeRuntime } from './fake-runtime.ts'
@@ -119,5 +119,5 @@ it.each<[SubscriptionBody[], object, number[]]>([
 it('what a frame shows is not copied to look at it: it may be a text of many characters', () => {
   const data = new Proxy({ coin: 'BTC' }, { ownKeys: () => expect.unreachable() })
   const frame = { channel: 'bbo', data } as unknown as DataFrame
-  expect(['BTC', 'ETH'].map((coin) => mayBeOf(frame, wantedOf({ type: 'bbo', coin })!))).toEqual([true, false])
+  expect(['BTC', 'ETH'].map((coin) => mayBeOf(frame, wantOf({ type: 'bbo', coin })!))).toEqual([true, false])
 })

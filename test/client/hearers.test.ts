@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import { typeOfFrames } from '../../src/client/channels.ts'
 import { type Entry, newEntry } from '../../src/client/entries.ts'
 import { mayBeOf } from '../../src/client/frame-bodies.ts'
 import { Hearers } from '../../src/client/hearers.ts'
-import { type DataFrame, typeOfFrames } from '../../src/client/server-frame.ts'
+import type { DataFrame } from '../../src/client/server-frame.ts'
 import type { SubscriptionBody } from '../../src/client/subscription.ts'
 import { CHANNELS } from '../../src/stream/catalogue.ts'
 
@@ -21,9 +22,9 @@ test('of every channel those are found whom looking at each would find, until th
   const hearers = new Hearers()
   const expectAll = () => {
     for (const { example } of CHANNELS) {
-      const frame = example.frame as DataFrame
-      const found = entries.filter(({ body, wanted }) => {
-        return body.type === typeOfFrames(frame.channel) && (wanted === null || mayBeOf(frame, wanted))
+      const frame = example.frame as unknown as DataFrame
+      const found = entries.filter(({ body, want }) => {
+        return body.type === typeOfFrames(frame.channel) && (want === null || mayBeOf(frame, want))
       })
       expect(new Set(hearers.of(frame))).toEqual(new Set(found))
     }

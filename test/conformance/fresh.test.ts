@@ -95,6 +95,7 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
   format: ['src/launch', 0, /Checked \d+ files.*No fixes applied/],
   generate: ['--check', 0, /^\s*$/],
   build: ['', 0, /^\s*$/],
+  'build:client': ['', 0, /^\s*$/],
   bench: ['--nope', 2, /--nope/],
   crash: ['--nope', 2, /--nope/],
   soak: ['--nope', 2, /--nope/],

@@ -67,7 +67,7 @@ beforeAll(async () => {
   follower = run('../test/conformance/book-follower.ts', COINS, { WEIR_URL: first.url, WEIR_KEY: first.key })
   connection = new Connection(nodeRuntime(), { endpoint: () => first })
   onAllFills(connection, null, {
-    event: (user, fill) => fills.push(nameOf([user, fill])),
+    event: (user, fill) => fills.push(nameOf([user, fill as UserFill[1]])),
     lost: (reason) => losses.push(reason),
   })
   connection.start()

@@ -42,6 +42,17 @@ describe('a deploy', () => {
     expect(said({ scope: 'routes' })).toEqual([])
   })
 
+  it('says what selling lacks: variables, secrets, and a log that opens accounts', () => {
+    const sells = { CHECKOUT: 'stripe', SIGNUP: 'http' }
+    const lines = saidOf({ vars: { ...gateway.vars, ...sells } })
+    expect(lines.filter((line) => line.includes('is needed'))).toHaveLength(3)
+    for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'SIGNUP_MAILER_TOKEN'])
+      expect(lines).toContainEqual(expect.stringMatching(`^error: Secret ${name} is not set`))
+    expect(saidOf({ vars: { ...gateway.vars, SIGNUP: 'log' } })).toEqual([
+      expect.stringMatching(/^warning: SIGNUP is "log"/),
+    ])
+  })
+
   it('names nodes of chains that no Worker can reach, without what may be a key in their addresses', () => {
     const chains = [{ name: 'evm', urls: ['https://rpc.example.com/key', 'http://127.0.0.1:8545/secret'] }]
     const lines = saidOf({ vars: { ...gateway.vars, RPC_CHAINS: JSON.stringify(chains) } })

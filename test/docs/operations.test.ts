@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { dollarsPerMonth } from '../../src/platform/list-prices.ts'
 import { parseSources } from '../../src/upstream/sources.ts'
-import { dollarsPerMonth } from '../bench/cost.ts'
 
 const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
 

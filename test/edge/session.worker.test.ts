@@ -3,10 +3,11 @@ import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import { sessionRoutes } from '../../src/edge/session/session.route.ts'
-import { type Operator, visitingOperator, visitingOwner } from '../../src/edge/session/visitor.store.ts'
+import { visitingOperator, visitingOwner } from '../../src/edge/session/visitor.store.ts'
 import { hashKey, sha256 } from '../../src/key/digest.client.ts'
 import { keyFromD1 } from '../../src/key/key-records.store.ts'
 import { admit } from '../../src/key/record.ts'
+import type { Operator } from '../../src/key/staff.ts'
 
 const ADMIN_TOKEN = 'an operator’s token of enough length'.replace('’', '')
 const HOST = 'https://weir.example'

@@ -15,6 +15,7 @@ test('the simulated exchange is the node of both Workers where the environment s
         vars: {
           ...{ PATH_KEYS: 'on', WEBHOOK_HTTP: 'on', TRUST_PROXY: 'off', PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains },
           LIVE_ACCOUNT: 'demo',
+          ...{ CHECKOUT: 'manual', CHECKOUT_PRICES: expect.any(String), SIGNUP: 'log' },
           UPSTREAMS: JSON.stringify([{ name: 'node', url: `${NODE}/info` }]),
         },
         liveVars: { ARCHIVE_KEEP_MB: '7', PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains },

@@ -2,6 +2,9 @@
 
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
+import { CheckoutService } from '../../src/checkout/checkout-service.client.ts'
+import { CheckoutPrices } from '../../src/checkout/prices.ts'
+import { MANUAL } from '../../src/checkout/provider.ts'
 import * as objects from '../../src/core/objects.client.ts'
 import { ok } from '../../src/core/result.ts'
 import { after } from '../../src/core/timers.client.ts'
@@ -11,9 +14,12 @@ import { LOG_API_VERSION } from '../../src/feed/log-api.ts'
 import { BackfillStore } from '../../src/history/archive/backfill.store.ts'
 import { exportsOf } from '../../src/history/exports/exports.store.ts'
 import { refusalsIn } from '../../src/key/refusals.store.ts'
+import { StaffStore, staffOf } from '../../src/key/staff.store.ts'
 import { urlRefusal } from '../../src/pipeline/destinations/egress.client.ts'
 import { AccountService } from '../../src/platform/account-service.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
+import { AuditStore } from '../../src/platform/audit.store.ts'
+import { BusinessStore } from '../../src/platform/business.store.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 import { KeyService } from '../../src/platform/key-service.client.ts'
 import { PipelineService } from '../../src/platform/pipeline-service.client.ts'
@@ -33,6 +39,8 @@ export const settings = {
 }
 export const meterOf = (account: string) => objects.meterOf(bindings, account)
 export const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})
+
+const PRICES = CheckoutPrices.parse({ packages: [{ name: 'small', credits: 100_000, minor: 1_900 }] })
 
 /** What the gateway lends to endpoints. */
 export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new FakeSinks()): Platform {
@@ -61,9 +69,26 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
   }
   const history = { archive, chain, exports: exportsOf(bindings, chain, KEY_SECRET), retention: () => all.archiver() }
   const data = { read: async () => null, dataService: () => null, sealToken: async () => ok('cqe_made') }
+  const ofStaff = { staff: new StaffStore(db), audit: new AuditStore(db), business: new BusinessStore(db) }
+  const sold = { millionMicroUsd: 49_000_000, hubs: 4 }
   const refusals = refusalsIn(db)
   const isPublicUrl = (url: string) => urlRefusal(url) === null
-  const own = { ...services, pipelines, refusals, ...history, ...data, meterOf, log: () => all.log() }
+  const checkout = new CheckoutService({
+    ...{ db, provider: MANUAL, prices: PRICES, report, nowMs: now },
+    grant: (...grant) => services.accounts.grant(...grant),
+  })
+  const own = {
+    ...services,
+    ...ofStaff,
+    ...sold,
+    checkout,
+    pipelines,
+    refusals,
+    ...history,
+    ...data,
+    meterOf,
+    log: () => all.log(),
+  }
   return { ...own, isHttpAllowed, isPublicUrl, isProxied, now }
 }
 
@@ -73,6 +98,8 @@ interface Over {
   readonly adminToken?: string | undefined
   readonly isHttpAllowed?: boolean
   readonly isProxied?: boolean
+  /** In place of what the gateway lends. */
+  readonly lent?: Partial<Platform>
   /** What counts wrong tokens, and when. */
   readonly gate?: AddressGate
   readonly atMs?: number
@@ -81,13 +108,14 @@ interface Over {
 /** One call, `path` without `/admin`. */
 export async function ask(method: string, path: string, body?: unknown, over: Over = {}) {
   const token = over.token === undefined ? ADMIN_TOKEN : over.token
-  const platform = platformOf(over.isHttpAllowed, over.isProxied)
+  const platform = { ...platformOf(over.isHttpAllowed, over.isProxied), ...over.lent }
   const adminToken = 'adminToken' in over ? over.adminToken : ADMIN_TOKEN
   const { gate = new AddressGate(WRONG_TOKENS), atMs = 0 } = over
   const wrongToken = () => gate.take(null, atMs)
   const app = adminRoutes(ENDPOINTS, {
     ...{ platform, adminToken, keySecret: KEY_SECRET },
     ...{ wrongToken, visitor: () => null, requestId: () => 'req_1' },
+    findStaff: (hash) => staffOf(bindings.ACCOUNTS, hash),
   })
   const response = await app.request(path, {
     method,

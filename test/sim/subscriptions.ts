@@ -121,7 +121,8 @@ export class RunningEvents implements Running {
         for (const name of ['*', user]) this.#laws.get(name)?.came(`${tid} ${side}`)
     } else if (frame.channel === 'userNonFundingLedgerUpdates') {
       const { user, nonFundingLedgerUpdates } = frame.data
-      for (const { delta } of nonFundingLedgerUpdates) this.#laws.get(user)?.came(String(delta.usdc))
+      for (const { delta } of nonFundingLedgerUpdates)
+        this.#laws.get(user)?.came(String('usdc' in delta ? delta.usdc : ''))
     } else if (frame.channel === 'trades') {
       for (const { coin, tid } of frame.data) this.#laws.get(coin)?.came(String(tid))
     } else if (frame.channel === 'orderUpdates') {

@@ -12,7 +12,7 @@ import {
   readCandle,
   type WireCandle,
 } from './candles.ts'
-import { chooseInterval, clock, coin, interval, link, linkState } from './live-page.dom.ts'
+import { chooseInterval, clock, coin, interval, link } from './live-page.dom.ts'
 import { openChart, type PriceChart } from './price-chart.dom.ts'
 import { pageNow } from './runtime.dom.ts'
 
@@ -21,11 +21,10 @@ const trouble = signal<string | null>(null)
 export function ChartPanel() {
   const place = useRef<HTMLDivElement>(null)
   const [name, length] = [coin.value, interval.value]
-  const isUp = linkState.value.state === 'open'
   useEffect(() => {
-    if (name === null || !isUp || !place.current) return undefined
+    if (name === null || !place.current) return undefined
     return follow(place.current, name, length)
-  }, [name, length, isUp])
+  }, [name, length])
   return (
     <section class="panel chart" aria-labelledby="chart-title">
       <div class="panel-head">
@@ -41,7 +40,7 @@ export function ChartPanel() {
           </select>
         </label>
         <a class="credit" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">
-          Charts by TradingView
+          TradingView Lightweight Charts™
         </a>
       </div>
       <div class="chart-place" ref={place} role="img" aria-label={`Candles of ${name ?? 'no market'}, ${length}`} />
@@ -50,6 +49,8 @@ export function ChartPanel() {
   )
 }
 
+const now = () => Math.floor(clock.now(pageNow()))
+
 /** Shows a market's candles in `place`; the answer ends that. */
 function follow(place: HTMLElement, name: string, length: Interval): () => void {
   let held: ChartCandle[] = []
@@ -57,33 +58,39 @@ function follow(place: HTMLElement, name: string, length: Interval): () => void 
   let isLoading = false
   let empty = 0
   let isOver = false
+  let isShown = false
 
-  const older = async () => {
-    if (isLoading || isOver || empty >= EMPTY_PAGES) return
+  const load = async (window: ReturnType<typeof pageBefore>, isOlder: boolean) => {
     isLoading = true
-    const isFirst = held.length === 0
-    const window = pageBefore(held, length, Math.floor(clock.now(pageNow())))
     const answer = await link.ask({ type: 'candleSnapshot', req: { coin: name, interval: length, ...window } })
     isLoading = false
     if (isOver) return
-    trouble.value = answer.ok ? null : `Candles: ${answer.reason}`
+    trouble.value = answer.ok || answer.lost ? null : `Candles: ${answer.reason}`
     if (!answer.ok) return
     const rows = Array.isArray(answer.value) ? (answer.value as WireCandle[]) : []
     const before = held.length
     held = mergedCandles(
-      rows.map(readCandle).filter((one) => one !== null),
       held,
+      rows.map(readCandle).filter((one) => one !== null),
     )
-    empty = held.length === before ? empty + 1 : 0
-    if (held.length === before) return
+    empty = isOlder && held.length === before ? empty + 1 : 0
     chart?.show(held)
-    if (isFirst) chart?.toEnd()
+    if (!isShown) chart?.toEnd()
+    isShown = true
+  }
+  const older = () => {
+    if (!isLoading && !isOver && empty < EMPTY_PAGES) void load(pageBefore(held, length, now()), true)
+  }
+  /** After an interruption what it has missed, at first the newest page. */
+  const newest = () => {
+    const page = pageBefore([], length, now())
+    void load({ ...page, startTime: held.at(-1)?.time ?? page.startTime }, false)
   }
 
   const leave = link.subscribe(
     { type: 'candle', interval: length, coin: name },
     {
-      acked: () => void older(),
+      acked: newest,
       refused: (reason) => {
         trouble.value = `Candles: ${reason}`
       },
@@ -98,7 +105,7 @@ function follow(place: HTMLElement, name: string, length: Interval): () => void 
       },
     },
   )
-  openChart(place, () => void older())
+  openChart(place, older)
     .then((opened) => {
       if (isOver) return opened.remove()
       chart = opened

@@ -54,6 +54,8 @@ export class Link {
   /** `isFresh`: a token that was used before did not do. */
   readonly #pass: (isFresh: boolean) => Promise<Pass>
   readonly #onState: (state: LinkState) => void
+  /** What the gateway says of its own accord: blocks that stay away, credits that run low. */
+  readonly #onNotice: (text: string) => void
   readonly #entries = new Map<string, Entry>()
   readonly #questions = new Map<number, (answer: Answer) => void>()
   #socket: ClientSocket | null = null
@@ -72,7 +74,9 @@ export class Link {
     runtime: LinkRuntime,
     pass: (isFresh: boolean) => Promise<Pass>,
     onState: (state: LinkState) => void = () => {},
+    onNotice: (text: string) => void = () => {},
   ) {
+    this.#onNotice = onNotice
     this.#runtime = runtime
     this.#pass = pass
     this.#onState = onState
@@ -185,6 +189,8 @@ export class Link {
       }
       case 'error':
         return this.#refusal(String(frame.data), frame.code)
+      case 'notification':
+        return this.#onNotice(String(frame.data?.notification))
       case 'post':
         return this.#answer(frame.data)
       case 'replay':
@@ -208,7 +214,7 @@ export class Link {
     const id = Number(/ id=(\d+)$/.exec(text)?.[1])
     this.#questions.get(id)?.({ ok: false, reason: text, lost: code === 'rate_limited' })
     const [key, entry] = [...this.#entries].find(([one]) => text.includes(one)) ?? []
-    if (key === undefined || entry === undefined) return
+    if (key === undefined || entry === undefined) return Number.isNaN(id) ? this.#onNotice(text) : undefined
     if (text.startsWith('Already subscribed')) return entry.acked?.()
     const run = this.#run
     if (code !== undefined && PASSING.has(code)) {

@@ -1,5 +1,6 @@
 // The page /live.
 
+import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { look, visitor } from '../visit.dom.ts'
 import { BookPanel } from './book-panel.tsx'
@@ -46,11 +47,17 @@ function Live() {
         <DepthPanel />
         <ReplayBar />
         <Timeline />
+        <p class="notices">
+          Charts: TradingView Lightweight Charts™, © 2026 TradingView, Inc. <a href="/notices.txt">Notices</a>
+        </p>
       </main>
     </>
   )
 }
 
+effect(() => {
+  document.title = `${coin.value ?? 'Live'} · Weir`
+})
 render(<Live />, document.getElementById('app')!)
 void look()
 start()

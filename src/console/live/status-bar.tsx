@@ -10,6 +10,8 @@ import { pageNow } from './runtime.dom.ts'
 import { clockTrouble } from './server-clock.ts'
 
 const AGE_MS = 250
+/** Blocks come several times a second: what is older is no longer now. */
+const OLD_MS = 5_000
 const now = signal(Number.NaN)
 
 export function StatusBar() {
@@ -35,6 +37,7 @@ export function StatusBar() {
         <Fact
           name={past ? 'Time, UTC' : 'Age'}
           value={past ? momentText(blockMs) : blockMs > 0 ? ageText(now.value - blockMs) : '–'}
+          {...(!past && blockMs > 0 && now.value - blockMs > OLD_MS ? { kind: 'bad' as const } : {})}
         />
         <Fact name="Epoch" value={live?.book.epoch.slice(0, 8) || '–'} />
         <Fact name="Checks" value={live ? String(live.book.checks) : '–'} />

@@ -3,15 +3,52 @@
 import { params } from '../address.dom.ts'
 import { Shell } from '../shell.tsx'
 import type { Visitor } from '../visit.dom.ts'
+import { AccountPage } from './account-page.tsx'
+import { AccountsPage } from './accounts-page.tsx'
+import { AuditPage } from './audit-page.tsx'
+import { FeedPage } from './feed-page.tsx'
+import { KeysPage } from './keys-page.tsx'
+import { GrantsPage, PipelinesPage, RefusalsPage } from './lists.tsx'
+import { OrdersPage } from './orders-page.tsx'
+import { OverviewPage } from './overview-page.tsx'
 import { PlansPage } from './plans-page.tsx'
+import { may, type StaffRole } from './rights.ts'
+import { SearchField, SearchPage } from './search-page.tsx'
+import { SourcesPage } from './sources-page.tsx'
+import { StaffPage } from './staff-page.tsx'
+import { UsagePage } from './usage-page.tsx'
 
-const PAGES = [['plans', 'Plans']] as const
+type Page = (props: { readonly role: StaffRole }) => preact.JSX.Element
+
+const PAGES: readonly (readonly [name: string, title: string, page: Page])[] = [
+  ['overview', 'Overview', OverviewPage],
+  ['accounts', 'Accounts', AccountsPage],
+  ['keys', 'Keys', KeysPage],
+  ['plans', 'Plans', PlansPage],
+  ['topups', 'Top-ups', GrantsPage],
+  ['orders', 'Orders', OrdersPage],
+  ['usage', 'Usage', UsagePage],
+  ['refusals', 'Refusals', RefusalsPage],
+  ['feed', 'Feed', FeedPage],
+  ['sources', 'Sources', SourcesPage],
+  ['pipelines', 'Pipelines', PipelinesPage],
+  ['audit', 'Audit', AuditPage],
+  ['staff', 'Staff', StaffPage],
+]
+/** That one comes to from elsewhere. */
+const MORE: Readonly<Record<string, Page>> = { account: AccountPage, search: SearchPage }
 
 export function OperatorPages({ who }: { who: Extract<Visitor, { role: 'operator' }> }) {
-  const here = params.value.get('page') ?? 'plans'
+  const role = who.staff_role
+  const pages = PAGES.filter(([name]) => name !== 'staff' || may(role, 'owner'))
+  const here = params.value.get('page') ?? 'overview'
+  const Here = pages.find(([name]) => name === here)?.[2] ?? MORE[here]
+  // A page of another account is another page.
+  const id = `${here} ${params.value.get('id') ?? ''}`
   return (
-    <Shell who={who} pages={PAGES} here={here}>
-      {here === 'plans' ? <PlansPage /> : <p class="note">There is no page of this name: choose one above.</p>}
+    <Shell who={who} pages={pages.map(([name, title]) => [name, title] as const)} here={here}>
+      <SearchField />
+      {Here ? <Here key={id} role={role} /> : <p class="note">There is no page of this name: choose one above.</p>}
     </Shell>
   )
 }

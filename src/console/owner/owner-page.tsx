@@ -11,6 +11,7 @@ import { useOwn, useReturns } from './own.dom.ts'
 import { RefusalList } from './refusal-list.tsx'
 import { Standing } from './standing.tsx'
 import { StreamList } from './stream-list.tsx'
+import { TopUp } from './top-up.tsx'
 import { UsageSection } from './usage.tsx'
 import { WebhookSection } from './webhook.tsx'
 
@@ -39,6 +40,7 @@ export function OwnerPage({ who }: { who: Extract<Visitor, { role: 'owner' }> })
         <StreamList />
         <WebhookSection />
       </div>
+      <TopUp manages={who.manages} />
       <Invoices />
     </Shell>
   )

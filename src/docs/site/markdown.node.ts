@@ -20,12 +20,18 @@ export function markdownHtml(markdown: string): string {
       },
       code: ({ text, lang = '' }) => blockHtml(text, lang),
       table(token) {
-        const head = token.header.map((cell) => `<th scope="col">${this.parser.parseInline(cell.tokens)}</th>`).join('')
-        const rows = token.rows.map((row) => {
-          return `<tr>${row.map((cell, at) => `<td>${at === 0 ? breakable(this.parser.parseInline(cell.tokens)) : this.parser.parseInline(cell.tokens)}</td>`).join('')}</tr>`
-        })
+        const inline = (cell: Tokens.TableCell) => this.parser.parseInline(cell.tokens)
+        // A header that says nothing is none.
+        const head = token.header.map((cell) =>
+          cell.text === '' ? '<td></td>' : `<th scope="col">${inline(cell)}</th>`,
+        )
         const isBare = token.header.every(({ text }) => text === '')
-        return `<div class="scroll" tabindex="0"><table>${isBare ? '' : `<thead><tr>${head}</tr></thead>`}<tbody>${rows.join('\n')}</tbody></table></div>\n`
+        const rows = token.rows.map((row) => {
+          const cells = row.map(inline).map((html, at) => `<td>${at === 0 ? breakable(html) : html}</td>`)
+          return `<tr>${cells.join('')}</tr>`
+        })
+        const above = isBare ? '' : `<thead><tr>${head.join('')}</tr></thead>`
+        return `<div class="scroll" tabindex="0"><table>${above}<tbody>${rows.join('\n')}</tbody></table></div>\n`
       },
     },
   })

@@ -15,6 +15,7 @@ const PLACES: readonly (readonly [path: string, section: Section])[] = [
   ['docs/guides/pipelines.md', 'start'],
   ['docs/guides/moving.md', 'start'],
   ['docs/guides/running.md', 'start'],
+  ['docs/client.md', 'start'],
   ['examples/README.md', 'start'],
   ['docs/info.md', 'info'],
   ['docs/ws-protocol.md', 'streams'],
@@ -45,7 +46,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 }
 
 /** Where a file of the repository stands, if it does. */
-export function addressOf(path: string): string | null {
+function addressOf(path: string): string | null {
   const own = ELSEWHERE[path]
   if (own !== undefined) return own
   if (/^(CONTRIBUTING|SECURITY|CHANGELOG)\.md$/.test(path)) return `/docs/${path.slice(0, -3).toLowerCase()}`
@@ -135,7 +136,7 @@ function resolved(folder: readonly string[], file: string): string {
 }
 
 /** Of the first paragraph, without links. */
-export function firstSentence(markdown: string): string {
+function firstSentence(markdown: string): string {
   const paragraph = markdown.split('\n\n').find((part) => /^[\w*`“[]/.test(part) && !/^(\d{4}-|```)/.test(part)) ?? ''
   const plain = paragraph
     .replaceAll('\n', ' ')

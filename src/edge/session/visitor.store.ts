@@ -9,6 +9,7 @@ import { sha256 } from '../../key/digest.client.ts'
 import type { Identity } from '../../key/identity.ts'
 import { keyFromD1 } from '../../key/key-records.store.ts'
 import { admit, type Entry, forData } from '../../key/record.ts'
+import { HOLDER, type Operator } from '../../key/staff.ts'
 import { callerAddress } from '../caller-address.ts'
 import { findSession, type SessionOrigin } from './session.store.ts'
 import { isOwnPage, sessionToken } from './session.ts'
@@ -41,11 +42,6 @@ export async function sessionOf(
   return session === null ? err(ENDED) : ok(session)
 }
 
-/** Who keeps an operator's gateway: the holder of ADMIN_TOKEN, or one of the staff. */
-export interface Operator {
-  readonly name: string
-  readonly role: 'owner' | 'billing' | 'support'
-}
 /** Finds one of the staff by the hash of a token; null: it is nobody's. */
 export type FindStaff = (tokenHash: string) => Promise<Operator | null>
 
@@ -57,7 +53,7 @@ export async function operatorOf(
 ): Promise<Operator | null> {
   if (kind === 'staff') return findStaff(tokenHash)
   const isOpen = kind === 'admin' && token !== undefined && token.length >= SECRET_MIN_LENGTH
-  return isOpen && (await sha256(token)) === tokenHash ? { name: 'operator', role: 'owner' } : null
+  return isOpen && (await sha256(token)) === tokenHash ? HOLDER : null
 }
 
 /** The operator whose session this request has. */

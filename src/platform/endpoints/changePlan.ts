@@ -16,6 +16,7 @@ export const changePlan = defineEndpoint(
       'What the old plan has left expires, the new one’s credits are there in full; the same plan with the same terms ' +
       'changes nothing. Limits follow within a minute.',
     door: 'admin',
+    role: 'billing',
     params: ACCOUNT_PARAMS,
     body: {
       schema: z.strictObject({ plan: PlanName, terms: AgreedTerms.prefault({}) }),

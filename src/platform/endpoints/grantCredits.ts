@@ -15,6 +15,7 @@ export const grantCredits = defineEndpoint(
       'The account remembers its idempotency keys for ever: the next payment needs another one. `repeated` says that ' +
       'nothing was added; the same key with another amount is refused with 409.',
     door: 'admin',
+    role: 'billing',
     params: ACCOUNT_PARAMS,
     body: {
       schema: z.strictObject({

@@ -2,19 +2,13 @@
 
 import * as z from 'zod'
 import { wholeNumber } from '../../core/whole-number.ts'
-import { KEYS_MAX, type KeyPlace } from '../../key/key-row.ts'
+import { KEYS_MAX } from '../../key/key-row.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
+import { AfterKey, keyPlaceText } from '../key-shapes.ts'
 import { FOR_READING, OWN_KEYS_PATH, OWNED_EXAMPLE, OwnedKey, ownedKey } from '../own-account.ts'
 
 const PAGE_MAX = 1_000
-
-const After = z.string().transform((text, context): KeyPlace => {
-  const [, created, hash] = /^(\d{1,15})\.([0-9a-f]{64})$/.exec(text) ?? []
-  if (created !== undefined && hash !== undefined) return { created: Number(created), hash }
-  context.addIssue({ code: 'custom', message: 'must be "next" of the page before' })
-  return z.NEVER
-})
 
 export const ownKeys = defineEndpoint(
   {
@@ -26,7 +20,7 @@ export const ownKeys = defineEndpoint(
     door: 'key',
     query: z.strictObject({
       limit: wholeNumber(1, PAGE_MAX).default(100).describe('At most so many, up to 1,000; 100 unless said'),
-      after: After.optional().describe('`next` of the page before'),
+      after: AfterKey.optional().describe('`next` of the page before'),
     }),
     answers: {
       200: {
@@ -46,8 +40,7 @@ export const ownKeys = defineEndpoint(
   },
   async ({ query: { limit, after }, identity: { account } }, { keys }) => {
     const [rows, counted] = await Promise.all([keys.page(account, after ?? null, limit + 1), keys.count(account)])
-    const last = rows.length > limit ? rows[limit - 1] : undefined
-    const next = last === undefined ? null : `${last.created}.${last.hash}`
+    const next = rows.length > limit ? keyPlaceText(rows[limit - 1]!) : null
     return reply(200, inEnvelope({ keys: rows.slice(0, limit).map(ownedKey), next, counted, at_most: KEYS_MAX }))
   },
 )

@@ -16,6 +16,8 @@ import { AccountId, CreditsText, UnixMs } from '../fields.ts'
 import { COUNTED_EXAMPLE, CountedKey, countedKey } from '../key-shapes.ts'
 import { PlanName, ShownTerms, shownTerms } from '../plan-shapes.ts'
 
+const KEYS_SHOWN = 1_000
+
 export const showAccount = defineEndpoint(
   {
     id: 'showAccount',
@@ -59,7 +61,7 @@ export const showAccount = defineEndpoint(
     const shown = await accounts.account(id)
     if (!shown.ok) return shown
     const { plan, terms, created, sums, period } = shown.value
-    const listed = await keys.list(id)
+    const listed = await keys.list(id, KEYS_SHOWN)
     return reply(200, {
       account: id,
       plan,

@@ -18,7 +18,8 @@ async function linked({ pass = GOOD as Pass } = {}) {
   const runtime = new FakeRuntime()
   const states: LinkState[] = []
   const asked: boolean[] = []
-  const world = { pass, runtime, states, asked }
+  const notices: string[] = []
+  const world = { pass, runtime, states, asked, notices }
   const link = new Link(
     runtime,
     async (isFresh) => {
@@ -26,6 +27,7 @@ async function linked({ pass = GOOD as Pass } = {}) {
       return world.pass
     },
     (state) => states.push(state),
+    (text) => notices.push(text),
   )
   link.start()
   await turn()
@@ -145,6 +147,17 @@ it('tells a refused body why, tries a passing one again, and mistakes no farewel
   expect(reasons).toEqual([])
   error(`Invalid subscription ${JSON.stringify(body)}: this token is for ETH`, 'forbidden')
   expect(reasons).toEqual(['this token is for ETH'])
+})
+
+it('passes on what the gateway says of its own accord, and no refusal of a question or a body', async () => {
+  const { link, open, runtime, notices, sent } = await linked()
+  await open()
+  runtime.last.receive({ channel: 'notification', data: { notification: 'No block has come for 10 s' }, code: 'stale' })
+  runtime.last.receive({ channel: 'error', data: 'credits run low', code: 'credits_exhausted' })
+  const asked = link.ask({ type: 'meta' })
+  runtime.last.receive({ channel: 'error', data: `Too many messages id=${sent().at(-1).id}`, code: 'rate_limited' })
+  expect(await asked).toMatchObject({ ok: false, lost: true })
+  expect(notices).toEqual(['No block has come for 10 s', 'credits run low'])
 })
 
 const BOOK: Levels = [[{ px: '99', sz: '1', n: 1 }], [{ px: '101', sz: '2', n: 1 }]]

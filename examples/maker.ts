@@ -1,0 +1,49 @@
+// What a market maker needs of a book before anything else: quotes while the book is certain, none while it is not. It follows
+// one coin, puts a bid and an ask around the middle that the sizes at the best suggest, and takes both away at once where the
+// book is out of step. It trades nothing: `quote` and `pull` are where orders would go.
+// Run with WEIR_URL and WEIR_KEY set: npx node examples/maker.ts BTC
+
+import { Big } from 'big.js'
+// In a project of your own: from 'weir-client' and 'weir-client/books'.
+import { openBooks } from '../src/client/books.client.ts'
+import { createClient } from '../src/client/create-client.client.ts'
+
+const HALF_SPREAD_BP = 5
+
+const { WEIR_URL: url = 'http://127.0.0.1:8787', WEIR_KEY: key } = process.env
+const [coin, ...more] = process.argv.slice(2)
+if (!key || !coin || more.length > 0) {
+  console.error('Usage: WEIR_KEY=<key> [WEIR_URL=http://127.0.0.1:8787] npx node examples/maker.ts COIN')
+  process.exit(1)
+}
+
+let quoted = ''
+const quote = (text: string) => {
+  if (text !== quoted) console.log(text)
+  quoted = text
+}
+const pull = (why: string) => quote(`pull: ${why}`)
+
+const ended = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => ended.abort())
+const client = createClient({ url, key, signal: ended.signal })
+
+for await (const event of openBooks(client, coin)) {
+  if (event.type === 'step' && event.step !== 'in step') pull(event.why || event.step)
+  else if (event.type === 'unknown') pull(`there is no coin ${coin}`)
+  else if (event.type === 'end') {
+    pull(event.end.message)
+    if (!['closed', 'aborted'].includes(event.end.code)) process.exitCode = 1
+  } else if (event.type === 'book') {
+    const [[bid], [ask]] = event.book.levels(1)
+    if (!bid || !ask) {
+      pull('one side is empty')
+      continue
+    }
+    // Nearer to the side that is thinner: that is where the price goes next.
+    const fair = new Big(bid.px).times(ask.sz).plus(new Big(ask.px).times(bid.sz)).div(new Big(bid.sz).plus(ask.sz))
+    const edge = fair.times(HALF_SPREAD_BP).div(10_000)
+    quote(`quote: ${fair.minus(edge).toPrecision(5)} ${fair.plus(edge).toPrecision(5)} at ${event.book.height}`)
+  }
+}
+client.close()

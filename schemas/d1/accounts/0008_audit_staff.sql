@@ -1,0 +1,62 @@
+-- Who administers beside the holder of ADMIN_TOKEN, and what all of them did. Times are Unix ms.
+
+CREATE TABLE staff (
+  -- SHA-256 of the token, hex: the token itself is stored nowhere.
+  hash TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('support', 'billing', 'owner')),
+  created INTEGER NOT NULL,
+  revoked INTEGER
+) STRICT, WITHOUT ROWID;
+
+-- One token at a time for each person.
+CREATE UNIQUE INDEX staff_by_name ON staff (name) WHERE revoked IS NULL;
+
+-- A row before anything is done, so that nothing done is without one; what came of it is a row of its own, after.
+CREATE TABLE audit (
+  number INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  role TEXT NOT NULL,
+  -- Id of the endpoint.
+  action TEXT NOT NULL,
+  -- What it was done to, as the path names it; empty: the gateway.
+  target TEXT NOT NULL,
+  -- Whose that is, where the request says it.
+  account TEXT,
+  -- JSON of query and body, cut short, without secrets.
+  sent TEXT NOT NULL,
+  request_id TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX audit_by_actor ON audit (actor, number);
+CREATE INDEX audit_by_action ON audit (action, number);
+CREATE INDEX audit_by_account ON audit (account, number);
+CREATE INDEX audit_by_request ON audit (request_id);
+
+CREATE TABLE audit_outcomes (
+  number INTEGER PRIMARY KEY REFERENCES audit (number),
+  at INTEGER NOT NULL,
+  -- HTTP status that was answered.
+  status INTEGER NOT NULL,
+  -- Whose it was, where only the answer says it.
+  account TEXT
+) STRICT;
+
+CREATE INDEX audit_outcomes_by_account ON audit_outcomes (account, number);
+
+-- Rows are added, and that is all: a replacing insertion, which removes without asking these, is none either.
+CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+CREATE TRIGGER audit_is_not_replaced BEFORE INSERT ON audit WHEN EXISTS (SELECT 1 FROM audit WHERE number = NEW.number)
+BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+CREATE TRIGGER outcomes_stay BEFORE UPDATE ON audit_outcomes BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+CREATE TRIGGER outcomes_are_kept BEFORE DELETE ON audit_outcomes BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+CREATE TRIGGER outcomes_are_not_replaced BEFORE INSERT ON audit_outcomes
+WHEN EXISTS (SELECT 1 FROM audit_outcomes WHERE number = NEW.number)
+BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+
+-- Lists and sums of the operator's console.
+CREATE INDEX grants_by_time ON grants (created);
+CREATE INDEX usage_by_hour ON usage (hour);
+CREATE INDEX keys_by_time ON keys (created, hash);

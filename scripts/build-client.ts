@@ -1,0 +1,77 @@
+// `npm run build:client`: the client package into dist/client, publishable as it stands there: ES modules, the types that they
+// show, and a package.json of their own.
+
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'vite'
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+const INTO = join(ROOT, 'dist/client')
+const TYPES = join(ROOT, 'dist/client.types')
+/** Modules of ours, as declarations name them. */
+const FROM = /from ['"](\.[^'"]+)\.ts['"]/g
+/** What users import, and the file of src/client that it is. */
+const ENTRIES = { index: 'create-client.client', books: 'books.client', schemas: 'schemas' } as const
+
+await build({
+  ...{ root: ROOT, configFile: false, logLevel: 'warn' },
+  build: {
+    ...{ outDir: INTO, emptyOutDir: true, minify: false, sourcemap: false, target: 'es2022', copyPublicDir: false },
+    lib: {
+      entry: Object.fromEntries(
+        Object.entries(ENTRIES).map(([name, file]) => [name, join(ROOT, `src/client/${file}.ts`)]),
+      ),
+      formats: ['es'],
+      fileName: (_, name) => `${name}.js`,
+    },
+    rollupOptions: { external: ['zod'], output: { chunkFileNames: '[name].js' } },
+  },
+})
+declarations()
+manifest()
+
+/** Those that an entry shows, and no others: what stands behind them is nobody's affair. */
+function declarations(): void {
+  rmSync(TYPES, { recursive: true, force: true })
+  const tsc = spawnSync('tsc', ['-p', join(ROOT, 'tsconfig.client.json')], { encoding: 'utf8', shell: false })
+  if (tsc.status !== 0) throw new Error(tsc.stdout || String(tsc.error))
+  const seen = new Set<string>()
+  const copy = (path: string): void => {
+    if (seen.has(path)) return
+    seen.add(path)
+    const text = readFileSync(path, 'utf8')
+    for (const [, from] of text.matchAll(FROM)) copy(join(dirname(path), `${from}.d.ts`))
+    if (dirname(path) !== join(TYPES, 'client')) throw new Error(`the client package shows ${path}`)
+    writeFileSync(join(INTO, basename(path)), text.replaceAll(FROM, "from '$1.js'"))
+  }
+  for (const [name, file] of Object.entries(ENTRIES)) {
+    copy(join(TYPES, `client/${file}.d.ts`))
+    if (file !== name) writeFileSync(join(INTO, `${name}.d.ts`), `export * from './${file}.js'\n`)
+  }
+  rmSync(TYPES, { recursive: true })
+}
+
+function manifest(): void {
+  const { version, license, dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const exported = Object.keys(ENTRIES).map((name) => [
+    name === 'index' ? '.' : `./${name}`,
+    { types: `./${name}.d.ts`, default: `./${name}.js` },
+  ])
+  const own = {
+    name: 'weir-client',
+    version,
+    description: 'Client of a Weir gateway: typed questions, streams, books that check themselves, history, replay',
+    license,
+    type: 'module',
+    sideEffects: false,
+    exports: Object.fromEntries(exported),
+    peerDependencies: { zod: `^${dependencies.zod}` },
+    peerDependenciesMeta: { zod: { optional: true } },
+  }
+  mkdirSync(INTO, { recursive: true })
+  writeFileSync(join(INTO, 'package.json'), `${JSON.stringify(own, null, 2)}\n`)
+  copyFileSync(join(ROOT, 'docs/client.md'), join(INTO, 'README.md'))
+  copyFileSync(join(ROOT, 'LICENSE'), join(INTO, 'LICENSE'))
+}

@@ -1,0 +1,108 @@
+// What a client knows of each channel: how its bodies name what they want and its frames what they show. By hand, without the
+// schemas, which would be most of what a browser loads; test/client/channels.test.ts holds it against the catalogue.
+
+import { dexOf } from '../core/coin.ts'
+
+export interface ChannelFacts {
+  readonly source: 'events' | 'books' | 'views' | 'states' | 'l4'
+  /** `channel` of its frames where that is not its type. */
+  readonly frames?: readonly string[]
+  /** Earlier blocks can be told again (`fromBlock`). */
+  readonly isToldAgain?: true
+  /** Frames of a body with `user` have `data`, and those of others none. */
+  readonly hasUserForm?: true
+  /** One frame shows all coins of a body. */
+  readonly isJoint?: true
+  /** Names that a row of a frame is found by; bodies that want every row stand under `EVERY`. */
+  readonly namesOf?: (row: unknown) => readonly string[]
+}
+
+/** Under this name stand bodies that want every row. */
+const EVERY = ''
+const MAIN_DEX = 'main'
+
+interface Row {
+  readonly coin?: unknown
+  readonly s?: unknown
+  readonly user?: unknown
+  readonly builder?: unknown
+}
+const fieldsOf = (row: unknown): Row => Object(row) as Row
+/** Of `[user, fill]`. */
+const userIn = (row: unknown): string => String((row as unknown[] | null)?.[0])
+const fillIn = (row: unknown): Row => fieldsOf((row as unknown[] | null)?.[1])
+const everyRow = (): readonly string[] => [EVERY]
+
+const state: ChannelFacts = { source: 'states' }
+const told = { source: 'events', isToldAgain: true } as const
+
+/** By type of subscription. */
+const FACTS: Readonly<Record<string, ChannelFacts>> = {
+  userFills: { ...told, hasUserForm: true, namesOf: (row) => [userIn(row)] },
+  userNonFundingLedgerUpdates: told,
+  allFills: { ...told, namesOf: (row) => [String(fillIn(row).coin), EVERY] },
+  l2BookDiff: { source: 'books' },
+  l2BookDiff2: { source: 'books' },
+  l4Book: { source: 'l4' },
+  trades: { ...told, namesOf: (row) => [String(fieldsOf(row).coin)] },
+  builderFills: { ...told, namesOf: (row) => [String(fillIn(row).builder)] },
+  liquidationFills: { ...told, namesOf: everyRow },
+  builderLiquidations: {
+    ...told,
+    namesOf: (row) => {
+      const { builder, coin } = fillIn(row)
+      return [String(builder), `${builder} ${dexOf(String(coin)) || MAIN_DEX}`]
+    },
+  },
+  userEvents: { source: 'events', frames: ['user'] },
+  userFundings: { source: 'events' },
+  userTwapSliceFills: told,
+  userTwapHistory: told,
+  notification: told,
+  orderUpdates: { source: 'events', hasUserForm: true, namesOf: (row) => [String(fieldsOf(row).user)] },
+  outcomeMetaUpdates: { source: 'events', namesOf: everyRow },
+  candle: { source: 'events', namesOf: (row) => [String(fieldsOf(row).s)] },
+  bbo: { source: 'views' },
+  l2Book: { source: 'views' },
+  allMids: { source: 'views', isJoint: true },
+  activeAssetCtx: { ...state, frames: ['activeAssetCtx', 'activeSpotAssetCtx'] },
+  activeAssetData: state,
+  allDexsAssetCtxs: state,
+  allDexsClearinghouseState: state,
+  assetCtxs: state,
+  clearinghouseState: state,
+  fastAssetCtxs: state,
+  openOrders: state,
+  spotAssetCtxs: state,
+  spotState: state,
+  twapStates: state,
+  userHistoricalOrders: state,
+  webData2: state,
+  webData3: state,
+}
+
+const TYPES: ReadonlyMap<string, string> = new Map(
+  Object.entries(FACTS).flatMap(([type, { frames = [type] }]) => frames.map((name) => [name, type] as const)),
+)
+
+/** Undefined for a channel that only a newer gateway knows. */
+export function factsOf(type: string): ChannelFacts | undefined {
+  return Object.hasOwn(FACTS, type) ? FACTS[type] : undefined
+}
+
+/** The type of the bodies that frames of this name are of; undefined where there is none. */
+export function typeOfFrames(name: string): string | undefined {
+  return TYPES.get(name)
+}
+
+/** True where a gateway tells earlier blocks of a channel again (`fromBlock`). */
+export function resumes(type: string): boolean {
+  return factsOf(type)?.isToldAgain === true
+}
+
+/** Names that a body of events stands under. */
+export function namesOfEvents(body: Readonly<Record<string, unknown>>): readonly string[] {
+  const { addresses, users, user, builder, dex, coin } = body
+  if (builder !== undefined && dex !== undefined) return [`${builder} ${dex}`]
+  return [addresses ?? users ?? user ?? builder ?? coin ?? EVERY].flat().map(String)
+}

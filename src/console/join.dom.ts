@@ -1,0 +1,36 @@
+// Signing up by e-mail: whether this gateway has it, and the link that was opened. Law: the token leaves the address as soon
+// as it is read, and is sent when the visitor says so, not when a page is opened: programs open links, too.
+
+import { signal } from '@preact/signals'
+import { type Asked, ask } from './ask.dom.ts'
+
+/** How links come; null: there is no sign-up here. */
+export const linksBy = signal<'log' | 'mail' | null>(null)
+export const linkToken = signal(tokenOf(location.hash))
+if (linkToken.value !== null) history.replaceState(null, '', location.pathname + location.search)
+// A link that is opened where the console is open already loads nothing anew.
+addEventListener('hashchange', () => {
+  const token = tokenOf(location.hash)
+  if (token === null) return
+  history.replaceState(null, '', location.pathname + location.search)
+  linkToken.value = token
+})
+
+function tokenOf(hash: string): string | null {
+  return /^#join=(.+)$/.exec(hash)?.[1] ?? null
+}
+
+/** What a link opened; `key` this once, null where it was shown before. */
+export interface Joined {
+  readonly account: string
+  readonly key: string | null
+}
+
+export async function lookForSignUp(): Promise<void> {
+  const answer = await ask<{ by: 'log' | 'mail' | null }>('GET', '/signup')
+  if (answer.ok) linksBy.value = answer.value.by
+}
+
+export const askForLink = (email: string) => ask<{ message: string }>('POST', '/signup', { email })
+
+export const openLink = (token: string): Promise<Asked<Joined>> => ask<Joined>('POST', '/signup/confirm', { token })

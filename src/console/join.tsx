@@ -1,0 +1,120 @@
+// A trial key by e-mail: the form that asks for a link, and the page where the link leads.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { Trouble } from './ask.dom.ts'
+import { askForLink, type Joined, linksBy, linkToken, lookForSignUp, openLink } from './join.dom.ts'
+import { Curl } from './ui/curl.tsx'
+import { TroubleNote } from './ui/trouble.tsx'
+import { look } from './visit.dom.ts'
+
+export function JoinForm() {
+  const email = useSignal('')
+  const isBusy = useSignal(false)
+  const said = useSignal<string | null>(null)
+  const trouble = useSignal<Trouble | null>(null)
+  useEffect(() => void lookForSignUp(), [])
+  if (linksBy.value === null) return null
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    isBusy.value = true
+    const answer = await askForLink(email.value)
+    isBusy.value = false
+    trouble.value = answer.ok ? null : answer.error
+    said.value = answer.ok ? answer.value.message : null
+  }
+  return (
+    <section>
+      <h2>Get a trial key by e-mail</h2>
+      <form onSubmit={submit}>
+        <label for="email">Your e-mail address: it gets a link that opens your account, also when you come back</label>
+        <input
+          id="email"
+          type="email"
+          autocomplete="email"
+          required
+          maxLength={254}
+          value={email.value}
+          onInput={(event) => {
+            email.value = event.currentTarget.value
+          }}
+        />
+        <TroubleNote trouble={trouble.value} />
+        <button type="submit" class="main" disabled={isBusy.value}>
+          Send me a link
+        </button>
+      </form>
+      {said.value && (
+        <p class="note" role="status">
+          {said.value}
+          {linksBy.value === 'log' && (
+            <>
+              {' '}
+              This gateway sends no mail: the link is the last line with <code>sign-up:</code> of its log, under{' '}
+              <code>npm start</code> in <code>.weir/log/gateway.log</code>.
+            </>
+          )}
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** Where a link leads: nothing happens before the visitor says so. */
+export function JoinPage({ token }: { token: string }) {
+  const isBusy = useSignal(false)
+  const joined = useSignal<Joined | null>(null)
+  const trouble = useSignal<Trouble | null>(null)
+  const open = async () => {
+    isBusy.value = true
+    const answer = await openLink(token)
+    isBusy.value = false
+    if (!answer.ok) trouble.value = answer.error
+    else if (answer.value.key === null) await leave()
+    else joined.value = answer.value
+  }
+  if (joined.value?.key) return <FirstKey account={joined.value.account} apiKey={joined.value.key} />
+  return (
+    <main class="narrow" id="main">
+      <h1>Your link</h1>
+      <p>It opens the account of the address that it was sent to, once. Without an account there yet, it makes one.</p>
+      <TroubleNote trouble={trouble.value} />
+      <p class="beside">
+        <button type="button" class="main" disabled={isBusy.value || trouble.value !== null} onClick={open}>
+          Open my account
+        </button>
+        <button type="button" onClick={leave}>
+          {trouble.value === null ? 'Not now' : 'To the sign-in page'}
+        </button>
+      </p>
+    </main>
+  )
+}
+
+async function leave(): Promise<void> {
+  await look()
+  linkToken.value = null
+}
+
+function FirstKey({ account, apiKey }: { account: string; apiKey: string }) {
+  const body = `'{"type":"allMids"}'`
+  return (
+    <main class="narrow" id="main">
+      <h1>Your trial key</h1>
+      <p>
+        It belongs to the account <b>{account}</b>. Copy it now: only its hash is kept, and nobody can show it again.
+        Your account can make others.
+      </p>
+      <Curl line={apiKey} />
+      <p>To try it:</p>
+      <Curl
+        line={`curl -s ${location.origin}/info -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d ${body}`}
+      />
+      <p>
+        <button type="button" class="main" onClick={leave}>
+          To my account
+        </button>
+      </p>
+    </main>
+  )
+}

@@ -1,0 +1,185 @@
+// One account: what it has, what it used, and what an operator does with it.
+
+import { useSignal } from '@preact/signals'
+import { params } from '../address.dom.ts'
+import { ask, type Trouble } from '../ask.dom.ts'
+import { useLoaded } from '../loaded.dom.ts'
+import { groupedText } from '../ui/amounts.ts'
+import { Bars } from '../ui/bars.tsx'
+import { Confirm } from '../ui/confirm.tsx'
+import { Figures } from '../ui/figures.tsx'
+import { TroubleNote } from '../ui/trouble.tsx'
+import { dayText } from '../ui/when.ts'
+import { eachDay, partsOf } from './each-day.ts'
+import { AccountKeys } from './keys-page.tsx'
+import { AccountGrants, AccountPipelines, AccountRefusals } from './lists.tsx'
+import { usePlanNames } from './plan-names.dom.ts'
+import { may, type StaffRole } from './rights.ts'
+
+interface Account {
+  readonly account: string
+  readonly plan: string
+  readonly created: number
+  readonly balance: string
+  readonly spent: string
+  readonly granted: string
+  readonly held: string
+  readonly written_off: string
+  readonly period: { readonly since: number; readonly until: number | null; readonly credits: string } | null
+}
+interface Used {
+  readonly from: string
+  readonly to: string
+  readonly totals: {
+    readonly calls: number
+    readonly stream_minutes: number
+    readonly pipeline_rows: number
+    readonly credits: string
+  }
+  readonly rows: readonly { readonly date: string; readonly product: string; readonly credits: string }[]
+  readonly next: string | null
+}
+
+export function AccountPage({ role }: { role: StaffRole }) {
+  const id = params.value.get('id') ?? ''
+  const path = `/admin/accounts/${encodeURIComponent(id)}`
+  const account = useLoaded<Account>(() => path)
+  const used = useLoaded<Used>(() => `${path}/usage`)
+  const changes = useSignal(0)
+  const changed = () => {
+    account.reload()
+    changes.value++
+  }
+  const shown = account.value.value
+  return (
+    <>
+      <h1>{id}</h1>
+      <TroubleNote trouble={account.trouble.value} again={account.reload} />
+      {shown && (
+        <>
+          <Figures figures={figuresOf(shown)} />
+          {may(role, 'billing') && <TopUp key={`t${changes.value}`} path={path} done={changed} />}
+          {may(role, 'billing') && <PlanChange key={`p${changes.value}`} account={shown} path={path} done={changed} />}
+          <h2>Used by day, UTC</h2>
+          <TroubleNote trouble={used.trouble.value} again={used.reload} />
+          {used.value.value && <UsedByDay used={used.value.value} />}
+          <AccountKeys id={id} role={role} />
+          <AccountRefusals id={id} />
+          <AccountGrants key={`g${changes.value}`} id={id} />
+          <AccountPipelines id={id} />
+        </>
+      )}
+    </>
+  )
+}
+
+function figuresOf({ plan, created, balance, spent, granted, held, written_off: lost, period }: Account) {
+  return [
+    { name: 'Balance, credits', value: groupedText(balance), note: `${groupedText(held)} of it lent to calls` },
+    { name: 'Plan', value: plan, note: period?.until ? `its period ends ${dayText(period.until)}` : 'without an end' },
+    { name: 'Spent', value: groupedText(spent), note: `since ${dayText(created)}` },
+    { name: 'Given', value: groupedText(granted), note: 'by plans and grants' },
+    { name: 'Written off', value: groupedText(lost), note: 'served when nothing was left' },
+  ]
+}
+
+function UsedByDay({ used: { from, to, rows, totals, next } }: { used: Used }) {
+  const used = rows.map(({ date, product: part, credits }) => ({ date, part, credits }))
+  const what = `${groupedText(totals.credits)} credits from ${from} to ${to}: ${totals.calls} calls, ${totals.stream_minutes} minutes of streams, ${totals.pipeline_rows} rows of pipelines`
+  return (
+    <>
+      <p>
+        {what}
+        {next && '. The chart has its first thousand rows.'}
+      </p>
+      {rows.length > 0 && (
+        <Bars
+          label={`Credits by day, ${from} to ${to}`}
+          columns={eachDay(from, to, used)}
+          parts={partsOf(used)}
+          words={(value) => `${value} credits`}
+        />
+      )}
+    </>
+  )
+}
+
+interface ActProps {
+  readonly path: string
+  readonly done: () => void
+}
+
+/** Under a name of its own, so that a second click gives nothing more. */
+function TopUp({ path, done }: ActProps) {
+  const trouble = useSignal<Trouble | null>(null)
+  const isBusy = useSignal(false)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    const data = new FormData(event.currentTarget as HTMLFormElement)
+    isBusy.value = true
+    const body = { credits: data.get('credits'), idempotency_key: data.get('id') }
+    const answer = await ask<{ repeated?: boolean }>('POST', `${path}/grants`, body)
+    isBusy.value = false
+    trouble.value = answer.ok ? null : answer.error
+    if (answer.ok) done()
+  }
+  return (
+    <form class="filters" onSubmit={submit}>
+      <label>
+        Top up, credits
+        <input name="credits" inputMode="decimal" required pattern="\d{1,10}(\.\d{1,6})?" />
+      </label>
+      <label>
+        Name, such as an invoice
+        <input name="id" required maxLength={100} pattern="[!-~]+" title="printable characters without spaces" />
+      </label>
+      <button type="submit" disabled={isBusy.value}>
+        Top up
+      </button>
+      <TroubleNote trouble={trouble.value} />
+    </form>
+  )
+}
+
+function PlanChange({ account, path, done }: ActProps & { readonly account: Account }) {
+  const plans = usePlanNames()
+  const wanted = useSignal<string | null>(null)
+  const change = async () => {
+    const answer = await ask('PUT', `${path}/plan`, { plan: wanted.value })
+    if (!answer.ok) return answer.error
+    done()
+    return null
+  }
+  const open = (event: Event) => {
+    event.preventDefault()
+    wanted.value = String(new FormData(event.currentTarget as HTMLFormElement).get('plan') ?? '')
+  }
+  return (
+    <form class="filters" onSubmit={open}>
+      <label>
+        Put on another plan
+        <select name="plan">
+          {plans
+            .filter((plan) => plan !== account.plan)
+            .map((plan) => (
+              <option key={plan}>{plan}</option>
+            ))}
+        </select>
+      </label>
+      <button type="submit">Change plan</button>
+      {wanted.value && (
+        <Confirm
+          act={`Put it on ${wanted.value}`}
+          name={account.account}
+          onConfirm={change}
+          onClose={() => (wanted.value = null)}
+        >
+          <p>
+            At once: what the plan {account.plan} has left expires, and the first period of {wanted.value} begins with
+            its credits. Terms that were agreed with the account end.
+          </p>
+        </Confirm>
+      )}
+    </form>
+  )
+}

@@ -1,0 +1,37 @@
+// What `GET /admin/business` answers, as pages show it.
+
+import { useLoaded } from '../loaded.dom.ts'
+
+interface Sums {
+  readonly granted: string
+  readonly spent: string
+  readonly calls: number
+  readonly stream_minutes: number
+  readonly pipeline_rows: number
+  readonly refusals: number
+}
+export interface BusinessDay extends Sums {
+  readonly date: string
+  readonly by_product: Readonly<Record<string, string>>
+}
+export interface Business {
+  readonly from: string
+  readonly to: string
+  readonly accounts: number
+  readonly keys: number
+  readonly totals: Sums
+  readonly days: readonly BusinessDay[]
+  readonly refused: readonly { readonly code: string; readonly count: number }[]
+  readonly million_usd: string | null
+  readonly sold_usd: string | null
+  readonly spent_usd: string | null
+  readonly cost: {
+    readonly total_usd: number
+    readonly standing_usd: number
+    readonly calls_usd: number
+    readonly assumptions: readonly string[]
+  } | null
+}
+
+/** Of this period; an empty query is the last month. */
+export const useBusiness = (query: () => string) => useLoaded<Business>(() => `/admin/business${query()}`)

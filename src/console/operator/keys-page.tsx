@@ -1,0 +1,132 @@
+// Keys of all accounts, or of one; one that must not work any more is revoked.
+
+import { useSignal } from '@preact/signals'
+import { ask } from '../ask.dom.ts'
+import type { Paged } from '../paged.dom.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { Curl } from '../ui/curl.tsx'
+import { timeText } from '../ui/when.ts'
+import { accountColumn, creditsColumn, timeColumn } from './cells.tsx'
+import { ListPage, Rows, useList } from './list-page.tsx'
+import { may, type StaffRole } from './rights.ts'
+
+interface Key {
+  readonly hash: string
+  readonly prefix: string
+  readonly account: string
+  readonly label: string
+  readonly kind: string
+  readonly products: readonly string[]
+  readonly created: number
+  readonly expires: number | null
+  readonly revoked: number | null
+  readonly last_used: number | null
+  readonly cap: string | null
+  readonly cap_remaining: string | null
+  readonly replaced_by: string | null
+}
+
+function stateOf({ revoked, expires, replaced_by: replaced }: Key): string {
+  if (revoked !== null) return replaced === null ? `revoked ${timeText(revoked)}` : 'replaced'
+  if (expires === null) return 'works'
+  return Date.now() >= expires ? 'expired' : `works until ${timeText(expires)}`
+}
+
+/** A table of keys, and the dialog of the one that is to be revoked. */
+function useKeyRows(paged: Paged<Key>, role: StaffRole, isOfOne: boolean) {
+  const doomed = useSignal<Key | null>(null)
+  const key = doomed.value
+  const revoke = async () => {
+    const answer = await ask('DELETE', `/admin/keys/${key!.hash}`)
+    if (answer.ok) paged.reload()
+    return answer.ok ? null : answer.error
+  }
+  const acts = may(role, 'owner')
+    ? [
+        {
+          name: 'Act',
+          text: () => '',
+          draw: (row: Key) =>
+            row.revoked === null && (
+              <button
+                type="button"
+                class="plain"
+                aria-label={`Revoke ${row.prefix}`}
+                onClick={() => (doomed.value = row)}
+              >
+                Revoke
+              </button>
+            ),
+        },
+      ]
+    : []
+  const dialog = key && (
+    <Confirm act="Revoke this key" name={key.prefix} onConfirm={revoke} onClose={() => (doomed.value = null)}>
+      <p>
+        {key.prefix} of {key.account} {key.label && `(${key.label})`} stops working at once, for good. Its open sockets
+        end within a minute.
+      </p>
+    </Confirm>
+  )
+  const columns = [
+    { name: 'Key', text: ({ prefix }: Key) => prefix, draw: ({ prefix }: Key) => <code>{prefix}</code> },
+    ...(isOfOne ? [] : [accountColumn<Key>()]),
+    { name: 'Label', text: ({ label }: Key) => label },
+    {
+      name: 'For',
+      text: ({ products }: Key) => products.join(' '),
+      draw: ({ kind, products }: Key) => <span title={products.join(' ')}>{kind}</span>,
+    },
+    { name: 'State', text: stateOf },
+    ...acts,
+    creditsColumn('Cap, credits', 'cap', 'none'),
+    creditsColumn('Left of it', 'cap_remaining', ''),
+    timeColumn('Last used', 'last_used', 'never'),
+    timeColumn('Made', 'created'),
+  ]
+  return { columns, dialog }
+}
+
+const EMPTY = (
+  <>
+    <p>There is no key. Make one:</p>
+    <Curl line="npm run admin -- key issue acme" />
+  </>
+)
+const FIELDS = [{ name: 'account', label: 'Account' }]
+const PAGE = { limit: '200' }
+
+export function KeysPage({ role }: { role: StaffRole }) {
+  const paged = useList<Key>('keys', 'after', 'keys', FIELDS, () => PAGE)
+  const { columns, dialog } = useKeyRows(paged, role, false)
+  return (
+    <ListPage
+      caption="Keys"
+      fields={FIELDS}
+      {...{ paged, columns }}
+      rowKey={({ hash }) => hash}
+      csv="keys"
+      empty={EMPTY}
+    >
+      {dialog}
+    </ListPage>
+  )
+}
+
+export function AccountKeys({ id, role }: { id: string; role: StaffRole }) {
+  const paged = useList<Key>('keys', 'after', 'keys', [], () => ({ ...PAGE, account: id }))
+  const { columns, dialog } = useKeyRows(paged, role, true)
+  return (
+    <>
+      <h2>Keys</h2>
+      {dialog}
+      <Rows
+        caption={`Keys of ${id}`}
+        {...{ paged, columns }}
+        rowKey={({ hash }) => hash}
+        csv={`keys-${id}`}
+        empty={EMPTY}
+      />
+    </>
+  )
+}

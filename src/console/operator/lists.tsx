@@ -1,0 +1,121 @@
+// Lists of all accounts, each also of one alone: top-ups, refusals, pipelines.
+
+import { Curl } from '../ui/curl.tsx'
+import type { Column } from '../ui/table.tsx'
+import { accountColumn, creditsColumn, timeColumn } from './cells.tsx'
+import { ListPage, Rows, useList } from './list-page.tsx'
+
+const ACCOUNT = { name: 'account', label: 'Account' }
+
+interface Grant {
+  readonly account: string
+  readonly id: string
+  readonly credits: string
+  readonly created: number
+}
+interface Refusal {
+  readonly at: number
+  readonly request_id: string
+  readonly account: string
+  readonly prefix: string
+  readonly product: string
+  readonly type: string
+  readonly code: string
+  readonly message: string
+}
+interface Pipeline {
+  readonly id: string
+  readonly account: string
+  readonly name: string
+  readonly topic: string
+  readonly destination: string
+  readonly status: string
+  readonly updated: number
+}
+
+interface List<Row> {
+  readonly name: string
+  readonly caption: string
+  readonly fields: readonly { readonly name: string; readonly label: string }[]
+  readonly columns: readonly Column<Row>[]
+  readonly rowKey: (row: Row) => string
+  readonly empty: preact.ComponentChildren
+}
+
+const GRANTS: List<Grant> = {
+  name: 'grants',
+  caption: 'Top-ups',
+  fields: [ACCOUNT],
+  columns: [
+    timeColumn('Given', 'created'),
+    accountColumn(),
+    creditsColumn('Credits', 'credits'),
+    { name: 'Name of the grant', text: ({ id }) => id },
+  ],
+  rowKey: ({ account, id }) => `${account} ${id}`,
+  empty: (
+    <>
+      <p>Nothing was granted beside what plans give. Top up an account:</p>
+      <Curl line="npm run admin -- account grant acme 500 --id invoice-4711" />
+    </>
+  ),
+}
+
+const REFUSALS: List<Refusal> = {
+  name: 'refusals',
+  caption: 'Refusals',
+  fields: [ACCOUNT, { name: 'code', label: 'Code' }],
+  columns: [
+    timeColumn('At', 'at'),
+    accountColumn(),
+    { name: 'Key', text: ({ prefix }) => prefix },
+    { name: 'Code', text: ({ code }) => code },
+    { name: 'Asked for', text: ({ product, type }) => (type ? `${product} ${type}` : product) },
+    { name: 'Said', text: ({ message }) => message },
+    { name: 'Request', text: ({ request_id: id }) => id },
+  ],
+  rowKey: ({ request_id: id, at, message }) => `${id} ${at} ${message}`,
+  empty: <p>No caller with a key was refused anything that is still kept.</p>,
+}
+
+const PIPELINES: List<Pipeline> = {
+  name: 'pipelines',
+  caption: 'Pipelines',
+  fields: [ACCOUNT],
+  columns: [
+    { name: 'Pipeline', text: ({ id }) => id },
+    accountColumn(),
+    { name: 'Name', text: ({ name }) => name },
+    { name: 'Reads', text: ({ topic }) => topic },
+    { name: 'Sends to', text: ({ destination }) => destination },
+    { name: 'Wanted', text: ({ status }) => status },
+    timeColumn('Changed', 'updated'),
+  ],
+  rowKey: ({ id }) => id,
+  empty: <p>No account has a pipeline. Owners of service keys make them: see docs/pipelines.md.</p>,
+}
+
+function page<Row>(list: List<Row>) {
+  return () => <ListPage {...list} paged={useList<Row>(list.name, 'before', list.name, list.fields)} csv={list.name} />
+}
+function ofAccount<Row>({ name, caption, columns, ...list }: List<Row>) {
+  return ({ id }: { id: string }) => (
+    <>
+      <h2>{caption}</h2>
+      <Rows
+        {...list}
+        caption={`${caption} of ${id}`}
+        columns={columns.filter((column) => column.name !== 'Account')}
+        paged={useList<Row>(name, 'before', name, [], () => ({ account: id, limit: '20' }))}
+        csv={`${name}-${id}`}
+      />
+    </>
+  )
+}
+
+export const GrantsPage = page(GRANTS)
+export const RefusalsPage = page(REFUSALS)
+export const PipelinesPage = page(PIPELINES)
+export const AccountGrants = ofAccount(GRANTS)
+export const AccountRefusals = ofAccount(REFUSALS)
+export const AccountPipelines = ofAccount(PIPELINES)

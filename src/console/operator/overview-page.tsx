@@ -1,0 +1,103 @@
+// How the gateway and its business stand, on one page.
+
+import { Link } from '../shell.tsx'
+import { Figures } from '../ui/figures.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { TroubleNote } from '../ui/trouble.tsx'
+import { useBusiness } from './business.dom.ts'
+import { businessFigures, SpentByDay } from './business-parts.tsx'
+import { pageAddress } from './cells.tsx'
+import { type Region, useStatus } from './status.dom.ts'
+
+const number = (name: string, of: (row: Region) => number): Column<Region> => ({
+  name,
+  isNumber: true,
+  text: (row) => String(of(row)),
+})
+const REGIONS = [
+  { name: 'Region', text: ({ region }: Region) => region },
+  number('Relays', ({ relays }) => relays),
+  number('Sockets', ({ sockets }) => sockets),
+  number('Age p50, ms', ({ p50Ms }) => p50Ms),
+  number('Age p99, ms', ({ p99Ms }) => p99Ms),
+]
+const REFUSED = [
+  {
+    name: 'Code',
+    text: ({ code }: { code: string; count: number }) => code,
+    draw: ({ code }: { code: string }) => <Link to={pageAddress('refusals', { code })}>{code}</Link>,
+  },
+  { name: 'Refusals', isNumber: true, text: ({ count }: { count: number }) => String(count) },
+]
+
+export function OverviewPage() {
+  const status = useStatus()
+  const business = useBusiness(() => '')
+  const [now, sold] = [status.value.value, business.value.value]
+  return (
+    <>
+      <h1>Overview</h1>
+      <TroubleNote trouble={status.trouble.value} again={status.reload} />
+      {now && (
+        <>
+          <p class={now.state === 'live' ? 'note' : 'note trouble'} role="status">
+            The feed of {now.chain} is <b>{now.state}</b>. {now.advice}
+          </p>
+          <Figures
+            figures={[
+              { name: 'Height', value: now.height ?? '–', note: `stored up to ${now.durable ?? '–'}` },
+              { name: 'Log is late by, ms', value: now.lagMs ?? '–', note: 'behind the clock' },
+              {
+                name: 'Open sockets',
+                value: now.regions.reduce((sum, { sockets }) => sum + sockets, 0),
+                note: 'of clients, last minute',
+              },
+              {
+                name: 'Archived up to',
+                value: now.archive?.height ?? '–',
+                note: now.archive === null ? 'there is no archive' : `${now.archive.behind ?? '?'} blocks behind`,
+              },
+              ...(sold ? [{ name: 'Accounts', value: sold.accounts, note: `with ${sold.keys} keys` }] : []),
+            ]}
+          />
+        </>
+      )}
+      <TroubleNote trouble={business.trouble.value} again={business.reload} />
+      {sold && (
+        <>
+          <Figures figures={businessFigures(sold)} />
+          <h2>Credits spent by day, UTC</h2>
+          <SpentByDay business={sold} />
+        </>
+      )}
+      {now && (
+        <>
+          <h2>Age of blocks when they are sent, by region, last minute</h2>
+          <Table
+            caption="Ages by region"
+            columns={REGIONS}
+            rows={now.regions}
+            rowKey={({ region }) => region}
+            empty="No relay sends blocks now: it begins with the first subscription."
+            csv="regions"
+          />
+        </>
+      )}
+      {sold && (
+        <>
+          <h2>
+            Refusals by reason, {sold.from} to {sold.to}
+          </h2>
+          <Table
+            caption="Refusals by reason"
+            columns={REFUSED}
+            rows={sold.refused}
+            rowKey={({ code }) => code}
+            empty="None."
+            csv="refusals-by-reason"
+          />
+        </>
+      )}
+    </>
+  )
+}

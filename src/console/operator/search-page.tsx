@@ -1,0 +1,134 @@
+// Accounts, keys and requests, found by what somebody has of them. Law: of a key only what may be shown reaches the address.
+
+import { go, params } from '../address.dom.ts'
+import { useLoaded } from '../loaded.dom.ts'
+import { Table } from '../ui/table.tsx'
+import { TroubleNote } from '../ui/trouble.tsx'
+import { AUDIT_COLUMNS, type AuditLine } from './audit-page.tsx'
+import { accountColumn, pageAddress, timeColumn } from './cells.tsx'
+import { shownPart } from './search-text.ts'
+
+interface Key {
+  readonly hash: string
+  readonly prefix: string
+  readonly label: string
+  readonly account: string
+  readonly revoked: number | null
+}
+interface Refusal {
+  readonly at: number
+  readonly account: string
+  readonly prefix: string
+  readonly code: string
+  readonly message: string
+}
+interface Found {
+  readonly accounts: readonly { readonly account: string; readonly plan: string }[]
+  readonly keys: readonly Key[]
+  readonly refusals: readonly Refusal[]
+  readonly audit: readonly AuditLine[]
+}
+
+/** The field that stands above every page. */
+export function SearchField() {
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    const q = shownPart(String(new FormData(form).get('q') ?? ''))
+    if (q !== '') go(pageAddress('search', { q }))
+    form.reset()
+  }
+  return (
+    <form class="search" onSubmit={submit}>
+      <input
+        name="q"
+        type="search"
+        aria-label="Search"
+        placeholder="Account, first characters of a key, request id"
+        autocomplete="off"
+        maxLength={100}
+      />
+    </form>
+  )
+}
+
+export function SearchPage() {
+  const q = params.value.get('q') ?? ''
+  const found = useLoaded<Found>(() => {
+    const asked = params.value.get('q') ?? ''
+    return asked === '' ? null : `/admin/search?q=${encodeURIComponent(asked)}`
+  })
+  const shown = q === '' ? null : found.value.value
+  const { accounts = [], keys = [], refusals = [], audit = [] } = shown ?? {}
+  const isNothing = accounts.length + keys.length + refusals.length + audit.length === 0
+  return (
+    <>
+      <h1>{q === '' ? 'Search' : `Found for “${q}”`}</h1>
+      <TroubleNote trouble={found.trouble.value} again={found.reload} />
+      {shown && isNothing && (
+        <p class="empty">
+          Nothing: look for a part of an account’s name, the first characters of a key, or a whole request id.
+        </p>
+      )}
+      {accounts.length > 0 && (
+        <>
+          <h2>Accounts</h2>
+          <Table
+            caption="Accounts"
+            columns={[accountColumn(), { name: 'Plan', text: ({ plan }) => plan }]}
+            rows={accounts}
+            rowKey={({ account }) => account}
+            empty=""
+          />
+        </>
+      )}
+      {keys.length > 0 && (
+        <>
+          <h2>Keys</h2>
+          <Table
+            caption="Keys"
+            columns={[
+              { name: 'Key', text: ({ prefix }) => prefix },
+              accountColumn(),
+              { name: 'Label', text: ({ label }) => label },
+              timeColumn('Revoked', 'revoked', 'no'),
+            ]}
+            rows={keys}
+            rowKey={({ hash }) => hash}
+            empty=""
+          />
+        </>
+      )}
+      {refusals.length > 0 && (
+        <>
+          <h2>Refused</h2>
+          <Table
+            caption="Refusals"
+            columns={[
+              timeColumn('At', 'at'),
+              accountColumn(),
+              { name: 'Key', text: ({ prefix }) => prefix },
+              { name: 'Code', text: ({ code }) => code },
+              { name: 'Said', text: ({ message }) => message },
+            ]}
+            rows={refusals}
+            rowKey={({ at, message }) => `${at} ${message}`}
+            empty=""
+          />
+        </>
+      )}
+      {audit.length > 0 && (
+        <>
+          <h2>Done by staff</h2>
+          <Table
+            caption="Audit"
+            columns={AUDIT_COLUMNS}
+            rows={audit}
+            rowKey={({ number }) => String(number)}
+            empty=""
+          />
+        </>
+      )}
+    </>
+  )
+}

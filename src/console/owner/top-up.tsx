@@ -1,0 +1,171 @@
+// Buying credits: what they cost, the account's orders, and one of them to print.
+
+import { useSignal } from '@preact/signals'
+import { useId } from 'preact/hooks'
+import { addressWith, go, params } from '../address.dom.ts'
+import { ask, type Trouble } from '../ask.dom.ts'
+import { Link } from '../shell.tsx'
+import { groupedText, microText } from '../ui/amounts.ts'
+import { orderColumns } from '../ui/order-columns.tsx'
+import { type Order, orderStateText, priceText } from '../ui/orders.ts'
+import { type Column, Table } from '../ui/table.tsx'
+import { TroubleNote } from '../ui/trouble.tsx'
+import { timeText } from '../ui/when.ts'
+import { askAgain, useOwn } from './own.dom.ts'
+import { microOf } from './owner-words.ts'
+
+interface Offers {
+  readonly provider: 'manual' | 'stripe' | null
+  readonly currency: string
+  readonly packages: readonly { readonly name: string; readonly credits: string; readonly amount: string }[]
+  readonly lots: { readonly credits: string; readonly amount: string; readonly most: number } | null
+  readonly instructions: string
+  readonly orders: readonly Order[]
+}
+
+const COLUMNS: readonly Column<Order>[] = orderColumns({
+  draw: ({ number, url }) => (
+    <>
+      <Link to={addressWith({ order: number })}>{number}</Link> {url && <a href={url}>Pay</a>}
+    </>
+  ),
+})
+
+/** `manages`: may order. */
+export function TopUp({ manages }: { manages: boolean }) {
+  const offers = useOwn<Offers>(() => '/platform/checkout')
+  const value = offers.value.value
+  const shown = value?.orders.find(({ number }) => number === params.value.get('order'))
+  // Where nothing is sold and nothing ever was there is nothing to say.
+  if (value && value.provider === null && value.orders.length === 0) return null
+  return (
+    <section>
+      <div class="screen">
+        <h2>Top up</h2>
+        <TroubleNote trouble={offers.trouble.value} again={offers.reload} />
+        {value?.provider && (manages ? <Choice offers={value} /> : <p class="note">{READS}</p>)}
+        {value && (
+          <Table
+            caption="Orders"
+            columns={COLUMNS}
+            rows={value.orders}
+            rowKey={({ number }) => number}
+            csv="orders"
+            empty="Nothing was ordered yet: choose above how many credits."
+          />
+        )}
+      </div>
+      {shown && <OneOrder order={shown} instructions={value?.instructions ?? ''} />}
+    </section>
+  )
+}
+
+const READS = 'You are signed in with an API key, which reads: sign in with a service key (cqs_) to order credits.'
+
+function Choice({ offers }: { offers: Offers }) {
+  const { provider, currency, packages, lots } = offers
+  const id = useId()
+  const count = useSignal('1')
+  const isBusy = useSignal(false)
+  const trouble = useSignal<Trouble | null>(null)
+  const order = async (wanted: { package: string } | { credits: string }) => {
+    if (isBusy.value) return
+    isBusy.value = true
+    const answer = await ask<{ order: Order }>('POST', '/platform/checkout', wanted)
+    trouble.value = answer.ok ? null : answer.error
+    isBusy.value = false
+    if (!answer.ok) return
+    const { url, number } = answer.value.order
+    if (url !== null) location.assign(url)
+    else {
+      askAgain()
+      go(addressWith({ order: number }))
+    }
+  }
+  const buyLots = (event: Event) => {
+    event.preventDefault()
+    const micro = BigInt(count.value) * microOf(lots?.credits ?? 0)
+    void order({ credits: microText(micro).replaceAll(' ', '') })
+  }
+  return (
+    <>
+      <p>
+        {provider === 'stripe'
+          ? 'You pay at Stripe; credits come as soon as it says so.'
+          : 'You get an invoice; credits come when it is paid.'}{' '}
+        They do not expire.
+      </p>
+      <p class="beside">
+        {packages.map(({ name, credits, amount }) => (
+          <button type="button" key={name} disabled={isBusy.value} onClick={() => order({ package: name })}>
+            {groupedText(credits)} credits for {priceText(amount, currency)}
+          </button>
+        ))}
+      </p>
+      {lots && (
+        <form onSubmit={buyLots}>
+          <label for={id}>
+            Lots of {groupedText(lots.credits)} credits, {priceText(lots.amount, currency)} each, at most {lots.most}
+          </label>
+          <p class="beside">
+            <input
+              id={id}
+              class="short"
+              type="number"
+              required
+              min={1}
+              max={lots.most}
+              step={1}
+              value={count.value}
+              onInput={(event) => {
+                count.value = event.currentTarget.value
+              }}
+            />
+            <button type="submit" disabled={isBusy.value}>
+              Order
+            </button>
+          </p>
+        </form>
+      )}
+      <TroubleNote trouble={trouble.value} />
+    </>
+  )
+}
+
+/** An order as an invoice. */
+function OneOrder({ order, instructions }: { order: Order; instructions: string }) {
+  const { number, account, credits, amount, currency, created, provider, state, url } = order
+  const isToPay = state === 'open'
+  return (
+    <article class="invoice" aria-label={`Order ${number}`}>
+      <h2>
+        Invoice {number}: {account}
+      </h2>
+      <dl class="sums">
+        {[
+          ['Ordered, UTC', timeText(created)],
+          ['Credits', groupedText(credits)],
+          ['Amount', priceText(amount, currency)],
+          ['State', orderStateText(order)],
+        ].map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd class="number">{text}</dd>
+          </div>
+        ))}
+      </dl>
+      {isToPay && provider === 'manual' && (
+        <p class="note">
+          {instructions || 'Whoever runs this gateway tells how it is paid.'} Say the number <b>{number}</b>.
+        </p>
+      )}
+      <p class="beside">
+        {isToPay && url && <a href={url}>Pay</a>}
+        <button type="button" onClick={() => print()}>
+          Print, or save as PDF
+        </button>
+        <Link to={addressWith({ order: null })}>Close</Link>
+      </p>
+    </article>
+  )
+}

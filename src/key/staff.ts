@@ -1,0 +1,33 @@
+// Who administers a gateway, and what each may. Laws: a role may all that those before it may; the holder of ADMIN_TOKEN
+// is an owner whose name nobody else can have.
+
+import { randomBase58 } from './format.ts'
+
+/** From the least on: `support` reads, `billing` sells, `owner` does everything. */
+export const STAFF_ROLES = ['support', 'billing', 'owner'] as const
+export type StaffRole = (typeof STAFF_ROLES)[number]
+
+/** Whoever calls the operator's API. */
+export interface Operator {
+  readonly name: string
+  readonly role: StaffRole
+}
+
+export interface StaffRow extends Operator {
+  /** Unix ms. */
+  readonly created: number
+  readonly revoked: number | null
+}
+
+/** Whoever has ADMIN_TOKEN. */
+export const HOLDER: Operator = { name: 'operator', role: 'owner' }
+
+export const mayAct = (role: StaffRole, needed: StaffRole) => STAFF_ROLES.indexOf(role) >= STAFF_ROLES.indexOf(needed)
+
+const RANDOM_LENGTH = 40
+const TOKEN = /^cqo_[1-9A-HJ-NP-Za-km-z]{40}$/
+
+/** Whether a text has the form of a token of the staff. */
+export const isStaffToken = (text: string) => TOKEN.test(text)
+
+export const newStaffToken = (random: (bytes: number) => Uint8Array) => `cqo_${randomBase58(RANDOM_LENGTH, random)}`

@@ -1,0 +1,73 @@
+// What the audit keeps of a request: pure. Laws: no secret and nothing unseen stands in it; everything is bounded, so that
+// a row costs what a row costs, whatever was sent.
+
+import { visible } from '../core/visible.ts'
+import type { Operator } from '../key/staff.ts'
+
+export interface AuditRow extends Operator {
+  readonly action: string
+  readonly target: string
+  readonly account: string | null
+  readonly sent: string
+  readonly requestId: string
+}
+
+const TARGET_MAX = 128
+const SENT_MAX = 2_000
+const SECRET_NAME = /secret|token|password|authorization/i
+/** A key or token, by the form that it begins with; what lists show of one, its first twelve characters, stays. */
+const SECRET_TEXT = /\b(cq[tso]_[1-9A-HJ-NP-Za-km-z]{8})[1-9A-HJ-NP-Za-km-z]+/g
+/** An address may have a secret in whatever comes after its host. */
+const ADDRESS = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"@]*@)?([^\s/?#"]+)([/?#][^\s"]*)?/gi
+
+/** Cut first: what is unseen grows when it is escaped. */
+const bounded = (text: string, most: number) =>
+  visible(text.length > most ? `${text.slice(0, most)}…` : text).slice(0, most * 2)
+
+const plain = (text: string) =>
+  text
+    .replace(SECRET_TEXT, '$1…')
+    .replace(ADDRESS, (_, scheme, host, rest) => `${scheme}${host}${rest === undefined ? '' : '/…'}`)
+
+function withoutSecrets(name: string, value: unknown): unknown {
+  if (typeof value === 'boolean' || value === null) return value
+  if (SECRET_NAME.test(name)) return '******'
+  return typeof value === 'string' ? plain(value) : value
+}
+
+/** Query and body as one JSON text. */
+function sentText(parts: { readonly query: unknown; readonly body: unknown }): string {
+  const { query, body } = parts
+  const isAsked = typeof query === 'object' && query !== null && Object.keys(query).length > 0
+  const sent = { ...(isAsked ? { query } : {}), ...(body === undefined ? {} : { body }) }
+  return bounded(JSON.stringify(sent, withoutSecrets), SENT_MAX)
+}
+
+interface Asked {
+  readonly operator: Operator
+  readonly action: string
+  readonly path: string
+  /** Of the path, as received. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: unknown
+  /** Left out where it is no JSON, or was not read. */
+  readonly body?: unknown
+  readonly requestId: string
+}
+
+/** The row that says who asks for what. */
+export function auditRow({ operator, action, path, params, query, body, requestId }: Asked): AuditRow {
+  const target = bounded(plain(Object.values(params).join(' ')), TARGET_MAX)
+  return {
+    ...{ name: operator.name, role: operator.role, action, target },
+    account: path.startsWith('/admin/accounts/{id}') ? target : accountIn(body),
+    sent: sentText({ query, body }),
+    requestId,
+  }
+}
+
+/** The account that a body names. */
+export function accountIn(body: unknown): string | null {
+  if (typeof body !== 'object' || body === null || !('account' in body)) return null
+  return typeof body.account === 'string' ? bounded(plain(body.account), TARGET_MAX) : null
+}

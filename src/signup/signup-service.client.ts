@@ -1,0 +1,134 @@
+// Signing up by e-mail: a link to whoever has the address, and what the link opens. Laws: whoever asks learns nothing about
+// an address; a trial is given once for all variants of it; a link opens the account of the very address that it was sent
+// to; what ends half-way is completed by the next link.
+
+import type { Failure } from '../core/failure.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { hmac } from '../credit/webhooks/signature.client.ts'
+import { sha256 } from '../key/digest.client.ts'
+import { randomBase58 } from '../key/format.ts'
+import type { Accounts, Keys } from '../platform/platform-api.ts'
+import { type SignUpAddress, signUpAddress } from './email.ts'
+import type { Mailer } from './mailer.client.ts'
+import { LINK_LIFE_MS, type LinkOwner, SignUpLinks } from './signup-links.store.ts'
+import type { SignUpSettings } from './signup-settings.ts'
+
+export interface SignUpPorts {
+  readonly db: D1Database
+  readonly keySecret: string
+  readonly settings: SignUpSettings
+  readonly mailer: Mailer
+  readonly accounts: Pick<Accounts, 'ensure' | 'missing'>
+  readonly keys: Pick<Keys, 'create' | 'list'>
+  nowMs(): number
+}
+
+/** What a link opened. */
+export interface Joined {
+  readonly account: string
+  /** Hash of the service key that the session stands on. */
+  readonly keyHash: string
+  /** The trial's API key, shown this once; null: it was before. */
+  readonly key: string | null
+}
+
+/** More than that an account makes by itself, and then needs no first one. */
+const KEYS_LOOKED_AT = 1_000
+const PLAN = 'trial'
+const LABEL = 'console sign-up'
+const PURPOSE = 'weir/sign-up-addresses/1'
+/** 43 of 58 characters are 251 bits. */
+const TOKEN_LENGTH = 43
+export const LINK_TOKEN = /^[1-9A-HJ-NP-Za-km-z]{43}$/
+
+const utf8 = (text: string) => new Uint8Array(new TextEncoder().encode(text))
+const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
+const gone = (hint: string) => err<Failure>({ kind: 'not_found', what: 'This link', hint })
+const AGAIN = 'ask for another one with your e-mail address.'
+
+export class SignUp {
+  readonly #ports: SignUpPorts
+  readonly #links: SignUpLinks
+
+  constructor(ports: SignUpPorts) {
+    this.#ports = ports
+    this.#links = new SignUpLinks(ports.db)
+  }
+
+  /** What the address is, or which field is wrong. */
+  address(email: string): Result<SignUpAddress, Failure> {
+    const read = signUpAddress(email, this.#ports.settings.refusedDomains)
+    return read.ok ? read : err({ kind: 'bad_field', issues: [{ path: 'email', message: read.error }] })
+  }
+
+  /** Whether the links of the day are used up, for everybody alike. */
+  async isFull(): Promise<boolean> {
+    return (await this.#links.ofDay(this.#ports.nowMs())) >= this.#ports.settings.perDay
+  }
+
+  /** Sends a link, or nothing where address or network had enough of them. To be done behind the answer. */
+  async send({ address, base }: SignUpAddress, network: string | null, pageUrl: string): Promise<void> {
+    const { mailer, nowMs } = this.#ports
+    const token = randomBase58(TOKEN_LENGTH, random)
+    const [owner, from] = await Promise.all([
+      Promise.all([this.#hashed(address), this.#hashed(base)]),
+      network === null ? null : this.#hashed(network),
+    ])
+    const added = await this.#links.add(await sha256(token), { address: owner[0], base: owner[1] }, from, nowMs())
+    if (added) await mailer(address, `${pageUrl}#join=${token}`)
+  }
+
+  async confirm(token: string): Promise<Result<Joined, Failure>> {
+    const { nowMs } = this.#ports
+    const hash = await sha256(token)
+    const link = LINK_TOKEN.test(token) ? await this.#links.named(hash) : null
+    if (link === null) return gone(`This link is none of this gateway, or has long expired: ${AGAIN}`)
+    if (link.used !== null) return gone(`This link was used before, and opens once: ${AGAIN}`)
+    if (nowMs() - link.created > LINK_LIFE_MS) return gone(`This link has expired: it opens for 30 minutes; ${AGAIN}`)
+    const account = await this.#accountOf(link)
+    if (!account.ok) return account
+    if (!(await this.#links.use(hash, nowMs()))) return gone(`This link was used just now, and opens once: ${AGAIN}`)
+    return this.#enter(account.value)
+  }
+
+  /** Made where the address has none yet. */
+  async #accountOf(owner: LinkOwner): Promise<Result<string, Failure>> {
+    const { accounts, nowMs } = this.#ports
+    const fresh = `a-${randomBase58(12, random)}`
+    if ((await this.#links.ownerOf(owner)) === null) await this.#links.claim(owner, fresh, nowMs())
+    const found = await this.#links.ownerOf(owner)
+    if (found === null || found.address !== owner.address)
+      return err({
+        kind: 'not_entitled',
+        why: 'The trial of this mailbox was given to another form of its address: ask for a link with the one that you used first.',
+      })
+    if ((await accounts.missing(found.account)) === null) return ok(found.account)
+    const made = await accounts.ensure(found.account, { plan: PLAN, terms: {} })
+    if (made.ok) return ok(found.account)
+    return err({
+      kind: 'unavailable',
+      what: 'Trials',
+      hint: 'This gateway gives no trials now: ask whoever runs it. Your link stays good.',
+    })
+  }
+
+  async #enter(account: string): Promise<Result<Joined, Failure>> {
+    const { keys } = this.#ports
+    const listed = await keys.list(account, KEYS_LOOKED_AT)
+    // Others of that name are the owner's own, and may end or reach less.
+    const isWhole = ({ revoked, expires, cap, ranges, replaced_by: heir }: (typeof listed)[number]) =>
+      [revoked, expires, cap, ranges, heir].every((bound) => bound === null)
+    const kept = listed.find((key) => key.kind === 'service' && key.label === LABEL && isWhole(key))
+    const first = listed.some(({ kind }) => kind === 'api')
+      ? null
+      : await keys.create({ account, label: PLAN, kind: 'api' })
+    if (first !== null && !first.ok) return first
+    const service = kept ? ok(kept) : await keys.create({ account, label: LABEL, kind: 'service' })
+    return service.ok ? ok({ account, keyHash: service.value.hash, key: first?.value.key ?? null }) : service
+  }
+
+  /** HMAC under a key of this purpose alone. */
+  async #hashed(text: string): Promise<string> {
+    return hmac(utf8(await hmac(utf8(this.#ports.keySecret), PURPOSE)), text)
+  }
+}

@@ -1,0 +1,111 @@
+// GET and POST /signup, POST /signup/confirm. Laws: an answer is the same whoever has the address, and is given before
+// anything depends on that; only the console of this host asks; guesses of links are bounded as those of tokens are.
+
+import { Hono } from 'hono'
+import * as z from 'zod'
+import type { Failure } from '../core/failure.ts'
+import { networkOf } from '../core/network.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { parseWith } from '../core/schema-words.ts'
+import type { AddressVerdict } from '../edge/address-gate.ts'
+import { readJsonBody } from '../edge/body.ts'
+import { restFailure } from '../edge/failure-wire.ts'
+import { REQUEST_ID_HEADER } from '../edge/request-id.ts'
+import { beginSession, endSession } from '../edge/session/session.store.ts'
+import { isOwnPage, sessionCookie, sessionToken } from '../edge/session/session.ts'
+import type { SignUp } from './signup-service.client.ts'
+
+export interface SignUpDeps {
+  readonly db: D1Database
+  readonly signUp: SignUp
+  /** How links come: said to the page. */
+  readonly by: 'log' | 'mail'
+  /** Of the console as visitors see it; empty: where it is asked. */
+  readonly publicUrl: string
+  /** Counts a request for a link. */
+  readonly asked: (request: Request) => AddressVerdict
+  /** Counts a link that is none. */
+  readonly wrongToken: (request: Request) => AddressVerdict
+  readonly addressOf: (request: Request) => string | null
+  readonly report: (error: unknown) => void
+  readonly requestId: () => string
+  readonly now: () => number
+}
+
+const BODY_MAX_BYTES = 1_024
+const Ask = z.strictObject({ email: z.string('must be an e-mail address').max(300) })
+const Confirm = z.strictObject({ token: z.string('must be the end of the link').min(1).max(128) })
+const FOREIGN: Failure = { kind: 'not_entitled', why: 'Only the console of this host signs up: open /console.' }
+const FULL: Failure = {
+  kind: 'unavailable',
+  what: 'Sign-up',
+  retryAfterMs: 3_600_000,
+  hint: 'As many people asked for links today as this gateway serves in a day: try again tomorrow.',
+}
+const SENT = { message: 'If this address can sign up here, a link is on its way to it. It opens once, for 30 minutes.' }
+
+/** Where sign-up is off, the page is told so, and nothing else exists. */
+export function noSignUpRoutes(requestId: () => string): Hono {
+  return new Hono().get('/signup', () => answer({ by: null }, requestId()))
+}
+
+export function signUpRoutes(deps: SignUpDeps): Hono {
+  const { db, signUp, by, requestId, now } = deps
+  const app = new Hono()
+  const refuse = (failure: Failure) => {
+    const { status, headers, body } = restFailure(failure, requestId())
+    return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
+  }
+  app.get('/signup', () => answer({ by }, requestId()))
+
+  app.post('/signup', async (c) => {
+    const request = c.req.raw
+    const read = await bodyOf(request, Ask)
+    if (!read.ok) return refuse(read.error)
+    const address = signUp.address(read.value.email)
+    if (!address.ok) return refuse(address.error)
+    const { waitMs, limit } = deps.asked(request)
+    if (waitMs > 0) return refuse({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
+    if (await signUp.isFull()) return refuse(FULL)
+    const from = deps.addressOf(request)
+    const pageUrl = `${deps.publicUrl || new URL(request.url).origin}/console`
+    const network = from === null ? null : networkOf(from)
+    c.executionCtx.waitUntil(signUp.send(address.value, network, pageUrl).catch(deps.report))
+    return answer(SENT, requestId(), 202)
+  })
+
+  app.post('/signup/confirm', async (c) => {
+    const request = c.req.raw
+    const read = await bodyOf(request, Confirm)
+    if (!read.ok) return refuse(read.error)
+    const joined = await signUp.confirm(read.value.token)
+    if (!joined.ok) {
+      const { waitMs, limit } =
+        joined.error.kind === 'not_found' ? deps.wrongToken(request) : { waitMs: 0, limit: null }
+      return refuse(waitMs > 0 && limit ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : joined.error)
+    }
+    const before = sessionToken(request.headers.get('cookie'))
+    if (before !== null) await endSession(db, before)
+    const { account, keyHash, key } = joined.value
+    const session = await beginSession(db, { kind: 'key', tokenHash: keyHash }, now())
+    const cookie = { 'set-cookie': sessionCookie(session.token, session.seconds) }
+    return answer({ account, key, expires: session.expires }, requestId(), 200, cookie)
+  })
+  return app
+}
+
+function answer(body: object, requestId: string, status = 200, more: Readonly<Record<string, string>> = {}): Response {
+  return Response.json(body, {
+    status,
+    headers: { 'cache-control': 'no-store', [REQUEST_ID_HEADER]: requestId, ...more },
+  })
+}
+
+async function bodyOf<T>(request: Request, schema: z.ZodType<T>): Promise<Result<T, Failure>> {
+  if (!isOwnPage(request)) return err(FOREIGN)
+  const source = { chunks: request.body, contentLength: request.headers.get('content-length') }
+  const body = await readJsonBody(source, BODY_MAX_BYTES)
+  if (!body.ok) return body
+  const read = parseWith(schema, body.value)
+  return read.ok ? ok(read.value) : err({ kind: 'bad_field', issues: read.error })
+}

@@ -1,0 +1,54 @@
+// What the client knows of channels by hand is what the catalogue says.
+
+import { describe, expect, it, test } from 'vitest'
+import * as z from 'zod'
+import { factsOf, namesOfEvents, resumes, typeOfFrames } from '../../src/client/channels.ts'
+import { LIMITS } from '../../src/client/connection-options.ts'
+import { bodyKey, type SubscriptionBody } from '../../src/client/subscription.ts'
+import { CHANNELS, readBody } from '../../src/stream/catalogue.ts'
+import { echoOf, isToldAgain } from '../../src/stream/channel.ts'
+import { ECHO_CHARS } from '../../src/stream/frames.ts'
+
+describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s', (type, channel) => {
+  const sent = { type, ...channel.example.request } as SubscriptionBody
+  const read = readBody(sent)
+  if (!read.ok) throw new Error(`${read.error.path}: ${read.error.message}`)
+
+  it('has its source, its frames and what can be told again', () => {
+    const facts = factsOf(type)!
+    expect(facts.source).toBe(channel.source)
+    expect(facts.isJoint ?? false).toBe('isJoint' in channel && channel.isJoint)
+    expect(resumes(type)).toBe(channel.source === 'events' && isToldAgain(channel))
+    const frame: z.ZodType = channel.frame
+    const named = (frame instanceof z.ZodUnion ? frame.options : [frame]) as z.ZodObject<{
+      channel: z.ZodLiteral<string>
+    }>[]
+    for (const { shape } of named) expect(typeOfFrames(shape.channel.value)).toBe(type)
+    expect(facts.frames ?? [type]).toEqual(named.map(({ shape }) => shape.channel.value))
+  })
+
+  it('is identified by what a gateway acknowledges, and stands under its names', () => {
+    const shouted = JSON.parse(
+      JSON.stringify(sent).replace(/0x[0-9a-f]{40}/g, (address) => `0x${address.slice(2).toUpperCase()}`),
+    ) as SubscriptionBody
+    for (const body of [sent, shouted]) {
+      const wanted = readBody(body)
+      if (!wanted.ok) throw new Error(wanted.error.message)
+      expect(bodyKey(echoOf(body, wanted.value) as SubscriptionBody)).toBe(bodyKey(sent))
+    }
+    if (read.value.source === 'events')
+      expect(namesOfEvents(JSON.parse(bodyKey(sent)))).toEqual(read.value.channel.names(read.value.body))
+  })
+})
+
+test('a body is said back as long as gateways say it', () => {
+  expect(LIMITS.echoChars).toBe(ECHO_CHARS)
+})
+
+test('all of the catalogue are known, and no other', () => {
+  expect(CHANNELS.map(({ type }) => type).filter((type) => !factsOf(type))).toEqual([])
+  for (const name of ['constructor', 'toString', '__proto__', 'later']) {
+    expect(factsOf(name)).toBeUndefined()
+    expect(typeOfFrames(name)).toBeUndefined()
+  }
+})

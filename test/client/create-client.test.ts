@@ -1,0 +1,437 @@
+// The client package against a world of its own: what it tells of good servers, and what bad ones can do to it.
+
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { bookChecksum } from '../../src/book/checksum.ts'
+import { LevelBook } from '../../src/book/level-book.ts'
+import type { BookEvent, StreamEvent } from '../../src/client/api.ts'
+import { openBooks } from '../../src/client/books.client.ts'
+import type { ClientOptions } from '../../src/client/client-api.client.ts'
+import { createClient, WeirError } from '../../src/client/create-client.client.ts'
+import { insideOf } from '../../src/client/inside.ts'
+import type { Level, Levels } from '../../src/feed/block.ts'
+import { type FakeAnswer, FakeWebSocket, fakeFetch } from './fake-web.ts'
+
+const TRADES = { type: 'trades', coin: 'BTC' } as const
+const trade = (tid: number) => ({ channel: 'trades', data: [{ coin: 'BTC', tid }] })
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  FakeWebSocket.all = []
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function setUp(
+  answer: (body: Record<string, unknown>, at: number) => FakeAnswer | Error | undefined = () => ({ body: null }),
+  more: Partial<ClientOptions> = {},
+) {
+  const { asked, fetch } = fakeFetch(answer)
+  const states: string[] = []
+  const client = createClient({
+    ...{ url: 'http://one', key: 'k', fetch, WebSocket: FakeWebSocket },
+    onState: ({ state }) => states.push(state),
+    ...more,
+  })
+  return { client, asked, states }
+}
+
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'answered',
+    (error: WeirError) => error.code,
+  )
+
+describe('questions', () => {
+  test('are answered with what they cost, and of when they are', async () => {
+    const headers = {
+      ...{ 'x-credits-cost': '0.5', 'x-credits-remaining': '99.5', 'x-block-height': '7' },
+      ...{ age: '2', 'x-request-id': 'r1' },
+    }
+    const { client, asked } = setUp(() => ({ headers, body: { mids: 1, later: 'a field of a newer gateway' } }))
+    expect(await client.info('allMids')).toEqual({
+      data: { mids: 1, later: 'a field of a newer gateway' },
+      credits: { cost: '0.5', remaining: '99.5' },
+      ...{ height: 7, ageSeconds: 2, requestId: 'r1' },
+    })
+    expect(asked).toEqual([{ type: 'allMids' }])
+  })
+
+  test('are asked again after as long as the gateway wishes, not before', async () => {
+    const limited = { status: 429, headers: { 'retry-after': '7' }, body: { code: 'rate_limited', msg: 'slower' } }
+    const { client, asked } = setUp((_, at) => (at === 0 ? limited : { body: 1 }))
+    const answer = client.info('allMids')
+    await vi.advanceTimersByTimeAsync(6_999)
+    expect(asked).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(1)
+    expect((await answer).data).toBe(1)
+  })
+
+  test.each<[string, FakeAnswer | Error | undefined, string, number]>([
+    ['a wish to wait for thirty years', { status: 429, headers: { 'retry-after': '1000000000' } }, 'rate_limited', 1],
+    ['a key that is not taken', { status: 401, body: { code: 'unauthorized', msg: 'no' } }, 'unauthorized', 1],
+    ['no credits', { status: 402, body: { code: 'credits_exhausted', msg: 'no' } }, 'credits_exhausted', 1],
+    ['a page of a proxy', { status: 502, body: '<html>' }, 'upstream_failed', 4],
+    ['an answer that is no JSON', { status: 200, body: '<html>' }, 'unreadable', 1],
+    ['no network', new TypeError('fetch failed'), 'network', 4],
+    ['no answer', undefined, 'timeout', 4],
+    ['a code of a newer gateway', { status: 418, body: { code: 'teapot', msg: 'no' } }, 'teapot', 1],
+  ])('%s is an error with a code', async (_, said, code, times) => {
+    const { client, asked } = setUp(() => said)
+    const found = codeOf(client.info('allMids'))
+    await vi.advanceTimersByTimeAsync(120_000)
+    expect([await found, asked.length]).toEqual([code, times])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('time out from their sending on, each attempt anew', async () => {
+    const { client, asked } = setUp(() => undefined, { retries: 1, timeoutMs: 1_000 })
+    const found = codeOf(client.info('allMids'))
+    await vi.advanceTimersByTimeAsync(999)
+    expect(asked).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(1 + 250)
+    expect(asked).toHaveLength(2)
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await found).toBe('timeout')
+  })
+
+  test('end with their signal, while asked and while waiting, and with the client', async () => {
+    const own = new AbortController()
+    const { client } = setUp((_, at) => (at === 0 ? undefined : { status: 503 }))
+    const one = codeOf(client.info('allMids', {}, { signal: own.signal }))
+    const two = codeOf(client.info('allMids', {}, { signal: own.signal }))
+    await vi.advanceTimersByTimeAsync(1)
+    own.abort()
+    expect([await one, await two]).toEqual(['aborted', 'aborted'])
+    const three = codeOf(client.info('allMids'))
+    client.close()
+    expect([await three, await codeOf(client.info('allMids'))]).toEqual(['aborted', 'aborted'])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})
+
+describe('streams', () => {
+  test('are acknowledged, subscribed again after a reconnect, and tell what is missing', async () => {
+    const { client, states } = setUp()
+    const heard: StreamEvent[] = []
+    client.on(TRADES, (event) => heard.push(event))
+    FakeWebSocket.last.open()
+    FakeWebSocket.last.ack()
+    FakeWebSocket.last.receive(trade(1))
+    FakeWebSocket.last.end(1012, 'books begin again')
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(FakeWebSocket.all).toHaveLength(2)
+    FakeWebSocket.last.open()
+    expect(FakeWebSocket.last.sent[0]).toMatchObject({ method: 'subscribe', subscription: TRADES })
+    FakeWebSocket.last.ack()
+    expect(heard).toEqual([
+      { type: 'live' },
+      { type: 'data', frame: trade(1) },
+      { type: 'gap', gap: { from: null, to: null, reason: 'close 1012: books begin again' } },
+      { type: 'live' },
+    ])
+    expect(states).toEqual(['connecting', 'open', 'waiting', 'connecting', 'open'])
+  })
+
+  test('go on where they were, and tell of a cursor that has aged out', () => {
+    const { client } = setUp()
+    const heard: StreamEvent[] = []
+    client.on(TRADES, (event) => heard.push(event), { fromBlock: 90 })
+    FakeWebSocket.last.open()
+    expect(FakeWebSocket.last.sent[0]).toMatchObject({ fromBlock: 90 })
+    FakeWebSocket.last.ack()
+    const data = `Not replayed: ${JSON.stringify(TRADES)}: fromBlock: block 90 is held no more; live data follows.`
+    FakeWebSocket.last.receive({ channel: 'error', data, code: 'replay_unavailable' })
+    FakeWebSocket.last.receive(trade(1))
+    expect(heard).toEqual([
+      { type: 'live' },
+      { type: 'gap', gap: { from: 90, to: null, reason: data } },
+      { type: 'live' },
+      { type: 'data', frame: trade(1) },
+    ])
+    FakeWebSocket.last.receive({ channel: 'error', data: 'Blocks 95 to 97 never came.', code: 'gap' })
+    expect(heard[4]).toMatchObject({ type: 'gap', gap: { from: 95, to: 97 } })
+  })
+
+  test('tell their height, which is where to go on', () => {
+    const { client } = setUp()
+    const trades = client.subscribe(TRADES)
+    FakeWebSocket.last.open()
+    FakeWebSocket.last.ack()
+    expect(trades.height).toBeNull()
+    FakeWebSocket.last.receive({ channel: 'pong', nonce: 'n', block_height: 100 })
+    expect(trades.height).toBe(100)
+  })
+
+  test('leaving a loop ends them at the gateway, and nothing more is heard', async () => {
+    const { client } = setUp()
+    const heard: unknown[] = []
+    const reading = (async () => {
+      for await (const event of client.subscribe(TRADES)) {
+        heard.push(event.type)
+        if (event.type === 'data') break
+      }
+    })()
+    FakeWebSocket.last.open()
+    FakeWebSocket.last.ack()
+    FakeWebSocket.last.receive(trade(1))
+    await reading
+    expect(FakeWebSocket.last.sent.at(-1)).toMatchObject({ method: 'unsubscribe', subscription: TRADES })
+    FakeWebSocket.last.receive(trade(2))
+    expect(heard).toEqual(['live', 'data'])
+    expect(insideOf(client).opened.size).toBe(0)
+  })
+
+  test.each<[string, (client: ReturnType<typeof setUp>['client'], own: AbortController) => void, string]>([
+    ['its signal', (_, own) => own.abort(), 'aborted'],
+    ['the client', (client) => client.close(), 'closed'],
+    ['a revoked key', () => FakeWebSocket.last.end(4401, 'revoked'), 'unauthorized'],
+    ['credits that are spent', () => FakeWebSocket.last.end(4402), 'credits_exhausted'],
+    [
+      'a refusal',
+      () =>
+        FakeWebSocket.last.receive({
+          ...{ channel: 'error', code: 'not_found' },
+          data: `Invalid subscription ${JSON.stringify(TRADES)}: no such coin`,
+        }),
+      'not_found',
+    ],
+  ])('%s ends a loop with a typed event, the last', async (_, act, code) => {
+    const own = new AbortController()
+    const { client } = setUp()
+    const events: StreamEvent[] = []
+    const reading = (async () => {
+      for await (const event of client.subscribe(TRADES, { signal: own.signal })) events.push(event)
+    })()
+    FakeWebSocket.last.open()
+    if (code !== 'not_found') FakeWebSocket.last.ack()
+    act(client, own)
+    await reading
+    expect(events.at(-1)).toMatchObject({ type: 'end', end: { code } })
+    expect(events.filter(({ type }) => type === 'end')).toHaveLength(1)
+    client.close()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('a refused upgrade, whose status platforms hide, is asked for by HTTP and final', async () => {
+    const { client, states } = setUp(() => ({ status: 402, body: { code: 'credits_exhausted', msg: 'no credits' } }))
+    const events: StreamEvent[] = []
+    client.on(TRADES, (event) => events.push(event))
+    FakeWebSocket.last.end(1006)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(states.at(-1)).toBe('fatal')
+    expect(FakeWebSocket.all).toHaveLength(1)
+    expect(events).toEqual([{ type: 'end', end: { code: 'credits_exhausted', message: 'no credits' } }])
+    const later: StreamEvent[] = []
+    client.on(TRADES, (event) => later.push(event))
+    await vi.advanceTimersByTimeAsync(1)
+    expect(later).toMatchObject([{ type: 'end', end: { code: 'credits_exhausted' } }])
+  })
+
+  test('the same body twice is refused in words, and free again once it is closed', () => {
+    const { client } = setUp()
+    const first = client.subscribe(TRADES)
+    expect(() => client.subscribe(TRADES)).toThrow(WeirError)
+    expect(insideOf(client).opened.size).toBe(1)
+    first.close()
+    client.subscribe(TRADES).close()
+  })
+
+  test('what a listener throws reaches the platform, and the stream goes on', async () => {
+    const { client } = setUp()
+    const thrown: unknown[] = []
+    const take = (error: unknown) => thrown.push(error)
+    const before = process.listeners('unhandledRejection')
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', take)
+    let heard = 0
+    client.on(TRADES, () => {
+      heard++
+      throw new Error('of the user')
+    })
+    FakeWebSocket.last.open()
+    FakeWebSocket.last.ack()
+    FakeWebSocket.last.receive(trade(1))
+    vi.useRealTimers()
+    await new Promise((resolve) => setImmediate(resolve))
+    process.removeAllListeners('unhandledRejection')
+    for (const listener of before) process.on('unhandledRejection', listener)
+    expect([heard, thrown.length]).toEqual([2, 2])
+  })
+})
+
+describe('bad servers', () => {
+  test('one that floods fills a bounded buffer, and a gap tells what was dropped', async () => {
+    const { client } = setUp()
+    const trades = client.subscribe(TRADES, { buffer: 100 })
+    FakeWebSocket.last.open()
+    FakeWebSocket.last.ack()
+    for (let tid = 0; tid < 50_000; tid++) FakeWebSocket.last.receive(trade(tid))
+    client.close()
+    const events: StreamEvent[] = []
+    for await (const event of trades) events.push(event)
+    expect(events).toHaveLength(101)
+    expect(events[0]).toMatchObject({ type: 'gap', gap: { reason: 'the buffer was full' } })
+    expect(events.at(-2)).toEqual({ type: 'data', frame: trade(49_999) })
+  })
+
+  test('one that closes at each frame is met with pauses, and nothing grows', async () => {
+    const { client } = setUp()
+    let gaps = 0
+    client.on(TRADES, ({ type }) => {
+      if (type === 'gap') gaps++
+    })
+    const begun = Date.now()
+    let most = 0
+    for (let times = 0; times < 2_000; times++) {
+      FakeWebSocket.last.open()
+      FakeWebSocket.last.ack()
+      FakeWebSocket.last.receive(trade(times))
+      FakeWebSocket.last.end(1006)
+      most = Math.max(most, vi.getTimerCount())
+      await vi.advanceTimersToNextTimerAsync()
+    }
+    expect(gaps).toBe(2_000)
+    expect(most).toBeLessThanOrEqual(3)
+    // Full jitter of at most 1.5 s: more than a third of it on the average.
+    expect((Date.now() - begun) / 2_000).toBeGreaterThan(500)
+    client.close()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('one that never opens, and one that never acknowledges, are left for another try', async () => {
+    const { client } = setUp(() => undefined)
+    client.on(TRADES, () => {})
+    await vi.advanceTimersByTimeAsync(5_000 + 1_500)
+    expect(FakeWebSocket.all).toHaveLength(2)
+    FakeWebSocket.last.open()
+    await vi.advanceTimersByTimeAsync(10_000 + 1_500)
+    expect(FakeWebSocket.all.length).toBeGreaterThanOrEqual(3)
+    expect(FakeWebSocket.all[1]!.readyState).toBe(3)
+  })
+
+  test.each(['{', '[]', 'null', '{"channel":5}', '{"channel":"trades","data":{}}', '{"channel":"error"}'])(
+    'one that sends %s is not believed',
+    async (text) => {
+      const { client } = setUp()
+      const heard: string[] = []
+      client.on(TRADES, ({ type }) => heard.push(type))
+      FakeWebSocket.last.open()
+      FakeWebSocket.last.ack()
+      FakeWebSocket.last.receive(text)
+      expect(heard).toEqual(['live', 'gap'])
+      expect(FakeWebSocket.last.readyState).toBe(3)
+    },
+  )
+
+  test('a clock that is set an hour back or on changes nothing', async () => {
+    const { client } = setUp()
+    client.on(TRADES, () => {})
+    FakeWebSocket.last.open()
+    FakeWebSocket.last.ack()
+    vi.setSystemTime(Date.now() + 3_600_000)
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect(FakeWebSocket.all).toHaveLength(1)
+    vi.setSystemTime(Date.now() - 7_200_000)
+    await vi.advanceTimersByTimeAsync(40_000)
+    expect(FakeWebSocket.all.length).toBeGreaterThan(1)
+  })
+})
+
+describe('books', () => {
+  const level = (px: string, sz = '1.0', n = 1): Level => ({ px, sz, n })
+  const snapshot = (seq: number, levels: Levels, epoch = 'e') => ({
+    body: { coin: 'BTC', time: 1, height: seq, epoch, seq, levels },
+  })
+  const diff = (seq: number, prev: number, levels: Levels, after: Levels, lie = 0) => ({
+    channel: 'l2BookDiff2',
+    data: {
+      Updates: {
+        ...{ time: seq, block_height: seq, epoch: 'e', cursor: `${seq}` },
+        book_diffs: [
+          { coin: 'BTC', seq, prev_seq: prev, levels, checksum: (bookChecksum(LevelBook.of(after)) + lie) >>> 0 },
+        ],
+      },
+    },
+  })
+  const at = (px: string): Levels => [[level(px)], []]
+
+  async function follow(answer: Parameters<typeof setUp>[0]) {
+    const { client, asked } = setUp(answer)
+    const events: BookEvent[] = []
+    const books = openBooks(client, 'BTC', {}, (event) => events.push(event))
+    FakeWebSocket.last.open()
+    FakeWebSocket.last.ack()
+    await vi.advanceTimersByTimeAsync(0)
+    return { client, asked, events, books, book: books.get('BTC') }
+  }
+
+  test('are in step, follow, and say when they do not', async () => {
+    const { book, events, books } = await follow(() => snapshot(10, at('5.0')))
+    expect([book.step, book.levels()]).toEqual(['in step', at('5.0')])
+    FakeWebSocket.last.receive(diff(11, 10, at('6.0'), [[level('6.0'), level('5.0')], []]))
+    expect([book.height, book.checks, book.levels(1)]).toEqual([11, 1, at('6.0')])
+    books.close()
+    expect(events.at(-1)).toMatchObject({ type: 'end', end: { code: 'closed' } })
+    expect(book.levels()).toEqual([[], []])
+  })
+
+  test.each<[string, unknown]>([
+    ['misses a change', diff(13, 12, at('6.0'), at('6.0'))],
+    ['repeats one of another order', diff(14, 9, at('6.0'), at('6.0'))],
+    ['lies in a checksum', diff(11, 10, at('6.0'), [[level('6.0'), level('5.0')], []], 1)],
+    ['begins another epoch', JSON.parse(JSON.stringify(diff(11, 10, [[], []], at('5.0'))).replace('"e"', '"f"'))],
+    ['sends a level that is none', JSON.parse(JSON.stringify(diff(11, 10, at('6.0'), at('6.0'))).replace('6.0', '-6'))],
+    ['ends', null],
+  ])('one that %s has no levels until it is repaired', async (_, frame) => {
+    const { book, events, asked } = await follow((_, at2) => (at2 === 0 ? snapshot(10, at('5.0')) : undefined))
+    if (frame === null) FakeWebSocket.last.end()
+    else FakeWebSocket.last.receive(frame)
+    expect(book.step).not.toBe('in step')
+    expect(book.levels()).toEqual([[], []])
+    expect(events.some((event) => event.type === 'gap' && event.gap.from === 11)).toBe(true)
+    await vi.advanceTimersByTimeAsync(2_000)
+    // One repair is under way, whatever else comes.
+    for (let seq = 20; seq < 60; seq++) FakeWebSocket.last.receive(diff(seq, seq - 1, [[], []], at('5.0')))
+    await vi.advanceTimersByTimeAsync(0)
+    expect(asked.length).toBeLessThanOrEqual(2)
+  })
+
+  test('a server whose checksums are always wrong is asked more and more seldom, and never believed', async () => {
+    let seq = 10
+    const { book, asked, client } = await follow(() => snapshot(seq, at('5.0')))
+    let served = 0
+    for (let second = 0; second < 600; second++) {
+      seq++
+      FakeWebSocket.last.receive(diff(seq, seq - 1, at('6.0'), at('6.0'), 1))
+      if (book.levels()[0].some(({ px }) => px === '6.0')) served++
+      if (second % 15 === 0) FakeWebSocket.last.receive({ channel: 'pong', nonce: 'n' })
+      await vi.advanceTimersByTimeAsync(1_000)
+    }
+    expect(served).toBe(0)
+    expect(asked.length).toBeLessThan(40)
+    client.close()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('of a slow reader only the latest of a coin waits', async () => {
+    const { client } = setUp(() => snapshot(10, at('5.0')))
+    const books = openBooks(client, ['BTC', 'ETH'])
+    FakeWebSocket.last.open()
+    FakeWebSocket.last.ack()
+    await vi.advanceTimersByTimeAsync(0)
+    for (let seq = 11; seq < 500; seq++) FakeWebSocket.last.receive(diff(seq, seq - 1, [[], []], at('5.0')))
+    books.close()
+    const events: BookEvent[] = []
+    for await (const event of books) events.push(event)
+    expect(events.filter(({ type }) => type === 'book')).toHaveLength(2)
+    expect(books.get('BTC').coin).toBe('BTC')
+    expect(() => books.get('SOL')).toThrow('no book of SOL')
+  })
+})
+
+test('a client is made with a key and the address of a gateway', () => {
+  const options = { fetch: fakeFetch(() => undefined).fetch, WebSocket: FakeWebSocket }
+  expect(() => createClient({ ...options, url: 'http://one' })).toThrow('send a key')
+  expect(() => createClient({ ...options, url: 'one', key: 'k' })).toThrow('url must begin')
+  createClient({ ...options, url: 'http://one', token: 't' })
+})

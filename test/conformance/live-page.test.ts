@@ -1,0 +1,125 @@
+// What the live page shows, as a visitor uses it: a real browser on the product as `npm start` runs it. How it comes through
+// breaks stands in console.test.ts.
+
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Browser, type Context, openBrowser, type Page } from '../browser/browser.ts'
+import { expectNoSecret, troublesOf } from '../browser/visit.ts'
+import { type Program, run, scratch } from './children.ts'
+
+const folder = scratch()
+const opened = await openBrowser()
+const isMissing = typeof opened === 'string'
+if (isMissing) {
+  if (process.env.CI === 'true') throw new Error(`the live page is not tested: ${opened}`)
+  console.log(`tests of the live page are skipped: ${opened}`)
+}
+const browser = opened as Browser
+const WAIT = { timeout: 30_000 }
+
+let launch: Program
+let dev: { url: string; service_key: string }
+
+beforeAll(async () => {
+  if (isMissing) return
+  launch = run('launch/main.node.ts', ['--state', join(folder.path, 'state'), '--json'], { PORT: '0' })
+  dev = JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000))
+}, 90_000)
+afterAll(async () => {
+  if (!isMissing) await browser.close()
+  await launch?.end()
+  folder.remove()
+})
+
+interface Visit {
+  readonly context: Context
+  readonly page: Page
+  readonly troubles: string[]
+}
+
+/** Somebody opens the page, in a browser in which `before` ran first. */
+async function visit(query = '', before = ''): Promise<Visit> {
+  const context = await browser.newContext()
+  if (before !== '') await context.addInitScript(before)
+  const page = await context.newPage()
+  const troubles = troublesOf(page)
+  await page.goto(`${dev.url}/live${query}`)
+  return { context, page, troubles }
+}
+
+/** What the page says of the link, of the book, … */
+const fact = (page: Page, name: string) => page.locator(`.status dl div:has(dt:text-is("${name}")) dd`)
+const bookIs = (page: Page, state: string) =>
+  page.locator(`.status dl div:has(dt:text-is("Book")) dd:text-is("${state}")`).waitFor(WAIT)
+const rows = (page: Page, panel: string) => page.locator(`.${panel} tbody tr`)
+
+describe.skipIf(isMissing)('the live page', () => {
+  it('shows whoever opens it a market that moves and is checked, without a key anywhere', async () => {
+    const { context, page, troubles } = await visit('?coin=BTC')
+    await bookIs(page, 'in step')
+    expect(await rows(page, 'book').count()).toBeGreaterThan(10)
+    await rows(page, 'markets').nth(5).waitFor(WAIT)
+    await rows(page, 'trades').first().waitFor(WAIT)
+    await page.locator('.chart canvas').first().waitFor(WAIT)
+    const [height, checks] = [await fact(page, 'Height').textContent(), await fact(page, 'Checks').textContent()]
+    await page.locator(`.status dl div:has(dt:text-is("Height")) dd:not(:text-is("${height}"))`).waitFor(WAIT)
+    await page.locator(`.status dl div:has(dt:text-is("Checks")) dd:not(:text-is("${checks}"))`).waitFor(WAIT)
+    await expectNoSecret(page, ['cqt_', 'cqs_', 'cqe_'])
+    await page.locator('.markets a').nth(1).click()
+    await bookIs(page, 'in step')
+    expect(page.url()).toMatch(/\?coin=/)
+    expect(troubles).toEqual([])
+    await context.close()
+  }, 120_000)
+
+  it('is paid by the account of who is signed in', async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const asked: string[] = []
+    page.on('request', (request: { url(): string }) => void asked.push(new URL(request.url()).pathname))
+    await page.goto(`${dev.url}/console`)
+    await page.getByLabel(/A key of your account/).fill(dev.service_key)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    await page.goto(`${dev.url}/live?coin=BTC`)
+    await bookIs(page, 'in step')
+    expect(asked).toContain('/platform/stream-tokens')
+    expect(asked).not.toContain('/live/token')
+    await context.close()
+  }, 60_000)
+
+  it('plays what was, pauses, and comes back to now', async () => {
+    const { context, page } = await visit('?coin=BTC')
+    await bookIs(page, 'in step')
+    const from = new Date(Date.now() - 20_000).toISOString().slice(0, 19)
+    await page.getByLabel(/Replay from/).fill(from)
+    await page.getByLabel('Speed').selectOption('1')
+    await page.getByRole('button', { name: 'Play' }).click()
+    await bookIs(page, 'replay: playing')
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await bookIs(page, 'replay: paused')
+    await page.getByRole('button', { name: 'Back to now' }).click()
+    await bookIs(page, 'in step')
+    await context.close()
+  }, 90_000)
+
+  it('tells ages by the gateway’s clock where the visitor’s is an hour wrong', async () => {
+    const wrong = 'const now = Date.now; Date.now = () => now() + 3600000'
+    const { context, page } = await visit('?coin=BTC', wrong)
+    await bookIs(page, 'in step')
+    await page.getByText(/The clock of this device is 1.0 h fast/).waitFor(WAIT)
+    expect(await fact(page, 'Age').textContent()).toMatch(/^\d+(\.\d)? m?s$/)
+    await context.close()
+  }, 60_000)
+
+  it('says so where there is no such market, and draws names as text', async () => {
+    const gone = await visit('?coin=NOPE')
+    await gone.page.getByText(/There is no market "NOPE" here/).waitFor(WAIT)
+    await gone.context.close()
+    const evil = await visit(`?coin=${encodeURIComponent('"><img src=x onerror="window.stolen=1">')}`)
+    await evil.page.getByText(/The book of .* is refused/).waitFor(WAIT)
+    expect(await evil.page.evaluate('window.stolen ?? null')).toBeNull()
+    expect(await evil.page.locator('main img').count()).toBe(0)
+    await evil.context.close()
+  }, 90_000)
+})

@@ -1,0 +1,143 @@
+// The client package as it is published: in every runtime against a whole gateway, in a fresh project, and how large it is.
+
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Program, run, scratch } from './children.ts'
+import { cutProxy } from './cut-proxy.ts'
+import { buildPackage, bundleOf, PACKAGE } from './package/bundle.ts'
+import type { Settings } from './package/contract.ts'
+import { PYTHON, runPython } from './package/python.ts'
+import { RUNTIMES } from './package/runtimes.ts'
+import { FEED_TOKEN, startWorld, type World } from './world.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const CORE_MAX = 12 * 1024
+const BOOKS_MAX = 16 * 1024
+
+const folder = scratch()
+let world: World
+let devnet: Program
+let feeder: Program
+let settings: Settings
+let close = () => {}
+
+if (PYTHON === undefined)
+  console.error("SKIPPED: client-python/weir.py: needs Debian's python3-websockets and python3-httpx")
+
+beforeAll(async () => {
+  buildPackage()
+  devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
+  const { url } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
+  world = await startWorld({ upstream: `${url}/info` })
+  const to = ['--data', join(folder.path, 'node'), '--info', url, '--gateway', world.url]
+  feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
+  const key = await world.newKey('100000')
+  await vi.waitFor(async () => expect((await world.info(key, { type: 'allMids' })).status).toBe(200), {
+    timeout: 30_000,
+    interval: 100,
+  })
+  const proxy = await cutProxy(world.url)
+  const control = createServer((_, response) => {
+    proxy.cut()
+    proxy.mend()
+    response.setHeader('access-control-allow-origin', '*').end('cut')
+  })
+  await new Promise<void>((resolve) => control.listen(0, '127.0.0.1', resolve))
+  close = () => {
+    control.close()
+    proxy.close()
+  }
+  const past = { fromTime: Date.now() - 8_000, toTime: Date.now() - 2_000 }
+  settings = { url: proxy.url, key, past, cut: `http://127.0.0.1:${(control.address() as AddressInfo).port}/` }
+}, 300_000)
+afterAll(async () => {
+  close()
+  await feeder?.end()
+  await devnet?.end()
+  await world?.stop()
+  folder.remove()
+})
+
+describe('the contract', () => {
+  it.each(Object.keys(RUNTIMES))('%s', { timeout: 300_000 }, async (name) => {
+    const module = await bundleOf(join(import.meta.dirname, 'package/contract.ts'))
+    const own = join(folder.path, name)
+    mkdirSync(own)
+    const found = await RUNTIMES[name]!(module, settings, own)
+    if (typeof found === 'string') {
+      console.error(`SKIPPED: the client package in ${name}: ${found}`)
+      return
+    }
+    console.error(name, JSON.stringify(Object.values(found).map(({ ms }) => ms)))
+    expect(Object.entries(found).filter(([, { failure }]) => failure !== null)).toEqual([])
+    expect(Object.keys(found).length).toBeGreaterThan(8)
+  })
+})
+
+describe('client-python/weir.py', () => {
+  it.skipIf(PYTHON === undefined)('keeps its contract', { timeout: 300_000 }, async () => {
+    const args = [settings.url, settings.key, settings.cut, JSON.stringify(settings.past)]
+    const found = JSON.parse(await runPython(join(import.meta.dirname, 'package/contract.py'), args))
+    expect(Object.entries(found).filter(([, failure]) => failure !== null)).toEqual([])
+    expect(Object.keys(found)).toHaveLength(7)
+  })
+})
+
+describe('published', () => {
+  it('installs into a fresh project, whose compiler and runtime find it', { timeout: 120_000 }, () => {
+    const fresh = join(folder.path, 'fresh')
+    mkdirSync(fresh)
+    const npm = (cwd: string, ...args: string[]) => {
+      const { status, stdout, stderr } = spawnSync('npm', [...args, '--loglevel=error'], { cwd, encoding: 'utf8' })
+      expect(status, stderr).toBe(0)
+      return stdout
+    }
+    const [{ filename }] = JSON.parse(npm(PACKAGE, 'pack', '--json', '--pack-destination', fresh)) as [
+      { filename: string },
+    ]
+    writeFileSync(join(fresh, 'package.json'), '{"name":"fresh","private":true,"type":"module"}')
+    npm(fresh, 'install', '--offline', '--no-audit', '--no-fund', `./${filename}`)
+    cpSync(join(import.meta.dirname, 'package/use.mts'), join(fresh, 'use.mts'))
+    const compiler = {
+      strict: true,
+      module: 'nodenext',
+      target: 'es2022',
+      lib: ['es2022', 'dom'],
+      noEmit: true,
+      types: [],
+    }
+    writeFileSync(join(fresh, 'tsconfig.json'), JSON.stringify({ compilerOptions: compiler }))
+    const tsc = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', fresh], { encoding: 'utf8' })
+    expect(tsc.stdout).toBe('')
+    const env = { ...process.env, WEIR_URL: world.url, WEIR_KEY: settings.key }
+    const ran = spawnSync(process.execPath, ['use.mts'], { cwd: fresh, env, encoding: 'utf8' })
+    expect(ran.stderr).toBe('')
+    expect(ran.stdout).toMatch(/^1 credit, in step\n$/)
+  })
+
+  it.each([
+    ["export { createClient } from 'weir-client'", CORE_MAX],
+    ["export { createClient } from 'weir-client'\nexport { openBooks } from 'weir-client/books'", BOOKS_MAX],
+  ])('%s is small, and needs no zod', async (program, most) => {
+    const entry = join(folder.path, 'entry.js')
+    writeFileSync(entry, program)
+    const bundle = await bundleOf(entry, true)
+    const bytes = gzipSync(bundle, { level: 9 }).length
+    console.error(`${program.includes('openBooks') ? 'core and books' : 'core'}: ${bytes} bytes gzipped`)
+    expect(bytes).toBeLessThanOrEqual(most)
+    expect(bundle).not.toMatch(/from\s*["']zod["']/)
+  })
+
+  it('has what it names, and nothing that runs where it is imported', async () => {
+    const { default: manifest } = await import(join(PACKAGE, 'package.json'), { with: { type: 'json' } })
+    expect(manifest).toMatchObject({ name: 'weir-client', type: 'module', sideEffects: false })
+    const entry = join(folder.path, 'nothing.js')
+    writeFileSync(entry, "import 'weir-client'\nimport 'weir-client/books'\nexport const one = 1")
+    expect((await bundleOf(entry, true)).length).toBeLessThan(200)
+  })
+})

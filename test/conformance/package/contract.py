@@ -1,0 +1,102 @@
+"""What client-python/weir.py promises, against a gateway that runs. Prints a JSON object: of each clause what failed, or null."""
+
+import asyncio
+import json
+import sys
+import traceback
+import urllib.request
+
+import weir
+
+URL, KEY, CUT, PAST = sys.argv[1:]
+
+
+def cut():
+    urllib.request.urlopen(CUT).read()
+
+
+async def questions(client):
+    answer = await client.info("l2Book", coin="BTC")
+    assert answer.data["levels"][0][0]["px"] and answer.cost == "1" and float(answer.remaining) > 0, answer
+    assert answer.height > 0 and answer.request_id, answer
+
+
+async def refusals(client):
+    codes = []
+    for asked in (client, "l2Book"), (client, "laterType"), (weir.Client(URL, "cqt_nonsense"), "allMids"):
+        try:
+            await asked[0].info(asked[1])
+        except weir.WeirError as error:
+            codes.append(error.code)
+    assert codes == ["invalid_request", "unsupported_type", "unauthorized"], codes
+
+
+async def streams(client):
+    seen, cut_at, twice, gaps = set(), None, 0, 0
+    async for frame in client.stream("allFills"):
+        if isinstance(frame, weir.Gap):
+            gaps += 1
+            continue
+        for user, fill in frame["fills"]:
+            name = (user, fill["tid"], fill["coin"], fill["time"])
+            twice += name in seen
+            seen.add(name)
+        if cut_at is None and len(seen) > 5:
+            await asyncio.to_thread(cut)
+            cut_at = len(seen)
+        if cut_at is not None and len(seen) > cut_at + 5:
+            break
+    assert twice == 0 and gaps <= 1, (twice, gaps)
+
+
+async def refused_streams(client):
+    for asked, fields, code in (client, {"coin": "NO COIN"}, "invalid_request"), (
+        weir.Client(URL, "cqt_nonsense"),
+        {"coin": "BTC"},
+        "unauthorized",
+    ):
+        try:
+            async for _ in asked.stream("trades", **fields):
+                raise AssertionError("a frame")
+        except weir.WeirError as error:
+            assert error.code == code, error
+
+
+async def books(client):
+    was_cut = was_out = False
+    async for book in client.books("BTC", "ETH"):
+        if book.step != "in step":
+            was_out = was_out or was_cut
+            assert book.levels() == ([], []), book.levels()
+        elif book.checks > 2 and was_out:
+            assert book.levels(3)[0] and book.levels(3)[1]
+            break
+        elif book.checks > 2 and not was_cut:
+            was_cut = True
+            await asyncio.to_thread(cut)
+
+
+async def replays(client):
+    span = {**json.loads(PAST), "speed": "max"}
+    times = []
+    async for frame in client.replay("allFills", replay=span):
+        if not isinstance(frame, weir.Gap):
+            times += [fill["time"] for _, fill in frame["fills"]]
+    assert times and all(span["fromTime"] <= time <= span["toTime"] for time in times), (span, times)
+
+
+async def main():
+    found = {}
+    for clause in questions, refusals, streams, refused_streams, books, replays:
+        async with weir.Client(URL, KEY) as client:
+            try:
+                await asyncio.wait_for(clause(client), 200)
+                found[clause.__name__] = None
+            except BaseException:
+                found[clause.__name__] = traceback.format_exc()
+        await asyncio.sleep(0)
+    found["nothing is left running"] = None if len(asyncio.all_tasks()) == 1 else str(asyncio.all_tasks())
+    print(json.dumps(found))
+
+
+asyncio.run(main())

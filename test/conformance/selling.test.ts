@@ -1,0 +1,160 @@
+// How a gateway sells, as people meet it: a trial by e-mail, an order, the operator who marks it paid. A real browser on the
+// product as `npm start` runs it.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Browser, type Context, openBrowser, type Page } from '../browser/browser.ts'
+import { expectNoSecret, lookAt, troublesOf } from '../browser/visit.ts'
+import { type Program, run, scratch } from './children.ts'
+
+const folder = scratch()
+const opened = await openBrowser()
+const isMissing = typeof opened === 'string'
+if (isMissing) {
+  if (process.env.CI === 'true') throw new Error(`pages are not tested: ${opened}`)
+  console.log(`tests of pages are skipped: ${opened}`)
+}
+const browser = opened as Browser
+const state = join(folder.path, 'state')
+
+let launch: Program
+let dev: { url: string; key: string; service_key: string; admin_token: string }
+
+beforeAll(async () => {
+  if (isMissing) return
+  launch = run('launch/main.node.ts', ['--state', state, '--json'], { PORT: '0' })
+  dev = JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000))
+}, 90_000)
+afterAll(async () => {
+  if (!isMissing) await browser.close()
+  await launch?.end()
+  folder.remove()
+})
+
+async function open(path = '/console'): Promise<{ context: Context; page: Page; troubles: string[] }> {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const troubles = troublesOf(page)
+  await page.goto(`${dev.url}${path}`)
+  return { context, page, troubles }
+}
+
+async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel(/A key of your account/).fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+}
+
+/** The links that the gateway's log has. */
+const links = () =>
+  [...readFileSync(join(state, 'log/gateway.log'), 'utf8').matchAll(/sign-up: (\S+#join=\w+)/g)].map(
+    ([, link]) => link!,
+  )
+
+/** Asks for a link on the sign-in page, and answers it. */
+async function linkFor(page: Page, email: string): Promise<string> {
+  const before = links().length
+  await page.getByLabel(/Your e-mail address/).fill(email)
+  await page.getByRole('button', { name: 'Send me a link' }).click()
+  await page.getByText(/a link is on its way/).waitFor()
+  await expect.poll(() => links().length).toBe(before + 1)
+  return links().at(-1)!
+}
+
+describe.skipIf(isMissing)('a trial by e-mail', () => {
+  it('is a key and an account within a minute, and the link opens once', async () => {
+    const { context, page, troubles } = await open()
+    await page.getByRole('heading', { name: 'Get a trial key by e-mail' }).waitFor()
+    await lookAt(context, page, 'join')
+    const link = await linkFor(page, 'somebody@example.com')
+    const token = link.split('#join=')[1]!
+    await page.goto(link)
+    await page.getByRole('button', { name: 'Open my account' }).waitFor()
+    await expectNoSecret(page, [token])
+    await lookAt(context, page, 'join-link')
+    await page.getByRole('button', { name: 'Open my account' }).click()
+    await page.getByRole('heading', { name: 'Your trial key' }).waitFor()
+    await lookAt(context, page, 'join-key')
+    const key = (await page.locator('code').first().textContent())!
+    const answer = await fetch(`${dev.url}/info`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{"type":"allMids"}',
+    })
+    expect([answer.status, answer.headers.get('x-credits-remaining')]).toEqual([200, '24999'])
+    await page.getByRole('button', { name: 'To my account' }).click()
+    await page.getByRole('heading', { name: /^a-/ }).waitFor()
+    await expectNoSecret(page, [token, key])
+    expect(troubles).toEqual([])
+    await context.close()
+
+    const second = await open()
+    await second.page.goto(link)
+    await second.page.getByRole('button', { name: 'Open my account' }).click()
+    await second.page.getByText(/used before/).waitFor()
+    await second.page.getByRole('button', { name: 'To the sign-in page' }).click()
+    // Coming back: the same account, and no second key.
+    await second.page.goto(await linkFor(second.page, 'SOMEBODY@example.com'))
+    await second.page.getByRole('button', { name: 'Open my account' }).click()
+    await second.page.getByRole('heading', { name: /^a-/ }).waitFor()
+    await second.context.close()
+  })
+
+  it('names the field that is wrong', async () => {
+    const { context, page } = await open()
+    await page.getByLabel(/Your e-mail address/).fill('a@b')
+    await page.getByRole('button', { name: 'Send me a link' }).click()
+    await page.getByText(/email: must be an e-mail address/).waitFor()
+    await context.close()
+  })
+})
+
+describe.skipIf(isMissing)('a top-up', () => {
+  it('is ordered by the owner, marked paid by the operator, and there', async () => {
+    const owner = await open()
+    await signIn(owner.page, dev.service_key)
+    await owner.page.getByRole('button', { name: /100 000 credits for 19.00 USD/ }).click()
+    await owner.page.getByRole('heading', { name: /^Invoice W-/ }).waitFor()
+    await lookAt(owner.context, owner.page, 'top-up')
+    const number = (await owner.page.getByRole('heading', { name: /^Invoice W-/ }).textContent())!.split(/[ :]/)[1]!
+    const leftOf = async () => {
+      const answer = await fetch(`${dev.url}/platform/key/`, { headers: { authorization: `Bearer ${dev.key}` } })
+      return ((await answer.json()) as { data: { credits_remaining: number } }).data.credits_remaining
+    }
+    const before = await leftOf()
+
+    const operator = await open()
+    await signIn(operator.page, dev.admin_token)
+    await operator.page.getByRole('link', { name: 'Orders' }).click()
+    await operator.page.getByRole('button', { name: 'Mark paid' }).click()
+    await lookAt(operator.context, operator.page, 'orders-confirm')
+    const confirm = operator.page.locator('dialog button.danger')
+    expect(await confirm.getAttribute('disabled')).not.toBeNull()
+    await operator.page.getByLabel(/Type W-/).fill(number)
+    await confirm.click()
+    await operator.page.getByText(/^paid \d{4}-/).waitFor()
+    await lookAt(operator.context, operator.page, 'orders')
+    expect(await leftOf()).toBe(before + 100_000)
+    expect([...owner.troubles, ...operator.troubles]).toEqual([])
+    await operator.context.close()
+
+    await owner.page.reload()
+    await owner.page
+      .getByText(/^paid \d{4}-/)
+      .first()
+      .waitFor()
+    await owner.context.close()
+  })
+
+  it('is not ordered with an API key, which reads', async () => {
+    const { context, page } = await open()
+    await signIn(page, dev.key)
+    await page.getByText(/sign in with a service key \(cqs_\) to order credits/).waitFor()
+    const status = await page.evaluate<number>(
+      `fetch('/platform/checkout', { method: 'POST', body: '{"package":"small"}' }).then(({ status }) => status)`,
+    )
+    expect(status).toBe(403)
+    await context.close()
+  })
+})

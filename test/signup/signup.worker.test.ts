@@ -1,0 +1,288 @@
+// The sign-up by e-mail as its routes have it, on real storage: links that come once, to whoever has the address.
+
+import { env } from 'cloudflare:workers'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { AddressGate, SIGN_UPS, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
+import { signUpRoutes } from '../../src/signup/signup.route.ts'
+import { SignUp } from '../../src/signup/signup-service.client.ts'
+import { SignUpSettings } from '../../src/signup/signup-settings.ts'
+import { ask as admin, KEY_SECRET, meterOf, platformOf } from '../platform/operator.worker.ts'
+
+const { ACCOUNTS: db } = env as unknown as Cloudflare.Env
+const HOST = 'https://weir.example'
+
+interface Sent {
+  readonly to: string
+  readonly link: string
+}
+
+/** A gateway whose mailbox and clock the test has. */
+function desk(over: object = {}) {
+  const world = { nowMs: 1_790_000_000_000, mails: [] as Sent[], from: null as string | null, isMailDown: false }
+  const { accounts, keys } = platformOf()
+  const [asked, wrong] = [new AddressGate(SIGN_UPS), new AddressGate(WRONG_TOKENS)]
+  const told: unknown[] = []
+  const waiting: Promise<unknown>[] = []
+  const mailer = async (to: string, link: string) => {
+    if (world.isMailDown) throw new Error('the mailer answered 500')
+    world.mails.push({ to, link })
+  }
+  const now = () => world.nowMs
+  const app = signUpRoutes({
+    ...{ db, by: 'mail', publicUrl: HOST, requestId: () => 'req_1', now, report: (error) => void told.push(error) },
+    signUp: new SignUp({
+      ...{ db, keySecret: KEY_SECRET, mailer, accounts, keys, nowMs: now },
+      settings: SignUpSettings.parse({ refusedDomains: ['throw.example'], ...over }),
+    }),
+    asked: () => asked.take(world.from, now()),
+    wrongToken: () => wrong.take(world.from, now()),
+    addressOf: () => world.from,
+  })
+  const context = {
+    waitUntil: (work: Promise<unknown>) => void waiting.push(work),
+    passThroughOnException: () => {},
+    props: {},
+  }
+  const post = async (path: string, body: unknown, headers: Record<string, string> = { origin: HOST }) => {
+    const request = new Request(`${HOST}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    const answer = await app.fetch(request, {}, context as never)
+    const text = await answer.text()
+    return { status: answer.status, text, json: JSON.parse(text), cookie: answer.headers.get('set-cookie') }
+  }
+  /** Asks, and waits for what happens behind the answer. */
+  const ask = async (email: unknown) => {
+    const answer = await post('/signup', { email })
+    await Promise.all(waiting)
+    return answer
+  }
+  /** The token of the last link. */
+  const token = () => world.mails.at(-1)!.link.split('#join=')[1]!
+  const confirm = (sent = token()) => post('/signup/confirm', { token: sent })
+  return { world, told, app, post, ask, token, confirm, context }
+}
+
+beforeEach(async () => {
+  await db.batch([db.prepare('DELETE FROM signup_links'), db.prepare('DELETE FROM signups')])
+})
+
+describe('signing up', () => {
+  it('gives an account on trial, a session that manages it, and its key once', async () => {
+    const { world, ask, confirm } = desk()
+    expect(await ask('New@example.com')).toMatchObject({ status: 202 })
+    expect(world.mails).toEqual([
+      { to: 'new@example.com', link: expect.stringMatching(/^https:\/\/weir\.example\/console#join=[1-9A-Za-z]{43}$/) },
+    ])
+    const joined = await confirm()
+    expect(joined).toMatchObject({ status: 200, json: { account: expect.stringMatching(/^a-\w{12}$/) } })
+    expect(joined.json.key).toMatch(/^cqt_/)
+    expect(joined.cookie).toMatch(/^__Host-weir=[0-9a-f]{64}; .*HttpOnly; SameSite=Strict$/)
+    const shown = await admin('GET', `/accounts/${joined.json.account}`)
+    expect(shown.json).toMatchObject({ plan: 'trial', balance: '25000' })
+    expect(shown.json.keys.map(({ kind, label }: Record<string, string>) => [kind, label]).sort()).toEqual([
+      ['api', 'trial'],
+      ['service', 'console sign-up'],
+    ])
+  })
+
+  it('comes back to the same account, without another key or more credits', async () => {
+    const { ask, confirm } = desk()
+    await ask('back@example.com')
+    const first = await confirm()
+    await ask('BACK@example.com')
+    const second = await confirm()
+    expect(second).toMatchObject({ status: 200, json: { account: first.json.account, key: null } })
+    const keys = await admin('GET', `/keys?account=${first.json.account}`)
+    expect(keys.json.keys).toHaveLength(2)
+    expect((await meterOf(first.json.account).balance()).granted).toBe(25_000_000_000)
+  })
+
+  it('makes another service key where the owner revoked the one of before', async () => {
+    const { ask, confirm } = desk()
+    await ask('revoked@example.com')
+    const { account } = (await confirm()).json
+    const listed = await admin('GET', `/keys?account=${account}`)
+    const service = listed.json.keys.find(({ kind }: { kind: string }) => kind === 'service')
+    await admin('DELETE', `/keys/${service.hash}`)
+    await ask('revoked@example.com')
+    expect((await confirm()).status).toBe(200)
+    expect((await admin('GET', `/keys?account=${account}`)).json.keys).toHaveLength(3)
+  })
+
+  it('opens a link once, also in two tabs at once', async () => {
+    const { ask, confirm, token } = desk()
+    await ask('tabs@example.com')
+    const tabs = await Promise.all([confirm(), confirm()])
+    expect(tabs.map(({ status }) => status).sort()).toEqual([200, 404])
+    const late = await confirm(token())
+    expect(late).toMatchObject({ status: 404, cookie: null })
+    expect(late.json.error_message).toContain('used before')
+  })
+
+  it('gives one account where two links of an address are opened at once', async () => {
+    const { world, ask, confirm } = desk()
+    await ask('twice@example.com')
+    await ask('twice@example.com')
+    const tokens = world.mails.map(({ link }) => link.split('#join=')[1]!)
+    const [one, two] = await Promise.all(tokens.map((token) => confirm(token)))
+    expect([one!.status, two!.status]).toEqual([200, 200])
+    expect(one!.json.account).toBe(two!.json.account)
+    expect((await meterOf(one!.json.account).balance()).granted).toBe(25_000_000_000)
+  })
+
+  it('is not done by who only fetches the page of a link', async () => {
+    const { ask, app, context, confirm, world } = desk()
+    await ask('scanned@example.com')
+    const { link } = world.mails[0]!
+    await app.fetch(new Request(link), {}, context as never)
+    await app.fetch(new Request(link, { method: 'HEAD' }), {}, context as never)
+    expect((await confirm()).status).toBe(200)
+  })
+
+  it('ends after half an hour, and guesses are bounded', async () => {
+    const { world, ask, confirm } = desk()
+    await ask('late@example.com')
+    world.nowMs += 30 * 60_000 + 1
+    expect((await confirm()).json.error_message).toContain('has expired')
+    expect((await confirm('z'.repeat(43))).json.error_message).toContain('none of this gateway')
+    expect((await confirm('../../x')).status).toBe(404)
+    const statuses = []
+    for (let i = 0; i < 30; i++) statuses.push((await confirm(`${'z'.repeat(41)}${i + 10}`)).status)
+    expect(statuses.at(-1)).toBe(429)
+    await ask('late@example.com')
+    expect((await confirm()).status).toBe(200)
+  })
+})
+
+describe('variants of an address', () => {
+  it('share one trial, and open no account but their own', async () => {
+    const { ask, confirm } = desk()
+    await ask('first@gmail.com')
+    expect((await confirm()).status).toBe(200)
+    for (const variant of ['first+1@gmail.com', 'f.irst@gmail.com', 'first@googlemail.com']) {
+      await ask(variant)
+      const refused = await confirm()
+      expect(refused).toMatchObject({ status: 403, cookie: null })
+      expect(refused.json.error_message).toContain('another form of its address')
+    }
+  })
+})
+
+describe('who asks', () => {
+  it('learns nothing: known, unknown and too often are answered alike', async () => {
+    const { world, ask, confirm } = desk()
+    const unknown = await ask('known@example.com')
+    await confirm()
+    const answers = []
+    for (let i = 0; i < 8; i++) answers.push(await ask('known@example.com'))
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(new Set([`202 ${unknown.text}`]))
+    // And the mailbox is not flooded, whichever variant is asked for.
+    expect(world.mails).toHaveLength(5)
+    await ask('known+more@example.com')
+    expect(world.mails).toHaveLength(5)
+  })
+
+  it('is answered before the address is looked at', async () => {
+    const { world, post, context } = desk()
+    const behind: Promise<unknown>[] = []
+    context.waitUntil = (work) => void behind.push(work)
+    expect((await post('/signup', { email: 'slow@example.com' })).status).toBe(202)
+    expect(behind).toHaveLength(1)
+    await behind[0]
+    expect(world.mails).toHaveLength(1)
+  })
+
+  it('is bounded by network, and all together by day', async () => {
+    const { world, ask } = desk({ perDay: 25 })
+    world.from = '2001:db8:1:2::1'
+    const statuses: number[] = []
+    for (let i = 0; i < 24; i++) {
+      // Another address of the same network, minutes later: the isolate's own count has forgotten.
+      world.from = `2001:db8:1:2::${i + 1}`
+      world.nowMs += 60_000
+      statuses.push((await ask(`n${i}@example.com`)).status)
+    }
+    expect(new Set(statuses)).toEqual(new Set([202]))
+    expect(world.mails).toHaveLength(20)
+    for (let i = 0; i < 6; i++) {
+      world.from = `198.51.100.${i}`
+      statuses.push((await ask(`m${i}@example.com`)).status)
+    }
+    expect(world.mails).toHaveLength(25)
+    expect(statuses.at(-1)).toBe(503)
+    world.nowMs += 86_400_000
+    expect((await ask('next@example.com')).status).toBe(202)
+  })
+
+  it('is slowed down at once where one network floods', async () => {
+    const { world, ask } = desk()
+    world.from = '203.0.113.9'
+    const statuses = []
+    for (let i = 0; i < 12; i++) statuses.push((await ask(`flood${i}@example.com`)).status)
+    expect(statuses.slice(-2)).toEqual([429, 429])
+    world.from = '203.0.113.10'
+    expect((await ask('other@example.com')).status).toBe(202)
+  })
+
+  it('is told of the field that is wrong, and of a domain that is not taken', async () => {
+    const { ask, post, world } = desk()
+    for (const email of ['you', 'you@example.com\r\nBcc: x@example.com', 7, 'x'.repeat(400)])
+      expect((await ask(email)).json.error_message).toMatch(/^email: /)
+    expect((await ask('a@b.throw.example')).json.error_message).toMatch(/^email: addresses of this domain/)
+    expect((await post('/signup', { mail: 'a@b.example' })).json.error_message).toContain('email')
+    expect((await post('/signup/confirm', {})).json.error_message).toMatch(/^token: /)
+    expect(world.mails).toEqual([])
+  })
+
+  it('is a page of this host', async () => {
+    const { post } = desk()
+    for (const headers of [{}, { origin: 'https://evil.example' }, { origin: HOST, 'sec-fetch-site': 'cross-site' }])
+      for (const path of ['/signup', '/signup/confirm'])
+        expect((await post(path, { email: 'a@b.example', token: 'x' }, headers as Record<string, string>)).status).toBe(
+          403,
+        )
+  })
+})
+
+describe('what can fail', () => {
+  it('a mailer that is down is told to the operator, without the address', async () => {
+    const { world, told, ask, confirm } = desk()
+    world.isMailDown = true
+    expect((await ask('down@example.com')).status).toBe(202)
+    expect(String(told)).toContain('the mailer answered 500')
+    expect(String(told)).not.toContain('down@')
+    world.isMailDown = false
+    await ask('down@example.com')
+    expect((await confirm()).status).toBe(200)
+  })
+
+  it('where the plan trial is gone the link stays good, and who has an account comes back', async () => {
+    const { ask, confirm } = desk()
+    await ask('before@example.com')
+    await confirm()
+    const { results } = await db.prepare("SELECT * FROM plans WHERE name = 'trial'").all()
+    await db.prepare("UPDATE plans SET name = 'gone' WHERE name = 'trial'").run()
+    try {
+      await ask('before@example.com')
+      expect((await confirm()).status).toBe(200)
+      await ask('after@example.com')
+      const refused = await confirm()
+      expect(refused).toMatchObject({ status: 503, cookie: null })
+      expect(refused.json.error_message).toContain('no trials now')
+    } finally {
+      await db.prepare("UPDATE plans SET name = 'trial' WHERE name = 'gone'").run()
+    }
+    expect(results).toHaveLength(1)
+    expect((await confirm()).status).toBe(200)
+  })
+
+  it('nothing of an address or a token stands in the tables', async () => {
+    const { ask, confirm, token } = desk()
+    await ask('private@example.com')
+    const sent = token()
+    await confirm()
+    const rows = await db.batch(['signups', 'signup_links'].map((name) => db.prepare(`SELECT * FROM ${name}`)))
+    const text = JSON.stringify(rows.map(({ results }) => results))
+    expect(text).not.toContain('private')
+    expect(text).not.toContain(sent)
+  })
+})
