@@ -180,7 +180,7 @@ export interface Keys {
 }
 
 /** What callers of an account were refused, as far as it was kept. */
-export interface Refusals {
+interface Refusals {
   /** Newest first. */
   list(account: string, limit: number): Promise<readonly KeptRefusal[]>
   /** Of the hours from `fromMs` on, the most first; of all, kept or not. */

@@ -26,7 +26,8 @@ export const RotatedBefore = IssuedKey.omit({ key: true }).extend({
   repeated: z.literal(true).describe('It was rotated by an earlier call'),
 })
 
-export const { key: _, ...SHOWN_EXAMPLE } = ISSUED_EXAMPLE
+const { key: _, ...shown } = ISSUED_EXAMPLE
+export const SHOWN_EXAMPLE = shown
 
 export function rotationOf({ grace_seconds: seconds, idempotency_key: id }: z.infer<typeof RotateKey>): RotationOrder {
   return { graceMs: seconds * 1000, id: id ?? null }

@@ -10,7 +10,7 @@ export const WEBHOOK_PATH = '/admin/accounts/{id}/webhook'
 /** For owners, with a service key: its address may hold a secret. */
 export const OWN_WEBHOOK_PATH = '/platform/webhook/'
 
-export const THRESHOLDS_TEXT =
+const THRESHOLDS_TEXT =
   'Balances below which an event is sent: credits, or per cent of the most that the balance was in the plan’s period'
 
 export const Webhook = z

@@ -77,8 +77,8 @@ function OneInvoice({ month }: { month: string }) {
     ...value.given.map(
       ({ at, plan, credits }) => [`${plan === null ? 'Grant' : `Plan ${plan}`}, ${timeText(at)}`, credits] as const,
     ),
-    ['Expired', `-${value.expired}`],
-    ['Charged', `-${value.charged}`],
+    ['Expired', less(value.expired)],
+    ['Charged', less(value.charged)],
     ['Closing balance', value.closing],
   ] as const
   return (
@@ -120,3 +120,5 @@ function OneInvoice({ month }: { month: string }) {
     </article>
   )
 }
+
+const less = (credits: string) => (credits === '0' ? credits : `-${credits}`)

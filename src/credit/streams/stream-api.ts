@@ -96,7 +96,7 @@ export interface StreamMeterApi {
 }
 
 /** A subscription that runs, for its owner. */
-export interface RunningStream {
+interface RunningStream {
   readonly keyHash: string
   readonly type: string
   /** Its body, cut short; empty where its relay did not tell. */

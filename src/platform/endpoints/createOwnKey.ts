@@ -18,11 +18,11 @@ import {
   unsureOf,
 } from '../key-shapes.ts'
 import { FOR_MANAGING, mayNotManage, OWN_KEYS_PATH } from '../own-account.ts'
+import { SHOWN_EXAMPLE } from '../rotation-shapes.ts'
 
 const MadeBefore = IssuedKey.omit({ key: true }).extend({
   repeated: z.literal(true).describe('It was made by an earlier call'),
 })
-const { key: _, ...SHOWN_EXAMPLE } = ISSUED_EXAMPLE
 
 export const createOwnKey = defineEndpoint(
   {
