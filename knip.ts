@@ -33,7 +33,7 @@ export default {
   project: ['src/**/*.{ts,tsx}!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
   // Parts that pages to come share.
   ignore: ['src/console/**'],
-  ignoreDependencies: ['@stryker-mutator/vitest-runner', 'lightweight-charts'],
+  ignoreDependencies: ['weir-client', '@stryker-mutator/vitest-runner', 'lightweight-charts'],
   // Of the machine, where it has them: a PostgreSQL with TLS.
   ignoreBinaries: ['openssl'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),

@@ -24,7 +24,7 @@ export function wireTypes(): string {
     (channel) =>
       `  /** ${channel.summary}. */\n  ${channel.type}: {\n    body: ${textOf(channel.request)}\n    frame: ${textOf(publishedFrame(channel))}\n  }\n`,
   )
-  const aliases = [...named].map(([name, text]) => `export type ${name} = ${text}\n`)
+  const aliases = [...named].map(([name, text]) => `type ${name} = ${text}\n`)
   return [
     HEAD,
     ...aliases,

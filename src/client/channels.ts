@@ -18,7 +18,7 @@ export interface ChannelFacts {
 }
 
 /** Under this name stand bodies that want every row. */
-export const EVERY = ''
+const EVERY = ''
 const MAIN_DEX = 'main'
 
 interface Row {

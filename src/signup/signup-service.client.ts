@@ -32,10 +32,10 @@ export interface Joined {
   readonly key: string | null
 }
 
-/** More than that an account makes by itself, and then needs no first one. */
-const KEYS_LOOKED_AT = 1_000
 const PLAN = 'trial'
 const LABEL = 'console sign-up'
+/** Of an account that are looked through, the newest first. */
+const KEYS_MAX = 1_000
 const PURPOSE = 'weir/sign-up-addresses/1'
 /** 43 of 58 characters are 251 bits. */
 const TOKEN_LENGTH = 43
@@ -114,7 +114,7 @@ export class SignUp {
 
   async #enter(account: string): Promise<Result<Joined, Failure>> {
     const { keys } = this.#ports
-    const listed = await keys.list(account, KEYS_LOOKED_AT)
+    const listed = await keys.list(account, KEYS_MAX)
     // Others of that name are the owner's own, and may end or reach less.
     const isWhole = ({ revoked, expires, cap, ranges, replaced_by: heir }: (typeof listed)[number]) =>
       [revoked, expires, cap, ranges, heir].every((bound) => bound === null)

@@ -31,7 +31,6 @@ interface Locator {
   fill(text: string): Promise<void>
   selectOption(value: string): Promise<unknown>
   textContent(): Promise<string | null>
-  innerText(): Promise<string>
   inputValue(): Promise<string>
   getAttribute(name: string): Promise<string | null>
   count(): Promise<number>

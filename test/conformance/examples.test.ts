@@ -7,8 +7,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { UserFill } from '../../src/feed/block.ts'
+import { openBrowser } from '../browser/browser.ts'
 import { type Program, run, runCommand, scratch } from './children.ts'
 import { cutProxy } from './cut-proxy.ts'
+import { buildPackage } from './package/bundle.ts'
 import { Socket } from './socket.ts'
 import { FEED_TOKEN, startWorld, type World } from './world.ts'
 
@@ -57,6 +59,106 @@ describe('spread.ts', () => {
   it('ends where the key is wrong, and says so', async () => {
     const bot = run('../examples/spread.ts', ['BTC'], { ...env, WEIR_KEY: 'cqt_nonsense' })
     await expect(bot.line(() => true)).rejects.toThrow(/exit 1.*the gateway refuses: /s)
+  })
+})
+
+describe('maker.ts', () => {
+  it('quotes while the book is certain, pulls where it is not, and ends on a signal', async () => {
+    const proxy = await cutProxy(world.url)
+    const bot = run('../examples/maker.ts', ['BTC'], { ...env, WEIR_URL: proxy.url })
+    const quotes = () => bot.line((line) => line.startsWith('quote: '))
+    const [, bid, ask] = /^quote: ([\d.]+) ([\d.]+) at \d+$/.exec(await quotes())!
+    expect(Number(bid)).toBeLessThan(Number(ask))
+    proxy.cut()
+    await bot.line((line) => line.startsWith('pull: '))
+    bot.skip()
+    proxy.mend()
+    await quotes()
+    await bot.end('SIGINT')
+    expect([bot.process.exitCode, bot.lines.at(-1)]).toEqual([0, 'pull: the signal was aborted'])
+    proxy.close()
+  })
+
+  it('ends where there is no key like this', async () => {
+    const bot = run('../examples/maker.ts', ['BTC'], { ...env, WEIR_KEY: 'cqt_nonsense' })
+    expect(await bot.line(() => true)).toMatch(/^pull: /)
+    await expect.poll(() => bot.process.exitCode).toBe(1)
+  })
+})
+
+describe('copy.ts', () => {
+  const file = join(folder.path, 'fills.sqlite')
+  const rowsOf = (query: string) => {
+    const database = new DatabaseSync(file, { readOnly: true })
+    const rows = database.prepare(query).all() as { readonly time: number; readonly name: string }[]
+    database.close()
+    return rows
+  }
+
+  it('has every fill once, also those of the time when it was not there', async () => {
+    const stream = await Socket.open(`${world.ws}/ws?key=${env.WEIR_KEY}`)
+    stream.send({ method: 'subscribe', subscription: { type: 'allFills' } })
+    const copies = () => run('../examples/copy.ts', [file], env)
+    const some = (line: string) => /^all up to block \d+, [1-9]\d* fills added$/.test(line)
+    const first = copies()
+    await first.line(some)
+    await first.end('SIGINT')
+    expect(first.process.exitCode).toBe(0)
+    const before = Math.max(...rowsOf('SELECT time FROM fills').map(({ time }) => time))
+    await vi.waitFor(() => expect(timesOf(stream).some((time) => time > before + 2_000)).toBe(true), {
+      timeout: 30_000,
+    })
+    const second = copies()
+    await second.line(some)
+    await second.end('SIGINT')
+    stream.close()
+    const names = rowsOf("SELECT time, time || ' ' || user || ' ' || coin || ' ' || tid AS name FROM fills")
+    const last = Math.max(...names.map(({ time }) => time))
+    const had = new Set(names.map(({ name }) => name))
+    const begun = Math.min(...names.map(({ time }) => time))
+    // The first and the last block may be there in part.
+    const told = fillsOf(stream).filter(([, { time }]) => time > begun && time < last)
+    expect(told.length).toBeGreaterThan(20)
+    expect(told.filter(([user, { time, coin, tid }]) => !had.has(`${time} ${user} ${coin} ${tid}`))).toEqual([])
+    expect(rowsOf('SELECT reason FROM gaps')).toEqual([])
+  })
+
+  const fillsOf = (stream: Socket) => stream.frames.flatMap((frame) => (frame.fills ?? []) as UserFill[])
+  const timesOf = (stream: Socket) => fillsOf(stream).map(([, { time }]) => time)
+})
+
+describe('liquidations.ts', () => {
+  it('watches until a signal, and says what it saw', async () => {
+    const bot = run('../examples/liquidations.ts', ['0'], env)
+    await bot.line((line) => line === 'watching')
+    await bot.end('SIGINT')
+    expect(bot.process.exitCode).toBe(0)
+    for (const line of bot.lines.slice(1))
+      expect(line).toMatch(/^0x\w{40} (long|short) [\d.]+ \S+ at [\d.]+: \d+ dollars$/)
+  })
+})
+
+describe('page.ts', () => {
+  it('shows a book in a browser, which never sees the key', { timeout: 120_000 }, async ({ skip }) => {
+    buildPackage()
+    const browser = await openBrowser()
+    if (typeof browser === 'string') {
+      console.error(`SKIPPED: examples/page.ts: ${browser}`)
+      return skip()
+    }
+    const server = run('../examples/page.ts', ['BTC', '0'], env)
+    const page = await (await browser.newContext()).newPage()
+    const asked: string[] = []
+    page.on('request', ((request: { url(): string }) => asked.push(request.url())) as never)
+    await page.goto(await server.line((line) => line.startsWith('http')))
+    await page.locator('#levels tr').nth(9).waitFor({ timeout: 30_000 })
+    expect(await page.locator('#state').textContent()).toBe('BTC: in step ')
+    expect(asked.some((url) => url.includes('/token'))).toBe(true)
+    const { token } = JSON.parse(await page.evaluate<string>("fetch('token').then((answer) => answer.text())"))
+    expect(token).not.toContain(env.WEIR_KEY)
+    expect(asked.join() + (await page.content())).not.toContain(env.WEIR_KEY)
+    await browser.close()
+    await server.end()
   })
 })
 

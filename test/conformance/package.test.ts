@@ -52,7 +52,8 @@ beforeAll(async () => {
     control.close()
     proxy.close()
   }
-  settings = { url: proxy.url, key, cut: `http://127.0.0.1:${(control.address() as AddressInfo).port}/` }
+  const past = { fromTime: Date.now() - 8_000, toTime: Date.now() - 2_000 }
+  settings = { url: proxy.url, key, past, cut: `http://127.0.0.1:${(control.address() as AddressInfo).port}/` }
 }, 300_000)
 afterAll(async () => {
   close()
@@ -80,7 +81,7 @@ describe('the contract', () => {
 
 describe('client-python/weir.py', () => {
   it.skipIf(PYTHON === undefined)('keeps its contract', { timeout: 300_000 }, async () => {
-    const args = [settings.url, settings.key, settings.cut]
+    const args = [settings.url, settings.key, settings.cut, JSON.stringify(settings.past)]
     const found = JSON.parse(await runPython(join(import.meta.dirname, 'package/contract.py'), args))
     expect(Object.entries(found).filter(([, failure]) => failure !== null)).toEqual([])
     expect(Object.keys(found)).toHaveLength(7)

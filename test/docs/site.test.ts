@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parse, validate } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import type * as z from 'zod'
-import { examplePath, QUERY_EXAMPLES } from '../../src/docs/site/endpoint-pages.ts'
+import { endpointMeanings, examplePath, QUERY_EXAMPLES } from '../../src/docs/site/endpoint-pages.ts'
 import { fieldRows, nameIn } from '../../src/docs/site/field-table.ts'
 import { graphqlSample } from '../../src/docs/site/graphql-sample.ts'
 import { llmsText, searchIndex } from '../../src/docs/site/machine-files.ts'
@@ -86,7 +86,6 @@ describe('the pages', () => {
         address,
         null,
       ])
-    const nothing = () => undefined
     const parts = [
       ...CATALOGUE.flatMap((query) => [
         [query.type, query.request, requestMeanings(query.type)] as const,
@@ -99,7 +98,7 @@ describe('the pages', () => {
       ...ENDPOINTS.flatMap(({ id, query, body, answers }) =>
         [query, body?.schema, ...Object.values(answers).map(({ schema }) => schema)]
           .filter((schema) => schema !== undefined)
-          .map((schema) => [id, schema, nothing] as const),
+          .map((schema) => [id, schema, endpointMeanings] as const),
       ),
     ]
     const unsaid = parts.flatMap(([owner, schema, meanings]) =>

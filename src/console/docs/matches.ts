@@ -9,6 +9,9 @@ export interface Indexed {
 }
 
 const SHOWN = 12
+/** Who looks for something wants to use it, and only then to know why it is so. */
+const DECISIONS = '/docs/decisions'
+const OF_DECISIONS = 0.2
 
 /** Every word that was typed has to be there; where it stands in the title a page is better. */
 export function matches(pages: readonly Indexed[], typed: string): Indexed[] {
@@ -26,7 +29,8 @@ export function matches(pages: readonly Indexed[], typed: string): Indexed[] {
 
 function ratingOf(page: Indexed, words: readonly string[]): number {
   const ratings = words.map((word) => ratingOfWord(page, word))
-  return ratings.includes(0) ? 0 : ratings.reduce((sum, rating) => sum + rating, 0)
+  const sum = ratings.includes(0) ? 0 : ratings.reduce((all, rating) => all + rating, 0)
+  return page.address.startsWith(DECISIONS) ? sum * OF_DECISIONS : sum
 }
 
 function ratingOfWord({ title, summary, words }: Indexed, word: string): number {

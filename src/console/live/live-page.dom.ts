@@ -16,6 +16,7 @@ import { type Happening, withHappening } from './timeline.ts'
 import { type Trade, withTrades } from './trade-list.ts'
 
 const LISTED_MS = 60_000
+const LIST_AGAIN_MS = 5_000
 /** Coins of a token for few that are followed in the list. */
 const FOLLOWED = 8
 
@@ -63,6 +64,7 @@ export const link = new Link(
 )
 
 let listedFor: string | null = null
+let listingAgain: ReturnType<typeof setTimeout> | undefined
 let leaveList: (() => void)[] = []
 
 /** The list of markets, of the coins that the token is for. */
@@ -101,7 +103,7 @@ function listed(coins: readonly string[] | null): void {
       },
     },
   )
-  leaveList = [leave, () => clearInterval(timer)]
+  leaveList = [leave, () => clearInterval(timer), () => clearTimeout(listingAgain)]
 }
 
 async function list(): Promise<void> {
@@ -117,7 +119,12 @@ async function list(): Promise<void> {
   } catch {
     happened('wait', 'The list of markets could not be read')
   }
-  if (found.length > 0) markets.value = relisted(markets.value, found)
+  const isWhole = perps.ok && spots.ok
+  if (found.length > 0 && (isWhole || markets.value.length === 0)) markets.value = relisted(markets.value, found)
+  if (![perps, spots].some((answer) => !answer.ok && answer.lost)) return
+  // Sources may not be ready where the gateway has just begun.
+  clearTimeout(listingAgain)
+  listingAgain = setTimeout(() => void list(), LIST_AGAIN_MS)
 }
 
 /** The market of now: its book and its trades. */

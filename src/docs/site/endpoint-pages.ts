@@ -4,7 +4,7 @@ import type { Operation } from '../../edge/operation.ts'
 import { OPERATION_REFUSALS, refusalStatuses } from '../openapi-operations.ts'
 import { operationText } from '../operation-text.ts'
 import { callCode } from './code-samples.ts'
-import { fieldRows, fieldTable } from './field-table.ts'
+import { fieldRows, fieldTable, type Meanings } from './field-table.ts'
 import { block, code, jsonText, table } from './markdown-text.ts'
 import type { Page, Section } from './page.ts'
 
@@ -16,12 +16,14 @@ export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   name: 'twenty',
   id: 'acme',
   month: '2026-11',
+  number: 'W-17-k3Fz',
 }
 /** The same where endpoints of pipelines name one. */
 const PIPELINE = 'pipe_9fKxWq2TbNkRzd5mYvHs4u'
 /** What a query may be, where it needs something or is of no use without. */
 export const QUERY_EXAMPLES: Readonly<Record<string, string>> = {
   usage: '?duration=1',
+  search: '?q=acme',
   historyCost: '?day=2026-11-21&products=events',
   historyFiles: '?day=2026-11-21&products=events',
   historySums: '?day=2026-11-21',
@@ -32,18 +34,19 @@ const DOORS = {
   service: ['Whoever has a service key (`cqs_…`)', 'SERVICE_KEY'],
 } as const
 
-const nothing = () => undefined
+/** Fields say themselves what they mean; a map’s keys cannot. */
+export const endpointMeanings: Meanings = (_, name) => (name === '*' ? 'One for each name' : undefined)
 
 export function endpointPages(operations: readonly Operation[]): Page[] {
   return operations.map(endpointPage)
 }
 
 /** The path with something in the place of each parameter. */
-export function examplePath({ id, path, product }: Operation): string {
+export function examplePath({ id, path }: Operation): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     return name === 'id' && path.includes('/pipeline') ? PIPELINE : (PATH_EXAMPLES[name] ?? name)
   })
-  return `${filled}${product === undefined || product === 'platform' || QUERY_EXAMPLES[id] ? (QUERY_EXAMPLES[id] ?? '') : ''}`
+  return `${filled}${QUERY_EXAMPLES[id] ?? ''}`
 }
 
 function sectionOf({ door, product, path }: Operation): Section {
@@ -100,7 +103,7 @@ function requestParts(params: Operation['params'], query: Operation['query'], bo
           )}`,
         ]
       : []),
-    ...(query ? [`In the query:\n\n${fieldTable(fieldRows(query), nothing, true)}`] : []),
+    ...(query ? [`In the query:\n\n${fieldTable(fieldRows(query), endpointMeanings, true)}`] : []),
     ...(body ? [bodyWords(body)] : []),
   ]
   return parts.length === 0 ? '' : `## Request\n\n${parts.join('\n\n')}`
@@ -113,12 +116,13 @@ const PART_WORDS: Readonly<Record<string, string>> = {
   chain: 'Name of the chain',
   address: 'The wallet',
   month: 'A month of UTC',
+  number: 'Number of the order',
 }
 
 function bodyWords(body: NonNullable<Operation['body']>): string {
   const rows = fieldRows(body.schema)
   const intro = body.gzipBytes === undefined ? 'In the body, JSON' : 'In the body, gzip of lines'
-  return `${intro}${body.optional ? ', which may be left out' : ''}:\n\n${rows.length === 0 ? 'text' : fieldTable(rows, nothing, true)}`
+  return `${intro}${body.optional ? ', which may be left out' : ''}:\n\n${rows.length === 0 ? 'text' : fieldTable(rows, endpointMeanings, true)}`
 }
 
 function answerExamples({ answers }: Operation): string {
@@ -134,7 +138,7 @@ function answerTables({ answers }: Operation): string {
   return Object.entries(answers)
     .map(([status, { description, schema }]) => {
       const rows = fieldRows(schema)
-      return `**${status}**: ${description}.${rows.length === 0 ? '' : `\n\n${fieldTable(rows, nothing, false)}`}`
+      return `**${status}**: ${description}.${rows.length === 0 ? '' : `\n\n${fieldTable(rows, endpointMeanings, false)}`}`
     })
     .join('\n\n')
 }

@@ -21,7 +21,6 @@ const Updates = z.object({
     }),
   ),
 })
-export type DiffBatchData = z.infer<typeof Updates>
 
 export const l2BookDiff2 = defineBookChannel({
   type: 'l2BookDiff2',

@@ -3,13 +3,12 @@
 import asyncio
 import json
 import sys
-import time
 import traceback
 import urllib.request
 
 import weir
 
-URL, KEY, CUT = sys.argv[1:]
+URL, KEY, CUT, PAST = sys.argv[1:]
 
 
 def cut():
@@ -78,8 +77,7 @@ async def books(client):
 
 
 async def replays(client):
-    now = int(time.time() * 1000)
-    span = {"fromTime": now - 20_000, "toTime": now - 10_000, "speed": "max"}
+    span = {**json.loads(PAST), "speed": "max"}
     times = []
     async for frame in client.replay("allFills", replay=span):
         if not isinstance(frame, weir.Gap):
@@ -92,7 +90,7 @@ async def main():
     for clause in questions, refusals, streams, refused_streams, books, replays:
         async with weir.Client(URL, KEY) as client:
             try:
-                await asyncio.wait_for(clause(client), 60)
+                await asyncio.wait_for(clause(client), 200)
                 found[clause.__name__] = None
             except BaseException:
                 found[clause.__name__] = traceback.format_exc()
