@@ -39,7 +39,7 @@ const KEYS_MAX = 1_000
 const PURPOSE = 'weir/sign-up-addresses/1'
 /** 43 of 58 characters are 251 bits. */
 const TOKEN_LENGTH = 43
-export const LINK_TOKEN = /^[1-9A-HJ-NP-Za-km-z]{43}$/
+const LINK_TOKEN = /^[1-9A-HJ-NP-Za-km-z]{43}$/
 
 const utf8 = (text: string) => new Uint8Array(new TextEncoder().encode(text))
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
