@@ -32,8 +32,6 @@ export default {
     'test/sim/workers-module.ts',
   ],
   project: ['src/**/*.{ts,tsx}!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
-  // Parts that pages to come share.
-  ignore: ['src/console/**'],
   ignoreDependencies: ['weir-client', '@stryker-mutator/vitest-runner'],
   // Of the machine, where it has them: a PostgreSQL with TLS.
   ignoreBinaries: ['openssl'],

@@ -326,9 +326,7 @@ describe.skipIf(isMissing)('an owner', () => {
     expect(await page.locator('img').count()).toBe(0)
 
     expect((await ask(key)).status).toBe(200)
-    await expect
-      .poll(async () => (await page.reload(), page.locator('.figures dd').first().textContent()), POLL)
-      .toBe('2')
+    await reloaded(page, '.figures dd').toBe('2')
 
     await page.getByRole('button', { name: `rotate ${key.slice(0, 12)}` }).click()
     await page.getByRole('button', { name: 'Rotate', exact: true }).click()
@@ -349,9 +347,7 @@ describe.skipIf(isMissing)('an owner', () => {
     })
     expect(grant.status).toBeLessThan(300)
     await expect.poll(async () => (await ask(next)).status, POLL).toBe(200)
-    await expect
-      .poll(async () => (await page.reload(), page.locator('.figures dd').first().textContent()), POLL)
-      .toBe('49')
+    await reloaded(page, '.figures dd').toBe('49')
     expect(troubles).toEqual([])
     await context.close()
   })

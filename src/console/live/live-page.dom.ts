@@ -43,7 +43,7 @@ export const interval = computed<Interval>(() => {
 let book: MarketBook | null = null
 const bookChanged = () => frames.ask(() => void bookTurn.value++)
 
-export function happened(kind: Happening['kind'], text: string): void {
+function happened(kind: Happening['kind'], text: string): void {
   timeline.value = withHappening(timeline.peek(), { atMs: clock.now(pageNow()), kind, text })
 }
 

@@ -28,9 +28,9 @@ export function forecastText({ forecast: { ends, why }, credits_a_day: perDay }:
   }
 }
 
-export type KeyState = 'live' | 'revoked' | 'expired' | 'replaced'
+type KeyState = 'live' | 'revoked' | 'expired' | 'replaced'
 
-export function stateOf({ revoked, expires, replaced_by: heir }: Key, nowMs: number): KeyState {
+function stateOf({ revoked, expires, replaced_by: heir }: Key, nowMs: number): KeyState {
   const isOver = revoked !== null || (expires !== null && expires <= nowMs)
   if (!isOver) return 'live'
   if (heir !== null) return 'replaced'

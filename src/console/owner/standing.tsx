@@ -10,7 +10,7 @@ import { forecastText, microOf } from './owner-words.ts'
 type Limit = Account['limits'][number]
 
 /** How much of a whole is used, as a bar that is named. */
-export function Meter({ label, permille }: { label: string; permille: number }) {
+function Meter({ label, permille }: { label: string; permille: number }) {
   const width = Math.max(0, Math.min(1000, permille))
   return (
     <svg class="meter" role="img" aria-label={label} viewBox="0 0 1000 10" preserveAspectRatio="none">
