@@ -310,7 +310,7 @@ class Client:
                             if told:
                                 yield "live"
                         elif channel == "pong":
-                            if seen is not None and "block_height" in frame:
+                            if live and seen is not None and "block_height" in frame:  # It speaks of what was acknowledged.
                                 seen.complete(frame["block_height"])
                         elif channel == "error":
                             code, text = frame.get("code", ""), frame["data"]
@@ -400,17 +400,21 @@ class _Seen:
     """What of events was seen, so that after a reconnect the rest alone is asked for, and nothing is told twice."""
 
     MOST = 100_000
+    MOST_BEHIND_BLOCKS = 1_000
 
     def __init__(self, from_block: int | None):
         self.next_block = from_block
         self._since: dict[str, int] = {}
         self._again: dict[str, int] = {}
         self._is_known = False
+        self._first: int | None = None
 
     def complete(self, height: int) -> None:
-        if self._again and self.next_block is not None and height < self.next_block:
-            return  # The gateway is behind what it told before.
-        self.next_block, self._is_known, self._since, self._again = height + 1, True, {}, {}
+        """A pong told that all up to this height was sent. What a gateway that began again is behind by comes once more."""
+        self._first = height if self._first is None else self._first
+        if height - self._first > self.MOST_BEHIND_BLOCKS:
+            self._again = {}
+        self.next_block, self._is_known, self._since = height + 1, True, dict(self._again)
 
     def take(self, frame: dict) -> bool:
         text = json.dumps(frame, sort_keys=True)
@@ -425,10 +429,10 @@ class _Seen:
 
     def lost(self) -> bool:
         """The socket has ended: true where what follows does not go on from what was seen."""
+        self._first = None
         if not self._is_known:
             return True
-        for text, times in self._since.items():
-            self._again[text] = max(times, self._again.get(text, 0))
+        self._again = dict(self._since)
         return False
 
     def forget(self) -> None:

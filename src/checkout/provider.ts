@@ -4,7 +4,7 @@ import { ok, type Result } from '../core/result.ts'
 import type { Order, PROVIDERS } from './order.ts'
 
 /** How a payment was begun: the provider's name of it, and where the buyer pays. */
-export interface Begun {
+interface Begun {
   readonly reference: string | null
   readonly url: string | null
 }

@@ -2,7 +2,7 @@
 // and stays connected until it is closed.
 
 import { after } from '../core/timers.client.ts'
-import type { StreamEvent } from './api.ts'
+import type { End, StreamEvent } from './api.ts'
 import type { ClientOptions, WeirClient } from './client-api.client.ts'
 import { openReplay } from './client-replay.ts'
 import { openStream, type StreamOptions } from './client-stream.ts'
@@ -11,7 +11,7 @@ import { pagesOf } from './history.ts'
 import { type Asking, askInfo } from './info.client.ts'
 import { INSIDE, type Inside } from './inside.ts'
 import { Opened } from './opened.ts'
-import { CLOSED, fatalOf } from './refusal.ts'
+import { ABORTED, CLOSED, fatalOf } from './refusal.ts'
 import type { SubscriptionBody } from './subscription.ts'
 import { tell } from './tell.ts'
 import { type WebGlobals, webRuntime } from './web-runtime.client.ts'
@@ -58,14 +58,15 @@ export function createClient(options: ClientOptions): WeirClient {
   }
   const stream = (body: object, how: StreamOptions, listener?: (event: StreamEvent) => void) =>
     openStream(opened, connected(), body as SubscriptionBody, how, listener)
-  const close = (): void => {
-    signal?.removeEventListener('abort', close)
-    opened.endAll(CLOSED)
+  const end = (why: End): void => {
+    signal?.removeEventListener('abort', abort)
+    opened.endAll(why)
     closed.abort()
     connection.close()
   }
-  if (signal?.aborted) close()
-  else signal?.addEventListener('abort', close)
+  const abort = (): void => end(ABORTED)
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort)
 
   const client = {
     info: (type: string, fields: object = {}, { signal: own }: { signal?: AbortSignal } = {}) =>
@@ -77,7 +78,7 @@ export function createClient(options: ClientOptions): WeirClient {
       stream(body, how, listener).close,
     replay: (body: object, range: object, { signal: own }: { signal?: AbortSignal } = {}) =>
       openReplay(opened, runtime, endpoint, body as SubscriptionBody, range, own),
-    close,
+    close: () => end(CLOSED),
     [INSIDE]: { opened, runtime, endpoint, connected } satisfies Inside,
   }
   return client as unknown as WeirClient

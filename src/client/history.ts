@@ -49,20 +49,22 @@ export async function* pagesOf(
   let next: Fields = fields
   /** Texts of the rows of the last page's last time. */
   let had = new Set<string>()
+  let last = Number.NEGATIVE_INFINITY
   for (;;) {
     const answer = await ask({ type, ...next })
     const rows = Array.isArray(answer.data) ? answer.data : []
-    const data = rows.filter((row) => !had.has(JSON.stringify(row)))
-    const last = rows.at(-1)
+    const data = rows.filter((row) => (isRunning ? Number(row[time!]) > last : !had.has(JSON.stringify(row))))
+    const end = rows.at(-1)
     if (data.length > 0) yield { ...answer, data }
-    else if (time && rows.length >= FULL_PAGE && rows[0]![time] === last?.[time])
-      throw new WeirError('page_too_dense', `more rows of ${type} at ${String(last?.[time])} than a page holds`)
-    if (!last || data.length === 0) return
-    if (cursor) next = { ...fields, cursor: cursor(last) }
+    else if (time && rows.length >= FULL_PAGE && rows[0]![time] === end?.[time])
+      throw new WeirError('page_too_dense', `more rows of ${type} at ${String(end?.[time])} than a page holds`)
+    if (!end || data.length === 0) return
+    if (cursor) next = { ...fields, cursor: cursor(end) }
     else if (time) {
-      const from = { startTime: isRunning ? Number(last[time]) + 1 : last[time] }
+      const from = { startTime: end[time] }
+      last = Number(end[time])
       next = within ? { ...fields, [within]: { ...(fields[within] as Fields), ...from } } : { ...fields, ...from }
-      had = new Set(rows.filter((row) => row[time] === last[time]).map((row) => JSON.stringify(row)))
+      had = new Set(rows.filter((row) => row[time] === end[time]).map((row) => JSON.stringify(row)))
     }
   }
 }

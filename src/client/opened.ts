@@ -1,7 +1,7 @@
 // What is open at a client: each thing ends once, by its user, by the gateway or with the client, and is then forgotten.
 
 import type { End } from './api.ts'
-import { CLOSED } from './refusal.ts'
+import { ABORTED, CLOSED } from './refusal.ts'
 
 /** As much of an AbortSignal as is needed. */
 export interface Signal {
@@ -16,8 +16,6 @@ export interface Open {
   readonly end: (end: End) => void
   readonly close: () => void
 }
-
-const ABORTED: End = { code: 'aborted', message: 'the signal was aborted' }
 
 export class Opened {
   readonly #all = new Set<Open>()

@@ -4,6 +4,7 @@ import type { End } from './api.ts'
 import { reasonOf } from './subscription.ts'
 
 export const CLOSED: End = { code: 'closed', message: 'closed' }
+export const ABORTED: End = { code: 'aborted', message: 'the signal was aborted' }
 
 /** What no retry mends, by status of HTTP or close code. */
 export const BY_STATUS: Readonly<Record<number, string>> = {

@@ -6,7 +6,7 @@ import { ORDER_STATES, type Order, PROVIDERS } from '../checkout/order.ts'
 import { formatCredits } from '../credit/amount.ts'
 import { AccountId, CreditsText, UnixMs } from './fields.ts'
 
-export const OrderNumber = z
+const OrderNumber = z
   .string()
   .regex(/^W-\d{1,12}-[1-9A-HJ-NP-Za-km-z]{4}$/, 'must be the number of an order, such as W-17-k3Fz')
   .describe('Number of the order')

@@ -32,14 +32,12 @@ export interface Joined {
   readonly key: string | null
 }
 
-/** More than that an account makes by itself, and then needs no first one. */
-const KEYS_LOOKED_AT = 1_000
 const PLAN = 'trial'
 const LABEL = 'console sign-up'
 const PURPOSE = 'weir/sign-up-addresses/1'
 /** 43 of 58 characters are 251 bits. */
 const TOKEN_LENGTH = 43
-export const LINK_TOKEN = /^[1-9A-HJ-NP-Za-km-z]{43}$/
+const LINK_TOKEN = /^[1-9A-HJ-NP-Za-km-z]{43}$/
 
 const utf8 = (text: string) => new Uint8Array(new TextEncoder().encode(text))
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
@@ -114,7 +112,7 @@ export class SignUp {
 
   async #enter(account: string): Promise<Result<Joined, Failure>> {
     const { keys } = this.#ports
-    const listed = await keys.list(account, KEYS_LOOKED_AT)
+    const listed = await keys.list(account, KEYS_MAX)
     // Others of that name are the owner's own, and may end or reach less.
     const isWhole = ({ revoked, expires, cap, ranges, replaced_by: heir }: (typeof listed)[number]) =>
       [revoked, expires, cap, ranges, heir].every((bound) => bound === null)

@@ -110,6 +110,9 @@ describe('questions', () => {
   })
 })
 
+/** Of the client of a test. */
+let ends: AbortController
+
 describe('streams', () => {
   test('are acknowledged, subscribed again after a reconnect, and tell what is missing', async () => {
     const { client, states } = setUp()
@@ -185,6 +188,7 @@ describe('streams', () => {
   test.each<[string, (client: ReturnType<typeof setUp>['client'], own: AbortController) => void, string]>([
     ['its signal', (_, own) => own.abort(), 'aborted'],
     ['the client', (client) => client.close(), 'closed'],
+    ['the signal of the client', () => ends.abort(), 'aborted'],
     ['a revoked key', () => FakeWebSocket.last.end(4401, 'revoked'), 'unauthorized'],
     ['credits that are spent', () => FakeWebSocket.last.end(4402), 'credits_exhausted'],
     [
@@ -198,7 +202,8 @@ describe('streams', () => {
     ],
   ])('%s ends a loop with a typed event, the last', async (_, act, code) => {
     const own = new AbortController()
-    const { client } = setUp()
+    ends = new AbortController()
+    const { client } = setUp(undefined, { signal: ends.signal })
     const events: StreamEvent[] = []
     const reading = (async () => {
       for await (const event of client.subscribe(TRADES, { signal: own.signal })) events.push(event)

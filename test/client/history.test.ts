@@ -36,7 +36,7 @@ test('candles: within their request, and the last one once, which still changes'
   const req = { coin: 'BTC', interval: '1m', startTime: 0 }
   const { rows, asked } = await read('candleSnapshot', { req }, page)
   expect(rows.map(({ t }) => t)).toEqual(candles.map(({ t }) => t))
-  expect(asked[1]).toEqual({ type: 'candleSnapshot', req: { ...req, startTime: 541 } })
+  expect(asked[1]).toEqual({ type: 'candleSnapshot', req: { ...req, startTime: 540 } })
 })
 
 test('by cursor of the last row', async () => {

@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { docsPages } from '../../src/docs/site/write-docs.node.ts'
 import { type Program, run, runCommand, scratch } from './children.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -72,6 +73,50 @@ it.skipIf(missing.length > 0).each(Object.keys(GUIDES))(
     }
   },
   180_000,
+)
+
+it.skipIf(missing.length > 0)(
+  'code of reference pages runs in each language, of streams in TypeScript',
+  async () => {
+    const key = spawnSync(process.execPath, [join(ROOT, 'src/cli/keys.node.ts'), '--state', state, 'create'], {
+      encoding: 'utf8',
+    }).stdout.trim()
+    const env = { WEIR_URL: url, WEIR_KEY: key }
+    const pages = docsPages(ROOT)
+    const codeOf = (address: string) =>
+      blocksOf(pages.find((page) => page.address === address)!.markdown.split('\n## Code\n')[1]!)
+    const programs = {
+      bash: ['bash', '-c'],
+      ts: [process.execPath, '--input-type=module-typescript', '-e'],
+      python: ['python3', '-c'],
+    }
+    for (const [address, wanted] of [
+      ['/docs/info/l2Book', /levels/],
+      ['/docs/rest/ownKey', /credits_remaining/],
+      ['/docs/rpc/methods', /0x/],
+    ] as const) {
+      const blocks =
+        address === '/docs/rpc/methods'
+          ? blocksOf(pages.find((page) => page.address === address)!.markdown)
+          : codeOf(address)
+      for (const { language, text } of blocks.slice(0, 3)) {
+        const [program, ...args] = programs[language as keyof typeof programs]
+        const ran = spawnSync(program!, [...args, text], { env: { ...process.env, ...env }, encoding: 'utf8' })
+        expect([address, language, ran.status, ran.stdout]).toEqual([
+          address,
+          language,
+          0,
+          expect.stringMatching(wanted),
+        ])
+      }
+    }
+    const stream = codeOf('/docs/channels/trades').find(({ language }) => language === 'ts')!
+    const [program, ...args] = programs.ts
+    const follower = runCommand(program!, [...args, stream.text], env)
+    await follower.line((line) => line.includes('"channel":"trades"'))
+    await follower.end()
+  },
+  60_000,
 )
 
 it('every guide is followed', () => {

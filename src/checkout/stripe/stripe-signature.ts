@@ -1,7 +1,7 @@
 // The header Stripe-Signature: when it was signed, and one or more signatures of the scheme v1. Other schemes are ignored.
 
 /** Seconds that an event may be old, or ahead of this clock. */
-export const TOLERANCE_SECONDS = 300
+const TOLERANCE_SECONDS = 300
 /** While a secret is rolled there are two. */
 const SIGNATURES_MAX = 8
 

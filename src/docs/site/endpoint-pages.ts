@@ -27,7 +27,6 @@ export const QUERY_EXAMPLES: Readonly<Record<string, string>> = {
   historyCost: '?day=2026-11-21&products=events',
   historyFiles: '?day=2026-11-21&products=events',
   historySums: '?day=2026-11-21',
-  search: '?q=acme',
 }
 const DOORS = {
   admin: ['The operator: `ADMIN_TOKEN`', 'ADMIN_TOKEN'],

@@ -29,7 +29,7 @@ export const checkout = defineEndpoint(
     answers: {
       201: {
         description: 'The order',
-        schema: enveloped(z.object({ order: ShownOrder.describe('What was ordered') })),
+        schema: enveloped(z.object({ order: ShownOrder.describe('The order') })),
         example: inEnvelope({ order: ORDER_EXAMPLE }),
       },
     },
