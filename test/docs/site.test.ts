@@ -1,14 +1,17 @@
 // The documentation as it is built: every definition has its page, every link leads somewhere, what is shown is real.
 
+import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, validate } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import type * as z from 'zod'
+import { DOCUMENTS } from '../../src/docs/site/documents.ts'
 import { endpointMeanings, examplePath, QUERY_EXAMPLES } from '../../src/docs/site/endpoint-pages.ts'
 import { fieldRows, nameIn } from '../../src/docs/site/field-table.ts'
 import { graphqlSample } from '../../src/docs/site/graphql-sample.ts'
 import { llmsText, searchIndex } from '../../src/docs/site/machine-files.ts'
 import { headingsOf, rewritten } from '../../src/docs/site/page.ts'
+import { unplacedOf } from '../../src/docs/site/prose-pages.ts'
 import { answerMeanings, requestMeanings } from '../../src/docs/site/words/meanings.ts'
 import { docsFiles, docsPages } from '../../src/docs/site/write-docs.node.ts'
 import { CATALOGUE } from '../../src/info/catalogue.ts'
@@ -34,6 +37,13 @@ const ELSEWHERE = [
 const LOADED = ['/assets/docs.css', '/assets/docs.js', '/icon.svg']
 
 describe('the pages', () => {
+  it('of documents have a place in the menu', () => {
+    const paths = globSync(DOCUMENTS, { cwd: join(import.meta.dirname, '../..') })
+    expect(paths.length).toBeGreaterThan(60)
+    expect(unplacedOf(new Map(paths.map((path) => [path, ''])))).toEqual([])
+    expect(unplacedOf(new Map([['docs/new.md', '']]))).toEqual(['docs/new.md'])
+  })
+
   it('are there for every type, channel and endpoint, each once', () => {
     expect(addresses.filter((address, at) => addresses.indexOf(address) !== at)).toEqual([])
     const wanted = [
