@@ -52,7 +52,9 @@ beforeAll(async () => {
     control.close()
     proxy.close()
   }
-  const past = { fromTime: Date.now() - 8_000, toTime: Date.now() - 2_000 }
+  const begun = Date.now()
+  const past = { fromTime: begun + 1_000, toTime: begun + 8_000 }
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(past.toTime), { timeout: 30_000, interval: 200 })
   settings = { url: proxy.url, key, past, cut: `http://127.0.0.1:${(control.address() as AddressInfo).port}/` }
 }, 300_000)
 afterAll(async () => {
