@@ -25,6 +25,7 @@ const PLACES: readonly (readonly [path: string, section: Section])[] = [
   ['docs/pipelines.md', 'pipelines'],
   ['docs/pipelines-delivery.md', 'pipelines'],
   ['docs/operations.md', 'operator'],
+  ['docs/selling.md', 'operator'],
   ['docs/commands.md', 'operator'],
   ['docs/feed-protocol.md', 'operator'],
   ['docs/architecture.md', 'inside'],
