@@ -32,6 +32,8 @@ export interface Joined {
   readonly key: string | null
 }
 
+/** Of an account that are looked through, the newest first. */
+const KEYS_MAX = 1_000
 const PLAN = 'trial'
 const LABEL = 'console sign-up'
 const PURPOSE = 'weir/sign-up-addresses/1'
