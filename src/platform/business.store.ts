@@ -78,8 +78,7 @@ export class BusinessStore implements Business {
 
   /** What was used, by day and product. */
   async used(fromMs: number, toMs: number): Promise<DaySum[]> {
-    const select = `SELECT hour - hour % ${DAY_MS} AS day, product, sum(calls) AS count, sum(micro) AS micro
-      FROM usage WHERE hour >= ? AND hour < ? GROUP BY 1, 2 ORDER BY 1, 2`
+    const select = `SELECT day, product, calls AS count, micro FROM usage_days WHERE day >= ? AND day < ? ORDER BY 1, 2`
     return this.#all(select, fromMs, toMs)
   }
 

@@ -122,6 +122,24 @@ describe('the business', () => {
   })
 })
 
+describe('sums of a day', () => {
+  it('are those of the meters, however often and in whatever order their copies come', async () => {
+    const day = hour - (hour % (24 * HOUR)) - 40 * 24 * HOUR
+    const row = (product: 'info' | 'stream', calls: number, at = day) => ({
+      ...{ keyHash: key.hash, hour: at, product, type: 'meta', calls, amount: calls * 1_000_000 },
+    })
+    await keepUsage(db, [row('info', 2), row('stream', 5), row('info', 1, day + 23 * HOUR)])
+    await keepUsage(db, [row('info', 7)])
+    await keepUsage(db, [row('info', 2), row('info', 1, day + 24 * HOUR)])
+    const select = 'SELECT product, calls, micro FROM usage_days WHERE day = ? ORDER BY product'
+    const { results } = await db.prepare(select).bind(day).all()
+    expect(results).toEqual([
+      { product: 'info', calls: 8, micro: 8_000_000 },
+      { product: 'stream', calls: 5, micro: 5_000_000 },
+    ])
+  })
+})
+
 describe('a search', () => {
   const found = async (q: string) => (await ask('GET', `/search?q=${encodeURIComponent(q)}`)).json
 

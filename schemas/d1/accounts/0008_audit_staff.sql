@@ -58,5 +58,29 @@ BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
 
 -- Lists and sums of the operator's console.
 CREATE INDEX grants_by_time ON grants (created);
-CREATE INDEX usage_by_hour ON usage (hour);
 CREATE INDEX keys_by_time ON keys (created, hash);
+
+-- Sums of `usage` over the keys, hours and types of a UTC day, kept by D1 itself: a month of all accounts is read of
+-- these, and not of millions of hours.
+CREATE TABLE usage_days (
+  -- Unix ms of the start of the day.
+  day INTEGER NOT NULL,
+  product TEXT NOT NULL,
+  calls INTEGER NOT NULL,
+  -- Micro-credits.
+  micro INTEGER NOT NULL,
+  PRIMARY KEY (day, product)
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO usage_days
+SELECT hour - hour % 86400000, product, sum(calls), sum(micro) FROM usage GROUP BY 1, 2;
+
+CREATE TRIGGER usage_begins AFTER INSERT ON usage BEGIN
+  INSERT INTO usage_days VALUES (NEW.hour - NEW.hour % 86400000, NEW.product, NEW.calls, NEW.micro)
+  ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, micro = micro + excluded.micro;
+END;
+CREATE TRIGGER usage_grows AFTER UPDATE ON usage WHEN NEW.calls <> OLD.calls OR NEW.micro <> OLD.micro BEGIN
+  INSERT INTO usage_days
+  VALUES (NEW.hour - NEW.hour % 86400000, NEW.product, NEW.calls - OLD.calls, NEW.micro - OLD.micro)
+  ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, micro = micro + excluded.micro;
+END;
