@@ -19,7 +19,9 @@ export const StaffName = z
 
 export const Role = z
   .enum(STAFF_ROLES, `must be one of ${STAFF_ROLES.join(', ')}`)
-  .describe('`support`: reads; `billing`: grants credits and changes plans of accounts, too; `owner`: everything')
+  .describe(
+    '`support`: reads; `billing`: grants credits, changes plans of accounts and settles orders, too; `owner`: everything',
+  )
 
 export const StaffMember = z
   .object({
