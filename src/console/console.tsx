@@ -3,17 +3,23 @@
 import { render } from 'preact'
 import { linkToken } from './join.dom.ts'
 import { JoinPage } from './join.tsx'
-import { OperatorPages } from './operator/operator-pages.tsx'
-import { OwnerPage } from './owner/owner-page.tsx'
+import { Later } from './later.tsx'
 import { SignIn } from './sign-in.tsx'
 import { look, visitor } from './visit.dom.ts'
+
+const ownerPage = async () => (await import('./owner/owner-page.tsx')).OwnerPage
+const operatorPages = async () => (await import('./operator/operator-pages.tsx')).OperatorPages
 
 function Console() {
   if (linkToken.value !== null) return <JoinPage token={linkToken.value} key={linkToken.value} />
   const who = visitor.value
   if (who === 'unknown') return <main id="main" aria-busy="true" />
   if (who === null) return <SignIn />
-  return who.role === 'owner' ? <OwnerPage who={who} /> : <OperatorPages who={who} />
+  return who.role === 'owner' ? (
+    <Later key="owner" load={ownerPage} props={{ who }} />
+  ) : (
+    <Later key="operator" load={operatorPages} props={{ who }} />
+  )
 }
 
 void look()
