@@ -76,7 +76,8 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'cli/backfill': 'core history/archive feeder cli',
   launch: 'core rpc cli docs/site',
   'console/ui': 'core console',
-  console: 'console/ui console/owner console/operator',
+  // It loads `owner` and `operator` when they are needed.
+  console: 'console/ui',
   'console/owner': 'console console/ui',
   'console/operator': 'console console/ui',
   'console/docs': '',

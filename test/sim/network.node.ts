@@ -245,6 +245,7 @@ export class Network implements Chances {
         this.platform.current.exit(() => later(() => trades(log, { type, ...request }))),
       caller: (keyHash: string) => later(() => ({ ok: true, identity: identityOf(keyHash) })),
       keepUsage: () => later(() => undefined),
+      keepRefusals: () => later(() => undefined),
     }
   }
 }
