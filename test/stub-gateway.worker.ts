@@ -39,6 +39,7 @@ export class Internal
   }
 
   async keepUsage(): Promise<void> {}
+  async keepRefusals(): Promise<void> {}
 
   /** Of GraphQL: keys are called like their accounts. */
   async enter(account: string): Promise<{ ok: true; value: Identity }> {
