@@ -9,7 +9,7 @@ import type { Result } from './core/result.ts'
 import { after, sleep } from './core/timers.client.ts'
 import type { UsageKeeper, UsageRow } from './credit/usage.ts'
 import { docsRoutes } from './docs/docs.route.ts'
-import { AddressGate, REST_REQUESTS, WRONG_TOKENS } from './edge/address-gate.ts'
+import { AddressGate, LOOK_UPS, REST_REQUESTS, WRONG_TOKENS } from './edge/address-gate.ts'
 import { addressLimit } from './edge/address-limit.route.ts'
 import { callerAddress } from './edge/caller-address.ts'
 import type { Charging } from './edge/charging.ts'
@@ -63,7 +63,7 @@ type WaitUntil = (work: Promise<unknown>) => void
 const keys = new KeyRing(undefined, (error) => report(error, 'key look-up'))
 const leases = new LeasePool()
 const restGate = new AddressGate(REST_REQUESTS)
-const wrongTokens = new AddressGate(WRONG_TOKENS)
+const [wrongTokens, visits] = [new AddressGate(WRONG_TOKENS), new AddressGate(LOOK_UPS)]
 const now = () => Date.now()
 const refusals = new RefusalBook({ nowMs: now, sleep, report: (error) => report(error, 'refusals') })
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
@@ -91,7 +91,8 @@ function build(env: Env): Gateway {
   const settings = gatewaySettings(env)
   const { PATH_KEYS: pathKeys, TRUST_PROXY: isProxyTrusted } = settings
   const objects = new Objects(env, settings)
-  const keyEnv = { ...env, ...settings }
+  const visited = ({ headers }: Request) => visits.take(callerAddress(isProxyTrusted, headers), now())
+  const keyEnv = { ...env, ...settings, visited }
   // Breakers, budgets and clocks of sources outlive the request that happens to touch them.
   const upstream = infoUpstream(settings.UPSTREAMS, { objects, waitUntil: keepAlive })
   const archive = archiveOf(env, settings.CHAIN)
@@ -114,12 +115,11 @@ function build(env: Env): Gateway {
   const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay, nowMs: now, refused }
   app.route('/', streamRoutes<Env>(streams, { pathKeys, relaysPerRegion: settings.RELAYS_PER_REGION }))
   app.route('/', graphqlRoutes<Env>({ ...streams, isProxyTrusted }, settings.RELAYS_PER_REGION))
-  const log = () => objects.log()
   const wrongToken = ({ headers }: Request) => wrongTokens.take(callerAddress(isProxyTrusted, headers), now())
   app.route(
     '/',
     feedRoutes<Env>(
-      log,
+      () => objects.log(),
       now,
       async () => ({ ...(await infoStatus(upstream, now(), past.isDeep)), chains: chains.view() }),
       wrongToken,
@@ -135,7 +135,7 @@ function build(env: Env): Gateway {
   const findStaff: FindStaff = (hash) => staffOf(env.ACCOUNTS, hash)
   const identify = (key: string, request: Request, waitUntil: WaitUntil) =>
     keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request))
-  app.route('/', sessionRoutes({ env, findStaff, identify, wrongToken, addressOf, requestId, now }))
+  app.route('/', sessionRoutes({ env: keyEnv, findStaff, identify, wrongToken, addressOf, requestId, now }))
   app.route('/', sellingRoutes(env, settings, { platform, wrongToken, addressOf, report, requestId, now }))
   const { LIVE_ACCOUNT: account, LIVE_COINS: coins } = settings
   app.route('/', liveTokenRoutes({ env, account, coins, addressOf, requestId, now }))
@@ -157,7 +157,7 @@ function build(env: Env): Gateway {
   const { ARCHIVE: bucket }: Partial<Env> = env
   app.route('/', downloadRoutes<Env>({ chain: settings.CHAIN, bucket, keySecret: env.KEY_SECRET, requestId, now }))
   const secrets = { adminToken: env.ADMIN_TOKEN, keySecret: env.KEY_SECRET }
-  const visitor = (request: Request) => (hasSession(request) ? visitingOperator(env, request, findStaff, now()) : null)
+  const visitor = (asked: Request) => (hasSession(asked) ? visitingOperator(keyEnv, asked, findStaff, now()) : null)
   app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, visitor, findStaff, wrongToken, requestId }))
   app.get('/', (c) => {
     if (isBrowser(c.req.raw)) return c.redirect('/live')
@@ -181,7 +181,7 @@ const placesOf = (product: Product) => (product === 'data' ? (['basic', 'bearer'
 /** API keys may come as a bearer token, on sockets also as `?key=`, and in the path where that form exists: never on JSON-RPC. */
 const KEY_PLACES = { info: ['path', 'bearer'], stream: ['path', 'query', 'bearer'], rpc: ['bearer'] } as const
 
-function authenticator(keyEnv: KeyRingEnv, product: keyof typeof KEY_PLACES) {
+function authenticator(keyEnv: KeyRingEnv & Parameters<typeof orVisitor>[0], product: keyof typeof KEY_PLACES) {
   const places = KEY_PLACES[product]
   return (_: Env, request: Request, path: string | undefined, waitUntil: WaitUntil) => {
     const takesTokens = product !== 'rpc'

@@ -58,6 +58,8 @@ const SKEW_MS = 5_000
 /** One per isolate. */
 export class KeyRing {
   readonly #memory = new KeyMemory()
+  /** By hash: apart from keys, or whoever reads the hash in a token could send that as the key. */
+  readonly #payers = new KeyMemory()
   readonly #gate = new AddressGate(LOOK_UPS)
   readonly #lookUps = new Flights<Found>(LOOK_UP_MAX_MS, LOOK_UPS_MAX)
   /** Hashes that the meter called revoked: memory and KV may not know it yet. */
@@ -133,7 +135,7 @@ export class KeyRing {
     const opened = await openStreamToken(sent, env.KEY_SECRET, now)
     if (!opened.ok) return opened
     const { keyHash, ...token } = opened.value
-    let record = this.#memory.recall(keyHash, now) ?? null
+    let record = this.#payers.recall(keyHash, now) ?? null
     try {
       record ??= await findKey(env, keyHash, waitUntil)
     } catch (error) {
@@ -141,7 +143,7 @@ export class KeyRing {
       return err(KEYS_AWAY)
     }
     if (record !== null && this.#isOutdated(record)) record = await this.#readAgain(env, record, waitUntil)
-    this.#memory.keep(keyHash, record, now)
+    this.#payers.keep(keyHash, record, now)
     const entered = this.#verdict(record && forData(record), entry, now, () => address)
     return entered.ok ? ok(narrowed(entered.value, token)) : entered
   }

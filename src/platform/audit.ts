@@ -16,7 +16,7 @@ const TARGET_MAX = 128
 const SENT_MAX = 2_000
 const SECRET_NAME = /secret|token|password|authorization/i
 /** A key or token, by the form that it begins with; what lists show of one, its first twelve characters, stays. */
-const SECRET_TEXT = /\b(cq[tso]_[1-9A-HJ-NP-Za-km-z]{8})[1-9A-HJ-NP-Za-km-z]+/g
+const SECRET_TEXT = /(cq[tsoe]_[\w-]{8})[\w.-]+/g
 /** An address may have a secret in whatever comes after its host. */
 const ADDRESS = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"@]*@)?([^\s/?#"]+)([/?#][^\s"]*)?/gi
 
@@ -40,7 +40,8 @@ function sentText(parts: { readonly query: unknown; readonly body: unknown }): s
   const { query, body } = parts
   const isAsked = typeof query === 'object' && query !== null && Object.keys(query).length > 0
   const sent = { ...(isAsked ? { query } : {}), ...(body === undefined ? {} : { body }) }
-  return bounded(JSON.stringify(sent, withoutSecrets), SENT_MAX)
+  // Names of fields may be what should have been their values.
+  return bounded(JSON.stringify(sent, withoutSecrets).replace(SECRET_TEXT, '$1…'), SENT_MAX)
 }
 
 interface Asked {

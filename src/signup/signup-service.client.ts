@@ -102,9 +102,9 @@ export class SignUp {
         kind: 'not_entitled',
         why: 'The trial of this mailbox was given to another form of its address: ask for a link with the one that you used first.',
       })
-    if ((await accounts.missing(found.account)) === null) return ok(found.account)
+    // Also where it is there: a first try may have ended before its meter began.
     const made = await accounts.ensure(found.account, { plan: PLAN, terms: {} })
-    if (made.ok) return ok(found.account)
+    if (made.ok || (await accounts.missing(found.account)) === null) return ok(found.account)
     return err({
       kind: 'unavailable',
       what: 'Trials',

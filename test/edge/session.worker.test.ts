@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
+import { AddressGate, LOOK_UPS, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import { sessionRoutes } from '../../src/edge/session/session.route.ts'
 import { visitingOperator, visitingOwner } from '../../src/edge/session/visitor.store.ts'
 import { hashKey, sha256 } from '../../src/key/digest.client.ts'
@@ -16,8 +16,10 @@ const PLATFORM = { product: 'platform', kind: 'any' } as const
 
 /** Routes whose clock, staff and operator's token the test sets. */
 function desk() {
-  const world = { nowMs: 1_000, token: ADMIN_TOKEN, staff: new Map<string, Operator>() }
-  const visitorEnv = () => ({ ACCOUNTS: db, ADMIN_TOKEN: world.token })
+  const world = { nowMs: 1_000, token: ADMIN_TOKEN, staff: new Map<string, Operator>(), address: null as string | null }
+  const visits = new AddressGate(LOOK_UPS)
+  const visited = () => visits.take(world.address, world.nowMs)
+  const visitorEnv = () => ({ ACCOUNTS: db, ADMIN_TOKEN: world.token, visited })
   const findStaff = async (hash: string) => world.staff.get(hash) ?? null
   const gate = new AddressGate(WRONG_TOKENS)
   const app = new Hono()
@@ -146,6 +148,20 @@ describe('a session', () => {
     expect(await enters(request(cookie, 'GET', { 'sec-fetch-site': 'same-site' }))).toMatchObject({ ok: false })
     expect(await enters(request(`__Host-weir=${'0'.repeat(64)}`))).toMatchObject({ ok: false })
     expect(await (await ask('GET', null)).json()).toBeNull()
+  })
+
+  it('costs an address few look-ups where it is made up, and another address is not held up', async () => {
+    const { world, ask, signIn } = desk()
+    world.nowMs = 10_000
+    const cookie = await signIn(ADMIN_TOKEN)
+    world.address = '192.0.2.1'
+    const statuses = []
+    for (let i = 0; i < 200; i++) statuses.push((await ask('GET', `__Host-weir=${`${i}`.padStart(64, '0')}`)).status)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(50)
+    expect(statuses.at(-1)).toBe(429)
+    expect((await ask('DELETE', `__Host-weir=${'0'.repeat(64)}`)).status).toBe(429)
+    world.address = '192.0.2.2'
+    expect((await ask('GET', cookie)).status).toBe(200)
   })
 
   it('begins with nothing else, and guesses are bounded', async () => {

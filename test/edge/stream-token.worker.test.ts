@@ -40,6 +40,15 @@ describe('a stream token', () => {
     expect(graphql).toMatchObject({ ok: false, error: { kind: 'not_entitled' } })
   })
 
+  it('tells nothing that opens more: the hash of the key, which stands in it, is no key', async () => {
+    const { key, token } = await tokenOf()
+    const ring = new KeyRing()
+    expect(await enter(ring, token, OPEN)).toBe('ok')
+    expect(await enter(ring, key.hash)).toBe('key_malformed')
+    const platform = await ring.identify(settings, key.hash, { product: 'platform', kind: 'any' }, waitUntil)
+    expect(platform).toMatchObject({ ok: false, error: { kind: 'key_malformed' } })
+  })
+
   it('ends with its key, and by itself', async () => {
     const { key, token } = await tokenOf()
     const ring = new KeyRing()

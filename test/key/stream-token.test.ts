@@ -1,6 +1,7 @@
 // Stream tokens: made, opened, altered, outlived; and what each lets through.
 
 import { describe, expect, it } from 'vitest'
+import { limitsOf } from '../../src/credit/plans/plan.ts'
 import { queryOf } from '../../src/info/catalogue.ts'
 import type { Identity, StreamToken } from '../../src/key/identity.ts'
 import { holderOf, openStreamToken, sealStreamToken } from '../../src/key/stream-token.client.ts'
@@ -166,5 +167,18 @@ describe('what a token is for', () => {
     )
     connection.renew({ ...identity, plan: 'pro', products: ['info', 'stream', 'data'] }, 1)
     expect(connection.identity).toMatchObject({ plan: 'pro', products: ['info', 'stream'], token: BTC })
+  })
+
+  it('has the rate of a visitor also where its account was given more', () => {
+    const of = (streamMessagesPerMinute: number): Identity => ({
+      ...{ v: 1, account: 'a', keyHash: KEY, kind: 'api', plan: 'entry', products: ['stream'] },
+      limits: { ...limitsOf({ plan: 'entry' }), streamMessagesPerMinute },
+    })
+    const sink = { send: () => {}, close: () => {} }
+    const start = { identity: narrowed(of(100), BTC), terms: 0 }
+    const connection = new Connection('c', start, sink, { nowMs: 0 }, () => {})
+    connection.renew(of(2_000), 1)
+    const admitted = Array.from({ length: 500 }, () => connection.admit()).filter((answer) => answer === 'yes')
+    expect(admitted).toHaveLength(240)
   })
 })

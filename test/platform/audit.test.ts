@@ -30,12 +30,16 @@ describe('a row of the audit', () => {
   })
 
   it('has no secret in it', () => {
-    const secrets = ['cqt_9fKxWq2TbNkRzd5mYvHs4uJwXe', newStaffToken((bytes) => new Uint8Array(bytes).fill(7))]
+    const secrets = [
+      'cqt_9fKxWq2TbNkRzd5mYvHs4uJwXe',
+      newStaffToken((bytes) => new Uint8Array(bytes).fill(7)),
+      'cqe_eyJ2IjoxLC-_.0uJ4yQ3m1v8s7w6x5z4b3c2d1e0f9g8h7i6j5k4l3m2',
+    ]
     for (const secret of secrets) {
       const row = asked({
         params: { id: secret },
         query: { key: secret },
-        body: { label: `x ${secret} y`, list: [secret], token: secret, account: secret },
+        body: { label: `x ${secret} y`, list: [secret], token: secret, account: secret, [secret]: 1 },
       })
       expect(JSON.stringify(row)).not.toContain(secret.slice(0, 13))
       expect(row.target).toBe(`${secret.slice(0, 12)}…`)

@@ -285,6 +285,17 @@ describe('how an account stands', () => {
 })
 
 describe('refusals', () => {
+  it('are counted by reading the rows of their account alone', async () => {
+    const asked: string[] = []
+    const prepare = (sql: string) => {
+      asked.push(sql)
+      return bindings.ACCOUNTS.prepare(sql)
+    }
+    await refusalsIn({ prepare } as unknown as D1Database).counts('acme', 1)
+    const plan = bindings.ACCOUNTS.prepare(`EXPLAIN QUERY PLAN ${asked[0]}`).bind(1, 'acme')
+    expect(JSON.stringify((await plan.all()).results)).toContain('(account=? AND hour>?)')
+  })
+
   it('are noted beside the call, with who, what and why, and listed to the owner', async () => {
     const own = await owner()
     const door = gateway()

@@ -96,6 +96,19 @@ describe('signing up', () => {
     expect((await meterOf(first.json.account).balance()).granted).toBe(25_000_000_000)
   })
 
+  it('completes an account whose making broke off before its meter heard of it', async () => {
+    const { ask, confirm } = desk()
+    await ask('half@example.com')
+    await confirm()
+    await db.batch([
+      db.prepare("INSERT INTO accounts (id, plan, created) VALUES ('a-half', 'trial', 1)"),
+      db.prepare("UPDATE signups SET account = 'a-half'"),
+    ])
+    await ask('half@example.com')
+    expect((await confirm()).json).toMatchObject({ account: 'a-half', key: expect.stringMatching(/^cqt_/) })
+    expect((await meterOf('a-half').balance()).granted).toBe(25_000_000_000)
+  })
+
   it('makes another service key where the owner revoked the one of before', async () => {
     const { ask, confirm } = desk()
     await ask('revoked@example.com')

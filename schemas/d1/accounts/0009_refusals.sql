@@ -29,6 +29,8 @@ CREATE TABLE refusal_counts (
   PRIMARY KEY (hour, account, code)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX refusal_counts_by_account ON refusal_counts (account, hour);
+
 -- By which the owner of an account made a key: the same one makes no second key.
 ALTER TABLE keys ADD COLUMN request TEXT;
 CREATE UNIQUE INDEX keys_by_request ON keys (account, request) WHERE request IS NOT NULL;

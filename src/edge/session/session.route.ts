@@ -61,9 +61,17 @@ export function sessionRoutes(deps: SessionDeps): Hono {
     return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
   }
 
+  /** The refusal of who may not sign in or out. */
+  const refusalOf = (request: Request): Failure | null => {
+    if (!isOwnPage(request)) return FOREIGN
+    const { waitMs, limit } = env.visited(request)
+    return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : null
+  }
+
   app.post('/session', async (c) => {
     const request = c.req.raw
-    if (!isOwnPage(request)) return refuse(FOREIGN)
+    const refused = refusalOf(request)
+    if (refused !== null) return refuse(refused)
     const body = await readJsonBody(
       { chunks: request.body, contentLength: request.headers.get('content-length') },
       BODY_MAX_BYTES,
@@ -88,7 +96,8 @@ export function sessionRoutes(deps: SessionDeps): Hono {
   })
 
   app.delete('/session', async (c) => {
-    if (!isOwnPage(c.req.raw)) return refuse(FOREIGN)
+    const refused = refusalOf(c.req.raw)
+    if (refused !== null) return refuse(refused)
     const token = sessionToken(c.req.raw.headers.get('cookie'))
     if (token !== null) await endSession(env.ACCOUNTS, token)
     return answer({}, noSessionCookie())

@@ -1,5 +1,5 @@
 // Who a session is, asked at each of its uses: the operator whose token still is the one, or whoever a key still belongs to.
-// Laws: a request that no page of ours made has no session; a changed token and a revoked key end theirs; a session that
+// Laws: a made-up session costs an address few look-ups; a request that no page of ours made has no session; a changed token and a revoked key end theirs; a session that
 // a service key began manages its account and may ask data for it, one that an API key began can what the key can.
 
 import { type Failure, KEY_ENDED } from '../../core/failure.ts'
@@ -10,6 +10,7 @@ import type { Identity } from '../../key/identity.ts'
 import { keyFromD1 } from '../../key/key-records.store.ts'
 import { admit, type Entry, forData } from '../../key/record.ts'
 import { HOLDER, type Operator } from '../../key/staff.ts'
+import type { AddressVerdict } from '../address-gate.ts'
 import { callerAddress } from '../caller-address.ts'
 import { findSession, type SessionOrigin } from './session.store.ts'
 import { isOwnPage, sessionToken } from './session.ts'
@@ -17,6 +18,8 @@ import { isOwnPage, sessionToken } from './session.ts'
 export interface VisitorEnv {
   readonly ACCOUNTS: D1Database
   readonly ADMIN_TOKEN?: string
+  /** Counts a request whose session has to be looked up. */
+  readonly visited: (request: Request) => AddressVerdict
 }
 
 const ENDED: Failure = { kind: 'key_missing', hint: 'You are not signed in, or your session has ended: sign in again.' }
@@ -31,13 +34,15 @@ export const hasSession = ({ headers }: Request) =>
 
 /** What the session of this request was begun with, and when it ends. */
 export async function sessionOf(
-  { ACCOUNTS: db }: VisitorEnv,
+  { ACCOUNTS: db, visited }: VisitorEnv,
   request: Request,
   nowMs: number,
 ): Promise<Result<SessionOrigin & { readonly expires: number }, Failure>> {
   const token = sessionToken(request.headers.get('cookie'))
   if (token === null) return err(ENDED)
   if (!isOwnPage(request)) return err(ELSEWHERE)
+  const { waitMs, limit } = visited(request)
+  if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
   const session = await findSession(db, token, nowMs)
   return session === null ? err(ENDED) : ok(session)
 }

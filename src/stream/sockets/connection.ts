@@ -108,7 +108,7 @@ export class Connection {
     this.#identity = token ? narrowed(identity, token) : identity
     this.#terms = terms
     if (this.messagesPerMinute === this.#rate.burst) return
-    this.#rate = rateOf(identity)
+    this.#rate = rateOf(this.#identity)
     this.#frames = fullBucket(this.#rate, this.#clock.nowMs)
   }
 
