@@ -57,7 +57,7 @@ export interface Platform {
   readonly hubs: number
   /** WEBHOOK_HTTP. */
   readonly isHttpAllowed: boolean
-  /** Whether the host of this address is none of a private network, as far as its name tells. */
+  /** Whether owners may have this address called: of no private network, as far as its name tells, unless PIPELINE_PRIVATE. */
   readonly isPublicUrl: (url: string) => boolean
   /** TRUST_PROXY: callers' addresses are known. */
   readonly isProxied: boolean

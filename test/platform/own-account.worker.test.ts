@@ -15,14 +15,14 @@ import { bindings, meterOf, newKey, platformOf, settings } from './operator.work
 const CREDIT = 1_000_000
 
 /** `batches`: what was to be kept of refusals, which needs no two seconds here. */
-function gateway() {
+function gateway(isHttpAllowed = false) {
   const keys = new KeyRing()
   const leases = new LeasePool()
   const batches: RefusalBatch[] = []
   const noted: Promise<unknown>[] = []
   const book = new RefusalBook({ nowMs: () => Date.now(), sleep: async () => {}, report: () => {} })
   const app = keyedRoutes(ENDPOINTS, {
-    platform: platformOf(),
+    platform: platformOf(isHttpAllowed),
     authenticate: (request, entry, waitUntil) =>
       keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
     charging: (waitUntil) =>
@@ -276,6 +276,9 @@ describe('how an account stands', () => {
     expect((await ask(door, own.key, 'POST', '/webhook/test')).status).toBe(404)
     for (const url of ['http://example.com/', 'https://127.0.0.1/', 'https://10.1.2.3:8787/x', 'https://localhost/'])
       expect([url, (await ask(door, own.key, 'PUT', '/webhook/', { url })).status]).toEqual([url, 400])
+    // Plain http is no leave to reach inside.
+    const inside = { url: 'http://10.1.2.3/' }
+    expect((await ask(gateway(true), own.key, 'PUT', '/webhook/', inside)).status).toBe(400)
     const set = await ask(door, own.key, 'PUT', '/webhook/', { url: 'https://hooks.example/weir' })
     expect([set.status, set.data.secret]).toEqual([200, expect.stringMatching(/^whsec_/)])
     const shown = await ask(door, own.key, 'GET', '/webhook/')

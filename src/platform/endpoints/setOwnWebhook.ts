@@ -15,7 +15,7 @@ import {
   WebhookWithSecret,
 } from '../webhook-shapes.ts'
 
-const NO_PRIVATE = badField('url', 'must be a public address (the operator allows others with WEBHOOK_HTTP=on)')
+const NO_PRIVATE = badField('url', 'must be a public address (private ones need PIPELINE_PRIVATE=on)')
 
 export const setOwnWebhook = defineEndpoint(
   {
@@ -36,8 +36,7 @@ export const setOwnWebhook = defineEndpoint(
     refusals: [400],
   },
   async ({ body, identity: { account } }, { meterOf, isHttpAllowed, isPublicUrl }) => {
-    const isInside = !isHttpAllowed && !isPublicUrl(body.url)
-    const refused = refusedUrl(body.url, isHttpAllowed) ?? (isInside ? NO_PRIVATE : null)
+    const refused = refusedUrl(body.url, isHttpAllowed) ?? (isPublicUrl(body.url) ? null : NO_PRIVATE)
     if (refused !== null) return err(refused)
     const { new_secret: newSecret, ...order } = body
     const webhook = await meterOf(account).setWebhook({ account, ...order, newSecret })
