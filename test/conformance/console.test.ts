@@ -327,7 +327,8 @@ describe.skipIf(isMissing)('an owner', () => {
     expect(await page.locator('img').count()).toBe(0)
 
     expect((await ask(key)).status).toBe(200)
-    await reloaded(page, '.figures dd').toBe('2')
+    // The page itself looks again.
+    await shown(page, '.figures dd').toBe('2')
 
     await page.getByRole('button', { name: `rotate ${key.slice(0, 12)}` }).click()
     await page.getByRole('button', { name: 'Rotate', exact: true }).click()

@@ -7,7 +7,10 @@ import { type Loaded, useLoaded } from '../loaded.dom.ts'
 
 /** Grows when all is to be asked again. */
 export const round = signal(0)
+/** Grows while somebody looks: what is cheap and moves is asked again. */
+export const pulse = signal(0)
 const AWAY_MS = 10_000
+const PULSE_MS = 5_000
 
 export const askAgain = () => void round.value++
 
@@ -16,7 +19,7 @@ export function useOwn<T>(path: () => string): Loaded<T> {
   return useLoaded<T>(() => (round.value < 0 ? null : path()))
 }
 
-/** Begins a round when the tab comes back after a while. */
+/** Begins a round when the tab comes back after a while, and beats while it is seen. */
 export function useReturns(): void {
   useEffect(() => {
     let leftMs = Date.now()
@@ -25,6 +28,12 @@ export function useReturns(): void {
       else if (Date.now() - leftMs > AWAY_MS) askAgain()
     }
     addEventListener('visibilitychange', seen)
-    return () => removeEventListener('visibilitychange', seen)
+    const beats = setInterval(() => {
+      if (document.visibilityState === 'visible') pulse.value++
+    }, PULSE_MS)
+    return () => {
+      clearInterval(beats)
+      removeEventListener('visibilitychange', seen)
+    }
   }, [])
 }

@@ -7,7 +7,7 @@ import type { Visitor } from '../visit.dom.ts'
 import type { Account } from './answers.ts'
 import { Invoices } from './invoices.tsx'
 import { Keys } from './keys.tsx'
-import { useOwn, useReturns } from './own.dom.ts'
+import { pulse, useOwn, useReturns } from './own.dom.ts'
 import { RefusalList } from './refusal-list.tsx'
 import { Standing } from './standing.tsx'
 import { StreamList } from './stream-list.tsx'
@@ -17,7 +17,10 @@ import { WebhookSection } from './webhook.tsx'
 
 export function OwnerPage({ who }: { who: Extract<Visitor, { role: 'owner' }> }) {
   useReturns()
-  const account = useOwn<Account>(() => '/platform/account/')
+  const account = useOwn<Account>(() => {
+    void pulse.value
+    return '/platform/account/'
+  })
   const value = account.value.value
   const firstPlan = useRef<string | null>(null)
   if (value !== null) firstPlan.current ??= value.plan
