@@ -65,6 +65,12 @@ export function checkOf(mac: Uint8Array): string {
   return text
 }
 
+/** Keys, and tokens of staff and of streams, wherever they stand in a text. */
+const SECRETS = /(cq[tsoe]_[\w-]{8})[\w.-]+/g
+
+/** A text of somebody else with no more of each key in it than may be shown. */
+export const withoutKeys = (text: string): string => text.replace(SECRETS, '$1…')
+
 /** The part of a key that lists and logs may show. */
 export function displayPrefix(text: string): string {
   return text.slice(0, DISPLAY_LENGTH)

@@ -6,6 +6,7 @@ import { BoundedMap } from '../core/bounded-map.ts'
 import { type Failure, type FailureCode, failureCode, failureMessage } from '../core/failure.ts'
 import { type Bucket, fullBucket, type Rate, takeTokens } from '../core/token-bucket.ts'
 import { visible } from '../core/visible.ts'
+import { withoutKeys } from './format.ts'
 import type { Product } from './identity.ts'
 
 /** Who called with a key, whether it may enter or not. */
@@ -111,9 +112,11 @@ export class RefusedCalls {
   }
 }
 
-/** Cut first, so that a long text costs no more than a short one. */
+/** Cut first, so that a long text costs no more than a short one. A key in it, sent in a wrong place, is kept nowhere. */
 function shown(text: string, most: number): string {
-  return visible(text.slice(0, most)).slice(0, most)
+  const whole = visible(withoutKeys(text.slice(0, most))).slice(0, most)
+  // No half of a character.
+  return whole.replace(/[\uD800-\uDBFF]$/, '')
 }
 
 /** Notes that a key may not enter, where it is known whose it is. */

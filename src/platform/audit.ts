@@ -2,6 +2,7 @@
 // a row costs what a row costs, whatever was sent.
 
 import { visible } from '../core/visible.ts'
+import { withoutKeys } from '../key/format.ts'
 import type { Operator } from '../key/staff.ts'
 
 export interface AuditRow extends Operator {
@@ -15,8 +16,6 @@ export interface AuditRow extends Operator {
 const TARGET_MAX = 128
 const SENT_MAX = 2_000
 const SECRET_NAME = /secret|token|password|authorization/i
-/** A key or token, by the form that it begins with; what lists show of one, its first twelve characters, stays. */
-const SECRET_TEXT = /(cq[tsoe]_[\w-]{8})[\w.-]+/g
 /** An address may have a secret in whatever comes after its host. */
 const ADDRESS = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"@]*@)?([^\s/?#"]+)([/?#][^\s"]*)?/gi
 
@@ -25,9 +24,7 @@ const bounded = (text: string, most: number) =>
   visible(text.length > most ? `${text.slice(0, most)}…` : text).slice(0, most * 2)
 
 const plain = (text: string) =>
-  text
-    .replace(SECRET_TEXT, '$1…')
-    .replace(ADDRESS, (_, scheme, host, rest) => `${scheme}${host}${rest === undefined ? '' : '/…'}`)
+  withoutKeys(text).replace(ADDRESS, (_, scheme, host, rest) => `${scheme}${host}${rest === undefined ? '' : '/…'}`)
 
 function withoutSecrets(name: string, value: unknown): unknown {
   if (typeof value === 'boolean' || value === null) return value
@@ -41,7 +38,7 @@ function sentText(parts: { readonly query: unknown; readonly body: unknown }): s
   const isAsked = typeof query === 'object' && query !== null && Object.keys(query).length > 0
   const sent = { ...(isAsked ? { query } : {}), ...(body === undefined ? {} : { body }) }
   // Names of fields may be what should have been their values.
-  return bounded(JSON.stringify(sent, withoutSecrets).replace(SECRET_TEXT, '$1…'), SENT_MAX)
+  return bounded(withoutKeys(JSON.stringify(sent, withoutSecrets)), SENT_MAX)
 }
 
 interface Asked {

@@ -68,6 +68,15 @@ describe('refused calls', () => {
     expect(again.rows.at(-1)?.at).toBe(NOW + 2_000)
   })
 
+  it('show no half of a character, and no more of a key than lists do', () => {
+    const calls = new RefusedCalls()
+    const type = `\u0001${'a'.repeat(57)}\u{1F980}`
+    calls.note(call('acme', { kind: 'unknown_type', type: 'cqt_9fKxWq2TSecretSecretSecret', types: [] }, type), NOW)
+    const row = calls.take()!.rows[0]!
+    expect(row.type).toBe(`\\u0001${'a'.repeat(57)}`)
+    expect(row.message).toContain('"cqt_9fKxWq2T…"')
+  })
+
   it('show nothing that moves a cursor or turns a text around, and nothing long', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {

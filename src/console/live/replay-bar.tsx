@@ -77,6 +77,11 @@ export function ReplayBar() {
           Back to now
         </button>
       )}
+      {past?.state === 'waiting' && (
+        <p class="note" role="status">
+          Waiting for the archive: it takes a minute at a time, so what is younger comes when its minute is over.
+        </p>
+      )}
       {wrong.value && (
         <p class="note trouble" role="alert">
           {wrong.value}
