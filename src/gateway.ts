@@ -21,7 +21,7 @@ import { isBrowser, pageOf } from './edge/pages.client.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
 import { liveTokenRoutes } from './edge/session/live-token.route.ts'
 import { sessionRoutes } from './edge/session/session.route.ts'
-import { type FindStaff, hasSession, orVisitor, visitingOperator } from './edge/session/visitor.store.ts'
+import { hasSession, orVisitor, visitingOperator } from './edge/session/visitor.store.ts'
 import { streamRoutes } from './edge/stream.route.ts'
 import { type GatewaySettings, gatewaySettings } from './env.ts'
 import { feedRoutes } from './feed/feed.route.ts'
@@ -40,7 +40,6 @@ import { admit, forData } from './key/record.ts'
 import { RefusalBook } from './key/refusal-book.client.ts'
 import { keepRefusals } from './key/refusals.store.ts'
 import type { NoteRefusal, RefusalBatch } from './key/refused-calls.ts'
-import { staffOf } from './key/staff.store.ts'
 import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
 import { adminRoutes } from './platform/admin.route.ts'
 import { ENDPOINTS } from './platform/catalogue.ts'
@@ -131,11 +130,11 @@ function build(env: Env): Gateway {
     return (await desk.read(JSON.stringify(request), asking))?.body ?? null
   }
   const platform = platformOf(env, settings, objects, { read, report, now })
+  const { staff } = platform
   const addressOf = (request: Request) => callerAddress(isProxyTrusted, request.headers)
-  const findStaff: FindStaff = (hash) => staffOf(env.ACCOUNTS, hash)
   const identify = (key: string, request: Request, waitUntil: WaitUntil) =>
     keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request))
-  app.route('/', sessionRoutes({ env: keyEnv, findStaff, identify, wrongToken, addressOf, requestId, now }))
+  app.route('/', sessionRoutes({ env: keyEnv, staff, identify, wrongToken, addressOf, requestId, now }))
   app.route('/', sellingRoutes(env, settings, { platform, wrongToken, addressOf, report, requestId, now }))
   const { LIVE_ACCOUNT: account, LIVE_COINS: coins } = settings
   app.route('/', liveTokenRoutes({ env, account, coins, addressOf, requestId, now }))
@@ -157,8 +156,8 @@ function build(env: Env): Gateway {
   const { ARCHIVE: bucket }: Partial<Env> = env
   app.route('/', downloadRoutes<Env>({ chain: settings.CHAIN, bucket, keySecret: env.KEY_SECRET, requestId, now }))
   const secrets = { adminToken: env.ADMIN_TOKEN, keySecret: env.KEY_SECRET }
-  const visitor = (asked: Request) => (hasSession(asked) ? visitingOperator(keyEnv, asked, findStaff, now()) : null)
-  app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, visitor, findStaff, wrongToken, requestId }))
+  const visitor = (asked: Request) => (hasSession(asked) ? visitingOperator(keyEnv, asked, staff, now()) : null)
+  app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, visitor, wrongToken, requestId }))
   app.get('/', (c) => {
     if (isBrowser(c.req.raw)) return c.redirect('/live')
     return c.json({

@@ -59,7 +59,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   checkout: 'core key credit checkout/stripe',
   'checkout/stripe': 'core credit edge checkout',
   platform:
-    'core key credit credit/plans credit/webhooks feed book edge edge/session checkout history/archive history/exports upstream pipeline pipeline/evm pipeline/destinations platform/endpoints',
+    'core key credit credit/plans credit/webhooks feed book edge checkout history/archive history/exports upstream pipeline pipeline/evm pipeline/destinations platform/endpoints',
   'platform/endpoints': 'core key credit credit/plans feed checkout history/archive history/exports pipeline platform',
   signup: 'core key credit/webhooks edge edge/session checkout checkout/stripe platform',
   'docs/site': 'core edge feed info rpc stream stream/graphql platform docs docs/site/words',

@@ -10,7 +10,7 @@ export type Visitor =
       readonly staff_role: 'owner' | 'billing' | 'support'
       readonly expires: number
     }
-  | { readonly role: 'owner'; readonly account: string; readonly manages: boolean; readonly expires: number }
+  | { readonly role: 'owner'; readonly account: string; readonly expires: number }
 
 /** `unknown`: it was not asked yet; null: nobody. */
 export const visitor = signal<Visitor | null | 'unknown'>('unknown')

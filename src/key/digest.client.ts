@@ -2,7 +2,7 @@
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import { constantTimeEqual } from '../core/secret.ts'
-import { checkOf, drawSigned, type KeyKind, type ParsedKey } from './format.ts'
+import { checkOf, drawSigned, type KeyKind } from './format.ts'
 
 const text = new TextEncoder()
 type MacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
@@ -22,13 +22,23 @@ export async function sha256(of: string): Promise<string> {
 
 /** A new key of this kind; shown once by whoever calls this, then only its hash is kept. */
 export async function mintKey(kind: KeyKind, secret: string): Promise<string> {
-  const signed = drawSigned(kind, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
+  return withCheck(
+    drawSigned(kind, (bytes) => crypto.getRandomValues(new Uint8Array(bytes))),
+    secret,
+  )
+}
+
+/** What was drawn, and its check characters. */
+export async function withCheck(signed: string, secret: string): Promise<string> {
   return signed + (await checkFor(signed, secret))
 }
 
 /** True where the check characters are those of this operator's secret. */
-export async function checkHolds(key: ParsedKey, secret: string): Promise<boolean> {
-  return constantTimeEqual(key.check, await checkFor(key.signed, secret))
+export async function checkHolds(
+  { signed, check }: { readonly signed: string; readonly check: string },
+  secret: string,
+): Promise<boolean> {
+  return constantTimeEqual(check, await checkFor(signed, secret))
 }
 
 async function checkFor(signed: string, secret: string): Promise<string> {

@@ -1,28 +1,39 @@
-// The staff in D1. Laws: of a token only its hash is kept; who was revoked is nobody from the next request on, and stays
-// in the list.
+// The staff in D1. Laws: of a token only its hash is kept; a made-up token is looked up nowhere; who was revoked is nobody
+// from the next request on, and stays in the list.
 
-import { sha256 } from './digest.client.ts'
-import { newStaffToken, type Operator, type StaffRole, type StaffRow } from './staff.ts'
+import { checkHolds, sha256, withCheck } from './digest.client.ts'
+import { drawStaffToken, type Operator, parseStaffToken, type StaffRole, type StaffRow } from './staff.ts'
 
 /** More do not fit a list, and no gateway has them. */
 const STAFF_MAX = 1_000
 
-/** Whose the hash of a token is, now; null: nobody's. */
-export async function staffOf(db: D1Database, tokenHash: string): Promise<Operator | null> {
-  const select = 'SELECT name, role FROM staff WHERE hash = ? AND revoked IS NULL'
-  return db.prepare(select).bind(tokenHash).first<Operator>()
-}
-
 export class StaffStore {
   readonly #db: D1Database
+  readonly #keySecret: string
 
-  constructor(db: D1Database) {
+  /** `keySecret`: makes check characters; empty: there is no staff. */
+  constructor(db: D1Database, keySecret: string) {
     this.#db = db
+    this.#keySecret = keySecret
+  }
+
+  /** Whose this token is, now; null: nobody's. */
+  async ofToken(token: string): Promise<Operator | null> {
+    const parsed = parseStaffToken(token)
+    if (parsed === null || this.#keySecret === '' || !(await checkHolds(parsed, this.#keySecret))) return null
+    return this.ofHash(await sha256(token))
+  }
+
+  /** Whose the hash of a token is, now; null: nobody's. */
+  async ofHash(tokenHash: string): Promise<Operator | null> {
+    const select = 'SELECT name, role FROM staff WHERE hash = ? AND revoked IS NULL'
+    return this.#db.prepare(select).bind(tokenHash).first<Operator>()
   }
 
   /** The token, shown this once; null, and nothing done, where somebody of this name has one. */
   async add(name: string, role: StaffRole, nowMs: number): Promise<string | null> {
-    const token = newStaffToken((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
+    const drawn = drawStaffToken((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
+    const token = await withCheck(drawn, this.#keySecret)
     const insert = 'INSERT INTO staff (hash, name, role, created) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING'
     const { meta } = await this.#db
       .prepare(insert)

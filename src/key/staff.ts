@@ -19,15 +19,25 @@ export interface StaffRow extends Operator {
   readonly revoked: number | null
 }
 
+/** Who of the staff is named by a token, or by the hash of one, now; null: nobody. */
+export interface FindStaff {
+  ofToken(token: string): Promise<Operator | null>
+  ofHash(tokenHash: string): Promise<Operator | null>
+}
+
 /** Whoever has ADMIN_TOKEN. */
 export const HOLDER: Operator = { name: 'operator', role: 'owner' }
 
 export const mayAct = (role: StaffRole, needed: StaffRole) => STAFF_ROLES.indexOf(role) >= STAFF_ROLES.indexOf(needed)
 
-const RANDOM_LENGTH = 40
-const TOKEN = /^cqo_[1-9A-HJ-NP-Za-km-z]{40}$/
+const RANDOM_LENGTH = 32
+/** The last eight characters are a check, as those of a key are. */
+const TOKEN = /^(cqo_[1-9A-HJ-NP-Za-km-z]{32})([1-9A-HJ-NP-Za-km-z]{8})$/
 
-/** Whether a text has the form of a token of the staff. */
-export const isStaffToken = (text: string) => TOKEN.test(text)
+/** What the check characters are computed over, and they; null: the text has not the form of a token of the staff. */
+export function parseStaffToken(text: string): { readonly signed: string; readonly check: string } | null {
+  const [, signed, check] = TOKEN.exec(text) ?? []
+  return signed === undefined || check === undefined ? null : { signed, check }
+}
 
-export const newStaffToken = (random: (bytes: number) => Uint8Array) => `cqo_${randomBase58(RANDOM_LENGTH, random)}`
+export const drawStaffToken = (random: (bytes: number) => Uint8Array) => `cqo_${randomBase58(RANDOM_LENGTH, random)}`

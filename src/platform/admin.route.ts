@@ -10,9 +10,7 @@ import { bearerToken, gateBySecret } from '../core/secret.ts'
 import type { AddressVerdict } from '../edge/address-gate.ts'
 import { NO_KEY_SECRET } from '../edge/key-ring.store.ts'
 import { roleFor } from '../edge/operation.ts'
-import type { FindStaff } from '../edge/session/visitor.store.ts'
-import { sha256 } from '../key/digest.client.ts'
-import { HOLDER, isStaffToken, mayAct, type Operator } from '../key/staff.ts'
+import { HOLDER, mayAct, type Operator } from '../key/staff.ts'
 import { accountIn, auditRow } from './audit.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Platform } from './platform-api.ts'
@@ -24,7 +22,6 @@ export interface AdminDeps {
   readonly keySecret: string | undefined
   /** Whose session the request has; null: it has none. */
   readonly visitor: (request: Request) => Promise<Result<Operator, Failure>> | null
-  readonly findStaff: FindStaff
   /** Counts a request with a wrong token. */
   readonly wrongToken: (request: Request) => AddressVerdict
   readonly requestId: () => string
@@ -79,7 +76,7 @@ export function adminRoutes(endpoints: readonly Endpoint[], deps: AdminDeps): Ho
 
 async function callerOf(
   request: Request,
-  { adminToken, visitor, findStaff, wrongToken }: AdminDeps,
+  { adminToken, platform, visitor, wrongToken }: AdminDeps,
 ): Promise<Result<Operator, Failure>> {
   const authorization = request.headers.get('authorization')
   const gate = gateBySecret(authorization, adminToken)
@@ -87,9 +84,7 @@ async function callerOf(
   if (gate === 'granted') return ok(HOLDER)
   const visiting = await visitor(request)
   if (visiting !== null) return visiting
-  const token = bearerToken(authorization) ?? ''
-  // What has another form is looked up nowhere.
-  const staff = isStaffToken(token) ? await findStaff(await sha256(token)) : null
+  const staff = await platform.staff.ofToken(bearerToken(authorization) ?? '')
   return staff === null ? err(refusedToken(wrongToken(request))) : ok(staff)
 }
 
@@ -101,11 +96,11 @@ interface Action {
   readonly id: string
 }
 
-/** One row before and one after: what was done has the first, whatever fails; where it has no second, nobody knows. */
+/** One row before and one after: what was done, or tried, has the first, whatever fails; where it has no second, nobody knows. */
 async function audited(c: Context, { endpoint, operator, refused, id }: Action, platform: Platform): Promise<Response> {
   const { audit, now } = platform
-  const { call, sent } =
-    refused === null ? await readCall(c, endpoint) : { call: err(refused), sent: { query: {}, body: undefined } }
+  const { call: read, sent } = await readCall(c, endpoint)
+  const call = refused === null ? read : err(refused)
   const { id: action, path } = endpoint
   const row = auditRow({ operator, action, path, params: c.req.param(), ...sent, requestId: id })
   const number = await audit.begin(row, now()).catch(() => null)

@@ -1,11 +1,11 @@
 // What endpoints of the operator alone are lent: the staff, the audit, and lists and sums of all accounts. Types alone.
 
 import type { MicroCredits } from '../credit/amount.ts'
-import type { StaffRole, StaffRow } from '../key/staff.ts'
+import type { FindStaff, StaffRole, StaffRow } from '../key/staff.ts'
 import type { PipelineRow } from '../pipeline/row.ts'
 import type { AuditRow } from './audit.ts'
 
-export interface Staff {
+export interface Staff extends FindStaff {
   /** The token, shown this once; null, and nothing done, where somebody of this name has one. */
   add(name: string, role: StaffRole, nowMs: number): Promise<string | null>
   /** Newest first. */

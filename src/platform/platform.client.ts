@@ -66,7 +66,8 @@ export function platformOf(
   const refusals = refusalsIn(env.ACCOUNTS)
   const isPublicUrl = (url: string) => settings.PIPELINE_PRIVATE || urlRefusal(url) === null
   const { ACCOUNTS: db } = env
-  const ofStaff = { staff: new StaffStore(db), audit: new AuditStore(db), business: new BusinessStore(db) }
+  const staff = new StaffStore(db, ports.keySecret)
+  const ofStaff = { staff, audit: new AuditStore(db), business: new BusinessStore(db) }
   const checkout = checkoutOf(env, settings, {
     grant: (...grant) => services.accounts.grant(...grant),
     report: (error) => report(error, 'checkout'),

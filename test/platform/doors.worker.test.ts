@@ -153,7 +153,6 @@ describe('the door of service keys', () => {
       ...{ platform: platformOf(), adminToken: ADMIN_TOKEN, keySecret: KEY_SECRET },
       ...{
         visitor: () => null,
-        findStaff: async () => null,
         requestId: () => 'req_1',
         wrongToken: () => new AddressGate(WRONG_TOKENS).take(null, 0),
       },

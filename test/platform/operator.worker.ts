@@ -14,7 +14,7 @@ import { LOG_API_VERSION } from '../../src/feed/log-api.ts'
 import { BackfillStore } from '../../src/history/archive/backfill.store.ts'
 import { exportsOf } from '../../src/history/exports/exports.store.ts'
 import { refusalsIn } from '../../src/key/refusals.store.ts'
-import { StaffStore, staffOf } from '../../src/key/staff.store.ts'
+import { StaffStore } from '../../src/key/staff.store.ts'
 import { urlRefusal } from '../../src/pipeline/destinations/egress.client.ts'
 import { AccountService } from '../../src/platform/account-service.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
@@ -69,7 +69,8 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
   }
   const history = { archive, chain, exports: exportsOf(bindings, chain, KEY_SECRET), retention: () => all.archiver() }
   const data = { read: async () => null, dataService: () => null, sealToken: async () => ok('cqe_made') }
-  const ofStaff = { staff: new StaffStore(db), audit: new AuditStore(db), business: new BusinessStore(db) }
+  const staff = new StaffStore(db, KEY_SECRET)
+  const ofStaff = { staff, audit: new AuditStore(db), business: new BusinessStore(db) }
   const sold = { millionMicroUsd: 49_000_000, hubs: 4 }
   const refusals = refusalsIn(db)
   const isPublicUrl = (url: string) => urlRefusal(url) === null
@@ -115,7 +116,6 @@ export async function ask(method: string, path: string, body?: unknown, over: Ov
   const app = adminRoutes(ENDPOINTS, {
     ...{ platform, adminToken, keySecret: KEY_SECRET },
     ...{ wrongToken, visitor: () => null, requestId: () => 'req_1' },
-    findStaff: (hash) => staffOf(bindings.ACCOUNTS, hash),
   })
   const response = await app.request(path, {
     method,

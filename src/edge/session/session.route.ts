@@ -10,17 +10,18 @@ import { parseWith } from '../../core/schema-words.ts'
 import { gateBySecret } from '../../core/secret.ts'
 import { sha256 } from '../../key/digest.client.ts'
 import type { Identity } from '../../key/identity.ts'
+import type { FindStaff } from '../../key/staff.ts'
 import type { AddressVerdict } from '../address-gate.ts'
 import { readJsonBody } from '../body.ts'
 import { restFailure } from '../failure-wire.ts'
 import { REQUEST_ID_HEADER } from '../request-id.ts'
 import { beginSession, endSession, type SessionOrigin } from './session.store.ts'
 import { isOwnPage, noSessionCookie, sessionCookie, sessionToken } from './session.ts'
-import { type FindStaff, hasSession, operatorOf, sessionOf, type VisitorEnv, visitingOwner } from './visitor.store.ts'
+import { hasSession, operatorOf, sessionOf, type VisitorEnv, visitingOwner } from './visitor.store.ts'
 
 export interface SessionDeps {
   readonly env: VisitorEnv
-  readonly findStaff: FindStaff
+  readonly staff: FindStaff
   /** Who a key belongs to, if it may enter `/platform`. */
   readonly identify: (key: string, request: Request, waitUntil: WaitUntil) => Promise<Result<Identity, Failure>>
   /** Counts a request with a token that is nobody's. */
@@ -31,10 +32,10 @@ export interface SessionDeps {
 }
 type WaitUntil = (work: Promise<unknown>) => void
 
-/** Who is signed in. `manages`: may change what belongs to the account. */
+/** Who is signed in. */
 type Visitor =
   | { readonly role: 'operator'; readonly name: string; readonly staff_role: string; readonly expires: number }
-  | { readonly role: 'owner'; readonly account: string; readonly manages: boolean; readonly expires: number }
+  | { readonly role: 'owner'; readonly account: string; readonly expires: number }
 
 const SignIn = z.strictObject({
   token: z
@@ -107,7 +108,7 @@ export function sessionRoutes(deps: SessionDeps): Hono {
 
 /** What a session begins with: a key of an account, or an operator's token, which is told apart by its form. */
 async function originOf(
-  { env, findStaff, identify, wrongToken }: SessionDeps,
+  { env, staff, identify, wrongToken }: SessionDeps,
   token: string,
   request: Request,
   waitUntil: WaitUntil,
@@ -119,7 +120,7 @@ async function originOf(
   const gate = gateBySecret(`Bearer ${token}`, env.ADMIN_TOKEN)
   const tokenHash = await sha256(token)
   if (gate === 'granted') return ok({ kind: 'admin', tokenHash })
-  if (gate === 'refused' && (await findStaff(tokenHash)) !== null) return ok({ kind: 'staff', tokenHash })
+  if (gate === 'refused' && (await staff.ofToken(token)) !== null) return ok({ kind: 'staff', tokenHash })
   const { waitMs, limit } = wrongToken(request)
   const hint = 'This is no key of this gateway and no operator’s token: paste all of it, from its first character on.'
   return err(
@@ -128,17 +129,15 @@ async function originOf(
 }
 
 async function visitorOf(deps: SessionDeps, request: Request): Promise<Result<Visitor, Failure>> {
-  const { env, findStaff, addressOf, now } = deps
+  const { env, staff, addressOf, now } = deps
   const session = await sessionOf(env, request, now())
   if (!session.ok) return session
   const { expires, kind } = session.value
   if (kind === 'key') {
     const owner = await visitingOwner(env, request, { product: 'platform', kind: 'any' }, addressOf(request), now())
-    return owner.ok
-      ? ok({ role: 'owner', account: owner.value.account, manages: owner.value.kind === 'service', expires })
-      : owner
+    return owner.ok ? ok({ role: 'owner', account: owner.value.account, expires }) : owner
   }
-  const operator = await operatorOf(env, session.value, findStaff)
+  const operator = await operatorOf(env, session.value, staff)
   return operator === null
     ? err({ kind: 'key_missing', hint: 'The token that you signed in with is no longer one: sign in again.' })
     : ok({ role: 'operator', name: operator.name, staff_role: operator.role, expires })

@@ -1,6 +1,7 @@
-// Who a session is, asked at each of its uses: the operator whose token still is the one, or whoever a key still belongs to.
-// Laws: a made-up session costs an address few look-ups; a request that no page of ours made has no session; a changed token and a revoked key end theirs; a session that
-// a service key began manages its account and may ask data for it, one that an API key began can what the key can.
+// Who a session is, asked at each of its uses: the operator whose token still is the one, or whoever a key still belongs
+// to. Laws: a made-up session costs an address few look-ups; a request that no page of ours made has no session; a changed
+// token and a revoked key end theirs; a session that a service key began manages its account and may ask data for it, one
+// that an API key began can what the key can.
 
 import { type Failure, KEY_ENDED } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
@@ -9,7 +10,7 @@ import { sha256 } from '../../key/digest.client.ts'
 import type { Identity } from '../../key/identity.ts'
 import { keyFromD1 } from '../../key/key-records.store.ts'
 import { admit, type Entry, forData } from '../../key/record.ts'
-import { HOLDER, type Operator } from '../../key/staff.ts'
+import { type FindStaff, HOLDER, type Operator } from '../../key/staff.ts'
 import type { AddressVerdict } from '../address-gate.ts'
 import { callerAddress } from '../caller-address.ts'
 import { findSession, type SessionOrigin } from './session.store.ts'
@@ -47,16 +48,13 @@ export async function sessionOf(
   return session === null ? err(ENDED) : ok(session)
 }
 
-/** Finds one of the staff by the hash of a token; null: it is nobody's. */
-export type FindStaff = (tokenHash: string) => Promise<Operator | null>
-
 /** Whose the hash of an operator's token is, now; null: nobody's any more. */
 export async function operatorOf(
   { ADMIN_TOKEN: token }: VisitorEnv,
   { kind, tokenHash }: SessionOrigin,
-  findStaff: FindStaff,
+  staff: FindStaff,
 ): Promise<Operator | null> {
-  if (kind === 'staff') return findStaff(tokenHash)
+  if (kind === 'staff') return staff.ofHash(tokenHash)
   const isOpen = kind === 'admin' && token !== undefined && token.length >= SECRET_MIN_LENGTH
   return isOpen && (await sha256(token)) === tokenHash ? HOLDER : null
 }
@@ -65,13 +63,13 @@ export async function operatorOf(
 export async function visitingOperator(
   env: VisitorEnv,
   request: Request,
-  findStaff: FindStaff,
+  staff: FindStaff,
   nowMs: number,
 ): Promise<Result<Operator, Failure>> {
   const session = await sessionOf(env, request, nowMs)
   if (!session.ok) return session
   if (session.value.kind === 'key') return err({ kind: 'not_entitled', why: OWNER })
-  const operator = await operatorOf(env, session.value, findStaff)
+  const operator = await operatorOf(env, session.value, staff)
   return operator === null ? err(ENDED) : ok(operator)
 }
 
