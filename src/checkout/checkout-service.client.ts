@@ -25,9 +25,8 @@ export interface CheckoutPorts {
   nowMs(): number
 }
 
-/** Of one account, made within a day and still open. */
-const OPEN_MAX = 20
-const DAY_MS = 86_400_000
+/** Of one account, made within a day and not paid. */
+const UNPAID_MAX = 20
 const SUFFIX_LENGTH = 4
 /** Two events of one order at once; more of them are sent again. */
 const TRIES = 3
@@ -60,11 +59,10 @@ export class CheckoutService implements Checkout, CheckoutEvents {
     if (provider === null) return err(NOT_SOLD)
     const quote = quoted(prices, wanted)
     if (!quote.ok) return quote
-    const now = nowMs()
-    if ((await this.#store.openSince(account, now - DAY_MS)) >= OPEN_MAX)
-      return err({ kind: 'limit_reached', limit: 'Open orders of a day', most: OPEN_MAX, hint: TOO_MANY })
     const suffix = randomBase58(SUFFIX_LENGTH, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
-    const order = await this.#store.add(account, quote.value, provider.name, suffix, now)
+    const order = await this.#store.add(account, quote.value, provider.name, suffix, UNPAID_MAX, nowMs())
+    if (order === null)
+      return err({ kind: 'limit_reached', limit: 'Unpaid orders of a day', most: UNPAID_MAX, hint: TOO_MANY })
     const begun = await provider.begin(order)
     // An event that was faster has brought the reference.
     if (begun.ok) return ok((await this.#store.change(order, begun.value)) ?? { ...order, ...begun.value })
@@ -135,7 +133,7 @@ export class CheckoutService implements Checkout, CheckoutEvents {
 }
 
 const CHANGED = { kind: 'conflict', message: 'number: the order changed just now: look, and try again' } as const
-const TOO_MANY = `There are ${OPEN_MAX} open orders of the last day: pay one of them, or ask the operator to make them void.`
+const TOO_MANY = `There are ${UNPAID_MAX} orders of the last day that are not paid: pay one of them, or order tomorrow.`
 
 function noOrder(number: string): Failure {
   return { kind: 'not_found', what: 'This order', hint: `There is no order "${number}".` }

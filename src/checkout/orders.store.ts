@@ -6,8 +6,9 @@ import type { Quote } from './prices.ts'
 
 type Change = Partial<Pick<Order, 'state' | 'reference' | 'url' | 'paid' | 'granted' | 'refunded' | 'note'>>
 
+const DAY_MS = 86_400_000
 /** Providers send an event again for days. */
-const EVENTS_KEPT_MS = 90 * 86_400_000
+const EVENTS_KEPT_MS = 90 * DAY_MS
 
 export class OrderStore {
   readonly #db: D1Database
@@ -16,31 +17,30 @@ export class OrderStore {
     this.#db = db
   }
 
-  /** `suffix`: random characters of its number. */
+  /**
+   * `suffix`: random characters of its number. Null, and nothing done, where the account has `most` of a day that are not
+   * paid, whether open or not: each of them asked the provider.
+   */
   async add(
     account: string,
     { micro, minor, currency }: Quote,
     provider: NonNullable<Checkout['provider']>,
     suffix: string,
+    most: number,
     nowMs: number,
-  ): Promise<Order> {
+  ): Promise<Order | null> {
     const insert = `INSERT INTO orders (number, account, micro, minor, currency, provider, state, created)
-      SELECT 'W-' || (coalesce(max(seq), 0) + 1) || '-' || ?, ?, ?, ?, ?, ?, 'open', ? FROM orders RETURNING *`
-    const values = [suffix, account, micro, minor, currency, provider, nowMs]
-    return (await this.#db
+      SELECT 'W-' || (coalesce((SELECT max(seq) FROM orders), 0) + 1) || '-' || ?1, ?2, ?3, ?4, ?5, ?6, 'open', ?7
+      WHERE (SELECT count(*) FROM orders WHERE account = ?2 AND state <> 'paid' AND created > ?8) < ?9 RETURNING *`
+    const values = [suffix, account, micro, minor, currency, provider, nowMs, nowMs - DAY_MS, most]
+    return this.#db
       .prepare(insert)
       .bind(...values)
-      .first<Order>())!
+      .first<Order>()
   }
 
   async named(number: string): Promise<Order | null> {
     return this.#db.prepare('SELECT * FROM orders WHERE number = ?').bind(number).first<Order>()
-  }
-
-  /** How many orders of the account are open that were made since. */
-  async openSince(account: string, sinceMs: number): Promise<number> {
-    const count = "SELECT count(*) AS open FROM orders WHERE account = ? AND state = 'open' AND created > ?"
-    return (await this.#db.prepare(count).bind(account, sinceMs).first<number>('open')) ?? 0
   }
 
   async list({ account, state, before, limit }: OrderQuery): Promise<Order[]> {

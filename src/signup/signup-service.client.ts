@@ -6,8 +6,9 @@ import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { hmac } from '../credit/webhooks/signature.client.ts'
 import { sha256 } from '../key/digest.client.ts'
-import { randomBase58 } from '../key/format.ts'
+import { type KeyKind, randomBase58 } from '../key/format.ts'
 import type { Accounts, Keys } from '../platform/platform-api.ts'
+import type { Refusal } from '../platform/refusal.ts'
 import { type SignUpAddress, signUpAddress } from './email.ts'
 import type { Mailer } from './mailer.client.ts'
 import { LINK_LIFE_MS, type LinkOwner, SignUpLinks } from './signup-links.store.ts'
@@ -19,7 +20,7 @@ export interface SignUpPorts {
   readonly settings: SignUpSettings
   readonly mailer: Mailer
   readonly accounts: Pick<Accounts, 'ensure' | 'missing'>
-  readonly keys: Pick<Keys, 'create' | 'list'>
+  readonly keys: Pick<Keys, 'createOwn' | 'page'>
   nowMs(): number
 }
 
@@ -44,6 +45,8 @@ const LINK_TOKEN = /^[1-9A-HJ-NP-Za-km-z]{43}$/
 const utf8 = (text: string) => new Uint8Array(new TextEncoder().encode(text))
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
 const gone = (hint: string) => err<Failure>({ kind: 'not_found', what: 'This link', hint })
+const noKey = (refused: Refusal) =>
+  err<Failure>(refused.kind === 'conflict' ? { kind: 'unavailable', what: 'A key', hint: refused.message } : refused)
 const AGAIN = 'ask for another one with your e-mail address.'
 
 export class SignUp {
@@ -114,17 +117,19 @@ export class SignUp {
 
   async #enter(account: string): Promise<Result<Joined, Failure>> {
     const { keys } = this.#ports
-    const listed = await keys.list(account, KEYS_MAX)
+    const listed = await keys.page(account, null, KEYS_MAX)
     // Others of that name are the owner's own, and may end or reach less.
     const isWhole = ({ revoked, expires, cap, ranges, replaced_by: heir }: (typeof listed)[number]) =>
       [revoked, expires, cap, ranges, heir].every((bound) => bound === null)
     const kept = listed.find((key) => key.kind === 'service' && key.label === LABEL && isWhole(key))
-    const first = listed.some(({ kind }) => kind === 'api')
-      ? null
-      : await keys.create({ account, label: PLAN, kind: 'api' })
-    if (first !== null && !first.ok) return first
-    const service = kept ? ok(kept) : await keys.create({ account, label: LABEL, kind: 'service' })
-    return service.ok ? ok({ account, keyHash: service.value.hash, key: first?.value.key ?? null }) : service
+    // Of two links at once one makes the key: the space in the name of the request is in none of an owner's.
+    const request = (kind: KeyKind) => `sign-up ${kind} ${listed.filter((key) => key.kind === kind).length}`
+    const made = (kind: KeyKind, label: string) => keys.createOwn({ account, label, kind, request: request(kind) })
+    const first = listed.some(({ kind }) => kind === 'api') ? null : await made('api', PLAN)
+    if (first !== null && !first.ok) return noKey(first.error)
+    const service = kept ? ok(kept) : await made('service', LABEL)
+    if (!service.ok) return noKey(service.error)
+    return ok({ account, keyHash: service.value.hash, key: first && 'key' in first.value ? first.value.key : null })
   }
 
   /** HMAC under a key of this purpose alone. */

@@ -121,6 +121,17 @@ describe('signing up', () => {
     expect((await admin('GET', `/keys?account=${account}`)).json.keys).toHaveLength(3)
   })
 
+  it('makes one key where two links are opened at once', async () => {
+    const { ask, confirm, token } = desk()
+    await ask('twice@example.com')
+    const first = token()
+    await ask('twice@example.com')
+    const both = await Promise.all([confirm(first), confirm()])
+    expect(both.map(({ status }) => status)).toEqual([200, 200])
+    expect(both.filter(({ json }) => json.key !== null)).toHaveLength(1)
+    expect((await admin('GET', `/keys?account=${both[0]!.json.account}`)).json.keys).toHaveLength(2)
+  })
+
   it('opens a link once, also in two tabs at once', async () => {
     const { ask, confirm, token } = desk()
     await ask('tabs@example.com')
