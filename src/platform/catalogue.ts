@@ -38,6 +38,7 @@ import { listRefusals } from './endpoints/listRefusals.ts'
 import { listStaff } from './endpoints/listStaff.ts'
 import { makeStreamToken } from './endpoints/makeStreamToken.ts'
 import { ownAccount } from './endpoints/ownAccount.ts'
+import { ownBalances } from './endpoints/ownBalances.ts'
 import { ownInvoice } from './endpoints/ownInvoice.ts'
 import { ownInvoiceCsv } from './endpoints/ownInvoiceCsv.ts'
 import { ownInvoices } from './endpoints/ownInvoices.ts'
@@ -88,6 +89,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ownRefusals,
   ownStreams,
   ownInvoices,
+  ownBalances,
   ownInvoice,
   ownInvoiceCsv,
   ownWebhook,

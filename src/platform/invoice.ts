@@ -19,19 +19,24 @@ export const Month = z
   .regex(/^\d{4}-(?:0[1-9]|1[0-2])$/, 'must be a UTC month such as 2026-11')
   .describe('A UTC month')
 
-const SUMS = {
-  month: Month,
-  from: Day.describe('First UTC day'),
-  to: Day.describe('Last UTC day, included'),
-  is_final: z.boolean().describe('It changes no more: the month has been over for an hour'),
-  opening: CreditsText.describe('The balance when the month began'),
+/** Of a month or a day. */
+export const AMOUNTS = {
+  opening: CreditsText.describe('The balance when it began'),
   granted: CreditsText.describe('What plans and grants gave'),
   expired: CreditsText.describe('What plans had left when their periods ended'),
   charged: CreditsText.describe('What calls, minutes and rows cost'),
   written_off: CreditsText.describe(
     'Served, told of only when the balance was gone, and never charged: in the lines, and not in `charged`',
   ),
-  closing: CreditsText.describe('The balance when the month ended, or now: opening + granted − expired − charged'),
+  closing: CreditsText.describe('The balance when it ended, or now: opening + granted − expired − charged'),
+}
+
+const SUMS = {
+  month: Month,
+  from: Day.describe('First UTC day'),
+  to: Day.describe('Last UTC day, included'),
+  is_final: z.boolean().describe('It changes no more: the month has been over for an hour'),
+  ...AMOUNTS,
 }
 
 export const InvoiceSums = z.object(SUMS).meta({ id: 'InvoiceSums' })
@@ -66,9 +71,12 @@ export const Invoice = z
   })
   .meta({ id: 'Invoice' })
 
+export const AMOUNTS_EXAMPLE = {
+  ...{ opening: '0', granted: '10000', expired: '0', charged: '3.13', written_off: '0', closing: '9996.87' },
+}
 export const SUMS_EXAMPLE = {
   ...{ month: '2026-11', from: '2026-11-01', to: '2026-11-30', is_final: true },
-  ...{ opening: '0', granted: '10000', expired: '0', charged: '3.13', written_off: '0', closing: '9996.87' },
+  ...AMOUNTS_EXAMPLE,
 }
 export const INVOICE_EXAMPLE = {
   account: 'acme',
@@ -97,16 +105,17 @@ function monthStart(place: number): number {
 }
 
 export function shownSums(sums: StatementSums, fromMs: number, toMs: number, nowMs: number) {
-  const amounts = ['opening', 'granted', 'expired', 'charged', 'closing'] as const
-  const text = Object.fromEntries(amounts.map((name) => [name, signed(sums[name])])) as Record<
-    (typeof amounts)[number],
-    string
-  >
   return {
     ...{ month: dayText(fromMs).slice(0, 7), from: dayText(fromMs), to: dayText(toMs - 1) },
     is_final: nowMs >= toMs + FINAL_AFTER_MS,
-    ...text,
-    written_off: formatCredits(sums.writtenOff),
+    ...shownAmounts(sums),
+  }
+}
+
+export function shownAmounts({ opening, granted, expired, charged, writtenOff, closing }: StatementSums) {
+  return {
+    ...{ opening: signed(opening), granted: signed(granted), expired: signed(expired), charged: signed(charged) },
+    ...{ written_off: formatCredits(writtenOff), closing: signed(closing) },
   }
 }
 

@@ -74,14 +74,14 @@ export class KeyService implements Keys {
     const beyond = notOfKind(order.kind, products)
     if (beyond !== null) return err(beyond)
     const before = request === null ? null : await this.#store.keyOfRequest(order.account, request)
-    if (before !== null) return ok(before)
+    if (before !== null) return madeBefore(before, order)
     const now = this.#ports.nowMs()
     if ((await this.#store.keyCount(order.account, now)) >= KEYS_MAX) return err(TOO_MANY_KEYS)
     const { key, shown, row } = await this.#mint({ ...order, products })
     if (row.cap !== null) await this.#ports.meterOf(order.account).capKey(shown.hash, row.cap)
     if (await this.#store.addOwnKey(row, request, now)) return ok({ key, ...shown })
     const meanwhile = request === null ? null : await this.#store.keyOfRequest(order.account, request)
-    return meanwhile === null ? err(TOO_MANY_KEYS) : ok(meanwhile)
+    return meanwhile === null ? err(TOO_MANY_KEYS) : madeBefore(meanwhile, order)
   }
 
   async page(account: string, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]> {
@@ -235,6 +235,13 @@ export class KeyService implements Keys {
     const record = await keyFromD1(this.#ports.db, hash)
     if (record !== null) await putKeyHint(this.#ports.kv, record)
   }
+}
+
+/** An order that comes again makes nothing; another one of the same name is none. */
+function madeBefore(key: KeyRow, { kind, label }: Pick<OwnKeyOrder, 'kind' | 'label'>): Result<KeyRow, Refusal> {
+  if (key.kind === kind && key.label === label) return ok(key)
+  const message = `idempotency_key: made ${key.prefix} before, which has another kind or label: send another one`
+  return err({ kind: 'conflict', message })
 }
 
 /** Null where a key of this kind may have all of these products. */

@@ -40,19 +40,19 @@ const CAP_TEXT =
 
 export const Label = z.string().max(100, 'must be at most 100 characters').describe('Text for people')
 /** Of an order. Emoji are joined by characters that nobody sees; those that turn or break a line are none of them. */
-export const NewLabel = Label.regex(
+const NewLabel = Label.regex(
   /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/u,
   'must be one line without control characters',
 )
 export const Kind = z.enum(['api', 'service'], 'must be "api" or "service"').describe(KINDS_TEXT)
-export const Cap = Credits.describe(CAP_TEXT)
-export const KeyProducts = z
+const Cap = Credits.describe(CAP_TEXT)
+const KeyProducts = z
   .array(z.enum(PRODUCTS, `must be among ${PRODUCTS.join(', ')}`))
   .min(1, 'must name at least one product')
   .max(PRODUCTS.length)
   .describe(`What the key is for; left out in an order: all that its kind may. ${PRODUCTS_TEXT}`)
 /** Ranges of addresses; an entry that is none is named by its place. */
-export const Ranges = z
+const Ranges = z
   .array(
     z.string().transform((text, context) => {
       const range = parseRange(text)
@@ -64,10 +64,28 @@ export const Ranges = z
   .min(1, 'must name at least one range')
   .max(RANGES_MAX, `must be at most ${RANGES_MAX} ranges`)
   .describe('Addresses that it may be used from, such as 192.0.2.0/24; left out in an order, or null: any')
-export const Expiry = z
+const Expiry = z
   .int('must be a time in Unix ms')
   .positive('must be a time in Unix ms')
   .describe('When it ends, Unix milliseconds; left out in an order, or null: never')
+
+/** What an order of a key says of it. */
+export const KEY_ORDER = {
+  label: NewLabel.default(''),
+  kind: Kind.default('api'),
+  products: KeyProducts.optional(),
+  expires: Expiry.optional(),
+  cap: Cap.optional(),
+  ranges: Ranges.optional(),
+}
+/** What is changed of a key. */
+export const KeyChanges = z.strictObject({
+  label: NewLabel.optional(),
+  products: KeyProducts.optional(),
+  expires: Expiry.nullable().optional(),
+  cap: Cap.nullable().optional(),
+  ranges: Ranges.nullable().optional(),
+})
 
 /** The refusal of an end that has passed already, such as one in seconds; null where it lies ahead or there is none. */
 export function pastExpiry(expires: number | null | undefined, nowMs: number): Failure | null {

@@ -1,6 +1,6 @@
 // What an account's own keys may do with it. Laws (test/platform/own-keys.worker.test.ts): only a service key that nothing
-// restricts makes, changes, rotates or revokes keys, so that no key widens itself; every service key may revoke itself; no
-// key reaches another account.
+// restricts makes, changes, rotates or revokes keys, sets a webhook or orders credits, so that no key widens itself; every
+// service key may revoke itself; no key reaches another account.
 
 import type * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
@@ -8,7 +8,7 @@ import { formatCredits } from '../credit/amount.ts'
 import type { KeyRow } from '../key/key-row.ts'
 import { CreditsText } from './fields.ts'
 import { KEY_EXAMPLE, ShownKey, shownKey } from './key-shapes.ts'
-import type { OwnKeyRow } from './platform-api.ts'
+import type { Keys, OwnKeyRow } from './platform-api.ts'
 
 export const OWN_KEYS_PATH = '/platform/keys/'
 export const OWN_KEY_PATH = '/platform/keys/{key}' as const
@@ -16,8 +16,8 @@ export const OWN_KEY_PATH = '/platform/keys/{key}' as const
 const FREE = 'Free of charge, with or without the last slash.'
 export const FOR_READING = `${FREE} With an API or a service key.`
 export const FOR_MANAGING =
-  'Free of charge. With a service key that nothing restricts: it has no cap, no ranges and no end, so that no key makes ' +
-  'one that may do more.'
+  'Free of charge. With a service key that nothing restricts: it has no cap, no ranges and no end, so that no key comes ' +
+  'to more than it may.'
 
 /** Why this key may not manage keys, null where it may. It is asked of the table: nothing that travels with a call knows all of it. */
 export function mayNotManage(key: KeyRow | null): Failure | null {
@@ -30,8 +30,12 @@ export function mayNotManage(key: KeyRow | null): Failure | null {
   return null
 }
 
+/** The same of the key that calls. */
+export const refusedManager = async (keys: Pick<Keys, 'hashed'>, keyHash: string) =>
+  mayNotManage(await keys.hashed(keyHash))
+
 function notThis(what: string): Failure {
-  const why = `This key ${what}, and keys are managed with a service key (cqs_) that has no cap, no ranges and no end`
+  const why = `This key ${what}, and an account is managed with a service key (cqs_) that has no cap, no ranges and no end`
   return { kind: 'not_entitled', why: `${why}: use such a one, or ask the operator.` }
 }
 

@@ -3,6 +3,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Account, Key, Usage } from '../../src/console/owner/answers.ts'
+import { type BurnLine, burnLine } from '../../src/console/owner/burn-line.ts'
 import { keyOrder } from '../../src/console/owner/key-order.ts'
 import { dailyColumns, forecastText, foundKeys, microOf, stateText } from '../../src/console/owner/owner-words.ts'
 import { Pace } from '../../src/console/pace.ts'
@@ -37,6 +38,52 @@ describe('a forecast', () => {
   ] as const)('of %s is a sentence', (why, ends, words) => {
     const account = { forecast: { ends, why }, credits_a_day: '1.5' } as Account
     expect(forecastText(account, NOW)).toMatch(words)
+  })
+})
+
+describe('the line of what is left', () => {
+  const SIZE = { width: 600, height: 100 }
+  const day = (date: string, opening: string, closing: string) =>
+    ({ date, opening, closing, granted: '0', expired: '0', charged: '0', written_off: '0' }) as const
+  const account = (balance: string, perDay: string, ends: number | null) => {
+    const forecast = { ends, why: ends === null ? 'renewed' : 'used_up' } as const
+    return { balance, credits_a_day: perDay, forecast }
+  }
+  const pointsOf = (path: BurnLine['past'] | null) => (path ?? '').match(/-?\d+(\.\d+)?/g)?.map(Number) ?? []
+
+  it('comes to what is left now, and leads to where credits end', () => {
+    const days = [day('2026-11-23', '0', '80'), day('2026-11-24', '80', '40'), day('2026-11-25', '40', '20')]
+    // Noon of the third day: 2.5 days behind, and one ahead.
+    expect(burnLine(days, account('20', '20', NOW + 86_400_000), NOW, SIZE)).toEqual({
+      past: 'M0 100L171.4 0L342.9 50L428.6 75',
+      ahead: 'M428.6 75L600 100',
+      ...{ nowX: 428.6, untilMs: NOW + 86_400_000 },
+    })
+    // Farther than the past is long: the line leaves the picture on its way.
+    const far = burnLine(days, account('20', '4', NOW + 5 * 86_400_000), NOW, SIZE)
+    expect([far.ahead, far.untilMs]).toEqual(['M300 75L600 87.5', NOW + 2.5 * 86_400_000])
+    expect(burnLine(days, account('20', '4', null), NOW, SIZE)).toMatchObject({ ahead: null, nowX: 600, untilMs: NOW })
+  })
+
+  it('stays in its picture, whatever the numbers are', () => {
+    const credits = fc.integer({ min: -1e9, max: 8e15 }).map((micro) => {
+      const text = formatCredits(Math.abs(micro))
+      return micro < 0 ? `-${text}` : text
+    })
+    const history = fc.array(fc.tuple(credits, credits), { minLength: 1, maxLength: 366 })
+    fc.assert(
+      fc.property(history, credits, fc.integer({ min: 0, max: 1e6 }), (closings, left, inMs) => {
+        const first = Date.UTC(2026, 10, 25) - (closings.length - 1) * 86_400_000
+        const days = closings.map(([opening, closing], i) =>
+          day(new Date(first + i * 86_400_000).toISOString().slice(0, 10), opening, closing),
+        )
+        const { past, ahead } = burnLine(days, account(left, '1', NOW + inMs), NOW, SIZE)
+        for (const [i, at] of [...pointsOf(past), ...pointsOf(ahead)].entries()) {
+          expect(at).toBeGreaterThanOrEqual(0)
+          expect(at).toBeLessThanOrEqual(i % 2 === 0 ? 600 : 100)
+        }
+      }),
+    )
   })
 })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { groupedText, microText } from '../../src/console/ui/amounts.ts'
+import { groupedText, microText, plainText } from '../../src/console/ui/amounts.ts'
 import { stackedBars } from '../../src/console/ui/stacked.ts'
 import { dayText, spanText, timeText } from '../../src/console/ui/when.ts'
 import { csvText } from '../../src/core/csv.ts'
@@ -24,6 +24,8 @@ describe('amounts', () => {
     expect(microText(-130_000)).toBe('-0.13')
     expect(groupedText('100000.50')).toBe('100 000.50')
     expect(groupedText('no number')).toBe('no number')
+    for (const text of ['0', '-1234.5', '999', '100000000.25', 'no number', '1 of 2', ''])
+      expect(plainText(groupedText(text))).toBe(text)
     fc.assert(
       fc.property(fc.bigInt(-(10n ** 18n), 10n ** 18n), (micro) => {
         const text = microText(micro).replaceAll(' ', '')

@@ -80,6 +80,8 @@ describe('keys of an account', () => {
     const again = await ask(door, own.key, 'POST', '/keys/', order)
     expect([again.status, again.data.hash, again.data.repeated]).toEqual([200, made.data.hash, true])
     expect(again.text).not.toContain(made.data.key)
+    const differs = await ask(door, own.key, 'POST', '/keys/', { ...order, label: 'another' })
+    expect([differs.status, differs.said]).toEqual([409, expect.stringContaining('idempotency_key')])
     const changed = await ask(door, own.key, 'PATCH', `/keys/${made.data.prefix}`, { label: 'other', cap: null })
     expect([changed.data.label, changed.data.cap, changed.data.ranges]).toEqual(['other', null, ['192.0.2.0/24']])
     const rotated = await ask(door, own.key, 'POST', `/keys/${made.data.hash}/rotate`, { grace_seconds: 60 })
@@ -106,7 +108,7 @@ describe('keys of an account', () => {
     const own = await owner()
     const api = await newKey({ account: own.account })
     const door = gateway()
-    for (const path of ['/account/', '/keys/', '/refusals/', '/streams/', '/invoices/'])
+    for (const path of ['/account/', '/keys/', '/refusals/', '/streams/', '/invoices/', '/balances/'])
       expect([path, (await ask(door, api.key, 'GET', path)).status]).toEqual([path, 200])
     for (const [method, path, body] of [
       ['POST', '/keys/', {}],
@@ -135,6 +137,10 @@ describe('keys of an account', () => {
         ['PATCH', `/keys/${bound.hash}`, { cap: null, expires: null }],
         ['POST', `/keys/${bound.hash}/rotate`, {}],
         ['DELETE', `/keys/${own.hash}`, undefined],
+        ['PUT', '/webhook/', { url: 'https://example.com' }],
+        ['POST', '/webhook/test', undefined],
+        ['DELETE', '/webhook/', undefined],
+        ['POST', '/checkout', { package: 'small' }],
       ] as const) {
         const { status, said } = await ask(door, bound.key, method, path, body)
         expect([method, status, said]).toEqual([method, 403, expect.stringContaining(word)])
@@ -265,6 +271,12 @@ describe('how an account stands', () => {
     const { text } = await ask(door, own.key, 'GET', `/invoices/${sums.month}/csv`)
     expect(text).toContain(`usage,${sums.month},stream,allFills,${bot.prefix},'=1+1,1,1.234567\r\n`)
     expect(text.endsWith(`closing,${sums.month},,,,,,98.765426\r\n`)).toBe(true)
+    const { days } = (await ask(door, own.key, 'GET', '/balances/?duration=12')).data
+    // One day, or two where midnight was between.
+    expect(days.length).toBeLessThanOrEqual(2)
+    expect([days[0].opening, days.at(-1).closing]).toEqual(['0', '98.765426'])
+    expect((await ask(door, own.key, 'GET', '/balances/?from=2001-01-01&to=2001-01-02')).data).toEqual({ days: [] })
+    expect((await ask(door, own.key, 'GET', '/balances/?from=2001')).status).toBe(400)
     expect((await ask(door, own.key, 'GET', '/invoices/2001-01')).status).toBe(404)
     expect((await ask(door, own.key, 'GET', '/invoices/2001-13')).status).toBe(400)
   })

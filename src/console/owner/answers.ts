@@ -109,15 +109,20 @@ export interface Webhook {
   }[]
 }
 
-export interface InvoiceSums {
-  readonly month: string
-  readonly is_final: boolean
+interface Amounts {
   readonly opening: string
   readonly granted: string
   readonly expired: string
   readonly charged: string
   readonly written_off: string
   readonly closing: string
+}
+export interface BalanceDay extends Amounts {
+  readonly date: string
+}
+export interface InvoiceSums extends Amounts {
+  readonly month: string
+  readonly is_final: boolean
 }
 export interface Invoice extends InvoiceSums {
   readonly account: string

@@ -41,9 +41,9 @@ export function OwnerPage({ who }: { who: Extract<Visitor, { role: 'owner' }> })
         <Keys account={value} />
         <RefusalList />
         <StreamList />
-        <WebhookSection />
+        <WebhookSection account={value} />
       </div>
-      <TopUp manages={who.manages} />
+      <TopUp account={value} />
       <Invoices />
     </Shell>
   )

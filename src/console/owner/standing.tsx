@@ -5,6 +5,7 @@ import { Curl } from '../ui/curl.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { timeText } from '../ui/when.ts'
 import type { Account } from './answers.ts'
+import { BurnDown } from './burn-down.tsx'
 import { forecastText, microOf } from './owner-words.ts'
 
 type Limit = Account['limits'][number]
@@ -69,6 +70,7 @@ export function Standing({ account }: { account: Account }) {
       <p class="note" role="status">
         {forecastText(account, Date.now())}
       </p>
+      <BurnDown account={account} />
       {period !== null && given > 0n && (
         <>
           <Meter label={`${used / 10} % of the plan’s credits of this period are used`} permille={used} />

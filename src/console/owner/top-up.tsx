@@ -11,6 +11,7 @@ import { type Order, orderStateText, priceText } from '../ui/orders.ts'
 import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import { timeText } from '../ui/when.ts'
+import type { Account } from './answers.ts'
 import { askAgain, useOwn } from './own.dom.ts'
 import { microOf } from './owner-words.ts'
 
@@ -31,8 +32,7 @@ const COLUMNS: readonly Column<Order>[] = orderColumns({
   ),
 })
 
-/** `manages`: may order. */
-export function TopUp({ manages }: { manages: boolean }) {
+export function TopUp({ account }: { account: Account | null }) {
   const offers = useOwn<Offers>(() => '/platform/checkout')
   const value = offers.value.value
   const shown = value?.orders.find(({ number }) => number === params.value.get('order'))
@@ -43,7 +43,8 @@ export function TopUp({ manages }: { manages: boolean }) {
       <div class="screen">
         <h2>Top up</h2>
         <TroubleNote trouble={offers.trouble.value} again={offers.reload} />
-        {value?.provider && (manages ? <Choice offers={value} /> : <p class="note">{READS}</p>)}
+        {value?.provider && account?.manages && <Choice offers={value} />}
+        {value?.provider && account?.why_not && <p class="note">{account.why_not}</p>}
         {value && (
           <Table
             caption="Orders"
@@ -59,8 +60,6 @@ export function TopUp({ manages }: { manages: boolean }) {
     </section>
   )
 }
-
-const READS = 'You are signed in with an API key, which reads: sign in with a service key (cqs_) to order credits.'
 
 function Choice({ offers }: { offers: Offers }) {
   const { provider, currency, packages, lots } = offers

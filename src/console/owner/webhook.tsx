@@ -7,7 +7,7 @@ import { Curl } from '../ui/curl.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import { timeText } from '../ui/when.ts'
-import type { Webhook } from './answers.ts'
+import type { Account, Webhook } from './answers.ts'
 import { Dialog, Field } from './dialog.tsx'
 import { useOwn } from './own.dom.ts'
 
@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Event>[] = [
   { name: 'Event', text: ({ id }) => id, draw: ({ id }) => <code>{id}</code> },
 ]
 
-export function WebhookSection() {
+export function WebhookSection({ account }: { account: Account | null }) {
   const webhook = useOwn<{ webhook: Webhook | null }>(() => '/platform/webhook/')
   const doing = useSignal<'set' | 'clear' | null>(null)
   const said = useSignal<string | null>(null)
@@ -58,9 +58,11 @@ export function WebhookSection() {
       {isNone && (
         <div class="empty">
           <p>Nobody is told when credits run low.</p>
-          <button type="button" onClick={begin('set')}>
-            Set a webhook
-          </button>
+          {account?.manages && (
+            <button type="button" onClick={begin('set')}>
+              Set a webhook
+            </button>
+          )}
           <Curl
             line={`curl -s -X PUT ${location.origin}/platform/webhook/ -H "Authorization: Bearer $SERVICE_KEY" -H 'Content-Type: application/json' -d '{"url":"https://example.com/hook"}'`}
           />
@@ -72,18 +74,20 @@ export function WebhookSection() {
             <code>{value.url}</code> is told below {value.thresholds.join(', ')}
             {value.armed.length > 0 && `; next: ${value.armed.join(', ')}`}.
           </p>
-          <p class="beside">
-            <button type="button" onClick={test}>
-              Send a test
-            </button>
-            <button type="button" onClick={begin('set')}>
-              Change
-            </button>
-            <button type="button" class="danger" onClick={begin('clear')}>
-              Clear
-            </button>
-            <span role="status">{said.value}</span>
-          </p>
+          {account?.manages && (
+            <p class="beside">
+              <button type="button" onClick={test}>
+                Send a test
+              </button>
+              <button type="button" onClick={begin('set')}>
+                Change
+              </button>
+              <button type="button" class="danger" onClick={begin('clear')}>
+                Clear
+              </button>
+              <span role="status">{said.value}</span>
+            </p>
+          )}
           <Table
             caption="The last hundred events"
             columns={COLUMNS}

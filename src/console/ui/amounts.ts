@@ -8,6 +8,9 @@ export function groupedText(decimal: string): string {
   return whole === '' ? decimal : `${sign}${grouped(whole)}${rest}`
 }
 
+/** The number of a grouped text again, as a program reads it; any other text as it is. */
+export const plainText = (text: string) => (/^-?\d{1,3}( \d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(' ', '') : text)
+
 /** Micro-credits as credits: `microText(1_500_000)` is `1.5`. */
 export function microText(micro: number | bigint): string {
   const value = BigInt(micro)

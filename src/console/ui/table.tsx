@@ -1,9 +1,11 @@
-// A table of rows, with its CSV, its words where it is empty, and a way to more of them. Laws: everything is drawn as text; of many
-// rows a page is drawn, so that ten thousand take no longer than fifty; the CSV has all of them.
+// A table of rows, with its CSV, its words where it is empty, and a way to more of them. Laws: everything is drawn as text;
+// of many rows a page is drawn, so that ten thousand take no longer than fifty; the CSV has all of them, and numbers in it
+// as programs read them.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { csvText } from '../../core/csv.ts'
+import { plainText } from './amounts.ts'
 import { saveText } from './save.dom.ts'
 
 export interface Column<Row> {
@@ -48,7 +50,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, i
       'text/csv',
       csvText(
         columns.map(({ name }) => name),
-        rows.map((row) => columns.map(({ text }) => text(row))),
+        rows.map((row) => columns.map(({ text, isNumber }) => (isNumber ? plainText(text(row)) : text(row)))),
       ),
     )
   const classOf = ({ isNumber }: Column<Row>) => (isNumber ? 'number' : '')

@@ -10,11 +10,14 @@ import type { Delivery, Webhook, WebhookOrder } from './webhook-api.ts'
 
 /** After a failure of the outbox itself, so that the alarm does not ring without end. */
 const PAUSE_MS = 60_000
+/** Between two tests, which ask another's server whenever somebody likes. */
+const TEST_EVERY_MS = 10_000
 
 export class Webhooks {
   readonly #ctx: DurableObjectState
   readonly #store: WebhookStore
   #pausedUntilMs = 0
+  #testedMs = Number.NEGATIVE_INFINITY
 
   constructor(ctx: DurableObjectState) {
     this.#ctx = ctx
@@ -43,6 +46,9 @@ export class Webhooks {
     const target = this.#store.target()
     if (target === null) return null
     const now = Date.now()
+    if (now - this.#testedMs < TEST_EVERY_MS)
+      return { delivered: false, answer: 'not sent: wait ten seconds between tests' }
+    this.#testedMs = now
     const id = `evt_${crypto.randomUUID()}`
     return deliverEvent({ id, body: testBody(id, target.account, now), target }, now)
   }

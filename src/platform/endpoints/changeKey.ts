@@ -5,15 +5,11 @@ import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { WARNINGS, warned } from '../fields.ts'
 import {
-  Cap,
-  Expiry,
   KEY_EXAMPLE,
   KEY_PARAMS,
-  KeyProducts,
-  NewLabel,
+  KeyChanges,
   OfAccount,
   pastExpiry,
-  Ranges,
   ShownKey,
   shownKey,
   unsureOf,
@@ -30,13 +26,7 @@ export const changeKey = defineEndpoint(
     params: KEY_PARAMS,
     query: OfAccount,
     body: {
-      schema: z.strictObject({
-        label: NewLabel.optional(),
-        products: KeyProducts.optional(),
-        expires: Expiry.nullable().optional(),
-        cap: Cap.nullable().optional(),
-        ranges: Ranges.nullable().optional(),
-      }),
+      schema: KeyChanges,
       optional: false,
       example: { label: 'bot 2', cap: '500', expires: null },
     },

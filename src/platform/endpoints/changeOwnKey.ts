@@ -5,20 +5,8 @@ import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { WARNINGS, warned } from '../fields.ts'
-import {
-  Cap,
-  Expiry,
-  KEY_EXAMPLE,
-  KEY_PARAMS,
-  KeyProducts,
-  NewLabel,
-  pastExpiry,
-  Ranges,
-  ShownKey,
-  shownKey,
-  unsureOf,
-} from '../key-shapes.ts'
-import { FOR_MANAGING, mayNotManage, OWN_KEY_PATH } from '../own-account.ts'
+import { KEY_EXAMPLE, KEY_PARAMS, KeyChanges, pastExpiry, ShownKey, shownKey, unsureOf } from '../key-shapes.ts'
+import { FOR_MANAGING, OWN_KEY_PATH, refusedManager } from '../own-account.ts'
 
 export const changeOwnKey = defineEndpoint(
   {
@@ -30,13 +18,7 @@ export const changeOwnKey = defineEndpoint(
     door: 'service',
     params: KEY_PARAMS,
     body: {
-      schema: z.strictObject({
-        label: NewLabel.optional(),
-        products: KeyProducts.optional(),
-        expires: Expiry.nullable().optional(),
-        cap: Cap.nullable().optional(),
-        ranges: Ranges.nullable().optional(),
-      }),
+      schema: KeyChanges,
       optional: false,
       example: { label: 'bot 2', cap: '500' },
     },
@@ -50,7 +32,7 @@ export const changeOwnKey = defineEndpoint(
     refusals: [400, 404],
   },
   async ({ params: { key: name }, body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
-    const refused = mayNotManage(await keys.hashed(keyHash)) ?? pastExpiry(body.expires, now())
+    const refused = (await refusedManager(keys, keyHash)) ?? pastExpiry(body.expires, now())
     if (refused !== null) return err(refused)
     const changed = await keys.change({ name, account }, body)
     if (!changed.ok) return changed

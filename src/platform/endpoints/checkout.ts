@@ -1,10 +1,12 @@
 // POST /platform/checkout.
 
 import * as z from 'zod'
+import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { Credits } from '../fields.ts'
 import { ORDER_EXAMPLE, ShownOrder, shownOrder } from '../order-shapes.ts'
+import { FOR_MANAGING, refusedManager } from '../own-account.ts'
 
 const one = 'send "package" or "credits", and not both'
 
@@ -22,8 +24,8 @@ export const checkout = defineEndpoint(
     path: '/platform/checkout',
     summary: 'Order credits for the account',
     description:
-      'Answers with the order: it is paid at its `url`, or by hand as the operator says. Its credits come once it is paid ' +
-      'and do not expire. An account has at most 20 open orders of a day (429).',
+      `${FOR_MANAGING} Answers with the order: it is paid at its \`url\`, or by hand as the operator says. Its credits come ` +
+      'once it is paid and do not expire. An account orders at most 20 times a day what is not paid yet (429).',
     door: 'service',
     body: { schema: Wanted, optional: false, example: { package: 'small' } },
     answers: {
@@ -35,8 +37,10 @@ export const checkout = defineEndpoint(
     },
     refusals: [404],
   },
-  async ({ identity, body }, { checkout: orders }) => {
-    const begun = await orders.begin(identity.account, body)
+  async ({ identity: { account, keyHash }, body }, { keys, checkout: orders }) => {
+    const refused = await refusedManager(keys, keyHash)
+    if (refused !== null) return err(refused)
+    const begun = await orders.begin(account, body)
     return begun.ok ? reply(201, inEnvelope({ order: shownOrder(begun.value) })) : begun
   },
 )

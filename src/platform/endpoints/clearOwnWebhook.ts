@@ -3,6 +3,7 @@
 import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
+import { FOR_MANAGING, refusedManager } from '../own-account.ts'
 import { Cleared, NO_WEBHOOK, OWN_WEBHOOK_PATH } from '../webhook-shapes.ts'
 
 export const clearOwnWebhook = defineEndpoint(
@@ -11,7 +12,7 @@ export const clearOwnWebhook = defineEndpoint(
     method: 'delete',
     path: OWN_WEBHOOK_PATH,
     summary: 'Tell nobody any more of the account’s credits',
-    description: 'Free of charge, with a service key.',
+    description: FOR_MANAGING,
     door: 'service',
     answers: {
       200: {
@@ -22,6 +23,11 @@ export const clearOwnWebhook = defineEndpoint(
     },
     refusals: [404],
   },
-  async ({ identity: { account } }, { meterOf }) =>
-    (await meterOf(account).clearWebhook()) ? reply(200, inEnvelope({ account, cleared: true })) : err(NO_WEBHOOK),
+  async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
+    const refused = await refusedManager(keys, keyHash)
+    if (refused !== null) return err(refused)
+    return (await meterOf(account).clearWebhook())
+      ? reply(200, inEnvelope({ account, cleared: true }))
+      : err(NO_WEBHOOK)
+  },
 )

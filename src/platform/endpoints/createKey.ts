@@ -4,18 +4,7 @@ import * as z from 'zod'
 import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { AccountId, Credits, WARNINGS, warned } from '../fields.ts'
-import {
-  Cap,
-  Expiry,
-  ISSUED_EXAMPLE,
-  IssuedKey,
-  KeyProducts,
-  Kind,
-  NewLabel,
-  pastExpiry,
-  Ranges,
-  unsureOf,
-} from '../key-shapes.ts'
+import { ISSUED_EXAMPLE, IssuedKey, KEY_ORDER, pastExpiry, unsureOf } from '../key-shapes.ts'
 import { AgreedTerms, PlanName } from '../plan-shapes.ts'
 
 const CreateKey = z
@@ -24,12 +13,7 @@ const CreateKey = z
     credits: Credits.optional().describe('In place of what the plan gives first; they do not expire'),
     plan: PlanName.optional(),
     terms: AgreedTerms.optional(),
-    label: NewLabel.default(''),
-    kind: Kind.default('api'),
-    products: KeyProducts.optional(),
-    expires: Expiry.optional(),
-    cap: Cap.optional(),
-    ranges: Ranges.optional(),
+    ...KEY_ORDER,
   })
   .check((context) => {
     const { account, credits, plan, terms } = context.value

@@ -5,19 +5,8 @@ import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { IdempotencyKey, WARNINGS, warned } from '../fields.ts'
-import {
-  Cap,
-  Expiry,
-  ISSUED_EXAMPLE,
-  IssuedKey,
-  KeyProducts,
-  Kind,
-  NewLabel,
-  pastExpiry,
-  Ranges,
-  unsureOf,
-} from '../key-shapes.ts'
-import { FOR_MANAGING, mayNotManage, OWN_KEYS_PATH } from '../own-account.ts'
+import { ISSUED_EXAMPLE, IssuedKey, KEY_ORDER, pastExpiry, unsureOf } from '../key-shapes.ts'
+import { FOR_MANAGING, OWN_KEYS_PATH, refusedManager } from '../own-account.ts'
 import { SHOWN_EXAMPLE } from '../rotation-shapes.ts'
 
 const MadeBefore = IssuedKey.omit({ key: true }).extend({
@@ -31,17 +20,12 @@ export const createOwnKey = defineEndpoint(
     path: OWN_KEYS_PATH,
     summary: 'Make a key of the account',
     description:
-      `${FOR_MANAGING} A retry with the same \`idempotency_key\` makes no other key, and does not show it again. An account ` +
-      'has at most 10,000 keys that work or were made within a day (409).',
+      `${FOR_MANAGING} A retry with the same \`idempotency_key\` makes no other key, and does not show it again; one for another ` +
+      'kind or label is refused (409). An account has at most 10,000 keys that work or were made within a day (409).',
     door: 'service',
     body: {
       schema: z.strictObject({
-        label: NewLabel.default(''),
-        kind: Kind.default('api'),
-        products: KeyProducts.optional(),
-        expires: Expiry.optional(),
-        cap: Cap.optional(),
-        ranges: Ranges.optional(),
+        ...KEY_ORDER,
         idempotency_key: IdempotencyKey.optional(),
       }),
       optional: true,
@@ -62,7 +46,7 @@ export const createOwnKey = defineEndpoint(
     refusals: [400, 409],
   },
   async ({ body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
-    const refused = mayNotManage(await keys.hashed(keyHash)) ?? pastExpiry(body.expires, now())
+    const refused = (await refusedManager(keys, keyHash)) ?? pastExpiry(body.expires, now())
     if (refused !== null) return err(refused)
     const { idempotency_key: request = null, ...order } = body
     const made = await keys.createOwn({ ...order, account, request })

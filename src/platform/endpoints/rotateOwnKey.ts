@@ -5,7 +5,7 @@ import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { ISSUED_EXAMPLE, IssuedKey, KEY_PARAMS } from '../key-shapes.ts'
-import { FOR_MANAGING, mayNotManage, OWN_KEY_PATH } from '../own-account.ts'
+import { FOR_MANAGING, OWN_KEY_PATH, refusedManager } from '../own-account.ts'
 import { OldKeyEnds, RotatedBefore, RotateKey, rotationOf, SHOWN_EXAMPLE, shownRotation } from '../rotation-shapes.ts'
 
 export const rotateOwnKey = defineEndpoint(
@@ -36,7 +36,7 @@ export const rotateOwnKey = defineEndpoint(
     refusals: [400, 404, 409],
   },
   async ({ params: { key: name }, body, identity: { account, keyHash } }, { keys }) => {
-    const refused = mayNotManage(await keys.hashed(keyHash))
+    const refused = await refusedManager(keys, keyHash)
     if (refused !== null) return err(refused)
     const rotated = await keys.rotate({ name, account }, rotationOf(body))
     if (!rotated.ok) return rotated

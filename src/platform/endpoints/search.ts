@@ -56,7 +56,7 @@ export const search = defineEndpoint(
     refusals: [],
   },
   async ({ query: { q } }, { business, audit, now }) => {
-    if (/^cq[tso]_/.test(q) && q.length > DISPLAY_LENGTH)
+    if (/^cq[tsoe]_/.test(q) && q.length > DISPLAY_LENGTH)
       return err(badField('q', `must not be a key or a token: send its first ${DISPLAY_LENGTH} characters`))
     const isKey = /^(?:cq[ts]_|[0-9a-f]{64}$)/.test(q)
     const isRequest = q.startsWith('req_')

@@ -4,6 +4,7 @@
 import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
+import { FOR_MANAGING, refusedManager } from '../own-account.ts'
 import { badField } from '../refusal.ts'
 import {
   OWN_WEBHOOK_PATH,
@@ -23,7 +24,7 @@ export const setOwnWebhook = defineEndpoint(
     method: 'put',
     path: OWN_WEBHOOK_PATH,
     summary: 'Tell an address when the credits of the account run low',
-    description: `Free of charge, with a service key. ${WEBHOOK_TEXT}`,
+    description: `${FOR_MANAGING} ${WEBHOOK_TEXT}`,
     door: 'service',
     body: { schema: SetWebhook, optional: false, example: SET_WEBHOOK_EXAMPLE },
     answers: {
@@ -35,8 +36,11 @@ export const setOwnWebhook = defineEndpoint(
     },
     refusals: [400],
   },
-  async ({ body, identity: { account } }, { meterOf, isHttpAllowed, isPublicUrl }) => {
-    const refused = refusedUrl(body.url, isHttpAllowed) ?? (isPublicUrl(body.url) ? null : NO_PRIVATE)
+  async ({ body, identity: { account, keyHash } }, { keys, meterOf, isHttpAllowed, isPublicUrl }) => {
+    const refused =
+      (await refusedManager(keys, keyHash)) ??
+      refusedUrl(body.url, isHttpAllowed) ??
+      (isPublicUrl(body.url) ? null : NO_PRIVATE)
     if (refused !== null) return err(refused)
     const { new_secret: newSecret, ...order } = body
     const webhook = await meterOf(account).setWebhook({ account, ...order, newSecret })

@@ -3,6 +3,7 @@
 import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
+import { FOR_MANAGING, refusedManager } from '../own-account.ts'
 import { NO_WEBHOOK, OWN_WEBHOOK_PATH, TESTED_EXAMPLE, Tested } from '../webhook-shapes.ts'
 
 export const testOwnWebhook = defineEndpoint(
@@ -11,14 +12,16 @@ export const testOwnWebhook = defineEndpoint(
     method: 'post',
     path: `${OWN_WEBHOOK_PATH}test`,
     summary: 'Send a test event to the account’s webhook now, once',
-    description: 'Free of charge, with a service key.',
+    description: `${FOR_MANAGING} At most one every ten seconds.`,
     door: 'service',
     answers: {
       200: { description: 'What came of it', schema: enveloped(Tested), example: inEnvelope(TESTED_EXAMPLE) },
     },
     refusals: [404],
   },
-  async ({ identity: { account } }, { meterOf }) => {
+  async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
+    const refused = await refusedManager(keys, keyHash)
+    if (refused !== null) return err(refused)
     const delivery = await meterOf(account).testWebhook()
     return delivery === null ? err(NO_WEBHOOK) : reply(200, inEnvelope({ account, ...delivery }))
   },

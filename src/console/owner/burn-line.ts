@@ -1,0 +1,53 @@
+// The line of an account's credits: what was left at the end of each day, and where it leads. Laws: the highest value has the
+// whole height and nothing left is the ground; the past ends at what is left now; the line ahead falls by a day's cost, and
+// ends where credits do or where the picture does.
+
+import type { Account, BalanceDay } from './answers.ts'
+import { microOf } from './owner-words.ts'
+
+const DAY_MS = 86_400_000
+/** As far ahead as credits last, and at most so many times what lies behind. */
+const AHEAD_MAX = 1
+
+export interface BurnLine {
+  /** SVG paths; ahead is null where credits do not end. */
+  readonly past: string
+  readonly ahead: string | null
+  /** Where now is. */
+  readonly nowX: number
+  /** Unix ms of the right edge. */
+  readonly untilMs: number
+}
+
+/** `days` oldest first, today last; at least one. */
+export function burnLine(
+  days: readonly BalanceDay[],
+  { balance, credits_a_day: perDay, forecast }: Pick<Account, 'balance' | 'credits_a_day' | 'forecast'>,
+  nowMs: number,
+  { width, height }: { readonly width: number; readonly height: number },
+): BurnLine {
+  const fromMs = Date.parse(`${days[0]!.date}T00:00:00Z`)
+  const ends = forecast.why === 'used_up' ? forecast.ends : null
+  const furthestMs = nowMs + Math.max(DAY_MS, (nowMs - fromMs) * AHEAD_MAX)
+  const untilMs = ends === null ? nowMs : Math.min(Math.max(ends, nowMs + 1), furthestMs)
+  const left = Number(microOf(balance))
+  const ended = days.slice(0, -1).map(({ date, closing }) => ({
+    atMs: Date.parse(`${date}T00:00:00Z`) + DAY_MS,
+    micro: Number(microOf(closing)),
+  }))
+  const points = [{ atMs: fromMs, micro: Number(microOf(days[0]!.opening)) }, ...ended, { atMs: nowMs, micro: left }]
+  const most = Math.max(...points.map(({ micro }) => micro), 1)
+  const x = (atMs: number) => round(((atMs - fromMs) / Math.max(1, untilMs - fromMs)) * width)
+  const y = (micro: number) => round(height - (Math.max(0, micro) / most) * height)
+  const path = (line: readonly { readonly atMs: number; readonly micro: number }[]) =>
+    line.map(({ atMs, micro }, i) => `${i === 0 ? 'M' : 'L'}${x(atMs)} ${y(micro)}`).join('')
+  const fallen = left - (Number(microOf(perDay)) * (untilMs - nowMs)) / DAY_MS
+  const end = { atMs: untilMs, micro: ends !== null && ends <= untilMs ? 0 : fallen }
+  return {
+    past: path(points),
+    ahead: ends === null ? null : path([{ atMs: nowMs, micro: left }, end]),
+    ...{ nowX: x(nowMs), untilMs },
+  }
+}
+
+const round = (of: number) => Math.round(of * 10) / 10
