@@ -3,55 +3,25 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Browser, type Context, openBrowser, type Page } from '../browser/browser.ts'
-import { expectNoSecret, lookAt, troublesOf } from '../browser/visit.ts'
-import { type Program, run, scratch } from './children.ts'
+import { describe, expect, it } from 'vitest'
+import type { Page } from '../browser/browser.ts'
+import { startProduct, type Visit } from '../browser/product.ts'
+import { expectNoSecret, lookAt } from '../browser/visit.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const folder = scratch()
-const opened = await openBrowser()
-const isMissing = typeof opened === 'string'
-if (isMissing) {
-  if (process.env.CI === 'true') throw new Error(`pages are not tested: ${opened}`)
-  console.log(`tests of pages are skipped: ${opened}`)
-}
-const browser = opened as Browser
-
-let launch: Program
-let dev: { url: string; key: string; service_key: string; admin_token: string; pids: Record<string, number> }
-
-beforeAll(async () => {
-  if (isMissing) return
-  launch = run('launch/main.node.ts', ['--state', join(folder.path, 'state'), '--json'], { PORT: '0' })
-  dev = JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000))
-}, 90_000)
-afterAll(async () => {
-  if (!isMissing) await browser.close()
-  await launch?.end()
-  folder.remove()
-})
+const { browser, isMissing, state, dev, open, signIn } = await startProduct()
 
 /** A visitor of their own, signed in with this token. */
-async function visit(token: string | null): Promise<{ context: Context; page: Page; troubles: string[] }> {
-  const context = await browser.newContext()
-  const page = await context.newPage()
-  const troubles = troublesOf(page)
-  await page.goto(`${dev.url}/console`)
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  if (token !== null) {
-    await page.getByLabel(/A key of your account/).fill(token)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('button', { name: 'Sign out' }).waitFor()
-  }
-  return { context, page, troubles }
+async function visit(token: string | null): Promise<Visit> {
+  const visited = await open('/console')
+  await visited.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  if (token !== null) await signIn(visited.page, token)
+  return visited
 }
 
 /** From the click to the first paint, of a browser that has seen nothing yet. */
 async function paintMs(path: string): Promise<number> {
-  const context = await browser.newContext()
-  const page = await context.newPage()
-  await page.goto(`${dev.url}${path}`)
+  const { context, page } = await open(path)
   const ms = await page.evaluate<number>(
     `new Promise((resolve) => new PerformanceObserver((seen) => {
       for (const { name, startTime } of seen.getEntries()) if (name === 'first-contentful-paint') resolve(startTime)
@@ -359,16 +329,14 @@ describe.skipIf(isMissing)('the live page', () => {
   const book = '[aria-label="State of the data"]'
 
   it('is in step, says when it is not, and comes back from a SIGKILL of the gateway', async () => {
-    const context = await browser.newContext()
-    const page = await context.newPage()
-    await page.goto(`${dev.url}/live`)
+    const { context, page } = await open('/live')
     await shown(page, book).toMatch(/Book\s*in step/)
     await lookAt(context, page, 'live')
     const height = async () => Number(/Height\s*(\d+)/.exec((await page.locator(book).textContent()) ?? '')![1])
     const before = await height()
     await expect.poll(height, POLL).toBeGreaterThan(before)
 
-    const { pids } = JSON.parse(readFileSync(join(folder.path, 'state/dev.json'), 'utf8'))
+    const { pids } = JSON.parse(readFileSync(join(state, 'dev.json'), 'utf8'))
     process.kill(pids.workerd, 'SIGKILL')
     await shown(page, book).toMatch(/Link\s*down/)
     await shown(page, book).toMatch(/Link\s*up/)
@@ -383,9 +351,7 @@ describe.skipIf(isMissing)('the live page', () => {
   })
 
   it('keeps no token where others could read it', async () => {
-    const context = await browser.newContext()
-    const page = await context.newPage()
-    await page.goto(`${dev.url}/live`)
+    const { context, page } = await open('/live')
     await shown(page, book).toMatch(/Book\s*in step/)
     const kept = await page.evaluate<string>(
       'JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])',
@@ -396,20 +362,15 @@ describe.skipIf(isMissing)('the live page', () => {
   })
 
   it('says what is wrong in a browser without WebSockets, and without a network', async () => {
-    const bare = await browser.newContext()
-    await bare.addInitScript('delete globalThis.WebSocket')
-    const page = await bare.newPage()
-    await page.goto(`${dev.url}/live`)
-    await expect.poll(() => page.locator('body').textContent(), POLL).toMatch(/WebSocket/)
-    await bare.close()
-    const context = await browser.newContext()
-    const cut = await context.newPage()
-    await cut.goto(`${dev.url}/live`)
-    await shown(cut, book).toMatch(/Book\s*in step/)
+    const bare = await open('/live', { before: 'delete globalThis.WebSocket' })
+    await expect.poll(() => bare.page.locator('body').textContent(), POLL).toMatch(/WebSocket/)
+    await bare.context.close()
+    const { context, page } = await open('/live')
+    await shown(page, book).toMatch(/Book\s*in step/)
     await context.setOffline(true)
-    await shown(cut, book).toMatch(/Link\s*down/)
+    await shown(page, book).toMatch(/Link\s*down/)
     await context.setOffline(false)
-    await shown(cut, book).toMatch(/Book\s*in step/)
+    await shown(page, book).toMatch(/Book\s*in step/)
     await context.close()
   })
 })

@@ -3,34 +3,12 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Browser, openBrowser } from '../browser/browser.ts'
-import { lookAt, troublesOf } from '../browser/visit.ts'
-import { type Program, run, scratch } from './children.ts'
+import { describe, expect, it } from 'vitest'
+import { startProduct } from '../browser/product.ts'
+import { lookAt } from '../browser/visit.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const folder = scratch()
-const opened = await openBrowser()
-const isMissing = typeof opened === 'string'
-if (isMissing) {
-  if (process.env.CI === 'true') throw new Error(`pages are not tested: ${opened}`)
-  console.log(`tests of pages are skipped: ${opened}`)
-}
-const browser = opened as Browser
-
-let launch: Program
-let dev: { url: string; key: string }
-
-beforeAll(async () => {
-  if (isMissing) return
-  launch = run('launch/main.node.ts', ['--state', join(folder.path, 'state'), '--json'], { PORT: '0' })
-  dev = JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000))
-}, 90_000)
-afterAll(async () => {
-  if (!isMissing) await browser.close()
-  await launch?.end()
-  folder.remove()
-})
+const { isMissing, dev, open } = await startProduct()
 
 it('what pages load is at most 6 KB', () => {
   const files = globSync('dist/console/assets/docs*', { cwd: ROOT })
@@ -44,10 +22,7 @@ describe.skipIf(isMissing)('a page', () => {
   it.each(['/docs', '/docs/info/clearinghouseState', '/docs/channels/l2BookDiff2', '/docs/guides/moving'])(
     '%s has no barrier and fits a phone',
     async (path) => {
-      const context = await browser.newContext()
-      const page = await context.newPage()
-      const troubles = troublesOf(page)
-      await page.goto(dev.url + path)
+      const { context, page, troubles } = await open(path)
       await lookAt(context, page, path.slice(1).replaceAll('/', '-'))
       expect(troubles).toEqual([])
       await context.close()
@@ -56,9 +31,10 @@ describe.skipIf(isMissing)('a page', () => {
   )
 
   it('is whole without a script: a menu, three languages, a way to every page', async () => {
-    const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } })
-    const page = await context.newPage()
-    await page.goto(`${dev.url}/docs/info/l2Book`)
+    const { context, page } = await open('/docs/info/l2Book', {
+      javaScriptEnabled: false,
+      viewport: { width: 360, height: 740 },
+    })
     expect(await page.locator('#menu').isVisible()).toBe(false)
     await page.getByRole('button', { name: 'Menu' }).click()
     await page.locator('#menu [aria-current]').waitFor()
@@ -74,9 +50,7 @@ describe.skipIf(isMissing)('a page', () => {
   })
 
   it('is found by typing, with the keyboard alone', async () => {
-    const context = await browser.newContext()
-    const page = await context.newPage()
-    await page.goto(`${dev.url}/docs`)
+    const { context, page } = await open('/docs')
     await page.keyboard.press('/')
     await page.keyboard.type('l2book')
     await page.getByRole('link', { name: /^l2BookDiffSnapshot/ }).waitFor()
@@ -88,9 +62,7 @@ describe.skipIf(isMissing)('a page', () => {
   })
 
   it('sends with the session of the visitor, and says what it cost', async () => {
-    const context = await browser.newContext()
-    const page = await context.newPage()
-    await page.goto(`${dev.url}/docs/info/l2Book`)
+    const { context, page } = await open('/docs/info/l2Book')
     await page.getByRole('link', { name: 'Sign in' }).waitFor()
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText(/"unauthorized"/).waitFor()

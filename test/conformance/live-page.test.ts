@@ -1,51 +1,16 @@
 // What the live page shows, as a visitor uses it: a real browser on the product as `npm start` runs it. How it comes through
 // breaks stands in console.test.ts.
 
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Browser, type Context, openBrowser, type Page } from '../browser/browser.ts'
-import { expectNoSecret, troublesOf } from '../browser/visit.ts'
-import { type Program, run, scratch } from './children.ts'
+import { describe, expect, it } from 'vitest'
+import type { Page } from '../browser/browser.ts'
+import { startProduct } from '../browser/product.ts'
+import { expectNoSecret } from '../browser/visit.ts'
 
-const folder = scratch()
-const opened = await openBrowser()
-const isMissing = typeof opened === 'string'
-if (isMissing) {
-  if (process.env.CI === 'true') throw new Error(`the live page is not tested: ${opened}`)
-  console.log(`tests of the live page are skipped: ${opened}`)
-}
-const browser = opened as Browser
+const { browser, isMissing, dev, open, signIn } = await startProduct()
 const WAIT = { timeout: 30_000 }
 
-let launch: Program
-let dev: { url: string; service_key: string }
-
-beforeAll(async () => {
-  if (isMissing) return
-  launch = run('launch/main.node.ts', ['--state', join(folder.path, 'state'), '--json'], { PORT: '0' })
-  dev = JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000))
-}, 90_000)
-afterAll(async () => {
-  if (!isMissing) await browser.close()
-  await launch?.end()
-  folder.remove()
-})
-
-interface Visit {
-  readonly context: Context
-  readonly page: Page
-  readonly troubles: string[]
-}
-
 /** Somebody opens the page, in a browser in which `before` ran first. */
-async function visit(query = '', before = ''): Promise<Visit> {
-  const context = await browser.newContext()
-  if (before !== '') await context.addInitScript(before)
-  const page = await context.newPage()
-  const troubles = troublesOf(page)
-  await page.goto(`${dev.url}/live${query}`)
-  return { context, page, troubles }
-}
+const visit = (query: string, before?: string) => open(`/live${query}`, before === undefined ? {} : { before })
 
 /** What the page says of the link, of the book, … */
 const fact = (page: Page, name: string) => page.locator(`.status dl div:has(dt:text-is("${name}")) dd`)
@@ -80,9 +45,7 @@ describe.skipIf(isMissing)('the live page', () => {
     const asked: string[] = []
     page.on('request', (request: { url(): string }) => void asked.push(new URL(request.url()).pathname))
     await page.goto(`${dev.url}/console`)
-    await page.getByLabel(/A key of your account/).fill(dev.service_key)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    await signIn(page, dev.service_key)
     await page.goto(`${dev.url}/live?coin=BTC`)
     await bookIs(page, 'in step')
     expect(asked).toContain('/platform/stream-tokens')

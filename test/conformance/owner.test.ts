@@ -1,30 +1,12 @@
 // The owner's page and what it stands on, on the product as `npm start` runs it: numbers are the ledger's to the micro-credit, a
 // key lives from its making to its refusal, and nothing that an owner can name does anything but stand there.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { microOf } from '../../src/console/owner/owner-words.ts'
-import { type Browser, type Context, openBrowser, type Page } from '../browser/browser.ts'
-import { expectNoSecret, lookAt, troublesOf } from '../browser/visit.ts'
-import { type Program, run, scratch } from './children.ts'
+import { startProduct, type Visit } from '../browser/product.ts'
+import { expectNoSecret, lookAt } from '../browser/visit.ts'
 
-const folder = scratch()
-const opened = await openBrowser()
-const isMissing = typeof opened === 'string'
-if (isMissing) console.log(`tests of pages are skipped: ${opened}`)
-const browser = opened as Browser
-
-let launch: Program
-let dev: { url: string; key: string; service_key: string; admin_token: string }
-
-beforeAll(async () => {
-  launch = run('launch/main.node.ts', ['--state', `${folder.path}/state`, '--json'], { PORT: '0' })
-  dev = JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000))
-}, 90_000)
-afterAll(async () => {
-  if (!isMissing) await browser.close()
-  await launch?.end()
-  folder.remove()
-})
+const { isMissing, dev, open, signIn } = await startProduct()
 
 async function ask(key: string, method: string, path: string, body?: unknown) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -115,16 +97,12 @@ describe('invoice, usage and ledger', () => {
   })
 })
 
-async function visit(key: string): Promise<{ context: Context; page: Page; troubles: string[] }> {
-  const context = await browser.newContext()
-  const page = await context.newPage()
-  const troubles = troublesOf(page)
-  await page.goto(`${dev.url}/console`)
-  await page.getByLabel(/A key of your account/).fill(key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Invoices' }).waitFor()
-  await page.getByText(/of 10 000 that an account may have/).waitFor()
-  return { context, page, troubles }
+async function visit(key: string): Promise<Visit> {
+  const visited = await open('/console')
+  await signIn(visited.page, key)
+  await visited.page.getByRole('heading', { name: 'Invoices' }).waitFor()
+  await visited.page.getByText(/of 10 000 that an account may have/).waitFor()
+  return visited
 }
 
 describe.skipIf(isMissing)('the owner’s page', () => {

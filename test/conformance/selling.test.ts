@@ -3,48 +3,12 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Browser, type Context, openBrowser, type Page } from '../browser/browser.ts'
-import { expectNoSecret, lookAt, troublesOf } from '../browser/visit.ts'
-import { type Program, run, scratch } from './children.ts'
+import { describe, expect, it } from 'vitest'
+import type { Page } from '../browser/browser.ts'
+import { startProduct } from '../browser/product.ts'
+import { expectNoSecret, lookAt } from '../browser/visit.ts'
 
-const folder = scratch()
-const opened = await openBrowser()
-const isMissing = typeof opened === 'string'
-if (isMissing) {
-  if (process.env.CI === 'true') throw new Error(`pages are not tested: ${opened}`)
-  console.log(`tests of pages are skipped: ${opened}`)
-}
-const browser = opened as Browser
-const state = join(folder.path, 'state')
-
-let launch: Program
-let dev: { url: string; key: string; service_key: string; admin_token: string }
-
-beforeAll(async () => {
-  if (isMissing) return
-  launch = run('launch/main.node.ts', ['--state', state, '--json'], { PORT: '0' })
-  dev = JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000))
-}, 90_000)
-afterAll(async () => {
-  if (!isMissing) await browser.close()
-  await launch?.end()
-  folder.remove()
-})
-
-async function open(path = '/console'): Promise<{ context: Context; page: Page; troubles: string[] }> {
-  const context = await browser.newContext()
-  const page = await context.newPage()
-  const troubles = troublesOf(page)
-  await page.goto(`${dev.url}${path}`)
-  return { context, page, troubles }
-}
-
-async function signIn(page: Page, token: string): Promise<void> {
-  await page.getByLabel(/A key of your account/).fill(token)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('button', { name: 'Sign out' }).waitFor()
-}
+const { isMissing, state, dev, open, signIn } = await startProduct()
 
 /** The links that the gateway's log has. */
 const links = () =>
@@ -64,7 +28,7 @@ async function linkFor(page: Page, email: string): Promise<string> {
 
 describe.skipIf(isMissing)('a trial by e-mail', () => {
   it('is a key and an account within a minute, and the link opens once', async () => {
-    const { context, page, troubles } = await open()
+    const { context, page, troubles } = await open('/console')
     await page.getByRole('heading', { name: 'Get a trial key by e-mail' }).waitFor()
     await lookAt(context, page, 'join')
     const link = await linkFor(page, 'somebody@example.com')
@@ -89,7 +53,7 @@ describe.skipIf(isMissing)('a trial by e-mail', () => {
     expect(troubles).toEqual([])
     await context.close()
 
-    const second = await open()
+    const second = await open('/console')
     await second.page.goto(link)
     await second.page.getByRole('button', { name: 'Open my account' }).click()
     await second.page.getByText(/used before/).waitFor()
@@ -102,7 +66,7 @@ describe.skipIf(isMissing)('a trial by e-mail', () => {
   })
 
   it('names the field that is wrong', async () => {
-    const { context, page } = await open()
+    const { context, page } = await open('/console')
     await page.getByLabel(/Your e-mail address/).fill('a@b')
     await page.getByRole('button', { name: 'Send me a link' }).click()
     await page.getByText(/email: must be an e-mail address/).waitFor()
@@ -112,7 +76,7 @@ describe.skipIf(isMissing)('a trial by e-mail', () => {
 
 describe.skipIf(isMissing)('a top-up', () => {
   it('is ordered by the owner, marked paid by the operator, and there', async () => {
-    const owner = await open()
+    const owner = await open('/console')
     await signIn(owner.page, dev.service_key)
     await owner.page.getByRole('button', { name: /100 000 credits for 19.00 USD/ }).click()
     await owner.page.getByRole('heading', { name: /^Invoice W-/ }).waitFor()
@@ -124,7 +88,7 @@ describe.skipIf(isMissing)('a top-up', () => {
     }
     const before = await leftOf()
 
-    const operator = await open()
+    const operator = await open('/console')
     await signIn(operator.page, dev.admin_token)
     await operator.page.getByRole('link', { name: 'Orders' }).click()
     await operator.page.getByRole('button', { name: 'Mark paid' }).click()
@@ -148,7 +112,7 @@ describe.skipIf(isMissing)('a top-up', () => {
   })
 
   it('is not ordered with an API key, which reads', async () => {
-    const { context, page } = await open()
+    const { context, page } = await open('/console')
     await signIn(page, dev.key)
     await page.getByText(/sign in with a service key \(cqs_\) to order credits/).waitFor()
     const status = await page.evaluate<number>(

@@ -41,7 +41,16 @@ export const interval = computed<Interval>(() => {
 })
 
 let book: MarketBook | null = null
-const bookChanged = () => frames.ask(() => void bookTurn.value++)
+/** What came since the last frame of the screen, of what each frame of the socket tells whole. */
+let mids: Readonly<Record<string, string>> = {}
+let lastTrades: readonly Trade[] = []
+const bookChanged = frames.drawing(() => void bookTurn.value++)
+const midsChanged = frames.drawing(() => {
+  markets.value = withMids(markets.value, mids, clock.now(pageNow()))
+})
+const tradesChanged = frames.drawing(() => {
+  trades.value = lastTrades
+})
 
 function happened(kind: Happening['kind'], text: string): void {
   timeline.value = withHappening(timeline.peek(), { atMs: clock.now(pageNow()), kind, text })
@@ -52,7 +61,7 @@ export const liveBook = () => book
 
 export const link = new Link(
   browserRuntime,
-  (isFresh) => fetchPass(isFresh, clock, (coins) => frames.ask(() => listed(coins))),
+  (isFresh) => fetchPass(isFresh, clock, listed),
   (state) => {
     const was = linkState.peek().state
     linkState.value = state
@@ -96,10 +105,8 @@ function listed(coins: readonly string[] | null): void {
       acked: () => void list(),
       refused,
       frame: ({ data }) => {
-        const mids = data?.mids ?? {}
-        frames.ask(() => {
-          markets.value = withMids(markets.value, mids, clock.now(pageNow()))
-        })
+        mids = data?.mids ?? {}
+        midsChanged()
       },
     },
   )
@@ -129,7 +136,8 @@ async function list(): Promise<void> {
 
 /** The market of now: its book and its trades. */
 function follow(name: string): () => void {
-  trades.value = []
+  lastTrades = []
+  trades.value = lastTrades
   book = new MarketBook(link, browserRuntime, name, {
     changed: bookChanged,
     happened,
@@ -142,9 +150,8 @@ function follow(name: string): () => void {
       refused: (reason) => happened('wait', `Trades: ${reason}`),
       frame: ({ data }) => {
         if (data?.[0]?.coin !== name) return
-        frames.ask(() => {
-          trades.value = withTrades(trades.value, data)
-        })
+        lastTrades = withTrades(lastTrades, data)
+        tradesChanged()
       },
     },
   )

@@ -274,12 +274,13 @@ it('a frame of the screen draws once each that asked, in it or for the next', ()
   const frames: (() => void)[] = []
   const scheduler = new FrameScheduler((run) => frames.push(run))
   let [books, lists] = [0, 0]
-  const book = () => {
+  const book = scheduler.drawing(() => {
     books++
-    if (books === 1) scheduler.ask(book)
-  }
-  for (let i = 0; i < 14; i++) scheduler.ask(book)
-  scheduler.ask(() => void lists++)
+    if (books === 1) book()
+  })
+  // Also while nobody sees the page, and no frame comes.
+  for (let i = 0; i < 10_000; i++) book()
+  scheduler.drawing(() => void lists++)()
   expect(frames).toHaveLength(1)
   frames.shift()!()
   expect([books, lists, frames.length]).toEqual([1, 1, 1])

@@ -1,0 +1,65 @@
+// The product as `npm start` runs it, and a browser on it, for one file of tests.
+
+import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
+import { run, scratch } from '../conformance/children.ts'
+import { type Browser, type Context, openBrowser, type Page } from './browser.ts'
+import { troublesOf } from './visit.ts'
+
+/** What `npm start --json` says of itself. */
+interface Started {
+  readonly url: string
+  readonly key: string
+  readonly service_key: string
+  readonly admin_token: string
+}
+
+export interface Visit {
+  readonly context: Context
+  readonly page: Page
+  readonly troubles: string[]
+}
+
+/** Begins before the tests of the file and ends after them. Without a browser tests of pages are skipped, in CI they fail. */
+export async function startProduct() {
+  const folder = scratch()
+  const state = join(folder.path, 'state')
+  const opened = await openBrowser()
+  const isMissing = typeof opened === 'string'
+  if (isMissing) {
+    if (process.env.CI === 'true') throw new Error(`pages are not tested: ${opened}`)
+    console.log(`tests of pages are skipped: ${opened}`)
+  }
+  const browser = opened as Browser
+  /** Filled before the first test. */
+  const dev = {} as Started
+  let launch: ReturnType<typeof run> | undefined
+  beforeAll(async () => {
+    launch = run('launch/main.node.ts', ['--state', state, '--json'], { PORT: '0' })
+    Object.assign(dev, JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000)))
+  }, 90_000)
+  afterAll(async () => {
+    if (!isMissing) await browser.close()
+    await launch?.end()
+    folder.remove()
+  })
+
+  /** A visitor of their own opens a page, in a browser in which `before` ran first. */
+  const open = async (
+    path: string,
+    { before = '', ...options }: { readonly before?: string; readonly [option: string]: unknown } = {},
+  ): Promise<Visit> => {
+    const context = await browser.newContext(options)
+    if (before !== '') await context.addInitScript(before)
+    const page = await context.newPage()
+    const troubles = troublesOf(page)
+    await page.goto(`${dev.url}${path}`)
+    return { context, page, troubles }
+  }
+  const signIn = async (page: Page, token: string): Promise<void> => {
+    await page.getByLabel(/A key of your account/).fill(token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  }
+  return { browser, isMissing, state, dev, open, signIn }
+}
