@@ -28,7 +28,10 @@ export function usePaged<Row>(list: string, cursor: 'before' | 'after', path: ()
     const answer = await ask<Record<string, unknown>>('GET', `${asked}${query}`, undefined, signal).catch(() => null)
     if (answer === null || signal.aborted) return
     trouble.value = answer.ok ? null : answer.error
-    if (!answer.ok) return
+    if (!answer.ok) {
+      next.value = from
+      return
+    }
     const page = answer.value[list] as readonly Row[]
     rows.value = from === null ? page : [...(rows.peek() ?? []), ...page]
     next.value = answer.value.next as Cursor
