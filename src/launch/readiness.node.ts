@@ -32,14 +32,20 @@ export async function becomeReady(
   }
 }
 
-/** Null: a book is served; `key`: the key is not accepted; else what is missing. */
+/**
+ * Null: a book is served; `key`: the key is not accepted; else what is missing. Asked for once the feed says that it has
+ * books: every refusal before would stand on the account's page.
+ */
 async function probe(url: string, key: string, signal: AbortSignal): Promise<string | null> {
   try {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(2_000)])
+    const status = (await (await fetch(`${url}/status`, { signal: within })).json()) as { booksKnown?: boolean }
+    if (status.booksKnown !== true) return 'the first book'
     const answer = await fetch(`${url}/info`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ type: 'l2BookDiffSnapshot', coin: PROBE_COIN }),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(2_000)]),
+      signal: within,
     })
     const text = await answer.text()
     if (answer.status === 401) return 'key'

@@ -146,7 +146,7 @@ describe.skipIf(isMissing)('the owner’s page', () => {
   it('keeps what is looked for in its address, and shows an API key what it may see', async () => {
     const { context, page } = await visit(dev.key)
     await page
-      .getByText(/is an API key \(cqt_\), and keys are managed with a service key/)
+      .getByText(/is an API key \(cqt_\), and an account is managed with a service key/)
       .first()
       .waitFor()
     expect(await page.getByRole('button', { name: 'New key' }).count()).toBe(0)

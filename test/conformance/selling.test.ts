@@ -114,7 +114,10 @@ describe.skipIf(isMissing)('a top-up', () => {
   it('is not ordered with an API key, which reads', async () => {
     const { context, page } = await open('/console')
     await signIn(page, dev.key)
-    await page.getByText(/sign in with a service key \(cqs_\) to order credits/).waitFor()
+    await page
+      .getByText(/is an API key \(cqt_\), and an account is managed with/)
+      .first()
+      .waitFor()
     const status = await page.evaluate<number>(
       `fetch('/platform/checkout', { method: 'POST', body: '{"package":"small"}' }).then(({ status }) => status)`,
     )

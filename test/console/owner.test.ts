@@ -43,8 +43,8 @@ describe('a forecast', () => {
 
 describe('the line of what is left', () => {
   const SIZE = { width: 600, height: 100 }
-  const day = (date: string, opening: string, closing: string) =>
-    ({ date, opening, closing, granted: '0', expired: '0', charged: '0', written_off: '0' }) as const
+  const day = (date: string, opening: string, closing: string, granted = '0') =>
+    ({ date, opening, closing, granted, expired: '0', charged: '0', written_off: '0' }) as const
   const account = (balance: string, perDay: string, ends: number | null) => {
     const forecast = { ends, why: ends === null ? 'renewed' : 'used_up' } as const
     return { balance, credits_a_day: perDay, forecast }
@@ -52,10 +52,14 @@ describe('the line of what is left', () => {
   const pointsOf = (path: BurnLine['past'] | null) => (path ?? '').match(/-?\d+(\.\d+)?/g)?.map(Number) ?? []
 
   it('comes to what is left now, and leads to where credits end', () => {
-    const days = [day('2026-11-23', '0', '80'), day('2026-11-24', '80', '40'), day('2026-11-25', '40', '20')]
+    const days = [
+      day('2026-11-23', '0', '60', '80'),
+      day('2026-11-24', '60', '40'),
+      day('2026-11-25', '40', '30', '10'),
+    ]
     // Noon of the third day: 2.5 days behind, and one ahead.
     expect(burnLine(days, account('20', '20', NOW + 86_400_000), NOW, SIZE)).toEqual({
-      past: 'M0 100L171.4 0L342.9 50L428.6 75',
+      past: 'M0 0L171.4 25L171.4 25L342.9 50L342.9 37.5L428.6 75',
       ahead: 'M428.6 75L600 100',
       ...{ nowX: 428.6, untilMs: NOW + 86_400_000 },
     })

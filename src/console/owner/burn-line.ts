@@ -1,6 +1,7 @@
-// The line of an account's credits: what was left at the end of each day, and where it leads. Laws: the highest value has the
-// whole height and nothing left is the ground; the past ends at what is left now; the line ahead falls by a day's cost, and
-// ends where credits do or where the picture does.
+// The line of an account's credits: what each day began and ended with, and where it leads. Laws: what comes or expires in a
+// day is a step at its beginning, so that the line falls by what is spent alone; the highest value has the whole height and
+// nothing left is the ground; the past ends at what is left now; the line ahead falls by a day's cost, and ends where credits
+// do or where the picture does.
 
 import type { Account, BalanceDay } from './answers.ts'
 import { microOf } from './owner-words.ts'
@@ -19,7 +20,7 @@ export interface BurnLine {
   readonly untilMs: number
 }
 
-/** `days` oldest first, today last; at least one. */
+/** `days` oldest first, each of them, today last; at least one. */
 export function burnLine(
   days: readonly BalanceDay[],
   { balance, credits_a_day: perDay, forecast }: Pick<Account, 'balance' | 'credits_a_day' | 'forecast'>,
@@ -31,11 +32,15 @@ export function burnLine(
   const furthestMs = nowMs + Math.max(DAY_MS, (nowMs - fromMs) * AHEAD_MAX)
   const untilMs = ends === null ? nowMs : Math.min(Math.max(ends, nowMs + 1), furthestMs)
   const left = Number(microOf(balance))
-  const ended = days.slice(0, -1).map(({ date, closing }) => ({
-    atMs: Date.parse(`${date}T00:00:00Z`) + DAY_MS,
-    micro: Number(microOf(closing)),
-  }))
-  const points = [{ atMs: fromMs, micro: Number(microOf(days[0]!.opening)) }, ...ended, { atMs: nowMs, micro: left }]
+  const points = days.flatMap(({ opening, granted, expired, closing }, i) => {
+    const began = Number(microOf(opening) + microOf(granted) - microOf(expired))
+    const ended = i === days.length - 1 ? left : Number(microOf(closing))
+    const atMs = fromMs + i * DAY_MS
+    return [
+      { atMs, micro: began },
+      { atMs: Math.min(atMs + DAY_MS, nowMs), micro: ended },
+    ]
+  })
   const most = Math.max(...points.map(({ micro }) => micro), 1)
   const x = (atMs: number) => round(((atMs - fromMs) / Math.max(1, untilMs - fromMs)) * width)
   const y = (micro: number) => round(height - (Math.max(0, micro) / most) * height)
