@@ -21,7 +21,7 @@ export interface Page {
   emulateMedia(media: { readonly colorScheme: 'light' | 'dark' }): Promise<void>
   locator(selector: string, options?: { readonly hasText?: string }): Locator
   getByRole(role: string, options?: { readonly name?: string | RegExp; readonly exact?: boolean }): Locator
-  getByLabel(text: string | RegExp): Locator
+  getByLabel(text: string | RegExp, options?: { readonly exact?: boolean }): Locator
   getByText(text: string | RegExp): Locator
   on(event: 'console' | 'pageerror' | 'request', hear: (what: never) => void): void
   readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> }

@@ -1,9 +1,13 @@
 // Accounts, and the way to each of them.
 
+import { go } from '../address.dom.ts'
+import { ask } from '../ask.dom.ts'
 import { Curl } from '../ui/curl.tsx'
-import { accountColumn, creditsColumn, timeColumn } from './cells.tsx'
+import { accountColumn, creditsColumn, pageAddress, timeColumn } from './cells.tsx'
 import { ListPage, useList } from './list-page.tsx'
+import { OrderForm } from './order-form.tsx'
 import { usePlanNames } from './plan-names.dom.ts'
+import { may, type StaffRole } from './rights.ts'
 
 interface Account {
   readonly account: string
@@ -14,7 +18,7 @@ interface Account {
   readonly balance: string | null
 }
 
-export function AccountsPage() {
+export function AccountsPage({ role }: { role: StaffRole }) {
   const plans = usePlanNames()
   const fields = [
     { name: 'search', label: 'Part of the name' },
@@ -41,6 +45,18 @@ export function AccountsPage() {
           <Curl line="npm run admin -- account create acme --plan trial" />
         </>
       }
-    />
+    >
+      {may(role, 'owner') && plans.length > 0 && (
+        <OrderForm<{ account: string }>
+          act="Make the account"
+          fields={[
+            { name: 'id', label: 'New account' },
+            { name: 'plan', label: 'Its plan', options: plans.map((plan) => [plan, plan]) },
+          ]}
+          send={({ id = '', plan }) => ask('PUT', `/admin/accounts/${encodeURIComponent(id)}`, { plan })}
+          onDone={({ account }) => go(pageAddress('account', { id: account }))}
+        />
+      )}
+    </ListPage>
   )
 }

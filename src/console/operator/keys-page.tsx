@@ -8,6 +8,7 @@ import { Curl } from '../ui/curl.tsx'
 import { timeText } from '../ui/when.ts'
 import { accountColumn, creditsColumn, timeColumn } from './cells.tsx'
 import { ListPage, Rows, useList } from './list-page.tsx'
+import { type OrderField, OrderForm } from './order-form.tsx'
 import { may, type StaffRole } from './rights.ts'
 
 interface Key {
@@ -94,6 +95,17 @@ const EMPTY = (
   </>
 )
 const FIELDS = [{ name: 'account', label: 'Account' }]
+const NEW_KEY: readonly OrderField[] = [
+  { name: 'label', label: 'Label of a new key', isOptional: true },
+  {
+    name: 'kind',
+    label: 'Kind',
+    options: [
+      ['api', 'API key (cqt_): asks data'],
+      ['service', 'service key (cqs_): manages the account'],
+    ],
+  },
+]
 const PAGE = { limit: '200' }
 
 export function KeysPage({ role }: { role: StaffRole }) {
@@ -120,6 +132,15 @@ export function AccountKeys({ id, role }: { id: string; role: StaffRole }) {
     <>
       <h2>Keys</h2>
       {dialog}
+      {may(role, 'owner') && (
+        <OrderForm<{ key: string; prefix: string }>
+          act="Make a key"
+          fields={NEW_KEY}
+          send={(order) => ask('POST', '/admin/keys', { ...order, account: id })}
+          once={({ key, prefix }) => ({ what: `The key ${prefix}…`, secret: key })}
+          onDone={paged.reload}
+        />
+      )}
       <Rows
         caption={`Keys of ${id}`}
         {...{ paged, columns }}

@@ -1,15 +1,15 @@
 // Plans, with how many accounts are on each.
 
 import { useSignal } from '@preact/signals'
-import { ask } from '../ask.dom.ts'
+import { type Asked, ask } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Link } from '../shell.tsx'
 import { groupedText } from '../ui/amounts.ts'
 import { Confirm } from '../ui/confirm.tsx'
-import { Curl } from '../ui/curl.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import { pageAddress } from './cells.tsx'
+import { type OrderField, OrderForm } from './order-form.tsx'
 import { may, type StaffRole } from './rights.ts'
 
 interface Plan {
@@ -43,22 +43,75 @@ const COLUMNS: readonly Column<Plan>[] = [
   number('Subscriptions', (plan) => plan.stream_subscriptions),
 ]
 
+const WHOLE = { pattern: '\\d{1,8}', title: 'a whole number', isOptional: true }
+const TERMS: readonly OrderField[] = [
+  { name: 'plan', label: 'Plan' },
+  { name: 'credits', label: 'Credits', isOptional: true },
+  {
+    name: 'period',
+    label: 'Given',
+    options: [
+      ['', 'as it is; a new one: a month'],
+      ['month', 'a month'],
+      ['once', 'once'],
+    ],
+  },
+  { name: 'info_requests_per_second', label: 'Info requests/s', ...WHOLE },
+  { name: 'rest_requests_per_second', label: 'REST requests/s', ...WHOLE },
+  { name: 'stream_connections', label: 'Connections', ...WHOLE },
+  { name: 'stream_subscriptions', label: 'Subscriptions', ...WHOLE },
+]
+
+/** Limits are numbers on the wire, credits exact text. */
+const termsOf = (typed: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(typed).map(([name, value]) => [name, /_per_second$|^stream_/.test(name) ? Number(value) : value]),
+  )
+
 export function PlansPage({ role }: { role: StaffRole }) {
   const plans = useLoaded<{ plans: Plan[] }>(() => '/admin/plans')
   const doomed = useSignal<string | null>(null)
+  const told = useSignal<string | null>(null)
   const remove = async () => {
     const answer = await ask('DELETE', `/admin/plans/${encodeURIComponent(doomed.value!)}`)
     if (answer.ok) plans.reload()
     return answer.ok ? null : answer.error
   }
+  /** Ten accounts a call. */
+  const tell = async () => {
+    for (let after: string | null = ''; after !== null; ) {
+      const path: string = `/admin/plans/${encodeURIComponent(told.value!)}/apply`
+      const answer: Asked<{ next: string | null }> = await ask(
+        'POST',
+        `${path}${after === '' ? '' : `?after=${after}`}`,
+      )
+      if (!answer.ok) return answer.error
+      after = answer.value.next
+    }
+    return null
+  }
   const acts: readonly Column<Plan>[] = [
     {
       name: 'Act',
       text: () => '',
-      draw: ({ name: plan }) => (
-        <button type="button" class="plain" aria-label={`Remove ${plan}`} onClick={() => (doomed.value = plan)}>
-          Remove
-        </button>
+      draw: ({ name: plan, accounts }) => (
+        <>
+          {accounts > 0 && (
+            <button
+              type="button"
+              class="plain"
+              aria-label={`Tell accounts on ${plan}`}
+              onClick={() => (told.value = plan)}
+            >
+              Tell accounts
+            </button>
+          )}
+          {accounts === 0 && (
+            <button type="button" class="plain" aria-label={`Remove ${plan}`} onClick={() => (doomed.value = plan)}>
+              Remove
+            </button>
+          )}
+        </>
       ),
     },
   ]
@@ -81,8 +134,25 @@ export function PlansPage({ role }: { role: StaffRole }) {
           <p>No account can be put on it any more. A plan that accounts are on is not removed.</p>
         </Confirm>
       )}
-      <p>What a plan gives is changed, and a new one made, with</p>
-      <Curl line="npm run admin -- plan set entry --terms credits=12000,info_requests_per_second=20" />
+      {told.value && (
+        <Confirm act="Tell its accounts" name={told.value} onConfirm={tell} onClose={() => (told.value = null)}>
+          <p>Accounts on it have its limits at once, and its credits from their next period on.</p>
+        </Confirm>
+      )}
+      {may(role, 'owner') && (
+        <>
+          <h2>New plan, or change of one</h2>
+          <p>
+            What is left empty stays as it is. New accounts have a change at once; those on the plan when they are told.
+          </p>
+          <OrderForm<Plan>
+            act="Set the plan"
+            fields={TERMS}
+            send={({ plan = '', ...terms }) => ask('PUT', `/admin/plans/${encodeURIComponent(plan)}`, termsOf(terms))}
+            onDone={plans.reload}
+          />
+        </>
+      )}
     </>
   )
 }

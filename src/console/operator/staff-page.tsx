@@ -1,7 +1,7 @@
 // Who administers, with tokens of their own. Law: a new token is on the page once, and in nothing that is kept.
 
 import { useSignal } from '@preact/signals'
-import { ask, type Trouble } from '../ask.dom.ts'
+import { ask } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Curl } from '../ui/curl.tsx'
@@ -9,6 +9,7 @@ import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import { timeText } from '../ui/when.ts'
 import { timeColumn } from './cells.tsx'
+import { type OrderField, OrderForm } from './order-form.tsx'
 
 interface Member {
   readonly name: string
@@ -17,11 +18,18 @@ interface Member {
   readonly revoked: number | null
 }
 
-const ROLES = [
-  ['support', 'reads'],
-  ['billing', 'reads, tops up, changes plans of accounts'],
-  ['owner', 'everything'],
-] as const
+const FIELDS: readonly OrderField[] = [
+  { name: 'name', label: 'Name' },
+  {
+    name: 'role',
+    label: 'Role',
+    options: [
+      ['support', 'support: reads'],
+      ['billing', 'billing: reads, tops up, changes plans of accounts'],
+      ['owner', 'owner: everything'],
+    ],
+  },
+]
 
 export function StaffPage() {
   const staff = useLoaded<{ staff: Member[] }>(() => '/admin/staff')
@@ -53,7 +61,13 @@ export function StaffPage() {
       <p>
         Whoever has ADMIN_TOKEN is “operator” and may do everything; all others have a token and a role of their own.
       </p>
-      <NewToken made={staff.reload} />
+      <OrderForm<{ name: string; token: string }>
+        act="Make a token"
+        fields={FIELDS}
+        send={(order) => ask('POST', '/admin/staff', order)}
+        once={({ name, token }) => ({ what: `The token of ${name}`, secret: token })}
+        onDone={staff.reload}
+      />
       <TroubleNote trouble={staff.trouble.value} again={staff.reload} />
       {staff.value.value && (
         <Table
@@ -74,56 +88,6 @@ export function StaffPage() {
         <Confirm act="Revoke this token" name={doomed.value} onConfirm={revoke} onClose={() => (doomed.value = null)}>
           <p>{doomed.value} is signed out everywhere at once. Their lines of the audit stay.</p>
         </Confirm>
-      )}
-    </>
-  )
-}
-
-function NewToken({ made }: { made: () => void }) {
-  const token = useSignal<{ readonly name: string; readonly token: string } | null>(null)
-  const trouble = useSignal<Trouble | null>(null)
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    const form = event.currentTarget as HTMLFormElement
-    const answer = await ask<{ name: string; token: string }>(
-      'POST',
-      '/admin/staff',
-      Object.fromEntries(new FormData(form)),
-    )
-    trouble.value = answer.ok ? null : answer.error
-    if (!answer.ok) return
-    token.value = answer.value
-    form.reset()
-    made()
-  }
-  return (
-    <>
-      <form class="filters" onSubmit={submit}>
-        <label>
-          Name
-          <input name="name" required maxLength={64} autocomplete="off" />
-        </label>
-        <label>
-          Role
-          <select name="role">
-            {ROLES.map(([role, what]) => (
-              <option key={role} value={role}>
-                {role}: {what}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button type="submit">Make a token</button>
-      </form>
-      <TroubleNote trouble={trouble.value} />
-      {token.value && (
-        <div class="note" role="status">
-          <p>The token of {token.value.name}, shown this once:</p>
-          <Curl line={token.value.token} />
-          <button type="button" onClick={() => (token.value = null)}>
-            I have kept it
-          </button>
-        </div>
       )}
     </>
   )
