@@ -1,10 +1,11 @@
 // Parts of candles into candles. Laws: parts may come cut anywhere, and whatever is cut gives the candles of all trades at once;
 // of parts of one candle those of lower blocks are its earlier ones.
 
+import type { Interval } from '../core/candle-interval.ts'
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
 import type { UserFill } from '../feed/block.ts'
 import { type Trade, tradesOf } from '../feed/trades.ts'
-import { type CandlePart, type Interval, joinedParts, spanOf } from './candles.ts'
+import { type CandlePart, joinedParts, spanOf } from './candles.ts'
 
 /** Parts of candles, the first of which has trades of block `height`. */
 export interface CandleParts {

@@ -1,23 +1,12 @@
 // Candles out of trades, each counted once however many fills it has. A stretch without trades has no candle. Weeks begin on
 // Thursdays, as days are counted since 1970, and months are those of the calendar, both in UTC.
 
+import { INTERVAL_MS, type Interval } from '../core/candle-interval.ts'
 import { compareDecimals, fromScaled, toScaled, trimDecimal } from '../core/decimal.ts'
 import type { Trade } from '../feed/trades.ts'
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+const DAY = 86_400_000
 const MONTH_MOST = 31 * DAY
-/** A month is that of the calendar. */
-const LENGTHS = {
-  ...{ '1m': MINUTE, '3m': 3 * MINUTE, '5m': 5 * MINUTE, '15m': 15 * MINUTE, '30m': 30 * MINUTE },
-  ...{ '1h': HOUR, '2h': 2 * HOUR, '4h': 4 * HOUR, '8h': 8 * HOUR, '12h': 12 * HOUR },
-  ...{ '1d': DAY, '3d': 3 * DAY, '1w': 7 * DAY, '1M': null },
-} as const
-
-export type Interval = keyof typeof LENGTHS
-/** The shortest first. */
-export const INTERVALS = Object.keys(LENGTHS) as [Interval, ...Interval[]]
 
 /** Intervals in which candles are kept: whole ones of them make each other one. */
 export const BASES = ['1m', '15m', '1h', '4h', '1d'] as const
@@ -25,9 +14,9 @@ export type Base = (typeof BASES)[number]
 
 /** The longest base that an interval is whole ones of, and how many of them at most. */
 export function baseOf(interval: Interval): { readonly base: Base; readonly parts: number } {
-  const length = LENGTHS[interval] ?? DAY
-  const base = BASES.findLast((one) => length % LENGTHS[one] === 0)!
-  return { base, parts: (LENGTHS[interval] ?? MONTH_MOST) / LENGTHS[base] }
+  const length = INTERVAL_MS[interval] ?? DAY
+  const base = BASES.findLast((one) => length % INTERVAL_MS[one] === 0)!
+  return { base, parts: (INTERVAL_MS[interval] ?? MONTH_MOST) / INTERVAL_MS[base] }
 }
 
 /** As the exchange writes it: first and last millisecond, coin, interval, prices, base volume, number of trades. */
@@ -46,7 +35,7 @@ export interface Candle {
 
 /** First and last millisecond of the candle that a time falls in, in UTC. */
 export function spanOf(interval: Interval, timeMs: number): { readonly t: number; readonly T: number } {
-  const length = LENGTHS[interval]
+  const length = INTERVAL_MS[interval]
   if (length !== null) {
     const t = Math.floor(timeMs / length) * length
     return { t, T: t + length - 1 }

@@ -1,8 +1,8 @@
 // What readers of the files see of candles. Types alone.
 
+import type { Interval } from '../core/candle-interval.ts'
 import type { HeightAndTime } from '../feed/held-fills.ts'
 import type { CandleParts } from './candle-fold.ts'
-import type { Interval } from './candles.ts'
 
 /** Unix ms, both ends included. */
 export interface TimeSpan {

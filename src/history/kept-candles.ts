@@ -1,9 +1,10 @@
 // What is kept of a coin's candles within a window: files, and what the log has behind them. Laws: a candle is told of which no
 // trade is missing, as far as the blocks have come; each other one is named as missing, or there was no trade.
 
+import type { Interval } from '../core/candle-interval.ts'
 import type { HeightAndTime } from '../feed/held-fills.ts'
 import { countedTrades, foldedCandles } from './candle-fold.ts'
-import { type Candle, candleOf, type Interval, partOf, spanOf } from './candles.ts'
+import { type Candle, candleOf, partOf, spanOf } from './candles.ts'
 import type { CandlesRequest, FiledCandles, TimeSpan } from './filed-candles.ts'
 import type { HeldFills } from './held-runs.ts'
 

@@ -2,10 +2,11 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { INTERVALS } from '../../src/core/candle-interval.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { auctionAt } from '../../src/devnet/exchange/auction.ts'
 import { Tail } from '../../src/devnet/exchange/tail.ts'
-import { Candles, candleSpan, INTERVALS } from '../../src/devnet/info/candles.ts'
+import { Candles, candleSpan } from '../../src/devnet/info/candles.ts'
 import { answerInfo } from '../../src/devnet/info/info.ts'
 
 describe('a tail', () => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { INTERVALS } from '../../src/core/candle-interval.ts'
 import type { Trade } from '../../src/feed/trades.ts'
-import { type Candle, INTERVALS, spanOf, withTrade } from '../../src/history/candles.ts'
+import { type Candle, spanOf, withTrade } from '../../src/history/candles.ts'
 
 const trade = (time: number, px: number, sz = '1.0') => ({ coin: 'BTC', px: `${px}.0`, sz, time }) as Trade
 const candleOf = (trades: readonly Trade[], interval = INTERVALS[0]) =>

@@ -1,10 +1,11 @@
 // Trades as blocks, their candles counted the plain way, and files of them cut wherever a test likes.
 
 import fc from 'fast-check'
+import type { Interval } from '../../src/core/candle-interval.ts'
 import type { UserFill } from '../../src/feed/block.ts'
 import type { EventBlock, HeightAndTime } from '../../src/feed/held-fills.ts'
 import type { CandleParts } from '../../src/history/candle-fold.ts'
-import { BASES, type Base, baseOf, type Candle, type Interval, spanOf } from '../../src/history/candles.ts'
+import { BASES, type Base, baseOf, type Candle, spanOf } from '../../src/history/candles.ts'
 import type { CandlesRequest, FiledCandles } from '../../src/history/filed-candles.ts'
 import { CandleRollup, candleCoinOf, candleKey, candleLines, partsOf } from '../../src/history/files/candle-lines.ts'
 import type { Level } from '../../src/history/files/levels.ts'

@@ -3,7 +3,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BASES, baseOf, INTERVALS, type Interval, spanOf } from '../../src/history/candles.ts'
+import { INTERVALS, type Interval } from '../../src/core/candle-interval.ts'
+import { BASES, baseOf, spanOf } from '../../src/history/candles.ts'
 import type { CandlesRequest, TimeSpan } from '../../src/history/filed-candles.ts'
 import type { Level } from '../../src/history/files/levels.ts'
 import type { HeldFills } from '../../src/history/held-runs.ts'

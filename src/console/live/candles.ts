@@ -1,6 +1,8 @@
 // Candles of a chart: pages of the past before those that are there, the running one after them. Laws: one for each time,
 // oldest first; of the same time the later news counts; what is asked for next always lies before all that is there.
 
+import { INTERVAL_MS, type Interval } from '../../core/candle-interval.ts'
+
 /** As info answers and frames have them. */
 export interface WireCandle {
   readonly t: number
@@ -21,29 +23,8 @@ export interface ChartCandle {
   readonly volume: number
 }
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-
-/** How long each is; a month is the longest. */
-export const INTERVAL_MS = {
-  '1m': MINUTE,
-  '3m': 3 * MINUTE,
-  '5m': 5 * MINUTE,
-  '15m': 15 * MINUTE,
-  '30m': 30 * MINUTE,
-  '1h': HOUR,
-  '2h': 2 * HOUR,
-  '4h': 4 * HOUR,
-  '8h': 8 * HOUR,
-  '12h': 12 * HOUR,
-  '1d': DAY,
-  '3d': 3 * DAY,
-  '1w': 7 * DAY,
-  '1M': 31 * DAY,
-} as const
-export type Interval = keyof typeof INTERVAL_MS
-export const INTERVALS = Object.keys(INTERVAL_MS) as Interval[]
+/** A month is as long as the longest. */
+const MONTH_MS = 31 * 86_400_000
 
 export const isInterval = (text: string): text is Interval => Object.hasOwn(INTERVAL_MS, text)
 
@@ -67,7 +48,7 @@ export function mergedCandles(held: readonly ChartCandle[], news: readonly Chart
 /** The window of the page before all that is held; of the newest page where nothing is. */
 export function pageBefore(held: readonly ChartCandle[], interval: Interval, nowMs: number) {
   const endTime = held.length === 0 ? nowMs : held[0]!.time - 1
-  return { startTime: Math.max(0, endTime - PAGE * INTERVAL_MS[interval]), endTime }
+  return { startTime: Math.max(0, endTime - PAGE * (INTERVAL_MS[interval] ?? MONTH_MS)), endTime }
 }
 
 /** Windows without a candle that a search for older ones goes back, each wider than the last; a market begins somewhere. */

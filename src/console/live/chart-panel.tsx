@@ -2,16 +2,8 @@
 
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import {
-  type ChartCandle,
-  EMPTY_PAGES,
-  INTERVALS,
-  type Interval,
-  mergedCandles,
-  pageBefore,
-  readCandle,
-  type WireCandle,
-} from './candles.ts'
+import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
+import { type ChartCandle, EMPTY_PAGES, mergedCandles, pageBefore, readCandle, type WireCandle } from './candles.ts'
 import { chooseInterval, clock, coin, interval, link } from './live-page.dom.ts'
 import { openChart, type PriceChart } from './price-chart.dom.ts'
 import { pageNow } from './runtime.dom.ts'

@@ -2,8 +2,9 @@
 // is drawn changes once a frame of the screen; leaving a market frees all of it.
 
 import { computed, effect, signal } from '@preact/signals'
+import type { Interval } from '../../core/candle-interval.ts'
 import { addressWith, go, params } from '../address.dom.ts'
-import { type Interval, isInterval } from './candles.ts'
+import { isInterval } from './candles.ts'
 import { FrameScheduler } from './frame-scheduler.ts'
 import { Link, type LinkState } from './link.ts'
 import { MarketBook } from './market-book.ts'

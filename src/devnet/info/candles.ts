@@ -1,30 +1,9 @@
 // Candles of one coin in every interval, made trade by trade. A stretch without trades has no candle.
 
+import { INTERVAL_MS, INTERVALS, type Interval } from '../../core/candle-interval.ts'
 import { min } from '../exchange/fixed-point.ts'
 import { Tail } from '../exchange/tail.ts'
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-const LENGTHS = {
-  '1m': MINUTE,
-  '3m': 3 * MINUTE,
-  '5m': 5 * MINUTE,
-  '15m': 15 * MINUTE,
-  '30m': 30 * MINUTE,
-  '1h': HOUR,
-  '2h': 2 * HOUR,
-  '4h': 4 * HOUR,
-  '8h': 8 * HOUR,
-  '12h': 12 * HOUR,
-  '1d': DAY,
-  '3d': 3 * DAY,
-  '1w': 7 * DAY,
-} as const
-
-type Interval = keyof typeof LENGTHS | '1M'
-/** Shortest first. */
-export const INTERVALS = [...(Object.keys(LENGTHS) as (keyof typeof LENGTHS)[]), '1M'] as const
 /** Candles kept per interval, as the public API answers at most. */
 const KEPT = 5_000
 
@@ -50,7 +29,7 @@ export function candleSpan(interval: Interval, timeMs: number): { openMs: number
     const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()]
     return { openMs: Date.UTC(year, month), closeMs: Date.UTC(year, month + 1) - 1 }
   }
-  const length = LENGTHS[interval]
+  const length = INTERVAL_MS[interval]
   const openMs = Math.floor(timeMs / length) * length
   return { openMs, closeMs: openMs + length - 1 }
 }

@@ -1,7 +1,7 @@
 // The queries that the stand-in answers on POST /info, parsed once. Unknown fields are ignored, as on the real node.
 
 import * as z from 'zod'
-import { INTERVALS } from './candles.ts'
+import { INTERVALS } from '../../core/candle-interval.ts'
 
 const user = z
   .string()

@@ -1,8 +1,8 @@
 // Candles as info and streams show them.
 
 import * as z from 'zod'
+import { INTERVALS } from '../../core/candle-interval.ts'
 import { openEnum } from '../../core/open-kinds.ts'
-import { INTERVALS } from '../../history/candles.ts'
 import { Decimal } from './common-shapes.ts'
 import { TIME } from './examples.ts'
 

@@ -1,9 +1,10 @@
 // candles: each candle once, when a block says that it is over; of every coin those of a minute, or what the filter names.
 // Law: of a candle that a hole touches, or that was running where the pipeline began, nothing is told.
 
+import type { Interval } from '../../core/candle-interval.ts'
 import type { RelayEvents } from '../../feed/log-api.ts'
 import { countedTrades } from '../../history/candle-fold.ts'
-import { type CandlePart, candleOf, type Interval, joinedParts, partOf, spanOf } from '../../history/candles.ts'
+import { type CandlePart, candleOf, joinedParts, partOf, spanOf } from '../../history/candles.ts'
 import type { WantedEvents } from '../../stream/channel.ts'
 import { keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
 

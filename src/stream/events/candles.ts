@@ -3,9 +3,10 @@
 // trades; any other is the last word where no trade came around it, else it may lack or repeat the trades of two seconds, until
 // the candle's end; one is shown at most once a second, and with its last state when the next begins.
 
+import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
 import type { RelayEvents } from '../../feed/log-api.ts'
 import { type Trade, tradesOf } from '../../feed/trades.ts'
-import { type Candle, INTERVALS, type Interval, spanOf, withTrade } from '../../history/candles.ts'
+import { type Candle, spanOf, withTrade } from '../../history/candles.ts'
 import type { EventView, WantedEvents } from '../channel.ts'
 import type { EventFanout } from './event-fanout.ts'
 import type { FirstFramePorts } from './first-frames.ts'

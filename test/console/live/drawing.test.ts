@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { INTERVAL_MS, INTERVALS, mergedCandles, pageBefore, readCandle } from '../../../src/console/live/candles.ts'
+import { mergedCandles, pageBefore, readCandle } from '../../../src/console/live/candles.ts'
 import { depthChart } from '../../../src/console/live/depth-chart.ts'
 import {
   ageText,
@@ -28,7 +28,7 @@ import {
 import { clockTrouble, ServerClock } from '../../../src/console/live/server-clock.ts'
 import { withHappening } from '../../../src/console/live/timeline.ts'
 import { withTrades } from '../../../src/console/live/trade-list.ts'
-import { INTERVALS as SERVED } from '../../../src/history/candles.ts'
+import { INTERVAL_MS } from '../../../src/core/candle-interval.ts'
 
 const level = (px: string, sz: string) => ({ px, sz })
 
@@ -119,10 +119,6 @@ describe('a depth chart', () => {
 describe('candles', () => {
   const wire = (t: number, c: string) => ({ t, o: '1', h: '2', l: '0.5', c, v: '3' })
   const read = (...args: Parameters<typeof wire>) => readCandle(wire(...args))!
-
-  it('are those that the gateway has', () => {
-    expect(INTERVALS).toEqual([...SERVED])
-  })
 
   it('stand once for each time, oldest first, the later news', () => {
     const held = [read(2, '1'), read(3, '1')]

@@ -1,9 +1,10 @@
 // Candles in R2 and D1, out of an archive of sixteen days: those of all trades at once, through failures at every write.
 
 import { describe, expect, it, vi } from 'vitest'
+import { INTERVALS, type Interval } from '../../../src/core/candle-interval.ts'
 import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
 import { type ArchivePlace, ArchiveWriter } from '../../../src/history/archive/archive-writer.store.ts'
-import { type Candle, INTERVALS, type Interval } from '../../../src/history/candles.ts'
+import type { Candle } from '../../../src/history/candles.ts'
 import type { TimeSpan } from '../../../src/history/filed-candles.ts'
 import { Compaction } from '../../../src/history/files/compaction.ts'
 import { StoredFiles } from '../../../src/history/files/files.store.ts'
