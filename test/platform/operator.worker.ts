@@ -9,7 +9,8 @@ import * as objects from '../../src/core/objects.client.ts'
 import { ok } from '../../src/core/result.ts'
 import { after } from '../../src/core/timers.client.ts'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
-import type { KeyRing } from '../../src/edge/key-ring.store.ts'
+import { KeyRing } from '../../src/edge/key-ring.store.ts'
+import { LeasePool } from '../../src/edge/leases.client.ts'
 import { LOG_API_VERSION } from '../../src/feed/log-api.ts'
 import { BackfillStore } from '../../src/history/archive/backfill.store.ts'
 import { exportsOf } from '../../src/history/exports/exports.store.ts'
@@ -22,6 +23,7 @@ import { AuditStore } from '../../src/platform/audit.store.ts'
 import { BusinessStore } from '../../src/platform/business.store.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 import { KeyService } from '../../src/platform/key-service.client.ts'
+import { type KeyedDeps, keyedRoutes } from '../../src/platform/keyed.route.ts'
 import { PipelineService } from '../../src/platform/pipeline-service.client.ts'
 import { PlanService } from '../../src/platform/plan-service.client.ts'
 import type { Platform } from '../../src/platform/platform-api.ts'
@@ -104,6 +106,27 @@ interface Over {
   /** What counts wrong tokens, and when. */
   readonly gate?: AddressGate
   readonly atMs?: number
+}
+
+/** What keys reach, on this platform. */
+export function keyedGateway(platform: Platform, refused?: KeyedDeps['refused']) {
+  const keys = new KeyRing()
+  const leases = new LeasePool()
+  return keyedRoutes(ENDPOINTS, {
+    platform,
+    authenticate: (request, entry, waitUntil) =>
+      keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
+    charging: (waitUntil) =>
+      leases.charging({
+        meterOf,
+        waitUntil,
+        meterFailure: 'closed',
+        onRevoked: (hash) => keys.revoked(settings, hash, waitUntil),
+      }),
+    addressOf: () => null,
+    requestId: () => 'req_1',
+    ...(refused && { refused }),
+  })
 }
 
 /** One call, `path` without `/admin`. */

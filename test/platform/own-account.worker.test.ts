@@ -2,45 +2,27 @@
 
 import { createExecutionContext, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { KeyRing } from '../../src/edge/key-ring.store.ts'
-import { LeasePool } from '../../src/edge/leases.client.ts'
 import { RefusalBook } from '../../src/key/refusal-book.client.ts'
 import { keepRefusals, refusalsIn } from '../../src/key/refusals.store.ts'
 import { type RefusalBatch, RefusedCalls } from '../../src/key/refused-calls.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
-import { keyedRoutes } from '../../src/platform/keyed.route.ts'
 import { spend, spendCalls } from '../credit/spend.worker.ts'
-import { bindings, meterOf, newKey, platformOf, settings } from './operator.worker.ts'
+import { bindings, keyedGateway, meterOf, newKey, platformOf } from './operator.worker.ts'
 
 const CREDIT = 1_000_000
 
 /** `batches`: what was to be kept of refusals, which needs no two seconds here. */
 function gateway(isHttpAllowed = false) {
-  const keys = new KeyRing()
-  const leases = new LeasePool()
   const batches: RefusalBatch[] = []
   const noted: Promise<unknown>[] = []
   const book = new RefusalBook({ nowMs: () => Date.now(), sleep: async () => {}, report: () => {} })
-  const app = keyedRoutes(ENDPOINTS, {
-    platform: platformOf(isHttpAllowed),
-    authenticate: (request, entry, waitUntil) =>
-      keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
-    charging: (waitUntil) =>
-      leases.charging({
-        meterOf,
-        waitUntil,
-        meterFailure: 'closed',
-        onRevoked: (hash) => keys.revoked(settings, hash, waitUntil),
-      }),
-    addressOf: () => null,
-    requestId: () => 'req_1',
-    refused: (call) =>
-      book.note(
-        call,
-        async (batch) => void batches.push(batch),
-        (work) => void noted.push(work),
-      ),
-  })
+  const app = keyedGateway(platformOf(isHttpAllowed), (call) =>
+    book.note(
+      call,
+      async (batch) => void batches.push(batch),
+      (work) => void noted.push(work),
+    ),
+  )
   return { app, batches, noted }
 }
 

@@ -10,28 +10,11 @@ import { keyedRoutes } from '../../src/platform/keyed.route.ts'
 import { PipelineService } from '../../src/platform/pipeline-service.client.ts'
 import { spend, spendCalls } from '../credit/spend.worker.ts'
 import { FakeSinks } from '../pipeline/fake-sinks.ts'
-import { ask as admin, bindings, meterOf, newKey, platformOf, settings } from './operator.worker.ts'
+import { ask as admin, bindings, keyedGateway, meterOf, newKey, platformOf, settings } from './operator.worker.ts'
 
 const CREDIT = 1_000_000
 
-function gateway(sinks?: FakeSinks) {
-  const keys = new KeyRing()
-  const leases = new LeasePool()
-  return keyedRoutes(ENDPOINTS, {
-    platform: platformOf(false, false, sinks),
-    authenticate: (request, entry, waitUntil) =>
-      keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
-    charging: (waitUntil) =>
-      leases.charging({
-        meterOf,
-        waitUntil,
-        meterFailure: 'closed',
-        onRevoked: (hash) => keys.revoked(settings, hash, waitUntil),
-      }),
-    addressOf: () => null,
-    requestId: () => 'req_1',
-  })
-}
+const gateway = (sinks?: FakeSinks) => keyedGateway(platformOf(false, false, sinks))
 
 const get = (app: ReturnType<typeof gateway>, path: string, key?: string) => ask(app, 'GET', path, key)
 
