@@ -238,6 +238,7 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
     const key = (await page.locator('.note .curl code').textContent())!
     expect((await ask(key)).headers.get('x-credits-cost')).toBe('1')
     await page.getByRole('button', { name: 'I have kept it' }).click()
+    await expect.poll(() => page.locator('.note .curl').count()).toBe(0)
     await expectNoSecret(page, [key])
     await page.getByRole('link', { name: 'Plans' }).click()
     await page.getByRole('button', { name: 'Tell accounts on tiny' }).waitFor()

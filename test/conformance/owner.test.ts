@@ -117,6 +117,7 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     const key = (await page.locator('dialog code').textContent())!.trim()
     expect(key).toMatch(/^cqt_\w{26}$/)
     await page.getByRole('button', { name: 'Close', exact: true }).click()
+    await expect.poll(() => page.locator('dialog').count()).toBe(0)
     await expectNoSecret(page, [key])
     // Its cap leaves too little for a call.
     expect((await info(key, { type: 'allMids' })).status).toBe(402)
@@ -159,6 +160,30 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     expect(await page.getByLabel('Find').inputValue()).toBe('npm')
     await context.close()
   })
+
+  it('says that its plan is another one, also where the one before is no more', async () => {
+    const admin = (method: string, path: string, body?: unknown) => ask(dev.admin_token, method, `/admin${path}`, body)
+    await admin('PUT', '/plans/fleeting', { credits: 50, rest_requests_per_second: 20 })
+    await admin('PUT', '/accounts/mover', { plan: 'fleeting' })
+    const crabs = '🦀'.repeat(50)
+    const made = await admin('POST', '/keys', { account: 'mover', kind: 'service', label: crabs })
+    // An account's name is plain, however often somebody tries.
+    const named = await admin('PUT', `/accounts/${encodeURIComponent(crabs.repeat(4))}`, {})
+    expect([named.status, named.json.error_message]).toEqual([400, expect.stringMatching(/^id: /)])
+    const { context, page, troubles } = await visit(made.json.key)
+    await page.getByText(crabs).first().waitFor()
+    const curve = page.getByRole('img', { name: /^Credits left by day/ })
+    expect(await curve.getAttribute('aria-label')).toContain(', 50 now')
+    expect((await admin('PUT', '/accounts/mover/plan', { plan: 'entry' })).status).toBe(200)
+    expect((await admin('DELETE', '/plans/fleeting')).status).toBe(200)
+    await page.getByText(/was changed from fleeting to entry while this page was open/).waitFor()
+    await expect.poll(() => curve.getAttribute('aria-label')).toContain(', 10 000 now')
+    await page.locator('summary').first().click()
+    await page.getByRole('button', { name: 'CSV of this row' }).first().waitFor()
+    expect(troubles).toEqual([])
+    await lookAt(context, page, 'owner-moved')
+    await context.close()
+  }, 60_000)
 
   it('shows an invoice to print, and ends with the session', async () => {
     const { context, page } = await visit(dev.service_key)
