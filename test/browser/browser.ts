@@ -40,6 +40,7 @@ interface Locator {
   nth(index: number): Locator
   locator(selector: string): Locator
   getByRole(role: string, options?: { readonly name?: string | RegExp }): Locator
+  getByText(text: string | RegExp): Locator
 }
 export interface Context {
   newPage(): Promise<Page>

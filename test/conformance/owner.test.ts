@@ -179,6 +179,7 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     await page.getByText(/was changed from fleeting to entry while this page was open/).waitFor()
     await expect.poll(() => curve.getAttribute('aria-label')).toContain(', 10 000 now')
     await page.locator('summary').first().click()
+    await page.locator('details').getByText('10 050').first().waitFor()
     await page.getByRole('button', { name: 'CSV of this row' }).first().waitFor()
     expect(troubles).toEqual([])
     await lookAt(context, page, 'owner-moved')

@@ -1,13 +1,14 @@
 // The one page of whoever owns keys: how the account stands, what it used, its keys, refusals, streams, webhook and invoices.
 
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { Shell } from '../shell.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import type { Visitor } from '../visit.dom.ts'
 import type { Account } from './answers.ts'
 import { Invoices } from './invoices.tsx'
 import { Keys } from './keys.tsx'
-import { pulse, useOwn, useReturns } from './own.dom.ts'
+import { askAgain, pulse, useOwn, useReturns } from './own.dom.ts'
+import { microOf } from './owner-words.ts'
 import { RefusalList } from './refusal-list.tsx'
 import { Standing } from './standing.tsx'
 import { StreamList } from './stream-list.tsx'
@@ -22,6 +23,13 @@ export function OwnerPage({ who }: { who: Extract<Visitor, { role: 'owner' }> })
     return '/platform/account/'
   })
   const value = account.value.value
+  // What was given to the account changes where credits came or expired: by that, every section has changed.
+  const given = value === null ? null : String(microOf(value.balance) + microOf(value.spent))
+  const knownGiven = useRef(given)
+  useEffect(() => {
+    if (knownGiven.current !== null && knownGiven.current !== given) askAgain()
+    knownGiven.current = given
+  }, [given])
   const firstPlan = useRef<string | null>(null)
   if (value !== null) firstPlan.current ??= value.plan
   const before = firstPlan.current
