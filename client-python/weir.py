@@ -24,10 +24,13 @@ from typing import Any
 import httpx
 import websockets
 
-PING_EVERY_S = 20
+PING_EVERY_S = 10
 # After so many characters it proves that it has read them, whoever takes whole markets: see WS-60 of the protocol.
 PROVE_EVERY_CHARS = 32 * 1024
-SILENT_S = 45
+# Pings are answered: a link that brings nothing for so long is lost.
+SILENT_S = 25
+# A peer that is gone answers no close: nobody waits for it.
+CLOSE_S = 0.5
 ACK_S = 15
 STEADY_S = 5
 # No `Retry-After` is waited for that asks for more.
@@ -188,7 +191,7 @@ class Client:
     async def stream(self, type: str, *, from_block: int | None = None, **fields: Any) -> AsyncIterator[dict | Gap]:
         """Frames of a channel, through reconnects, and a Gap where something may be missing. Leaving the loop ends it.
 
-        Channels of events go on where they were (five minutes are held), none twice.
+        Channels of events go on where they were (five minutes are held), none twice; `from_block` begins with that block.
         """
         body = {"type": type, **fields}
         seen = _Seen(from_block)
@@ -325,10 +328,11 @@ class Client:
                         elif channel != "notification" or body["type"] == "notification":
                             if live and (seen is None or seen.take(frame)):
                                 yield frame
-            except websockets.exceptions.InvalidStatusCode as error:
-                if error.status_code in FINAL:
-                    raise WeirError(FINAL[error.status_code], f"HTTP {error.status_code}", error.status_code) from error
-                why = f"HTTP {error.status_code}"
+            except (websockets.exceptions.InvalidStatusCode, websockets.exceptions.InvalidStatus) as error:
+                status = getattr(error, "status_code", None) or error.response.status_code
+                if status in FINAL:
+                    raise await self._refusal(status) from error
+                why = f"HTTP {status}"
             except websockets.exceptions.ConnectionClosed as error:
                 code = error.rcvd.code if error.rcvd else 1006
                 why = f"close {code}: {error.rcvd.reason if error.rcvd else 'the network'}"
@@ -342,11 +346,21 @@ class Client:
             attempt = 0 if time.monotonic() - began > STEADY_S else attempt + 1
             await asyncio.sleep(_backoff(attempt, 0.2, 15))
 
+    async def _refusal(self, status: int) -> WeirError:
+        """Why an upgrade was refused: the same key gets the same refusal by HTTP, in a sentence and free of charge."""
+        try:
+            await self._ask({"type": "l2BookDiffSnapshot"})
+        except WeirError as error:
+            if error.status == status:
+                return error
+        return WeirError(FINAL[status], f"HTTP {status}", status)
+
     @contextlib.asynccontextmanager
     async def _socket(self) -> AsyncIterator[_Link]:
         base = self._url.replace("http", "ws", 1)
         address = f"{base}/ws?key={urllib.parse.quote(self._key, safe='')}"
-        async with websockets.connect(address, max_size=32 << 20, open_timeout=5, ping_interval=None) as socket:
+        options = {"max_size": 32 << 20, "open_timeout": 5, "ping_interval": None, "close_timeout": CLOSE_S}
+        async with websockets.connect(address, **options) as socket:
             link = _Link(socket)
             pinging = asyncio.create_task(link.pings())
             try:

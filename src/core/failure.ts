@@ -150,7 +150,8 @@ export function creditsShort(what: string, short: FailureKind & { readonly kind:
   const { neededMicro, remainingMicro, capMicro } = short
   const sums = `${what} costs ${neededMicro / 1e6}, ${remainingMicro / 1e6} remain`
   if (capMicro === undefined) return `${sums}. Top up the account: GET /platform/key/ shows its balance.`
-  const remedy = 'Ask the operator to raise the cap, a top-up does not help: GET /platform/key/ shows it.'
+  const remedy =
+    'A service key of its account raises it (PATCH /platform/keys/{key}), a top-up does not: GET /platform/key/ shows it.'
   return `${sums} of this key's cap of ${capMicro / 1e6}. ${remedy}`
 }
 

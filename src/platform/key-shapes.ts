@@ -35,8 +35,8 @@ export const KEY_PARAMS = { key: KeyName }
 export const OfAccount = z.strictObject({ account: AccountId.optional().describe('Of this account alone') })
 
 const CAP_TEXT =
-  'Credits that it may spend in all its time, together with the keys that it replaced or that replaced it; left out in an ' +
-  'order, or null: as much as its account has'
+  'Credits that it may spend in all its time, together with the keys that it replaced or that replaced it; left out when it is ' +
+  'made, or null: as much as its account has'
 
 export const Label = z.string().max(100, 'must be at most 100 characters').describe('Text for people')
 /** Of an order. Emoji are joined by characters that nobody sees; those that turn or break a line are none of them. */
@@ -50,7 +50,7 @@ const KeyProducts = z
   .array(z.enum(PRODUCTS, `must be among ${PRODUCTS.join(', ')}`))
   .min(1, 'must name at least one product')
   .max(PRODUCTS.length)
-  .describe(`What the key is for; left out in an order: all that its kind may. ${PRODUCTS_TEXT}`)
+  .describe(`What the key is for; left out when it is made: all that its kind may. ${PRODUCTS_TEXT}`)
 /** Ranges of addresses; an entry that is none is named by its place. */
 const Ranges = z
   .array(
@@ -63,11 +63,11 @@ const Ranges = z
   )
   .min(1, 'must name at least one range')
   .max(RANGES_MAX, `must be at most ${RANGES_MAX} ranges`)
-  .describe('Addresses that it may be used from, such as 192.0.2.0/24; left out in an order, or null: any')
+  .describe('Addresses that it may be used from, such as 192.0.2.0/24; left out when it is made, or null: any')
 const Expiry = z
   .int('must be a time in Unix ms')
   .positive('must be a time in Unix ms')
-  .describe('When it ends, Unix milliseconds; left out in an order, or null: never')
+  .describe('When it ends, Unix milliseconds; left out when it is made, or null: never')
 
 /** What an order of a key says of it. */
 export const KEY_ORDER = {

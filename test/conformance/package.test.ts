@@ -86,7 +86,7 @@ describe('client-python/weir.py', () => {
     const args = [settings.url, settings.key, settings.cut, JSON.stringify(settings.past)]
     const found = JSON.parse(await runPython(join(import.meta.dirname, 'package/contract.py'), args))
     expect(Object.entries(found).filter(([, failure]) => failure !== null)).toEqual([])
-    expect(Object.keys(found)).toHaveLength(7)
+    expect(Object.keys(found)).toHaveLength(8)
   })
 })
 

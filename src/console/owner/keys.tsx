@@ -144,7 +144,7 @@ export function Keys({ account }: { account: Account | null }) {
               </p>
               {words === '' && (
                 <Curl
-                  line={`curl -s ${location.origin}/platform/keys/ -H "Authorization: Bearer $SERVICE_KEY" -H 'Content-Type: application/json' -d '{"label":"bot"}'`}
+                  line={`curl -s ${location.origin}/platform/keys/ -H "Authorization: Bearer $WEIR_SERVICE_KEY" -H 'Content-Type: application/json' -d '{"label":"bot"}'`}
                 />
               )}
             </>

@@ -58,7 +58,7 @@ export function RefusalList() {
               <>
                 <p>None of late. One to see how it looks, some seconds later:</p>
                 <Curl
-                  line={`curl -s ${location.origin}/info -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"type":"noSuchType"}'`}
+                  line={`curl -s ${location.origin}/info -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' -d '{"type":"noSuchType"}'`}
                 />
               </>
             }

@@ -91,7 +91,7 @@ export function Standing({ account }: { account: Account }) {
         columns={LIMITS}
         rows={account.limits}
         rowKey={({ limit }) => limit}
-        empty={<Curl line={`curl -s ${location.origin}/platform/account/ -H "Authorization: Bearer $KEY"`} />}
+        empty={<Curl line={`curl -s ${location.origin}/platform/account/ -H "Authorization: Bearer $WEIR_KEY"`} />}
         csv="limits"
       />
     </>

@@ -45,7 +45,7 @@ export function StreamList() {
             empty={
               <>
                 <p>Nothing is open. A book in a terminal:</p>
-                <Curl line={`npm run watch -- BTC --url ${location.origin} --key $KEY`} />
+                <Curl line={`npm run watch -- BTC --url ${location.origin} --key $WEIR_KEY`} />
               </>
             }
           />

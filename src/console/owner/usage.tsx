@@ -41,7 +41,7 @@ const EMPTY = () => (
   <>
     <p>Nothing was used in these days. A first call:</p>
     <Curl
-      line={`curl -s ${location.origin}/info -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"type":"allMids"}'`}
+      line={`curl -s ${location.origin}/info -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' -d '{"type":"allMids"}'`}
     />
   </>
 )

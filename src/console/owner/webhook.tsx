@@ -64,7 +64,7 @@ export function WebhookSection({ account }: { account: Account | null }) {
             </button>
           )}
           <Curl
-            line={`curl -s -X PUT ${location.origin}/platform/webhook/ -H "Authorization: Bearer $SERVICE_KEY" -H 'Content-Type: application/json' -d '{"url":"https://example.com/hook"}'`}
+            line={`curl -s -X PUT ${location.origin}/platform/webhook/ -H "Authorization: Bearer $WEIR_SERVICE_KEY" -H 'Content-Type: application/json' -d '{"url":"https://example.com/hook"}'`}
           />
         </div>
       )}

@@ -60,6 +60,8 @@ export function docsFiles(pages: readonly Page[], loaded: { style: string; scrip
 /** Writes all of it into `outDir`, beside what is there. */
 export async function writeDocs(root: string, outDir: string): Promise<void> {
   const files = docsFiles(docsPages(root), await writeLoaded(root, outDir))
+  // Whoever has a key and no checkout takes it from here.
+  files.set('docs/weir.py', readFileSync(join(root, 'client-python/weir.py'), 'utf8'))
   for (const [path, text] of files) {
     mkdirSync(dirname(join(outDir, path)), { recursive: true })
     writeFileSync(join(outDir, path), text)
