@@ -31,6 +31,8 @@ const FORMS: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^\^0x\[0-9a-f\]\{64\}\$$/, 'hash: `0x` and 64 hex digits'],
   [/^\^0x\[0-9a-f(A-F)?\]*\{32\}\$$/, 'id: `0x` and 32 hex digits'],
   [/^\^0x\[0-9a-fA-F\]\{32\}\$$/, 'id: `0x` and 32 hex digits'],
+  // Of a query: text on its way, and a number to whoever writes it.
+  [/^\^\(\?:0\|\[1-9\]/, 'whole number'],
 ]
 const PLURALS: Readonly<Record<string, string>> = {
   text: 'texts',
