@@ -61,7 +61,7 @@ describe('the line of what is left', () => {
     expect(burnLine(days, account('20', '20', NOW + 86_400_000), NOW, SIZE)).toEqual({
       past: 'M0 0L171.4 25L171.4 25L342.9 50L342.9 37.5L428.6 75',
       ahead: 'M428.6 75L600 100',
-      ...{ nowX: 428.6, untilMs: NOW + 86_400_000 },
+      ...{ nowX: 428.6, untilMs: NOW + 86_400_000, most: 80_000_000 },
     })
     // Farther than the past is long: the line leaves the picture on its way.
     const far = burnLine(days, account('20', '4', NOW + 5 * 86_400_000), NOW, SIZE)

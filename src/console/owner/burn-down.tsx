@@ -1,6 +1,6 @@
 // How the credits went down, and where that leads, with the days' numbers beneath.
 
-import { groupedText } from '../ui/amounts.ts'
+import { groupedText, microText } from '../ui/amounts.ts'
 import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import { dayText } from '../ui/when.ts'
@@ -36,7 +36,7 @@ export function BurnDown({ account }: { account: Account }) {
 }
 
 function Picture({ days, account }: { days: readonly BalanceDay[]; account: Account }) {
-  const { past, ahead, nowX, untilMs } = burnLine(days, account, Date.now(), SIZE)
+  const { past, ahead, nowX, untilMs, most } = burnLine(days, account, Date.now(), SIZE)
   const until = dayText(untilMs)
   const label = `Credits left by day from ${days[0]!.date} UTC, ${groupedText(account.balance)} now${ahead === null ? '' : `, and as they go on to ${until}`}`
   return (
@@ -48,7 +48,10 @@ function Picture({ days, account }: { days: readonly BalanceDay[]; account: Acco
       </svg>
       <figcaption>
         <span>{days[0]!.date}</span>
-        <span>{ahead === null ? 'credits left' : 'credits left; dashed: as they go on'}</span>
+        <span>
+          credits left, up to {microText(most)}
+          {ahead !== null && '; dashed: as they go on'}
+        </span>
         <span>{until}</span>
       </figcaption>
       <details>

@@ -18,6 +18,8 @@ export interface BurnLine {
   readonly nowX: number
   /** Unix ms of the right edge. */
   readonly untilMs: number
+  /** Micro-credits at the top. */
+  readonly most: number
 }
 
 /** `days` oldest first, each of them, today last; at least one. */
@@ -51,7 +53,7 @@ export function burnLine(
   return {
     past: path(points),
     ahead: ends === null ? null : path([{ atMs: nowMs, micro: left }, end]),
-    ...{ nowX: x(nowMs), untilMs },
+    ...{ nowX: x(nowMs), untilMs, most },
   }
 }
 
