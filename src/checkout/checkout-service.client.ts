@@ -81,7 +81,10 @@ export class CheckoutService implements Checkout, CheckoutEvents {
     if (order.granted !== null) return ok(order)
     const change = { state: 'paid', paid: order.paid ?? this.#ports.nowMs(), note: null } as const
     const paid = await this.#store.change(order, change)
-    return paid === null ? err(CHANGED) : this.#grant(paid)
+    if (paid === null) return err(CHANGED)
+    // Or it would be paid twice; where it cannot end, this is the payment.
+    await this.#ports.provider?.cancel(paid)
+    return this.#grant(paid)
   }
 
   async void(number: string): Promise<Result<Order, Refused>> {
@@ -123,9 +126,7 @@ export class CheckoutService implements Checkout, CheckoutEvents {
   async #grant(order: Order): Promise<Result<Order, Refused>> {
     const { grant, nowMs, report } = this.#ports
     const granted = await grant(order.account, order.number, order.micro)
-    // Where another event was faster, it has noted the same.
-    if (granted.ok)
-      return ok((await this.#store.change(order, { granted: nowMs() })) ?? (await this.#store.named(order.number))!)
+    if (granted.ok) return ok(await this.#store.noteGrant(order.number, nowMs()))
     report(`checkout ${order.number}: its credits were refused (${granted.error.kind})`)
     await this.#store.change(order, { note: 'paid, and its credits could not be granted: grant them by hand' })
     return granted

@@ -1,10 +1,11 @@
-// Orders and events of providers in D1. Law: a row is changed only as it was read.
+// Orders and events of providers in D1. Law: a row is changed only as it was read; the time of its grant is written once,
+// whatever else was.
 
 import type { Checkout, OrderQuery, ProviderEvent } from './checkout-api.ts'
 import type { Order } from './order.ts'
 import type { Quote } from './prices.ts'
 
-type Change = Partial<Pick<Order, 'state' | 'reference' | 'url' | 'paid' | 'granted' | 'refunded' | 'note'>>
+type Change = Partial<Pick<Order, 'state' | 'reference' | 'url' | 'paid' | 'refunded' | 'note'>>
 
 const DAY_MS = 86_400_000
 /** Providers send an event again for days. */
@@ -68,6 +69,12 @@ export class OrderStore {
       .prepare(update)
       .bind(state, reference, url, paid, granted, refunded, note, ...read)
       .first<Order>()
+  }
+
+  /** Its credits are there, whatever else was written meanwhile; the first time stays. */
+  async noteGrant(number: string, nowMs: number): Promise<Order> {
+    const update = 'UPDATE orders SET granted = coalesce(granted, ?) WHERE number = ? RETURNING *'
+    return (await this.#db.prepare(update).bind(nowMs, number).first<Order>())!
   }
 
   /** What came of this event; null: it was not heard to its end. */

@@ -1,6 +1,7 @@
 // Asking the gateway with the visitor's session. Laws: a failure is a sentence that says what to do, with the request's id;
-// an answer of 401 ends the session for the whole page; nothing is asked again by itself; what an account's own key asks keeps to the
-// least limit of any plan, so that a page that is opened leaves no refusals behind.
+// an answer of 401 ends the session for the whole page, and after one of 403 it is asked whose it is; nothing is asked again
+// by itself; what an account's own key asks keeps to the least limit of any plan, so that a page that is opened leaves no
+// refusals behind.
 
 import { signal } from '@preact/signals'
 import { Pace } from './pace.ts'
@@ -14,7 +15,7 @@ export interface Trouble {
 
 export type Asked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Trouble }
 
-/** Counts sessions that were found to be over. */
+/** Counts refusals after which this may be somebody else's session, or none. */
 export const ended = signal(0)
 
 const UNREACHED = () =>
@@ -46,7 +47,8 @@ export async function ask<T>(method: string, path: string, body?: unknown, signa
       const isEnveloped = json !== null && typeof json === 'object' && 'error_code' in json && 'data' in json
       return { ok: true, value: (isEnveloped ? json.data : json) as T }
     }
-    if (response.status === 401 && path !== '/session') ended.value++
+    // 403: another tab may have signed in as somebody else.
+    if ((response.status === 401 || response.status === 403) && path !== '/session') ended.value++
     const message = json?.error_message ?? json?.msg ?? `The gateway answered with status ${response.status}.`
     return { ok: false, error: { status: response.status, message: String(message), requestId } }
   } catch (error) {

@@ -15,8 +15,9 @@ function Console() {
   const who = visitor.value
   if (who === 'unknown') return <main id="main" aria-busy="true" />
   if (who === null) return <SignIn />
+  // Nothing of one account's page is left on another's.
   return who.role === 'owner' ? (
-    <Later key="owner" load={ownerPage} props={{ who }} />
+    <Later key={`owner ${who.account}`} load={ownerPage} props={{ who }} />
   ) : (
     <Later key="operator" load={operatorPages} props={{ who }} />
   )

@@ -146,6 +146,10 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return this.#usage.report(fromMs, toMs)
   }
 
+  async spentByDay(days: readonly number[]): Promise<readonly MicroCredits[]> {
+    return this.#usage.spentByDay(days, Date.now())
+  }
+
   async usagePage(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): Promise<UsagePage> {
     return this.#usage.page(fromMs, toMs, after, limit)
   }

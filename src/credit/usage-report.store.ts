@@ -1,10 +1,12 @@
 // What an account used, summed from the meter's hours; the table is meter.store.ts's. Laws: a row of the product `stream`
 // counts minutes, one of `pipeline` rows, any other one calls; they are never added up. All calls of the account wait meanwhile, so a page
-// reads the days that it shows, and a report reads each day once.
+// reads the days that it shows, a report reads each day once, and what is asked all the time reads the last hours alone.
 
+import { BoundedMap } from '../core/bounded-map.ts'
 import type { MicroCredits } from './amount.ts'
 import {
   type DayUsage,
+  hourOf,
   type PlacedUsage,
   type StackedUsage,
   sumOfUsage,
@@ -17,6 +19,10 @@ import {
 const DAY_MS = 86_400_000
 /** A year of a hundred keys in use every day. */
 const DAY_ROWS_MAX = 40_000
+/** What an hour cost is settled so long after it began: minutes that a relay could not serve are given back within an hour. */
+const SETTLED_MS = 2 * 3_600_000
+/** Days whose settled part is remembered. */
+const KNOWN_DAYS = 16
 /** Keys of a report; of types there are only so many. */
 const KEYS_MAX = 1_000
 
@@ -28,9 +34,30 @@ type Named<Row> = { [Name in keyof Row]: Row[Name] & SqlStorageValue }
 
 export class UsageReports {
   readonly #sql: Pick<SqlStorage, 'exec'>
+  /** By day, what it cost up to a settled hour. */
+  readonly #settled = new BoundedMap<number, { readonly untilMs: number; readonly amount: MicroCredits }>(KNOWN_DAYS)
 
   constructor(sql: Pick<SqlStorage, 'exec'>) {
     this.#sql = sql
+  }
+
+  /** What each of these whole days cost, in their order. */
+  spentByDay(days: readonly number[], nowMs: number): MicroCredits[] {
+    return days.map((day) => {
+      const endMs = day + DAY_MS
+      const known = this.#settled.get(day) ?? { untilMs: day, amount: 0 }
+      const untilMs = Math.min(Math.max(hourOf(nowMs) - SETTLED_MS, known.untilMs), endMs)
+      // Hours of a day that is over may stand in its first one by now.
+      const before = untilMs === endMs && known.untilMs < endMs ? { untilMs: day, amount: 0 } : known
+      const amount = before.amount + this.#spentIn(before.untilMs, untilMs)
+      this.#settled.set(day, { untilMs, amount })
+      return amount + this.#spentIn(untilMs, endMs)
+    })
+  }
+
+  #spentIn(fromMs: number, toMs: number): MicroCredits {
+    if (fromMs >= toMs) return 0
+    return this.#rows<{ amount: number }>(`SELECT coalesce(sum(amount), 0) AS amount ${HOURS}`, fromMs, toMs)[0]!.amount
   }
 
   /** For gateways of 0.1.0: calls, minutes and rows in one number. */

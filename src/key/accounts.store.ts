@@ -2,7 +2,7 @@
 
 import type { KeyKind } from './format.ts'
 import type { Product } from './identity.ts'
-import { KEYS_MAX, type KeyChange, type KeyPlace, KeyRow, type Rotation } from './key-row.ts'
+import { type Entrance, KEYS_MAX, type KeyChange, type KeyPlace, KeyRow, type Rotation } from './key-row.ts'
 
 /** With the last use and the successor: the indexes begin with the key, so this reads one entry of each. */
 const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.hash) AS last_used,
@@ -145,6 +145,16 @@ export class AccountStore {
       ORDER BY k.created DESC, k.hash LIMIT ?4`
     const { results } = await this.#db.prepare(select).bind(account, after.created, after.hash, limit).all()
     return results.map((row) => KeyRow.parse(row))
+  }
+
+  /** Whatever number of keys there is, all of them count. */
+  async entrance(account: string, label: string): Promise<Entrance> {
+    const whole = `revoked IS NULL AND expires IS NULL AND cap IS NULL AND ranges IS NULL
+      AND NOT EXISTS (SELECT 1 FROM keys WHERE replaces = k.hash)`
+    const select = `SELECT coalesce(sum(kind = 'api'), 0) AS api, coalesce(sum(kind = 'service'), 0) AS service,
+      (SELECT hash FROM keys k WHERE account = ?1 AND kind = 'service' AND label = ?2 AND ${whole}
+      ORDER BY created DESC, hash LIMIT 1) AS hash FROM keys WHERE account = ?1`
+    return (await this.#db.prepare(select).bind(account, label).first<Entrance>())!
   }
 
   async keyNames(hashes: readonly string[]): Promise<Pick<KeyRow, 'hash' | 'prefix' | 'label'>[]> {

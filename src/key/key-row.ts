@@ -51,5 +51,12 @@ export interface KeyPlace {
   readonly hash: string
 }
 
+/** How who has no key at hand comes in: a service key of a label that nothing restricts; keys of each kind that there ever were. */
+export interface Entrance {
+  readonly hash: string | null
+  readonly api: number
+  readonly service: number
+}
+
 /** Keys that an account's owner may have: those that work, and those made within a day, whatever became of them. */
 export const KEYS_MAX = 10_000

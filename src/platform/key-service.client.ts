@@ -11,7 +11,7 @@ import { hashKey, mintKey } from '../key/digest.client.ts'
 import { displayPrefix, type KeyKind, randomBase58 } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import { keyFromD1, putKeyHint } from '../key/key-records.store.ts'
-import { KEYS_MAX, type KeyChange, type KeyPlace, type KeyRow } from '../key/key-row.ts'
+import { type Entrance, KEYS_MAX, type KeyChange, type KeyPlace, type KeyRow } from '../key/key-row.ts'
 import { PRODUCTS_OF_KIND } from '../key/record.ts'
 import { type AccountPorts, AccountService } from './account-service.client.ts'
 import type {
@@ -97,6 +97,10 @@ export class KeyService implements Keys {
 
   count(account: string): Promise<number> {
     return this.#store.keyCount(account, this.#ports.nowMs())
+  }
+
+  entrance(account: string, label: string): Promise<Entrance> {
+    return this.#store.entrance(account, label)
   }
 
   /** The account that the key is for; a new one where none is named. */

@@ -16,7 +16,7 @@ import type { RetentionApi } from '../history/archive/retention.ts'
 import type { Exports } from '../history/exports/exports-api.ts'
 import type { KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
-import type { KeyChange, KeyPlace, KeyRow, Rotation } from '../key/key-row.ts'
+import type { Entrance, KeyChange, KeyPlace, KeyRow, Rotation } from '../key/key-row.ts'
 import type { KeptRefusal } from '../key/refused-calls.ts'
 import type { PaidToken } from '../key/stream-token.ts'
 import type { NewPipeline, PipelineChange } from '../pipeline/changes.ts'
@@ -173,6 +173,8 @@ export interface Keys {
   page(account: string, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]>
   /** Of one account, those that count for how many it may have. */
   count(account: string): Promise<number>
+  /** A key of this label that an account is managed with, and how many there ever were of each kind. */
+  entrance(account: string, label: string): Promise<Entrance>
   /** What people call the keys with these hashes. */
   names(hashes: readonly string[]): Promise<ReadonlyMap<string, Pick<KeyRow, 'prefix' | 'label'>>>
   /** The key with this hash. */

@@ -10,7 +10,7 @@ import { badField } from './refusal.ts'
 const DAY_MS = 86_400_000
 const DURATIONS = ['1', '3', '6', '12'] as const
 /** Usage is kept for 400 days. */
-const LONGEST_DAYS = 400
+export const KEPT_DAYS = 400
 const NO_DAY = 'must be a UTC day such as 2026-01-31'
 
 export const Day = z
@@ -58,7 +58,7 @@ export function usageWindow(
   const first = startOf(from)
   const last = to === undefined ? today : startOf(to)
   if (last < first) return err(badField('from', `must not be after ${to === undefined ? 'today' : '"to"'}`))
-  if (last - first >= LONGEST_DAYS * DAY_MS) return err(badField('from', `must be within ${LONGEST_DAYS} days of "to"`))
+  if (last - first >= KEPT_DAYS * DAY_MS) return err(badField('from', `must be within ${KEPT_DAYS} days of "to"`))
   return ok({ fromMs: first, toMs: last + DAY_MS })
 }
 

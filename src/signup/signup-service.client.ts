@@ -20,7 +20,7 @@ export interface SignUpPorts {
   readonly settings: SignUpSettings
   readonly mailer: Mailer
   readonly accounts: Pick<Accounts, 'ensure' | 'missing'>
-  readonly keys: Pick<Keys, 'createOwn' | 'page'>
+  readonly keys: Pick<Keys, 'createOwn' | 'entrance'>
   nowMs(): number
 }
 
@@ -33,8 +33,6 @@ export interface Joined {
   readonly key: string | null
 }
 
-/** Of an account that are looked through, the newest first. */
-const KEYS_MAX = 1_000
 const PLAN = 'trial'
 const LABEL = 'console sign-up'
 const PURPOSE = 'weir/sign-up-addresses/1'
@@ -117,17 +115,14 @@ export class SignUp {
 
   async #enter(account: string): Promise<Result<Joined, Failure>> {
     const { keys } = this.#ports
-    const listed = await keys.page(account, null, KEYS_MAX)
     // Others of that name are the owner's own, and may end or reach less.
-    const isWhole = ({ revoked, expires, cap, ranges, replaced_by: heir }: (typeof listed)[number]) =>
-      [revoked, expires, cap, ranges, heir].every((bound) => bound === null)
-    const kept = listed.find((key) => key.kind === 'service' && key.label === LABEL && isWhole(key))
+    const known = await keys.entrance(account, LABEL)
     // Of two links at once one makes the key: the space in the name of the request is in none of an owner's.
-    const request = (kind: KeyKind) => `sign-up ${kind} ${listed.filter((key) => key.kind === kind).length}`
-    const made = (kind: KeyKind, label: string) => keys.createOwn({ account, label, kind, request: request(kind) })
-    const first = listed.some(({ kind }) => kind === 'api') ? null : await made('api', PLAN)
+    const made = (kind: KeyKind, label: string) =>
+      keys.createOwn({ account, label, kind, request: `sign-up ${kind} ${known[kind]}` })
+    const first = known.api > 0 ? null : await made('api', PLAN)
     if (first !== null && !first.ok) return noKey(first.error)
-    const service = kept ? ok(kept) : await made('service', LABEL)
+    const service = known.hash === null ? await made('service', LABEL) : ok({ hash: known.hash })
     if (!service.ok) return noKey(service.error)
     return ok({ account, keyHash: service.value.hash, key: first && 'key' in first.value ? first.value.key : null })
   }

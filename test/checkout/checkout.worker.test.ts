@@ -44,6 +44,8 @@ function desk(
   provider: Provider | null = stripe({ secretKey: SECRET_KEY, apiUrl: STRIPE_API, publicUrl: 'https://w.example' }),
 ) {
   const world = { nowMs: NOW_MS, isBroken: false, ledger: new Map<string, number>(), told: [] as string[] }
+  /** What happens while credits are on their way. */
+  const meanwhile = { work: async () => {} }
   const checkout = new CheckoutService({
     ...{ db, prices, provider, nowMs: () => world.nowMs },
     report: (error) => void world.told.push(String(error)),
@@ -52,6 +54,7 @@ function desk(
       const before = world.ledger.get(`${account} ${id}`)
       if (before !== undefined && before !== micro) return { ok: false, error: { kind: 'conflict', message: '' } }
       world.ledger.set(`${account} ${id}`, micro)
+      await meanwhile.work()
       return { ok: true, value: null }
     },
   })
@@ -80,7 +83,7 @@ function desk(
   const shown = async (number: string) =>
     (await db.prepare('SELECT state, paid, granted, refunded, note FROM orders WHERE number = ?').bind(number).first())!
   const granted = () => [...world.ledger.values()].reduce((sum, micro) => sum + micro, 0)
-  return { world, checkout, post, order, shown, granted }
+  return { world, meanwhile, checkout, post, order, shown, granted }
 }
 
 describe('an order at Stripe', () => {
@@ -179,6 +182,27 @@ describe('an order at Stripe', () => {
       })
     expect(await shown(two.number)).toMatchObject({ state: 'paid', granted: null, refunded: 100 })
     expect(granted()).toBe(100_000_000)
+  })
+
+  it('says that it was granted also where money is given back meanwhile', async () => {
+    const { meanwhile, post, order, shown, granted } = desk()
+    const { number, session } = await order(await newAccount())
+    meanwhile.work = async () => void (await post(stub.refund(session, 40)))
+    expect(await post(stub.paid(session))).toMatchObject({ outcome: 'granted' })
+    expect(await shown(number)).toMatchObject({ state: 'paid', granted: NOW_MS, refunded: 40 })
+    expect(granted()).toBe(100_000_000)
+  })
+
+  it('is paid once where it was marked paid by hand: its session ends', async () => {
+    const { checkout, order, shown } = desk()
+    const account = await newAccount()
+    const { number, session } = await order(account)
+    expect(await checkout.pay(number)).toMatchObject({ ok: true, value: { state: 'paid', granted: NOW_MS } })
+    expect(stub.sessions.get(session)!.status).toBe('expired')
+    const other = await order(account)
+    stub.sessions.get(other.session)!.status = 'complete'
+    expect(await checkout.pay(other.number)).toMatchObject({ ok: true, value: { state: 'paid', granted: NOW_MS } })
+    expect(await shown(other.number)).toMatchObject({ state: 'paid', note: null })
   })
 
   it('is made void with its session, unless that is paid; what is paid all the same is told', async () => {

@@ -199,4 +199,21 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await context.close()
   })
+
+  it('becomes that of another account where another tab signed in with its key', async () => {
+    const order = { label: 'elsewhere', kind: 'service', plan: 'entry' }
+    const { json: elsewhere } = await ask(dev.admin_token, 'POST', '/admin/keys', order)
+    const { context, page } = await visit(dev.service_key)
+    const second = await context.newPage()
+    await second.goto(`${dev.url}/console`)
+    // As a link of the sign-up does, nobody signs out before.
+    const asJson = `{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"token":"${elsewhere.key}"}' }`
+    await second.evaluate(`fetch('/session', ${asJson}).then(({ status }) => status)`)
+    // The page looks again by itself.
+    await page.getByRole('heading', { name: elsewhere.account }).waitFor()
+    await page.getByText(`${elsewhere.key.slice(0, 12)}…`).waitFor()
+    expect(await page.getByText(`${dev.service_key.slice(0, 12)}…`).count()).toBe(0)
+    expect(await page.getByText('The plan of this account was changed').count()).toBe(0)
+    await context.close()
+  })
 })

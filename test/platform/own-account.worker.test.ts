@@ -263,6 +263,21 @@ describe('how an account stands', () => {
     expect((await ask(door, own.key, 'GET', '/invoices/2001-13')).status).toBe(400)
   })
 
+  it('tells no balances of days whose usage is no longer kept', async () => {
+    const own = await owner()
+    const now = Date.now()
+    const daysAgo = (days: number) => new Date(now - days * 86_400_000).toISOString().slice(0, 10)
+    // Granted and spent long ago: the spending is forgotten, the grant is not.
+    const stub = bindings.CREDIT_METER.getByName(own.account)
+    await runInDurableObject(stub, async (_, { storage }) => {
+      storage.sql.exec("INSERT INTO grants VALUES ('old', 5000000, ?)", now - 450 * 86_400_000)
+    })
+    const door = gateway()
+    const range = `/balances/?from=${daysAgo(460)}&to=${daysAgo(398)}`
+    const { days } = (await ask(door, own.key, 'GET', range)).data
+    expect(days.map(({ date }: { date: string }) => date)).toEqual([daysAgo(399), daysAgo(398)])
+  })
+
   it('has a webhook of its own, at a public address', async () => {
     const own = await owner()
     const door = gateway()

@@ -55,7 +55,11 @@ describe('roles', () => {
         .map(({ id }) => id)
         .sort(),
     ).toEqual(['changePlan', 'grantCredits', 'payOrder', 'voidOrder'])
-    expect(of('owner').flatMap(({ id, method }) => (method === 'get' ? [id] : []))).toEqual(['listStaff'])
+    expect(
+      of('owner')
+        .flatMap(({ id, method }) => (method === 'get' ? [id] : []))
+        .sort(),
+    ).toEqual(['listStaff', 'showWebhook'])
   })
 })
 

@@ -121,6 +121,27 @@ describe('signing up', () => {
     expect((await admin('GET', `/keys?account=${account}`)).json.keys).toHaveLength(3)
   })
 
+  it('makes another one also where that lies behind a thousand keys', async () => {
+    const { world, ask, confirm } = desk()
+    await ask('many@example.com')
+    const { account } = (await confirm()).json
+    const listed = await admin('GET', `/keys?account=${account}`)
+    const service = listed.json.keys.find(({ kind }: { kind: string }) => kind === 'service')
+    await admin('DELETE', `/keys/${service.hash}`)
+    const bots = `INSERT INTO keys (hash, prefix, label, account, kind, products, created)
+      SELECT 'many' || value, 'cqt_manymany', 'bot', ?, 'api', '["info"]', 9990000000000 FROM json_each(?)`
+    await db
+      .prepare(bots)
+      .bind(account, JSON.stringify(Array.from({ length: 1_001 }, (_, i) => i)))
+      .run()
+    world.nowMs++
+    await ask('many@example.com')
+    expect((await confirm()).status).toBe(200)
+    const stands = `SELECT k.revoked, k.label FROM sessions s JOIN keys k ON k.hash = s.token_hash
+      WHERE k.account = ? ORDER BY s.created DESC LIMIT 1`
+    expect(await db.prepare(stands).bind(account).first()).toEqual({ revoked: null, label: 'console sign-up' })
+  })
+
   it('makes one key where two links are opened at once', async () => {
     const { ask, confirm, token } = desk()
     await ask('twice@example.com')

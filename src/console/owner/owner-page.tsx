@@ -1,9 +1,10 @@
 // The one page of whoever owns keys: how the account stands, what it used, its keys, refusals, streams, webhook and invoices.
 
+import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { Shell } from '../shell.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
-import type { Visitor } from '../visit.dom.ts'
+import { look, type Visitor } from '../visit.dom.ts'
 import type { Account } from './answers.ts'
 import { Invoices } from './invoices.tsx'
 import { Keys } from './keys.tsx'
@@ -30,6 +31,10 @@ export function OwnerPage({ who }: { who: Extract<Visitor, { role: 'owner' }> })
     if (knownGiven.current !== null && knownGiven.current !== given) askAgain()
     knownGiven.current = given
   }, [given])
+  useSignalEffect(() => {
+    const answered = account.value.value
+    if (answered !== null && answered.account !== who.account) void look()
+  })
   const firstPlan = useRef<string | null>(null)
   if (value !== null) firstPlan.current ??= value.plan
   const before = firstPlan.current

@@ -87,16 +87,15 @@ export const ownAccount = defineEndpoint(
     const { account, plan, keyHash } = identity
     const nowMs = now()
     const today = nowMs - (nowMs % DAY_MS)
-    const fromMs = today - AVERAGED_DAYS * DAY_MS
+    const days = Array.from({ length: AVERAGED_DAYS + 1 }, (_, i) => today - (AVERAGED_DAYS - i) * DAY_MS)
     const meter = meterOf(account)
-    const [sums, state, { byDay }, streams, key, counted, piped] = await Promise.all([
-      ...([meter.balance(), meter.plan(), meter.usage(fromMs, today + DAY_MS), meter.streams(0)] as const),
+    const [sums, state, spent, streams, key, counted, piped] = await Promise.all([
+      ...([meter.balance(), meter.plan(), meter.spentByDay(days), meter.streams(0)] as const),
       ...([keys.hashed(keyHash), keys.count(account), pipelines.page(account, 0, 1)] as const),
     ])
-    const spentOn = (day: number) => byDay.find((each) => each.day === day)?.amount ?? 0
-    const over = averageDay(Array.from({ length: AVERAGED_DAYS }, (_, i) => spentOn(fromMs + i * DAY_MS)))
+    const over = averageDay(spent.slice(0, AVERAGED_DAYS))
     // On its first day an account has no other to go by.
-    const perDay = over > 0 ? over : spentOn(today)
+    const perDay = over > 0 ? over : spent[AVERAGED_DAYS]!
     const ofPlan = state === null ? 0 : unspentOfPlan(sums, state)
     const period = { untilMs: state?.untilMs ?? null, anchorMs: state?.anchorMs ?? nowMs }
     const standing = { left: leftOf(sums), ofPlan, ...period, everyMicro: state?.everyMicro ?? 0 }

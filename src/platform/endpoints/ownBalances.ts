@@ -5,7 +5,7 @@ import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { AMOUNTS, AMOUNTS_EXAMPLE, shownAmounts } from '../invoice.ts'
 import { FOR_READING } from '../own-account.ts'
-import { Day, dayText, usageQuery, usageWindow } from '../usage-window.ts'
+import { Day, dayText, KEPT_DAYS, usageQuery, usageWindow } from '../usage-window.ts'
 
 const DAY_MS = 86_400_000
 
@@ -17,7 +17,7 @@ export const ownBalances = defineEndpoint(
     method: 'get',
     path: '/platform/balances/',
     summary: 'The balance of the account, a UTC day each, and what moved it',
-    description: `${FOR_READING} Without parameters the last month. Days before the account’s first credits are left out; the last one is today so far.`,
+    description: `${FOR_READING} Without parameters the last month. Days before the account’s first credits, and of more than 400 days ago, are left out; the last one is today so far.`,
     door: 'key',
     query: usageQuery({}),
     answers: {
@@ -35,9 +35,13 @@ export const ownBalances = defineEndpoint(
     const { fromMs, toMs } = window.value
     const times = Array.from({ length: (toMs - fromMs) / DAY_MS + 1 }, (_, i) => fromMs + i * DAY_MS)
     const { sinceMs, sums } = await meterOf(account).statementSums(times)
+    const nowMs = now()
+    // Of days before, what came is known, and not all that was spent.
+    const keptMs = nowMs - KEPT_DAYS * DAY_MS
     const days = sums.flatMap((each, i) => {
-      const isKnown = sinceMs !== null && times[i + 1]! > sinceMs && times[i]! <= now()
-      return isKnown ? [{ date: dayText(times[i]!), ...shownAmounts(each) }] : []
+      const [beginMs, endMs] = [times[i]!, times[i + 1]!]
+      const isKnown = sinceMs !== null && endMs > sinceMs && beginMs > keptMs && beginMs <= nowMs
+      return isKnown ? [{ date: dayText(beginMs), ...shownAmounts(each) }] : []
     })
     return reply(200, inEnvelope({ days }))
   },

@@ -12,6 +12,8 @@ export const showWebhook = defineEndpoint(
     path: WEBHOOK_PATH,
     summary: 'The webhook of an account and what became of its events',
     door: 'admin',
+    // The address may hold a secret.
+    role: 'owner',
     params: ACCOUNT_PARAMS,
     answers: { 200: { description: 'The webhook', schema: Webhook, example: WEBHOOK_EXAMPLE } },
     refusals: [404],
