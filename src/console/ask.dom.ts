@@ -1,7 +1,7 @@
 // Asking the gateway with the visitor's session. Laws: a failure is a sentence that says what to do, with the request's id;
-// an answer of 401 ends the session for the whole page, and after one of 403 it is asked whose it is; nothing is asked again
-// by itself; what an account's own key asks keeps to the least limit of any plan, so that a page that is opened leaves no
-// refusals behind.
+// an answer of 401 ends the session for the whole page, and after one of 403 it is asked whose it is; what is read too soon
+// is asked again when its turn has come, and nothing else is asked again by itself; what an account's own key asks keeps to
+// the least limit of any plan, so that a page that is opened leaves no refusals behind.
 
 import { signal } from '@preact/signals'
 import { Pace } from './pace.ts'
@@ -26,14 +26,17 @@ const UNREACHED = () =>
 /** The smallest plans have four requests a second: a little less, because ways differ in length. */
 const pace = new Pace(3.6)
 
+/** Several tabs, and a page that is loaded again, share the key's limit. */
+const TURNS_MAX = 4
+const TURN_MAX_S = 5
+
 async function turnFor(path: string): Promise<void> {
   const waitMs = path.startsWith('/platform/') ? pace.waitMs(Date.now()) : 0
   if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
 }
 
-/** `path` with its query; `body` is sent as JSON. Platform answers are taken out of their envelope. */
-export async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Asked<T>> {
-  try {
+async function inTurn(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+  for (let turn = 1; ; turn++) {
     await turnFor(path)
     const response = await fetch(path, {
       method,
@@ -41,6 +44,16 @@ export async function ask<T>(method: string, path: string, body?: unknown, signa
       ...(signal ? { signal } : {}),
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
+    const waitS = Number(response.headers.get('retry-after') ?? Number.POSITIVE_INFINITY)
+    if (response.status !== 429 || method !== 'GET' || turn === TURNS_MAX || waitS > TURN_MAX_S) return response
+    await new Promise((resolve) => setTimeout(resolve, waitS * 1_000))
+  }
+}
+
+/** `path` with its query; `body` is sent as JSON. Platform answers are taken out of their envelope. */
+export async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Asked<T>> {
+  try {
+    const response = await inTurn(method, path, body, signal)
     const requestId = response.headers.get('x-request-id')
     const json = await response.json().catch(() => null)
     if (response.ok) {

@@ -37,10 +37,17 @@ export class BusinessStore implements Business {
     return this.#all(select, nowMs, after ?? '', search ?? null, plan ?? null, limit)
   }
 
-  async counts(): Promise<{ readonly accounts: number; readonly keys: number }> {
+  async counts(): Promise<{ readonly accounts: number; readonly keys: number; readonly open_orders: number }> {
     const select = `SELECT (SELECT count(*) FROM accounts) AS accounts,
-      (SELECT count(*) FROM keys WHERE revoked IS NULL) AS keys`
+      (SELECT count(*) FROM keys WHERE revoked IS NULL) AS keys,
+      (SELECT count(*) FROM orders WHERE state = 'open') AS open_orders`
     return (await this.#db.prepare(select).first())!
+  }
+
+  async paid(fromMs: number, toMs: number) {
+    const select = `SELECT currency, count(*) AS orders, sum(minor) AS minor, sum(refunded) AS refunded FROM orders
+      WHERE state = 'paid' AND paid >= ? AND paid < ? GROUP BY 1 ORDER BY 1`
+    return this.#all<Awaited<ReturnType<Business['paid']>>[number]>(select, fromMs, toMs)
   }
 
   /** Newest first. */

@@ -112,14 +112,21 @@ interface RefusalFilter {
 export interface Business {
   /** By name. */
   accounts(filter: AccountFilter, limit: number, nowMs: number): Promise<readonly AccountSummary[]>
-  /** Accounts, and keys that are not revoked. */
-  counts(): Promise<{ readonly accounts: number; readonly keys: number }>
+  /** Accounts, keys that are not revoked, and orders that are open. */
+  counts(): Promise<{ readonly accounts: number; readonly keys: number; readonly open_orders: number }>
   grants(account: string | undefined, before: number | undefined, limit: number): Promise<readonly GrantRow[]>
   refusals(filter: RefusalFilter, limit: number): Promise<readonly RefusedRow[]>
   pipelines(account: string | undefined, before: number | undefined, limit: number): Promise<readonly PlacedPipeline[]>
   /** What was used, by day and product. */
   used(fromMs: number, toMs: number): Promise<readonly DaySum[]>
   granted(fromMs: number, toMs: number): Promise<readonly { readonly day: number; readonly micro: MicroCredits }[]>
+  /** Orders that were paid, by currency, in its minor units. */
+  paid(
+    fromMs: number,
+    toMs: number,
+  ): Promise<
+    readonly { readonly currency: string; readonly orders: number; readonly minor: number; readonly refunded: number }[]
+  >
   refused(
     fromMs: number,
     toMs: number,

@@ -19,8 +19,20 @@ function offerCopies(): void {
   }
 }
 
+/** Examples are for the gateway that shows them. */
+function nameThisGateway(): void {
+  for (const block of document.querySelectorAll('article pre code')) {
+    const words = document.createTreeWalker(block, NodeFilter.SHOW_TEXT)
+    while (words.nextNode()) {
+      const { currentNode: text } = words
+      text.nodeValue = text.nodeValue!.replaceAll('http://127.0.0.1:8787', location.origin)
+    }
+  }
+}
+
 // A long menu begins where the page stands in it.
 document.querySelector('.side [aria-current]')?.scrollIntoView({ block: 'center' })
 offerSearch()
 offerTrying()
+nameThisGateway()
 if ('clipboard' in navigator) offerCopies()

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
 import { type ChartCandle, EMPTY_PAGES, mergedCandles, pageBefore, readCandle, type WireCandle } from './candles.ts'
-import { chooseInterval, clock, coin, interval, link } from './live-page.dom.ts'
+import { chooseInterval, clock, coin, interval, link, played } from './live-page.dom.ts'
 import { openChart, type PriceChart } from './price-chart.dom.ts'
 import { pageNow } from './runtime.dom.ts'
 
@@ -20,7 +20,7 @@ export function ChartPanel() {
   return (
     <section class="panel chart" aria-labelledby="chart-title">
       <div class="panel-head">
-        <h2 id="chart-title">Candles</h2>
+        <h2 id="chart-title">Candles{played.value && <small> of now</small>}</h2>
         <label>
           <span class="unseen">Interval</span>
           <select value={length} onChange={(event) => chooseInterval(event.currentTarget.value as Interval)}>

@@ -32,7 +32,13 @@ function Live() {
           <a href="/docs">Docs</a>
         </nav>
         <p class="who">
-          {isSignedIn ? <span>{who.role === 'owner' ? who.account : who.name}</span> : <a href="/console">Sign in</a>}
+          {isSignedIn ? (
+            <a href="/console" title={who.role === 'owner' ? 'The minutes of this page are paid by this account' : ''}>
+              {who.role === 'owner' ? `paid by ${who.account}` : who.name}
+            </a>
+          ) : (
+            <a href="/console">Sign in</a>
+          )}
         </p>
       </header>
       <main id="main" class="live">

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { addressWith } from '../address.dom.ts'
 import { ageText, changeText, compact, priceText } from './formats.ts'
-import { choose, clock, coin, markets } from './live-page.dom.ts'
+import { choose, clock, coin, markets, played } from './live-page.dom.ts'
 import { type Market, shownMarkets } from './markets.ts'
 import { pageNow } from './runtime.dom.ts'
 
@@ -27,7 +27,7 @@ export function MarketList() {
   return (
     <section class="panel markets" aria-labelledby="markets-title">
       <div class="panel-head">
-        <h2 id="markets-title">Markets</h2>
+        <h2 id="markets-title">Markets{played.value && <small> of now</small>}</h2>
         <input
           id="market-filter"
           type="search"

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import { params } from '../address.dom.ts'
-import { ask, type Trouble } from '../ask.dom.ts'
+import { ask } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { groupedText } from '../ui/amounts.ts'
 import { Bars } from '../ui/bars.tsx'
@@ -13,6 +13,7 @@ import { dayText } from '../ui/when.ts'
 import { eachDay, partsOf } from './each-day.ts'
 import { AccountKeys } from './keys-page.tsx'
 import { AccountGrants, AccountPipelines, AccountRefusals } from './lists.tsx'
+import { type OrderField, OrderForm } from './order-form.tsx'
 import { usePlanNames } from './plan-names.dom.ts'
 import { may, type StaffRole } from './rights.ts'
 
@@ -109,36 +110,20 @@ interface ActProps {
   readonly done: () => void
 }
 
+const GRANT: readonly OrderField[] = [
+  { name: 'credits', label: 'Top up, credits', pattern: '[0-9 ]{1,13}(\\.[0-9]{1,6})?', title: 'such as 5000 or 0.5' },
+  { name: 'name', label: 'Name without spaces, such as invoice-1', pattern: '[!-~]+', title: 'no spaces' },
+]
+
 /** Under a name of its own, so that a second click gives nothing more. */
 function TopUp({ path, done }: ActProps) {
-  const trouble = useSignal<Trouble | null>(null)
-  const isBusy = useSignal(false)
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    const data = new FormData(event.currentTarget as HTMLFormElement)
-    isBusy.value = true
-    const body = { credits: data.get('credits'), idempotency_key: data.get('id') }
-    const answer = await ask<{ repeated?: boolean }>('POST', `${path}/grants`, body)
-    isBusy.value = false
-    trouble.value = answer.ok ? null : answer.error
-    if (answer.ok) done()
+  const send = async ({ credits = '', name }: Readonly<Record<string, string>>) => {
+    const order = { credits: credits.replaceAll(' ', ''), idempotency_key: name }
+    const answer = await ask<unknown>('POST', `${path}/grants`, order)
+    if (answer.ok) return answer
+    return { ...answer, error: { ...answer.error, message: answer.error.message.replace('idempotency_key', 'name') } }
   }
-  return (
-    <form class="filters" onSubmit={submit}>
-      <label>
-        Top up, credits
-        <input name="credits" inputMode="decimal" required pattern="\d{1,10}(\.\d{1,6})?" />
-      </label>
-      <label>
-        Name, such as an invoice
-        <input name="id" required maxLength={100} pattern="[!-~]+" title="printable characters without spaces" />
-      </label>
-      <button type="submit" disabled={isBusy.value}>
-        Top up
-      </button>
-      <TroubleNote trouble={trouble.value} />
-    </form>
-  )
+  return <OrderForm act="Top up" fields={GRANT} send={send} onDone={done} />
 }
 
 function PlanChange({ account, path, done }: ActProps & { readonly account: Account }) {

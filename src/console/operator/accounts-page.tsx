@@ -3,7 +3,7 @@
 import { go } from '../address.dom.ts'
 import { ask } from '../ask.dom.ts'
 import { Curl } from '../ui/curl.tsx'
-import { accountColumn, creditsColumn, pageAddress, timeColumn } from './cells.tsx'
+import { accountColumn, creditsColumn, lastUsedColumn, pageAddress, timeColumn } from './cells.tsx'
 import { ListPage, useList } from './list-page.tsx'
 import { OrderForm } from './order-form.tsx'
 import { usePlanNames } from './plan-names.dom.ts'
@@ -17,6 +17,13 @@ interface Account {
   readonly last_used: number | null
   readonly balance: string | null
 }
+
+const NAME = {
+  pattern: '[A-Za-z0-9][A-Za-z0-9_\\-]{0,63}',
+  title: 'letters, digits, _ and -, a letter or digit first, at most 64',
+}
+/** The smallest is no surprise to whoever does not choose. */
+const trialFirst = (a: string, b: string) => Number(b === 'trial') - Number(a === 'trial')
 
 export function AccountsPage({ role }: { role: StaffRole }) {
   const plans = usePlanNames()
@@ -36,7 +43,7 @@ export function AccountsPage({ role }: { role: StaffRole }) {
         { name: 'Plan', text: ({ plan }) => plan },
         creditsColumn('Balance, credits', 'balance'),
         { name: 'Keys', text: ({ keys }) => String(keys), isNumber: true },
-        timeColumn('Last used', 'last_used', 'never'),
+        lastUsedColumn(),
         timeColumn('Made', 'created'),
       ]}
       empty={
@@ -50,8 +57,8 @@ export function AccountsPage({ role }: { role: StaffRole }) {
         <OrderForm<{ account: string }>
           act="Make the account"
           fields={[
-            { name: 'id', label: 'New account' },
-            { name: 'plan', label: 'Its plan', options: plans.map((plan) => [plan, plan]) },
+            { name: 'id', label: 'New account, such as acme', ...NAME },
+            { name: 'plan', label: 'Its plan', options: plans.toSorted(trialFirst).map((plan) => [plan, plan]) },
           ]}
           send={({ id = '', plan }) => ask('PUT', `/admin/accounts/${encodeURIComponent(id)}`, { plan })}
           onDone={({ account }) => go(pageAddress('account', { id: account }))}

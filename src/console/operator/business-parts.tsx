@@ -1,26 +1,39 @@
 // Parts of the business that overview and usage both show.
 
+import { Link } from '../shell.tsx'
 import { groupedText } from '../ui/amounts.ts'
 import { Bars } from '../ui/bars.tsx'
 import type { Figure } from '../ui/figures.tsx'
+import { priceText } from '../ui/orders.ts'
 import type { Business } from './business.dom.ts'
+import { pageAddress } from './cells.tsx'
 import { eachDay, partsOf } from './each-day.ts'
 
 const dollars = (value: string | number | null | undefined) =>
   value === null || value === undefined ? '–' : `$ ${typeof value === 'number' ? value.toFixed(2) : groupedText(value)}`
 
-export function businessFigures({ from, to, totals, sold_usd: sold, spent_usd: spent, cost }: Business): Figure[] {
+export function businessFigures(business: Business): Figure[] {
+  const { from, to, totals, paid, open_orders: open, sold_usd: sold, spent_usd: spent, cost } = business
   const period = `${from} to ${to}`
   const money = (usd: string | null) => (usd === null ? period : `${dollars(usd)}, ${period}`)
   return [
-    { name: 'Credits sold', value: groupedText(totals.granted), note: money(sold) },
+    {
+      name: 'Orders paid',
+      value: paid.map(({ amount, currency }) => priceText(amount, currency)).join(', ') || '0',
+      note: (
+        <>
+          {period}; <Link to={pageAddress('orders', { state: 'open' })}>{open} open</Link>
+        </>
+      ),
+    },
+    { name: 'Credits granted beside plans', value: groupedText(totals.granted), note: money(sold) },
     { name: 'Credits spent', value: groupedText(totals.spent), note: money(spent) },
     { name: 'Calls', value: groupedText(String(totals.calls)), note: period },
     { name: 'Refusals', value: groupedText(String(totals.refusals)), note: period },
     {
       name: 'Cost of the platform',
       value: dollars(cost?.total_usd),
-      note: cost ? 'an estimate' : 'the log did not answer',
+      note: cost ? `an estimate of a deployment, ${period}` : 'the log did not answer',
     },
   ]
 }

@@ -19,6 +19,13 @@ export interface Business {
   readonly to: string
   readonly accounts: number
   readonly keys: number
+  readonly open_orders: number
+  readonly paid: readonly {
+    readonly currency: string
+    readonly orders: number
+    readonly amount: string
+    readonly refunded: string
+  }[]
   readonly totals: Sums
   readonly days: readonly BusinessDay[]
   readonly refused: readonly { readonly code: string; readonly count: number }[]

@@ -4,7 +4,7 @@ import { addressWith } from '../address.dom.ts'
 import { Link } from '../shell.tsx'
 import { groupedText } from '../ui/amounts.ts'
 import type { Column } from '../ui/table.tsx'
-import { timeText } from '../ui/when.ts'
+import { hourText, timeText } from '../ui/when.ts'
 
 const NOWHERE = new URLSearchParams()
 
@@ -25,6 +25,12 @@ export const timeColumn = <Name extends string>(
 ): Column<{ readonly [field in Name]: number | null }> => ({
   name: `${name} (UTC)`,
   text: (row) => (row[field] === null ? never : timeText(row[field])),
+})
+
+/** Usage is kept by the hour. */
+export const lastUsedColumn = (): Column<{ readonly last_used: number | null }> => ({
+  name: 'Last used (UTC)',
+  text: ({ last_used: used }) => (used === null ? 'never' : hourText(used)),
 })
 
 /** `field` is an exact decimal text, or null. */

@@ -6,7 +6,7 @@ import type { Paged } from '../paged.dom.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Curl } from '../ui/curl.tsx'
 import { timeText } from '../ui/when.ts'
-import { accountColumn, creditsColumn, timeColumn } from './cells.tsx'
+import { accountColumn, creditsColumn, lastUsedColumn, timeColumn } from './cells.tsx'
 import { ListPage, Rows, useList } from './list-page.tsx'
 import { type OrderField, OrderForm } from './order-form.tsx'
 import { may, type StaffRole } from './rights.ts'
@@ -29,8 +29,8 @@ interface Key {
 
 function stateOf({ revoked, expires, replaced_by: replaced }: Key): string {
   if (revoked !== null) return replaced === null ? `revoked ${timeText(revoked)}` : 'replaced'
-  if (expires === null) return 'works'
-  return Date.now() >= expires ? 'expired' : `works until ${timeText(expires)}`
+  if (expires === null) return 'live'
+  return Date.now() >= expires ? 'expired' : `live, ends ${timeText(expires)}`
 }
 
 /** A table of keys, and the dialog of the one that is to be revoked. */
@@ -45,8 +45,7 @@ function useKeyRows(paged: Paged<Key>, role: StaffRole, isOfOne: boolean) {
   const acts = may(role, 'owner')
     ? [
         {
-          name: 'Act',
-          text: () => '',
+          name: 'Actions',
           draw: (row: Key) =>
             row.revoked === null && (
               <button
@@ -74,7 +73,7 @@ function useKeyRows(paged: Paged<Key>, role: StaffRole, isOfOne: boolean) {
     ...(isOfOne ? [] : [accountColumn<Key>()]),
     { name: 'Label', text: ({ label }: Key) => label },
     {
-      name: 'For',
+      name: 'Kind',
       text: ({ products }: Key) => products.join(' '),
       draw: ({ kind, products }: Key) => <span title={products.join(' ')}>{kind}</span>,
     },
@@ -82,7 +81,7 @@ function useKeyRows(paged: Paged<Key>, role: StaffRole, isOfOne: boolean) {
     ...acts,
     creditsColumn('Cap, credits', 'cap', 'none'),
     creditsColumn('Left of it', 'cap_remaining', ''),
-    timeColumn('Last used', 'last_used', 'never'),
+    lastUsedColumn(),
     timeColumn('Made', 'created'),
   ]
   return { columns, dialog }

@@ -92,7 +92,11 @@ const PIPELINES: List<Pipeline> = {
     timeColumn('Changed', 'updated'),
   ],
   rowKey: ({ id }) => id,
-  empty: <p>No account has a pipeline. Owners of service keys make them: see docs/pipelines.md.</p>,
+  empty: (
+    <p>
+      There is no pipeline. Owners of service keys make them: <a href="/docs/pipelines">how</a>.
+    </p>
+  ),
 }
 
 function page<Row>(list: List<Row>) {

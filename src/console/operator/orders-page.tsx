@@ -11,6 +11,7 @@ import { orderColumns } from '../ui/order-columns.tsx'
 import { type Order, priceText } from '../ui/orders.ts'
 import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
+import { accountColumn } from './cells.tsx'
 import { may, type StaffRole } from './rights.ts'
 
 const STATES = ['', 'open', 'paid', 'failed', 'void'] as const
@@ -33,8 +34,7 @@ export function OrdersPage({ role }: { role: StaffRole }) {
     return `/admin/orders?${new URLSearchParams(asked)}`
   })
   const acts: Column<Order> = {
-    name: 'Acts',
-    text: () => '',
+    name: 'Actions',
     draw: (order) => (
       <>
         {order.granted === null && (
@@ -52,7 +52,7 @@ export function OrdersPage({ role }: { role: StaffRole }) {
   }
   const columns: readonly Column<Order>[] = [
     ...orderColumns({}),
-    { name: 'Account', text: (order) => order.account },
+    accountColumn(),
     { name: 'By', text: ({ provider }) => provider },
     { name: 'Note', text: ({ note }) => note ?? '' },
     ...(may(role, 'billing') ? [acts] : []),

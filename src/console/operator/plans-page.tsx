@@ -92,8 +92,7 @@ export function PlansPage({ role }: { role: StaffRole }) {
   }
   const acts: readonly Column<Plan>[] = [
     {
-      name: 'Act',
-      text: () => '',
+      name: 'Actions',
       draw: ({ name: plan, accounts }) => (
         <>
           {accounts > 0 && (

@@ -45,8 +45,7 @@ export function StaffPage() {
     timeColumn('Token made', 'created'),
     { name: 'State', text: ({ revoked }) => (revoked === null ? 'works' : `revoked ${timeText(revoked)}`) },
     {
-      name: 'Act',
-      text: () => '',
+      name: 'Actions',
       draw: ({ name, revoked }) =>
         revoked === null && (
           <button type="button" class="plain" aria-label={`Revoke ${name}`} onClick={() => (doomed.value = name)}>

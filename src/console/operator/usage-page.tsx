@@ -19,7 +19,7 @@ const count = (name: string, of: (day: BusinessDay) => number | string): Column<
 })
 const COLUMNS = [
   { name: 'Day (UTC)', text: ({ date }: BusinessDay) => date },
-  count('Credits sold', ({ granted }) => granted),
+  count('Credits granted', ({ granted }) => granted),
   count('Credits spent', ({ spent }) => spent),
   count('Calls', ({ calls }) => calls),
   count('Minutes of streams', ({ stream_minutes: minutes }) => minutes),
@@ -75,7 +75,7 @@ export function UsagePage() {
           )}
           {shown.million_usd === null && (
             <p>
-              No price of credits is set, so no money is shown: <code>MILLION_CREDITS_USD</code> in{' '}
+              What credits are worth is not shown, since no price of them is set: <code>MILLION_CREDITS_USD</code> in{' '}
               <code>wrangler.toml</code>.
             </p>
           )}

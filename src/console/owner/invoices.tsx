@@ -49,7 +49,7 @@ export function Invoices() {
   return (
     <section>
       <div class="screen">
-        <h2>Invoices</h2>
+        <h2>Invoices by month</h2>
         <TroubleNote trouble={months.trouble.value} again={months.reload} />
         {value && (
           <Table

@@ -5,6 +5,9 @@ import { timeText } from '../ui/when.ts'
 import type { Issued } from './answers.ts'
 import { Dialog } from './dialog.tsx'
 
+const curlOf = (key: string) =>
+  `curl -s ${location.origin}/info -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"type":"allMids"}'`
+
 export function KeyShown({ issued, onClose }: { issued: Issued; onClose: () => void }) {
   const { key, prefix, label, warnings = [], old_key_ends: ends } = issued
   return (
@@ -13,6 +16,12 @@ export function KeyShown({ issued, onClose }: { issued: Issued; onClose: () => v
         <>
           <p>Copy it now: only its hash is kept, and nobody can show it again.</p>
           <Curl line={key} />
+          {key.startsWith('cqt_') && (
+            <>
+              <p>To try it, in a terminal; the call is on this page some seconds later:</p>
+              <Curl line={curlOf(key)} />
+            </>
+          )}
         </>
       ) : (
         <p>

@@ -8,11 +8,11 @@ import { Confirm } from '../ui/confirm.tsx'
 import { Curl } from '../ui/curl.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
-import { timeText } from '../ui/when.ts'
+import { hourText, timeText } from '../ui/when.ts'
 import type { Account, Issued, Key, KeysPage } from './answers.ts'
 import { KeyForm } from './key-form.tsx'
 import { KeyShown } from './key-shown.tsx'
-import { askAgain, round } from './own.dom.ts'
+import { askAgain, round, spending } from './own.dom.ts'
 import { foundKeys, stateText } from './owner-words.ts'
 import { RotateForm } from './rotate-form.tsx'
 
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Key>[] = [
   { name: 'Spent, 30 days', text: ({ spent_30_days: spent }) => credits(spent), isNumber: true },
   { name: 'Cap', text: ({ cap }) => credits(cap), isNumber: true },
   { name: 'Left of it', text: ({ cap_remaining: left }) => credits(left), isNumber: true },
-  { name: 'Last used', text: ({ last_used: used }) => time(used) },
+  { name: 'Last used', text: ({ last_used: used }) => (used === null ? 'never' : hourText(used)) },
   { name: 'Made', text: ({ created }) => time(created) },
   { name: 'Products', text: ({ products }) => products.join(' ') },
   { name: 'Ranges', text: ({ ranges }) => ranges?.join(' ') ?? '' },
@@ -41,6 +41,8 @@ function useKeys() {
   const trouble = useSignal<Trouble | null>(null)
   useSignalEffect(() => {
     void round.value
+    // Thousands are asked for page after page: these wait until somebody asks.
+    if ((counted.peek()?.counted ?? 0) <= PAGE) void spending.value
     const stop = new AbortController()
     const load = async () => {
       let got: readonly Key[] = []
@@ -62,7 +64,8 @@ function useKeys() {
   return { keys, counted, trouble }
 }
 
-type Act = 'make' | 'change' | 'rotate' | 'revoke'
+const ACTS = ['change', 'rotate', 'revoke'] as const
+type Act = 'make' | (typeof ACTS)[number]
 
 export function Keys({ account }: { account: Account | null }) {
   const { keys, counted, trouble } = useKeys()
@@ -84,10 +87,9 @@ export function Keys({ account }: { account: Account | null }) {
   }
   const actions: Column<Key> = {
     name: 'Actions',
-    text: () => '',
     draw: (key) =>
       key.revoked === null &&
-      (['change', 'rotate', 'revoke'] as const).map((act) => (
+      (key.replaced_by === null ? ACTS : ACTS.filter((act) => act !== 'rotate')).map((act) => (
         <button key={act} type="button" class="plain" aria-label={`${act} ${key.prefix}`} onClick={start(act, key)}>
           {act}
         </button>

@@ -12,6 +12,9 @@ export const pulse = signal(0)
 const AWAY_MS = 10_000
 const PULSE_MS = 5_000
 
+/** Grows when something was spent: what says of what is asked again. */
+export const spending = signal(0)
+
 export const askAgain = () => void round.value++
 
 /** An answer of the account's own endpoints, asked again in each round. */

@@ -8,7 +8,7 @@ import { look, type Visitor } from '../visit.dom.ts'
 import type { Account } from './answers.ts'
 import { Invoices } from './invoices.tsx'
 import { Keys } from './keys.tsx'
-import { askAgain, pulse, useOwn, useReturns } from './own.dom.ts'
+import { askAgain, pulse, spending, useOwn, useReturns } from './own.dom.ts'
 import { microOf } from './owner-words.ts'
 import { RefusalList } from './refusal-list.tsx'
 import { Standing } from './standing.tsx'
@@ -31,6 +31,10 @@ export function OwnerPage({ who }: { who: Extract<Visitor, { role: 'owner' }> })
     if (knownGiven.current !== null && knownGiven.current !== given) askAgain()
     knownGiven.current = given
   }, [given])
+  const spent = value?.spent ?? null
+  useEffect(() => {
+    if (spent !== null) spending.value++
+  }, [spent])
   useSignalEffect(() => {
     const answered = account.value.value
     if (answered !== null && answered.account !== who.account) void look()

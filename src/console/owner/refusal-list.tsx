@@ -56,7 +56,7 @@ export function RefusalList() {
             csv="refusals"
             empty={
               <>
-                <p>None of late. One to see how it looks, some seconds later:</p>
+                <p>There are none. One to see how it looks, some seconds later:</p>
                 <Curl
                   line={`curl -s ${location.origin}/info -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' -d '{"type":"noSuchType"}'`}
                 />

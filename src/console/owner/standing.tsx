@@ -55,7 +55,7 @@ export function Standing({ account }: { account: Account }) {
           <dd>{groupedText(balance)}</dd>
         </div>
         <div>
-          <dt>A day, by the last seven</dt>
+          <dt>Spent a day, mean of seven</dt>
           <dd>{groupedText(perDay)}</dd>
         </div>
         <div>

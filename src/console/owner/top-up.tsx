@@ -3,15 +3,16 @@
 import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import { addressWith, go, params } from '../address.dom.ts'
-import { ask, type Trouble } from '../ask.dom.ts'
+import { ask } from '../ask.dom.ts'
 import { Link } from '../shell.tsx'
-import { groupedText, microText } from '../ui/amounts.ts'
+import { groupedText, microText, plainText } from '../ui/amounts.ts'
 import { orderColumns } from '../ui/order-columns.tsx'
 import { type Order, orderStateText, priceText } from '../ui/orders.ts'
 import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import { timeText } from '../ui/when.ts'
 import type { Account } from './answers.ts'
+import { Dialog } from './dialog.tsx'
 import { askAgain, useOwn } from './own.dom.ts'
 import { microOf } from './owner-words.ts'
 
@@ -52,7 +53,7 @@ export function TopUp({ account }: { account: Account | null }) {
             rows={value.orders}
             rowKey={({ number }) => number}
             csv="orders"
-            empty="Nothing was ordered yet: choose above how many credits."
+            empty="Nothing was ordered yet."
           />
         )}
       </div>
@@ -61,30 +62,34 @@ export function TopUp({ account }: { account: Account | null }) {
   )
 }
 
+interface Wanted {
+  readonly order: { readonly package: string } | { readonly credits: string }
+  readonly words: string
+}
+
 function Choice({ offers }: { offers: Offers }) {
   const { provider, currency, packages, lots } = offers
   const id = useId()
   const count = useSignal('1')
-  const isBusy = useSignal(false)
-  const trouble = useSignal<Trouble | null>(null)
-  const order = async (wanted: { package: string } | { credits: string }) => {
-    if (isBusy.value) return
-    isBusy.value = true
-    const answer = await ask<{ order: Order }>('POST', '/platform/checkout', wanted)
-    trouble.value = answer.ok ? null : answer.error
-    isBusy.value = false
-    if (!answer.ok) return
+  const wanted = useSignal<Wanted | null>(null)
+  const send = async () => {
+    const answer = await ask<{ order: Order }>('POST', '/platform/checkout', wanted.value!.order)
+    if (!answer.ok) return answer.error
     const { url, number } = answer.value.order
+    wanted.value = null
     if (url !== null) location.assign(url)
     else {
       askAgain()
       go(addressWith({ order: number }))
     }
+    return null
   }
   const buyLots = (event: Event) => {
     event.preventDefault()
-    const micro = BigInt(count.value) * microOf(lots?.credits ?? 0)
-    void order({ credits: microText(micro).replaceAll(' ', '') })
+    if (lots === null) return
+    const credits = microText(BigInt(count.value) * microOf(lots.credits))
+    const words = `${credits} credits: ${count.value} × ${priceText(lots.amount, currency)}`
+    wanted.value = { order: { credits: plainText(credits) }, words }
   }
   return (
     <>
@@ -96,7 +101,14 @@ function Choice({ offers }: { offers: Offers }) {
       </p>
       <p class="beside">
         {packages.map(({ name, credits, amount }) => (
-          <button type="button" key={name} disabled={isBusy.value} onClick={() => order({ package: name })}>
+          <button
+            type="button"
+            key={name}
+            onClick={() => {
+              const words = `${groupedText(credits)} credits: ${priceText(amount, currency)}`
+              wanted.value = { order: { package: name }, words }
+            }}
+          >
             {groupedText(credits)} credits for {priceText(amount, currency)}
           </button>
         ))}
@@ -120,13 +132,15 @@ function Choice({ offers }: { offers: Offers }) {
                 count.value = event.currentTarget.value
               }}
             />
-            <button type="submit" disabled={isBusy.value}>
-              Order
-            </button>
+            <button type="submit">Order</button>
           </p>
         </form>
       )}
-      <TroubleNote trouble={trouble.value} />
+      {wanted.value && (
+        <Dialog title="Order credits" act="Order and pay" onSend={send} onClose={() => (wanted.value = null)}>
+          <p>{wanted.value.words}.</p>
+        </Dialog>
+      )}
     </>
   )
 }
@@ -155,7 +169,7 @@ function OneOrder({ order, instructions }: { order: Order; instructions: string 
       </dl>
       {isToPay && provider === 'manual' && (
         <p class="note">
-          {instructions || 'Whoever runs this gateway tells how it is paid.'} Say the number <b>{number}</b>.
+          {instructions || 'Whoever runs this gateway tells how it is paid.'} Name <b>{number}</b> with the payment.
         </p>
       )}
       <p class="beside">

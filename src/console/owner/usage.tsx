@@ -8,7 +8,7 @@ import { Curl } from '../ui/curl.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import type { Usage } from './answers.ts'
-import { useOwn } from './own.dom.ts'
+import { spending, useOwn } from './own.dom.ts'
 import { dailyColumns, microOf } from './owner-words.ts'
 
 type ByKey = Usage['by_api_key'][number]
@@ -50,7 +50,10 @@ export function UsageSection() {
   const [split, duration] = [useParam('stack'), useParam('duration')]
   const stack = () => (split.value === 'key' ? 'key' : 'type')
   const months = () => duration.value || '1'
-  const usage = useOwn<Usage>(() => `/platform/usage/?stack=${stack()}&duration=${encodeURIComponent(months())}`)
+  const usage = useOwn<Usage>(() => {
+    void spending.value
+    return `/platform/usage/?stack=${stack()}&duration=${encodeURIComponent(months())}`
+  })
   const value = usage.value.value
   const choose = (name: string) => (chosen: string) => go(addressWith({ [name]: chosen }))
   const chart = value && dailyColumns(value)

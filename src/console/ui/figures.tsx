@@ -6,7 +6,7 @@ export interface Figure {
   readonly name: string
   readonly value: ComponentChildren
   /** Its period, or what to think of it. */
-  readonly note?: string
+  readonly note?: ComponentChildren
 }
 
 export function Figures({ figures }: { readonly figures: readonly Figure[] }) {

@@ -10,8 +10,8 @@ import { saveText } from './save.dom.ts'
 
 export interface Column<Row> {
   readonly name: string
-  /** What a cell holds, in CSV and where nothing else is drawn. */
-  readonly text: (row: Row) => string
+  /** What a cell holds, in CSV and where nothing else is drawn; left out: buttons. */
+  readonly text?: (row: Row) => string
   readonly draw?: (row: Row) => ComponentChildren
   /** Numbers stand right-aligned. */
   readonly isNumber?: boolean
@@ -44,15 +44,12 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, i
     asked.value = page + by
   }
   if (rows.length === 0) return <div class="empty">{empty}</div>
-  const save = () =>
-    saveText(
-      `${csv}.csv`,
-      'text/csv',
-      csvText(
-        columns.map(({ name }) => name),
-        rows.map((row) => columns.map(({ text, isNumber }) => (isNumber ? plainText(text(row)) : text(row)))),
-      ),
-    )
+  const save = () => {
+    const kept = columns.flatMap(({ name, text, isNumber = false }) => (text ? [{ name, text, isNumber }] : []))
+    const names = kept.map(({ name }) => name)
+    const lines = rows.map((row) => kept.map(({ text, isNumber }) => (isNumber ? plainText(text(row)) : text(row))))
+    saveText(`${csv}.csv`, 'text/csv', csvText(names, lines))
+  }
   const classOf = ({ isNumber }: Column<Row>) => (isNumber ? 'number' : '')
   return (
     <div class="table">
@@ -74,7 +71,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, i
               <tr key={rowKey(row)}>
                 {columns.map((column) => (
                   <td class={classOf(column)} key={column.name}>
-                    {column.draw ? column.draw(row) : column.text(row)}
+                    {column.draw ? column.draw(row) : column.text?.(row)}
                   </td>
                 ))}
               </tr>

@@ -5,6 +5,9 @@ export const timeText = (unixMs: number): string => new Date(unixMs).toISOString
 /** `2026-11-25`, UTC. */
 export const dayText = (unixMs: number): string => new Date(unixMs).toISOString().slice(0, 10)
 
+/** `2026-11-25 22 h`: in which hour, UTC, where no more is kept. */
+export const hourText = (unixMs: number): string => `${timeText(unixMs).slice(0, 13)} h`
+
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],

@@ -2,12 +2,14 @@
 // the cost is an estimate, and says so.
 
 import * as z from 'zod'
+import { moneyText } from '../../checkout/money.ts'
 import { err } from '../../core/result.ts'
 import { formatCredits } from '../../credit/amount.ts'
 import { type Day as BusinessDay, businessDays, dollarsText, soldMicroUsd } from '../business-days.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { CreditsText } from '../fields.ts'
 import { COST_ASSUMPTIONS, dollarsOfPeriod } from '../list-prices.ts'
+import { CurrencyCode, MoneyText } from '../order-shapes.ts'
 import { badField } from '../refusal.ts'
 import { COUNTS } from '../usage-shapes.ts'
 import { Day, dayText, usageQuery, usageWindow } from '../usage-window.ts'
@@ -29,6 +31,17 @@ const Business = z.object({
   to: Day.describe('Last UTC day, included'),
   accounts: z.int().describe('Accounts that there are now'),
   keys: z.int().describe('Keys that are not revoked now'),
+  open_orders: z.int().describe('Orders that wait for their payment now'),
+  paid: z
+    .array(
+      z.object({
+        currency: CurrencyCode,
+        orders: z.int().describe('How many'),
+        amount: MoneyText.describe('What was paid for them'),
+        refunded: MoneyText.describe('What of it was given back, whenever'),
+      }),
+    )
+    .describe('Orders that were paid in the period, by currency'),
   totals: Sums.describe('Of the whole period'),
   days: z
     .array(
@@ -46,7 +59,7 @@ const Business = z.object({
     'What a million credits are sold for: `MILLION_CREDITS_USD`; null: it is not said',
   ),
   sold_usd: Usd.nullable().describe(
-    'What the granted credits are worth at that price, rounded down; null: it is not said',
+    'What the granted credits, whether paid or given, are worth at that price, rounded down; null: it is not said',
   ),
   spent_usd: Usd.nullable().describe('The same of the spent ones'),
   cost: z
@@ -77,7 +90,8 @@ export const business = defineEndpoint(
         description: 'The report',
         schema: Business,
         example: {
-          ...{ from: '2026-11-21', to: '2026-11-21', accounts: 2, keys: 3, totals: SUMS_EXAMPLE },
+          ...{ from: '2026-11-21', to: '2026-11-21', accounts: 2, keys: 3, open_orders: 1 },
+          ...{ paid: [{ currency: 'eur', orders: 2, amount: '38.00', refunded: '0.00' }], totals: SUMS_EXAMPLE },
           days: [{ date: '2026-11-21', ...SUMS_EXAMPLE, by_product: { info: '119.5', stream: '1' } }],
           refused: [{ code: 'rate_limited', count: 3 }],
           ...{ million_usd: '49.00', sold_usd: '0.0245', spent_usd: '0.005904' },
@@ -96,10 +110,11 @@ export const business = defineEndpoint(
     const { fromMs, toMs } = window.value
     const days = (toMs - fromMs) / DAY_MS
     if (days > DAYS_MAX) return err(badField('from', `must be within ${DAYS_MAX} days of "to"`))
-    const [used, granted, refused, counts, status] = await Promise.all([
+    const [used, granted, refused, paid, counts, status] = await Promise.all([
       business.used(fromMs, toMs),
       business.granted(fromMs, toMs),
       business.refused(fromMs, toMs),
+      business.paid(fromMs, toMs),
       business.counts(),
       log()
         .status()
@@ -111,6 +126,10 @@ export const business = defineEndpoint(
     const cost = dollarsOfPeriod(days, totals.calls, { hubs, relays })
     return reply(200, {
       ...{ from: dayText(fromMs), to: dayText(toMs - 1), ...counts, totals: shown(totals) },
+      paid: paid.map(({ currency, orders, minor, refunded }) => ({
+        ...{ currency, orders },
+        ...{ amount: moneyText(minor, currency), refunded: moneyText(refunded, currency) },
+      })),
       days: rows.map((row) => ({
         date: dayText(row.day),
         ...shown(row),

@@ -96,7 +96,8 @@ export const ownAccount = defineEndpoint(
     const over = averageDay(spent.slice(0, AVERAGED_DAYS))
     // On its first day an account has no other to go by.
     const perDay = over > 0 ? over : spent[AVERAGED_DAYS]!
-    const ofPlan = state === null ? 0 : unspentOfPlan(sums, state)
+    // What is lent to isolates is not spent: it is of the plan as long as the plan has any.
+    const ofPlan = state === null ? 0 : unspentOfPlan({ ...sums, available: leftOf(sums), held: 0 }, state)
     const period = { untilMs: state?.untilMs ?? null, anchorMs: state?.anchorMs ?? nowMs }
     const standing = { left: leftOf(sums), ofPlan, ...period, everyMicro: state?.everyMicro ?? 0 }
     const why = mayNotManage(key)
