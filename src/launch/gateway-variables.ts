@@ -22,6 +22,9 @@ const PRICES = JSON.stringify({
   instructions: 'Nothing is paid in this trial: sign in as operator, and mark the order paid.',
 })
 
+/** Pays for visitors of /live who have not signed in, so that a trial's own account shows its own calls alone. */
+export const LIVE_ACCOUNT = 'live'
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** `node`: URL of the simulated exchange; an error is one sentence. */
@@ -34,7 +37,7 @@ export function gatewayVariables(said: Environment, node: string, keepMb: string
   }
   const vars = {
     ...{ PATH_KEYS: 'on', WEBHOOK_HTTP: 'on', TRUST_PROXY: said.TRUST_PROXY || 'off' },
-    LIVE_ACCOUNT: 'demo',
+    LIVE_ACCOUNT,
     ...{ CHECKOUT: 'manual', CHECKOUT_PRICES: PRICES, SIGNUP: 'log' },
     UPSTREAMS: JSON.stringify([{ name: 'node', url: `${node}/info` }]),
     ...shared,

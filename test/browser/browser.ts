@@ -22,7 +22,7 @@ export interface Page {
   locator(selector: string, options?: { readonly hasText?: string }): Locator
   getByRole(role: string, options?: { readonly name?: string | RegExp; readonly exact?: boolean }): Locator
   getByLabel(text: string | RegExp, options?: { readonly exact?: boolean }): Locator
-  getByText(text: string | RegExp): Locator
+  getByText(text: string | RegExp, options?: { readonly exact?: boolean }): Locator
   on(event: 'console' | 'pageerror' | 'request', hear: (what: never) => void): void
   readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> }
 }

@@ -79,6 +79,7 @@ describe.skipIf(isMissing)('a top-up', () => {
     const owner = await open('/console')
     await signIn(owner.page, dev.service_key)
     await owner.page.getByRole('button', { name: /100 000 credits for 19.00 USD/ }).click()
+    await owner.page.getByRole('button', { name: 'Order and pay' }).click()
     await owner.page.getByRole('heading', { name: /^Invoice W-/ }).waitFor()
     await lookAt(owner.context, owner.page, 'top-up')
     const number = (await owner.page.getByRole('heading', { name: /^Invoice W-/ }).textContent())!.split(/[ :]/)[1]!

@@ -14,7 +14,7 @@ test('the simulated exchange is the node of both Workers where the environment s
       value: {
         vars: {
           ...{ PATH_KEYS: 'on', WEBHOOK_HTTP: 'on', TRUST_PROXY: 'off', PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains },
-          LIVE_ACCOUNT: 'demo',
+          LIVE_ACCOUNT: 'live',
           ...{ CHECKOUT: 'manual', CHECKOUT_PRICES: expect.any(String), SIGNUP: 'log' },
           UPSTREAMS: JSON.stringify([{ name: 'node', url: `${NODE}/info` }]),
         },

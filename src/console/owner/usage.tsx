@@ -37,6 +37,13 @@ const BY_TYPE: readonly Column<ByType>[] = [
   ...SUMS,
 ]
 
+const BY_DAY: readonly Column<{ date: string; part: string; label: string; premium_credits: number }>[] = [
+  { name: 'Day, UTC', text: ({ date }) => date },
+  { name: 'For', text: ({ part }) => part || 'others' },
+  { name: 'Label', text: ({ label }) => label },
+  { name: 'Credits', text: (row) => microText(microOf(row.premium_credits)), isNumber: true },
+]
+
 const EMPTY = () => (
   <>
     <p>Nothing was used in these days. A first call:</p>
@@ -57,6 +64,7 @@ export function UsageSection() {
   const value = usage.value.value
   const choose = (name: string) => (chosen: string) => go(addressWith({ [name]: chosen }))
   const chart = value && dailyColumns(value)
+  const days = (value?.by_day ?? []).flatMap(({ date, parts = [] }) => parts.map((part) => ({ date, ...part })))
   return (
     <section aria-busy={usage.isLoading.value}>
       <h2>Usage{value && `, ${value.period.from} to ${value.period.to} UTC`}</h2>
@@ -90,6 +98,19 @@ export function UsageSection() {
           parts={chart.parts}
           words={(micro) => `${microText(micro)} credits`}
         />
+      )}
+      {value && days.length > 0 && (
+        <details>
+          <summary>Day by day</summary>
+          <Table
+            caption={`Use by day and ${stack()}`}
+            columns={BY_DAY}
+            rows={days}
+            rowKey={({ date, part, label }) => `${date} ${part} ${label}`}
+            empty=""
+            csv={`usage-by-day-${value.period.from}-${value.period.to}`}
+          />
+        </details>
       )}
       {value && (
         <>

@@ -50,7 +50,8 @@ export interface InfoRequest {
   readonly waitUntil: (work: Promise<unknown>) => void
 }
 
-type Unread = Omit<InfoRequest, 'text'>
+/** Without its body where that could not be had. */
+type Unread = Omit<InfoRequest, 'text'> & Partial<Pick<InfoRequest, 'text'>>
 
 /** Prices a body that could not be read: nothing, but revoked keys and rate limits still show. */
 const NO_PRICE = { product: 'info', type: 'refused', amount: 0 } as const
@@ -157,8 +158,9 @@ export class InfoDesk {
   }
 
   #refusal(request: Unread, failure: Failure, call?: InfoCall, remaining: MicroCredits | null = null): InfoReply {
-    const { identity: caller, requestId, waitUntil } = request
-    this.#deps.refused?.({ caller, requestId, product: 'info', type: call?.price.type ?? '', failure }, waitUntil)
+    const { identity: caller, requestId, waitUntil, text = '' } = request
+    const type = call?.price.type ?? typeSaid(text)
+    this.#deps.refused?.({ caller, requestId, product: 'info', type, failure }, waitUntil)
     const reply = infoFailure(failure, request.requestId)
     if (remaining === null) return reply
     return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }
@@ -169,6 +171,9 @@ export class InfoDesk {
 function sinceAsked(call: InfoCall): InfoCall {
   return call.terms.freshMs > 0 ? call : { ...call, terms: { ...call.terms, shares: 'next' } }
 }
+
+/** The type that a body begins with, or nearly so, for whoever looks for its refusal. */
+const typeSaid = (text: string) => /"type"\s*:\s*"([^"\\]{1,64})"/.exec(text.slice(0, 1_000))?.[1] ?? ''
 
 function succeed(
   { requestId }: InfoRequest,
