@@ -100,8 +100,8 @@ const NEW_KEY: readonly OrderField[] = [
     name: 'kind',
     label: 'Kind',
     options: [
-      ['api', 'API key (cqt_): asks data'],
-      ['service', 'service key (cqs_): manages the account'],
+      ['api', 'API: asks data'],
+      ['service', 'service: manages'],
     ],
   },
 ]

@@ -51,7 +51,7 @@ const TERMS: readonly OrderField[] = [
     name: 'period',
     label: 'Given',
     options: [
-      ['', 'as it is; a new one: a month'],
+      ['', 'as it is (new: a month)'],
       ['month', 'a month'],
       ['once', 'once'],
     ],

@@ -11,7 +11,7 @@ import { Keys } from './keys.tsx'
 import { askAgain, pulse, spending, useOwn, useReturns } from './own.dom.ts'
 import { microOf } from './owner-words.ts'
 import { RefusalList } from './refusal-list.tsx'
-import { Standing } from './standing.tsx'
+import { LimitsSection, Standing } from './standing.tsx'
 import { StreamList } from './stream-list.tsx'
 import { TopUp } from './top-up.tsx'
 import { UsageSection } from './usage.tsx'
@@ -56,6 +56,7 @@ export function OwnerPage({ who }: { who: Extract<Visitor, { role: 'owner' }> })
         {value && <Standing account={value} />}
         <UsageSection />
         <Keys account={value} />
+        {value && <LimitsSection account={value} />}
         <RefusalList />
         <StreamList />
         <WebhookSection account={value} />

@@ -85,15 +85,22 @@ export function Standing({ account }: { account: Account }) {
           </p>
         </>
       )}
+    </>
+  )
+}
+
+export function LimitsSection({ account: { limits } }: { account: Account }) {
+  return (
+    <section>
       <h2>Limits</h2>
       <Table
         caption="Present use against each limit"
         columns={LIMITS}
-        rows={account.limits}
+        rows={limits}
         rowKey={({ limit }) => limit}
         empty={<Curl line={`curl -s ${location.origin}/platform/account/ -H "Authorization: Bearer $WEIR_KEY"`} />}
         csv="limits"
       />
-    </>
+    </section>
   )
 }
