@@ -17,8 +17,12 @@ export const visitor = signal<Visitor | null | 'unknown'>('unknown')
 /** What the sign-in page says first. */
 export const farewell = signal<string | null>(null)
 
+/** Something is shown this once: until it was closed the page stays, whoever is signed in. */
+export const isShowing = signal(false)
+
 /** Asks who is signed in. */
 export async function look(): Promise<void> {
+  if (isShowing.peek()) return
   const answer = await ask<Visitor | null>('GET', '/session')
   const isKept = !answer.ok && answer.error.status !== 401
   if (isKept && visitor.value !== 'unknown') return
@@ -44,7 +48,7 @@ export async function signOut(): Promise<void> {
 
 // A session that ended, here or in another tab, is found by whichever part asked next.
 effect(() => {
-  if (ended.value > 0) void look()
+  if (ended.value > 0 && !isShowing.value) void look()
 })
 addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible' && visitor.peek() !== 'unknown') void look()

@@ -44,6 +44,14 @@ export async function liveKeysFromD1(db: D1Database, account: string, limit: num
   return results.map((row) => recordOf(row, at))
 }
 
+/** The hash of an account's oldest API key for info and stream that works from anywhere until then at least. */
+export async function visitorsKey(db: D1Database, account: string, untilMs: number): Promise<string | null> {
+  const isFor = (product: string) => `EXISTS (SELECT 1 FROM json_each(products) WHERE value = '${product}')`
+  const select = `SELECT hash FROM keys WHERE account = ? AND kind = 'api' AND revoked IS NULL AND ranges IS NULL
+    AND (expires IS NULL OR expires >= ?) AND ${isFor('info')} AND ${isFor('stream')} ORDER BY created, hash LIMIT 1`
+  return db.prepare(select).bind(account, untilMs).first<string>('hash')
+}
+
 /** Puts a record into KV; a refused write (KV takes one a second per key) only costs a later D1 read. */
 export async function putKeyHint(kv: KVNamespace, record: KeyRecord): Promise<void> {
   try {

@@ -53,6 +53,29 @@ describe.skipIf(isMissing)('the live page', () => {
     await context.close()
   }, 60_000)
 
+  it('goes on as for anybody where the session of who is signed in has ended', async () => {
+    const admin = async (method: string, path: string, body?: object) => {
+      const headers = { authorization: `Bearer ${dev.admin_token}`, 'content-type': 'application/json' }
+      const asked = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+      return (await (await fetch(`${dev.url}/admin${path}`, asked)).json()) as { key: string; hash: string }
+    }
+    const { key, hash } = await admin('POST', '/keys', { kind: 'service' })
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const asked: string[] = []
+    page.on('request', (request: { url(): string }) => void asked.push(new URL(request.url()).pathname))
+    await page.goto(`${dev.url}/console`)
+    await signIn(page, key)
+    await page.goto(`${dev.url}/live?coin=BTC`)
+    await bookIs(page, 'in step')
+    expect(asked).not.toContain('/live/token')
+    await admin('DELETE', `/keys/${hash}`)
+    // Its socket is closed within a minute.
+    await expect.poll(() => asked.includes('/live/token'), { timeout: 90_000 }).toBe(true)
+    await bookIs(page, 'in step')
+    await context.close()
+  }, 150_000)
+
   it('plays what was, pauses, and comes back to now', async () => {
     const { context, page } = await visit('?coin=BTC')
     await bookIs(page, 'in step')

@@ -200,6 +200,26 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     await context.close()
   })
 
+  it('shows a new key until it is closed, also where it replaced the one that was signed in with', async () => {
+    const order = { account: 'demo', label: 'replaced', kind: 'service' }
+    const { json: old } = await ask(dev.admin_token, 'POST', '/admin/keys', order)
+    const { context, page } = await visit(old.key)
+    await page.getByRole('button', { name: `rotate ${old.prefix}` }).click()
+    await page.getByLabel('The old key works for').selectOption('0')
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click()
+    await page.getByRole('heading', { name: 'The key, this once' }).waitFor()
+    // The page asks again by itself, and is told that its session is over.
+    await page
+      .getByText(/This API key was replaced/)
+      .first()
+      .waitFor()
+    const heir = (await page.locator('dialog code').textContent())!.trim()
+    expect((await ask(heir, 'GET', '/platform/account/')).data.manages).toBe(true)
+    await page.getByRole('button', { name: 'Close', exact: true }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await context.close()
+  })
+
   it('becomes that of another account where another tab signed in with its key', async () => {
     const order = { label: 'elsewhere', kind: 'service', plan: 'entry' }
     const { json: elsewhere } = await ask(dev.admin_token, 'POST', '/admin/keys', order)

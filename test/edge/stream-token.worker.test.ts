@@ -104,6 +104,16 @@ describe('the live page', () => {
     expect(await enter(new KeyRing(), said.token, OPEN)).toBe('ok')
   })
 
+  it('is paid with the oldest key that does for it, however many are made later', async () => {
+    const { account } = await newKey({ ranges: ['192.0.2.0/24'] })
+    await newKey({ account, products: ['info'] })
+    const first = await newKey({ account })
+    for (let i = 0; i < 101; i++) await newKey({ account, cap: 0.5 })
+    const { token } = (await (await page(account).get()).json()) as { token: string }
+    const [, said = ''] = /^cqe_([^.]+)/.exec(token) ?? []
+    expect(JSON.parse(atob(said.replaceAll('-', '+').replaceAll('_', '/')))).toMatchObject({ keyHash: first.hash })
+  })
+
   it('gets none where nobody pays, without a fit key, without a secret, and for another site', async () => {
     const bare = await newKey({ kind: 'service' })
     const { account } = await newKey()

@@ -1,5 +1,6 @@
-// The stream token of this page: the visitor's own account pays where they are signed in, otherwise the one that the
-// operator named. Laws: it is in memory alone; it is fetched again before it ends, and where it did not do.
+// The stream token of this page: the visitor's own account pays where they are signed in, otherwise, also where their
+// session has ended meanwhile, the one that the operator named. Laws: it is in memory alone; it is fetched again before it
+// ends, and where it did not do.
 
 import { ask } from '../ask.dom.ts'
 import { look, visitor } from '../visit.dom.ts'
@@ -38,9 +39,9 @@ export async function fetchPass(
     if (visitor.value === 'unknown') await look()
     const isOwner = visitor.value !== null && visitor.value !== 'unknown' && visitor.value.role === 'owner'
     const askedMs = pageNow()
-    const answer = isOwner
-      ? await ask<Token>('POST', '/platform/stream-tokens', { minutes: OWN_MINUTES })
-      : await ask<Token>('POST', '/live/token', {})
+    const own = isOwner ? await ask<Token>('POST', '/platform/stream-tokens', { minutes: OWN_MINUTES }) : null
+    const hasEnded = own !== null && !own.ok && own.error.status === 401
+    const answer = own === null || hasEnded ? await ask<Token>('POST', '/live/token', {}) : own
     if (!answer.ok) {
       const { status, message } = answer.error
       return { ok: false, reason: message, mayPass: status === 0 || status === 429 || status >= 500 }

@@ -1,7 +1,9 @@
 // A new key, this once.
 
+import { useEffect } from 'preact/hooks'
 import { Curl } from '../ui/curl.tsx'
 import { timeText } from '../ui/when.ts'
+import { isShowing } from '../visit.dom.ts'
 import type { Issued } from './answers.ts'
 import { Dialog } from './dialog.tsx'
 
@@ -10,6 +12,13 @@ const curlOf = (key: string) =>
 
 export function KeyShown({ issued, onClose }: { issued: Issued; onClose: () => void }) {
   const { key, prefix, label, warnings = [], old_key_ends: ends } = issued
+  // It may have replaced the one that was signed in with.
+  useEffect(() => {
+    isShowing.value = true
+    return () => {
+      isShowing.value = false
+    }
+  }, [])
   return (
     <Dialog title={key ? 'The key, this once' : 'Made before'} onClose={onClose}>
       {key ? (

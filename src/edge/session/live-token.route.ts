@@ -6,7 +6,7 @@ import { Hono } from 'hono'
 import type { Failure } from '../../core/failure.ts'
 import { networkOf } from '../../core/network.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import { liveKeysFromD1 } from '../../key/key-records.store.ts'
+import { visitorsKey } from '../../key/key-records.store.ts'
 import { holderOf, sealStreamToken } from '../../key/stream-token.client.ts'
 import { TOKEN_CHANNELS } from '../../key/stream-token.ts'
 import { AddressGate, LIVE_TOKENS } from '../address-gate.ts'
@@ -48,15 +48,10 @@ export function liveTokenRoutes({ env, account, coins, addressOf, requestId, now
   const payingKey = async (of: string): Promise<string | null> => {
     const nowMs = now()
     if (known.untilMs > nowMs) return known.keyHash
-    const lastsMs = nowMs + MINUTES * 60_000
-    const keys = await liveKeysFromD1(env.ACCOUNTS, of, 100)
-    const key = keys.find(({ kind, products, ranges, expires }) => {
-      const isFor = kind === 'api' && products.includes('info') && products.includes('stream')
-      return isFor && ranges === null && (expires ?? lastsMs) >= lastsMs
-    })
-    if (!key) return null
-    known = { keyHash: key.hash, untilMs: nowMs + KEY_MS }
-    return key.hash
+    // The oldest: one that is made for something else, and may soon be spent, takes no visitors over.
+    const keyHash = await visitorsKey(env.ACCOUNTS, of, nowMs + MINUTES * 60_000)
+    if (keyHash !== null) known = { keyHash, untilMs: nowMs + KEY_MS }
+    return keyHash
   }
 
   const tokenFor = async (request: Request): Promise<Result<object, Failure>> => {
