@@ -114,6 +114,7 @@ function build(env: Env): Gateway {
   const streams = { requestId, authenticate: authenticator(keyEnv, 'stream'), relay, nowMs: now, refused }
   app.route('/', streamRoutes<Env>(streams, { pathKeys, relaysPerRegion: settings.RELAYS_PER_REGION }))
   app.route('/', graphqlRoutes<Env>({ ...streams, isProxyTrusted }, settings.RELAYS_PER_REGION))
+  app.get('/status', async ({ req }, next) => (isBrowser(req.raw) ? await pageOf(env, req.raw) : null) ?? next())
   const wrongToken = ({ headers }: Request) => wrongTokens.take(callerAddress(isProxyTrusted, headers), now())
   app.route(
     '/',

@@ -79,7 +79,8 @@ const IMPORTS: Readonly<Record<string, string>> = {
   // It loads `owner` and `operator` when they are needed.
   console: 'console/ui',
   'console/owner': 'console console/ui',
-  'console/operator': 'console console/ui',
+  'console/status': 'console console/ui',
+  'console/operator': 'console console/status console/ui',
   'console/docs': '',
   'console/live': 'core client console',
   doctor: 'core cli feeder launch',

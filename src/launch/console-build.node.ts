@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { build } from 'vite'
 
 /** Pages by the name of their address. */
-const PAGES = ['console', 'live']
+const PAGES = ['console', 'live', 'status']
 
 /** Writes `outDir` anew. Throws with Vite's own words. */
 export async function buildConsole(root: string, outDir: string): Promise<void> {

@@ -49,6 +49,16 @@ describe.skipIf(isMissing)('a page', () => {
     await context.close()
   })
 
+  it('of the status is for people, and JSON for programs', async () => {
+    const { context, page, troubles } = await open('/status')
+    await page.getByText(/^The feed of/).waitFor()
+    await page.getByText('node', { exact: true }).waitFor()
+    await lookAt(context, page, 'status')
+    expect(troubles).toEqual([])
+    expect(await (await fetch(`${dev.url}/status`)).json()).toMatchObject({ state: 'live' })
+    await context.close()
+  })
+
   it('is found by typing, with the keyboard alone', async () => {
     const { context, page } = await open('/docs')
     await page.keyboard.press('/')

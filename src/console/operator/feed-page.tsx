@@ -2,15 +2,15 @@
 
 import { useSignal } from '@preact/signals'
 import { ask } from '../ask.dom.ts'
+import { type Feeder, useStatus, type WrongBook } from '../status/status.dom.ts'
+import { Gaps } from '../status/status-tables.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { Curl } from '../ui/curl.tsx'
 import { Figures } from '../ui/figures.tsx'
 import { Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
-import { timeText } from '../ui/when.ts'
 import { timeColumn } from './cells.tsx'
 import { may, type StaffRole } from './rights.ts'
-import { type Feeder, type Gap, useStatus, type WrongBook } from './status.dom.ts'
 
 const FEEDERS = [
   { name: 'Feeder', text: ({ name }: Feeder) => name },
@@ -35,14 +35,6 @@ const WRONG = [
   { name: 'Times', isNumber: true, text: ({ count }: WrongBook) => String(count) },
   timeColumn('Last', 'atMs'),
 ]
-const GAPS = [
-  { name: 'From', isNumber: true, text: ({ from }: Gap) => String(from) },
-  { name: 'To', isNumber: true, text: ({ to }: Gap) => String(to) },
-  { name: 'Blocks', isNumber: true, text: ({ from, to }: Gap) => String(to - from + 1) },
-  { name: 'Why', text: ({ why }: Gap) => why ?? '' },
-  { name: 'Recorded (UTC)', text: ({ atMs }: Gap) => (atMs === null ? '' : timeText(atMs)) },
-]
-
 export function FeedPage({ role }: { role: StaffRole }) {
   const status = useStatus()
   const isResetting = useSignal(false)
@@ -97,15 +89,7 @@ export function FeedPage({ role }: { role: StaffRole }) {
             empty="None."
             csv="wrong-books"
           />
-          <h2>Gaps: heights that never came, the last 20</h2>
-          <Table
-            caption="Gaps"
-            columns={GAPS}
-            rows={now.gaps}
-            rowKey={({ from }) => String(from)}
-            empty="None."
-            csv="gaps"
-          />
+          <Gaps gaps={now.gaps} />
           {may(role, 'owner') && (
             <>
               <h2>Begin a new log</h2>

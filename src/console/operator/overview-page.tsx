@@ -1,26 +1,15 @@
 // How the gateway and its business stand, on one page.
 
 import { Link } from '../shell.tsx'
+import { useStatus } from '../status/status.dom.ts'
+import { Ages } from '../status/status-tables.tsx'
 import { Figures } from '../ui/figures.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import { useBusiness } from './business.dom.ts'
 import { businessFigures, SpentByDay } from './business-parts.tsx'
 import { pageAddress } from './cells.tsx'
-import { type Region, useStatus } from './status.dom.ts'
 
-const number = (name: string, of: (row: Region) => number): Column<Region> => ({
-  name,
-  isNumber: true,
-  text: (row) => String(of(row)),
-})
-const REGIONS = [
-  { name: 'Region', text: ({ region }: Region) => region },
-  number('Relays', ({ relays }) => relays),
-  number('Sockets', ({ sockets }) => sockets),
-  number('Age p50, ms', ({ p50Ms }) => p50Ms),
-  number('Age p99, ms', ({ p99Ms }) => p99Ms),
-]
 const REFUSED = [
   {
     name: 'Code',
@@ -70,19 +59,7 @@ export function OverviewPage() {
           <SpentByDay business={sold} />
         </>
       )}
-      {now && (
-        <>
-          <h2>Age of blocks when they are sent, by region, last minute</h2>
-          <Table
-            caption="Ages by region"
-            columns={REGIONS}
-            rows={now.regions}
-            rowKey={({ region }) => region}
-            empty="No relay sends blocks now: it begins with the first subscription."
-            csv="regions"
-          />
-        </>
-      )}
+      {now && <Ages regions={now.regions} />}
       {sold && (
         <>
           <h2>

@@ -1,9 +1,9 @@
 // Sources of info types and nodes of chains: health, lag, budget.
 
+import { type ChainNode, type Source, useStatus } from '../status/status.dom.ts'
 import { Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import { spanText, timeText } from '../ui/when.ts'
-import { type ChainNode, type Source, useStatus } from './status.dom.ts'
 
 const failureText = (failure: { readonly atMs: number; readonly reason: string; readonly type?: string } | null) =>
   failure === null ? 'none' : `${failure.reason}${failure.type ? ` at ${failure.type}` : ''}, ${timeText(failure.atMs)}`

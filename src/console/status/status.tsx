@@ -1,0 +1,80 @@
+// The page /status for whoever opens it in a browser: programs get the JSON at the same address.
+
+import { render } from 'preact'
+import { Figures } from '../ui/figures.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { TroubleNote } from '../ui/trouble.tsx'
+import { timeText } from '../ui/when.ts'
+import { type Source, useStatus } from './status.dom.ts'
+import { Ages, Gaps } from './status-tables.tsx'
+
+const SOURCES: readonly Column<Source>[] = [
+  { name: 'Source', text: ({ name }) => name },
+  { name: 'State', text: ({ state, late }) => `${state}${late ? ', late' : ''}` },
+  {
+    name: 'Last answer (UTC)',
+    text: ({ lastSuccessMs: at }) => (at === null ? 'not yet' : timeText(at)),
+  },
+]
+
+function StatusPage() {
+  const status = useStatus()
+  const now = status.value.value
+  return (
+    <>
+      <header>
+        <a class="brand" href="/live">
+          Weir
+        </a>
+        <nav aria-label="Pages">
+          <a href="/live">Live</a>
+          <a href="/console">Console</a>
+          <a href="/docs">Docs</a>
+          <a href="/status" aria-current="page">
+            Status
+          </a>
+        </nav>
+      </header>
+      <main id="main">
+        <h1>Status</h1>
+        <TroubleNote trouble={status.trouble.value} again={status.reload} />
+        {now && (
+          <>
+            <p class={now.state === 'live' ? 'note' : 'note trouble'} role="status">
+              The feed of {now.chain} is <b>{now.state}</b>. {now.advice}
+            </p>
+            <Figures
+              figures={[
+                { name: 'Height', value: now.height ?? '–', note: `stored up to ${now.durable ?? '–'}` },
+                { name: 'Late by, ms', value: now.lagMs ?? '–', note: 'behind the clock' },
+                { name: 'Books', value: now.booksKnown ? 'known' : 'not known', note: `epoch ${now.epoch ?? '–'}` },
+                {
+                  name: 'Archived up to',
+                  value: now.archive?.height ?? '–',
+                  note: now.archive === null ? 'there is no archive' : `${now.archive.behind ?? '?'} blocks behind`,
+                },
+              ]}
+            />
+            <Ages regions={now.regions} />
+            <Gaps gaps={now.gaps} />
+            <h2>Sources of what the gateway does not hold</h2>
+            <Table
+              caption="Sources"
+              columns={SOURCES}
+              rows={now.sources}
+              rowKey={({ name }) => name}
+              empty="There are none."
+              csv="sources"
+            />
+            <p class="soft">
+              Asked again every five seconds. The same as JSON, and more of it:{' '}
+              <code>curl {location.origin}/status</code>, <a href="/docs/rest/status">what it says</a>.
+            </p>
+          </>
+        )}
+      </main>
+    </>
+  )
+}
+
+render(<StatusPage />, document.getElementById('app')!)
