@@ -60,3 +60,5 @@ export interface Entrance {
 
 /** Keys that an account's owner may have: those that work, and those made within a day, whatever became of them. */
 export const KEYS_MAX = 10_000
+/** The same where they are replaced: all of them may be in a day, for one that leaked must not be kept. */
+export const ROTATED_MAX = 2 * KEYS_MAX

@@ -191,6 +191,21 @@ describe('keys of an account', () => {
     await ask(door, own.key, 'DELETE', `/keys/${'0'.repeat(60)}1eef`)
     expect((await ask(door, own.key, 'POST', '/keys/', { label: 'one more' })).status).toBe(201)
   })
+
+  it('are rotated as often as there may be keys in a day, and no more', async () => {
+    const own = await owner()
+    const door = gateway()
+    const insert = `INSERT INTO keys (hash, prefix, label, account, kind, products, created, revoked)
+      SELECT 'turned' || value, 'cqt_turnedtu', '', ?, 'api', '[]', ?, ? FROM json_each(?)`
+    const many = JSON.stringify(Array.from({ length: 19_998 }, (_, i) => i))
+    await bindings.ACCOUNTS.prepare(insert).bind(own.account, Date.now(), Date.now(), many).run()
+    const rotate = (key: string, hash: string) => ask(door, key, 'POST', `/keys/${hash}/rotate`, { grace_seconds: 60 })
+    const bot = await newKey({ account: own.account })
+    const refused = await rotate(own.key, bot.hash)
+    expect([refused.status, refused.said]).toEqual([409, expect.stringContaining('20000')])
+    await bindings.ACCOUNTS.prepare("DELETE FROM keys WHERE hash = 'turned0'").run()
+    expect((await rotate(own.key, bot.hash)).status).toBe(201)
+  })
 })
 
 describe('how an account stands', () => {

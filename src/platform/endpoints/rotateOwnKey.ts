@@ -2,11 +2,18 @@
 
 import * as z from 'zod'
 import { err } from '../../core/result.ts'
+import { ROTATED_MAX } from '../../key/key-row.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { ISSUED_EXAMPLE, IssuedKey, KEY_PARAMS } from '../key-shapes.ts'
 import { FOR_MANAGING, OWN_KEY_PATH, refusedManager } from '../own-account.ts'
+import type { Refusal } from '../refusal.ts'
 import { OldKeyEnds, RotatedBefore, RotateKey, rotationOf, SHOWN_EXAMPLE, shownRotation } from '../rotation-shapes.ts'
+
+const TOO_MANY: Refusal = {
+  kind: 'conflict',
+  message: `key: keys of the account that work or were made within a day are ${ROTATED_MAX}, rotated ones among them: wait a day, or revoke it`,
+}
 
 export const rotateOwnKey = defineEndpoint(
   {
@@ -17,7 +24,8 @@ export const rotateOwnKey = defineEndpoint(
     description:
       `${FOR_MANAGING} The new key has the old one’s label, products, ranges and expiry, and shares its cap with what was ` +
       'spent under it. A key is replaced once: a retry with the same `idempotency_key` makes no other key, anything else is ' +
-      'refused. The key that asks may be rotated too: its successor manages from then on.',
+      'refused. The key that asks may be rotated too: its successor manages from then on. Where 20,000 keys of the account work ' +
+      'or were made within a day none is rotated (409).',
     door: 'service',
     params: KEY_PARAMS,
     body: { schema: RotateKey, optional: true, example: { grace_seconds: 3600, idempotency_key: 'spring' } },
@@ -38,6 +46,7 @@ export const rotateOwnKey = defineEndpoint(
   async ({ params: { key: name }, body, identity: { account, keyHash } }, { keys }) => {
     const refused = await refusedManager(keys, keyHash)
     if (refused !== null) return err(refused)
+    if ((await keys.count(account)) >= ROTATED_MAX) return err(TOO_MANY)
     const rotated = await keys.rotate({ name, account }, rotationOf(body))
     if (!rotated.ok) return rotated
     const shown = shownRotation(rotated.value)
