@@ -10,7 +10,7 @@ export default {
     'src/live.ts!',
     'src/**/main.node.ts!',
     'src/launch/gateway.node.ts!',
-    'src/console/{console,live/live}.tsx!',
+    'src/console/{console,live/live,status/status}.tsx!',
     'src/console/docs/docs.dom.ts!',
     'src/cli/{admin,backfill,keys,replay,watch}.node.ts!',
     // Of the client library; no program of ours follows this channel.

@@ -134,7 +134,7 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     await page.getByRole('button', { name: 'Close', exact: true }).click()
     expect((await info(heir, { type: 'allMids' })).status).toBe(200)
     await page.getByRole('button', { name: `revoke ${heir.slice(0, 12)}` }).click()
-    await page.getByLabel(/to confirm/).fill(label)
+    await page.getByLabel(/to confirm/).fill(heir.slice(0, 12))
     await page.getByRole('button', { name: 'Revoke this key' }).click()
     await page.getByRole('button', { name: 'Revoke this key' }).waitFor({ state: 'hidden' })
     await until(async () => ((await info(heir, { type: 'allMids' })).status === 401 ? true : undefined))

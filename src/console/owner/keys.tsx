@@ -178,7 +178,7 @@ function KeyActs({ acting, onDone, onClose }: ActsProps) {
     return null
   }
   return (
-    <Confirm act="Revoke this key" name={key.label || key.prefix} onConfirm={revoke} onClose={onClose}>
+    <Confirm act="Revoke this key" name={key.prefix} onConfirm={revoke} onClose={onClose}>
       <p>
         <code>{key.prefix}…</code> is refused within 30 s, and its sockets are closed within a minute, for good. If it
         is the key that you signed in with, this page ends too.

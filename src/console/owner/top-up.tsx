@@ -87,7 +87,7 @@ function Choice({ offers }: { offers: Offers }) {
   const buyLots = (event: Event) => {
     event.preventDefault()
     if (lots === null) return
-    const credits = microText(BigInt(count.value) * microOf(lots.credits))
+    const credits = microText(BigInt(Number(count.value)) * microOf(lots.credits))
     const words = `${credits} credits: ${count.value} × ${priceText(lots.amount, currency)}`
     wanted.value = { order: { credits: plainText(credits) }, words }
   }
