@@ -26,8 +26,8 @@ export interface ConnectionOptions {
 export const RETRY: Backoff = { firstMs: 200, capMs: 1_500, jitter: 1 }
 
 export const LIMITS = {
-  pingMs: 20_000,
-  deadMs: 30_000,
+  pingMs: 10_000,
+  deadMs: 20_000,
   /** After so many characters it proves that it has read them (WS-60). */
   proveEvery: 32 * 1024,
   /** Bodies that wait for their answers have so many characters together: a gateway refuses more (WS-63). */

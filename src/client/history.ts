@@ -45,7 +45,9 @@ export async function* pagesOf(
   fields: Fields,
   ask: (question: object) => Promise<Answer<readonly Row[]>>,
 ): AsyncGenerator<Page<Row>> {
-  const { time, isRunning, within, cursor } = PAGING[type]
+  const paging = Object.hasOwn(PAGING, type) ? PAGING[type] : null
+  if (paging === null) throw new TypeError(`history: ${String(type)} has no pages: ask it with info`)
+  const { time, isRunning, within, cursor } = paging
   let next: Fields = fields
   /** Texts of the rows of the last page's last time. */
   let had = new Set<string>()

@@ -67,7 +67,7 @@ async function attemptOf<T>(
     if (error instanceof WeirError) throw error
     if (signal?.aborted) throw aborted()
     if (isLate) throw new WeirError('timeout', `no answer within ${timeoutMs} ms`)
-    throw new WeirError('network', `no answer: ${(error as Error).message}`)
+    throw new WeirError('network', `no answer from ${infoUrl(endpoint)}: ${(error as Error).message}`)
   } finally {
     stop()
     signal?.removeEventListener('abort', abort)

@@ -437,7 +437,7 @@ describe('step check', () => {
     runtime.last.receive(batch(6, 'BTC', 5, [lv('10', 6)]))
     checker.changed(book)
     checker.lost()
-    runtime.advance(20_000)
+    runtime.advance(10_000)
     checker.changed(book)
     await answerLast(6, 6)
     expect(verdicts).toEqual(['in_step 5', 'differs 6', 'in_step 6'])

@@ -243,15 +243,15 @@ describe('connection', () => {
     expect(log.filter((line) => line.startsWith('new'))).toEqual(['new live', 'new allFills'])
   })
 
-  test('pings every 20 s and drops a socket that says nothing for 30 s', () => {
+  test('pings every 10 s and drops a socket that says nothing for 20 s', () => {
     const { runtime, connection } = setUp()
     connection.start()
     const first = runtime.last
     first.open()
-    runtime.advance(20_000)
+    runtime.advance(10_000)
     expect(first.sent).toEqual([{ method: 'ping', nonce: '' }])
     first.receive({ channel: 'pong' })
-    runtime.advance(29_999)
+    runtime.advance(19_999)
     expect(first.dropped).toBe(false)
     runtime.advance(1)
     expect(first.dropped).toBe(true)

@@ -334,7 +334,7 @@ describe('bad servers', () => {
     FakeWebSocket.last.open()
     FakeWebSocket.last.ack()
     vi.setSystemTime(Date.now() + 3_600_000)
-    await vi.advanceTimersByTimeAsync(20_000)
+    await vi.advanceTimersByTimeAsync(10_000)
     expect(FakeWebSocket.all).toHaveLength(1)
     vi.setSystemTime(Date.now() - 7_200_000)
     await vi.advanceTimersByTimeAsync(40_000)

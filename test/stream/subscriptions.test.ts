@@ -78,7 +78,8 @@ test('a key whose cap is spent is told of its cap, before the ack and when a min
   world.meter.cap = 1_500_000
   await world.subscribe({ type: 'allFills' })
   await world.subscribe({ type: 'trades', coin: 'BTC' })
-  const told = (what: string) => expect.stringContaining(`${what} costs 1, 0.5 remain of this key's cap of 1.5. A service key`)
+  const told = (what: string) =>
+    expect.stringContaining(`${what} costs 1, 0.5 remain of this key's cap of 1.5. A service key`)
   expect(world.frames.at(-1)).toMatchObject({ code: 'credits_exhausted', data: told('a minute') })
   await world.pass(65_000)
   expect(world.closed).toBe(4402)

@@ -157,7 +157,11 @@ export class ReplayDesk {
   #refusalOf({ connection, wanted, fromBlock }: Request, range: ReplayRange): Failure | null {
     if (!this.#ports.archive) return { kind: 'unavailable', what: 'Nothing is archived here to be replayed' }
     if (fromBlock !== undefined) return bad('fromBlock', 'belongs into "replay"')
-    if (!isPlayable(wanted)) return bad('replay', `${wanted.channel.type} cannot be replayed: leave it out`)
+    if (!isPlayable(wanted))
+      return bad(
+        'replay',
+        `${wanted.channel.type} cannot be replayed, as books and channels of events can: leave it out`,
+      )
     if (wanted.source === 'books' && toOf(range) === null)
       return bad('replay.toTime', 'books do not join live: send toTime or toBlock')
     if (wanted.source === 'books' && (wanted.body.coins?.length ?? Number.POSITIVE_INFINITY) > CUT_MOST)

@@ -229,7 +229,12 @@ it.each([
 // WS-155, WS-156
 it.each([
   [undefined, FILLS, { fromBlock: 1 }, 'Nothing is archived here to be replayed'],
-  [new Archive(), { type: 'bbo', coin: 'BTC' }, { fromBlock: 1 }, 'replay: bbo cannot be replayed: leave it out'],
+  [
+    new Archive(),
+    { type: 'bbo', coin: 'BTC' },
+    { fromBlock: 1 },
+    'replay: bbo cannot be replayed, as books and channels of events can: leave it out',
+  ],
   [new Archive(), { type: 'l2BookDiff', coin: 'BTC' }, { fromBlock: 1 }, 'replay.toTime: books do not join live'],
 ])('refuses what it cannot play, uncharged: %#', async (archive, body, replay, sentence) => {
   const world = new World(archive)
