@@ -1,6 +1,6 @@
 // What a market maker needs of a book before anything else: quotes while the book is certain, none while it is not. It follows
 // one coin, puts a bid and an ask around the middle that the sizes at the best suggest, and takes both away at once where the
-// book is out of step. It trades nothing: `quote` and `pull` are where orders would go.
+// book is out of step, or has not changed for a while. It trades nothing: `quote` and `pull` are where orders would go.
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/maker.ts BTC
 
 import { Big } from 'big.js'
@@ -9,6 +9,8 @@ import { openBooks } from '../src/client/books.client.ts'
 import { createClient } from '../src/client/create-client.client.ts'
 
 const HALF_SPREAD_BP = 5
+/** A quiet market and a link that says nothing look the same. */
+const QUIET_MS = 5_000
 
 const { WEIR_URL: url = 'http://127.0.0.1:8787', WEIR_KEY: key } = process.env
 const [coin, ...more] = process.argv.slice(2)
@@ -24,6 +26,12 @@ const quote = (text: string) => {
 }
 const pull = (why: string) => quote(`pull: ${why}`)
 
+let quiet: ReturnType<typeof setTimeout> | undefined
+const heard = () => {
+  clearTimeout(quiet)
+  quiet = setTimeout(() => pull(`nothing came for ${QUIET_MS / 1_000} s`), QUIET_MS)
+}
+
 const ended = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => ended.abort())
 const client = createClient({ url, key, signal: ended.signal })
@@ -35,6 +43,7 @@ for await (const event of openBooks(client, coin)) {
     pull(event.end.message)
     if (!['closed', 'aborted'].includes(event.end.code)) process.exitCode = 1
   } else if (event.type === 'book') {
+    heard()
     const [[bid], [ask]] = event.book.levels(1)
     if (!bid || !ask) {
       pull('one side is empty')
@@ -46,4 +55,5 @@ for await (const event of openBooks(client, coin)) {
     quote(`quote: ${fair.minus(edge).toPrecision(5)} ${fair.plus(edge).toPrecision(5)} at ${event.book.height}`)
   }
 }
+clearTimeout(quiet)
 client.close()
