@@ -189,8 +189,8 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return this.#webhooks.view()
   }
 
-  async testWebhook(): Promise<Delivery | null> {
-    return this.#webhooks.test()
+  async testWebhook(everyMs = 0): Promise<Delivery | null> {
+    return this.#webhooks.test(everyMs)
   }
 
   async clearWebhook(): Promise<boolean> {

@@ -52,7 +52,7 @@ export async function buildPages(root: string): Promise<void> {
 
 function sourceHash(root: string): string {
   const hash = createHash('sha256')
-  const pages = ['src/console/**/*.{html,css,svg}', 'src/console/public/*', ...DOCUMENTS]
+  const pages = ['src/console/**/*.{html,css,svg}', 'src/console/public/*', 'client-python/weir.py', ...DOCUMENTS]
   const isLeftOut = (path: string) => path.endsWith('.node.ts') && !path.startsWith('src/docs/site/')
   const sources = globSync(['src/**/*.{ts,tsx}', ...pages], { cwd: root }).filter((path) => !isLeftOut(path))
   for (const path of [...new Set(sources.sort()), 'wrangler.toml', 'wrangler.live.toml', 'package-lock.json', SCHEMA]) {

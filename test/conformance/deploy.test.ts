@@ -45,7 +45,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   folder = mkdtempSync(join(tmpdir(), 'weir-deploy-'))
-  for (const name of ['src', 'scripts', 'schemas', 'node_modules', 'package.json', 'tsconfig.json'])
+  for (const name of ['src', 'scripts', 'schemas', 'client-python', 'node_modules', 'package.json', 'tsconfig.json'])
     symlinkSync(join(ROOT, name), join(folder, name))
   const withIds = (file: string) =>
     readFileSync(join(ROOT, file), 'utf8').replaceAll('database_name =', `database_id = "${ID}"\ndatabase_name =`)

@@ -42,8 +42,8 @@ export interface WebhookApi {
   /** `secret` is there where it was drawn: it is shown this once. */
   setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }>
   webhook(): Promise<Webhook | null>
-  /** Sends a test event now, once; null where there is no webhook. */
-  testWebhook(): Promise<Delivery | null>
+  /** Sends a test event now, once, and not within `everyMs` of the last one; null where there is no webhook. */
+  testWebhook(everyMs?: number): Promise<Delivery | null>
   /** Also drops what has not been delivered; false where there was none. */
   clearWebhook(): Promise<boolean>
 }

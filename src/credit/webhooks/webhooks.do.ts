@@ -10,8 +10,6 @@ import type { Delivery, Webhook, WebhookOrder } from './webhook-api.ts'
 
 /** After a failure of the outbox itself, so that the alarm does not ring without end. */
 const PAUSE_MS = 60_000
-/** Between two tests, which ask another's server whenever somebody likes. */
-const TEST_EVERY_MS = 10_000
 
 export class Webhooks {
   readonly #ctx: DurableObjectState
@@ -42,12 +40,13 @@ export class Webhooks {
     return this.#ctx.storage.transactionSync(() => this.#store.clear())
   }
 
-  async test(): Promise<Delivery | null> {
+  /** `everyMs`: not sooner after the last one. */
+  async test(everyMs: number): Promise<Delivery | null> {
     const target = this.#store.target()
     if (target === null) return null
     const now = Date.now()
-    if (now - this.#testedMs < TEST_EVERY_MS)
-      return { delivered: false, answer: 'not sent: wait ten seconds between tests' }
+    if (now - this.#testedMs < everyMs)
+      return { delivered: false, answer: `not sent: wait ${everyMs / 1_000} s between tests` }
     this.#testedMs = now
     const id = `evt_${crypto.randomUUID()}`
     return deliverEvent({ id, body: testBody(id, target.account, now), target }, now)

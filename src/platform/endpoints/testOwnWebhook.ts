@@ -6,6 +6,9 @@ import { enveloped, inEnvelope } from '../envelope.ts'
 import { FOR_MANAGING, refusedManager } from '../own-account.ts'
 import { NO_WEBHOOK, OWN_WEBHOOK_PATH, TESTED_EXAMPLE, Tested } from '../webhook-shapes.ts'
 
+/** It asks another's server, whenever somebody likes. */
+const EVERY_MS = 10_000
+
 export const testOwnWebhook = defineEndpoint(
   {
     id: 'testOwnWebhook',
@@ -22,7 +25,7 @@ export const testOwnWebhook = defineEndpoint(
   async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
     const refused = await refusedManager(keys, keyHash)
     if (refused !== null) return err(refused)
-    const delivery = await meterOf(account).testWebhook()
+    const delivery = await meterOf(account).testWebhook(EVERY_MS)
     return delivery === null ? err(NO_WEBHOOK) : reply(200, inEnvelope({ account, ...delivery }))
   },
 )
