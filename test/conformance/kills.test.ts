@@ -48,7 +48,9 @@ let first: Ready
 let asking: ReturnType<typeof setInterval>
 let asked = 0
 const launch = async (): Promise<Ready> => {
-  start = run('launch/main.node.ts', ['--json', '--state', state], { PORT: String(20_000 + (process.pid % 20_000)) })
+  // Below those that systems give to whoever asks for any.
+  const port = 20_000 + (process.pid % 12_000)
+  start = run('launch/main.node.ts', ['--json', '--state', state], { PORT: String(port) })
   return JSON.parse(await start.line((line) => line.startsWith('{'))) as Ready
 }
 const now = () => JSON.parse(readFileSync(join(state, 'dev.json'), 'utf8')) as Ready
