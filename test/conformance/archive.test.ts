@@ -66,7 +66,7 @@ async function follow(): Promise<void> {
 beforeAll(async () => {
   devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
   const { url: node } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
-  gateway = await startGatewayChild(join(folder.path, 'gateway'), 20_000 + (process.pid % 20_000), node)
+  gateway = await startGatewayChild(join(folder.path, 'gateway'), 20_000 + (process.pid % 12_000), node)
   key = String((await gateway.admin('POST', '/keys', { credits: '1000000', label: 'test' })).key)
   const to = ['--data', join(folder.path, 'node'), '--info', node, '--gateway', gateway.url]
   feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })

@@ -86,7 +86,7 @@ beforeAll(async () => {
   devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
   const { url } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
   node = url
-  gateway = await startGatewayChild(join(folder.path, 'gateway'), 20_000 + (process.pid % 20_000), url)
+  gateway = await startGatewayChild(join(folder.path, 'gateway'), 20_000 + (process.pid % 12_000), url)
   key = String((await gateway.admin('POST', '/keys', { credits: '100000', label: 'test' })).key)
   const to = ['--data', join(folder.path, 'node'), '--info', url, '--gateway', gateway.url]
   feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
