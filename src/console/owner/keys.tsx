@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Key>[] = [
   { name: 'Spent, 30 days', text: ({ spent_30_days: spent }) => credits(spent), isNumber: true },
   { name: 'Cap', text: ({ cap }) => credits(cap), isNumber: true },
   { name: 'Left of it', text: ({ cap_remaining: left }) => credits(left), isNumber: true },
-  { name: 'Last used', text: ({ last_used: used }) => (used === null ? 'never' : hourText(used)) },
+  { name: 'Last used', text: ({ last_used: used }) => (used === null ? '' : hourText(used)) },
   { name: 'Made', text: ({ created }) => time(created) },
   { name: 'Products', text: ({ products }) => products.join(' ') },
   { name: 'Ranges', text: ({ ranges }) => ranges?.join(' ') ?? '' },
