@@ -1,7 +1,7 @@
 // The owner's page and what it stands on, on the product as `npm start` runs it: numbers are the ledger's to the micro-credit, a
 // key lives from its making to its refusal, and nothing that an owner can name does anything but stand there.
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { microOf } from '../../src/console/owner/owner-words.ts'
 import { startProduct, type Visit } from '../browser/product.ts'
 import { expectNoSecret, lookAt } from '../browser/visit.ts'
@@ -18,14 +18,15 @@ async function ask(key: string, method: string, path: string, body?: unknown) {
 const info = (key: string, body: unknown) => ask(key, 'POST', '/info', body)
 
 /** What is told some seconds late. */
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (let tries = 0; tries < 60; tries++) {
-    const seen = await look()
-    if (seen !== undefined) return seen
-    await new Promise((resolve) => setTimeout(resolve, 500))
-  }
-  throw new Error('it did not come in thirty seconds')
-}
+const until = <T>(look: () => Promise<T | undefined>): Promise<T> =>
+  vi.waitFor(
+    async () => {
+      const seen = await look()
+      expect(seen).toBeDefined()
+      return seen!
+    },
+    { timeout: 30_000, interval: 500 },
+  )
 
 describe('invoice, usage and ledger', () => {
   it('are one sum, to the micro-credit, after calls that cost and calls that do not', async () => {

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../ask.dom.ts'
 import { type Feeder, useStatus, type WrongBook } from '../status/status.dom.ts'
-import { Gaps } from '../status/status-tables.tsx'
+import { Gaps } from '../status/status-parts.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { Curl } from '../ui/curl.tsx'
 import { Figures } from '../ui/figures.tsx'

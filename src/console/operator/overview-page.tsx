@@ -2,7 +2,7 @@
 
 import { Link } from '../shell.tsx'
 import { useStatus } from '../status/status.dom.ts'
-import { Ages } from '../status/status-tables.tsx'
+import { Ages, archiveFigure, heightFigure, StateNote } from '../status/status-parts.tsx'
 import { Figures } from '../ui/figures.tsx'
 import { Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
@@ -29,23 +29,17 @@ export function OverviewPage() {
       <TroubleNote trouble={status.trouble.value} again={status.reload} />
       {now && (
         <>
-          <p class={now.state === 'live' ? 'note' : 'note trouble'} role="status">
-            The feed of {now.chain} is <b>{now.state}</b>. {now.advice}
-          </p>
+          <StateNote now={now} />
           <Figures
             figures={[
-              { name: 'Height', value: now.height ?? '–', note: `stored up to ${now.durable ?? '–'}` },
+              heightFigure(now),
               { name: 'Log is late by, ms', value: now.lagMs ?? '–', note: 'behind the clock' },
               {
                 name: 'Open sockets',
                 value: now.regions.reduce((sum, { sockets }) => sum + sockets, 0),
                 note: 'of clients, last minute',
               },
-              {
-                name: 'Archived up to',
-                value: now.archive?.height ?? '–',
-                note: now.archive === null ? 'there is no archive' : `${now.archive.behind ?? '?'} blocks behind`,
-              },
+              archiveFigure(now),
               ...(sold ? [{ name: 'Accounts', value: sold.accounts, note: `with ${sold.keys} keys` }] : []),
             ]}
           />

@@ -57,7 +57,7 @@ export interface ChainNode {
   readonly lastSuccessMs: number | null
   readonly lastFailure: { readonly atMs: number; readonly reason: string } | null
 }
-interface Status {
+export interface Status {
   readonly state: string
   readonly advice: string
   readonly chain: string

@@ -6,7 +6,7 @@ import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import { timeText } from '../ui/when.ts'
 import { type Source, useStatus } from './status.dom.ts'
-import { Ages, Gaps } from './status-tables.tsx'
+import { Ages, archiveFigure, Gaps, heightFigure, StateNote } from './status-parts.tsx'
 
 const SOURCES: readonly Column<Source>[] = [
   { name: 'Source', text: ({ name }) => name },
@@ -40,19 +40,13 @@ function StatusPage() {
         <TroubleNote trouble={status.trouble.value} again={status.reload} />
         {now && (
           <>
-            <p class={now.state === 'live' ? 'note' : 'note trouble'} role="status">
-              The feed of {now.chain} is <b>{now.state}</b>. {now.advice}
-            </p>
+            <StateNote now={now} />
             <Figures
               figures={[
-                { name: 'Height', value: now.height ?? '–', note: `stored up to ${now.durable ?? '–'}` },
+                heightFigure(now),
                 { name: 'Late by, ms', value: now.lagMs ?? '–', note: 'behind the clock' },
                 { name: 'Books', value: now.booksKnown ? 'known' : 'not known', note: `epoch ${now.epoch ?? '–'}` },
-                {
-                  name: 'Archived up to',
-                  value: now.archive?.height ?? '–',
-                  note: now.archive === null ? 'there is no archive' : `${now.archive.behind ?? '?'} blocks behind`,
-                },
+                archiveFigure(now),
               ]}
             />
             <Ages regions={now.regions} />

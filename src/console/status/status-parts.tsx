@@ -1,8 +1,9 @@
-// Tables of what `/status` tells that its public page and the operator's pages both show.
+// Parts of what `/status` tells that its public page and the operator's pages both show.
 
+import type { Figure } from '../ui/figures.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { timeText } from '../ui/when.ts'
-import type { Gap, Region } from './status.dom.ts'
+import type { Gap, Region, Status } from './status.dom.ts'
 
 const number = (name: string, of: (row: Region) => number): Column<Region> => ({
   name,
@@ -23,6 +24,26 @@ const GAPS: readonly Column<Gap>[] = [
   { name: 'Why', text: ({ why }) => why ?? '' },
   { name: 'Recorded (UTC)', text: ({ atMs }) => (atMs === null ? '' : timeText(atMs)) },
 ]
+
+export function StateNote({ now }: { now: Status }) {
+  return (
+    <p class={now.state === 'live' ? 'note' : 'note trouble'} role="status">
+      The feed of {now.chain} is <b>{now.state}</b>. {now.advice}
+    </p>
+  )
+}
+
+export const heightFigure = ({ height, durable }: Status): Figure => ({
+  name: 'Height',
+  value: height ?? '–',
+  note: `stored up to ${durable ?? '–'}`,
+})
+
+export const archiveFigure = ({ archive }: Status): Figure => ({
+  name: 'Archived up to',
+  value: archive?.height ?? '–',
+  note: archive === null ? 'there is no archive' : `${archive.behind ?? '?'} blocks behind`,
+})
 
 export function Ages({ regions }: { regions: readonly Region[] }) {
   return (
