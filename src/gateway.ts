@@ -176,7 +176,8 @@ function build(env: Env): Gateway {
 }
 
 /** The REST data API takes keys as basic credentials, too. */
-const placesOf = (product: Product) => (product === 'data' ? (['basic', 'bearer'] as const) : (['bearer'] as const))
+const placesOf = (product: Product | null) =>
+  product === 'data' ? (['basic', 'bearer'] as const) : (['bearer'] as const)
 
 /** API keys may come as a bearer token, on sockets also as `?key=`, and in the path where that form exists: never on JSON-RPC. */
 const KEY_PLACES = { info: ['path', 'bearer'], stream: ['path', 'query', 'bearer'], rpc: ['bearer'] } as const

@@ -34,12 +34,16 @@ type FailureKind =
   | { readonly kind: 'key_expired' }
   /** `why`: a sentence. */
   | { readonly kind: 'not_entitled'; readonly why: string }
-  /** `capMicro`: the cap of the caller's key, where that is what leaves too little. */
+  /**
+   * `capMicro`: the cap of the caller's key, where that is what leaves too little. `byToken`: the caller has a stream
+   * token, which can look nothing up.
+   */
   | {
       readonly kind: 'credits_exhausted'
       readonly neededMicro: number
       readonly remainingMicro: number
       readonly capMicro?: number | undefined
+      readonly byToken?: boolean | undefined
     }
   /** `limit`: the one that was met, where the surface does not tell it by itself. */
   | {
@@ -147,8 +151,9 @@ export function noEndpoint(meant?: string): Failure {
 
 /** What `what` costs, what is left, and who can add to it: the account's payer, or whoever capped the key. */
 export function creditsShort(what: string, short: FailureKind & { readonly kind: 'credits_exhausted' }): string {
-  const { neededMicro, remainingMicro, capMicro } = short
+  const { neededMicro, remainingMicro, capMicro, byToken } = short
   const sums = `${what} costs ${neededMicro / 1e6}, ${remainingMicro / 1e6} remain`
+  if (byToken) return `${sums} of the key that made this stream token. The owner of that key can add credits.`
   if (capMicro === undefined) return `${sums}. Top up the account: GET /platform/key/ shows its balance.`
   const remedy =
     'A service key of its account raises it (PATCH /platform/keys/{key}), a top-up does not: GET /platform/key/ shows it.'

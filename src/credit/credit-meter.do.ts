@@ -146,6 +146,10 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return this.#usage.report(fromMs, toMs)
   }
 
+  async usageOfKey(keyHash: string, fromMs: number, toMs: number): Promise<UsageReport> {
+    return this.#usage.report(fromMs, toMs, keyHash)
+  }
+
   async spentByDay(days: readonly number[]): Promise<readonly MicroCredits[]> {
     return this.#usage.spentByDay(days, Date.now())
   }

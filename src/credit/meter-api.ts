@@ -43,6 +43,8 @@ export interface AccountMeterApi {
   plan(): Promise<PlanState | null>
   /** Sums of hours from `fromMs` and before `toMs`. */
   usage(fromMs: number, toMs: number): Promise<UsageReport>
+  /** The same of one key. */
+  usageOfKey(keyHash: string, fromMs: number, toMs: number): Promise<UsageReport>
   /** What each of these whole UTC days cost; of those that are over it is remembered. */
   spentByDay(days: readonly number[]): Promise<readonly MicroCredits[]>
   /** The same hours per day, key and type: at most `limit` rows after this place, from the first where it is null. */

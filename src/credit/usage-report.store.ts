@@ -30,6 +30,13 @@ const SUMS = `sum(iif(product IN ('stream', 'pipeline'), 0, calls)) AS calls, su
   sum(iif(product = 'pipeline', calls, 0)) AS rows, sum(amount) AS amount`
 const HOURS = 'FROM usage WHERE hour >= ?1 AND hour < ?2'
 
+/** Which rows of a day: those behind a place, so many, or those of one key. */
+interface Only {
+  readonly after?: UsagePlace | null
+  readonly limit?: number
+  readonly keyHash?: string | null
+}
+
 type Named<Row> = { [Name in keyof Row]: Row[Name] & SqlStorageValue }
 
 export class UsageReports {
@@ -70,13 +77,14 @@ export class UsageReports {
     )
   }
 
-  report(fromMs: number, toMs: number): UsageReport {
+  /** Of the account, or of one of its keys. */
+  report(fromMs: number, toMs: number, keyHash: string | null = null): UsageReport {
     const byDay: (UsageSum & { day: number })[] = []
     const byKey = new Map<string, PlacedUsage>()
     const byType = new Map<string, PlacedUsage>()
     for (const day of this.#days(fromMs, toMs)) {
-      const rows = this.#ofDay(day, fromMs, toMs)
-      byDay.push({ day, ...sumOfUsage(rows) })
+      const rows = this.#ofDay(day, fromMs, toMs, { keyHash })
+      if (rows.length > 0) byDay.push({ day, ...sumOfUsage(rows) })
       for (const row of rows) {
         add(byKey, row.keyHash, row)
         add(byType, `${row.product} ${row.type}`, row)
@@ -98,7 +106,7 @@ export class UsageReports {
     for (const day of this.#days(Math.max(fromMs, after?.day ?? 0), toMs)) {
       const room = limit - rows.length
       if (room === 0) break
-      rows.push(...this.#ofDay(day, fromMs, toMs, day === after?.day ? after : null, room))
+      rows.push(...this.#ofDay(day, fromMs, toMs, { after: day === after?.day ? after : null, limit: room }))
     }
     return { total: total ?? sumOfUsage([]), rows }
   }
@@ -137,12 +145,13 @@ export class UsageReports {
     }
   }
 
-  #ofDay(day: number, fromMs: number, toMs: number, after: UsagePlace | null = null, limit = -1): PlacedUsage[] {
+  #ofDay(day: number, fromMs: number, toMs: number, only: Only = {}): PlacedUsage[] {
+    const { after = null, limit = -1, keyHash = null } = only
     return this.#rows<PlacedUsage>(
       `SELECT ?3 AS day, key_hash AS keyHash, product, type, ${SUMS}
-       ${HOURS} AND (key_hash, product, type) > (?4, ?5, ?6) GROUP BY 2, 3, 4 ORDER BY 2, 3, 4 LIMIT ?7`,
+       ${HOURS} AND (key_hash, product, type) > (?4, ?5, ?6) AND key_hash = coalesce(?8, key_hash) GROUP BY 2, 3, 4 ORDER BY 2, 3, 4 LIMIT ?7`,
       ...[Math.max(day, fromMs), Math.min(day + DAY_MS, toMs)],
-      ...[day, after?.keyHash ?? '', after?.product ?? '', after?.type ?? '', limit],
+      ...[day, after?.keyHash ?? '', after?.product ?? '', after?.type ?? '', limit, keyHash],
     )
   }
 

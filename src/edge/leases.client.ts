@@ -84,11 +84,11 @@ export class LeasePool {
         const seat = this.#seat(identity)
         const limit = price.isCounted ? null : limitOf(seat, identity, price.product)
         const taken = this.#take(context, seat, price, limit)
-        if (taken !== null) return taken
+        if (taken !== null) return identity.token ? byToken(taken) : taken
         const asking = this.#askAndTake(context, seat, price, limit)
         // A caller that goes away meanwhile would be counted among those who wait for ever, and more and more be leased.
         context.waitUntil(asking)
-        return asking
+        return identity.token ? asking.then(byToken) : asking
       },
       report: (identity) => this.#report(context, this.#seat(identity), this.#clock.nowMs(), true),
       limitHeaders: (identity, product, atMost = 1) =>
@@ -267,6 +267,11 @@ export class LeasePool {
     }
     if (room === 0 && oldest !== undefined) this.#seats.delete(oldest)
   }
+}
+
+/** The same for a caller with a stream token, which cannot look up what is left. */
+function byToken(held: Result<Hold, Failure>): Result<Hold, Failure> {
+  return held.ok || held.error.kind !== 'credits_exhausted' ? held : err({ ...held.error, byToken: true })
 }
 
 /** The limit of this product for the caller's plan, null where there is none. A changed plan begins another one. */

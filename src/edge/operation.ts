@@ -26,6 +26,8 @@ export interface Operation<Body = unknown, Query = unknown> {
   readonly role?: StaffRole
   /** What a key must be for, and whose rate limit counts; left out: `platform`. */
   readonly product?: Product
+  /** Any key may call it, whatever products it is for: what a key may know of itself. */
+  readonly everyKey?: true
   /** What a 2xx costs, with a key; left out: nothing. */
   readonly price?: MicroCredits
   /** In place of it, in words, where each answer says what it costs. */

@@ -9,8 +9,8 @@ export type Product = (typeof PRODUCTS)[number]
 
 /** What a key is for, in the words of every list of products. */
 export const PRODUCTS_TEXT =
-  '`info`: `POST /info`, and `post` over a socket; `stream`: `/ws`; `platform`: what `/platform` tells of the key and its ' +
-  'account, and its pipelines; `data`: balances, and what `/v1` tells and hands out of the history; ' +
+  '`info`: `POST /info`, and `post` over a socket; `stream`: `/ws`; `platform`: what `/platform` tells of the account, ' +
+  'and its pipelines; `data`: balances, and what `/v1` tells and hands out of the history; ' +
   '`rpc`: JSON-RPC, `POST /v1/<chain>`; `graphql`: `/graphql`'
 
 /** What the kind of a key decides. */

@@ -31,7 +31,8 @@ export type KeyRecord = z.infer<typeof KeyRecord>
 
 /** What a surface asks of a key. `any` takes both kinds. */
 export interface Entry {
-  readonly product: Product
+  /** Null: any key enters, whatever it is for. */
+  readonly product: Product | null
   readonly kind: 'api' | 'service' | 'any'
   /** Stream tokens enter, too. */
   readonly takesTokens?: boolean
@@ -73,7 +74,8 @@ export function admit(
   if (isOver) return err({ kind: 'key_expired' })
   if (entry.kind !== 'any' && entry.kind !== record.kind)
     return err({ kind: 'not_entitled', why: WRONG_KIND[entry.kind] })
-  if (!record.products.includes(entry.product)) return err(notForProduct(entry.product))
+  const { product } = entry
+  if (product !== null && !record.products.includes(product)) return err(notForProduct(product))
   if (record.ranges !== null && (address === null || !holdsAddress(record.ranges, address))) {
     return err({ kind: 'not_entitled', why: address === null ? ADDRESS_UNSURE : ADDRESS_ELSEWHERE })
   }

@@ -13,7 +13,7 @@ export const ACCOUNT_PARAMS = { id: AccountId }
 /** The words of an account's credits, each for one sum; `held` and `written_off` stand with them in `showAccount`. */
 export const SUMS = {
   balance: CreditsText.describe('Credits that the account may still spend'),
-  spent: CreditsText.describe('Credits that its calls and minutes cost, since it was made'),
+  spent: CreditsText.describe('Credits that the account’s calls, minutes and rows cost, since it was made'),
   granted: CreditsText.describe(
     'Credits given by plans and grants since it was made, without what expired: balance and spent',
   ),

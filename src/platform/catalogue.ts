@@ -16,6 +16,7 @@ import { changePlan } from './endpoints/changePlan.ts'
 import { checkout } from './endpoints/checkout.ts'
 import { clearOwnWebhook } from './endpoints/clearOwnWebhook.ts'
 import { clearWebhook } from './endpoints/clearWebhook.ts'
+import { compatUsage } from './endpoints/compatUsage.ts'
 import { createKey } from './endpoints/createKey.ts'
 import { createOwnKey } from './endpoints/createOwnKey.ts'
 import { createPipeline } from './endpoints/createPipeline.ts'
@@ -44,6 +45,7 @@ import { ownInvoiceCsv } from './endpoints/ownInvoiceCsv.ts'
 import { ownInvoices } from './endpoints/ownInvoices.ts'
 import { ownKey } from './endpoints/ownKey.ts'
 import { ownKeys } from './endpoints/ownKeys.ts'
+import { ownKeyUsage } from './endpoints/ownKeyUsage.ts'
 import { ownRefusals } from './endpoints/ownRefusals.ts'
 import { ownStreams } from './endpoints/ownStreams.ts'
 import { ownWebhook } from './endpoints/ownWebhook.ts'
@@ -79,7 +81,9 @@ import { voidOrder } from './endpoints/voidOrder.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [
   usage,
+  compatUsage,
   ownKey,
+  ownKeyUsage,
   ownAccount,
   ownKeys,
   createOwnKey,

@@ -1,15 +1,6 @@
 // What every answer of the platform to a key is wrapped in.
 
 import * as z from 'zod'
-import type { MicroCredits } from '../credit/amount.ts'
-import { formatCredits } from '../credit/amount.ts'
-
-export const CreditsNumber = z.number().describe('Credits, to the millionth')
-
-/** As a JSON number: a double holds every sum of micro-credits below eight billion credits to the millionth. */
-export function creditsNumber(micro: MicroCredits): number {
-  return Number(formatCredits(micro))
-}
 
 /** The schema of an answer with this data. */
 export const enveloped = <Data extends z.ZodType>(data: Data) =>

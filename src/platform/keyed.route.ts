@@ -66,11 +66,11 @@ function challenged(refusal: Response, product: Product): Response {
 }
 
 async function enter(c: Context, endpoint: Endpoint, deps: KeyedDeps, gate: Gate): Promise<Response> {
-  const { id: type, door, product = 'platform', price: amount = 0 } = endpoint
+  const { id: type, door, product = 'platform', everyKey = false, price: amount = 0 } = endpoint
   const requestId = deps.requestId()
   const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
   const kind = door === 'service' ? 'service' : 'any'
-  const identity = await deps.authenticate(c.req.raw, { product, kind }, waitUntil)
+  const identity = await deps.authenticate(c.req.raw, { product: everyKey ? null : product, kind }, waitUntil)
   if (!identity.ok) {
     noteEntry(deps.refused, identity.error, { requestId, product, type }, waitUntil)
     return challenged(refuse(identity.error, requestId), product)

@@ -1,8 +1,10 @@
 // What was used, as answers to owners of keys and to operators show it: the same three counts under the same three names.
 
 import * as z from 'zod'
-import type { PlacedUsage, UsagePlace, UsageSum } from '../credit/usage.ts'
-import { Day, dayText, startOf } from './usage-window.ts'
+import { formatCredits } from '../credit/amount.ts'
+import { type PlacedUsage, sumOfUsage, type UsagePlace, type UsageReport, type UsageSum } from '../credit/usage.ts'
+import { CreditsText } from './fields.ts'
+import { Day, dayText, startOf, type UsageWindow } from './usage-window.ts'
 
 /** Counts that are never added up. */
 export const COUNTS = {
@@ -26,9 +28,30 @@ export const USED_TYPE = {
 
 const PLACE = /^([\d-]{10})\.([0-9a-f]{64})\.(\w{1,64})\.(\w{1,64})$/
 
-/** The counts as answers show them. */
-export function shownCounts({ calls, minutes, rows }: UsageSum) {
-  return { calls, stream_minutes: minutes, pipeline_rows: rows }
+/** The counts and what they cost. */
+export const USED = { ...COUNTS, credits: CreditsText.describe('What they cost') }
+export const USED_EXAMPLE = { calls: 3, stream_minutes: 1, pipeline_rows: 0, credits: '3.13' }
+
+/** Of reports: the days that they are of, and the sum of all of them. */
+export const REPORTED = {
+  period: z.object({ from: Day, to: Day }).describe('The days of the report, both included'),
+  totals: z.object(USED).describe('All days together'),
+}
+export const TypeUsed = z.object({ ...USED_TYPE, ...USED })
+export const TYPE_USED_EXAMPLE = { product: 'info', type: 'l2Book', ...USED_EXAMPLE }
+
+/** The counts and what they cost, as answers show them. */
+export function shownUsed({ calls, minutes, rows, amount }: UsageSum) {
+  return { calls, stream_minutes: minutes, pipeline_rows: rows, credits: formatCredits(amount) }
+}
+
+/** What every report shows of what a meter summed for its window. */
+export function shownReport({ byDay, byType }: UsageReport, { fromMs, toMs }: UsageWindow) {
+  return {
+    period: { from: dayText(fromMs), to: dayText(toMs - 1) },
+    totals: shownUsed(sumOfUsage(byDay)),
+    by_type: byType.map((sum) => ({ product: sum.product, type: sum.type, ...shownUsed(sum) })),
+  }
 }
 
 /** A place among rows, as `next` of a page has it. */

@@ -173,7 +173,7 @@ describe('a key in the path', () => {
 /** What a key has left, as its account's meter has it. */
 async function leftOf(key: string): Promise<number> {
   const answer = await fetch(`${world.url}/platform/key/`, { headers: { authorization: `Bearer ${key}` } })
-  return ((await answer.json()) as { data: { credits_remaining: number } }).data.credits_remaining
+  return Number(((await answer.json()) as { data: { balance: string } }).data.balance)
 }
 
 /** One key for ten that knock in turn: work that costs nothing is bounded, too. */

@@ -39,8 +39,8 @@ const GUIDES: Readonly<Record<string, readonly RegExp[]>> = {
     /BTC \d+(\.\d+)? ETH \d/,
     /BTC \d+(\.\d+)? ETH \d/,
     /\d+ trades, the last at \d/,
-    /"credits_remaining":/,
-    /"credits_consumed":/,
+    /"balance":/,
+    /"by_type":/,
   ],
   'guides/books.md': [/^no book|^\d+(\.\d+)? × /m, /block \d+$/m, /the checksum is right/],
   'guides/replay.md': [/all was told up to \d+$/m, /"chain":"hyperliquid"/, /replay ended after \d+ trades$/m],
@@ -92,7 +92,7 @@ it.skipIf(missing.length > 0)(
     }
     for (const [address, wanted] of [
       ['/docs/info/l2Book', /levels/],
-      ['/docs/rest/ownKey', /credits_remaining/],
+      ['/docs/rest/ownKey', /balance/],
       ['/docs/rpc/methods', /0x/],
     ] as const) {
       const blocks =

@@ -81,11 +81,10 @@ describe('a key’s knowledge of itself', () => {
       const answer = await fetch(`${world.url}/platform/${path}`, { headers: { authorization: `Bearer ${key}` } })
       return { status: answer.status, body: (await answer.json()) as { data: Record<string, unknown> } }
     }
-    expect((await ask('key/')).body.data).toMatchObject({ credits_remaining: 7, plan: 'trial' })
+    expect((await ask('key/')).body.data).toMatchObject({ balance: '7', plan: 'trial' })
     // The isolate reports within two seconds what is much of what is left.
-    const consumed = async () =>
-      ((await ask('usage/')).body.data?.aggregate as { credits_consumed: number })?.credits_consumed
-    await expect.poll(consumed, { timeout: 10_000, interval: 500 }).toBe(3)
+    const consumed = async () => ((await ask('usage/')).body.data?.totals as { credits: string })?.credits
+    await expect.poll(consumed, { timeout: 10_000, interval: 500 }).toBe('3')
     expect((await ask('usage/?duration=7')).status).toBe(400)
   })
 })

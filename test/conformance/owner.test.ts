@@ -35,10 +35,10 @@ describe('invoice, usage and ledger', () => {
     await info(made.key, { type: 'noSuchType' })
     const paid = await until(async () => {
       const { data } = await ask(made.key, 'GET', '/platform/usage/')
-      const own = data.by_api_key.find(({ label }: { label: string }) => label === 'adds up')
+      const own = data.by_key.find(({ label }: { label: string }) => label === 'adds up')
       return own?.calls === 7 ? own : undefined
     })
-    expect(paid.credits_consumed).toBe(7)
+    expect(paid.credits).toBe('7')
     const month = new Date().toISOString().slice(0, 7)
     await until(async () => {
       const [{ data: invoice }, { data: usage }, { data: account }] = await Promise.all([
@@ -46,7 +46,7 @@ describe('invoice, usage and ledger', () => {
         ask(dev.service_key, 'GET', '/platform/usage/?stack=key'),
         ask(dev.service_key, 'GET', '/platform/account/'),
       ])
-      const sum = (amounts: readonly (string | number)[]) => amounts.reduce((all, each) => all + microOf(each), 0n)
+      const sum = (amounts: readonly string[]) => amounts.reduce((all, each) => all + microOf(each), 0n)
       const lines = sum(invoice.lines.map(({ credits }: { credits: string }) => credits))
       expect(lines).toBe(microOf(invoice.charged) + microOf(invoice.written_off))
       expect(
@@ -54,9 +54,9 @@ describe('invoice, usage and ledger', () => {
       ).toBe(microOf(invoice.closing))
       // Something else of the account may have been charged between two questions.
       if (invoice.closing !== account.balance || invoice.charged !== account.spent) return undefined
-      const used = microOf(usage.aggregate.credits_consumed)
-      const parts = usage.by_day.flatMap(({ parts }: { parts: { premium_credits: number }[] }) => parts)
-      expect(sum(parts.map(({ premium_credits: credits }: { premium_credits: number }) => credits))).toBe(used)
+      const used = microOf(usage.totals.credits)
+      const parts = usage.by_day.flatMap(({ parts }: { parts: { credits: string }[] }) => parts)
+      expect(sum(parts.map(({ credits }: { credits: string }) => credits))).toBe(used)
       return used === lines ? true : undefined
     })
   })

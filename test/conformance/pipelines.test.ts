@@ -72,7 +72,7 @@ it('a pipeline is charged for its rows, stops with the last credit and goes on w
     feeder.advance(FIRST + 120)
     await expect.poll(async () => (await status()).phase, { timeout: 30_000 }).toBe('unpaid')
     expect(await status()).toMatchObject({
-      ...{ status: 'running', row_credits: 0.0001 },
+      ...{ status: 'running', row_credits: '0.0001' },
       last_error: { message: expect.stringMatching(/^unpaid: .*top-up/) },
     })
     // A batch may have been under way as the credits came to their end.
@@ -87,13 +87,13 @@ it('a pipeline is charged for its rows, stops with the last credit and goes on w
     await expect.poll(() => tids.length, { timeout: 30_000 }).toBe(180)
     expect(tids).toEqual(Array.from({ length: 180 }, (_, at) => FIRST + 1 + at))
     await ask(`pipeline-api/${id}/`, 'PUT', { status: 'paused' })
-    const credits_consumed = (180 - (before - 100)) / 10_000
+    const credits = formatCredits((180 - (before - 100)) * 100)
     await expect
       .poll(() => ask('usage/'))
       .toMatchObject({
-        aggregate: { credits_consumed, calls: 0, stream_minutes: 0, pipeline_rows: 180 },
-        by_api_key: [{ label: 'plant', credits_consumed, pipeline_rows: 180 }],
-        by_type: [{ product: 'pipeline', type: 'fills', credits_consumed, pipeline_rows: 180 }],
+        totals: { credits, calls: 0, stream_minutes: 0, pipeline_rows: 180 },
+        by_key: [{ label: 'plant', credits, pipeline_rows: 180 }],
+        by_type: [{ product: 'pipeline', type: 'fills', credits, pipeline_rows: 180 }],
       })
     expect(await plant.admin(`/accounts/${account}`)).toMatchObject({
       written_off: formatCredits((before - 100) * 100),

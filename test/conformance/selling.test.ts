@@ -85,7 +85,7 @@ describe.skipIf(isMissing)('a top-up', () => {
     const number = (await owner.page.getByRole('heading', { name: /^Invoice W-/ }).textContent())!.split(/[ :]/)[1]!
     const leftOf = async () => {
       const answer = await fetch(`${dev.url}/platform/key/`, { headers: { authorization: `Bearer ${dev.key}` } })
-      return ((await answer.json()) as { data: { credits_remaining: number } }).data.credits_remaining
+      return Number(((await answer.json()) as { data: { balance: string } }).data.balance)
     }
     const before = await leftOf()
 

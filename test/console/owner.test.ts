@@ -130,18 +130,18 @@ describe('columns of days', () => {
     by_day: [
       {
         date: '2026-11-24',
-        premium_credits: 1,
+        credits: '1',
         parts: [
-          { part: '', label: '', premium_credits: 0.5 },
+          { part: '', label: '', credits: '0.5' },
           ...Array.from({ length: parts }, (_, i) => ({
             part: `p${i}`,
             label: i === 0 ? '<b>' : '',
-            premium_credits: i + 1,
+            credits: String(i + 1),
           })),
         ],
       },
     ],
-    by_api_key: [],
+    by_key: [],
     by_type: [],
   })
 

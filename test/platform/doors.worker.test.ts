@@ -3,15 +3,28 @@
 import { createExecutionContext, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
+import { failureMessage } from '../../src/core/failure.ts'
 import { err } from '../../src/core/result.ts'
 import { operationText } from '../../src/docs/operation-text.ts'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
+import { PRODUCTS } from '../../src/key/identity.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
+import { ENDPOINTS as ALL } from '../../src/platform/catalogue.ts'
 import { defineEndpoint, reply } from '../../src/platform/endpoint.ts'
 import { keyedRoutes } from '../../src/platform/keyed.route.ts'
-import { ADMIN_TOKEN, bindings, KEY_SECRET, meterOf, newKey, platformOf, settings } from './operator.worker.ts'
+import { spend } from '../credit/spend.worker.ts'
+import {
+  ADMIN_TOKEN,
+  bindings,
+  KEY_SECRET,
+  keyedGateway,
+  meterOf,
+  newKey,
+  platformOf,
+  settings,
+} from './operator.worker.ts'
 
 const Echo = z.object({ id: z.string(), account: z.string() })
 
@@ -161,5 +174,72 @@ describe('the door of service keys', () => {
     for (const path of ['/managed/1', '/echo/a']) {
       expect((await admin.request(path, { headers })).status).toBe(404)
     }
+  })
+})
+
+describe('a key of each restricted kind', () => {
+  const walk = async (key: string, path: string) => {
+    const headers = { authorization: `Bearer ${key}` }
+    const response = await keyedGateway(platformOf()).request(path, { headers }, {}, createExecutionContext())
+    return { status: response.status, json: await response.json<{ data?: Record<string, unknown> }>() }
+  }
+
+  it.each(PRODUCTS)(
+    'sees itself where it is for %s alone, and no more of its account than its balance',
+    async (product) => {
+      const { key, hash, account, prefix } = await newKey({ products: [product], credits: 10 })
+      const other = await newKey({ account })
+      await spend(meterOf(account), hash, 1_000_000)
+      await spend(meterOf(account), other.hash, 2_000_000)
+      const itself = await walk(key, '/platform/key/')
+      expect(itself).toMatchObject({ status: 200, json: { data: { prefix, products: [product], balance: '7' } } })
+      const used = await walk(key, '/platform/key/usage/')
+      expect(used).toMatchObject({ status: 200, json: { data: { prefix, totals: { credits: '1' } } } })
+      for (const path of ['/platform/usage/', '/platform/account/', '/platform/keys/', '/platform/refusals/'])
+        expect((await walk(key, path)).status).toBe(product === 'platform' ? 200 : 403)
+    },
+  )
+
+  it.each([
+    ['spent its cap', { credits: 10, cap: 1 }],
+    ['spent its account', { credits: 1 }],
+    ['is a service key with a cap', { kind: 'service', credits: 10, cap: 1 }],
+  ])('reaches what its 402 names where it %s', async (_, order) => {
+    const { key, hash, account } = await newKey({ ...order, ...('kind' in order ? {} : { products: ['info'] }) })
+    await spend(meterOf(account), hash, 1_000_000)
+    const leases = new LeasePool()
+    const charging = leases.charging({ meterOf, waitUntil: () => {}, meterFailure: 'closed', onRevoked: () => {} })
+    const identity = { v: 1, account, keyHash: hash, kind: 'api', plan: 'trial', products: [...PRODUCTS] } as const
+    const asked = { product: 'info', type: 'meta', amount: 1_000_000 } as const
+    const held = await charging.hold({ ...identity, products: [...PRODUCTS] }, asked)
+    const message = held.ok ? '' : failureMessage(held.error)
+    const named = [...message.matchAll(/(GET|PATCH) (\/[\w/{}-]+)/g)]
+    expect(named.length).toBeGreaterThan(0)
+    for (const [, method = '', path = ''] of named) {
+      expect(ALL.some((each) => each.path === path && each.method === method.toLowerCase())).toBe(true)
+      if (method === 'GET') expect((await walk(key, path)).status).toBe(200)
+    }
+  })
+
+  it('is told by a stream token’s 402 of nothing that a token cannot reach', async () => {
+    const { hash, account } = await newKey({ credits: 0.5 })
+    const leases = new LeasePool()
+    const charging = leases.charging({ meterOf, waitUntil: () => {}, meterFailure: 'closed', onRevoked: () => {} })
+    const token = { holder: 'v', coins: null, channels: [], expires: Date.now() + 60_000 }
+    const identity = {
+      v: 1,
+      account,
+      keyHash: hash,
+      kind: 'api',
+      plan: 'trial',
+      products: ['info' as const],
+      token,
+    } as const
+    const held = await charging.hold(
+      { ...identity, products: ['info'] },
+      { product: 'info', type: 'meta', amount: 1_000_000 },
+    )
+    expect(held.ok ? '' : failureMessage(held.error)).toMatch(/^Not enough credits: .* stream token/)
+    expect(held.ok ? '' : failureMessage(held.error)).not.toMatch(/\/platform/)
   })
 })

@@ -225,8 +225,8 @@ describe('how an account stands', () => {
     expect(data.limits).toContainEqual({ limit: 'keys', most: 10_000, now: 2 })
     const usage = (await ask(door, own.key, 'GET', '/usage/?stack=type')).data
     expect(usage.by_day[0].parts).toEqual([
-      { part: 'info meta', label: '', premium_credits: 1 },
-      { part: 'stream allFills', label: '', premium_credits: 2.5 },
+      { part: 'info meta', label: '', credits: '1' },
+      { part: 'stream allFills', label: '', credits: '2.5' },
     ])
   })
 

@@ -59,7 +59,7 @@ describe('what a key may know of itself', () => {
       await Promise.all(Array.from({ length: 50 }, call))
       await spend(meterOf(account), hash, CREDIT)
       const { json, headers } = await get(app, '/platform/key/', key)
-      expect(json.data).toMatchObject({ credits_remaining: 1_000 - round * 51, spent: round * 51 })
+      expect(json.data).toMatchObject({ balance: String(1_000 - round * 51), spent: String(round * 51) })
       expect(headers.get('x-credits-remaining')).toBe(String(1_000 - round * 51))
     }
   })
@@ -67,10 +67,10 @@ describe('what a key may know of itself', () => {
   it('is what is left of its cap in the headers, and the account’s balance in the body', async () => {
     const { key, hash, account } = await newKey({ credits: 100, cap: 3 })
     const { json, headers } = await get(gateway(), '/platform/key/', key)
-    expect([json.data.credits_remaining, headers.get('x-credits-remaining')]).toEqual([100, '3'])
-    expect([json.data.cap, json.data.cap_remaining]).toEqual([3, 3])
+    expect([json.data.balance, headers.get('x-credits-remaining')]).toEqual(['100', '3'])
+    expect([json.data.cap, json.data.cap_remaining]).toEqual(['3', '3'])
     await spend(meterOf(account), hash, 2_500_000)
-    expect((await get(gateway(), '/platform/key/', key)).json.data).toMatchObject({ cap: 3, cap_remaining: 0.5 })
+    expect((await get(gateway(), '/platform/key/', key)).json.data).toMatchObject({ cap: '3', cap_remaining: '0.5' })
     const other = await newKey({ account })
     expect((await get(gateway(), '/platform/key/', other.key)).json.data).toMatchObject({
       cap: null,
@@ -94,21 +94,13 @@ describe('what a key may know of itself', () => {
       const today = new Date().toISOString().slice(0, 10)
       expect(json.data.period.to).toBe(today)
       const all = { calls: 4, stream_minutes: 3, pipeline_rows: 0 }
-      expect(json.data.by_day).toEqual([{ date: today, premium_credits: 5.130001, free_credits: 0, ...all }])
-      expect(json.data.aggregate).toEqual({
-        ...all,
-        credits_consumed: 5.130001,
-        premium_credits: 5.130001,
-        free_credits: 0,
-        max_credits: 0,
-        plan: 'trial',
-        flex_credits: { limit: 0 },
-      })
-      expect(json.data.by_api_key).toHaveLength(2)
-      expect(json.data.by_api_key).toContainEqual({
-        apikey: one.prefix,
+      expect(json.data.by_day).toEqual([{ date: today, credits: '5.130001', ...all }])
+      expect(json.data.totals).toEqual({ ...all, credits: '5.130001' })
+      expect(json.data.by_key).toHaveLength(2)
+      expect(json.data.by_key).toContainEqual({
+        prefix: one.prefix,
         label: 'one',
-        credits_consumed: 3.130001,
+        credits: '3.130001',
         calls: 4,
         stream_minutes: 2,
         pipeline_rows: 0,
@@ -117,12 +109,12 @@ describe('what a key may know of itself', () => {
         {
           product: 'stream',
           type: 'allFills',
-          credits_consumed: 3.130001,
+          credits: '3.130001',
           calls: 0,
           stream_minutes: 3,
           pipeline_rows: 0,
         },
-        { product: 'info', type: 'meta', credits_consumed: 2, calls: 4, stream_minutes: 0, pipeline_rows: 0 },
+        { product: 'info', type: 'meta', credits: '2', calls: 4, stream_minutes: 0, pipeline_rows: 0 },
       ])
       expect(text).not.toContain(one.key)
       expect(headers.get('x-credits-cost')).toBe('0')
@@ -132,6 +124,23 @@ describe('what a key may know of itself', () => {
     expect((await meterOf(one.account).balance()).spent).toBe(5_130_001)
   })
 
+  it('is the same in the words and numbers of another API, under an address of its own alone', async () => {
+    const { key, hash, account, prefix } = await newKey({ credits: 100, label: 'one' })
+    await spend(meterOf(account), hash, 1_130_001)
+    const { status, json } = await get(gateway(), '/platform/compat/usage/?duration=1', key)
+    const date = new Date().toISOString().slice(0, 10)
+    const all = { premium_credits: 1.130001, free_credits: 0 }
+    expect([status, json.data]).toEqual([
+      200,
+      {
+        period: { from: expect.any(String), to: date },
+        by_day: [{ date, ...all }],
+        aggregate: { credits_consumed: 1.130001, ...all, max_credits: 0, plan: 'trial', flex_credits: { limit: 0 } },
+        by_api_key: [{ apikey: prefix, label: 'one', credits_consumed: 1.130001 }],
+      },
+    ])
+  })
+
   it('is the key itself, its balance and its limits', async () => {
     const { key, prefix, account } = await newKey({
       plan: 'professional',
@@ -139,14 +148,14 @@ describe('what a key may know of itself', () => {
       products: ['info', 'platform'],
     })
     expect((await get(gateway(), '/platform/key', key)).json.data).toMatchObject({
-      apikey: prefix,
+      prefix,
       label: 'mine',
       account,
       plan: 'professional',
       products: ['info', 'platform'],
-      credits_remaining: 300_000,
-      spent: 0,
-      period: { credits: 300_000 },
+      balance: '300000',
+      spent: '0',
+      period: { credits: '300000' },
       limits: { rest_requests_per_second: 50, info_requests_per_second: 5_000 },
     })
   })
@@ -166,7 +175,7 @@ describe('what a key may know of itself', () => {
     const app = gateway()
     expect(await get(app, '/platform/usage/')).toMatchObject({ status: 401, json: { error: true, error_code: '401' } })
     const narrow = await newKey({ credits: 1, products: ['info'] })
-    expect((await get(app, '/platform/key/', narrow.key)).status).toBe(403)
+    expect((await get(app, '/platform/usage/', narrow.key)).status).toBe(403)
     const { key } = await newKey({ credits: 1 })
     const answers = await Promise.all(Array.from({ length: 60 }, () => get(app, '/platform/key/', key)))
     const refused = answers.find(({ status }) => status === 429)

@@ -9,8 +9,7 @@ import type { Business } from './business.dom.ts'
 import { pageAddress } from './cells.tsx'
 import { eachDay, partsOf } from './each-day.ts'
 
-const dollars = (value: string | number | null | undefined) =>
-  value === null || value === undefined ? '–' : `$ ${typeof value === 'number' ? value.toFixed(2) : groupedText(value)}`
+const dollars = (value: string | undefined) => (value === undefined ? '–' : `$ ${groupedText(value)}`)
 
 export function businessFigures(business: Business): Figure[] {
   const { from, to, totals, paid, open_orders: open, sold_usd: sold, spent_usd: spent, cost } = business
@@ -32,7 +31,7 @@ export function businessFigures(business: Business): Figure[] {
     { name: 'Refusals', value: groupedText(String(totals.refusals)), note: period },
     {
       name: 'Cost of the platform',
-      value: dollars(cost?.total_usd),
+      value: dollars(cost === null ? undefined : Number(cost.total_usd).toFixed(2)),
       note: cost ? `an estimate of a deployment, ${period}` : 'the log did not answer',
     },
   ]

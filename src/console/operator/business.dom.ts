@@ -33,9 +33,9 @@ export interface Business {
   readonly sold_usd: string | null
   readonly spent_usd: string | null
   readonly cost: {
-    readonly total_usd: number
-    readonly standing_usd: number
-    readonly calls_usd: number
+    readonly total_usd: string
+    readonly standing_usd: string
+    readonly calls_usd: string
     readonly assumptions: readonly string[]
   } | null
 }

@@ -1,5 +1,4 @@
-// What /platform answers to the owner's page, as far as it is shown. Amounts are exact text, but those of usage, which are JSON
-// numbers that hold every sum exactly.
+// What /platform answers to the owner's page, as far as it is shown. Amounts are exact text.
 
 export interface Account {
   readonly account: string
@@ -24,14 +23,14 @@ export interface Usage {
   readonly period: { readonly from: string; readonly to: string }
   readonly by_day: readonly {
     readonly date: string
-    readonly premium_credits: number
-    readonly parts?: readonly { readonly part: string; readonly label: string; readonly premium_credits: number }[]
+    readonly credits: string
+    readonly parts?: readonly { readonly part: string; readonly label: string; readonly credits: string }[]
   }[]
-  readonly by_api_key: readonly (Counts & { readonly apikey: string | null; readonly label: string })[]
+  readonly by_key: readonly (Counts & { readonly prefix: string | null; readonly label: string })[]
   readonly by_type: readonly (Counts & { readonly product: string; readonly type: string })[]
 }
 interface Counts {
-  readonly credits_consumed: number
+  readonly credits: string
   readonly calls: number
   readonly stream_minutes: number
   readonly pipeline_rows: number

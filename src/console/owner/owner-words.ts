@@ -5,9 +5,9 @@ import type { StackedColumn } from '../ui/stacked.ts'
 import { dayText, spanText, timeText } from '../ui/when.ts'
 import type { Account, Key, Usage } from './answers.ts'
 
-/** Credits as exact text, or as a number of JSON, to micro-credits. */
-export function microOf(credits: string | number): bigint {
-  const [, sign, whole = '0', rest = ''] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(String(credits)) ?? []
+/** Credits as exact text to micro-credits. */
+export function microOf(credits: string): bigint {
+  const [, sign, whole = '0', rest = ''] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(credits) ?? []
   const micro = BigInt(whole) * 1_000_000n + BigInt(rest.padEnd(6, '0'))
   return sign === '-' ? -micro : micro
 }
@@ -65,7 +65,7 @@ export function dailyColumns({ by_day: days, period }: Usage): { columns: Stacke
   const nameOf = ({ part, label }: { part: string; label: string }) =>
     part === '' ? OTHERS : label === '' ? part : `${label} (${part})`
   for (const part of days.flatMap(({ parts = [] }) => parts))
-    sums.set(nameOf(part), (sums.get(nameOf(part)) ?? 0n) + microOf(part.premium_credits))
+    sums.set(nameOf(part), (sums.get(nameOf(part)) ?? 0n) + microOf(part.credits))
   const named = [...sums].filter(([name]) => name !== OTHERS).sort(([, a], [, b]) => (b > a ? 1 : b < a ? -1 : 0))
   const shown = named.slice(0, PARTS_MAX).map(([name]) => name)
   const parts = sums.size > shown.length ? [...shown, OTHERS] : shown
@@ -76,7 +76,7 @@ export function dailyColumns({ by_day: days, period }: Usage): { columns: Stacke
       const own = nameOf(part)
       const at = shown.includes(own) ? own : OTHERS
       // Sums of micro-credits are whole and below 2^53.
-      values[at] = (values[at] ?? 0) + Number(microOf(part.premium_credits))
+      values[at] = (values[at] ?? 0) + Number(microOf(part.credits))
     }
     return { name, parts: values }
   })

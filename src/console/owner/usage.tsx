@@ -11,9 +11,9 @@ import type { Usage } from './answers.ts'
 import { spending, useOwn } from './own.dom.ts'
 import { dailyColumns, microOf } from './owner-words.ts'
 
-type ByKey = Usage['by_api_key'][number]
+type ByKey = Usage['by_key'][number]
 type ByType = Usage['by_type'][number]
-type Sums = Pick<ByKey, 'credits_consumed' | 'calls' | 'stream_minutes' | 'pipeline_rows'>
+type Sums = Pick<ByKey, 'credits' | 'calls' | 'stream_minutes' | 'pipeline_rows'>
 
 const count = (name: string, of: (row: Sums) => number) => ({
   name,
@@ -21,13 +21,13 @@ const count = (name: string, of: (row: Sums) => number) => ({
   isNumber: true,
 })
 const SUMS: readonly Column<Sums>[] = [
-  { name: 'Credits', text: (row) => microText(microOf(row.credits_consumed)), isNumber: true },
+  { name: 'Credits', text: (row) => microText(microOf(row.credits)), isNumber: true },
   count('Calls', (row) => row.calls),
   count('Minutes', (row) => row.stream_minutes),
   count('Rows', (row) => row.pipeline_rows),
 ]
 const BY_KEY: readonly Column<ByKey>[] = [
-  { name: 'Key', text: ({ apikey }) => apikey ?? '' },
+  { name: 'Key', text: ({ prefix }) => prefix ?? '' },
   { name: 'Label', text: ({ label }) => label },
   ...SUMS,
 ]
@@ -37,11 +37,11 @@ const BY_TYPE: readonly Column<ByType>[] = [
   ...SUMS,
 ]
 
-const BY_DAY: readonly Column<{ date: string; part: string; label: string; premium_credits: number }>[] = [
+const BY_DAY: readonly Column<{ date: string; part: string; label: string; credits: string }>[] = [
   { name: 'Day, UTC', text: ({ date }) => date },
   { name: 'For', text: ({ part }) => part || 'others' },
   { name: 'Label', text: ({ label }) => label },
-  { name: 'Credits', text: (row) => microText(microOf(row.premium_credits)), isNumber: true },
+  { name: 'Credits', text: (row) => microText(microOf(row.credits)), isNumber: true },
 ]
 
 const EMPTY = () => (
@@ -118,8 +118,8 @@ export function UsageSection() {
           <Table
             caption="Use by key"
             columns={BY_KEY}
-            rows={value.by_api_key}
-            rowKey={({ apikey, label }) => `${apikey} ${label}`}
+            rows={value.by_key}
+            rowKey={({ prefix, label }) => `${prefix} ${label}`}
             empty={<EMPTY />}
             csv="usage-by-key"
           />

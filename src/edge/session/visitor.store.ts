@@ -86,7 +86,8 @@ export async function visitingOwner(
   if (session.value.kind !== 'key') return err({ kind: 'not_entitled', why: OPERATOR })
   const record = await keyFromD1(env.ACCOUNTS, session.value.tokenHash)
   if (record === null) return err(KEY_ENDED)
-  return admit(entry.product === 'platform' ? record : forData(record), entry, nowMs, address)
+  const isOfPlatform = entry.product === null || entry.product === 'platform'
+  return admit(isOfPlatform ? record : forData(record), entry, nowMs, address)
 }
 
 type Entered = Result<Identity, Failure>

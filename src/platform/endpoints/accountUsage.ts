@@ -3,16 +3,13 @@
 
 import * as z from 'zod'
 import { err } from '../../core/result.ts'
-import { formatCredits } from '../../credit/amount.ts'
 import { ACCOUNT_PARAMS } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { AccountId, CreditsText } from '../fields.ts'
-import { COUNTS, Place, placeText, shownCounts, USED_TYPE } from '../usage-shapes.ts'
+import { AccountId } from '../fields.ts'
+import { Place, placeText, shownUsed, USED, USED_EXAMPLE, USED_TYPE } from '../usage-shapes.ts'
 import { Day, dayText, usageQuery, usageWindow } from '../usage-window.ts'
 
 const PAGE = 1_000
-
-const Sums = { ...COUNTS, credits: CreditsText.describe('What they cost') }
 
 const Row = z
   .object({
@@ -21,12 +18,11 @@ const Row = z
     prefix: z.string().nullable().describe('The key’s first twelve characters'),
     label: z.string().nullable().describe('Text for people'),
     ...USED_TYPE,
-    ...Sums,
+    ...USED,
   })
   .meta({ id: 'AccountUsageRow' })
 
 const TYPE_EXAMPLE = { product: 'info', type: 'l2Book' }
-const SUMS_EXAMPLE = { calls: 3, stream_minutes: 0, pipeline_rows: 0, credits: '3' }
 
 export const accountUsage = defineEndpoint(
   {
@@ -48,7 +44,7 @@ export const accountUsage = defineEndpoint(
           account: AccountId,
           from: Day.describe('First UTC day'),
           to: Day.describe('Last UTC day, included'),
-          totals: z.object(Sums).describe('Of the whole window'),
+          totals: z.object(USED).describe('Of the whole window'),
           rows: z.array(Row).describe('A day, a key and a type each'),
           next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
         }),
@@ -56,7 +52,7 @@ export const accountUsage = defineEndpoint(
           account: 'acme',
           from: '2026-10-22',
           to: '2026-11-22',
-          totals: SUMS_EXAMPLE,
+          totals: USED_EXAMPLE,
           rows: [
             {
               date: '2026-11-21',
@@ -64,7 +60,7 @@ export const accountUsage = defineEndpoint(
               prefix: 'cqt_9fKxWq2T',
               label: 'bot',
               ...TYPE_EXAMPLE,
-              ...SUMS_EXAMPLE,
+              ...USED_EXAMPLE,
             },
           ],
           next: null,
@@ -87,7 +83,7 @@ export const accountUsage = defineEndpoint(
       account: id,
       from: dayText(fromMs),
       to: dayText(toMs - 1),
-      totals: { ...shownCounts(total), credits: formatCredits(total.amount) },
+      totals: shownUsed(total),
       rows: page.map((row) => ({
         date: dayText(row.day),
         hash: row.keyHash,
@@ -95,8 +91,7 @@ export const accountUsage = defineEndpoint(
         label: names.get(row.keyHash)?.label ?? null,
         product: row.product,
         type: row.type,
-        ...shownCounts(row),
-        credits: formatCredits(row.amount),
+        ...shownUsed(row),
       })),
       next: rows.length > PAGE && last !== undefined ? placeText(last) : null,
     })

@@ -64,9 +64,9 @@ const Business = z.object({
   spent_usd: Usd.nullable().describe('The same of the spent ones'),
   cost: z
     .object({
-      standing_usd: z.number().describe('Of standing ready, for the period'),
-      calls_usd: z.number().describe('Of its calls'),
-      total_usd: z.number().describe('Both'),
+      standing_usd: Usd.describe('Of standing ready, for the period'),
+      calls_usd: Usd.describe('Of its calls'),
+      total_usd: Usd.describe('Both'),
       relays: z.int().describe('Relays that serve clients now, which the estimate takes for all of the period'),
       assumptions: z.array(z.string()).describe('What the estimate takes for granted'),
     })
@@ -96,7 +96,7 @@ export const business = defineEndpoint(
           refused: [{ code: 'rate_limited', count: 3 }],
           ...{ million_usd: '49.00', sold_usd: '0.0245', spent_usd: '0.005904' },
           cost: {
-            ...{ standing_usd: 0.53, calls_usd: 0.0001, total_usd: 0.5301, relays: 1 },
+            ...{ standing_usd: '0.53', calls_usd: '0.0001', total_usd: '0.5301', relays: 1 },
             assumptions: [...COST_ASSUMPTIONS],
           },
         },
@@ -144,12 +144,20 @@ export const business = defineEndpoint(
         status === null
           ? null
           : {
-              ...{ standing_usd: cost.standing, calls_usd: cost.calls, total_usd: cost.total, relays },
+              ...{
+                standing_usd: estimate(cost.standing),
+                calls_usd: estimate(cost.calls),
+                total_usd: estimate(cost.total),
+              },
+              relays,
               assumptions: [...COST_ASSUMPTIONS],
             },
     })
   },
 )
+
+/** To a hundredth of a cent: it is no more certain. */
+const estimate = (dollars: number) => dollarsText(BigInt(Math.round(dollars * 1e4)) * 100n)
 
 function shown({ granted, spent, calls, minutes, rows, refusals }: Omit<BusinessDay, 'day' | 'byProduct'>) {
   const counts = { calls, stream_minutes: minutes, pipeline_rows: rows, refusals }

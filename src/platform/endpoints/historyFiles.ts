@@ -3,11 +3,12 @@
 
 import * as z from 'zod'
 import { err } from '../../core/result.ts'
+import { formatCredits } from '../../credit/amount.ts'
 import { LINK_MS } from '../../history/exports/file-links.ts'
 import { FILE_PRICE, filePage, filesPrice, readCursor } from '../../history/exports/listed-files.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { CreditsNumber, creditsNumber, enveloped, inEnvelope } from '../envelope.ts'
-import { UnixMs } from '../fields.ts'
+import { enveloped, inEnvelope } from '../envelope.ts'
+import { CreditsText, UnixMs } from '../fields.ts'
 import {
   Bytes,
   CHAIN_PARAMS,
@@ -65,7 +66,7 @@ export const historyFiles = defineEndpoint(
           z.object({
             files: z.array(File).describe('In order'),
             expires_ms: UnixMs.describe('When the links end, Unix milliseconds'),
-            credits: CreditsNumber.describe('What these links cost'),
+            credits: CreditsText.describe('What these links cost'),
             next: NEXT,
           }),
         ),
@@ -77,7 +78,7 @@ export const historyFiles = defineEndpoint(
               link: `/v1/hyperliquid/history/files/${KEY}?expires=1790003600000&sig=${'x'.repeat(43)}`,
             },
           ],
-          ...{ expires_ms: 1790003600000, credits: 0.61267, next: null },
+          ...{ expires_ms: 1790003600000, credits: '0.61267', next: null },
         }),
       },
     },
@@ -104,6 +105,6 @@ export const historyFiles = defineEndpoint(
       link: links[at]!,
     }))
     const price = filesPrice({ objects: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) })
-    return reply(200, inEnvelope({ files: shown, expires_ms: expires, credits: creditsNumber(price), next }), { price })
+    return reply(200, inEnvelope({ files: shown, expires_ms: expires, credits: formatCredits(price), next }), { price })
   },
 )

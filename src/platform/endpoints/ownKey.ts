@@ -1,17 +1,20 @@
 // GET /platform/key/: what a key may know of itself. Numbers are the meter's own of this moment.
 
 import * as z from 'zod'
+import { leftOf } from '../../credit/account-state.ts'
+import { formatCredits } from '../../credit/amount.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import { PRODUCTS, PRODUCTS_TEXT } from '../../key/identity.ts'
+import { PERIOD_EXAMPLE, Period, SUMS, shownPeriod, shownSums } from '../account-shapes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { CreditsNumber, creditsNumber, enveloped, inEnvelope } from '../envelope.ts'
-import { AccountId, UnixMs } from '../fields.ts'
+import { enveloped, inEnvelope } from '../envelope.ts'
+import { AccountId, CreditsText, UnixMs } from '../fields.ts'
 import { Kind, Label } from '../key-shapes.ts'
 import { LIMITS_EXAMPLE, PlanName, ShownLimits, shownLimits } from '../plan-shapes.ts'
 
 const OwnKey = z
   .object({
-    apikey: z.string().nullable().describe('The key’s first twelve characters'),
+    prefix: z.string().nullable().describe('The key’s first twelve characters'),
     label: Label,
     kind: Kind,
     products: z.array(z.enum(PRODUCTS)).describe(`What it is for. ${PRODUCTS_TEXT}`),
@@ -19,20 +22,13 @@ const OwnKey = z
     expires: UnixMs.nullable().describe('When it ends, Unix milliseconds; null: never'),
     account: AccountId,
     plan: PlanName,
-    credits_remaining: CreditsNumber.describe('The account’s balance: credits that it may still spend'),
-    cap: CreditsNumber.nullable().describe(
+    balance: SUMS.balance,
+    cap: CreditsText.nullable().describe(
       'Credits that the key, with those that it replaced, may spend in all its time; null: no cap. Its operator can raise it',
     ),
-    cap_remaining: CreditsNumber.nullable().describe('What is left of the cap; null: no cap'),
-    spent: CreditsNumber.describe('Credits that the account’s calls and minutes cost, since it was made'),
-    period: z
-      .object({
-        since: UnixMs.describe('When it began, Unix milliseconds'),
-        until: UnixMs.nullable().describe('When it ends, Unix milliseconds; null: it does not, or the trial is over'),
-        credits: CreditsNumber.describe('What the plan gave for it'),
-      })
-      .nullable()
-      .describe('The plan’s period that runs now'),
+    cap_remaining: CreditsText.nullable().describe('What is left of the cap; null: no cap'),
+    spent: SUMS.spent,
+    period: Period.nullable().describe('Null: the account was made before plans had periods'),
     limits: ShownLimits.describe('What the key and its account may do apart from credits'),
   })
   .meta({ id: 'OwnKey' })
@@ -43,14 +39,15 @@ export const ownKey = defineEndpoint(
     method: 'get',
     path: '/platform/key/',
     summary: 'The key itself: its account’s balance, its plan and its limits',
-    description: 'Free of charge, with an API or a service key, with or without the last slash.',
+    description: 'Free of charge, with or without the last slash.',
     door: 'key',
+    everyKey: true,
     answers: {
       200: {
         description: 'The key',
         schema: enveloped(OwnKey),
         example: inEnvelope({
-          apikey: 'cqt_9fKxWq2T',
+          prefix: 'cqt_9fKxWq2T',
           label: 'bot',
           kind: 'api',
           products: ['info', 'stream', 'platform'],
@@ -58,11 +55,11 @@ export const ownKey = defineEndpoint(
           expires: null,
           account: 'acme',
           plan: 'entry',
-          credits_remaining: 9996.87,
+          balance: '9996.87',
           cap: null,
           cap_remaining: null,
-          spent: 3.13,
-          period: { since: 1790000000000, until: 1792540800000, credits: 10000 },
+          spent: '3.13',
+          period: PERIOD_EXAMPLE,
           limits: LIMITS_EXAMPLE,
         }),
       },
@@ -76,9 +73,9 @@ export const ownKey = defineEndpoint(
       meter.plan(),
       keys.hashed(identity.keyHash),
     ])
-    const balance = sums.available + sums.held
+    const { balance, spent } = shownSums(sums)
     const report = {
-      apikey: key?.prefix ?? null,
+      prefix: key?.prefix ?? null,
       label: key?.label ?? '',
       kind: identity.kind,
       products: identity.products,
@@ -86,16 +83,15 @@ export const ownKey = defineEndpoint(
       expires: key?.expires ?? null,
       account: identity.account,
       plan: identity.plan,
-      credits_remaining: creditsNumber(balance),
-      cap: key?.cap == null ? null : creditsNumber(key.cap),
+      balance,
+      cap: key?.cap == null ? null : formatCredits(key.cap),
       // A meter of the version before does not tell.
-      cap_remaining: key?.cap == null || sums.capLeft === undefined ? null : creditsNumber(sums.capLeft),
-      spent: creditsNumber(sums.spent),
-      period:
-        state === null ? null : { since: state.sinceMs, until: state.untilMs, credits: creditsNumber(state.micro) },
+      cap_remaining: key?.cap == null || sums.capLeft === undefined ? null : formatCredits(sums.capLeft),
+      spent,
+      period: state === null ? null : shownPeriod(state),
       limits: shownLimits(limitsOf(identity)),
     }
     // Of a key with a cap the headers say what that leaves.
-    return reply(200, inEnvelope(report), key?.cap == null ? { left: balance } : {})
+    return reply(200, inEnvelope(report), key?.cap == null ? { left: leftOf(sums) } : {})
   },
 )

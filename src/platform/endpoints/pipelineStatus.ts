@@ -1,10 +1,12 @@
 // GET /platform/pipeline-api/{id}/status/: what became of what its owner wants.
 
 import * as z from 'zod'
+import { formatCredits } from '../../credit/amount.ts'
 import { STATUSES } from '../../pipeline/pipeline.ts'
 import type { SinkPhase } from '../../pipeline/sink-api.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { CreditsNumber, creditsNumber, enveloped, inEnvelope } from '../envelope.ts'
+import { enveloped, inEnvelope } from '../envelope.ts'
+import { CreditsText } from '../fields.ts'
 import { IsoTime, isoTime, PIPELINE_PARAMS, PIPELINE_PATH } from '../pipeline-shapes.ts'
 
 const PHASES = [
@@ -33,7 +35,7 @@ const Status = z
     bytes: z.int().nullable().describe('Delivered and confirmed'),
     batches: z.int().nullable().describe('Delivered and confirmed'),
     dead_letters: z.int().nullable().describe('Batches that were set aside'),
-    row_credits: CreditsNumber.nullable().describe('Credits that a row costs once it arrived, a long one for each KiB'),
+    row_credits: CreditsText.nullable().describe('Credits that a row costs once it arrived, a long one for each KiB'),
     attempts: z.int().nullable().describe('How often the batch that is on its way was tried'),
     next_try: IsoTime.nullable().describe('When it is tried again, ISO 8601; null: not waiting'),
     last_error: z
@@ -60,7 +62,7 @@ export const pipelineStatus = defineEndpoint(
         example: inEnvelope({
           ...{ id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u', status: 'running', in_step: true, phase: 'live' },
           ...{ height: 925000869, time: '2026-09-21T14:14:19.931Z', lag_blocks: 2, lag_ms: 140 },
-          ...{ rows: 81230, bytes: 30461250, batches: 2210, dead_letters: 0, attempts: 0, row_credits: 0.0001 },
+          ...{ rows: 81230, bytes: 30461250, batches: 2210, dead_letters: 0, attempts: 0, row_credits: '0.0001' },
           ...{ next_try: null, last_error: null },
         }),
       },
@@ -89,7 +91,7 @@ export const pipelineStatus = defineEndpoint(
         bytes: status?.bytes ?? null,
         batches: status?.batches ?? null,
         dead_letters: status?.deadLetters ?? null,
-        row_credits: rowMicro === undefined ? null : creditsNumber(rowMicro),
+        row_credits: rowMicro === undefined ? null : formatCredits(rowMicro),
         attempts: status?.attempts ?? null,
         next_try: isoTime(status?.nextTryMs ?? null),
         last_error: last && { time: isoTime(last.atMs), message: last.words },

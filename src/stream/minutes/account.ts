@@ -172,7 +172,9 @@ export class Account {
     if (answer.ok || !connection) return
     if (answer.reason !== 'exhausted') return connection.fail(UNCHARGED)
     const { remaining: remainingMicro, cap: capMicro } = answer
-    const short = { kind: 'credits_exhausted', neededMicro: minutes.price, remainingMicro, capMicro } as const
+    const byToken = connection.identity.token !== undefined
+    const sums = { neededMicro: minutes.price, remainingMicro, capMicro, byToken }
+    const short = { kind: 'credits_exhausted', ...sums } as const
     connection.fail({ ...short, hint: `Credits exhausted: ${creditsShort(`a minute of ${minutes.type}`, short)}` })
   }
 

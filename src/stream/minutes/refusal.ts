@@ -20,7 +20,8 @@ export function refusal(answer: MinuteAnswer & { ok: false }, price: MicroCredit
     }
     case 'exhausted': {
       const { remaining: remainingMicro, cap: capMicro } = answer
-      const short = { kind: 'credits_exhausted', neededMicro: price, remainingMicro, capMicro } as const
+      const sums = { neededMicro: price, remainingMicro, capMicro, byToken: identity.token !== undefined }
+      const short = { kind: 'credits_exhausted', ...sums } as const
       return { ...short, hint: creditsShort('a minute', short) }
     }
     case 'ended':

@@ -42,7 +42,10 @@ export function admissionFailure({ why, left, retryAfterMs }: Refusal, identity:
     case 'revoked':
       return KEY_ENDED
     case 'exhausted':
-      return { kind: 'credits_exhausted', neededMicro: CHEAPEST_MINUTE, remainingMicro: left }
+      return {
+        ...{ kind: 'credits_exhausted', neededMicro: CHEAPEST_MINUTE, remainingMicro: left },
+        byToken: identity.token !== undefined,
+      }
     case 'limit':
       return {
         kind: 'limit_reached',
