@@ -112,10 +112,10 @@ function checksumOf(sides: Sides): number {
 }
 
 if (import.meta.main) {
-  const { WEIR_URL: url = 'http://127.0.0.1:8787', WEIR_KEY: key } = process.env
+  const { WEIR_URL: url, WEIR_KEY: key } = process.env
   const [coin, ...more] = process.argv.slice(2)
-  if (!key || !coin || more.length > 0) {
-    console.error('Usage: WEIR_KEY=<key> [WEIR_URL=http://127.0.0.1:8787] npx node examples/book.ts COIN')
+  if (!url || !key || !coin || more.length > 0) {
+    console.error('Usage: WEIR_URL=<url> WEIR_KEY=<key> npx node examples/book.ts COIN')
     process.exit(2)
   }
   followBook(url.replace(/\/$/, ''), key, coin, (book) => {

@@ -3,8 +3,12 @@
 
 import { type Address, createPublicClient, erc20Abi, formatUnits, http } from 'viem'
 
-const { WEIR_URL: url = 'http://127.0.0.1:8787', WEIR_KEY: key } = process.env
+const { WEIR_URL: url, WEIR_KEY: key } = process.env
 const [chain, token] = process.argv.slice(2)
+if (!url || !key || !chain || !token) {
+  console.error('Usage: WEIR_URL=<url> WEIR_KEY=<key> npx node examples/chain.ts CHAIN TOKEN')
+  process.exit(1)
+}
 const headers = { Authorization: `Bearer ${key}` }
 const client = createPublicClient({ transport: http(`${url}/v1/${chain}`, { batch: true, fetchOptions: { headers } }) })
 const contract = { address: token as Address, abi: erc20Abi } as const

@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite'
 // In a project of your own: from 'weir-client'.
 import { createClient } from '../src/client/create-client.client.ts'
 
-const { WEIR_URL: url = 'http://127.0.0.1:8787', WEIR_KEY: key } = process.env
+const { WEIR_URL: url, WEIR_KEY: key } = process.env
 const [file, ...more] = process.argv.slice(2)
-if (!key || !file || more.length > 0) {
-  console.error('Usage: WEIR_KEY=<key> [WEIR_URL=http://127.0.0.1:8787] npx node examples/copy.ts FILE')
+if (!url || !key || !file || more.length > 0) {
+  console.error('Usage: WEIR_URL=<url> WEIR_KEY=<key> npx node examples/copy.ts FILE')
   process.exit(1)
 }
 

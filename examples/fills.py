@@ -16,7 +16,7 @@ import urllib.request
 
 import websocket
 
-URL = os.environ.get("WEIR_URL", "http://127.0.0.1:8787").rstrip("/")
+URL = os.environ.get("WEIR_URL", "").rstrip("/")
 KEY = os.environ.get("WEIR_KEY", "")
 PING_EVERY_S = 20
 SILENT_S = 45
@@ -131,8 +131,8 @@ def main(wallets):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or not KEY:
-        sys.exit("Usage: WEIR_KEY=<key> [WEIR_URL=http://127.0.0.1:8787] python3 examples/fills.py ADDRESS...")
+    if len(sys.argv) < 2 or not URL or not KEY:
+        sys.exit("Usage: WEIR_URL=<url> WEIR_KEY=<key> python3 examples/fills.py ADDRESS...")
     try:
         main(sys.argv[1:])
     except KeyboardInterrupt:

@@ -2,7 +2,7 @@
 # Three questions with curl: the best levels of a book, what the key has left, and how fresh everything is.
 # Run with WEIR_URL and WEIR_KEY set: sh examples/info.sh BTC
 set -eu
-: "${WEIR_URL:=http://127.0.0.1:8787}"
+: "${WEIR_URL:?set WEIR_URL to the address of a gateway}"
 : "${WEIR_KEY:?set WEIR_KEY to an API key}"
 coin=${1:-BTC}
 

@@ -5,10 +5,10 @@ import { Big } from 'big.js'
 // In a project of your own: from 'weir-client'.
 import { createClient } from '../src/client/create-client.client.ts'
 
-const { WEIR_URL: url = 'http://127.0.0.1:8787', WEIR_KEY: key } = process.env
+const { WEIR_URL: url, WEIR_KEY: key } = process.env
 const least = Number(process.argv[2])
-if (!key || !(least >= 0) || process.argv.length > 3) {
-  console.error('Usage: WEIR_KEY=<key> [WEIR_URL=http://127.0.0.1:8787] npx node examples/liquidations.ts DOLLARS')
+if (!url || !key || !(least >= 0) || process.argv.length > 3) {
+  console.error('Usage: WEIR_URL=<url> WEIR_KEY=<key> npx node examples/liquidations.ts DOLLARS')
   process.exit(1)
 }
 

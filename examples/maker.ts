@@ -12,10 +12,10 @@ const HALF_SPREAD_BP = 5
 /** A quiet market and a link that says nothing look the same. */
 const QUIET_MS = 5_000
 
-const { WEIR_URL: url = 'http://127.0.0.1:8787', WEIR_KEY: key } = process.env
+const { WEIR_URL: url, WEIR_KEY: key } = process.env
 const [coin, ...more] = process.argv.slice(2)
-if (!key || !coin || more.length > 0) {
-  console.error('Usage: WEIR_KEY=<key> [WEIR_URL=http://127.0.0.1:8787] npx node examples/maker.ts COIN')
+if (!url || !key || !coin || more.length > 0) {
+  console.error('Usage: WEIR_URL=<url> WEIR_KEY=<key> npx node examples/maker.ts COIN')
   process.exit(1)
 }
 

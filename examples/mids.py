@@ -25,9 +25,8 @@ def main(coins):
     from hyperliquid.info import Info
     from hyperliquid.utils.error import ClientError, ServerError
 
-    url = os.environ.get("WEIR_URL", "http://127.0.0.1:8787")
     # No socket: this program only asks. The constructor itself asks for `spotMeta` and `meta`.
-    info = Info(f"{url}/k/{os.environ['WEIR_KEY']}", skip_ws=True)
+    info = Info(f"{os.environ['WEIR_URL']}/k/{os.environ['WEIR_KEY']}", skip_ws=True)
     pause = 1.0
     while True:
         try:
@@ -50,8 +49,8 @@ def main(coins):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or "WEIR_KEY" not in os.environ:
-        sys.exit("Usage: WEIR_KEY=<key> [WEIR_URL=http://127.0.0.1:8787] python3 examples/mids.py COIN...")
+    if len(sys.argv) < 2 or not {"WEIR_URL", "WEIR_KEY"} <= os.environ.keys():
+        sys.exit("Usage: WEIR_URL=<url> WEIR_KEY=<key> python3 examples/mids.py COIN...")
     try:
         main(sys.argv[1:])
     except KeyboardInterrupt:

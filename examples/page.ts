@@ -6,10 +6,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
-const { WEIR_URL: url = 'http://127.0.0.1:8787', WEIR_KEY: key } = process.env
+const { WEIR_URL: url, WEIR_KEY: key } = process.env
 const [coin, port = '9100'] = process.argv.slice(2)
-if (!key || !coin) {
-  console.error('Usage: WEIR_KEY=<key> [WEIR_URL=http://127.0.0.1:8787] npx node examples/page.ts COIN [PORT]')
+if (!url || !key || !coin) {
+  console.error('Usage: WEIR_URL=<url> WEIR_KEY=<key> npx node examples/page.ts COIN [PORT]')
   process.exit(1)
 }
 

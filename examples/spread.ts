@@ -10,10 +10,10 @@ import { createClient } from '../src/client/create-client.client.ts'
 
 const PRINT_EVERY_MS = 1000
 
-const { WEIR_URL: url = 'http://127.0.0.1:8787', WEIR_KEY: key } = process.env
+const { WEIR_URL: url, WEIR_KEY: key } = process.env
 const coins = process.argv.slice(2)
-if (!key || coins.length === 0) {
-  console.error('Usage: WEIR_KEY=<key> [WEIR_URL=http://127.0.0.1:8787] npx node examples/spread.ts COIN…')
+if (!url || !key || coins.length === 0) {
+  console.error('Usage: WEIR_URL=<url> WEIR_KEY=<key> npx node examples/spread.ts COIN…')
   process.exit(1)
 }
 

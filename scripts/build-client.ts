@@ -65,6 +65,7 @@ function manifest(): void {
     description: 'Client of a Weir gateway: typed questions, streams, books that check themselves, history, replay',
     license,
     type: 'module',
+    engines: { node: '>=22' },
     sideEffects: false,
     exports: Object.fromEntries(exported),
     peerDependencies: { zod: `^${dependencies.zod}` },

@@ -14,12 +14,13 @@ export const DEFAULT_STATE = '.weir'
 export const DevFile = z.object({
   url: z.string(),
   key: z.string(),
+  service_key: z.string(),
   admin_token: z.string(),
   feed_token: z.string(),
   /** Process ids by name; empty once `npm start` has ended in good order. */
   pids: z.record(z.string(), z.number()),
 })
-type DevFile = z.infer<typeof DevFile>
+export type DevFile = z.infer<typeof DevFile>
 
 /** Path of dev.json in a state folder, which is taken from the root of the repository when it is relative. */
 export function devFilePath(stateDir: string): string {

@@ -1,4 +1,4 @@
-// `npm run keys -- create | list | revoke`: keys of a gateway, over its admin API. Laws: a key stands alone on standard
+// `npm run keys -- create | list | revoke | env`: keys of a gateway, over its admin API. Laws: a key stands alone on standard
 // output; an account is made only where all else of the key is right.
 
 import type { Command } from '@commander-js/extra-typings'
@@ -7,6 +7,7 @@ import { err, ok, type Result } from '../core/result.ts'
 import { issue, keyOptions, listCommand, revokeCommand } from './account-keys.node.ts'
 import { accountPath } from './account-path.ts'
 import { ensureAccount, madeText } from './accounts.node.ts'
+import { type DevFile, readDevFile } from './dev-file.node.ts'
 import type { Gateway } from './gateway.node.ts'
 import { actsIn, type Done, gatewayProgram, processShell, type Shell } from './shell.node.ts'
 import { CreditsValue } from './values.ts'
@@ -30,7 +31,20 @@ export function keysProgram(shell: Shell): Command {
     .action(act((gateway, { account, credits, plan, ...key }) => create(gateway, key, { credits, plan }, account)))
   listCommand(keys, act, shell.now)
   revokeCommand(keys, act)
+  described(keys.command('env'), 'the running "npm start" as variables of a shell: eval "$(npm run -s keys -- env)"', [
+    '',
+  ]).action((_, command) => {
+    const dev = readDevFile(command.optsWithGlobals().state, 'export WEIR_URL and WEIR_KEY yourself')
+    if (dev.ok) return shell.out(exportLine(dev.value))
+    shell.note(dev.error)
+    shell.failed()
+  })
   return keys
+}
+
+/** None of the values has a character that a shell reads. */
+function exportLine({ url, key, service_key }: DevFile): string {
+  return `export WEIR_URL=${url} WEIR_KEY=${key} WEIR_SERVICE_KEY=${service_key}`
 }
 
 /** A new account, as the admin API takes it. */

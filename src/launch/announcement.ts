@@ -1,5 +1,7 @@
 // What `npm start` says when it is ready.
 
+import { DAILY_CREDITS } from './daily-credits.ts'
+
 export interface Announcement {
   readonly url: string
   readonly key: string
@@ -10,7 +12,7 @@ export interface Announcement {
   readonly stateOption: string
 }
 
-/** The URL, pages and what to sign in with, the demo key, three commands to copy and where to read on. */
+/** The URL, pages and what to sign in with, variables and three commands to copy, what the demo account has, where to read on. */
 export function announce({ url, key, serviceKey, adminToken, stateOption }: Announcement): string {
   return `
 Weir is ready at ${url}
@@ -18,13 +20,16 @@ Weir is ready at ${url}
 In a browser:  ${url}/live      a market, moving
                ${url}/console   sign in as owner of keys with ${serviceKey}
                ${' '.repeat(url.length)}            or as operator with ${adminToken}
-Demo API key: ${key}
 
-Three commands to copy, in another terminal:
+In another terminal, the variables that all examples and guides read, and three commands:
 
-  curl -s ${url}/info -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"type":"l2Book","coin":"BTC"}'
+  export WEIR_URL=${url} WEIR_KEY=${key} WEIR_SERVICE_KEY=${serviceKey}
+  curl -s $WEIR_URL/info -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' -d '{"type":"l2Book","coin":"BTC"}'
   npm run watch -- BTC${stateOption}
   npm run keys -- create --credits 1000${stateOption}
+
+These keys are of the account "demo": plan professional, filled up to ${DAILY_CREDITS.toLocaleString('en')} credits each UTC day. To give it more:
+  npm run admin -- account grant demo 5000 --id more-1${stateOption}
 
 Every call and its price: ${url}/docs
 How fresh everything is:  ${url}/status

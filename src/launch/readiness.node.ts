@@ -1,7 +1,7 @@
 // When a launch is ready: the gateway answers, the demo key opens it, and the feed has brought a book.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type DemoKeys, makeDemoKeys, payForLive } from './demo-key.node.ts'
+import { type DemoKeys, makeDemoKeys, payForLive, topUpDaily } from './demo-key.node.ts'
 
 const POLL_MS = 100
 /** Coin whose book stands for all; devnet always lists it. */
@@ -19,6 +19,7 @@ export async function becomeReady(
   for (let last = ''; ; await sleep(POLL_MS, undefined, { signal })) {
     const missing = keys === null ? await makeKeys() : await probe(url, keys.key, signal)
     if (missing === null && keys !== null) {
+      await topUpDaily(url, adminToken, signal)
       await payForLive(url, adminToken, signal).catch(() => waiting('the account of /live, which is not paid for'))
       return keys
     }

@@ -146,15 +146,21 @@ describe('keys', () => {
       return [...out, ...notes].join('\n')
     }
     expect(await here()).toMatch(/^Nothing runs on .*npm start/)
-    const dev = { url: stub.url, key: KEY, admin_token: 'from-the-file', feed_token: 'f', pids: { start: 1 } }
+    const tokens = { service_key: 'cqs_S', admin_token: 'from-the-file', feed_token: 'f' }
+    const dev = { url: stub.url, key: KEY, ...tokens, pids: { start: 1 } }
     await writeFile(join(state, 'dev.json'), JSON.stringify(dev))
     expect(await here()).toContain('cqt_AAAAAAAA')
     expect(stub.seen.at(-1)?.authorization).toBe('Bearer from-the-file')
     expect(readDevFile(state)).toEqual({ ok: true, value: dev })
+    // On whatever port it runs.
+    const { out } = await say(keysProgram, ['env', '--state', state], {})
+    expect(out).toEqual([`export WEIR_URL=${stub.url} WEIR_KEY=${KEY} WEIR_SERVICE_KEY=cqs_S`])
     await writeFile(join(state, 'dev.json'), JSON.stringify({ ...dev, url: 'http://127.0.0.1:1' }))
     expect(await here()).toBe('No gateway answers at http://127.0.0.1:1 (bad port): is "npm start" running?')
     await writeFile(join(state, 'dev.json'), JSON.stringify({ ...dev, pids: {} }))
     expect(readDevFile(state)).toMatchObject({ ok: false, error: expect.stringContaining('Nothing runs') })
+    const nothing = await say(keysProgram, ['env', '--state', state], {})
+    expect([nothing.out, nothing.notes[0]]).toEqual([[], expect.stringMatching(/^Nothing runs .*npm start/)])
     await writeFile(join(state, 'dev.json'), '{')
     expect(readDevFile(state)).toMatchObject({ ok: false, error: expect.stringContaining('damaged') })
   })

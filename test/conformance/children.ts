@@ -13,6 +13,8 @@ export interface Program {
   readonly lines: string[]
   /** The next line (from the first unread on) that a test accepts. */
   line(accepts: (line: string) => boolean, timeoutMs?: number): Promise<string>
+  /** The end of standard error so far. */
+  errors(): string
   /** Counts every line so far as read. */
   skip(): void
   end(signal?: NodeJS.Signals): Promise<void>
@@ -56,6 +58,7 @@ export function runCommand(command: string, args: readonly string[], env: Record
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
     },
+    errors: () => errors,
     skip() {
       at = lines.length
     },

@@ -1,7 +1,7 @@
 // The programs of examples/, run as a reader would run them, against the whole gateway on the simulated exchange.
 
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Webhook } from 'standardwebhooks'
@@ -10,7 +10,7 @@ import type { UserFill } from '../../src/feed/block.ts'
 import { openBrowser } from '../browser/browser.ts'
 import { type Program, run, runCommand, scratch } from './children.ts'
 import { cutProxy } from './cut-proxy.ts'
-import { buildPackage } from './package/bundle.ts'
+import { buildPackage, PACKAGE } from './package/bundle.ts'
 import { Socket } from './socket.ts'
 import { FEED_TOKEN, startWorld, type World } from './world.ts'
 
@@ -59,6 +59,50 @@ describe('spread.ts', () => {
   it('ends where the key is wrong, and says so', async () => {
     const bot = run('../examples/spread.ts', ['BTC'], { ...env, WEIR_KEY: 'cqt_nonsense' })
     await expect(bot.line(() => true)).rejects.toThrow(/exit 1.*the gateway refuses: /s)
+  })
+})
+
+describe('a copy in an empty folder', () => {
+  /** With `weir-client` and what else it imports, as npm would put them there. */
+  const copied = (file: string, change = (text: string) => text) => {
+    const place = join(folder.path, `copy of ${file}`)
+    mkdirSync(join(place, 'node_modules'), { recursive: true })
+    cpSync(join(EXAMPLES, 'package.json'), join(place, 'package.json'))
+    writeFileSync(join(place, file), change(readFileSync(join(EXAMPLES, file), 'utf8')))
+    symlinkSync(PACKAGE, join(place, 'node_modules/weir-client'))
+    symlinkSync(join(EXAMPLES, '../node_modules/big.js'), join(place, 'node_modules/big.js'))
+    return runCommand(process.execPath, [join(place, file), 'BTC'], env)
+  }
+
+  it('runs at the first try', async () => {
+    const book = copied('book.ts')
+    expect(await book.line((line) => line.includes(' × '))).toMatch(/seq \d+$/)
+    await book.end('SIGINT')
+    expect(book.errors()).not.toContain('Warning')
+  })
+
+  it('runs with the client package by the change that the page tells', async () => {
+    buildPackage()
+    const page = readFileSync(join(EXAMPLES, 'README.md'), 'utf8')
+    const changes = [...page.matchAll(/-e "s#([^#]+)#([^#]+)#"/g)]
+    expect(changes).toHaveLength(2)
+    const change = (text: string) =>
+      changes.reduce((all, [, from = '', to = '']) => all.replaceAll(new RegExp(from, 'g'), to), text)
+    const spread = copied('spread.ts', change)
+    expect(await spread.line((line) => line.startsWith('BTC'))).toMatch(/^BTC mid /)
+    await spread.end('SIGINT')
+    expect(spread.errors()).not.toContain('Warning')
+  })
+
+  it('asks for the address of a gateway, and knows none by itself', async () => {
+    const files = readdirSync(EXAMPLES).filter((file) => /\.(ts|py|sh|html)$/.test(file))
+    for (const file of files)
+      expect([file, readFileSync(join(EXAMPLES, file), 'utf8')]).not.toEqual([
+        file,
+        expect.stringContaining('127.0.0.1:8787'),
+      ])
+    const alone = run('../examples/book.ts', ['BTC'], { WEIR_KEY: env.WEIR_KEY!, WEIR_URL: '' })
+    await expect(alone.line(() => true)).rejects.toThrow(/exit 2.*Usage: WEIR_URL=<url>/s)
   })
 })
 

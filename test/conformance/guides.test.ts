@@ -1,5 +1,6 @@
 // The guides as a reader follows them: every block of shell in its order, every program as it is printed, on the product as
-// `npm start` runs it. What changes is the port, where state lies, and that programs are called without npm.
+// `npm start` runs it, on another port than the usual one. What changes is where state lies, and that programs are called without
+// npm.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -139,7 +140,6 @@ function blocksOf(markdown: string): Block[] {
 function asHere(text: string): string {
   const node = `'${process.execPath}'`
   return text
-    .replaceAll('http://127.0.0.1:8787', url)
     .replaceAll(
       /npm run (?:-s )?(keys|admin) -- /g,
       (_, name: string) => `${node} '${ROOT}/src/cli/${name}.node.ts' --state '${state}' `,

@@ -137,7 +137,12 @@ describe('published', () => {
 
   it('has what it names, and nothing that runs where it is imported', async () => {
     const { default: manifest } = await import(join(PACKAGE, 'package.json'), { with: { type: 'json' } })
-    expect(manifest).toMatchObject({ name: 'weir-client', type: 'module', sideEffects: false })
+    expect(manifest).toMatchObject({
+      name: 'weir-client',
+      type: 'module',
+      sideEffects: false,
+      engines: { node: '>=22' },
+    })
     const entry = join(folder.path, 'nothing.js')
     writeFileSync(entry, "import 'weir-client'\nimport 'weir-client/books'\nexport const one = 1")
     expect((await bundleOf(entry, true)).length).toBeLessThan(200)

@@ -111,7 +111,14 @@ it('names files of npm start that are JSON and not what they should be, or canno
   mkdirSync(join(state, 'lock.json'), { recursive: true })
   writeFileSync(
     join(state, 'dev.json'),
-    JSON.stringify({ url, key: 'k', admin_token: TOKEN, feed_token: TOKEN, pids: { start: process.pid } }),
+    JSON.stringify({
+      url,
+      key: 'k',
+      service_key: 's',
+      admin_token: TOKEN,
+      feed_token: TOKEN,
+      pids: { start: process.pid },
+    }),
   )
   writeFileSync(join(state, 'secrets.json'), '{}')
   const { code, lines } = await doctor(['--state', state])
@@ -124,7 +131,7 @@ it('names files of npm start that are JSON and not what they should be, or canno
 it('looks at the state folder of npm start', async () => {
   const state = join(folder, 'state')
   mkdirSync(state)
-  const ran = { url, key: 'k', admin_token: 'a', feed_token: TOKEN }
+  const ran = { url, key: 'k', service_key: 's', admin_token: 'a', feed_token: TOKEN }
   writeFileSync(join(state, 'dev.json'), JSON.stringify({ ...ran, pids: {} }))
   writeFileSync(join(state, 'ports.json'), '{')
   const stopped = await doctor(['--state', state])

@@ -187,7 +187,7 @@ describe('a key of each restricted kind', () => {
   it.each(PRODUCTS)(
     'sees itself where it is for %s alone, and no more of its account than its balance',
     async (product) => {
-      const { key, hash, account, prefix } = await newKey({ products: [product], credits: 10 })
+      const { key, hash, account, prefix } = await newKey({ plan: 'professional', products: [product], credits: 10 })
       const other = await newKey({ account })
       await spend(meterOf(account), hash, 1_000_000)
       await spend(meterOf(account), other.hash, 2_000_000)

@@ -31,7 +31,7 @@ export const QUERY_EXAMPLES: Readonly<Record<string, string>> = {
 const DOORS = {
   admin: ['The operator: `ADMIN_TOKEN`', 'ADMIN_TOKEN'],
   key: ['Whoever has a key', 'WEIR_KEY'],
-  service: ['Whoever has a service key (`cqs_…`)', 'SERVICE_KEY'],
+  service: ['Whoever has a service key (`cqs_…`)', 'WEIR_SERVICE_KEY'],
 } as const
 
 /** Fields say themselves what they mean; a map’s keys cannot. */
