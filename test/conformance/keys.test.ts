@@ -89,6 +89,42 @@ describe('a key’s knowledge of itself', () => {
   })
 })
 
+describe('a newcomer with a restricted key', () => {
+  /** Every address that a text tells its reader to ask. */
+  const named = (text: string) => [...text.matchAll(/GET (\/[\w/-]+)/g)].map(([, path]) => path!)
+
+  it.each([
+    ['for info alone', { products: ['info'] }],
+    ['for streams alone', { products: ['stream'] }],
+    ['for data alone', { products: ['data'] }],
+    ['for chains alone', { products: ['rpc'] }],
+    ['for GraphQL alone', { products: ['graphql'] }],
+    ['with a cap that is spent', { cap: '0.000001' }],
+    ['for services', { kind: 'service' }],
+  ])('%s reaches every address that refusals name', async (_, order) => {
+    const key = await world.newKey('0.000001', order)
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const post = { method: 'POST', headers, body: JSON.stringify(CALL) }
+    const refused = await Promise.all(
+      [
+        fetch(`${world.url}/info`, post),
+        fetch(`${world.url}/v1/hyperliquid`, {
+          ...post,
+          body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
+        }),
+        fetch(`${world.url}/v1/hyperliquid/history/coverage`, { headers }),
+        fetch(`${world.url}/platform/account/`, { headers }),
+        fetch(`${world.url}/platform/pipeline-api/`, { headers }),
+      ].map(async (answer) => ((await answer).ok ? '' : (await answer).text())),
+    )
+    const addresses = new Set(['/platform/key/', '/platform/key/usage/', ...refused.flatMap(named)])
+    for (const path of addresses) {
+      const answer = await fetch(world.url + path, { headers })
+      expect([path, await statusOf(answer)]).toEqual([path, 200])
+    }
+  })
+})
+
 describe('a service key', () => {
   it('manages the pipelines of its account, whose secrets nobody reads', async () => {
     const [manager, stranger] = [

@@ -53,6 +53,24 @@ it('the README is one page that names every package', () => {
   expect(packages.filter((name) => !told.includes(name))).toEqual([])
 })
 
+it('every package says which Node it needs, as the pages do', () => {
+  const manifests = globSync(['package.json', 'examples/package.json', 'test/*/package.json'], { cwd: ROOT })
+  const nodes = manifests.map((path) => [path, (JSON.parse(read(path)) as typeof manifest).engines?.node] as const)
+  expect(nodes.filter(([, node]) => !/^>=\d+(\.\d+)?$/.test(node ?? ''))).toEqual([])
+  const oldest = (path: string) => nodes.find(([each]) => each === path)![1]!.slice(2)
+  const [start, examples] = [oldest('package.json'), oldest('examples/package.json')]
+  expect(read('scripts/install.mjs')).toContain(`OLDEST_NODE = ${start}\n`)
+  const [, client] = /engines: \{ node: '>=(\d+)' \}/.exec(read('scripts/build-client.ts'))!
+  const [major] = manifest.devDependencies!.node!.split('.')
+  for (const path of ['README.md', 'docs/commands.md']) {
+    const page = read(path).replaceAll(/\s+/g, ' ')
+    for (const node of [`Node ${start} or newer`, `Node ${major}`, `client package needs Node ${client}`, examples])
+      expect([path, page]).toEqual([path, expect.stringContaining(node)])
+  }
+  expect(read('docs/client.md')).toContain(`Node (${client} on)`)
+  expect(read('examples/README.md')).toContain(`Node ${examples} or newer`)
+})
+
 it('the map has the folders of src, and no other', () => {
   const map = read('docs/architecture.md').split('## Map')[1]!.split('## Flows')[0]!
   const told = rowsOf(map).flatMap((cell) => /^`(src\/\w+)`$/.exec(cell)?.[1] ?? [])
