@@ -23,6 +23,8 @@ const PIPELINE = 'pipe_9fKxWq2TbNkRzd5mYvHs4u'
 /** What a query may be, where it needs something or is of no use without. */
 export const QUERY_EXAMPLES: Readonly<Record<string, string>> = {
   usage: '?duration=1',
+  compatUsage: '?duration=1',
+  ownKeyUsage: '?duration=1',
   search: '?q=acme',
   historyCost: '?day=2026-11-21&products=events',
   historyFiles: '?day=2026-11-21&products=events',
