@@ -34,7 +34,8 @@ export function keysProgram(shell: Shell): Command {
   described(keys.command('env'), 'the running "npm start" as variables of a shell: eval "$(npm run -s keys -- env)"', [
     '',
   ]).action((_, command) => {
-    const dev = readDevFile(command.optsWithGlobals().state, 'export WEIR_URL and WEIR_KEY yourself')
+    const { state } = command.optsWithGlobals() as { readonly state: string }
+    const dev = readDevFile(state, 'export WEIR_URL and WEIR_KEY yourself')
     if (dev.ok) return shell.out(exportLine(dev.value))
     shell.note(dev.error)
     shell.failed()
