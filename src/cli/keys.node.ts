@@ -35,7 +35,7 @@ export function keysProgram(shell: Shell): Command {
     '',
   ]).action((_, command) => {
     const { state } = command.optsWithGlobals() as { readonly state: string }
-    const dev = readDevFile(state, 'export WEIR_URL and WEIR_KEY yourself')
+    const dev = readDevFile(state, 'WEIR_URL and WEIR_KEY in the environment')
     if (dev.ok) return shell.out(exportLine(dev.value))
     shell.note(dev.error)
     shell.failed()

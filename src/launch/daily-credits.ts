@@ -6,7 +6,7 @@ import { formatCredits, MICRO_PER_CREDIT, parseCredits } from '../credit/amount.
 /** The balance to which the demo account is filled up each UTC day. */
 export const DAILY_CREDITS = 1_000
 
-export interface DemoBalance {
+interface DemoBalance {
   /** Unix ms. */
   readonly created: number
   /** Decimal text. */
