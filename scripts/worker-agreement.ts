@@ -1,14 +1,18 @@
-// What the two wrangler files must say alike, because the two Workers are deployed apart and reach each other by it:
-// variables of the same name, the compatibility date, the classes of the objects, where the archive is, and each other's
-// names. Prints what differs and exits 1.
+// What the wrangler files must say. Alike, because the Workers are deployed apart and reach each other by it: variables
+// of the same name, the compatibility date, the classes of the objects, where the archive is, and each other's names.
+// And each for itself: settings that keep it closed. Prints what is wrong and exits 1.
 
 import { fileURLToPath } from 'node:url'
 import { unstable_readConfig } from 'wrangler'
+import { ROLES, WORKERS, type WorkerRole } from './workers.ts'
 
 /** As much of a wrangler file as the two Workers share. */
 export interface WorkerConfig {
   readonly name?: string | undefined
   readonly compatibility_date?: string | undefined
+  readonly compatibility_flags?: readonly string[] | undefined
+  readonly preview_urls?: boolean | undefined
+  readonly observability?: { readonly logs?: { readonly invocation_logs?: boolean } } | undefined
   readonly vars: Readonly<Record<string, unknown>>
   readonly durable_objects: {
     readonly bindings: readonly { readonly name: string; readonly class_name: string; readonly script_name?: string }[]
@@ -16,6 +20,23 @@ export interface WorkerConfig {
   readonly d1_databases?: readonly { readonly binding: string; readonly database_id?: string }[] | undefined
   readonly r2_buckets?: readonly { readonly binding: string; readonly bucket_name?: string }[] | undefined
   readonly services?: readonly { readonly binding: string; readonly service: string }[] | undefined
+}
+
+/** A line for each setting of one file that leaves open what must be closed. */
+export function openSettings(file: string, config: WorkerConfig): string[] {
+  const { compatibility_flags: flags = [], preview_urls: previews, observability } = config
+  const lines = [
+    flags.includes('global_fetch_strictly_public')
+      ? null
+      : 'compatibility_flags lacks "global_fetch_strictly_public": URLs of customers would reach origins of your own zone past its firewall',
+    previews === false
+      ? null
+      : 'preview_urls must be false: every version ever deployed would stay public, with the data of the present one',
+    observability?.logs?.invocation_logs === false
+      ? null
+      : 'observability.logs.invocation_logs must be false: request logs would store the keys that travel in URLs',
+  ]
+  return lines.filter((line) => line !== null).map((line) => `${file}: ${line}`)
 }
 
 /** A line for each thing that the two files say differently. */
@@ -52,22 +73,30 @@ function differing(what: string, gateway: unknown, live: unknown): string | null
 
 const text = (value: unknown) => JSON.stringify(value) ?? 'nothing'
 
-/** Both wrangler files, the gateway's first. Throws with the file's name and wrangler's words where one cannot be read. */
-export function readConfigs() {
-  return { gateway: readConfig('wrangler.toml'), live: readConfig('wrangler.live.toml') }
+type Configs = Readonly<Record<WorkerRole, ReturnType<typeof unstable_readConfig>>>
+
+/** All wrangler files. Throws with a line for each that cannot be read: its name, and wrangler's words. */
+export function readConfigs(): Configs {
+  const read = ROLES.map((role) => [role, configOrWords(WORKERS[role])] as const)
+  const words = read.flatMap(([, one]) => (typeof one === 'string' ? [one] : []))
+  if (words.length > 0) throw new Error(words.join('\n'))
+  return Object.fromEntries(read) as unknown as Configs
 }
 
-function readConfig(config: string) {
+function configOrWords(config: string) {
   try {
     return unstable_readConfig({ config })
   } catch (error) {
-    throw new Error(`${config}: ${error instanceof Error ? error.message : String(error)}`)
+    return `${config}: ${error instanceof Error ? error.message : String(error)}`
   }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { gateway, live } = readConfigs()
-  const lines = disagreements(gateway, live)
+  const configs = readConfigs()
+  const lines = [
+    ...disagreements(configs.gateway, configs.live),
+    ...ROLES.flatMap((role) => openSettings(WORKERS[role], configs[role])),
+  ]
   for (const line of lines) console.error(line)
   process.exit(lines.length > 0 ? 1 : 0)
 }

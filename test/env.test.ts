@@ -1,15 +1,16 @@
 // The variables of both Workers: as their files have them, and wrong in every way.
 
 import { describe, expect, it } from 'vitest'
-import { unstable_readConfig } from 'wrangler'
-import { disagreements, type WorkerConfig } from '../scripts/worker-agreement.ts'
+import { disagreements, openSettings, readConfigs, type WorkerConfig } from '../scripts/worker-agreement.ts'
+import { ROLES, WORKERS } from '../scripts/workers.ts'
 import { LiveSettings, readVariables } from '../src/core/variables.ts'
 import { GatewaySettings, gatewaySettings } from '../src/env.ts'
 import { ArchiveSettings } from '../src/history/archive/archive-settings.ts'
 import { SinkSettings } from '../src/pipeline/sink/sink-settings.ts'
 
-const gateway: WorkerConfig = unstable_readConfig({ config: 'wrangler.toml' })
-const live: WorkerConfig = unstable_readConfig({ config: 'wrangler.live.toml' })
+const configs = readConfigs()
+const gateway: WorkerConfig = configs.gateway
+const live: WorkerConfig = configs.live
 const liveSettings = (env: object) => readVariables(LiveSettings, env)
 
 describe('the variables of the wrangler files', () => {
@@ -149,5 +150,22 @@ describe('the two wrangler files', () => {
       'HISTORY: the gateway\'s file has "", the live one\'s nothing',
       'ARCHIVE: the gateway\'s file has "", the live one\'s nothing',
     ])
+  })
+})
+
+describe('settings that must be closed', () => {
+  it.each(ROLES)('are, in the file of the Worker %s', (role) => {
+    expect(openSettings(WORKERS[role], configs[role])).toEqual([])
+  })
+
+  it.each<[Partial<WorkerConfig>, RegExp]>([
+    [{ compatibility_flags: ['nodejs_zlib'] }, /^x: compatibility_flags lacks "global_fetch_strictly_public"/],
+    [{ compatibility_flags: undefined }, /^x: compatibility_flags lacks/],
+    [{ preview_urls: undefined }, /^x: preview_urls must be false/],
+    [{ preview_urls: true }, /^x: preview_urls must be false/],
+    [{ observability: {} }, /^x: observability.logs.invocation_logs must be false/],
+    [{ observability: { logs: { invocation_logs: true } } }, /^x: observability.logs.invocation_logs must be false/],
+  ])('are told where they are open: %j', (change, words) => {
+    expect(openSettings('x', { ...gateway, ...change })).toEqual([expect.stringMatching(words)])
   })
 })
