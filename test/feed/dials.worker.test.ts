@@ -35,12 +35,14 @@ it('a relay stands in the region of its name, whoever asks for it', () => {
   const relays = (objects: Objects) => {
     objects.relay('weur', 2)
     objects.reader('relay', 'c/weur/2')
+    objects.relay('apac-ne', 3)
     objects.relay('local', 0)
     objects.reader('relay', 'without a region')
   }
   expect(asked('apac-ne', relays)).toEqual([
     ['RELAY', 'c/weur/2', 'weur'],
     ['RELAY', 'c/weur/2', 'weur'],
+    ['RELAY', 'c/apac-ne/3', 'apac-ne'],
     ['RELAY', 'c/local/0', 'anywhere'],
     ['RELAY', 'without a region', 'anywhere'],
   ])

@@ -1,27 +1,64 @@
-// Which relays a caller is sent to: those nearest to where the platform says it is.
+// Which relays a caller is sent to: those nearest to where the platform says it is. By country, since countries are what
+// the platform knows best and what its regions are made of; by longitude where a continent or a country spans several.
 
 /** What the platform tells of a caller; absent on a single machine. */
 export interface CallerPlace {
   readonly continent?: string
+  /** ISO 3166-1, two letters. */
+  readonly country?: string
   /** Degrees, as text. */
   readonly longitude?: string
 }
 
-export type Region = 'local' | 'wnam' | 'enam' | 'sam' | 'weur' | 'eeur' | 'apac' | 'oc' | 'afr' | 'me'
+export type Region = 'local' | 'wnam' | 'enam' | 'sam' | 'weur' | 'eeur' | 'apac-ne' | 'apac-se' | 'oc' | 'afr' | 'me'
 
+/** Countries that are one region whatever the longitude. */
+const COUNTRIES: Partial<Readonly<Record<Region, string>>> = {
+  'apac-ne': 'JP KR KP TW HK MO CN MN',
+  'apac-se': 'SG ID MY TH VN PH IN BN KH LA MM TL BD LK NP BT PK MV',
+  me: 'AE SA QA BH KW OM YE IR IQ JO LB SY IL PS AF',
+  eeur: 'TR CY GE AM AZ KZ UZ TM TJ KG RU UA BY MD RO BG GR EE LV LT FI',
+}
+const OF_COUNTRY = new Map(
+  Object.entries(COUNTRIES).flatMap(([region, countries]) =>
+    countries.split(' ').map((country) => [country, region as Region] as const),
+  ),
+)
 const OF_CONTINENT: Readonly<Record<string, Region>> = { SA: 'sam', OC: 'oc', AF: 'afr', AN: 'oc' }
-/** Roughly the Mississippi, the Vistula and the Indus: where the next region's machines become nearer. */
-const NORTH_AMERICA_DIVIDE = -95
-const EUROPE_DIVIDE = 20
-const ASIA_DIVIDE = 65
+
+/** From the west, each up to a longitude; roughly the Mississippi, the Vistula, the Indus, the South China Sea. */
+const BANDS: Readonly<Record<string, { readonly unknown: Region; readonly bands: readonly [number, Region][] }>> = {
+  NA: {
+    unknown: 'enam',
+    bands: [
+      [-95, 'wnam'],
+      [180, 'enam'],
+    ],
+  },
+  EU: {
+    unknown: 'weur',
+    bands: [
+      [20, 'weur'],
+      [180, 'eeur'],
+    ],
+  },
+  AS: {
+    unknown: 'apac-se',
+    bands: [
+      [65, 'me'],
+      [114, 'apac-se'],
+      [180, 'apac-ne'],
+    ],
+  },
+}
 
 /** The platform's location hint of a caller; `local` where nothing is known. */
 export function regionOf(place: CallerPlace | undefined): Region {
-  const continent = place?.continent
-  if (continent === undefined) return 'local'
-  const east = Number(place?.longitude ?? 0)
-  if (continent === 'NA') return east < NORTH_AMERICA_DIVIDE ? 'wnam' : 'enam'
-  if (continent === 'EU') return east < EUROPE_DIVIDE ? 'weur' : 'eeur'
-  if (continent === 'AS') return east < ASIA_DIVIDE ? 'me' : 'apac'
-  return OF_CONTINENT[continent] ?? 'local'
+  const { continent = '', country = '', longitude = '' } = place ?? {}
+  const known = OF_COUNTRY.get(country) ?? OF_CONTINENT[continent]
+  if (known !== undefined) return known
+  const split = BANDS[continent]
+  if (split === undefined) return 'local'
+  const east = longitude.trim() === '' ? Number.NaN : Number(longitude)
+  return split.bands.find(([upTo]) => east < upTo)?.[1] ?? split.unknown
 }
