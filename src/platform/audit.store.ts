@@ -1,4 +1,5 @@
-// The audit in D1: who asked for what, and what came of it. Law: rows are only added; D1 itself refuses the rest.
+// The audit in D1: who asked for what, and what came of it. Invariant: rows are only added, here and nowhere else
+// (test/docs/migrations.test.ts).
 
 import type { AuditRow } from './audit.ts'
 import type { Audit, AuditEntry, AuditFilter } from './operator-api.ts'

@@ -138,6 +138,17 @@ describe('sums of a day', () => {
       { product: 'stream', calls: 5, micro: 5_000_000 },
     ])
   })
+
+  it('count a row that came twice in one copy once, and nothing of a copy that failed', async () => {
+    const day = hour - (hour % (24 * HOUR)) - 50 * 24 * HOUR
+    const row = { keyHash: key.hash, hour: day, product: 'info' as const, type: 'meta', calls: 2, amount: 2_000_000 }
+    const sums = () => db.prepare('SELECT calls, micro FROM usage_days WHERE day = ?').bind(day).all()
+    const wrong = { ...row, type: null as never }
+    await expect(keepUsage(db, [row, wrong])).rejects.toThrow('NOT NULL')
+    expect((await sums()).results).toEqual([])
+    await keepUsage(db, [row, { ...row, calls: 3, amount: 3_000_000 }, row])
+    expect((await sums()).results).toEqual([{ calls: 3, micro: 3_000_000 }])
+  })
 })
 
 describe('a search', () => {

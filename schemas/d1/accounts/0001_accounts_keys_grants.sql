@@ -1,5 +1,5 @@
--- Accounts, their keys and what was granted to them. Times are Unix ms; amounts are integer micro-credits.
--- The balance itself lives in the account's CreditMeter; these rows are the truth about who exists.
+-- Accounts, their keys and what was granted to them. Times are Unix ms, amounts are integer micro-credits.
+-- The balance itself lives in the CreditMeter of the account. These rows are the truth about who exists.
 
 CREATE TABLE accounts (
   id TEXT PRIMARY KEY,
@@ -27,7 +27,7 @@ CREATE INDEX keys_by_prefix ON keys (prefix);
 
 CREATE TABLE grants (
   account TEXT NOT NULL REFERENCES accounts (id),
-  -- The caller's idempotency key: the same one never grants twice.
+  -- The idempotency key of the caller: the same one never grants twice.
   id TEXT NOT NULL,
   micro INTEGER NOT NULL,
   created INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- What keys used, per hour and type: copies of the CreditMeters' own rows, for reports over all accounts and for the
+-- What keys used, per hour and type: copies of the rows of the CreditMeters, for reports over all accounts and for the
 -- last use of a key. A meter sends whole sums of an hour, again and again, so a row only ever grows.
 
 CREATE TABLE usage (

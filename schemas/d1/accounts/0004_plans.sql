@@ -1,11 +1,11 @@
--- Plans as data, beginning with those of the specification. Credits are integer micro-credits; a limit per second, per
+-- Plans as data, beginning with those of the specification. Credits are integer micro-credits. A limit per second, per
 -- minute or at once that is empty does not exist.
 
 CREATE TABLE plans (
   name TEXT PRIMARY KEY,
   micro INTEGER NOT NULL CHECK (micro >= 0),
   period TEXT NOT NULL CHECK (period IN ('once', 'month')),
-  -- Days after which a plan of the period `once` ends; empty: never.
+  -- Days after which a plan of the period once ends. NULL: never.
   days INTEGER CHECK (days IS NULL OR (days > 0 AND period = 'once')),
   requests_per_second INTEGER,
   info_requests_per_second INTEGER NOT NULL,
@@ -22,6 +22,6 @@ INSERT INTO plans VALUES
   ('professional', 300000000000, 'month', NULL, 50, 5000, 1000, 10000, 2000, 0),
   ('enterprise', 0, 'month', NULL, NULL, 50000, 10000, 100000, 10000, 1);
 
--- What was agreed with one account, in place of its plan's own terms: a JSON object of them.
+-- What was agreed with one account, in place of the terms of its plan: a JSON object of them.
 ALTER TABLE accounts ADD COLUMN terms TEXT;
 CREATE INDEX accounts_by_plan ON accounts (plan, id);

@@ -12,7 +12,7 @@ CREATE TABLE staff (
 -- One token at a time for each person.
 CREATE UNIQUE INDEX staff_by_name ON staff (name) WHERE revoked IS NULL;
 
--- A row before anything is done, so that nothing done is without one; what came of it is a row of its own, after.
+-- A row before anything is done, so that nothing done is without one. What came of it is a row of its own, after.
 CREATE TABLE audit (
   number INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE audit (
   role TEXT NOT NULL,
   -- Id of the endpoint.
   action TEXT NOT NULL,
-  -- What it was done to, as the path names it; empty: the gateway.
+  -- What it was done to, as the path names it. Empty: the gateway.
   target TEXT NOT NULL,
   -- Whose that is, where the request says it.
   account TEXT,
@@ -45,23 +45,12 @@ CREATE TABLE audit_outcomes (
 
 CREATE INDEX audit_outcomes_by_account ON audit_outcomes (account, number);
 
--- Rows are added, and that is all: a replacing insertion, which removes without asking these, is none either.
-CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
-CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
-CREATE TRIGGER audit_is_not_replaced BEFORE INSERT ON audit WHEN EXISTS (SELECT 1 FROM audit WHERE number = NEW.number)
-BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
-CREATE TRIGGER outcomes_stay BEFORE UPDATE ON audit_outcomes BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
-CREATE TRIGGER outcomes_are_kept BEFORE DELETE ON audit_outcomes BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
-CREATE TRIGGER outcomes_are_not_replaced BEFORE INSERT ON audit_outcomes
-WHEN EXISTS (SELECT 1 FROM audit_outcomes WHERE number = NEW.number)
-BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
-
--- Lists and sums of the operator's console.
+-- Lists and sums of the console of operators.
 CREATE INDEX grants_by_time ON grants (created);
 CREATE INDEX keys_by_time ON keys (created, hash);
 
--- Sums of `usage` over the keys, hours and types of a UTC day, kept by D1 itself: a month of all accounts is read of
--- these, and not of millions of hours.
+-- Sums of usage over the keys, hours and types of a UTC day, kept by whoever copies usage, in the same transaction:
+-- a month of all accounts is read of these, and not of millions of hours.
 CREATE TABLE usage_days (
   -- Unix ms of the start of the day.
   day INTEGER NOT NULL,
@@ -74,13 +63,3 @@ CREATE TABLE usage_days (
 
 INSERT INTO usage_days
 SELECT hour - hour % 86400000, product, sum(calls), sum(micro) FROM usage GROUP BY 1, 2;
-
-CREATE TRIGGER usage_begins AFTER INSERT ON usage BEGIN
-  INSERT INTO usage_days VALUES (NEW.hour - NEW.hour % 86400000, NEW.product, NEW.calls, NEW.micro)
-  ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, micro = micro + excluded.micro;
-END;
-CREATE TRIGGER usage_grows AFTER UPDATE ON usage WHEN NEW.calls <> OLD.calls OR NEW.micro <> OLD.micro BEGIN
-  INSERT INTO usage_days
-  VALUES (NEW.hour - NEW.hour % 86400000, NEW.product, NEW.calls - OLD.calls, NEW.micro - OLD.micro)
-  ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, micro = micro + excluded.micro;
-END;

@@ -9,7 +9,7 @@ CREATE TABLE refusals (
   key_hash TEXT NOT NULL,
   -- First 12 characters of the key, for people.
   key_prefix TEXT NOT NULL,
-  -- What was asked for: the product, and the type, method or endpoint; empty where that was not read.
+  -- What was asked for: the product, and the type, method or endpoint. Empty where that was not read.
   product TEXT NOT NULL,
   type TEXT NOT NULL,
   -- As on the wire, and its sentence with what is unseen escaped.

@@ -1,4 +1,4 @@
--- Orders of credits and what payment providers said of them; links of the sign-up by e-mail. Times are Unix ms, money is
+-- Orders of credits and what payment providers said of them, and links of the sign-up by e-mail. Times are Unix ms, money is
 -- whole minor units of its currency, credits are integer micro-credits.
 
 CREATE TABLE orders (
@@ -12,12 +12,12 @@ CREATE TABLE orders (
   currency TEXT NOT NULL,
   provider TEXT NOT NULL CHECK (provider IN ('manual', 'stripe')),
   state TEXT NOT NULL CHECK (state IN ('open', 'paid', 'failed', 'void')),
-  -- The provider's own name of it, and where it is paid; empty: paid by hand, or never begun.
+  -- What the provider calls it, and where it is paid. NULL: paid by hand, or never begun.
   reference TEXT,
   url TEXT,
   created INTEGER NOT NULL,
   paid INTEGER,
-  -- When its credits were granted; empty although it is paid: they are not yet, or are withheld (`note`).
+  -- When its credits were granted. NULL although it is paid: they are not yet, or are withheld (see note).
   granted INTEGER,
   refunded INTEGER NOT NULL DEFAULT 0,
   -- What an operator should know of it.
@@ -51,7 +51,7 @@ CREATE TABLE signup_links (
   hash TEXT PRIMARY KEY,
   address TEXT NOT NULL,
   base TEXT NOT NULL,
-  -- HMAC of the network that asked; empty: it is not known.
+  -- HMAC of the network that asked. NULL: it is not known.
   network TEXT,
   created INTEGER NOT NULL,
   used INTEGER

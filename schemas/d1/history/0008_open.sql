@@ -13,5 +13,5 @@ CREATE TABLE unfiled (
 INSERT INTO unfiled (chain, from_height, to_height, next_height, at_ms)
   SELECT chain, MIN(first), MAX(last), MIN(first), 0 FROM segments WHERE backfilled IS NOT NULL GROUP BY chain;
 
--- What files know of such heights: `fills` alone, or nothing.
+-- What files know of such heights: fills alone, or nothing.
 ALTER TABLE file_gaps ADD COLUMN known TEXT;
