@@ -17,8 +17,8 @@ declare namespace Cloudflare {
     METER_FAILURE: string
     TRUST_PROXY: string
     MILLION_CREDITS_USD: string
-    WEBHOOK_HTTP: string
     PIPELINE_PRIVATE: string
+    OWN_ZONES: string
     LIVE_ACCOUNT: string
     LIVE_COINS: string
     UPSTREAMS: string

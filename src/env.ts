@@ -31,8 +31,6 @@ export const GatewaySettings = LiveSettings.extend({
     .string('must be text such as "49.5"')
     .regex(/^(?:\d{1,6}(?:\.\d{1,6})?)?$/, 'must be US dollars such as "49.5", or empty')
     .transform((text) => (text === '' ? null : Math.round(Number(text) * 1e6))),
-  /** On: events may go to plain http, for receivers on the same machine. */
-  WEBHOOK_HTTP: Switch,
   /** Whose credits visitors of /live spend who are nobody's; null: there are none. */
   LIVE_ACCOUNT: z.union([z.literal(''), AccountName]).transform((account) => account || null),
   /** Coins that they are shown; null: all. */
@@ -50,10 +48,6 @@ export const GatewaySettings = LiveSettings.extend({
   /** How the links of the sign-up come: into the gateway's log, or by the operator's mailer. */
   SIGNUP: z.enum(['off', 'log', 'http'], 'must be "off", "log" or "http"'),
   SIGNUP_SETTINGS: JsonText(SignUpSettings),
-  /** Where people reach the console. */
-  PUBLIC_URL: z
-    .string()
-    .regex(/^(?:https?:\/\/[a-z0-9.-]+(?::\d+)?)?$/, 'must be like "https://api.example.com", or empty'),
 })
 export type GatewaySettings = z.infer<typeof GatewaySettings>
 

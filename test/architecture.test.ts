@@ -15,10 +15,11 @@ const ROOT = join(import.meta.dirname, '..')
 const IMPORTS: Readonly<Record<string, string>> = {
   core: '',
   key: 'core',
-  credit: 'core credit/plans credit/streams credit/webhooks',
+  egress: 'core key',
+  credit: 'core egress credit/plans credit/streams credit/webhooks',
   'credit/plans': 'key credit',
   'credit/streams': 'credit',
-  'credit/webhooks': 'core credit',
+  'credit/webhooks': 'core egress credit',
   feed: 'core',
   history: 'core feed',
   book: 'core feed book/l4',
@@ -47,9 +48,9 @@ const IMPORTS: Readonly<Record<string, string>> = {
   pipeline: 'core stream history/files pipeline/evm pipeline/topics',
   'pipeline/evm': 'core rpc pipeline',
   'pipeline/topics': 'core feed history history/files history/replay stream stream/events pipeline pipeline/evm',
-  'pipeline/destinations': 'core key credit/webhooks history/archive history/files pipeline pipeline/topics',
+  'pipeline/destinations': 'core egress credit/webhooks history/archive history/files pipeline pipeline/topics',
   'pipeline/sink':
-    'core credit feed history/archive history/files stream upstream rpc pipeline pipeline/evm pipeline/topics pipeline/destinations',
+    'core egress credit feed history/archive history/files stream upstream rpc pipeline pipeline/evm pipeline/topics pipeline/destinations',
   info: 'core key credit feed history history/replay book upstream edge info/answer info/sources info/queries',
   'info/answer': 'core key credit upstream edge info',
   'info/sources':
@@ -59,7 +60,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   checkout: 'core key credit checkout/stripe',
   'checkout/stripe': 'core credit edge checkout',
   platform:
-    'core key credit credit/plans credit/webhooks feed book edge checkout history/archive history/exports upstream pipeline pipeline/evm pipeline/destinations platform/endpoints',
+    'core key egress credit credit/plans credit/webhooks feed book edge checkout history/archive history/exports upstream pipeline pipeline/evm platform/endpoints',
   'platform/endpoints': 'core key credit credit/plans feed checkout history/archive history/exports pipeline platform',
   signup: 'core key credit/webhooks edge edge/session checkout checkout/stripe platform',
   'docs/site': 'core edge feed info rpc stream stream/graphql platform docs docs/site/words',

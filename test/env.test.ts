@@ -24,6 +24,8 @@ describe('the variables of the wrangler files', () => {
       RELAY_SOCKETS: 500,
       FEED_REGION: null,
       PIPELINE_PRIVATE: false,
+      OWN_ZONES: [],
+      PUBLIC_URL: '',
     })
     expect(gatewaySettings(gateway.vars)).toEqual({
       ...liveSettings(live.vars),
@@ -33,7 +35,6 @@ describe('the variables of the wrangler files', () => {
       METER_FAILURE: 'closed',
       TRUST_PROXY: true,
       MILLION_CREDITS_USD: null,
-      WEBHOOK_HTTP: false,
       LIVE_ACCOUNT: null,
       LIVE_COINS: null,
       UPSTREAMS: [],
@@ -42,7 +43,6 @@ describe('the variables of the wrangler files', () => {
       CHECKOUT_PRICES: { currency: 'usd', packages: [], instructions: '' },
       SIGNUP: 'off',
       SIGNUP_SETTINGS: { perDay: 200, refusedDomains: [] },
-      PUBLIC_URL: '',
     })
   })
 
@@ -55,7 +55,7 @@ describe('the variables of the wrangler files', () => {
     ['PATH_KEYS', SWITCHES],
     ['KEY_CHECK', SWITCHES],
     ['TRUST_PROXY', SWITCHES],
-    ['WEBHOOK_HTTP', SWITCHES],
+    ['OWN_ZONES', ['com', 'Example.com', 'a.example, b.example', 'a.example,', 'https://a.example', undefined, null]],
     ['MILLION_CREDITS_USD', ['49,5', '-1', '1e3', '0x1', ' ', '1.2345678', undefined, null, 5]],
     ['PIPELINE_PRIVATE', SWITCHES],
     ['METER_FAILURE', ['', 'shut', undefined]],

@@ -37,6 +37,8 @@ function jsonOf(text: string): unknown {
 /** The platform's location hints: where a Durable Object can be asked to be made. */
 export const REGIONS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'apac-ne', 'apac-se', 'oc', 'afr', 'me'] as const
 
+const ZONES_TEXT = 'must be domains with commas between them, such as "example.com,example.net", or empty'
+
 /** What both Workers must know alike: `npm run check` compares the two files. */
 export const LiveSettings = z.object({
   /** Stands in the name of every object of the chain. */
@@ -49,8 +51,18 @@ export const LiveSettings = z.object({
   FEED_REGION: z
     .enum([...REGIONS, ''], `must be one of ${REGIONS.join(', ')}, or empty for none`)
     .transform((region) => region || null),
-  /** On: pipelines may send to private addresses, and without TLS. */
+  /** On: pipelines and webhooks may send to private addresses, and without TLS. */
   PIPELINE_PRIVATE: Switch,
+  /** Domains of the operator, beside that of PUBLIC_URL, to whose hosts neither sends. */
+  OWN_ZONES: z
+    .string(ZONES_TEXT)
+    .max(2_048, ZONES_TEXT)
+    .regex(/^(?:(?:[a-z0-9-]+\.)+[a-z0-9-]+(?:,(?!$)|$))*$/, ZONES_TEXT)
+    .transform((list) => (list === '' ? [] : list.split(','))),
+  /** Where people reach the console. */
+  PUBLIC_URL: z
+    .string()
+    .regex(/^(?:https?:\/\/[a-z0-9.-]+(?::\d+)?)?$/, 'must be like "https://api.example.com", or empty'),
 })
 export type LiveSettings = z.infer<typeof LiveSettings>
 

@@ -3,6 +3,9 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { gatewayOf } from '../core/objects.client.ts'
+import { readVariables } from '../core/variables.ts'
+import { Egress } from '../egress/egress.client.ts'
+import { EgressSettings } from '../egress/egress-settings.ts'
 import { AccountLedger } from './account-ledger.store.ts'
 import { type AccountState, leftOf } from './account-state.ts'
 import { type MicroCredits, wholeMicro } from './amount.ts'
@@ -55,7 +58,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#plans = new PlanStore(sql)
     this.#caps = new KeyCaps(sql)
     this.#changes = new KeyChanges(sql)
-    this.#webhooks = new Webhooks(ctx)
+    this.#webhooks = new Webhooks(ctx, new Egress(readVariables(EgressSettings, env)))
     this.#streams = new StreamStore(sql)
     this.#usage = new UsageReports(sql)
     this.#statements = new Statements(sql)

@@ -36,7 +36,7 @@ export function gatewayVariables(said: Environment, node: string, keepMb: string
     RPC_CHAINS: said.RPC_CHAINS || JSON.stringify([{ name: 'hyperliquid', urls: [`${node}/evm`] }]),
   }
   const vars = {
-    ...{ PATH_KEYS: 'on', WEBHOOK_HTTP: 'on', TRUST_PROXY: said.TRUST_PROXY || 'off' },
+    ...{ PATH_KEYS: 'on', TRUST_PROXY: said.TRUST_PROXY || 'off' },
     LIVE_ACCOUNT,
     ...{ CHECKOUT: 'manual', CHECKOUT_PRICES: PRICES, SIGNUP: 'log' },
     UPSTREAMS: JSON.stringify([{ name: 'node', url: `${node}/info` }]),
@@ -47,10 +47,10 @@ export function gatewayVariables(said: Environment, node: string, keepMb: string
 
 /** A sentence; null where nothing is wrong. An empty variable is as good as none. */
 export function wrongIn(said: Environment): string | null {
-  for (const name of ['PIPELINE_PRIVATE', 'TRUST_PROXY']) {
+  const switches = ['PIPELINE_PRIVATE', 'TRUST_PROXY'].flatMap((name) => {
     const value = Switch.safeParse(said[name] || 'off')
-    if (!value.success) return `${name} ${value.error.issues[0]!.message}`
-  }
+    return value.success ? [] : [`${name} ${value.error.issues[0]!.message}`]
+  })
   const chains = parseChains(said.RPC_CHAINS || '[]')
-  return chains.ok ? null : chains.error
+  return [...switches, ...(chains.ok ? [] : [chains.error])].join('; ') || null
 }

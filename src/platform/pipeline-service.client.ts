@@ -6,7 +6,6 @@ import { err, ok, type Result } from '../core/result.ts'
 import { NO_KEY_SECRET } from '../edge/key-ring.store.ts'
 import { randomBase58 } from '../key/format.ts'
 import { changed, created, isSame, type NewPipeline, type PipelineChange, type Written } from '../pipeline/changes.ts'
-import { urlRefusal } from '../pipeline/destinations/egress.client.ts'
 import { chainOf } from '../pipeline/evm/evm-record.ts'
 import type { Topic } from '../pipeline/pipeline.ts'
 import { BYTES_MAX, PipelineStore, WALLETS_MAX } from '../pipeline/pipelines.store.ts'
@@ -29,8 +28,8 @@ export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
   ) => Promise<readonly Issue[]>
   /** Names of RPC_CHAINS with nodes. */
   readonly chains: readonly string[]
-  /** PIPELINE_PRIVATE. */
-  readonly isPrivateAllowed: boolean
+  /** What speaks against sending to an address of a customer; null: nothing that its text tells. */
+  readonly urlRefusal: (url: string) => string | null
   readonly nowMs: () => number
 }
 
@@ -191,8 +190,7 @@ export class PipelineService implements Pipelines {
     if (!written.ok) return err({ kind: 'bad_field', issues: written.error })
     if (written.value.secret && !this.#ports.keySecret) return err(NO_KEY_SECRET)
     const { destination_config: config, transforms = {} } = sent
-    const { isPrivateAllowed } = this.#ports
-    const wrongUrl = config && 'url' in config && !isPrivateAllowed ? urlRefusal(config.url) : null
+    const wrongUrl = config && 'url' in config ? this.#ports.urlRefusal(config.url) : null
     if (wrongUrl !== null) return err(badField('destination_config.url', wrongUrl))
     const { topic } = written.value.fields
     const isChainSent = topic === 'evm_logs' && (sent.filter ?? sent.topic) !== undefined

@@ -55,10 +55,8 @@ export interface Platform {
   readonly millionMicroUsd: number | null
   /** BOOK_HUBS. */
   readonly hubs: number
-  /** WEBHOOK_HTTP. */
-  readonly isHttpAllowed: boolean
-  /** Whether owners may have this address called: of no private network, as far as its name tells, unless PIPELINE_PRIVATE. */
-  readonly isPublicUrl: (url: string) => boolean
+  /** What speaks against calling an address of a customer; null: nothing that its text tells. */
+  readonly urlRefusal: (url: string) => string | null
   /** TRUST_PROXY: callers' addresses are known. */
   readonly isProxied: boolean
   readonly now: () => number

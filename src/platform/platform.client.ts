@@ -5,13 +5,14 @@ import { meterOf, type Objects } from '../core/objects.client.ts'
 import { err, ok } from '../core/result.ts'
 import { after } from '../core/timers.client.ts'
 import { NO_KEY_SECRET } from '../edge/key-ring.store.ts'
+import { urlRefusal } from '../egress/egress.client.ts'
+import type { UrlSettings } from '../egress/egress-settings.ts'
 import { LOG_API_VERSION } from '../feed/log-api.ts'
 import { BackfillStore } from '../history/archive/backfill.store.ts'
 import { exportsOf } from '../history/exports/exports.store.ts'
 import { refusalsIn } from '../key/refusals.store.ts'
 import { StaffStore } from '../key/staff.store.ts'
 import { sealStreamToken } from '../key/stream-token.client.ts'
-import { urlRefusal } from '../pipeline/destinations/egress.client.ts'
 import { AccountService } from './account-service.client.ts'
 import { AuditStore } from './audit.store.ts'
 import { BusinessStore } from './business.store.ts'
@@ -25,13 +26,11 @@ import { sinksOf } from './sinks.client.ts'
 type Env = Cloudflare.Env
 
 /** Of the gateway's variables, parsed. */
-interface PlatformSettings extends CheckoutSettings {
+interface PlatformSettings extends CheckoutSettings, UrlSettings {
   readonly CHAIN: string
-  readonly WEBHOOK_HTTP: boolean
   readonly MILLION_CREDITS_USD: number | null
   readonly BOOK_HUBS: number
   readonly TRUST_PROXY: boolean
-  readonly PIPELINE_PRIVATE: boolean
   readonly RPC_CHAINS: readonly (Parameters<typeof dataServices>[0][number] & { readonly urls: readonly unknown[] })[]
 }
 
@@ -48,14 +47,15 @@ export function platformOf(
   objects: Objects,
   { read, report, now }: PlatformDeps,
 ): Platform {
-  const { WEBHOOK_HTTP: isHttpAllowed, TRUST_PROXY: isProxied } = settings
+  const { TRUST_PROXY: isProxied } = settings
   const { MILLION_CREDITS_USD: millionMicroUsd, BOOK_HUBS: hubs } = settings
   const meter = (account: string) => meterOf(env, account)
+  const refusalOf = (url: string) => urlRefusal(url, settings)
   const ports = { db: env.ACCOUNTS, kv: env.KEYS, keySecret: env.KEY_SECRET ?? '', meterOf: meter, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
   const pipelines = new PipelineService({
     ...{ ...ports, ...sinksOf(objects), keys: services.keys, after },
-    isPrivateAllowed: settings.PIPELINE_PRIVATE,
+    urlRefusal: refusalOf,
     chains: settings.RPC_CHAINS.filter(({ urls }) => urls.length > 0).map(({ name }) => name),
     report: (error) => report(error, 'pipeline'),
   })
@@ -64,7 +64,6 @@ export function platformOf(
   const history = { archive, chain: settings.CHAIN, exports, retention: () => objects.archiver() }
   const dataService = dataServices(settings.RPC_CHAINS)
   const refusals = refusalsIn(env.ACCOUNTS)
-  const isPublicUrl = (url: string) => settings.PIPELINE_PRIVATE || urlRefusal(url) === null
   const { ACCOUNTS: db } = env
   const staff = new StaffStore(db, ports.keySecret)
   const ofStaff = { staff, audit: new AuditStore(db), business: new BusinessStore(db) }
@@ -90,7 +89,7 @@ export function platformOf(
     millionMicroUsd,
     hubs,
   }
-  return { ...own, meterOf: meter, log: () => objects.log(), isHttpAllowed, isPublicUrl, isProxied, now }
+  return { ...own, meterOf: meter, log: () => objects.log(), urlRefusal: refusalOf, isProxied, now }
 }
 
 /** Null where the Workers have no archive. */

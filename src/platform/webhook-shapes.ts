@@ -78,8 +78,8 @@ export const Cleared = z.object({
   cleared: z.literal(true).describe('What was not delivered is dropped'),
 })
 
-/** The refusal of an address that is not encrypted where it has to be. */
-export function refusedUrl(url: string, isHttpAllowed: boolean): Failure | null {
-  if (isHttpAllowed || /^https:/i.test(url)) return null
-  return badField('url', 'must be https (plain http needs WEBHOOK_HTTP=on)')
+/** The refusal of an address to which nothing may be sent. */
+export function refusedUrl(url: string, urlRefusal: (url: string) => string | null): Failure | null {
+  const reason = urlRefusal(url)
+  return reason === null ? null : badField('url', reason)
 }

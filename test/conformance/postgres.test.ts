@@ -72,6 +72,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
       settings: {
         PIPELINE_PRIVATE: isPrivateAllowed,
         PIPELINE_RESOLVER: 'http://127.0.0.1:1/',
+        ...{ OWN_ZONES: [], PUBLIC_URL: '' },
         PIPELINE_HYPERDRIVE: { FILLS_DB: ['acme'], OLD_DB: ['acme'], GONE_DB: ['acme'] },
       },
       pipeline: {

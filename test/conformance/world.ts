@@ -45,10 +45,10 @@ export async function startWorld(
     instances: options.instances ?? 1,
     secrets: { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
     vars: {
-      ...{ PATH_KEYS: 'on', TRUST_PROXY: 'off', WEBHOOK_HTTP: 'on', UPSTREAMS: JSON.stringify(upstreams) },
+      ...{ PATH_KEYS: 'on', TRUST_PROXY: 'off', PIPELINE_PRIVATE: 'on', UPSTREAMS: JSON.stringify(upstreams) },
       ...options.vars,
     },
-    ...(options.liveVars && { liveVars: options.liveVars }),
+    liveVars: { PIPELINE_PRIVATE: 'on', ...options.liveVars },
   })
   const admin: World['admin'] = async (method, path, body) => {
     const answer = await fetch(`${url}/admin${path}`, {

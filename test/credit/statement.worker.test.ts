@@ -34,7 +34,7 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
   const { sql } = ctx.storage
   const parts = { store: new MeterStore(sql), plans: new PlanStore(sql), caps: new KeyCaps(sql) }
   const statements = new Statements(sql)
-  const ledger = new AccountLedger({ ...parts, webhooks: new Webhooks(ctx), statements })
+  const ledger = new AccountLedger({ ...parts, webhooks: new Webhooks(ctx, egressOf()), statements })
   const times = monthTimes(START + 330 * DAY)
   const left = new Map<number, number>()
   const spent = new Map<string, number>()

@@ -11,12 +11,12 @@ import { after } from '../../src/core/timers.client.ts'
 import { AddressGate, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
+import { urlRefusal } from '../../src/egress/egress.client.ts'
 import { LOG_API_VERSION } from '../../src/feed/log-api.ts'
 import { BackfillStore } from '../../src/history/archive/backfill.store.ts'
 import { exportsOf } from '../../src/history/exports/exports.store.ts'
 import { refusalsIn } from '../../src/key/refusals.store.ts'
 import { StaffStore } from '../../src/key/staff.store.ts'
-import { urlRefusal } from '../../src/pipeline/destinations/egress.client.ts'
 import { AccountService } from '../../src/platform/account-service.client.ts'
 import { adminRoutes } from '../../src/platform/admin.route.ts'
 import { AuditStore } from '../../src/platform/audit.store.ts'
@@ -27,6 +27,7 @@ import { type KeyedDeps, keyedRoutes } from '../../src/platform/keyed.route.ts'
 import { PipelineService } from '../../src/platform/pipeline-service.client.ts'
 import { PlanService } from '../../src/platform/plan-service.client.ts'
 import type { Platform } from '../../src/platform/platform-api.ts'
+import { CLOSED } from '../egress/egress-of.ts'
 import { FakeSinks } from '../pipeline/fake-sinks.ts'
 
 export const bindings = env as unknown as Cloudflare.Env
@@ -45,17 +46,18 @@ export const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})
 const PRICES = CheckoutPrices.parse({ packages: [{ name: 'small', credits: 100_000, minor: 1_900 }] })
 
 /** What the gateway lends to endpoints. */
-export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new FakeSinks()): Platform {
+export function platformOf(isPrivateAllowed = false, isProxied = false, sinks = new FakeSinks()): Platform {
   const { ACCOUNTS: db, KEYS: kv } = bindings
   const now = () => Date.now()
   const ports = { db, kv, keySecret: KEY_SECRET, meterOf, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
   const { sinkOf, checkTransforms } = sinks
   const report = () => {}
+  const refusalOf = (url: string) => urlRefusal(url, { ...CLOSED, PIPELINE_PRIVATE: isPrivateAllowed })
   const sinkPorts = {
     sinkOf,
     checkTransforms,
-    isPrivateAllowed: isHttpAllowed,
+    urlRefusal: refusalOf,
     chains: ['anvil', 'other'],
     after,
     report,
@@ -75,7 +77,6 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
   const ofStaff = { staff, audit: new AuditStore(db), business: new BusinessStore(db) }
   const sold = { millionMicroUsd: 49_000_000, hubs: 4 }
   const refusals = refusalsIn(db)
-  const isPublicUrl = (url: string) => urlRefusal(url) === null
   const checkout = new CheckoutService({
     ...{ db, provider: MANUAL, prices: PRICES, report, nowMs: now },
     grant: (...grant) => services.accounts.grant(...grant),
@@ -92,14 +93,14 @@ export function platformOf(isHttpAllowed = false, isProxied = false, sinks = new
     meterOf,
     log: () => all.log(),
   }
-  return { ...own, isHttpAllowed, isPublicUrl, isProxied, now }
+  return { ...own, urlRefusal: refusalOf, isProxied, now }
 }
 
 interface Over {
   readonly token?: string | null
   /** The token that the gateway was given. */
   readonly adminToken?: string | undefined
-  readonly isHttpAllowed?: boolean
+  readonly isPrivateAllowed?: boolean
   readonly isProxied?: boolean
   /** In place of what the gateway lends. */
   readonly lent?: Partial<Platform>
@@ -132,7 +133,7 @@ export function keyedGateway(platform: Platform, refused?: KeyedDeps['refused'])
 /** One call, `path` without `/admin`. */
 export async function ask(method: string, path: string, body?: unknown, over: Over = {}) {
   const token = over.token === undefined ? ADMIN_TOKEN : over.token
-  const platform = { ...platformOf(over.isHttpAllowed, over.isProxied), ...over.lent }
+  const platform = { ...platformOf(over.isPrivateAllowed, over.isProxied), ...over.lent }
   const adminToken = 'adminToken' in over ? over.adminToken : ADMIN_TOKEN
   const { gate = new AddressGate(WRONG_TOKENS), atMs = 0 } = over
   const wrongToken = () => gate.take(null, atMs)

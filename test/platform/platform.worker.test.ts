@@ -507,7 +507,7 @@ describe('pipelines', () => {
       keySecret: '',
       sinkOf,
       checkTransforms,
-      isPrivateAllowed: true,
+      urlRefusal: () => null,
       chains: [],
     })
     expect(await open.create(account, 'a1', NewPipeline.parse(NEW))).toMatchObject({ error: NO_KEY_SECRET })

@@ -47,7 +47,7 @@ describe('the webhook of an account', () => {
   it('may be plain http where the operator allows it, and needs an account', async () => {
     await new AccountStore(bindings.ACCOUNTS).ensureAccount('local', 'trial', null, 1)
     const local = { url: 'http://127.0.0.1:3000/hook' }
-    expect((await ask('PUT', '/accounts/local/webhook', local, { isHttpAllowed: true })).status).toBe(200)
+    expect((await ask('PUT', '/accounts/local/webhook', local, { isPrivateAllowed: true })).status).toBe(200)
     for (const [method, path] of [
       ['GET', ''],
       ['DELETE', ''],

@@ -84,6 +84,9 @@ export class Network implements Chances {
       RELAY_SOCKETS: '500',
       FEED_REGION: '',
       PIPELINE_PRIVATE: 'off',
+      PIPELINE_RESOLVER: 'https://resolver.example/',
+      OWN_ZONES: '',
+      PUBLIC_URL: '',
     }
     this.platform = new Platform(schedule, this, env, (what) => ports.wrong(what))
     env.BLOCK_LOG = this.platform.namespace('log', classes.BlockLog)

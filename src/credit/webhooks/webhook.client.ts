@@ -1,6 +1,7 @@
-// One attempt to deliver an event: signed as Standard Webhooks has it, bounded in time, and never led elsewhere by a
-// redirect.
+// One attempt to deliver an event: sent where pipelines may send, signed as Standard Webhooks has it, bounded in time,
+// and never led elsewhere by a redirect.
 
+import type { Egress } from '../../egress/egress.client.ts'
 import { hmac } from './signature.client.ts'
 import type { Attempt } from './webhook.store.ts'
 import { secretBytes, signedText } from './webhook.ts'
@@ -9,12 +10,15 @@ import type { Delivery } from './webhook-api.ts'
 const TIMEOUT_MS = 10_000
 
 /** Never rejects: whatever goes wrong is an answer. */
-export async function deliverEvent({ id, body, target }: Attempt, nowMs: number): Promise<Delivery> {
+export async function deliverEvent({ id, body, target }: Attempt, egress: Egress, nowMs: number): Promise<Delivery> {
   const seconds = Math.floor(nowMs / 1000)
   // Not AbortSignal.timeout: its timer would keep the object in memory after the answer.
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), TIMEOUT_MS)
   try {
+    const { hostname, protocol } = new URL(target.url)
+    const refusal = await egress.refusal(hostname, protocol === 'https:')
+    if (refusal !== null) return { delivered: false, answer: refusal }
     const signature = await hmac(secretBytes(target.secret), signedText(id, seconds, body))
     const response = await fetch(target.url, {
       method: 'POST',

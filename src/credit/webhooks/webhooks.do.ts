@@ -1,6 +1,7 @@
 // The part of a CreditMeter that tells its account's owner of low credits. Law: charging never waits for a receiver:
 // a decision writes the event, the alarm claims it, and the attempt itself runs beside everything else.
 
+import type { Egress } from '../../egress/egress.client.ts'
 import { type AccountState, leftOf } from '../account-state.ts'
 import type { MicroCredits } from '../amount.ts'
 import { deliverEvent } from './webhook.client.ts'
@@ -14,11 +15,13 @@ const PAUSE_MS = 60_000
 export class Webhooks {
   readonly #ctx: DurableObjectState
   readonly #store: WebhookStore
+  readonly #egress: Egress
   #pausedUntilMs = 0
   #testedMs = Number.NEGATIVE_INFINITY
 
-  constructor(ctx: DurableObjectState) {
+  constructor(ctx: DurableObjectState, egress: Egress) {
     this.#ctx = ctx
+    this.#egress = egress
     this.#store = new WebhookStore(ctx.storage.sql)
   }
 
@@ -49,7 +52,7 @@ export class Webhooks {
       return { delivered: false, answer: `not sent: wait ${everyMs / 1_000} s between tests` }
     this.#testedMs = now
     const id = `evt_${crypto.randomUUID()}`
-    return deliverEvent({ id, body: testBody(id, target.account, now), target }, now)
+    return deliverEvent({ id, body: testBody(id, target.account, now), target }, this.#egress, now)
   }
 
   /** To be called in the transaction of every decision, with the account after it. */
@@ -70,7 +73,7 @@ export class Webhooks {
   }
 
   async #attempt(attempt: Attempt, nowMs: number): Promise<void> {
-    const delivery = await deliverEvent(attempt, nowMs)
+    const delivery = await deliverEvent(attempt, this.#egress, nowMs)
     if (!delivery.delivered) console.warn(`webhook event ${attempt.id} was not delivered: ${delivery.answer}`)
     this.#store.attempted(attempt.id, delivery)
   }

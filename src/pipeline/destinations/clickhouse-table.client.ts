@@ -3,10 +3,10 @@
 
 import * as z from 'zod'
 import { BoundedMap } from '../../core/bounded-map.ts'
+import type { Egress } from '../../egress/egress.client.ts'
 import type { Outcome } from '../batch.ts'
 import type { DestinationConfig } from '../pipeline.ts'
 import type { TableColumns } from './clickhouse-rows.ts'
-import type { Egress } from './egress.client.ts'
 import { basic, excerpt, exchange, outcomeOf } from './http.client.ts'
 
 export type ClickHouseConfig = Extract<DestinationConfig, { type: 'clickhouse' }>

@@ -2,10 +2,10 @@
 // takes it once; old servers, which know no token, know the same bytes again; rows have their keys besides. Law: no 200 counts
 // whose answer names an exception.
 
+import type { Egress } from '../../egress/egress.client.ts'
 import type { Batch, Outcome } from '../batch.ts'
 import { insertLines } from './clickhouse-rows.ts'
 import { accessOf, type ClickHouseConfig, type ClickHouseTables, placeOf } from './clickhouse-table.client.ts'
-import type { Egress } from './egress.client.ts'
 import { excerpt, exchange, outcomeOf } from './http.client.ts'
 
 /** Where a server knows them. An answer says that all rows are there, whatever the user's profile has. */

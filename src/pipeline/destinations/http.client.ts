@@ -3,9 +3,9 @@
 import { orLate } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
 import { visible } from '../../core/visible.ts'
+import type { Egress } from '../../egress/egress.client.ts'
 import type { Outcome } from '../batch.ts'
 import { MASK } from '../secrets.ts'
-import type { Egress } from './egress.client.ts'
 
 const TIMEOUT_MS = 30_000
 const ANSWER_BYTES = 64 * 1024

@@ -1,8 +1,8 @@
 // A batch as records of a Kafka topic, by an HTTP bridge that speaks Confluent's REST, v2: the key of a record is its row's.
 
+import type { Egress } from '../../egress/egress.client.ts'
 import type { Batch, Outcome } from '../batch.ts'
 import type { DestinationConfig } from '../pipeline.ts'
-import type { Egress } from './egress.client.ts'
 import { basic, excerpt, exchange, outcomeOf } from './http.client.ts'
 
 /** An answer has some fifty bytes for each record. */

@@ -5,9 +5,9 @@
 import { orLate } from '../../core/deadline.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { after } from '../../core/timers.client.ts'
+import type { Egress } from '../../egress/egress.client.ts'
 import type { Batch, Outcome } from '../batch.ts'
 import type { DestinationConfig } from '../pipeline.ts'
-import type { Egress } from './egress.client.ts'
 import { excerpt } from './http.client.ts'
 import { Login } from './postgres-login.client.ts'
 import {

@@ -1,10 +1,10 @@
 // A batch as one object of a bucket that speaks S3. Its name is the batch's: to write it again changes nothing.
 
 import { AwsClient } from 'aws4fetch'
+import type { Egress } from '../../egress/egress.client.ts'
 import type { Batch, Outcome } from '../batch.ts'
 import type { DestinationConfig } from '../pipeline.ts'
 import { fileName, fileOf } from './batch-file.client.ts'
-import type { Egress } from './egress.client.ts'
 import { exchange, outcomeOf } from './http.client.ts'
 
 type Config = Extract<DestinationConfig, { type: 's3' }>

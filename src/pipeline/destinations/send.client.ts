@@ -1,6 +1,7 @@
 // A batch to its destination, whatever kind that is.
 
 import { ok, type Result } from '../../core/result.ts'
+import type { Egress } from '../../egress/egress.client.ts'
 import type { Batch, Outcome } from '../batch.ts'
 import { hyperdriveOf } from '../hyperdrive.ts'
 import type { DestinationConfig } from '../pipeline.ts'
@@ -8,7 +9,6 @@ import { sendToBucket } from './bucket.client.ts'
 import { sendToClickHouse } from './clickhouse.client.ts'
 import type { ClickHouseTables } from './clickhouse-table.client.ts'
 import { dial } from './dial.client.ts'
-import type { Egress } from './egress.client.ts'
 import { sendToKafka } from './kafka.client.ts'
 import { type PostgresConfig, type PostgresServer, sendToPostgres, serverOf } from './postgres.client.ts'
 import { sendToS3 } from './s3.client.ts'

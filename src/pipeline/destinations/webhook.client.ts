@@ -2,9 +2,9 @@
 
 import { hmac } from '../../credit/webhooks/signature.client.ts'
 import { secretBytes, signedText } from '../../credit/webhooks/webhook.ts'
+import type { Egress } from '../../egress/egress.client.ts'
 import type { Batch, Outcome } from '../batch.ts'
 import type { DestinationConfig } from '../pipeline.ts'
-import type { Egress } from './egress.client.ts'
 import { exchange, outcomeOf } from './http.client.ts'
 
 type Config = Extract<DestinationConfig, { type: 'webhook' }>

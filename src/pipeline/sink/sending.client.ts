@@ -1,9 +1,10 @@
 // What a Sink sends: batches through their transforms to the destination, and dead letters once more.
 
 import { err, ok, type Result } from '../../core/result.ts'
+import { Egress } from '../../egress/egress.client.ts'
+import type { EgressSettings } from '../../egress/egress-settings.ts'
 import { type Batch, batchId, type Sent } from '../batch.ts'
 import { ClickHouseTables } from '../destinations/clickhouse-table.client.ts'
-import { Egress } from '../destinations/egress.client.ts'
 import { sendBatch } from '../destinations/send.client.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
@@ -14,7 +15,7 @@ import { countedRows } from './owed.ts'
 import type { SinkSettings } from './sink-settings.ts'
 import { transformed } from './transforms.client.ts'
 
-type Settings = Pick<SinkSettings, 'PIPELINE_PRIVATE' | 'PIPELINE_RESOLVER' | 'PIPELINE_HYPERDRIVE'>
+type Settings = EgressSettings & Pick<SinkSettings, 'PIPELINE_HYPERDRIVE'>
 /** The operator's bucket, and Hyperdrives by their names. */
 type Bindings = { readonly ARCHIVE?: R2Bucket } & object
 
@@ -27,7 +28,7 @@ export class Sending {
   constructor(settings: Settings, bindings: Bindings) {
     this.#settings = settings
     this.#bindings = bindings
-    this.#egress = new Egress(settings.PIPELINE_PRIVATE, settings.PIPELINE_RESOLVER)
+    this.#egress = new Egress(settings)
   }
 
   /** Null where there is no bucket for them. */

@@ -1,9 +1,9 @@
 // The variables of a Sink.
 
 import * as z from 'zod'
-import { LiveSettings } from '../../core/variables.ts'
 import { parseCredits } from '../../credit/amount.ts'
 import { ONE_CREDIT } from '../../credit/tariff.ts'
+import { EgressSettings } from '../../egress/egress-settings.ts'
 import { RpcChains } from '../../rpc/chains.ts'
 import { HyperdriveVariable } from '../hyperdrive.ts'
 
@@ -17,9 +17,7 @@ const RowCredits = z.string('must be text such as "0.0001"').transform((text, co
   return z.NEVER
 })
 
-export const SinkSettings = LiveSettings.extend({
-  /** Who resolves names, by DNS over HTTPS with JSON. */
-  PIPELINE_RESOLVER: z.url('must be an address such as https://cloudflare-dns.com/dns-query'),
+export const SinkSettings = EgressSettings.extend({
   /** Credits for a row that arrived; 0: it is free. */
   PIPELINE_ROW_CREDITS: RowCredits,
   /** Accounts that may write through Hyperdrives, by the name of the binding. */

@@ -1,11 +1,10 @@
-// PUT /platform/webhook/. Laws: a secret appears in one answer only, the one that drew it; an owner names no address of
-// the operator's own networks, unless the operator allows such.
+// PUT /platform/webhook/. Invariants: a secret appears in one answer only, the one that drew it; an owner names no
+// address of the operator's own networks, unless the operator allows such.
 
 import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { FOR_MANAGING, refusedManager } from '../own-account.ts'
-import { badField } from '../refusal.ts'
 import {
   OWN_WEBHOOK_PATH,
   refusedUrl,
@@ -15,8 +14,6 @@ import {
   WEBHOOK_TEXT,
   WebhookWithSecret,
 } from '../webhook-shapes.ts'
-
-const NO_PRIVATE = badField('url', 'must be a public address (private ones need PIPELINE_PRIVATE=on)')
 
 export const setOwnWebhook = defineEndpoint(
   {
@@ -36,11 +33,8 @@ export const setOwnWebhook = defineEndpoint(
     },
     refusals: [400],
   },
-  async ({ body, identity: { account, keyHash } }, { keys, meterOf, isHttpAllowed, isPublicUrl }) => {
-    const refused =
-      (await refusedManager(keys, keyHash)) ??
-      refusedUrl(body.url, isHttpAllowed) ??
-      (isPublicUrl(body.url) ? null : NO_PRIVATE)
+  async ({ body, identity: { account, keyHash } }, { keys, meterOf, urlRefusal }) => {
+    const refused = (await refusedManager(keys, keyHash)) ?? refusedUrl(body.url, urlRefusal)
     if (refused !== null) return err(refused)
     const { new_secret: newSecret, ...order } = body
     const webhook = await meterOf(account).setWebhook({ account, ...order, newSecret })

@@ -33,8 +33,8 @@ export const setWebhook = defineEndpoint(
     },
     refusals: [404],
   },
-  async ({ params: { id }, body }, { accounts, meterOf, isHttpAllowed }) => {
-    const refused = refusedUrl(body.url, isHttpAllowed)
+  async ({ params: { id }, body }, { accounts, meterOf, urlRefusal }) => {
+    const refused = refusedUrl(body.url, urlRefusal)
     if (refused !== null) return err(refused)
     const missing = await accounts.missing(id)
     if (missing !== null) return err(missing)

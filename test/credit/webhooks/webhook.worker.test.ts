@@ -34,6 +34,8 @@ const receivers = new Map<string, { readonly received: Received[]; readonly answ
 
 /** For the whole file, because alarms ring on their own: nothing here may reach a network. */
 vi.stubGlobal('fetch', async (url: string, init: { headers: Record<string, string>; body: string }) => {
+  if (url.includes('/dns-query?'))
+    return Response.json({ Answer: [{ type: 1, data: url.includes('inside') ? '10.0.0.1' : '9.9.9.9' }] })
   const receiver = receivers.get(JSON.parse(init.body).account)
   receiver?.received.push({ url, ...init })
   return (receiver?.answer ?? OK)()

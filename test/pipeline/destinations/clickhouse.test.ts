@@ -8,7 +8,6 @@ import type { Batch } from '../../../src/pipeline/batch.ts'
 import { sendToClickHouse } from '../../../src/pipeline/destinations/clickhouse.client.ts'
 import { insertLines } from '../../../src/pipeline/destinations/clickhouse-rows.ts'
 import { ClickHouseTables } from '../../../src/pipeline/destinations/clickhouse-table.client.ts'
-import { Egress } from '../../../src/pipeline/destinations/egress.client.ts'
 import { TOPIC_COLUMNS } from '../../../src/pipeline/topics/catalogue.ts'
 import {
   gapRow,
@@ -18,11 +17,12 @@ import {
   type Row,
   resetRow,
 } from '../../../src/pipeline/topics/topic.ts'
+import { egressOf } from '../../egress/egress-of.ts'
 import { type ClickHouseServer, hasClickHouse, PASSWORD, startClickHouse, USER } from './clickhouse-server.ts'
 
 if (!hasClickHouse) console.log("ClickHouse is skipped: Debian's package clickhouse-server is not installed")
 
-const open = new Egress(true, 'https://resolver.example/')
+const open = egressOf({ PIPELINE_PRIVATE: true })
 const batchOf = (rows: readonly Row[], topic = 'fills'): Batch => ({
   ...{ id: 'pipe_a:1-7', pipeline: 'pipe_a', topic, from: 1, to: 7, rows, columns: null },
   texts: rows.map((row) => JSON.stringify(row)),

@@ -5,17 +5,17 @@ import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { hostKind, isPublicAddress } from '../../../src/egress/egress.ts'
 import type { Batch } from '../../../src/pipeline/batch.ts'
 import { sendToClickHouse } from '../../../src/pipeline/destinations/clickhouse.client.ts'
 import { ClickHouseTables } from '../../../src/pipeline/destinations/clickhouse-table.client.ts'
-import { Egress } from '../../../src/pipeline/destinations/egress.client.ts'
-import { hostKind, isPublicAddress } from '../../../src/pipeline/destinations/egress.ts'
 import { exchange } from '../../../src/pipeline/destinations/http.client.ts'
 import { sendToKafka } from '../../../src/pipeline/destinations/kafka.client.ts'
 import { sendToS3 } from '../../../src/pipeline/destinations/s3.client.ts'
 import { sendToWebhook } from '../../../src/pipeline/destinations/webhook.client.ts'
 import { fills } from '../../../src/pipeline/topics/fills.ts'
 import { gapRow, keyedRows } from '../../../src/pipeline/topics/topic.ts'
+import { egressOf } from '../../egress/egress-of.ts'
 
 interface Asked {
   readonly method: string
@@ -66,7 +66,7 @@ const batch: Batch = {
   ...{ id: 'pipe_a:1-7', pipeline: 'pipe_a', topic: 'fills', from: 1, to: 7, rows, columns: fills.columns },
   texts: rows.map((row) => JSON.stringify(row)),
 }
-const open = new Egress(true, 'https://resolver.example/')
+const open = egressOf({ PIPELINE_PRIVATE: true })
 const secret = `whsec_${btoa('0123456789abcdef0123456789abcdef')}`
 const toWebhook = (egress = open, path = '/hook') =>
   sendToWebhook({ type: 'webhook', url: url + path, secret }, batch, egress)
@@ -126,7 +126,7 @@ describe('a webhook', () => {
 describe('where it goes', () => {
   // PIPE-20
   it('is refused for private addresses, however they are written, and without TLS', async () => {
-    const closed = new Egress(false, `${url}/dns-query`)
+    const closed = egressOf({ PIPELINE_RESOLVER: `${url}/dns-query` })
     expect(await toWebhook(closed)).toEqual({ ok: false, words: 'the destination must be reached by TLS: use https' })
     const hosts = [
       '127.1',
@@ -151,7 +151,7 @@ describe('where it goes', () => {
 
   // PIPE-20
   it('is asked of the resolver, and refused where any address of the name is private', async () => {
-    const closed = () => new Egress(false, `${url}/dns-query`)
+    const closed = () => egressOf({ PIPELINE_RESOLVER: `${url}/dns-query` })
     answer = { body: '{"Answer":[{"type":5,"data":"other.example."},{"type":1,"data":"9.9.9.9"}]}' }
     const egress = closed()
     expect(await egress.refusal('good.example', true)).toBeNull()

@@ -5,7 +5,6 @@ import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Batch } from '../../../src/pipeline/batch.ts'
-import { Egress } from '../../../src/pipeline/destinations/egress.client.ts'
 import {
   type Connect,
   type PostgresServer as PostgresTarget,
@@ -15,6 +14,7 @@ import {
 } from '../../../src/pipeline/destinations/postgres.client.ts'
 import { framesOf, statement } from '../../../src/pipeline/destinations/postgres-wire.ts'
 import { gapRow, keyedRows } from '../../../src/pipeline/topics/topic.ts'
+import { egressOf } from '../../egress/egress-of.ts'
 import { hasPostgres, PASSWORD, type PostgresServer, startPostgres } from './postgres-server.ts'
 
 if (!hasPostgres) console.log("PostgreSQL is skipped: Debian's package postgresql is not installed")
@@ -44,7 +44,7 @@ const connect: Connect = ({ hostname, port }) => wireOf(connectTcp(port, hostnam
 
 const COLUMNS =
   '_kind text, _key text PRIMARY KEY, _height bigint, _time bigint, coin text, px numeric, crossed boolean, other jsonb, "odd ""name" text'
-const open = new Egress(true, 'https://resolver.example/')
+const open = egressOf({ PIPELINE_PRIVATE: true })
 const rows = [
   gapRow(1, 2, 140, 'lost'),
   ...keyedRows({ height: 7, time: 490 }, [
@@ -272,7 +272,7 @@ it.each([
   ['postgres://0.0.0.0', 'the destination is a private address'],
 ])('%s is connected to as it was checked', async (url, expected) => {
   const resolver = async () => Response.json({ Answer: [{ type: 1, data: '9.9.9.9' }] })
-  const closed = new Egress(false, 'https://resolver.example/', resolver)
+  const closed = egressOf({}, resolver)
   const config = { type: 'postgres', url, user: 'u', password: 'p', database: 'd', table: 'fills' } as const
   const places: object[] = []
   const dialled: Connect = (place) => {

@@ -1,7 +1,8 @@
-// Where destinations may be. Laws: an address that is not of the public Internet is refused, however it is written; a name is
-// refused where any of its addresses is, or where it has none.
+// Where URLs of customers may lead. Invariants: an address that is not of the public Internet is refused, however it is
+// written; a name is refused where any of its addresses is, or where it has none; no host of the operator's own domains
+// is reached, since Cloudflare lets a Worker's requests past firewall rules that keep others out.
 
-import { holdsAddress } from '../../key/address-range.ts'
+import { holdsAddress } from '../key/address-range.ts'
 
 /** Own machine, own networks, carriers' and link-local ones, documentation, multicast, what is reserved, and bridges to IPv4. */
 const PRIVATE: readonly string[] = [
@@ -27,15 +28,31 @@ export function hostKind(hostname: string): HostKind {
   return LOCAL_NAME.test(host) || !host.includes('.') ? 'private' : 'name'
 }
 
-/** Without the brackets of IPv6, and the dot that ends a name. */
+/** Without the brackets of IPv6, and dots that end a name. */
 export function bareHost(hostname: string): string {
   return hostname
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '')
+    .replace(/\.+$/, '')
 }
 
 export function isPublicAddress(address: string): boolean {
   const lower = address.toLowerCase()
   return holdsAddress(ALL, lower) && !holdsAddress(PRIVATE, lower)
+}
+
+/** Endings below which everybody may have a name of their own. */
+const SHARED_ENDING = /^(?:workers\.dev|pages\.dev|(?:ac|co|com|edu|gob|gov|go|gr|ne|net|nom|or|org)\.[a-z]{2})$/
+
+/** The domain that somebody registered, as far as its form tells; null: an address, or a name of a private network. */
+export function registeredDomain(hostname: string): string | null {
+  if (hostKind(hostname) !== 'name') return null
+  const labels = bareHost(hostname).split('.')
+  return labels.slice(SHARED_ENDING.test(labels.slice(-2).join('.')) ? -3 : -2).join('.')
+}
+
+/** Whether a host is one of these domains, or below one. */
+export function isWithin(hostname: string, domains: readonly string[]): boolean {
+  const host = bareHost(hostname)
+  return domains.some((domain) => host === domain || host.endsWith(`.${domain}`))
 }

@@ -2,8 +2,9 @@
 // Between the question and the connection a name may come to mean something else: on Cloudflare private addresses are out of
 // reach then too; on a machine of one's own, forbid them to workerd's network besides.
 
-import { BoundedMap } from '../../core/bounded-map.ts'
-import { bareHost, hostKind, isPublicAddress } from './egress.ts'
+import { BoundedMap } from '../core/bounded-map.ts'
+import { bareHost, hostKind, isPublicAddress, isWithin } from './egress.ts'
+import { type EgressSettings, ownDomains, type UrlSettings } from './egress-settings.ts'
 
 const KEPT_MS = 60_000
 const PATIENCE_MS = 5_000
@@ -13,32 +14,36 @@ const TYPES = ['A', 'AAAA'] as const
 /** Of answers: IPv4 and IPv6 addresses; the rest are names on the way. */
 const CODES = [1, 28]
 
+const OWN = 'the destination is a host of this service itself'
 const PRIVATE = 'the destination is a private address: the operator allows those with PIPELINE_PRIVATE=on'
 
-/** What is wrong with the URL of a destination before anybody resolves its name; null: nothing. */
-export function urlRefusal(url: string): string | null {
-  if (/^http:/i.test(url)) return 'must be https (plain http needs PIPELINE_PRIVATE=on)'
+/** What is wrong with the URL of a destination or webhook before anybody resolves its name; null: nothing. */
+export function urlRefusal(url: string, settings: UrlSettings): string | null {
   // Only in schemes of the web numbers in other bases are addresses to the parser, and they are to most that connect.
   const host = URL.parse(url.replace(/^postgres(?:ql)?:/i, 'https:'))?.hostname
+  if (host !== undefined && isWithin(host, ownDomains(settings))) return 'must not be a host of this service itself'
+  if (settings.PIPELINE_PRIVATE) return null
+  if (/^http:/i.test(url)) return 'must be https (plain http needs PIPELINE_PRIVATE=on)'
   if (host !== undefined && hostKind(host) !== 'private') return null
   return 'must be a public address (private ones need PIPELINE_PRIVATE=on)'
 }
 
 export class Egress {
-  readonly #isPrivateAllowed: boolean
-  readonly #resolver: string
+  readonly #settings: EgressSettings
+  readonly #own: readonly string[]
   readonly #fetch: typeof fetch
   readonly #known = new BoundedMap<string, { readonly untilMs: number; readonly refusal: string | null }>(NAMES_MOST)
 
-  constructor(isPrivateAllowed: boolean, resolver: string, fetcher: typeof fetch = fetch) {
-    this.#isPrivateAllowed = isPrivateAllowed
-    this.#resolver = resolver
+  constructor(settings: EgressSettings, fetcher: typeof fetch = fetch) {
+    this.#settings = settings
+    this.#own = ownDomains(settings)
     this.#fetch = fetcher
   }
 
   /** Null, or why nothing may be sent there. `isSafe`: what is sent is encrypted. */
   async refusal(hostname: string, isSafe: boolean): Promise<string | null> {
-    if (this.#isPrivateAllowed) return null
+    if (isWithin(hostname, this.#own)) return OWN
+    if (this.#settings.PIPELINE_PRIVATE) return null
     if (!isSafe) return 'the destination must be reached by TLS: use https'
     const kind = hostKind(hostname)
     if (kind === 'private') return PRIVATE
@@ -60,7 +65,7 @@ export class Egress {
   }
 
   async #resolved(name: string, type: string): Promise<readonly string[]> {
-    const url = `${this.#resolver}?name=${encodeURIComponent(name)}&type=${type}`
+    const url = `${this.#settings.PIPELINE_RESOLVER}?name=${encodeURIComponent(name)}&type=${type}`
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), PATIENCE_MS)
     try {
