@@ -4,6 +4,8 @@
 import type * as z from 'zod'
 import { parseWith } from '../src/core/schema-words.ts'
 import { NO_TOKEN, SECRET_MIN_LENGTH, TOKEN } from '../src/core/secret.ts'
+import { isWithin } from '../src/egress/egress.ts'
+import { ownDomains } from '../src/egress/egress-settings.ts'
 import { GatewaySettings, missingBeside } from '../src/env.ts'
 import { ArchiveSettings } from '../src/history/archive/archive-settings.ts'
 import { CATALOGUE } from '../src/info/catalogue.ts'
@@ -12,7 +14,8 @@ import { SinkSettings } from '../src/pipeline/sink/sink-settings.ts'
 import { parseChains } from '../src/rpc/chains.ts'
 import { LAG_TYPE } from '../src/upstream/source-lag.ts'
 import { parseSources, sourcesFor, type UpstreamSource } from '../src/upstream/sources.ts'
-import { disagreements, type WorkerConfig } from './worker-agreement.ts'
+import { disagreements, openSettings, type WorkerConfig } from './worker-agreement.ts'
+import { ROLES, WORKERS, type WorkerRole } from './workers.ts'
 
 export interface GatewayConfig extends WorkerConfig {
   readonly kv_namespaces: readonly { readonly binding: string; readonly id?: string }[]
@@ -20,8 +23,10 @@ export interface GatewayConfig extends WorkerConfig {
     readonly binding: string
     readonly database_name?: string
     readonly database_id?: string
+    readonly migrations_dir?: string
   }[]
   readonly secrets?: { readonly required?: readonly string[] } | undefined
+  readonly routes?: readonly (string | { readonly pattern: string })[] | undefined
 }
 
 /** What is deployed: `first` is both where neither exists yet. */
@@ -30,10 +35,14 @@ export type Scope = 'both' | 'routes' | 'first'
 export interface DeployFacts {
   readonly gateway: GatewayConfig
   readonly live: WorkerConfig
+  /** All of them, by role. */
+  readonly workers: Readonly<Record<WorkerRole, WorkerConfig>>
   readonly scope: Scope
   readonly isDryRun: boolean
   /** Secrets of the environment, or of an earlier try, for the first deploy. */
   readonly given: Readonly<Record<string, string | undefined>>
+  /** What is wrong with the file of an earlier try; null: nothing. */
+  readonly secretsFault: string | null
   /** Null: nobody is logged in. */
   readonly account: AccountFacts | null
 }
@@ -43,6 +52,8 @@ export interface AccountFacts {
   readonly secrets: readonly string[] | 'no worker' | null
   /** Migrations that databases lack, behind the name of the binding and a slash; null where that could not be read. */
   readonly migrations: readonly string[] | null
+  /** What databases lack although their migrations are noted as applied, behind the name of the binding and a slash. */
+  readonly schemaFaults: readonly string[]
 }
 
 export interface Finding {
@@ -70,12 +81,30 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...variableFindings('wrangler.toml', GatewaySettings, gateway.vars),
     ...variableFindings('wrangler.live.toml', ArchiveSettings.extend(SinkSettings.shape), live.vars),
     ...disagreements(gateway, live).map((line) => error(`${line}. Write the same into both files.`)),
+    ...ROLES.flatMap((role) => openSettings(WORKERS[role], facts.workers[role])).map((line) => error(`${line}.`)),
+    ...ownHostFindings(gateway),
     ...sourceFindings(gateway.vars.UPSTREAMS),
     ...chainFindings(gateway.vars.RPC_CHAINS),
     ...sellingFindings(gateway.vars),
     ...accountFindings(facts),
+    ...(facts.secretsFault === null ? [] : [error(facts.secretsFault)]),
     ...(facts.scope === 'first' ? [PAID_PLAN, ...placeFindings(gateway), ...givenSecrets(facts.given)] : []),
   ]
+}
+
+/** Pipelines of customers send to hosts that the objects do not know for the operator's. */
+function ownHostFindings({ vars, routes = [] }: GatewayConfig): Finding[] {
+  const settings = GatewaySettings.safeParse(vars)
+  if (!settings.success) return []
+  const own = ownDomains(settings.data)
+  const hosts = routes.map((route) => (typeof route === 'string' ? route : route.pattern).replace(/^\*\.?|\/.*$/g, ''))
+  return hosts
+    .filter((host) => !isWithin(host, own))
+    .map((host) =>
+      error(
+        `routes: ${host} is of no domain that PUBLIC_URL or OWN_ZONES names, and pipelines of customers would reach its zone. Write the zone into OWN_ZONES of both files.`,
+      ),
+    )
 }
 
 function placeFindings({ vars }: GatewayConfig): Finding[] {
@@ -227,13 +256,23 @@ function accountFindings({ gateway, scope, isDryRun, account }: DeployFacts): Fi
     return isDryRun
       ? [note(`Not logged in: migrations and the secrets ${required.join(', ')} of the account were not looked at.`)]
       : [error('Not logged in: run "npm run wrangler -- login", or set a CLOUDFLARE_API_TOKEN that is valid.')]
-  return [...secretFindings(gateway, scope, account.secrets), ...migrationFindings(account.migrations)]
+  return [
+    ...secretFindings(gateway, scope, account.secrets),
+    ...migrationFindings(account.migrations),
+    ...account.schemaFaults.map(schemaFinding),
+  ]
 }
 
 function secretFindings(gateway: GatewayConfig, scope: Scope, set: AccountFacts['secrets']): Finding[] {
   const unread = 'The secrets of the account could not be read'
   if (set === null) return [scope === 'first' ? error(`${unread}: try again.`) : warning(`${unread}: not checked.`)]
-  if (scope === 'first' && !hasSecrets(set)) return []
+  if (scope === 'first' && set === 'no worker') return []
+  if (scope === 'first' && set.length === 0)
+    return [
+      error(
+        `The account has a Worker ${gateway.name} without secrets, which is not of an earlier try: it would be overwritten. Delete it, or choose another "name" in wrangler.toml, and the same under [[services]] of wrangler.live.toml.`,
+      ),
+    ]
   if (set === 'no worker')
     return [error(`The Worker ${gateway.name} does not exist yet: "npm run deploy -- --first" makes both.`)]
   const needed = [...(gateway.secrets?.required ?? []), ...sellingSecrets(gateway.vars)]
@@ -253,6 +292,13 @@ function migrationFindings(migrations: AccountFacts['migrations']): Finding[] {
     const fix = `run "npm run wrangler -- d1 migrations apply ${database} --remote".`
     return error(`${database} lacks ${names.map((name) => name.slice(database.length + 1)).join(', ')}: ${fix}`)
   })
+}
+
+function schemaFinding(fault: string): Finding {
+  const [database, what] = [fault.slice(0, fault.indexOf('/')), fault.slice(fault.indexOf('/') + 1)]
+  return error(
+    `${database} has ${what}, although its migrations are noted as applied. Where nothing is stored yet, delete the database and make it anew; else compare it with schemas/d1/${database.toLowerCase()}.`,
+  )
 }
 
 function givenSecrets(given: DeployFacts['given']): Finding[] {

@@ -1,17 +1,20 @@
 // `npm run deploy`: both Workers, live first, because the gateway's bindings name its classes; `--routes` the gateway
-// alone, which drops no socket. Looks before it starts (deploy-checks.ts) and stops where anything is wrong.
+// alone, which drops no socket. Looks before it starts (deploy-checks.ts) and stops where anything is wrong; a dry run
+// tells what it would do (deploy-plan.ts), and goes on to build.
 // The two name each other, which Cloudflare refuses while neither exists: `--first` deploys live without its binding to
 // the gateway, then the gateway with its secrets, which wrangler wants with the first deploy, then live again, whole.
 
 import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import * as z from 'zod'
 import { commandLine, program, refuseLine } from '../src/core/command-line.node.ts'
 import { buildPages } from '../src/launch/build.node.ts'
 import { writeWhole } from '../src/launch/state-folder.node.ts'
+import { SCHEMA_QUERY, schemaFaults } from './d1-schema.ts'
 import {
   type AccountFacts,
   deployFindings,
@@ -20,11 +23,14 @@ import {
   hasSecrets,
   type Scope,
 } from './deploy-checks.ts'
-import { addressOf, firstLook } from './first-look.ts'
-import { readConfigs, type WorkerConfig } from './worker-agreement.ts'
+import { deployPlan } from './deploy-plan.ts'
+import { addressOf, firstLook, withoutService } from './first-look.ts'
+import { readConfigs } from './worker-agreement.ts'
+import { ROLES, WORKERS } from './workers.ts'
 
 const WRANGLER = 'node_modules/wrangler/bin/wrangler.js'
-const [GATEWAY, LIVE, FIRST, SECRETS] = ['wrangler.toml', 'wrangler.live.toml', 'wrangler.first.toml', '.secrets.json']
+const { gateway: GATEWAY, live: LIVE } = WORKERS
+const [FIRST, SECRETS] = ['wrangler.first.toml', '.secrets.json']
 const PROBE_MS = 30_000
 /** What wrangler tells programs of a deployment. */
 const OUTPUT = '.wrangler.deployed.ndjson'
@@ -36,7 +42,7 @@ const DEPLOY = program('npm run deploy --', 'both Workers: live sockets drop wit
 ])
   .option('--routes', 'the gateway alone: no socket drops')
   .option('--first', 'both, where neither exists yet, with secrets of the environment or new ones')
-  .option('--dry-run', 'checks and builds, and deploys nothing')
+  .option('--dry-run', 'says what it would do, checks and builds, and changes nothing')
   .option('--message <text>', 'what Cloudflare notes of the deployment')
   .option('--tag <text>', 'the same, as a tag')
 const values = commandLine(DEPLOY).opts()
@@ -47,20 +53,27 @@ const isDryRun = values.dryRun === true
 await main()
 
 async function main(): Promise<void> {
-  const { gateway, live } = configs()
+  const workers = configs()
+  const { gateway, live }: { gateway: GatewayConfig; live: typeof workers.live } = workers
   const required = gateway.secrets?.required ?? []
-  const kept = scope === 'first' ? readSecrets() : {}
-  const given = Object.fromEntries(required.map((name) => [name, process.env[name] ?? kept[name]]))
-  const databases = gateway.d1_databases.filter(({ database_id: id }) => id !== undefined)
-  const account = await readAccount(databases.map(({ binding }) => binding))
-  tell(deployFindings({ gateway, live, scope, isDryRun, given, account }))
+  const kept = scope === 'first' ? readSecrets() : { secrets: {}, fault: null }
+  const given = Object.fromEntries(required.map((name) => [name, process.env[name] ?? kept.secrets[name]]))
+  const account = await readAccount(gateway)
+  const facts = { gateway, live, workers, scope, isDryRun, given, secretsFault: kept.fault, account }
+  if (isDryRun) {
+    const files = Object.fromEntries(gateway.d1_databases.map((one) => [one.binding, migrationsOf(one).names]))
+    console.error(deployPlan({ ...facts, workers, files }).join('\n'))
+  }
+  const errors = tell(deployFindings(facts))
+  if (errors > 0 && !isDryRun) stop(errors, 'nothing was deployed')
   if (scope === 'both')
     console.error('Both Workers: live sockets drop within five minutes. "npm run deploy -- --routes" drops none.')
   await buildPages(process.cwd())
-  if (scope === 'first') deployFirst(hasSecrets(account?.secrets ?? null) ? [] : secretsFile(given))
-  if (scope !== 'routes') deploy(LIVE)
+  if (scope === 'first') deployFirst(gateway.name, hasSecrets(account?.secrets ?? null) ? [] : secretsFile(given))
+  for (const role of ROLES) if (role !== 'gateway' && scope === 'both') deploy(WORKERS[role])
   if (scope !== 'first') deploy(GATEWAY)
   else if (!isDryRun) console.error(await look(gateway))
+  if (errors > 0) stop(errors, 'a deploy stops before it begins')
 }
 
 /** Log and hubs are made where they are first asked for, and stay there: so they are asked for at once. */
@@ -78,42 +91,73 @@ async function look({ name = '', vars }: GatewayConfig): Promise<string> {
   return firstLook(address, Number(vars.BOOK_HUBS), status, sleep)
 }
 
-function configs(): { readonly gateway: GatewayConfig; readonly live: WorkerConfig } {
+function configs() {
   try {
     return readConfigs()
   } catch (error) {
-    console.error(`error    ${error instanceof Error ? error.message : String(error)}`)
+    for (const line of (error instanceof Error ? error.message : String(error)).split('\n'))
+      console.error(`error    ${line}`)
     process.exit(1)
   }
 }
 
-/** Prints what was found; an error ends it here. */
-function tell(findings: readonly Finding[]): void {
+/** Prints what was found; answers how many errors. */
+function tell(findings: readonly Finding[]): number {
   for (const { level, text } of findings) console.error(`${level.padEnd(8)} ${text}`)
-  const errors = findings.filter(({ level }) => level === 'error').length
-  if (errors === 0) return
-  console.error(`${errors === 1 ? 'One thing is' : `${errors} things are`} wrong: nothing was deployed.`)
+  return findings.filter(({ level }) => level === 'error').length
+}
+
+function stop(errors: number, consequence: string): never {
+  console.error(`${errors === 1 ? 'One thing is' : `${errors} things are`} wrong: ${consequence}.`)
   process.exit(1)
 }
 
-/** What the account says of the gateway; null where nobody is logged in. */
-async function readAccount(databases: readonly string[]): Promise<AccountFacts | null> {
-  const [login, secrets, migrations] = await Promise.all([
+/** What the account says of the gateway; null where nobody is logged in. Only reads. */
+async function readAccount({ d1_databases: databases }: GatewayConfig): Promise<AccountFacts | null> {
+  const [login, secrets, tables] = await Promise.all([
     wranglerSays('whoami', '--json'),
     wranglerSays('secret', 'list', '-c', GATEWAY),
-    Promise.all(databases.map(lackingMigrations)),
+    Promise.all(databases.filter(({ database_id: id }) => id !== undefined).map(readDatabase)),
   ])
   if (!login.ok) return null
   return {
-    secrets: secrets.ok ? secretNames(secrets.said) : /not found/i.test(secrets.said) ? 'no worker' : null,
-    migrations: migrations.includes(null) ? null : migrations.flatMap((names) => names ?? []),
+    secrets: secrets.ok
+      ? secretNames(secrets.said)
+      : /not found|does not exist/i.test(secrets.said)
+        ? 'no worker'
+        : null,
+    migrations: tables.includes(null) ? null : tables.flatMap((one) => one?.lacking ?? []),
+    schemaFaults: tables.flatMap((one) => one?.faults ?? []),
   }
 }
 
-/** Each behind the name of its database; null where that could not be read. */
-async function lackingMigrations(database: string): Promise<readonly string[] | null> {
-  const { ok, said } = await wranglerSays('d1', 'migrations', 'list', database, '--remote', '-c', GATEWAY)
-  return ok ? [...new Set(said.match(/\b\d{4}_\w+\.sql\b/g))].map((name) => `${database}/${name}`) : null
+type Database = GatewayConfig['d1_databases'][number]
+
+/** The files that make a database, in their order. */
+function migrationsOf({ migrations_dir: folder = '' }: Database) {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.sql')) : []
+  return { names: names.sort(), texts: () => names.map((name) => readFileSync(join(folder, name), 'utf8')) }
+}
+
+const Answered = z.array(z.looseObject({ results: z.array(z.looseObject({ name: z.string() })) }))
+const Schema = z.array(z.object({ type: z.string(), name: z.string(), sql: z.string().nullable() }))
+
+/** What it lacks, each behind the name of its binding; null where that could not be read. */
+async function readDatabase(database: Database) {
+  const { binding } = database
+  const { names, texts } = migrationsOf(database)
+  const command = `${SCHEMA_QUERY}; SELECT name FROM d1_migrations`
+  const said = await wranglerSays('d1', 'execute', binding, '--remote', '--json', '-c', GATEWAY, '--command', command)
+  const behind = (list: readonly string[]) => list.map((one) => `${binding}/${one}`)
+  if (!said.ok) return /no such table: d1_migrations/.test(said.said) ? { lacking: behind(names), faults: [] } : null
+  try {
+    const [schema, applied] = Answered.parse(JSON.parse(said.said.slice(said.said.indexOf('['))))
+    const lacking = names.filter((name) => !applied!.results.some((row) => row.name === name))
+    const faults = lacking.length > 0 ? [] : schemaFaults(texts(), Schema.parse(schema!.results))
+    return { lacking: behind(lacking), faults: behind(faults) }
+  } catch {
+    return null
+  }
 }
 
 function secretNames(said: string): readonly string[] | null {
@@ -137,15 +181,16 @@ async function wranglerSays(...args: string[]): Promise<{ readonly ok: boolean; 
   }
 }
 
-function deployFirst(withSecrets: readonly string[]): void {
+function deployFirst(gateway: string | undefined, withSecrets: readonly string[]): void {
   writeFileSync(OUTPUT, '')
   env.WRANGLER_OUTPUT_FILE_PATH = OUTPUT
-  writeFileSync(FIRST, readFileSync(LIVE, 'utf8').replace(/\[\[services\]\][^[]*/g, ''))
+  writeFileSync(FIRST, withoutService(readFileSync(LIVE, 'utf8'), gateway))
   process.on('exit', () => {
     for (const file of [FIRST, OUTPUT]) rmSync(file, { force: true })
   })
-  deploy(FIRST)
+  for (const role of ROLES) if (role !== 'gateway') deploy(role === 'live' ? FIRST : WORKERS[role])
   deploy(GATEWAY, withSecrets)
+  deploy(LIVE)
 }
 
 /** Arguments that send the secrets of a file: those given, and new ones for the others. */
@@ -157,14 +202,15 @@ function secretsFile(given: Readonly<Record<string, string | undefined>>): strin
   return ['--secrets-file', SECRETS]
 }
 
-/** Those of an earlier try; a file that is damaged may hold the one copy, and ends it here. */
-function readSecrets(): Readonly<Record<string, string>> {
-  if (!existsSync(SECRETS)) return {}
+/** Those of an earlier try; a file that is damaged may hold the one copy, and nothing is done then. */
+function readSecrets(): { readonly secrets: Readonly<Record<string, string>>; readonly fault: string | null } {
+  if (!existsSync(SECRETS)) return { secrets: {}, fault: null }
   try {
-    return z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(SECRETS, 'utf8')))
+    const secrets = z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(SECRETS, 'utf8')))
+    return { secrets, fault: null }
   } catch {
-    console.error(`error    ${SECRETS} is damaged: mend it, or move it away where nothing runs with these secrets.`)
-    process.exit(1)
+    const fault = `${SECRETS} is damaged. Repair it, or move it away if nothing runs with these secrets.`
+    return { secrets: {}, fault }
   }
 }
 

@@ -1,4 +1,5 @@
-// The first look at a new gateway: whoever asks first for log and hubs has them made, so the first deploy asks itself.
+// What the first deploy needs beside the others: the live Worker's file without a gateway that is not there yet; and the
+// first look at the new one, since whoever asks first for log and hubs has them made.
 
 import * as z from 'zod'
 
@@ -12,6 +13,13 @@ const Deployed = z.looseObject({
   targets: z.array(z.string()).default([]),
 })
 const Seen = z.looseObject({ feedRegion: z.string().nullable(), readers: z.array(z.unknown()) })
+
+/** A wrangler file without the tables of services that bind this Worker. */
+export function withoutService(toml: string, worker: string | undefined): string {
+  const tables = toml.split(/^(?=\[)/m)
+  const binds = (table: string) => /^service\s*=\s*["']([^"']*)/m.exec(table)?.[1] === worker
+  return tables.filter((table) => !(table.startsWith('[[services]]') && binds(table))).join('')
+}
 
 /** Where a Worker answers, of the lines that wrangler writes to WRANGLER_OUTPUT_FILE_PATH; null where none tells. */
 export function addressOf(lines: string, worker: string): string | null {

@@ -23,13 +23,14 @@ const gateway: GatewayConfig = {
   d1_databases: withIds(files.d1_databases),
   kv_namespaces: [{ binding: 'KEYS', id: '0123456789abcdef0123456789abcdef' }],
 }
+const live = { ...liveFile, d1_databases: withIds(liveFile.d1_databases) }
 const facts: DeployFacts = {
-  gateway,
-  live: { ...liveFile, d1_databases: withIds(liveFile.d1_databases) },
+  ...{ gateway, live, workers: { gateway, live } },
+  secretsFault: null,
   scope: 'both',
   isDryRun: false,
   given: {},
-  account: { secrets: REQUIRED, migrations: [] },
+  account: { secrets: REQUIRED, migrations: [], schemaFaults: [] },
 }
 const said = (change: Partial<DeployFacts>) =>
   deployFindings({ ...facts, ...change }).map(({ level, text }) => `${level}: ${text}`)
@@ -212,41 +213,55 @@ describe('a deploy', () => {
     ],
     [
       'there is no Worker',
-      { account: { secrets: 'no worker', migrations: [] } },
+      { account: { secrets: 'no worker', migrations: [], schemaFaults: [] } },
       /^error: The Worker weir does not exist yet/,
     ],
     [
       'a secret is missing',
-      { account: { secrets: ['ADMIN_TOKEN', 'KEY_SECRET'], migrations: [] } },
+      { account: { secrets: ['ADMIN_TOKEN', 'KEY_SECRET'], migrations: [], schemaFaults: [] } },
       /^error: Secret FEED_TOKEN is not set: run/,
     ],
     [
       'secrets cannot be read',
-      { account: { secrets: null, migrations: [] } },
+      { account: { secrets: null, migrations: [], schemaFaults: [] } },
       /^warning: The secrets of the account could not/,
     ],
     [
       'migrations are missing',
-      { account: { secrets: REQUIRED, migrations: ['HISTORY/0006_x.sql'] } },
+      { account: { secrets: REQUIRED, migrations: ['HISTORY/0006_x.sql'], schemaFaults: [] } },
       /^error: HISTORY lacks 0006_x\.sql: run .* apply HISTORY/,
     ],
-    ['migrations cannot be read', { account: { secrets: REQUIRED, migrations: null } }, /^warning: The migrations/],
+    [
+      'a table is missing although its migration is noted',
+      { account: { secrets: REQUIRED, migrations: [], schemaFaults: ['ACCOUNTS/no table audit'] } },
+      /^error: ACCOUNTS has no table audit, although its migrations are noted as applied.*schemas\/d1\/accounts/,
+    ],
+    [
+      'migrations cannot be read',
+      { account: { secrets: REQUIRED, migrations: null, schemaFaults: [] } },
+      /^warning: The migrations/,
+    ],
   ])('says where %s', (_, change, line) => {
     expect(said(change)).toEqual([expect.stringMatching(line!)])
   })
 
   it.each<[string, Partial<DeployFacts>, RegExp | null]>([
-    ['no Worker', { account: { secrets: 'no worker', migrations: [] } }, null],
-    ['a Worker without secrets', { account: { secrets: [], migrations: [] } }, null],
-    ['secrets of an earlier try', { account: { secrets: REQUIRED, migrations: [] } }, null],
+    ['no Worker', { account: { secrets: 'no worker', migrations: [], schemaFaults: [] } }, null],
+    [
+      'a Worker of the same name that is not ours',
+      { account: { secrets: [], migrations: [], schemaFaults: [] } },
+      /^error: The account has a Worker weir without secrets.*overwritten/,
+    ],
+    ['a damaged file of secrets', { secretsFault: '.secrets.json is damaged.' }, /^error: .secrets.json is damaged/],
+    ['secrets of an earlier try', { account: { secrets: REQUIRED, migrations: [], schemaFaults: [] } }, null],
     [
       'a part of the secrets',
-      { account: { secrets: ['KEY_SECRET', 'FEED_TOKEN'], migrations: [] } },
+      { account: { secrets: ['KEY_SECRET', 'FEED_TOKEN'], migrations: [], schemaFaults: [] } },
       /^error: Secret ADMIN_TOKEN is not set/,
     ],
     [
       'secrets that cannot be read',
-      { account: { secrets: null, migrations: [] } },
+      { account: { secrets: null, migrations: [], schemaFaults: [] } },
       /^error: The secrets of the account could not/,
     ],
     [
@@ -268,5 +283,21 @@ describe('a deploy', () => {
     expect(lines.filter((one) => one !== paid && one !== place)).toEqual(
       line === null ? [] : [expect.stringMatching(line)],
     )
+  })
+
+  it('asks for the zone of its own address, which pipelines must not reach', () => {
+    const routes = [{ pattern: 'api.example.com', custom_domain: true }, 'www.example.net/*']
+    const own = (vars: object) => said({ gateway: { ...gateway, routes, vars: { ...gateway.vars, ...vars } } })
+    const missing = (host: string) => expect.stringMatching(`^error: routes: ${host} is of no domain`)
+    expect(own({})).toEqual([missing('api.example.com'), missing('www.example.net')])
+    const zones = { OWN_ZONES: 'example.net', PUBLIC_URL: 'https://api.example.com' }
+    expect(own(zones).filter((line) => line.includes('routes'))).toEqual([])
+  })
+
+  it('refuses settings that leave open what must be closed, in every file', () => {
+    const open = { ...facts.workers.live, preview_urls: true }
+    expect(said({ workers: { ...facts.workers, live: open } })).toEqual([
+      expect.stringMatching(/^error: wrangler.live.toml: preview_urls must be false/),
+    ])
   })
 })

@@ -3,11 +3,16 @@
 
 import type { Egress } from '../../egress/egress.client.ts'
 import { hmac } from './signature.client.ts'
-import type { Attempt } from './webhook.store.ts'
 import { secretBytes, signedText } from './webhook.ts'
 import type { Delivery } from './webhook-api.ts'
 
 const TIMEOUT_MS = 10_000
+
+interface Attempt {
+  readonly id: string
+  readonly body: string
+  readonly target: { readonly url: string; readonly secret: string }
+}
 
 /** Never rejects: whatever goes wrong is an answer. */
 export async function deliverEvent({ id, body, target }: Attempt, egress: Egress, nowMs: number): Promise<Delivery> {

@@ -1,0 +1,100 @@
+// What a deploy would do, as `--dry-run` prints it: all of it, also where ids, secrets or the login are missing, each with
+// the command that makes it. Pure.
+
+import type { DeployFacts, GatewayConfig } from './deploy-checks.ts'
+import type { WorkerConfig } from './worker-agreement.ts'
+import { ROLES, WORKERS, type WorkerRole } from './workers.ts'
+
+export interface PlannedWorker extends WorkerConfig {
+  readonly main?: string | undefined
+  readonly routes?: readonly unknown[] | undefined
+  readonly workers_dev?: boolean | undefined
+}
+export interface PlanFacts extends DeployFacts {
+  readonly workers: Readonly<Record<WorkerRole, PlannedWorker>>
+  /** Names of the migrations of each database, by its binding. */
+  readonly files: Readonly<Record<string, readonly string[]>>
+}
+
+export function deployPlan(facts: PlanFacts): string[] {
+  return ['', 'Workers, in this order:', ...workerLines(facts), '', 'Stores:', ...storeLines(facts.gateway)].concat(
+    ...['', 'Tables:', ...facts.gateway.d1_databases.map(({ binding }) => migrationLine(facts, binding))],
+    ...['', `Secrets of ${facts.gateway.name}:`, ...secretLines(facts), ''],
+  )
+}
+
+/** The first time the live Worker goes twice: it and the gateway name each other. */
+function workerLines({ workers, scope }: PlanFacts): string[] {
+  const { gateway, live } = workers
+  const all = ROLES.map((role) => ({ role, note: '' }))
+  const first = { role: 'live' as const, note: `, without its binding to ${gateway.name}` }
+  const steps = {
+    routes: [{ role: 'gateway' as const, note: '' }],
+    both: all,
+    first: [
+      ...all.filter(({ role }) => role !== 'gateway' && role !== 'live'),
+      first,
+      all.at(-1)!,
+      ...all.filter(({ role }) => role === 'live'),
+    ],
+  }[scope]
+  const lines = steps.flatMap(({ role, note }, at) => [
+    `  ${at + 1}. ${workers[role].name} (${WORKERS[role]}, ${workers[role].main ?? 'no main'})${note}`,
+    ...(note === '' ? [`     binds ${bindingsOf(workers[role]).join(', ')}`] : []),
+  ])
+  const address = gateway.routes?.length ? JSON.stringify(gateway.routes) : `https://${gateway.name}.<you>.workers.dev`
+  return [...lines, `  ${gateway.name} answers at ${address}; ${live.name} has no address.`]
+}
+
+function bindingsOf(worker: PlannedWorker): string[] {
+  const names = (list: readonly { readonly binding: string }[] = []) => list.map(({ binding }) => binding)
+  const objects = worker.durable_objects.bindings.map(({ name }) => name)
+  const { d1_databases: d1, r2_buckets: r2, services } = worker
+  const kv = (worker as Partial<GatewayConfig>).kv_namespaces
+  const kinds = [
+    ['D1', names(d1)],
+    ['R2', names(r2)],
+    ['KV', names(kv)],
+    ['services', names(services)],
+    ['objects', objects],
+  ] as const
+  return kinds.flatMap(([kind, list]) => (list.length === 0 ? [] : [`${kind} ${list.join(' ')}`]))
+}
+
+function storeLines({ d1_databases: databases, kv_namespaces: namespaces, r2_buckets: buckets = [] }: GatewayConfig) {
+  return [
+    ...databases.map(({ binding, database_name: name, database_id: id }) =>
+      storeLine(`D1 ${name} (${binding})`, id, `d1 create ${name}`),
+    ),
+    ...namespaces.map(({ binding, id }) => storeLine(`KV ${binding}`, id, `kv namespace create ${binding}`)),
+    ...buckets.map(
+      ({ binding, bucket_name: name }) =>
+        `  R2 ${name} (${binding}): where it is not there yet, npm run wrangler -- r2 bucket create ${name}`,
+    ),
+  ]
+}
+
+function storeLine(what: string, id: string | undefined, command: string): string {
+  return `  ${what}: ${id === undefined ? `no id; npm run wrangler -- ${command}` : `id ${id}`}`
+}
+
+function migrationLine({ account, files }: PlanFacts, database: string): string {
+  const names = files[database] ?? []
+  const apply = `npm run wrangler -- d1 migrations apply ${database} --remote`
+  const lacking = account?.migrations?.filter((one) => one.startsWith(`${database}/`))
+  if (!lacking) return `  ${database}: not looked at; ${apply} applies what is missing of ${names.join(', ')}`
+  if (lacking.length === 0) return `  ${database}: all ${names.length} migrations are applied`
+  const missing = lacking.map((one) => one.slice(database.length + 1))
+  return `  ${database}: ${apply} applies ${missing.join(', ')}`
+}
+
+function secretLines({ gateway, scope, given, account }: PlanFacts): string[] {
+  const set = account?.secrets
+  return (gateway.secrets?.required ?? []).map((name) => {
+    const isSet = Array.isArray(set) && set.includes(name)
+    if (isSet) return `  ${name}: set`
+    if (scope === 'first')
+      return `  ${name}: ${given[name] === undefined ? 'drawn' : 'of the environment or .secrets.json'}, unless it is set already`
+    return `  ${name}: ${set === undefined || set === null ? 'not looked at' : 'not set'}; npm run wrangler -- secret put ${name}`
+  })
+}
