@@ -6,7 +6,6 @@ import type { WorkerConfig } from './worker-agreement.ts'
 import { ROLES, WORKERS, type WorkerRole } from './workers.ts'
 
 export interface PlannedWorker extends WorkerConfig {
-  readonly main?: string | undefined
   readonly routes?: readonly unknown[] | undefined
   readonly workers_dev?: boolean | undefined
 }
@@ -39,7 +38,7 @@ function workerLines({ workers, scope }: PlanFacts): string[] {
     ],
   }[scope]
   const lines = steps.flatMap(({ role, note }, at) => [
-    `  ${at + 1}. ${workers[role].name} (${WORKERS[role]}, ${workers[role].main ?? 'no main'})${note}`,
+    `  ${at + 1}. ${workers[role].name} (${WORKERS[role]})${note}`,
     ...(note === '' ? [`     binds ${bindingsOf(workers[role]).join(', ')}`] : []),
   ])
   const address = gateway.routes?.length ? JSON.stringify(gateway.routes) : `https://${gateway.name}.<you>.workers.dev`
@@ -78,10 +77,11 @@ function storeLine(what: string, id: string | undefined, command: string): strin
   return `  ${what}: ${id === undefined ? `no id; npm run wrangler -- ${command}` : `id ${id}`}`
 }
 
-function migrationLine({ account, files }: PlanFacts, database: string): string {
+function migrationLine({ gateway, account, files }: PlanFacts, database: string): string {
   const names = files[database] ?? []
   const apply = `npm run wrangler -- d1 migrations apply ${database} --remote`
-  const lacking = account?.migrations?.filter((one) => one.startsWith(`${database}/`))
+  const isThere = gateway.d1_databases.some(({ binding, database_id: id }) => binding === database && id !== undefined)
+  const lacking = isThere && account?.migrations?.filter((one) => one.startsWith(`${database}/`))
   if (!lacking) return `  ${database}: not looked at; ${apply} applies what is missing of ${names.join(', ')}`
   if (lacking.length === 0) return `  ${database}: all ${names.length} migrations are applied`
   const missing = lacking.map((one) => one.slice(database.length + 1))

@@ -119,7 +119,8 @@ async function readAccount({ d1_databases: databases }: GatewayConfig): Promise<
     wranglerSays('secret', 'list', '-c', GATEWAY),
     Promise.all(databases.filter(({ database_id: id }) => id !== undefined).map(readDatabase)),
   ])
-  if (!login.ok) return null
+  // One that was cut off by its time may end well, and has said nothing.
+  if (!login.ok || !/"loggedIn":\s*true/.test(login.said)) return null
   return {
     secrets: secrets.ok
       ? secretNames(secrets.said)

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { RemoteD1 } from '../remote-d1.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const ID = '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f'
@@ -26,6 +27,8 @@ interface Upload {
 const uploads: Upload[] = []
 const pages: string[] = []
 const workers = new Map<string, readonly Binding[]>()
+/** For both bindings. */
+let database = new RemoteD1()
 let server: Server
 let folder: string
 
@@ -44,6 +47,7 @@ beforeAll(async () => {
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  migrate(database)
   folder = mkdtempSync(join(tmpdir(), 'weir-deploy-'))
   for (const name of ['src', 'scripts', 'schemas', 'client-python', 'node_modules', 'package.json', 'tsconfig.json'])
     symlinkSync(join(ROOT, name), join(folder, name))
@@ -60,6 +64,16 @@ afterAll(() => {
   server.close()
   rmSync(folder, { recursive: true })
 })
+
+/** As `migrations apply --remote` posts them: a whole file as one text, with its line of the ledger. */
+function migrate(to: RemoteD1, change = (_name: string, text: string) => text): void {
+  to.query('CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE)')
+  for (const folder of ['accounts', 'history'].map((name) => join(ROOT, 'schemas/d1', name)))
+    for (const name of readdirSync(folder).sort())
+      to.query(
+        `${change(name, readFileSync(join(folder, name), 'utf8'))}\nINSERT INTO d1_migrations (name) VALUES ('${name}');`,
+      )
+}
 
 /** As much of Cloudflare's API as a deploy asks; null is an unknown Worker. */
 function answer(method: string, path: string, body: string): unknown {
@@ -86,10 +100,8 @@ function answer(method: string, path: string, body: string): unknown {
   if (kind === 'services') return { default_environment: { environment: 'production', script: { tag: 't', tags: [] } } }
   if (part === 'deployments') return { deployments: [] }
   if (path.endsWith('/query')) {
-    const files = ['accounts', 'history'].flatMap((name) => readdirSync(join(ROOT, 'schemas/d1', name)))
-    return [
-      { success: true, results: body.includes('SELECT') ? files.map((name, id) => ({ id, name })) : [], meta: {} },
-    ]
+    const { sql } = JSON.parse(body) as { sql: string }
+    return database.query(sql).map((results) => ({ success: true, results, meta: {} }))
   }
   if (path.endsWith('/workers/subdomain')) return { subdomain: 'me' }
   if (path.endsWith('/memberships')) return []
@@ -166,6 +178,29 @@ it(
     expect([code, said]).toEqual([0, expect.not.stringContaining('sockets')])
     expect(uploads.map(({ worker }) => worker)).toEqual(['weir'])
     expect(secretsOf(uploads[0])).toEqual({})
+  },
+  CEILING_MS,
+)
+
+it(
+  'says at a dry run what is missing, of tables too, and sends nothing',
+  async () => {
+    const whole = database
+    database = new RemoteD1()
+    migrate(database, (name, text) => (name === '0008_audit_staff.sql' ? text.split('CREATE INDEX')[0]! : text))
+    const file = join(folder, 'wrangler.toml')
+    const kept = readFileSync(file, 'utf8')
+    writeFileSync(file, kept.replace(/^id = .*$/m, ''))
+    const { code, said } = await deploy(['--routes', '--dry-run'])
+    writeFileSync(file, kept)
+    database = whole
+    expect([code, uploads]).toEqual([1, []])
+    expect(said).toContain('1. weir (wrangler.toml)')
+    expect(said).toContain('KV KEYS: no id; npm run wrangler -- kv namespace create KEYS')
+    expect(said).toContain(
+      'error    ACCOUNTS has no table audit_outcomes, although its migrations are noted as applied',
+    )
+    expect(said).toContain('a deploy stops before it begins')
   },
   CEILING_MS,
 )
