@@ -2,12 +2,14 @@
 
 import { describe, expect, it } from 'vitest'
 import { schemaFaults } from '../../scripts/d1-schema.ts'
+import type { GatewayConfig } from '../../scripts/deploy-checks.ts'
 import { deployPlan, type PlanFacts } from '../../scripts/deploy-plan.ts'
 import { withoutService } from '../../scripts/first-look.ts'
 import { readConfigs } from '../../scripts/worker-agreement.ts'
 
 const workers = readConfigs()
-const { gateway, live } = workers
+const { live } = workers
+const gateway: GatewayConfig = workers.gateway
 const facts: PlanFacts = {
   ...{ gateway, live, workers, scope: 'first', isDryRun: true, given: {}, secretsFault: null, account: null },
   files: { ACCOUNTS: ['0001_a.sql', '0002_b.sql'], HISTORY: ['0001_c.sql'] },
