@@ -12,6 +12,7 @@ const WARM = 40
 /** What ended is told to meters and written within so long. */
 const SETTLED_WITHIN_MS = 120_000
 const AGAIN_MS = 2_000
+const AWAKE_MS = 500
 const CONNECTION_MS = 60_000
 const WORKERS = ['weir', 'weir-live'] as const
 
@@ -34,19 +35,19 @@ export interface ChurnOrder {
 
 /** Nothing else should happen meanwhile. Rejects where a connection is refused. */
 export async function churn(order: ChurnOrder): Promise<Churn> {
-  const { inspector, connections } = order
+  const { connections } = order
   // Code is compiled, and what is made once is made.
   await connectAll(order, WARM)
-  const before = await measured(inspector)
-  const kinds = await kindsOf(inspector)
+  const before = await measured(order)
+  const kinds = await kindsOf(order)
   const subscriptions = await connectAll(order, connections)
   const settledMs = Date.now() + SETTLED_WITHIN_MS
-  let after = await measured(inspector)
+  let after = await measured(order)
   while (after.some((bytes, at) => bytes > before[at]! * (1 + GROWTH_MOST)) && Date.now() < settledMs) {
     await sleep(AGAIN_MS)
-    after = await measured(inspector)
+    after = await measured(order)
   }
-  const now = await kindsOf(inspector)
+  const now = await kindsOf(order)
   const left = [...now]
     .map(([name, count]) => [name, count - (kinds.get(name) ?? 0)] as const)
     .filter(([, more]) => more >= connections / 2)
@@ -55,14 +56,24 @@ export async function churn(order: ChurnOrder): Promise<Churn> {
   return { connections, subscriptions, heaps, left }
 }
 
-async function measured(inspector: string): Promise<number[]> {
+async function measured({ inspector, url }: ChurnOrder): Promise<number[]> {
   const bytes: number[] = []
-  for (const worker of WORKERS) bytes.push(await heapBytes(inspector, worker))
+  for (const worker of WORKERS) bytes.push(await awake(url, heapBytes(inspector, worker)))
   return bytes
 }
 
-async function kindsOf(inspector: string): Promise<ReadonlyMap<string, number>> {
-  return (await heapSnapshot(inspector, 'weir-live')).kinds()
+async function kindsOf({ inspector, url }: ChurnOrder): Promise<ReadonlyMap<string, number>> {
+  return (await awake(url, heapSnapshot(inspector, 'weir-live'))).kinds()
+}
+
+/** An isolate at rest reads what the inspector sent only with its next request. */
+async function awake<T>(url: string, work: Promise<T>): Promise<T> {
+  const asking = setInterval(() => void fetch(`${url}/status`).catch(() => null), AWAKE_MS)
+  try {
+    return await work
+  } finally {
+    clearInterval(asking)
+  }
 }
 
 /** Some at a time; answers how many subscriptions were acknowledged. */
