@@ -9,6 +9,7 @@ import { Flights } from '../../src/core/flights.ts'
 import { FreeWork } from '../../src/core/free-work.ts'
 import { Gate } from '../../src/core/gate.ts'
 import { LINES_MOST } from '../../src/credit/credit-purse.ts'
+import { METER_API_VERSION } from '../../src/credit/meter-version.ts'
 import { LeasePool, SEATS_MAX } from '../../src/edge/leases.client.ts'
 import { AnswerCache } from '../../src/info/answer/answer-cache.ts'
 import type { InfoCall } from '../../src/info/answer/call.ts'
@@ -56,6 +57,7 @@ function record(number: number): KeyRecord {
   }
 }
 
+const LIMIT = { name: 'address', quota: 9, windowSeconds: 2 }
 const SEATS = 200
 
 /** Some keys that work, each with as many kinds of calls as a lease counts. */
@@ -63,7 +65,7 @@ async function leases(): Promise<LeasePool> {
   let id = 0
   const pool = new LeasePool({ nowMs: () => NOW, sleep: () => new Promise(() => {}), newId: () => text(++id, 36) })
   const requests = { granted: 1_000, waitMs: 0, remaining: 50 }
-  const answer = { ok: true, granted: 1e9, ttlMs: 30_000, remaining: 1e9, requests } as const
+  const answer = { v: METER_API_VERSION, ok: true, granted: 1e9, ttlMs: 30_000, remaining: 1e9, requests } as const
   const charging = pool.charging({
     meterOf: () => ({ lease: async () => answer }),
     waitUntil: () => {},
@@ -90,7 +92,7 @@ const HOLDERS: readonly (readonly [name: string, count: number, make: () => unkn
     2,
     () => filled(new BoundedMap(10_000), (map, n) => map.set(hash(n), { at: NOW + n, n })),
   ],
-  ['Gate', 10, () => filled(new Gate(), (gate, n) => gate.take(text(n, 24), { quota: 9, windowSeconds: 2 }, NOW + n))],
+  ['Gate', 10, () => filled(new Gate(), (gate, n) => gate.take(text(n, 24), LIMIT, NOW + n))],
   ['FreeWork', 2, () => filled(new FreeWork(), (work, n) => work.take(hash(n), NOW + n))],
   ['Refusals', 2, () => filled(new Refusals(), (refusals, n) => refusals.heavy(text(n, 30), NOW + n))],
   [

@@ -148,7 +148,8 @@ export class Heap {
     for (let node = 0; node < this.#first.length - 1; node++) {
       if (this.#nodes[node * this.#fields + NODE.type] !== OBJECT_TYPE) continue
       const name = this.#nameOf(node)
-      counts.set(name, (counts.get(name) ?? 0) + 1)
+      // Contexts and shapes are numbered anew in each snapshot.
+      if (!name.startsWith('system / ')) counts.set(name, (counts.get(name) ?? 0) + 1)
     }
     return counts
   }
