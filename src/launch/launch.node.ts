@@ -202,9 +202,7 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): Chi
 
 /** A large exchange makes much that is short-lived, which a small space would take for long-lived. */
 function heapOf(name: 'devnet' | 'feeder', isLarge: boolean): string[] {
-  return isLarge
-    ? [`--max-old-space-size=${LARGE_HEAP_MB[name]}`]
-    : [`--max-old-space-size=${HEAP_MB[name]}`, YOUNG]
+  return isLarge ? [`--max-old-space-size=${LARGE_HEAP_MB[name]}`] : [`--max-old-space-size=${HEAP_MB[name]}`, YOUNG]
 }
 
 /** Pid of the workerd that a gateway runs; undefined where the system does not tell (it does on Linux). */
