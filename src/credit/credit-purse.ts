@@ -51,6 +51,11 @@ export const REPORT_AT: MicroCredits = 10 * MICRO_PER_CREDIT
 /** Of an isolate's revoked keys; longer than any key record is remembered. */
 const REVOKED_MS = 60_000
 const RETIRED_MAX = 64
+/**
+ * Kinds of calls that a lease counts, each some 200 bytes here and in every report: with more it is told and closed, and the
+ * next one begins.
+ */
+export const LINES_MOST = 64
 const IDLE_MS = 1_000
 /** Less than a keeper keeps, or the meter would have to reclaim it. */
 const IDLE_AMPLE_MS = KEPT_MS - KEEP_EVERY_MS
@@ -148,11 +153,12 @@ export class CreditPurse {
 
   /**
    * Exchanges that are due: spending that is old or much, with `all` any that is unreported; and the close of a lease that
-   * nothing was taken from for a while.
+   * nothing was taken from for a while, or that counts too many kinds of calls.
    */
   due(nowMs: number, all = false): AskedExchange[] {
     const lease = this.#current
-    if (lease !== null && lease.held === 0 && nowMs - this.#lastUseMs >= this.#idleMs(lease)) this.#retire(lease)
+    const isIdle = lease !== null && lease.held === 0 && nowMs - this.#lastUseMs >= this.#idleMs(lease)
+    if (lease !== null && (isIdle || lease.usage.size > LINES_MOST)) this.#retire(lease)
     this.#retired = this.#retired.filter((each) => !each.ended || each.held > 0 || each.spent > each.reported)
     const exchanges = this.#retired
       .filter((each) => each.held === 0 || each.spent > each.reported)

@@ -9,7 +9,7 @@ import { acceptedEncoding, type Encoding } from './accept-encoding.ts'
 /** What fits the first flight of a connection (about 14 KB) would not arrive sooner for being shorter. */
 export const COMPRESS_FROM_CHARACTERS = 16 * 1024
 /** Characters of the texts and bytes of their short forms. */
-const MEMORY_MAX = 16 * 1024 * 1024
+const MEMORY_MAX = 8 * 1024 * 1024
 
 const ENCODERS: Record<Encoding, (text: string) => Uint8Array<ArrayBuffer>> = {
   br: (text) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),

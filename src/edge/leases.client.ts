@@ -45,7 +45,8 @@ const EXCHANGE_TIMEOUT_MS = 5_000
 const DOWN_MS = 250
 /** Rounds of asking for one call; reached only if others take every grant first. */
 const TURNS_MAX = 100
-const SEATS_MAX = 10_000
+/** At most 14 KB each (test/edge/memory-bounds.test.ts). */
+export const SEATS_MAX = 2_000
 
 /** One (account, key) in this isolate. */
 interface Seat {

@@ -12,7 +12,7 @@ export class KeyMemory {
   readonly #absent: BoundedMap<string, number>
   readonly #capacity: number
 
-  constructor(capacity = 10_000) {
+  constructor(capacity = 4_000) {
     this.#present = new BoundedMap(capacity)
     this.#absent = new BoundedMap(capacity)
     this.#capacity = capacity

@@ -32,6 +32,11 @@ type Name = 'devnet' | 'gateway' | 'feeder'
 const HEAP_MB = { devnet: 320, feeder: 640 }
 /** At the real size devnet has 280 MB of objects, beside 100 MB of columns; the feeder keeps every resting order. */
 const LARGE_HEAP_MB = { devnet: 900, feeder: 1_500 }
+/**
+ * workerd has no bound of its own and collects when it must: at rest it stood at 420 MB after a quarter of an hour, of which
+ * less than 30 were alive, and with this at 300. What dies young is found sooner; it costs no more of the processor.
+ */
+const YOUNG = '--max-semi-space-size=4'
 /** How often workerd's pid and the sizes of the logs are looked at. */
 const LOOK_MS = 500
 
@@ -184,7 +189,7 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): Chi
         ...['--state', folder.part('gateway'), '--port', String(ports.gateway), '--node', node],
         ...['--keep', String(options.keepMb)],
       ],
-      { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
+      { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET, ...(options.isLarge ? {} : { MINIFLARE_WORKERD_V8_FLAGS: YOUNG }) },
     ),
     spec(
       'feeder',
@@ -197,9 +202,7 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): Chi
 
 /** A large exchange makes much that is short-lived, which a small space would take for long-lived. */
 function heapOf(name: 'devnet' | 'feeder', isLarge: boolean): string[] {
-  return isLarge
-    ? [`--max-old-space-size=${LARGE_HEAP_MB[name]}`]
-    : [`--max-old-space-size=${HEAP_MB[name]}`, '--max-semi-space-size=4']
+  return isLarge ? [`--max-old-space-size=${LARGE_HEAP_MB[name]}`] : [`--max-old-space-size=${HEAP_MB[name]}`, YOUNG]
 }
 
 /** Pid of the workerd that a gateway runs; undefined where the system does not tell (it does on Linux). */

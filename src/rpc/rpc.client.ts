@@ -13,7 +13,7 @@ export interface RpcPlatform extends Pick<RpcDeskDeps, 'report' | 'refused'> {
 
 const now = () => Date.now()
 /** Characters of the answers that are kept, of all chains together. */
-const MEMORY_MAX = 16 * 1024 * 1024
+const MEMORY_MAX = 8 * 1024 * 1024
 
 /** Serves the chains that have nodes. */
 export function rpcDesk(configs: readonly RpcChain[], { report, refused, waitUntil }: RpcPlatform): RpcDesk {

@@ -11,7 +11,15 @@ it('ends with every book equal to the exchange’s and every credit accounted fo
   const said: string[] = []
   try {
     const found = await soak({
-      ...{ scale: 'small', seed: 7, fundingBlocks: 300, minutes: 0.5, clients: 22, faultEveryMs: 5_000 },
+      ...{
+        scale: 'small',
+        seed: 7,
+        fundingBlocks: 300,
+        minutes: 0.5,
+        clients: 22,
+        faultEveryMs: 5_000,
+        connections: 250,
+      },
       state: folder.path,
       say: (line) => said.push(line),
       signal: new AbortController().signal,
@@ -21,8 +29,9 @@ it('ends with every book equal to the exchange’s and every credit accounted fo
     expect(found.faults).toHaveLength(6)
     expect(found.comparisons.at(-1)!.books).toBeGreaterThan(30)
     expect(found.audit!.charged).toBeGreaterThan(0)
+    expect(found.churn!.subscriptions).toBe(1_000)
     expect(new Set(found.heap!.objects.map(({ name }) => name))).toEqual(
-      new Set(['BlockLog', 'OrderBook', 'BookHub', 'Relay', 'CreditMeter']),
+      new Set(['BlockLog', 'OrderBook', 'BookHub', 'Relay', 'CreditMeter', 'Archiver', 'Compactor']),
     )
   } finally {
     folder.remove()

@@ -206,6 +206,29 @@ describe('one isolate', () => {
     rich.checkLaws()
   })
 
+  it('counts 64 kinds of calls on a lease, and the next kinds on another', async () => {
+    const clock = new ManualClock()
+    const meter = new ModelMeter(1_000 * CREDIT, clock.nowMs)
+    const told: LeaseRequest[] = []
+    const heard: LeaseMeterApi = {
+      lease: (request) => {
+        told.push(request)
+        return meter.lease(request)
+      },
+    }
+    const { charging } = isolate(clock, heard)
+    for (let kind = 0; kind < 200; kind++) {
+      const hold = await charging.hold(identity, { ...price(1), type: `type ${kind}` })
+      if (hold.ok) hold.value.settle()
+      await clock.advance(100)
+    }
+    await clock.advance(20_000)
+    expect(meter.account).toMatchObject({ spent: 200 * CREDIT, held: 0, writtenOff: 0 })
+    expect(Math.max(...told.map(({ usage }) => usage.length))).toBeLessThan(64 + 30)
+    const last = new Map(told.map(({ lease, usage }) => [lease, usage.length]))
+    expect([...last.values()].reduce((sum, lines) => sum + lines, 0)).toBe(200)
+  })
+
   it('sees a top-up within a second of a refusal', async () => {
     const clock = new ManualClock()
     const meter = new ModelMeter(0, clock.nowMs)

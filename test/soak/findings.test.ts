@@ -47,6 +47,10 @@ const GOOD: Findings = {
   },
   audit: { accounts: 1, compared: 3, charged: 3, least: 2, most: 4, writtenOff: 0, faults: [] },
   heap: { bytes: 200_000_000, objects: [{ name: 'BlockLog', bytes: 50_000_000 }] },
+  churn: {
+    ...{ connections: 100, subscriptions: 400, left: [] },
+    heaps: [{ worker: 'weir-live', before: 20_000_000, after: 20_900_000 }],
+  },
   taken: [{ name: 'workerd', peakMb: 500, share: 0.9 }],
   busy: { cores: 1.5, of: 2 },
   troubles: [],
@@ -76,6 +80,12 @@ it.each<[string, Partial<Findings>]>([
   ['no audit', { audit: null }],
   ['an object that is too large', { heap: { bytes: 1, objects: [{ name: 'Relay', bytes: 105_000_000 }] } }],
   ['memory that was not measured', { heap: null }],
+  ['connections that nobody measured', { churn: null }],
+  [
+    'a heap that grew',
+    { churn: { ...GOOD.churn!, heaps: [{ worker: 'weir', before: 10_000_000, after: 10_600_000 }] } },
+  ],
+  ['objects that stay behind', { churn: { ...GOOD.churn!, left: ['Connection: +100'] } }],
   ['a run that broke', { troubles: ['the run broke'] }],
 ])('fails on %s', (_, change) => {
   expect(failures({ ...GOOD, ...change })).toHaveLength(1)

@@ -33,6 +33,7 @@ it('finds each object with what it retains, and nothing of what is shared', asyn
     expect(large!.bytes / 20_000).toBeLessThan(160)
     expect(large!.bytes / small!.bytes).toBeGreaterThan(7)
     expect(none).toBe(undefined)
+    expect(heap.kinds().get('Holder')).toBe(2)
     expect(heap.bytes).toBeGreaterThan(large!.bytes + 50_000 * 12)
   } finally {
     await worker.terminate()

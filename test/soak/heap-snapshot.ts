@@ -3,6 +3,7 @@
 
 /** Of the snapshot format: where the numbers of a node that matter stand, however many there are. */
 const NODE = { type: 0, name: 1, size: 3, edges: 4 }
+const OBJECT_TYPE = 3
 const EDGE = { fields: 3, type: 0, name: 1, to: 2 }
 const CLOSURE_TYPE = 5
 const PROPERTY_EDGE = 2
@@ -139,6 +140,18 @@ export class Heap {
       if (name !== undefined) found.push({ name, bytes: this.#whole - this.#reachable(node) })
     }
     return found.sort((a, b) => b.bytes - a.bytes)
+  }
+
+  /** How many objects there are of each constructor's name. */
+  kinds(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>()
+    for (let node = 0; node < this.#first.length - 1; node++) {
+      if (this.#nodes[node * this.#fields + NODE.type] !== OBJECT_TYPE) continue
+      const name = this.#nameOf(node)
+      // Contexts and shapes are numbered anew in each snapshot.
+      if (!name.startsWith('system / ')) counts.set(name, (counts.get(name) ?? 0) + 1)
+    }
+    return counts
   }
 
   #nameOf(node: number): string {

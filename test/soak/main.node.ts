@@ -1,4 +1,4 @@
-// `npm run soak [-- --minutes 30 --clients 500 --fault-every 20 --scale mainnet --seed N --state DIR]`: the whole product
+// `npm run soak [-- --minutes 30 --clients 500 --fault-every 20 --connections 10000 --scale mainnet --seed N --state DIR]`: the whole product
 // at the exchange's size under faults, with clients of many kinds; then every book, every credit and the memory of every
 // object are looked at. Ctrl-C ends it early with what it has found.
 
@@ -23,6 +23,7 @@ const SOAK = program('npm run soak --', 'the whole product at the real size, und
   .option('--minutes <n>', 'how long faults come', reads(wholeNumber(1, 1_440)), 30)
   .option('--clients <n>', 'how many', reads(wholeNumber(11, 5_000)), 500)
   .option('--fault-every <n>', 'seconds from one fault to the next', reads(wholeNumber(5, 3_600)), 20)
+  .option('--connections <n>', 'that come and go in the end', reads(wholeNumber(40, 1_000_000)), 10_000)
   .option(
     '--scale <name>',
     'how large the exchange is: small or mainnet',
@@ -35,6 +36,7 @@ const {
   minutes,
   clients,
   faultEvery,
+  connections,
   scale,
   seed = 1 + (Date.now() % 1_000_000),
   state: kept,
@@ -63,7 +65,17 @@ setTimeout(
 // Also where a second Ctrl-C, or the limit, ends it at once.
 if (kept === undefined) process.once('exit', () => rmSync(state, { recursive: true, force: true, maxRetries: 5 }))
 say(`seed ${seed}, logs in ${join(state, 'log')}`)
-const order = { minutes, clients, faultEveryMs: faultEvery * 1000, scale, seed, state, say, signal: early.signal }
+const order = {
+  minutes,
+  clients,
+  connections,
+  faultEveryMs: faultEvery * 1000,
+  scale,
+  seed,
+  state,
+  say,
+  signal: early.signal,
+}
 const found = await soak({ ...order, fundingBlocks: FUNDING_BLOCKS[scale] })
 const reasons = failures(found)
 if (kept !== undefined) writeFileSync(join(state, 'findings.json'), JSON.stringify(found, null, 1))

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
 import type { Trade } from '../../src/feed/trades.ts'
 import type { InfoQuestion } from '../../src/stream/channel.ts'
+import { churn } from './churn.node.ts'
 import { BEYOND, COMPARE_WITHIN_MS, compareBooks } from './compare.node.ts'
 import { Crew } from './crew.node.ts'
 import { faultPlan, isRestart } from './faults.ts'
@@ -25,6 +26,8 @@ export interface SoakOrder extends Scale {
   readonly minutes: number
   readonly clients: number
   readonly faultEveryMs: number
+  /** That come and go in the end, while memory is measured. */
+  readonly connections: number
   /** Of everything on disk. */
   readonly state: string
   readonly say: (line: string) => void
@@ -108,6 +111,7 @@ class Run {
     clearInterval(truths)
     const past = await this.#step(() => this.#past())
     const heap = await this.#step(() => heapReport(this.#plant.inspector))
+    const churned = await this.#step(() => this.#churn())
     const tallies = (await this.#step(() => this.#crew.call('end'))) ?? []
     const audited = await this.#step(() => audit(this.#plant, this.#clients, tallies))
     clearInterval(looking)
@@ -129,6 +133,7 @@ class Run {
       past,
       audit: audited,
       heap,
+      churn: churned,
       taken: this.#machine.taken(),
       busy: this.#machine.busy,
       troubles: [...this.#troubles, ...(this.#rows?.troubles ?? [])],
@@ -165,6 +170,16 @@ class Run {
       fills,
       chance: this.#chance,
     })
+  }
+
+  async #churn() {
+    const { connections, say } = this.#order
+    const order = { plan: 'enterprise', credits: String(100 + 4 * connections) }
+    const { key } = await this.#plant.admin<{ key: string }>('POST', '/keys', order)
+    const { url, inspector } = this.#plant
+    const found = await churn({ url, inspector, key, coins: this.#coins, connections })
+    say(`${connections} connections came and went`)
+    return found
   }
 
   async #takeTruth(): Promise<void> {

@@ -1,5 +1,6 @@
 // What a soak found, as a Markdown table for docs and as a verdict.
 
+import type { Churn } from './churn.node.ts'
 import type { HeapReport } from './heap.node.ts'
 import type { Audit } from './ledger.node.ts'
 import type { Machine, Taken } from './machine.node.ts'
@@ -14,6 +15,8 @@ const LIVE_WITHIN_MS = 60_000
 const ORDERS_LIVE_WITHIN_MS = 180_000
 /** What a Durable Object may hold, less what its runtime needs. */
 const OBJECT_MB = 100
+/** Growth of an isolate's heap over connections that came and went. */
+export const GROWTH_MOST = 0.05
 
 export interface Comparison {
   readonly height: number
@@ -44,6 +47,7 @@ export interface Findings {
   readonly past: Past | null
   readonly audit: Audit | null
   readonly heap: HeapReport | null
+  readonly churn: Churn | null
   readonly taken: readonly Taken[]
   readonly busy: Machine['busy']
   /** What went wrong with the run itself. */
@@ -51,6 +55,7 @@ export interface Findings {
 }
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(0)} KB`
 const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(0)} MB`
 
 /** The value below which `share` of the sorted numbers are. */
@@ -87,6 +92,7 @@ export function failures(found: Findings): string[] {
     ...(found.audit === null ? ['credits were not audited'] : some('credits do not add up', found.audit.faults)),
     ...(found.heap === null ? ['memory of objects was not measured'] : []),
     ...heavy.map(({ name, bytes }) => `a ${name} holds ${megabytes(bytes)}`),
+    ...ofChurn(found.churn),
   ]
 }
 
@@ -107,6 +113,18 @@ function ofQuiet(quiet: Quiet | null, minutes: number): string[] {
   ]
 }
 
+function ofChurn(churn: Churn | null): string[] {
+  if (churn === null) return ['what connections leave in memory was not measured']
+  const grown = churn.heaps.filter(({ before, after }) => after > before * (1 + GROWTH_MOST))
+  return [
+    ...grown.map(
+      ({ worker, before, after }) =>
+        `${churn.connections} connections left the heap of ${worker} at ${kilobytes(after)}, up from ${kilobytes(before)}`,
+    ),
+    ...some('kinds of objects grew with the connections', churn.left),
+  ]
+}
+
 function some(what: string, found: readonly string[]): string[] {
   return found.length === 0 ? [] : [`${found.length} ${what}: ${found.slice(0, 12).join('; ')}`]
 }
@@ -115,7 +133,7 @@ export function tableOf(found: Findings): string {
   const compared = found.comparisons.reduce((sum, { books }) => sum + books, 0)
   const wrong = found.comparisons.reduce((sum, comparison) => sum + comparison.wrong.length, 0)
   const last = found.comparisons.at(-1)
-  const { audit, heap, quiet, past } = found
+  const { audit, churn, heap, quiet, past } = found
   const rows = [
     ['scale, seed, clients, minutes', `${found.scale}, ${found.seed}, ${found.clients}, ${found.minutes.toFixed(1)}`],
     ['blocks, gaps, epochs', `${found.blocks}, ${found.gaps}, ${found.epochs}`],
@@ -157,6 +175,12 @@ export function tableOf(found: Findings): string {
           ],
           ['written off', `${(audit.writtenOff / 1e6).toFixed(2)}`],
         ]
+      : []),
+    ...(churn
+      ? churn.heaps.map(({ worker, before, after }) => [
+          `heap of ${worker} before and after ${churn.connections} connections with ${churn.subscriptions} subscriptions`,
+          `${kilobytes(before)}, ${kilobytes(after)}`,
+        ])
       : []),
     ...(heap ? [['JavaScript heap of all objects together', megabytes(heap.bytes)], ...largest(heap)] : []),
     ...found.taken.map(({ name, peakMb, share }) => [

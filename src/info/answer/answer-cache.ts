@@ -20,7 +20,7 @@ export interface StoredCopy {
 }
 
 /** Characters; nearly all answers are ASCII, where a character is a byte. */
-const MAX_LENGTH = 24 * 1024 * 1024
+const MAX_LENGTH = 16 * 1024 * 1024
 const ENTRY_LENGTH = 256
 /** Requests of an isolate see times that differ by less. An answer from later than this is older than it seems. */
 const CLOCK_SKEW_MS = 5_000

@@ -1,6 +1,6 @@
 // Fills of a coin that the log holds, for all who ask for them at nearly the same time: candles of any interval and window want
 // the same ones, and reading them costs the log a part of what it reads for everyone. What was read is shared, never a reading
-// under way, which may end with the request that began it.
+// under way, which may end with the request that began it. Law: what is too old to be shared goes with the next question.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { HeldFills } from '../../history/held-runs.ts'
@@ -17,6 +17,8 @@ interface Shared {
   readonly held: HeldFills
 }
 
+const isShared = (readMs: number, nowMs: number) => nowMs >= readMs && nowMs - readMs < SHARED_MS
+
 /** Others than coins are asked for as before. */
 export function sharedHeld(history: Pick<History, 'held'>, now: () => number): Pick<History, 'held'> {
   const coins = new BoundedMap<string, Shared>(COINS_MOST)
@@ -24,9 +26,9 @@ export function sharedHeld(history: Pick<History, 'held'>, now: () => number): P
     async held(scope, kind, downTo = -1) {
       if (scope.by !== 'coin' || kind === 'ledger') return history.held(scope, kind, downTo)
       const atMs = now()
+      for (const [coin, { atMs: readMs }] of coins.entries()) if (!isShared(readMs, atMs)) coins.delete(coin)
       const known = coins.get(scope.coin)
-      const isFresh = known !== undefined && atMs >= known.atMs && atMs - known.atMs < SHARED_MS
-      if (isFresh && known.downTo <= downTo) return { ok: true, value: known.held }
+      if (known !== undefined && known.downTo <= downTo) return { ok: true, value: known.held }
       const read = await history.held(scope, kind, downTo)
       if (read.ok) coins.set(scope.coin, { atMs, downTo, held: read.value })
       return read

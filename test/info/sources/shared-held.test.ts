@@ -49,3 +49,13 @@ it('no more than eight coins are kept', async () => {
   await history.held({ by: 'coin', coin: '8' })
   expect(asked).toHaveLength(10)
 })
+
+it('what is too old is let go with the next question, whatever it is of', async () => {
+  await history.held(BTC)
+  nowMs += 500
+  await history.held({ by: 'coin', coin: 'ETH' })
+  // On a clock that was set back it would seem new.
+  nowMs -= 400
+  await history.held(BTC)
+  expect(asked).toHaveLength(3)
+})

@@ -1,0 +1,126 @@
+// Connections that come, subscribe and go again, and what they leave in the heaps of both Workers: nothing, or memory
+// grows with every client that ever was.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import type { SubscriptionBody } from '../../src/client/subscription.ts'
+import { heapBytes, heapSnapshot, type Worker } from './heap.node.ts'
+import { GROWTH_MOST } from './table.ts'
+
+const AT_ONCE = 25
+const WARM = 40
+/** What ended is told to meters and written within so long. */
+const SETTLED_WITHIN_MS = 120_000
+const AGAIN_MS = 2_000
+const AWAKE_MS = 500
+const CONNECTION_MS = 60_000
+const WORKERS = ['weir', 'weir-live'] as const
+
+export interface Churn {
+  readonly connections: number
+  readonly subscriptions: number
+  readonly heaps: readonly { readonly worker: Worker; readonly before: number; readonly after: number }[]
+  /** Kinds of objects that grew with the connections, as `name: +count`. */
+  readonly left: readonly string[]
+}
+
+export interface ChurnOrder {
+  /** Of the gateway. */
+  readonly url: string
+  readonly inspector: string
+  readonly key: string
+  readonly coins: readonly string[]
+  readonly connections: number
+}
+
+/** Nothing else should happen meanwhile. Rejects where a connection is refused. */
+export async function churn(order: ChurnOrder): Promise<Churn> {
+  const { connections } = order
+  // Code is compiled, and what is made once is made.
+  await connectAll(order, WARM)
+  const before = await measured(order)
+  const kinds = await kindsOf(order)
+  const subscriptions = await connectAll(order, connections)
+  const settledMs = Date.now() + SETTLED_WITHIN_MS
+  let after = await measured(order)
+  while (after.some((bytes, at) => bytes > before[at]! * (1 + GROWTH_MOST)) && Date.now() < settledMs) {
+    await sleep(AGAIN_MS)
+    after = await measured(order)
+  }
+  const now = await kindsOf(order)
+  const left = [...now]
+    .map(([name, count]) => [name, count - (kinds.get(name) ?? 0)] as const)
+    .filter(([, more]) => more >= connections / 2)
+    .map(([name, more]) => `${name}: +${more}`)
+  const heaps = WORKERS.map((worker, at) => ({ worker, before: before[at]!, after: after[at]! }))
+  return { connections, subscriptions, heaps, left }
+}
+
+async function measured({ inspector, url }: ChurnOrder): Promise<number[]> {
+  const bytes: number[] = []
+  for (const worker of WORKERS) bytes.push(await awake(url, heapBytes(inspector, worker)))
+  return bytes
+}
+
+async function kindsOf({ inspector, url }: ChurnOrder): Promise<ReadonlyMap<string, number>> {
+  return (await awake(url, heapSnapshot(inspector, 'weir-live'))).kinds()
+}
+
+/** An isolate at rest reads what the inspector sent only with its next request. */
+async function awake<T>(url: string, work: Promise<T>): Promise<T> {
+  const asking = setInterval(() => void fetch(`${url}/status`).catch(() => null), AWAKE_MS)
+  try {
+    return await work
+  } finally {
+    clearInterval(asking)
+  }
+}
+
+/** Some at a time; answers how many subscriptions were acknowledged. */
+async function connectAll(order: ChurnOrder, count: number): Promise<number> {
+  let next = 0
+  const one = async () => {
+    let acknowledged = 0
+    for (let number = next++; number < count; number = next++) acknowledged += await connect(order, number)
+    return acknowledged
+  }
+  const all = await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, one))
+  return all.reduce((sum, each) => sum + each, 0)
+}
+
+/** Books, views, events of the market and of a wallet that nobody has. */
+function bodiesOf(coins: readonly string[], number: number): SubscriptionBody[] {
+  const coin = (step: number) => coins[(number * step) % coins.length]!
+  const user = `0x${number.toString(16).padStart(40, '0')}`
+  return [
+    { type: 'l2BookDiff', coin: coin(1) },
+    number % 2 === 0 ? { type: 'bbo', coin: coin(7) } : { type: 'l2Book', coin: coin(7) },
+    { type: 'trades', coin: coin(3) },
+    number % 2 === 0 ? { type: 'userFills', user } : { type: 'orderUpdates', user },
+  ]
+}
+
+/** Comes, subscribes, and goes once all is acknowledged: in turn with a close, and without a word. */
+function connect({ url, key, coins }: ChurnOrder, number: number): Promise<number> {
+  const bodies = bodiesOf(coins, number)
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws?key=${key}`)
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const timer = setTimeout(() => reject(new Error(`connection ${number} was not served`)), CONNECTION_MS)
+  let acknowledged = 0
+  socket.once('open', () => {
+    for (const subscription of bodies) socket.send(JSON.stringify({ method: 'subscribe', subscription }))
+  })
+  socket.on('message', (data) => {
+    const { channel, data: words } = JSON.parse(data.toString()) as { channel: string; data: unknown }
+    if (channel === 'error') reject(new Error(`connection ${number}: ${JSON.stringify(words)}`))
+    if (channel !== 'subscriptionResponse' || ++acknowledged < bodies.length) return
+    if (number % 2 === 0) socket.close(1000)
+    else socket.terminate()
+  })
+  socket.once('error', reject)
+  socket.once('close', () => resolve(acknowledged))
+  return promise.finally(() => {
+    clearTimeout(timer)
+    socket.terminate()
+  })
+}
