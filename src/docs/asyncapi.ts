@@ -80,6 +80,7 @@ export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
     info: {
       title: 'Weir streams',
       version: '1',
+      license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
       description:
         'One WebSocket carries every subscription of a client. Frames are JSON texts; prices and sizes are decimal ' +
         'strings, times are Unix milliseconds. Unknown fields of a subscription are refused; frames may gain fields.',

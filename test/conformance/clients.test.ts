@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { UserFill } from '../../src/feed/block.ts'
 import { type Cast, failuresOf, isServed } from '../clients/cast.ts'
 import { callCcxt, fetchesOf, openCcxt, PERP, WATCHES } from '../clients/ccxt.ts'
+import { faultsOf, generatedClients } from '../clients/generators.ts'
 import { installClients } from '../clients/install.ts'
 import { askNktkas, channelOfNktkas, framesOf, infoTypes, openNktkas, typeErrors } from '../clients/nktkas.ts'
 import { askNpm, DEAF, INFO, openNpm, SUBSCRIPTIONS, watchNpm } from '../clients/npm-hyperliquid.ts'
@@ -19,6 +20,7 @@ let world: World
 let devnet: Program
 let feeder: Program
 let cast: Cast
+let key: string
 
 const missingOfNpm = installClients()
 const missingOfPython = missingPython()
@@ -46,10 +48,10 @@ beforeAll(async () => {
   devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
   const { url } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
   world = await startWorld({ upstream: `${url}/info` })
-  const key = await world.newKey('1000000')
+  key = await world.newKey('1000000')
   const to = ['--data', join(folder.path, 'node'), '--info', url, '--gateway', world.url]
   feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
-  cast = await whoTrades(key)
+  cast = await whoTrades()
   // Fills may be there a moment before the hubs have their books.
   await vi.waitFor(async () => expect((await world.info(key, { type: 'allMids' })).status).toBe(200), {
     timeout: 20_000,
@@ -63,7 +65,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-async function whoTrades(key: string): Promise<Cast> {
+async function whoTrades(): Promise<Cast> {
   const socket = await Socket.open(`${world.ws}/ws?key=${key}`)
   socket.send({ method: 'subscribe', subscription: { type: 'allFills' } })
   const fills = () => socket.frames.flatMap((frame) => (frame.fills ?? []) as UserFill[])
@@ -184,5 +186,18 @@ describe.skipIf(missingOfNpm !== null)('npm hyperliquid', () => {
 describe.skipIf(missingOfPython !== null)('the public Python SDK', () => {
   it('asks, and is called back by every channel', async () => {
     expect(await pythonFailures(cast)).toEqual({})
+  })
+})
+
+describe.skipIf(missingOfNpm !== null)('clients generated from /openapi.json', () => {
+  it('compile, and ask with the types of what they get', async () => {
+    const printed = await generatedClients(join(folder.path, 'generated'), world.url, key)
+    const said = expect.stringMatching(/^BTC [\d.]+\n422 nSigFigs: must be 2, 3, 4 or 5$/)
+    expect(printed).toEqual({ 'openapi-fetch': said, 'hey-api': said, oazapfts: said })
+  })
+
+  it('are made of documents that are valid', async () => {
+    for (const path of ['/openapi.json', '/openapi/info/l2Book.json', '/openapi/info/metaAndAssetCtxs.json'])
+      expect(await faultsOf((await (await fetch(world.url + path)).json()) as object), path).toBe('')
   })
 })
