@@ -71,3 +71,36 @@ test('what waits to be served is bounded for an account and for all, and served 
   await sockets[5]!.connection.drained()
   expect(served).toHaveLength(34 * 4 + 3)
 })
+
+// WS-7
+test('of ignored fields a socket hears once, behind the answer of the frame', async () => {
+  const { client, served, open } = world()
+  const { connection, sent, take } = client('a')
+  take({ method: 'ping', id: 1 })
+  expect(sent).toMatchObject([{ channel: 'pong' }, { channel: 'notification', code: 'ignored_field' }])
+  take({ method: 'ping', id: 2 })
+  expect(sent.slice(2)).toEqual([{ channel: 'pong' }])
+  const subscribe = { method: 'subscribe', subscription: body, id: 3 }
+  take(subscribe)
+  take(subscribe)
+  expect([served, sent.slice(3)]).toEqual([[], []])
+  open()
+  await connection.drained()
+  expect(served).toEqual(Array.from({ length: 2 }, () => ({ method: 'subscribe', subscription: body })))
+  const notification = 'Unknown fields of a subscribe frame were ignored: "id". Remove or rename them.'
+  expect(sent.slice(3)).toEqual([{ channel: 'notification', data: { notification }, code: 'ignored_field' }])
+  sent.length = 0
+  for (let i = 0; i < 100; i++) take({ method: 'ping', [`x${i}`]: 1 })
+  expect(sent.filter(({ code }) => code === 'ignored_field')).toHaveLength(14)
+})
+
+// WS-7, WS-14
+test('a field that belongs elsewhere in the frame buys nothing', async () => {
+  const { client, served, open } = world()
+  const { connection, sent, take } = client('a')
+  open()
+  for (const name of ['dex', 'coin', 'user', 'interval']) take({ method: 'subscribe', subscription: body, [name]: 'x' })
+  await connection.drained()
+  expect(served).toEqual([])
+  expect(sent.map(({ code }) => code)).toEqual(Array.from({ length: 4 }, () => 'invalid_request'))
+})
