@@ -51,6 +51,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-block-height': 'The block that the answer reflects, where known',
   'x-history-from-height': 'Answers from our own history: nothing is missing from this block to `x-block-height`',
   'x-history-from-time': 'The time of that block, Unix milliseconds',
+  'x-ignored-fields': 'Fields of the request that its type does not have, with what was probably meant',
   age: 'Age of a cached answer in seconds',
 }
 

@@ -76,7 +76,13 @@ export class ClientFrames {
       leave()
       tell()
     }
-    if (frame.method === 'post') return waitUntil(answerPost(client, frame, gateway).finally(served))
+    if (frame.method === 'post')
+      return waitUntil(
+        answerPost(client, frame, gateway).then((ignored) => {
+          served()
+          if (ignored !== null) this.#tellIgnored(client, `Unknown fields of an info request were ignored: ${ignored}.`)
+        }),
+      )
     client.enqueue(() => this.#request(client, frame).finally(served))
     // The platform does not wait for async handlers.
     waitUntil(client.drained())

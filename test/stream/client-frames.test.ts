@@ -1,6 +1,6 @@
 // Frames of clients: which are refused before they are served, and how their senders find out.
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Identity } from '../../src/key/identity.ts'
 import { ClientFrames } from '../../src/stream/client-frames.client.ts'
 import { Backlog } from '../../src/stream/sockets/backlog.ts'
@@ -19,7 +19,9 @@ function world() {
   }
   const subscriptions = { subscribe, backlog: new Backlog() } as unknown as Subscriptions
   const frames = new ClientFrames({
-    gateway: { info: async () => ({ status: 200, body: '{}' }) },
+    gateway: {
+      info: async (_, text) => ({ status: 200, body: '{}', ignored: text.includes('Dex') ? 'Dex' : undefined }),
+    },
     subscriptions: () => subscriptions,
     waitUntil: () => undefined,
     toldUpTo: () => 9,
@@ -103,4 +105,13 @@ test('a field that belongs elsewhere in the frame buys nothing', async () => {
   await connection.drained()
   expect(served).toEqual([])
   expect(sent.map(({ code }) => code)).toEqual(Array.from({ length: 4 }, () => 'invalid_request'))
+})
+
+// WS-7
+test('of ignored fields of a request that a post carries its socket hears behind the answer', async () => {
+  const { sent, take } = world().client('a')
+  take({ method: 'post', id: 7, request: { type: 'info', payload: { type: 'meta', Dex: 'xyz' } } })
+  await vi.waitFor(() => expect(sent).toHaveLength(2))
+  const notification = 'Unknown fields of an info request were ignored: Dex.'
+  expect(sent).toMatchObject([{ channel: 'post' }, { data: { notification }, code: 'ignored_field' }])
 })
