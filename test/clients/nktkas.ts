@@ -114,16 +114,14 @@ declare const plain: <const T>(value: T) => Plain<T>
 /** A type whose values may have no field that it does not know. */
 export const exactly = (type: string) => `${type} exactly`
 
-/** What its types say against values, by the name of the type; of fields that they do not know, by that of `exactly`. */
+/** What its types say against values, by the name of the type; a name of `exactly` allows no unknown field. */
 export async function typeErrors(values: readonly (readonly [type: string, value: unknown])[]) {
-  const lines = values.flatMap(([type, value], at) => {
+  const lines = values.map(([name, value], at) => {
     const text = JSON.stringify(value, cut)
-    return [
-      `const v${at} = plain(${text}); export const t${at}: ${type} = v${at}`,
-      `export const e${at}: ${type} = ${text}`,
-    ]
+    const [type, isExact] = name.split(' ')
+    if (isExact) return `export const t${at}: ${type} = ${text}`
+    return `const v${at} = plain(${text}); export const t${at}: ${type} = v${at}`
   })
-  const names = values.flatMap(([type]) => [type, exactly(type)])
   writeFileSync(join(PLACE, 'values.ts'), [...HEAD, ...lines].join('\n'))
   const options = '--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target es2024'.split(' ')
   const told = await new Promise<string>((resolve) => {
@@ -134,5 +132,5 @@ export async function typeErrors(values: readonly (readonly [type: string, value
   })
   const found = [...told.matchAll(/^values\.ts\((\d+),\d+\): error (.*(?:\n +.*)*)/gm)]
   if (told !== '' && found.length === 0) throw new Error(told)
-  return Object.fromEntries(found.map(([, line, error]) => [names[Number(line) - HEAD.length - 1]!, error]))
+  return Object.fromEntries(found.map(([, line, error]) => [values[Number(line) - HEAD.length - 1]![0], error]))
 }
