@@ -98,7 +98,7 @@ async function whoTrades(): Promise<Cast> {
 /** Answers that the types of @nktkas/hyperliquid do not allow, with what stands in the compiler's words, and why they stay. */
 const UNTYPED = [
   // A `cloid` that is null, as the specification says.
-  ['info.OpenOrdersResponse', 'cloid'],
+  ['info.OpenOrdersResponse', ''],
   // Main net on 2026-10-06 says on each asset of a builder's DEX what it said of the whole DEX before, in two new fields;
   // `perpDexs` has lost both, and has `assetToFundingClamp`.
   [exactly('info.AllPerpMetasResponse'), 'lastFeeScaleChangeTime'],
