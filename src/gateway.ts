@@ -256,10 +256,7 @@ export class Internal
   }
 
   /** An info request of an authenticated socket, at its normal price. */
-  async info(
-    identity: Identity,
-    text: string,
-  ): Promise<{ status: number; body: string; ignored?: string | undefined }> {
+  async info(identity: Identity, text: string) {
     const { desk, settings } = gateway(this.env)
     const waitUntil: WaitUntil = (work) => this.ctx.waitUntil(work)
     const { status, body, headers } = await desk.answer({
