@@ -154,9 +154,9 @@ test('of many unknown fields a few are named, and of each the beginning', () => 
 const subscribe = (beside: object) => ({ method: 'subscribe', subscription: SUBSCRIPTION, ...beside })
 const HERE = 'does not belong here: send it as '
 // WS-7
-test.each([
+test.each<[object, string]>([
   ...['coin', 'dex', 'user', 'users', 'addresses', 'interval', 'marketTypes', 'nSigFigs', 'mantissa', 'builder'].map(
-    (name) => [subscribe({ [name]: 'x' }), `${name}: ${HERE}"${name}" inside "subscription"`] as const,
+    (name) => [subscribe({ [name]: 'x' }), `${name}: ${HERE}"${name}" inside "subscription"`] as [object, string],
   ),
   [subscribe({ DEX: 'xyz' }), `DEX: ${HERE}"dex" inside "subscription"`],
   [subscribe({ id: 1, n_sig_figs: 5 }), `n_sig_figs: ${HERE}"nSigFigs" inside "subscription"`],
